@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a schema compiles to. The schema comes from the parser, which has checked it. */
+#pragma once
+
+struct buffer;
+struct schema;
+
+/* The header that the BPF programs, the engine and applications share. */
+void emit_header(const struct schema *schema, struct buffer *out);
+
+/* The description that travels inside every trace. */
+void emit_json(const struct schema *schema, struct buffer *out);
