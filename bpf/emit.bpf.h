@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Records into the ring of this CPU. Nobody is woken for them: the engine polls.
+ */
+#pragma once
+
+#include "state.bpf.h"
+
+static __always_inline void header_fill(struct ev_header *header, enum event_id id, __u32 thread)
+{
+	/*
+	 * The clock is read after the space was reserved. So a reader that has seen a ring's
+	 * reservations at time t has seen all records with an earlier time.
+	 */
+	header->time_ns = bpf_ktime_get_ns();
+	header->thread = thread;
+	header->subsys = id >> 16;
+	header->event = id & 0xffff;
+}
+
+static __always_inline struct cpu_counts *counts_here(void)
+{
+	return &cpu_counts[bpf_get_smp_processor_id() & (CPUS_MAX - 1)];
+}
+
+static __always_inline void *ring_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&rings, &cpu);
+}
+
+/* Tells the engine, as soon as there is room again, that records are missing. */
+static __noinline int gap_report(void)
+{
+	struct cpu_counts *here = counts_here();
+	void *ring = ring_here();
+	struct ev_collect_gap *e;
+
+	if (!ring)
+		return 0;
+	e = bpf_ringbuf_reserve(ring, sizeof(*e), 0);
+	if (!e)
+		return 0;
+	header_fill(&e->header, EV_COLLECT_GAP, 0);
+	e->lost = __sync_lock_test_and_set(&here->lost_untold, 0);
+	e->cpu = bpf_get_smp_processor_id();
+	e->reserved = 0;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline void event_lost(void)
+{
+	struct cpu_counts *here = counts_here();
+
+	__sync_fetch_and_add(&here->lost_untold, 1);
+	__sync_fetch_and_add(&here->lost, 1);
+}
+
+/* Space for a record, its header filled in. A full ring is counted, never ignored. */
+static __always_inline void *event_reserve(enum event_id id, __u32 thread, __u64 size)
+{
+	void *ring = ring_here();
+	struct ev_header *header;
+
+	if (!ring)
+		return NULL;
+	if (counts_here()->lost_untold)
+		gap_report();
+	header = bpf_ringbuf_reserve(ring, size, 0);
+	if (!header) {
+		event_lost();
+		return NULL;
+	}
+	header_fill(header, id, thread);
+	return header;
+}
+
+static __always_inline void event_submit(void *event)
+{
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Context switches and wake-ups of traced threads. Filter first: a switch between two
+ * others costs two look-ups.
+ */
+#include "stack.bpf.h"
+#include "thread.bpf.h"
+
+#include <bpf/bpf_tracing.h>
+
+/*
+ * Why prev leaves the CPU. A signal can make a thread that was going to sleep stay awake; and
+ * a waker on another CPU may have come between its decision and its last instruction here.
+ * Both show in its state, which differs then from the one that the tracepoint was given.
+ */
+static __always_inline __u8 switch_reason(bool preempt, struct task_struct *prev, __u32 prev_state)
+{
+	__u32 state = prev->__state;
+
+	if (prev_state & TASK_DEAD)
+		return SWITCH_DEAD;
+	if (preempt || !prev_state || !state || state == TASK_WAKING)
+		return SWITCH_RUNNABLE;
+	if (prev_state & TASK_STOPPED_OR_TRACED)
+		return SWITCH_STOPPED;
+	if (prev_state & TASK_INTERRUPTIBLE)
+		return SWITCH_SLEEPING;
+	return SWITCH_BLOCKED;
+}
+
+/* The stack of the slice that ends, if it is critical. The thread is still current. */
+static __always_inline void slice_end(void *ctx, struct thread_state *thread, struct slice slice,
+				      struct ev_sched_switch *e)
+{
+	struct stack_choice choice;
+
+	if (!slice_is_critical(slice))
+		return;
+	choice = stack_wanted(slice_weight(slice));
+	if (!choice.is_wanted) {
+		e->flags = SWITCH_STACK_SKIPPED;
+		return;
+	}
+	e->flags = SWITCH_HAS_STACK;
+	e->keep = choice.keep;
+	e->stack = thread->has_exit_stack ? thread->exit_stack : stack_take(ctx);
+}
+
+static __always_inline void thread_leaves(struct thread_state *thread, __u8 reason, __u64 now_ns)
+{
+	if (reason == SWITCH_DEAD) {
+		phase_set(thread, PHASE_DEAD, now_ns);
+		__sync_fetch_and_add(&threads_alive, -1);
+	} else {
+		phase_set(thread, reason == SWITCH_RUNNABLE ? PHASE_RUNNABLE : PHASE_BLOCKED,
+			  now_ns);
+	}
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	struct thread_state *out = thread_of(prev), *in = thread_of(next);
+	struct ev_sched_switch *e;
+	struct slice slice = {};
+	__u64 now_ns;
+	__u8 reason;
+	__u32 cpu;
+
+	barrier_var(out);	/* or clang tests "out | in", which no pointer survives */
+	if (!out && !in)
+		return 0;
+	e = event_reserve(EV_SCHED_SWITCH, out ? out->thread : 0, sizeof(*e));
+	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
+	reason = out ? switch_reason(preempt, prev, prev_state) : SWITCH_RUNNABLE;
+	cpu = bpf_get_smp_processor_id();
+	if (out) {
+		slice = slice_of(out, now_ns);
+		thread_leaves(out, reason, now_ns);
+	}
+	if (in) {
+		phase_set(in, PHASE_RUNNING, now_ns);
+		slice_begin(in, cpu, now_ns);
+	}
+	if (!e)
+		return 0;
+	e->next = in ? in->thread : 0;
+	e->state = reason;
+	e->flags = 0;
+	e->cpu = cpu;
+	e->stack = 0;
+	e->keep = 0;
+	e->reserved = 0;
+	if (out && slice.length_ns < 1ull << 62)
+		slice_end(ctx, out, slice, e);
+	event_submit(e);
+	return 0;
+}
+
+/*
+ * Fires in the waker, before the thread is on a run queue. A thread that has not left its
+ * CPU yet will see for itself that it need not sleep: it is no wake-up then.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	struct thread_state *thread = thread_of(task);
+	struct ev_header *e;
+	__u64 now_ns;
+
+	if (!thread || thread->phase != PHASE_BLOCKED)
+		return 0;
+	e = event_reserve(EV_SCHED_WAKE, thread->thread, sizeof(*e));
+	now_ns = e ? e->time_ns : bpf_ktime_get_ns();
+	if (__sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) !=
+	    PHASE_BLOCKED) {
+		if (e)
+			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	active_add(1, now_ns);
+	if (e)
+		event_submit(e);
+	return 0;
+}

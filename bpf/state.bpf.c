@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "state.bpf.h"
+
+const volatile __u32 nmin = 0;
+const volatile __u32 stack_depth = STACK_DEPTH_MAX;
+const volatile bool kernel_stacks = false;
+const volatile bool threads_only = false;
+const volatile bool processes_only = false;
+const volatile bool trace_all = false;
+const volatile __u32 own_pid = 0;
+
+struct threads_map threads SEC(".maps");
+struct targets_map targets SEC(".maps");
+struct rings_map rings SEC(".maps");
+struct rings_map sample_rings SEC(".maps");
+struct scratch_map scratch SEC(".maps");
+struct stacks_map stacks_known SEC(".maps");
+
+struct cpu_counts cpu_counts[CPUS_MAX] = {};
+__u64 activity = 0;
+__u64 threads_alive = 0;
+__u64 threads_born = 0;
+__u64 threads_untracked = 0;
+volatile __u64 keep_all_above_ns = 0;
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs share: the options that the engine sets before loading, the maps, and
+ * the count of active threads. state.bpf.c defines it all.
+ */
+#pragma once
+
+#include "kernel.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "events.h"
+#include "shared.h"
+#include "values.h"
+
+enum {
+	TARGETS_MAX = 65536,
+	STACKS_KNOWN_MAX = 16384,
+	THREADS_ACTIVE_MAX = 65535,
+};
+
+/* Options; the verifier drops the branches that they rule out. */
+extern const volatile __u32 nmin;		/* 0: half of the living threads */
+extern const volatile __u32 stack_depth;	/* frames, 1 to STACK_DEPTH_MAX */
+extern const volatile bool kernel_stacks;
+extern const volatile bool threads_only;	/* do not follow into new processes */
+extern const volatile bool processes_only;	/* first threads of processes only */
+extern const volatile bool trace_all;
+extern const volatile __u32 own_pid;		/* never traced */
+
+/*
+ * A traced thread. Only the CPU that switches the thread writes it, but for phase: a waker
+ * moves it from BLOCKED to RUNNABLE, and the iterator from UNKNOWN to what it finds.
+ */
+struct thread_state {
+	__u32 thread;		/* its number in this run, from 1 */
+	__u32 phase;		/* enum thread_phase */
+	__u64 slice_begin_ns;
+	__u64 slice_begin_integral;	/* of the active threads; modulo 2^48 */
+	__u64 exit_stack;	/* taken while the thread still had its memory */
+	__u32 has_exit_stack;
+	__u32 cpu;		/* where it runs or ran last */
+};
+
+struct threads_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_state);
+};
+
+struct targets_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TARGETS_MAX);
+	__type(key, __u32);	/* tgid */
+	__type(value, __u32);	/* enum target_kind */
+};
+
+struct ring_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);	/* the engine makes the real ones */
+};
+
+/* One ring a CPU: nothing is shared on the hot path. */
+struct rings_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, CPUS_MAX);
+	__uint(key_size, sizeof(__u32));
+	__array(values, struct ring_map);
+};
+
+/* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
+struct stack_scratch {
+	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
+	__u64 frames[2 * STACK_DEPTH_MAX + 2];
+};
+
+struct scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stack_scratch);
+};
+
+/* Stacks that the engine has been sent. The least used are forgotten, and sent again. */
+struct stacks_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, STACKS_KNOWN_MAX);
+	__type(key, __u64);
+	__type(value, __u8);
+};
+
+extern struct threads_map threads SEC(".maps");
+extern struct targets_map targets SEC(".maps");
+extern struct rings_map rings SEC(".maps");
+/* The sampler's own: it may interrupt a program that is writing to the others. */
+extern struct rings_map sample_rings SEC(".maps");
+extern struct scratch_map scratch SEC(".maps");
+extern struct stacks_map stacks_known SEC(".maps");
+
+extern struct cpu_counts cpu_counts[CPUS_MAX];
+
+/*
+ * Active threads n and their sum S of (change times its time), in one word so that both are
+ * read and written at once: S * 2^16 + n, modulo 2^64. The integral of n up to t is n*t - S.
+ */
+extern __u64 activity;
+extern __u64 threads_alive;
+extern __u64 threads_born;	/* the last number given */
+extern __u64 threads_untracked;	/* refused: no memory for their state, or too many */
+
+/* The governor: slices of less importance (ns of CMetric) are kept with a probability. */
+extern volatile __u64 keep_all_above_ns;

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Births, deaths, names and programs of traced threads, and the list of those that live.
+ */
+#include "stack.bpf.h"
+#include "thread.bpf.h"
+
+#include <bpf/bpf_tracing.h>
+
+static __always_inline __u32 target_kind(__u32 pid)
+{
+	__u32 *kind = bpf_map_lookup_elem(&targets, &pid);
+
+	return kind ? *kind : 0;
+}
+
+/* Whether a child belongs to what is traced because its parent does. */
+static __always_inline bool is_followed(struct task_struct *parent, struct task_struct *child)
+{
+	bool is_thread = child->pid != child->tgid;
+
+	if (processes_only)
+		return !is_thread && thread_of(parent->group_leader);
+	if (threads_only && !is_thread)
+		return false;
+	if (thread_of(parent))
+		return true;
+	/* The iterator has not come to the parent yet, but it will. */
+	if (trace_all)
+		return !(child->flags & PF_KTHREAD) && (__u32)child->tgid != own_pid;
+	return target_kind(parent->tgid) == TARGET_EXISTING;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct thread_state *parent_thread, *thread;
+	struct ev_thread_born *e;
+	__u64 now_ns;
+
+	if (!is_followed(parent, child))
+		return 0;
+	thread = thread_add(child);
+	if (!thread)
+		return 0;
+	parent_thread = thread_of(parent);
+	e = event_reserve(EV_THREAD_BORN, thread->thread, sizeof(*e));
+	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
+	phase_set(thread, PHASE_RUNNABLE, now_ns);
+	if (!e)
+		return 0;
+	thread_describe(e, child, parent_thread ? parent_thread->thread : 0);
+	e->reserved = 0;
+	event_submit(e);
+	return 0;
+}
+
+static __always_inline void exec_report(struct thread_state *thread, struct task_struct *task)
+{
+	struct ev_thread_exec *e = event_reserve(EV_THREAD_EXEC, thread->thread, sizeof(*e));
+
+	if (!e)
+		return;
+	e->tid = task->pid;
+	e->reserved = 0;
+	bpf_probe_read_kernel(e->name, sizeof(e->name), task->comm);
+	event_submit(e);
+}
+
+/* A command that pinch starts is traced from here on: what came before was not yet it. */
+static __always_inline void command_begin(struct task_struct *task)
+{
+	struct thread_state *thread = thread_add(task);
+	__u32 pid = task->tgid, kind = TARGET_EXISTING;
+	struct ev_thread_found *e;
+	__u64 now_ns;
+
+	if (!thread)
+		return;
+	bpf_map_update_elem(&targets, &pid, &kind, BPF_EXIST);
+	e = event_reserve(EV_THREAD_FOUND, thread->thread, sizeof(*e));
+	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
+	phase_set(thread, PHASE_RUNNING, now_ns);
+	slice_begin(thread, bpf_get_smp_processor_id(), now_ns);
+	if (!e)
+		return;
+	thread_describe(e, task, 0);
+	e->phase = PHASE_RUNNING;
+	e->reserved = 0;
+	e->cpu = thread->cpu;
+	event_submit(e);
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(sched_process_exec, struct task_struct *task)
+{
+	struct thread_state *thread = thread_of(task);
+
+	if (thread)
+		exec_report(thread, task);
+	else if (target_kind(task->tgid) == TARGET_EXEC)
+		command_begin(task);
+	return 0;
+}
+
+/*
+ * The thread's last switch comes when its memory is gone, so its stack is taken here. Kernels
+ * before 6.16 call this after the memory is gone: the stack is empty then.
+ */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(sched_process_exit, struct task_struct *task)
+{
+	struct thread_state *thread = thread_of(task);
+
+	if (!thread)
+		return 0;
+	if (task->mm)
+		thread->exit_stack = stack_take(ctx);
+	thread->has_exit_stack = 1;
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(task_rename, struct task_struct *task, const char *name)
+{
+	struct thread_state *thread = thread_of(task);
+	struct ev_thread_name *e;
+
+	if (!thread)
+		return 0;
+	e = event_reserve(EV_THREAD_NAME, thread->thread, sizeof(*e));
+	if (!e)
+		return 0;
+	bpf_probe_read_kernel(e->name, sizeof(e->name), name);
+	event_submit(e);
+	return 0;
+}
+
+static __always_inline bool is_target(struct task_struct *task)
+{
+	if ((task->flags & PF_KTHREAD) || (__u32)task->tgid == own_pid)
+		return false;
+	if (processes_only && task->pid != task->tgid)
+		return false;
+	return trace_all || target_kind(task->tgid) == TARGET_EXISTING;
+}
+
+static __always_inline __u32 phase_of(struct task_struct *task)
+{
+	if (task->on_cpu)
+		return PHASE_RUNNING;
+	return task->__state == 0 || task->__state == TASK_WAKING ? PHASE_RUNNABLE : PHASE_BLOCKED;
+}
+
+/*
+ * Walks all tasks: begins to trace those of the targets that are not traced yet, and tells of
+ * every traced one. Events of a thread count from the moment it has its state; the phase read
+ * here holds only if no event has set it first.
+ */
+SEC("iter/task")
+int list_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_state *thread;
+	struct ev_thread_found *e;
+	__u64 now_ns;
+	__u32 phase;
+
+	if (!task)
+		return 0;
+	thread = thread_of(task);
+	if (!thread) {
+		if (!is_target(task) || (task->__state & TASK_DEAD))
+			return 0;
+		thread = thread_add(task);
+		if (!thread)
+			return 0;
+	}
+	if (thread->phase == PHASE_DEAD)
+		return 0;
+	e = event_reserve(EV_THREAD_FOUND, thread->thread, sizeof(*e));
+	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
+	if (thread->phase == PHASE_UNKNOWN) {
+		phase = phase_of(task);
+		/* Before the phase: a switch right after it must find its slice. */
+		slice_begin(thread, 0, now_ns);
+		if (__sync_val_compare_and_swap(&thread->phase, PHASE_UNKNOWN, phase) ==
+		    PHASE_UNKNOWN)
+			active_add(is_active_phase(phase), now_ns);
+	}
+	if (!e)
+		return 0;
+	thread_describe(e, task, 0);
+	e->phase = thread->phase;
+	e->reserved = 0;
+	e->cpu = thread->cpu;
+	event_submit(e);
+	return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which threads are traced, and what they are called.
+ */
+#pragma once
+
+#include "active.bpf.h"
+#include "emit.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+
+static __always_inline struct thread_state *thread_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&threads, task, NULL, 0);
+}
+
+/* Begins to trace a thread, its phase still unknown. NULL when that cannot be. */
+static __always_inline struct thread_state *thread_add(struct task_struct *task)
+{
+	struct thread_state *thread;
+
+	if (threads_alive >= THREADS_ACTIVE_MAX) {
+		__sync_fetch_and_add(&threads_untracked, 1);
+		return NULL;
+	}
+	thread = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!thread) {
+		__sync_fetch_and_add(&threads_untracked, 1);
+		return NULL;
+	}
+	thread->thread = __sync_fetch_and_add(&threads_born, 1) + 1;
+	__sync_fetch_and_add(&threads_alive, 1);
+	return thread;
+}
+
+/* The number of a task in its own PID namespace. */
+static __always_inline __u32 namespace_id(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid upid = {};
+
+	if (level > 32)		/* MAX_PID_NS_LEVEL */
+		return 0;
+	bpf_probe_read_kernel(&upid.nr, sizeof(upid.nr),
+			      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+			      level * bpf_core_type_size(struct upid) +
+			      bpf_core_field_offset(struct upid, nr));
+	return upid.nr;
+}
+
+/* BORN and FOUND begin alike; this fills in what they share. */
+#define thread_describe(e, task, parent_number) do {						\
+	(e)->parent = (parent_number);								\
+	(e)->tid = (task)->pid;									\
+	(e)->pid = (task)->tgid;								\
+	(e)->ns_tid = namespace_id(task);							\
+	(e)->ns_pid = namespace_id((task)->group_leader);					\
+	(e)->start_ns = (task)->start_boottime;							\
+	bpf_probe_read_kernel((e)->name, sizeof((e)->name), (task)->comm);			\
+} while (0)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_BLOCK_BYTES = 64 * 1024, PINCH_FAILED = 125 };
+
+static void *or_stop(void *memory, size_t count, size_t size_bytes)
+{
+	if (!memory && count && size_bytes) {
+		fprintf(stderr, "pinch: out of memory: %zu bytes refused\n", count * size_bytes);
+		exit(PINCH_FAILED);
+	}
+	return memory;
+}
+
+void *xcalloc(size_t count, size_t size_bytes)
+{
+	return or_stop(calloc(count, size_bytes), count, size_bytes);
+}
+
+void *xrealloc(void *memory, size_t count, size_t size_bytes)
+{
+	return or_stop(reallocarray(memory, count, size_bytes), count, size_bytes);
+}
+
+char *xstrdup(const char *string)
+{
+	return or_stop(strdup(string), 1, strlen(string) + 1);
+}
+
+struct arena_block {
+	struct arena_block *next;
+	size_t used_bytes, size_bytes;
+	_Alignas(16) char bytes[];
+};
+
+struct arena {
+	struct arena_block *blocks;	/* the first one is being filled */
+};
+
+struct arena *arena_new(void)
+{
+	return xcalloc(1, sizeof(struct arena));
+}
+
+void arena_free(struct arena *arena)
+{
+	if (!arena)
+		return;
+	while (arena->blocks) {
+		struct arena_block *block = arena->blocks;
+
+		arena->blocks = block->next;
+		free(block);
+	}
+	free(arena);
+}
+
+void *arena_alloc(struct arena *arena, size_t size_bytes)
+{
+	struct arena_block *block = arena->blocks;
+	void *memory;
+
+	size_bytes = (size_bytes + 15) & ~(size_t)15;
+	if (!block || block->size_bytes - block->used_bytes < size_bytes) {
+		size_t room = size_bytes > ARENA_BLOCK_BYTES ? size_bytes : ARENA_BLOCK_BYTES;
+
+		block = xcalloc(1, sizeof(*block) + room);
+		block->size_bytes = room;
+		block->next = arena->blocks;
+		arena->blocks = block;
+	}
+	memory = block->bytes + block->used_bytes;
+	block->used_bytes += size_bytes;
+	return memory;
+}
+
+char *arena_strdup(struct arena *arena, const char *string)
+{
+	size_t size_bytes = strlen(string) + 1;
+
+	return memcpy(arena_alloc(arena, size_bytes), string, size_bytes);
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+	va_list args, again;
+	char *string;
+	int length;
+
+	va_start(args, format);
+	va_copy(again, args);
+	length = vsnprintf(NULL, 0, format, args);
+	string = arena_alloc(arena, length + 1);
+	vsnprintf(string, length + 1, format, again);
+	va_end(again);
+	va_end(args);
+	return string;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory that is there or the tool stops: no caller checks for NULL. The arena is for
+ * things that die together; nothing in it is freed alone.
+ */
+#pragma once
+
+#include <stddef.h>
+
+void *xcalloc(size_t count, size_t size_bytes);
+void *xrealloc(void *memory, size_t count, size_t size_bytes);
+char *xstrdup(const char *string);
+
+struct arena;
+
+struct arena *arena_new(void);
+void arena_free(struct arena *arena);
+
+/* Zeroed, aligned to 16 bytes, valid until arena_free(). */
+void *arena_alloc(struct arena *arena, size_t size_bytes);
+
+char *arena_strdup(struct arena *arena, const char *string);
+char *arena_printf(struct arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A hash table from 64-bit keys to pointers. The caller owns what the pointers lead to.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct table;
+
+struct table *table_new(void);
+void table_free(struct table *table);
+
+/* The value put under key, or NULL. */
+void *table_find(const struct table *table, uint64_t key);
+
+/* Puts value (not NULL) under key, in place of any earlier one. */
+void table_put(struct table *table, uint64_t key, void *value);
+
+/* Takes the entry away and returns its value, NULL when there was none. */
+void *table_take(struct table *table, uint64_t key);
+
+size_t table_count(const struct table *table);
+
+/*
+ * Walks all entries in no particular order: start with *cursor = 0; NULL ends the walk.
+ * Taking entries away during a walk may skip others; putting is not allowed.
+ */
+void *table_next(const struct table *table, size_t *cursor);
+
+/* Mixes a 64-bit value so that each bit depends on all of the input's. */
+uint64_t hash_u64(uint64_t value);
