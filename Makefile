@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The only build file. `make help` lists the targets; V=1 shows the commands.
+
+O ?= build
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC ?= gcc
+CXX ?= g++
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+
+WARN := -Wall -Wextra $(if $(CI),-Werror)
+CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf
+CFLAGS ?= -O2 -g
+LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm
+Q := $(if $(V),,@)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += -r
+
+all: $O/pinch $O/plecoc
+
+help:
+	@echo "make            build pinch and plecoc under $O/"
+	@echo "make demo       install what is missing, build, and trace the bundled sample"
+	@echo "make check      install what is missing, build, and run every test (as root)"
+	@echo "make test       the tests that need neither root nor BPF"
+	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
+	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60)"
+	@echo "make golden-update   rewrite the expected outputs; review the diff"
+	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make clean      remove $O/"
+
+# --- What is missing on this machine: Debian packages only ------------------------------
+
+BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
+	liblzma-dev zlib1g-dev libc6-dev linux-libc-dev
+TEST_PACKAGES := libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
+	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
+	libclang-rt-14-dev util-linux procps psmisc strace
+BENCH_PACKAGES := $(TEST_PACKAGES)
+
+build-packages:
+	@./tools/install-packages $(BUILD_PACKAGES)
+
+test-packages:
+	@./tools/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
+
+# --- Events: one list, a header and JSON. The order of the files numbers the subsystems: ---
+# --- add at the end. ---------------------------------------------------------------------
+
+EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco collect.pleco)
+PLECOC := $O/plecoc
+PLECOC_C := $(wildcard tools/plecoc/*.c)
+
+$(PLECOC): $(PLECOC_C) $(wildcard tools/plecoc/*.h)
+	@echo "  CC    $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) -DPINCH_VERSION='"$(VERSION)"' -o $@ $(PLECOC_C)
+
+$O/gen/events.h: $(PLECOC) $(EVENTS)
+	@echo "  PLECO $@"; mkdir -p $(@D)
+	$Q$(PLECOC) --header -o $@ $(EVENTS)
+
+$O/gen/events.json: $(PLECOC) $(EVENTS)
+	@echo "  PLECO $@"; mkdir -p $(@D)
+	$Q$(PLECOC) --json -o $@ $(EVENTS)
+
+# --- BPF: one object a concern, linked into one skeleton. state.bpf.o defines what the -----
+# --- others declare, and comes first. ------------------------------------------------------
+
+BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o thread.bpf.o sample.bpf.o)
+
+$O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h
+	@echo "  BPF   $<"; mkdir -p $(@D)
+	$Q$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(ARCH) -MMD -MP \
+		-Ibpf -Ievents -I$O/gen -I/usr/include/$(MULTIARCH) -c -o $@ $<
+
+$O/pinch.bpf.o: $(BPF_O)
+	@echo "  LINK  $@"
+	$Q$(BPFTOOL) gen object $@ $^
+
+$O/gen/pinch.skel.h: $O/pinch.bpf.o
+	@echo "  SKEL  $@"; mkdir -p $(@D)
+	$Q$(BPFTOOL) gen skeleton $< name pinch_bpf > $@
+
+# --- Data compiled in ----------------------------------------------------------------------
+
+$O/gen/fold_rules.inc: share/fold.rules
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$Qsed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< > $@
+
+GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc
+
+# --- The tool ------------------------------------------------------------------------------
+
+SRC := $(wildcard src/*/*.c)
+OBJ := $(SRC:%.c=$O/%.o)
+LIB_OBJ := $(filter-out $O/src/cmd/main.o,$(OBJ))
+
+$O/src/%.o: src/%.c | $(GEN)
+	@echo "  CC    $<"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+
+$O/libpinch.a: $(LIB_OBJ)
+	@echo "  AR    $@"
+	$Qrm -f $@; $(AR) rcs $@ $^
+
+$O/pinch: $O/src/cmd/main.o $O/libpinch.a
+	@echo "  LD    $@"
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+include tests/programs/programs.mk
+
+-include $(OBJ:.o=.d) $(BPF_O:.o=.d)
+
+demo: build-packages
+	@$(MAKE) --no-print-directory $O/pinch $O/examples/pipeline
+	$O/pinch run -- $O/examples/pipeline
+
+install: all
+	install -D -m 755 $O/pinch $(DESTDIR)$(PREFIX)/bin/pinch
+	install -D -m 755 $O/plecoc $(DESTDIR)$(PREFIX)/bin/plecoc
+	install -D -m 644 share/fold.rules $(DESTDIR)$(PREFIX)/share/pinch/fold.rules
+	for page in doc/*.1; do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
+
+clean:
+	rm -rf $O
+
+.PHONY: all help demo check test install clean bench fuzz golden-update build-packages test-packages

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Makes a report of what the analyses hold: merges equal call paths of different processes,
+ * ranks, names and groups.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "analysis/criticality.h"
+#include "analysis/report.h"
+#include "analysis/stacks.h"
+#include "symbol/symbol.h"
+
+struct findings;
+struct fold_rules;
+
+struct findings_input {
+	const struct criticality *criticality;
+	const struct stacks *stacks;
+	struct symbols *symbols;
+	const struct fold_rules *fold;	/* tells the program's own functions from its runtime's */
+	size_t path_count_max;		/* how many paths to name */
+};
+
+struct findings *findings_new(const struct findings_input *input);
+void findings_free(struct findings *findings);
+
+/*
+ * The report, with all that the analyses know filled in: the caller adds the target, the
+ * losses and the costs that only it knows of. Lives until findings_free().
+ */
+struct report *findings_report(struct findings *findings);
+
+/* Adds a sentence for the user; copied. */
+void findings_add_note(struct findings *findings, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));

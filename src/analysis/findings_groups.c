@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads that do the same job stand together, so that the stages of a pipeline and the ranks
+ * of a parallel job can be compared (001, figures 4 and 5). Alike are threads whose names
+ * differ in numbers only; where all threads bear the program's name, those that started in
+ * the same function.
+ */
+#include "analysis/findings_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "view/fold.h"
+
+struct group {
+	const char *name;
+	bool is_start_function;
+	struct report_thread *rows;
+	size_t count, room;
+	uint64_t thread_count, cmetric_ns;
+};
+
+/* "work-12" -> "work-*" */
+static const char *without_numbers(struct arena *arena, const char *name)
+{
+	char *out = arena_alloc(arena, strlen(name) + 1), *at = out;
+
+	while (*name) {
+		if (isdigit((unsigned char)*name)) {
+			*at++ = '*';
+			while (isdigit((unsigned char)*name))
+				name++;
+		} else {
+			*at++ = *name++;
+		}
+	}
+	*at = '\0';
+	return out;
+}
+
+static uint64_t hash_string(const char *string, uint64_t seed)
+{
+	uint64_t hash = seed;
+
+	for (; *string; string++)
+		hash = hash_u64(hash ^ (unsigned char)*string);
+	return hash;
+}
+
+static struct report_thread as_row(struct findings *findings, const struct thread_metrics *metrics)
+{
+	const struct thread *thread = metrics->thread;
+	uint64_t oncpu_ns = fixed_to_ns(metrics->cmetric_oncpu);
+
+	return (struct report_thread){
+		.tid = thread ? thread->ns_tid : 0,
+		.pid = thread ? thread->ns_pid : 0,
+		.host_tid = thread ? thread->tid : 0,
+		.host_pid = thread ? thread->pid : 0,
+		.name = arena_strdup(findings->arena, metrics->name),
+		.thread_count = metrics->thread_count,
+		.cmetric_ns = fixed_to_ns(metrics->cmetric_oncpu + metrics->cmetric_runqueue),
+		.cmetric_oncpu_ns = oncpu_ns,
+		.running_ns = metrics->running_ns,
+		.runnable_ns = metrics->runnable_ns,
+		.blocked_ns = metrics->blocked_ns,
+		.slices = metrics->slices,
+		.critical_slices = metrics->critical_slices,
+		.stalls_ended_ns = metrics->stalls_ended_ns,
+	};
+}
+
+static struct group *group_get(struct findings *findings, struct table *groups, const char *name,
+			       bool is_start_function)
+{
+	uint64_t key = hash_string(name, is_start_function);
+	struct group *group = table_find(groups, key);
+
+	if (!group) {
+		group = arena_alloc(findings->arena, sizeof(*group));
+		group->name = name;
+		group->is_start_function = is_start_function;
+		table_put(groups, key, group);
+	}
+	return group;
+}
+
+static void group_add(struct group *group, struct report_thread row)
+{
+	if (group->count == group->room) {
+		group->room = group->room ? group->room * 2 : 8;
+		group->rows = xrealloc(group->rows, group->room, sizeof(*group->rows));
+	}
+	group->rows[group->count++] = row;
+	group->thread_count += row.thread_count;
+	group->cmetric_ns += row.cmetric_ns;
+}
+
+static int rows_by_cmetric(const void *a, const void *b)
+{
+	const struct report_thread *x = a, *y = b;
+
+	if (x->cmetric_ns != y->cmetric_ns)
+		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
+	return x->host_tid < y->host_tid ? -1 : x->host_tid > y->host_tid;
+}
+
+static int groups_by_cmetric(const void *a, const void *b)
+{
+	const struct report_group *x = a, *y = b;
+
+	if (x->cmetric_ns != y->cmetric_ns)
+		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static struct report_group as_report_group(struct findings *findings, struct group *group)
+{
+	struct report_thread *rows = arena_alloc(findings->arena, group->count * sizeof(*rows));
+	double mean_ns = (double)group->cmetric_ns / group->thread_count;
+
+	qsort(group->rows, group->count, sizeof(*rows), rows_by_cmetric);
+	memcpy(rows, group->rows, group->count * sizeof(*rows));
+	return (struct report_group){
+		/* One thread is called by its own name. */
+		.name = group->count == 1 && !group->is_start_function ? rows[0].name : group->name,
+		.is_start_function = group->is_start_function,
+		.thread_count = group->thread_count,
+		.cmetric_ns = group->cmetric_ns,
+		.imbalance = mean_ns > 0 ? rows[0].cmetric_ns / mean_ns : 1,
+		.threads = rows,
+		.row_count = group->count,
+	};
+}
+
+/* How many threads of a process bear the name of its first thread. */
+struct process_name {
+	char name[16];
+	size_t sharing_count;
+};
+
+static struct table *count_process_names(struct findings *findings)
+{
+	struct table *names = table_new();
+	const struct thread_metrics *metrics;
+	struct process_name *process;
+	size_t cursor;
+
+	for (cursor = 0; (metrics = criticality_next_thread(findings->input.criticality, &cursor));) {
+		if (!metrics->thread || metrics->thread->tid != metrics->thread->pid)
+			continue;
+		process = arena_alloc(findings->arena, sizeof(*process));
+		memcpy(process->name, metrics->name, sizeof(process->name));
+		table_put(names, metrics->thread->pid, process);
+	}
+	for (cursor = 0; (metrics = criticality_next_thread(findings->input.criticality, &cursor));) {
+		process = metrics->thread ? table_find(names, metrics->thread->pid) : NULL;
+		if (process && !strcmp(process->name, metrics->name))
+			process->sharing_count++;
+	}
+	return names;
+}
+
+/* The outermost function of a thread that is the program's own; NULL when none is known. */
+static const char *start_function(struct findings *findings, const struct thread_metrics *metrics)
+{
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, metrics->path);
+	const struct report_frame *frames;
+	size_t count;
+
+	if (!metrics->thread || !stack)
+		return NULL;
+	count = findings_name_stack(findings, metrics->thread->pid, UINT64_MAX, stack, &frames);
+	while (count--)
+		if (frames[count].function && !frames[count].is_inlined &&
+		    !fold_is_plumbing(findings->input.fold, &frames[count]))
+			return frames[count].function;
+	return NULL;
+}
+
+static void add_thread(struct findings *findings, struct table *groups, struct table *names,
+		       const struct thread_metrics *metrics)
+{
+	const struct process_name *process =
+		metrics->thread ? table_find(names, metrics->thread->pid) : NULL;
+	const char *function = NULL;
+	struct group *group;
+
+	if (process && process->sharing_count > 1 && !strcmp(process->name, metrics->name))
+		function = start_function(findings, metrics);
+	if (function)
+		group = group_get(findings, groups, function, true);
+	else
+		group = group_get(findings, groups,
+				  without_numbers(findings->arena, metrics->name), false);
+	group_add(group, as_row(findings, metrics));
+}
+
+void findings_add_groups(struct findings *findings)
+{
+	struct table *names = count_process_names(findings), *groups = table_new();
+	const struct thread_metrics *metrics;
+	struct report_group *out;
+	struct group *group;
+	size_t cursor = 0, count = 0;
+
+	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
+		add_thread(findings, groups, names, metrics);
+	out = arena_alloc(findings->arena, table_count(groups) * sizeof(*out));
+	for (cursor = 0; (group = table_next(groups, &cursor));) {
+		out[count++] = as_report_group(findings, group);
+		free(group->rows);
+	}
+	qsort(out, count, sizeof(*out), groups_by_cmetric);
+	findings->report.groups = out;
+	findings->report.group_count = count;
+	table_free(groups);
+	table_free(names);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that make a report share. */
+#pragma once
+
+#include "analysis/findings.h"
+#include "base/memory.h"
+
+struct findings {
+	struct findings_input input;
+	struct arena *arena;		/* owns all that the report points to */
+	struct report report;
+	const char **notes;
+	size_t note_room;
+};
+
+/* findings_paths.c: fills in report.paths. */
+void findings_add_paths(struct findings *findings);
+
+/* findings_groups.c: fills in report.groups. */
+void findings_add_groups(struct findings *findings);
+
+/* findings_stack.c: names the frames of a stack of an address space. */
+size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			   const struct ev_stack_frames *stack,
+			   const struct report_frame **frames);

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Call paths: the same path in two processes, or ending at two places of one function, is one
+ * finding. Its rank is by CMetric; its frequency table counts where samples fell (001, 4.4).
+ */
+#include "analysis/findings_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+
+enum { THREAD_NAMES_MAX = 4, FUNCTIONS_MAX = 256, LINES_MAX = 256 };
+
+/* Raw paths that are one to the user. */
+struct merged_path {
+	uint64_t key;
+	double cmetric_ns, slices;
+	uint64_t stalled_ns, thread_count;
+	bool is_estimated;
+	const struct path_metrics *heaviest;	/* stands for all when frames are shown */
+	const struct path_metrics **members;
+	size_t member_count, member_room;
+};
+
+/* criticality_next_path() reuses what it returns: keep it. */
+static const struct path_metrics *copy_metrics(struct arena *arena, const struct path_metrics *path)
+{
+	struct path_metrics *copy = arena_alloc(arena, sizeof(*copy));
+	struct sample_count *samples =
+		arena_alloc(arena, path->sample_kind_count * sizeof(*samples));
+	const struct thread **threads;
+	size_t thread_count = path->thread_count < PATH_THREADS_MAX ? path->thread_count
+								    : PATH_THREADS_MAX;
+
+	*copy = *path;
+	if (path->sample_kind_count)
+		memcpy(samples, path->samples, path->sample_kind_count * sizeof(*samples));
+	copy->samples = samples;
+	threads = arena_alloc(arena, thread_count * sizeof(*threads));
+	if (thread_count)
+		memcpy(threads, path->threads, thread_count * sizeof(*threads));
+	copy->threads = threads;
+	return copy;
+}
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+	return hash_u64(key ^ hash_u64(value + 0x9e3779b97f4a7c15ull));
+}
+
+/*
+ * Equal for paths that are one to the user: the innermost function as a whole, because a
+ * slice may end anywhere in it, and the callers' call sites.
+ */
+static uint64_t path_key(struct findings *findings, const struct path_metrics *path)
+{
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
+	uint64_t key = 1;
+
+	if (!path->pid || !path->stack || !stack)
+		return mix(mix(2, path->pid), path->stack);
+	for (size_t i = 0; i < stack->kernel_count; i++)
+		key = mix(key, stack->frames[i]);
+	for (size_t i = 0; i < stack->user_count; i++) {
+		uint64_t address = stack->frames[stack->kernel_count + i], offset;
+		uint32_t module;
+
+		if (symbols_place(findings->input.symbols, path->pid, path->first_ns, address,
+				  i == 0, &module, &offset))
+			key = mix(mix(key, path->pid), address);
+		else
+			key = mix(mix(key, module), offset);
+	}
+	return key;
+}
+
+static void merge(struct merged_path *merged, const struct path_metrics *path)
+{
+	merged->cmetric_ns += path->cmetric_ns;
+	merged->slices += path->slices_estimated;
+	merged->is_estimated |= path->slices_estimated > path->slices + 0.5;
+	merged->stalled_ns += path->stalled_ns;
+	if (!merged->heaviest || path->cmetric_ns > merged->heaviest->cmetric_ns)
+		merged->heaviest = path;
+	if (merged->member_count == merged->member_room) {
+		merged->member_room = merged->member_room ? merged->member_room * 2 : 4;
+		merged->members = xrealloc(merged->members, merged->member_room,
+					   sizeof(*merged->members));
+	}
+	merged->members[merged->member_count++] = path;
+}
+
+static int by_cmetric(const void *a, const void *b)
+{
+	const struct merged_path *x = *(struct merged_path *const *)a;
+	const struct merged_path *y = *(struct merged_path *const *)b;
+
+	if (x->cmetric_ns != y->cmetric_ns)
+		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
+	if (x->stalled_ns != y->stalled_ns)
+		return x->stalled_ns < y->stalled_ns ? 1 : -1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int by_stalled(const void *a, const void *b)
+{
+	const struct merged_path *x = *(struct merged_path *const *)a;
+	const struct merged_path *y = *(struct merged_path *const *)b;
+
+	if (x->stalled_ns != y->stalled_ns)
+		return x->stalled_ns < y->stalled_ns ? 1 : -1;
+	return by_cmetric(a, b);
+}
+
+static struct merged_path **merge_all(struct findings *findings, size_t *count)
+{
+	struct table *by_key = table_new();
+	struct merged_path **all;
+	const struct path_metrics *path;
+	struct merged_path *merged;
+	size_t cursor = 0, i = 0;
+
+	while ((path = criticality_next_path(findings->input.criticality, &cursor))) {
+		uint64_t key = path_key(findings, path);
+
+		merged = table_find(by_key, key);
+		if (!merged) {
+			merged = arena_alloc(findings->arena, sizeof(*merged));
+			merged->key = key;
+			table_put(by_key, key, merged);
+		}
+		merge(merged, copy_metrics(findings->arena, path));
+	}
+	*count = table_count(by_key);
+	all = xcalloc(*count + 1, sizeof(*all));
+	for (cursor = 0; (merged = table_next(by_key, &cursor));)
+		all[i++] = merged;
+	table_free(by_key);
+	return all;
+}
+
+/* Distinct names of the threads that came here, and how many threads they are. */
+static void add_threads(struct findings *findings, const struct merged_path *merged,
+			struct report_path *out)
+{
+	const char **names = arena_alloc(findings->arena, THREAD_NAMES_MAX * sizeof(*names));
+	struct table *seen = table_new();
+	uint64_t uncounted = 0;
+
+	for (size_t i = 0; i < merged->member_count; i++) {
+		const struct path_metrics *path = merged->members[i];
+		size_t listed = path->thread_count < PATH_THREADS_MAX ? path->thread_count
+								      : PATH_THREADS_MAX;
+
+		/* Beyond the list nobody knows which threads: at least the longest tail. */
+		if (path->thread_count - listed > uncounted)
+			uncounted = path->thread_count - listed;
+		for (size_t k = 0; k < listed; k++) {
+			const char *name = path->threads[k]->name;
+			size_t n = 0;
+
+			table_put(seen, path->threads[k]->number, (void *)path->threads[k]);
+			while (n < out->thread_name_count && strcmp(names[n], name))
+				n++;
+			if (n == out->thread_name_count && n < THREAD_NAMES_MAX)
+				names[out->thread_name_count++] = arena_strdup(findings->arena, name);
+		}
+	}
+	out->thread_names = names;
+	out->thread_count = table_count(seen) + uncounted;
+	table_free(seen);
+}
+
+/* A frequency table while it is being filled. */
+struct tally {
+	struct report_function functions[FUNCTIONS_MAX];
+	struct report_line *lines[FUNCTIONS_MAX];
+	size_t count;
+};
+
+static struct report_function *function_of(struct tally *tally, const char *name)
+{
+	for (size_t i = 0; i < tally->count; i++)
+		if (!strcmp(tally->functions[i].name, name))
+			return &tally->functions[i];
+	if (tally->count == FUNCTIONS_MAX)
+		return NULL;
+	tally->functions[tally->count].name = name;
+	return &tally->functions[tally->count++];
+}
+
+static void add_line(struct findings *findings, struct tally *tally,
+		     struct report_function *function, const struct symbol_frame *frame,
+		     uint64_t count)
+{
+	size_t index = function - tally->functions;
+	struct report_line *lines = tally->lines[index];
+
+	if (!frame->file)
+		return;
+	for (size_t i = 0; i < function->line_count; i++) {
+		if (lines[i].line == frame->line && !strcmp(lines[i].file, frame->file)) {
+			lines[i].count += count;
+			return;
+		}
+	}
+	if (function->line_count == LINES_MAX)
+		return;
+	if (!lines) {
+		lines = arena_alloc(findings->arena, LINES_MAX * sizeof(*lines));
+		tally->lines[index] = lines;
+		function->lines = lines;
+	}
+	lines[function->line_count++] = (struct report_line){ frame->file, frame->line, count };
+}
+
+static void add_sample(struct findings *findings, struct tally *tally,
+		       const struct path_metrics *path, const struct sample_count *sample)
+{
+	struct symbol_frame frame[SYMBOL_INLINE_MAX] = { 0 };
+	struct report_function *function;
+	const char *name;
+
+	if (!sample->ip && !sample->kernel_ip)
+		return;
+	if (sample->kernel_ip)
+		symbols_resolve_kernel(findings->input.symbols, sample->kernel_ip, frame);
+	else
+		symbols_resolve(findings->input.symbols, path->pid, path->first_ns, sample->ip,
+				false, frame, SYMBOL_INLINE_MAX);
+	if (frame->function && frame->is_kernel)
+		name = arena_printf(findings->arena, "%s [kernel]", frame->function);
+	else if (frame->function)
+		name = frame->function;
+	else
+		name = arena_printf(findings->arena, "%s+0x%llx", frame->module,
+				    (unsigned long long)frame->offset);
+	function = function_of(tally, name);
+	if (!function)
+		return;
+	function->count += sample->count;
+	if (sample->is_stack_top)
+		function->stack_top_count += sample->count;
+	add_line(findings, tally, function, frame, sample->count);
+}
+
+static int functions_by_count(const void *a, const void *b)
+{
+	const struct report_function *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int lines_by_count(const void *a, const void *b)
+{
+	const struct report_line *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void add_functions(struct findings *findings, const struct merged_path *merged,
+			  struct report_path *out)
+{
+	struct tally *tally = xcalloc(1, sizeof(*tally));
+	struct report_function *functions;
+
+	for (size_t i = 0; i < merged->member_count; i++)
+		for (size_t k = 0; k < merged->members[i]->sample_kind_count; k++)
+			add_sample(findings, tally, merged->members[i],
+				   &merged->members[i]->samples[k]);
+	for (size_t i = 0; i < tally->count; i++)
+		if (tally->lines[i])
+			qsort(tally->lines[i], tally->functions[i].line_count,
+			      sizeof(struct report_line), lines_by_count);
+	qsort(tally->functions, tally->count, sizeof(struct report_function), functions_by_count);
+	functions = arena_alloc(findings->arena, tally->count * sizeof(*functions));
+	memcpy(functions, tally->functions, tally->count * sizeof(*functions));
+	out->functions = functions;
+	out->function_count = tally->count;
+	free(tally);
+}
+
+static struct report_path as_report_path(struct findings *findings,
+					 const struct merged_path *merged)
+{
+	const struct path_metrics *path = merged->heaviest;
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
+	struct report_path out = {
+		.cmetric_ns = (uint64_t)(merged->cmetric_ns + 0.5),
+		.slices = (uint64_t)(merged->slices + 0.5),
+		.stalled_ns = merged->stalled_ns,
+		.is_estimated = merged->is_estimated,
+	};
+
+	if (findings->report.target.wall_ns)
+		out.wall_share = merged->cmetric_ns / findings->report.target.wall_ns;
+	if (path->pid && stack)
+		out.frame_count = findings_name_stack(findings, path->pid, path->first_ns, stack,
+						      &out.frames);
+	add_threads(findings, merged, &out);
+	add_functions(findings, merged, &out);
+	return out;
+}
+
+/* The first `count` of the sorted paths that weigh something. */
+static const struct report_path *name_paths(struct findings *findings, struct merged_path **all,
+					    size_t *count)
+{
+	struct report_path *paths = arena_alloc(findings->arena, *count * sizeof(*paths));
+
+	for (size_t i = 0; i < *count; i++) {
+		paths[i] = as_report_path(findings, all[i]);
+		paths[i].rank = i + 1;
+	}
+	return paths;
+}
+
+void findings_add_paths(struct findings *findings)
+{
+	enum { STALL_PATHS_MAX = 3 };
+	struct report *report = &findings->report;
+	size_t all_count, count, stalling = 0;
+	struct merged_path **all = merge_all(findings, &all_count);
+
+	qsort(all, all_count, sizeof(*all), by_cmetric);
+	count = all_count < findings->input.path_count_max ? all_count
+							   : findings->input.path_count_max;
+	report->paths = name_paths(findings, all, &count);
+	report->path_count = count;
+	report->path_count_all = all_count;
+
+	qsort(all, all_count, sizeof(*all), by_stalled);
+	while (stalling < all_count && stalling < STALL_PATHS_MAX && all[stalling]->stalled_ns)
+		stalling++;
+	report->stall_paths = name_paths(findings, all, &stalling);
+	report->stall_path_count = stalling;
+	for (size_t i = 0; i < all_count; i++)
+		free(all[i]->members);
+	free(all);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/findings_internal.h"
+
+#include <string.h>
+
+enum { FRAMES_MAX = 512 };
+
+static struct report_frame as_report_frame(const struct symbol_frame *frame)
+{
+	return (struct report_frame){
+		.function = frame->function,
+		.file = frame->file,
+		.line = frame->line,
+		.module = frame->module,
+		.offset = frame->offset,
+		.is_inlined = frame->is_inlined,
+		.is_kernel = frame->is_kernel,
+	};
+}
+
+size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			   const struct ev_stack_frames *stack,
+			   const struct report_frame **frames)
+{
+	struct report_frame named[FRAMES_MAX];
+	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < stack->kernel_count && count < FRAMES_MAX; i++) {
+		symbols_resolve_kernel(findings->input.symbols, stack->frames[i], inlined);
+		named[count++] = as_report_frame(inlined);
+	}
+	for (size_t i = 0; i < stack->user_count; i++) {
+		size_t n = symbols_resolve(findings->input.symbols, pid, time_ns,
+					   stack->frames[stack->kernel_count + i], i > 0, inlined,
+					   SYMBOL_INLINE_MAX);
+
+		for (size_t k = 0; k < n && count < FRAMES_MAX; k++)
+			named[count++] = as_report_frame(&inlined[k]);
+	}
+	*frames = memcpy(arena_alloc(findings->arena, count * sizeof(*named)), named,
+			 count * sizeof(*named));
+	return count;
+}

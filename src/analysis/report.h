@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What pinch has found, ready to be shown: ranked, named, grouped. Views read it and
+ * compute nothing. Strings that a traced program chose are as it wrote them: views escape.
+ * The report owns all it points to.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report_frame {
+	const char *function;	/* NULL: print module+0xoffset */
+	const char *file;	/* NULL: not known */
+	uint32_t line;
+	const char *module;
+	uint64_t offset;
+	bool is_inlined, is_kernel;
+};
+
+struct report_line {
+	const char *file;
+	uint32_t line;
+	uint64_t count;
+};
+
+struct report_function {
+	const char *name;	/* a function, or module+0xoffset */
+	uint64_t count;		/* samples */
+	uint64_t stack_top_count;	/* of them, stack tops that stand in for samples */
+	const struct report_line *lines;
+	size_t line_count;
+};
+
+struct report_path {
+	uint32_t rank;		/* from 1 */
+	uint64_t cmetric_ns;
+	double wall_share;	/* cmetric_ns / wall_ns */
+	uint64_t slices;
+	uint64_t stalled_ns;	/* stalls that ended when threads blocked here woke up */
+	bool is_estimated;	/* stacks were sampled */
+	const char *const *thread_names;	/* distinct, at most 4 */
+	size_t thread_name_count;
+	uint64_t thread_count;
+	const struct report_frame *frames;	/* innermost first; none: could not be read */
+	size_t frame_count;
+	const struct report_function *functions;
+	size_t function_count;
+};
+
+struct report_thread {
+	uint32_t tid, pid;		/* as the container sees them */
+	uint32_t host_tid, host_pid;
+	const char *name;
+	uint64_t thread_count;		/* above 1: dead threads folded into one row */
+	uint64_t cmetric_ns, cmetric_oncpu_ns;
+	uint64_t running_ns, runnable_ns, blocked_ns, slices, critical_slices;
+	uint64_t stalls_ended_ns;
+};
+
+/* Threads that belong together: the same name but for its number, or start function. */
+struct report_group {
+	const char *name;
+	bool is_start_function;
+	uint64_t thread_count;
+	uint64_t cmetric_ns;
+	double imbalance;		/* largest thread's CMetric over the group's mean; 1: even */
+	const struct report_thread *threads;	/* by CMetric, largest first */
+	size_t row_count;
+};
+
+struct report {
+	struct {
+		const char *command;		/* as the user gave it */
+		const uint32_t *pids;		/* host pids given or started */
+		size_t pid_count;
+		uint64_t wall_ns;
+		int exit_status;		/* of the command; -1: none (attach, or still running) */
+		bool is_running;		/* traced threads were left alive */
+	} target;
+	struct {
+		uint64_t active_ns, stalled_ns, cmetric_ns, critical_ns;
+		int64_t closure_error_ns;
+		uint64_t threads, alive_max;
+		uint64_t switches, slices, critical_slices, samples, stack_tops, stalls;
+		double parallelism;		/* mean number of active threads over the wall time */
+		uint32_t nmin;
+		bool is_nmin_default;
+	} totals;
+	const uint64_t *parallelism_ns;		/* [n]: time with n threads active */
+	size_t parallelism_count;
+	const double *timeline;			/* mean active threads in equal parts of the wall time */
+	size_t timeline_count;
+	struct {
+		uint64_t records, gaps, gap_ns;		/* ring buffers were full */
+		uint64_t malformed, late, unordered;
+		uint64_t stacks_unreadable;		/* critical slices with an empty stack */
+		uint64_t stacks_not_kept;		/* by the governor */
+		double keep_min;			/* smallest probability of keeping one */
+		uint64_t stacks_resent;
+		uint64_t mappings;			/* mapping records lost */
+		uint64_t threads_untracked;
+	} losses;
+	struct {
+		uint64_t bpf_ns, bpf_runs;
+		uint64_t collector_cpu_ns, peak_rss_bytes, startup_ns, post_processing_ns;
+		uint64_t events;
+	} cost;
+	const struct report_path *paths;
+	size_t path_count;
+	uint64_t path_count_all;		/* before the limit of --top */
+	const struct report_path *stall_paths;	/* whose ends ended most of the stalled time */
+	size_t stall_path_count;
+	const struct report_group *groups;	/* by CMetric, largest first */
+	size_t group_count;
+	const char *const *notes;		/* sentences for the user: what was missing and why */
+	size_t note_count;
+};

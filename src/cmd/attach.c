@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cmd/settings.h"
+#include "cmd/tracing.h"
+
+static int add_target(struct settings *settings, int err)
+{
+	settings->has_target = true;
+	return err;
+}
+
+static int set_pid(struct settings *settings, const char *argument)
+{
+	return add_target(settings, targets_by_pid(argument, &settings->targets));
+}
+
+static int set_name(struct settings *settings, const char *argument)
+{
+	return add_target(settings, targets_by_name(argument, &settings->targets));
+}
+
+static int set_cgroup(struct settings *settings, const char *argument)
+{
+	return add_target(settings, targets_by_cgroup(argument, &settings->targets));
+}
+
+static int set_all(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->kernel.trace_all = true;
+	return add_target(settings, targets_all(&settings->targets));
+}
+
+static const struct option_spec target_options[] = {
+	{ "pid", 'p', "PID", "processes to trace, separated by commas; may be given again",
+	  set_pid },
+	{ "name", 'n', "NAME", "processes with this command name or program", set_name },
+	{ "cgroup", 0, "DIR", "processes of a control group and those below it", set_cgroup },
+	{ "all", 'a', NULL, "every program on this machine", set_all },
+	{ 0 },
+};
+
+static const struct option_spec *const options[] = { target_options, trace_options, NULL };
+
+static void put_command(struct text *text, int argc, char **argv)
+{
+	text_put(text, "pinch");
+	for (int i = 0; i < argc; i++) {
+		text_put(text, " ");
+		text_put(text, argv[i]);
+	}
+}
+
+static int trace_processes(struct tracing *tracing, const struct settings *settings, int argc,
+			   char **argv)
+{
+	struct text command = { 0 };
+	struct outcome outcome = {
+		.pids = settings->targets.pids,
+		.pid_count = settings->targets.count,
+		.exit_status = -1,
+	};
+	int err, signal_number = 0;
+	pid_t sender;
+
+	err = tracing_add_processes(tracing, &settings->targets);
+	if (err)
+		return EXIT_FAILED;
+	tracing_start(tracing);
+	while (!tracing_is_time_over(tracing) && !tracing_is_target_gone(tracing) &&
+	       (!signal_number || signal_number == SIGCHLD))
+		signal_number = tracing_step(tracing, &sender);
+	tracing_restore_signals();
+
+	put_command(&command, argc, argv);
+	outcome.command = command.bytes;
+	err = tracing_report(tracing, &outcome);
+	text_fini(&command);
+	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
+static int attach_run(int argc, char **argv)
+{
+	struct settings settings;
+	struct tracing *tracing = NULL;
+	int rest, err, status = EXIT_USAGE;
+
+	settings_init(&settings);
+	err = settings_parse(&settings, &attach_command, argc, argv, &rest);
+	if (err) {
+		status = err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		goto out_close;
+	}
+	if (settings.wants_help) {
+		command_help(&attach_command);
+		status = 0;
+		goto out_close;
+	}
+	if (rest < argc || !settings.has_target) {
+		fail_plain(-EINVAL, "which processes? pinch attach -p PID, -n NAME, --cgroup DIR "
+			   "or --all%s%s", rest < argc ? ", not " : "",
+			   rest < argc ? argv[rest] : "");
+		goto out_close;
+	}
+	status = EXIT_FAILED;
+	if (!tracing_open(&settings, &tracing))
+		status = trace_processes(tracing, &settings, argc, argv);
+
+out_close:
+	tracing_close(tracing);
+	settings_fini(&settings);
+	return status;
+}
+
+const struct command attach_command = {
+	.name = "attach",
+	.usage = "[options] -p PID... | -n NAME | --cgroup DIR | --all",
+	.summary = "Trace what already runs, until it ends, Ctrl-C or --duration",
+	.description =
+		"Threads and processes that the traced ones create are followed. The first Ctrl-C\n"
+		"ends the tracing and shows the report, the second one ends pinch.",
+	.options = options,
+	.run = attach_run,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A subcommand and its options. Help, parsing and the test of the man pages read the same
+ * table.
+ */
+#pragma once
+
+#include <stddef.h>
+
+struct settings;
+
+struct option_spec {
+	const char *name;	/* without dashes */
+	char letter;		/* '\0': none */
+	const char *argument;	/* "FILE"; NULL: takes none */
+	const char *help;
+	/* 0, or -EINVAL after having said what is wrong with the argument. */
+	int (*set)(struct settings *settings, const char *argument);
+};
+
+struct command {
+	const char *name, *usage, *summary, *description;
+	const struct option_spec *const *options;	/* lists, the last one NULL */
+	int (*run)(int argc, char **argv);		/* argv[0] is the command's name; exit status */
+};
+
+/* Ends with NULL. */
+extern const struct command *const commands[];
+
+extern const struct command run_command, attach_command, check_command, help_command;
+
+const struct command *command_find(const char *name);
+
+/* Prints how the command is used, to standard output. */
+void command_help(const struct command *command);
+
+/* Exit statuses of pinch itself; `pinch run` passes on its command's. */
+enum {
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_PINCH_FAILED = 125,	/* of `pinch run`, like env(1) and timeout(1) */
+	EXIT_CANNOT_EXECUTE = 126,
+	EXIT_NOT_FOUND = 127,
+};

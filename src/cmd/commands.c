@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/command.h"
+
+#include <string.h>
+
+const struct command *const commands[] = {
+	&run_command, &attach_command, &check_command, &help_command, NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}

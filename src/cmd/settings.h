@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the user asked for, and how it is read from the command line.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/command.h"
+#include "collect/kernel.h"
+#include "collect/targets.h"
+
+struct settings {
+	struct kernel_options kernel;
+	uint64_t duration_ns;		/* 0: until the end */
+	uint32_t path_count_max;	/* --top */
+	const char *json_path, *text_path;	/* NULL: not asked for; text goes to stderr then */
+	bool is_quiet, is_verbose, wants_help;
+	/* attach only */
+	struct pid_list targets;
+	bool has_target;
+};
+
+void settings_init(struct settings *settings);
+void settings_fini(struct settings *settings);
+
+/*
+ * Reads the options in argv[1..]. 0 and the index of the first other argument in *rest, or
+ * -EINVAL or what a setter returned, after having said what is wrong.
+ */
+int settings_parse(struct settings *settings, const struct command *command, int argc,
+		   char **argv, int *rest);
+
+/* Options that both ways of tracing take. */
+extern const struct option_spec trace_options[];

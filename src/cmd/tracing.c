@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/tracing.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "analysis/findings.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "collect/collector.h"
+#include "session/threads.h"
+#include "view/fold.h"
+#include "view/output.h"
+#include "view/status.h"
+#include "view/view.h"
+
+enum {
+	POLL_MS = 20,
+	PENDING_BYTES_MAX = 32 << 20,
+};
+
+/* The rings are drained before they are this full, whatever else there is to do. */
+static const double FILL_URGENT = 0.25;
+
+struct tracing {
+	const struct settings *settings;
+	struct kernel *kernel;
+	struct sideband *sideband;
+	struct session *session;
+	struct threads *threads;
+	struct stacks *stacks;
+	struct symbols *symbols;
+	struct criticality *criticality;
+	struct collector *collector;
+	struct fold_rules *fold;
+	int signal_fd;
+	uint64_t opened_ns, started_ns;
+	bool has_seen_threads;
+};
+
+static int open_engine(struct tracing *tracing)
+{
+	struct criticality_options options = { .nmin = tracing->settings->kernel.nmin };
+
+	tracing->session = session_new(collector_stream_count(tracing->kernel), PENDING_BYTES_MAX);
+	tracing->threads = threads_new(tracing->session);
+	tracing->stacks = stacks_new(tracing->session, 0);
+	tracing->symbols = symbols_new(tracing->session);
+	options.stacks = tracing->stacks;
+	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
+	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);
+	tracing->fold = fold_rules_new();
+	return fold_rules_add_user(tracing->fold);
+}
+
+/* Signals are read from a descriptor from here on; the kernel side must not be left waiting. */
+static int open_signals(struct tracing *tracing)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	tracing->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return tracing->signal_fd < 0 ? fail(-errno, "cannot wait for signals") : 0;
+}
+
+int tracing_open(const struct settings *settings, struct tracing **out)
+{
+	struct tracing *tracing = xcalloc(1, sizeof(*tracing));
+	int err;
+
+	tracing->settings = settings;
+	tracing->opened_ns = now_ns();
+	tracing->signal_fd = -1;
+	err = output_check(settings->text_path);
+	if (!err && settings->json_path)
+		err = output_check(settings->json_path);
+	if (!err)
+		err = open_signals(tracing);
+	if (!err)
+		err = kernel_open(&settings->kernel, &tracing->kernel);
+	if (!err)
+		err = sideband_open(&tracing->sideband);
+	if (!err)
+		err = open_engine(tracing);
+	if (!err)
+		err = kernel_attach(tracing->kernel);
+	if (err)
+		goto out_close;
+	/* A reader that waits for the CPU behind its targets would lose records. */
+	setpriority(PRIO_PROCESS, 0, -20);
+	*out = tracing;
+	return 0;
+
+out_close:
+	tracing_close(tracing);
+	return err;
+}
+
+void tracing_close(struct tracing *tracing)
+{
+	if (!tracing)
+		return;
+	status_stop();
+	collector_free(tracing->collector);
+	criticality_free(tracing->criticality);
+	symbols_free(tracing->symbols);
+	stacks_free(tracing->stacks);
+	threads_free(tracing->threads);
+	session_free(tracing->session);
+	sideband_close(tracing->sideband);
+	kernel_close(tracing->kernel);
+	fold_rules_free(tracing->fold);
+	if (tracing->signal_fd >= 0)
+		close(tracing->signal_fd);
+	free(tracing);
+}
+
+int tracing_add_command(struct tracing *tracing, pid_t pid)
+{
+	sideband_follow(tracing->sideband, pid);
+	return kernel_add_command(tracing->kernel, pid);
+}
+
+int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
+{
+	int err;
+
+	if (tracing->settings->kernel.trace_all)
+		sideband_follow_all(tracing->sideband);
+	for (size_t i = 0; i < pids->count; i++) {
+		/* First the new mappings, then the old ones: none falls between. */
+		sideband_follow(tracing->sideband, pids->pids[i]);
+		symbols_add_process(tracing->symbols, pids->pids[i]);
+		if (!tracing->settings->kernel.trace_all) {
+			err = kernel_add_target(tracing->kernel, pids->pids[i]);
+			if (err)
+				return err;
+		}
+	}
+	return collector_list_threads(tracing->collector);
+}
+
+void tracing_start(struct tracing *tracing)
+{
+	tracing->started_ns = now_ns();
+	if (!tracing->settings->is_quiet)
+		status_start();
+}
+
+static void show_status(struct tracing *tracing)
+{
+	struct criticality_totals totals = criticality_totals(tracing->criticality);
+	struct status_counts counts = {
+		.time_ns = now_ns() - tracing->started_ns,
+		.threads = totals.alive_count,
+		.parallelism = criticality_active_count(tracing->criticality),
+		.events = session_counts(tracing->session).delivered,
+		.lost = totals.lost_records,
+	};
+
+	status_show(&counts);
+}
+
+int tracing_step(struct tracing *tracing, pid_t *sender)
+{
+	struct pollfd poll_fd = { .fd = tracing->signal_fd, .events = POLLIN };
+	struct signalfd_siginfo info;
+
+	collector_poll(tracing->collector);
+	if (!tracing->settings->is_quiet && status_is_due())
+		show_status(tracing);
+	poll(&poll_fd, 1, collector_fill(tracing->collector) > FILL_URGENT ? 0 : POLL_MS);
+	if (read(tracing->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	*sender = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE ? info.ssi_pid : 0;
+	return info.ssi_signo;
+}
+
+void tracing_restore_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+bool tracing_is_time_over(const struct tracing *tracing)
+{
+	uint64_t duration_ns = tracing->settings->duration_ns;
+
+	return duration_ns && now_ns() - tracing->started_ns >= duration_ns;
+}
+
+bool tracing_is_target_gone(const struct tracing *tracing)
+{
+	struct criticality_totals totals = criticality_totals(tracing->criticality);
+
+	return totals.thread_count && !totals.alive_count;
+}
+
+static uint64_t cpu_time_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ull +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ull;
+}
+
+static uint64_t peak_rss_bytes(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static void add_bpf_cost(struct tracing *tracing, struct report *report)
+{
+	struct kernel_program_cost costs[16];
+	size_t count = kernel_program_costs(tracing->kernel, costs, sizeof(costs) / sizeof(*costs));
+
+	for (size_t i = 0; i < count; i++) {
+		report->cost.bpf_ns += costs[i].run_ns;
+		report->cost.bpf_runs += costs[i].runs;
+	}
+}
+
+static void add_losses(struct tracing *tracing, struct report *report)
+{
+	struct kernel_counts counts = kernel_counts(tracing->kernel);
+	struct session_counts session = session_counts(tracing->session);
+
+	report->losses.records += counts.samples_lost;
+	report->losses.malformed = session.malformed;
+	report->losses.late = session.late;
+	report->losses.mappings = sideband_lost(tracing->sideband);
+	report->losses.threads_untracked = counts.threads_untracked;
+	report->cost.events = session.delivered;
+}
+
+static int show(struct tracing *tracing, const struct report *report)
+{
+	const struct settings *settings = tracing->settings;
+	struct view_style style;
+	struct text text = { 0 };
+	int err = 0, json_err = 0;
+
+	if (settings->json_path) {
+		json_view.show(report, &(struct view_style){ 0 }, &text);
+		json_err = output_write(settings->json_path, &text);
+		text_fini(&text);
+	}
+	if (!settings->is_quiet || settings->text_path) {
+		style = settings->text_path ? (struct view_style){ .has_unicode = true }
+					    : view_style_for(STDERR_FILENO);
+		style.fold = tracing->fold;
+		style.is_verbose = settings->is_verbose;
+		text_view.show(report, &style, &text);
+		err = output_write(settings->text_path, &text);
+		text_fini(&text);
+	}
+	return err ? err : json_err;
+}
+
+int tracing_report(struct tracing *tracing, const struct outcome *outcome)
+{
+	uint64_t collector_cpu_ns = cpu_time_ns(), ended_ns = now_ns();
+	struct findings_input input = {
+		.criticality = tracing->criticality,
+		.stacks = tracing->stacks,
+		.symbols = tracing->symbols,
+		.fold = tracing->fold,
+		.path_count_max = tracing->settings->path_count_max,
+	};
+	struct findings *findings;
+	struct report *report;
+	const char *note;
+	int err;
+
+	status_stop();
+	kernel_detach(tracing->kernel);
+	collector_finish(tracing->collector);
+	criticality_finish(tracing->criticality, ended_ns);
+
+	findings = findings_new(&input);
+	report = findings_report(findings);
+	report->target.command = outcome->command;
+	report->target.pids = outcome->pids;
+	report->target.pid_count = outcome->pid_count;
+	report->target.exit_status = outcome->exit_status;
+	report->totals.is_nmin_default = !tracing->settings->kernel.nmin;
+	add_losses(tracing, report);
+	add_bpf_cost(tracing, report);
+	note = kernel_sampling_note(tracing->kernel);
+	if (note)
+		findings_add_note(findings, "%s", note);
+	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
+	report->cost.collector_cpu_ns = collector_cpu_ns;
+	report->cost.peak_rss_bytes = peak_rss_bytes();
+	report->cost.post_processing_ns = now_ns() - ended_ns;
+	err = show(tracing, report);
+	findings_free(findings);
+	return err;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Carries records from the kernel to a session: drains the rings, vouches for how far they
+ * are complete, and has the living threads listed anew when records were lost.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "collect/kernel.h"
+#include "collect/sideband.h"
+#include "session/session.h"
+
+struct collector;
+
+/* Streams that a session needs for this many rings. */
+unsigned int collector_stream_count(const struct kernel *kernel);
+
+/* Borrows all three. sideband may be NULL. */
+struct collector *collector_new(struct session *session, struct kernel *kernel,
+				struct sideband *sideband);
+void collector_free(struct collector *collector);
+
+/* Lists the living threads, between SYNC_BEGIN and SYNC_END. */
+int collector_list_threads(struct collector *collector);
+
+/* Takes in what there is and delivers what is complete. */
+void collector_poll(struct collector *collector);
+
+/* After kernel_detach(): takes in and delivers the rest. */
+void collector_finish(struct collector *collector);
+
+/* How full the fullest ring was at the last poll, 0 to 1: the faster to poll again. */
+double collector_fill(const struct collector *collector);
+
+/* CLOCK_MONOTONIC, the clock of all events. */
+uint64_t now_ns(void);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What this machine lets pinch do, found by trying, never by version number.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct machine_check {
+	const char *what;	/* "BPF type information (BTF)" */
+	bool is_needed;		/* without it nothing can be traced */
+	bool is_met;
+	char found[160];	/* what was seen: "/sys/kernel/btf/vmlinux, 5.9 MB" */
+	char remedy[240];	/* how to get it, when it is not met */
+};
+
+/* Fills in up to max checks; returns how many there are. */
+size_t machine_check(struct machine_check *checks, size_t max);
+
+/* Says what is needed and missing. 0, or a negative errno after it has been said. */
+int machine_explain_missing(void);

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/sideband.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/table.h"
+
+enum {
+	DATA_PAGES = 32,		/* a CPU; a power of two */
+	RECORD_BYTES_MAX = 65536,
+	PATH_BYTES_MAX = 4096,
+};
+
+struct cpu_buffer {
+	int fd;
+	struct perf_event_mmap_page *page;
+};
+
+struct sideband {
+	struct cpu_buffer *buffers;
+	unsigned int cpu_count;
+	size_t page_bytes;
+	struct table *followed;		/* by pid; the values only say that it is there */
+	bool follows_all;
+	uint64_t lost;
+	/* Where records go while they are drained. */
+	struct session *session;
+	unsigned int stream;
+	/* A record that wraps around the end of its buffer, put together; and one to send. */
+	_Alignas(8) char record[RECORD_BYTES_MAX];
+	_Alignas(8) char event[sizeof(struct ev_space_map) + PATH_BYTES_MAX + 8];
+};
+
+/* The layouts that our attributes ask for: linux/perf_event.h, enum perf_event_type. */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+struct record_mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t start, size, file_offset;
+	union {
+		struct {
+			uint32_t major, minor;
+			uint64_t inode, inode_generation;
+		} file;
+		struct {
+			uint8_t build_id_size, reserved[3];
+			uint8_t build_id[20];
+		} build_id;
+	};
+	uint32_t protection, flags;
+	char path[];
+};
+
+struct record_task {
+	struct perf_event_header header;
+	uint32_t pid, parent_pid, tid, parent_tid;
+	uint64_t time_ns;
+};
+
+struct record_comm {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+
+struct record_lost {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+static int open_cpu(struct sideband *sideband, unsigned int cpu)
+{
+	struct cpu_buffer *buffer = &sideband->buffers[cpu];
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.build_id = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.watermark = 1,
+		.wakeup_watermark = UINT32_MAX,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	void *memory;
+
+	buffer->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (buffer->fd < 0)
+		return -errno;
+	memory = mmap(NULL, (DATA_PAGES + 1) * sideband->page_bytes, PROT_READ | PROT_WRITE,
+		      MAP_SHARED, buffer->fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	buffer->page = memory;
+	return 0;
+}
+
+int sideband_open(struct sideband **out)
+{
+	struct sideband *sideband = xcalloc(1, sizeof(*sideband));
+	unsigned int opened = 0;
+	int err = -ENODEV;
+
+	sideband->page_bytes = sysconf(_SC_PAGESIZE);
+	sideband->cpu_count = libbpf_num_possible_cpus();
+	sideband->buffers = xcalloc(sideband->cpu_count, sizeof(*sideband->buffers));
+	sideband->followed = table_new();
+	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++)
+		sideband->buffers[cpu].fd = -1;
+	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++) {
+		int e = open_cpu(sideband, cpu);
+
+		opened += !e;
+		if (e && e != -ENODEV)
+			err = e;
+	}
+	if (!opened) {
+		sideband_close(sideband);
+		return fail(err, "cannot follow what processes map");
+	}
+	*out = sideband;
+	return 0;
+}
+
+void sideband_close(struct sideband *sideband)
+{
+	if (!sideband)
+		return;
+	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++) {
+		struct cpu_buffer *buffer = &sideband->buffers[cpu];
+
+		if (buffer->page)
+			munmap(buffer->page, (DATA_PAGES + 1) * sideband->page_bytes);
+		if (buffer->fd >= 0)
+			close(buffer->fd);
+	}
+	free(sideband->buffers);
+	table_free(sideband->followed);
+	free(sideband);
+}
+
+void sideband_follow(struct sideband *sideband, uint32_t pid)
+{
+	table_put(sideband->followed, pid, sideband);
+}
+
+void sideband_follow_all(struct sideband *sideband)
+{
+	sideband->follows_all = true;
+}
+
+static bool is_followed(const struct sideband *sideband, uint32_t pid)
+{
+	return sideband->follows_all || table_find(sideband->followed, pid);
+}
+
+static void header_fill(struct ev_header *header, enum event_id id, uint64_t time_ns)
+{
+	*header = (struct ev_header){ .time_ns = time_ns, .subsys = id >> 16, .event = id & 0xffff };
+}
+
+static void push(struct sideband *sideband, const void *event, size_t size_bytes)
+{
+	if (session_push(sideband->session, sideband->stream, event, size_bytes) == -ENOSPC)
+		sideband->lost++;
+}
+
+static void on_mmap2(struct sideband *sideband, const struct record_mmap2 *record, uint64_t time_ns)
+{
+	struct ev_space_map *e = (struct ev_space_map *)sideband->event;
+	size_t path_bytes = strnlen(record->path, PATH_BYTES_MAX - 1) + 1;
+	size_t size_bytes = (sizeof(*e) + path_bytes + 7) / 8 * 8;
+
+	memset(e, 0, size_bytes);
+	header_fill(&e->header, EV_SPACE_MAP, time_ns);
+	e->pid = record->pid;
+	e->start = record->start;
+	e->size = record->size;
+	e->file_offset = record->file_offset;
+	if (record->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		e->build_id_size = record->build_id.build_id_size;
+		if (e->build_id_size > sizeof(record->build_id.build_id))
+			e->build_id_size = 0;
+		memcpy(e->build_id, record->build_id.build_id, e->build_id_size);
+	} else {
+		e->major = record->file.major;
+		e->minor = record->file.minor;
+		e->inode = record->file.inode;
+	}
+	memcpy(e->path, record->path, path_bytes - 1);
+	push(sideband, e, size_bytes);
+}
+
+static void on_fork(struct sideband *sideband, const struct record_task *record)
+{
+	struct ev_space_fork e = { .pid = record->pid, .parent_pid = record->parent_pid };
+
+	if (record->pid == record->parent_pid || !is_followed(sideband, record->parent_pid))
+		return;		/* a thread, or none of ours */
+	sideband_follow(sideband, record->pid);
+	header_fill(&e.header, EV_SPACE_FORK, record->time_ns);
+	push(sideband, &e, sizeof(e));
+}
+
+static void on_exec(struct sideband *sideband, uint32_t pid, uint64_t time_ns)
+{
+	struct ev_space_exec e = { .pid = pid };
+
+	header_fill(&e.header, EV_SPACE_EXEC, time_ns);
+	push(sideband, &e, sizeof(e));
+}
+
+static void on_record(struct sideband *sideband, const struct perf_event_header *header)
+{
+	/* The sample id ends each record but LOST, whose own fields come first as well. */
+	const struct sample_id *id = (const void *)((const char *)header + header->size -
+						    sizeof(*id));
+	const struct record_mmap2 *map = (const void *)header;
+	const struct record_task *task = (const void *)header;
+	const struct record_comm *comm = (const void *)header;
+
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		if (is_followed(sideband, map->pid))
+			on_mmap2(sideband, map, id->time_ns);
+		break;
+	case PERF_RECORD_FORK:
+		on_fork(sideband, task);
+		break;
+	case PERF_RECORD_EXIT:
+		if (task->pid == task->tid)
+			table_take(sideband->followed, task->pid);
+		break;
+	case PERF_RECORD_COMM:
+		if ((header->misc & PERF_RECORD_MISC_COMM_EXEC) && is_followed(sideband, comm->pid))
+			on_exec(sideband, comm->pid, id->time_ns);
+		break;
+	case PERF_RECORD_LOST:
+		sideband->lost += ((const struct record_lost *)header)->lost;
+		break;
+	}
+}
+
+/* The record at position, made contiguous when it wraps. */
+static const struct perf_event_header *record_at(struct sideband *sideband, const char *data,
+						 uint64_t position)
+{
+	size_t data_bytes = DATA_PAGES * sideband->page_bytes;
+	size_t at = position & (data_bytes - 1);
+	const struct perf_event_header *header = (const void *)(data + at);
+	size_t first = data_bytes - at;
+
+	if (header->size <= first)
+		return header;
+	memcpy(sideband->record, header, first);
+	memcpy(sideband->record + first, data, header->size - first);
+	return (const void *)sideband->record;
+}
+
+static void drain_cpu(struct sideband *sideband, struct perf_event_mmap_page *page)
+{
+	const char *data = (const char *)page + sideband->page_bytes;
+	/* Pairs with the kernel's barrier between a record and its position. */
+	uint64_t end = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t position = page->data_tail;
+
+	while (position < end) {
+		const struct perf_event_header *header = record_at(sideband, data, position);
+
+		if (header->size < sizeof(*header))
+			break;
+		on_record(sideband, header);
+		position += header->size;
+	}
+	__atomic_store_n(&page->data_tail, position, __ATOMIC_RELEASE);
+}
+
+void sideband_drain(struct sideband *sideband, struct session *session, unsigned int stream)
+{
+	sideband->session = session;
+	sideband->stream = stream;
+	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++)
+		if (sideband->buffers[cpu].page)
+			drain_cpu(sideband, sideband->buffers[cpu].page);
+}
+
+uint64_t sideband_lost(const struct sideband *sideband)
+{
+	return sideband->lost;
+}

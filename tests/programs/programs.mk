@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The programs with a planted bottleneck, and the sample that `make demo` shows. Each is one file,
+# and its top comment says what must be found in it. A program whose library is missing is left out.
+# Expects O and Q; sets PROGRAMS and EXAMPLES, the files to build.
+
+MPICC ?= mpicc
+
+PROGRAM_WARN := -Wall -Wextra
+PROGRAM_FLAGS := -O2 -g -fno-omit-frame-pointer -pthread
+# Every function keeps a frame of its own, as in the paper's listings.
+PROGRAM_PLAIN_FLAGS := -O1 -g -fno-omit-frame-pointer -fno-inline -pthread
+
+PROGRAMS_PLAIN := mutex multi_mutex multi_lock main_read main_write mutex_man_thread
+PROGRAMS_TBB := $(and $(wildcard /usr/include/oneapi/tbb/mutex.h),tbb_mutex)
+PROGRAMS_MPI := $(and $(shell command -v $(MPICC)),stencil_mpi)
+PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_storm many_threads \
+	odd_names thread_churn exec_thread signal_self short_children inline_chain
+
+PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) \
+	$(PROGRAMS_C) dlopen_plugin plugin.so)
+EXAMPLES := $O/examples/pipeline
+
+$(PROGRAMS_PLAIN:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_PLAIN_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$O/programs/tbb_mutex: tests/programs/tbb_mutex.cpp
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_PLAIN_FLAGS) $(PROGRAM_WARN) -o $@ $< -ltbb
+
+$O/programs/stencil_mpi: tests/programs/stencil_mpi.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(MPICC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$(PROGRAMS_C:%=$O/programs/%): $O/programs/%: tests/programs/%.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$O/programs/dlopen_plugin: tests/programs/dlopen_plugin.cpp
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $< -ldl
+
+$O/programs/plugin.so: tests/programs/plugin.cpp
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -shared -fPIC -o $@ $<
+
+$O/examples/pipeline: examples/pipeline.cpp
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
