@@ -38,8 +38,8 @@ static __always_inline int is_active_phase(__u32 phase)
 	return phase == PHASE_RUNNABLE || phase == PHASE_RUNNING;
 }
 
-/* Moves the thread to another phase, whichever it has, and counts. */
-static __always_inline void phase_set(struct thread_state *thread, __u32 phase, __u64 now_ns)
+/* Moves the thread to another phase, whichever it has, and counts. Returns the one before. */
+static __always_inline __u32 phase_set(struct thread_state *thread, __u32 phase, __u64 now_ns)
 {
 	__u32 before = thread->phase;
 
@@ -49,6 +49,7 @@ static __always_inline void phase_set(struct thread_state *thread, __u32 phase, 
 	else
 		thread->phase = phase;
 	active_add(is_active_phase(phase) - is_active_phase(before), now_ns);
+	return before;
 }
 
 /* Twice N_min, so that half of an odd number of threads stays exact. */
@@ -56,8 +57,9 @@ static __always_inline __u64 nmin_doubled(void)
 {
 	__u64 alive = threads_alive;
 
+	/* More than can be active is as good as all; a product with a length must not overflow. */
 	if (nmin)
-		return 2 * (__u64)nmin;
+		return 2 * (__u64)(nmin < THREADS_ACTIVE_MAX ? nmin : THREADS_ACTIVE_MAX);
 	return alive < 2 ? 2 : alive;
 }
 
@@ -94,9 +96,9 @@ static __always_inline bool slice_is_critical(struct slice slice)
 {
 	__u64 limit = nmin_doubled();
 
-	/* So long that the integral may have wrapped: the moment must stand for the slice. */
+	/* So long that the integral may have wrapped; and so rare that a stack costs nothing. */
 	if (slice.length_ns >> (INTEGRAL_BITS - 16))
-		return few_are_active();
+		return true;
 	return 2 * slice.integral <= slice.length_ns * limit + (slice.length_ns >> 9) + 4096;
 }
 

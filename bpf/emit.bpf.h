@@ -30,7 +30,7 @@ static __always_inline void *ring_here(void)
 	return bpf_map_lookup_elem(&rings, &cpu);
 }
 
-/* Tells the engine, as soon as there is room again, that records are missing. */
+/* Tells the engine, as soon as there is room again, that records are missing. 0: not yet. */
 static __noinline int gap_report(void)
 {
 	struct cpu_counts *here = counts_here();
@@ -47,7 +47,13 @@ static __noinline int gap_report(void)
 	e->cpu = bpf_get_smp_processor_id();
 	e->reserved = 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	return 0;
+	return 1;
+}
+
+/* Whether the next record may go out: a small one may fit where the gap's does not. */
+static __always_inline bool gap_is_told(void)
+{
+	return !counts_here()->lost_untold || gap_report();
 }
 
 static __always_inline void event_lost(void)
@@ -64,10 +70,10 @@ static __always_inline void *event_reserve(enum event_id id, __u32 thread, __u64
 	void *ring = ring_here();
 	struct ev_header *header;
 
-	if (!ring)
+	if (!ring || !gap_is_told()) {
+		event_lost();
 		return NULL;
-	if (counts_here()->lost_untold)
-		gap_report();
+	}
 	header = bpf_ringbuf_reserve(ring, size, 0);
 	if (!header) {
 		event_lost();

@@ -28,15 +28,12 @@ static __always_inline __u8 switch_reason(bool preempt, struct task_struct *prev
 	return SWITCH_BLOCKED;
 }
 
-/* The stack of the slice that ends, if it is critical. The thread is still current. */
+/* The stack of the critical slice that ends. The thread is still current. */
 static __always_inline void slice_end(void *ctx, struct thread_state *thread, struct slice slice,
 				      struct ev_sched_switch *e)
 {
-	struct stack_choice choice;
+	struct stack_choice choice = stack_wanted(slice_weight(slice));
 
-	if (!slice_is_critical(slice))
-		return;
-	choice = stack_wanted(slice_weight(slice));
 	if (!choice.is_wanted) {
 		e->flags = SWITCH_STACK_SKIPPED;
 		return;
@@ -49,8 +46,9 @@ static __always_inline void slice_end(void *ctx, struct thread_state *thread, st
 static __always_inline void thread_leaves(struct thread_state *thread, __u8 reason, __u64 now_ns)
 {
 	if (reason == SWITCH_DEAD) {
-		phase_set(thread, PHASE_DEAD, now_ns);
-		__sync_fetch_and_add(&threads_alive, -1);
+		/* Unless the iterator has found it dead already. */
+		if (phase_set(thread, PHASE_DEAD, now_ns) != PHASE_DEAD)
+			__sync_fetch_and_add(&threads_alive, -1);
 	} else {
 		phase_set(thread, reason == SWITCH_RUNNABLE ? PHASE_RUNNABLE : PHASE_BLOCKED,
 			  now_ns);
@@ -64,6 +62,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
 	struct ev_sched_switch *e;
 	struct slice slice = {};
+	bool is_critical = false;
 	__u64 now_ns;
 	__u8 reason;
 	__u32 cpu;
@@ -77,6 +76,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	cpu = bpf_get_smp_processor_id();
 	if (out) {
 		slice = slice_of(out, now_ns);
+		/* Before it leaves: a thread counts in the N of its own last slice. */
+		is_critical = slice.length_ns < 1ull << 62 && slice_is_critical(slice);
 		thread_leaves(out, reason, now_ns);
 	}
 	if (in) {
@@ -92,7 +93,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	e->stack = 0;
 	e->keep = 0;
 	e->reserved = 0;
-	if (out && slice.length_ns < 1ull << 62)
+	if (out && is_critical)
 		slice_end(ctx, out, slice, e);
 	event_submit(e);
 	return 0;

@@ -97,7 +97,8 @@ static __noinline __u64 stack_take(void *ctx)
 	e->kernel_count = kernel_bytes / sizeof(__u64);
 	e->user_count = (user_bytes & 1023) / sizeof(__u64);
 	e->reserved = 0;
-	if (bpf_ringbuf_output(ring, s, sizeof(*e) + (count & 255) * sizeof(__u64),
+	if (!gap_is_told() ||
+	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & 255) * sizeof(__u64),
 			       BPF_RB_NO_WAKEUP))
 		event_lost();	/* not known then: the next one sends it */
 	else

@@ -19,12 +19,17 @@ static __always_inline bool is_followed(struct task_struct *parent, struct task_
 {
 	bool is_thread = child->pid != child->tgid;
 
-	if (processes_only)
-		return !is_thread && thread_of(parent->group_leader);
-	if (threads_only && !is_thread)
-		return false;
-	if (thread_of(parent))
-		return true;
+	if (processes_only) {
+		if (is_thread)
+			return false;
+		if (thread_of(parent->group_leader))
+			return true;
+	} else {
+		if (threads_only && !is_thread)
+			return false;
+		if (thread_of(parent))
+			return true;
+	}
 	/* The iterator has not come to the parent yet, but it will. */
 	if (trace_all)
 		return !(child->flags & PF_KTHREAD) && (__u32)child->tgid != own_pid;
@@ -147,9 +152,17 @@ static __always_inline bool is_target(struct task_struct *task)
 
 static __always_inline __u32 phase_of(struct task_struct *task)
 {
-	if (task->on_cpu)
-		return PHASE_RUNNING;
-	return task->__state == 0 || task->__state == TASK_WAKING ? PHASE_RUNNABLE : PHASE_BLOCKED;
+	__u32 state = task->__state;
+
+	if (state & TASK_DEAD)
+		return PHASE_DEAD;
+	/*
+	 * On a CPU or not: its switch may be under way, and have missed that it is traced. To
+	 * believe it active could be wrong for as long as it sleeps.
+	 */
+	if (state && state != TASK_WAKING && state != TASK_NEW)
+		return PHASE_BLOCKED;
+	return task->on_cpu ? PHASE_RUNNING : PHASE_RUNNABLE;
 }
 
 /*
@@ -176,7 +189,7 @@ int list_threads(struct bpf_iter__task *ctx)
 		if (!thread)
 			return 0;
 	}
-	if (thread->phase == PHASE_DEAD)
+	if (!thread->thread || thread->phase == PHASE_DEAD)
 		return 0;
 	e = event_reserve(EV_THREAD_FOUND, thread->thread, sizeof(*e));
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
@@ -185,11 +198,19 @@ int list_threads(struct bpf_iter__task *ctx)
 		/* Before the phase: a switch right after it must find its slice. */
 		slice_begin(thread, 0, now_ns);
 		if (__sync_val_compare_and_swap(&thread->phase, PHASE_UNKNOWN, phase) ==
-		    PHASE_UNKNOWN)
+		    PHASE_UNKNOWN) {
 			active_add(is_active_phase(phase), now_ns);
+			/* Its last switch may have come before it had its state. */
+			if (phase == PHASE_DEAD)
+				__sync_fetch_and_add(&threads_alive, -1);
+		}
 	}
 	if (!e)
 		return 0;
+	if (thread->phase == PHASE_DEAD) {
+		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
 	thread_describe(e, task, 0);
 	e->phase = thread->phase;
 	e->reserved = 0;

@@ -11,13 +11,20 @@
 
 static __always_inline struct thread_state *thread_of(struct task_struct *task)
 {
+	/* Half of all switches are from or to the idle thread: spare them the look-up. */
+	if (task->flags & PF_KTHREAD)
+		return NULL;
 	return bpf_task_storage_get(&threads, task, NULL, 0);
 }
 
-/* Begins to trace a thread, its phase still unknown. NULL when that cannot be. */
+/*
+ * Begins to trace a thread, its phase still unknown. NULL when that cannot be, or when the
+ * iterator and a fork meet and the other one has begun: it tells of the thread.
+ */
 static __always_inline struct thread_state *thread_add(struct task_struct *task)
 {
 	struct thread_state *thread;
+	__u32 number;
 
 	if (threads_alive >= THREADS_ACTIVE_MAX) {
 		__sync_fetch_and_add(&threads_untracked, 1);
@@ -28,7 +35,9 @@ static __always_inline struct thread_state *thread_add(struct task_struct *task)
 		__sync_fetch_and_add(&threads_untracked, 1);
 		return NULL;
 	}
-	thread->thread = __sync_fetch_and_add(&threads_born, 1) + 1;
+	number = __sync_fetch_and_add(&threads_born, 1) + 1;
+	if (__sync_val_compare_and_swap(&thread->thread, 0, number))
+		return NULL;
 	__sync_fetch_and_add(&threads_alive, 1);
 	return thread;
 }

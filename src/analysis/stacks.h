@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The call paths that stack.FRAMES told, each kept once. Owns them; they stay until
+ * stacks_free(). The frames of a stack may arrive later than the events that name it, so
+ * look them up when they are shown.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct stacks;
+
+/* Stacks beyond stacks_max are dropped and counted; 0: default. */
+struct stacks *stacks_new(struct session *session, size_t stacks_max);
+void stacks_free(struct stacks *stacks);
+
+/* NULL when the frames of this stack never came. */
+const struct ev_stack_frames *stacks_find(const struct stacks *stacks, uint64_t stack);
+
+struct stacks_counts {
+	uint64_t kept, resent, dropped;
+};
+
+struct stacks_counts stacks_counts(const struct stacks *stacks);

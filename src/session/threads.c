@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+
+struct threads {
+	struct session *session;
+	struct table *by_number;
+};
+
+static void set_name(struct thread *thread, const char *name)
+{
+	memcpy(thread->name, name, sizeof(thread->name));
+	thread->name[sizeof(thread->name) - 1] = '\0';
+}
+
+/*
+ * A thread lives in the address space of the one that created it, unless that was another
+ * process. Both then count the same execs.
+ */
+static void set_parent(struct threads *threads, struct thread *thread, uint32_t parent_number)
+{
+	const struct thread *parent = table_find(threads->by_number, parent_number);
+
+	thread->parent = parent_number;
+	if (parent && parent->pid == thread->pid && parent->exec_count > thread->exec_count)
+		thread->exec_count = parent->exec_count;
+}
+
+static void on_born(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_born *e = (const struct ev_thread_born *)header;
+	struct thread *thread;
+
+	if (!header->thread)
+		return;
+	thread = threads_get(data, header->thread);
+	thread->tid = e->tid;
+	thread->pid = e->pid;
+	thread->ns_tid = e->ns_tid;
+	thread->ns_pid = e->ns_pid;
+	thread->start_ns = e->start_ns;
+	set_parent(data, thread, e->parent);
+	set_name(thread, e->name);
+}
+
+static void on_found(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_found *e = (const struct ev_thread_found *)header;
+	struct threads *threads = data;
+	struct thread *thread;
+	bool is_first;
+
+	if (!header->thread)
+		return;
+	is_first = !table_find(threads->by_number, header->thread);
+	thread = threads_get(threads, header->thread);
+	thread->was_found |= is_first;
+	thread->tid = e->tid;
+	thread->pid = e->pid;
+	thread->ns_tid = e->ns_tid;
+	thread->ns_pid = e->ns_pid;
+	thread->start_ns = e->start_ns;
+	/* A resync does not know the parent; what the birth told stays. */
+	if (e->parent)
+		set_parent(threads, thread, e->parent);
+	set_name(thread, e->name);
+}
+
+static void on_name(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_name *e = (const struct ev_thread_name *)header;
+
+	if (header->thread)
+		set_name(threads_get(data, header->thread), e->name);
+}
+
+static void on_exec(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_exec *e = (const struct ev_thread_exec *)header;
+	struct thread *thread;
+
+	if (!header->thread)
+		return;
+	thread = threads_get(data, header->thread);
+	/* The thread that execs takes over the id of its process. */
+	if (thread->tid != e->tid)
+		thread->ns_tid = thread->ns_pid;
+	thread->tid = e->tid;
+	thread->pid = e->tid;
+	thread->exec_count++;
+	set_name(thread, e->name);
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_THREAD_BORN, on_born },
+	{ EV_THREAD_FOUND, on_found },
+	{ EV_THREAD_NAME, on_name },
+	{ EV_THREAD_EXEC, on_exec },
+	{ 0, NULL },
+};
+
+struct threads *threads_new(struct session *session)
+{
+	struct threads *threads = xcalloc(1, sizeof(*threads));
+
+	threads->session = session;
+	threads->by_number = table_new();
+	session_subscribe(session, handlers, threads);
+	return threads;
+}
+
+void threads_free(struct threads *threads)
+{
+	struct thread *thread;
+	size_t cursor = 0;
+
+	if (!threads)
+		return;
+	while ((thread = table_next(threads->by_number, &cursor)))
+		free(thread);
+	table_free(threads->by_number);
+	free(threads);
+}
+
+struct thread *threads_get(struct threads *threads, uint32_t number)
+{
+	struct thread *thread = table_find(threads->by_number, number);
+
+	if (thread)
+		return thread;
+	thread = xcalloc(1, sizeof(*thread));
+	thread->number = number;
+	thread->born_ns = session_time_ns(threads->session);
+	table_put(threads->by_number, number, thread);
+	return thread;
+}
+
+void threads_forget(struct threads *threads, struct thread *thread)
+{
+	if (thread->is_kept)
+		return;
+	table_take(threads->by_number, thread->number);
+	free(thread);
+}

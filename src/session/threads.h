@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The traced threads and what they are called. Subscribes first, so that every analysis
+ * finds a thread here when an event names it. Owns the threads; a pointer stays valid
+ * until the registry is freed or, for a dead thread, until threads_forget().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct threads;
+
+struct thread {
+	uint32_t number;		/* unique in the run */
+	uint32_t parent;		/* number; 0 when not traced */
+	uint32_t tid, pid;		/* as the host sees them; after an exec, the process's */
+	uint32_t ns_tid, ns_pid;	/* as the thread's own PID namespace sees them */
+	uint32_t exec_count;		/* execs of this thread: tells address spaces apart */
+	uint64_t start_ns;		/* CLOCK_BOOTTIME; tells apart two lives of one tid */
+	uint64_t born_ns;		/* CLOCK_MONOTONIC, when the trace first met it */
+	char name[16];			/* NUL-terminated; bytes are the program's, not escaped */
+	bool was_found;			/* lived before the trace began */
+	bool is_kept;			/* some result names it: it is never forgotten */
+};
+
+struct threads *threads_new(struct session *session);
+void threads_free(struct threads *threads);
+
+/* The thread with this number; a nameless one is made when a lost record hid its birth. */
+struct thread *threads_get(struct threads *threads, uint32_t number);
+
+/* Frees one thread that is dead and that nobody will ask for, unless it is_kept. */
+void threads_forget(struct threads *threads, struct thread *thread);

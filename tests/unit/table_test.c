@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "base/table.h"
+
+static void *value_of(uint64_t number)
+{
+	return (void *)(uintptr_t)(number + 1);
+}
+
+TEST(an_empty_table_has_nothing)
+{
+	struct table *table = table_new();
+	size_t cursor = 0;
+
+	CHECK(!table_find(table, 0) && !table_take(table, 0) && !table_count(table));
+	CHECK(!table_next(table, &cursor));
+	table_free(table);
+	table_free(NULL);
+}
+
+TEST(key_0_is_a_key_like_any_other)
+{
+	struct table *table = table_new();
+
+	table_put(table, 0, value_of(7));
+	CHECK(table_find(table, 0) == value_of(7) && table_count(table) == 1);
+	CHECK(table_take(table, 0) == value_of(7) && !table_find(table, 0));
+	table_free(table);
+}
+
+TEST(a_second_put_replaces_the_first)
+{
+	struct table *table = table_new();
+
+	table_put(table, 5, value_of(1));
+	table_put(table, 5, value_of(2));
+	CHECK(table_count(table) == 1 && table_find(table, 5) == value_of(2));
+	table_free(table);
+}
+
+TEST(a_walk_meets_every_entry_once)
+{
+	struct table *table = table_new();
+	uint64_t sum = 0;
+	size_t cursor = 0, met = 0;
+	void *value;
+
+	for (uint64_t i = 0; i < 1000; i++)
+		table_put(table, i * 64, value_of(i));
+	while ((value = table_next(table, &cursor))) {
+		sum += (uintptr_t)value - 1;
+		met++;
+	}
+	CHECK(met == 1000 && sum == 999 * 1000 / 2);
+	table_free(table);
+}
+
+/* Against an array, long enough to grow, to wrap round and to move entries back. */
+TEST(it_agrees_with_an_array_under_random_puts_and_takes)
+{
+	enum { KEYS = 512 };
+	struct table *table = table_new();
+	void *expected[KEYS] = { NULL };
+	size_t count = 0;
+	uint32_t random = 42;
+
+	for (int i = 0; i < 200000; i++) {
+		uint32_t key;
+
+		random = random * 1103515245 + 12345;
+		key = random >> 10 & (KEYS - 1);
+		if (random >> 24 & 1) {
+			count += !expected[key];
+			expected[key] = value_of(i);
+			table_put(table, (uint64_t)key << 32, expected[key]);
+		} else {
+			CHECK(table_take(table, (uint64_t)key << 32) == expected[key]);
+			count -= expected[key] != NULL;
+			expected[key] = NULL;
+		}
+		CHECK(table_count(table) == count);
+	}
+	for (uint64_t key = 0; key < KEYS; key++)
+		CHECK(table_find(table, key << 32) == expected[key]);
+	table_free(table);
+}
+
+TEST(a_hash_differs_in_about_half_of_its_bits)
+{
+	for (int bit = 0; bit < 64; bit++) {
+		int changed = __builtin_popcountll(hash_u64(12345) ^
+						   hash_u64(12345 ^ 1ull << bit));
+
+		CHECK(changed > 12 && changed < 52);
+	}
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static char shown[4096];
+
+/* What one call puts into an empty text. */
+#define PUTS(call) ({								\
+	struct text text = { 0 };						\
+	call;									\
+	snprintf(shown, sizeof(shown), "%s", text.bytes ? text.bytes : "");	\
+	text_fini(&text);							\
+	shown;									\
+})
+
+static const char *duration(uint64_t ns)
+{
+	return PUTS(text_put_duration(&text, ns));
+}
+
+static const char *escaped(const char *string)
+{
+	return PUTS(text_put_escaped(&text, string));
+}
+
+static const char *json(const char *string)
+{
+	return PUTS(text_put_json_string(&text, string));
+}
+
+static const char *size(uint64_t bytes)
+{
+	return PUTS(text_put_size(&text, bytes));
+}
+
+static const char *count(uint64_t value)
+{
+	return PUTS(text_put_count(&text, value));
+}
+
+TEST(pieces_are_put_one_after_another)
+{
+	struct text text = { 0 };
+
+	for (int i = 0; i < 1000; i++)
+		text_printf(&text, "%d,", i % 10);
+	text_put(&text, "end");
+	CHECK(text.length == 2003 && strlen(text.bytes) == 2003);
+	CHECK(!strcmp(text.bytes + 1998, "9,end"));
+	text_fini(&text);
+	CHECK(!text.bytes && !text.length);
+}
+
+TEST(nothing_put_is_safe_to_free)
+{
+	struct text text = { 0 };
+
+	text_fini(&text);
+	text_put_bytes(&text, "", 0);
+	CHECK(text.length == 0 && !*text.bytes);
+	text_fini(&text);
+}
+
+TEST(what_drives_a_terminal_is_escaped)
+{
+	CHECK(!strcmp(escaped("plain"), "plain"));
+	CHECK(!strcmp(escaped("\033[2Jx\n"), "\\x1b[2Jx\\x0a"));
+	CHECK(!strcmp(escaped("\x7f"), "\\x7f"));
+	CHECK(!strcmp(escaped("\xc2\x9b"), "\\xc2\\x9b"));	/* CSI of 8 bits */
+	CHECK(!strcmp(escaped("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"),
+		      "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"));
+}
+
+TEST(invalid_utf8_is_escaped_byte_by_byte)
+{
+	CHECK(!strcmp(escaped("a\xff" "b"), "a\\xffb"));
+	CHECK(!strcmp(escaped("\xc3"), "\\xc3"));			/* cut off */
+	CHECK(!strcmp(escaped("\xe2\x82"), "\\xe2\\x82"));
+	CHECK(!strcmp(escaped("\xc0\xaf"), "\\xc0\\xaf"));		/* overlong */
+	CHECK(!strcmp(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80"));	/* surrogate */
+	CHECK(!strcmp(escaped("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80"));
+}
+
+TEST(json_strings_are_quoted_and_valid)
+{
+	CHECK(!strcmp(json("a\"b\\c"), "\"a\\\"b\\\\c\""));
+	CHECK(!strcmp(json("\n\x01"), "\"\\u000a\\u0001\""));
+	CHECK(!strcmp(json("\xff"), "\"\\ufffd\""));
+	CHECK(!strcmp(json("\xc2\x85"), "\"\\u0085\""));
+	CHECK(!strcmp(json("\xe2\x82\xac"), "\"\xe2\x82\xac\""));
+}
+
+TEST(columns_are_characters)
+{
+	CHECK(text_columns("") == 0 && text_columns("abc") == 3);
+	CHECK(text_columns("\xe2\x82\xac" "1") == 2);
+}
+
+TEST(durations_have_three_digits)
+{
+	CHECK(!strcmp(duration(0), "0 ns"));
+	CHECK(!strcmp(duration(999), "999 ns"));
+	CHECK(!strcmp(duration(1000), "1.00 us"));
+	CHECK(!strcmp(duration(9994), "9.99 us"));
+	CHECK(!strcmp(duration(9996), "10.0 us"));
+	CHECK(!strcmp(duration(12340000), "12.3 ms"));
+	CHECK(!strcmp(duration(999400), "999 us"));
+	CHECK(!strcmp(duration(999600), "1.00 ms"));
+	CHECK(!strcmp(duration(4560000000), "4.56 s"));
+	CHECK(!strcmp(duration(185000000000), "3 min 5 s"));
+	CHECK(!strcmp(duration(3660000000000), "1 h 1 min"));
+	CHECK(strlen(duration(UINT64_MAX)) > 0);
+}
+
+TEST(sizes_go_by_1024)
+{
+	CHECK(!strcmp(size(0), "0 B") && !strcmp(size(512), "512 B"));
+	CHECK(!strcmp(size(1536), "1.5 KB"));
+	CHECK(!strcmp(size(1048575), "1.0 MB"));
+	CHECK(!strcmp(size(32715571), "31.2 MB"));
+	CHECK(strlen(size(UINT64_MAX)) > 0);
+}
+
+TEST(thousands_are_separated)
+{
+	CHECK(!strcmp(count(0), "0") && !strcmp(count(999), "999"));
+	CHECK(!strcmp(count(1000), "1,000"));
+	CHECK(!strcmp(count(1234567), "1,234,567"));
+	CHECK(!strcmp(count(UINT64_MAX), "18,446,744,073,709,551,615"));
+}
+
+TEST(durations_are_read_with_their_unit_only)
+{
+	uint64_t ns = 77;
+
+	CHECK(!duration_parse("250us", &ns) && ns == 250000);
+	CHECK(!duration_parse("1.5s", &ns) && ns == 1500000000);
+	CHECK(!duration_parse("2min", &ns) && ns == 120000000000);
+	CHECK(!duration_parse("1h", &ns) && ns == 3600000000000);
+	CHECK(!duration_parse(".5ms", &ns) && ns == 500000);
+	ns = 77;
+	CHECK(duration_parse("3", &ns) == -EINVAL);
+	CHECK(duration_parse("", &ns) == -EINVAL);
+	CHECK(duration_parse("ms", &ns) == -EINVAL);
+	CHECK(duration_parse("-1s", &ns) == -EINVAL);
+	CHECK(duration_parse("0s", &ns) == -EINVAL);
+	CHECK(duration_parse("1 s", &ns) == -EINVAL);
+	CHECK(duration_parse("1sx", &ns) == -EINVAL);
+	CHECK(duration_parse("inf", &ns) == -EINVAL);
+	CHECK(duration_parse("nans", &ns) == -EINVAL);
+	CHECK(duration_parse("0x10s", &ns) == -EINVAL);
+	CHECK(duration_parse("1e99s", &ns) == -EINVAL);
+	CHECK(duration_parse("9999999999h", &ns) == -EINVAL);
+	CHECK(ns == 77);
+}

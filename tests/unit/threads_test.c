@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <string.h>
+
+#include "session/session.h"
+#include "session/threads.h"
+
+static struct ev_header header_of(enum event_id id, uint64_t time_ns, uint32_t thread)
+{
+	return (struct ev_header){
+		.time_ns = time_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+	};
+}
+
+static void born(struct session *session, uint32_t number, uint32_t parent, uint32_t tid,
+		 uint32_t pid, const char *name)
+{
+	struct ev_thread_born e = {
+		.header = header_of(EV_THREAD_BORN, 100 * number, number), .parent = parent,
+		.tid = tid, .pid = pid, .ns_tid = tid - 1000, .ns_pid = pid - 1000, .start_ns = 5,
+	};
+
+	memset(e.name, 'x', sizeof(e.name));	/* as the kernel leaves it behind the NUL */
+	memcpy(e.name, name, strnlen(name, sizeof(e.name) - 1) + 1);
+	session_push(session, 0, &e, sizeof(e));
+}
+
+static void exec(struct session *session, uint64_t time_ns, uint32_t number, uint32_t tid)
+{
+	struct ev_thread_exec e = {
+		.header = header_of(EV_THREAD_EXEC, time_ns, number), .tid = tid, .name = "after",
+	};
+
+	session_push(session, 0, &e, sizeof(e));
+}
+
+TEST(a_birth_tells_who_a_thread_is)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+	const struct thread *thread;
+
+	born(session, 3, 0, 1003, 1001, "worker");
+	session_finish(session);
+	thread = threads_get(threads, 3);
+	CHECK(thread->number == 3 && thread->tid == 1003 && thread->pid == 1001);
+	CHECK(thread->ns_tid == 3 && thread->ns_pid == 1 && thread->start_ns == 5);
+	CHECK(thread->born_ns == 300 && !thread->was_found);
+	CHECK(!strcmp(thread->name, "worker"));
+	threads_free(threads);
+	session_free(session);
+}
+
+TEST(a_name_without_an_end_is_cut)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+	struct ev_thread_name e = { .header = header_of(EV_THREAD_NAME, 1, 1) };
+
+	memset(e.name, 'y', sizeof(e.name));
+	session_push(session, 0, &e, sizeof(e));
+	session_finish(session);
+	CHECK(!strcmp(threads_get(threads, 1)->name, "yyyyyyyyyyyyyyy"));
+	threads_free(threads);
+	session_free(session);
+}
+
+TEST(a_thread_is_found_once_and_updated_by_a_resync)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+	struct ev_thread_found e = {
+		.header = header_of(EV_THREAD_FOUND, 50, 1), .tid = 9, .pid = 8, .name = "before",
+	};
+
+	session_push(session, 0, &e, sizeof(e));
+	session_finish(session);
+	CHECK(threads_get(threads, 1)->was_found && threads_get(threads, 1)->born_ns == 50);
+	born(session, 2, 1, 10, 8, "child");
+	e.header = header_of(EV_THREAD_FOUND, 500, 2);
+	strcpy(e.name, "renamed");
+	session_push(session, 0, &e, sizeof(e));
+	session_finish(session);
+	CHECK(!threads_get(threads, 2)->was_found);
+	CHECK(threads_get(threads, 2)->parent == 1);
+	CHECK(!strcmp(threads_get(threads, 2)->name, "renamed"));
+	threads_free(threads);
+	session_free(session);
+}
+
+TEST(an_exec_takes_over_the_id_of_its_process)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+	const struct thread *thread = threads_get(threads, 2);
+
+	born(session, 1, 0, 1001, 1001, "leader");
+	born(session, 2, 1, 1002, 1001, "second");
+	exec(session, 1000, 2, 1001);
+	session_finish(session);
+	CHECK(thread->tid == 1001 && thread->pid == 1001 && thread->exec_count == 1);
+	CHECK(thread->ns_tid == 1 && !strcmp(thread->name, "after"));
+	threads_free(threads);
+	session_free(session);
+}
+
+TEST(threads_of_one_address_space_count_the_same_execs)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+
+	born(session, 1, 0, 1001, 1001, "leader");
+	exec(session, 200, 1, 1001);
+	born(session, 3, 1, 1002, 1001, "thread");
+	born(session, 4, 1, 1003, 1003, "process");
+	session_finish(session);
+	CHECK(threads_get(threads, 3)->exec_count == 1);
+	CHECK(threads_get(threads, 4)->exec_count == 0);
+	threads_free(threads);
+	session_free(session);
+}
+
+TEST(a_thread_that_was_never_told_of_is_nameless)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+	struct thread *thread = threads_get(threads, 77);
+
+	CHECK(thread->number == 77 && !*thread->name && !thread->pid);
+	CHECK(threads_get(threads, 77) == thread);
+	threads_free(threads);
+	session_free(session);
+}
+
+TEST(a_forgotten_thread_is_another_one_when_it_comes_back)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+
+	born(session, 1, 0, 1001, 1001, "a");
+	born(session, 2, 0, 1002, 1002, "b");
+	session_finish(session);
+	threads_forget(threads, threads_get(threads, 1));
+	CHECK(!*threads_get(threads, 1)->name);
+	CHECK(!strcmp(threads_get(threads, 2)->name, "b"));
+	threads_free(threads);
+	session_free(session);
+}
+
+TEST(number_0_is_no_thread)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+
+	born(session, 0, 0, 1001, 1001, "nobody");
+	exec(session, 1, 0, 5);
+	session_finish(session);
+	CHECK(!*threads_get(threads, 0)->name);
+	threads_free(threads);
+	session_free(session);
+}
