@@ -91,7 +91,7 @@ $O/gen/pinch.skel.h: $O/pinch.bpf.o
 
 $O/gen/fold_rules.inc: share/fold.rules
 	@echo "  GEN   $@"; mkdir -p $(@D)
-	$Qsed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< > $@
+	$Qsed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
 
 GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc
 
@@ -113,9 +113,78 @@ $O/pinch: $O/src/cmd/main.o $O/libpinch.a
 	@echo "  LD    $@"
 	$Q$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# --- Tests: programs that print TAP, and tests/run that counts them -------------------------
+
+UNIT_C := $(wildcard tests/unit/*_test.c)
+BPF_TESTS := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/bpf_*_test.c))
+UNIT_TESTS := $(filter-out $(BPF_TESTS),$(patsubst tests/unit/%.c,$O/tests/%,$(UNIT_C)))
+TEST_CPPFLAGS := $(CPPFLAGS) -Itests/unit -DTEST_OUTPUT='"$O/tests"'
+
+$O/tests/report_fixture.o: tests/unit/report_fixture.c | $(GEN)
+	@echo "  CC    $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+
+$(UNIT_TESTS): $O/tests/%: tests/unit/%.c $O/tests/report_fixture.o $O/libpinch.a
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
+		$O/tests/report_fixture.o $O/libpinch.a $(LDLIBS) -lcmocka -ljansson
+
+$O/tests/replay: tests/golden/replay.c $O/libpinch.a
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $^ $(LDLIBS)
+
+TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay
+export CMOCKA_MESSAGE_OUTPUT := TAP
+export O
+
+# Neither root nor BPF.
+TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
+	"tests/golden/run.sh $O/tests/replay" \
+	"tests/golden/view/validate.sh" \
+	"tests/plecoc/run.sh $O/plecoc" \
+	"tests/check_layers.sh" "tests/check_headers.sh" "tests/check_spdx.sh" \
+	"tests/docs.sh $O/pinch"
+
+# Real kernels and real programs, as root.
+ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py)))
+
+test: all $(TEST_BINARIES)
+	@tests/run $(TESTS)
+
+check: test-packages
+	@$(MAKE) --no-print-directory -j2 all $(TEST_BINARIES) $(PROGRAMS) $(EXAMPLES)
+	@tests/run $(TESTS) $(ROOT_TESTS)
+
+golden-update: all $(TEST_BINARIES)
+	UPDATE=1 tests/run $(TESTS)
+
+bench: test-packages
+	@$(MAKE) --no-print-directory -j2 all $(PROGRAMS)
+	/usr/bin/python3 bench/run.py --build-dir $O
+
+# --- Fuzzers -------------------------------------------------------------------------------
+
+FUZZ_SECONDS ?= 60
+FUZZ := $(patsubst tests/fuzz/%.c,$O/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+
+$O/fuzz/plecoc_fuzz: tests/fuzz/plecoc_fuzz.c $(PLECOC_C)
+	@echo "  FUZZ  $@"; mkdir -p $(@D)
+	$Q$(CLANG) $(FUZZ_FLAGS) -o $@ $< $(filter-out %/main.c %/output.c,$(PLECOC_C))
+
+$O/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(filter-out src/cmd/%,$(SRC)) | $(GEN)
+	@echo "  FUZZ  $@"; mkdir -p $(@D)
+	$Q$(CLANG) $(FUZZ_FLAGS) $(CPPFLAGS) -Itests/unit -o $@ $< $(filter-out src/cmd/%,$(SRC)) \
+		$(LDLIBS) -ljansson
+
+fuzz: $(FUZZ)
+	@for f in $(FUZZ); do mkdir -p $O/corpus/$${f##*/}; \
+		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=2048 \
+			$O/corpus/$${f##*/} || exit 1; done
+
 include tests/programs/programs.mk
 
--include $(OBJ:.o=.d) $(BPF_O:.o=.d)
+-include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(wildcard $O/tests/*.d)
 
 demo: build-packages
 	@$(MAKE) --no-print-directory $O/pinch $O/examples/pipeline

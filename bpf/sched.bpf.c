@@ -62,13 +62,14 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
 	struct ev_sched_switch *e;
 	struct slice slice = {};
-	bool is_critical = false;
+	bool is_critical = false, is_traced;
 	__u64 now_ns;
 	__u8 reason;
 	__u32 cpu;
 
-	barrier_var(out);	/* or clang tests "out | in", which no pointer survives */
-	if (!out && !in)
+	is_traced = out;
+	barrier_var(is_traced);	/* or clang tests "out | in", which the verifier forbids */
+	if (!is_traced && !in)
 		return 0;
 	e = event_reserve(EV_SCHED_SWITCH, out ? out->thread : 0, sizeof(*e));
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();

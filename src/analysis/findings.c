@@ -28,11 +28,16 @@ static void add_totals(struct findings *findings)
 	report->totals.samples = totals.samples;
 	report->totals.stack_tops = totals.stack_tops;
 	report->totals.stalls = totals.stalls;
-	report->totals.nmin = totals.nmin;
+	report->totals.nmin = findings->input.nmin;
+	if (!findings->input.nmin)	/* it moved with the threads: where it stood highest */
+		report->totals.nmin = totals.alive_count_max < 2 ? 1 : totals.alive_count_max / 2;
+	report->totals.is_nmin_default = !findings->input.nmin;
+	report->totals.critical_cmetric_ns = totals.oncpu_cmetric_critical_ns;
 	report->losses.gaps = totals.gaps;
 	report->losses.gap_ns = totals.gap_ns;
 	report->losses.records = totals.lost_records;
 	report->losses.unordered = totals.unordered;
+	report->losses.stacks_not_kept = totals.stacks_skipped;
 	report->losses.keep_min = totals.keep_min;
 	report->losses.stacks_resent = stacks.resent;
 }

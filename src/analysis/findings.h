@@ -20,6 +20,7 @@ struct findings_input {
 	const struct stacks *stacks;
 	struct symbols *symbols;
 	const struct fold_rules *fold;	/* tells the program's own functions from its runtime's */
+	uint32_t nmin;			/* as the user chose it; 0: the default */
 	size_t path_count_max;		/* how many paths to name */
 };
 

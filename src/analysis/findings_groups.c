@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/fold.h"
 #include "base/table.h"
-#include "view/fold.h"
 
 struct group {
 	const char *name;

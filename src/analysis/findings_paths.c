@@ -15,6 +15,7 @@ enum { THREAD_NAMES_MAX = 4, FUNCTIONS_MAX = 256, LINES_MAX = 256 };
 /* Raw paths that are one to the user. */
 struct merged_path {
 	uint64_t key;
+	uint32_t rank;
 	double cmetric_ns, slices;
 	uint64_t stalled_ns, thread_count;
 	bool is_estimated;
@@ -291,6 +292,7 @@ static struct report_path as_report_path(struct findings *findings,
 	const struct path_metrics *path = merged->heaviest;
 	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
 	struct report_path out = {
+		.rank = merged->rank,
 		.cmetric_ns = (uint64_t)(merged->cmetric_ns + 0.5),
 		.slices = (uint64_t)(merged->slices + 0.5),
 		.stalled_ns = merged->stalled_ns,
@@ -307,16 +309,13 @@ static struct report_path as_report_path(struct findings *findings,
 	return out;
 }
 
-/* The first `count` of the sorted paths that weigh something. */
 static const struct report_path *name_paths(struct findings *findings, struct merged_path **all,
-					    size_t *count)
+					    size_t count)
 {
-	struct report_path *paths = arena_alloc(findings->arena, *count * sizeof(*paths));
+	struct report_path *paths = arena_alloc(findings->arena, count * sizeof(*paths));
 
-	for (size_t i = 0; i < *count; i++) {
+	for (size_t i = 0; i < count; i++)
 		paths[i] = as_report_path(findings, all[i]);
-		paths[i].rank = i + 1;
-	}
 	return paths;
 }
 
@@ -328,16 +327,18 @@ void findings_add_paths(struct findings *findings)
 	struct merged_path **all = merge_all(findings, &all_count);
 
 	qsort(all, all_count, sizeof(*all), by_cmetric);
+	for (size_t i = 0; i < all_count; i++)
+		all[i]->rank = i + 1;
 	count = all_count < findings->input.path_count_max ? all_count
 							   : findings->input.path_count_max;
-	report->paths = name_paths(findings, all, &count);
+	report->paths = name_paths(findings, all, count);
 	report->path_count = count;
 	report->path_count_all = all_count;
 
 	qsort(all, all_count, sizeof(*all), by_stalled);
 	while (stalling < all_count && stalling < STALL_PATHS_MAX && all[stalling]->stalled_ns)
 		stalling++;
-	report->stall_paths = name_paths(findings, all, &stalling);
+	report->stall_paths = name_paths(findings, all, stalling);
 	report->stall_path_count = stalling;
 	for (size_t i = 0; i < all_count; i++)
 		free(all[i]->members);

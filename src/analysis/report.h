@@ -34,7 +34,7 @@ struct report_function {
 };
 
 struct report_path {
-	uint32_t rank;		/* from 1 */
+	uint32_t rank;		/* by CMetric, from 1 */
 	uint64_t cmetric_ns;
 	double wall_share;	/* cmetric_ns / wall_ns */
 	uint64_t slices;
@@ -81,6 +81,7 @@ struct report {
 	} target;
 	struct {
 		uint64_t active_ns, stalled_ns, cmetric_ns, critical_ns;
+		uint64_t critical_cmetric_ns;	/* on-CPU CMetric of all critical slices, exact */
 		int64_t closure_error_ns;
 		uint64_t threads, alive_max;
 		uint64_t switches, slices, critical_slices, samples, stack_tops, stalls;

@@ -92,13 +92,21 @@ static size_t utf8_sequence(const char *string)
 	return length;
 }
 
-/* C0, DEL, and the C1 controls U+0080..U+009F, which some terminals obey. */
+/*
+ * C0, DEL, and the C1 controls U+0080..U+009F, which some terminals obey; and what reorders or
+ * breaks a line of text: U+200E/F, U+2028/9, U+202A..202E, U+2066..2069.
+ */
 static bool is_control(const char *sequence, size_t length)
 {
-	unsigned char first = sequence[0], second = sequence[1];
+	const unsigned char *s = (const unsigned char *)sequence;
 
-	return (length == 1 && (first < 0x20 || first == 0x7f)) ||
-	       (length == 2 && first == 0xc2 && second < 0xa0);
+	if (length == 1)
+		return s[0] < 0x20 || s[0] == 0x7f;
+	if (length == 2)
+		return s[0] == 0xc2 && s[1] < 0xa0;
+	if (length == 3 && s[0] == 0xe2 && s[1] == 0x80)
+		return s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae);
+	return length == 3 && s[0] == 0xe2 && s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
 }
 
 void text_put_escaped(struct text *text, const char *string)
@@ -129,7 +137,7 @@ void text_put_json_string(struct text *text, const char *string)
 		}
 		if (*string == '"' || *string == '\\')
 			text_printf(text, "\\%c", *string);
-		else if (is_control(string, length))
+		else if (length < 3 && is_control(string, length))
 			text_printf(text, "\\u%04x", length == 1 ? (unsigned char)string[0]
 								 : (unsigned char)string[1]);
 		else

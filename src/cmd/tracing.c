@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "collect/collector.h"
 #include "session/threads.h"
-#include "view/fold.h"
+#include "analysis/fold.h"
 #include "view/output.h"
 #include "view/status.h"
 #include "view/view.h"
@@ -288,6 +288,7 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 		.stacks = tracing->stacks,
 		.symbols = tracing->symbols,
 		.fold = tracing->fold,
+		.nmin = tracing->settings->kernel.nmin,
 		.path_count_max = tracing->settings->path_count_max,
 	};
 	struct findings *findings;
@@ -306,7 +307,6 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	report->target.pids = outcome->pids;
 	report->target.pid_count = outcome->pid_count;
 	report->target.exit_status = outcome->exit_status;
-	report->totals.is_nmin_default = !tracing->settings->kernel.nmin;
 	add_losses(tracing, report);
 	add_bpf_cost(tracing, report);
 	note = kernel_sampling_note(tracing->kernel);

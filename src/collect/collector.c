@@ -91,24 +91,26 @@ void collector_free(struct collector *collector)
 	free(collector);
 }
 
-static void push_own(struct collector *collector, enum event_id id)
+static int push_own(struct collector *collector, enum event_id id)
 {
 	struct ev_header header = {
 		.time_ns = now_ns(), .subsys = id >> 16, .event = id & 0xffff,
 	};
 
-	session_push(collector->session, own_stream(collector), &header, sizeof(header));
+	return session_push(collector->session, own_stream(collector), &header, sizeof(header));
 }
 
 int collector_list_threads(struct collector *collector)
 {
 	int err;
 
-	push_own(collector, EV_COLLECT_SYNC_BEGIN);
-	err = kernel_list_threads(collector->kernel);
-	push_own(collector, EV_COLLECT_SYNC_END);
 	collector->listed_ns = now_ns();
+	if (push_own(collector, EV_COLLECT_SYNC_BEGIN))
+		return 0;	/* the session is full: has_gap stays, and it is tried again */
 	collector->has_gap = false;
+	err = kernel_list_threads(collector->kernel);
+	if (push_own(collector, EV_COLLECT_SYNC_END))
+		collector->has_gap = true;
 	return err;
 }
 

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From measurements to the rows of the table, with their goals."""
+
+from statistics import median, quantiles
+
+MB = 1 << 20
+
+GOAL_LOST = 0
+GOAL_PEAK_BYTES = 64 * MB
+GOAL_READY_S = 0.3
+GOAL_AFTER_S = 0.3              # symbols cached
+GOAL_AFTER_FIRST_S = 2.0        # symbols not cached
+GOAL_SWITCH_NS = 150            # without a stack
+
+MET, MISSED, UNCLEAR = "met", "MISSED", "unclear"
+
+
+class Row:
+    def __init__(self, figure, value, spread="", goal="", verdict=""):
+        self.figure, self.value, self.spread = figure, value, spread
+        self.goal, self.verdict = goal, verdict
+
+
+def verdict(is_met):
+    return MET if is_met else MISSED
+
+
+def spread_of(values):
+    """The middle half of the values; all of them when there are few."""
+    if len(values) < 5:
+        return min(values), max(values)
+    quarters = quantiles(values, n=4, method="inclusive")
+    return quarters[0], quarters[2]
+
+
+def spread_text(values, form):
+    if len(values) < 2:
+        return ""
+    low, high = spread_of(values)
+    return f"{form(low)}..{form(high)}"
+
+
+def seconds(s):
+    return f"{s:.3f} s"
+
+
+def ratio(x):
+    return f"x {x:.3f}"
+
+
+def rate(per_s):
+    return f"{per_s:,.0f} /s"
+
+
+def megabytes(size_bytes):
+    return f"{size_bytes / MB:.1f} MB"
+
+
+def nanoseconds(ns):
+    return f"{ns:.0f} ns"
+
+
+def row_of(figure, values, form, goal="", is_met=None):
+    return Row(figure, form(median(values)), spread_text(values, form), goal,
+               "" if is_met is None else verdict(is_met(median(values))))
+
+
+def at_most(figure, values, form, limit):
+    return row_of(figure, values, form, f"<= {form(limit)}", lambda value: value <= limit)
+
+
+def column(runs, path):
+    """One figure of every run; path is like report.cost.events."""
+    values = []
+    for run in runs:
+        value = run
+        for key in path.split("."):
+            value = value[key]
+        values.append(value)
+    return values
+
+
+def wall_ratios(rounds, name, base="untraced"):
+    return [one[name]["wall_s"] / one[base]["wall_s"] for one in rounds]
+
+
+def beside_perf(rounds):
+    """Whether pinch costs more than perf; when the rounds disagree, nothing is claimed."""
+    ratios = wall_ratios(rounds, "pinch", "perf")
+    low, _ = spread_of(ratios)
+    result = MET if median(ratios) <= 1 else UNCLEAR if low <= 1 and len(ratios) > 1 else MISSED
+    return Row("wall, pinch / perf", ratio(median(ratios)), spread_text(ratios, ratio), "<= x 1",
+               result)
+
+
+def lost(run):
+    losses = run["report"]["losses"]
+    return (sum(losses[key] for key in
+                ("records", "malformed", "late", "mappings", "threads_untracked")) +
+            sum(program["missed"] for program in run.get("programs", {}).values()))
+
+
+def kept_share(run):
+    """Of the critical slices, those whose stack was taken."""
+    critical = run["report"]["totals"]["critical_slices"]
+    return 1 - run["report"]["losses"]["stacks_not_kept"] / critical if critical else 1
+
+
+def program_rows(runs):
+    """What each BPF program that ran costs; the heaviest first."""
+    costs = {}
+    for run in runs:
+        for name, program in run.get("programs", {}).items():
+            if program["runs"]:
+                costs.setdefault(name, []).append(
+                    (program["run_ns"] / program["runs"],
+                     program["runs"] / run["wall_s"], program["run_ns"]))
+    for name, cost in sorted(costs.items(), key=lambda item: -sum(c[2] for c in item[1])):
+        each = [c[0] for c in cost]
+        yield Row(f"BPF {name}", nanoseconds(median(each)), spread_text(each, nanoseconds),
+                  f"(at {rate(median(c[1] for c in cost))})")
+
+
+def workload_rows(workload, warm, rounds):
+    """warm: a first run under pinch, with an empty cache of symbols; rounds: name -> result."""
+    runs = [one["pinch"] for one in rounds]
+    every = [warm] + runs
+    yield row_of("wall, untraced", [one["untraced"]["wall_s"] for one in rounds], seconds)
+    yield at_most("wall, pinch", wall_ratios(rounds, "pinch"), ratio, workload.ratio_max)
+    yield row_of("wall, perf sched record", wall_ratios(rounds, "perf"), ratio)
+    yield beside_perf(rounds)
+    yield row_of("context switches", [run["report"]["totals"]["switches"] / run["wall_s"]
+                                      for run in runs], rate)
+    yield row_of("events", [run["report"]["cost"]["events"] / run["wall_s"] for run in runs], rate)
+    yield Row("events lost", str(max(map(lost, every))), "", str(GOAL_LOST),
+              verdict(max(map(lost, every)) == GOAL_LOST))
+    yield row_of("stacks kept", [kept_share(run) for run in runs], "{:.1%}".format)
+    yield from program_rows(every)
+    yield row_of("BPF, all programs", [run["report"]["cost"]["bpf_ns"] / 1e9 / run["wall_s"]
+                                       for run in runs], "{:.1%} CPU".format)
+    yield row_of("collector", [run["report"]["cost"]["collector_cpu_ns"] / 1e9 / run["wall_s"]
+                               for run in runs], "{:.1%} CPU".format)
+    peaks = [run["rss_peak_bytes"] for run in every if run["rss_peak_bytes"]]
+    yield Row("peak memory", megabytes(max(peaks)), spread_text(peaks, megabytes),
+              f"< {megabytes(GOAL_PEAK_BYTES)}", verdict(max(peaks) < GOAL_PEAK_BYTES))
+    yield row_of("BPF maps and rings", [run["maps_bytes"] for run in every if "maps_bytes" in run],
+                 megabytes)
+    ready = ([run["ready_s"] for run in every] if "ready_s" in warm else
+             [run["report"]["cost"]["startup_ns"] / 1e9 for run in every])
+    yield at_most("ready to trace", ready, seconds, GOAL_READY_S)
+    yield at_most("report, first run", [warm["after_s"]], seconds, GOAL_AFTER_FIRST_S)
+    yield at_most("report, later runs", column(runs, "after_s"), seconds, GOAL_AFTER_S)
+
+
+def switch_rows(rounds, cpu_count):
+    """rounds of yield_storm: untraced, without stacks, with stacks; each with its `runs`."""
+    bare, full = [one["bare"] for one in rounds], [one["full"] for one in rounds]
+
+    def per_run(run):
+        program = run["programs"]["sched_switch"]
+        return program["run_ns"] / program["runs"]
+
+    def stacks_per_run(run):
+        """Of the storm's switches; nearly every run of sched_switch is one of them."""
+        totals, losses = run["report"]["totals"], run["report"]["losses"]
+        return (totals["critical_slices"] - losses["stacks_not_kept"]) / totals["slices"]
+
+    def per_stack(one):
+        share = stacks_per_run(one["full"])
+        return (per_run(one["full"]) - (1 - share) * per_run(one["bare"])) / share
+
+    def wall_per_switch(one, name):
+        extra_s = one[name]["wall_s"] - one["untraced"]["wall_s"]
+        return extra_s * cpu_count * 1e9 / one[name]["report"]["totals"]["switches"]
+
+    yield row_of("context switches", [run["report"]["totals"]["switches"] / run["wall_s"]
+                                      for run in bare], rate)
+    yield at_most("switch without a stack", [per_run(run) for run in bare], nanoseconds,
+                  GOAL_SWITCH_NS)
+    yield row_of("stacks taken then", [stacks_per_run(run) for run in bare], "{:.2%}".format)
+    yield row_of("the same by CPU time", [wall_per_switch(one, "bare") for one in rounds],
+                 nanoseconds)
+    yield row_of("switch with a stack", [per_stack(one) for one in rounds], nanoseconds)
+    yield row_of("stacks taken then", [stacks_per_run(run) for run in full], "{:.2%}".format)
+    yield row_of("mean of both by CPU time", [wall_per_switch(one, "full") for one in rounds],
+                 nanoseconds)
+    worst = max(map(lost, bare + full))
+    yield Row("events lost", str(worst), "", str(GOAL_LOST), verdict(worst == GOAL_LOST))
+
+
+def table_text(sections):
+    """sections: (name, rows)."""
+    cells = [("", "median", "spread", "goal", "")]
+    for name, rows in sections:
+        cells.append((name,))
+        cells += [("  " + row.figure, row.value, row.spread, row.goal, row.verdict)
+                  for row in rows]
+    widths = [max(len(line[i]) for line in cells if len(line) > 1) for i in range(4)]
+    text = []
+    for line in cells:
+        if len(line) == 1:
+            text.append(f"\n{line[0]}")
+            continue
+        figure, value, spread, goal, result = line
+        text.append(f"{figure:<{widths[0]}}  {value:>{widths[1]}}  {spread:>{widths[2]}}  "
+                    f"{goal:<{widths[3]}}  {result}".rstrip())
+    return "\n".join(text)
+
+
+def summary_text(sections):
+    judged = [(name, row) for name, rows in sections for row in rows if row.verdict]
+    counts = {v: sum(row.verdict == v for _, row in judged) for v in (MET, MISSED, UNCLEAR)}
+    lines = [f"goals: {counts[MET]} met, {counts[MISSED]} missed, {counts[UNCLEAR]} unclear"]
+    lines += [(f"  {row.verdict}: {name}: {row.figure} {row.value}" +
+               (f", goal {row.goal}" if row.goal else ""))
+              for name, row in judged if row.verdict != MET]
+    return "\n".join(lines)

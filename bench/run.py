@@ -1,0 +1,229 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tracing with pinch costs, beside `perf sched record`. See bench/README.md."""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True      # the source tree stays clean
+
+import figures
+import long_run
+import processes
+import real
+from processes import Failure
+from tracers import KernelSide, Perf, Pinch, Untraced
+from workloads import QUICK_SHARE, REPORTED, WORKLOADS, Command, scaled
+
+ROUNDS_DEFAULT = 7
+SWITCH_COST = "switch cost"
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Place:
+    """The programs that are needed, and a private directory on a real file system."""
+
+    def __init__(self, arguments):
+        self.build_dir = os.path.abspath(arguments.build_dir)
+        self.pinch = self.built("pinch")
+        self.stamp = self.built("bench/stamp")
+        self.perf = self.find("perf")
+        self.bpftool = self.find("bpftool")
+        self.directory = tempfile.mkdtemp(prefix="pinch-bench-", dir=arguments.dir)
+        os.chmod(self.directory, 0o711)         # mariadbd is another user
+        kind = subprocess.run(["stat", "-f", "-c", "%T", self.directory], check=True,
+                              capture_output=True, text=True).stdout.strip()
+        if kind in ("tmpfs", "ramfs"):
+            self.close()
+            raise Failure(f"{arguments.dir} is a {kind}, on which fsync does nothing: give "
+                          "another one with --dir")
+        # So that "symbols not cached" is true the first time and only then.
+        os.environ["XDG_CACHE_HOME"] = os.path.join(self.directory, "cache")
+
+    def built(self, name):
+        path = os.path.join(self.build_dir, name)
+        if not os.access(path, os.X_OK):
+            raise Failure(f"{path} is missing: run `make bench`")
+        return path
+
+    def program(self, name):
+        return self.built("programs/" + name)
+
+    @staticmethod
+    def find(name):
+        path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+        if not path:
+            raise Failure(f"{name} is not installed")
+        return path
+
+    def close(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def rotated(items, by):
+    by %= len(items)
+    return items[by:] + items[:by]
+
+
+def measure_rounds(name, rounds, tracers, run):
+    """Interleaved, and each tracer is first, second and third in turn."""
+    results = []
+    for i in range(rounds):
+        one = {}
+        for tracer in rotated(tracers, i):
+            one[tracer.name] = run(tracer)
+            say(f"{name}: round {i + 1}/{rounds}, {tracer.name}: {one[tracer.name]['wall_s']:.3f} s")
+        results.append(one)
+    return results
+
+
+def measure_workload(place, workload, arguments):
+    tracers = [Untraced(place), Pinch(place), Perf(place)]
+    say(f"{workload.name}: preparing")
+    workload.open(place, QUICK_SHARE if arguments.quick else 1)
+    try:
+        for tracer in tracers:      # nobody's first run counts
+            tracer.polls = True
+            warm = workload.run(tracer)
+            tracer.polls = False
+            if tracer.name == "pinch":
+                first = warm
+        rounds = measure_rounds(workload.name, arguments.rounds, tracers, workload.run)
+    finally:
+        workload.close()
+    return {"first": first, "rounds": rounds}, list(figures.workload_rows(workload, first, rounds))
+
+
+def measure_switches(place, arguments):
+    threads = 16
+    tracers = [Untraced(place), Pinch(place, ["--nmin", "1"]), Pinch(place, ["--nmin", str(threads)])]
+    tracers[1].name, tracers[2].name = "bare", "full"
+    tracers[1].polls = tracers[2].polls = True
+    storm = Command(SWITCH_COST, lambda place, share: [
+        place.built("bench/yield_storm"), str(threads), str(scaled(400000, share))])
+    storm.open(place, QUICK_SHARE if arguments.quick else 1)
+    rounds = measure_rounds(SWITCH_COST, arguments.rounds, tracers, storm.run)
+    return {"rounds": rounds}, list(figures.switch_rows(rounds, os.cpu_count()))
+
+
+def measure_all(place, arguments):
+    raw, sections, failed = {}, [], False
+    place.kernel_side = KernelSide(place)
+    jobs = [(workload.name, lambda w=workload: measure_workload(place, w, arguments))
+            for workload in WORKLOADS]
+    jobs.append((SWITCH_COST, lambda: measure_switches(place, arguments)))
+    for name, job in jobs:
+        if arguments.workload and name not in arguments.workload:
+            continue
+        try:
+            raw[name], rows = job()
+            sections.append((name, rows))
+        except (Failure, OSError, KeyError) as failure:
+            processes.stop_all()
+            say(f"{name}: FAILED: {type(failure).__name__}: {failure}")
+            sections.append((name, [figures.Row("not measured", "", "", "", figures.MISSED)]))
+            failed = True
+    print(figures.table_text(sections))
+    print("\n" + figures.summary_text(sections))
+    return raw, sections, failed
+
+
+def machine():
+    version = subprocess.run([Place.find("perf"), "--version"], capture_output=True, text=True)
+    return {"kernel": platform.release(), "cpus": os.cpu_count(), "machine": platform.machine(),
+            "perf": version.stdout.strip(), "load_average": os.getloadavg()}
+
+
+def write_json(path, raw, sections, before):
+    for job in raw.values():
+        for one in job["rounds"] + ([{"pinch": job["first"]}] if "first" in job else []):
+            for result in one.values():
+                result.pop("text", None)
+                for bulky in ("paths", "threads", "groups", "timeline"):
+                    result.get("report", {}).pop(bulky, None)
+    with open(path, "w") as file:
+        json.dump({"machine": before, "workloads": raw,
+                   "table": {name: [vars(row) for row in rows] for name, rows in sections}},
+                  file, indent=1)
+        file.write("\n")
+
+
+def parse():
+    names = [workload.name for workload in WORKLOADS] + [SWITCH_COST, "stencil_mpi"]
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--build-dir", default="build", metavar="DIR", help="where make builds (build)")
+    add("--workload", action="append", choices=names, metavar="NAME",
+        help="only this one; may be given again: " + ", ".join(names))
+    add("--rounds", type=int, metavar="N", help=f"default: {ROUNDS_DEFAULT}")
+    add("--quick", action="store_true", help="one round of short runs: does it all work?")
+    add("--json", metavar="FILE", help="write the raw figures too")
+    add("--dir", default="/var/tmp", metavar="DIR",
+        help="put the private directory here, on a real file system (/var/tmp)")
+    add("--long", nargs="?", type=float, const=600, metavar="SECONDS",
+        help="instead: does pinch's memory stay flat? (600)")
+    add("--report-only", action="store_true",
+        help="instead: show pinch's report of real programs")
+    arguments = parser.parse_args()
+    if arguments.rounds is None:
+        arguments.rounds = 1 if arguments.quick else ROUNDS_DEFAULT
+    if arguments.rounds < 1 or arguments.long is not None and arguments.long < 4:
+        parser.error("too few rounds, or too short")
+    return arguments
+
+
+def run(place, arguments):
+    if arguments.long:
+        return long_run.run(place, arguments.long)
+    if arguments.report_only:
+        place.kernel_side = KernelSide(place)
+        return real.run(place, REPORTED, arguments)
+    before = machine()
+    if before["load_average"][0] > 0.5:
+        say(f"load average {before['load_average'][0]:.1f}: others run here, figures will be poor")
+    raw, sections, failed = measure_all(place, arguments)
+    if arguments.json:
+        write_json(arguments.json, raw, sections, before)
+    return failed
+
+
+def on_signal(number, _):
+    raise KeyboardInterrupt
+
+
+def main():
+    arguments = parse()
+    place = None
+    for number in signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, on_signal)
+    try:
+        if os.geteuid():
+            raise Failure("tracing needs root")
+        place = Place(arguments)
+        return int(bool(run(place, arguments)))
+    except Failure as failure:
+        say(f"bench: {failure}")
+        return 1
+    except KeyboardInterrupt:
+        say("bench: stopped")
+        return 130
+    finally:
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            signal.signal(number, signal.SIG_IGN)       # tidying up takes a moment
+        processes.stop_all()
+        if place:
+            place.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is run. Each workload does a fixed amount of work, so that wall times can be compared."""
+
+import os
+import random
+
+from mariadb import Server
+from processes import timed
+
+QUICK_SHARE = 0.2           # of the work, with --quick
+
+
+class Command:
+    """A command that a tracer starts. ratio_max is the goal; None: not part of the table."""
+
+    def __init__(self, name, argv, ratio_max=None, makes_data=False):
+        self.name, self.ratio_max, self.makes_data = name, ratio_max, makes_data
+        self._argv = argv
+
+    def open(self, place, share):
+        self.place = place
+        if self.makes_data:
+            make_data(os.path.join(place.directory, "data"), share)
+        self.argv = self._argv(place, share)
+
+    def close(self):
+        if self.makes_data:
+            os.unlink(os.path.join(self.place.directory, "data"))
+
+    def run(self, tracer):
+        # Open MPI keeps its session in TMPDIR.
+        return tracer.run(self.argv, env={**os.environ, "TMPDIR": self.place.directory})
+
+
+class MariaDB:
+    """The server runs all the time; tracers attach to it while sysbench is its load."""
+
+    name = "mariadb"
+    ratio_max = 1.05
+    events = 4000
+
+    def open(self, place, share):
+        self.place = place
+        self.server = Server(place)
+        self.server.start()
+        self.load = self.server.sysbench("run", scaled(self.events, share))
+
+    def close(self):
+        self.server.stop()
+
+    def run(self, tracer):
+        return tracer.around(self.server.process.pid,
+                             lambda: timed(self.place.stamp, self.place.directory, [], self.load))
+
+
+def scaled(count, share):
+    return max(1, int(count * share))
+
+
+def make_data(path, share):
+    """Text that compresses about as prose does, the same every time: 4 MiB, repeated."""
+    chance = random.Random(1)
+    words = ["".join(chance.choices("etaoinshrdlucmfw", k=chance.randint(2, 9)))
+             for _ in range(5000)]
+    weights = [1 / (i + 1) for i in range(len(words))]
+    block = " ".join(chance.choices(words, weights, k=900000)).encode()[:4 << 20]
+    with open(path, "wb") as file:
+        for _ in range(scaled(16, share)):
+            file.write(block)
+
+
+def cpu_bound(place, share):
+    return [place.program("cpu_bound"), "2", str(scaled(4000, share))]
+
+
+def pigz(place, share):
+    return [place.find("pigz"), "-p", "2", "-9", "-c", os.path.join(place.directory, "data")]
+
+
+def xz(place, share):
+    return [place.find("xz"), "-T", "2", "-1", "-c", os.path.join(place.directory, "data")]
+
+
+def mutex_storm(place, share):
+    return [place.program("mutex_storm"), "16", str(scaled(100000, share))]
+
+
+def messaging(place, share):
+    return [place.perf, "bench", "sched", "messaging", "-g", "10", "-l", str(scaled(300, share))]
+
+
+def fsync_io(place, share):
+    return [place.program("fsync_io"), place.directory, str(scaled(30000, share))]
+
+
+def stencil_mpi(place, share):
+    mpirun = [place.find("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", "4", "--mca",
+              "mpi_yield_when_idle", "1", place.program("stencil_mpi"), str(scaled(1000, share))]
+    # mpirun listens on TCP: in a network of its own, nobody else can reach it.
+    return [place.find("unshare"), "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh",
+            *mpirun]
+
+
+WORKLOADS = [
+    Command("cpu_bound", cpu_bound, 1.01),
+    Command("pigz", pigz, 1.01, makes_data=True),
+    Command("xz", xz, 1.01, makes_data=True),
+    MariaDB(),
+    Command("mutex_storm", mutex_storm, 1.08),
+    Command("messaging", messaging, 1.08),
+    Command("fsync_io", fsync_io, 1.03),
+]
+
+# Shown by --report-only: does the report name what a reader knows of these programs?
+REPORTED = [workload for workload in WORKLOADS if workload.name in ("mariadb", "pigz", "xz")] + [
+    Command("stencil_mpi", stencil_mpi),
+]

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which frames of a stack are boilerplate: rules that are built in (share/fold.rules) and
+ * those of the user, which go first. Labels live until fold_rules_free().
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct fold_rules;
+struct report_frame;
+
+/* The built-in rules. */
+struct fold_rules *fold_rules_new(void);
+void fold_rules_free(struct fold_rules *rules);
+
+/*
+ * Adds the rules of a file; they go before those that are there. A line that makes no sense
+ * costs a warning and is skipped. -errno, after a message, when the file cannot be read.
+ */
+int fold_rules_add_file(struct fold_rules *rules, const char *path);
+
+/*
+ * Adds $PINCH_FOLD_RULES, or else ~/.config/pinch/fold.rules ($XDG_CONFIG_HOME is heeded).
+ * A missing file is an error only when the variable names it.
+ */
+int fold_rules_add_user(struct fold_rules *rules);
+
+/* The label of the boilerplate that a frame belongs to, or NULL. */
+const char *fold_find_label(const struct fold_rules *rules, const struct report_frame *frame);
+
+/* True when a path must not be named after this frame: boilerplate, libc, the kernel. */
+bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame *frame);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the worker says about one place in a file: the message itself. */
+#pragma once
+
+#include <stdint.h>
+
+#include "symbol/symbol.h"
+
+/* What is wrong with a file, or missing. */
+enum answer_flags {
+	ANSWER_NOT_ELF = 1 << 0,
+	ANSWER_NO_SYMBOLS = 1 << 1,	/* not even the table of exported functions */
+	ANSWER_NO_LINES = 1 << 2,	/* no debug information was found */
+	ANSWER_BAD_LINES = 1 << 3,	/* there is some, and it is broken */
+	ANSWER_STALE_DEBUG = 1 << 4,	/* its debug file is of another build */
+	ANSWER_NO_SHARED = 1 << 5,	/* its debug file needs another one (dwz) */
+	ANSWER_BY_SYMBOLS = 1 << 6,	/* lines were not asked for */
+};
+
+enum { ANSWER_TEXT_BYTES = 48 * 1024, ANSWER_NAME_BYTES = 2048 };
+
+struct answer {
+	uint32_t flags;
+	uint32_t frame_count;		/* 0: nothing is known of the place */
+	uint64_t function_offset;	/* where its function begins, ~0: not known */
+	struct {
+		uint32_t function, file;	/* places in text; 0: none */
+		uint32_t line;
+	} frames[SYMBOL_INLINE_MAX];
+	uint32_t text_bytes;		/* text holds strings that end with a NUL; the first is empty */
+	char text[ANSWER_TEXT_BYTES];
+};

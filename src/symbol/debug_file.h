@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Debug information that was split off a program: looked for by build-id and by .gnu_debuglink, in
+ * the file tree of the process first, then in ours, then at a debuginfod server.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbol/elf_file.h"
+
+/*
+ * 0; -ENOENT; -ESTALE when there is a file of that name, but made for another build. path: of
+ * the program, as process pid sees it.
+ */
+int debug_file_open(const struct elf_file *program, uint32_t pid, const char *path,
+		    struct elf_file *out);
+
+/* The file that debug shares strings and entries with (dwz). -ENOENT when it names none. */
+int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct elf_file *out);
+
+/* True when debug names such a file: without it, its entries cannot be understood. */
+bool debug_file_has_shared(const struct elf_file *debug);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/elf_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAGE_BYTES = 4096 };
+
+int elf_file_open(int fd, struct elf_file *file)
+{
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF) {
+		elf_end(elf);
+		close(fd);
+		return -EINVAL;
+	}
+	*file = (struct elf_file){ elf, fd };
+	return 0;
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	if (!file->elf)
+		return;
+	elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct elf_file){ 0 };
+}
+
+Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *header)
+{
+	GElf_Shdr own;
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (!header)
+		header = &own;
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *found;
+
+		/* A debug file keeps the headers of sections that it left out. */
+		if (!gelf_getshdr(scn, header) || header->sh_type == SHT_NOBITS)
+			continue;
+		found = elf_strptr(elf, names, header->sh_name);
+		if (found && !strcmp(found, name))
+			return scn;
+	}
+	return NULL;
+}
+
+bool elf_has_symtab(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(scn, &header) && header.sh_type == SHT_SYMTAB)
+			return true;
+	}
+	return false;
+}
+
+bool elf_has_lines(Elf *elf)
+{
+	return elf_find_section(elf, ".debug_info", NULL) ||
+	       elf_find_section(elf, ".zdebug_info", NULL);
+}
+
+/* Calls for each loaded segment, those with code first, which are the ones that are asked for. */
+static bool find_segment(Elf *elf, bool (*is_it)(const GElf_Phdr *, uint64_t), uint64_t place,
+			 GElf_Phdr *found)
+{
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	for (int wants_code = 1; wants_code >= 0; wants_code--)
+		for (size_t i = 0; i < count; i++)
+			if (gelf_getphdr(elf, i, found) && found->p_type == PT_LOAD &&
+			    !(found->p_flags & PF_X) == !wants_code && is_it(found, place))
+				return true;
+	return false;
+}
+
+static bool holds_offset(const GElf_Phdr *segment, uint64_t offset)
+{
+	return offset >= segment->p_offset && offset - segment->p_offset < segment->p_filesz;
+}
+
+/* What lies in the same page is mapped along with the segment. */
+static bool nearly_holds_offset(const GElf_Phdr *segment, uint64_t offset)
+{
+	uint64_t start = segment->p_offset & ~(uint64_t)(PAGE_BYTES - 1);
+
+	return offset >= start && offset - start < segment->p_filesz + PAGE_BYTES;
+}
+
+static bool holds_address(const GElf_Phdr *segment, uint64_t address)
+{
+	return address >= segment->p_vaddr && address - segment->p_vaddr < segment->p_memsz;
+}
+
+bool elf_address_at(Elf *elf, uint64_t file_offset, uint64_t *address)
+{
+	GElf_Phdr segment;
+
+	if (!find_segment(elf, holds_offset, file_offset, &segment) &&
+	    !find_segment(elf, nearly_holds_offset, file_offset, &segment))
+		return false;
+	*address = file_offset - segment.p_offset + segment.p_vaddr;
+	return true;
+}
+
+bool elf_offset_at(Elf *elf, uint64_t address, uint64_t *file_offset)
+{
+	GElf_Phdr segment;
+
+	if (!find_segment(elf, holds_address, address, &segment))
+		return false;
+	*file_offset = address - segment.p_vaddr + segment.p_offset;
+	return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An ELF file that is mapped, not read, and the descriptor it is mapped from. */
+#pragma once
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct elf_file {
+	Elf *elf;	/* NULL: not open */
+	int fd;
+};
+
+/* Takes the descriptor, which is closed when it leads to no ELF file: -EINVAL. */
+int elf_file_open(int fd, struct elf_file *file);
+void elf_file_close(struct elf_file *file);
+
+/* The section with this name and contents, or NULL. header may be NULL. */
+Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *header);
+
+bool elf_has_symtab(Elf *elf);
+bool elf_has_lines(Elf *elf);
+
+/* The address that the byte at a place of the file is loaded to, and back. */
+bool elf_address_at(Elf *elf, uint64_t file_offset, uint64_t *address);
+bool elf_offset_at(Elf *elf, uint64_t address, uint64_t *file_offset);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The functions of one ELF file, by address, from up to three symbol tables: its own, that of
+ * its debug file and that in .gnu_debugdata. Names point into the files.
+ */
+#pragma once
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_symbols;
+
+struct elf_function {
+	const char *name;	/* as linked; may have a version after '@' */
+	uint64_t start, end;
+};
+
+enum { ELF_SYMBOL_FILES_MAX = 3 };
+
+/* NULL stands for a file that is not there. */
+struct elf_symbols *elf_symbols_new(Elf *const *files, size_t count);
+void elf_symbols_free(struct elf_symbols *symbols);
+
+bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
+		      struct elf_function *function);
+size_t elf_symbols_count(const struct elf_symbols *symbols);
+
+/*
+ * The function that a stub of the procedure linkage table calls. False when the address is in no
+ * such stub.
+ */
+bool elf_plt_find(Elf *elf, uint64_t address, struct elf_function *function);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/jit_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "symbol/perf_map.h"
+
+enum {
+	SPACES_MAX = 65536,
+	MAPS_MAX = 256,		/* each takes a descriptor and up to 10 MB */
+};
+
+struct jit_space {
+	struct perf_map *map;	/* NULL: it had none when it was last looked for */
+	time_t looked;
+};
+
+struct jit_names {
+	struct table *spaces;
+	size_t map_count;
+};
+
+struct jit_names *jit_names_new(void)
+{
+	struct jit_names *names = xcalloc(1, sizeof(*names));
+
+	names->spaces = table_new();
+	return names;
+}
+
+void jit_names_free(struct jit_names *names)
+{
+	struct jit_space *space;
+	size_t cursor = 0;
+
+	if (!names)
+		return;
+	while ((space = table_next(names->spaces, &cursor))) {
+		perf_map_close(space->map);
+		free(space);
+	}
+	table_free(names->spaces);
+	free(names);
+}
+
+void jit_names_forget(struct jit_names *names, uint32_t number)
+{
+	struct jit_space *space = table_take(names->spaces, number);
+
+	if (!space)
+		return;
+	names->map_count -= space->map != NULL;
+	perf_map_close(space->map);
+	free(space);
+}
+
+static time_t seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return now.tv_sec;
+}
+
+static int look(struct jit_names *names, struct jit_space *space, uint32_t pid)
+{
+	int err;
+
+	space->looked = seconds_now();
+	if (space->map) {
+		perf_map_refresh(space->map);
+		return 0;
+	}
+	if (names->map_count >= MAPS_MAX)
+		return -ENOSPC;
+	err = perf_map_open(pid, &space->map);
+	if (!err)
+		names->map_count++;
+	return err;
+}
+
+static struct jit_space *space_get(struct jit_names *names, uint32_t number)
+{
+	struct jit_space *space = table_find(names->spaces, number);
+
+	if (!space && number && table_count(names->spaces) < SPACES_MAX) {
+		space = xcalloc(1, sizeof(*space));
+		table_put(names->spaces, number, space);
+	}
+	return space;
+}
+
+int jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
+{
+	struct jit_space *space = space_get(names, number);
+
+	return space ? look(names, space, pid) : -ENOSPC;
+}
+
+bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint64_t address,
+		    char *name, size_t size_bytes, uint64_t *start)
+{
+	struct jit_space *space = pid ? space_get(names, number)
+				      : table_find(names->spaces, number);
+
+	if (!space)
+		return false;
+	if (space->map && perf_map_find(space->map, address, name, size_bytes, start))
+		return true;
+	if (!pid || seconds_now() == space->looked)
+		return false;
+	look(names, space, pid);
+	return space->map && perf_map_find(space->map, address, name, size_bytes, start);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The symbol files of JIT compilers, one for each address space that has one. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jit_names;
+
+struct jit_names *jit_names_new(void);
+void jit_names_free(struct jit_names *names);
+
+/* Opens the process's file for this space, or reads what was added. 0, or why it has none. */
+int jit_names_keep(struct jit_names *names, uint32_t space, uint32_t pid);
+
+void jit_names_forget(struct jit_names *names, uint32_t space);
+
+/*
+ * Looks an address of a space up. pid, unless 0: the process lives, and its file is looked at
+ * again from time to time.
+ */
+bool jit_names_find(struct jit_names *names, uint32_t space, uint32_t pid, uint64_t address,
+		    char *name, size_t size_bytes, uint64_t *start);

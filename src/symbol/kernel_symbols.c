@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/kernel_symbols.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+	FUNCTIONS_MAX = 1 << 22,
+	MODULES_MAX = 1024,
+	LAST_BYTES_MAX = 64 << 10,	/* of the last function, whose end nothing tells */
+};
+
+struct function {
+	uint64_t start;
+	uint32_t name;		/* place in names */
+	uint16_t module;
+	bool is_global;
+};
+
+struct kernel_symbols {
+	struct function *functions;	/* sorted by start, the best known name last */
+	size_t count, room;
+	char *names;
+	size_t names_bytes, names_room;
+	char *modules[MODULES_MAX];
+	size_t module_count;
+};
+
+static uint16_t module_number(struct kernel_symbols *symbols, const char *name)
+{
+	/* kallsyms lists a module's functions together: the last one is nearly always it. */
+	for (size_t i = symbols->module_count; i--; )
+		if (!strcmp(symbols->modules[i], name))
+			return i;
+	if (symbols->module_count == MODULES_MAX)
+		return 0;
+	symbols->modules[symbols->module_count] = xstrdup(name);
+	return symbols->module_count++;
+}
+
+static uint32_t put_name(struct kernel_symbols *symbols, const char *name)
+{
+	size_t size_bytes = strlen(name) + 1;
+	uint32_t at = symbols->names_bytes;
+
+	if (size_bytes > symbols->names_room - symbols->names_bytes) {
+		symbols->names_room = symbols->names_room * 2 + (1 << 16);
+		symbols->names = xrealloc(symbols->names, symbols->names_room, 1);
+	}
+	memcpy(symbols->names + at, name, size_bytes);
+	symbols->names_bytes += size_bytes;
+	return at;
+}
+
+/* "ffffffff81000000 T name	[module]" */
+static void add_line(struct kernel_symbols *symbols, const char *line)
+{
+	char name[512], module[64] = "[kernel]";
+	unsigned long long start;
+	char type;
+
+	if (sscanf(line, "%llx %c %511s %63s", &start, &type, name, module) < 3 || !start ||
+	    (tolower(type) != 't' && tolower(type) != 'w') || symbols->count == FUNCTIONS_MAX)
+		return;
+	if (symbols->count == symbols->room) {
+		symbols->room = symbols->room ? symbols->room * 2 : 4096;
+		symbols->functions = xrealloc(symbols->functions, symbols->room,
+					      sizeof(*symbols->functions));
+	}
+	symbols->functions[symbols->count++] = (struct function){
+		.start = start, .name = put_name(symbols, name),
+		.module = module_number(symbols, module), .is_global = isupper(type),
+	};
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->is_global != y->is_global)
+		return x->is_global ? 1 : -1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+struct kernel_symbols *kernel_symbols_new(const char *path)
+{
+	struct kernel_symbols *symbols = xcalloc(1, sizeof(*symbols));
+	FILE *file = fopen(path, "re");
+	size_t room = 0;
+	char *line = NULL;
+
+	module_number(symbols, "[kernel]");
+	if (!file)
+		return symbols;
+	while (getline(&line, &room, file) > 0)
+		add_line(symbols, line);
+	free(line);
+	fclose(file);
+	if (symbols->count)
+		qsort(symbols->functions, symbols->count, sizeof(*symbols->functions), by_start);
+	return symbols;
+}
+
+void kernel_symbols_free(struct kernel_symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < symbols->module_count; i++)
+		free(symbols->modules[i]);
+	free(symbols->names);
+	free(symbols->functions);
+	free(symbols);
+}
+
+bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
+			 struct kernel_function *function)
+{
+	const struct function *found;
+	size_t low = 0, high = symbols->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols->functions[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return false;
+	found = &symbols->functions[low - 1];
+	if (low == symbols->count && address - found->start >= LAST_BYTES_MAX)
+		return false;
+	*function = (struct kernel_function){
+		.name = symbols->names + found->name, .start = found->start,
+		.module = symbols->modules[found->module],
+	};
+	return true;
+}
+
+size_t kernel_symbols_count(const struct kernel_symbols *symbols)
+{
+	return symbols->count;
+}

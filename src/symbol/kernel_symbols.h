@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The functions of the kernel, its modules and BPF programs, from /proc/kallsyms. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel_symbols;
+
+struct kernel_function {
+	const char *name;
+	const char *module;	/* "[kernel]", "[nf_tables]", "[bpf]" */
+	uint64_t start;
+};
+
+/* Reads it all; there is nothing in it when the kernel hides its addresses. */
+struct kernel_symbols *kernel_symbols_new(const char *path);
+void kernel_symbols_free(struct kernel_symbols *symbols);
+
+/* What is found is valid until the object is freed. */
+bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
+			 struct kernel_function *function);
+size_t kernel_symbols_count(const struct kernel_symbols *symbols);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/maps_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+enum { MAPPINGS_MAX = 65536 };	/* executable ones; the kernel's own default for all is 65530 */
+
+/* The kernel writes a newline in a name as \012, and nothing else in another way. */
+static void unescape(char *path)
+{
+	char *out = path;
+
+	for (; *path; out++) {
+		if (!strncmp(path, "\\012", 4)) {
+			*out = '\n';
+			path += 4;
+		} else {
+			*out = *path++;
+		}
+	}
+	*out = '\0';
+}
+
+/* False when the line is not one of an executable mapping. */
+static bool parse_line(char *line, struct module_identity *identity, uint64_t *file_offset)
+{
+	unsigned long long start, end, offset, inode;
+	unsigned int major, minor;
+	char mode[5];
+	int path_at = 0;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, mode, &offset, &major,
+		   &minor, &inode, &path_at) != 7 || !path_at || mode[2] != 'x')
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	unescape(line + path_at);
+	identity->start = start;
+	identity->end = end;
+	identity->device = makedev(major, minor);
+	identity->inode = inode;
+	identity->path = line + path_at;
+	*file_offset = offset;
+	return true;
+}
+
+int maps_file_read(uint32_t pid,
+		   void (*on_mapping)(void *data, const struct module_identity *identity,
+				      uint64_t file_offset),
+		   void *data)
+{
+	struct module_identity identity = { .pid = pid };
+	size_t room = 0, count = 0;
+	char *line = NULL;
+	char path[32];
+	FILE *file;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	errno = 0;
+	while (count < MAPPINGS_MAX && getline(&line, &room, file) > 0) {
+		uint64_t file_offset;
+
+		if (parse_line(line, &identity, &file_offset)) {
+			on_mapping(data, &identity, file_offset);
+			count++;
+		}
+		errno = 0;
+	}
+	/* A process that is gone has a file that opens and is empty, or fails with ESRCH. */
+	err = ferror(file) ? -errno : count ? 0 : -ESRCH;
+	free(line);
+	fclose(file);
+	return err;
+}

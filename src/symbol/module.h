@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The distinct files that traced processes execute, each with a number and, as long as there
+ * are descriptors to spare, an open descriptor taken when the mapping was learnt: the file can
+ * be deleted, replaced or out of sight by the time somebody asks for a name in it.
+ * Modules live until modules_free().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/build_id.h"
+
+enum module_kind {
+	MODULE_FILE,
+	MODULE_VDSO,	/* the kernel's code in every process */
+	MODULE_JIT,	/* executable memory without a file: code that a program generates */
+	MODULE_OTHER,	/* only has a name: [vsyscall], [uprobes] */
+};
+
+/* What is known of a mapped file; of path, inode and build-id each may be missing. */
+struct module_identity {
+	uint32_t pid;		/* a process that maps it, at start to end */
+	uint64_t start, end;
+	uint64_t device;	/* as makedev() gives it */
+	uint64_t inode;
+	struct build_id build_id;
+	const char *path;
+};
+
+struct module {
+	uint32_t number;	/* from 1 on */
+	enum module_kind kind;
+	const char *path, *name;
+	int fd;			/* -1: none */
+	int open_error;		/* why there is none */
+	uint32_t pid;		/* whose file tree the path belongs to */
+	uint64_t device, inode;
+	struct build_id build_id;
+
+	/* Owned by the resolver. */
+	uint64_t spent_ns;	/* on questions about it */
+	uint32_t flags;		/* what its answers said of the file: enum answer_flags */
+	uint32_t noted_flags;	/* what the user was told of these */
+	uint8_t failure_count;	/* questions that its file made the worker fail on */
+};
+
+struct modules;
+
+/* Raises the limit of descriptors to what the system allows, for there may be many files. */
+struct modules *modules_new(void);
+void modules_free(struct modules *modules);
+
+/* NULL beyond the bound on distinct files; counted. */
+struct module *modules_get(struct modules *modules, const struct module_identity *identity);
+struct module *modules_at(const struct modules *modules, uint32_t number);
+size_t modules_count(const struct modules *modules);
+uint64_t modules_dropped(const struct modules *modules);
+
+/* A descriptor for a module that has none any more, to be closed by the caller; or -errno. */
+int module_open(const struct module *module);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/names.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+
+/* The table's keys are hashes: strings with equal ones are chained. */
+struct name {
+	struct name *next;
+	char text[];
+};
+
+struct names {
+	struct arena *arena;
+	struct table *table;
+	size_t bytes_left;
+};
+
+struct names *names_new(size_t bytes_max)
+{
+	struct names *names = xcalloc(1, sizeof(*names));
+
+	names->arena = arena_new();
+	names->table = table_new();
+	names->bytes_left = bytes_max;
+	return names;
+}
+
+void names_free(struct names *names)
+{
+	if (!names)
+		return;
+	table_free(names->table);
+	arena_free(names->arena);
+	free(names);
+}
+
+static uint64_t hash_string(const char *string)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;	/* FNV-1a */
+
+	while (*string)
+		hash = (hash ^ (unsigned char)*string++) * 0x100000001b3ull;
+	return hash;
+}
+
+const char *names_get(struct names *names, const char *string)
+{
+	uint64_t key = hash_string(string);
+	struct name *first = table_find(names->table, key), *name;
+	size_t size_bytes = sizeof(*name) + strlen(string) + 1;
+
+	for (name = first; name; name = name->next)
+		if (!strcmp(name->text, string))
+			return name->text;
+	if (size_bytes > names->bytes_left)
+		return NULL;
+	names->bytes_left -= size_bytes;
+	name = arena_alloc(names->arena, size_bytes);
+	strcpy(name->text, string);
+	name->next = first;
+	table_put(names->table, key, name);
+	return name->text;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/notes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "symbol/answer.h"
+#include "symbol/module.h"
+
+enum {
+	NOTES_MAX = 200,
+	/* What no answer says, kept along with the answers' flags. */
+	MODULE_FAILED_LINES = 1 << 17,
+	MODULE_FAILED = 1 << 18,
+};
+
+struct notes {
+	struct arena *arena;
+	const char **list;
+	size_t count;
+};
+
+struct notes *notes_new(void)
+{
+	struct notes *notes = xcalloc(1, sizeof(*notes));
+
+	notes->arena = arena_new();
+	notes->list = xcalloc(NOTES_MAX + 1, sizeof(*notes->list));
+	return notes;
+}
+
+void notes_free(struct notes *notes)
+{
+	if (!notes)
+		return;
+	free(notes->list);
+	arena_free(notes->arena);
+	free(notes);
+}
+
+size_t notes_list(const struct notes *notes, const char *const **list)
+{
+	*list = notes->list;
+	return notes->count;
+}
+
+void notes_add(struct notes *notes, const char *format, ...)
+{
+	char note[1024];
+	va_list args;
+
+	if (notes->count > NOTES_MAX)
+		return;
+	if (notes->count == NOTES_MAX) {
+		notes->list[notes->count++] = "more files could not be read";
+		return;
+	}
+	va_start(args, format);
+	vsnprintf(note, sizeof(note), format, args);
+	va_end(args);
+	notes->list[notes->count++] = arena_strdup(notes->arena, note);
+}
+
+/* A later one of the table is only said when no earlier one was. */
+static const struct {
+	uint32_t flag;
+	const char *format;
+} sentences[] = {
+	{ MODULE_FAILED,
+	  "%s cannot be read safely: its functions are shown as offsets" },
+	{ ANSWER_NOT_ELF,
+	  "%s is no readable program file: code in it is shown as offsets" },
+	{ MODULE_FAILED_LINES,
+	  "the debug information of %s cannot be read safely: lines in it are not shown" },
+	{ ANSWER_BAD_LINES,
+	  "the debug information of %s is broken: lines in it are not shown" },
+	{ ANSWER_NO_SHARED,
+	  "the debug file of %s shares data with one that is missing: reinstall its -dbgsym package" },
+	{ ANSWER_STALE_DEBUG,
+	  "the debug file of %s is of another build: install the -dbgsym package of its version" },
+	{ ANSWER_NO_SYMBOLS,
+	  "no symbols for %s: install its -dbgsym package to see functions and lines" },
+	{ ANSWER_NO_LINES,
+	  "no debug information for %s: install its -dbgsym package to see lines" },
+};
+
+void notes_add_module(struct notes *notes, struct module *module)
+{
+	uint32_t flags = module->flags;
+
+	if (module->kind != MODULE_FILE)
+		return;
+	if (module->failure_count)
+		flags |= module->failure_count > 1 ? MODULE_FAILED : MODULE_FAILED_LINES;
+	if (flags == module->noted_flags)
+		return;
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++) {
+		if (!(flags & sentences[i].flag))
+			continue;
+		if (!(module->noted_flags & sentences[i].flag))
+			notes_add(notes, sentences[i].format, module->name);
+		break;
+	}
+	module->noted_flags = flags;
+}

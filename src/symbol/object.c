@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "symbol/debug_file.h"
+#include "symbol/demangle.h"
+#include "symbol/dwarf_lines.h"
+#include "symbol/elf_file.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/mini_debug.h"
+#include "symbol/vdso.h"
+
+struct object {
+	struct elf_file program, debug, shared, mini;
+	Dwarf *shared_dwarf;
+	void *program_bytes, *mini_bytes;	/* of files that lie in memory */
+	struct elf_symbols *symbols;
+	struct dwarf_lines *lines;
+	char *path;
+	uint32_t pid;
+	uint32_t flags;
+	bool has_tried_debug, has_tried_lines;
+};
+
+struct object *object_new(int fd, uint32_t pid, const char *path)
+{
+	struct object *object = xcalloc(1, sizeof(*object));
+
+	object->path = xstrdup(path);
+	object->pid = pid;
+	if (elf_file_open(fd, &object->program))
+		object->flags |= ANSWER_NOT_ELF;
+	return object;
+}
+
+struct object *object_new_vdso(void)
+{
+	struct object *object = xcalloc(1, sizeof(*object));
+
+	object->path = xstrdup("[vdso]");
+	object->has_tried_debug = true;
+	if (vdso_open(&object->program, &object->program_bytes))
+		object->flags |= ANSWER_NOT_ELF;
+	return object;
+}
+
+void object_free(struct object *object)
+{
+	if (!object)
+		return;
+	dwarf_lines_close(object->lines);
+	dwarf_end(object->shared_dwarf);
+	elf_symbols_free(object->symbols);
+	elf_file_close(&object->mini);
+	elf_file_close(&object->shared);
+	elf_file_close(&object->debug);
+	elf_file_close(&object->program);
+	free(object->mini_bytes);
+	free(object->program_bytes);
+	free(object->path);
+	free(object);
+}
+
+static void open_debug(struct object *object)
+{
+	if (object->has_tried_debug)
+		return;
+	object->has_tried_debug = true;
+	if (debug_file_open(&object->program, object->pid, object->path, &object->debug) ==
+	    -ESTALE)
+		object->flags |= ANSWER_STALE_DEBUG;
+}
+
+static void open_symbols(struct object *object)
+{
+	Elf *files[ELF_SYMBOL_FILES_MAX] = { object->program.elf };
+
+	if (!elf_has_symtab(object->program.elf)) {
+		open_debug(object);
+		files[1] = object->debug.elf;
+		if (!files[1] && !mini_debug_open(object->program.elf, &object->mini,
+						  &object->mini_bytes))
+			files[2] = object->mini.elf;
+	}
+	object->symbols = elf_symbols_new(files, ELF_SYMBOL_FILES_MAX);
+	if (!elf_symbols_count(object->symbols))
+		object->flags |= ANSWER_NO_SYMBOLS;
+}
+
+/* Without the file that a debug file shares entries with, libdw would open any path it names. */
+static int open_shared(struct object *object, const struct elf_file *debug)
+{
+	if (!debug_file_has_shared(debug))
+		return 0;
+	if (debug_file_open_shared(debug, object->pid, &object->shared))
+		return -ENOENT;
+	object->shared_dwarf = dwarf_begin_elf(object->shared.elf, DWARF_C_READ, NULL);
+	return object->shared_dwarf ? 0 : -ENOENT;
+}
+
+static void open_lines(struct object *object)
+{
+	const struct elf_file *debug = &object->program;
+	int err;
+
+	if (object->has_tried_lines)
+		return;
+	object->has_tried_lines = true;
+	if (!elf_has_lines(debug->elf)) {
+		open_debug(object);
+		debug = &object->debug;
+	}
+	if (!debug->elf || !elf_has_lines(debug->elf)) {
+		object->flags |= ANSWER_NO_LINES;
+		return;
+	}
+	if (open_shared(object, debug)) {
+		object->flags |= ANSWER_NO_SHARED;
+		return;
+	}
+	err = dwarf_lines_open(debug->elf, object->shared_dwarf, &object->lines);
+	if (err)
+		object->flags |= err == -ENOENT ? ANSWER_NO_LINES : ANSWER_BAD_LINES;
+}
+
+/* Adds a string to the answer; its place there, 0 when there is none. */
+static uint32_t put_text(struct answer *answer, const char *string)
+{
+	size_t size_bytes = string ? strlen(string) + 1 : 0;
+	uint32_t place = answer->text_bytes;
+
+	if (size_bytes <= 1 || size_bytes > sizeof(answer->text) - answer->text_bytes)
+		return 0;
+	memcpy(answer->text + place, string, size_bytes);
+	answer->text_bytes += size_bytes;
+	return place;
+}
+
+/* Adds what a linker's name means; from '@' on it has the version of its library. */
+static uint32_t put_function(struct answer *answer, const char *linked, const char *suffix)
+{
+	char symbol[ANSWER_NAME_BYTES * 4], name[ANSWER_NAME_BYTES];
+	size_t length;
+
+	if (!linked)
+		return 0;
+	/* '@' cannot begin a version at the start of a name. */
+	length = linked[0] ? 1 + strcspn(linked + 1, "@") : 0;
+	snprintf(symbol, sizeof(symbol), "%.*s", (int)(length < sizeof(symbol) ? length
+						       : sizeof(symbol) - 1), linked);
+	demangle(symbol, name, sizeof(name) - strlen(suffix));
+	strcat(name, suffix);
+	return put_text(answer, name);
+}
+
+static uint32_t put_file(struct answer *answer, const char *file)
+{
+	/* Too long a path is more use with its end than with its beginning. */
+	size_t length = file ? strlen(file) : 0;
+
+	return put_text(answer, length >= ANSWER_NAME_BYTES ? file + length - ANSWER_NAME_BYTES + 1
+							    : file);
+}
+
+static void put_lines(struct object *object, uint64_t address, struct answer *answer)
+{
+	struct source_frame frames[SOURCE_FRAMES_MAX];
+	size_t count, out = 0;
+
+	open_lines(object);
+	count = object->lines ? dwarf_lines_find(object->lines, address, frames) : 0;
+	for (size_t i = 0; i < count; i++) {
+		/* Of too many, the innermost ones and the function itself say most. */
+		if (out == SYMBOL_INLINE_MAX - 1 && i + 1 < count)
+			continue;
+		answer->frames[out].function = put_function(answer, frames[i].function, "");
+		answer->frames[out].file = put_file(answer, frames[i].file);
+		answer->frames[out++].line = frames[i].line;
+	}
+	answer->frame_count = out;
+}
+
+void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
+		 struct answer *answer)
+{
+	struct elf_function function;
+	const char *suffix = "";
+	uint64_t address;
+	bool is_found;
+
+	memset(answer, 0, offsetof(struct answer, text));
+	answer->text[answer->text_bytes++] = '\0';
+	answer->function_offset = UINT64_MAX;
+	if (object->flags & ANSWER_NOT_ELF ||
+	    !elf_address_at(object->program.elf, file_offset, &address)) {
+		answer->flags = object->flags;
+		return;
+	}
+	if (!object->symbols)
+		open_symbols(object);
+	is_found = elf_symbols_find(object->symbols, address, &function);
+	if (!is_found && elf_plt_find(object->program.elf, address, &function)) {
+		is_found = true;
+		suffix = "@plt";
+	}
+	if (wants_lines)
+		put_lines(object, address, answer);
+	if (is_found) {
+		/* The symbol tells clones and aliases apart, which the debug information may not. */
+		if (!answer->frame_count)
+			answer->frame_count = 1;
+		answer->frames[answer->frame_count - 1].function =
+			put_function(answer, function.name, suffix);
+		elf_offset_at(object->program.elf, function.start, &answer->function_offset);
+	}
+	answer->flags = object->flags | (wants_lines ? 0 : ANSWER_BY_SYMBOLS);
+}

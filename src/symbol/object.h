@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One mapped file with all that names things in it. Reads nothing before it is asked, and
+ * trusts nothing that it reads; still, libelf and libdw were not written for hostile
+ * files: programs ask by way of the worker.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/answer.h"
+
+struct object;
+
+/* Takes the descriptor. path and pid say where to look for its debug file. */
+struct object *object_new(int fd, uint32_t pid, const char *path);
+
+/* The kernel's code in this process, which is the same in every 64-bit process. */
+struct object *object_new_vdso(void);
+void object_free(struct object *object);
+
+/* Says what is known of the byte at file_offset. Lines cost more than the function's name. */
+void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
+		 struct answer *answer);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/perf_map.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "symbol/open_file.h"
+
+enum {
+	LINES_MAX = 1 << 18,		/* a large Java or .NET server has 60 000 */
+	FILE_BYTES_MAX = 64 << 20,
+	LINE_BYTES_MAX = 4096,		/* longer ones are skipped */
+	STEP_BYTES = 64 << 10,
+};
+
+struct line {
+	uint64_t start, end;
+	uint64_t reach;		/* highest end of this line and those sorted before it */
+	uint32_t name_at;	/* place in the file */
+	uint32_t order;		/* in the file: code that is compiled anew replaces the old */
+};
+
+struct perf_map {
+	int fd;
+	struct line *lines;	/* sorted by start */
+	size_t count, room;
+	uint64_t read_bytes;	/* whole lines seen up to there */
+	uint64_t dropped;
+};
+
+struct perf_map *perf_map_new(int fd)
+{
+	struct perf_map *map = xcalloc(1, sizeof(*map));
+
+	map->fd = fd;
+	perf_map_refresh(map);
+	return map;
+}
+
+void perf_map_close(struct perf_map *map)
+{
+	if (!map)
+		return;
+	close(map->fd);
+	free(map->lines);
+	free(map);
+}
+
+/* The process's user, and its number in its own PID namespace. */
+static int read_status(uint32_t pid, uid_t *uid, uint32_t *own_pid)
+{
+	char path[32], line[512];
+	bool has_uid = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -ENOENT;
+	*own_pid = pid;
+	while (fgets(line, sizeof(line), file)) {
+		unsigned int effective;
+
+		if (sscanf(line, "Uid: %*u %u", &effective) == 1) {
+			*uid = effective;
+			has_uid = true;
+		} else if (!strncmp(line, "NSpid:", 6) && strrchr(line, '\t')) {
+			*own_pid = strtoul(strrchr(line, '\t') + 1, NULL, 10);
+		}
+	}
+	fclose(file);
+	return has_uid ? 0 : -ENOENT;
+}
+
+int perf_map_open(uint32_t pid, struct perf_map **out)
+{
+	char path[64];
+	struct stat status;
+	uint32_t own_pid;
+	uid_t uid;
+	int fd, err = read_status(pid, &uid, &own_pid);
+
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", own_pid);
+	fd = file_open_in_root(pid, path, false);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) || (status.st_uid != uid && status.st_uid)) {
+		close(fd);
+		return -EPERM;
+	}
+	*out = perf_map_new(fd);
+	return 0;
+}
+
+/* Reads a hexadecimal number; NULL when there is none or it does not fit. */
+static const char *parse_hex(const char *text, const char *end, uint64_t *value)
+{
+	const char *digits;
+
+	*value = 0;
+	if (end - text > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		text += 2;
+	for (digits = text; text < end && isxdigit((unsigned char)*text); text++) {
+		int digit = *text <= '9' ? *text - '0' : (*text | 0x20) - 'a' + 10;
+
+		if (*value >> 60)
+			return NULL;
+		*value = *value << 4 | digit;
+	}
+	return text == digits ? NULL : text;
+}
+
+/* "START SIZE NAME", all hexadecimal but the name, which may have spaces. */
+static void add_line(struct perf_map *map, const char *text, size_t length, uint64_t at)
+{
+	const char *end = text + length, *next;
+	uint64_t start, size_bytes;
+
+	next = parse_hex(text, end, &start);
+	if (!next || next == end || *next++ != ' ')
+		return;
+	next = parse_hex(next, end, &size_bytes);
+	if (!next || next == end || *next++ != ' ' || next == end)
+		return;
+	if (!size_bytes || start + size_bytes < start)
+		return;
+	if (map->count == LINES_MAX) {
+		map->dropped++;
+		return;
+	}
+	if (map->count == map->room) {
+		map->room = map->room ? map->room * 2 : 256;
+		map->lines = xrealloc(map->lines, map->room, sizeof(*map->lines));
+	}
+	map->lines[map->count] = (struct line){
+		.start = start, .end = start + size_bytes,
+		.name_at = at + (next - text), .order = map->count,
+	};
+	map->count++;
+}
+
+/* Takes in the whole lines of a piece of the file; the bytes that they are. */
+static size_t add_lines(struct perf_map *map, const char *bytes, size_t size_bytes)
+{
+	const char *line = bytes, *end = bytes + size_bytes, *newline;
+
+	while ((newline = memchr(line, '\n', end - line))) {
+		if (newline - line < LINE_BYTES_MAX)
+			add_line(map, line, newline - line, map->read_bytes + (line - bytes));
+		line = newline + 1;
+	}
+	/* A line without end is passed over, so that reading goes on. */
+	return line == bytes && size_bytes == STEP_BYTES ? size_bytes : (size_t)(line - bytes);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+void perf_map_refresh(struct perf_map *map)
+{
+	char *bytes = xcalloc(STEP_BYTES, 1);
+	size_t count = map->count, used;
+	uint64_t reach = 0;
+	ssize_t n;
+
+	while (map->read_bytes < FILE_BYTES_MAX &&
+	       (n = pread(map->fd, bytes, STEP_BYTES, map->read_bytes)) > 0) {
+		used = add_lines(map, bytes, n);
+		if (!used)
+			break;
+		map->read_bytes += used;
+	}
+	free(bytes);
+	if (map->count == count)
+		return;
+	qsort(map->lines, map->count, sizeof(*map->lines), by_start);
+	for (size_t i = 0; i < map->count; i++) {
+		if (map->lines[i].end > reach)
+			reach = map->lines[i].end;
+		map->lines[i].reach = reach;
+	}
+}
+
+static const struct line *find_line(const struct perf_map *map, uint64_t address)
+{
+	const struct line *best = NULL;
+	size_t low = 0, high = map->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->lines[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- && map->lines[low].reach > address)
+		if (map->lines[low].end > address &&
+		    (!best || map->lines[low].order > best->order))
+			best = &map->lines[low];
+	return best;
+}
+
+bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes,
+		   uint64_t *start)
+{
+	const struct line *line = find_line(map, address);
+	ssize_t n;
+
+	if (!line)
+		return false;
+	n = pread(map->fd, name, size_bytes - 1, line->name_at);
+	if (n <= 0)
+		return false;
+	name[n] = '\0';
+	name[strcspn(name, "\r\n")] = '\0';
+	*start = line->start;
+	return name[0];
+}
+
+uint64_t perf_map_dropped(const struct perf_map *map)
+{
+	return map->dropped;
+}

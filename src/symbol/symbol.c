@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/symbol.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "symbol/answer.h"
+#include "symbol/jit_names.h"
+#include "symbol/kernel_symbols.h"
+#include "symbol/maps_file.h"
+#include "symbol/module.h"
+#include "symbol/names.h"
+#include "symbol/notes.h"
+#include "symbol/space.h"
+#include "symbol/worker.h"
+
+enum {
+	MAPPINGS_MAX = 200000,
+	PLACES_MAX = 200000,		/* remembered; others are asked for each time */
+	PROCESSES_MAX = 65536,		/* whose maps file may be read again */
+	NAMES_BYTES_MAX = 32 << 20,
+	OFFSET_BITS = 44,		/* larger files than that cannot be mapped */
+	FAILURES_MAX = 2,		/* of a module: without its lines, then without anything */
+	JIT_PLACE = 1u << 31,		/* such code is the same in one address space only */
+};
+
+static const uint64_t spent_ns_max = 60000000000ull;	/* on one module's file */
+static const uint64_t reread_ns = 1000000000ull;
+
+/* What is known of a place in a module. */
+struct place {
+	uint64_t function_offset;	/* ~0: not known */
+	uint32_t count;			/* 0: nothing but the offset */
+	bool has_lines;			/* they were asked for */
+	struct symbol_frame frames[];	/* offset and module are the caller's to fill in */
+};
+
+struct process {
+	uint64_t read_ns;		/* when its maps file was last read */
+};
+
+struct symbols {
+	struct session *session;
+	struct spaces *spaces;
+	struct modules *modules;
+	struct worker *worker;
+	struct kernel_symbols *kernel;	/* NULL until it is needed */
+	struct jit_names *jit;
+	struct names *names;
+	struct notes *notes;
+	struct arena *arena;
+	struct table *places;		/* by module and offset */
+	struct table *processes;	/* by pid + 1 */
+	struct place *scratch;		/* with room for SYMBOL_INLINE_MAX frames */
+	bool is_offline;
+	bool has_noted_names, has_noted_kernel, has_noted_worker;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void on_map(void *data, const struct ev_header *header)
+{
+	const struct ev_space_map *e = (const struct ev_space_map *)header;
+	struct symbols *symbols = data;
+	struct module_identity identity = {
+		.pid = e->pid, .start = e->start, .end = e->start + e->size,
+		.device = makedev(e->major, e->minor), .inode = e->inode, .path = e->path,
+	};
+	struct mapping mapping = {
+		.start = e->start, .end = e->start + e->size, .file_offset = e->file_offset,
+	};
+	struct module *module;
+
+	if (e->build_id_size <= sizeof(identity.build_id.bytes)) {
+		identity.build_id.size_bytes = e->build_id_size;
+		memcpy(identity.build_id.bytes, e->build_id, e->build_id_size);
+	}
+	if (symbols->is_offline)
+		identity.pid = 0;
+	module = modules_get(symbols->modules, &identity);
+	mapping.module = module ? module->number : 0;
+	spaces_map(symbols->spaces, e->pid, header->time_ns, &mapping);
+}
+
+static void on_exec(void *data, const struct ev_header *header)
+{
+	const struct ev_space_exec *e = (const struct ev_space_exec *)header;
+	struct symbols *symbols = data;
+
+	spaces_exec(symbols->spaces, e->pid, header->time_ns);
+}
+
+static void on_fork(void *data, const struct ev_header *header)
+{
+	const struct ev_space_fork *e = (const struct ev_space_fork *)header;
+	struct symbols *symbols = data;
+
+	spaces_fork(symbols->spaces, e->pid, e->parent_pid, header->time_ns);
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork }, { 0 },
+};
+
+struct symbols *symbols_new(struct session *session)
+{
+	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
+
+	symbols->session = session;
+	symbols->worker = worker_new();
+	symbols->spaces = spaces_new(MAPPINGS_MAX);
+	symbols->modules = modules_new();
+	symbols->names = names_new(NAMES_BYTES_MAX);
+	symbols->notes = notes_new();
+	symbols->jit = jit_names_new();
+	symbols->arena = arena_new();
+	symbols->places = table_new();
+	symbols->processes = table_new();
+	symbols->scratch = xcalloc(1, sizeof(*symbols->scratch) +
+				      SYMBOL_INLINE_MAX * sizeof(struct symbol_frame));
+	session_subscribe(session, handlers, symbols);
+	return symbols;
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	worker_free(symbols->worker);
+	spaces_free(symbols->spaces);
+	modules_free(symbols->modules);
+	kernel_symbols_free(symbols->kernel);
+	jit_names_free(symbols->jit);
+	names_free(symbols->names);
+	notes_free(symbols->notes);
+	arena_free(symbols->arena);
+	table_free(symbols->places);
+	table_free(symbols->processes);
+	free(symbols->scratch);
+	free(symbols);
+}
+
+void symbols_set_offline(struct symbols *symbols)
+{
+	symbols->is_offline = true;
+}
+
+/* NULL when there are too many. */
+static struct process *process_get(struct symbols *symbols, uint32_t pid)
+{
+	struct process *process = table_find(symbols->processes, (uint64_t)pid + 1);
+
+	if (!process && table_count(symbols->processes) < PROCESSES_MAX) {
+		process = arena_alloc(symbols->arena, sizeof(*process));
+		table_put(symbols->processes, (uint64_t)pid + 1, process);
+	}
+	return process;
+}
+
+static void on_found(void *data, const struct module_identity *identity, uint64_t file_offset)
+{
+	struct symbols *symbols = data;
+	struct module *module = modules_get(symbols->modules, identity);
+	struct mapping mapping = {
+		.start = identity->start, .end = identity->end, .file_offset = file_offset,
+		.module = module ? module->number : 0,
+	};
+
+	spaces_found(symbols->spaces, identity->pid, session_time_ns(symbols->session), &mapping);
+}
+
+int symbols_add_process(struct symbols *symbols, uint32_t pid)
+{
+	struct process *process = process_get(symbols, pid);
+
+	if (process)
+		process->read_ns = now_ns();
+	return maps_file_read(pid, on_found, symbols);
+}
+
+void symbols_keep_process(struct symbols *symbols, uint32_t pid)
+{
+	struct space_hit hit;
+	int err;
+
+	if (symbols->is_offline)
+		return;
+	symbols_add_process(symbols, pid);
+	if (!spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &hit))
+		return;
+	err = jit_names_keep(symbols->jit, hit.space, pid);
+	if (err == -EPERM)
+		notes_add(symbols->notes, "the JIT's symbol file of process %u belongs to another "
+			  "user and is not trusted", pid);
+}
+
+void symbols_forget_process(struct symbols *symbols, uint32_t pid)
+{
+	struct space_hit hit;
+
+	if (spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &hit))
+		jit_names_forget(symbols->jit, hit.space);
+	spaces_forget(symbols->spaces, pid);
+}
+
+/* An event may have been lost, or the mapping made in a way that has none. */
+static bool read_again(struct symbols *symbols, uint32_t pid)
+{
+	struct process *process = symbols->is_offline ? NULL : process_get(symbols, pid);
+
+	if (!process || (process->read_ns && now_ns() - process->read_ns < reread_ns))
+		return false;
+	return !symbols_add_process(symbols, pid);
+}
+
+static bool find_mapping(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 struct space_hit *hit)
+{
+	if (spaces_find(symbols->spaces, pid, time_ns, address, hit) && hit->is_mapped)
+		return true;
+	return read_again(symbols, pid) &&
+	       spaces_find(symbols->spaces, pid, time_ns, address, hit) && hit->is_mapped;
+}
+
+/* Keeps a name that lives as long as symbols. NULL stays NULL. */
+static const char *keep_name(struct symbols *symbols, const char *name)
+{
+	const char *kept = name && name[0] ? names_get(symbols->names, name) : NULL;
+
+	if (name && name[0] && !kept && !symbols->has_noted_names) {
+		symbols->has_noted_names = true;
+		notes_add(symbols->notes, "more names than fit into %u MB: later ones are offsets",
+			  NAMES_BYTES_MAX >> 20);
+	}
+	return kept;
+}
+
+static const char *text_at(const struct answer *answer, uint32_t place)
+{
+	return place ? answer->text + place : NULL;
+}
+
+static void set_place(struct symbols *symbols, const struct answer *answer, struct place *place)
+{
+	place->function_offset = answer->function_offset;
+	place->count = answer->frame_count;
+	for (uint32_t i = 0; i < answer->frame_count; i++)
+		place->frames[i] = (struct symbol_frame){
+			.function = keep_name(symbols, text_at(answer, answer->frames[i].function)),
+			.file = keep_name(symbols, text_at(answer, answer->frames[i].file)),
+			.line = answer->frames[i].line,
+			.is_inlined = i + 1 < answer->frame_count,
+		};
+}
+
+/* Asks for less when a file made more fail. */
+static void ask(struct symbols *symbols, struct module *module, uint64_t offset, bool wants_lines,
+		struct place *place)
+{
+	const struct answer *answer;
+	int err = 0;
+
+	place->function_offset = UINT64_MAX;
+	place->count = 0;
+	while (module->failure_count < FAILURES_MAX) {
+		bool asks_lines = wants_lines && !module->failure_count;
+		uint64_t begin_ns = now_ns();
+
+		err = worker_ask(symbols->worker, module, offset, asks_lines, &answer);
+		module->spent_ns += now_ns() - begin_ns;
+		if (!err) {
+			module->flags |= answer->flags & ~(uint32_t)ANSWER_BY_SYMBOLS;
+			set_place(symbols, answer, place);
+		} else if (err == -ECHILD) {
+			module->failure_count = asks_lines ? 1 : FAILURES_MAX;
+			continue;
+		}
+		break;
+	}
+	if (module->spent_ns > spent_ns_max && module->failure_count < FAILURES_MAX) {
+		module->failure_count++;
+		module->spent_ns = 0;
+	}
+	if (module->failure_count < FAILURES_MAX && err == -ECANCELED) {
+		if (!symbols->has_noted_worker)
+			notes_add(symbols->notes, "the process that reads symbols failed too often: "
+				  "functions are shown as offsets");
+		symbols->has_noted_worker = true;
+	} else if (module->failure_count < FAILURES_MAX && err) {
+		notes_add(symbols->notes, "cannot read %s: %s", module->path, strerror(-err));
+		module->failure_count = FAILURES_MAX;
+		module->noted_flags = ~0u;
+	}
+	notes_add_module(symbols->notes, module);
+}
+
+static const struct place *place_get(struct symbols *symbols, struct module *module,
+				     uint64_t offset, bool wants_lines)
+{
+	uint64_t key = (uint64_t)module->number << OFFSET_BITS | offset;
+	struct place *place, *scratch = symbols->scratch;
+	size_t size_bytes;
+
+	scratch->count = 0;
+	scratch->function_offset = UINT64_MAX;
+	if (offset >> OFFSET_BITS)
+		return scratch;
+	place = table_find(symbols->places, key);
+	if (place && (place->has_lines || !wants_lines))
+		return place;
+	ask(symbols, module, offset, wants_lines, scratch);
+	scratch->has_lines = wants_lines;
+	if (!place && table_count(symbols->places) >= PLACES_MAX)
+		return scratch;
+	size_bytes = sizeof(*place) + scratch->count * sizeof(*place->frames);
+	place = arena_alloc(symbols->arena, size_bytes);
+	memcpy(place, scratch, size_bytes);
+	table_put(symbols->places, key, place);
+	return place;
+}
+
+/* A name that the program's JIT compiler gave, in this space or the one it was copied from. */
+static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
+			    uint64_t address, uint64_t *start)
+{
+	char name[ANSWER_NAME_BYTES];
+	struct space_hit newest;
+	uint32_t live_pid = 0;
+
+	/* What /proc shows is the process after its last exec. */
+	if (!symbols->is_offline && spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &newest) &&
+	    newest.space == hit->space)
+		live_pid = pid;
+	if (!jit_names_find(symbols->jit, hit->space, live_pid, address, name, sizeof(name), start) &&
+	    !jit_names_find(symbols->jit, hit->base, 0, address, name, sizeof(name), start))
+		return NULL;
+	return keep_name(symbols, name);
+}
+
+static void resolve_unmapped(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
+			     uint64_t address, const char *module, struct symbol_frame *frame)
+{
+	uint64_t start;
+
+	frame->module = module;
+	frame->function = jit_name(symbols, pid, hit, address, &start);
+	if (frame->function)
+		frame->module = "[jit]";
+}
+
+size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+		       bool is_return, struct symbol_frame *frames, size_t max)
+{
+	uint64_t wanted = address - (is_return && address), offset, start;
+	const struct place *place;
+	struct space_hit hit;
+	struct module *module;
+	size_t count;
+
+	frames[0] = (struct symbol_frame){ .offset = address };
+	if (!find_mapping(symbols, pid, time_ns, wanted, &hit)) {
+		resolve_unmapped(symbols, pid, &hit, wanted, "[anon]", &frames[0]);
+		return 1;
+	}
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || module->kind == MODULE_JIT) {
+		resolve_unmapped(symbols, pid, &hit, wanted, module ? "[jit]" : "[file]",
+				 &frames[0]);
+		return 1;
+	}
+	offset = wanted - hit.mapping.start + hit.mapping.file_offset;
+	frames[0].module = module->name;
+	frames[0].offset = offset + (address - wanted);
+	if (module->kind == MODULE_OTHER)
+		return 1;
+	place = place_get(symbols, module, offset, true);
+	if (!place->count) {
+		frames[0].function = jit_name(symbols, pid, &hit, wanted, &start);
+		return 1;
+	}
+	count = place->count < max ? place->count : max;
+	for (size_t i = 0; i < count; i++) {
+		frames[i] = place->frames[i];
+		frames[i].module = module->name;
+		frames[i].offset = offset + (address - wanted);
+	}
+	return count;
+}
+
+void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
+{
+	struct kernel_function function;
+
+	*frame = (struct symbol_frame){
+		.module = "[kernel]", .offset = address, .is_kernel = true,
+	};
+	if (!symbols->kernel)
+		symbols->kernel = kernel_symbols_new(symbols->is_offline ? "" : "/proc/kallsyms");
+	if (!kernel_symbols_count(symbols->kernel) && !symbols->has_noted_kernel) {
+		symbols->has_noted_kernel = true;
+		notes_add(symbols->notes, symbols->is_offline
+			  ? "the kernel's functions are not known in a recording"
+			  : "the kernel hides its addresses: run as root, or set the sysctl "
+			    "kernel.kptr_restrict to 0");
+	}
+	if (!kernel_symbols_find(symbols->kernel, address, &function))
+		return;
+	frame->function = function.name;
+	frame->module = function.module;
+	frame->offset = address - function.start;
+}
+
+int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+		  bool whole_function, uint32_t *module_number, uint64_t *offset)
+{
+	struct module *module;
+	struct space_hit hit;
+	uint64_t start;
+
+	if (!find_mapping(symbols, pid, time_ns, address, &hit))
+		return -ENOENT;
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || module->kind == MODULE_JIT) {
+		*module_number = JIT_PLACE | hit.space;
+		*offset = whole_function && jit_name(symbols, pid, &hit, address, &start) ? start
+											  : address;
+		return 0;
+	}
+	*module_number = module->number;
+	*offset = address - hit.mapping.start + hit.mapping.file_offset;
+	if (whole_function && module->kind != MODULE_OTHER) {
+		start = place_get(symbols, module, *offset, false)->function_offset;
+		if (start != UINT64_MAX)
+			*offset = start;
+	}
+	return 0;
+}
+
+size_t symbols_notes(const struct symbols *symbols, const char *const **notes)
+{
+	return notes_list(symbols->notes, notes);
+}
+
+struct symbol_counts symbols_counts(const struct symbols *symbols)
+{
+	struct space_counts spaces = spaces_counts(symbols->spaces);
+
+	return (struct symbol_counts){
+		.modules = modules_count(symbols->modules),
+		.mappings = spaces.mappings, .spaces = spaces.spaces,
+		.modules_dropped = modules_dropped(symbols->modules),
+		.mappings_dropped = spaces.dropped,
+	};
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Addresses to names. Learns the address spaces of the traced processes from the space.*
+ * events, holds a descriptor of every file they map, and resolves addresses when asked,
+ * even after the process and the file are gone. Strings it returns live until symbols_free().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct symbols;
+
+struct symbol_frame {
+	const char *function;	/* demangled; NULL when only module and offset are known */
+	const char *file;	/* source file, NULL when not known */
+	uint32_t line;		/* 0 when not known */
+	const char *module;	/* base name of the mapped file, "[kernel]", "[vdso]", "[jit]" */
+	uint64_t offset;	/* from the start of the module's file, or of its function in the kernel */
+	bool is_inlined;	/* part of the frame that follows it */
+	bool is_kernel;
+};
+
+enum { SYMBOL_INLINE_MAX = 16 };
+
+/* Subscribes to the space events of session. */
+struct symbols *symbols_new(struct session *session);
+void symbols_free(struct symbols *symbols);
+
+/* Takes in the mappings that a process has already. 0, or the errno of its maps file. */
+int symbols_add_process(struct symbols *symbols, uint32_t pid);
+
+/*
+ * The events come from a recording: the processes on this machine are other ones, and nothing but
+ * files is looked at.
+ */
+void symbols_set_offline(struct symbols *symbols);
+
+/*
+ * The process ends or is about to be reported: what can only be read while it lives
+ * (its JIT's symbol file, its vdso) is read now.
+ */
+void symbols_keep_process(struct symbols *symbols, uint32_t pid);
+
+/*
+ * No address of this process will be asked for any more. Who traces for long calls it, since what
+ * is remembered of processes is bounded.
+ */
+void symbols_forget_process(struct symbols *symbols, uint32_t pid);
+
+/*
+ * Resolves a user address of process pid as its address space was at time_ns
+ * (CLOCK_MONOTONIC). is_return: the address follows a call, so that the call's own line is
+ * meant. Fills up to max frames, the innermost inlined one first; always at least one.
+ */
+size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+		       bool is_return, struct symbol_frame *frames, size_t max);
+
+/* The same for a kernel address; one frame. Of a return address, pass the byte before it. */
+void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
+
+/*
+ * What is the same for equal code in different processes: *module names the file (by build-id,
+ * or device and inode), *offset the place in it. With whole_function the start of the
+ * function that holds the address, which costs its symbol table only; where that does not tell,
+ * the address's own place. Of a return address, pass the byte before it. -ENOENT when
+ * nothing is mapped there.
+ */
+int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+		  bool whole_function, uint32_t *module, uint64_t *offset);
+
+/*
+ * Sentences about what could not be named and what to do about it, only of files in which an
+ * address was resolved. Valid until the next call for this object.
+ */
+size_t symbols_notes(const struct symbols *symbols, const char *const **notes);
+
+struct symbol_counts {
+	size_t modules, mappings, spaces;
+	uint64_t modules_dropped;	/* beyond the bound on distinct files */
+	uint64_t mappings_dropped;	/* beyond the bound on mappings and processes */
+};
+
+struct symbol_counts symbols_counts(const struct symbols *symbols);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "symbol/worker_message.h"
+
+enum {
+	DEATHS_MAX = 24,	/* then names are given up: something is wrong on this machine */
+	ANSWER_SECONDS_MAX = 90,	/* the worker's own limit is lower */
+};
+
+struct worker {
+	pid_t pid;		/* 0: not running */
+	int socket;
+	unsigned int death_count;
+	bool *is_known;		/* by module number: the present process has its file */
+	size_t known_room;
+	struct answer answer;
+};
+
+static int start(struct worker *worker)
+{
+	struct timeval limit = { .tv_sec = ANSWER_SECONDS_MAX };
+	int sockets[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return -errno;
+	pid = fork();
+	if (!pid)
+		worker_serve(sockets[1]);
+	close(sockets[1]);
+	if (pid < 0) {
+		close(sockets[0]);
+		return -EAGAIN;
+	}
+	setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	worker->pid = pid;
+	worker->socket = sockets[0];
+	if (worker->known_room)
+		memset(worker->is_known, 0, worker->known_room * sizeof(*worker->is_known));
+	return 0;
+}
+
+static void stop(struct worker *worker)
+{
+	if (!worker->pid)
+		return;
+	close(worker->socket);
+	kill(worker->pid, SIGKILL);
+	/* Another part of the tool may wait for any child, and have been first. */
+	while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	worker->pid = 0;
+}
+
+struct worker *worker_new(void)
+{
+	struct worker *worker = xcalloc(1, sizeof(*worker));
+
+	/* Early: what a child shares with us counts as its memory too. */
+	start(worker);
+	return worker;
+}
+
+void worker_free(struct worker *worker)
+{
+	if (!worker)
+		return;
+	stop(worker);
+	free(worker->is_known);
+	free(worker);
+}
+
+static bool *known_get(struct worker *worker, uint32_t module)
+{
+	if (module >= worker->known_room) {
+		size_t room = (size_t)module * 2 + 64;
+
+		worker->is_known = xrealloc(worker->is_known, room, sizeof(*worker->is_known));
+		memset(worker->is_known + worker->known_room, 0,
+		       (room - worker->known_room) * sizeof(*worker->is_known));
+		worker->known_room = room;
+	}
+	return &worker->is_known[module];
+}
+
+static int send_question(struct worker *worker, const struct question *question, const char *path,
+			 int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec parts[2] = {
+		{ (void *)question, sizeof(*question) }, { (void *)path, strlen(path) + 1 },
+	};
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = question->has_file ? 2 : 1 };
+	ssize_t n;
+
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	do
+		n = sendmsg(worker->socket, &message, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+/* The worker has read hostile files: its answers are input too. */
+static bool is_valid(const struct answer *answer, size_t size_bytes)
+{
+	if (size_bytes <= offsetof(struct answer, text) ||
+	    answer->text_bytes != size_bytes - offsetof(struct answer, text) ||
+	    answer->text[answer->text_bytes - 1] || answer->frame_count > SYMBOL_INLINE_MAX)
+		return false;
+	for (uint32_t i = 0; i < answer->frame_count; i++)
+		if (answer->frames[i].function >= answer->text_bytes ||
+		    answer->frames[i].file >= answer->text_bytes)
+			return false;
+	return true;
+}
+
+static int receive_answer(struct worker *worker)
+{
+	ssize_t n;
+
+	do
+		n = recv(worker->socket, &worker->answer, sizeof(worker->answer), 0);
+	while (n < 0 && errno == EINTR);
+	return n > 0 && is_valid(&worker->answer, n) ? 0 : -ECHILD;
+}
+
+/* Sends the question, with the module's file unless the process has that already. */
+static int send_with_file(struct worker *worker, const struct module *module,
+			  struct question *question)
+{
+	bool *is_known = known_get(worker, module->number);
+	int fd = -1, err;
+
+	if (!*is_known && module->kind == MODULE_FILE) {
+		fd = module->fd >= 0 ? module->fd : module_open(module);
+		if (fd < 0)
+			return fd;
+	}
+	question->has_file = !*is_known;
+	*is_known = true;
+	err = send_question(worker, question, module->path, fd);
+	if (fd != module->fd)
+		close(fd);
+	/* A socket that does not take it has nobody on its other end. */
+	return err ? -ECHILD : 0;
+}
+
+int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,
+	       bool wants_lines, const struct answer **answer)
+{
+	struct question question = {
+		.module = module->number, .pid = module->pid, .file_offset = file_offset,
+		.wants_lines = wants_lines, .is_vdso = module->kind == MODULE_VDSO,
+	};
+	int err;
+
+	if (worker->death_count >= DEATHS_MAX)
+		return -ECANCELED;
+	if (!worker->pid && start(worker)) {
+		worker->death_count++;
+		return -ECANCELED;
+	}
+	err = send_with_file(worker, module, &question);
+	if (!err)
+		err = receive_answer(worker);
+	if (err == -ECHILD) {
+		stop(worker);
+		worker->death_count++;
+	}
+	if (!err)
+		*answer = &worker->answer;
+	return err;
+}

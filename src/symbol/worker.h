@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A process that reads ELF and DWARF for us. Traced programs choose these files: one can be
+ * truncated while it is mapped, unpack to gigabytes, or meet a bug in a library. Then the worker
+ * dies, by a signal or a limit, and a fresh one goes on with the other files.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbol/answer.h"
+#include "symbol/module.h"
+
+struct worker;
+
+/* Starts the process; when that fails, asking does. */
+struct worker *worker_new(void);
+void worker_free(struct worker *worker);
+
+/*
+ * 0 and an answer that is valid until the next question; its places in text were checked.
+ * -ECHILD: the worker died of this question. -ENOENT and the like: the file cannot be
+ * opened. -ECANCELED: there is no worker any more, for too many have died.
+ */
+int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,
+	       bool wants_lines, const struct answer **answer);

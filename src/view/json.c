@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The JSON view, for programs. doc/report-schema.json describes it; a change that an old
+ * reader would not understand raises REPORT_SCHEMA.
+ */
+#include "base/json.h"
+
+#include "analysis/report.h"
+#include "view/view.h"
+
+enum { REPORT_SCHEMA = 1 };
+
+#ifndef PINCH_VERSION
+#define PINCH_VERSION "0"
+#endif
+
+static void put_uint(struct json *json, const char *key, uint64_t value)
+{
+	json_key(json, key);
+	json_uint(json, value);
+}
+
+static void put_double(struct json *json, const char *key, double value)
+{
+	json_key(json, key);
+	json_double(json, value);
+}
+
+static void put_string(struct json *json, const char *key, const char *value)
+{
+	json_key(json, key);
+	json_string(json, value);
+}
+
+static void put_bool(struct json *json, const char *key, bool value)
+{
+	json_key(json, key);
+	json_bool(json, value);
+}
+
+static void put_line_number(struct json *json, uint32_t line)
+{
+	json_key(json, "line");
+	if (line)
+		json_uint(json, line);
+	else
+		json_null(json);
+}
+
+static void put_target(struct json *json, const struct report *report)
+{
+	json_key(json, "target");
+	json_begin_object(json);
+	put_string(json, "command", report->target.command);
+	json_key(json, "pids");
+	json_on_one_line(json);
+	json_begin_array(json);
+	for (size_t i = 0; i < report->target.pid_count; i++)
+		json_uint(json, report->target.pids[i]);
+	json_end_array(json);
+	put_uint(json, "wall_ns", report->target.wall_ns);
+	json_key(json, "exit_status");
+	if (report->target.exit_status >= 0)
+		json_int(json, report->target.exit_status);
+	else
+		json_null(json);
+	put_bool(json, "is_running", report->target.is_running);
+	json_end_object(json);
+}
+
+static void put_totals(struct json *json, const struct report *report)
+{
+	json_key(json, "totals");
+	json_begin_object(json);
+	put_uint(json, "active_ns", report->totals.active_ns);
+	put_uint(json, "stalled_ns", report->totals.stalled_ns);
+	put_uint(json, "critical_ns", report->totals.critical_ns);
+	put_uint(json, "cmetric_ns", report->totals.cmetric_ns);
+	put_uint(json, "critical_cmetric_ns", report->totals.critical_cmetric_ns);
+	json_key(json, "closure_error_ns");
+	json_int(json, report->totals.closure_error_ns);
+	put_double(json, "parallelism", report->totals.parallelism);
+	put_uint(json, "nmin", report->totals.nmin);
+	put_bool(json, "is_nmin_default", report->totals.is_nmin_default);
+	put_uint(json, "threads", report->totals.threads);
+	put_uint(json, "alive_max", report->totals.alive_max);
+	put_uint(json, "switches", report->totals.switches);
+	put_uint(json, "slices", report->totals.slices);
+	put_uint(json, "critical_slices", report->totals.critical_slices);
+	put_uint(json, "samples", report->totals.samples);
+	put_uint(json, "stack_tops", report->totals.stack_tops);
+	put_uint(json, "stalls", report->totals.stalls);
+	put_uint(json, "paths", report->path_count_all);
+	json_end_object(json);
+}
+
+static void put_parallelism(struct json *json, const struct report *report)
+{
+	json_key(json, "parallelism");
+	json_begin_array(json);
+	for (size_t i = 0; i < report->parallelism_count; i++) {
+		if (!report->parallelism_ns[i])
+			continue;
+		json_on_one_line(json);
+		json_begin_object(json);
+		put_uint(json, "active", i);
+		put_uint(json, "ns", report->parallelism_ns[i]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_key(json, "timeline");
+	json_on_one_line(json);
+	json_begin_array(json);
+	for (size_t i = 0; i < report->timeline_count; i++)
+		json_double(json, report->timeline[i]);
+	json_end_array(json);
+}
+
+static void put_frame(struct json *json, const struct report_frame *frame)
+{
+	json_on_one_line(json);
+	json_begin_object(json);
+	put_string(json, "function", frame->function);
+	put_string(json, "file", frame->file);
+	put_line_number(json, frame->line);
+	put_string(json, "module", frame->module);
+	put_uint(json, "offset", frame->offset);
+	put_bool(json, "inlined", frame->is_inlined);
+	put_bool(json, "kernel", frame->is_kernel);
+	json_end_object(json);
+}
+
+static void put_function(struct json *json, const struct report_function *function)
+{
+	json_on_one_line(json);
+	json_begin_object(json);
+	put_string(json, "function", function->name);
+	put_uint(json, "count", function->count);
+	put_uint(json, "stack_tops", function->stack_top_count);
+	json_key(json, "lines");
+	json_begin_array(json);
+	for (size_t i = 0; i < function->line_count; i++) {
+		json_begin_object(json);
+		put_string(json, "file", function->lines[i].file);
+		put_line_number(json, function->lines[i].line);
+		put_uint(json, "count", function->lines[i].count);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_path(struct json *json, const struct report_path *path)
+{
+	json_begin_object(json);
+	put_uint(json, "rank", path->rank);
+	put_uint(json, "cmetric_ns", path->cmetric_ns);
+	put_double(json, "wall_share", path->wall_share);
+	put_uint(json, "slices", path->slices);
+	put_uint(json, "stalled_ns", path->stalled_ns);
+	put_bool(json, "is_estimated", path->is_estimated);
+	put_uint(json, "threads", path->thread_count);
+	json_key(json, "thread_names");
+	json_on_one_line(json);
+	json_begin_array(json);
+	for (size_t i = 0; i < path->thread_name_count; i++)
+		json_string(json, path->thread_names[i]);
+	json_end_array(json);
+	json_key(json, "stack");
+	json_begin_array(json);
+	for (size_t i = 0; i < path->frame_count; i++)
+		put_frame(json, &path->frames[i]);
+	json_end_array(json);
+	json_key(json, "functions");
+	json_begin_array(json);
+	for (size_t i = 0; i < path->function_count; i++)
+		put_function(json, &path->functions[i]);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_paths(struct json *json, const char *key, const struct report_path *paths,
+		      size_t count)
+{
+	json_key(json, key);
+	json_begin_array(json);
+	for (size_t i = 0; i < count; i++)
+		put_path(json, &paths[i]);
+	json_end_array(json);
+}
+
+static void put_thread(struct json *json, const struct report_thread *thread, const char *group)
+{
+	json_on_one_line(json);
+	json_begin_object(json);
+	put_uint(json, "tid", thread->tid);
+	put_uint(json, "pid", thread->pid);
+	put_uint(json, "host_tid", thread->host_tid);
+	put_uint(json, "host_pid", thread->host_pid);
+	put_string(json, "name", thread->name ? thread->name : "");
+	put_string(json, "group", group);
+	put_uint(json, "threads", thread->thread_count > 1 ? thread->thread_count : 1);
+	put_uint(json, "cmetric_ns", thread->cmetric_ns);
+	put_uint(json, "cmetric_oncpu_ns", thread->cmetric_oncpu_ns);
+	put_uint(json, "running_ns", thread->running_ns);
+	put_uint(json, "runnable_ns", thread->runnable_ns);
+	put_uint(json, "blocked_ns", thread->blocked_ns);
+	put_uint(json, "slices", thread->slices);
+	put_uint(json, "critical_slices", thread->critical_slices);
+	put_uint(json, "stalls_ended_ns", thread->stalls_ended_ns);
+	json_end_object(json);
+}
+
+static void put_groups(struct json *json, const struct report *report)
+{
+	json_key(json, "groups");
+	json_begin_array(json);
+	for (size_t i = 0; i < report->group_count; i++) {
+		const struct report_group *group = &report->groups[i];
+
+		json_on_one_line(json);
+		json_begin_object(json);
+		put_string(json, "name", group->name);
+		put_bool(json, "is_start_function", group->is_start_function);
+		put_uint(json, "threads", group->thread_count);
+		put_uint(json, "cmetric_ns", group->cmetric_ns);
+		put_double(json, "imbalance", group->imbalance);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_key(json, "threads");
+	json_begin_array(json);
+	for (size_t i = 0; i < report->group_count; i++)
+		for (size_t j = 0; j < report->groups[i].row_count; j++)
+			put_thread(json, &report->groups[i].threads[j], report->groups[i].name);
+	json_end_array(json);
+}
+
+static void put_losses(struct json *json, const struct report *report)
+{
+	json_key(json, "losses");
+	json_begin_object(json);
+	put_uint(json, "records", report->losses.records);
+	put_uint(json, "gaps", report->losses.gaps);
+	put_uint(json, "gap_ns", report->losses.gap_ns);
+	put_uint(json, "malformed", report->losses.malformed);
+	put_uint(json, "late", report->losses.late);
+	put_uint(json, "unordered", report->losses.unordered);
+	put_uint(json, "stacks_unreadable", report->losses.stacks_unreadable);
+	put_uint(json, "stacks_not_kept", report->losses.stacks_not_kept);
+	put_double(json, "keep_min", report->losses.keep_min);
+	put_uint(json, "stacks_resent", report->losses.stacks_resent);
+	put_uint(json, "mappings", report->losses.mappings);
+	put_uint(json, "threads_untracked", report->losses.threads_untracked);
+	json_end_object(json);
+}
+
+static void put_cost(struct json *json, const struct report *report)
+{
+	json_key(json, "cost");
+	json_begin_object(json);
+	put_uint(json, "bpf_ns", report->cost.bpf_ns);
+	put_uint(json, "bpf_runs", report->cost.bpf_runs);
+	put_uint(json, "collector_cpu_ns", report->cost.collector_cpu_ns);
+	put_uint(json, "peak_rss_bytes", report->cost.peak_rss_bytes);
+	put_uint(json, "startup_ns", report->cost.startup_ns);
+	put_uint(json, "post_processing_ns", report->cost.post_processing_ns);
+	put_uint(json, "events", report->cost.events);
+	json_end_object(json);
+}
+
+static void put_pinch(struct json *json)
+{
+	json_key(json, "pinch");
+	json_on_one_line(json);
+	json_begin_object(json);
+	put_string(json, "version", PINCH_VERSION);
+	put_uint(json, "schema", REPORT_SCHEMA);
+	json_end_object(json);
+}
+
+static void json_show(const struct report *report, const struct view_style *style,
+		      struct text *out)
+{
+	struct json json;
+
+	(void)style;
+	json_init(&json, out);
+	json_begin_object(&json);
+	put_pinch(&json);
+	put_target(&json, report);
+	put_totals(&json, report);
+	put_losses(&json, report);
+	put_cost(&json, report);
+	put_parallelism(&json, report);
+	put_paths(&json, "paths", report->paths, report->path_count);
+	put_paths(&json, "stall_paths", report->stall_paths, report->stall_path_count);
+	put_groups(&json, report);
+	json_key(&json, "notes");
+	json_begin_array(&json);
+	for (size_t i = 0; i < report->note_count; i++)
+		json_string(&json, report->notes[i]);
+	json_end_array(&json);
+	json_end_object(&json);
+	json_fini(&json);
+}
+
+const struct view json_view = {
+	.name = "json",
+	.summary = "for programs: everything, as doc/report-schema.json describes",
+	.show = json_show,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a rendered report goes: a file, "-" for standard output, NULL for standard error.
+ * A regular file is replaced only when all of the report was written; what is not a regular
+ * file (a FIFO, /dev/stdout) is written in place.
+ */
+#pragma once
+
+struct text;
+
+/*
+ * Whether output_write() is going to be able to write there, as far as can be told, so that
+ * nobody traces for an hour in vain. Changes nothing. -errno, after a message, if not.
+ */
+int output_check(const char *path);
+
+/*
+ * Writes it all or says why not, and then leaves an old file as it was. -EPIPE without a
+ * message when the reader went away; the caller ignores SIGPIPE.
+ */
+int output_write(const char *path, const struct text *text);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names and places on a page: made harmless, then as short as they must be. */
+#include "view/page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "view/view.h"
+
+size_t page_bytes_of_columns(const char *string, uint32_t columns)
+{
+	size_t i = 0;
+
+	for (; string[i]; i++)
+		if ((string[i] & 0xc0) != 0x80 && !columns--)
+			break;
+	return i;
+}
+
+/* Turns each character that an ASCII terminal lacks into one question mark. */
+static void make_ascii(struct text *text, size_t begin)
+{
+	size_t to = begin;
+
+	for (size_t from = begin; from < text->length; from++) {
+		unsigned char c = text->bytes[from];
+
+		if ((c & 0xc0) != 0x80)
+			text->bytes[to++] = c < 0x80 ? (char)c : '?';
+	}
+	text->length = to;
+	if (text->bytes)
+		text->bytes[to] = '\0';
+}
+
+void page_text_name(const struct page *page, struct text *text, const char *name)
+{
+	size_t begin = text->length;
+
+	text_put(text, "");	/* a string even when the name is empty */
+	text_put_escaped(text, name);
+	if (!page->style->has_unicode)
+		make_ascii(text, begin);
+}
+
+static void cut_end(const struct page *page, struct text *text, const char *string,
+		    uint32_t columns_max)
+{
+	uint32_t mark = text_columns(page_ellipsis(page));
+
+	if (text_columns(string) <= columns_max) {
+		text_put(text, string);
+	} else if (columns_max >= mark) {
+		text_put_bytes(text, string, page_bytes_of_columns(string, columns_max - mark));
+		text_put(text, page_ellipsis(page));
+	}
+}
+
+static void cut_front(const struct page *page, struct text *text, const char *string,
+		      uint32_t columns_max)
+{
+	uint32_t mark = text_columns(page_ellipsis(page)), columns = text_columns(string);
+
+	if (columns <= columns_max) {
+		text_put(text, string);
+	} else if (columns_max >= mark) {
+		text_put(text, page_ellipsis(page));
+		text_put(text, string + page_bytes_of_columns(string, columns - columns_max + mark));
+	}
+}
+
+void page_put_name(struct page *page, const char *name, uint32_t columns_max)
+{
+	struct text cut = { 0 };
+
+	page->scratch.length = 0;
+	page_text_name(page, &page->scratch, name);
+	text_put(&cut, "");
+	cut_end(page, &cut, page->scratch.bytes, columns_max);
+	page_put(page, cut.bytes);
+	text_fini(&cut);
+}
+
+static bool ends_with(const char *string, size_t length, const char *end)
+{
+	size_t end_length = strlen(end);
+
+	return length >= end_length && !memcmp(string + length - end_length, end, end_length);
+}
+
+/* True when the bracket at name[i] is part of "operator<", "operator->" and their like. */
+static bool is_operator(const char *name, size_t i)
+{
+	while (i && strchr("<>=-", name[i - 1]))
+		i--;
+	return ends_with(name, i, "operator");
+}
+
+/* Empties the outermost template arguments. False, with text as it was, if they are odd. */
+static bool collapse_templates(const struct page *page, struct text *text, const char *name)
+{
+	size_t begin = text->length, depth = 0;
+
+	text_put(text, "");
+	for (size_t i = 0; name[i]; i++) {
+		bool is_bracket = (name[i] == '<' || name[i] == '>') && !is_operator(name, i) &&
+				  !(name[i] == '>' && i && name[i - 1] == '-');
+
+		if (is_bracket && name[i] == '<') {
+			if (!depth++) {
+				text_put(text, "<");
+				text_put(text, page_ellipsis(page));
+			}
+		} else if (is_bracket && !depth--) {
+			text->length = begin;
+			return false;
+		}
+		if (!depth)
+			text_put_bytes(text, &name[i], 1);
+	}
+	if (depth)
+		text->length = begin;
+	return !depth;
+}
+
+/* Empties the last pair of brackets, the parameters, if the name ends with it. */
+static void collapse_parameters(const struct page *page, struct text *text, const char *name)
+{
+	const char *end = strrchr(name, ')'), *begin = end;
+	size_t depth = 0;
+
+	while (begin && begin > name) {
+		depth += *begin == ')';
+		depth -= *begin == '(';
+		if (!depth)
+			break;
+		begin--;
+	}
+	/* A short rest is "const" or "&&"; a long one is the name itself, after a scope. */
+	if (!begin || begin == name || depth || end - begin < 2 || strstr(end, "::")) {
+		text_put(text, name);
+		return;
+	}
+	text_put_bytes(text, name, begin - name + 1);
+	text_put(text, page_ellipsis(page));
+	text_put(text, end);
+}
+
+void page_text_function(const struct page *page, struct text *text, const char *name,
+			uint32_t columns_max)
+{
+	struct text escaped = { 0 }, plain = { 0 }, bare = { 0 };
+	const char *best;
+
+	page_text_name(page, &escaped, name);
+	best = escaped.bytes;
+	if (text_columns(best) > columns_max && collapse_templates(page, &plain, best))
+		best = plain.bytes;
+	if (text_columns(best) > columns_max) {
+		collapse_parameters(page, &bare, best);
+		best = bare.bytes;
+	}
+	if (strstr(best, "::"))
+		cut_front(page, text, best, columns_max);
+	else
+		cut_end(page, text, best, columns_max);
+	text_fini(&escaped);
+	text_fini(&plain);
+	text_fini(&bare);
+}
+
+void page_put_function(struct page *page, const char *name, uint32_t columns_max)
+{
+	page->scratch.length = 0;
+	text_put(&page->scratch, "");
+	page_text_function(page, &page->scratch, name, columns_max);
+	page_put(page, page->scratch.bytes);
+}
+
+/* The last two components of a path. */
+static const char *short_path(const char *path)
+{
+	const char *begin = path + strlen(path);
+	int slashes = 0;
+
+	while (begin > path && (begin[-1] != '/' || ++slashes < 2))
+		begin--;
+	return begin;
+}
+
+void page_text_location(const struct page *page, struct text *text, const char *file,
+			uint32_t line)
+{
+	page_text_name(page, text, short_path(file));
+	if (line)
+		text_printf(text, ":%u", line);
+}
+
+void page_put_location(struct page *page, const char *file, uint32_t line, uint32_t columns_max)
+{
+	struct text cut = { 0 };
+
+	page->scratch.length = 0;
+	page_text_location(page, &page->scratch, file, line);
+	text_put(&cut, "");
+	cut_front(page, &cut, page->scratch.bytes, columns_max);
+	page_put(page, cut.bytes);
+	text_fini(&cut);
+}

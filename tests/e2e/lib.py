@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What the end-to-end tests share. A test is a function under @test("sentence that can be false");
+what it asserts decides the sentence, and main() prints TAP. Everything a test starts goes through
+start() or pinch(), so that it is stopped, by its pid, whatever happens.
+
+Environment: O, the build directory (default: build); PINCH, another binary to test; ONLY, a part
+of the sentences to run; KEEP, to keep the private directory.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import jsonschema
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.environ.get("O", os.path.join(ROOT, "build")))
+PINCH = os.path.abspath(os.environ.get("PINCH", os.path.join(BUILD, "pinch")))
+PROGRAMS = os.path.join(BUILD, "programs")
+
+# A limit, never an expectation: it only turns a hang into a failure.
+LIMIT_S = 120
+
+BPF_NAMES = {"sched_switch", "sched_waking", "sched_process_fork", "sched_process_exec",
+             "sched_process_exit", "task_rename", "list_threads", "sample"}
+
+tests = []
+processes = []
+
+
+class Skip(Exception):
+    """Why the test cannot be made here."""
+
+
+def test(sentence):
+    def register(function):
+        tests.append((sentence, function))
+        return function
+    return register
+
+
+def program(name):
+    path = os.path.join(PROGRAMS, name)
+    if not os.path.exists(path):
+        raise Skip(f"{name} is not built here")
+    return path
+
+
+# --- Processes ----------------------------------------------------------------------------------
+
+def start(*command, **options):
+    """Popen that main() stops if the test does not."""
+    process = subprocess.Popen([str(c) for c in command], **options)
+    processes.append(process)
+    return process
+
+
+def stop(process, number=signal.SIGKILL):
+    if process.poll() is None:
+        process.send_signal(number)
+    try:
+        return process.wait(LIMIT_S)
+    finally:
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+
+def wait_until(condition, what, limit_s=LIMIT_S):
+    """Polls; returns what condition() gave when that is true for the first time."""
+    end = time.monotonic() + limit_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"waited {limit_s} s for: {what}"
+        time.sleep(0.01)
+
+
+def read(path, mode="r"):
+    with open(path, mode) as file:
+        return file.read()
+
+
+def status_of(pid):
+    """/proc/PID/status as a dictionary; empty when there is no such process."""
+    try:
+        lines = read(f"/proc/{pid}/status", "rb").decode("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def is_alive(pid):
+    return status_of(pid).get("State", "Z")[0] not in "ZX"
+
+
+class Result:
+    """How a pinch ended: status as a shell says it, out and err as bytes."""
+
+    def __init__(self, status, out, err, report_path=None):
+        self.status = 128 - status if status < 0 else status
+        self.out = out
+        self.err = err
+        self.report_path = report_path
+
+    @property
+    def text(self):
+        return self.err.decode("utf-8", "replace")
+
+    @property
+    def report(self):
+        return parse_report(read(self.report_path, "rb"))
+
+
+def pinch(*arguments, input=b"", limit_s=LIMIT_S, prefix=(), **options):
+    """Runs pinch to its end. prefix: the words in front of it, such as a setpriv."""
+    process = start(*prefix, PINCH, *arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, **options)
+    return finish(process, input, limit_s)
+
+
+def finish(process, input=None, limit_s=LIMIT_S):
+    try:
+        out, err = process.communicate(input, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        raise AssertionError(f"still running after {limit_s} s: {process.args}\n"
+                             f"{err.decode('utf-8', 'replace')}") from None
+    return Result(process.returncode, out, err)
+
+
+def run(*command, options=(), status=0, **kw):
+    """pinch run with JSON to a file, checked against the schema and the laws."""
+    result = pinch("run", "--json", "report.json", *options, "--", *command, **kw)
+    assert result.status == status, f"exit status {result.status}, not {status}\n{result.text}"
+    result.report_path = os.path.abspath("report.json")
+    check_laws(result.report)
+    return result
+
+
+# --- Reports ------------------------------------------------------------------------------------
+
+def parse_report(data):
+    """Strictly: UTF-8, no control characters, valid by the schema."""
+    text = data.decode("utf-8", "strict")
+    bad = [c for c in text if ord(c) < 32 and c != "\n" or 127 <= ord(c) < 160]
+    assert not bad, f"raw control characters in the JSON: {bad[:5]}"
+    report = json.loads(text)
+    schema = json.loads(read(os.path.join(ROOT, "doc", "report-schema.json")))
+    jsonschema.Draft202012Validator(schema).validate(report)
+    return report
+
+
+def near(a, b, tolerance, what):
+    assert abs(a - b) <= tolerance, f"{what}: {a} against {b}, which is {a - b:+} apart; " \
+                                    f"allowed {tolerance}"
+
+
+# Counts of things that must not happen when nothing is forced.
+LOSSES = ("records", "gaps", "gap_ns", "malformed", "late", "mappings", "threads_untracked")
+
+
+def check_laws(report, is_lossless=True):
+    """DESIGN section 3, on the totals and on the threads."""
+    totals, target, threads = report["totals"], report["target"], report["threads"]
+    wall_ns, active_ns = target["wall_ns"], totals["active_ns"]
+    slack_ns = 1000 + wall_ns // 1_000_000      # 1 us per second
+    rounding_ns = len(threads)                  # each figure is rounded to a nanosecond
+
+    assert abs(totals["closure_error_ns"]) <= slack_ns, \
+        f"closure error {totals['closure_error_ns']} ns in {wall_ns} ns"
+    near(totals["cmetric_ns"] + totals["stalled_ns"] + totals["closure_error_ns"], wall_ns, 1,
+         "CMetric + stalled + closure error is the wall time")
+    near(active_ns + totals["stalled_ns"], wall_ns, 1, "active + stalled is the wall time")
+    near(sum(t["cmetric_ns"] for t in threads), active_ns, slack_ns + rounding_ns,
+         "the threads' CMetrics add up to the active time")
+    assert sum(t["threads"] for t in threads) == totals["threads"], \
+        f"{totals['threads']} threads in the totals, {sum(t['threads'] for t in threads)} in rows"
+    check_histogram(report, slack_ns)
+    for thread in threads:
+        check_thread(thread, wall_ns, slack_ns)
+    # n dt, counted by level and counted by thread.
+    near(sum(p["active"] * p["ns"] for p in report["parallelism"]),
+         sum(t["running_ns"] + t["runnable_ns"] for t in threads),
+         slack_ns + rounding_ns, "thread-seconds of activity")
+    assert totals["slices"] == sum(t["slices"] for t in threads), "slices do not add up"
+    assert totals["critical_slices"] == sum(t["critical_slices"] for t in threads)
+    assert totals["critical_slices"] <= totals["slices"]
+    assert totals["critical_ns"] <= active_ns
+    check_paths(report)
+    if is_lossless:
+        lost = {key: report["losses"][key] for key in LOSSES if report["losses"][key]}
+        assert not lost, f"lost: {lost}"
+
+
+def check_histogram(report, slack_ns):
+    levels = report["parallelism"]
+    assert len({level["active"] for level in levels}) == len(levels), "a level appears twice"
+    near(sum(level["ns"] for level in levels), report["target"]["wall_ns"], slack_ns,
+         "the parallelism histogram adds up to the wall time")
+    near(sum(level["ns"] for level in levels if not level["active"]),
+         report["totals"]["stalled_ns"], slack_ns, "level 0 is the stalled time")
+
+
+def check_thread(thread, wall_ns, slack_ns):
+    name = f"thread {thread['tid']} ({thread['name']!r})"
+    active_ns = thread["running_ns"] + thread["runnable_ns"]
+    assert thread["cmetric_oncpu_ns"] <= thread["cmetric_ns"], f"{name}: on-CPU above the whole"
+    assert thread["cmetric_ns"] <= active_ns + slack_ns, f"{name}: CMetric above its active time"
+    assert thread["cmetric_oncpu_ns"] <= thread["running_ns"] + slack_ns, f"{name}: on-CPU CMetric"
+    assert active_ns + thread["blocked_ns"] <= thread["threads"] * wall_ns + slack_ns, \
+        f"{name}: lived longer than the program"
+    assert thread["critical_slices"] <= thread["slices"], f"{name}: critical slices"
+
+
+def check_paths(report):
+    paths, losses = report["paths"], report["losses"]
+    assert [p["rank"] for p in paths] == list(range(1, len(paths) + 1)), "ranks"
+    assert all(a["cmetric_ns"] >= b["cmetric_ns"] for a, b in zip(paths, paths[1:])), "order"
+    if not losses["stacks_not_kept"]:
+        assert sum(p["cmetric_ns"] for p in paths) <= report["totals"]["cmetric_ns"] + len(paths)
+    for path in paths:
+        for frame in path["stack"]:
+            assert frame["function"] != "[unknown]"
+            assert frame["function"] or frame["module"], f"a frame without any name: {frame}"
+
+
+def base_name(function):
+    """big_work(int) and (anonymous namespace)::big_work [clone .part.0] are big_work."""
+    name = function or ""
+    name = re.sub(r"\s*\[.*\]$", "", name)
+    name = re.sub(r"\(anonymous namespace\)::", "", name)
+    return re.sub(r"\(.*$", "", name)
+
+
+def functions_of(path):
+    """The names in a path, innermost first."""
+    return [base_name(f["function"]) for f in path["stack"]]
+
+
+def describe(report):
+    """The first paths, for the message of a failed assertion."""
+    lines = []
+    for path in report["paths"][:5]:
+        names = [f["function"] or f"{f['module']}+{f['offset']:#x}" for f in path["stack"][:6]]
+        lines.append(f"{path['rank']}. {path['cmetric_ns']} ns, {path['thread_names']}: "
+                     + " < ".join(names))
+    return "\n".join(lines)
+
+
+def find_path(report, function):
+    """The first path in which the function is; None when it is in none."""
+    for path in report["paths"]:
+        if function in functions_of(path):
+            return path
+    return None
+
+
+def threads_named(report, name):
+    return [t for t in report["threads"] if t["name"] == name]
+
+
+def own_frames_unresolved(report, module):
+    """Frames of the program's own file that have no name."""
+    base = os.path.basename(module)
+    return [frame for path in report["paths"] for frame in path["stack"]
+            if not frame["function"] and os.path.basename(frame["module"] or "") == base]
+
+
+# --- What is attached ---------------------------------------------------------------------------
+
+def bpftool():
+    path = shutil.which("bpftool", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not path:
+        raise Skip("bpftool is not here")
+    return path
+
+
+def pinch_programs():
+    """The BPF programs that bear a name of pinch's: [(id, name, owning pids)]."""
+    done = subprocess.run([bpftool(), "-j", "prog", "show"], capture_output=True, check=True)
+    return [(p["id"], p.get("name", ""), [o["pid"] for o in p.get("pids", [])])
+            for p in json.loads(done.stdout)
+            if p["type"] in ("tracing", "perf_event")
+            and any(p.get("name") == n or p.get("name") == n[:15] for n in BPF_NAMES)]
+
+
+def programs_of(pid):
+    return [p for p in pinch_programs() if pid in p[2]]
+
+
+def assert_nothing_attached():
+    """No program of ours, none that nobody owns; those of a pinch elsewhere do not count."""
+    ours = {p.pid for p in processes}
+
+    def leftovers():
+        return [p for p in pinch_programs() if not p[2] or ours.intersection(p[2])]
+
+    try:        # the kernel frees programs a moment after their last user is gone
+        wait_until(lambda: not leftovers(), "programs to go", 20)
+    except AssertionError:
+        raise AssertionError(f"still attached: {leftovers()}") from None
+
+
+# --- The end of a file ---------------------------------------------------------------------------
+
+def cannot_trace():
+    """Why nothing can be traced here, as `pinch check` says it; None when it can."""
+    done = subprocess.run([PINCH, "check"], capture_output=True, text=True)
+    if done.returncode == 0:
+        return None
+    missing = [line.strip() for line in done.stdout.splitlines() if "MISSING" in line]
+    return "; ".join(missing) or f"pinch check ended with {done.returncode}"
+
+
+def stop_all():
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def run_one(function):
+    """None when it holds, else what to print: ("skip" or "fail", text)."""
+    directory = tempfile.mkdtemp(dir=os.environ["TMPDIR"])
+    os.chdir(directory)
+    try:
+        function()
+    except Skip as skip:
+        return "skip", str(skip)
+    except AssertionError as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return "fail", f"{os.path.basename(where.filename)}:{where.lineno}: " \
+                       f"{error or where.line}"
+    except Exception:
+        return "fail", traceback.format_exc()
+    finally:
+        stop_all()
+        os.chdir(os.environ["TMPDIR"])
+    return None
+
+
+def print_line(line):
+    # What a traced program chose may be in a message: keep the terminal and TAP clean.
+    print("".join(c if c.isprintable() else repr(c)[1:-1] for c in line), flush=True)
+
+
+def main():
+    only = os.environ.get("ONLY", "")
+    chosen = [t for t in tests if only in t[0]]
+    chosen.append(("nothing of pinch stays attached", assert_nothing_attached))
+    if not os.path.exists(PINCH):
+        print(f"Bail out! {PINCH} is not built")
+        return 1
+    reason = cannot_trace()
+    directory = tempfile.mkdtemp(prefix="pinch-e2e-")
+    os.chmod(directory, 0o755)
+    os.environ["TMPDIR"] = directory
+    failed = 0
+    try:
+        for number, (sentence, function) in enumerate(chosen, 1):
+            outcome = ("skip", reason) if reason else run_one(function)
+            if not outcome:
+                print_line(f"ok {number} - {sentence}")
+            elif outcome[0] == "skip":
+                print_line(f"ok {number} - {sentence} # SKIP {outcome[1]}")
+            else:
+                failed += 1
+                print_line(f"not ok {number} - {sentence}")
+                for line in outcome[1].splitlines():
+                    print_line(f"# {line}")
+    finally:
+        stop_all()
+        os.chdir("/")
+        if not os.environ.get("KEEP"):
+            shutil.rmtree(directory, ignore_errors=True)
+    print(f"1..{len(chosen)}")
+    return 1 if failed else 0
+
+
+def at_signal(number, frame):
+    stop_all()
+    sys.exit(128 + number)
+
+
+signal.signal(signal.SIGTERM, at_signal)

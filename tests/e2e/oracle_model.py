@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+CMetric by brute force, from what perf recorded. It shares nothing with pinch but the definitions
+(DESIGN section 3): first the states of each thread as a list of intervals, then every stretch
+between two changes of any thread is divided among the threads active in it.
+"""
+import collections
+import re
+
+RUNNING, RUNNABLE, BLOCKED, DEAD = "running", "runnable", "blocked", "dead"
+ACTIVE = (RUNNING, RUNNABLE)
+
+# The thread is -1 when it is past its end.
+LINE = re.compile(rb"^\s*-?\d+\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+):\s+(.*)$")
+SWITCH = re.compile(rb"prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> .*next_pid=(\d+) ")
+PID = re.compile(rb" pid=(\d+)")
+CHILD = re.compile(rb" child_pid=(\d+)")
+EXEC = re.compile(rb" pid=(\d+) old_pid=(\d+)")
+
+
+class Damaged(Exception):
+    """The recording itself is not complete."""
+
+
+def parse(lines):
+    """(time in ns, event, payload) of each line of `perf script -F tid,cpu,time,event,trace`."""
+    for line in lines:
+        match = LINE.match(line)
+        if match:
+            seconds, ns = int(match[2]), int(match[3])
+            yield seconds * 1_000_000_000 + ns, match[4].decode(), match[5]
+        elif line.strip():      # lost events, or what this does not understand
+            raise Damaged(line.decode("utf-8", "replace").strip())
+
+
+class Thread:
+    def __init__(self, time_ns, state):
+        self.changes = [(time_ns, state)]       # when, and what it does from then on
+
+    @property
+    def state(self):
+        return self.changes[-1][1]
+
+    def become(self, time_ns, state):
+        self.changes.append((time_ns, state))
+
+    def was_woken_before_it_slept(self):
+        """
+        It runs again and no wake-up came since it went to sleep. Nobody runs without one: the
+        wake-up came just before, and it was never asleep.
+        """
+        self.changes[-1] = (self.changes[-1][0], RUNNABLE)
+
+
+class Model:
+    def __init__(self, events, command_pid):
+        self.threads = []                       # every life of every thread
+        self.tids = collections.defaultdict(list)
+        self.by_tid = {}                        # those alive
+        self.is_begun = False
+        for time_ns, event, payload in events:
+            self.add(time_ns, event, payload, command_pid)
+
+    def begin(self, tid, time_ns, state):
+        thread = Thread(time_ns, state)
+        self.by_tid[tid] = thread
+        self.threads.append(thread)
+        self.tids[tid].append(thread)
+
+    def add(self, time_ns, event, payload, command_pid):
+        if event == "sched_process_exec":
+            match = EXEC.search(payload)
+            self.on_exec(time_ns, int(match[1]), int(match[2]), command_pid)
+        elif not self.is_begun:
+            pass
+        elif event == "sched_switch":
+            match = SWITCH.search(payload)
+            self.on_switch(time_ns, int(match[1]), match[2].decode(), int(match[3]))
+        elif event == "sched_waking":
+            thread = self.by_tid.get(int(PID.search(payload)[1]))
+            if thread and thread.state == BLOCKED:
+                thread.become(time_ns, RUNNABLE)
+        elif event == "sched_process_fork":
+            parent = int(PID.search(payload)[1])
+            if parent in self.by_tid:
+                self.begin(int(CHILD.search(payload)[1]), time_ns, RUNNABLE)
+
+    def on_exec(self, time_ns, tid, old_tid, command_pid):
+        if tid == command_pid and not self.is_begun:
+            self.is_begun = True
+            self.begin(tid, time_ns, RUNNING)
+        elif tid != old_tid and old_tid in self.by_tid:
+            self.by_tid[tid] = self.by_tid.pop(old_tid)
+
+    def on_switch(self, time_ns, out_tid, state, in_tid):
+        thread = self.by_tid.get(out_tid)
+        if thread:
+            if state[0] == "R":
+                thread.become(time_ns, RUNNABLE)
+            elif state[0] in "ZX":
+                thread.become(time_ns, DEAD)
+                del self.by_tid[out_tid]
+            else:
+                thread.become(time_ns, BLOCKED)
+        thread = self.by_tid.get(in_tid)
+        if thread:
+            if thread.state == BLOCKED:
+                thread.was_woken_before_it_slept()
+            thread.become(time_ns, RUNNING)
+
+    def solve(self):
+        """Times and CMetrics by tid, and by number of active threads."""
+        changes = sorted((time_ns, i, number, state)
+                         for number, thread in enumerate(self.threads)
+                         for i, (time_ns, state) in enumerate(thread.changes))
+        if not changes:
+            raise Damaged("the command's exec is not in the recording")
+        states = {}
+        figures = [collections.Counter() for _ in self.threads]
+        levels = collections.Counter()
+        before_ns = changes[0][0]
+        for time_ns, _, number, state in changes:
+            length_ns = time_ns - before_ns
+            if length_ns and states:
+                active = [t for t, s in states.items() if s in ACTIVE]
+                levels[len(active)] += length_ns
+                for other in states:
+                    figures[other][states[other]] += length_ns
+                for other in active:
+                    share = length_ns / len(active)
+                    figures[other]["cmetric"] += share
+                    if states[other] == RUNNING:
+                        figures[other]["oncpu"] += share
+            before_ns = time_ns
+            if state == RUNNING:
+                figures[number]["slices"] += 1
+            if state == DEAD:
+                states.pop(number, None)
+            else:
+                states[number] = state
+        numbers = {id(thread): number for number, thread in enumerate(self.threads)}
+        by_tid = {tid: sum((figures[numbers[id(t)]] for t in lives), collections.Counter())
+                  for tid, lives in self.tids.items()}
+        return by_tid, levels, (changes[0][0], changes[-1][0])

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The bytes are a program file: names and lines of places all over it. Runs in this process, so
+ * crashes of libelf and libdw show, which the tool survives in its worker: FUZZ_WORKER=1 in
+ * the environment asks by way of the worker, and only what kills the tool itself shows.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbol/object.h"
+#include "symbol/worker.h"
+
+static struct answer answer;
+
+static void check(const struct answer *answer, uint32_t place)
+{
+	if (place >= answer->text_bytes || strlen(answer->text + place) >= ANSWER_NAME_BYTES)
+		abort();
+}
+
+static void check_answer(const struct answer *answer)
+{
+	if (answer->frame_count > SYMBOL_INLINE_MAX || answer->text_bytes > ANSWER_TEXT_BYTES)
+		abort();
+	for (uint32_t i = 0; i < answer->frame_count; i++) {
+		check(answer, answer->frames[i].function);
+		check(answer, answer->frames[i].file);
+	}
+}
+
+static uint64_t place_of(unsigned int i, size_t size_bytes)
+{
+	/* Where small programs have their code, and everywhere else. */
+	return i < 24 ? 0x1000 + i * 0x14 : (uint64_t)i * size_bytes / 32;
+}
+
+static void ask_here(int fd, size_t size_bytes)
+{
+	struct object *object = object_new(fd, 0, "/nowhere/program");
+
+	for (unsigned int i = 0; i < 32; i++) {
+		object_find(object, place_of(i, size_bytes), i % 8 != 7, &answer);
+		check_answer(&answer);
+	}
+	object_free(object);
+}
+
+static void ask_worker(int fd, size_t size_bytes)
+{
+	static struct worker *worker;
+	static struct module module = { .kind = MODULE_FILE, .path = "/nowhere/program" };
+	const struct answer *answer;
+	int err = 0;
+
+	if (!worker)
+		worker = worker_new();
+	module.number++;
+	module.fd = fd;
+	for (unsigned int i = 0; i < 32 && !err; i++) {
+		err = worker_ask(worker, &module, place_of(i, size_bytes), true, &answer);
+		if (!err)
+			check_answer(answer);
+	}
+	if (err == -ECANCELED) {
+		worker_free(worker);
+		worker = NULL;
+	}
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
+{
+	int fd = memfd_create("program", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, bytes, size_bytes) != (ssize_t)size_bytes)
+		abort();
+	if (getenv("FUZZ_WORKER"))
+		ask_worker(fd, size_bytes);
+	else
+		ask_here(fd, size_bytes);
+	return 0;
+}

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each golden JSON report is valid by doc/report-schema.json, and the schema itself is one.
+# A broken report must be refused, or this test would not see a schema that allows anything.
+cd "$(dirname "$0")/../../.." || exit 1
+schema=doc/report-schema.json
+python=/usr/bin/python3
+if ! $python -c 'import jsonschema' 2>/dev/null; then
+	echo "1..0 # SKIP python3-jsonschema is not installed"
+	exit 0
+fi
+set -- tests/golden/view/*.json
+echo "1..$(($# + 2))"
+failed=0
+
+# check NUMBER NAME COMMAND...
+check()
+{
+	number=$1 name=$2
+	shift 2
+	if output=$("$@" 2>&1); then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name"
+		echo "$output" | sed 's/^/# /' | head -20
+		failed=1
+	fi
+}
+
+valid()
+{
+	$python -m jsonschema -i "$1" "$schema"
+}
+
+is_schema()
+{
+	$python -c 'import json, jsonschema, sys
+jsonschema.Draft202012Validator.check_schema(json.load(open(sys.argv[1])))' "$schema"
+}
+
+refuses()
+{
+	broken=$(mktemp) || return 1
+	sed 's/"wall_ns": [0-9]*/"wall_ns": -1/' "$1" >"$broken"
+	! valid "$broken" 2>/dev/null
+	result=$?
+	rm -f "$broken"
+	return $result
+}
+
+check 1 "the schema is a schema" is_schema
+check 2 "a negative time is refused" refuses "$1"
+number=3
+for report in "$@"; do
+	check $number "${report##*/} is valid" valid "$report"
+	number=$((number + 1))
+done
+exit $failed

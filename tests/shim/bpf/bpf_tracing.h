@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Stands in for libbpf's: a program is a function that tests call with its arguments. */
+#pragma once
+
+#define BPF_PROG(name, args...) name(void *ctx __attribute__((unused)), ##args)

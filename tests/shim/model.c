@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void model_init(struct model *model, uint32_t nmin)
+{
+	*model = (struct model){ .nmin = nmin };
+}
+
+void model_fini(struct model *model)
+{
+	free(model->changes);
+}
+
+void model_change(struct model *model, uint64_t time_ns, int active, int alive)
+{
+	model->alive += alive;
+	assert(!model->count || model->changes[model->count - 1].time_ns <= time_ns);
+	if (model->count == model->room) {
+		model->room = model->room ? 2 * model->room : 64;
+		model->changes = realloc(model->changes, model->room * sizeof(*model->changes));
+		assert(model->changes);
+	}
+	model->changes[model->count++] = (struct model_change){ time_ns, active };
+	model->active += active;
+	assert(model->active >= 0 && model->alive >= model->active);
+}
+
+model_integral model_active_between(const struct model *model, uint64_t begin_ns, uint64_t end_ns)
+{
+	model_integral sum = 0;
+	uint64_t last_ns = begin_ns;
+	int64_t active = 0;
+
+	for (size_t i = 0; i < model->count; i++) {
+		const struct model_change *change = &model->changes[i];
+
+		if (change->time_ns >= end_ns)
+			break;
+		if (change->time_ns > begin_ns) {
+			sum += (model_integral)active * (change->time_ns - last_ns);
+			last_ns = change->time_ns;
+		}
+		active += change->active;
+	}
+	return sum + (model_integral)active * (end_ns - last_ns);
+}
+
+uint64_t model_nmin_doubled(const struct model *model, int64_t alive)
+{
+	if (model->nmin)
+		return 2ull * model->nmin;
+	return alive > 2 ? alive : 2;
+}
+
+bool model_is_critical(const struct model *model, uint64_t begin_ns, uint64_t end_ns)
+{
+	model_integral length_ns = end_ns - begin_ns;
+
+	return 2 * model_active_between(model, begin_ns, end_ns) <=
+	       length_ns * model_nmin_doubled(model, model->alive);
+}

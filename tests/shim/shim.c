@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "shim.h"
+
+#include <errno.h>
+
+uint64_t shim_now_ns, shim_tick_ns;
+uint32_t shim_cpu;
+struct task_struct *shim_current;
+struct pt_regs shim_user_regs;
+struct shim_stack shim_user_stack, shim_kernel_stack;
+uint64_t shim_stacks_asked;
+bool shim_storage_fails, shim_stacks_map_fails;
+uint32_t (*shim_random)(void);
+void (*shim_at_point)(void);
+
+/* Says which promise a program broke, and ends the test run: a verifier would not load it. */
+#define require(condition) do {								\
+	if (!(condition)) {								\
+		fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);	\
+		abort();								\
+	}										\
+} while (0)
+
+/* --- A hash table whose values do not move ---------------------------------------------- */
+
+enum { TABLE_BITS = 13, TABLE_SLOTS = 1 << TABLE_BITS, VALUE_BYTES = 64 };
+
+struct entry {
+	uint64_t key;
+	uint64_t value[VALUE_BYTES / 8];
+	struct entry *next;
+};
+
+struct hash_table {
+	struct entry *slots[TABLE_SLOTS];
+	size_t count;
+};
+
+static struct hash_table threads_table, targets_table, stacks_table;
+
+static struct entry **table_place(struct hash_table *table, uint64_t key)
+{
+	struct entry **e = &table->slots[(key * 0x9e3779b97f4a7c15ull) >> (64 - TABLE_BITS)];
+
+	while (*e && (*e)->key != key)
+		e = &(*e)->next;
+	return e;
+}
+
+static void *table_get(struct hash_table *table, uint64_t key)
+{
+	struct entry *e = *table_place(table, key);
+
+	return e ? e->value : NULL;
+}
+
+static void *table_add(struct hash_table *table, uint64_t key)
+{
+	struct entry **place = table_place(table, key);
+
+	if (!*place) {
+		*place = calloc(1, sizeof(**place));
+		require(*place);
+		(*place)->key = key;
+		table->count++;
+	}
+	return (*place)->value;
+}
+
+static void table_delete(struct hash_table *table, uint64_t key)
+{
+	struct entry **place = table_place(table, key), *e = *place;
+
+	if (!e)
+		return;
+	*place = e->next;
+	free(e);
+	table->count--;
+}
+
+static void table_clear(struct hash_table *table)
+{
+	for (size_t i = 0; i < TABLE_SLOTS && table->count; i++)
+		while (table->slots[i])
+			table_delete(table, table->slots[i]->key);
+}
+
+/* --- Ring buffers: as full as the kernel's, record by record ---------------------------- */
+
+enum { RECORD_BUSY, RECORD_SENT, RECORD_DISCARDED, RECORD_HEADER_BYTES = 8 };
+
+struct record {
+	struct record *next;
+	uint64_t size;
+	int state;
+	uint64_t data[];
+};
+
+struct shim_ring {
+	size_t capacity, used;
+	struct record *first, *last;
+};
+
+static struct shim_ring rings_by_cpu[2][CPUS_MAX];
+static struct record *last_read;
+static size_t records_open;
+
+static struct shim_ring *ring_of(void *map, uint32_t cpu)
+{
+	require(map == &rings || map == &sample_rings);
+	if (cpu >= CPUS_MAX || !rings_by_cpu[map == &sample_rings][cpu].capacity)
+		return NULL;
+	return &rings_by_cpu[map == &sample_rings][cpu];
+}
+
+static size_t record_bytes(uint64_t size)
+{
+	return (size + RECORD_HEADER_BYTES + 7) / 8 * 8;
+}
+
+void *bpf_ringbuf_reserve(void *map, __u64 size, __u64 flags)
+{
+	struct shim_ring *ring = map;
+	struct record *record;
+
+	shim_point();
+	require(!flags && size);
+	/* The kernel never fills the last byte: positions would be equal. */
+	if (ring->used + record_bytes(size) > ring->capacity - 1)
+		return NULL;
+	record = malloc(sizeof(*record) + size);
+	require(record);
+	memset(record->data, 0xa5, size);	/* what a program forgets to fill shows */
+	record->next = NULL;
+	record->size = size;
+	record->state = RECORD_BUSY;
+	if (ring->last)
+		ring->last->next = record;
+	else
+		ring->first = record;
+	ring->last = record;
+	ring->used += record_bytes(size);
+	records_open++;
+	return record->data;
+}
+
+static void record_close(void *data, int state)
+{
+	struct record *record = (struct record *)((char *)data - offsetof(struct record, data));
+
+	require(record->state == RECORD_BUSY);
+	record->state = state;
+	records_open--;
+}
+
+void bpf_ringbuf_submit(void *data, __u64 flags)
+{
+	require(flags == BPF_RB_NO_WAKEUP);
+	shim_point();
+	record_close(data, RECORD_SENT);
+}
+
+void bpf_ringbuf_discard(void *data, __u64 flags)
+{
+	require(flags == BPF_RB_NO_WAKEUP);
+	shim_point();
+	record_close(data, RECORD_DISCARDED);
+}
+
+long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags)
+{
+	void *copy = bpf_ringbuf_reserve(ring, size, 0);
+
+	require(flags == BPF_RB_NO_WAKEUP);
+	if (!copy)
+		return -EAGAIN;
+	memcpy(copy, data, size);
+	record_close(copy, RECORD_SENT);
+	return 0;
+}
+
+const struct ev_header *shim_read(struct rings_map *map, uint32_t cpu, size_t *size)
+{
+	struct shim_ring *ring = ring_of(map, cpu);
+	struct record *record;
+
+	free(last_read);
+	last_read = NULL;
+	while (ring && ring->first && ring->first->state != RECORD_BUSY) {
+		record = ring->first;
+		ring->first = record->next;
+		if (!ring->first)
+			ring->last = NULL;
+		ring->used -= record_bytes(record->size);
+		if (record->state == RECORD_SENT) {
+			last_read = record;
+			if (size)
+				*size = record->size;
+			return (const struct ev_header *)record->data;
+		}
+		free(record);
+	}
+	return NULL;
+}
+
+size_t shim_bytes_waiting(struct rings_map *map, uint32_t cpu)
+{
+	struct shim_ring *ring = ring_of(map, cpu);
+
+	return ring ? ring->used : 0;
+}
+
+size_t shim_records_open(void)
+{
+	return records_open;
+}
+
+void shim_make_ring(struct rings_map *map, uint32_t cpu, size_t bytes)
+{
+	rings_by_cpu[map == &sample_rings][cpu].capacity = bytes;
+}
+
+void shim_make_rings(uint32_t cpu_count, size_t bytes)
+{
+	for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
+		shim_make_ring(&rings, cpu, bytes);
+		shim_make_ring(&sample_rings, cpu, bytes);
+	}
+}
+
+/* --- Maps ------------------------------------------------------------------------------- */
+
+static struct stack_scratch scratch_by_cpu[CPUS_MAX];
+
+void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	shim_point();
+	if (map == &rings || map == &sample_rings)
+		return ring_of(map, *(const uint32_t *)key);
+	if (map == &scratch)
+		return *(const uint32_t *)key ? NULL : &scratch_by_cpu[shim_cpu];
+	if (map == &stacks_known)
+		return table_get(&stacks_table, *(const uint64_t *)key);
+	require(map == &targets);
+	return table_get(&targets_table, *(const uint32_t *)key);
+}
+
+long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 flags)
+{
+	shim_point();
+	if (map == &stacks_known) {
+		if (shim_stacks_map_fails)
+			return -ENOMEM;
+		*(uint8_t *)table_add(&stacks_table, *(const uint64_t *)key) =
+			*(const uint8_t *)value;
+		return 0;
+	}
+	require(map == &targets);
+	if (flags == BPF_EXIST && !table_get(&targets_table, *(const uint32_t *)key))
+		return -ENOENT;
+	shim_set_target(*(const uint32_t *)key, *(const uint32_t *)value);
+	return 0;
+}
+
+void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u64 flags)
+{
+	_Static_assert(sizeof(struct thread_state) <= VALUE_BYTES, "the table's values hold it");
+
+	shim_point();
+	require(map == &threads && !value);
+	if (!task)
+		return NULL;
+	if (!(flags & BPF_LOCAL_STORAGE_GET_F_CREATE) || shim_storage_fails)
+		return table_get(&threads_table, (uintptr_t)task);
+	return table_add(&threads_table, (uintptr_t)task);
+}
+
+struct thread_state *shim_thread(struct task_struct *task)
+{
+	return table_get(&threads_table, (uintptr_t)task);
+}
+
+void shim_free_task(struct task_struct *task)
+{
+	table_delete(&threads_table, (uintptr_t)task);
+}
+
+void shim_set_target(uint32_t pid, uint32_t kind)
+{
+	*(uint32_t *)table_add(&targets_table, pid) = kind;
+}
+
+uint32_t shim_target(uint32_t pid)
+{
+	uint32_t *kind = table_get(&targets_table, pid);
+
+	return kind ? *kind : 0;
+}
+
+void shim_forget_stacks(void)
+{
+	table_clear(&stacks_table);
+}
+
+/* --- The rest --------------------------------------------------------------------------- */
+
+void shim_point(void)
+{
+	if (shim_at_point)
+		shim_at_point();
+}
+
+__u64 bpf_ktime_get_ns(void)
+{
+	shim_point();
+	shim_now_ns += shim_tick_ns;
+	return shim_now_ns;
+}
+
+__u32 bpf_get_smp_processor_id(void)
+{
+	return shim_cpu;
+}
+
+static uint32_t random_fixed(void)
+{
+	static uint64_t x = 88172645463325252ull;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x >> 32;
+}
+
+__u32 bpf_get_prandom_u32(void)
+{
+	return shim_random ? shim_random() : random_fixed();
+}
+
+long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
+{
+	const struct shim_stack *stack =
+		flags & BPF_F_USER_STACK ? &shim_user_stack : &shim_kernel_stack;
+	char *begin = (char *)scratch_by_cpu[shim_cpu].frames;
+	size_t bytes;
+
+	(void)ctx;
+	shim_point();
+	shim_stacks_asked++;
+	require((char *)frames >= begin &&
+		(char *)frames + size <= begin + sizeof(scratch_by_cpu[shim_cpu].frames));
+	if (size % sizeof(uint64_t))
+		return -EINVAL;
+	memset(frames, 0, size);	/* so does the kernel on failure */
+	if (stack->count < 0)
+		return stack->count;
+	bytes = stack->count * sizeof(uint64_t);
+	if (bytes > size)
+		bytes = size;
+	memcpy(frames, stack->frames, bytes);
+	return bytes;
+}
+
+struct task_struct *bpf_get_current_task_btf(void)
+{
+	return shim_current;
+}
+
+long bpf_task_pt_regs(struct task_struct *task)
+{
+	(void)task;
+	return (long)&shim_user_regs;
+}
+
+long bpf_probe_read_kernel(void *to, __u32 size, const void *from)
+{
+	memcpy(to, from, size);
+	return 0;
+}
+
+void shim_reset(void)
+{
+	for (uint32_t i = 0; i < 2 * CPUS_MAX; i++) {
+		struct shim_ring *ring = &rings_by_cpu[i / CPUS_MAX][i % CPUS_MAX];
+
+		while (ring->first) {
+			struct record *record = ring->first;
+
+			ring->first = record->next;
+			free(record);
+		}
+		*ring = (struct shim_ring){ 0 };
+	}
+	free(last_read);
+	last_read = NULL;
+	records_open = 0;
+	table_clear(&threads_table);
+	table_clear(&targets_table);
+	table_clear(&stacks_table);
+	shim_now_ns = 1000000;
+	shim_tick_ns = 0;
+	shim_cpu = 0;
+	shim_current = NULL;
+	shim_user_stack = shim_kernel_stack = (struct shim_stack){ 0 };
+	shim_stacks_asked = 0;
+	shim_storage_fails = shim_stacks_map_fails = false;
+	shim_random = NULL;
+	shim_at_point = NULL;
+
+	shim_set_option(nmin, 0);
+	shim_set_option(stack_depth, STACK_DEPTH_MAX);
+	shim_set_option(kernel_stacks, false);
+	shim_set_option(threads_only, false);
+	shim_set_option(processes_only, false);
+	shim_set_option(trace_all, false);
+	shim_set_option(own_pid, 0);
+	memset(cpu_counts, 0, sizeof(cpu_counts));
+	activity = threads_alive = threads_born = threads_untracked = 0;
+	keep_all_above_ns = 0;
+}

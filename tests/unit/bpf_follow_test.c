@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who is traced: commands from their exec on, children, execs by other threads than the
+ * first, exits, and the limits. The rules over random lives are in bpf_schedule_test.c.
+ */
+#include "test.h"
+#include "world.h"
+
+#include <errno.h>
+
+static struct world world;
+
+static void begin(const struct world_options *options)
+{
+	struct world_options with_cpus = options ? *options : (struct world_options){ 0 };
+
+	with_cpus.cpu_count = 2;
+	with_cpus.begin_ns = 1000000;
+	world_init(&world, &with_cpus);
+}
+
+static void end(void)
+{
+	world_fini(&world);
+}
+
+static struct world_task *add_running(struct world_task *leader, uint32_t cpu)
+{
+	struct world_task *task = world_add_task(&world, leader);
+
+	world_wake(&world, cpu, task);
+	world_leave(&world, cpu, LEAVE_PREEMPTED, task);
+	return task;
+}
+
+TEST(a_command_is_traced_from_its_exec_on)
+{
+	struct world_task *task, *child;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXEC);
+	world_visit(&world, 1, task);
+	world_rename(&world, 0, "before");
+	child = world_fork(&world, 0, true);
+	CHECK(!shim_thread(&task->task) && !shim_thread(&child->task) && !threads_alive);
+	world_sleep(&world, 0, 1, NULL);
+	world_wake(&world, 0, task);
+	world_leave(&world, 0, LEAVE_PREEMPTED, task);
+	CHECK(!threads_alive && !active_count());
+
+	world_exec(&world, 0);
+	CHECK(task->is_traced && threads_alive == 1 && active_count() == 1);
+	world_pass(&world, 1000000);
+	child = world_fork(&world, 0, false);
+	CHECK(child->is_traced && threads_alive == 2);
+	world_exec(&world, 0);
+	world_sleep(&world, 0, 1, NULL);
+	/* Its slice began at the exec. */
+	CHECK(world.slices == 1);
+	end();
+}
+
+TEST(an_exec_of_somebody_else_is_not_traced)
+{
+	struct world_task *task;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid + 1, TARGET_EXEC);
+	world_exec(&world, 0);
+	CHECK(!shim_thread(&task->task) && !threads_alive);
+	end();
+}
+
+TEST(a_thread_that_execs_takes_over_the_id_of_its_process)
+{
+	struct world_task *leader, *thread;
+
+	begin(NULL);
+	leader = add_running(NULL, 0);
+	shim_set_target(leader->task.pid, TARGET_EXISTING);
+	world_visit(&world, 1, leader);
+	thread = world_fork(&world, 0, true);
+	/* The kernel ends the others, the first thread last, then gives its ids to the caller. */
+	world_exit(&world, 0, true);
+	world_leave(&world, 0, LEAVE_DEAD, thread);
+	CHECK(threads_alive == 1);
+	thread->task.pid = leader->task.pid;
+	thread->task.group_leader = &thread->task;
+	shim_free_task(&leader->task);
+	world_exec(&world, 0);
+	CHECK(thread->number == 2 && threads_alive == 1 && active_count() == 1);
+	CHECK(threads_born == 2);
+	end();
+}
+
+TEST(the_stack_at_exit_stands_for_the_last_slices)
+{
+	struct world_task *task;
+	uint64_t stack;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	world_visit(&world, 1, task);
+	world_exit(&world, 0, true);
+	stack = world.path_ids[task->path];
+	CHECK(stack);
+	shim_stacks_asked = 0;
+	world_sleep(&world, 0, 2, NULL);	/* waits for a lock while it exits */
+	CHECK(world.last_switch.stack == stack && world.last_switch.flags == SWITCH_HAS_STACK);
+	world_wake(&world, 1, task);
+	world_leave(&world, 0, LEAVE_PREEMPTED, task);
+	world_pass(&world, 1000000);
+	world_leave(&world, 0, LEAVE_DEAD, NULL);
+	CHECK(world.last_switch.stack == stack && world.last_switch.flags == SWITCH_HAS_STACK);
+	CHECK(world.last_switch.state == SWITCH_DEAD && !shim_stacks_asked);
+	end();
+}
+
+TEST(where_the_memory_is_gone_at_exit_the_stack_is_unreadable)
+{
+	struct world_task *task;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	world_visit(&world, 1, task);
+	shim_stacks_asked = 0;
+	world_exit(&world, 0, false);
+	world_leave(&world, 0, LEAVE_DEAD, NULL);
+	CHECK(world.last_switch.flags == SWITCH_HAS_STACK && !world.last_switch.stack);
+	CHECK(!shim_stacks_asked);
+	end();
+}
+
+TEST(processes_only_follows_children_of_processes_that_are_not_listed_yet)
+{
+	struct world_options options = { .processes_only = true };
+	struct world_task *leader, *thread;
+
+	begin(&options);
+	leader = world_add_task(&world, NULL);
+	shim_set_target(leader->task.pid, TARGET_EXISTING);
+	thread = add_running(leader, 0);
+	CHECK(world_fork(&world, 0, false)->is_traced);
+	CHECK(!world_fork(&world, 0, true)->is_traced);
+	world_visit(&world, 1, thread);
+	CHECK(!thread->is_traced);
+	end();
+}
+
+TEST(threads_only_does_not_follow_into_children)
+{
+	struct world_options options = { .threads_only = true };
+	struct world_task *task;
+
+	begin(&options);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	CHECK(world_fork(&world, 0, true)->is_traced);		/* not listed yet */
+	CHECK(!world_fork(&world, 0, false)->is_traced);
+	world_visit(&world, 1, task);
+	CHECK(world_fork(&world, 0, true)->is_traced);
+	CHECK(!world_fork(&world, 0, false)->is_traced);
+	end();
+}
+
+TEST(trace_all_leaves_out_the_kernel_s_threads_and_pinch)
+{
+	struct world_options options = { .trace_all = true, .own_pid = 101 };
+	struct world_task *pinch, *kernel, *other;
+
+	begin(&options);
+	pinch = add_running(NULL, 0);
+	CHECK((uint32_t)pinch->task.pid == options.own_pid);
+	world_visit(&world, 1, pinch);
+	CHECK(!pinch->is_traced && !world_fork(&world, 0, true)->is_traced);
+	/* What pinch starts is not pinch. */
+	CHECK(world_fork(&world, 0, false)->is_traced);
+	kernel = add_running(NULL, 1);
+	kernel->task.flags = PF_KTHREAD;
+	world_visit(&world, 1, kernel);
+	CHECK(!kernel->is_traced && !world_fork(&world, 1, false)->is_traced);
+	other = world_add_task(&world, NULL);
+	world_visit(&world, 1, other);
+	CHECK(other->is_traced);
+	end();
+}
+
+TEST(a_thread_without_memory_for_its_state_is_counted_not_traced)
+{
+	struct world_task *task, *child;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	shim_storage_fails = true;
+	sched_process_fork(NULL, &task->task, &world_add_task(&world, task)->task);
+	CHECK(threads_untracked == 1 && !threads_alive && !active_count());
+	list_threads(&(struct bpf_iter__task){ .task = &task->task });
+	CHECK(threads_untracked == 2 && !threads_alive);
+	CHECK(!shim_read(&rings, 0, NULL) && !shim_read(&rings, 1, NULL));
+	shim_storage_fails = false;
+	world_visit(&world, 1, task);
+	CHECK(task->is_traced && task->number == 1);
+
+	shim_storage_fails = true;
+	child = world_add_task(&world, NULL);
+	shim_set_target(child->task.pid, TARGET_EXEC);
+	sched_process_exec(NULL, &child->task);
+	CHECK(threads_untracked == 3 && threads_alive == 1);
+	CHECK(shim_target(child->task.pid) == TARGET_EXEC);
+	end();
+}
+
+TEST(more_threads_than_can_be_counted_are_refused)
+{
+	struct world_task *task;
+	struct task_struct *children;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	world_visit(&world, 1, task);
+	children = calloc(THREADS_ACTIVE_MAX + 1, sizeof(*children));
+	for (uint32_t i = 0; i < THREADS_ACTIVE_MAX + 1; i++) {
+		children[i] = task->task;
+		children[i].pid = 1000 + i;
+		sched_process_fork(NULL, &task->task, &children[i]);
+	}
+	CHECK(threads_alive == THREADS_ACTIVE_MAX && active_count() == THREADS_ACTIVE_MAX);
+	CHECK(threads_untracked == 2 && threads_born == THREADS_ACTIVE_MAX);
+
+	/* The integral holds as many: a second later, 65535 seconds of activity. */
+	CHECK(((active_integral(shim_now_ns + 1000000000) - active_integral(shim_now_ns)) &
+	       INTEGRAL_MASK) == THREADS_ACTIVE_MAX * 1000000000ull);
+
+	children[0].__state = TASK_DEAD;
+	sched_switch(NULL, false, &children[0], &world.idle[0].task, TASK_DEAD);
+	sched_process_fork(NULL, &task->task, &children[THREADS_ACTIVE_MAX]);
+	CHECK(threads_alive == THREADS_ACTIVE_MAX && threads_untracked == 2);
+	free(children);
+	end();
+}
+
+TEST(a_thread_in_a_container_has_both_its_ids)
+{
+	struct { struct pid pid; struct upid more[40]; } nested = { .pid.level = 2 };
+	const struct ev_thread_found *e;
+	struct world_task *task;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	task->task.thread_pid = &nested.pid;
+	nested.pid.numbers[0].nr = task->task.pid;
+	nested.more[0].nr = 50;
+	nested.more[1].nr = 7;
+	list_threads(&(struct bpf_iter__task){ .task = &task->task });
+	e = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
+	CHECK(e->tid == (uint32_t)task->task.pid && e->ns_tid == 7 && e->ns_pid == 7);
+	nested.pid.level = 33;		/* no kernel nests so deep: not to be believed */
+	list_threads(&(struct bpf_iter__task){ .task = &task->task });
+	e = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
+	CHECK(e->tid == (uint32_t)task->task.pid && !e->ns_tid);
+	end();
+}
+
+TEST(the_iterator_s_end_is_no_task)
+{
+	begin(NULL);
+	CHECK(!list_threads(&(struct bpf_iter__task){ .task = NULL }));
+	end();
+}

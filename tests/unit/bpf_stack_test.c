@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Call paths: what they are called, when their frames are sent, and how the governor thins
+ * them out.
+ */
+#include "test.h"
+#include "world.h"
+
+#include <errno.h>
+
+static struct world world;
+static struct world_task *task, *other;
+
+/* One traced task on CPU 0, the only active one, so that each of its slices is critical. */
+static void begin(void)
+{
+	struct world_options options = { .cpu_count = 1, .begin_ns = 1000000 };
+
+	world_init(&world, &options);
+	task = world_add_task(&world, NULL);
+	other = world_add_task(&world, NULL);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	world_visit(&world, 0, task);
+	world_wake(&world, 0, task);
+	world_leave(&world, 0, LEAVE_PREEMPTED, task);
+}
+
+static void end(void)
+{
+	CHECK(!shim_records_open());
+	world_fini(&world);
+}
+
+static void set_frames(struct shim_stack *stack, long count, uint64_t first)
+{
+	stack->count = count;
+	for (long i = 0; i < count; i++)
+		stack->frames[i] = first + i;
+}
+
+/* Ends a slice of length_ns with the frames that are set, begins the next. */
+static struct ev_sched_switch slice_of_ns(uint64_t length_ns)
+{
+	const struct ev_header *header;
+	struct ev_sched_switch e;
+
+	shim_now_ns += length_ns;
+	sched_switch(NULL, true, &task->task, &other->task, 0);
+	header = shim_read(&rings, 0, NULL);
+	CHECK(header && !header->subsys && header->event == TRACE_EVENT_SCHED_SWITCH);
+	e = *(const struct ev_sched_switch *)header;
+	return e;
+}
+
+static void back_on_cpu(void)
+{
+	sched_switch(NULL, true, &other->task, &task->task, 0);
+	CHECK(shim_read(&rings, 0, NULL));
+	CHECK(!shim_read(&rings, 0, NULL));
+}
+
+/* The id of the stack that is set; *frames_sent: its frames, NULL when they were not sent. */
+static uint64_t take(const struct ev_stack_frames **frames_sent)
+{
+	static struct {
+		struct ev_stack_frames e;
+		uint64_t frames[SHIM_FRAMES_MAX];
+	} copy;
+	struct ev_sched_switch e = slice_of_ns(1000000);
+	const struct ev_header *header;
+	size_t size;
+
+	CHECK(e.flags == SWITCH_HAS_STACK && !e.keep);
+	*frames_sent = NULL;
+	header = shim_read(&rings, 0, &size);
+	if (header) {
+		CHECK(header->subsys == TRACE_SUBSYS_STACK);
+		memcpy(&copy, header, size);
+		CHECK(copy.e.stack == e.stack && !copy.e.reserved && !copy.e.header.thread);
+		CHECK(size == sizeof(copy.e) + 8 * (copy.e.kernel_count + copy.e.user_count));
+		*frames_sent = &copy.e;
+	}
+	back_on_cpu();
+	return e.stack;
+}
+
+TEST(a_stack_is_sent_once)
+{
+	const struct ev_stack_frames *sent;
+	uint64_t id;
+
+	begin();
+	set_frames(&shim_user_stack, 5, 0x1000);
+	id = take(&sent);
+	CHECK(id && sent && sent->user_count == 5 && !sent->kernel_count);
+	for (uint64_t i = 0; i < 5; i++)
+		CHECK(sent->frames[i] == 0x1000 + i);
+	CHECK(take(&sent) == id && !sent);
+	CHECK(take(&sent) == id && !sent);
+	end();
+}
+
+TEST(a_forgotten_stack_is_sent_again_under_its_name)
+{
+	const struct ev_stack_frames *sent;
+	uint64_t id;
+
+	begin();
+	set_frames(&shim_user_stack, 5, 0x1000);
+	id = take(&sent);
+	shim_forget_stacks();
+	CHECK(take(&sent) == id && sent);
+	CHECK(take(&sent) == id && !sent);
+	end();
+}
+
+TEST(a_stack_that_the_kernel_cannot_remember_is_sent_each_time)
+{
+	const struct ev_stack_frames *sent;
+	uint64_t id;
+
+	begin();
+	shim_stacks_map_fails = true;
+	set_frames(&shim_user_stack, 5, 0x1000);
+	id = take(&sent);
+	CHECK(sent);
+	CHECK(take(&sent) == id && sent);
+	end();
+}
+
+TEST(frames_for_which_the_ring_had_no_room_are_sent_the_next_time)
+{
+	const struct ev_stack_frames *sent;
+	struct ev_sched_switch e;
+	uint64_t id;
+
+	begin();
+	shim_make_ring(&rings, 0, 128);		/* the switch fits, a hundred frames do not */
+	set_frames(&shim_user_stack, 100, 0x1000);
+	e = slice_of_ns(1000000);
+	CHECK(e.flags == SWITCH_HAS_STACK && e.stack);
+	CHECK(!shim_read(&rings, 0, NULL));
+	CHECK(cpu_counts[0].lost == 1 && cpu_counts[0].lost_untold == 1);
+	id = e.stack;
+	shim_make_ring(&rings, 0, 1 << 16);
+	sched_switch(NULL, true, &other->task, &task->task, 0);
+	CHECK(((const struct ev_collect_gap *)shim_read(&rings, 0, NULL))->lost == 1);
+	CHECK(shim_read(&rings, 0, NULL));
+	CHECK(take(&sent) == id && sent && sent->user_count == 100);
+	CHECK(take(&sent) == id && !sent);
+	end();
+}
+
+TEST(stacks_that_differ_in_length_or_order_have_different_names)
+{
+	const struct ev_stack_frames *sent;
+	uint64_t ids[STACK_DEPTH_MAX + 2];
+
+	begin();
+	for (long count = 1; count <= STACK_DEPTH_MAX; count++) {
+		memset(shim_user_stack.frames, 0, sizeof(shim_user_stack.frames));
+		shim_user_stack.count = count;	/* all frames 0 */
+		ids[count - 1] = take(&sent);
+		CHECK(ids[count - 1] && sent && sent->user_count == count);
+	}
+	set_frames(&shim_user_stack, 2, 0x1000);
+	ids[STACK_DEPTH_MAX] = take(&sent);
+	shim_user_stack.frames[0] = 0x1001;
+	shim_user_stack.frames[1] = 0x1000;
+	ids[STACK_DEPTH_MAX + 1] = take(&sent);
+	for (size_t i = 0; i < STACK_DEPTH_MAX + 2; i++)
+		for (size_t j = 0; j < i; j++)
+			CHECK(ids[i] != ids[j]);
+	end();
+}
+
+TEST(kernel_frames_come_before_the_program_s)
+{
+	const struct ev_stack_frames *sent;
+
+	begin();
+	shim_set_option(kernel_stacks, true);
+	set_frames(&shim_kernel_stack, 3, 0xffffffff81000000);
+	set_frames(&shim_user_stack, 2, 0x1000);
+	CHECK(take(&sent));
+	CHECK(sent && sent->kernel_count == 3 && sent->user_count == 2);
+	CHECK(sent->frames[0] == 0xffffffff81000000 && sent->frames[2] == 0xffffffff81000002);
+	CHECK(sent->frames[3] == 0x1000 && sent->frames[4] == 0x1001);
+	end();
+}
+
+TEST(kernel_frames_are_not_asked_for_without_the_option)
+{
+	const struct ev_stack_frames *sent;
+
+	begin();
+	set_frames(&shim_kernel_stack, 3, 0xffffffff81000000);
+	set_frames(&shim_user_stack, 2, 0x1000);
+	shim_stacks_asked = 0;
+	CHECK(take(&sent) && sent->kernel_count == 0 && sent->user_count == 2);
+	CHECK(shim_stacks_asked == 1);
+	end();
+}
+
+TEST(the_same_frames_split_differently_have_different_names)
+{
+	const struct ev_stack_frames *sent;
+	uint64_t id;
+
+	begin();
+	shim_set_option(kernel_stacks, true);
+	set_frames(&shim_kernel_stack, 3, 0x1000);
+	set_frames(&shim_user_stack, 2, 0x1003);
+	id = take(&sent);
+	set_frames(&shim_kernel_stack, 2, 0x1000);
+	set_frames(&shim_user_stack, 3, 0x1002);
+	CHECK(take(&sent) != id && sent);
+	end();
+}
+
+TEST(one_of_two_unreadable_stacks_does_not_spoil_the_other)
+{
+	const struct ev_stack_frames *sent;
+
+	begin();
+	shim_set_option(kernel_stacks, true);
+	shim_kernel_stack.count = -EFAULT;
+	set_frames(&shim_user_stack, 2, 0x1000);
+	CHECK(take(&sent) && sent && !sent->kernel_count && sent->user_count == 2);
+	CHECK(sent->frames[0] == 0x1000);
+	set_frames(&shim_kernel_stack, 2, 0x2000);
+	shim_user_stack.count = -EFAULT;
+	CHECK(take(&sent) && sent && sent->kernel_count == 2 && !sent->user_count);
+	CHECK(sent->frames[1] == 0x2001);
+	end();
+}
+
+TEST(an_unreadable_stack_is_called_0_and_sends_nothing)
+{
+	const struct ev_stack_frames *sent;
+
+	begin();
+	shim_user_stack.count = -EFAULT;
+	CHECK(!take(&sent) && !sent);
+	shim_user_stack.count = 0;
+	CHECK(!take(&sent) && !sent);
+	CHECK(!cpu_counts[0].lost);
+	end();
+}
+
+TEST(the_deepest_stacks_of_both_kinds_fit)
+{
+	const struct ev_stack_frames *sent;
+
+	begin();
+	shim_set_option(kernel_stacks, true);
+	set_frames(&shim_kernel_stack, SHIM_FRAMES_MAX, 0x10000);
+	set_frames(&shim_user_stack, SHIM_FRAMES_MAX, 0x20000);
+	CHECK(take(&sent) && sent->kernel_count == STACK_DEPTH_MAX);
+	CHECK(sent->user_count == STACK_DEPTH_MAX);
+	CHECK(sent->frames[STACK_DEPTH_MAX] == 0x20000);
+	CHECK(sent->frames[2 * STACK_DEPTH_MAX - 1] == 0x20000 + STACK_DEPTH_MAX - 1);
+	end();
+}
+
+TEST(the_depth_option_cuts_the_program_s_stack)
+{
+	const struct ev_stack_frames *sent;
+
+	begin();
+	shim_set_option(stack_depth, 4);
+	set_frames(&shim_user_stack, 10, 0x1000);
+	CHECK(take(&sent) && sent->user_count == 4 && sent->frames[3] == 0x1003);
+	end();
+}
+
+TEST(a_slice_that_is_not_critical_does_not_even_read_its_stack)
+{
+	struct world_task *second;
+	struct ev_sched_switch e;
+
+	begin();
+	second = world_add_task(&world, NULL);	/* both active: N_min is 1 */
+	shim_set_target(second->task.pid, TARGET_EXISTING);
+	world_visit(&world, 0, second);
+	world_wake(&world, 0, second);
+	slice_of_ns(1);
+	shim_forget_stacks();
+	while (shim_read(&rings, 0, NULL))
+		;
+	back_on_cpu();
+	shim_stacks_asked = 0;
+	cpu_counts[0].stacks = 0;
+	e = slice_of_ns(1000000);
+	CHECK(!e.flags && !e.stack && !shim_stacks_asked && !cpu_counts[0].stacks);
+	CHECK(!shim_read(&rings, 0, NULL));
+	end();
+}
+
+TEST(each_stack_taken_is_counted_for_the_governor)
+{
+	const struct ev_stack_frames *sent;
+
+	begin();
+	set_frames(&shim_user_stack, 5, 0x1000);
+	cpu_counts[0].stacks = 0;
+	for (uint32_t i = 0; i < 10; i++)
+		take(&sent);
+	CHECK(cpu_counts[0].stacks == 10);
+	end();
+}
+
+/* --- The governor ------------------------------------------------------------------------- */
+
+static uint32_t random_value, random_calls;
+
+static uint32_t random_scripted(void)
+{
+	random_calls++;
+	return random_value;
+}
+
+static void check_keep(uint64_t length_ns, uint32_t value, uint8_t flags, uint32_t keep)
+{
+	struct ev_sched_switch e;
+
+	random_value = value;
+	e = slice_of_ns(length_ns);
+	CHECK(e.flags == flags && e.keep == keep && !e.stack == (flags != SWITCH_HAS_STACK));
+	while (shim_read(&rings, 0, NULL))
+		;
+	back_on_cpu();
+}
+
+TEST(a_slice_is_kept_exactly_when_the_random_number_is_below_its_probability)
+{
+	begin();
+	set_frames(&shim_user_stack, 5, 0x1000);
+	shim_random = random_scripted;
+	keep_all_above_ns = 1000000;
+	/* Alone, a slice weighs its length: a quarter of the threshold. */
+	check_keep(250000, (1u << 30) - 1, SWITCH_HAS_STACK, 1u << 30);
+	check_keep(250000, 1u << 30, SWITCH_STACK_SKIPPED, 0);
+	check_keep(500000, (1u << 31) - 1, SWITCH_HAS_STACK, 1u << 31);
+	check_keep(500000, 1u << 31, SWITCH_STACK_SKIPPED, 0);
+	check_keep(999999, UINT32_MAX - 4300, SWITCH_HAS_STACK, 4294963001u);
+	check_keep(999999, UINT32_MAX, SWITCH_STACK_SKIPPED, 0);
+	end();
+}
+
+TEST(slices_as_heavy_as_the_threshold_are_all_kept)
+{
+	begin();
+	set_frames(&shim_user_stack, 5, 0x1000);
+	shim_random = random_scripted;
+	random_calls = 0;
+	keep_all_above_ns = 1000000;
+	check_keep(1000000, UINT32_MAX, SWITCH_HAS_STACK, 0);
+	check_keep(1000001, UINT32_MAX, SWITCH_HAS_STACK, 0);
+	check_keep(5000000000, UINT32_MAX, SWITCH_HAS_STACK, 0);
+	keep_all_above_ns = 0;
+	check_keep(1, UINT32_MAX, SWITCH_HAS_STACK, 0);
+	check_keep(0, UINT32_MAX, SWITCH_HAS_STACK, 0);
+	CHECK(!random_calls);
+	end();
+}
+
+TEST(no_slice_is_kept_more_rarely_than_once_in_a_million)
+{
+	begin();
+	set_frames(&shim_user_stack, 5, 0x1000);
+	shim_random = random_scripted;
+	keep_all_above_ns = UINT32_MAX;
+	check_keep(1, 4095, SWITCH_HAS_STACK, 4096);
+	check_keep(1, 4096, SWITCH_STACK_SKIPPED, 0);
+	check_keep(0, 4095, SWITCH_HAS_STACK, 4096);
+	end();
+}
+
+/* A slice of length_ns with this many active all along: its weight is what is asked for. */
+TEST(a_slice_weighs_its_length_over_the_mean_of_the_active)
+{
+	for (uint64_t active = 1; active <= 300; active++) {
+		struct slice slice = { .length_ns = 1000000, .integral = active * 1000000 };
+		uint64_t weight_ns = slice_weight(slice);
+
+		CHECK(weight_ns == 1000000 / active);
+	}
+	CHECK(slice_weight((struct slice){ 0, 0 }) == 0);
+}
+
+static uint64_t random_state;
+
+static uint32_t random_seeded(void)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return random_state >> 32;
+}
+
+/*
+ * Horvitz and Thompson: kept slices, each over its probability, estimate the sum over all.
+ * The variance is known exactly, so five of its roots bound what chance may do.
+ */
+TEST(sums_of_kept_slices_are_unbiased)
+{
+	static const uint64_t lengths_ns[] = { 3000, 20000, 70000, 150000, 400000, 990000, 2000000 };
+	enum { KINDS = sizeof(lengths_ns) / sizeof(*lengths_ns), ROUNDS = 6000 };
+	double sum = 0, estimate = 0, variance = 0, threshold_ns = 1000000;
+	uint32_t kept[KINDS] = { 0 };
+
+	begin();
+	random_state = 42;
+	shim_random = random_seeded;
+	set_frames(&shim_user_stack, 5, 0x1000);
+	keep_all_above_ns = threshold_ns;
+	for (uint32_t i = 0; i < ROUNDS * KINDS; i++) {
+		double length_ns = lengths_ns[i % KINDS];
+		double part = length_ns < threshold_ns ? length_ns / threshold_ns : 1;
+		struct ev_sched_switch e = slice_of_ns(length_ns);
+
+		CHECK(e.flags == SWITCH_HAS_STACK || e.flags == SWITCH_STACK_SKIPPED);
+		sum += length_ns;
+		variance += length_ns * length_ns * (1 - part) / part;
+		if (e.flags == SWITCH_HAS_STACK) {
+			estimate += length_ns / (e.keep ? e.keep / 4294967296.0 : 1);
+			kept[i % KINDS]++;
+		}
+		while (shim_read(&rings, 0, NULL))
+			;
+		back_on_cpu();
+	}
+	CHECK((estimate - sum) * (estimate - sum) < 25 * variance);
+	for (uint32_t i = 0; i < KINDS; i++) {
+		double part = lengths_ns[i] / threshold_ns;
+		double excess = kept[i] - part * ROUNDS;
+
+		if (part >= 1)
+			CHECK(kept[i] == ROUNDS);
+		else
+			CHECK(excess * excess < 25 * ROUNDS * part * (1 - part));
+	}
+	end();
+}

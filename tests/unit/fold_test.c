@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/report.h"
+#include "test.h"
+#include "analysis/fold.h"
+
+static bool folds_to(const struct fold_rules *rules, const char *function, const char *module,
+		     const char *label)
+{
+	struct report_frame frame = { .function = function, .module = module };
+	const char *found = fold_find_label(rules, &frame);
+
+	return label ? found && !strcmp(found, label) : !found;
+}
+
+static bool is_plumbing(const struct fold_rules *rules, const char *function, const char *module)
+{
+	struct report_frame frame = { .function = function, .module = module };
+
+	return fold_is_plumbing(rules, &frame);
+}
+
+/* Adds rules from a file with this text. */
+static int add_text(struct fold_rules *rules, const char *text)
+{
+	char path[] = "/tmp/pinch-fold-XXXXXX";
+	int fd = mkstemp(path), err;
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return -errno;
+	close(fd);
+	err = fold_rules_add_file(rules, path);
+	unlink(path);
+	return err;
+}
+
+TEST(the_frames_below_a_threads_function_are_boilerplate)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(folds_to(rules, "start_thread", "libc.so.6", "thread start"));
+	CHECK(folds_to(rules, "clone3", "libc.so.6", "thread start"));
+	CHECK(folds_to(rules, "__libc_start_call_main", "libc.so.6", "program start"));
+	CHECK(folds_to(rules, "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void "
+		       "(*)(int), int> > >::_M_run()", "a.out", "C++ thread start"));
+	CHECK(folds_to(rules, "void std::__invoke_impl<void, void (*)(int), int>("
+		       "std::__invoke_other, void (*&&)(int), int&&)", "a.out",
+		       "C++ call machinery"));
+	CHECK(folds_to(rules, "tbb::detail::r1::market::process(rml::job&)", "libtbb.so.12",
+		       "TBB scheduler"));
+	CHECK(folds_to(rules, "runtime.goexit.abi0", "server", "Go runtime"));
+	CHECK(folds_to(rules, "std::sys::unix::thread::Thread::new::thread_start", "app",
+		       "Rust thread start"));
+	CHECK(folds_to(rules, "opal_progress", "libopen-pal.so.40", "Open MPI progress"));
+	fold_rules_free(rules);
+}
+
+TEST(the_users_own_functions_are_not_boilerplate)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(folds_to(rules, "main", "a.out", NULL));
+	CHECK(folds_to(rules, "big_work(int)", "a.out", NULL));
+	CHECK(folds_to(rules, "restart_thread", "a.out", NULL));
+	CHECK(folds_to(rules, "start", "a.out", NULL));
+	CHECK(folds_to(rules, NULL, "a.out", NULL));
+	CHECK(!is_plumbing(rules, "big_work(int)", "a.out"));
+	CHECK(!is_plumbing(rules, "dgemv_", "libblas.so.3"));
+	fold_rules_free(rules);
+}
+
+TEST(a_path_is_not_named_after_a_library_call)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(is_plumbing(rules, "pthread_mutex_lock", "libc.so.6"));
+	CHECK(is_plumbing(rules, "std::mutex::lock()", "a.out"));
+	CHECK(is_plumbing(rules, "start_thread", "libc.so.6"));
+	CHECK(folds_to(rules, "pthread_mutex_lock", "libc.so.6", NULL));
+	fold_rules_free(rules);
+}
+
+TEST(rules_of_the_user_go_first_and_the_first_that_matches_decides)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(!add_text(rules, "# mine\n\nmy loop\tevent_*\nother\tevent_loop\n"
+			       "+   start_thread\n"
+			       "plugin start  *   plug*.so\n"));
+	CHECK(folds_to(rules, "event_loop", "a.out", "my loop"));
+	CHECK(folds_to(rules, "start_thread", "libc.so.6", NULL));
+	CHECK(!is_plumbing(rules, "start_thread", "libc.so.6"));
+	CHECK(folds_to(rules, "x", "plug7.so", "plugin start"));
+	CHECK(folds_to(rules, "x", "splug7.so", NULL));
+	CHECK(folds_to(rules, "clone3", "libc.so.6", "thread start"));
+	fold_rules_free(rules);
+}
+
+TEST(a_pattern_takes_all_but_the_star_literally)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(!add_text(rules, "a\tf[abi:cxx11]*g?\n"));
+	CHECK(folds_to(rules, "f[abi:cxx11]xgg?", "m", "a"));
+	CHECK(folds_to(rules, "fa g?", "m", NULL));
+	CHECK(folds_to(rules, "f[abi:cxx11]gx", "m", NULL));
+	fold_rules_free(rules);
+}
+
+TEST(bad_lines_are_skipped_and_good_ones_kept)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(!add_text(rules, "only-a-label\na  b  c  d\n good  goo*  \r\n"));
+	CHECK(folds_to(rules, "good", "m", "good"));
+	CHECK(folds_to(rules, "b", "c", NULL));
+	fold_rules_free(rules);
+}
+
+TEST(a_missing_file_is_an_error_only_when_it_was_named)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	setenv("PINCH_FOLD_RULES", "/nonexistent/fold.rules", 1);
+	CHECK(fold_rules_add_user(rules) == -ENOENT);
+	unsetenv("PINCH_FOLD_RULES");
+	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+	CHECK(!fold_rules_add_user(rules));
+	fold_rules_free(rules);
+}

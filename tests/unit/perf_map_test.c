@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbol/perf_map.h"
+
+static char name[256];
+static uint64_t start;
+
+/* A nameless file with that text; the test writes on through *fd. */
+static struct perf_map *map_of(const char *text, int *fd)
+{
+	*fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	CHECK(*fd >= 0 && write(*fd, text, strlen(text)) == (ssize_t)strlen(text));
+	return perf_map_new(dup(*fd));
+}
+
+static bool is_at(const struct perf_map *map, uint64_t address, const char *expected)
+{
+	bool is_found = perf_map_find(map, address, name, sizeof(name), &start);
+
+	return expected ? is_found && !strcmp(name, expected) : !is_found;
+}
+
+TEST(names_are_found_within_their_range)
+{
+	int fd;
+	struct perf_map *map = map_of("7f0010 20 first\n0x7f0030 0x8 void Second::run(int) [C2]\n"
+				      "7f0000 10 Zeroth\r\n", &fd);
+
+	CHECK(is_at(map, 0x7f0010, "first") && is_at(map, 0x7f002f, "first"));
+	CHECK(start == 0x7f0010);
+	CHECK(is_at(map, 0x7f0037, "void Second::run(int) [C2]") && is_at(map, 0x7f0038, NULL));
+	CHECK(is_at(map, 0x7f0000, "Zeroth") && is_at(map, 0x7effff, NULL));
+	perf_map_close(map);
+	close(fd);
+}
+
+TEST(of_overlapping_lines_the_last_one_counts)
+{
+	int fd;
+	struct perf_map *map = map_of("1000 1000 old\n1100 10 inner\n0800 10000 newest\n1104 4 last\n",
+				      &fd);
+
+	CHECK(is_at(map, 0x1100, "newest") && is_at(map, 0x1105, "last"));
+	CHECK(is_at(map, 0x1108, "newest"));
+	perf_map_close(map);
+	close(fd);
+}
+
+TEST(what_is_added_later_is_read_later)
+{
+	int fd;
+	struct perf_map *map = map_of("1000 10 one\n2000 10 tw", &fd);
+
+	CHECK(is_at(map, 0x1000, "one") && is_at(map, 0x2000, NULL));
+	CHECK(write(fd, "o\n3000 10 three\n", 16) == 16);
+	perf_map_refresh(map);
+	CHECK(is_at(map, 0x1000, "one") && is_at(map, 0x2000, "two") && is_at(map, 0x3000, "three"));
+	perf_map_close(map);
+	close(fd);
+}
+
+TEST(lines_that_make_no_sense_are_passed_over)
+{
+	int fd;
+	struct perf_map *map = map_of("\n\n \nxyz 10 a\n1000 b\n1000 10\n1000 10 \n1000  10 c\n"
+				      "11112222333344445 10 d\nffffffffffffffff 10 e\n1000 0 f\n"
+				      "0x 10 g\n5000 10 good\n", &fd);
+
+	CHECK(is_at(map, 0x1000, NULL) && is_at(map, 0x5000, "good"));
+	CHECK(is_at(map, UINT64_MAX, NULL));
+	perf_map_close(map);
+	close(fd);
+}
+
+TEST(a_line_without_end_does_not_stop_the_reader)
+{
+	size_t size_bytes = 300000;
+	char *text = malloc(size_bytes + 32);
+	struct perf_map *map;
+	int fd;
+
+	memset(text, 'a', size_bytes);
+	strcpy(text + size_bytes, "\n5000 10 good\n");
+	map = map_of(text, &fd);
+	CHECK(is_at(map, 0x5000, "good"));
+	perf_map_close(map);
+	close(fd);
+	free(text);
+}
+
+TEST(lines_beyond_the_bound_are_counted)
+{
+	FILE *file = tmpfile();
+	struct perf_map *map;
+
+	for (unsigned int i = 0; i < 300000; i++)
+		fprintf(file, "%x 10 f%u\n", 0x1000 + 16 * i, i);
+	fflush(file);
+	map = perf_map_new(dup(fileno(file)));
+	CHECK(is_at(map, 0x1000 + 16 * 1234, "f1234"));
+	CHECK(perf_map_dropped(map) == 300000 - (1 << 18));
+	perf_map_close(map);
+	fclose(file);
+}
+
+/* What perf_map_open() says of this process's own file when prepare() has made it. */
+static int open_own(void (*prepare)(const char *path))
+{
+	struct perf_map *map;
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	prepare(path);
+	err = perf_map_open(getpid(), &map);
+	if (!err)
+		perf_map_close(map);
+	unlink(path);
+	return err;
+}
+
+static void prepare_file(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	fputs("1000 10 f\n", file);
+	fclose(file);
+}
+
+static void prepare_link(const char *path)
+{
+	CHECK(!symlink("/etc/passwd", path));
+}
+
+static void prepare_fifo(const char *path)
+{
+	CHECK(!mkfifo(path, 0600));
+}
+
+static void prepare_foreign(const char *path)
+{
+	prepare_file(path);
+	CHECK(!chown(path, 12345, 12345));
+}
+
+static void prepare_nothing(const char *path)
+{
+	(void)path;
+}
+
+TEST(only_a_regular_file_of_the_right_owner_is_trusted)
+{
+	CHECK(open_own(prepare_file) == 0);
+	CHECK(open_own(prepare_link) < 0);
+	CHECK(open_own(prepare_fifo) == -EINVAL);
+	CHECK(open_own(prepare_nothing) == -ENOENT);
+	if (getuid())
+		skip();
+	CHECK(open_own(prepare_foreign) == -EPERM);
+}

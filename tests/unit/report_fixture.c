@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report_fixture.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report.h"
+#include "base/memory.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+enum { MS = 1000000 };
+
+struct report_fixture {
+	struct report report;
+	struct arena *arena;
+};
+
+static const struct report_frame lock_frames[] = {
+	{ "futex_wait", "nptl/futex-internal.h", 146, "libc.so.6", 0x8c3a0, true, false },
+	{ "__lll_lock_wait", "nptl/lowlevellock.c", 49, "libc.so.6", 0x8c3a0, false, false },
+	{ "pthread_mutex_lock", "nptl/pthread_mutex_lock.c", 93, "libc.so.6", 0x92c50, false,
+	  false },
+	{ "__gthread_mutex_lock(pthread_mutex_t*)",
+	  "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", 749, "multi_mutex", 0x12e3,
+	  true, false },
+	{ "std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h", 100, "multi_mutex",
+	  0x12e3, true, false },
+	{ "std::lock_guard<std::mutex>::lock_guard(std::mutex&)",
+	  "/usr/include/c++/12/bits/std_mutex.h", 229, "multi_mutex", 0x12e3, true, false },
+	{ "big_work(int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 23, "multi_mutex",
+	  0x12e3, false, false },
+	{ "random_work(int, int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 67,
+	  "multi_mutex", 0x13f0, false, false },
+	{ "void std::__invoke_impl<void, void (*)(int, int), int, int>(std::__invoke_other, "
+	  "void (*&&)(int, int), int&&, int&&)", "/usr/include/c++/12/bits/invoke.h", 61,
+	  "multi_mutex", 0x1a00, true, false },
+	{ "std::thread::_Invoker<std::tuple<void (*)(int, int), int, int> >::operator()()",
+	  "/usr/include/c++/12/bits/std_thread.h", 258, "multi_mutex", 0x1a00, true, false },
+	{ "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int, int), int, "
+	  "int> > >::_M_run()", "/usr/include/c++/12/bits/std_thread.h", 211, "multi_mutex",
+	  0x1a00, false, false },
+	{ "execute_native_thread_routine", NULL, 0, "libstdc++.so.6.0.30", 0xd44a3, false, false },
+	{ "start_thread", "nptl/pthread_create.c", 442, "libc.so.6", 0x89044, false, false },
+	{ "clone3", "x86_64/clone3.S", 81, "libc.so.6", 0x1095fc, false, false },
+};
+
+static const struct report_line big_lines[] = {
+	{ "/home/ana/pinch/tests/programs/multi_mutex.cpp", 27, 812 },
+	{ "/home/ana/pinch/tests/programs/multi_mutex.cpp", 26, 204 },
+};
+
+static const struct report_line lock_lines[] = {
+	{ "nptl/lowlevellock.c", 49, 31 },
+};
+
+static const struct report_function lock_functions[] = {
+	{ "big_work(int)", 1016, 0, big_lines, COUNT(big_lines) },
+	{ "__lll_lock_wait", 31, 31, lock_lines, COUNT(lock_lines) },
+	{ "random_work(int, int)", 4, 0, NULL, 0 },
+};
+
+static const struct report_frame join_frames[] = {
+	{ "__futex_abstimed_wait_common", "nptl/futex-internal.c", 57, "libc.so.6", 0x85d36, false,
+	  false },
+	{ "pthread_join", "nptl/pthread_join_common.c", 105, "libc.so.6", 0x8b00f, false, false },
+	{ "std::thread::join()", NULL, 0, "libstdc++.so.6.0.30", 0xd45a0, false, false },
+	{ "main", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 79, "multi_mutex", 0x1190,
+	  false, false },
+	{ "__libc_start_call_main", "csu/libc_start_call_main.h", 58, "libc.so.6", 0x271c9, false,
+	  false },
+	{ "__libc_start_main", "csu/libc-start.c", 360, "libc.so.6", 0x27284, false, false },
+	{ "_start", NULL, 0, "multi_mutex", 0x1250, false, false },
+};
+
+static const struct report_function join_functions[] = {
+	{ "__futex_abstimed_wait_common", 8, 8, NULL, 0 },
+};
+
+static const char *const lock_thread_names[] = { "multi_mutex" };
+
+static const struct report_path lock_paths[] = {
+	{ 1, 2989 * (uint64_t)MS, 0.710, 1233, 412 * (uint64_t)MS, false, lock_thread_names, 1,
+	  144, lock_frames, COUNT(lock_frames), lock_functions, COUNT(lock_functions) },
+	{ 2, 214 * (uint64_t)MS, 0.0508, 402, 0, false, lock_thread_names, 1, 141,
+	  lock_frames + 5, COUNT(lock_frames) - 5, lock_functions + 2, 1 },
+	{ 3, 17 * (uint64_t)MS, 0.004, 8, 93 * (uint64_t)MS, false, lock_thread_names, 1, 1,
+	  join_frames, COUNT(join_frames), join_functions, COUNT(join_functions) },
+	{ 4, 2 * (uint64_t)MS, 0.0005, 3, 0, false, lock_thread_names, 1, 3, NULL, 0, NULL, 0 },
+};
+
+static void *copy(struct report_fixture *fixture, const void *bytes, size_t size_bytes)
+{
+	return memcpy(arena_alloc(fixture->arena, size_bytes), bytes, size_bytes);
+}
+
+/* A thread whose run-queue part is given in percent of its CMetric. */
+static struct report_thread thread_of(uint32_t tid, const char *name, uint64_t cmetric_ns,
+				      unsigned int runqueue_percent, uint64_t wall_ns)
+{
+	uint64_t active_ns = cmetric_ns * 2 < wall_ns ? cmetric_ns * 2 : wall_ns;
+
+	return (struct report_thread){
+		.tid = tid, .pid = 4711, .host_tid = 20000 + tid, .host_pid = 24711,
+		.name = name, .thread_count = 1,
+		.cmetric_ns = cmetric_ns,
+		.cmetric_oncpu_ns = cmetric_ns - cmetric_ns * runqueue_percent / 100,
+		.running_ns = active_ns - active_ns * runqueue_percent / 100,
+		.runnable_ns = active_ns * runqueue_percent / 100,
+		.blocked_ns = wall_ns - active_ns,
+		.slices = 120, .critical_slices = 40,
+	};
+}
+
+static int by_cmetric(const void *a, const void *b)
+{
+	const struct report_thread *left = a, *right = b;
+
+	return (left->cmetric_ns < right->cmetric_ns) - (left->cmetric_ns > right->cmetric_ns);
+}
+
+static void group_finish(struct report_group *group, struct report_thread *threads)
+{
+	double mean, max = 0;
+
+	qsort(threads, group->row_count, sizeof(*threads), by_cmetric);
+	group->threads = threads;
+	group->cmetric_ns = group->thread_count = 0;
+	for (size_t i = 0; i < group->row_count; i++) {
+		group->cmetric_ns += threads[i].cmetric_ns;
+		group->thread_count += threads[i].thread_count;
+		if ((double)threads[i].cmetric_ns / threads[i].thread_count > max)
+			max = (double)threads[i].cmetric_ns / threads[i].thread_count;
+	}
+	mean = (double)group->cmetric_ns / group->thread_count;
+	group->imbalance = mean > 0 ? max / mean : 1;
+}
+
+static void set_cost(struct report *report)
+{
+	report->cost.bpf_ns = 12300000;
+	report->cost.bpf_runs = 231004;
+	report->cost.collector_cpu_ns = 45000000;
+	report->cost.peak_rss_bytes = 32715571;
+	report->cost.startup_ns = 121000000;
+	report->cost.post_processing_ns = 243000000;
+	report->cost.events = 231912;
+}
+
+static void make_lock(struct report_fixture *fixture)
+{
+	static const uint32_t pids[] = { 24711 };
+	static const uint64_t parallelism_ns[] = {
+		505 * (uint64_t)MS, 2530 * (uint64_t)MS, 610 * (uint64_t)MS, 300 * (uint64_t)MS,
+		120 * (uint64_t)MS, 60 * (uint64_t)MS, 40 * (uint64_t)MS, 20 * (uint64_t)MS,
+		10 * (uint64_t)MS, 5 * (uint64_t)MS, 4 * (uint64_t)MS, 2 * (uint64_t)MS,
+		1 * (uint64_t)MS, 1 * (uint64_t)MS, 1 * (uint64_t)MS, 500000, 300000, 100000,
+		100000,
+	};
+	struct report *report = &fixture->report;
+	struct report_thread *workers = arena_alloc(fixture->arena, 19 * sizeof(*workers));
+	struct report_thread *main_thread = arena_alloc(fixture->arena, sizeof(*main_thread));
+	struct report_group *groups = arena_alloc(fixture->arena, 2 * sizeof(*groups));
+	double *timeline = arena_alloc(fixture->arena, 120 * sizeof(*timeline));
+	uint64_t wall_ns = 4210 * (uint64_t)MS;
+
+	for (size_t i = 0; i < 18; i++)
+		workers[i] = thread_of(4712 + i, "multi_mutex", (i * 24 + 2) * MS / 2, i % 3 * 9,
+				       wall_ns);
+	workers[18] = thread_of(4800, "multi_mutex", 1800 * (uint64_t)MS, 5, wall_ns);
+	workers[18].thread_count = 126;
+	*main_thread = thread_of(4711, "multi_mutex", 20 * MS, 0, wall_ns);
+	groups[0] = (struct report_group){ .name = "random_work(int, int)",
+					   .is_start_function = true, .row_count = 19 };
+	group_finish(&groups[0], workers);
+	groups[1] = (struct report_group){ .name = "main", .is_start_function = true,
+					   .row_count = 1 };
+	group_finish(&groups[1], main_thread);
+	for (size_t i = 0; i < 120; i++)
+		timeline[i] = i % 15 == 14 ? 0 : 1 + (i * 7 % 11) / 4.0 + (i % 15 == 0) * 4;
+	report->target.command = "./multi_mutex 18";
+	report->target.pids = pids;
+	report->target.pid_count = 1;
+	report->target.wall_ns = wall_ns;
+	report->totals.active_ns = report->totals.cmetric_ns = 3705 * (uint64_t)MS;
+	report->totals.stalled_ns = 505 * (uint64_t)MS;
+	report->totals.critical_ns = 3494 * (uint64_t)MS;
+	report->totals.threads = 145;
+	report->totals.alive_max = 19;
+	report->totals.switches = 231004;
+	report->totals.slices = 115220;
+	report->totals.critical_slices = 9120;
+	report->totals.samples = 1051;
+	report->totals.stack_tops = 39;
+	report->totals.stalls = 412;
+	report->totals.parallelism = 1.68;
+	report->totals.nmin = 9;
+	report->totals.is_nmin_default = true;
+	report->parallelism_ns = parallelism_ns;
+	report->parallelism_count = COUNT(parallelism_ns);
+	report->timeline = timeline;
+	report->timeline_count = 120;
+	report->losses.keep_min = 1;
+	set_cost(report);
+	report->paths = lock_paths;
+	report->stall_paths = lock_paths;
+	report->stall_path_count = 1;
+	report->path_count = COUNT(lock_paths);
+	report->path_count_all = 11;
+	report->groups = groups;
+	report->group_count = 2;
+}
+
+static void make_pipeline(struct report_fixture *fixture)
+{
+	static const struct {
+		const char *name;
+		unsigned int threads, ms;
+	} stages[] = {
+		{ "rank", 15, 1030 }, { "extract", 15, 210 }, { "index", 15, 124 },
+		{ "segment", 15, 40 }, { "out", 1, 230 }, { "load", 1, 95 },
+		{ "ferret", 2, 1 },
+	};
+	static const struct report_frame frames[] = {
+		{ "dist_L2_float", "src/lsh/dist.c", 42, "ferret", 0x9a10, false, false },
+		{ "emd", "src/emd/emd.c", 219, "ferret", 0x7730, false, false },
+		{ "cass_result_merge_lists", "src/rank/rank.c", 508, "ferret", 0x8800, true,
+		  false },
+		{ "cass_table_query", "src/rank/rank.c", 611, "ferret", 0x8800, false, false },
+		{ "t_rank", "benchmark/ferret-pthreads.c", 362, "ferret", 0x5120, false, false },
+		{ "start_thread", NULL, 0, "libc.so.6", 0x89044, false, false },
+		{ "clone3", NULL, 0, "libc.so.6", 0x1095fc, false, false },
+	};
+	static const struct report_line lines[] = {
+		{ "src/lsh/dist.c", 44, 1702 }, { "src/lsh/dist.c", 43, 391 },
+		{ "src/lsh/dist.c", 42, 11 }, { "src/lsh/simd.h", 9, 3 },
+		{ "src/lsh/dist.c", 41, 1 },
+	};
+	static const struct report_function functions[] = {
+		{ "dist_L2_float", 2108, 0, lines, COUNT(lines) },
+		{ "emd", 390, 4, NULL, 0 }, { "a", 9, 0, NULL, 0 }, { "b", 8, 0, NULL, 0 },
+		{ "c", 7, 0, NULL, 0 }, { "d", 6, 0, NULL, 0 }, { "e", 5, 0, NULL, 0 },
+	};
+	static const char *const names[] = { "rank" };
+	struct report_path *path = arena_alloc(fixture->arena, sizeof(*path));
+	struct report *report = &fixture->report;
+	struct report_group *groups = arena_alloc(fixture->arena,
+						  COUNT(stages) * sizeof(*groups));
+	uint64_t *parallelism_ns = arena_alloc(fixture->arena, 65 * sizeof(uint64_t));
+	uint64_t wall_ns = 22600 * (uint64_t)MS, sum_ns = 0;
+	uint32_t tid = 900;
+
+	make_lock(fixture);
+	for (size_t i = 0; i < COUNT(stages); i++) {
+		struct report_thread *threads = arena_alloc(fixture->arena, stages[i].threads *
+							    sizeof(*threads));
+
+		for (size_t j = 0; j < stages[i].threads; j++)
+			threads[j] = thread_of(tid++, stages[i].name, stages[i].ms *
+					       (uint64_t)MS * (90 + (j * 7 + i) % 20) / 100,
+					       j * 3, wall_ns);
+		groups[i] = (struct report_group){ .name = stages[i].name,
+						   .row_count = stages[i].threads };
+		group_finish(&groups[i], threads);
+		sum_ns += groups[i].cmetric_ns;
+	}
+	wall_ns = sum_ns;
+	for (size_t i = 1; i < 65; i++)
+		parallelism_ns[i] = wall_ns / 64;
+	report->target.command = "ferret corel lsh queries 10 20 15 output.txt";
+	report->target.wall_ns = wall_ns;
+	report->target.exit_status = 0;
+	report->totals.active_ns = report->totals.cmetric_ns = wall_ns;
+	report->totals.stalled_ns = 0;
+	report->totals.stalls = 0;
+	report->totals.critical_ns = wall_ns / 4;
+	report->totals.threads = report->totals.alive_max = 64;
+	report->totals.parallelism = 32.5;
+	report->totals.nmin = 16;
+	report->totals.is_nmin_default = false;
+	report->parallelism_ns = parallelism_ns;
+	report->parallelism_count = 65;
+	report->groups = groups;
+	report->group_count = COUNT(stages);
+	*path = (struct report_path){ 1, wall_ns / 5, 0.2, 42127, 0, false, names, 1, 15, frames,
+				      COUNT(frames), functions, COUNT(functions) };
+	report->paths = path;
+	report->path_count = report->path_count_all = 1;
+}
+
+static void make_mpi(struct report_fixture *fixture)
+{
+	static const unsigned int rank_ms[] = { 820, 310, 290, 1480, 300, 270, 640, 300 };
+	static const struct report_frame frames[] = {
+		{ "tcp_recvmsg_locked", NULL, 0, "[kernel]", 0x3b2, false, true },
+		{ "__libc_recv", NULL, 0, "libc.so.6", 0x10a2c4, false, false },
+		{ "MPIDU_Sock_wait", NULL, 0, "libmpich.so.12", 0x2e0a41, false, false },
+		{ "MPIDI_CH3I_Progress", NULL, 0, "libmpich.so.12", 0x2a7c10, false, false },
+		{ "MPIR_Wait_impl", NULL, 0, "libmpich.so.12", 0x1d0411, false, false },
+		{ "MPI_Waitall", NULL, 0, "libmpich.so.12", 0x1d0a02, false, false },
+		{ "Gs::Gather(std::vector<double, std::allocator<double> >&, Gs::gs_op, "
+		  "Gs::gs_data*, std::vector<double, std::allocator<double> > const&)",
+		  "library/Communication/GsLib.hpp", 280, "IncNavierStokesSolver", 0x88, false,
+		  false },
+		{ "main", "solvers/IncNavierStokesSolver/IncNavierStokesSolver.cpp", 61,
+		  "IncNavierStokesSolver", 0x11, false, false },
+		{ "__libc_start_main", NULL, 0, "libc.so.6", 0x27284, false, false },
+	};
+	static const char *const names[] = { "IncNavierStokes" };
+	static const struct report_function functions[] = {
+		{ "dgemv_", 640, 0, NULL, 0 }, { "tcp_recvmsg_locked", 33, 33, NULL, 0 },
+	};
+	static const uint64_t parallelism_ns[] = {
+		0, 2080 * (uint64_t)MS, 900 * (uint64_t)MS, 380 * (uint64_t)MS,
+		140 * (uint64_t)MS, 110 * (uint64_t)MS, 200 * (uint64_t)MS, 300 * (uint64_t)MS,
+		300 * (uint64_t)MS,
+	};
+	struct report *report = &fixture->report;
+	struct report_group *groups = arena_alloc(fixture->arena, sizeof(*groups));
+	struct report_thread *threads = arena_alloc(fixture->arena, 8 * sizeof(*threads));
+	struct report_path *path;
+	uint64_t wall_ns = 4410 * (uint64_t)MS;
+
+	make_lock(fixture);
+	for (size_t i = 0; i < 8; i++) {
+		threads[i] = thread_of(7001 + i, "IncNavierStokes", rank_ms[i] * (uint64_t)MS, 0,
+				       wall_ns);
+		threads[i].pid = threads[i].tid;
+	}
+	groups[0] = (struct report_group){ .name = "IncNavierStokes", .row_count = 8 };
+	group_finish(&groups[0], threads);
+	path = copy(fixture, &lock_paths[0], sizeof(*path));
+	path->frames = frames;
+	path->frame_count = COUNT(frames);
+	path->thread_count = 8;
+	path->stalled_ns = 0;
+	path->thread_names = names;
+	path->functions = functions;
+	path->function_count = COUNT(functions);
+	report->paths = path;
+	report->path_count = report->path_count_all = 1;
+	report->target.command = "mpirun -n 8 IncNavierStokesSolver cylinder.xml";
+	report->target.wall_ns = wall_ns;
+	report->totals.active_ns = report->totals.cmetric_ns = groups[0].cmetric_ns;
+	report->totals.stalled_ns = 0;
+	report->totals.stalls = 0;
+	report->totals.threads = report->totals.alive_max = 8;
+	report->parallelism_ns = parallelism_ns;
+	report->parallelism_count = COUNT(parallelism_ns);
+	report->totals.parallelism = 2.45;
+	report->groups = groups;
+	report->group_count = 1;
+}
+
+static void make_empty(struct report_fixture *fixture)
+{
+	struct report *report = &fixture->report;
+	struct report_group *groups = arena_alloc(fixture->arena, sizeof(*groups));
+	struct report_thread *thread = arena_alloc(fixture->arena, sizeof(*thread));
+	uint64_t *parallelism_ns = arena_alloc(fixture->arena, 2 * sizeof(uint64_t));
+
+	*thread = thread_of(31, "true", 1 * MS, 0, 1 * MS);
+	groups[0] = (struct report_group){ .name = "true", .row_count = 1 };
+	group_finish(&groups[0], thread);
+	parallelism_ns[1] = 1 * MS;
+	report->target.command = "true";
+	report->target.wall_ns = 1 * MS;
+	report->totals.active_ns = report->totals.cmetric_ns = 1 * MS;
+	report->totals.threads = report->totals.alive_max = 1;
+	report->totals.switches = report->totals.slices = 1;
+	report->totals.parallelism = 1;
+	report->totals.nmin = 1;
+	report->totals.is_nmin_default = true;
+	report->parallelism_ns = parallelism_ns;
+	report->parallelism_count = 2;
+	report->losses.keep_min = 1;
+	report->groups = groups;
+	report->group_count = 1;
+}
+
+/* Not even a thread: what the command line names had ended before tracing began. */
+static void make_nothing(struct report_fixture *fixture)
+{
+	fixture->report.target.exit_status = -1;
+}
+
+static void make_hostile(struct report_fixture *fixture)
+{
+	static const char evil[] = "\033[2J\033]0;owned\007\r\nexit status 0\x7f";
+	static const char long_name[] =
+		"std::map<std::basic_string<char>, std::vector<std::pair<int, evil<\033[31m> > > "
+		">::operator[](std::basic_string<char>&&) const::{lambda(auto:1)#1}::operator()"
+		"<unclosed";
+	static const char *const names[] = { evil, "\xff\xfe\x80", "", "\"\\</script>" };
+	static const struct report_frame frames[] = {
+		{ evil, evil, 1, evil, 1, false, false },
+		{ long_name, "////////////////////////////", 4294967295u, "x", 2, true, false },
+		{ "operator<<(std::ostream&, \xc3(\x28)", "naïve/größe.cpp", 7, "x", 2, false,
+		  false },
+		{ NULL, NULL, 0, NULL, 0, false, false },
+		{ NULL, NULL, 0, "libstripped.so.1", 0x1a2b, false, false },
+		{ "", "", 0, "", 0, false, false },
+		{ "f", "f.c", 3, "x", 1, false, false },
+		{ "f", "f.c", 3, "x", 1, false, false },
+		{ "f", "f.c", 3, "x", 1, false, false },
+		{ "(((", ")))", 3, ">>><<<", 1, false, false },
+	};
+	static const struct report_line lines[] = { { evil, 1, 3 }, { evil, 2, 2 }, { "", 0, 1 } };
+	static const struct report_function functions[] = {
+		{ evil, 6, 2, lines, COUNT(lines) }, { long_name, 1, 1, NULL, 0 },
+		{ "", 0, 0, NULL, 0 },
+	};
+	static const char *const notes[] = { evil, "A note.\n\tWith a tab." };
+	struct report *report = &fixture->report;
+	struct report_path *path;
+	struct report_group *groups;
+	struct report_thread *threads = arena_alloc(fixture->arena, 4 * sizeof(*threads));
+
+	make_lock(fixture);
+	path = copy(fixture, lock_paths, sizeof(*path));
+	path->frames = frames;
+	path->frame_count = COUNT(frames);
+	path->functions = functions;
+	path->function_count = COUNT(functions);
+	path->thread_names = names;
+	path->thread_name_count = COUNT(names);
+	path->wall_share = 7;
+	report->paths = path;
+	report->path_count = 1;
+	groups = copy(fixture, report->groups, 2 * sizeof(*groups));
+	for (size_t i = 0; i < 4; i++)
+		threads[i] = thread_of(i * 1400000000u, names[i], (i + 1) * 40 * MS, 30,
+				       4210 * (uint64_t)MS);
+	groups[0].row_count = 4;
+	group_finish(&groups[0], threads);
+	groups[0].name = evil;
+	groups[1].name = long_name;
+	report->groups = groups;
+	report->target.command = evil;
+	report->target.exit_status = 139;
+	report->notes = notes;
+	report->note_count = COUNT(notes);
+}
+
+static void make_losses(struct report_fixture *fixture)
+{
+	static const char *const notes[] = {
+		"The program's debug information is missing: functions have no lines. Install "
+		"multi-mutex-dbgsym, or set DEBUGINFOD_URLS.",
+		"Sampling was not possible: perf_event_paranoid is 3.",
+	};
+	struct report *report = &fixture->report;
+
+	make_lock(fixture);
+	report->losses.records = 12345;
+	report->losses.gaps = 3;
+	report->losses.gap_ns = 12 * MS;
+	report->losses.malformed = 1;
+	report->losses.late = 2;
+	report->losses.unordered = 1;
+	report->losses.stacks_unreadable = 14;
+	report->losses.stacks_not_kept = 1;
+	report->losses.keep_min = 0.5;
+	report->losses.stacks_resent = 7;
+	report->losses.mappings = 1;
+	report->losses.threads_untracked = 1200;
+	report->totals.closure_error_ns = -18000;
+	report->cost.bpf_runs = report->cost.bpf_ns = 0;
+	report->notes = notes;
+	report->note_count = COUNT(notes);
+}
+
+static void make_governor(struct report_fixture *fixture)
+{
+	struct report_path *paths;
+
+	make_lock(fixture);
+	paths = copy(fixture, lock_paths, sizeof(lock_paths));
+	for (size_t i = 0; i < COUNT(lock_paths); i++)
+		paths[i].is_estimated = true;
+	fixture->report.paths = paths;
+	fixture->report.losses.stacks_not_kept = 8700;
+	fixture->report.losses.keep_min = 1.0 / 64;
+}
+
+static void make_attach(struct report_fixture *fixture)
+{
+	static const uint32_t pids[] = { 4711, 4712, 977000, 12, 13, 14, 15, 16, 17, 18 };
+
+	make_lock(fixture);
+	fixture->report.target.command = NULL;
+	fixture->report.target.pids = pids;
+	fixture->report.target.pid_count = COUNT(pids);
+	fixture->report.target.exit_status = -1;
+	fixture->report.target.is_running = true;
+	fixture->report.totals.nmin = 2;
+	fixture->report.totals.is_nmin_default = false;
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct report_fixture *fixture);
+} makers[] = {
+	{ "lock", make_lock }, { "pipeline", make_pipeline }, { "mpi", make_mpi },
+	{ "empty", make_empty }, { "nothing", make_nothing }, { "hostile", make_hostile },
+	{ "losses", make_losses }, { "governor", make_governor }, { "attach", make_attach },
+};
+
+const char *const report_fixture_names[] = {
+	"lock", "pipeline", "mpi", "empty", "nothing", "hostile", "losses", "governor", "attach",
+	NULL,
+};
+
+struct report_fixture *report_fixture_new(const char *name)
+{
+	struct report_fixture *fixture = xcalloc(1, sizeof(*fixture));
+
+	fixture->arena = arena_new();
+	for (size_t i = 0; i < COUNT(makers); i++) {
+		if (strcmp(makers[i].name, name))
+			continue;
+		makers[i].make(fixture);
+		return fixture;
+	}
+	assert(!"a fixture of that name");
+	return NULL;
+}
+
+void report_fixture_free(struct report_fixture *fixture)
+{
+	arena_free(fixture->arena);
+	free(fixture);
+}
+
+const struct report *report_fixture_get(const struct report_fixture *fixture)
+{
+	return &fixture->report;
+}
+
+/* The whole file, or NULL. */
+static char *file_read(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	size_t length = 0, count;
+	char *bytes = NULL;
+
+	if (!file)
+		return NULL;
+	do {
+		bytes = xrealloc(bytes, length + 65536, 1);
+		count = fread(bytes + length, 1, 65535, file);
+		length += count;
+	} while (count);
+	bytes[length] = '\0';
+	fclose(file);
+	return bytes;
+}
+
+static void show_difference(const char *path, const char *expected, const char *actual)
+{
+	size_t i = 0, line = 1, begin = 0;
+
+	for (; expected[i] && expected[i] == actual[i]; i++) {
+		if (expected[i] == '\n') {
+			line++;
+			begin = i + 1;
+		}
+	}
+	fprintf(stderr, "%s:%zu differs (UPDATE=1 rewrites it)\n-%.*s\n+%.*s\n", path, line,
+		(int)strcspn(expected + begin, "\n"), expected + begin,
+		(int)strcspn(actual + begin, "\n"), actual + begin);
+}
+
+bool golden_view_matches(const char *name, const char *actual)
+{
+	char path[256], *expected;
+	FILE *file;
+	bool is_same;
+
+	snprintf(path, sizeof(path), "tests/golden/view/%s", name);
+	if (getenv("UPDATE")) {
+		file = fopen(path, "w");
+		if (!file)
+			return false;
+		fputs(actual, file);
+		return !fclose(file);
+	}
+	expected = file_read(path);
+	is_same = expected && !strcmp(expected, actual);
+	if (!is_same)
+		show_difference(path, expected ? expected : "", actual);
+	free(expected);
+	return is_same;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <stdbool.h>
+
+#include "symbol/space.h"
+
+enum { BOUND = 100000 };
+
+static void map(struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t end,
+		uint32_t module)
+{
+	struct mapping mapping = { .start = start, .end = end, .module = module };
+
+	spaces_map(spaces, pid, time_ns, &mapping);
+}
+
+static void found(struct spaces *spaces, uint32_t pid, uint64_t now_ns, uint64_t start,
+		  uint64_t end, uint32_t module)
+{
+	struct mapping mapping = { .start = start, .end = end, .module = module };
+
+	spaces_found(spaces, pid, now_ns, &mapping);
+}
+
+/* The module at an address, 0 when nothing is mapped there. */
+static uint32_t at(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address)
+{
+	struct space_hit hit;
+
+	return spaces_find(spaces, pid, time_ns, address, &hit) && hit.is_mapped
+		       ? hit.mapping.module : 0;
+}
+
+TEST(a_mapping_counts_from_its_time_on_and_within_its_range)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	map(spaces, 7, 100, 0x1000, 0x2000, 1);
+	map(spaces, 7, 200, 0x3000, 0x4000, 2);
+	CHECK(at(spaces, 7, 100, 0x1000) == 1 && at(spaces, 7, 300, 0x1fff) == 1);
+	CHECK(at(spaces, 7, 300, 0xfff) == 0 && at(spaces, 7, 300, 0x2000) == 0);
+	CHECK(at(spaces, 7, 150, 0x3000) == 0 && at(spaces, 7, 200, 0x3000) == 2);
+	CHECK(at(spaces, 8, 200, 0x3000) == 0);
+	spaces_free(spaces);
+}
+
+TEST(a_later_mapping_replaces_what_it_overlaps_and_no_more)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	map(spaces, 7, 100, 0x1000, 0x9000, 1);
+	map(spaces, 7, 200, 0x3000, 0x5000, 2);
+	map(spaces, 7, 300, 0x4000, 0xa000, 3);
+	CHECK(at(spaces, 7, 150, 0x4800) == 1);
+	CHECK(at(spaces, 7, 250, 0x4800) == 2 && at(spaces, 7, 250, 0x6000) == 1);
+	CHECK(at(spaces, 7, 350, 0x4800) == 3 && at(spaces, 7, 350, 0x3800) == 2);
+	CHECK(at(spaces, 7, 350, 0x1800) == 1 && at(spaces, 7, 350, 0x9800) == 3);
+	spaces_free(spaces);
+}
+
+TEST(two_libraries_that_take_turns_are_told_apart_by_time)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	for (uint64_t i = 0; i < 1000; i++)
+		map(spaces, 7, 100 * i, 0x1000, 0x2000, 1 + i % 2);
+	for (uint64_t i = 0; i < 1000; i++)
+		CHECK(at(spaces, 7, 100 * i + 50, 0x1800) == 1 + i % 2);
+	spaces_free(spaces);
+}
+
+TEST(the_same_mapping_again_takes_no_memory)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	for (uint64_t i = 0; i < 1000; i++)
+		map(spaces, 7, 100 * i, 0x1000, 0x2000, 1);
+	CHECK(spaces_counts(spaces).mappings == 1);
+	spaces_free(spaces);
+}
+
+TEST(an_exec_begins_an_empty_space_and_the_past_stays)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	map(spaces, 7, 100, 0x1000, 0x2000, 1);
+	spaces_exec(spaces, 7, 200);
+	map(spaces, 7, 210, 0x5000, 0x6000, 2);
+	CHECK(at(spaces, 7, 199, 0x1800) == 1 && at(spaces, 7, 200, 0x1800) == 0);
+	CHECK(at(spaces, 7, 300, 0x5800) == 2 && at(spaces, 7, 150, 0x5800) == 0);
+	spaces_free(spaces);
+}
+
+TEST(a_child_sees_what_its_parent_had_at_the_fork)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	map(spaces, 7, 100, 0x1000, 0x2000, 1);
+	spaces_fork(spaces, 8, 7, 200);
+	map(spaces, 7, 300, 0x1000, 0x2000, 2);
+	map(spaces, 8, 400, 0x1800, 0x3000, 3);
+	CHECK(at(spaces, 8, 250, 0x1000) == 1 && at(spaces, 8, 500, 0x1000) == 1);
+	CHECK(at(spaces, 8, 500, 0x1800) == 3 && at(spaces, 8, 350, 0x1800) == 1);
+	CHECK(at(spaces, 7, 500, 0x1800) == 2 && at(spaces, 7, 500, 0x2800) == 0);
+	spaces_free(spaces);
+}
+
+TEST(a_thousand_children_share_their_parents_mappings)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	for (uint32_t i = 0; i < 500; i++)
+		map(spaces, 7, 100, 0x10000 * i, 0x10000 * i + 0x1000, 1 + i);
+	for (uint32_t i = 0; i < 1000; i++)
+		spaces_fork(spaces, 1000 + i, 7, 200 + i);
+	CHECK(spaces_counts(spaces).mappings == 500);
+	for (uint32_t i = 0; i < 1000; i++)
+		CHECK(at(spaces, 1000 + i, 5000, 0x10000 * (i % 500)) == 1 + i % 500);
+	spaces_free(spaces);
+}
+
+TEST(a_child_outlives_what_is_known_of_its_parent)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	map(spaces, 7, 100, 0x1000, 0x2000, 1);
+	spaces_fork(spaces, 8, 7, 200);
+	spaces_fork(spaces, 9, 8, 300);
+	spaces_forget(spaces, 7);
+	spaces_forget(spaces, 8);
+	CHECK(at(spaces, 7, 400, 0x1000) == 0 && at(spaces, 9, 400, 0x1000) == 1);
+	spaces_forget(spaces, 9);
+	CHECK(spaces_counts(spaces).mappings == 0 && spaces_counts(spaces).spaces == 0);
+	spaces_free(spaces);
+}
+
+TEST(a_long_line_of_forks_keeps_every_generations_mappings)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	map(spaces, 1000, 0, 0x1000, 0x2000, 1);
+	for (uint32_t i = 1; i < 200; i++) {
+		spaces_fork(spaces, 1000 + i, 1000 + i - 1, 100 * i);
+		map(spaces, 1000 + i, 100 * i + 1, 0x1000 * (1 + i), 0x1000 * (2 + i), 1 + i);
+		/* Half of the first one's range is replaced in each generation. */
+		map(spaces, 1000 + i, 100 * i + 2, 0x1000, 0x1800, 1000 + i);
+	}
+	for (uint32_t i = 1; i < 200; i++)
+		CHECK(at(spaces, 1199, 100000, 0x1000 * (1 + i)) == 1 + i);
+	CHECK(at(spaces, 1199, 100000, 0x1000) == 1199 && at(spaces, 1199, 100000, 0x1800) == 1);
+	CHECK(at(spaces, 1150, 100000, 0x1000) == 1150);
+	spaces_free(spaces);
+}
+
+TEST(a_process_id_used_again_means_another_process)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	map(spaces, 6, 50, 0x8000, 0x9000, 9);
+	map(spaces, 7, 100, 0x1000, 0x2000, 1);
+	spaces_fork(spaces, 7, 6, 500);
+	CHECK(at(spaces, 7, 400, 0x1000) == 1 && at(spaces, 7, 400, 0x8000) == 0);
+	CHECK(at(spaces, 7, 600, 0x1000) == 0 && at(spaces, 7, 600, 0x8000) == 9);
+	spaces_free(spaces);
+}
+
+TEST(what_is_found_in_a_living_process_was_there_from_the_beginning)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	found(spaces, 7, 1000, 0x1000, 0x2000, 1);
+	CHECK(at(spaces, 7, 5, 0x1000) == 1);
+	map(spaces, 7, 2000, 0x1000, 0x2000, 2);
+	CHECK(at(spaces, 7, 1999, 0x1000) == 1 && at(spaces, 7, 2000, 0x1000) == 2);
+	/* An event was lost: the range is something else by now, but was not before. */
+	found(spaces, 7, 3000, 0x1000, 0x2000, 3);
+	CHECK(at(spaces, 7, 2999, 0x1000) == 2 && at(spaces, 7, 3000, 0x1000) == 3);
+	found(spaces, 7, 4000, 0x7000, 0x8000, 4);
+	CHECK(at(spaces, 7, 2000, 0x7000) == 4);
+	spaces_free(spaces);
+}
+
+TEST(beyond_the_bound_mappings_are_dropped_and_counted)
+{
+	struct spaces *spaces = spaces_new(100);
+
+	for (uint32_t i = 0; i < 1000; i++)
+		map(spaces, 1 + i / 10, 100, 0x1000 * i, 0x1000 * (i + 1), 1 + i);
+	CHECK(spaces_counts(spaces).mappings + spaces_counts(spaces).spaces <= 101);
+	CHECK(spaces_counts(spaces).dropped >= 890);
+	CHECK(at(spaces, 1, 200, 0) == 1);
+	spaces_free(spaces);
+}
+
+TEST(replaced_spaces_make_room_before_anything_is_dropped)
+{
+	struct spaces *spaces = spaces_new(1000);
+
+	for (uint32_t i = 0; i < 10000; i++) {
+		spaces_fork(spaces, 100 + i % 50, 1, 10 * i);
+		spaces_exec(spaces, 100 + i % 50, 10 * i + 1);
+		map(spaces, 100 + i % 50, 10 * i + 2, 0x1000, 0x2000, 1 + i);
+	}
+	CHECK(spaces_counts(spaces).dropped == 0);
+	CHECK(at(spaces, 149, 200000, 0x1000) == 10000);
+	spaces_free(spaces);
+}
+
+TEST(one_process_cannot_fill_the_table)
+{
+	struct spaces *spaces = spaces_new(1000000);
+
+	for (uint32_t i = 0; i < 50000; i++)
+		map(spaces, 7, i, 0x1000ull * i, 0x1000ull * (i + 1), 1 + i);
+	CHECK(spaces_counts(spaces).mappings <= 16384);
+	CHECK(spaces_counts(spaces).dropped > 30000);
+	map(spaces, 8, 100, 0x1000, 0x2000, 1);
+	CHECK(at(spaces, 8, 100, 0x1000) == 1);
+	spaces_free(spaces);
+}
+
+/* Against a plain list of all that happened. */
+TEST(any_history_is_looked_up_as_it_was)
+{
+	enum { FACTS = 400 };
+	struct { uint64_t time_ns, start, end; uint32_t module; } facts[FACTS];
+	struct spaces *spaces = spaces_new(BOUND);
+	unsigned int seed = 1;
+
+	for (uint32_t i = 0; i < FACTS; i++) {
+		facts[i].time_ns = 10 * i;
+		facts[i].start = rand_r(&seed) % 100;
+		facts[i].end = facts[i].start + 1 + rand_r(&seed) % 30;
+		facts[i].module = 1 + i;
+		map(spaces, 7, facts[i].time_ns, facts[i].start, facts[i].end, facts[i].module);
+	}
+	for (uint64_t time_ns = 5; time_ns < 10 * FACTS; time_ns += 10)
+		for (uint64_t address = 0; address < 130; address++) {
+			uint32_t expected = 0;
+
+			for (uint32_t i = 0; i < FACTS && facts[i].time_ns <= time_ns; i++)
+				if (address >= facts[i].start && address < facts[i].end)
+					expected = facts[i].module;
+			CHECK(at(spaces, 7, time_ns, address) == expected);
+		}
+	spaces_free(spaces);
+}

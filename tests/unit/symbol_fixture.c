@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol_fixture.h"
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "symbol/elf_file.h"
+
+static char inputs[64] = "/tmp/pinch-symbol-XXXXXX";
+
+/* Tests fork: only the process that made the folder removes it. */
+static pid_t inputs_owner;
+
+static void remove_inputs(void)
+{
+	char command[128];
+
+	if (getpid() != inputs_owner)
+		return;
+	snprintf(command, sizeof(command), "rm -rf %s", inputs);
+	if (system(command))
+		perror(inputs);
+}
+
+const char *inputs_path(void)
+{
+	char folder[] = __FILE__, command[4096];
+
+	if (inputs_owner)
+		return inputs;
+	if (!mkdtemp(inputs))
+		abort();
+	inputs_owner = getpid();
+	atexit(remove_inputs);
+	snprintf(command, sizeof(command), "sh %s/symbol_inputs/build.sh %s", dirname(folder),
+		 inputs);
+	if (system(command))
+		abort();
+	return inputs;
+}
+
+const char *input(const char *name)
+{
+	static char paths[4][256];
+	static unsigned int next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", inputs_path(), name);
+	return path;
+}
+
+static uint64_t find_symbol(Elf *elf, const char *wanted)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		Elf_Data *data = elf_getdata(scn, NULL);
+		GElf_Shdr header;
+		GElf_Sym symbol;
+
+		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_SYMTAB)
+			continue;
+		for (int i = 0; gelf_getsym(data, i, &symbol); i++)
+			if (!strcmp(elf_strptr(elf, header.sh_link, symbol.st_name), wanted))
+				return symbol.st_value;
+	}
+	abort();
+}
+
+uint64_t input_offset(const char *name, const char *symbol)
+{
+	struct elf_file file;
+	uint64_t offset;
+
+	if (elf_file_open(open(input(name), O_RDONLY), &file) ||
+	    !elf_offset_at(file.elf, find_symbol(file.elf, symbol), &offset))
+		abort();
+	elf_file_close(&file);
+	return offset;
+}
+
+uint32_t input_line(const char *name)
+{
+	char folder[] = __FILE__, path[4096], line[512], mark[64];
+	uint32_t number = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/symbol_inputs/inlined.c", dirname(folder));
+	snprintf(mark, sizeof(mark), "LINE %s ", name);
+	file = fopen(path, "r");
+	if (!file)
+		abort();
+	do {
+		number++;
+		if (!fgets(line, sizeof(line), file))
+			abort();
+	} while (!strstr(line, mark));
+	fclose(file);
+	return number;
+}
+
+void fixture_begin(struct fixture *fixture)
+{
+	*fixture = (struct fixture){ 0 };
+	fixture->session = session_new(1, 1 << 22);
+	fixture->symbols = symbols_new(fixture->session);
+}
+
+void fixture_end(struct fixture *fixture)
+{
+	symbols_free(fixture->symbols);
+	session_free(fixture->session);
+}
+
+static struct ev_header header_of(enum event_id id, uint64_t time_ns)
+{
+	return (struct ev_header){
+		.time_ns = time_ns, .subsys = id >> 16, .event = id & 0xffff,
+	};
+}
+
+static void push(struct fixture *fixture, const void *event, size_t size_bytes)
+{
+	const struct ev_header *header = event;
+
+	if (session_push(fixture->session, 0, event, size_bytes))
+		abort();
+	session_advance(fixture->session, header->time_ns + 1);
+}
+
+void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start,
+	      uint64_t size_bytes, uint64_t file_offset, const char *path)
+{
+	size_t bytes = (sizeof(struct ev_space_map) + strlen(path) + 1 + 7) / 8 * 8;
+	struct ev_space_map *e = xcalloc(1, bytes);
+
+	e->header = header_of(EV_SPACE_MAP, time_ns);
+	e->pid = pid;
+	e->start = start;
+	e->size = size_bytes;
+	e->file_offset = file_offset;
+	strcpy(e->path, path);
+	push(fixture, e, bytes);
+	free(e);
+}
+
+void push_exec(struct fixture *fixture, uint64_t time_ns, uint32_t pid)
+{
+	struct ev_space_exec e = { .header = header_of(EV_SPACE_EXEC, time_ns), .pid = pid };
+
+	push(fixture, &e, sizeof(e));
+}
+
+void push_fork(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint32_t parent_pid)
+{
+	struct ev_space_fork e = {
+		.header = header_of(EV_SPACE_FORK, time_ns), .pid = pid, .parent_pid = parent_pid,
+	};
+
+	push(fixture, &e, sizeof(e));
+}
+
+void resolve(struct fixture *fixture, uint64_t offset)
+{
+	fixture->count = symbols_resolve(fixture->symbols, NOBODY, UINT64_MAX, MAP_START + offset,
+					 false, fixture->frames, SYMBOL_INLINE_MAX);
+}
+
+void resolve_in(struct fixture *fixture, const char *name, const char *twin, const char *symbol)
+{
+	uint64_t offset = input_offset(twin, symbol);
+
+	push_map(fixture, session_time_ns(fixture->session) + 10, NOBODY, MAP_START, MAP_BYTES, 0,
+		 input(name));
+	resolve(fixture, offset);
+}
+
+int has_note(const struct fixture *fixture, const char *text, const char *text2)
+{
+	const char *const *notes;
+	size_t count = symbols_notes(fixture->symbols, &notes);
+
+	for (size_t i = 0; i < count; i++)
+		if (strstr(notes[i], text) && strstr(notes[i], text2))
+			return 1;
+	return 0;
+}

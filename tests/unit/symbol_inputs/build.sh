@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Builds the programs that symbol_test.c asks about: build.sh DIR
+set -eu
+dir=$1 here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$dir"
+cd "$dir"
+c() { gcc -O2 "$@"; }
+
+c -g -gdwarf-5 -fPIE -pie "$here/inlined.c" -o pie
+c -g -gdwarf-5 -fno-pie -no-pie "$here/inlined.c" -o fixed
+c -g -gdwarf-4 "$here/inlined.c" -o dwarf4
+c -g1 "$here/inlined.c" -o lines_only
+c -g -gz=zlib "$here/inlined.c" -o compressed
+c -g -gsplit-dwarf "$here/inlined.c" -o split
+c -g -fPIC -shared -DIS_LIBRARY "$here/inlined.c" -o libinlined.so
+g++ -O2 -g "$here/names.cpp" -o names
+
+# Units whose addresses only their own ranges tell.
+objcopy --remove-section=.debug_aranges pie no_aranges
+
+strip -o stripped pie
+strip --strip-debug -o no_lines pie
+
+objcopy --only-keep-debug pie linked.debug
+strip -o linked pie
+objcopy --add-gnu-debuglink=linked.debug linked
+# Without a build-id only the checksum can tell whether the file is the right one.
+c -g -gdwarf-5 -fPIE -pie -Wl,--build-id=none "$here/inlined.c" -o anonymous_full
+objcopy --only-keep-debug anonymous_full anonymous.debug
+strip -o anonymous anonymous_full
+objcopy --add-gnu-debuglink=anonymous.debug anonymous
+cp anonymous stale
+cp anonymous.debug stale.debug
+objcopy --remove-section=.gnu_debuglink stale
+objcopy --add-gnu-debuglink=stale.debug stale
+printf x >>stale.debug
+
+# As a container sees it: the debug file lies in its own tree, by build-id.
+mkdir -p root
+strip -o root/program fixed
+id=$(readelf -n fixed | sed -n 's/.*Build ID: //p')
+folder=root/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)
+mkdir -p "$folder"
+objcopy --only-keep-debug fixed "$folder/$(echo "$id" | cut -c3-).debug"
+
+# A stripped program that has its symbols packed in .gnu_debugdata.
+if command -v xz >/dev/null; then
+	objcopy --strip-debug --remove-section=.comment pie mini.syms
+	objcopy -S --keep-symbol=local_function --keep-symbol=outer pie mini.syms
+	xz -k -f mini.syms
+	objcopy --add-section .gnu_debugdata=mini.syms.xz stripped mini
+fi
+
+size=$(stat -c %s pie)
+head -c $((size / 2)) pie >truncated_half
+head -c 100 pie >truncated_header
+: >empty

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What needs living processes: their maps files, deleted programs, containers, JIT compilers. */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbol/maps_file.h"
+#include "symbol/vdso.h"
+#include "symbol_fixture.h"
+
+static struct fixture fixture;
+
+static void run(const char *command)
+{
+	CHECK(!system(command));
+}
+
+/* Starts a program that waits; in a file tree of its own if root is not NULL. */
+static pid_t start(const char *root, const char *path)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	CHECK(!pipe2(ready, O_CLOEXEC));
+	pid = fork();
+	if (!pid) {
+		if (root && (chroot(root) || chdir("/")))
+			_exit(1);
+		execl(path, path, "wait", NULL);
+		_exit(1);
+	}
+	close(ready[1]);
+	CHECK(read(ready[0], &c, 1) == 0);	/* the exec closes the other end */
+	close(ready[0]);
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+struct search {
+	const char *path;
+	uint64_t load;		/* address of the file's first byte */
+};
+
+static void on_mapping(void *data, const struct module_identity *identity, uint64_t file_offset)
+{
+	struct search *search = data;
+
+	if (!strcmp(identity->path, search->path))
+		search->load = identity->start - file_offset;
+}
+
+static uint64_t load_address(pid_t pid, const char *path)
+{
+	struct search search = { .path = path };
+
+	CHECK(!maps_file_read(pid, on_mapping, &search));
+	CHECK(search.load);
+	return search.load;
+}
+
+static void resolve_at(pid_t pid, uint64_t address)
+{
+	fixture.count = symbols_resolve(fixture.symbols, pid, 1000, address, false, fixture.frames,
+					SYMBOL_INLINE_MAX);
+}
+
+static bool is_function(const char *function)
+{
+	return fixture.count == 1 && fixture.frames[0].function &&
+	       !strcmp(fixture.frames[0].function, function);
+}
+
+TEST(names_of_a_process_that_is_gone_and_whose_program_was_replaced)
+{
+	uint64_t place = input_offset("pie", "place_local"), load;
+	char command[1024], path[256];
+	pid_t pid;
+
+	strcpy(path, input("replaced"));
+	snprintf(command, sizeof(command), "cp %s %s", input("pie"), path);
+	run(command);
+	fixture_begin(&fixture);
+	pid = start(NULL, path);
+	load = load_address(pid, path);
+	CHECK(!symbols_add_process(fixture.symbols, pid));
+	CHECK(!unlink(path));
+	snprintf(command, sizeof(command), "cp %s %s", input("names"), path);
+	run(command);
+	stop(pid);
+	resolve_at(pid, load + place);
+	CHECK(is_function("local_function") && fixture.frames[0].line == input_line("local"));
+	CHECK(!strcmp(fixture.frames[0].module, "replaced"));
+	fixture_end(&fixture);
+}
+
+TEST(a_program_that_was_deleted_before_is_read_through_its_mapping)
+{
+	uint64_t place = input_offset("pie", "place_local"), load;
+	char command[1024], path[256];
+	pid_t pid;
+
+	if (getuid())
+		skip();
+	strcpy(path, input("deleted"));
+	snprintf(command, sizeof(command), "cp %s %s", input("pie"), path);
+	run(command);
+	fixture_begin(&fixture);
+	pid = start(NULL, path);
+	load = load_address(pid, path);
+	CHECK(!unlink(path));
+	CHECK(!symbols_add_process(fixture.symbols, pid));
+	resolve_at(pid, load + place);
+	CHECK(is_function("local_function"));
+	CHECK(!strcmp(fixture.frames[0].module, "deleted"));
+	stop(pid);
+	fixture_end(&fixture);
+}
+
+TEST(a_file_that_took_the_place_of_the_mapped_one_is_not_read)
+{
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "no_such_file", "pie", "place_local");
+	CHECK(fixture.count == 1 && !fixture.frames[0].function);
+	CHECK(has_note(&fixture, "cannot read", "no_such_file"));
+	fixture_end(&fixture);
+}
+
+TEST(a_containers_debug_file_is_found_in_its_own_tree)
+{
+	uint64_t place = input_offset("fixed", "place_inlined");
+	char root[256];
+	pid_t pid;
+
+	if (getuid())
+		skip();
+	strcpy(root, input("root"));
+	/* Statically linked programs would do without, this one needs its libraries. */
+	{
+		char command[2048];
+
+		snprintf(command, sizeof(command),
+			 "cd %s && for f in $(ldd program | grep -o '/[^ ]*'); do mkdir -p "
+			 ".$(dirname $f) && cp -L $f .$f; done", root);
+		run(command);
+	}
+	fixture_begin(&fixture);
+	pid = start(root, "/program");
+	CHECK(!symbols_add_process(fixture.symbols, pid));
+	resolve_at(pid, 0x400000 + place);
+	stop(pid);
+	CHECK(fixture.count == 3 && !strcmp(fixture.frames[2].function, "outer"));
+	CHECK(fixture.frames[2].line == input_line("outer"));
+	fixture_end(&fixture);
+}
+
+TEST(the_vdso_has_functions)
+{
+	uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+	struct elf_file file;
+	Elf_Scn *scn = NULL;
+	bool is_checked = false;
+	void *bytes;
+
+	if (!vdso || vdso_open(&file, &bytes))
+		skip();
+	fixture_begin(&fixture);
+	CHECK(!symbols_add_process(fixture.symbols, getpid()));
+	while ((scn = elf_nextscn(file.elf, scn))) {
+		GElf_Shdr header;
+		GElf_Sym symbol;
+
+		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_DYNSYM)
+			continue;
+		for (int i = 1; gelf_getsym(elf_getdata(scn, NULL), i, &symbol); i++) {
+			const char *name = elf_strptr(file.elf, header.sh_link, symbol.st_name);
+
+			if (strcmp(name, "__vdso_gettimeofday"))
+				continue;
+			resolve_at(getpid(), vdso + symbol.st_value);
+			CHECK(fixture.count == 1 && fixture.frames[0].function);
+			CHECK(strstr(fixture.frames[0].function, "gettimeofday"));
+			CHECK(!strcmp(fixture.frames[0].module, "[vdso]"));
+			is_checked = true;
+		}
+	}
+	CHECK(is_checked);
+	elf_file_close(&file);
+	free(bytes);
+	fixture_end(&fixture);
+}
+
+TEST(code_of_a_jit_compiler_has_the_names_of_its_symbol_file)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t module[2];
+	uint64_t place[2];
+	char path[64];
+	FILE *file;
+
+	CHECK(code != MAP_FAILED);
+	fixture_begin(&fixture);
+	CHECK(!symbols_add_process(fixture.symbols, getpid()));
+	resolve_at(getpid(), (uint64_t)code);
+	CHECK(fixture.count == 1 && !fixture.frames[0].function);
+	CHECK(!strcmp(fixture.frames[0].module, "[jit]"));
+	CHECK(fixture.frames[0].offset == (uint64_t)code);
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	file = fopen(path, "w");
+	CHECK(file);
+	fprintf(file, "%lx 100 LazyCompile:~work app.js:12\n", (unsigned long)code);
+	fclose(file);
+	symbols_keep_process(fixture.symbols, getpid());
+	CHECK(!unlink(path));
+	resolve_at(getpid(), (uint64_t)code + 0x20);
+	CHECK(is_function("LazyCompile:~work app.js:12"));
+	CHECK(!symbols_place(fixture.symbols, getpid(), 1000, (uint64_t)code + 0x20, true,
+			     &module[0], &place[0]));
+	CHECK(!symbols_place(fixture.symbols, getpid(), 1000, (uint64_t)code + 0x30, true,
+			     &module[1], &place[1]));
+	CHECK(module[0] == module[1] && place[0] == place[1] && place[0] == (uint64_t)code);
+
+	/* A child that was forked, and never compiled anything itself, runs the same code. */
+	push_fork(&fixture, 500, NOBODY, getpid());
+	resolve_at(NOBODY, (uint64_t)code + 0x20);
+	CHECK(is_function("LazyCompile:~work app.js:12"));
+	fixture_end(&fixture);
+	munmap(code, 4096);
+}
+
+TEST(a_mapping_that_no_event_told_of_is_found_in_the_living_process)
+{
+	fixture_begin(&fixture);
+	resolve_at(getpid(), (uint64_t)&input_line);
+	CHECK(is_function("input_line"));
+	fixture_end(&fixture);
+	fixture_begin(&fixture);
+	symbols_set_offline(fixture.symbols);
+	resolve_at(getpid(), (uint64_t)&input_line);
+	CHECK(!strcmp(fixture.frames[0].module, "[anon]"));
+	fixture_end(&fixture);
+}
+
+TEST(stubs_of_shared_libraries_have_the_name_of_what_they_call)
+{
+	uint64_t load, text;
+
+	fixture_begin(&fixture);
+	CHECK(!symbols_add_process(fixture.symbols, getpid()));
+	load = load_address(getpid(), realpath("/proc/self/exe", NULL));
+	bool is_found = false;
+
+	/* Stubs lie before the code proper. */
+	text = (uint64_t)&resolve_at - load;
+	for (uint64_t at = 0x1000; at < text && at < 0x40000 && !is_found; at += 16) {
+		resolve_at(getpid(), load + at);
+		is_found = is_function("chroot@plt");
+	}
+	CHECK(is_found);
+	fixture_end(&fixture);
+}
+
+TEST(a_kernel_address_is_named_or_a_note_says_why_not)
+{
+	struct symbol_frame frame;
+
+	fixture_begin(&fixture);
+	symbols_resolve_kernel(fixture.symbols, 0xffffffff81001000, &frame);
+	CHECK(frame.is_kernel && frame.module);
+	CHECK(frame.function || has_note(&fixture, "kernel", "kptr_restrict") ||
+	      frame.offset == 0xffffffff81001000);
+	fixture_end(&fixture);
+}
+
+TEST(a_file_that_shrinks_while_it_is_mapped_costs_only_its_own_names)
+{
+	uint64_t place = input_offset("pie", "place_inlined");
+	char command[1024], path[256];
+
+	strcpy(path, input("shrinking"));
+	snprintf(command, sizeof(command), "cp %s %s", input("pie"), path);
+	run(command);
+	fixture_begin(&fixture);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, path);
+	push_map(&fixture, 10, NOBODY + 1, MAP_START, MAP_BYTES, 0, input("dwarf4"));
+	resolve(&fixture, place);
+	CHECK(fixture.count == 3);
+	CHECK(!truncate(path, 0));
+	resolve(&fixture, input_offset("pie", "place_local"));
+	CHECK(fixture.count == 1 && !strcmp(fixture.frames[0].module, "shrinking"));
+	resolve_at(NOBODY + 1, MAP_START + input_offset("dwarf4", "place_local"));
+	CHECK(is_function("local_function") && fixture.frames[0].line == input_line("local"));
+	fixture_end(&fixture);
+}
+
+TEST(files_with_changed_bytes_do_no_harm)
+{
+	uint64_t place = input_offset("pie", "place_inlined");
+	unsigned int seed = 7;
+	uint8_t *bytes, *copy;
+	struct stat status;
+	int fd = open(input("pie"), O_RDONLY);
+
+	CHECK(fd >= 0 && !fstat(fd, &status));
+	bytes = malloc(status.st_size);
+	copy = malloc(status.st_size);
+	CHECK(read(fd, bytes, status.st_size) == status.st_size);
+	close(fd);
+	fixture_begin(&fixture);
+	for (int i = 0; i < 300; i++) {
+		char name[32], path[256];
+
+		memcpy(copy, bytes, status.st_size);
+		for (int flips = 1 << rand_r(&seed) % 8; flips; flips--)
+			copy[rand_r(&seed) % status.st_size] = rand_r(&seed);
+		snprintf(name, sizeof(name), "flipped%d", i);
+		strcpy(path, input(name));
+		fd = open(path, O_CREAT | O_WRONLY, 0600);
+		CHECK(fd >= 0 && write(fd, copy, status.st_size) == status.st_size);
+		close(fd);
+		push_map(&fixture, 100 + i, NOBODY, MAP_START, MAP_BYTES, 0, path);
+		resolve(&fixture, place);
+		CHECK(fixture.count >= 1 && fixture.frames[0].module);
+		unlink(path);
+	}
+	/* Other files still have their names. */
+	resolve_in(&fixture, "dwarf4", "dwarf4", "place_inlined");
+	CHECK(fixture.count == 3);
+	fixture_end(&fixture);
+	free(bytes);
+	free(copy);
+}

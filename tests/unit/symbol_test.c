@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol_fixture.h"
+
+static struct fixture fixture;
+
+static bool is_frame(size_t i, const char *function, const char *line)
+{
+	const struct symbol_frame *frame = &fixture.frames[i];
+
+	if (i >= fixture.count || !frame->function || strcmp(frame->function, function))
+		return false;
+	if (!line)
+		return !frame->file && !frame->line;
+	return frame->file && strstr(frame->file, "/symbol_inputs/inlined.c") &&
+	       frame->line == input_line(line);
+}
+
+/* True for the full knowledge of place_inlined: the line and both inlined calls. */
+static bool has_inlined_lines(void)
+{
+	return fixture.count == 3 && is_frame(0, "innermost", "asm") &&
+	       is_frame(1, "middle", "middle") && is_frame(2, "outer", "outer") &&
+	       fixture.frames[0].is_inlined && fixture.frames[1].is_inlined &&
+	       !fixture.frames[2].is_inlined;
+}
+
+static bool has_function_only(const char *function)
+{
+	return fixture.count == 1 && is_frame(0, function, NULL) && !fixture.frames[0].is_inlined;
+}
+
+static bool has_offset_only(const char *module, uint64_t offset)
+{
+	return fixture.count == 1 && !fixture.frames[0].function &&
+	       !strcmp(fixture.frames[0].module, module) && fixture.frames[0].offset == offset;
+}
+
+TEST(lines_and_inlined_calls_are_found_in_every_form_of_debug_information)
+{
+	static const char *const names[] = {
+		"pie", "fixed", "dwarf4", "lines_only", "compressed", "no_aranges", "libinlined.so",
+		"linked", "anonymous",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *twin = i < 7 ? names[i] : "pie";
+
+		if (!strcmp(names[i], "anonymous"))
+			twin = "anonymous_full";
+		fixture_begin(&fixture);
+		resolve_in(&fixture, names[i], twin, "place_inlined");
+		if (!has_inlined_lines())
+			print_error("in %s: %s %s:%u\n", names[i], fixture.frames[0].function,
+				    fixture.frames[0].file, fixture.frames[0].line);
+		CHECK(has_inlined_lines());
+		CHECK(!strcmp(fixture.frames[2].module, names[i]));
+		CHECK(fixture.frames[2].offset == input_offset(twin, "place_inlined"));
+		fixture_end(&fixture);
+	}
+}
+
+TEST(a_return_address_means_the_call_before_it)
+{
+	uint64_t end;
+
+	fixture_begin(&fixture);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("pie"));
+	/* The first byte of a function: the byte before it is not in that function. */
+	end = MAP_START + input_offset("pie", "place_local") + 1;
+	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 20, end, true, fixture.frames,
+					SYMBOL_INLINE_MAX);
+	CHECK(fixture.count == 1 && is_frame(0, "local_function", "local"));
+	CHECK(fixture.frames[0].offset == end - MAP_START);
+	end = MAP_START + input_offset("pie", "local_function");
+	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 20, end, true, fixture.frames,
+					SYMBOL_INLINE_MAX);
+	CHECK(!fixture.frames[0].function || strcmp(fixture.frames[0].function, "local_function"));
+	fixture_end(&fixture);
+}
+
+TEST(without_debug_information_the_symbol_table_names_the_function)
+{
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "no_lines", "pie", "place_inlined");
+	CHECK(has_function_only("outer"));
+	resolve(&fixture, input_offset("pie", "place_local"));
+	CHECK(has_function_only("local_function"));
+	CHECK(has_note(&fixture, "no debug information for no_lines", "-dbgsym"));
+	fixture_end(&fixture);
+}
+
+TEST(lines_without_their_dwo_file_still_have_the_function)
+{
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "split", "split", "place_inlined");
+	CHECK(fixture.count == 1 && is_frame(0, "outer", "asm"));
+	fixture_end(&fixture);
+}
+
+TEST(a_packed_symbol_table_is_read)
+{
+	if (access(input("mini"), R_OK))
+		skip();
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "mini", "pie", "place_local");
+	CHECK(has_function_only("local_function"));
+	fixture_end(&fixture);
+}
+
+TEST(a_stripped_program_gives_offsets_and_a_note)
+{
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "stripped", "pie", "place_local");
+	CHECK(has_offset_only("stripped", input_offset("pie", "place_local")));
+	CHECK(has_note(&fixture, "for stripped", "-dbgsym"));
+	fixture_end(&fixture);
+}
+
+TEST(a_debug_file_of_another_build_is_not_used)
+{
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "stale", "anonymous_full", "place_local");
+	CHECK(has_offset_only("stale", input_offset("anonymous_full", "place_local")));
+	CHECK(has_note(&fixture, "debug file of stale", "another build"));
+	fixture_end(&fixture);
+}
+
+TEST(no_note_tells_of_a_file_that_nobody_asked_about)
+{
+	const char *const *notes;
+
+	fixture_begin(&fixture);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("stripped"));
+	CHECK(symbols_notes(fixture.symbols, &notes) == 0);
+	fixture_end(&fixture);
+}
+
+TEST(cpp_and_rust_names_are_demangled)
+{
+	static const char *const names[][2] = {
+		{ "_ZN5cache5Store6methodEi", "cache::Store::method(int)" },
+		{ "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
+		{ "_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar" },
+		{ "plain.constprop.0", "plain [clone .constprop.0]" },
+	};
+
+	fixture_begin(&fixture);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		resolve_in(&fixture, "names", "names", names[i][0]);
+		CHECK(fixture.count == 1);
+		assert_string_equal(fixture.frames[0].function, names[i][1]);
+	}
+	fixture_end(&fixture);
+}
+
+TEST(damaged_files_give_offsets)
+{
+	static const char *const names[] = { "truncated_half", "truncated_header", "empty" };
+
+	fixture_begin(&fixture);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		resolve_in(&fixture, names[i], "pie", "place_local");
+		CHECK(has_offset_only(names[i], input_offset("pie", "place_local")));
+	}
+	fixture_end(&fixture);
+}
+
+TEST(what_is_no_regular_file_is_not_opened)
+{
+	uint64_t offset = input_offset("pie", "place_local");
+	char command[512];
+
+	snprintf(command, sizeof(command), "mkfifo %s", input("fifo"));
+	CHECK(!system(command));
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "fifo", "pie", "place_local");
+	CHECK(has_offset_only("fifo", offset));
+	push_map(&fixture, 100, NOBODY, MAP_START, MAP_BYTES, 0, "/dev/tty");
+	resolve(&fixture, offset);
+	CHECK(has_offset_only("tty", offset));
+	push_map(&fixture, 200, NOBODY, MAP_START, MAP_BYTES, 0, inputs_path());
+	resolve(&fixture, offset);
+	CHECK(fixture.count == 1 && !fixture.frames[0].function);
+	fixture_end(&fixture);
+}
+
+TEST(memory_without_a_file_has_its_own_names)
+{
+	static const char *const names[][2] = {
+		{ "//anon", "[jit]" }, { "", "[jit]" }, { "[heap]", "[jit]" },
+		{ "[vsyscall]", "[vsyscall]" }, { "anon_inode:[thing]", "anon_inode:[thing]" },
+		{ "/memfd:code (deleted)", "memfd:code" },
+	};
+
+	fixture_begin(&fixture);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		push_map(&fixture, 10 + i, NOBODY, MAP_START, MAP_BYTES, 0, names[i][0]);
+		resolve(&fixture, 0x123);
+		CHECK(fixture.count == 1 && !fixture.frames[0].function);
+		assert_string_equal(fixture.frames[0].module, names[i][1]);
+	}
+	fixture.count = symbols_resolve(fixture.symbols, NOBODY + 1, 20, 0x1234, false,
+					fixture.frames, 1);
+	CHECK(has_offset_only("[anon]", 0x1234));
+	fixture_end(&fixture);
+}
+
+TEST(a_library_loaded_in_place_of_another_counts_from_then_on)
+{
+	uint64_t address = MAP_START + input_offset("pie", "place_local");
+	uint64_t library = input_offset("libinlined.so", "place_inlined");
+
+	fixture_begin(&fixture);
+	push_map(&fixture, 100, NOBODY, MAP_START, MAP_BYTES, 0, input("no_lines"));
+	push_map(&fixture, 200, NOBODY, MAP_START, MAP_BYTES, 0, input("libinlined.so"));
+	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 150, address, false,
+					fixture.frames, SYMBOL_INLINE_MAX);
+	CHECK(has_function_only("local_function"));
+	resolve(&fixture, library);
+	CHECK(has_inlined_lines());
+	fixture_end(&fixture);
+}
+
+TEST(equal_files_in_different_processes_are_one_place)
+{
+	uint64_t offset = input_offset("pie", "place_local"), found[3];
+	uint32_t module[3];
+
+	fixture_begin(&fixture);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("pie"));
+	push_map(&fixture, 10, NOBODY + 1, MAP_START + MAP_BYTES, MAP_BYTES, 0, input("pie"));
+	CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + offset, false, &module[0],
+			     &found[0]));
+	CHECK(!symbols_place(fixture.symbols, NOBODY + 1, 20, MAP_START + MAP_BYTES + offset, false,
+			     &module[1], &found[1]));
+	CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + offset, true, &module[2],
+			     &found[2]));
+	CHECK(module[0] == module[1] && module[0] == module[2]);
+	CHECK(found[0] == offset && found[1] == offset);
+	CHECK(found[2] == input_offset("pie", "local_function"));
+	CHECK(symbols_place(fixture.symbols, NOBODY, 20, 0x10, false, &module[0], &found[0]) ==
+	      -ENOENT);
+	fixture_end(&fixture);
+}
+
+TEST(more_frames_than_asked_for_are_left_out)
+{
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "pie", "pie", "place_inlined");
+	fixture.count = symbols_resolve(fixture.symbols, NOBODY, UINT64_MAX,
+					MAP_START + input_offset("pie", "place_inlined"), false,
+					fixture.frames, 1);
+	CHECK(fixture.count == 1 && is_frame(0, "innermost", "asm"));
+	fixture_end(&fixture);
+}

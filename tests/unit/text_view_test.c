@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/report.h"
+#include "base/text.h"
+#include "report_fixture.h"
+#include "test.h"
+#include "analysis/fold.h"
+#include "view/view.h"
+
+static struct text render(const char *fixture_name, struct view_style style)
+{
+	struct report_fixture *fixture = report_fixture_new(fixture_name);
+	struct fold_rules *rules = fold_rules_new();
+	struct text text = { 0 };
+
+	style.full_paths = style.full_paths ? style.full_paths : VIEW_FULL_PATHS_DEFAULT;
+	style.fold = rules;
+	text_view.show(report_fixture_get(fixture), &style, &text);
+	fold_rules_free(rules);
+	report_fixture_free(fixture);
+	return text;
+}
+
+static bool renders_as(const char *fixture_name, struct view_style style, const char *file)
+{
+	struct text text = render(fixture_name, style);
+	bool is_same = golden_view_matches(file, text.bytes);
+
+	text_fini(&text);
+	return is_same;
+}
+
+static bool contains(const char *fixture_name, struct view_style style, const char *string)
+{
+	struct text text = render(fixture_name, style);
+	bool is_there = strstr(text.bytes, string);
+
+	text_fini(&text);
+	return is_there;
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		struct text line = { 0 };
+
+		text_put_bytes(&line, text, length);
+		if (text_columns(line.bytes) > widest)
+			widest = text_columns(line.bytes);
+		text_fini(&line);
+		text += length + (text[length] == '\n');
+	}
+	return widest;
+}
+
+TEST(every_fixture_is_shown_as_in_its_golden_file)
+{
+	for (const char *const *name = report_fixture_names; *name; name++) {
+		char file[64];
+
+		snprintf(file, sizeof(file), "%s.txt", *name);
+		CHECK(renders_as(*name, (struct view_style){ .has_unicode = true }, file));
+	}
+}
+
+TEST(widths_ascii_colour_and_verbosity_are_shown_as_in_their_golden_files)
+{
+	CHECK(renders_as("lock", (struct view_style){ .width = 60, .has_unicode = true },
+			 "lock-60.txt"));
+	CHECK(renders_as("lock", (struct view_style){ .width = 200, .has_unicode = true },
+			 "lock-200.txt"));
+	CHECK(renders_as("lock", (struct view_style){ 0 }, "lock-ascii.txt"));
+	CHECK(renders_as("hostile", (struct view_style){ .width = 60 }, "hostile-60-ascii.txt"));
+	CHECK(renders_as("lock", (struct view_style){ .has_unicode = true, .has_color = true },
+			 "lock-colour.txt"));
+	CHECK(renders_as("lock", (struct view_style){ .has_unicode = true, .is_verbose = true },
+			 "lock-verbose.txt"));
+}
+
+TEST(no_line_is_wider_than_the_page)
+{
+	static const uint32_t widths[] = { 60, 61, 79, 80, 95, 96, 100, 139, 140, 200, 500 };
+
+	for (const char *const *name = report_fixture_names; *name; name++) {
+		for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+			for (int mode = 0; mode < 4; mode++) {
+				struct text text = render(*name, (struct view_style){
+					.width = widths[i], .has_unicode = mode & 1,
+					.is_verbose = mode & 2 });
+				size_t widest = widest_line(text.bytes);
+
+				if (widest > widths[i])
+					fprintf(stderr, "%s at %u: %zu columns\n", *name,
+						widths[i], widest);
+				CHECK(widest <= widths[i]);
+				text_fini(&text);
+			}
+		}
+	}
+}
+
+TEST(a_width_below_the_minimum_is_the_minimum)
+{
+	struct text text = render("lock", (struct view_style){ .width = 3 });
+
+	CHECK(widest_line(text.bytes) <= VIEW_WIDTH_MIN);
+	text_fini(&text);
+}
+
+TEST(ascii_output_has_only_printable_ascii)
+{
+	for (const char *const *name = report_fixture_names; *name; name++) {
+		struct text text = render(*name, (struct view_style){ 0 });
+		size_t bad_count = 0;
+
+		for (size_t i = 0; i < text.length; i++) {
+			unsigned char c = text.bytes[i];
+
+			bad_count += c != '\n' && (c < ' ' || c > '~');
+		}
+		CHECK(!bad_count);
+		text_fini(&text);
+	}
+}
+
+TEST(what_a_program_chose_cannot_drive_the_terminal)
+{
+	struct text text = render("hostile", (struct view_style){ .has_unicode = true });
+
+	CHECK(!strpbrk(text.bytes, "\033\007\r\t\x7f"));
+	CHECK(strstr(text.bytes, "\\x1b[2J"));
+	text_fini(&text);
+}
+
+TEST(colour_changes_no_visible_character)
+{
+	struct text plain = render("lock", (struct view_style){ .has_unicode = true });
+	struct text color = render("lock", (struct view_style){ .has_unicode = true,
+								.has_color = true });
+	size_t to = 0;
+
+	for (size_t from = 0; from < color.length; from++) {
+		if (color.bytes[from] == '\033') {
+			from += strcspn(color.bytes + from, "m");
+			continue;
+		}
+		color.bytes[to++] = color.bytes[from];
+	}
+	color.bytes[to] = '\0';
+	CHECK(!strcmp(plain.bytes, color.bytes));
+	text_fini(&plain);
+	text_fini(&color);
+}
+
+TEST(the_default_report_never_says_unknown)
+{
+	for (const char *const *name = report_fixture_names; *name; name++)
+		CHECK(!contains(*name, (struct view_style){ .has_unicode = true }, "unknown"));
+}
+
+TEST(the_verdict_names_the_users_function_below_library_frames)
+{
+	CHECK(contains("lock", (struct view_style){ .width = 500 },
+		       "The path through big_work(int) (programs/multi_mutex.cpp:23) accounts "
+		       "for 71 % of the wall time"));
+	CHECK(contains("mpi", (struct view_style){ .width = 500 },
+		       "The path through Gs::Gather("));
+}
+
+TEST(the_verdict_names_the_stage_that_carries_a_pipeline)
+{
+	CHECK(contains("pipeline", (struct view_style){ .width = 500 },
+		       "Of 64 threads, the 15 named \"rank\" carry 72 % of the load."));
+}
+
+TEST(an_mpi_job_with_one_heavy_rank_is_called_uneven)
+{
+	CHECK(contains("mpi", (struct view_style){ 0 }, "largest is 2.7x the mean"));
+	CHECK(contains("mpi", (struct view_style){ .width = 500 }, "The load is uneven"));
+}
+
+TEST(estimates_are_marked)
+{
+	CHECK(contains("governor", (struct view_style){ 0 }, "~2.99 s"));
+	CHECK(contains("governor", (struct view_style){ .width = 500 }, "about 71 %"));
+	CHECK(!contains("lock", (struct view_style){ 0 }, "~"));
+}
+
+TEST(nothing_lost_is_said_and_so_is_each_loss)
+{
+	CHECK(contains("lock", (struct view_style){ 0 }, "Lost       nothing\n"));
+	CHECK(!contains("losses", (struct view_style){ 0 }, "nothing\n"));
+	CHECK(contains("losses", (struct view_style){ 0 }, "12,345 events lost"));
+	CHECK(contains("losses", (struct view_style){ 0 }, "1,200 threads beyond the limit"));
+}
+
+TEST(one_path_in_full_leaves_one_line_for_each_other)
+{
+	struct view_style style = { .full_paths = 1 };
+
+	CHECK(contains("lock", style, "1,233 critical slices"));
+	CHECK(!contains("lock", style, "402 critical slices"));
+	CHECK(contains("lock", style, "  2    5.1 %"));
+}
+
+TEST(an_n_min_of_the_user_marks_the_critical_rows)
+{
+	CHECK(contains("attach", (struct view_style){ 0 }, "  critical\n"));
+	CHECK(!contains("lock", (struct view_style){ 0 }, "  critical\n"));
+}
