@@ -39,7 +39,7 @@ help:
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
 	liblzma-dev zlib1g-dev libc6-dev linux-libc-dev
-TEST_PACKAGES := libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
+TEST_PACKAGES := groff-base libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace
 BENCH_PACKAGES := $(TEST_PACKAGES)
@@ -120,14 +120,16 @@ BPF_TESTS := $(patsubst tests/unit/%.c,$O/tests/%,$(wildcard tests/unit/bpf_*_te
 UNIT_TESTS := $(filter-out $(BPF_TESTS),$(patsubst tests/unit/%.c,$O/tests/%,$(UNIT_C)))
 TEST_CPPFLAGS := $(CPPFLAGS) -Itests/unit -DTEST_OUTPUT='"$O/tests"'
 
-$O/tests/report_fixture.o: tests/unit/report_fixture.c | $(GEN)
+TEST_SUPPORT := $(patsubst tests/unit/%.c,$O/tests/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
+
+$(TEST_SUPPORT): $O/tests/%.o: tests/unit/%.c | $(GEN)
 	@echo "  CC    $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
-$(UNIT_TESTS): $O/tests/%: tests/unit/%.c $O/tests/report_fixture.o $O/libpinch.a
+$(UNIT_TESTS): $O/tests/%: tests/unit/%.c $(TEST_SUPPORT) $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
-		$O/tests/report_fixture.o $O/libpinch.a $(LDLIBS) -lcmocka -ljansson
+		$(TEST_SUPPORT) $O/libpinch.a $(LDLIBS) -lcmocka -ljansson
 
 $O/tests/replay: tests/golden/replay.c $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)

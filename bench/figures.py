@@ -143,7 +143,7 @@ def workload_rows(workload, warm, rounds):
     peaks = [run["rss_peak_bytes"] for run in every if run["rss_peak_bytes"]]
     yield Row("peak memory", megabytes(max(peaks)), spread_text(peaks, megabytes),
               f"< {megabytes(GOAL_PEAK_BYTES)}", verdict(max(peaks) < GOAL_PEAK_BYTES))
-    yield row_of("BPF maps and rings", [run["maps_bytes"] for run in every if "maps_bytes" in run],
+    yield row_of("BPF maps", [run["maps_bytes"] for run in every if "maps_bytes" in run],
                  megabytes)
     ready = ([run["ready_s"] for run in every] if "ready_s" in warm else
              [run["report"]["cost"]["startup_ns"] / 1e9 for run in every])

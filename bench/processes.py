@@ -130,11 +130,12 @@ def wait_for_end(pid, meanwhile=None):
 @contextmanager
 def on_time():
     """The bench sleeps nearly always; when what it waits for happens, it must see it at once."""
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
     os.setpriority(os.PRIO_PROCESS, 0, -20)
     try:
         yield
     finally:
-        os.setpriority(os.PRIO_PROCESS, 0, 0)   # what is started next must not inherit it
+        os.setpriority(os.PRIO_PROCESS, 0, nice)    # what is started next must not inherit -20
 
 
 def timed(stamp_program, directory, prefix, command, meanwhile=None, at_end=None, **options):

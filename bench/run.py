@@ -118,6 +118,7 @@ def measure_switches(place, arguments):
 
 def measure_all(place, arguments):
     raw, sections, failed = {}, [], False
+    os.environ.pop("DEBUGINFOD_URLS", None)     # a download is no part of the cost
     place.kernel_side = KernelSide(place)
     jobs = [(workload.name, lambda w=workload: measure_workload(place, w, arguments))
             for workload in WORKLOADS]
@@ -128,7 +129,7 @@ def measure_all(place, arguments):
         try:
             raw[name], rows = job()
             sections.append((name, rows))
-        except (Failure, OSError, KeyError) as failure:
+        except (Failure, OSError, KeyError, ValueError) as failure:
             processes.stop_all()
             say(f"{name}: FAILED: {type(failure).__name__}: {failure}")
             sections.append((name, [figures.Row("not measured", "", "", "", figures.MISSED)]))

@@ -181,8 +181,10 @@ static void end_slice(struct criticality *self, struct thread_row *row,
 		self->oncpu_cmetric_critical += cmetric;
 		if (e && e->flags & SWITCH_HAS_STACK)
 			charge_path(self, row, cmetric, e);
-		else
+		else if (e && e->flags & SWITCH_STACK_SKIPPED)
 			self->totals.stacks_skipped++;
+		else
+			self->totals.stacks_missing++;
 	}
 	drop_samples(self, row);	/* those that went to the path are gone already */
 	give_back_samples(self, row);

@@ -88,7 +88,8 @@ struct criticality_totals {
 	uint64_t switches, slices, critical_slices;
 	uint64_t samples, samples_dropped;	/* all that came; of them, not given to a path */
 	uint64_t stack_tops;
-	uint64_t stacks_kept, stacks_skipped;	/* critical slices with a stack; without one */
+	/* Critical slices with a stack; that the governor left without; that were cut short. */
+	uint64_t stacks_kept, stacks_skipped, stacks_missing;
 	uint64_t unordered;		/* transitions that did not fit the state, mended */
 	uint64_t gaps, lost_records, gap_ns;
 	double keep_min;		/* smallest probability of keeping a stack; 1: all */

@@ -132,6 +132,8 @@ static struct merged_path **merge_all(struct findings *findings, size_t *count)
 			table_put(by_key, key, merged);
 		}
 		merge(merged, copy_metrics(findings->arena, path));
+		if (path->pid && !path->stack)
+			findings->report.losses.stacks_unreadable += path->slices;
 	}
 	*count = table_count(by_key);
 	all = xcalloc(*count + 1, sizeof(*all));

@@ -221,7 +221,7 @@ int fold_rules_add_user(struct fold_rules *rules)
 static const struct rule *find_rule(const struct fold_rules *rules,
 				    const struct report_frame *frame)
 {
-	const char *function = frame->function ? frame->function : "";
+	const char *function = frame->function && *frame->function ? frame->function : "-";
 	const char *module = frame->module ? frame->module : "";
 
 	for (size_t i = rules ? rules->count : 0; i; i--) {

@@ -95,6 +95,7 @@ struct report {
 	size_t timeline_count;
 	struct {
 		uint64_t records, gaps, gap_ns;		/* ring buffers were full */
+		uint64_t samples;			/* the same, of the sampler's */
 		uint64_t malformed, late, unordered;
 		uint64_t stacks_unreadable;		/* critical slices with an empty stack */
 		uint64_t stacks_not_kept;		/* by the governor */

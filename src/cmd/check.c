@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "base/fail.h"
@@ -14,6 +15,10 @@ static int check_run(int argc, char **argv)
 	size_t count, missing = 0;
 	struct utsname name;
 
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		command_help(&check_command);
+		return 0;
+	}
 	if (argc > 1) {
 		fail_plain(-1, "pinch check takes no arguments, such as '%s'", argv[1]);
 		return EXIT_USAGE;

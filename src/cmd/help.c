@@ -23,8 +23,8 @@ static void print_options(const struct option_spec *spec)
 
 void command_help(const struct command *command)
 {
-	printf("%s\n\nUsage: pinch %s %s\n\n%s\n", command->summary, command->name, command->usage,
-	       command->description);
+	printf("%s\n\nUsage: pinch %s%s%s\n\n%s\n", command->summary, command->name,
+	       *command->usage ? " " : "", command->usage, command->description);
 	if (!command->options || !command->options[0])
 		return;
 	printf("\nOptions:\n");
@@ -46,7 +46,7 @@ static int help_run(int argc, char **argv)
 {
 	const struct command *command;
 
-	if (argc < 2) {
+	if (argc < 2 || argv[1][0] == '-') {
 		overview();
 		return 0;
 	}

@@ -48,7 +48,7 @@ static int trace_command(struct tracing *tracing, struct launch *launch, char *c
 	uint32_t pid = launch_pid(launch);
 	struct outcome outcome = { .pids = &pid, .pid_count = 1, .exit_status = -1 };
 	pid_t sender = 0;
-	int err, wait_status;
+	int err;
 
 	err = tracing_add_command(tracing, pid);
 	if (err)
@@ -68,12 +68,10 @@ static int trace_command(struct tracing *tracing, struct launch *launch, char *c
 	outcome.command = command.bytes;
 	err = tracing_report(tracing, &outcome);
 	text_fini(&command);
-	if (outcome.exit_status < 0) {
-		/* --duration ended the tracing, not the command. */
-		while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
-			;
-		outcome.exit_status = exit_status_of(wait_status);
-	}
+	/* --duration ends the tracing, not the command. */
+	while (outcome.exit_status < 0)
+		outcome.exit_status =
+			on_signal(tracing_wait_signal(tracing, -1, &sender), sender, pid);
 	return err && err != -EPIPE ? EXIT_PINCH_FAILED : outcome.exit_status;
 }
 

@@ -174,19 +174,27 @@ static void show_status(struct tracing *tracing)
 	status_show(&counts);
 }
 
-int tracing_step(struct tracing *tracing, pid_t *sender)
+int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 {
 	struct pollfd poll_fd = { .fd = tracing->signal_fd, .events = POLLIN };
 	struct signalfd_siginfo info;
 
-	collector_poll(tracing->collector);
-	if (!tracing->settings->is_quiet && status_is_due())
-		show_status(tracing);
-	poll(&poll_fd, 1, collector_fill(tracing->collector) > FILL_URGENT ? 0 : POLL_MS);
+	poll(&poll_fd, 1, wait_ms);
 	if (read(tracing->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return 0;
 	*sender = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE ? info.ssi_pid : 0;
 	return info.ssi_signo;
+}
+
+int tracing_step(struct tracing *tracing, pid_t *sender)
+{
+	bool is_urgent;
+
+	collector_poll(tracing->collector);
+	if (!tracing->settings->is_quiet && status_is_due())
+		show_status(tracing);
+	is_urgent = collector_fill(tracing->collector) > FILL_URGENT;
+	return tracing_wait_signal(tracing, is_urgent ? 0 : POLL_MS, sender);
 }
 
 void tracing_restore_signals(void)
@@ -248,7 +256,7 @@ static void add_losses(struct tracing *tracing, struct report *report)
 	struct kernel_counts counts = kernel_counts(tracing->kernel);
 	struct session_counts session = session_counts(tracing->session);
 
-	report->losses.records += counts.samples_lost;
+	report->losses.samples = counts.samples_lost;
 	report->losses.malformed = session.malformed;
 	report->losses.late = session.late;
 	report->losses.mappings = sideband_lost(tracing->sideband);

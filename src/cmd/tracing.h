@@ -32,6 +32,9 @@ void tracing_start(struct tracing *tracing);
  */
 int tracing_step(struct tracing *tracing, pid_t *sender);
 
+/* The same without the tracing: waits for a signal, at most wait_ms; -1: as long as it takes. */
+int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender);
+
 /* --duration has passed. */
 bool tracing_is_time_over(const struct tracing *tracing);
 

@@ -163,11 +163,12 @@ static void check_sampling(struct machine_check *check)
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
-	check->what = "sampling on the CPU clock";
+	check->what = "perf events (sampling, mappings)";
+	check->is_needed = true;
 	check->is_met = fd >= 0;
 	snprintf(check->found, sizeof(check->found), "%s", fd >= 0 ? "yes" : strerror(errno));
 	snprintf(check->remedy, sizeof(check->remedy),
-		 "CONFIG_PERF_EVENTS=y; without it reports have no tables of sampled functions");
+		 "CONFIG_PERF_EVENTS=y, and no policy that forbids perf_event_open()");
 	if (fd >= 0)
 		close(fd);
 }

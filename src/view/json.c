@@ -240,6 +240,7 @@ static void put_losses(struct json *json, const struct report *report)
 {
 	json_key(json, "losses");
 	json_begin_object(json);
+	put_uint(json, "samples", report->losses.samples);
 	put_uint(json, "records", report->losses.records);
 	put_uint(json, "gaps", report->losses.gaps);
 	put_uint(json, "gap_ns", report->losses.gap_ns);

@@ -107,6 +107,8 @@ static void show_losses(struct page *page, const struct report *report)
 	show_loss(page, &label, report->losses.gaps, "gap", "gaps", gaps.bytes);
 	show_loss(page, &label, report->losses.records, "event", "events",
 		  "lost in gaps; what threads did then is inferred from what followed");
+	show_loss(page, &label, report->losses.samples, "sample", "samples",
+		  "lost: the sampler's buffer was full");
 	show_loss(page, &label, report->losses.malformed, "record", "records",
 		  "malformed and skipped: please report this");
 	show_loss(page, &label, report->losses.late, "event", "events",

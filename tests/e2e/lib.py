@@ -157,7 +157,8 @@ def parse_report(data):
     assert not bad, f"raw control characters in the JSON: {bad[:5]}"
     report = json.loads(text)
     schema = json.loads(read(os.path.join(ROOT, "doc", "report-schema.json")))
-    jsonschema.Draft202012Validator(schema).validate(report)
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(report):
+        raise AssertionError(f"not as the schema says, at {error.json_path}: {error.message[:300]}")
     return report
 
 

@@ -23,12 +23,12 @@ class Damaged(Exception):
 
 
 def parse(lines):
-    """(time in ns, event, payload) of each line of `perf script -F tid,cpu,time,event,trace`."""
+    """(time in ns, CPU, event, payload) of each line of `perf script -F tid,cpu,time,event,trace`."""
     for line in lines:
         match = LINE.match(line)
         if match:
             seconds, ns = int(match[2]), int(match[3])
-            yield seconds * 1_000_000_000 + ns, match[4].decode(), match[5]
+            yield seconds * 1_000_000_000 + ns, int(match[1]), match[4].decode(), match[5]
         elif line.strip():      # lost events, or what this does not understand
             raise Damaged(line.decode("utf-8", "replace").strip())
 
@@ -36,6 +36,7 @@ def parse(lines):
 class Thread:
     def __init__(self, time_ns, state):
         self.changes = [(time_ns, state)]       # when, and what it does from then on
+        self.is_wake_early = False              # a wake-up came while it was still running
 
     @property
     def state(self):
@@ -44,12 +45,21 @@ class Thread:
     def become(self, time_ns, state):
         self.changes.append((time_ns, state))
 
-    def was_woken_before_it_slept(self):
+    def wake(self, time_ns):
+        if self.state == BLOCKED:
+            self.become(time_ns, RUNNABLE)
+        elif self.state == RUNNING:
+            self.is_wake_early = True
+
+    def get_cpu(self, time_ns):
         """
-        It runs again and no wake-up came since it went to sleep. Nobody runs without one: the
-        wake-up came just before, and it was never asleep.
+        Nobody runs without having been woken. When no wake-up came since it went to sleep, but
+        one in the moment before, it was never asleep.
         """
-        self.changes[-1] = (self.changes[-1][0], RUNNABLE)
+        if self.state == BLOCKED and self.is_wake_early:
+            self.changes[-1] = (self.changes[-1][0], RUNNABLE)
+        self.is_wake_early = False
+        self.become(time_ns, RUNNING)
 
 
 class Model:
@@ -58,8 +68,10 @@ class Model:
         self.tids = collections.defaultdict(list)
         self.by_tid = {}                        # those alive
         self.is_begun = False
-        for time_ns, event, payload in events:
-            self.add(time_ns, event, payload, command_pid)
+        self.on_cpu = {}                        # by CPU: (tid, time of the last switch)
+        self.holes, self.blind_ns, self.hole_ns = 0, 0, 0
+        for time_ns, cpu, event, payload in events:
+            self.add(time_ns, cpu, event, payload, command_pid)
 
     def begin(self, tid, time_ns, state):
         thread = Thread(time_ns, state)
@@ -67,7 +79,7 @@ class Model:
         self.threads.append(thread)
         self.tids[tid].append(thread)
 
-    def add(self, time_ns, event, payload, command_pid):
+    def add(self, time_ns, cpu, event, payload, command_pid):
         if event == "sched_process_exec":
             match = EXEC.search(payload)
             self.on_exec(time_ns, int(match[1]), int(match[2]), command_pid)
@@ -75,15 +87,30 @@ class Model:
             pass
         elif event == "sched_switch":
             match = SWITCH.search(payload)
+            self.look_for_hole(time_ns, cpu, int(match[1]), int(match[3]))
             self.on_switch(time_ns, int(match[1]), match[2].decode(), int(match[3]))
         elif event == "sched_waking":
             thread = self.by_tid.get(int(PID.search(payload)[1]))
-            if thread and thread.state == BLOCKED:
-                thread.become(time_ns, RUNNABLE)
+            if thread:
+                thread.wake(time_ns)
         elif event == "sched_process_fork":
             parent = int(PID.search(payload)[1])
             if parent in self.by_tid:
                 self.begin(int(CHILD.search(payload)[1]), time_ns, RUNNABLE)
+
+    def look_for_hole(self, time_ns, cpu, out_tid, in_tid):
+        """
+        Who leaves a CPU must be who came to it last. If not, the kernel itself told of nothing
+        on that CPU for a while: seen on virtual machines, by perf, ftrace and BPF alike.
+        """
+        last_tid, last_ns = self.on_cpu.get(cpu, (out_tid, time_ns))
+        self.on_cpu[cpu] = (in_tid, time_ns)
+        if last_tid == out_tid:
+            return
+        self.hole_ns = last_ns
+        if last_tid in self.by_tid or out_tid in self.by_tid:
+            self.holes += 1
+            self.blind_ns += time_ns - last_ns
 
     def on_exec(self, time_ns, tid, old_tid, command_pid):
         if tid == command_pid and not self.is_begun:
@@ -103,10 +130,9 @@ class Model:
             else:
                 thread.become(time_ns, BLOCKED)
         thread = self.by_tid.get(in_tid)
-        if thread:
-            if thread.state == BLOCKED:
-                thread.was_woken_before_it_slept()
-            thread.become(time_ns, RUNNING)
+        if thread and not thread.get_cpu(time_ns):
+            self.holes += 1
+            self.blind_ns += time_ns - self.hole_ns
 
     def solve(self):
         """Times and CMetrics by tid, and by number of active threads."""

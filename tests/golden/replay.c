@@ -419,6 +419,7 @@ static void print_totals(const struct replay *replay)
 	       (unsigned long long)t.critical_slices);
 	print_nonzero("kept", t.stacks_kept);
 	print_nonzero("skipped", t.stacks_skipped);
+	print_nonzero("missing", t.stacks_missing);
 	print_nonzero("switches", t.switches);
 	print_nonzero("stalls", t.stalls);
 	print_nonzero("samples", t.samples);

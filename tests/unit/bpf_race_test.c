@@ -20,6 +20,7 @@ struct race_task {
 	uint32_t cpu;			/* where it is queued or runs */
 	bool is_queued, is_current;	/* on_rq of the kernel is either */
 	bool has_pi_lock;
+	bool has_slept;
 };
 
 struct actor {
@@ -30,7 +31,8 @@ struct actor {
 
 struct settings {
 	uint32_t steps;
-	bool births, deaths, listing;	/* listing: the iterator comes while they run */
+	bool births, deaths;
+	bool listing;			/* the iterator comes while they run */
 };
 
 static struct race_task tasks[TASKS_MAX];
@@ -102,8 +104,10 @@ static void schedule(uint32_t cpu, bool preempt)
 	lock(&has_rq_lock[cpu]);
 	prev_state = prev ? prev->task.__state : 0;
 	stays = prev && (preempt || !prev_state);
-	if (prev && !stays)
+	if (prev && !stays) {
 		prev->is_current = false;	/* off the run queue from here on */
+		prev->has_slept = true;
+	}
 	pause_here();
 	next = pick(cpu);
 	if (next || !stays) {
@@ -178,6 +182,7 @@ static struct race_task *new_task(uint32_t state)
 	task->task.thread_pid = &task->pid;
 	task->task.mm = &task->mm;
 	task->task.__state = state;
+	task->has_slept = state != TASK_NEW;
 	task_count++;
 	return task;
 }
@@ -219,7 +224,7 @@ static void die(uint32_t cpu)
 static void cpu_step(uint32_t cpu)
 {
 	struct race_task *task = current[cpu];
-	uint32_t choice = below(16);
+	uint32_t choice = below(settings.births || settings.deaths ? 20 : 13);
 
 	/* A CPU may stay in a program for a microsecond or so, not for much longer. */
 	shim_now_ns += programs_running ? below(100) : below(20000);
@@ -237,9 +242,9 @@ static void cpu_step(uint32_t cpu)
 		/* It may have been woken before it slept: then it goes on. */
 	} else if (choice < 13) {
 		schedule(cpu, true);
-	} else if (choice == 13) {
+	} else if (choice < 18) {
 		clone_task(cpu);
-	} else if (choice == 14 && !below(3)) {
+	} else if (!below(2)) {
 		die(cpu);
 	}
 }
@@ -268,12 +273,14 @@ static void visit(struct race_task *task)
 
 static void run_iterator(void)
 {
-	for (uint32_t pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < task_count; i++) {
-			for (uint32_t pauses = below(20); pauses; pauses--)
-				pause_here();
-			visit(&tasks[i]);
-		}
+	for (uint32_t i = 0; i < 4 * settings.steps; i++) {
+		/* The last ones are the most likely to be on their way into the world. */
+		uint32_t among = below(2) ? task_count : 3;
+
+		for (uint32_t pauses = below(6); pauses; pauses--)
+			pause_here();
+		visit(&tasks[task_count - 1 - below(among)]);
+	}
 	actors[ITERATOR].is_done = true;
 	pause_here();
 }
@@ -381,7 +388,8 @@ static uint32_t check_phases(void)
 
 		if (is_traced_active(task) == is_on_queue(task))
 			continue;
-		CHECK(task->is_queued && shim_thread(&task->task)->phase == PHASE_BLOCKED);
+		CHECK(task->is_queued && task->has_slept);
+		CHECK(shim_thread(&task->task)->phase == PHASE_BLOCKED);
 		missed_wakes++;
 	}
 	return missed_wakes;
@@ -416,9 +424,10 @@ static void check_numbers(void)
 			uint32_t number = header->thread;
 
 			CHECK(number < 4 * TASKS_MAX);
-			if (header->subsys == TRACE_SUBSYS_THREAD)
+			if (header->subsys == TRACE_SUBSYS_THREAD) {
+				CHECK(number);
 				is_told[number] = true;
-			else if (header->subsys == TRACE_SUBSYS_SCHED && !header->event &&
+			} else if (header->subsys == TRACE_SUBSYS_SCHED && !header->event &&
 				 ((const struct ev_sched_switch *)header)->state == SWITCH_DEAD)
 				has_died[number] = true;
 		}

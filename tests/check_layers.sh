@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Who may include whom. Reads the order of src/'s folders from the drawing in ARCHITECTURE.md. TAP.
+cd "$(dirname "$0")/.." || exit 1
+export LC_ALL=C
+problems=$(mktemp) || exit 1
+trap 'rm -f "$problems"' EXIT
+count=0 failed=0
+
+# report SENTENCE: fails when $problems has something in it
+report() {
+	count=$((count + 1))
+	if [ -s "$problems" ]; then
+		failed=1
+		echo "not ok $count - $1"
+		sort -u "$problems" | sed 's/^/# /'
+	else
+		echo "ok $count - $1"
+	fi
+	: >"$problems"
+}
+
+# includes DIRECTORY: a line "FILE INCLUDED" for each #include "INCLUDED" below it
+includes() {
+	find "$1" -name '*.[ch]' -exec grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' {} + |
+		sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1 \2/'
+}
+
+# brackets DIRECTORY: the same for #include <INCLUDED>
+brackets() {
+	find "$1" -name '*.[ch]' -exec grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*<' {} + |
+		sed 's/^\([^:]*\):[^<]*<\([^>]*\)>.*/\1 \2/'
+}
+
+order=$(sed -n 's/^ *\(base < .*[a-z]\)$/\1/p' ARCHITECTURE.md | tr -d '<')
+[ -n "$order" ] || echo "there is no line \"base < ...\"" >>"$problems"
+report "ARCHITECTURE.md draws the order of the folders"
+
+for directory in src/*/; do
+	folder=$(basename "$directory")
+	case " $order " in
+	*" $folder "*) ;;
+	*) echo "$folder is not in it" >>"$problems" ;;
+	esac
+done
+for folder in $order; do
+	[ -d "src/$folder" ] || echo "src/$folder does not exist" >>"$problems"
+done
+report "the drawing has all folders of src/, and no other"
+
+allowed=
+for folder in $order; do
+	allowed="$allowed $folder"
+	includes "src/$folder" | while read -r file included; do
+		case $included in
+		*/*)
+			case " $allowed " in
+			*" ${included%%/*} "*) ;;
+			*) echo "$file includes $included" ;;
+			esac
+			[ -f "src/$included" ] || echo "$file includes $included, which is not in src/"
+			;;
+		events.h | values.h)
+			[ "$folder" != base ] || echo "$file includes $included" ;;
+		shared.h | *.skel.h)
+			[ "$folder" = collect ] || echo "$file includes $included" ;;
+		*.inc) ;;
+		*)
+			echo "$file includes $included without its folder" ;;
+		esac
+	done >"$problems"
+	report "src/$folder includes only$allowed"
+done
+
+brackets src | grep ' bpf/' | grep -v '^src/collect/' >"$problems"
+report "only src/collect uses libbpf"
+
+brackets src | grep -E ' (elfutils/|dwarf\.h|gelf\.h|libelf\.h|libiberty/)' |
+	grep -v '^src/symbol/' >"$problems"
+report "only src/symbol uses libelf, libdw and libiberty"
+
+includes bpf | while read -r file included; do
+	case $included in
+	events.h | values.h) ;;
+	*) [ -f "bpf/$included" ] || echo "$file includes $included" ;;
+	esac
+done >"$problems"
+report "bpf/ includes only itself and the events"
+
+includes events >"$problems"
+report "events/ includes nothing of ours"
+
+includes tools/plecoc | while read -r file included; do
+	[ -f "tools/plecoc/$included" ] || echo "$file includes $included"
+done >"$problems"
+report "tools/plecoc includes only itself"
+
+echo "1..$count"
+exit $failed

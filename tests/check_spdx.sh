@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each source file names its licence, the right one; no file names a place of one machine. TAP.
+cd "$(dirname "$0")/.." || exit 1
+export LC_ALL=C
+files=$(mktemp) problems=$(mktemp) || exit 1
+trap 'rm -f "$files" "$problems"' EXIT
+count=0 failed=0
+
+report() {
+	count=$((count + 1))
+	if [ -s "$problems" ]; then
+		failed=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$problems"
+	else
+		echo "ok $count - $1"
+	fi
+	: >"$problems"
+}
+
+# All that is tracked or about to be; where there is no git, all but the build.
+if ! git -c safe.directory='*' ls-files --cached --others --exclude-standard >"$files" 2>/dev/null ||
+	[ ! -s "$files" ]
+then
+	find . -type f ! -path './.git/*' ! -path './build/*' | sed 's|^\./||' >"$files"
+fi
+
+licence_of() {
+	case $1 in
+	bpf/*) echo "GPL-2.0-only OR BSD-2-Clause" ;;
+	events/* | lib/* | tests/plecoc/golden/*.h) echo "BSD-2-Clause" ;;
+	*) echo "GPL-2.0-or-later" ;;
+	esac
+}
+
+# Data of tests is compared byte by byte, and prose has no place for the line.
+is_exempt() {
+	case $1 in
+	tests/plecoc/golden/*.h) return 1 ;;
+	tests/plecoc/golden/* | tests/plecoc/errors/*) ;;
+	tests/golden/*.events | tests/golden/*.expect | tests/golden/*.txt | tests/golden/*.json) ;;
+	tests/e2e/*.expect | tests/fuzz/*/*) ;;
+	*.md | COPYING | NEWS | LICENSES/* | .gitignore | .gitattributes | .clang-format) ;;
+	*) return 1 ;;
+	esac
+}
+
+while read -r file; do
+	if [ ! -f "$file" ] || is_exempt "$file"; then
+		continue
+	fi
+	# The first few lines; the rest of the line but for the end of a comment or string.
+	found=$(head -n 8 "$file" | tr -d '\0' |
+		sed -n 's/.*SPDX-License-Identifier: *//p' | head -n 1 |
+		sed 's/ *\*\/ *$//; s/ *-->.*$//; s/",\{0,1\}$//')
+	licence=$(licence_of "$file")
+	# What stands in for the kernel's headers may be reused with bpf/.
+	case $file,$found in
+	tests/shim/*,"GPL-2.0-only OR BSD-2-Clause") continue ;;
+	esac
+	[ "$found" = "$licence" ] || echo "$file: '$found', not '$licence'" >>"$problems"
+done <"$files"
+report "each source file names its licence, the right one"
+
+for licence in GPL-2.0-or-later BSD-2-Clause; do
+	[ -s "LICENSES/$licence.txt" ] || echo "LICENSES/$licence.txt is missing" >>"$problems"
+done
+report "the texts of the licences are there"
+
+# In two pieces, or this file would be one of them.
+place='(^|[^A-Za-z0-9_.-])/(wor''k|tmp/m''e|tmp/bash_jo''bs)(/|[^A-Za-z0-9_-]|$)'
+while read -r file; do
+	[ ! -f "$file" ] || grep -IHnE "$place" "$file"
+done <"$files" >"$problems"
+report "no file names a place of one machine"
+
+echo "1..$count"
+exit $failed
