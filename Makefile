@@ -39,7 +39,7 @@ help:
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
 	liblzma-dev zlib1g-dev libc6-dev linux-libc-dev
-TEST_PACKAGES := groff-base libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
+TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace
 BENCH_PACKAGES := $(TEST_PACKAGES)
@@ -135,6 +135,24 @@ $O/tests/replay: tests/golden/replay.c $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $^ $(LDLIBS)
 
+# The BPF programs as plain C, against a shim of the kernel's helpers. tests/shim comes first.
+BPF_HOST_O := $(patsubst bpf/%.bpf.c,$O/tests/bpf/%.o,$(wildcard bpf/*.bpf.c)) \
+	$(patsubst tests/shim/%.c,$O/tests/bpf/%.o,$(wildcard tests/shim/*.c))
+BPF_HOST_CPPFLAGS := -Itests/shim -Ibpf -Ievents -I$O/gen -Itests/unit -Wno-unknown-pragmas
+
+$O/tests/bpf/%.o: bpf/%.bpf.c | $O/gen/events.h
+	@echo "  HOST  $<"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$O/tests/bpf/%.o: tests/shim/%.c | $O/gen/events.h
+	@echo "  CC    $<"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(BPF_TESTS): $O/tests/%: tests/unit/%.c $(BPF_HOST_O)
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< \
+		$(BPF_HOST_O) -lcmocka
+
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export O
@@ -160,8 +178,10 @@ check: test-packages
 golden-update: all $(TEST_BINARIES)
 	UPDATE=1 tests/run $(TESTS)
 
+BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm
+
 bench: test-packages
-	@$(MAKE) --no-print-directory -j2 all $(PROGRAMS)
+	@$(MAKE) --no-print-directory -j2 all $(PROGRAMS) $(BENCH_PROGRAMS)
 	/usr/bin/python3 bench/run.py --build-dir $O
 
 # --- Fuzzers -------------------------------------------------------------------------------
@@ -186,7 +206,11 @@ fuzz: $(FUZZ)
 
 include tests/programs/programs.mk
 
--include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(wildcard $O/tests/*.d)
+$(BENCH_PROGRAMS): $O/bench/%: bench/%.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+-include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d)
 
 demo: build-packages
 	@$(MAKE) --no-print-directory $O/pinch $O/examples/pipeline

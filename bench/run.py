@@ -82,7 +82,8 @@ def measure_rounds(name, rounds, tracers, run):
         one = {}
         for tracer in rotated(tracers, i):
             one[tracer.name] = run(tracer)
-            say(f"{name}: round {i + 1}/{rounds}, {tracer.name}: {one[tracer.name]['wall_s']:.3f} s")
+            say(f"{name}: round {i + 1}/{rounds}, {tracer.name}: "
+                f"{one[tracer.name]['wall_s']:.3f} s")
         results.append(one)
     return results
 
@@ -106,7 +107,8 @@ def measure_workload(place, workload, arguments):
 
 def measure_switches(place, arguments):
     threads = 16
-    tracers = [Untraced(place), Pinch(place, ["--nmin", "1"]), Pinch(place, ["--nmin", str(threads)])]
+    tracers = [Untraced(place), Pinch(place, ["--nmin", "1"]),
+               Pinch(place, ["--nmin", str(threads)])]
     tracers[1].name, tracers[2].name = "bare", "full"
     tracers[1].polls = tracers[2].polls = True
     storm = Command(SWITCH_COST, lambda place, share: [

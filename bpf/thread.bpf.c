@@ -136,7 +136,9 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *name)
 	e = event_reserve(EV_THREAD_NAME, thread->thread, sizeof(*e));
 	if (!e)
 		return 0;
-	bpf_probe_read_kernel(e->name, sizeof(e->name), name);
+	/* It may be longer than a name can be, or end before memory of somebody else's. */
+	__builtin_memset(e->name, 0, sizeof(e->name));
+	bpf_probe_read_kernel_str(e->name, sizeof(e->name), name);
 	event_submit(e);
 	return 0;
 }

@@ -375,6 +375,9 @@ static void on_found(void *data, const struct ev_header *header)
 	row = advance_to(self, header, header->thread);
 	if (e->phase == PHASE_UNKNOWN || e->phase > PHASE_DEAD || e->phase == row->phase)
 		return;
+	/* The list met it at its end: to believe that would leave a ghost, as with wake-ups. */
+	if (row->phase == PHASE_DEAD)
+		return;
 	if (row->phase != PHASE_UNKNOWN)
 		self->totals.unordered++;
 	row->is_wake_early = false;

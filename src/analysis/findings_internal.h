@@ -19,6 +19,13 @@ void findings_add_paths(struct findings *findings);
 /* findings_groups.c: fills in report.groups. */
 void findings_add_groups(struct findings *findings);
 
+/*
+ * findings_stack.c: how many of the user's frames are believable. Code that keeps no frame
+ * pointers leaves garbage in their place: the first address that lies in no code ends the stack.
+ */
+size_t findings_usable_count(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			     const struct ev_stack_frames *stack);
+
 /* findings_stack.c: names the frames of a stack of an address space. */
 size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
 			   const struct ev_stack_frames *stack,

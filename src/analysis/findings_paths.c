@@ -58,12 +58,14 @@ static uint64_t path_key(struct findings *findings, const struct path_metrics *p
 {
 	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
 	uint64_t key = 1;
+	size_t user_count;
 
 	if (!path->pid || !path->stack || !stack)
 		return mix(mix(2, path->pid), path->stack);
+	user_count = findings_usable_count(findings, path->pid, path->first_ns, stack);
 	for (size_t i = 0; i < stack->kernel_count; i++)
 		key = mix(key, stack->frames[i]);
-	for (size_t i = 0; i < stack->user_count; i++) {
+	for (size_t i = 0; i < user_count; i++) {
 		uint64_t address = stack->frames[stack->kernel_count + i], offset;
 		uint32_t module;
 

@@ -18,19 +18,35 @@ static struct report_frame as_report_frame(const struct symbol_frame *frame)
 	};
 }
 
+size_t findings_usable_count(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			     const struct ev_stack_frames *stack)
+{
+	uint32_t module;
+	uint64_t offset;
+	size_t i = 1;
+
+	/* The first is where the thread was, whatever is known of that place. */
+	while (i < stack->user_count &&
+	       !symbols_place(findings->input.symbols, pid, time_ns,
+			      stack->frames[stack->kernel_count + i], false, &module, &offset))
+		i++;
+	return i < stack->user_count ? i : stack->user_count;
+}
+
 size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
 			   const struct ev_stack_frames *stack,
 			   const struct report_frame **frames)
 {
 	struct report_frame named[FRAMES_MAX];
 	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
+	size_t user_count = findings_usable_count(findings, pid, time_ns, stack);
 	size_t count = 0;
 
 	for (size_t i = 0; i < stack->kernel_count && count < FRAMES_MAX; i++) {
 		symbols_resolve_kernel(findings->input.symbols, stack->frames[i], inlined);
 		named[count++] = as_report_frame(inlined);
 	}
-	for (size_t i = 0; i < stack->user_count; i++) {
+	for (size_t i = 0; i < user_count; i++) {
 		size_t n = symbols_resolve(findings->input.symbols, pid, time_ns,
 					   stack->frames[stack->kernel_count + i], i > 0, inlined,
 					   SYMBOL_INLINE_MAX);

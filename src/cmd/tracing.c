@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -232,12 +233,19 @@ static uint64_t cpu_time_ns(void)
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ull;
 }
 
+/* Not getrusage()'s: that one includes what this process was before its exec. */
 static uint64_t peak_rss_bytes(void)
 {
-	struct rusage usage;
+	unsigned long long kilobytes = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
 
-	getrusage(RUSAGE_SELF, &usage);
-	return (uint64_t)usage.ru_maxrss * 1024;
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmHWM: %llu kB", &kilobytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kilobytes * 1024;
 }
 
 static void add_bpf_cost(struct tracing *tracing, struct report *report)

@@ -26,6 +26,7 @@ enum {
 struct cpu_buffer {
 	int fd;
 	struct perf_event_mmap_page *page;
+	uint64_t end;		/* records up to here are drained this time */
 };
 
 struct sideband {
@@ -212,13 +213,18 @@ static void on_mmap2(struct sideband *sideband, const struct record_mmap2 *recor
 	push(sideband, e, size_bytes);
 }
 
+/* The fork of a process that we follow, as opposed to a thread's or somebody else's. */
+static bool is_our_fork(const struct sideband *sideband, const struct record_task *record)
+{
+	return record->pid != record->parent_pid && is_followed(sideband, record->parent_pid);
+}
+
 static void on_fork(struct sideband *sideband, const struct record_task *record)
 {
 	struct ev_space_fork e = { .pid = record->pid, .parent_pid = record->parent_pid };
 
-	if (record->pid == record->parent_pid || !is_followed(sideband, record->parent_pid))
-		return;		/* a thread, or none of ours */
-	sideband_follow(sideband, record->pid);
+	if (!is_our_fork(sideband, record))
+		return;
 	header_fill(&e.header, EV_SPACE_FORK, record->time_ns);
 	push(sideband, &e, sizeof(e));
 }
@@ -248,10 +254,6 @@ static void on_record(struct sideband *sideband, const struct perf_event_header 
 	case PERF_RECORD_FORK:
 		on_fork(sideband, task);
 		break;
-	case PERF_RECORD_EXIT:
-		if (task->pid == task->tid)
-			table_take(sideband->followed, task->pid);
-		break;
 	case PERF_RECORD_COMM:
 		if ((header->misc & PERF_RECORD_MISC_COMM_EXEC) && is_followed(sideband, comm->pid))
 			on_exec(sideband, comm->pid, id->time_ns);
@@ -278,22 +280,65 @@ static const struct perf_event_header *record_at(struct sideband *sideband, cons
 	return (const void *)sideband->record;
 }
 
-static void drain_cpu(struct sideband *sideband, struct perf_event_mmap_page *page)
+static uint64_t head_of(const struct perf_event_mmap_page *page)
 {
-	const char *data = (const char *)page + sideband->page_bytes;
 	/* Pairs with the kernel's barrier between a record and its position. */
-	uint64_t end = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t position = page->data_tail;
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* Calls on_one with each record of a CPU up to end; returns the position after the last. */
+static uint64_t walk(struct sideband *sideband, const struct cpu_buffer *buffer, uint64_t end,
+		     void (*on_one)(struct sideband *sideband,
+				    const struct perf_event_header *header))
+{
+	const char *data = (const char *)buffer->page + sideband->page_bytes;
+	uint64_t position = buffer->page->data_tail;
 
 	while (position < end) {
 		const struct perf_event_header *header = record_at(sideband, data, position);
 
 		if (header->size < sizeof(*header))
 			break;
-		on_record(sideband, header);
+		on_one(sideband, header);
 		position += header->size;
 	}
-	__atomic_store_n(&page->data_tail, position, __ATOMIC_RELEASE);
+	return position;
+}
+
+static void follow_fork(struct sideband *sideband, const struct perf_event_header *header)
+{
+	const struct record_task *task = (const void *)header;
+
+	if (header->type == PERF_RECORD_FORK && is_our_fork(sideband, task))
+		sideband_follow(sideband, task->pid);
+}
+
+static void forget_exited(struct sideband *sideband, const struct perf_event_header *header)
+{
+	const struct record_task *task = (const void *)header;
+
+	if (header->type == PERF_RECORD_EXIT && task->pid == task->tid)
+		table_take(sideband->followed, task->pid);
+}
+
+/*
+ * A child may have run on another CPU than the fork that made it: know all the forks, those
+ * of children's children too, before looking at what the children did.
+ */
+static void follow_forks(struct sideband *sideband)
+{
+	size_t before;
+
+	do {
+		before = table_count(sideband->followed);
+		for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++) {
+			const struct cpu_buffer *buffer = &sideband->buffers[cpu];
+
+			/* Later than any end: what is drained has its fork in here. */
+			if (buffer->page)
+				walk(sideband, buffer, head_of(buffer->page), follow_fork);
+		}
+	} while (table_count(sideband->followed) > before);
 }
 
 void sideband_drain(struct sideband *sideband, struct session *session, unsigned int stream)
@@ -302,7 +347,23 @@ void sideband_drain(struct sideband *sideband, struct session *session, unsigned
 	sideband->stream = stream;
 	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++)
 		if (sideband->buffers[cpu].page)
-			drain_cpu(sideband, sideband->buffers[cpu].page);
+			sideband->buffers[cpu].end = head_of(sideband->buffers[cpu].page);
+	if (!sideband->follows_all)
+		follow_forks(sideband);
+	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++) {
+		struct cpu_buffer *buffer = &sideband->buffers[cpu];
+
+		if (buffer->page)
+			buffer->end = walk(sideband, buffer, buffer->end, on_record);
+	}
+	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++) {
+		struct cpu_buffer *buffer = &sideband->buffers[cpu];
+
+		if (!buffer->page)
+			continue;
+		walk(sideband, buffer, buffer->end, forget_exited);
+		__atomic_store_n(&buffer->page->data_tail, buffer->end, __ATOMIC_RELEASE);
+	}
 }
 
 uint64_t sideband_lost(const struct sideband *sideband)

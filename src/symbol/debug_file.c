@@ -170,6 +170,40 @@ bool debug_file_has_shared(const struct elf_file *debug)
 	return elf_find_section(debug->elf, ".gnu_debugaltlink", NULL);
 }
 
+/* Opens path if it has that build-id. */
+static int open_with_id(uint32_t pid, const char *path, bool is_ours, struct id id,
+			struct elf_file *out)
+{
+	int err = open_elf(pid, path, is_ours, out);
+
+	if (err)
+		return err;
+	if (is_same(id_of(out->elf), id))
+		return 0;
+	elf_file_close(out);
+	return -ESTALE;
+}
+
+/* Distributions write "../../.dwz/name": relative to where the debug file lies. */
+static int open_beside(const struct elf_file *debug, const char *path, struct id id,
+		       struct elf_file *out)
+{
+	char joined[2 * PATH_BYTES_MAX], link[32];
+	ssize_t n;
+	char *slash;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", debug->fd);
+	n = readlink(link, joined, PATH_BYTES_MAX);
+	if (n <= 0 || n == PATH_BYTES_MAX || strlen(path) >= PATH_BYTES_MAX)
+		return -ENOENT;
+	joined[n] = '\0';
+	slash = strrchr(joined, '/');
+	if (!slash)
+		return -ENOENT;
+	strcpy(slash + 1, path);
+	return open_with_id(0, joined, true, id, out);
+}
+
 int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct elf_file *out)
 {
 	Elf_Scn *scn = elf_find_section(debug->elf, ".gnu_debugaltlink", NULL);
@@ -180,6 +214,7 @@ int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct el
 
 	if (!data || !data->d_buf)
 		return -ENOENT;
+	/* A path that ends with a NUL, then the build-id. */
 	path = data->d_buf;
 	length = strnlen(path, data->d_size);
 	if (length >= data->d_size || data->d_size - length - 1 < BUILD_ID_MIN ||
@@ -188,34 +223,9 @@ int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct el
 	id = (struct id){ (const uint8_t *)path + length + 1, data->d_size - length - 1 };
 	if (!open_by_id(pid, id, out))
 		return 0;
-	/* Distributions write "../../.dwz/name": relative to where the debug file lies. */
-	if (path[0] == '/') {
-		for (int is_ours = 0; is_ours <= 1; is_ours++) {
-			if (open_elf(pid, path, is_ours, out))
-				continue;
-			if (is_same(id_of(out->elf), id))
-				return 0;
-			elf_file_close(out);
-		}
-	} else {
-		char joined[2 * PATH_BYTES_MAX], link[32];
-		ssize_t n;
-		char *slash;
-
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", debug->fd);
-		n = readlink(link, joined, PATH_BYTES_MAX);
-		if (n <= 0 || n == PATH_BYTES_MAX || length >= PATH_BYTES_MAX)
-			return -ENOENT;
-		joined[n] = '\0';
-		slash = strrchr(joined, '/');
-		if (!slash)
-			return -ENOENT;
-		strcpy(slash + 1, path);
-		if (!open_elf(pid, joined, true, out)) {
-			if (is_same(id_of(out->elf), id))
-				return 0;
-			elf_file_close(out);
-		}
-	}
+	if (path[0] == '/' ? !open_with_id(pid, path, false, id, out) ||
+			     !open_with_id(pid, path, true, id, out)
+			   : !open_beside(debug, path, id, out))
+		return 0;
 	return open_from_server(id, out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug information that was split off a program: looked for by build-id and by .gnu_debuglink, in
- * the file tree of the process first, then in ours, then at a debuginfod server.
+ * Debug information that was split off a program: looked for by build-id and by .gnu_debuglink,
+ * in the file tree of the process first, then in ours, then at a debuginfod server.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug files from a debuginfod server, only when the user named one in DEBUGINFOD_URLS. The library
- * is loaded when needed: a machine without it just has fewer lines.
+ * Debug files from a debuginfod server, only when the user named one in DEBUGINFOD_URLS. The
+ * library is loaded when needed: a machine without it just has fewer lines.
  */
 #pragma once
 

@@ -101,6 +101,16 @@ static const char *name_of(Dwarf_Die *die)
 	return name && name[0] ? name : dwarf_diename(die);
 }
 
+/* Sets the file and, unless its path is a full one, the folder where the compiler ran. */
+static void set_file(Dwarf_Die *unit, const char *file, struct source_frame *frame)
+{
+	Dwarf_Attribute attribute;
+
+	frame->file = file;
+	if (file && file[0] != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+		frame->folder = dwarf_formstring(&attribute);
+}
+
 static uint64_t number_of(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
@@ -120,7 +130,7 @@ static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct source_frame *f
 
 	frame->line = number_of(inlined, DW_AT_call_line);
 	if (!dwarf_getsrcfiles(unit, &files, &count) && file < count)
-		frame->file = dwarf_filesrc(files, file, NULL, NULL);
+		set_file(unit, dwarf_filesrc(files, file, NULL, NULL), frame);
 }
 
 static void set_line(Dwarf_Die *unit, uint64_t address, struct source_frame *frame)
@@ -130,7 +140,7 @@ static void set_line(Dwarf_Die *unit, uint64_t address, struct source_frame *fra
 
 	if (!line)
 		return;
-	frame->file = dwarf_linesrc(line, NULL, NULL);
+	set_file(unit, dwarf_linesrc(line, NULL, NULL), frame);
 	if (!dwarf_lineno(line, &number) && number > 0)
 		frame->line = number;
 }

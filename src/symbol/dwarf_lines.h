@@ -13,7 +13,8 @@ struct dwarf_lines;
 
 struct source_frame {
 	const char *function;	/* linker's name if there is one, else the plain name, or NULL */
-	const char *file;	/* full path, or NULL */
+	const char *folder;	/* that a relative path of the file is relative to, or NULL */
+	const char *file;	/* path, or NULL */
 	uint32_t line;		/* 0: not known */
 };
 

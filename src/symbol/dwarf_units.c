@@ -28,12 +28,17 @@ struct range_list {
 	size_t count, room;
 };
 
+struct unit {
+	struct range_list functions;
+	bool is_deep;		/* with those that lie within other functions */
+};
+
 struct dwarf_units {
 	Dwarf *dwarf;
 	Dwarf_Aranges *aranges;
 	struct range_list units;
 	bool has_units;		/* units is filled in */
-	struct table *functions;	/* struct range_list by the unit's offset + 1 */
+	struct table *read;	/* struct unit by its offset + 1 */
 };
 
 struct dwarf_units *dwarf_units_new(Dwarf *dwarf)
@@ -41,7 +46,7 @@ struct dwarf_units *dwarf_units_new(Dwarf *dwarf)
 	struct dwarf_units *units = xcalloc(1, sizeof(*units));
 
 	units->dwarf = dwarf;
-	units->functions = table_new();
+	units->read = table_new();
 	if (dwarf_getaranges(dwarf, &units->aranges, NULL))
 		units->aranges = NULL;
 	return units;
@@ -49,16 +54,16 @@ struct dwarf_units *dwarf_units_new(Dwarf *dwarf)
 
 void dwarf_units_free(struct dwarf_units *units)
 {
-	struct range_list *list;
+	struct unit *unit;
 	size_t cursor = 0;
 
 	if (!units)
 		return;
-	while ((list = table_next(units->functions, &cursor))) {
-		free(list->ranges);
-		free(list);
+	while ((unit = table_next(units->read, &cursor))) {
+		free(unit->functions.ranges);
+		free(unit);
 	}
-	table_free(units->functions);
+	table_free(units->read);
 	free(units->units.ranges);
 	free(units);
 }
@@ -152,8 +157,11 @@ static bool find_unit(struct dwarf_units *units, uint64_t address, Dwarf_Die *un
 	return range && dwarf_offdie(units->dwarf, range->entry, unit);
 }
 
-/* True for what can hold functions besides a unit: Rust and clang put them where they belong. */
-static bool is_scope(int tag)
+/*
+ * True for what can hold functions besides a unit: Rust and clang put them where they belong.
+ * Those of a lambda or a local class lie within another function.
+ */
+static bool is_scope(int tag, bool is_deep)
 {
 	switch (tag) {
 	case DW_TAG_namespace:
@@ -163,11 +171,14 @@ static bool is_scope(int tag)
 	case DW_TAG_union_type:
 	case DW_TAG_enumeration_type:
 		return true;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return is_deep;
 	}
 	return false;
 }
 
-static void add_functions(struct range_list *list, Dwarf_Die *parent, unsigned int depth,
+static void add_functions(struct unit *unit, Dwarf_Die *parent, unsigned int depth,
 			  size_t *entry_count)
 {
 	Dwarf_Die die;
@@ -178,25 +189,40 @@ static void add_functions(struct range_list *list, Dwarf_Die *parent, unsigned i
 		int tag = dwarf_tag(&die);
 
 		if (tag == DW_TAG_subprogram)
-			add_ranges(list, &die);
-		else if (is_scope(tag))
-			add_functions(list, &die, depth + 1, entry_count);
+			add_ranges(&unit->functions, &die);
+		if (is_scope(tag, unit->is_deep))
+			add_functions(unit, &die, depth + 1, entry_count);
 	} while (++*entry_count < ENTRIES_MAX && !dwarf_siblingof(&die, &die));
 }
 
-static const struct range_list *functions_of(struct dwarf_units *units, Dwarf_Die *unit)
+static void read_functions(struct unit *unit, Dwarf_Die *die)
 {
-	uint64_t key = dwarf_dieoffset(unit) + 1;
-	struct range_list *list = table_find(units->functions, key);
 	size_t entry_count = 0;
 
-	if (list)
-		return list;
-	list = xcalloc(1, sizeof(*list));
-	add_functions(list, unit, 0, &entry_count);
-	sort_ranges(list);
-	table_put(units->functions, key, list);
-	return list;
+	unit->functions.count = 0;
+	add_functions(unit, die, 0, &entry_count);
+	sort_ranges(&unit->functions);
+}
+
+static const struct range *find_function(struct dwarf_units *units, Dwarf_Die *die,
+					 uint64_t address)
+{
+	uint64_t key = dwarf_dieoffset(die) + 1;
+	struct unit *unit = table_find(units->read, key);
+	const struct range *range;
+
+	if (!unit) {
+		unit = xcalloc(1, sizeof(*unit));
+		table_put(units->read, key, unit);
+		read_functions(unit, die);
+	}
+	range = find_range(&unit->functions, address);
+	if (range || unit->is_deep)
+		return range;
+	/* To look into every function takes several times as long, and is seldom needed. */
+	unit->is_deep = true;
+	read_functions(unit, die);
+	return find_range(&unit->functions, address);
 }
 
 bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *unit,
@@ -206,7 +232,7 @@ bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *un
 
 	if (!find_unit(units, address, unit))
 		return false;
-	range = find_range(functions_of(units, unit), address);
+	range = find_function(units, unit, address);
 	*has_function = range && dwarf_offdie(units->dwarf, range->entry, function);
 	return true;
 }

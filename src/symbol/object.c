@@ -158,13 +158,24 @@ static uint32_t put_function(struct answer *answer, const char *linked, const ch
 	return put_text(answer, name);
 }
 
-static uint32_t put_file(struct answer *answer, const char *file)
+static uint32_t put_file(struct answer *answer, const struct source_frame *frame)
 {
-	/* Too long a path is more use with its end than with its beginning. */
-	size_t length = file ? strlen(file) : 0;
+	char path[ANSWER_NAME_BYTES];
+	const char *file = frame->file;
+	size_t length;
 
-	return put_text(answer, length >= ANSWER_NAME_BYTES ? file + length - ANSWER_NAME_BYTES + 1
-							    : file);
+	if (!file)
+		return 0;
+	while (!strncmp(file, "./", 2))
+		file += 2;
+	length = strlen(file);
+	/* Too long a path is more use with its end than with its beginning. */
+	if (length >= sizeof(path))
+		return put_text(answer, file + length - sizeof(path) + 1);
+	if (!frame->folder ||
+	    (size_t)snprintf(path, sizeof(path), "%s/%s", frame->folder, file) >= sizeof(path))
+		return put_text(answer, file);
+	return put_text(answer, path);
 }
 
 static void put_lines(struct object *object, uint64_t address, struct answer *answer)
@@ -179,7 +190,7 @@ static void put_lines(struct object *object, uint64_t address, struct answer *an
 		if (out == SYMBOL_INLINE_MAX - 1 && i + 1 < count)
 			continue;
 		answer->frames[out].function = put_function(answer, frames[i].function, "");
-		answer->frames[out].file = put_file(answer, frames[i].file);
+		answer->frames[out].file = put_file(answer, &frames[i]);
 		answer->frames[out++].line = frames[i].line;
 	}
 	answer->frame_count = out;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/status.h"
 
+#include <poll.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -28,6 +29,11 @@ static uint64_t now_ns(void)
 /* A terminal that does not take the bytes gets none: tracing must not wait for it. */
 static void terminal_put(const char *bytes, size_t count)
 {
+	struct pollfd terminal = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	/* A terminal that the user has stopped (Ctrl-S) would stop the tracing, too. */
+	if (poll(&terminal, 1, 0) != 1 || !(terminal.revents & POLLOUT))
+		return;
 	if (write(STDERR_FILENO, bytes, count) < 0)
 		status.is_drawn = false;
 }

@@ -54,12 +54,14 @@ class Thread:
     def get_cpu(self, time_ns):
         """
         Nobody runs without having been woken. When no wake-up came since it went to sleep, but
-        one in the moment before, it was never asleep.
+        one in the moment before, it was never asleep. False: it is not known when it was woken.
         """
+        is_known = self.state != BLOCKED or self.is_wake_early
         if self.state == BLOCKED and self.is_wake_early:
             self.changes[-1] = (self.changes[-1][0], RUNNABLE)
         self.is_wake_early = False
         self.become(time_ns, RUNNING)
+        return is_known
 
 
 class Model:

@@ -378,6 +378,16 @@ long bpf_probe_read_kernel(void *to, __u32 size, const void *from)
 	return 0;
 }
 
+/* As the kernel's: always ended by a NUL, and nothing written behind it. */
+long bpf_probe_read_kernel_str(void *to, __u32 size, const void *from)
+{
+	size_t length = strnlen(from, size - 1);
+
+	memcpy(to, from, length);
+	((char *)to)[length] = '\0';
+	return length + 1;
+}
+
 void shim_reset(void)
 {
 	for (uint32_t i = 0; i < 2 * CPUS_MAX; i++) {

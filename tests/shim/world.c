@@ -289,12 +289,12 @@ void world_rename(struct world *world, uint32_t cpu, const char *name)
 	char padded[16] = "";
 
 	begin_on(world, "rename", cpu);
-	snprintf(padded, sizeof(padded), "%s", name);
-	task_rename(NULL, &task->task, padded);
+	strncpy(padded, name, sizeof(padded) - 1);
+	task_rename(NULL, &task->task, name);
 	memcpy(task->task.comm, padded, sizeof(padded));
 	if (task->is_traced) {
 		e = expect(world, cpu, EV_THREAD_NAME, task->number);
-		world_require(world, !strcmp(e->name, padded));
+		world_require(world, !memcmp(e->name, padded, sizeof(padded)));
 	}
 	check_counts(world);
 }
@@ -310,7 +310,8 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel)
 	shim_user_regs.ip = 0x405678;
 	sample(&ctx);
 	e = (const struct ev_sched_sample *)shim_read(&sample_rings, cpu, NULL);
-	world_require(world, !e == !(task->is_traced && 2 * (uint64_t)world->model.active <= limit));
+	world_require(world, (e != NULL) == (task->is_traced &&
+					     2 * (uint64_t)world->model.active <= limit));
 	if (e) {
 		world_require(world, e->header.thread == task->number);
 		world_require(world, e->ip == (in_kernel ? 0x405678 : 0x401234));

@@ -47,8 +47,7 @@ struct world {
 	uint64_t integral_base;
 	uint32_t numbers_given, pids_given;
 	uint64_t path_ids[WORLD_PATHS];	/* 0: not met yet */
-	uint64_t last_flags;		/* of the last sched.SWITCH */
-	struct ev_sched_switch last_switch;
+	struct ev_sched_switch last_switch;	/* of a traced thread or to one */
 	uint64_t slices, critical_slices, generous_stacks;
 	const char *what;		/* the step, for a failure's message */
 	uint64_t seed, step;

@@ -268,6 +268,25 @@ TEST(a_thread_in_a_container_has_both_its_ids)
 	end();
 }
 
+/*
+ * An exec names the thread after the program's file, which may be longer; what follows it in
+ * memory is nobody's business.
+ */
+TEST(a_name_is_cut_to_fifteen_letters_and_nothing_behind_it_is_read)
+{
+	static const char short_name[32] = "ls\0secret";
+	struct world_task *task;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	world_visit(&world, 1, task);
+	world_rename(&world, 0, "a_program_with_a_long_name");
+	CHECK(!strcmp(task->task.comm, "a_program_with_"));
+	world_rename(&world, 0, short_name);
+	end();
+}
+
 TEST(the_iterator_s_end_is_no_task)
 {
 	begin(NULL);

@@ -285,24 +285,28 @@ static void run_iterator(void)
 	pause_here();
 }
 
+static void start_actor(uint32_t i)
+{
+	struct actor *actor = &actors[i];
+
+	actor->is_done = i == ITERATOR && !settings.listing;
+	actor->current = i < CPUS ? &idle[i].task : NULL;
+	getcontext(&actor->context);
+	actor->context.uc_stack.ss_sp = stacks[i];
+	actor->context.uc_stack.ss_size = sizeof(stacks[i]);
+	actor->context.uc_link = NULL;
+	makecontext(&actor->context, i == ITERATOR ? run_iterator : run_cpu, 0);
+}
+
 static void run_all(void)
 {
 	static uint32_t left;		/* static: it outlives the switches of context */
 
 	left = ACTORS;
 	programs_running = 0;
-	for (uint32_t i = 0; i < ACTORS; i++) {
-		struct actor *actor = &actors[i];
-
-		actor->is_done = i == ITERATOR && !settings.listing;
-		actor->current = i < CPUS ? &idle[i].task : NULL;
-		left -= actor->is_done;
-		getcontext(&actor->context);
-		actor->context.uc_stack.ss_sp = stacks[i];
-		actor->context.uc_stack.ss_size = sizeof(stacks[i]);
-		actor->context.uc_link = NULL;
-		makecontext(&actor->context, i == ITERATOR ? run_iterator : run_cpu, 0);
-	}
+	for (uint32_t i = 0; i < ACTORS; i++)
+		start_actor(i);
+	left -= actors[ITERATOR].is_done;
 	while (left) {
 		uint32_t i = below(ACTORS);
 

@@ -412,7 +412,8 @@ TEST(a_task_is_found_in_the_phase_that_its_state_tells)
 {
 	struct world_options options = { .cpu_count = 1, .begin_ns = 1, .trace_all = true };
 	static const uint32_t awake[] = { 0, TASK_WAKING };
-	static const uint32_t asleep[] = { 0x1, 0x2, 0x2001, 0x2002, 0x4, 0x8, 0x40, 0x402, 0x8000 };
+	static const uint32_t asleep[] = { 0x1, 0x2, 0x2001, 0x2002, 0x4, 0x8, 0x40, 0x402,
+					   0x8000 };
 	struct world world;
 
 	world_init(&world, &options);

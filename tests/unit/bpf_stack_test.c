@@ -135,7 +135,7 @@ TEST(frames_for_which_the_ring_had_no_room_are_sent_the_next_time)
 	uint64_t id;
 
 	begin();
-	shim_make_ring(&rings, 0, 128);		/* the switch fits, a hundred frames do not */
+	shim_make_ring(&rings, 0, 128);	/* the switch fits, a hundred frames do not */
 	set_frames(&shim_user_stack, 100, 0x1000);
 	e = slice_of_ns(1000000);
 	CHECK(e.flags == SWITCH_HAS_STACK && e.stack);
@@ -403,7 +403,8 @@ static uint32_t random_seeded(void)
  */
 TEST(sums_of_kept_slices_are_unbiased)
 {
-	static const uint64_t lengths_ns[] = { 3000, 20000, 70000, 150000, 400000, 990000, 2000000 };
+	static const uint64_t lengths_ns[] = { 3000, 20000, 70000, 150000, 400000, 990000,
+					       2000000 };
 	enum { KINDS = sizeof(lengths_ns) / sizeof(*lengths_ns), ROUNDS = 6000 };
 	double sum = 0, estimate = 0, variance = 0, threshold_ns = 1000000;
 	uint32_t kept[KINDS] = { 0 };

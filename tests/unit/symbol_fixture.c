@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -133,20 +134,38 @@ static void push(struct fixture *fixture, const void *event, size_t size_bytes)
 	session_advance(fixture->session, header->time_ns + 1);
 }
 
-void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start,
-	      uint64_t size_bytes, uint64_t file_offset, const char *path)
+static void push_any_map(struct fixture *fixture, const struct ev_space_map *map, const char *path)
 {
-	size_t bytes = (sizeof(struct ev_space_map) + strlen(path) + 1 + 7) / 8 * 8;
+	size_t bytes = (sizeof(*map) + strlen(path) + 1 + 7) / 8 * 8;
 	struct ev_space_map *e = xcalloc(1, bytes);
 
-	e->header = header_of(EV_SPACE_MAP, time_ns);
-	e->pid = pid;
-	e->start = start;
-	e->size = size_bytes;
-	e->file_offset = file_offset;
+	*e = *map;
 	strcpy(e->path, path);
 	push(fixture, e, bytes);
 	free(e);
+}
+
+void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start,
+	      uint64_t size_bytes, uint64_t file_offset, const char *path)
+{
+	struct ev_space_map e = {
+		.header = header_of(EV_SPACE_MAP, time_ns), .pid = pid,
+		.start = start, .size = size_bytes, .file_offset = file_offset,
+	};
+
+	push_any_map(fixture, &e, path);
+}
+
+void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t device, uint64_t inode,
+		       const char *path)
+{
+	struct ev_space_map e = {
+		.header = header_of(EV_SPACE_MAP, time_ns), .pid = NOBODY,
+		.start = MAP_START, .size = MAP_BYTES,
+		.major = major(device), .minor = minor(device), .inode = inode,
+	};
+
+	push_any_map(fixture, &e, path);
 }
 
 void push_exec(struct fixture *fixture, uint64_t time_ns, uint32_t pid)

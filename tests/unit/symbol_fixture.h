@@ -36,6 +36,8 @@ void fixture_end(struct fixture *fixture);
 
 void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start,
 	      uint64_t size_bytes, uint64_t file_offset, const char *path);
+void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t device, uint64_t inode,
+		       const char *path);
 void push_exec(struct fixture *fixture, uint64_t time_ns, uint32_t pid);
 void push_fork(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint32_t parent_pid);
 

@@ -114,6 +114,22 @@ TEST(a_packed_symbol_table_is_read)
 	fixture_end(&fixture);
 }
 
+TEST(what_debug_files_share_is_read_and_missed_when_it_is_gone)
+{
+	if (access(input("shared.dwz"), R_OK))
+		skip();	/* dwz is not installed */
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "shared1", "shared1", "place_inlined");
+	CHECK(has_inlined_lines());
+	fixture_end(&fixture);
+	CHECK(!rename(input("shared.dwz"), input("moved.dwz")));
+	fixture_begin(&fixture);
+	resolve_in(&fixture, "shared1", "shared1", "place_inlined");
+	CHECK(has_function_only("outer"));
+	CHECK(has_note(&fixture, "shares data", "missing"));
+	fixture_end(&fixture);
+}
+
 TEST(a_stripped_program_gives_offsets_and_a_note)
 {
 	fixture_begin(&fixture);
@@ -157,6 +173,21 @@ TEST(cpp_and_rust_names_are_demangled)
 		CHECK(fixture.count == 1);
 		assert_string_equal(fixture.frames[0].function, names[i][1]);
 	}
+	fixture_end(&fixture);
+}
+
+TEST(stubs_of_shared_libraries_have_the_name_of_what_they_call)
+{
+	unsigned int count = 0;
+
+	fixture_begin(&fixture);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("pie"));
+	/* Stubs lie before the code proper. */
+	for (uint64_t at = input_offset("pie", "_init"); at < input_offset("pie", "main"); at += 4) {
+		resolve(&fixture, at);
+		count += has_function_only("pause@plt");
+	}
+	CHECK(count == 4 || count == 8);	/* 16 bytes, or two stubs with branch tracking */
 	fixture_end(&fixture);
 }
 

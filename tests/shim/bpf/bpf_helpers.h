@@ -39,6 +39,7 @@ long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags);
 struct task_struct *bpf_get_current_task_btf(void);
 long bpf_task_pt_regs(struct task_struct *task);
 long bpf_probe_read_kernel(void *to, __u32 size, const void *from);
+long bpf_probe_read_kernel_str(void *to, __u32 size, const void *from);
 
 /* Where another CPU may come in between: at each helper and each atomic operation. */
 void shim_point(void);

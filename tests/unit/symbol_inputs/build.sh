@@ -52,6 +52,21 @@ if command -v xz >/dev/null; then
 	objcopy --add-section .gnu_debugdata=mini.syms.xz stripped mini
 fi
 
+# What two debug files have in common lies in a third, where dwz is installed.
+if command -v dwz >/dev/null; then
+	c -g -gdwarf-5 "$here/inlined.c" -o shared1
+	c -g -gdwarf-5 -O1 "$here/inlined.c" -o shared2
+	dwz -m shared.dwz shared1 shared2
+fi
+
+# A server's folder: what debuginfod asks for.
+mkdir -p server
+c -g -DFOR_SERVER "$here/inlined.c" -o served_full
+id=$(readelf -n served_full | sed -n 's/.*Build ID: //p')
+mkdir -p "server/buildid/$id"
+objcopy --only-keep-debug served_full "server/buildid/$id/debuginfo"
+strip -o served served_full
+
 size=$(stat -c %s pie)
 head -c $((size / 2)) pie >truncated_half
 head -c 100 pie >truncated_header

@@ -31,6 +31,10 @@ static __attribute__((noinline, used)) int local_function(int value)
 	return sink * 7;
 }
 
+#ifdef FOR_SERVER	/* another build-id, whose debug file is nowhere else */
+int is_for_server = 1;
+#endif
+
 #ifndef IS_LIBRARY
 int pause(void);
 

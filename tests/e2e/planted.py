@@ -1,0 +1,275 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Programs with a planted bottleneck (tests/programs): what must rank first does. run() also checks
+the laws of DESIGN section 3 on each of them, and that nothing was lost.
+
+In this version stacks follow frame pointers, and Debian's C library has none: of a path that ends
+in it, the direct caller may be missing. Where that is the planted function, the tests ask for the
+library's function instead.
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+from lib import Skip, base_name, describe, find_path, functions_of, main, near, \
+    own_frames_unresolved, program, run, test, threads_named
+
+
+def assert_leads(report, *names):
+    """One of the names is in the first path."""
+    assert report["paths"], "no paths at all"
+    first = functions_of(report["paths"][0])
+    assert any(name in first for name in names), \
+        f"{' or '.join(names)} is not in the first path\n{describe(report)}"
+
+
+def assert_thread_leads(report, name):
+    first = max(report["threads"], key=lambda t: t["cmetric_ns"])
+    assert first["name"] == name, \
+        f"{first['name']!r} leads with {first['cmetric_ns']} ns, not {name!r}"
+
+
+def assert_resolved(report, path):
+    frames = own_frames_unresolved(report, path)
+    assert not frames, f"frames of {os.path.basename(path)} have no name: {frames[:3]}"
+
+
+def assert_has_line(report, function, file):
+    frame = next((f for p in report["paths"] for f in p["stack"]
+                  if base_name(f["function"]) == function), None)
+    assert frame, f"{function} is in no path\n{describe(report)}"
+    assert frame["file"] and os.path.basename(frame["file"]) == file and frame["line"], \
+        f"{function} is at {frame['file']}:{frame['line']}"
+
+
+def sum_of(report, function):
+    return sum(p["cmetric_ns"] for p in report["paths"] if function in functions_of(p))
+
+
+def disk_directory():
+    """The private directory, if reading and writing in it can block."""
+    kind = subprocess.run(["stat", "-f", "-c", "%T", "."], capture_output=True, text=True)
+    if kind.stdout.strip() in ("tmpfs", "ramfs"):
+        raise Skip("the temporary directory is in memory: nothing blocks there")
+    return os.getcwd()
+
+
+def trace(name, *arguments, options=(), **kw):
+    report = run(program(name), *arguments, options=options, **kw).report
+    assert_resolved(report, program(name))
+    return report
+
+
+@test("known_serial: serial_work in the thread serial ranks first")
+def known_serial():
+    report = trace("known_serial")
+    assert_leads(report, "serial_work")
+    assert report["paths"][0]["thread_names"] == ["serial"]
+    assert_thread_leads(report, "serial")
+    assert_has_line(report, "serial_work", "known_serial.c")
+    assert {t["name"] for t in report["threads"]} == {"known_serial", "serial", "par-0", "par-1",
+                                                      "par-2"}
+    assert report["totals"]["alive_max"] == 5
+
+
+@test("multi_mutex: big_work ranks first, medium_work and small_work hardly count")
+def multi_mutex():
+    report = trace("multi_mutex", options=["--top", 100])
+    assert_leads(report, "big_work")
+    assert sum_of(report, "big_work") > 10 * sum_of(report, "medium_work"), describe(report)
+    assert sum_of(report, "big_work") > 10 * sum_of(report, "small_work"), describe(report)
+    assert_has_line(report, "big_work", "multi_mutex.cpp")
+    assert report["totals"]["threads"] == 1 + 8 * 18
+
+
+@test("multi_lock: big_work ranks first")
+def multi_lock():
+    report = trace("multi_lock", options=["--top", 100])
+    assert_leads(report, "big_work")
+    assert sum_of(report, "big_work") > 10 * sum_of(report, "medium_work"), describe(report)
+
+
+@test("mutex: nearly all is stalled, and mutex_work's sleep is what ends the stalls")
+def mutex():
+    report = trace("mutex")
+    assert report["totals"]["stalled_ns"] > 0.9 * report["target"]["wall_ns"]
+    first = report["stall_paths"][0]
+    assert "mutex_work" in functions_of(first), functions_of(first)
+    assert first["stalled_ns"] > 0.7 * report["totals"]["stalled_ns"]
+    assert report["totals"]["threads"] == 13
+    # Twelve threads in a row sleep 150 ms each, the one that waits longest 1.8 s.
+    blocked = sorted(t["blocked_ns"] for t in report["threads"])
+    assert blocked[-1] >= 1_800_000_000 and blocked[0] >= 150_000_000, blocked
+
+
+@test("mutex_man_thread: threads made by clone() are seen, and their sleep ends the stalls")
+def mutex_man_thread():
+    report = trace("mutex_man_thread")
+    assert report["totals"]["stalled_ns"] > 0.9 * report["target"]["wall_ns"]
+    assert report["totals"]["threads"] == 13
+    names = functions_of(report["stall_paths"][0])
+    assert names[0] == "syscall" and "main" not in names, names
+
+
+@test("main_read: pread ranks first")
+def main_read():
+    directory = disk_directory()
+    for i in range(1, 5):       # made here, so that making them is no part of the run
+        with open(f"hello{i}.txt", "wb") as file:
+            file.write(os.urandom(20 << 20))
+            os.fsync(file.fileno())
+    report = trace("main_read", directory)
+    assert_leads(report, "pread", "pread64", "__libc_pread", "__libc_pread64")
+    assert report["totals"]["threads"] == 1 + 4 * 8
+
+
+@test("main_write: fsync ranks first")
+def main_write():
+    report = trace("main_write", disk_directory())
+    assert_leads(report, "fsync")
+    assert report["totals"]["threads"] == 1 + 4 * 8
+
+
+@test("fsync_io: fdatasync ranks first, for four threads alike")
+def fsync_io():
+    report = trace("fsync_io", disk_directory(), 4000)
+    assert_leads(report, "fdatasync")
+    assert report["paths"][0]["threads"] == 4
+    shares = [t["cmetric_ns"] for i in range(4) for t in threads_named(report, f"sync-{i}")]
+    assert len(shares) == 4 and max(shares) < 2 * min(shares), shares
+
+
+@test("tbb_mutex: main's lambda ranks first")
+def tbb_mutex():
+    report = trace("tbb_mutex", options=["--nmin", 4])
+    first = report["paths"][0]
+    assert any(f["function"] and f["function"].startswith("main::{lambda")
+               for f in first["stack"]), describe(report)
+
+
+@test("pipeline_stages: write_item in the thread write ranks first")
+def pipeline_stages():
+    report = trace("pipeline_stages")
+    assert_leads(report, "write_item")
+    assert_thread_leads(report, "write")
+    work = next(g for g in report["groups"] if g["name"].startswith("work"))
+    assert work["threads"] == 4, f"the workers are no group of four: {report['groups']}"
+
+
+@test("inline_chain: inner, inlined into middle, inlined into outer, ranks first")
+def inline_chain():
+    report = trace("inline_chain")
+    first = report["paths"][0]
+    frames = [(f["function"], f["inlined"]) for f in first["stack"][:3]]
+    assert frames == [("inner", True), ("middle", True), ("outer", False)], frames
+    assert base_name(first["functions"][0]["function"]) == "inner", first["functions"][0]
+    assert first["functions"][0]["lines"][0]["file"].endswith("inline_chain.c")
+    assert first["cmetric_ns"] > 0.8 * report["target"]["wall_ns"]
+
+
+def check_plugin(report):
+    assert_leads(report, "plugin_hot")
+    assert_has_line(report, "plugin_hot", "plugin.cpp")
+    after = find_path(report, "after_unload")
+    assert after, f"after_unload is in no path\n{describe(report)}"
+    near(report["paths"][0]["cmetric_ns"] / after["cmetric_ns"], 2, 0.5,
+         "plugin_hot to after_unload")
+
+
+@test("dlopen_plugin: plugin_hot, unloaded when the report is made, ranks first with its line")
+def dlopen_plugin():
+    check_plugin(trace("dlopen_plugin", program("plugin.so")))
+
+
+@test("dlopen_plugin delete: plugin_hot ranks first though its file is gone")
+def dlopen_plugin_deleted():
+    shutil.copy(program("plugin.so"), "copy.so")
+    report = trace("dlopen_plugin", os.path.abspath("copy.so"), "delete")
+    assert not os.path.exists("copy.so")
+    check_plugin(report)
+
+
+@test("short_children: child_hot of processes that are gone ranks first with its line")
+def short_children():
+    report = trace("short_children")
+    assert_leads(report, "child_hot")
+    assert_has_line(report, "child_hot", "short_children.c")
+    assert report["totals"]["threads"] == 21
+    assert sum_of(report, "child_hot") > 0.8 * report["target"]["wall_ns"], describe(report)
+
+
+@test("exec_thread: after_exec ranks first, before_exec of the program that was replaced is named")
+def exec_thread():
+    report = trace("exec_thread")
+    assert_leads(report, "after_exec")
+    assert report["paths"][0]["thread_names"] == ["after"]
+    assert_has_line(report, "after_exec", "exec_thread.c")
+    # Its slice may end in execve() itself: then that is the path, and its samples tell.
+    seen = {base_name(f["function"]) for p in report["paths"] for f in p["functions"]}
+    assert find_path(report, "before_exec") or seen & {"before_exec", "compute"}, describe(report)
+    assert_thread_leads(report, "after")
+
+
+@test("thread_churn: steady_work in the thread steady ranks first among 3002 threads")
+def thread_churn():
+    report = trace("thread_churn", 3000, options=["--nmin", 3])
+    assert_leads(report, "steady_work")
+    assert_thread_leads(report, "steady")
+    assert report["totals"]["threads"] == 3002
+    assert report["totals"]["alive_max"] <= 4, report["totals"]["alive_max"]
+
+
+@test("cpu_bound: crunch ranks first, in threads that share the work evenly")
+def cpu_bound():
+    report = trace("cpu_bound", 2, 2000, options=["--nmin", 2])
+    assert_leads(report, "crunch")
+    workers = sorted((t["cmetric_ns"] for t in report["threads"]), reverse=True)[:2]
+    near(workers[0], workers[1], 0.15 * workers[0], "CMetric of the two workers")
+
+
+@test("cpu_bound: nothing is critical when as many threads compute as N_min excludes")
+def cpu_bound_uncritical():
+    totals = trace("cpu_bound", 2, 1000, options=["--nmin", 1])["totals"]
+    assert totals["critical_ns"] < 0.1 * totals["active_ns"], totals
+
+
+@test("mutex_storm: pinch counts the switches that the kernel counted")
+def mutex_storm():
+    result = run(program("mutex_storm"), 16, 20000)
+    words = result.out.split()          # S s, N waits, N yields and preemptions, ...
+    kernel = int(words[2]) + int(words[4])
+    slices = sum(t["slices"] for t in result.report["threads"])
+    # Each thread's last switch comes after the program has counted.
+    near(slices, kernel, 40 + 0.01 * kernel, "slices")
+
+
+@test("signal_self: victim_work ranks first in a program that a signal kills")
+def signal_self():
+    report = trace("signal_self", 15, status=128 + 15)
+    assert_leads(report, "victim_work")
+    assert report["target"]["exit_status"] == 128 + 15
+    assert not report["target"]["is_running"]
+
+
+@test("--threads-only leaves out the children, --processes-only the threads")
+def followed():
+    assert trace("short_children", options=["--threads-only"])["totals"]["threads"] == 1
+    report = trace("pipeline_stages", options=["--processes-only"])
+    assert [t["name"] for t in report["threads"]] == ["pipeline_stages"]
+
+
+@test("--depth cuts the stacks, --top the paths, --kernel-stacks adds the kernel's frames")
+def shape():
+    # One frame of the machine's stack may be several of the program's, by inlining.
+    report = trace("short_children", options=["--depth", 1, "--top", 2])
+    assert len(report["paths"]) == 2
+    assert all(sum(not f["inlined"] for f in p["stack"]) <= 1 for p in report["paths"])
+    report = trace("mutex_storm", 4, 2000, options=["--kernel-stacks"])
+    frames = [f for p in report["paths"] for f in p["stack"] if f["kernel"]]
+    assert any(f["function"] and "sched" in f["function"] for f in frames), frames[:5]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
