@@ -3,6 +3,8 @@
  * Context switches and wake-ups of traced threads. Filter first: a switch between two
  * others costs two look-ups.
  */
+#include "cost.bpf.h"
+#include "slots.bpf.h"
 #include "stack.bpf.h"
 #include "thread.bpf.h"
 
@@ -55,49 +57,88 @@ static __always_inline void thread_leaves(struct thread_state *thread, __u8 reas
 	}
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+/* What both threads of a switch do at now_ns; true when out's slice was critical. */
+static __always_inline bool threads_switch(struct thread_state *out, struct thread_state *in,
+					   __u8 reason, __u64 now_ns, struct slice *slice)
 {
-	struct thread_state *out = thread_of(prev), *in = thread_of(next);
-	struct ev_sched_switch *e;
-	struct slice slice = {};
-	bool is_critical = false, is_traced;
-	__u64 now_ns;
-	__u8 reason;
-	__u32 cpu;
+	bool is_critical = false;
 
-	is_traced = out;
-	barrier_var(is_traced);	/* or clang tests "out | in", which the verifier forbids */
-	if (!is_traced && !in)
-		return 0;
-	e = event_reserve(EV_SCHED_SWITCH, out ? out->thread : 0, sizeof(*e));
-	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
-	reason = out ? switch_reason(preempt, prev, prev_state) : SWITCH_RUNNABLE;
-	cpu = bpf_get_smp_processor_id();
 	if (out) {
-		slice = slice_of(out, now_ns);
+		*slice = slice_of(out, now_ns);
 		/* Before it leaves: a thread counts in the N of its own last slice. */
-		is_critical = slice.length_ns < 1ull << 62 && slice_is_critical(slice);
+		is_critical = slice->length_ns < 1ull << 62 && slice_is_critical(*slice);
 		thread_leaves(out, reason, now_ns);
 	}
 	if (in) {
 		phase_set(in, PHASE_RUNNING, now_ns);
-		slice_begin(in, cpu, now_ns);
+		slice_begin(in, bpf_get_smp_processor_id(), now_ns);
 	}
+	return is_critical;
+}
+
+static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt,
+				      struct task_struct *prev, struct task_struct *next,
+				      __u32 prev_state)
+{
+	struct thread_state *out = thread_of(prev), *in = thread_of(next);
+	struct ev_sched_switch *e;
+	struct slice slice = {};
+	bool is_critical, is_traced;
+	__u8 reason;
+
+	is_traced = out;
+	barrier_var(is_traced);	/* or clang tests "out | in", which the verifier forbids */
+	if (!is_traced && !in)
+		return;
+	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);
+	reason = out ? switch_reason(preempt, prev, prev_state) : SWITCH_RUNNABLE;
+	is_critical = threads_switch(out, in, reason,
+				     e ? e->header.time_ns : bpf_ktime_get_ns(), &slice);
 	if (!e)
-		return 0;
+		return;
 	e->next = in ? in->thread : 0;
 	e->state = reason;
 	e->flags = 0;
-	e->cpu = cpu;
+	e->cpu = bpf_get_smp_processor_id();
 	e->stack = 0;
 	e->keep = 0;
 	e->reserved = 0;
 	if (out && is_critical)
 		slice_end(ctx, out, slice, e);
-	event_submit(e);
+	slot_end(here);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	struct cpu_counts *here = counts_here();
+	__u64 begin_ns = cost_begin(here);
+
+	on_switch(ctx, here, preempt, prev, next, prev_state);
+	cost_end(here, begin_ns);
 	return 0;
+}
+
+static __always_inline void on_waking(struct cpu_counts *here, struct task_struct *task)
+{
+	struct thread_state *thread = thread_of(task);
+	struct ev_header *e;
+	__u64 now_ns;
+
+	if (!thread || thread->phase != PHASE_BLOCKED)
+		return;
+	e = slot_begin(here, EV_SCHED_WAKE, thread->thread);
+	now_ns = e ? e->time_ns : bpf_ktime_get_ns();
+	if (__sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) !=
+	    PHASE_BLOCKED) {
+		if (e)
+			slot_cancel(here);
+		return;
+	}
+	active_add(1, now_ns);
+	if (e)
+		slot_end(here);
 }
 
 /*
@@ -107,22 +148,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	struct thread_state *thread = thread_of(task);
-	struct ev_header *e;
-	__u64 now_ns;
+	struct cpu_counts *here = counts_here();
+	__u64 begin_ns = cost_begin(here);
 
-	if (!thread || thread->phase != PHASE_BLOCKED)
-		return 0;
-	e = event_reserve(EV_SCHED_WAKE, thread->thread, sizeof(*e));
-	now_ns = e ? e->time_ns : bpf_ktime_get_ns();
-	if (__sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) !=
-	    PHASE_BLOCKED) {
-		if (e)
-			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
-		return 0;
-	}
-	active_add(1, now_ns);
-	if (e)
-		event_submit(e);
+	on_waking(here, task);
+	cost_end(here, begin_ns);
 	return 0;
 }

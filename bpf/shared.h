@@ -9,6 +9,7 @@
 enum {
 	CPUS_MAX = 1024,
 	STACK_DEPTH_MAX = 127,
+	TIMED_EACH = 64,	/* one run of so many has its time taken */
 };
 
 /* Processes to trace from now on: those that run, or from their next exec on. */
@@ -17,11 +18,25 @@ enum target_kind {
 	TARGET_EXEC = 2,
 };
 
-/* Counted by CPU, so that counting shares no cache line. */
+/*
+ * What a CPU counts, on cache lines of its own. Its slot ring holds the records [slots_read,
+ * slots_done); the one at slots_done is being written when slots_begun is ahead.
+ */
 struct cpu_counts {
+	__u64 slots_begun;	/* records */
+	__u64 slots_done;
+	__u64 slots_read;	/* written by the engine */
 	__u64 lost_untold;	/* records lost since the last collect.GAP */
-	__u64 lost;		/* all */
-	__u64 samples_lost;
+	__u64 runs;		/* of the scheduler's programs */
+	__u64 timed_runs;	/* of them, those whose time was taken */
+	__u64 timed_ns;
 	__u64 stacks;		/* taken */
-	__u64 padding[4];
+	__u64 lost;		/* records, all */
+	__u64 samples_lost;
+	__u64 padding[6];
+};
+
+/* A record of a slot ring: room for the largest event that goes there. */
+struct slot {
+	__u64 words[5];
 };

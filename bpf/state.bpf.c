@@ -8,9 +8,11 @@ const volatile bool threads_only = false;
 const volatile bool processes_only = false;
 const volatile bool trace_all = false;
 const volatile __u32 own_pid = 0;
+const volatile __u32 slot_mask = 0;
 
 struct threads_map threads SEC(".maps");
 struct targets_map targets SEC(".maps");
+struct slot_rings_map slot_rings SEC(".maps");
 struct rings_map rings SEC(".maps");
 struct rings_map sample_rings SEC(".maps");
 struct scratch_map scratch SEC(".maps");

@@ -27,6 +27,7 @@ extern const volatile bool threads_only;	/* do not follow into new processes */
 extern const volatile bool processes_only;	/* first threads of processes only */
 extern const volatile bool trace_all;
 extern const volatile __u32 own_pid;		/* never traced */
+extern const volatile __u32 slot_mask;		/* slots of a ring, less one: a power of two */
 
 /*
  * A traced thread. Only the CPU that switches the thread writes it, but for phase: a waker
@@ -70,6 +71,25 @@ struct rings_map {
 	__array(values, struct ring_map);
 };
 
+/*
+ * Context switches and wake-ups go to rings of fixed slots, which one CPU writes with its
+ * interrupts off: no lock, no atomic operation. They are maps of the engine's making.
+ */
+struct slots_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct slot);
+};
+
+struct slot_rings_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, CPUS_MAX);
+	__uint(key_size, sizeof(__u32));
+	__array(values, struct slots_map);
+};
+
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
 struct stack_scratch {
 	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
@@ -93,6 +113,7 @@ struct stacks_map {
 
 extern struct threads_map threads SEC(".maps");
 extern struct targets_map targets SEC(".maps");
+extern struct slot_rings_map slot_rings SEC(".maps");
 extern struct rings_map rings SEC(".maps");
 /* The sampler's own: it may interrupt a program that is writing to the others. */
 extern struct rings_map sample_rings SEC(".maps");

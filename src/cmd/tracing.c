@@ -248,18 +248,7 @@ static uint64_t peak_rss_bytes(void)
 	return kilobytes * 1024;
 }
 
-static void add_bpf_cost(struct tracing *tracing, struct report *report)
-{
-	struct kernel_program_cost costs[16];
-	size_t count = kernel_program_costs(tracing->kernel, costs, sizeof(costs) / sizeof(*costs));
-
-	for (size_t i = 0; i < count; i++) {
-		report->cost.bpf_ns += costs[i].run_ns;
-		report->cost.bpf_runs += costs[i].runs;
-	}
-}
-
-static void add_losses(struct tracing *tracing, struct report *report)
+static void add_kernel_counts(struct tracing *tracing, struct report *report)
 {
 	struct kernel_counts counts = kernel_counts(tracing->kernel);
 	struct session_counts session = session_counts(tracing->session);
@@ -270,6 +259,8 @@ static void add_losses(struct tracing *tracing, struct report *report)
 	report->losses.mappings = sideband_lost(tracing->sideband);
 	report->losses.threads_untracked = counts.threads_untracked;
 	report->cost.events = session.delivered;
+	report->cost.bpf_ns = counts.run_ns;
+	report->cost.bpf_runs = counts.runs;
 }
 
 static int show(struct tracing *tracing, const struct report *report)
@@ -323,8 +314,7 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	report->target.pids = outcome->pids;
 	report->target.pid_count = outcome->pid_count;
 	report->target.exit_status = outcome->exit_status;
-	add_losses(tracing, report);
-	add_bpf_cost(tracing, report);
+	add_kernel_counts(tracing, report);
 	note = kernel_sampling_note(tracing->kernel);
 	if (note)
 		findings_add_note(findings, "%s", note);

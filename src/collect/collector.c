@@ -10,10 +10,10 @@
 #include "collect/governor.h"
 
 /*
- * A side-band record has its time before its place, unlike those of our own programs: this
- * much later it has surely arrived.
+ * A side-band record has its time before its place, and what a slot ring says of its state
+ * takes a moment to reach another CPU: this much later both have surely arrived.
  */
-static const uint64_t SIDEBAND_DELAY_NS = 2 * 1000 * 1000;
+static const uint64_t DELAY_NS = 2 * 1000 * 1000;
 
 /* Losing records all the time must not mean listing the threads all the time. */
 static const uint64_t LIST_PERIOD_NS = 200 * 1000 * 1000;
@@ -78,7 +78,7 @@ struct collector *collector_new(struct session *session, struct kernel *kernel,
 	collector->sideband = sideband;
 	collector->ring_count = kernel_ring_count(kernel);
 	collector->last_ns = xcalloc(collector->ring_count, sizeof(*collector->last_ns));
-	governor_init(&collector->governor, collector->ring_count / 2, now_ns());
+	governor_init(&collector->governor, kernel_cpu_count(kernel), now_ns());
 	session_subscribe(session, handlers, collector);
 	return collector;
 }
@@ -132,15 +132,11 @@ static uint64_t drain(struct collector *collector)
 	/* Read first: what is reserved after this moment has a later time. */
 	uint64_t until_ns = now_ns();
 
-	collector->fill = 0;
+	collector->fill = kernel_fill(collector->kernel);
 	for (unsigned int i = 0; i < collector->ring_count; i++) {
-		struct ring *ring = kernel_ring(collector->kernel, i);
-		double fill = (double)ring_fill_bytes(ring) / kernel_ring_bytes(collector->kernel);
-
-		if (fill > collector->fill)
-			collector->fill = fill;
 		collector->ring = i;
-		if (!ring_drain(ring, on_record, collector) && collector->last_ns[i] < until_ns)
+		if (!kernel_drain(collector->kernel, i, on_record, collector) &&
+		    collector->last_ns[i] < until_ns)
 			until_ns = collector->last_ns[i];
 	}
 	if (collector->sideband)
@@ -154,8 +150,8 @@ void collector_poll(struct collector *collector)
 	uint64_t until_ns = drain(collector);
 	struct kernel_counts counts = kernel_counts(collector->kernel);
 
-	if (until_ns > SIDEBAND_DELAY_NS)
-		session_advance(collector->session, until_ns - SIDEBAND_DELAY_NS);
+	if (until_ns > DELAY_NS)
+		session_advance(collector->session, until_ns - DELAY_NS);
 	kernel_set_keep_all_above(collector->kernel,
 				  governor_update(&collector->governor, now_ns(),
 						  counts.stacks));

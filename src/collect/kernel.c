@@ -16,25 +16,36 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "collect/machine.h"
+#include "collect/slot_ring.h"
 #include "shared.h"
 #include "pinch.skel.h"
 
 enum {
-	RING_BYTES_DEFAULT = 4 << 20,
-	RING_BYTES_MIN = 64 << 10,
-	RINGS_TOTAL_BYTES = 256 << 20,	/* on large machines each ring gets its share of this */
+	SLOTS_BYTES_DEFAULT = 4 << 20,	/* a CPU; rounded down to a power of two of slots */
+	SLOTS_BYTES_MIN = 256 << 10,
+	SLOTS_TOTAL_BYTES = 256 << 20,	/* on large machines each CPU gets its share of this */
+	RING_SHARE = 4,			/* the other records' ring is this much smaller */
+	RING_BYTES_MIN = 4 << 10,
 	SAMPLE_RING_BYTES = 64 << 10,
+	RINGS_A_CPU = 3,
+};
+
+/* What one CPU writes. */
+struct cpu_rings {
+	struct slot_ring *slots;	/* switches and wake-ups */
+	struct ring *main;		/* what else the scheduler's programs have to say */
+	struct ring *samples;
 };
 
 struct kernel {
 	struct pinch_bpf *bpf;
-	struct ring **rings;
-	unsigned int ring_count, cpu_count;
-	size_t ring_bytes;
+	struct cpu_rings *cpus;
+	unsigned int cpu_count;
+	uint32_t slot_count;
+	size_t ring_bytes;		/* of the main ones */
 	struct bpf_link **sample_links;	/* by CPU */
 	uint64_t sample_period_ns;
 	struct bpf_link *iterator;
-	int stats_fd;
 	char sampling_note[160];
 };
 
@@ -52,51 +63,89 @@ static int libbpf_print(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
-static size_t ring_bytes_for(const struct kernel_options *options, unsigned int cpu_count)
+static void choose_sizes(struct kernel *kernel, size_t slots_bytes)
 {
-	size_t bytes = options->ring_bytes;
-
-	if (bytes)
-		return bytes;
-	bytes = RING_BYTES_DEFAULT;
-	while (bytes > RING_BYTES_MIN && bytes * cpu_count > RINGS_TOTAL_BYTES)
-		bytes /= 2;
-	return bytes;
+	if (!slots_bytes) {
+		slots_bytes = SLOTS_BYTES_DEFAULT;
+		while (slots_bytes > SLOTS_BYTES_MIN &&
+		       slots_bytes * kernel->cpu_count > SLOTS_TOTAL_BYTES)
+			slots_bytes /= 2;
+	}
+	kernel->slot_count = 1;
+	while (2 * kernel->slot_count * sizeof(struct slot) <= slots_bytes)
+		kernel->slot_count *= 2;
+	kernel->ring_bytes = slots_bytes / RING_SHARE;
+	if (kernel->ring_bytes < RING_BYTES_MIN)
+		kernel->ring_bytes = RING_BYTES_MIN;
 }
 
-/* Makes one ring, puts it in the array of rings at cpu and maps it. */
-static int add_ring(int array_fd, uint32_t cpu, size_t size_bytes, struct ring **out)
+static void free_cpu(struct cpu_rings *cpu)
+{
+	slot_ring_close(cpu->slots);
+	ring_close(cpu->main);
+	ring_close(cpu->samples);
+}
+
+/* Puts a map of our making in an array of maps at cpu. */
+static int place(struct bpf_map *array, uint32_t cpu, int fd)
+{
+	if (bpf_map_update_elem(bpf_map__fd(array), &cpu, &fd, BPF_ANY))
+		return fail(-errno, "cannot place the ring of CPU %u", cpu);
+	return 0;
+}
+
+static int add_ring(struct bpf_map *array, uint32_t cpu, size_t size_bytes, struct ring **out)
 {
 	int fd, err;
 
 	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_ring", 0, 0, size_bytes, NULL);
 	if (fd < 0)
 		return fail(-errno, "cannot make a ring buffer of %zu bytes", size_bytes);
-	if (bpf_map_update_elem(array_fd, &cpu, &fd, BPF_ANY)) {
-		err = fail(-errno, "cannot place the ring buffer of CPU %u", cpu);
-		goto out_close;
+	err = place(array, cpu, fd);
+	if (!err) {
+		err = ring_open(fd, size_bytes, out);
+		if (err)
+			fail(err, "cannot map the ring buffer of CPU %u", cpu);
 	}
-	err = ring_open(fd, size_bytes, out);
-	if (err)
-		fail(err, "cannot map the ring buffer of CPU %u", cpu);
-out_close:
 	close(fd);	/* the array and the mapping hold it */
+	return err;
+}
+
+static int add_slot_ring(struct kernel *kernel, uint32_t cpu)
+{
+	struct bpf_map_create_opts options = {
+		.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP,
+	};
+	int fd, err;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_slots", sizeof(uint32_t),
+			    sizeof(struct slot), kernel->slot_count, &options);
+	if (fd < 0)
+		return fail(-errno, "cannot make a ring of %u records", kernel->slot_count);
+	err = place(kernel->bpf->maps.slot_rings, cpu, fd);
+	if (!err) {
+		err = slot_ring_open(fd, kernel->slot_count, &kernel->bpf->bss->cpu_counts[cpu],
+				     &kernel->cpus[cpu].slots);
+		if (err)
+			fail(err, "cannot map the ring of CPU %u", cpu);
+	}
+	close(fd);
 	return err;
 }
 
 static int make_rings(struct kernel *kernel)
 {
-	int main_fd = bpf_map__fd(kernel->bpf->maps.rings);
-	int sample_fd = bpf_map__fd(kernel->bpf->maps.sample_rings);
 	int err = 0;
 
-	kernel->ring_count = 2 * kernel->cpu_count;
-	kernel->rings = xcalloc(kernel->ring_count, sizeof(*kernel->rings));
+	kernel->cpus = xcalloc(kernel->cpu_count, sizeof(*kernel->cpus));
 	for (unsigned int cpu = 0; cpu < kernel->cpu_count && !err; cpu++) {
-		err = add_ring(main_fd, cpu, kernel->ring_bytes, &kernel->rings[2 * cpu]);
+		err = add_slot_ring(kernel, cpu);
 		if (!err)
-			err = add_ring(sample_fd, cpu, SAMPLE_RING_BYTES,
-				       &kernel->rings[2 * cpu + 1]);
+			err = add_ring(kernel->bpf->maps.rings, cpu, kernel->ring_bytes,
+				       &kernel->cpus[cpu].main);
+		if (!err)
+			err = add_ring(kernel->bpf->maps.sample_rings, cpu, SAMPLE_RING_BYTES,
+				       &kernel->cpus[cpu].samples);
 	}
 	return err;
 }
@@ -108,9 +157,8 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	int err;
 
 	kernel = xcalloc(1, sizeof(*kernel));
-	kernel->stats_fd = -1;
 	kernel->cpu_count = libbpf_num_possible_cpus();
-	kernel->ring_bytes = ring_bytes_for(options, kernel->cpu_count);
+	choose_sizes(kernel, options->ring_bytes);
 	kernel->sample_period_ns = options->sample_period_ns;
 	libbpf_set_print(libbpf_print);
 	kernel->bpf = bpf = pinch_bpf__open();
@@ -125,6 +173,7 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	bpf->rodata->processes_only = options->processes_only;
 	bpf->rodata->trace_all = options->trace_all;
 	bpf->rodata->own_pid = getpid();
+	bpf->rodata->slot_mask = kernel->slot_count - 1;
 	err = pinch_bpf__load(bpf);
 	if (err) {
 		if (!machine_explain_missing())
@@ -149,9 +198,9 @@ void kernel_close(struct kernel *kernel)
 	if (!kernel)
 		return;
 	kernel_detach(kernel);
-	for (unsigned int i = 0; i < kernel->ring_count; i++)
-		ring_close(kernel->rings[i]);
-	free(kernel->rings);
+	for (unsigned int cpu = 0; kernel->cpus && cpu < kernel->cpu_count; cpu++)
+		free_cpu(&kernel->cpus[cpu]);
+	free(kernel->cpus);
 	free(kernel->sample_links);
 	pinch_bpf__destroy(kernel->bpf);
 	free(kernel);
@@ -220,8 +269,6 @@ int kernel_attach(struct kernel *kernel)
 	if (!kernel->iterator)
 		return fail(-errno, "cannot list the kernel's threads");
 	start_sampling(kernel);
-	/* Our own cost is part of the report. Not counted where others switched counting off. */
-	kernel->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	return 0;
 }
 
@@ -237,9 +284,6 @@ void kernel_detach(struct kernel *kernel)
 	kernel->iterator = NULL;
 	if (kernel->bpf)
 		pinch_bpf__detach(kernel->bpf);
-	if (kernel->stats_fd >= 0)
-		close(kernel->stats_fd);
-	kernel->stats_fd = -1;
 }
 
 static int set_target(struct kernel *kernel, uint32_t pid, uint32_t kind)
@@ -281,17 +325,35 @@ int kernel_list_threads(struct kernel *kernel)
 
 unsigned int kernel_ring_count(const struct kernel *kernel)
 {
-	return kernel->ring_count;
+	return RINGS_A_CPU * kernel->cpu_count;
 }
 
-struct ring *kernel_ring(const struct kernel *kernel, unsigned int i)
+bool kernel_drain(struct kernel *kernel, unsigned int i, ring_record_fn on_record, void *data)
 {
-	return kernel->rings[i];
+	const struct cpu_rings *cpu = &kernel->cpus[i / RINGS_A_CPU];
+
+	if (i % RINGS_A_CPU == 0)
+		return slot_ring_drain(cpu->slots, on_record, data);
+	return ring_drain(i % RINGS_A_CPU == 1 ? cpu->main : cpu->samples, on_record, data);
 }
 
-size_t kernel_ring_bytes(const struct kernel *kernel)
+double kernel_fill(const struct kernel *kernel)
 {
-	return kernel->ring_bytes;
+	double fill = 0;
+
+	for (unsigned int i = 0; i < kernel->cpu_count; i++) {
+		double slots = slot_ring_fill(kernel->cpus[i].slots);
+		double main = (double)ring_fill_bytes(kernel->cpus[i].main) / kernel->ring_bytes;
+
+		fill = slots > fill ? slots : fill;
+		fill = main > fill ? main : fill;
+	}
+	return fill;
+}
+
+unsigned int kernel_cpu_count(const struct kernel *kernel)
+{
+	return kernel->cpu_count;
 }
 
 void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns)
@@ -299,33 +361,23 @@ void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns)
 	kernel->bpf->bss->keep_all_above_ns = weight_ns;
 }
 
-size_t kernel_program_costs(const struct kernel *kernel, struct kernel_program_cost *costs,
-			    size_t max)
-{
-	struct bpf_program *program;
-	size_t count = 0;
-
-	bpf_object__for_each_program(program, kernel->bpf->obj) {
-		struct bpf_prog_info info = { 0 };
-		uint32_t size = sizeof(info);
-
-		if (count == max || bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-			break;
-		costs[count++] = (struct kernel_program_cost){
-			bpf_program__name(program), info.run_time_ns, info.run_cnt };
-	}
-	return count;
-}
-
 struct kernel_counts kernel_counts(const struct kernel *kernel)
 {
 	struct kernel_counts counts = { 0 };
+	uint64_t timed_ns = 0, timed_runs = 0;
 
-	for (unsigned int cpu = 0; cpu < kernel->cpu_count; cpu++) {
-		counts.lost += kernel->bpf->bss->cpu_counts[cpu].lost;
-		counts.stacks += kernel->bpf->bss->cpu_counts[cpu].stacks;
-		counts.samples_lost += kernel->bpf->bss->cpu_counts[cpu].samples_lost;
+	for (unsigned int i = 0; i < kernel->cpu_count; i++) {
+		const struct cpu_counts *cpu = &kernel->bpf->bss->cpu_counts[i];
+
+		counts.lost += cpu->lost;
+		counts.stacks += cpu->stacks;
+		counts.samples_lost += cpu->samples_lost;
+		counts.runs += cpu->runs;
+		timed_ns += cpu->timed_ns;
+		timed_runs += cpu->timed_runs;
 	}
+	if (timed_runs)
+		counts.run_ns = (double)timed_ns / timed_runs * counts.runs;
 	counts.threads_alive = kernel->bpf->bss->threads_alive;
 	counts.threads_untracked = kernel->bpf->bss->threads_untracked;
 	return counts;

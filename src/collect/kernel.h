@@ -20,7 +20,7 @@ struct kernel_options {
 	bool threads_only, processes_only;
 	bool trace_all;
 	uint64_t sample_period_ns;	/* 0: no sampling */
-	size_t ring_bytes;		/* a CPU; a power of two, at least a page; 0: default */
+	size_t ring_bytes;		/* for switches and wake-ups, a CPU; a power of two; 0: default */
 };
 
 /* Loads the programs. Says what is missing when it fails. */
@@ -42,10 +42,16 @@ int kernel_add_command(struct kernel *kernel, uint32_t pid);
 /* Makes the kernel tell of all traced threads, and begin to trace those of the targets. */
 int kernel_list_threads(struct kernel *kernel);
 
-/* Rings: two for each possible CPU, the scheduler's at 2*cpu, the sampler's after it. */
+/* Rings of all CPUs, numbered from 0. */
 unsigned int kernel_ring_count(const struct kernel *kernel);
-struct ring *kernel_ring(const struct kernel *kernel, unsigned int i);
-size_t kernel_ring_bytes(const struct kernel *kernel);
+
+/* As ring_drain(). */
+bool kernel_drain(struct kernel *kernel, unsigned int ring, ring_record_fn on_record, void *data);
+
+/* How full the fullest ring is, 0 to 1; the samplers' do not count. */
+double kernel_fill(const struct kernel *kernel);
+
+unsigned int kernel_cpu_count(const struct kernel *kernel);
 
 /* Slices that weigh less (ns of CMetric, at most 2^32-1) lose their stack by chance; 0: none. */
 void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns);
@@ -54,18 +60,10 @@ struct kernel_counts {
 	uint64_t lost, samples_lost;		/* records */
 	uint64_t stacks;			/* taken */
 	uint64_t threads_alive, threads_untracked;
+	uint64_t runs, run_ns;			/* of the scheduler's programs; ns are estimated */
 };
 
 struct kernel_counts kernel_counts(const struct kernel *kernel);
-
-/* What a program has cost so far; all 0 when the kernel does not count. */
-struct kernel_program_cost {
-	const char *name;
-	uint64_t run_ns, runs;
-};
-
-size_t kernel_program_costs(const struct kernel *kernel, struct kernel_program_cost *costs,
-			    size_t max);
 
 /* Sentences on what this kernel could not do; borrowed. */
 const char *kernel_sampling_note(const struct kernel *kernel);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Records of the scheduler into the slot ring of this CPU. Only for programs that run with
+ * interrupts off: nothing comes between slot_begin() and slot_end().
+ */
+#pragma once
+
+#include "emit.bpf.h"
+
+/* Space for a record, its header filled in; NULL and counted when there is none. */
+static __always_inline void *slot_begin(struct cpu_counts *here, enum event_id id, __u32 thread)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), index;
+	__u64 at = here->slots_begun;
+	struct ev_header *header;
+	void *ring;
+
+	if (here->lost_untold && !gap_report())
+		goto lost;
+	if (at - here->slots_read > slot_mask)
+		goto lost;
+	ring = bpf_map_lookup_elem(&slot_rings, &cpu);
+	if (!ring)
+		goto lost;
+	index = at & slot_mask;
+	header = bpf_map_lookup_elem(ring, &index);
+	if (!header)
+		goto lost;
+	/* Before the clock is read: see header_fill(). */
+	*(volatile __u64 *)&here->slots_begun = at + 1;
+	header_fill(header, id, thread);
+	return header;
+lost:
+	event_lost();
+	return NULL;
+}
+
+/* The record is complete. */
+static __always_inline void slot_end(struct cpu_counts *here)
+{
+#ifdef __TARGET_ARCH_x86
+	/* Stores are seen in their order. */
+	barrier();
+	*(volatile __u64 *)&here->slots_done = here->slots_begun;
+#else
+	/* A full barrier: pairs with the engine's acquire in slot_ring_drain(). */
+	__sync_lock_test_and_set(&here->slots_done, here->slots_begun);
+#endif
+}
+
+/* There is nothing to be said after all. */
+static __always_inline void slot_cancel(struct cpu_counts *here)
+{
+	*(volatile __u64 *)&here->slots_begun = here->slots_done;
+}

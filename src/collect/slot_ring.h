@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the slot ring of a CPU: records of one size, written without a lock (bpf/slots.bpf.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/ring.h"
+
+struct slot_ring;
+struct cpu_counts;
+
+/* Maps the ring of map_fd; slot_count is a power of two. counts are its CPU's, and outlive it. */
+int slot_ring_open(int map_fd, uint32_t slot_count, struct cpu_counts *counts,
+		   struct slot_ring **out);
+void slot_ring_close(struct slot_ring *ring);
+
+/* As ring_drain(). */
+bool slot_ring_drain(struct slot_ring *ring, ring_record_fn on_record, void *data);
+
+/* 0 to 1. */
+double slot_ring_fill(const struct slot_ring *ring);

@@ -1,0 +1,350 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+pinch attach: threads that exist already are known with their state, blocked ones included; new
+ones are followed; the account closes over the time traced and no other.
+"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from lib import LIMIT_S, PINCH, Skip, check_laws, describe, finish, \
+    find_path, main, near, parse_report, program, programs_of, read, \
+    start, status_of, stop, test, threads_named, wait_until
+
+# A target that does what its standard input says, so that no test depends on time.
+SLEEPERS = r"""
+import os, sys, threading
+def sleep(fd):
+    os.read(fd, 1)
+pipes = [os.pipe() for _ in range(3)]
+threads = [threading.Thread(target=sleep, args=(r,), daemon=True) for r, _ in pipes]
+for thread in threads:
+    thread.start()
+print("ready", flush=True)
+for line in sys.stdin:
+    x = 0
+    if line.startswith("work"):
+        for i in range(int(line.split()[1])):
+            x += i
+    elif line.startswith("thread"):
+        for t in [threading.Thread(target=sum, args=(range(2000000),)) for _ in range(4)]:
+            t.start()
+            t.join()
+    elif line.startswith("fork"):
+        pid = os.fork()
+        if not pid:
+            sum(range(2000000))
+            os._exit(0)
+        os.waitpid(pid, 0)
+    elif line.startswith("quit"):
+        os._exit(5)
+    print("done", flush=True)
+"""
+
+
+class Sleepers:
+    """Three threads that block for ever, and main, which obeys."""
+
+    def __init__(self, *prefix):
+        self.process = start(*prefix, "/usr/bin/python3", "-c", SLEEPERS,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.process.stdout.readline() == b"ready\n"
+        self.pid = self.process.pid
+
+    def tell(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def order(self, line):
+        self.tell(line)
+        assert self.process.stdout.readline() == b"done\n"
+
+    def all_blocked(self):
+        """All four threads sleep."""
+        tasks = os.listdir(f"/proc/{self.pid}/task")
+        return all(status_of(f"{self.pid}/task/{t}").get("State", "R")[0] == "S" for t in tasks)
+
+    def wait_blocked(self):
+        wait_until(self.all_blocked, "the threads to block")
+
+
+def attach(*arguments, **options):
+    """Starts pinch attach and returns when it traces: its programs have been attached."""
+    process = start(PINCH, "attach", "--json", "report.json", *arguments,
+                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    **options)
+    wait_attached(process)
+    return process
+
+
+def wait_attached(process):
+    wait_until(lambda: process.poll() is not None or programs_of(process.pid), "pinch to attach")
+    # The listing of the threads follows; then it polls its signals.
+    wait_until(lambda: process.poll() is not None or is_polling(process.pid), "pinch to trace")
+
+
+def is_polling(pid):
+    """It has a signal descriptor and waits in poll()."""
+    try:
+        return read(f"/proc/{pid}/wchan").strip() in ("do_sys_poll", "poll_schedule_timeout",
+                                                      "do_poll.constprop.0")\
+            or read(f"/proc/{pid}/syscall").split()[0] in ("7", "271")
+    except (OSError, IndexError):
+        return False
+
+
+def end(process, number=signal.SIGINT):
+    process.send_signal(number)
+    result = finish(process)
+    assert result.status == 0, f"exit status {result.status}\n{result.text}"
+    result.report_path = os.path.abspath("report.json")
+    check_laws(result.report)
+    return result
+
+
+@test("blocked threads that exist at attach are listed, blocked for all the time")
+def blocked():
+    target = Sleepers()
+    target.wait_blocked()
+    process = attach("-p", target.pid)
+    target.order("work 3000000")
+    report = end(process).report
+    assert report["totals"]["threads"] == 4, report["threads"]
+    assert {t["tid"] for t in report["threads"]} == \
+        {int(t) for t in os.listdir(f"/proc/{target.pid}/task")}
+    wall_ns = report["target"]["wall_ns"]
+    for thread in report["threads"]:
+        lived_ns = thread["running_ns"] + thread["runnable_ns"] + thread["blocked_ns"]
+        near(lived_ns, wall_ns, 0.02 * wall_ns + 2e6, f"thread {thread['tid']} lived")
+        if thread["tid"] != target.pid:
+            assert thread["blocked_ns"] == lived_ns and thread["cmetric_ns"] == 0, thread
+            assert thread["slices"] == 0, thread
+    main_thread, = [t for t in report["threads"] if t["tid"] == target.pid]
+    assert main_thread["cmetric_ns"] > 0 and main_thread["slices"] > 0
+    assert report["target"]["is_running"] and report["target"]["exit_status"] is None
+    assert report["target"]["pids"] == [target.pid]
+
+
+@test("a process that sleeps all the time is stalled for all the time")
+def stalled():
+    target = Sleepers()
+    target.wait_blocked()
+    process = attach("-p", target.pid)
+    time.sleep(0.3)         # how long is of no importance: it is the traced time
+    report = end(process).report
+    near(report["totals"]["stalled_ns"], report["target"]["wall_ns"], 1000, "stalled")
+    assert report["totals"]["active_ns"] == 0 and not report["paths"], describe(report)
+
+
+@test("attach mid-run: the account closes, the wall time is the time traced, serial_work is found")
+def mid_run():
+    before_ns = time.monotonic_ns()
+    target = start(program("pipeline_stages"))
+    process = attach("-p", target.pid, "--duration", "700ms")
+    result = finish(process)
+    after_ns = time.monotonic_ns()
+    assert result.status == 0, result.text
+    report = parse_report(read("report.json", "rb"))
+    check_laws(report)
+    wall_ns = report["target"]["wall_ns"]
+    assert wall_ns <= after_ns - before_ns
+    assert wall_ns >= 690_000_000, f"traced for {wall_ns} ns, not for 700 ms"
+    assert report["target"]["is_running"]
+    assert {t["name"] for t in report["threads"]} == {"pipeline_stages", "read", "write",
+                                                      "work-0", "work-1", "work-2", "work-3"}
+    waiting, = threads_named(report, "pipeline_stages")
+    assert waiting["slices"] == 0 and waiting["blocked_ns"] >= 690_000_000, waiting
+    assert find_path(report, "write_item"), describe(report)
+    assert not [f for p in report["paths"] for f in p["stack"] if not f["function"]
+                and f["module"].endswith("pipeline_stages")], "unnamed frames"
+    stop(target)
+
+
+@test("attach until the target ends: the report comes by itself, and the target is not running")
+def until_end():
+    target = start(program("known_serial"), stdout=subprocess.DEVNULL)
+    process = attach("-p", target.pid)
+    result = finish(process)
+    assert target.wait(LIMIT_S) == 0
+    assert result.status == 0, result.text
+    report = parse_report(read("report.json", "rb"))
+    check_laws(report)
+    assert not report["target"]["is_running"]
+
+
+@test("threads and processes that the traced one makes are followed")
+def followed():
+    target = Sleepers()
+    process = attach("-p", target.pid)
+    target.order("thread")
+    target.order("fork")
+    report = end(process).report
+    assert report["totals"]["threads"] == 4 + 4 + 1, [t["name"] for t in report["threads"]]
+    assert len({t["pid"] for t in report["threads"]}) == 2
+
+
+@test("a thread that runs when pinch attaches is known to run, whichever CPU it has")
+def running():
+    target = start(program("cpu_bound"), 4, 100000)
+    wait_until(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 5, "four threads")
+    process = attach("-p", target.pid, "--duration", "400ms")
+    result = finish(process)
+    assert result.status == 0, result.text
+    report = parse_report(read("report.json", "rb"))
+    check_laws(report)
+    wall_ns = report["target"]["wall_ns"]
+    workers = [t for t in report["threads"] if t["tid"] != target.pid]
+    assert len(workers) == 4
+    for thread in workers:
+        near(thread["running_ns"] + thread["runnable_ns"], wall_ns, 0.02 * wall_ns,
+             f"active time of {thread['tid']}, which never blocks")
+    four = sum(p["ns"] for p in report["parallelism"] if p["active"] == 4)
+    assert four > 0.97 * wall_ns, report["parallelism"]
+    stop(target)
+
+
+@test("two targets, given as a list and one by one, are both in the report")
+def two_targets():
+    one, two, three = Sleepers(), Sleepers(), Sleepers()
+    process = attach("-p", f"{one.pid},{two.pid}", "-p", three.pid)
+    for target in (one, two, three):
+        target.order("work 300000")
+    report = end(process).report
+    assert {t["pid"] for t in report["threads"]} == {one.pid, two.pid, three.pid}
+    assert report["totals"]["threads"] == 12
+
+
+@test("a process is traced again after an earlier pinch has detached")
+def again():
+    target = Sleepers()
+    for _ in range(2):
+        process = attach("-p", target.pid)
+        target.order("work 1000000")
+        assert end(process).report["totals"]["threads"] == 4
+
+
+@test("-n NAME attaches to the processes of that name, and only to them")
+def by_name():
+    name = f"e2e{os.getpid()}"
+    os.symlink(program("cpu_bound"), name)
+    targets = [start(os.path.abspath(name), 1, 100000) for _ in range(2)]
+    for target in targets:
+        wait_until(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 2, "its thread")
+    process = attach("-n", name)
+    report = end(process).report
+    assert {t["pid"] for t in report["threads"]} == {t.pid for t in targets}
+    for target in targets:
+        stop(target)
+
+
+def cgroup_root():
+    for line in read("/proc/self/mounts").splitlines():
+        fields = line.split()
+        if fields[2] == "cgroup2" or (fields[2] == "cgroup" and "pids" in fields[3].split(",")):
+            return fields[1]
+    raise Skip("no cgroup hierarchy is mounted")
+
+
+@test("--cgroup DIR attaches to the processes of the group and those below it")
+def by_cgroup():
+    group = os.path.join(cgroup_root(), f"pinch-e2e-{os.getpid()}")
+    below = os.path.join(group, "below")
+    try:
+        os.makedirs(below)
+    except OSError as error:
+        raise Skip(f"cannot make a control group: {error}") from None
+    targets = [Sleepers(), Sleepers()]
+    try:
+        for target, directory in zip(targets, (group, below)):
+            with open(os.path.join(directory, "cgroup.procs"), "w") as file:
+                file.write(str(target.pid))
+        process = attach("--cgroup", group)
+        report = end(process).report
+        assert {t["pid"] for t in report["threads"]} == {t.pid for t in targets}
+    finally:
+        for target in targets:
+            stop(target.process)
+        for directory in (below, group):
+            wait_until(lambda: not read(os.path.join(directory, "cgroup.procs")), "it to empty")
+            os.rmdir(directory)
+
+
+@test("--all traces every program, and neither pinch nor the kernel's threads")
+def everything():
+    target = Sleepers()
+    process = attach("--all", "--duration", "1s")
+    target.order("work 1000000")
+    result = finish(process)
+    assert result.status == 0, result.text
+    report = parse_report(read("report.json", "rb"))
+    check_laws(report)
+    pids = {t["host_pid"] for t in report["threads"]}
+    assert target.pid in pids and 1 in pids and os.getpid() in pids, sorted(pids)
+    assert process.pid not in pids, "pinch traced itself"
+    assert 2 not in pids, "a kernel thread was traced"
+
+
+@test("a thread that is stopped and continued is blocked in between")
+def stopped():
+    target = start(program("cpu_bound"), 1, 100000)
+    wait_until(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 2, "its thread")
+    process = attach("-p", target.pid)
+    target.send_signal(signal.SIGSTOP)
+    wait_until(lambda: status_of(target.pid)["State"][0] == "T", "it to stop")
+    time.sleep(0.2)         # whatever it lasts: it is stalled for at least that
+    target.send_signal(signal.SIGCONT)
+    wait_until(lambda: status_of(target.pid)["State"][0] in "RS", "it to go on")
+    report = end(process).report
+    assert report["totals"]["stalled_ns"] >= 200_000_000, report["totals"]
+    stop(target)
+
+
+@test("a process that is stopped when pinch attaches is blocked, and runs when it goes on")
+def attach_to_stopped():
+    target = start(program("cpu_bound"), 1, 100000)
+    wait_until(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 2, "its thread")
+    target.send_signal(signal.SIGSTOP)
+    wait_until(lambda: all(status_of(f"{target.pid}/task/{t}")["State"][0] == "T"
+                           for t in os.listdir(f"/proc/{target.pid}/task")), "it to stop")
+    process = attach("-p", target.pid)
+    time.sleep(0.1)
+    target.send_signal(signal.SIGCONT)
+    worker = max(int(t) for t in os.listdir(f"/proc/{target.pid}/task"))
+    began = cpu_ticks(target.pid)
+    wait_until(lambda: cpu_ticks(target.pid) >= began + 10, "it to run")
+    report = end(process).report
+    assert report["totals"]["stalled_ns"] >= 100_000_000, report["totals"]
+    thread, = [t for t in report["threads"] if t["tid"] == worker]
+    assert thread["running_ns"] > 50_000_000 and thread["blocked_ns"] >= 100_000_000, thread
+    stop(target)
+
+
+def cpu_ticks(pid):
+    fields = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@test("a target in another PID namespace: ids as it sees them, and the host's beside")
+def namespace():
+    target = start("unshare", "--pid", "--fork", "--mount-proc", program("cpu_bound"), 2, 100000)
+    children = f"/proc/{target.pid}/task/{target.pid}/children"
+    wait_until(lambda: read(children).split(), "unshare to fork")
+    pid = int(read(children).split()[0])
+    wait_until(lambda: read(f"/proc/{pid}/comm").strip() == "cpu_bound"
+               and len(os.listdir(f"/proc/{pid}/task")) == 3, "its threads")
+    host_tids = {int(t) for t in os.listdir(f"/proc/{pid}/task")}
+    process = attach("-p", pid)
+    report = end(process).report
+    assert {t["host_tid"] for t in report["threads"]} == host_tids
+    assert {t["host_pid"] for t in report["threads"]} == {pid}
+    assert sorted(t["tid"] for t in report["threads"]) == [1, 2, 3], report["threads"]
+    assert {t["pid"] for t in report["threads"]} == {1}
+    os.kill(pid, signal.SIGKILL)
+    target.wait(LIMIT_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
