@@ -27,6 +27,6 @@ struct answer {
 		uint32_t function, file;	/* places in text; 0: none */
 		uint32_t line;
 	} frames[SYMBOL_INLINE_MAX];
-	uint32_t text_bytes;		/* text holds strings that end with a NUL; the first is empty */
+	uint32_t text_bytes;		/* of strings that end with a NUL; the first is empty */
 	char text[ANSWER_TEXT_BYTES];
 };

@@ -107,7 +107,9 @@ static bool is_made_for(const struct elf_file *program, const struct elf_file *d
 static int open_by_link(const struct elf_file *program, uint32_t pid, const char *path,
 			struct elf_file *out)
 {
-	static const char *const places[] = { "%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s" };
+	static const char *const places[] = {
+		"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s",
+	};
 	const char *slash = strrchr(path, '/');
 	int folder_length = slash ? slash - path : 0;
 	char debug_path[2 * PATH_BYTES_MAX];

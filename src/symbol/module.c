@@ -21,7 +21,7 @@ enum {
 	MODULES_MAX = 65536,
 	NAMES_MAX = 4 * MODULES_MAX,
 	PATH_BYTES_MAX = 4096,
-	OPEN_MAX = 8192,	/* descriptors held, if the system allows twice as many */
+	OPEN_MAX = 8192,	/* descriptors held, if the system allows four times as many */
 };
 
 /* One way to a module; keys of the table are hashes, so those with equal ones are chained. */
@@ -52,7 +52,8 @@ struct modules *modules_new(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 		getrlimit(RLIMIT_NOFILE, &limit);
-		modules->open_count_max = limit.rlim_cur / 2 < OPEN_MAX ? limit.rlim_cur / 2
+		/* The worker has up to three for each of these. */
+		modules->open_count_max = limit.rlim_cur / 4 < OPEN_MAX ? limit.rlim_cur / 4
 									 : OPEN_MAX;
 	}
 	return modules;

@@ -78,7 +78,7 @@ static const struct {
 	{ ANSWER_BAD_LINES,
 	  "the debug information of %s is broken: lines in it are not shown" },
 	{ ANSWER_NO_SHARED,
-	  "the debug file of %s shares data with one that is missing: reinstall its -dbgsym package" },
+	  "the debug file of %s shares data with a missing one: reinstall its -dbgsym package" },
 	{ ANSWER_STALE_DEBUG,
 	  "the debug file of %s is of another build: install the -dbgsym package of its version" },
 	{ ANSWER_NO_SYMBOLS,

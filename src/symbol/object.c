@@ -222,7 +222,7 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 	if (wants_lines)
 		put_lines(object, address, answer);
 	if (is_found) {
-		/* The symbol tells clones and aliases apart, which the debug information may not. */
+		/* The symbol tells clones and aliases apart; the debug information may not. */
 		if (!answer->frame_count)
 			answer->frame_count = 1;
 		answer->frames[answer->frame_count - 1].function =

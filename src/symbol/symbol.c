@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/answer.h"
+#include "symbol/demangle.h"
 #include "symbol/jit_names.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/maps_file.h"
@@ -294,8 +295,8 @@ static void ask(struct symbols *symbols, struct module *module, uint64_t offset,
 	}
 	if (module->failure_count < FAILURES_MAX && err == -ECANCELED) {
 		if (!symbols->has_noted_worker)
-			notes_add(symbols->notes, "the process that reads symbols failed too often: "
-				  "functions are shown as offsets");
+			notes_add(symbols->notes, "the process that reads symbols failed too often:"
+				  " functions are shown as offsets");
 		symbols->has_noted_worker = true;
 	} else if (module->failure_count < FAILURES_MAX && err) {
 		notes_add(symbols->notes, "cannot read %s: %s", module->path, strerror(-err));
@@ -342,7 +343,8 @@ static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct 
 	if (!symbols->is_offline && spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &newest) &&
 	    newest.space == hit->space)
 		live_pid = pid;
-	if (!jit_names_find(symbols->jit, hit->space, live_pid, address, name, sizeof(name), start) &&
+	if (!jit_names_find(symbols->jit, hit->space, live_pid, address, name, sizeof(name),
+			    start) &&
 	    !jit_names_find(symbols->jit, hit->base, 0, address, name, sizeof(name), start))
 		return NULL;
 	return keep_name(symbols, name);
@@ -401,6 +403,7 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
 {
 	struct kernel_function function;
+	char name[512];
 
 	*frame = (struct symbol_frame){
 		.module = "[kernel]", .offset = address, .is_kernel = true,
@@ -416,7 +419,8 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 	}
 	if (!kernel_symbols_find(symbols->kernel, address, &function))
 		return;
-	frame->function = function.name;
+	demangle(function.name, name, sizeof(name));
+	frame->function = keep_name(symbols, name);
 	frame->module = function.module;
 	frame->offset = address - function.start;
 }

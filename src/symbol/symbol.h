@@ -19,7 +19,7 @@ struct symbol_frame {
 	const char *file;	/* source file, NULL when not known */
 	uint32_t line;		/* 0 when not known */
 	const char *module;	/* base name of the mapped file, "[kernel]", "[vdso]", "[jit]" */
-	uint64_t offset;	/* from the start of the module's file, or of its function in the kernel */
+	uint64_t offset;	/* in the file; of the kernel, in the function; of [jit], address */
 	bool is_inlined;	/* part of the frame that follows it */
 	bool is_kernel;
 };

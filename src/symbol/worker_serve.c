@@ -28,11 +28,12 @@ static const size_t memory_bytes_first = 32 << 20, memory_bytes_last = 512 << 20
 
 struct file {
 	struct object *object;	/* NULL: closed to save memory */
-	int fd;			/* -1: the vdso */
+	int fd;			/* -1: none */
 	uint32_t pid;
 	uint64_t used;		/* the question that last used it */
+	bool is_vdso;
 	bool was_closed;
-	char path[WORKER_PATH_BYTES_MAX];
+	char *path;
 };
 
 struct server {
@@ -48,7 +49,7 @@ static void limit_resources(void)
 
 	setrlimit(RLIMIT_CORE, &none);
 #ifndef __SANITIZE_ADDRESS__	/* which reserves terabytes that it never uses */
-	struct rlimit data = { (rlim_t)2 << 30, (rlim_t)2 << 30 };
+	struct rlimit data = { 1 << 30, 1 << 30 };
 
 	setrlimit(RLIMIT_DATA, &data);
 #endif
@@ -81,15 +82,15 @@ static void close_inherited(int socket)
 	close_range(SOCKET + 1, ~0u, 0);
 }
 
-static struct file *file_add(struct server *server, uint32_t module, int fd, uint32_t pid,
-			     const char *path)
+static struct file *file_add(struct server *server, const struct question *question, int fd)
 {
 	struct file *file = xcalloc(1, sizeof(*file));
 
 	file->fd = fd;
-	file->pid = pid;
-	strncpy(file->path, path, sizeof(file->path) - 1);
-	table_put(server->files, (uint64_t)module + 1, file);
+	file->pid = question->pid;
+	file->is_vdso = question->is_vdso;
+	file->path = xstrdup(question->path);
+	table_put(server->files, (uint64_t)question->module + 1, file);
 	return file;
 }
 
@@ -122,20 +123,15 @@ static void save_memory(struct server *server, const struct file *current)
 
 static struct object *object_get(struct server *server, struct file *file)
 {
-	int fd;
-
 	file->used = ++server->question_count;
 	if (file->object)
 		return file->object;
 	/* What comes back is worth its memory: opening it again and again takes far longer. */
 	if (file->was_closed && server->memory_bytes_max < memory_bytes_last)
 		server->memory_bytes_max *= 2;
-	if (file->fd < 0) {
-		file->object = object_new_vdso();
-	} else {
-		fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-		file->object = object_new(fd, file->pid, file->path);
-	}
+	file->object = file->is_vdso ? object_new_vdso()
+				     : object_new(fcntl(file->fd, F_DUPFD_CLOEXEC, 0), file->pid,
+						  file->path);
 	return file->object;
 }
 
@@ -145,7 +141,7 @@ static void answer_question(struct server *server, const struct question *questi
 	struct file *file;
 
 	if (question->has_file)
-		file = file_add(server, question->module, fd, question->pid, question->path);
+		file = file_add(server, question, fd);
 	else
 		file = table_find(server->files, (uint64_t)question->module + 1);
 	if (!file)

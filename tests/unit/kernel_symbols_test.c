@@ -63,7 +63,8 @@ TEST(hidden_addresses_make_an_empty_table)
 TEST(lines_that_make_no_sense_are_passed_over)
 {
 	struct kernel_symbols *symbols = symbols_of("\n\nhello\nffffffff81000000\n"
-						    "ffffffff81000000 T\nffffffff81000000 T good\n");
+						    "ffffffff81000000 T\n"
+						    "ffffffff81000000 T good\n");
 
 	CHECK(kernel_symbols_count(symbols) == 1);
 	kernel_symbols_free(symbols);
