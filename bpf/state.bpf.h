@@ -79,8 +79,8 @@ struct slots_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
 	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct slot);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct slot));
 };
 
 struct slot_rings_map {

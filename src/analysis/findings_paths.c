@@ -66,7 +66,8 @@ static uint64_t path_key(struct findings *findings, const struct path_metrics *p
 	for (size_t i = 0; i < stack->kernel_count; i++)
 		key = mix(key, stack->frames[i]);
 	for (size_t i = 0; i < user_count; i++) {
-		uint64_t address = stack->frames[stack->kernel_count + i], offset;
+		/* Callers' addresses follow their calls, perhaps beyond the end of the code. */
+		uint64_t address = stack->frames[stack->kernel_count + i] - (i > 0), offset;
 		uint32_t module;
 
 		if (symbols_place(findings->input.symbols, path->pid, path->first_ns, address,

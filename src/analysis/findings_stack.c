@@ -28,7 +28,7 @@ size_t findings_usable_count(struct findings *findings, uint32_t pid, uint64_t t
 	/* The first is where the thread was, whatever is known of that place. */
 	while (i < stack->user_count &&
 	       !symbols_place(findings->input.symbols, pid, time_ns,
-			      stack->frames[stack->kernel_count + i], false, &module, &offset))
+			      stack->frames[stack->kernel_count + i] - 1, false, &module, &offset))
 		i++;
 	return i < stack->user_count ? i : stack->user_count;
 }
@@ -43,7 +43,7 @@ size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t tim
 	size_t count = 0;
 
 	for (size_t i = 0; i < stack->kernel_count && count < FRAMES_MAX; i++) {
-		symbols_resolve_kernel(findings->input.symbols, stack->frames[i], inlined);
+		symbols_resolve_kernel(findings->input.symbols, stack->frames[i] - (i > 0), inlined);
 		named[count++] = as_report_frame(inlined);
 	}
 	for (size_t i = 0; i < user_count; i++) {

@@ -70,6 +70,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* The symbol file of a process's JIT compiler is opened while the process lives. */
+static void keep_jit_names(struct symbols *symbols, uint32_t pid)
+{
+	struct space_hit hit;
+
+	if (!spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &hit))
+		return;
+	if (jit_names_keep(symbols->jit, hit.space, pid) == -EPERM)
+		notes_add(symbols->notes, "the JIT's symbol file of process %u belongs to another "
+			  "user and is not trusted", pid);
+}
+
 static void on_map(void *data, const struct ev_header *header)
 {
 	const struct ev_space_map *e = (const struct ev_space_map *)header;
@@ -92,6 +104,8 @@ static void on_map(void *data, const struct ev_header *header)
 	module = modules_get(symbols->modules, &identity);
 	mapping.module = module ? module->number : 0;
 	spaces_map(symbols->spaces, e->pid, header->time_ns, &mapping);
+	if (!symbols->is_offline && !strncmp(e->path, "//anon", 6))
+		keep_jit_names(symbols, e->pid);
 }
 
 static void on_exec(void *data, const struct ev_header *header)
@@ -192,18 +206,10 @@ int symbols_add_process(struct symbols *symbols, uint32_t pid)
 
 void symbols_keep_process(struct symbols *symbols, uint32_t pid)
 {
-	struct space_hit hit;
-	int err;
-
 	if (symbols->is_offline)
 		return;
 	symbols_add_process(symbols, pid);
-	if (!spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &hit))
-		return;
-	err = jit_names_keep(symbols->jit, hit.space, pid);
-	if (err == -EPERM)
-		notes_add(symbols->notes, "the JIT's symbol file of process %u belongs to another "
-			  "user and is not trusted", pid);
+	keep_jit_names(symbols, pid);
 }
 
 void symbols_forget_process(struct symbols *symbols, uint32_t pid)
