@@ -7,7 +7,8 @@
 MPICC ?= mpicc
 
 PROGRAM_WARN := -Wall -Wextra
-PROGRAM_FLAGS := -O2 -g -fno-omit-frame-pointer -pthread
+# No folding of equal functions: a planted answer must have one name.
+PROGRAM_FLAGS := -O2 -g -fno-omit-frame-pointer -fno-ipa-icf -pthread
 # Every function keeps a frame of its own, as in the paper's listings.
 PROGRAM_PLAIN_FLAGS := -O1 -g -fno-omit-frame-pointer -fno-inline -pthread
 

@@ -91,7 +91,7 @@ enum { RECORD_BUSY, RECORD_SENT, RECORD_DISCARDED, RECORD_HEADER_BYTES = 8 };
 
 struct record {
 	struct record *next;
-	uint64_t size;
+	uint64_t size, order;
 	int state;
 	uint64_t data[];
 };
@@ -104,6 +104,7 @@ struct shim_ring {
 static struct shim_ring rings_by_cpu[2][CPUS_MAX];
 static struct record *last_read;
 static size_t records_open;
+static uint64_t records_begun;		/* in rings of both kinds: gives their order */
 
 static struct shim_ring *ring_of(void *map, uint32_t cpu)
 {
@@ -133,6 +134,7 @@ void *bpf_ringbuf_reserve(void *map, __u64 size, __u64 flags)
 	memset(record->data, 0xa5, size);	/* what a program forgets to fill shows */
 	record->next = NULL;
 	record->size = size;
+	record->order = ++records_begun;
 	record->state = RECORD_BUSY;
 	if (ring->last)
 		ring->last->next = record;
@@ -179,28 +181,33 @@ long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags)
 	return 0;
 }
 
-const struct ev_header *shim_read(struct rings_map *map, uint32_t cpu, size_t *size)
+/* The first record that was not discarded. */
+static struct record *ring_first(struct shim_ring *ring)
 {
-	struct shim_ring *ring = ring_of(map, cpu);
-	struct record *record;
+	while (ring && ring->first && ring->first->state == RECORD_DISCARDED) {
+		struct record *record = ring->first;
 
-	free(last_read);
-	last_read = NULL;
-	while (ring && ring->first && ring->first->state != RECORD_BUSY) {
-		record = ring->first;
 		ring->first = record->next;
 		if (!ring->first)
 			ring->last = NULL;
 		ring->used -= record_bytes(record->size);
-		if (record->state == RECORD_SENT) {
-			last_read = record;
-			if (size)
-				*size = record->size;
-			return (const struct ev_header *)record->data;
-		}
 		free(record);
 	}
-	return NULL;
+	return ring ? ring->first : NULL;
+}
+
+static const struct ev_header *ring_take(struct shim_ring *ring, size_t *size)
+{
+	struct record *record = ring->first;
+
+	ring->first = record->next;
+	if (!ring->first)
+		ring->last = NULL;
+	ring->used -= record_bytes(record->size);
+	last_read = record;
+	if (size)
+		*size = record->size;
+	return (const struct ev_header *)record->data;
 }
 
 size_t shim_bytes_waiting(struct rings_map *map, uint32_t cpu)
@@ -210,22 +217,156 @@ size_t shim_bytes_waiting(struct rings_map *map, uint32_t cpu)
 	return ring ? ring->used : 0;
 }
 
-size_t shim_records_open(void)
-{
-	return records_open;
-}
-
 void shim_make_ring(struct rings_map *map, uint32_t cpu, size_t bytes)
 {
 	rings_by_cpu[map == &sample_rings][cpu].capacity = bytes;
 }
 
-void shim_make_rings(uint32_t cpu_count, size_t bytes)
+/* --- Slot rings: the programs fill them, this reads them as the engine does --------------- */
+
+struct slot_ring {
+	struct slot *slots;
+	uint64_t *orders;
+	uint32_t cpu;
+};
+
+static struct slot_ring slots_by_cpu[CPUS_MAX];
+static uint32_t slot_cpus, slot_count;
+static struct slot slot_last_read;
+
+static struct slot_ring *slots_of(uint32_t cpu)
+{
+	return cpu < slot_cpus ? &slots_by_cpu[cpu] : NULL;
+}
+
+/* What the program will write to. The engine must have read it, and no other be begun. */
+static void *slot_give(struct slot_ring *ring, uint32_t index)
+{
+	const struct cpu_counts *counts = &cpu_counts[ring->cpu];
+
+	if (index >= slot_count)
+		return NULL;
+	require(ring->cpu == shim_cpu);
+	require(index == (counts->slots_begun & (slot_count - 1)));
+	require(counts->slots_begun == counts->slots_done);
+	require(counts->slots_begun - counts->slots_read < slot_count);
+	memset(&ring->slots[index], 0xa5, sizeof(struct slot));
+	ring->orders[index] = ++records_begun;
+	return &ring->slots[index];
+}
+
+size_t shim_slots_waiting(uint32_t cpu)
+{
+	return cpu_counts[cpu].slots_done - cpu_counts[cpu].slots_read;
+}
+
+static const struct ev_header *slots_first(const struct slot_ring *ring, uint64_t *order)
+{
+	uint64_t index;
+
+	if (!ring || !shim_slots_waiting(ring->cpu))
+		return NULL;
+	index = cpu_counts[ring->cpu].slots_read & (slot_count - 1);
+	*order = ring->orders[index];
+	return (const struct ev_header *)&ring->slots[index];
+}
+
+static size_t slot_size(const struct ev_header *header)
+{
+	require(header->subsys == TRACE_SUBSYS_SCHED);
+	if (header->event == TRACE_EVENT_SCHED_WAKE)
+		return sizeof(struct ev_sched_wake);
+	require(header->event == TRACE_EVENT_SCHED_SWITCH);
+	return sizeof(struct ev_sched_switch);
+}
+
+static const struct ev_header *slots_take(struct slot_ring *ring, size_t *size)
+{
+	uint64_t order;
+
+	slot_last_read = *(const struct slot *)slots_first(ring, &order);
+	cpu_counts[ring->cpu].slots_read++;
+	if (size)
+		*size = slot_size((const struct ev_header *)&slot_last_read);
+	return (const struct ev_header *)&slot_last_read;
+}
+
+bool shim_drain_slots(uint32_t cpu, void (*on_record)(const struct ev_header *header))
+{
+	uint64_t begun = cpu_counts[cpu].slots_begun, done = cpu_counts[cpu].slots_done;
+
+	while (cpu_counts[cpu].slots_read != done)
+		on_record(slots_take(slots_of(cpu), NULL));
+	return begun == done;
+}
+
+const struct ev_header *shim_read(struct rings_map *map, uint32_t cpu, size_t *size)
+{
+	struct shim_ring *ring = ring_of(map, cpu);
+	struct record *record = ring_first(ring);
+	struct slot_ring *slots = map == &rings ? slots_of(cpu) : NULL;
+	uint64_t slot_order, record_ns;
+	const struct ev_header *slot = slots_first(slots, &slot_order);
+
+	free(last_read);
+	last_read = NULL;
+	if (record && record->state == RECORD_BUSY)
+		record = NULL;
+	if (slot && record) {
+		record_ns = ((const struct ev_header *)record->data)->time_ns;
+		if (slot->time_ns == record_ns ? slot_order < record->order
+					       : (int64_t)(slot->time_ns - record_ns) < 0)
+			record = NULL;
+	}
+	if (record)
+		return ring_take(ring, size);
+	return slot ? slots_take(slots, size) : NULL;
+}
+
+size_t shim_records_open(void)
+{
+	size_t open = records_open;
+
+	for (uint32_t cpu = 0; cpu < slot_cpus; cpu++)
+		open += cpu_counts[cpu].slots_begun - cpu_counts[cpu].slots_done;
+	return open;
+}
+
+void shim_make_slots(uint32_t cpu_count, uint32_t slots)
+{
+	for (uint32_t cpu = 0; cpu < slot_cpus; cpu++) {
+		free(slots_by_cpu[cpu].slots);
+		free(slots_by_cpu[cpu].orders);
+	}
+	slot_cpus = cpu_count;
+	slot_count = slots;
+	for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
+		struct slot_ring *ring = &slots_by_cpu[cpu];
+
+		ring->cpu = cpu;
+		ring->slots = calloc(slots, sizeof(*ring->slots));
+		ring->orders = calloc(slots, sizeof(*ring->orders));
+		require(ring->slots && ring->orders);
+		shim_set_slot_position(cpu, 0);
+	}
+	shim_set_option(slot_mask, slots - 1);
+}
+
+void shim_set_slot_position(uint32_t cpu, uint64_t position)
+{
+	struct cpu_counts *counts = &cpu_counts[cpu];
+
+	require(counts->slots_begun == counts->slots_read);
+	counts->slots_begun = counts->slots_done = counts->slots_read = position;
+}
+
+void shim_make_rings(uint32_t cpu_count, size_t bytes, uint32_t slots)
 {
 	for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
 		shim_make_ring(&rings, cpu, bytes);
 		shim_make_ring(&sample_rings, cpu, bytes);
 	}
+	shim_make_slots(cpu_count, slots);
 }
 
 /* --- Maps ------------------------------------------------------------------------------- */
@@ -237,6 +378,11 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	shim_point();
 	if (map == &rings || map == &sample_rings)
 		return ring_of(map, *(const uint32_t *)key);
+	if (map == &slot_rings)
+		return slots_of(*(const uint32_t *)key);
+	if ((struct slot_ring *)map >= slots_by_cpu &&
+	    (struct slot_ring *)map < slots_by_cpu + CPUS_MAX)
+		return slot_give(map, *(const uint32_t *)key);
 	if (map == &scratch)
 		return *(const uint32_t *)key ? NULL : &scratch_by_cpu[shim_cpu];
 	if (map == &stacks_known)
@@ -403,7 +549,9 @@ void shim_reset(void)
 	}
 	free(last_read);
 	last_read = NULL;
-	records_open = 0;
+	records_open = records_begun = 0;
+	memset(cpu_counts, 0, sizeof(cpu_counts));
+	shim_make_slots(0, 1);
 	table_clear(&threads_table);
 	table_clear(&targets_table);
 	table_clear(&stacks_table);
@@ -424,7 +572,6 @@ void shim_reset(void)
 	shim_set_option(processes_only, false);
 	shim_set_option(trace_all, false);
 	shim_set_option(own_pid, 0);
-	memset(cpu_counts, 0, sizeof(cpu_counts));
 	activity = threads_alive = threads_born = threads_untracked = 0;
 	keep_all_above_ns = 0;
 }

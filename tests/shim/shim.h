@@ -37,22 +37,36 @@ extern uint64_t shim_stacks_asked;	/* calls of bpf_get_stack() */
 extern bool shim_storage_fails;		/* no memory for another thread's state */
 extern bool shim_stacks_map_fails;	/* no room in the map of known stacks */
 extern uint32_t (*shim_random)(void);	/* NULL: a fixed pseudo-random sequence */
-extern void (*shim_at_point)(void);	/* called at each helper and atomic operation */
+extern void (*shim_at_point)(void);	/* at each helper, atomic operation and barrier */
 
 void shim_reset(void);
 
-/* Rings of this many bytes (a power of two) for CPUs 0 to cpu_count - 1. */
-void shim_make_rings(uint32_t cpu_count, size_t bytes);
+/* For CPUs 0 to cpu_count - 1: rings of this many bytes and of this many slots (powers of two). */
+void shim_make_rings(uint32_t cpu_count, size_t bytes, uint32_t slots);
 void shim_make_ring(struct rings_map *map, uint32_t cpu, size_t bytes);
 
+/* All slot rings anew and empty: the programs know only one size. */
+void shim_make_slots(uint32_t cpu_count, uint32_t slots);
+
+/* Where an empty slot ring goes on. */
+void shim_set_slot_position(uint32_t cpu, uint64_t position);
+
 /*
- * The next record of a CPU, NULL when there is none or when the next is still being written.
- * Reading frees its space. It stays valid until the next reading of any ring.
+ * The next record of a CPU, by time, and by the order of writing where the clock stands still;
+ * &rings stands for its slot ring too. NULL when there is none or the next is still being
+ * written. Reading frees its space. It stays valid until the next reading of any ring.
  */
 const struct ev_header *shim_read(struct rings_map *map, uint32_t cpu, size_t *size);
 size_t shim_bytes_waiting(struct rings_map *map, uint32_t cpu);
 
-/* Records reserved and neither submitted nor discarded. */
+/*
+ * As the engine's slot_ring_drain(): the records of a CPU's slot ring that are complete. True
+ * when those are all that have begun.
+ */
+bool shim_drain_slots(uint32_t cpu, void (*on_record)(const struct ev_header *header));
+size_t shim_slots_waiting(uint32_t cpu);
+
+/* Records reserved or begun, and neither submitted, ended, discarded nor cancelled. */
 size_t shim_records_open(void);
 
 struct thread_state *shim_thread(struct task_struct *task);	/* NULL: not traced */

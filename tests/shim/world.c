@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-enum { RING_BYTES = 1 << 20, SLACK_THREAD_NS = 4096, SLACK_SHIFT = 9, LONG_SLICE_SHIFT = 32 };
+enum { RING_BYTES = 1 << 20, SLOTS = 256, SLACK_THREAD_NS = 4096, SLACK_SHIFT = 9, LONG_SLICE_SHIFT = 32 };
 
 void world_check(const struct world *world, bool is_so, const char *claim, const char *file,
 		 int line)
@@ -122,7 +122,7 @@ void world_init(struct world *world, const struct world_options *options)
 	model_init(&world->model, options->nmin);
 	shim_reset();
 	shim_now_ns = options->begin_ns;
-	shim_make_rings(options->cpu_count, RING_BYTES);
+	shim_make_rings(options->cpu_count, RING_BYTES, SLOTS);
 	shim_set_option(nmin, options->nmin);
 	shim_set_option(threads_only, options->threads_only);
 	shim_set_option(processes_only, options->processes_only);

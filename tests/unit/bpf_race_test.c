@@ -11,7 +11,8 @@
 
 #include <ucontext.h>
 
-enum { CPUS = 4, ACTORS = CPUS + 1, ITERATOR = CPUS, TASKS_MAX = 48, RACE_STACK_BYTES = 64 << 10 };
+enum { CPUS = 4, ACTORS = CPUS + 1, ITERATOR = CPUS, TASKS_MAX = 48, SLOTS = 1 << 10,
+       RACE_STACK_BYTES = 64 << 10 };
 
 struct race_task {
 	struct task_struct task;
@@ -326,7 +327,7 @@ static void begin(uint64_t seed)
 {
 	random_state = seed * 0x9e3779b97f4a7c15ull;
 	shim_reset();
-	shim_make_rings(ACTORS, 8 << 20);
+	shim_make_rings(ACTORS, 8 << 20, SLOTS);
 	shim_tick_ns = 7;
 	shim_at_point = pause_here;
 	shim_set_target(1000, TARGET_EXISTING);

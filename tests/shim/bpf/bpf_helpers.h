@@ -24,6 +24,12 @@ struct task_struct;
 #define __array(name, val) __typeof__(val) *name[]
 
 #define barrier_var(var) __asm__ volatile("" : "+r"(var))
+#define barrier() shim_point()
+
+/* Programs that know the machine's memory order take the way of the machine that tests. */
+#ifdef __x86_64__
+#define __TARGET_ARCH_x86
+#endif
 
 void *bpf_map_lookup_elem(void *map, const void *key);
 long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 flags);
@@ -41,7 +47,7 @@ long bpf_task_pt_regs(struct task_struct *task);
 long bpf_probe_read_kernel(void *to, __u32 size, const void *from);
 long bpf_probe_read_kernel_str(void *to, __u32 size, const void *from);
 
-/* Where another CPU may come in between: at each helper and each atomic operation. */
+/* Where another CPU may come in between: at each helper, atomic operation and barrier. */
 void shim_point(void);
 
 #define __sync_fetch_and_add(p, v) (shim_point(), __sync_fetch_and_add(p, v))
