@@ -162,7 +162,8 @@ def write_json(path, raw, sections, before):
 
 
 def parse():
-    names = [workload.name for workload in WORKLOADS] + [SWITCH_COST, "stencil_mpi"]
+    names = [workload.name for workload in WORKLOADS] + [SWITCH_COST, "stencil_mpi",
+                                                            "innodb_oltp"]
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
     add("--build-dir", default="build", metavar="DIR", help="where make builds (build)")

@@ -108,6 +108,7 @@ class Pinch:
         self.polls = False          # look while the command runs, at the expense of its time
         self.kernel_side = {}       # as last read: see KernelSide
         self.rss_peak_bytes = 0
+        self.worker_rss_peak_bytes = 0      # of the process that reads debug information
 
     def _argv(self, command):
         return [self.place.pinch, command, "--json", self.json_path, "-o", self.text_path,
@@ -124,6 +125,8 @@ class Pinch:
         self._look(process)
         while process.poll() is None:
             self.rss_peak_bytes = max(self.rss_peak_bytes, peak_rss_bytes(process.pid))
+            self.worker_rss_peak_bytes = max(self.worker_rss_peak_bytes,
+                                             worker_rss_peak_bytes(process.pid))
             time.sleep(0.005)
 
     def _measured(self, result):
@@ -134,8 +137,9 @@ class Pinch:
         os.unlink(self.json_path)
         os.unlink(self.text_path)
         result["rss_peak_bytes"] = self.rss_peak_bytes
+        result["worker_rss_peak_bytes"] = self.worker_rss_peak_bytes
         result.update(self.kernel_side)
-        self.kernel_side, self.rss_peak_bytes = {}, 0
+        self.kernel_side, self.rss_peak_bytes, self.worker_rss_peak_bytes = {}, 0, 0
         return result
 
     def run(self, command, **options):
@@ -184,6 +188,24 @@ def status_bytes(pid, field):
 
 def peak_rss_bytes(pid):
     return status_bytes(pid, "VmHWM")
+
+
+def worker_rss_peak_bytes(pid):
+    """The file's pages that it looked at are part of it."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = file.read().split()
+    except OSError:
+        return 0
+    return max((peak_rss_bytes(child) for child in children if is_worker(child)), default=0)
+
+
+def is_worker(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read() == "pinch-symbols\n"
+    except OSError:
+        return False
 
 
 class KernelSide:

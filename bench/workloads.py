@@ -3,6 +3,7 @@
 
 import os
 import random
+import shutil
 
 from mariadb import Server
 from processes import timed
@@ -51,6 +52,32 @@ class MariaDB:
     def run(self, tracer):
         return tracer.around(self.server.process.pid,
                              lambda: timed(self.place.stamp, self.place.directory, [], self.load))
+
+
+class Embedded(Command):
+    """MariaDB's embedded server, which has the debug information that Debian's server lacks."""
+
+    program = "bench/innodb_oltp"
+    # The threads outnumber the CPUs and seldom sleep: by default only the start would be critical.
+    options = ["--nmin", "64", "--top", "20"]
+
+    def __init__(self):
+        super().__init__("innodb_oltp", lambda place, share: [
+            place.built(self.program), self.data, str(scaled(4000, share))])
+
+    def open(self, place, share):
+        self.data = os.path.join(place.directory, "innodb")
+        super().open(place, share)
+        os.mkdir(self.data)
+        timed(place.stamp, place.directory, [], self.argv[:2] + ["0"])  # makes the tables
+
+    def close(self):
+        shutil.rmtree(self.data)
+
+    def forget_program(self):
+        """Drops it from the page cache, the debug information above all."""
+        with open(self.argv[0], "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def scaled(count, share):
@@ -116,4 +143,5 @@ WORKLOADS = [
 # Shown by --report-only: does the report name what a reader knows of these programs?
 REPORTED = [workload for workload in WORKLOADS if workload.name in ("mariadb", "pigz", "xz")] + [
     Command("stencil_mpi", stencil_mpi),
+    Embedded(),
 ]

@@ -7,9 +7,13 @@
 
 #include "emit.bpf.h"
 
+/* The time, or 0 when this run's is not taken. */
 static __always_inline __u64 cost_begin(struct cpu_counts *here)
 {
-	return here->runs++ % TIMED_EACH ? 0 : bpf_ktime_get_ns();
+	__u64 run = here->runs++;
+
+	/* One later in each round: programs that take turns must all have their share. */
+	return run % TIMED_EACH == run / TIMED_EACH % TIMED_EACH ? bpf_ktime_get_ns() : 0;
 }
 
 static __always_inline void cost_end(struct cpu_counts *here, __u64 begin_ns)

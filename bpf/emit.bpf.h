@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Records into the ring of this CPU. Nobody is woken for them: the engine polls.
+ * Records into the ring buffer of this CPU, and what both of its rings need; switches and
+ * wake-ups have theirs in slots.bpf.h. Nobody is woken for records: the engine polls.
  */
 #pragma once
 
@@ -50,7 +51,7 @@ static __noinline int gap_report(void)
 	return 1;
 }
 
-/* Whether the next record may go out: a small one may fit where the gap's does not. */
+/* Whether the next record may go out: a slot may be free where the gap's record does not fit. */
 static __always_inline bool gap_is_told(void)
 {
 	return !counts_here()->lost_untold || gap_report();

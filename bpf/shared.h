@@ -35,6 +35,7 @@ struct cpu_counts {
 	__u64 samples_lost;
 	__u64 padding[6];
 };
+_Static_assert(sizeof(struct cpu_counts) == 128, "no CPU writes to another's cache lines");
 
 /* A record of a slot ring: room for the largest event that goes there. */
 struct slot {

@@ -7,6 +7,9 @@
 
 #include "emit.bpf.h"
 
+_Static_assert(sizeof(struct ev_sched_switch) <= sizeof(struct slot) &&
+	       sizeof(struct ev_sched_wake) <= sizeof(struct slot), "each has a slot to itself");
+
 /* Space for a record, its header filled in; NULL and counted when there is none. */
 static __always_inline void *slot_begin(struct cpu_counts *here, enum event_id id, __u32 thread)
 {
@@ -15,9 +18,10 @@ static __always_inline void *slot_begin(struct cpu_counts *here, enum event_id i
 	struct ev_header *header;
 	void *ring;
 
-	if (here->lost_untold && !gap_report())
-		goto lost;
 	if (at - here->slots_read > slot_mask)
+		goto lost;
+	/* Once this record has room: as long as more are lost, each would be a gap of its own. */
+	if (!gap_is_told())
 		goto lost;
 	ring = bpf_map_lookup_elem(&slot_rings, &cpu);
 	if (!ring)

@@ -18,7 +18,7 @@ struct rings_map sample_rings SEC(".maps");
 struct scratch_map scratch SEC(".maps");
 struct stacks_map stacks_known SEC(".maps");
 
-struct cpu_counts cpu_counts[CPUS_MAX] = {};
+struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
 __u64 activity = 0;
 __u64 threads_alive = 0;
 __u64 threads_born = 0;

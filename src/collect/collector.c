@@ -15,6 +15,16 @@
  */
 static const uint64_t DELAY_NS = 2 * 1000 * 1000;
 
+/*
+ * With this much in the session, half of what it takes at most, only records of the next moment
+ * come in: those that it waits for to deliver the rest. All others stay in their rings.
+ */
+static const int64_t PENDING_BYTES_MAX = 16 << 20;
+static const uint64_t HORIZON_NS = 10 * 1000 * 1000;
+
+/* Rounds of taking in and delivering, in one poll; and those without progress at the end. */
+enum { ROUNDS_MAX = 16, STUCK_ROUNDS_MAX = 100, ENTRY_BYTES = 16 };
+
 /* Losing records all the time must not mean listing the threads all the time. */
 static const uint64_t LIST_PERIOD_NS = 200 * 1000 * 1000;
 
@@ -24,7 +34,10 @@ struct collector {
 	struct sideband *sideband;
 	struct governor governor;
 	unsigned int ring_count;
-	uint64_t *last_ns;		/* by ring: time of the last record taken from it */
+	uint64_t *complete_ns;		/* by ring: its records before that have been taken in */
+	uint64_t until_ns;		/* the least of them */
+	int64_t room_bytes;		/* in the session; below 0: HORIZON_NS holds */
+	bool is_refused;		/* a record, in the last round */
 	double fill;
 	bool has_gap;			/* since the threads were listed last */
 	uint64_t listed_ns;
@@ -77,7 +90,7 @@ struct collector *collector_new(struct session *session, struct kernel *kernel,
 	collector->kernel = kernel;
 	collector->sideband = sideband;
 	collector->ring_count = kernel_ring_count(kernel);
-	collector->last_ns = xcalloc(collector->ring_count, sizeof(*collector->last_ns));
+	collector->complete_ns = xcalloc(collector->ring_count, sizeof(*collector->complete_ns));
 	governor_init(&collector->governor, kernel_cpu_count(kernel), now_ns());
 	session_subscribe(session, handlers, collector);
 	return collector;
@@ -87,7 +100,7 @@ void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	free(collector->last_ns);
+	free(collector->complete_ns);
 	free(collector);
 }
 
@@ -118,40 +131,55 @@ static int on_record(void *data, const void *record, size_t size_bytes)
 {
 	struct collector *collector = data;
 	const struct ev_header *header = record;
+	uint64_t *complete_ns = &collector->complete_ns[collector->ring];
+	bool is_full = collector->room_bytes < 0 && size_bytes >= sizeof(*header) &&
+		       header->time_ns > collector->until_ns + HORIZON_NS;
 
-	if (session_push(collector->session, collector->ring, record, size_bytes) == -ENOSPC)
-		return -ENOSPC;
-	if (size_bytes >= sizeof(*header))
-		collector->last_ns[collector->ring] = header->time_ns;
-	return 0;
+	if (is_full || session_push(collector->session, collector->ring, record,
+				    size_bytes) == -ENOSPC)
+		collector->is_refused = is_full = true;
+	else
+		collector->room_bytes -= size_bytes + ENTRY_BYTES;
+	if (size_bytes >= sizeof(*header) && header->time_ns > *complete_ns)
+		*complete_ns = header->time_ns;
+	return is_full ? -ENOSPC : 0;
 }
 
-/* Drains all rings; returns the time before which nothing can come any more. */
-static uint64_t drain(struct collector *collector)
+/* Drains all rings; sets the time before which nothing can come any more. */
+static void drain(struct collector *collector)
 {
 	/* Read first: what is reserved after this moment has a later time. */
-	uint64_t until_ns = now_ns();
+	uint64_t begin_ns = now_ns(), until_ns = begin_ns;
 
 	collector->fill = kernel_fill(collector->kernel);
+	collector->is_refused = false;
+	collector->room_bytes = PENDING_BYTES_MAX -
+				(int64_t)session_counts(collector->session).pending_bytes;
 	for (unsigned int i = 0; i < collector->ring_count; i++) {
+		uint64_t *complete_ns = &collector->complete_ns[i];
+
 		collector->ring = i;
-		if (!kernel_drain(collector->kernel, i, on_record, collector) &&
-		    collector->last_ns[i] < until_ns)
-			until_ns = collector->last_ns[i];
+		if (kernel_drain(collector->kernel, i, on_record, collector))
+			*complete_ns = begin_ns;
+		if (*complete_ns < until_ns)
+			until_ns = *complete_ns;
 	}
+	collector->until_ns = until_ns;
 	if (collector->sideband)
 		sideband_drain(collector->sideband, collector->session,
 			       sideband_stream(collector));
-	return until_ns;
 }
 
 void collector_poll(struct collector *collector)
 {
-	uint64_t until_ns = drain(collector);
-	struct kernel_counts counts = kernel_counts(collector->kernel);
+	struct kernel_counts counts;
 
-	if (until_ns > DELAY_NS)
-		session_advance(collector->session, until_ns - DELAY_NS);
+	for (int i = 0; i < ROUNDS_MAX && (!i || collector->is_refused); i++) {
+		drain(collector);
+		if (collector->until_ns > DELAY_NS)
+			session_advance(collector->session, collector->until_ns - DELAY_NS);
+	}
+	counts = kernel_counts(collector->kernel);
 	kernel_set_keep_all_above(collector->kernel,
 				  governor_update(&collector->governor, now_ns(),
 						  counts.stacks));
@@ -161,15 +189,17 @@ void collector_poll(struct collector *collector)
 
 void collector_finish(struct collector *collector)
 {
-	uint64_t lost;
+	uint64_t lost, before_ns;
+	int stuck_rounds = 0;
 
-	/* Whatever stopped a drain, a record being written or the session's bound, is short. */
-	for (int i = 0; i < 100; i++) {
+	/* Whatever stops a drain, a record being written or the session's bound, is short. */
+	do {
+		before_ns = collector->until_ns;
 		drain(collector);
-		session_advance(collector->session, now_ns());
-		if (collector->fill == 0)
-			break;
-	}
+		if (collector->until_ns > DELAY_NS)
+			session_advance(collector->session, collector->until_ns - DELAY_NS);
+		stuck_rounds = collector->until_ns > before_ns ? 0 : stuck_rounds + 1;
+	} while (collector->fill > 0 && stuck_rounds < STUCK_ROUNDS_MAX);
 	session_finish(collector->session);
 	lost = kernel_counts(collector->kernel).lost;
 	if (lost > collector->lost_told) {

@@ -32,8 +32,8 @@ enum {
 
 /* What one CPU writes. */
 struct cpu_rings {
+	struct ring *main;		/* all but these: */
 	struct slot_ring *slots;	/* switches and wake-ups */
-	struct ring *main;		/* what else the scheduler's programs have to say */
 	struct ring *samples;
 };
 
@@ -154,10 +154,16 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 {
 	struct kernel *kernel;
 	struct pinch_bpf *bpf;
-	int err;
+	int cpu_count, err;
 
+	cpu_count = libbpf_num_possible_cpus();
+	if (cpu_count < 0)
+		return fail(cpu_count, "cannot count the CPUs");
+	if (cpu_count > CPUS_MAX)
+		return fail_plain(-E2BIG, "this machine may have %d CPUs; pinch knows %d at most",
+				  cpu_count, CPUS_MAX);
 	kernel = xcalloc(1, sizeof(*kernel));
-	kernel->cpu_count = libbpf_num_possible_cpus();
+	kernel->cpu_count = cpu_count;
 	choose_sizes(kernel, options->ring_bytes);
 	kernel->sample_period_ns = options->sample_period_ns;
 	libbpf_set_print(libbpf_print);
@@ -332,9 +338,10 @@ bool kernel_drain(struct kernel *kernel, unsigned int i, ring_record_fn on_recor
 {
 	const struct cpu_rings *cpu = &kernel->cpus[i / RINGS_A_CPU];
 
-	if (i % RINGS_A_CPU == 0)
+	/* At the same time the session takes the first: a gap comes before what it was told to. */
+	if (i % RINGS_A_CPU == 1)
 		return slot_ring_drain(cpu->slots, on_record, data);
-	return ring_drain(i % RINGS_A_CPU == 1 ? cpu->main : cpu->samples, on_record, data);
+	return ring_drain(i % RINGS_A_CPU == 0 ? cpu->main : cpu->samples, on_record, data);
 }
 
 double kernel_fill(const struct kernel *kernel)

@@ -54,25 +54,28 @@ static size_t record_bytes(const struct ev_header *header)
 bool slot_ring_drain(struct slot_ring *ring, ring_record_fn on_record, void *data)
 {
 	struct cpu_counts *counts = ring->counts;
-	/* In this order: what has begun by now and is not done then, is being written. */
+	/*
+	 * In this order: what has begun by now and is not done then, is being written. Done pairs
+	 * with slot_end(), which stores it after the record.
+	 */
 	uint64_t begun = __atomic_load_n(&counts->slots_begun, __ATOMIC_ACQUIRE);
 	uint64_t done = __atomic_load_n(&counts->slots_done, __ATOMIC_ACQUIRE);
 	uint64_t at = counts->slots_read;
 
-	for (; at < done; at++) {
+	for (; at != done; at++) {
 		const void *record = &ring->slots[at & (ring->slot_count - 1)];
 
 		if (on_record(data, record, record_bytes(record)))
 			break;
 	}
-	/* The CPU may write there again: pairs with its reading of the position. */
+	/* The CPU may write there again: pairs with slot_begin(), which writes only if there is room. */
 	__atomic_store_n(&counts->slots_read, at, __ATOMIC_RELEASE);
-	return at >= begun;
+	return (int64_t)(at - begun) >= 0;
 }
 
 double slot_ring_fill(const struct slot_ring *ring)
 {
-	uint64_t done = __atomic_load_n(&ring->counts->slots_done, __ATOMIC_ACQUIRE);
+	uint64_t begun = __atomic_load_n(&ring->counts->slots_begun, __ATOMIC_ACQUIRE);
 
-	return (double)(done - ring->counts->slots_read) / ring->slot_count;
+	return (double)(begun - ring->counts->slots_read) / ring->slot_count;
 }

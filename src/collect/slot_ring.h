@@ -21,5 +21,5 @@ void slot_ring_close(struct slot_ring *ring);
 /* As ring_drain(). */
 bool slot_ring_drain(struct slot_ring *ring, ring_record_fn on_record, void *data);
 
-/* 0 to 1. */
+/* 0 to 1; a record that is being written counts. */
 double slot_ring_fill(const struct slot_ring *ring);

@@ -87,12 +87,10 @@ def wait_attached(process):
 
 
 def is_polling(pid):
-    """It has a signal descriptor and waits in poll()."""
+    """It waits in poll(), as it does between two looks at its rings."""
     try:
-        return read(f"/proc/{pid}/wchan").strip() in ("do_sys_poll", "poll_schedule_timeout",
-                                                      "do_poll.constprop.0")\
-            or read(f"/proc/{pid}/syscall").split()[0] in ("7", "271")
-    except (OSError, IndexError):
+        return "poll" in read(f"/proc/{pid}/wchan") or read(f"/proc/{pid}/syscall")[:2] == "7 "
+    except OSError:
         return False
 
 
@@ -282,7 +280,7 @@ def everything():
     report = parse_report(read("report.json", "rb"))
     check_laws(report)
     pids = {t["host_pid"] for t in report["threads"]}
-    assert target.pid in pids and 1 in pids and os.getpid() in pids, sorted(pids)
+    assert target.pid in pids and os.getpid() in pids, sorted(pids)
     assert process.pid not in pids, "pinch traced itself"
     assert 2 not in pids, "a kernel thread was traced"
 

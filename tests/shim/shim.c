@@ -305,17 +305,17 @@ const struct ev_header *shim_read(struct rings_map *map, uint32_t cpu, size_t *s
 	struct shim_ring *ring = ring_of(map, cpu);
 	struct record *record = ring_first(ring);
 	struct slot_ring *slots = map == &rings ? slots_of(cpu) : NULL;
-	uint64_t slot_order, record_ns;
-	const struct ev_header *slot = slots_first(slots, &slot_order);
+	uint64_t slot_order;
+	const struct ev_header *slot = slots_first(slots, &slot_order), *header;
 
 	free(last_read);
 	last_read = NULL;
 	if (record && record->state == RECORD_BUSY)
 		record = NULL;
 	if (slot && record) {
-		record_ns = ((const struct ev_header *)record->data)->time_ns;
-		if (slot->time_ns == record_ns ? slot_order < record->order
-					       : (int64_t)(slot->time_ns - record_ns) < 0)
+		header = (const void *)record->data;
+		if (slot->time_ns == header->time_ns ?
+		    slot_order < record->order : (int64_t)(slot->time_ns - header->time_ns) < 0)
 			record = NULL;
 	}
 	if (record)
@@ -380,8 +380,7 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return ring_of(map, *(const uint32_t *)key);
 	if (map == &slot_rings)
 		return slots_of(*(const uint32_t *)key);
-	if ((struct slot_ring *)map >= slots_by_cpu &&
-	    (struct slot_ring *)map < slots_by_cpu + CPUS_MAX)
+	if (map >= (void *)slots_by_cpu && map < (void *)(slots_by_cpu + CPUS_MAX))
 		return slot_give(map, *(const uint32_t *)key);
 	if (map == &scratch)
 		return *(const uint32_t *)key ? NULL : &scratch_by_cpu[shim_cpu];
@@ -458,9 +457,12 @@ void shim_point(void)
 
 __u64 bpf_ktime_get_ns(void)
 {
+	__u64 now_ns;
+
 	shim_point();
-	shim_now_ns += shim_tick_ns;
-	return shim_now_ns;
+	now_ns = shim_now_ns += shim_tick_ns;
+	shim_point();		/* and what was read is old already */
+	return now_ns;
 }
 
 __u32 bpf_get_smp_processor_id(void)

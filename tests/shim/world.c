@@ -7,7 +7,13 @@
 
 #include <cmocka.h>
 
-enum { RING_BYTES = 1 << 20, SLOTS = 256, SLACK_THREAD_NS = 4096, SLACK_SHIFT = 9, LONG_SLICE_SHIFT = 32 };
+enum {
+	RING_BYTES = 1 << 20,
+	SLOTS = 256,
+	SLACK_THREAD_NS = 4096,
+	SLACK_SHIFT = 9,
+	LONG_SLICE_SHIFT = 32,
+};
 
 void world_check(const struct world *world, bool is_so, const char *claim, const char *file,
 		 int line)

@@ -34,6 +34,7 @@ struct settings {
 	uint32_t steps;
 	bool births, deaths;
 	bool listing;			/* the iterator comes while they run */
+	bool reading;			/* somebody reads the slot rings while they run */
 };
 
 static struct race_task tasks[TASKS_MAX];
@@ -299,6 +300,46 @@ static void start_actor(uint32_t i)
 	makecontext(&actor->context, i == ITERATOR ? run_iterator : run_cpu, 0);
 }
 
+/* --- A reader, at any moment of theirs ------------------------------------------------------ */
+
+static struct slot_reader {
+	uint64_t vouched_ns;		/* what comes later has a later time */
+	uint64_t records, complete_looks, incomplete_looks;
+} readers[CPUS], *reading;
+
+static void on_slot(const struct ev_header *header)
+{
+	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
+
+	CHECK(header->time_ns > reading->vouched_ns && header->time_ns <= shim_now_ns);
+	reading->vouched_ns = header->time_ns;
+	reading->records++;
+	CHECK(header->thread <= task_count);
+	if (header->event == TRACE_EVENT_SCHED_WAKE)
+		return;
+	CHECK(e->next <= task_count && e->state <= SWITCH_DEAD && !e->reserved);
+	CHECK(e->cpu == reading - readers);
+	CHECK(e->flags <= SWITCH_HAS_STACK || e->flags == SWITCH_STACK_SKIPPED);
+}
+
+/* As the collector does: the time first, then the positions. */
+static void read_slots(uint32_t cpu)
+{
+	uint64_t now_ns = shim_now_ns;
+	bool is_writing = cpu_counts[cpu].slots_begun != cpu_counts[cpu].slots_done;
+
+	reading = &readers[cpu];
+	if (shim_drain_slots(cpu, on_slot)) {
+		CHECK(!is_writing);
+		reading->vouched_ns = now_ns;
+		reading->complete_looks++;
+	} else {
+		reading->incomplete_looks++;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
 static void run_all(void)
 {
 	static uint32_t left;		/* static: it outlives the switches of context */
@@ -319,6 +360,8 @@ static void run_all(void)
 		swapcontext(&test_context, &actors[i].context);
 		left -= actors[i].is_done;
 		running = -1;
+		if (settings.reading && !below(8))
+			read_slots(below(CPUS));
 	}
 	shim_cpu = 0;
 }
@@ -590,4 +633,35 @@ TEST(no_critical_slice_is_missed_when_cpus_overtake_each_other)
 		model_fini(&model);
 	}
 	CHECK(critical > 1000 && others > 1000);
+}
+
+/* A program stops anywhere, as where a virtual CPU is taken away: what it writes is not there. */
+TEST(a_reader_never_sees_an_incomplete_record_nor_vouches_for_one)
+{
+	uint64_t records_read = 0, complete = 0, incomplete = 0, lost = 0, begun = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		settings = (struct settings){ .steps = 60, .births = seed % 2, .reading = true };
+		begin(seed);
+		/* Slots that are filled again and again, and many losses; or nearly none. */
+		shim_make_slots(CPUS, seed % 3 ? 2 : 64);
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			shim_set_slot_position(cpu, -(uint64_t)below(20));
+		memset(readers, 0, sizeof(readers));
+		for (uint32_t i = 0; i < task_count; i++)
+			visit(&tasks[i]);
+		begun -= cpu_counts[0].slots_begun;
+		run_all();
+		begun += cpu_counts[0].slots_begun;
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+			read_slots(cpu);
+			CHECK(!shim_slots_waiting(cpu));
+			lost += cpu_counts[cpu].lost;
+			complete += readers[cpu].complete_looks;
+			incomplete += readers[cpu].incomplete_looks;
+		}
+		records_read += readers[0].records;
+	}
+	CHECK(records_read == begun && records_read > 1000);
+	CHECK(complete > 1000 && incomplete > 1000 && lost > 1000);
 }
