@@ -17,20 +17,23 @@ static __always_inline __u32 active_count(void)
 }
 
 /* Thread-nanoseconds of activity up to now_ns, modulo 2^48; only differences mean anything. */
-static __always_inline __u64 active_integral(__u64 now_ns)
+static __always_inline __u64 active_integral(__u64 word, __u64 now_ns)
 {
-	__u64 word = *(volatile __u64 *)&activity;
-
 	return ((word & 0xffff) * now_ns - (word >> 16)) & INTEGRAL_MASK;
 }
 
-/* The number of active threads changes by change (-1, 0 or 1) at now_ns. */
-static __always_inline void active_add(int change, __u64 now_ns)
+/*
+ * The number of active threads changes by change (-1, 0 or 1) at now_ns. Returns the word, so
+ * that nobody has to fetch it from another CPU again; that it lacks the change makes no
+ * difference to the integral up to now_ns.
+ */
+static __always_inline __u64 active_add(int change, __u64 now_ns)
 {
 	if (change > 0)
-		__sync_fetch_and_add(&activity, (now_ns << 16) + 1);
-	else if (change < 0)
-		__sync_fetch_and_add(&activity, -((now_ns << 16) + 1));
+		return __sync_fetch_and_add(&activity, (now_ns << 16) + 1);
+	if (change < 0)
+		return __sync_fetch_and_add(&activity, -((now_ns << 16) + 1));
+	return *(volatile __u64 *)&activity;
 }
 
 static __always_inline int is_active_phase(__u32 phase)
@@ -38,8 +41,12 @@ static __always_inline int is_active_phase(__u32 phase)
 	return phase == PHASE_RUNNABLE || phase == PHASE_RUNNING;
 }
 
-/* Moves the thread to another phase, whichever it has, and counts. Returns the one before. */
-static __always_inline __u32 phase_set(struct thread_state *thread, __u32 phase, __u64 now_ns)
+/*
+ * Moves the thread to another phase, whichever it has, and counts. Returns the one before, and
+ * in *word what active_add() does.
+ */
+static __always_inline __u32 phase_set(struct thread_state *thread, __u32 phase, __u64 now_ns,
+				       __u64 *word)
 {
 	__u32 before = thread->phase;
 
@@ -48,7 +55,7 @@ static __always_inline __u32 phase_set(struct thread_state *thread, __u32 phase,
 		before = __sync_lock_test_and_set(&thread->phase, phase);
 	else
 		thread->phase = phase;
-	active_add(is_active_phase(phase) - is_active_phase(before), now_ns);
+	*word = active_add(is_active_phase(phase) - is_active_phase(before), now_ns);
 	return before;
 }
 
@@ -68,10 +75,11 @@ static __always_inline bool few_are_active(void)
 	return 2 * (__u64)active_count() <= nmin_doubled();
 }
 
-static __always_inline void slice_begin(struct thread_state *thread, __u32 cpu, __u64 now_ns)
+static __always_inline void slice_begin(struct thread_state *thread, __u32 cpu, __u64 word,
+					__u64 now_ns)
 {
 	thread->slice_begin_ns = now_ns;
-	thread->slice_begin_integral = active_integral(now_ns);
+	thread->slice_begin_integral = active_integral(word, now_ns);
 	thread->cpu = cpu;
 }
 
@@ -80,22 +88,24 @@ struct slice {
 	__u64 integral;		/* thread-ns of activity while it lasted */
 };
 
-static __always_inline struct slice slice_of(const struct thread_state *thread, __u64 now_ns)
+static __always_inline struct slice slice_of(const struct thread_state *thread, __u64 word,
+					     __u64 now_ns)
 {
-	return (struct slice){
-		.length_ns = now_ns - thread->slice_begin_ns,
-		.integral = (active_integral(now_ns) - thread->slice_begin_integral) & INTEGRAL_MASK,
-	};
+	__u64 integral = (active_integral(word, now_ns) - thread->slice_begin_integral) &
+			 INTEGRAL_MASK;
+
+	/* Another CPU's change of before the slice came during it: a short one is negative then. */
+	if (integral >> (INTEGRAL_BITS - 1))
+		integral = 0;
+	return (struct slice){ now_ns - thread->slice_begin_ns, integral };
 }
 
 /*
- * Whether the engine will find the slice critical: mean activity at most N_min. A little
- * generous, because the engine orders the CPUs' clocks to the nanosecond and may differ.
+ * Whether the engine will find the slice critical: mean activity at most N_min, limit / 2. A
+ * little generous, because the engine orders the CPUs' clocks to the nanosecond and may differ.
  */
-static __always_inline bool slice_is_critical(struct slice slice)
+static __always_inline bool slice_is_critical(struct slice slice, __u64 limit)
 {
-	__u64 limit = nmin_doubled();
-
 	/* So long that the integral may have wrapped; and so rare that a stack costs nothing. */
 	if (slice.length_ns >> (INTEGRAL_BITS - 16))
 		return true;

@@ -45,16 +45,20 @@ static __always_inline void slice_end(void *ctx, struct thread_state *thread, st
 	e->stack = thread->has_exit_stack ? thread->exit_stack : stack_take(ctx);
 }
 
-static __always_inline void thread_leaves(struct thread_state *thread, __u8 reason, __u64 now_ns)
+/* Returns the word of active_add(). */
+static __always_inline __u64 thread_leaves(struct thread_state *thread, __u8 reason, __u64 now_ns)
 {
+	__u64 word;
+
 	if (reason == SWITCH_DEAD) {
 		/* Unless the iterator has found it dead already. */
-		if (phase_set(thread, PHASE_DEAD, now_ns) != PHASE_DEAD)
+		if (phase_set(thread, PHASE_DEAD, now_ns, &word) != PHASE_DEAD)
 			__sync_fetch_and_add(&threads_alive, -1);
 	} else {
 		phase_set(thread, reason == SWITCH_RUNNABLE ? PHASE_RUNNABLE : PHASE_BLOCKED,
-			  now_ns);
+			  now_ns, &word);
 	}
+	return word;
 }
 
 /* What both threads of a switch do at now_ns; true when out's slice was critical. */
@@ -62,16 +66,19 @@ static __always_inline bool threads_switch(struct thread_state *out, struct thre
 					   __u8 reason, __u64 now_ns, struct slice *slice)
 {
 	bool is_critical = false;
+	__u64 word;
 
 	if (out) {
-		*slice = slice_of(out, now_ns);
 		/* Before it leaves: a thread counts in the N of its own last slice. */
-		is_critical = slice->length_ns < 1ull << 62 && slice_is_critical(*slice);
-		thread_leaves(out, reason, now_ns);
+		__u64 limit = nmin_doubled();
+
+		word = thread_leaves(out, reason, now_ns);
+		*slice = slice_of(out, word, now_ns);
+		is_critical = slice->length_ns < 1ull << 62 && slice_is_critical(*slice, limit);
 	}
 	if (in) {
-		phase_set(in, PHASE_RUNNING, now_ns);
-		slice_begin(in, bpf_get_smp_processor_id(), now_ns);
+		phase_set(in, PHASE_RUNNING, now_ns, &word);
+		slice_begin(in, bpf_get_smp_processor_id(), word, now_ns);
 	}
 	return is_critical;
 }
@@ -124,19 +131,13 @@ static __always_inline void on_waking(struct cpu_counts *here, struct task_struc
 {
 	struct thread_state *thread = thread_of(task);
 	struct ev_header *e;
-	__u64 now_ns;
 
-	if (!thread || thread->phase != PHASE_BLOCKED)
+	/* It stays where it is until the waker goes on, so its record's time may come later. */
+	if (!thread || __sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED,
+						   PHASE_RUNNABLE) != PHASE_BLOCKED)
 		return;
 	e = slot_begin(here, EV_SCHED_WAKE, thread->thread);
-	now_ns = e ? e->time_ns : bpf_ktime_get_ns();
-	if (__sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) !=
-	    PHASE_BLOCKED) {
-		if (e)
-			slot_cancel(here);
-		return;
-	}
-	active_add(1, now_ns);
+	active_add(1, e ? e->time_ns : bpf_ktime_get_ns());
 	if (e)
 		slot_end(here);
 }

@@ -51,9 +51,3 @@ static __always_inline void slot_end(struct cpu_counts *here)
 	__sync_lock_test_and_set(&here->slots_done, here->slots_begun);
 #endif
 }
-
-/* There is nothing to be said after all. */
-static __always_inline void slot_cancel(struct cpu_counts *here)
-{
-	*(volatile __u64 *)&here->slots_begun = here->slots_done;
-}

@@ -19,8 +19,9 @@ struct scratch_map scratch SEC(".maps");
 struct stacks_map stacks_known SEC(".maps");
 
 struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
-__u64 activity = 0;
-__u64 threads_alive = 0;
+/* Written all the time; on a line of its own, for what follows is mostly read. */
+__u64 activity __attribute__((aligned(128))) = 0;
+__u64 threads_alive __attribute__((aligned(128))) = 0;
 __u64 threads_born = 0;
 __u64 threads_untracked = 0;
 volatile __u64 keep_all_above_ns = 0;

@@ -41,7 +41,7 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 {
 	struct thread_state *parent_thread, *thread;
 	struct ev_thread_born *e;
-	__u64 now_ns;
+	__u64 now_ns, word;
 
 	if (!is_followed(parent, child))
 		return 0;
@@ -51,7 +51,7 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	parent_thread = thread_of(parent);
 	e = event_reserve(EV_THREAD_BORN, thread->thread, sizeof(*e));
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
-	phase_set(thread, PHASE_RUNNABLE, now_ns);
+	phase_set(thread, PHASE_RUNNABLE, now_ns, &word);
 	if (!e)
 		return 0;
 	thread_describe(e, child, parent_thread ? parent_thread->thread : 0);
@@ -78,15 +78,15 @@ static __always_inline void command_begin(struct task_struct *task)
 	struct thread_state *thread = thread_add(task);
 	__u32 pid = task->tgid, kind = TARGET_EXISTING;
 	struct ev_thread_found *e;
-	__u64 now_ns;
+	__u64 now_ns, word;
 
 	if (!thread)
 		return;
 	bpf_map_update_elem(&targets, &pid, &kind, BPF_EXIST);
 	e = event_reserve(EV_THREAD_FOUND, thread->thread, sizeof(*e));
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
-	phase_set(thread, PHASE_RUNNING, now_ns);
-	slice_begin(thread, bpf_get_smp_processor_id(), now_ns);
+	phase_set(thread, PHASE_RUNNING, now_ns, &word);
+	slice_begin(thread, bpf_get_smp_processor_id(), word, now_ns);
 	if (!e)
 		return;
 	thread_describe(e, task, 0);
@@ -198,7 +198,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	if (thread->phase == PHASE_UNKNOWN) {
 		phase = phase_of(task);
 		/* Before the phase: a switch right after it must find its slice. */
-		slice_begin(thread, 0, now_ns);
+		slice_begin(thread, 0, active_add(0, now_ns), now_ns);
 		if (__sync_val_compare_and_swap(&thread->phase, PHASE_UNKNOWN, phase) ==
 		    PHASE_UNKNOWN) {
 			active_add(is_active_phase(phase), now_ns);

@@ -251,6 +251,7 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 
 	if (row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu))
 		self->totals.unordered++;
+	row->is_end_seen = phase == PHASE_DEAD;
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
 		row->metrics.path = e->stack;
 	if (e->state != SWITCH_RUNNABLE) {
@@ -376,7 +377,7 @@ static void on_found(void *data, const struct ev_header *header)
 	if (e->phase == PHASE_UNKNOWN || e->phase > PHASE_DEAD || e->phase == row->phase)
 		return;
 	/* The list met it at its end: to believe that would leave a ghost, as with wake-ups. */
-	if (row->phase == PHASE_DEAD)
+	if (row->phase == PHASE_DEAD && row->is_end_seen)
 		return;
 	if (row->phase != PHASE_UNKNOWN)
 		self->totals.unordered++;

@@ -87,6 +87,7 @@ void findings_free(struct findings *findings)
 	if (!findings)
 		return;
 	arena_free(findings->arena);
+	free(findings->requests);
 	free(findings->notes);
 	free(findings);
 }

@@ -180,15 +180,37 @@ static const char *start_function(struct findings *findings, const struct thread
 	return NULL;
 }
 
-static void add_thread(struct findings *findings, struct table *groups, struct table *names,
-		       const struct thread_metrics *metrics)
+/* True for a thread that only its start function tells from the others of its process. */
+static bool has_shared_name(struct table *names, const struct thread_metrics *metrics)
 {
 	const struct process_name *process =
 		metrics->thread ? table_find(names, metrics->thread->pid) : NULL;
+
+	return process && process->sharing_count > 1 && !strcmp(process->name, metrics->name);
+}
+
+static void request_start_functions(struct findings *findings, struct table *names)
+{
+	const struct thread_metrics *metrics;
+	size_t cursor = 0;
+
+	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
+		const struct ev_stack_frames *stack =
+			stacks_find(findings->input.stacks, metrics->path);
+
+		if (stack && has_shared_name(names, metrics))
+			findings_request_stack(findings, metrics->thread->pid, UINT64_MAX, stack);
+	}
+	findings_prepare(findings);
+}
+
+static void add_thread(struct findings *findings, struct table *groups, struct table *names,
+		       const struct thread_metrics *metrics)
+{
 	const char *function = NULL;
 	struct group *group;
 
-	if (process && process->sharing_count > 1 && !strcmp(process->name, metrics->name))
+	if (has_shared_name(names, metrics))
 		function = start_function(findings, metrics);
 	if (function)
 		group = group_get(findings, groups, function, true);
@@ -206,6 +228,7 @@ void findings_add_groups(struct findings *findings)
 	struct group *group;
 	size_t cursor = 0, count = 0;
 
+	request_start_functions(findings, names);
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
 		add_thread(findings, groups, names, metrics);
 	out = arena_alloc(findings->arena, table_count(groups) * sizeof(*out));

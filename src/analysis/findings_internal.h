@@ -11,6 +11,8 @@ struct findings {
 	struct report report;
 	const char **notes;
 	size_t note_room;
+	struct symbol_request *requests;	/* addresses that will be named soon */
+	size_t request_count, request_room;
 };
 
 /* findings_paths.c: fills in report.paths. */
@@ -25,6 +27,15 @@ void findings_add_groups(struct findings *findings);
  */
 size_t findings_usable_count(struct findings *findings, uint32_t pid, uint64_t time_ns,
 			     const struct ev_stack_frames *stack);
+
+/*
+ * findings_stack.c: notes a stack, or one address, that will be named soon; findings_prepare()
+ * looks all of them up. Naming does not depend on it, and is faster after it.
+ */
+void findings_request_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			    const struct ev_stack_frames *stack);
+void findings_request(struct findings *findings, const struct symbol_request *request);
+void findings_prepare(struct findings *findings);
 
 /* findings_stack.c: names the frames of a stack of an address space. */
 size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,

@@ -314,11 +314,33 @@ static struct report_path as_report_path(struct findings *findings,
 	return out;
 }
 
+/* Notes all addresses that as_report_path() names. */
+static void request_names(struct findings *findings, const struct merged_path *merged)
+{
+	const struct path_metrics *path = merged->heaviest;
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
+
+	if (path->pid && stack)
+		findings_request_stack(findings, path->pid, path->first_ns, stack);
+	for (size_t i = 0; i < merged->member_count; i++) {
+		path = merged->members[i];
+		for (size_t k = 0; k < path->sample_kind_count; k++)
+			if (path->samples[k].ip && !path->samples[k].kernel_ip)
+				findings_request(findings, &(struct symbol_request){
+					.pid = path->pid, .time_ns = path->first_ns,
+					.address = path->samples[k].ip,
+				});
+	}
+}
+
 static const struct report_path *name_paths(struct findings *findings, struct merged_path **all,
 					    size_t count)
 {
 	struct report_path *paths = arena_alloc(findings->arena, count * sizeof(*paths));
 
+	for (size_t i = 0; i < count; i++)
+		request_names(findings, all[i]);
+	findings_prepare(findings);
 	for (size_t i = 0; i < count; i++)
 		paths[i] = as_report_path(findings, all[i]);
 	return paths;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FRAMES_MAX = 512 };
+enum { FRAMES_MAX = 512, REQUESTS_MAX = 1 << 16 };
 
 static struct report_frame as_report_frame(const struct symbol_frame *frame)
 {
@@ -31,6 +31,36 @@ size_t findings_usable_count(struct findings *findings, uint32_t pid, uint64_t t
 			      stack->frames[stack->kernel_count + i] - 1, false, &module, &offset))
 		i++;
 	return i < stack->user_count ? i : stack->user_count;
+}
+
+void findings_request(struct findings *findings, const struct symbol_request *request)
+{
+	if (findings->request_count == REQUESTS_MAX)
+		findings_prepare(findings);
+	if (findings->request_count == findings->request_room) {
+		findings->request_room = findings->request_room ? findings->request_room * 2 : 256;
+		findings->requests = xrealloc(findings->requests, findings->request_room,
+					      sizeof(*findings->requests));
+	}
+	findings->requests[findings->request_count++] = *request;
+}
+
+void findings_request_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			    const struct ev_stack_frames *stack)
+{
+	size_t user_count = findings_usable_count(findings, pid, time_ns, stack);
+
+	for (size_t i = 0; i < user_count; i++)
+		findings_request(findings, &(struct symbol_request){
+			.pid = pid, .time_ns = time_ns,
+			.address = stack->frames[stack->kernel_count + i], .is_return = i > 0,
+		});
+}
+
+void findings_prepare(struct findings *findings)
+{
+	symbols_prepare(findings->input.symbols, findings->requests, findings->request_count);
+	findings->request_count = 0;
 }
 
 size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,

@@ -36,6 +36,7 @@ struct thread_row {
 
 	/* A wake-up and the transition that it must come after or before may swap. */
 	bool is_wake_early, is_wake_late;
+	bool is_end_seen;		/* its last switch, not a list that lacks it */
 	uint64_t wake_ns;
 
 	uint32_t sync;			/* the last resync by, or after, which it was seen */

@@ -48,7 +48,7 @@ static int trace_command(struct tracing *tracing, struct launch *launch, char *c
 	uint32_t pid = launch_pid(launch);
 	struct outcome outcome = { .pids = &pid, .pid_count = 1, .exit_status = -1 };
 	pid_t sender = 0;
-	int err;
+	int err, signal_number;
 
 	err = tracing_add_command(tracing, pid);
 	if (err)
@@ -59,9 +59,10 @@ static int trace_command(struct tracing *tracing, struct launch *launch, char *c
 		fail(err, "cannot run %s", arguments[0]);
 		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}
-	while (outcome.exit_status < 0 && !tracing_is_time_over(tracing))
-		outcome.exit_status = on_signal(tracing_step(tracing, &sender), sender, pid);
-
+	while (outcome.exit_status < 0 && !tracing_is_time_over(tracing)) {
+		signal_number = tracing_step(tracing, &sender);
+		outcome.exit_status = on_signal(signal_number, sender, pid);
+	}
 	if (outcome.exit_status >= 0)
 		tracing_restore_signals();
 	put_command(&command, arguments);
@@ -69,9 +70,10 @@ static int trace_command(struct tracing *tracing, struct launch *launch, char *c
 	err = tracing_report(tracing, &outcome);
 	text_fini(&command);
 	/* --duration ends the tracing, not the command. */
-	while (outcome.exit_status < 0)
-		outcome.exit_status =
-			on_signal(tracing_wait_signal(tracing, -1, &sender), sender, pid);
+	while (outcome.exit_status < 0) {
+		signal_number = tracing_wait_signal(tracing, -1, &sender);
+		outcome.exit_status = on_signal(signal_number, sender, pid);
+	}
 	return err && err != -EPIPE ? EXIT_PINCH_FAILED : outcome.exit_status;
 }
 

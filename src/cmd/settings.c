@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "collect/sampler.h"
 
 enum {
 	OPTIONS_MAX = 40,
@@ -24,7 +25,7 @@ static const uint64_t SAMPLE_PERIOD_MIN_NS = 100 * 1000;
 void settings_init(struct settings *settings)
 {
 	*settings = (struct settings){
-		.kernel = { .depth = DEPTH_MAX, .sample_period_ns = SAMPLE_PERIOD_NS },
+		.kernel = { .depth = DEPTH_MAX, .sample_period_ns = sampler_cheap_period(SAMPLE_PERIOD_NS) },
 		.path_count_max = 10,
 	};
 }
@@ -163,7 +164,7 @@ const struct option_spec trace_options[] = {
 	{ "nmin", 0, "N", "a slice is critical when at most N threads are active on average "
 	  "(default: half of the living threads)", set_nmin },
 	{ "sample-period", 0, "TIME", "how often to look where critical threads run "
-	  "(default: 3ms)", set_sample_period },
+	  "(default: 3ms, or the kernel's timer tick near it)", set_sample_period },
 	{ "sample-hz", 0, "HZ", "the same as a frequency", set_sample_hz },
 	{ "depth", 0, "N", "frames of a call path, at most 127 (default)", set_depth },
 	{ "top", 0, "N", "call paths to report (default: 10)", set_top },
@@ -174,7 +175,7 @@ const struct option_spec trace_options[] = {
 	{ "processes-only", 0, NULL, "count only the first thread of each process",
 	  set_processes_only },
 	{ "kernel-stacks", 0, NULL, "take call paths through the kernel too", set_kernel_stacks },
-	{ "ring-kb", 0, "KB", "size of each CPU's ring buffer, a power of two (default: 4096)",
+	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
 	{ "quiet", 'q', NULL, "no progress line; no text unless -o is given", set_quiet },

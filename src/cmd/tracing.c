@@ -73,6 +73,7 @@ static int open_signals(struct tracing *tracing)
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);	/* ignored, it would not come */
 	tracing->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return tracing->signal_fd < 0 ? fail(-errno, "cannot wait for signals") : 0;
 }
@@ -151,7 +152,12 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 				return err;
 		}
 	}
-	return collector_list_threads(tracing->collector);
+	err = collector_list_threads(tracing->collector);
+	/* Waiting for the end of what has ended already would take for ever. */
+	if (!err && !tracing->settings->kernel.trace_all &&
+	    !kernel_counts(tracing->kernel).threads_alive)
+		err = fail_plain(-ESRCH, "the target has no thread left to trace: it has ended");
+	return err;
 }
 
 void tracing_start(struct tracing *tracing)
@@ -320,7 +326,7 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 		findings_add_note(findings, "%s", note);
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
 	report->cost.collector_cpu_ns = collector_cpu_ns;
-	report->cost.peak_rss_bytes = peak_rss_bytes();
+	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->symbols);
 	report->cost.post_processing_ns = now_ns() - ended_ns;
 	err = show(tracing, report);
 	findings_free(findings);

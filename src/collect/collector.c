@@ -19,7 +19,7 @@ static const uint64_t DELAY_NS = 2 * 1000 * 1000;
  * With this much in the session, half of what it takes at most, only records of the next moment
  * come in: those that it waits for to deliver the rest. All others stay in their rings.
  */
-static const int64_t PENDING_BYTES_MAX = 16 << 20;
+static const int64_t PENDING_BYTES_HALF = 16 << 20;
 static const uint64_t HORIZON_NS = 10 * 1000 * 1000;
 
 /* Rounds of taking in and delivering, in one poll; and those without progress at the end. */
@@ -153,7 +153,7 @@ static void drain(struct collector *collector)
 
 	collector->fill = kernel_fill(collector->kernel);
 	collector->is_refused = false;
-	collector->room_bytes = PENDING_BYTES_MAX -
+	collector->room_bytes = PENDING_BYTES_HALF -
 				(int64_t)session_counts(collector->session).pending_bytes;
 	for (unsigned int i = 0; i < collector->ring_count; i++) {
 		uint64_t *complete_ns = &collector->complete_ns[i];

@@ -4,18 +4,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "collect/machine.h"
+#include "collect/sampler.h"
 #include "collect/slot_ring.h"
 #include "shared.h"
 #include "pinch.skel.h"
@@ -43,10 +42,9 @@ struct kernel {
 	unsigned int cpu_count;
 	uint32_t slot_count;
 	size_t ring_bytes;		/* of the main ones */
-	struct bpf_link **sample_links;	/* by CPU */
+	struct sampler *sampler;
 	uint64_t sample_period_ns;
 	struct bpf_link *iterator;
-	char sampling_note[160];
 };
 
 /* What libbpf last complained of: printed only when loading fails. */
@@ -207,57 +205,9 @@ void kernel_close(struct kernel *kernel)
 	for (unsigned int cpu = 0; kernel->cpus && cpu < kernel->cpu_count; cpu++)
 		free_cpu(&kernel->cpus[cpu]);
 	free(kernel->cpus);
-	free(kernel->sample_links);
+	sampler_free(kernel->sampler);
 	pinch_bpf__destroy(kernel->bpf);
 	free(kernel);
-}
-
-/* One software clock event on a CPU; it also ticks where there are no hardware counters. */
-static int sample_cpu(struct kernel *kernel, unsigned int cpu)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = kernel->sample_period_ns,
-		.sample_type = PERF_SAMPLE_RAW,
-	};
-	struct bpf_link *link;
-	int fd;
-
-	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	link = bpf_program__attach_perf_event(kernel->bpf->progs.sample, fd);
-	if (!link) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
-	kernel->sample_links[cpu] = link;	/* owns fd */
-	return 0;
-}
-
-static void start_sampling(struct kernel *kernel)
-{
-	unsigned int started = 0;
-	int err = 0;
-
-	if (!kernel->sample_period_ns)
-		return;
-	kernel->sample_links = xcalloc(kernel->cpu_count, sizeof(*kernel->sample_links));
-	for (unsigned int cpu = 0; cpu < kernel->cpu_count; cpu++) {
-		int e = sample_cpu(kernel, cpu);
-
-		started += !e;
-		if (e && e != -ENODEV)	/* a possible CPU that is not there */
-			err = e;
-	}
-	if (!started || err)
-		snprintf(kernel->sampling_note, sizeof(kernel->sampling_note),
-			 "No samples on some CPUs (%s): tables of functions are incomplete.",
-			 strerror(err ? -err : ENODEV));
 }
 
 int kernel_attach(struct kernel *kernel)
@@ -274,18 +224,15 @@ int kernel_attach(struct kernel *kernel)
 	kernel->iterator = bpf_program__attach_iter(bpf->progs.list_threads, NULL);
 	if (!kernel->iterator)
 		return fail(-errno, "cannot list the kernel's threads");
-	start_sampling(kernel);
+	if (kernel->sample_period_ns)
+		kernel->sampler = sampler_start(bpf->progs.sample, kernel->sample_period_ns,
+						kernel->cpu_count);
 	return 0;
 }
 
 void kernel_detach(struct kernel *kernel)
 {
-	if (kernel->sample_links) {
-		for (unsigned int cpu = 0; cpu < kernel->cpu_count; cpu++) {
-			bpf_link__destroy(kernel->sample_links[cpu]);
-			kernel->sample_links[cpu] = NULL;
-		}
-	}
+	sampler_stop(kernel->sampler);
 	bpf_link__destroy(kernel->iterator);
 	kernel->iterator = NULL;
 	if (kernel->bpf)
@@ -392,5 +339,5 @@ struct kernel_counts kernel_counts(const struct kernel *kernel)
 
 const char *kernel_sampling_note(const struct kernel *kernel)
 {
-	return kernel->sampling_note[0] ? kernel->sampling_note : NULL;
+	return sampler_note(kernel->sampler);
 }

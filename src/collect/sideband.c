@@ -223,8 +223,12 @@ static void on_fork(struct sideband *sideband, const struct record_task *record)
 {
 	struct ev_space_fork e = { .pid = record->pid, .parent_pid = record->parent_pid };
 
-	if (!is_our_fork(sideband, record))
+	if (!is_our_fork(sideband, record)) {
+		/* Somebody else's process takes the id of one that we followed. */
+		if (record->pid != record->parent_pid && !sideband->follows_all)
+			table_take(sideband->followed, record->pid);
 		return;
+	}
 	header_fill(&e.header, EV_SPACE_FORK, record->time_ns);
 	push(sideband, &e, sizeof(e));
 }
@@ -313,14 +317,6 @@ static void follow_fork(struct sideband *sideband, const struct perf_event_heade
 		sideband_follow(sideband, task->pid);
 }
 
-static void forget_exited(struct sideband *sideband, const struct perf_event_header *header)
-{
-	const struct record_task *task = (const void *)header;
-
-	if (header->type == PERF_RECORD_EXIT && task->pid == task->tid)
-		table_take(sideband->followed, task->pid);
-}
-
 /*
  * A child may have run on another CPU than the fork that made it: know all the forks, those
  * of children's children too, before looking at what the children did.
@@ -359,10 +355,8 @@ void sideband_drain(struct sideband *sideband, struct session *session, unsigned
 	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++) {
 		struct cpu_buffer *buffer = &sideband->buffers[cpu];
 
-		if (!buffer->page)
-			continue;
-		walk(sideband, buffer, buffer->end, forget_exited);
-		__atomic_store_n(&buffer->page->data_tail, buffer->end, __ATOMIC_RELEASE);
+		if (buffer->page)
+			__atomic_store_n(&buffer->page->data_tail, buffer->end, __ATOMIC_RELEASE);
 	}
 }
 

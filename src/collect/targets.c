@@ -64,12 +64,20 @@ static uint32_t process_of(uint32_t tid)
 	return line ? strtoul(line + 6, NULL, 10) : 0;
 }
 
+/* Kernel threads have no program, but neither has a process that is about to be reaped. */
 static bool is_kernel_thread(uint32_t pid)
 {
-	char path[64], target[8];
+	const unsigned int PF_KTHREAD = 0x00200000;
+	char stat[512];
+	const char *after_name;
+	unsigned int flags;
 
-	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	return readlink(path, target, sizeof(target)) < 0 && errno == ENOENT;
+	if (read_proc(pid, "stat", stat, sizeof(stat)) <= 0)
+		return false;
+	after_name = strrchr(stat, ')');	/* the name may contain anything */
+	return after_name &&
+	       sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       flags & PF_KTHREAD;
 }
 
 static int add_pid(unsigned long number, struct pid_list *list)

@@ -8,31 +8,52 @@
 
 #include "base/memory.h"
 #include "symbol/dwarf_units.h"
-#include "symbol/elf_file.h"
+#include "symbol/line_table.h"
 
 enum { SIBLINGS_MAX = 1 << 20 };	/* entries looked at in one scope */
 
 struct dwarf_lines {
-	Dwarf *dwarf;
+	const struct elf_file *file;
+	Dwarf *dwarf, *alt;
 	struct dwarf_units *units;
+	struct line_table *table;
 };
 
-int dwarf_lines_open(Elf *elf, Dwarf *alt, struct dwarf_lines **out)
+static int open_dwarf(struct dwarf_lines *lines)
+{
+	lines->dwarf = dwarf_begin_elf(lines->file->elf, DWARF_C_READ, NULL);
+	if (!lines->dwarf)
+		return -EINVAL;
+	if (lines->alt)
+		dwarf_setalt(lines->dwarf, lines->alt);
+	return 0;
+}
+
+int dwarf_lines_open(const struct elf_file *file, Dwarf *alt, struct dwarf_lines **out)
 {
 	struct dwarf_lines *lines;
-	Dwarf *dwarf;
 
-	if (!elf_has_lines(elf))
+	if (!elf_has_lines(file->elf))
 		return -ENOENT;
-	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (!dwarf)
-		return -EINVAL;
-	if (alt)
-		dwarf_setalt(dwarf, alt);
 	lines = xcalloc(1, sizeof(*lines));
-	lines->dwarf = dwarf;
-	lines->units = dwarf_units_new(dwarf);
+	lines->file = file;
+	lines->alt = alt;
+	if (open_dwarf(lines)) {
+		free(lines);
+		return -EINVAL;
+	}
+	lines->units = dwarf_units_new(lines->dwarf, file);
+	lines->table = line_table_new(file->elf);
 	*out = lines;
+	return 0;
+}
+
+int dwarf_lines_shrink(struct dwarf_lines *lines)
+{
+	dwarf_end(lines->dwarf);
+	if (open_dwarf(lines))
+		return -EINVAL;
+	dwarf_units_reset(lines->units, lines->dwarf);
 	return 0;
 }
 
@@ -40,14 +61,10 @@ void dwarf_lines_close(struct dwarf_lines *lines)
 {
 	if (!lines)
 		return;
+	line_table_free(lines->table);
 	dwarf_units_free(lines->units);
 	dwarf_end(lines->dwarf);
 	free(lines);
-}
-
-Dwarf *dwarf_lines_dwarf(struct dwarf_lines *lines)
-{
-	return lines->dwarf;
 }
 
 /* The child scope that holds the address: an inlined call, or a block that may hold one. */
@@ -101,48 +118,49 @@ static const char *name_of(Dwarf_Die *die)
 	return name && name[0] ? name : dwarf_diename(die);
 }
 
-/* Sets the file and, unless its path is a full one, the folder where the compiler ran. */
-static void set_file(Dwarf_Die *unit, const char *file, struct source_frame *frame)
-{
-	Dwarf_Attribute attribute;
-
-	frame->file = file;
-	if (file && file[0] != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attribute))
-		frame->folder = dwarf_formstring(&attribute);
-}
-
-static uint64_t number_of(Dwarf_Die *die, unsigned int name)
+static uint64_t number_of(Dwarf_Die *die, unsigned int name, uint64_t otherwise)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
 
 	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value))
-		return 0;
+		return otherwise;
 	return value;
 }
 
-/* Where an inlined function was called from. */
-static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct source_frame *frame)
+static void set_file(struct dwarf_lines *lines, Dwarf_Die *unit, uint64_t number,
+		     struct source_frame *frame)
 {
-	uint64_t file = number_of(inlined, DW_AT_call_file);
-	Dwarf_Files *files;
-	size_t count;
+	uint64_t place = number_of(unit, DW_AT_stmt_list, UINT64_MAX);
+	Dwarf_Attribute attribute;
 
-	frame->line = number_of(inlined, DW_AT_call_line);
-	if (!dwarf_getsrcfiles(unit, &files, &count) && file < count)
-		set_file(unit, dwarf_filesrc(files, file, NULL, NULL), frame);
+	if (!line_table_file(lines->table, place, number, &frame->folder, &frame->file)) {
+		frame->folder = frame->file = NULL;
+		return;
+	}
+	if (dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+		frame->root = dwarf_formstring(&attribute);
 }
 
-static void set_line(Dwarf_Die *unit, uint64_t address, struct source_frame *frame)
+/* Where an inlined function was called from. */
+static void set_call(struct dwarf_lines *lines, Dwarf_Die *unit, Dwarf_Die *inlined,
+		     struct source_frame *frame)
 {
-	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
-	int number;
+	frame->line = number_of(inlined, DW_AT_call_line, 0);
+	set_file(lines, unit, number_of(inlined, DW_AT_call_file, 0), frame);
+}
 
-	if (!line)
+static void set_line(struct dwarf_lines *lines, Dwarf_Die *unit, uint64_t address,
+		     struct source_frame *frame)
+{
+	uint64_t place = number_of(unit, DW_AT_stmt_list, UINT64_MAX);
+	struct line_row row;
+
+	if (!line_table_find(lines->table, place, address, &row))
 		return;
-	set_file(unit, dwarf_linesrc(line, NULL, NULL), frame);
-	if (!dwarf_lineno(line, &number) && number > 0)
-		frame->line = number;
+	set_file(lines, unit, row.file, frame);
+	if (row.line <= INT32_MAX)
+		frame->line = row.line;
 }
 
 size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
@@ -157,7 +175,7 @@ size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
 	if (has_function)
 		count = find_scopes(&function, address, scopes);
 	frames[0] = (struct source_frame){ 0 };
-	set_line(&unit, address, &frames[0]);
+	set_line(lines, &unit, address, &frames[0]);
 	for (size_t i = 0; i < count; i++) {
 		Dwarf_Die *scope = &scopes[count - 1 - i];
 
@@ -165,7 +183,7 @@ size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
 		if (i + 1 == count)
 			break;
 		frames[i + 1] = (struct source_frame){ 0 };
-		set_call(&unit, scope, &frames[i + 1]);
+		set_call(lines, &unit, scope, &frames[i + 1]);
 	}
 	/* A unit without a function or a line there has nothing to say. */
 	return count ? count : frames[0].file != NULL;

@@ -9,25 +9,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/elf_file.h"
+
 struct dwarf_lines;
 
 struct source_frame {
 	const char *function;	/* linker's name if there is one, else the plain name, or NULL */
-	const char *folder;	/* that a relative path of the file is relative to, or NULL */
-	const char *file;	/* path, or NULL */
+	const char *root;	/* folder where the compiler ran, or NULL */
+	const char *folder;	/* relative to root unless it is a full path, or NULL */
+	const char *file;	/* path, relative to folder unless it is a full one, or NULL */
 	uint32_t line;		/* 0: not known */
 };
 
 enum { SOURCE_FRAMES_MAX = 64 };
 
 /*
- * Borrows elf. alt: the file that several debug files share strings with (dwz), or NULL; it is
+ * Borrows file. alt: the file that several debug files share strings with (dwz), or NULL; it is
  * borrowed too. 0; -ENOENT without debug information; -EINVAL when it cannot be read.
  */
-int dwarf_lines_open(Elf *elf, Dwarf *alt, struct dwarf_lines **out);
+int dwarf_lines_open(const struct elf_file *file, Dwarf *alt, struct dwarf_lines **out);
 void dwarf_lines_close(struct dwarf_lines *lines);
 
-Dwarf *dwarf_lines_dwarf(struct dwarf_lines *lines);
+/* Gives back what libdw has read so far; it keeps all of it otherwise. -EINVAL: close it now. */
+int dwarf_lines_shrink(struct dwarf_lines *lines);
 
 /*
  * Fills in the frames at an address, innermost first: the last is the function itself, the

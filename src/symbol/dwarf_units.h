@@ -7,10 +7,14 @@
 #include <stdint.h>
 
 struct dwarf_units;
+struct elf_file;
 
-/* Borrows dwarf. */
-struct dwarf_units *dwarf_units_new(Dwarf *dwarf);
+/* Borrows both. The file's pages are released now and then while it is read. */
+struct dwarf_units *dwarf_units_new(Dwarf *dwarf, const struct elf_file *file);
 void dwarf_units_free(struct dwarf_units *units);
+
+/* Goes on with a fresh Dwarf of the same file. */
+void dwarf_units_reset(struct dwarf_units *units, Dwarf *dwarf);
 
 /* Finds the unit, and its function if it has one there: *has_function. */
 bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *unit,

@@ -2,10 +2,35 @@
 #include "symbol/elf_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PAGE_BYTES = 4096 };
+
+/*
+ * libelf reads a file into memory when it cannot map it, and does not say so. Only a file's
+ * mapping that nobody writes to may be released: of others, the contents would be lost.
+ */
+static void find_mapping(struct elf_file *file)
+{
+	Elf_Data *start = elf_getdata_rawchunk(file->elf, 0, 1, ELF_T_BYTE);
+	uintptr_t address = start ? (uintptr_t)start->d_buf : 0;
+	struct stat status, mapped;
+	char link[64];
+	size_t bytes;
+
+	if (!address || fstat(file->fd, &status) || status.st_size <= 0)
+		return;
+	bytes = ((size_t)status.st_size + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
+	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", address, address + bytes);
+	if (lstat(link, &mapped) || mapped.st_mode & S_IWUSR)
+		return;
+	file->mapping = start->d_buf;
+	file->mapping_bytes = bytes;
+}
 
 int elf_file_open(int fd, struct elf_file *file)
 {
@@ -18,7 +43,8 @@ int elf_file_open(int fd, struct elf_file *file)
 		close(fd);
 		return -EINVAL;
 	}
-	*file = (struct elf_file){ elf, fd };
+	*file = (struct elf_file){ .elf = elf, .fd = fd };
+	find_mapping(file);
 	return 0;
 }
 
@@ -30,6 +56,12 @@ void elf_file_close(struct elf_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	*file = (struct elf_file){ 0 };
+}
+
+void elf_file_release(const struct elf_file *file)
+{
+	if (file->mapping)
+		madvise(file->mapping, file->mapping_bytes, MADV_DONTNEED);
 }
 
 Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *header)
@@ -53,6 +85,29 @@ Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *header)
 			return scn;
 	}
 	return NULL;
+}
+
+static bool has_our_byte_order(Elf *elf)
+{
+	const char *ident = elf_getident(elf, NULL);
+
+	return ident && ident[EI_DATA] == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB
+										 : ELFDATA2MSB);
+}
+
+struct byte_cursor elf_debug_section(Elf *elf, const char *name)
+{
+	Elf_Scn *scn = elf_find_section(elf, name, NULL);
+	char packed_name[64];
+	Elf_Data *data;
+
+	if (!scn) {
+		snprintf(packed_name, sizeof(packed_name), ".z%s", name + 1);
+		scn = elf_find_section(elf, packed_name, NULL);
+	}
+	data = scn && has_our_byte_order(elf) ? elf_getdata(scn, NULL) : NULL;
+	return data && data->d_buf ? byte_cursor_new(data->d_buf, data->d_size)
+				   : byte_cursor_new("", 0);
 }
 
 bool elf_has_symtab(Elf *elf)

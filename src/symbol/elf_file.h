@@ -6,17 +6,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbol/byte_cursor.h"
+
 struct elf_file {
 	Elf *elf;	/* NULL: not open */
 	int fd;
+	void *mapping;	/* NULL: it lies in memory */
+	size_t mapping_bytes;
 };
 
 /* Takes the descriptor, which is closed when it leads to no ELF file: -EINVAL. */
 int elf_file_open(int fd, struct elf_file *file);
 void elf_file_close(struct elf_file *file);
 
+/* Takes the file's pages out of this process; those that are needed again come back. */
+void elf_file_release(const struct elf_file *file);
+
 /* The section with this name and contents, or NULL. header may be NULL. */
 Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *header);
+
+/*
+ * The contents of a debug section, unpacked if libdw has opened the file. Empty when there is none,
+ * or its numbers are not in this machine's byte order.
+ */
+struct byte_cursor elf_debug_section(Elf *elf, const char *name);
 
 bool elf_has_symtab(Elf *elf);
 bool elf_has_lines(Elf *elf);

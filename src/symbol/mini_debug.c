@@ -61,7 +61,7 @@ int mini_debug_open(Elf *elf, struct elf_file *file, void **bytes)
 		free(unpacked);
 		return -EINVAL;
 	}
-	*file = (struct elf_file){ mini, -1 };
+	*file = (struct elf_file){ .elf = mini, .fd = -1 };
 	*bytes = unpacked;
 	return 0;
 }

@@ -66,6 +66,22 @@ void object_free(struct object *object)
 	free(object);
 }
 
+void object_release(const struct object *object)
+{
+	elf_file_release(&object->program);
+	elf_file_release(&object->debug);
+	elf_file_release(&object->shared);
+}
+
+void object_shrink(struct object *object)
+{
+	if (!object->lines || !dwarf_lines_shrink(object->lines))
+		return;
+	dwarf_lines_close(object->lines);
+	object->lines = NULL;
+	object->flags |= ANSWER_BAD_LINES;
+}
+
 static void open_debug(struct object *object)
 {
 	if (object->has_tried_debug)
@@ -123,7 +139,7 @@ static void open_lines(struct object *object)
 		object->flags |= ANSWER_NO_SHARED;
 		return;
 	}
-	err = dwarf_lines_open(debug->elf, object->shared_dwarf, &object->lines);
+	err = dwarf_lines_open(debug, object->shared_dwarf, &object->lines);
 	if (err)
 		object->flags |= err == -ENOENT ? ANSWER_NO_LINES : ANSWER_BAD_LINES;
 }
@@ -158,24 +174,44 @@ static uint32_t put_function(struct answer *answer, const char *linked, const ch
 	return put_text(answer, name);
 }
 
+/*
+ * Puts a path before the one that begins at path[at], and returns where the longer one begins:
+ * at itself when there is nothing to put, or no room. Too long a path is more use with its end.
+ */
+static size_t prepend(char *path, size_t at, const char *folder)
+{
+	const char *rest = path + at;
+	size_t length = folder ? strlen(folder) : 0;
+
+	if (!length || rest[0] == '/')
+		return at;
+	/* Debian tells both from the top of its build: "./sql/lock.cc" in "./builddir/sql". */
+	if (folder[0] != '/' && !strncmp(rest, "./", 2))
+		return at;
+	while (!strncmp(path + at, "./", 2))
+		at += 2;
+	if (length >= at)
+		return at;
+	path[--at] = '/';
+	at -= length;
+	memcpy(path + at, folder, length);
+	return at;
+}
+
 static uint32_t put_file(struct answer *answer, const struct source_frame *frame)
 {
 	char path[ANSWER_NAME_BYTES];
-	const char *file = frame->file;
-	size_t length;
+	size_t length = frame->file ? strlen(frame->file) : 0, at;
 
-	if (!file)
+	if (!length)
 		return 0;
-	while (!strncmp(file, "./", 2))
-		file += 2;
-	length = strlen(file);
-	/* Too long a path is more use with its end than with its beginning. */
 	if (length >= sizeof(path))
-		return put_text(answer, file + length - sizeof(path) + 1);
-	if (!frame->folder ||
-	    (size_t)snprintf(path, sizeof(path), "%s/%s", frame->folder, file) >= sizeof(path))
-		return put_text(answer, file);
-	return put_text(answer, path);
+		return put_text(answer, frame->file + length - sizeof(path) + 1);
+	at = sizeof(path) - 1 - length;
+	memcpy(path + at, frame->file, length + 1);
+	at = prepend(path, at, frame->folder);
+	at = prepend(path, at, frame->root);
+	return put_text(answer, path + at);
 }
 
 static void put_lines(struct object *object, uint64_t address, struct answer *answer)
@@ -219,7 +255,8 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 		is_found = true;
 		suffix = "@plt";
 	}
-	if (wants_lines)
+	/* A stub has none, and to make sure of that all units would be looked at. */
+	if (wants_lines && !suffix[0])
 		put_lines(object, address, answer);
 	if (is_found) {
 		/* The symbol tells clones and aliases apart; the debug information may not. */

@@ -21,6 +21,12 @@ struct object *object_new(int fd, uint32_t pid, const char *path);
 struct object *object_new_vdso(void);
 void object_free(struct object *object);
 
+/* Takes the pages of its files out of this process; reading brings back what is needed. */
+void object_release(const struct object *object);
+
+/* Gives back what was read of the debug information, as far as it need not be unpacked again. */
+void object_shrink(struct object *object);
+
 /* Says what is known of the byte at file_offset. Lines cost more than the function's name. */
 void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 		 struct answer *answer);

@@ -312,10 +312,15 @@ static void ask(struct symbols *symbols, struct module *module, uint64_t offset,
 	notes_add_module(symbols->notes, module);
 }
 
+static uint64_t place_key(const struct module *module, uint64_t offset)
+{
+	return (uint64_t)module->number << OFFSET_BITS | offset;
+}
+
 static const struct place *place_get(struct symbols *symbols, struct module *module,
 				     uint64_t offset, bool wants_lines)
 {
-	uint64_t key = (uint64_t)module->number << OFFSET_BITS | offset;
+	uint64_t key = place_key(module, offset);
 	struct place *place, *scratch = symbols->scratch;
 	size_t size_bytes;
 
@@ -406,6 +411,41 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	return count;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void symbols_prepare(struct symbols *symbols, const struct symbol_request *requests, size_t count)
+{
+	uint64_t *keys = xcalloc(count + 1, sizeof(*keys));
+	size_t key_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct symbol_request *request = &requests[i];
+		uint64_t wanted = request->address - (request->is_return && request->address);
+		struct module *module;
+		struct space_hit hit;
+		uint64_t offset;
+
+		if (!find_mapping(symbols, request->pid, request->time_ns, wanted, &hit))
+			continue;
+		module = modules_at(symbols->modules, hit.mapping.module);
+		offset = wanted - hit.mapping.start + hit.mapping.file_offset;
+		if (module && (module->kind == MODULE_FILE || module->kind == MODULE_VDSO) &&
+		    !(offset >> OFFSET_BITS))
+			keys[key_count++] = place_key(module, offset);
+	}
+	qsort(keys, key_count, sizeof(*keys), by_value);
+	for (size_t i = 0; i < key_count; i++)
+		if (!i || keys[i] != keys[i - 1])
+			place_get(symbols, modules_at(symbols->modules, keys[i] >> OFFSET_BITS),
+				  keys[i] & ((1ull << OFFSET_BITS) - 1), true);
+	free(keys);
+}
+
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
 {
 	struct kernel_function function;
@@ -460,6 +500,11 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 size_t symbols_notes(const struct symbols *symbols, const char *const **notes)
 {
 	return notes_list(symbols->notes, notes);
+}
+
+uint64_t symbols_memory_bytes(const struct symbols *symbols)
+{
+	return worker_memory_bytes(symbols->worker);
 }
 
 struct symbol_counts symbols_counts(const struct symbols *symbols)

@@ -59,7 +59,20 @@ void symbols_forget_process(struct symbols *symbols, uint32_t pid);
 size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
 		       bool is_return, struct symbol_frame *frames, size_t max);
 
-/* The same for a kernel address; one frame. Of a return address, pass the byte before it. */
+struct symbol_request {
+	uint32_t pid;
+	uint64_t time_ns;
+	uint64_t address;
+	bool is_return;
+};
+
+/*
+ * Looks up what will be resolved soon. Together this takes less time than one by one: addresses
+ * are visited in the order of the files, each part of which is read once.
+ */
+void symbols_prepare(struct symbols *symbols, const struct symbol_request *requests, size_t count);
+
+/* Resolves a kernel address; one frame. Of a return address, pass the byte before it. */
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
 
 /*
@@ -83,5 +96,8 @@ struct symbol_counts {
 	uint64_t modules_dropped;	/* beyond the bound on distinct files */
 	uint64_t mappings_dropped;	/* beyond the bound on mappings and processes */
 };
+
+/* The peak of the resident memory of the process that reads the files. */
+uint64_t symbols_memory_bytes(const struct symbols *symbols);
 
 struct symbol_counts symbols_counts(const struct symbols *symbols);

@@ -32,7 +32,7 @@ int vdso_open(struct elf_file *file, void **bytes)
 		free(copy);
 		return -EINVAL;
 	}
-	*file = (struct elf_file){ elf, -1 };
+	*file = (struct elf_file){ .elf = elf, .fd = -1 };
 	*bytes = copy;
 	return 0;
 }

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -23,6 +25,7 @@ struct worker {
 	pid_t pid;		/* 0: not running */
 	int socket;
 	unsigned int death_count;
+	uint64_t memory_bytes;	/* peak of the processes that ended */
 	bool *is_known;		/* by module number: the present process has its file */
 	size_t known_room;
 	struct answer answer;
@@ -54,13 +57,19 @@ static int start(struct worker *worker)
 
 static void stop(struct worker *worker)
 {
+	struct rusage usage;
+	pid_t pid;
+
 	if (!worker->pid)
 		return;
 	close(worker->socket);
 	kill(worker->pid, SIGKILL);
 	/* Another part of the tool may wait for any child, and have been first. */
-	while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	do
+		pid = wait4(worker->pid, NULL, 0, &usage);
+	while (pid < 0 && errno == EINTR);
+	if (pid == worker->pid && (uint64_t)usage.ru_maxrss * 1024 > worker->memory_bytes)
+		worker->memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	worker->pid = 0;
 }
 
@@ -80,6 +89,22 @@ void worker_free(struct worker *worker)
 	stop(worker);
 	free(worker->is_known);
 	free(worker);
+}
+
+uint64_t worker_memory_bytes(const struct worker *worker)
+{
+	unsigned long long kilobytes = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", worker->pid);
+	file = worker->pid ? fopen(path, "re") : NULL;
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmHWM: %llu kB", &kilobytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kilobytes * 1024 > worker->memory_bytes ? kilobytes * 1024 : worker->memory_bytes;
 }
 
 static bool *known_get(struct worker *worker, uint32_t module)

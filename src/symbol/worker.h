@@ -18,6 +18,9 @@ struct worker;
 struct worker *worker_new(void);
 void worker_free(struct worker *worker);
 
+/* The peak of the process's resident memory; of several, of the one that took most. */
+uint64_t worker_memory_bytes(const struct worker *worker);
+
 /*
  * 0 and an answer that is valid until the next question; its places in text were checked.
  * -ECHILD: the worker died of this question. -ENOENT and the like: the file cannot be

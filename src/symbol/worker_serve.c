@@ -4,8 +4,10 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -21,24 +23,34 @@ enum {
 	ANSWER_SECONDS_MAX = 60,	/* includes what a debuginfod server may take */
 	ANSWER_CPU_SECONDS_MAX = 20,	/* a large program's compressed debug file takes 5 */
 	SOCKET = 3,
+	OPENED_MAX = 4,			/* times a file is opened before it may stay */
 };
 
-/* Before one file's unpacked debug information makes room for another's. */
-static const size_t memory_bytes_first = 32 << 20, memory_bytes_last = 512 << 20;
+/* What the worker holds beyond what it began with: of its own, and of files' pages. */
+static const size_t own_bytes_max = 16 << 20, own_bytes_last = 512 << 20;
+static const size_t mapped_bytes_max = 12 << 20;
 
 struct file {
 	struct object *object;	/* NULL: closed to save memory */
 	int fd;			/* -1: none */
 	uint32_t pid;
 	uint64_t used;		/* the question that last used it */
+	size_t kept_bytes;	/* stays as long as it is open */
+	unsigned int opened_count;
 	bool is_vdso;
-	bool was_closed;
 	char *path;
+};
+
+/* Resident memory. */
+struct memory {
+	size_t own_bytes, mapped_bytes;
 };
 
 struct server {
 	struct table *files;	/* by module number + 1 */
-	size_t memory_bytes_max;
+	int statm_fd;
+	struct memory first;
+	size_t own_bytes_max;
 	uint64_t question_count;
 	struct answer answer;
 };
@@ -82,6 +94,20 @@ static void close_inherited(int socket)
 	close_range(SOCKET + 1, ~0u, 0);
 }
 
+/* The same holds for BPF maps that the tool has mapped; their pages would count as ours, too. */
+static void unmap_inherited(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[8192];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, " anon_inode:") && sscanf(line, "%lx-%lx", &start, &end) == 2)
+			munmap((void *)start, end - start);
+	if (maps)
+		fclose(maps);
+}
+
 static struct file *file_add(struct server *server, const struct question *question, int fd)
 {
 	struct file *file = xcalloc(1, sizeof(*file));
@@ -94,31 +120,75 @@ static struct file *file_add(struct server *server, const struct question *quest
 	return file;
 }
 
-static size_t memory_used_bytes(void)
+/* What there is more than at first. The kernel's count takes far less time than malloc's. */
+static struct memory memory_used(const struct server *server)
 {
-	struct mallinfo2 info = mallinfo2();
+	size_t page_bytes = sysconf(_SC_PAGESIZE), resident, shared;
+	struct memory memory = { 0 };
+	char text[128];
+	ssize_t n = pread(server->statm_fd, text, sizeof(text) - 1, 0);
 
-	return info.uordblks + info.hblkhd;
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%*u %zu %zu", &resident, &shared) != 2 || shared > resident)
+		return memory;
+	memory.own_bytes = (resident - shared) * page_bytes;
+	memory.mapped_bytes = shared * page_bytes;
+	memory.own_bytes -= memory.own_bytes < server->first.own_bytes ? memory.own_bytes
+								      : server->first.own_bytes;
+	memory.mapped_bytes -= memory.mapped_bytes < server->first.mapped_bytes
+				? memory.mapped_bytes : server->first.mapped_bytes;
+	return memory;
 }
 
-/* Closes the files that were used least recently until memory is within its bound. */
-static void save_memory(struct server *server, const struct file *current)
+static struct file *find_oldest(const struct server *server, const struct file *current)
 {
-	while (memory_used_bytes() > server->memory_bytes_max) {
-		struct file *file, *oldest = NULL;
-		size_t cursor = 0;
+	struct file *file, *oldest = NULL;
+	size_t cursor = 0;
 
-		while ((file = table_next(server->files, &cursor)))
-			if (file->object && file != current &&
-			    (!oldest || file->used < oldest->used))
-				oldest = file;
-		if (!oldest)
+	while ((file = table_next(server->files, &cursor)))
+		if (file->object && file != current && (!oldest || file->used < oldest->used))
+			oldest = file;
+	return oldest;
+}
+
+/*
+ * Closes the files that were used least recently, then shrinks the current one, until memory is
+ * within its bound. What even that leaves, such as unpacked sections, is the file's to keep.
+ */
+static void save_own_memory(struct server *server, struct file *current)
+{
+	size_t max = server->own_bytes_max + current->kept_bytes;
+	struct file *oldest;
+
+	do {
+		if (memory_used(server).own_bytes <= max)
 			return;
-		object_free(oldest->object);
-		oldest->object = NULL;
-		oldest->was_closed = true;
-		malloc_trim(0);
-	}
+		oldest = find_oldest(server, current);
+		if (oldest) {
+			object_free(oldest->object);
+			oldest->object = NULL;
+			oldest->kept_bytes = 0;
+			malloc_trim(0);
+		}
+	} while (oldest);
+	object_shrink(current->object);
+	malloc_trim(0);
+	current->kept_bytes = memory_used(server).own_bytes;
+}
+
+static void save_memory(struct server *server, struct file *current)
+{
+	struct memory used = memory_used(server);
+	struct file *file;
+	size_t cursor = 0;
+
+	if (used.own_bytes > server->own_bytes_max)
+		save_own_memory(server, current);
+	if (used.mapped_bytes <= mapped_bytes_max)
+		return;
+	while ((file = table_next(server->files, &cursor)))
+		if (file->object)
+			object_release(file->object);
 }
 
 static struct object *object_get(struct server *server, struct file *file)
@@ -126,9 +196,9 @@ static struct object *object_get(struct server *server, struct file *file)
 	file->used = ++server->question_count;
 	if (file->object)
 		return file->object;
-	/* What comes back is worth its memory: opening it again and again takes far longer. */
-	if (file->was_closed && server->memory_bytes_max < memory_bytes_last)
-		server->memory_bytes_max *= 2;
+	/* What keeps coming back is worth its memory: opening it each time takes far longer. */
+	if (++file->opened_count >= OPENED_MAX && server->own_bytes_max < own_bytes_last)
+		server->own_bytes_max *= 2;
 	file->object = file->is_vdso ? object_new_vdso()
 				     : object_new(fcntl(file->fd, F_DUPFD_CLOEXEC, 0), file->pid,
 						  file->path);
@@ -182,11 +252,14 @@ _Noreturn void worker_serve(int socket)
 
 	reset_signals();
 	close_inherited(socket);
+	unmap_inherited();
 	limit_resources();
 	prctl(PR_SET_NAME, "pinch-symbols");
 	server = xcalloc(1, sizeof(*server));
 	server->files = table_new();
-	server->memory_bytes_max = memory_bytes_first;
+	server->own_bytes_max = own_bytes_max;
+	server->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	server->first = memory_used(server);
 	for (;;) {
 		union {
 			struct cmsghdr header;

@@ -11,8 +11,8 @@ import sys
 import time
 
 from lib import LIMIT_S, PINCH, Skip, check_laws, describe, finish, \
-    find_path, main, near, parse_report, program, programs_of, read, \
-    start, status_of, stop, test, threads_named, wait_until
+    find_path, links_of, main, near, parse_report, program, read, \
+    read_line, start, status_of, stop, test, threads_named, wait_until
 
 # A target that does what its standard input says, so that no test depends on time.
 SLEEPERS = r"""
@@ -51,7 +51,7 @@ class Sleepers:
     def __init__(self, *prefix):
         self.process = start(*prefix, "/usr/bin/python3", "-c", SLEEPERS,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self.process.stdout.readline() == b"ready\n"
+        assert read_line(self.process) == b"ready\n"
         self.pid = self.process.pid
 
     def tell(self, line):
@@ -60,7 +60,7 @@ class Sleepers:
 
     def order(self, line):
         self.tell(line)
-        assert self.process.stdout.readline() == b"done\n"
+        assert read_line(self.process) == b"done\n"
 
     def all_blocked(self):
         """All four threads sleep."""
@@ -81,7 +81,7 @@ def attach(*arguments, **options):
 
 
 def wait_attached(process):
-    wait_until(lambda: process.poll() is not None or programs_of(process.pid), "pinch to attach")
+    wait_until(lambda: process.poll() is not None or links_of(process.pid), "pinch to attach")
     # The listing of the threads follows; then it polls its signals.
     wait_until(lambda: process.poll() is not None or is_polling(process.pid), "pinch to trace")
 

@@ -18,8 +18,8 @@ import termios
 import time
 
 from lib import LIMIT_S, PINCH, Result, Skip, assert_nothing_attached, check_laws, describe, \
-    find_path, finish, functions_of, is_alive, main, parse_report, pinch, program, programs_of, \
-    read, run, start, status_of, stop, test, wait_until
+    find_path, finish, functions_of, is_alive, links_of, main, parse_report, pinch, program, \
+    read, read_line, run, start, status_of, stop, test, wait_until
 
 USAGE = {"run": 125, "attach": 2}
 FAILED = {"run": 125, "attach": 1}
@@ -43,7 +43,7 @@ def write(path, data, mode=0o644):
 
 def tracing(process):
     """Waits until the pinch has its programs attached."""
-    wait_until(lambda: process.poll() is not None or programs_of(process.pid), "pinch to attach")
+    wait_until(lambda: process.poll() is not None or links_of(process.pid), "pinch to attach")
     assert process.poll() is None, process.stderr.read() if process.stderr else "it has ended"
 
 
@@ -83,8 +83,6 @@ def not_executable():
     assert_refused(pinch("run", "--", "./plain"), 126, "./plain", "permission")
     os.mkdir("directory")
     assert_refused(pinch("run", "--", "./directory"), 126, "./directory")
-    write("garbage", b"\x7fELF" + b"\xff" * 60, 0o755)
-    assert_refused(pinch("run", "--", "./garbage"), 126, "./garbage")
     write("lost", "#!/no/such/interpreter\n", 0o755)
     assert pinch("run", "-q", "--", "./lost").status in (126, 127)
 
@@ -384,13 +382,10 @@ def disk_full():
     for option in ("--json", "-o"):
         result = in_namespace(
             'mount -t tmpfs -o size=64k none /mnt; cd /mnt; echo old >report; '
-            'dd if=/dev/zero of=filler bs=1k count=52 2>/dev/null; '
-            f'"$PINCH" run -q --top 100 -v {option} report -- "$1" && status=0 || status=$?; '
-            'cat report; ls -A; echo $status; stat -c %s report >&2', program("pipeline_stages"))
+            'dd if=/dev/zero of=filler bs=1k 2>/dev/null || true; '
+            f'"$PINCH" run -q --top 100 -v {option} report -- "$1" >/dev/null && status=0 || status=$?; '
+            'cat report; ls -A; echo $status', program("pipeline_stages"))
         lines = result.out.decode("utf-8", "replace").splitlines()
-        if lines[-1] == "0":
-            # The report is smaller than what was left: nothing to see.
-            raise AssertionError(f"{option}: the disk did not fill: {result.text}")
         assert lines == ["old", "filler", "report", "125"], (option, lines, result.text)
         assert "no space left" in result.text.lower(), result.text
 
@@ -476,9 +471,12 @@ def resynchronised():
     check_laws(report, is_lossless=False)
     assert report["losses"]["records"] > 0
     alone = sum(p["ns"] for p in report["parallelism"] if p["active"] == 1)
-    assert alone > 1_800_000_000, f"{alone} ns with one thread active: {report['parallelism']}"
+    # The living threads are listed anew within 0.2 s; that list may be damaged as well.
+    assert alone > 1_200_000_000, f"{alone} ns with one thread active: {report['parallelism']}"
     first = max(report["threads"], key=lambda t: t["cmetric_ns"])
-    assert first["cmetric_ns"] > 1_800_000_000, first
+    assert first["cmetric_ns"] > 1_200_000_000, first
+    assert alone + report["losses"]["gap_ns"] > 1_900_000_000, \
+        f"time that was told wrong is not in the gaps: {alone}, {report['losses']}"
 
 
 # --- How pinch and its command end ----------------------------------------------------------------------------
@@ -552,7 +550,7 @@ def twice():
                     stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     tracing(process)
     process.send_signal(signal.SIGINT)
-    wait_until(lambda: not programs_of(process.pid), "pinch to detach")
+    wait_until(lambda: not links_of(process.pid), "pinch to detach")
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     assert finish(process).status in (1, 128 + signal.SIGINT)
@@ -628,9 +626,9 @@ def passed_on():
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         process = start(PINCH, "run", "-q", "--", "sh", "-c", CATCHER, stdin=subprocess.DEVNULL,
                         stdout=subprocess.PIPE, start_new_session=True)
-        assert process.stdout.readline() == b"ready\n"
+        assert read_line(process) == b"ready\n"
         process.send_signal(number)
-        assert process.stdout.readline() == b"caught\n", number
+        assert read_line(process) == b"caught\n", number
         assert process.wait(LIMIT_S) == 9
         process.stdout.close()
 
@@ -641,7 +639,7 @@ def run_duration():
     process = start(PINCH, "run", "-q", "--duration", "100ms", "--json", "report.json", "--",
                     "sh", "-c", "read x <go; exit 6", stdin=subprocess.DEVNULL)
     wait_until(lambda: os.path.exists("report.json"), "the report")
-    wait_until(lambda: not programs_of(process.pid), "pinch to detach")
+    wait_until(lambda: not links_of(process.pid), "pinch to detach")
     assert process.poll() is None
     report = parse_report(read("report.json", "rb"))
     check_laws(report)
@@ -652,11 +650,11 @@ def run_duration():
     process = start(PINCH, "run", "-q", "--duration", "100ms", "--json", "second.json", "--", "sh",
                     "-c", CATCHER, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                     start_new_session=True)
-    assert process.stdout.readline() == b"ready\n"
+    assert read_line(process) == b"ready\n"
     wait_until(lambda: os.path.exists("second.json"), "the report")
-    wait_until(lambda: not programs_of(process.pid), "pinch to detach")
+    wait_until(lambda: not links_of(process.pid), "pinch to detach")
     process.send_signal(signal.SIGTERM)
-    assert process.stdout.readline() == b"caught\n", "a signal after the duration is not passed on"
+    assert read_line(process) == b"caught\n", "a signal after the duration is not passed on"
     assert process.wait(LIMIT_S) == 9
     process.stdout.close()
 
@@ -699,8 +697,8 @@ fds = {fd: os.stat(int(fd)).st_mode >> 12 for fd in os.listdir("/proc/self/fd") 
        and os.path.exists("/proc/self/fd/" + fd)}
 print("fds", sorted(fds))
 print("oom", open("/proc/self/oom_score_adj").read(), open("/proc/self/timerslack_ns").read())
-print("group", os.getpgrp() == os.getppid() or os.getpgrp(), os.getsid(0))
-print("env", sorted((k, v) for k, v in os.environ.items() if k not in ("_", "LINES", "COLUMNS")))
+print("group", os.getpgrp(), os.getsid(0))
+print("env", sorted(os.environ.items()))
 """
     command = ["/usr/bin/python3", "-c", ask]
 
@@ -710,7 +708,7 @@ print("env", sorted((k, v) for k, v in os.environ.items() if k not in ("_", "LIN
         os.nice(7)
         os.umask(0o031)
     prefix = ["prlimit", "--nofile=100:200", "--core=0:0"]
-    direct = subprocess.run(prefix + ["sh", "-c", '"$@"; exit $?', "sh"] + command,
+    direct = subprocess.run(prefix + command,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.DEVNULL, preexec_fn=odd).stdout.decode()
     traced = start(*prefix, PINCH, "run", "-q", "--", *command, stdin=subprocess.DEVNULL,
@@ -732,7 +730,7 @@ def sigchld_ignored():
 def stopped_command():
     process = start(PINCH, "run", "-q", "--json", "report.json", "--", "sh", "-c",
                     "echo ready; read x; exit 4", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"ready\n"
+    assert read_line(process) == b"ready\n"
     child = child_of(process.pid)
     os.kill(child, signal.SIGSTOP)
     wait_until(lambda: status_of(child)["State"][0] == "T", "it to stop")

@@ -10,6 +10,7 @@ of the sentences to run; KEEP, to keep the private directory.
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -72,6 +73,19 @@ def stop(process, number=signal.SIGKILL):
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
                 stream.close()
+
+
+def read_line(process):
+    """One line of its standard output; b"" at the end."""
+    line = b""
+    while not line.endswith(b"\n"):
+        assert select.select([process.stdout], [], [], LIMIT_S)[0], \
+            f"no line from {process.args} within {LIMIT_S} s"
+        byte = os.read(process.stdout.fileno(), 1)
+        if not byte:
+            break
+        line += byte
+    return line
 
 
 def wait_until(condition, what, limit_s=LIMIT_S):
@@ -313,8 +327,15 @@ def pinch_programs():
             and any(p.get("name") == n or p.get("name") == n[:15] for n in BPF_NAMES)]
 
 
-def programs_of(pid):
-    return [p for p in pinch_programs() if pid in p[2]]
+def links_of(pid):
+    """How many BPF links the process holds: what it has attached, not only loaded."""
+    count = 0
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            count += "bpf_link" in os.readlink(f"/proc/{pid}/fd/{fd}")
+    except OSError:
+        pass
+    return count
 
 
 def assert_nothing_attached():

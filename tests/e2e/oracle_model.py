@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-CMetric by brute force, from what perf recorded. It shares nothing with pinch but the definitions
+CMetric by brute force, from what ftrace recorded. It shares nothing with pinch but the definitions
 (DESIGN section 3): first the states of each thread as a list of intervals, then every stretch
 between two changes of any thread is divided among the threads active in it.
 """
@@ -10,8 +10,7 @@ import re
 RUNNING, RUNNABLE, BLOCKED, DEAD = "running", "runnable", "blocked", "dead"
 ACTIVE = (RUNNING, RUNNABLE)
 
-# The thread is -1 when it is past its end.
-LINE = re.compile(rb"^\s*-?\d+\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+sched:(\w+):\s+(.*)$")
+LINE = re.compile(rb"^.*\[(\d+)\]\s+\S+\s+(\d+)\.(\d{6}):\s+(sched_\w+):\s+(.*)$")
 SWITCH = re.compile(rb"prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> .*next_pid=(\d+) ")
 PID = re.compile(rb" pid=(\d+)")
 CHILD = re.compile(rb" child_pid=(\d+)")
@@ -23,13 +22,13 @@ class Damaged(Exception):
 
 
 def parse(lines):
-    """(time in ns, CPU, event, payload) of each line of `perf script -F tid,cpu,time,event,trace`."""
+    """(time in ns, CPU, event, payload) of each line of tracefs' `trace`."""
     for line in lines:
         match = LINE.match(line)
         if match:
-            seconds, ns = int(match[2]), int(match[3])
-            yield seconds * 1_000_000_000 + ns, int(match[1]), match[4].decode(), match[5]
-        elif line.strip():      # lost events, or what this does not understand
+            time_ns = int(match[2]) * 1_000_000_000 + int(match[3]) * 1000
+            yield time_ns, int(match[1]), match[4].decode(), match[5]
+        elif line.strip() and not line.startswith(b"#"):    # lost events, or not understood
             raise Damaged(line.decode("utf-8", "replace").strip())
 
 
@@ -71,7 +70,9 @@ class Model:
         self.by_tid = {}                        # those alive
         self.is_begun = False
         self.on_cpu = {}                        # by CPU: (tid, time of the last switch)
-        self.holes, self.blind_ns, self.hole_ns = 0, 0, 0
+        self.holes = 0                          # switches that were not told of
+        self.lost_wakes, self.blind_ns, self.hole_ns = 0, 0, 0
+        self.blind_cpu_ns = collections.Counter()       # by tid: when it got the CPU is not known
         for time_ns, cpu, event, payload in events:
             self.add(time_ns, cpu, event, payload, command_pid)
 
@@ -85,8 +86,6 @@ class Model:
         if event == "sched_process_exec":
             match = EXEC.search(payload)
             self.on_exec(time_ns, int(match[1]), int(match[2]), command_pid)
-        elif not self.is_begun:
-            pass
         elif event == "sched_switch":
             match = SWITCH.search(payload)
             self.look_for_hole(time_ns, cpu, int(match[1]), int(match[3]))
@@ -103,16 +102,17 @@ class Model:
     def look_for_hole(self, time_ns, cpu, out_tid, in_tid):
         """
         Who leaves a CPU must be who came to it last. If not, the kernel itself told of nothing
-        on that CPU for a while: seen on virtual machines, by perf, ftrace and BPF alike.
+        on that CPU for a while, as some do when it leaves the idle task, or a thread that a
+        sandbox hides.
         """
         last_tid, last_ns = self.on_cpu.get(cpu, (out_tid, time_ns))
         self.on_cpu[cpu] = (in_tid, time_ns)
         if last_tid == out_tid:
             return
         self.hole_ns = last_ns
-        if last_tid in self.by_tid or out_tid in self.by_tid:
-            self.holes += 1
-            self.blind_ns += time_ns - last_ns
+        self.blind_cpu_ns[last_tid] += time_ns - last_ns
+        self.blind_cpu_ns[out_tid] += time_ns - last_ns
+        self.holes += last_tid in self.by_tid or out_tid in self.by_tid
 
     def on_exec(self, time_ns, tid, old_tid, command_pid):
         if tid == command_pid and not self.is_begun:
@@ -124,6 +124,8 @@ class Model:
     def on_switch(self, time_ns, out_tid, state, in_tid):
         thread = self.by_tid.get(out_tid)
         if thread:
+            if thread.state == BLOCKED:
+                self.note_lost_wake(time_ns, thread.changes[-1][0])
             if state[0] == "R":
                 thread.become(time_ns, RUNNABLE)
             elif state[0] in "ZX":
@@ -132,9 +134,15 @@ class Model:
             else:
                 thread.become(time_ns, BLOCKED)
         thread = self.by_tid.get(in_tid)
-        if thread and not thread.get_cpu(time_ns):
-            self.holes += 1
-            self.blind_ns += time_ns - self.hole_ns
+        if thread:
+            blocked_ns = thread.changes[-1][0]
+            if not thread.get_cpu(time_ns):
+                self.note_lost_wake(time_ns, blocked_ns)
+
+    def note_lost_wake(self, time_ns, blocked_ns):
+        """When the thread became active is not known: since the last hole, or since it blocked."""
+        self.lost_wakes += 1
+        self.blind_ns += time_ns - max(self.hole_ns, blocked_ns)
 
     def solve(self):
         """Times and CMetrics by tid, and by number of active threads."""

@@ -99,7 +99,8 @@ def multi_mutex():
 def multi_lock():
     report = trace("multi_lock", options=["--top", 100])
     assert_leads(report, "big_work")
-    assert sum_of(report, "big_work") > 10 * sum_of(report, "medium_work"), describe(report)
+    # A slice in which big_work ran and medium_work then waited is medium_work's.
+    assert sum_of(report, "big_work") > 3 * sum_of(report, "medium_work"), describe(report)
 
 
 @test("mutex: nearly all is stalled, and mutex_work's sleep is what ends the stalls")
@@ -181,7 +182,7 @@ def inline_chain():
     assert frames == [("inner", True), ("middle", True), ("outer", False)], frames
     assert base_name(first["functions"][0]["function"]) == "inner", first["functions"][0]
     assert first["functions"][0]["lines"][0]["file"].endswith("inline_chain.c")
-    assert first["cmetric_ns"] > 0.5 * report["target"]["wall_ns"]
+    assert sum_of(report, "inner") > 0.5 * report["target"]["wall_ns"], describe(report)
 
 
 def check_plugin(report):

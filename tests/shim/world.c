@@ -74,7 +74,7 @@ static void expect_frames(struct world *world, uint32_t cpu, uint32_t path)
 
 static void check_counts(struct world *world)
 {
-	uint64_t integral = (active_integral(shim_now_ns) - world->integral_base) & INTEGRAL_MASK;
+	uint64_t integral = (active_integral(activity, shim_now_ns) - world->integral_base) & INTEGRAL_MASK;
 
 	for (uint32_t cpu = 0; cpu < world->options.cpu_count; cpu++)
 		world_require(world, !shim_read(&rings, cpu, NULL));
@@ -135,7 +135,7 @@ void world_init(struct world *world, const struct world_options *options)
 	shim_set_option(trace_all, options->trace_all);
 	shim_set_option(own_pid, options->own_pid);
 	keep_all_above_ns = options->keep_all_above_ns;
-	world->integral_base = active_integral(shim_now_ns);
+	world->integral_base = active_integral(activity, shim_now_ns);
 	for (uint32_t cpu = 0; cpu < options->cpu_count; cpu++) {
 		struct world_task *idle = &world->idle[cpu];
 

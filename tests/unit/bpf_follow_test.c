@@ -234,7 +234,8 @@ TEST(more_threads_than_can_be_counted_are_refused)
 	CHECK(threads_untracked == 2 && threads_born == THREADS_ACTIVE_MAX);
 
 	/* The integral holds as many: a second later, 65535 seconds of activity. */
-	CHECK(((active_integral(shim_now_ns + 1000000000) - active_integral(shim_now_ns)) &
+	CHECK(((active_integral(activity, shim_now_ns + 1000000000) -
+		active_integral(activity, shim_now_ns)) &
 	       INTEGRAL_MASK) == THREADS_ACTIVE_MAX * 1000000000ull);
 
 	children[0].__state = TASK_DEAD;

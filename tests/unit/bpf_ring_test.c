@@ -236,34 +236,6 @@ TEST(slots_go_on_after_the_last_slot_and_after_the_last_position)
 	CHECK(wraps > 150);
 }
 
-static void wake_elsewhere(void)
-{
-	const struct cpu_counts *here = &cpu_counts[0];
-
-	if (here->slots_begun != here->slots_done)
-		shim_thread(&task->task)->phase = PHASE_RUNNABLE;
-}
-
-TEST(a_record_that_is_cancelled_leaves_nothing)
-{
-	begin(1);
-	shim_make_slots(1, 2);
-	for (uint32_t i = 0; i < 10; i++) {
-		uint64_t position = cpu_counts[0].slots_begun;
-
-		shim_at_point = wake_elsewhere;
-		send_wake();
-		shim_at_point = NULL;
-		CHECK(cpu_counts[0].slots_begun == position && !shim_records_open());
-		CHECK(cpu_counts[0].slots_done == position && !cpu_counts[0].lost);
-		CHECK(!active_count() && !shim_read(&rings, 0, NULL));
-		send_switch();
-		CHECK(shim_read(&rings, 0, NULL)->event == TRACE_EVENT_SCHED_SWITCH);
-		CHECK(!shim_read(&rings, 0, NULL));
-	}
-	end();
-}
-
 /* --- What a reader sees that looks at each point of a program ------------------------------- */
 
 static uint64_t begun_seen, begun_seen_ns, done_seen;	/* begun_seen_ns: when it first was */

@@ -66,6 +66,75 @@ TEST(lines_and_inlined_calls_are_found_in_every_form_of_debug_information)
 	}
 }
 
+TEST(files_told_from_the_root_of_a_build_are_not_looked_for_in_its_folders)
+{
+	static const char *const names[] = { "debian4", "debian5" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		fixture_begin(&fixture);
+		resolve_in(&fixture, names[i], names[i], "place_inlined");
+		CHECK(has_inlined_lines());
+		assert_string_equal(fixture.frames[0].file, "./source/symbol_inputs/inlined.c");
+		assert_string_equal(fixture.frames[2].file, "./source/symbol_inputs/inlined.c");
+		fixture_end(&fixture);
+	}
+}
+
+/* Line i of a unit's source is for byte i - UNIT_LINES_BEFORE. */
+enum { UNITS = 30, UNIT_LINES = 20000, UNIT_LINES_BEFORE = 4 };
+
+TEST(many_units_take_no_more_memory_than_few)
+{
+	struct symbol_request requests[UNITS];
+	uint64_t begin_bytes, start[UNITS];
+	char name[32];
+
+	fixture_begin(&fixture);
+	begin_bytes = symbols_memory_bytes(fixture.symbols);
+	CHECK(begin_bytes > 0);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("units"));
+	for (unsigned int i = 0; i < UNITS; i++) {
+		snprintf(name, sizeof(name), "unit_%u", i + 1);
+		start[i] = input_offset("units", name);
+		requests[i] = (struct symbol_request){
+			.pid = NOBODY, .time_ns = UINT64_MAX, .is_return = true,
+			.address = MAP_START + start[i] + UNIT_LINES / 2 + i + 1,
+		};
+	}
+	symbols_prepare(fixture.symbols, requests, UNITS);
+	for (unsigned int i = 0; i < UNITS; i++) {
+		resolve(&fixture, start[i] + UNIT_LINES / 2 + i);
+		snprintf(name, sizeof(name), "unit_%u", i + 1);
+		CHECK(fixture.count == 1);
+		assert_string_equal(fixture.frames[0].function, name);
+		CHECK(fixture.frames[0].line == UNIT_LINES_BEFORE + UNIT_LINES / 2 + i);
+		/* Back and forth, without preparation. */
+		resolve(&fixture, start[UNITS - 1 - i] + UNIT_LINES - 1);
+		CHECK(fixture.frames[0].line == UNIT_LINES_BEFORE + UNIT_LINES - 1);
+	}
+	/* Kept, the lines of these units would take twice as much. */
+	CHECK(symbols_memory_bytes(fixture.symbols) - begin_bytes < 12 << 20);
+	fixture_end(&fixture);
+}
+
+TEST(what_is_prepared_need_not_be_mapped)
+{
+	struct symbol_request requests[] = {
+		{ .pid = NOBODY, .time_ns = 20, .address = 0 },
+		{ .pid = NOBODY, .time_ns = 20, .address = 0, .is_return = true },
+		{ .pid = NOBODY + 1, .time_ns = 20, .address = UINT64_MAX },
+		{ .pid = NOBODY, .time_ns = 20, .address = MAP_START + MAP_BYTES - 1 },
+	};
+
+	fixture_begin(&fixture);
+	symbols_prepare(fixture.symbols, NULL, 0);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("pie"));
+	symbols_prepare(fixture.symbols, requests, sizeof(requests) / sizeof(*requests));
+	resolve_in(&fixture, "pie", "pie", "place_inlined");
+	CHECK(has_inlined_lines());
+	fixture_end(&fixture);
+}
+
 TEST(a_return_address_means_the_call_before_it)
 {
 	uint64_t end;

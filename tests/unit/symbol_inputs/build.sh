@@ -16,6 +16,27 @@ c -g -gsplit-dwarf "$here/inlined.c" -o split
 c -g -fPIC -shared -DIS_LIBRARY "$here/inlined.c" -o libinlined.so
 g++ -O2 -g "$here/names.cpp" -o names
 
+# As Debian builds: the file and the folder where the compiler ran are told from the same root.
+mkdir -p builddir
+for version in 4 5; do
+	(cd builddir && c -g -gdwarf-$version -fdebug-prefix-map="$here=./source/symbol_inputs" \
+		-fdebug-prefix-map="$(pwd -P)=./builddir/here" "$here/inlined.c" -o "../debian$version")
+done
+
+# Many units, each with a line for every byte of its code.
+{
+	echo ".globl unit_UNIT"
+	echo ".type unit_UNIT, @function"
+	echo "unit_UNIT:"
+	yes nop | head -n 20000
+	echo ".size unit_UNIT, . - unit_UNIT"
+} >unit.s
+for i in $(seq 30); do
+	sed "s/UNIT/$i/g" unit.s >"unit_$i.s"
+	as --gdwarf-5 "unit_$i.s" -o "unit_$i.o"
+done
+c -shared -nostdlib unit_*.o -o units
+
 # Units whose addresses only their own ranges tell.
 objcopy --remove-section=.debug_aranges pie no_aranges
 
