@@ -136,7 +136,8 @@ $(UNIT_TESTS): $O/tests/%: tests/unit/%.c $(TEST_SUPPORT) $O/libpinch.a
 
 $O/tests/replay: tests/golden/replay.c $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $^ $(LDLIBS)
+	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
+		$O/libpinch.a $(LDLIBS)
 
 # The BPF programs as plain C, against a shim of the kernel's helpers. tests/shim comes first.
 BPF_HOST_O := $(patsubst bpf/%.bpf.c,$O/tests/bpf/%.o,$(wildcard bpf/*.bpf.c)) \

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static void (*message_prologue)(void);
 
 void fail_set_prologue(void (*prologue)(void))
@@ -11,22 +13,26 @@ void fail_set_prologue(void (*prologue)(void))
 	message_prologue = prologue;
 }
 
-/* One write for each message, so that lines of several processes do not mix. */
+/*
+ * One write for each message, so that lines of several processes do not mix. Names in it may
+ * be a traced program's or a file's: none of them can drive the terminal.
+ */
 static void message(const char *kind, int err, const char *format, va_list args)
 {
-	char line[2048];
-	int n = snprintf(line, sizeof(line), "pinch: %s", kind);
+	struct text line = { 0 };
+	char plain[2048];
 
-	n += vsnprintf(line + n, sizeof(line) - n, format, args);
-	if (n > (int)sizeof(line) - 200)
-		n = sizeof(line) - 200;
+	vsnprintf(plain, sizeof(plain), format, args);
+	text_printf(&line, "pinch: %s", kind);
+	text_put_escaped(&line, plain);
 	if (err)
-		n += snprintf(line + n, sizeof(line) - n, ": %s", strerror(-err));
-	line[n++] = '\n';
+		text_printf(&line, ": %s", strerror(-err));
+	text_put(&line, "\n");
 	if (message_prologue)
 		message_prologue();
 	fflush(stdout);
-	fwrite(line, 1, n, stderr);
+	fwrite(line.bytes, 1, line.length, stderr);
+	text_fini(&line);
 }
 
 int fail(int err, const char *format, ...)
