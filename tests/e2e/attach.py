@@ -327,7 +327,8 @@ def cpu_ticks(pid):
 
 @test("a target in another PID namespace: ids as it sees them, and the host's beside")
 def namespace():
-    target = start("unshare", "--pid", "--fork", "--mount-proc", program("cpu_bound"), 2, 100000)
+    target = start("unshare", "--pid", "--fork", "--mount-proc", program("cpu_bound"), 2, 100000,
+                   stderr=subprocess.DEVNULL)
     children = f"/proc/{target.pid}/task/{target.pid}/children"
     wait_until(lambda: read(children).split(), "unshare to fork")
     pid = int(read(children).split()[0])

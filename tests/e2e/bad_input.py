@@ -17,7 +17,7 @@ import sys
 import termios
 import time
 
-from lib import LIMIT_S, PINCH, Result, Skip, assert_nothing_attached, check_laws, describe, \
+from lib import LIMIT_S, PINCH, Skip, assert_nothing_attached, check_laws, describe, \
     find_path, finish, functions_of, is_alive, links_of, main, parse_report, pinch, program, \
     read, read_line, run, start, status_of, stop, test, wait_until
 
@@ -102,7 +102,7 @@ def brief():
     assert run("false", status=1).report["target"]["exit_status"] == 1
 
 
-# --- Targets ---------------------------------------------------------------------------------------
+# --- Targets -------------------------------------------------------------------------------------
 
 @test("attach to a process that does not exist: status 1 and a reason")
 def no_process():
@@ -133,7 +133,7 @@ def not_ours():
     assert done.status in (1, 2) and "kernel thread" in done.text, done.text
 
 
-@test("attach to a process that is dead already ends by itself, and does not call it a kernel thread")
+@test("attach to a process that is dead already ends, and does not call it a kernel thread")
 def zombie():
     process = start("true")
     wait_until(lambda: status_of(process.pid).get("State", "")[:1] == "Z", "it to end")
@@ -165,7 +165,7 @@ def thread_id():
     stop(target)
 
 
-# --- Privileges and kernels -------------------------------------------------------------------------
+# --- Privileges and kernels ----------------------------------------------------------------------
 
 def refused_without(prefix, words, absent=()):
     os.chmod(".", 0o755)
@@ -230,7 +230,7 @@ def few_files():
     assert result.status == 0 or result.text.startswith("pinch: "), result.text
 
 
-# --- Binaries ----------------------------------------------------------------------------------------
+# --- Binaries ------------------------------------------------------------------------------------
 
 def sections(data):
     """[(name, header offset, offset, size)] of a 64-bit ELF."""
@@ -320,7 +320,7 @@ def deleted_binary():
     stop(target)
 
 
-@test("a program whose file is replaced by garbage after it was started: the garbage is not believed")
+@test("a program whose file was replaced by garbage after its start: that is not believed")
 def replaced_binary():
     path = os.path.abspath(shutil.copy(program("cpu_bound"), "replaced"))
     target = start(path, 2, 100000)
@@ -354,7 +354,7 @@ def other_binary():
     stop(target)
 
 
-# --- Output --------------------------------------------------------------------------------------------
+# --- Output --------------------------------------------------------------------------------------
 
 @test("an output that cannot be written is refused before the command is run")
 def unwritable():
@@ -383,7 +383,8 @@ def disk_full():
         result = in_namespace(
             'mount -t tmpfs -o size=64k none /mnt; cd /mnt; echo old >report; '
             'dd if=/dev/zero of=filler bs=1k 2>/dev/null || true; '
-            f'"$PINCH" run -q --top 100 -v {option} report -- "$1" >/dev/null && status=0 || status=$?; '
+            f'"$PINCH" run -q --top 100 -v {option} report -- "$1" >/dev/null && status=0 '
+            '|| status=$?; '
             'cat report; ls -A; echo $status', program("pipeline_stages"))
         lines = result.out.decode("utf-8", "replace").splitlines()
         assert lines == ["old", "filler", "report", "125"], (option, lines, result.text)
@@ -442,7 +443,7 @@ def quiet():
     assert "CMetric" in read("text")
 
 
-# --- Losses ----------------------------------------------------------------------------------------------
+# --- Losses --------------------------------------------------------------------------------------
 
 @test("a ring buffer that overflows: counted, shown, and the account still closes")
 def overflow():
@@ -479,7 +480,7 @@ def resynchronised():
         f"time that was told wrong is not in the gaps: {alone}, {report['losses']}"
 
 
-# --- How pinch and its command end ----------------------------------------------------------------------------
+# --- How pinch and its command end ---------------------------------------------------------------
 
 def become_reaper():
     """Children of a killed pinch become ours, so that their status can be seen."""
@@ -685,7 +686,8 @@ def statuses():
 def environment():
     ask = r"""
 import os, resource, signal
-status = dict(l.split(":\t", 1) for l in open("/proc/self/status").read().splitlines() if ":\t" in l)
+lines = open("/proc/self/status").read().splitlines()
+status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 for key in ("SigBlk", "SigIgn", "SigCgt", "CapEff", "CapInh", "CapBnd", "Uid", "Gid", "NoNewPrivs",
             "Seccomp", "Cpus_allowed"):
     print(key, status.get(key))
@@ -750,7 +752,7 @@ def orphans():
             os.waitpid(int(pid), 0)
 
 
-# --- Options ---------------------------------------------------------------------------------------------------
+# --- Options -------------------------------------------------------------------------------------
 
 @test("options end at the command or at --: what follows belongs to the command")
 def command_options():
@@ -813,7 +815,7 @@ def durations():
         assert pinch("run", "-q", "--duration", text, "--", "true").status == 0, text
 
 
-# --- Extreme programs -----------------------------------------------------------------------------------------------
+# --- Extreme programs ----------------------------------------------------------------------------
 
 @test("fork_storm: a thousand children are counted, their work is named, the status is 7")
 def fork_storm():

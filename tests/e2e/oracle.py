@@ -66,7 +66,7 @@ class Recorder:
             lost = [line for line in stats.splitlines()
                     if line.startswith(("overrun", "dropped")) and not line.endswith(": 0")]
             assert not lost, f"the recorder lost events on {cpu}: {lost}"
-        return read(os.path.join(self.path, "trace"), "rb").splitlines()
+        return read(os.path.join(self.path, "trace"), "rb").split(b"\n")
 
 
 def record(*command):

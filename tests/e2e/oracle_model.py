@@ -28,7 +28,7 @@ def parse(lines):
         if match:
             time_ns = int(match[2]) * 1_000_000_000 + int(match[3]) * 1000
             yield time_ns, int(match[1]), match[4].decode(), match[5]
-        elif line.strip() and not line.startswith(b"#"):    # lost events, or not understood
+        elif b"LOST" in line:
             raise Damaged(line.decode("utf-8", "replace").strip())
 
 
@@ -88,16 +88,18 @@ class Model:
             self.on_exec(time_ns, int(match[1]), int(match[2]), command_pid)
         elif event == "sched_switch":
             match = SWITCH.search(payload)
-            self.look_for_hole(time_ns, cpu, int(match[1]), int(match[3]))
-            self.on_switch(time_ns, int(match[1]), match[2].decode(), int(match[3]))
+            if match:       # else a thread with a line feed in its name: nobody of ours
+                self.look_for_hole(time_ns, cpu, int(match[1]), int(match[3]))
+                self.on_switch(time_ns, int(match[1]), match[2].decode(), int(match[3]))
         elif event == "sched_waking":
-            thread = self.by_tid.get(int(PID.search(payload)[1]))
+            match = PID.search(payload)
+            thread = match and self.by_tid.get(int(match[1]))
             if thread:
                 thread.wake(time_ns)
         elif event == "sched_process_fork":
-            parent = int(PID.search(payload)[1])
-            if parent in self.by_tid:
-                self.begin(int(CHILD.search(payload)[1]), time_ns, RUNNABLE)
+            parent, child = PID.search(payload), CHILD.search(payload)
+            if parent and child and int(parent[1]) in self.by_tid:
+                self.begin(int(child[1]), time_ns, RUNNABLE)
 
     def look_for_hole(self, time_ns, cpu, out_tid, in_tid):
         """
