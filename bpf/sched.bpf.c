@@ -142,12 +142,7 @@ static __always_inline void on_waking(struct cpu_counts *here, struct task_struc
 		slot_end(here);
 }
 
-/*
- * Fires in the waker, before the thread is on a run queue. A thread that has not left its
- * CPU yet will see for itself that it need not sleep: it is no wake-up then.
- */
-SEC("tp_btf/sched_waking")
-int BPF_PROG(sched_waking, struct task_struct *task)
+static __always_inline int on_wake_event(struct task_struct *task)
 {
 	struct cpu_counts *here = counts_here();
 	__u64 begin_ns = cost_begin(here);
@@ -155,4 +150,24 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	on_waking(here, task);
 	cost_end(here, begin_ns);
 	return 0;
+}
+
+/*
+ * Fires in the waker, before the thread is on a run queue. A thread that has not left its
+ * CPU yet will see for itself that it need not sleep: it is no wake-up then.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	return on_wake_event(task);
+}
+
+/*
+ * Fires when it is on a run queue. Only a thread whose last switch came right between its waker's
+ * look at it and the mark that the waker leaves in its state is still taken for asleep by then.
+ */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(sched_wakeup, struct task_struct *task)
+{
+	return on_wake_event(task);
 }

@@ -108,6 +108,7 @@ static void check_tracepoints(struct machine_check *check)
 	} needed[] = {
 		{ "sched_switch", 5 },	/* the last one is the state, since 5.18 */
 		{ "sched_waking", 2 },
+		{ "sched_wakeup", 2 },
 		{ "sched_process_fork", 3 },
 		{ "sched_process_exec", 4 },
 		{ "sched_process_exit", 2 },

@@ -54,16 +54,8 @@ struct record_mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t start, size, file_offset;
-	union {
-		struct {
-			uint32_t major, minor;
-			uint64_t inode, inode_generation;
-		} file;
-		struct {
-			uint8_t build_id_size, reserved[3];
-			uint8_t build_id[20];
-		} build_id;
-	};
+	uint32_t major, minor;
+	uint64_t inode, inode_generation;
 	uint32_t protection, flags;
 	char path[];
 };
@@ -84,6 +76,10 @@ struct record_lost {
 	uint64_t id, lost;
 };
 
+/*
+ * Does not ask for build-ids: a kernel that has given one to us tells all other readers that
+ * their records have one, too (perf_event_mmap_output() leaves its mark), and perf fails on that.
+ */
 static int open_cpu(struct sideband *sideband, unsigned int cpu)
 {
 	struct cpu_buffer *buffer = &sideband->buffers[cpu];
@@ -95,7 +91,6 @@ static int open_cpu(struct sideband *sideband, unsigned int cpu)
 		.sample_id_all = 1,
 		.mmap = 1,
 		.mmap2 = 1,
-		.build_id = 1,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
@@ -199,15 +194,11 @@ static void on_mmap2(struct sideband *sideband, const struct record_mmap2 *recor
 	e->start = record->start;
 	e->size = record->size;
 	e->file_offset = record->file_offset;
-	if (record->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		e->build_id_size = record->build_id.build_id_size;
-		if (e->build_id_size > sizeof(record->build_id.build_id))
-			e->build_id_size = 0;
-		memcpy(e->build_id, record->build_id.build_id, e->build_id_size);
-	} else {
-		e->major = record->file.major;
-		e->minor = record->file.minor;
-		e->inode = record->file.inode;
+	/* Another reader may have asked for the build-id, which takes the place of these. */
+	if (!(record->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
+		e->major = record->major;
+		e->minor = record->minor;
+		e->inode = record->inode;
 	}
 	memcpy(e->path, record->path, path_bytes - 1);
 	push(sideband, e, size_bytes);

@@ -30,7 +30,7 @@ PROGRAMS = os.path.join(BUILD, "programs")
 # A limit, never an expectation: it only turns a hang into a failure.
 LIMIT_S = 60
 
-BPF_NAMES = {"sched_switch", "sched_waking", "sched_process_fork", "sched_process_exec",
+BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork", "sched_process_exec",
              "sched_process_exit", "task_rename", "list_threads", "sample"}
 
 tests = []
