@@ -2,8 +2,8 @@
 #include "collect/governor.h"
 
 enum {
-	/* At 1 to 1.5 us for a stack (make bench), about 1 % of a CPU. */
-	STACKS_A_CPU_AND_SECOND = 8000,
+	/* At 1 to 2 us for a stack (make bench), less than 1 % of a CPU. */
+	STACKS_A_CPU_AND_SECOND = 4000,
 	THRESHOLD_FIRST_NS = 1000,
 };
 
