@@ -291,7 +291,9 @@ def stopped():
     wait_until(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 2, "its thread")
     process = attach("-p", target.pid)
     target.send_signal(signal.SIGSTOP)
-    wait_until(lambda: status_of(target.pid)["State"][0] == "T", "it to stop")
+    tasks = f"{target.pid}/task"
+    wait_until(lambda: all(status_of(f"{tasks}/{tid}").get("State", "T")[0] == "T"
+                           for tid in os.listdir(f"/proc/{tasks}")), "its threads to stop")
     time.sleep(0.2)         # whatever it lasts: it is stalled for at least that
     target.send_signal(signal.SIGCONT)
     wait_until(lambda: status_of(target.pid)["State"][0] in "RS", "it to go on")

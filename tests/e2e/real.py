@@ -101,10 +101,13 @@ def mpi():
     by_process = {}
     for thread in report["threads"]:
         if thread["name"].startswith("stencil_mpi"):
-            by_process[thread["pid"]] = by_process.get(thread["pid"], 0) + thread["cmetric_ns"]
+            by_process[thread["pid"]] = by_process.get(thread["pid"], 0) + thread["running_ns"]
     shares = sorted(by_process.values(), reverse=True)
     assert len(shares) == 4, by_process
-    assert shares[0] > 1.5 * shares[1], f"CMetric by process: {by_process}"
+    assert shares[0] > 1.5 * shares[1], f"time on a CPU by process: {by_process}"
+    # What else runs on the machine makes all ranks wait for a CPU, not the others work.
+    heaviest = max(report["threads"], key=lambda t: t["cmetric_oncpu_ns"])
+    assert heaviest["pid"] == max(by_process, key=by_process.get), lib.describe(report)
     path = lib.find_path(report, "relax")
     assert path, lib.describe(report)
 
