@@ -80,6 +80,7 @@ void shim_forget_stacks(void);
 int sched_switch(void *ctx, bool preempt, struct task_struct *prev, struct task_struct *next,
 		 unsigned int prev_state);
 int sched_waking(void *ctx, struct task_struct *task);
+int sched_wakeup(void *ctx, struct task_struct *task);
 int sched_process_fork(void *ctx, struct task_struct *parent, struct task_struct *child);
 int sched_process_exec(void *ctx, struct task_struct *task);
 int sched_process_exit(void *ctx, struct task_struct *task);
