@@ -251,10 +251,15 @@ static void add_sample(struct findings *findings, struct tally *tally,
 	add_line(findings, tally, function, frame, sample->count);
 }
 
+/* Samples before stack tops, which stand for short slices, each as much as a sample of 4 ms. */
 static int functions_by_count(const void *a, const void *b)
 {
 	const struct report_function *x = a, *y = b;
+	uint64_t x_samples = x->count - x->stack_top_count;
+	uint64_t y_samples = y->count - y->stack_top_count;
 
+	if (x_samples != y_samples)
+		return x_samples < y_samples ? 1 : -1;
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return strcmp(x->name, y->name);

@@ -282,7 +282,8 @@ static int show(struct tracing *tracing, const struct report *report)
 		text_fini(&text);
 	}
 	if (!settings->is_quiet || settings->text_path) {
-		style = settings->text_path ? (struct view_style){ .has_unicode = true }
+		style = settings->text_path ? (struct view_style){ .has_unicode = true,
+							.full_paths = VIEW_FULL_PATHS_DEFAULT }
 					    : view_style_for(STDERR_FILENO);
 		style.fold = tracing->fold;
 		style.is_verbose = settings->is_verbose;

@@ -78,8 +78,8 @@ static void say_sampled(const struct page *page, const struct report_path *path,
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < path->function_count; i++)
-		count += path->functions[i].count;
-	if (!count || first->count < count / 2 || first->stack_top_count > first->count / 2)
+		count += path->functions[i].count - path->functions[i].stack_top_count;
+	if (!count || first->count - first->stack_top_count < count / 2)
 		return;
 	if (first->line_count && first->lines[0].file && first->lines[0].line)
 		line = &first->lines[0];
