@@ -212,7 +212,7 @@ class KernelSide:
     """
     What a running pinch holds in the kernel: its programs with their cost, and its maps. Read from
     /proc/PID/fdinfo, which costs pinch nothing; names come from bpftool, once, by the tags that
-    the kernel computes from the programs' instructions.
+    the kernel computes from the programs' instructions. Programs that are equal are shown as one.
     """
 
     def __init__(self, place):
@@ -228,7 +228,9 @@ class KernelSide:
                                    stdout=subprocess.PIPE).stdout
             for program in json.loads(shown):
                 if program["tag"] in tags:
-                    self.names[program["tag"]] = program["name"]
+                    names = self.names.setdefault(program["tag"], [])
+                    if program["name"] not in names:
+                        names.append(program["name"])
             process.stdin.close()
             process.stderr.close()
             processes.wait(process, processes.STOP_LIMIT_S)
@@ -254,10 +256,10 @@ class KernelSide:
         """Empty when pinch has ended or has closed its programs."""
         programs = {}
         for info in self._fdinfo(pid, "bpf-prog"):
-            programs[self.names.get(info["prog_tag"], info["prog_tag"])] = {
-                "run_ns": int(info["run_time_ns"]),
-                "runs": int(info["run_cnt"]),
-                "missed": int(info.get("recursion_misses", 0)),
-            }
+            name = ", ".join(self.names.get(info["prog_tag"], [info["prog_tag"]]))
+            counts = programs.setdefault(name, {"run_ns": 0, "runs": 0, "missed": 0})
+            counts["run_ns"] += int(info["run_time_ns"])
+            counts["runs"] += int(info["run_cnt"])
+            counts["missed"] += int(info.get("recursion_misses", 0))
         maps = [int(info["memlock"]) for info in self._fdinfo(pid, "bpf-map")]
         return {"programs": programs, "maps_bytes": sum(maps)} if programs and maps else {}

@@ -41,6 +41,22 @@ struct pt_regs {
 	unsigned long cs;
 };
 
+struct hrtimer_cpu_base {
+	int cpu;
+};
+
+struct hrtimer_clock_base {
+	struct hrtimer_cpu_base *cpu_base;
+};
+
+struct hrtimer {
+	struct hrtimer_clock_base *base;
+};
+
+struct tick_sched {
+	struct hrtimer sched_timer;
+};
+
 struct bpf_iter_meta {
 	__u64 session_id;
 };

@@ -30,10 +30,11 @@ struct cpu_counts {
 	__u64 runs;		/* of the scheduler's programs */
 	__u64 timed_runs;	/* of them, those whose time was taken */
 	__u64 timed_ns;
-	__u64 stacks;		/* taken */
+	__u64 stack_ns;		/* spent on taking stacks */
 	__u64 lost;		/* records, all */
 	__u64 samples_lost;
-	__u64 padding[6];
+	__u64 ticks;		/* of the kernel's timer */
+	__u64 padding[5];
 };
 _Static_assert(sizeof(struct cpu_counts) == 128, "no CPU writes to another's cache lines");
 

@@ -13,21 +13,17 @@ _Static_assert(sizeof(struct ev_sched_switch) <= sizeof(struct slot) &&
 /* Space for a record, its header filled in; NULL and counted when there is none. */
 static __always_inline void *slot_begin(struct cpu_counts *here, enum event_id id, __u32 thread)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), index;
 	__u64 at = here->slots_begun;
 	struct ev_header *header;
-	void *ring;
+	__u32 index;
 
 	if (at - here->slots_read > slot_mask)
 		goto lost;
 	/* Once this record has room: as long as more are lost, each would be a gap of its own. */
 	if (!gap_is_told())
 		goto lost;
-	ring = bpf_map_lookup_elem(&slot_rings, &cpu);
-	if (!ring)
-		goto lost;
-	index = at & slot_mask;
-	header = bpf_map_lookup_elem(ring, &index);
+	index = bpf_get_smp_processor_id() * (slot_mask + 1) + (at & slot_mask);
+	header = bpf_map_lookup_elem(&slots, &index);
 	if (!header)
 		goto lost;
 	/* Before the clock is read: see header_fill(). */

@@ -47,11 +47,8 @@ static __always_inline __u64 frame_mix(__u64 hash, __u64 frame)
 	return hash ^ (hash >> 32);
 }
 
-/*
- * Sends the stack of the current thread if it is new. Returns its name, 0 when there is
- * nothing to be read. Not inlined: it is large, and verified once.
- */
-static __noinline __u64 stack_take(void *ctx)
+/* As stack_take(). Not inlined: it is large, and verified once. */
+static __noinline __u64 stack_find(void *ctx)
 {
 	__u32 zero = 0;
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
@@ -64,7 +61,6 @@ static __noinline __u64 stack_take(void *ctx)
 
 	if (!s)
 		return 0;
-	counts_here()->stacks++;
 	if (kernel_stacks) {
 		kernel_bytes = bpf_get_stack(ctx, s->frames, STACK_DEPTH_MAX * sizeof(__u64), 0);
 		if (kernel_bytes < 0)
@@ -104,4 +100,18 @@ static __noinline __u64 stack_take(void *ctx)
 	else
 		bpf_map_update_elem(&stacks_known, &hash, &seen, BPF_ANY);
 	return hash;
+}
+
+/*
+ * Sends the stack of the current thread if it is new. Returns its name, 0 when there is
+ * nothing to be read.
+ */
+static __always_inline __u64 stack_take(void *ctx)
+{
+	struct cpu_counts *here = counts_here();
+	__u64 begin_ns = bpf_ktime_get_ns();
+	__u64 stack = stack_find(ctx);
+
+	here->stack_ns += bpf_ktime_get_ns() - begin_ns;
+	return stack;
 }

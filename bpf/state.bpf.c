@@ -3,6 +3,10 @@
 
 const volatile __u32 nmin = 0;
 const volatile __u32 stack_depth = STACK_DEPTH_MAX;
+const volatile __u32 sample_each_ticks = 0;
+const volatile __u32 hrtimer_bases_offset = 0;
+const volatile __u32 tick_cpu_sched_offset = 0;
+const volatile __u32 irq_regs_offset = 0;
 const volatile bool kernel_stacks = false;
 const volatile bool threads_only = false;
 const volatile bool processes_only = false;
@@ -12,7 +16,7 @@ const volatile __u32 slot_mask = 0;
 
 struct threads_map threads SEC(".maps");
 struct targets_map targets SEC(".maps");
-struct slot_rings_map slot_rings SEC(".maps");
+struct slots_map slots SEC(".maps");
 struct rings_map rings SEC(".maps");
 struct rings_map sample_rings SEC(".maps");
 struct scratch_map scratch SEC(".maps");

@@ -22,6 +22,9 @@ enum {
 /* Options; the verifier drops the branches that they rule out. */
 extern const volatile __u32 nmin;		/* 0: half of the living threads */
 extern const volatile __u32 stack_depth;	/* frames, 1 to STACK_DEPTH_MAX */
+extern const volatile __u32 sample_each_ticks;	/* 0: the kernel's tick is not used */
+/* Of the kernel's per-CPU variables by which it is known. */
+extern const volatile __u32 hrtimer_bases_offset, tick_cpu_sched_offset, irq_regs_offset;
 extern const volatile bool kernel_stacks;
 extern const volatile bool threads_only;	/* do not follow into new processes */
 extern const volatile bool processes_only;	/* first threads of processes only */
@@ -73,21 +76,15 @@ struct rings_map {
 
 /*
  * Context switches and wake-ups go to rings of fixed slots, which one CPU writes with its
- * interrupts off: no lock, no atomic operation. They are maps of the engine's making.
+ * interrupts off: no lock, no atomic operation. Here are the rings of all CPUs, one behind the
+ * other: an array's look-up is a few instructions, and an array of arrays' is not.
  */
 struct slots_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
-	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);		/* the engine says how many */
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct slot));
-};
-
-struct slot_rings_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, CPUS_MAX);
-	__uint(key_size, sizeof(__u32));
-	__array(values, struct slots_map);
 };
 
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
@@ -113,7 +110,7 @@ struct stacks_map {
 
 extern struct threads_map threads SEC(".maps");
 extern struct targets_map targets SEC(".maps");
-extern struct slot_rings_map slot_rings SEC(".maps");
+extern struct slots_map slots SEC(".maps");
 extern struct rings_map rings SEC(".maps");
 /* The sampler's own: it may interrupt a program that is writing to the others. */
 extern struct rings_map sample_rings SEC(".maps");

@@ -182,7 +182,7 @@ void collector_poll(struct collector *collector)
 	counts = kernel_counts(collector->kernel);
 	kernel_set_keep_all_above(collector->kernel,
 				  governor_update(&collector->governor, now_ns(),
-						  counts.stacks));
+						  counts.stack_ns));
 	if (collector->has_gap && now_ns() - collector->listed_ns > LIST_PERIOD_NS)
 		collector_list_threads(collector);
 }

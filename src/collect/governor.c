@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/governor.h"
 
-enum {
-	/* At 1 to 2 us for a stack (make bench), less than 1 % of a CPU. */
-	STACKS_A_CPU_AND_SECOND = 4000,
-	THRESHOLD_FIRST_NS = 1000,
-};
+/*
+ * Of the CPUs' time. At 1 to 4 us a stack (make bench) these are thousands a second; the program
+ * loses more than this, for a stack is taken with its CPU's run queue locked.
+ */
+static const double BUDGET = 0.003;
 
+static const uint32_t THRESHOLD_FIRST_NS = 1000;
 static const uint64_t PERIOD_NS = 50 * 1000 * 1000;
 
 void governor_init(struct governor *governor, unsigned int cpu_count, uint64_t now_ns)
 {
 	*governor = (struct governor){
-		.budget = (uint64_t)STACKS_A_CPU_AND_SECOND * cpu_count,
+		.cpu_count = cpu_count,
 		.period_begin_ns = now_ns,
 	};
 }
 
-uint32_t governor_update(struct governor *governor, uint64_t now_ns, uint64_t stacks_taken)
+uint32_t governor_update(struct governor *governor, uint64_t now_ns, uint64_t stack_ns)
 {
 	uint64_t period_ns = now_ns - governor->period_begin_ns;
 	double excess, threshold_ns = governor->threshold_ns;
 
 	if (period_ns < PERIOD_NS)
 		return governor->threshold_ns;
-	excess = (stacks_taken - governor->stacks_before) * 1e9 / period_ns / governor->budget;
+	excess = (double)(stack_ns - governor->stack_ns_before) / period_ns /
+		 (BUDGET * governor->cpu_count);
 	governor->period_begin_ns = now_ns;
-	governor->stacks_before = stacks_taken;
+	governor->stack_ns_before = stack_ns;
 
 	if (!governor->threshold_ns) {
 		if (excess > 1)
@@ -34,7 +36,7 @@ uint32_t governor_update(struct governor *governor, uint64_t now_ns, uint64_t st
 		return governor->threshold_ns;
 	}
 	/*
-	 * The rate falls with the threshold, at most in proportion to it. Rise fast, for the
+	 * The time falls with the threshold, at most in proportion to it. Rise fast, for the
 	 * program pays; fall slowly, for a burst is often followed by another.
 	 */
 	threshold_ns *= excess > 4 ? 4 : excess < 0.8 ? 0.8 : excess;

@@ -9,13 +9,16 @@
 #include <stdint.h>
 
 struct governor {
-	uint64_t budget;		/* stacks a second, on all CPUs */
+	unsigned int cpu_count;
 	uint64_t period_begin_ns;
-	uint64_t stacks_before;
+	uint64_t stack_ns_before;
 	uint32_t threshold_ns;		/* weight above which all stacks are kept; 0: no limit */
 };
 
 void governor_init(struct governor *governor, unsigned int cpu_count, uint64_t now_ns);
 
-/* Takes the stacks taken so far and returns the threshold, ns of CMetric, from now on. */
-uint32_t governor_update(struct governor *governor, uint64_t now_ns, uint64_t stacks_taken);
+/*
+ * Takes the time spent on stacks so far, of all CPUs, and returns the threshold, ns of CMetric,
+ * from now on.
+ */
+uint32_t governor_update(struct governor *governor, uint64_t now_ns, uint64_t stack_ns);

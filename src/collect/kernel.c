@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -16,6 +17,7 @@
 #include "collect/machine.h"
 #include "collect/sampler.h"
 #include "collect/slot_ring.h"
+#include "collect/tick.h"
 #include "shared.h"
 #include "pinch.skel.h"
 
@@ -40,7 +42,9 @@ struct kernel {
 	struct pinch_bpf *bpf;
 	struct cpu_rings *cpus;
 	unsigned int cpu_count;
-	uint32_t slot_count;
+	uint32_t slot_count;		/* a CPU */
+	const struct slot *slots;	/* of all CPUs */
+	size_t slots_bytes;
 	size_t ring_bytes;		/* of the main ones */
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
@@ -79,7 +83,7 @@ static void choose_sizes(struct kernel *kernel, size_t slots_bytes)
 
 static void free_cpu(struct cpu_rings *cpu)
 {
-	slot_ring_close(cpu->slots);
+	slot_ring_free(cpu->slots);
 	ring_close(cpu->main);
 	ring_close(cpu->samples);
 }
@@ -109,43 +113,56 @@ static int add_ring(struct bpf_map *array, uint32_t cpu, size_t size_bytes, stru
 	return err;
 }
 
-static int add_slot_ring(struct kernel *kernel, uint32_t cpu)
+/* The slots of all CPUs are one map. */
+static int add_slot_rings(struct kernel *kernel)
 {
-	struct bpf_map_create_opts options = {
-		.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP,
-	};
-	int fd, err;
+	size_t page_bytes = sysconf(_SC_PAGESIZE), cpu_bytes = kernel->slot_count * sizeof(struct slot);
+	const struct slot *slots;
 
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_slots", sizeof(uint32_t),
-			    sizeof(struct slot), kernel->slot_count, &options);
-	if (fd < 0)
-		return fail(-errno, "cannot make a ring of %u records", kernel->slot_count);
-	err = place(kernel->bpf->maps.slot_rings, cpu, fd);
-	if (!err) {
-		err = slot_ring_open(fd, kernel->slot_count, &kernel->bpf->bss->cpu_counts[cpu],
-				     &kernel->cpus[cpu].slots);
-		if (err)
-			fail(err, "cannot map the ring of CPU %u", cpu);
-	}
-	close(fd);
-	return err;
+	kernel->slots_bytes = (kernel->cpu_count * cpu_bytes + page_bytes - 1) & -page_bytes;
+	slots = mmap(NULL, kernel->slots_bytes, PROT_READ, MAP_SHARED,
+		     bpf_map__fd(kernel->bpf->maps.slots), 0);
+	if (slots == MAP_FAILED)
+		return fail(-errno, "cannot map the CPUs' rings of %zu bytes", cpu_bytes);
+	kernel->slots = slots;
+	for (unsigned int cpu = 0; cpu < kernel->cpu_count; cpu++)
+		kernel->cpus[cpu].slots = slot_ring_new(slots + cpu * kernel->slot_count,
+							kernel->slot_count,
+							&kernel->bpf->bss->cpu_counts[cpu]);
+	return 0;
 }
 
 static int make_rings(struct kernel *kernel)
 {
-	int err = 0;
+	int err;
 
 	kernel->cpus = xcalloc(kernel->cpu_count, sizeof(*kernel->cpus));
+	err = add_slot_rings(kernel);
 	for (unsigned int cpu = 0; cpu < kernel->cpu_count && !err; cpu++) {
-		err = add_slot_ring(kernel, cpu);
-		if (!err)
-			err = add_ring(kernel->bpf->maps.rings, cpu, kernel->ring_bytes,
-				       &kernel->cpus[cpu].main);
+		err = add_ring(kernel->bpf->maps.rings, cpu, kernel->ring_bytes,
+			       &kernel->cpus[cpu].main);
 		if (!err)
 			err = add_ring(kernel->bpf->maps.sample_rings, cpu, SAMPLE_RING_BYTES,
 				       &kernel->cpus[cpu].samples);
 	}
 	return err;
+}
+
+/* At the kernel's ticks if the period allows it, or else by timers. */
+static void choose_sampling(struct kernel *kernel)
+{
+	struct pinch_bpf *bpf = kernel->bpf;
+	uint64_t tick_ns = tick_period_ns();
+	struct tick_places places;
+
+	if (kernel->sample_period_ns && tick_ns && kernel->sample_period_ns % tick_ns == 0 &&
+	    !tick_find(&places)) {
+		bpf->rodata->sample_each_ticks = kernel->sample_period_ns / tick_ns;
+		bpf->rodata->hrtimer_bases_offset = places.hrtimer_bases;
+		bpf->rodata->tick_cpu_sched_offset = places.tick_cpu_sched;
+		bpf->rodata->irq_regs_offset = places.irq_regs;
+	}
+	bpf_program__set_autoload(bpf->progs.sample_tick, bpf->rodata->sample_each_ticks);
 }
 
 int kernel_open(const struct kernel_options *options, struct kernel **out)
@@ -178,6 +195,8 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	bpf->rodata->trace_all = options->trace_all;
 	bpf->rodata->own_pid = getpid();
 	bpf->rodata->slot_mask = kernel->slot_count - 1;
+	bpf_map__set_max_entries(bpf->maps.slots, kernel->cpu_count * kernel->slot_count);
+	choose_sampling(kernel);
 	err = pinch_bpf__load(bpf);
 	if (err) {
 		if (!machine_explain_missing())
@@ -205,6 +224,8 @@ void kernel_close(struct kernel *kernel)
 	for (unsigned int cpu = 0; kernel->cpus && cpu < kernel->cpu_count; cpu++)
 		free_cpu(&kernel->cpus[cpu]);
 	free(kernel->cpus);
+	if (kernel->slots)
+		munmap((void *)kernel->slots, kernel->slots_bytes);
 	sampler_free(kernel->sampler);
 	pinch_bpf__destroy(kernel->bpf);
 	free(kernel);
@@ -215,7 +236,8 @@ int kernel_attach(struct kernel *kernel)
 	struct pinch_bpf *bpf = kernel->bpf;
 	int err;
 
-	bpf_program__set_autoattach(bpf->progs.sample, false);
+	bpf_program__set_autoattach(bpf->progs.sample_timer, false);
+	bpf_program__set_autoattach(bpf->progs.sample_tick, false);
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
 	err = pinch_bpf__attach(bpf);
 	if (err)
@@ -224,9 +246,12 @@ int kernel_attach(struct kernel *kernel)
 	kernel->iterator = bpf_program__attach_iter(bpf->progs.list_threads, NULL);
 	if (!kernel->iterator)
 		return fail(-errno, "cannot list the kernel's threads");
-	if (kernel->sample_period_ns)
-		kernel->sampler = sampler_start(bpf->progs.sample, kernel->sample_period_ns,
-						kernel->cpu_count);
+	if (bpf->rodata->sample_each_ticks)
+		kernel->sampler = sampler_follow_ticks(bpf->progs.sample_tick);
+	else if (kernel->sample_period_ns)
+		kernel->sampler = sampler_start_timers(bpf->progs.sample_timer,
+						       kernel->sample_period_ns,
+						       kernel->cpu_count);
 	return 0;
 }
 
@@ -324,7 +349,7 @@ struct kernel_counts kernel_counts(const struct kernel *kernel)
 		const struct cpu_counts *cpu = &kernel->bpf->bss->cpu_counts[i];
 
 		counts.lost += cpu->lost;
-		counts.stacks += cpu->stacks;
+		counts.stack_ns += cpu->stack_ns;
 		counts.samples_lost += cpu->samples_lost;
 		counts.runs += cpu->runs;
 		timed_ns += cpu->timed_ns;

@@ -58,7 +58,7 @@ void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns);
 
 struct kernel_counts {
 	uint64_t lost, samples_lost;		/* records */
-	uint64_t stacks;			/* taken */
+	uint64_t stack_ns;			/* spent on taking stacks */
 	uint64_t threads_alive, threads_untracked;
 	uint64_t runs, run_ns;			/* of the scheduler's programs; ns are estimated */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A timer interrupt costs 1 us on a bare machine and 50 to 100 us in some virtual ones, which
- * threads that hand a lock around feel at once. It disturbs least right after the kernel's own
- * tick, which has interrupted them anyway (doc/decisions/0010).
+ * threads that hand a lock around feel at once. So samples are taken at the kernel's own ticks
+ * when the period allows it (doc/decisions/0010).
  */
 #include "collect/sampler.h"
 
@@ -10,53 +10,28 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-
-/* How long after a tick the sampling timers are started, so long after ticks they expire. */
-static const uint64_t AFTER_TICK_NS = 60 * 1000;
+#include "collect/tick.h"
 
 static const uint64_t TICK_NS_MAX = 4 * 1000 * 1000;
-/* Large machines do not wait for each CPU's tick in turn: the others sample out of step. */
-static const uint64_t ALIGNING_NS_MAX = 60 * 1000 * 1000;
 
 struct sampled_cpu {
 	int fd, link_fd;	/* -1: not sampled */
 };
 
 struct sampler {
-	struct sampled_cpu *cpus;
+	int tick_link_fd;		/* -1: timers are used */
+	struct sampled_cpu *cpus;	/* their timers */
 	unsigned int cpu_count;
-	uint64_t period_ns;
 	char note[160];
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
-/* The coarse clock advances at each tick: its resolution is the tick's period. */
-static uint64_t tick_period_ns(void)
-{
-	struct timespec resolution;
-
-	if (clock_getres(CLOCK_MONOTONIC_COARSE, &resolution))
-		return 0;
-	return resolution.tv_sec * 1000000000ull + resolution.tv_nsec;
-}
 
 uint64_t sampler_cheap_period(uint64_t wanted_ns)
 {
@@ -69,45 +44,35 @@ uint64_t sampler_cheap_period(uint64_t wanted_ns)
 	return (wanted_ns + tick_ns / 2) / tick_ns * tick_ns;
 }
 
-/*
- * When a CPU's next tick is due, modulo its period, as /proc/timer_list tells: a CPU's timers
- * follow its line "cpu: N", each with its function and then "expires at FROM-TO nsecs".
- * -ENOENT: not known, or it has no tick at the moment.
- */
-static int tick_phase(unsigned int cpu, uint64_t tick_ns, uint64_t *phase_ns)
+static struct sampler *sampler_new(unsigned int cpu_count)
 {
-	FILE *file = fopen("/proc/timer_list", "re");
-	unsigned int at = ~0u;
-	bool is_tick = false;
-	int err = -ENOENT;
-	char line[256];
+	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
 
-	while (file && err && fgets(line, sizeof(line), file)) {
-		unsigned long long expires_ns;
-
-		if (sscanf(line, "cpu: %u", &at) == 1)
-			continue;
-		if (sscanf(line, " # expires at %llu", &expires_ns) != 1) {
-			is_tick = strstr(line, "tick_nohz_handler") ||
-				  strstr(line, "tick_sched_timer");
-		} else if (at == cpu && is_tick) {
-			*phase_ns = expires_ns % tick_ns;
-			err = 0;
-		}
-	}
-	if (file)
-		fclose(file);
-	return err;
+	sampler->tick_link_fd = -1;
+	sampler->cpus = xcalloc(cpu_count, sizeof(*sampler->cpus));
+	sampler->cpu_count = cpu_count;
+	return sampler;
 }
 
-static int open_cpu(struct sampler *sampler, const struct bpf_program *program, unsigned int cpu)
+struct sampler *sampler_follow_ticks(const struct bpf_program *program)
 {
-	struct sampled_cpu *sampled = &sampler->cpus[cpu];
+	struct sampler *sampler = sampler_new(0);
+
+	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(program));
+	if (sampler->tick_link_fd < 0)
+		snprintf(sampler->note, sizeof(sampler->note),
+			 "No samples (%s): there are no tables of functions.", strerror(errno));
+	return sampler;
+}
+
+static int start_timer(struct sampled_cpu *sampled, const struct bpf_program *program,
+		       unsigned int cpu, uint64_t period_ns)
+{
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = sampler->period_ns,
+		.sample_period = period_ns,
 		.sample_type = PERF_SAMPLE_RAW,
 		.disabled = 1,
 	};
@@ -117,55 +82,28 @@ static int open_cpu(struct sampler *sampler, const struct bpf_program *program, 
 		return -errno;
 	sampled->link_fd = bpf_link_create(bpf_program__fd(program), sampled->fd, BPF_PERF_EVENT,
 					   NULL);
-	return sampled->link_fd < 0 ? -errno : 0;
+	if (sampled->link_fd < 0 || ioctl(sampled->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return 0;
 }
 
-/* Waits for the moment, on the CPU itself so that no time is lost on the way there. */
-static void wait_for_tick(const struct sampler *sampler, unsigned int cpu, uint64_t tick_ns)
+struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns,
+				     unsigned int cpu_count)
 {
-	uint64_t phase_ns, now, due_ns;
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	if (!tick_ns || sampler->period_ns % tick_ns || sched_setaffinity(0, sizeof(one), &one) ||
-	    tick_phase(cpu, tick_ns, &phase_ns))
-		return;
-	now = clock_ns();
-	due_ns = now + tick_ns - (now - phase_ns) % tick_ns + AFTER_TICK_NS;
-	while (clock_ns() < due_ns)
-		;
-}
-
-struct sampler *sampler_start(const struct bpf_program *program, uint64_t period_ns,
-			      unsigned int cpu_count)
-{
-	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
-	uint64_t tick_ns = tick_period_ns(), begin_ns = clock_ns();
+	struct sampler *sampler = sampler_new(cpu_count);
 	unsigned int started = 0;
-	cpu_set_t before;
 	int err = 0;
 
-	sampler->cpus = xcalloc(cpu_count, sizeof(*sampler->cpus));
-	sampler->cpu_count = cpu_count;
-	sampler->period_ns = period_ns;
-	sched_getaffinity(0, sizeof(before), &before);
 	for (unsigned int cpu = 0; cpu < cpu_count; cpu++) {
 		int e;
 
 		sampler->cpus[cpu] = (struct sampled_cpu){ -1, -1 };
-		e = open_cpu(sampler, program, cpu);
-		if (e) {
-			if (e != -ENODEV)	/* a possible CPU that is not there */
-				err = e;
-			continue;
-		}
-		if (clock_ns() - begin_ns < ALIGNING_NS_MAX)
-			wait_for_tick(sampler, cpu, tick_ns);
-		ioctl(sampler->cpus[cpu].fd, PERF_EVENT_IOC_ENABLE, 0);
-		started++;
+		e = start_timer(&sampler->cpus[cpu], program, cpu, period_ns);
+		if (!e)
+			started++;
+		else if (e != -ENODEV)	/* a possible CPU that is not there */
+			err = e;
 	}
-	sched_setaffinity(0, sizeof(before), &before);
 	if (!started || err)
 		snprintf(sampler->note, sizeof(sampler->note),
 			 "No samples on some CPUs (%s): tables of functions are incomplete.",
@@ -175,7 +113,12 @@ struct sampler *sampler_start(const struct bpf_program *program, uint64_t period
 
 void sampler_stop(struct sampler *sampler)
 {
-	for (unsigned int cpu = 0; sampler && cpu < sampler->cpu_count; cpu++) {
+	if (!sampler)
+		return;
+	if (sampler->tick_link_fd >= 0)
+		close(sampler->tick_link_fd);
+	sampler->tick_link_fd = -1;
+	for (unsigned int cpu = 0; cpu < sampler->cpu_count; cpu++) {
 		struct sampled_cpu *sampled = &sampler->cpus[cpu];
 
 		if (sampled->link_fd >= 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes the sampling program run on each CPU at a period, on the software clock that also
- * ticks where there are no hardware counters.
+ * Makes a sampling program run on each CPU at a period: at the kernel's own ticks, which cost
+ * nothing more, or at timers on the software clock, which also runs where there are no
+ * hardware counters.
  */
 #pragma once
 
@@ -16,9 +17,12 @@ struct sampler;
  */
 uint64_t sampler_cheap_period(uint64_t wanted_ns);
 
-/* Starts on all CPUs that are there. What does not work is told by sampler_note(). */
-struct sampler *sampler_start(const struct bpf_program *program, uint64_t period_ns,
-			      unsigned int cpu_count);
+/* Runs the program, which knows how many ticks to leave out, at each timer of the kernel. */
+struct sampler *sampler_follow_ticks(const struct bpf_program *program);
+
+/* Starts timers on all CPUs that are there. What does not work is told by sampler_note(). */
+struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns,
+				     unsigned int cpu_count);
 void sampler_stop(struct sampler *sampler);
 void sampler_free(struct sampler *sampler);
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/slot_ring.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "events.h"
@@ -14,34 +11,19 @@ struct slot_ring {
 	const struct slot *slots;
 	struct cpu_counts *counts;
 	uint32_t slot_count;
-	size_t map_bytes;
 };
 
-int slot_ring_open(int map_fd, uint32_t slot_count, struct cpu_counts *counts,
-		   struct slot_ring **out)
+struct slot_ring *slot_ring_new(const struct slot *slots, uint32_t slot_count,
+				struct cpu_counts *counts)
 {
-	size_t page_bytes = sysconf(_SC_PAGESIZE);
-	size_t map_bytes = (slot_count * sizeof(struct slot) + page_bytes - 1) & -page_bytes;
-	struct slot_ring *ring;
-	void *memory;
+	struct slot_ring *ring = xcalloc(1, sizeof(*ring));
 
-	memory = mmap(NULL, map_bytes, PROT_READ, MAP_SHARED, map_fd, 0);
-	if (memory == MAP_FAILED)
-		return -errno;
-	ring = xcalloc(1, sizeof(*ring));
-	ring->slots = memory;
-	ring->counts = counts;
-	ring->slot_count = slot_count;
-	ring->map_bytes = map_bytes;
-	*out = ring;
-	return 0;
+	*ring = (struct slot_ring){ .slots = slots, .counts = counts, .slot_count = slot_count };
+	return ring;
 }
 
-void slot_ring_close(struct slot_ring *ring)
+void slot_ring_free(struct slot_ring *ring)
 {
-	if (!ring)
-		return;
-	munmap((void *)ring->slots, ring->map_bytes);
 	free(ring);
 }
 

@@ -10,13 +10,14 @@
 
 #include "collect/ring.h"
 
+struct slot;
 struct slot_ring;
 struct cpu_counts;
 
-/* Maps the ring of map_fd; slot_count is a power of two. counts are its CPU's, and outlive it. */
-int slot_ring_open(int map_fd, uint32_t slot_count, struct cpu_counts *counts,
-		   struct slot_ring **out);
-void slot_ring_close(struct slot_ring *ring);
+/* slot_count is a power of two. The slots and their CPU's counts outlive the ring. */
+struct slot_ring *slot_ring_new(const struct slot *slots, uint32_t slot_count,
+				struct cpu_counts *counts);
+void slot_ring_free(struct slot_ring *ring);
 
 /* As ring_drain(). */
 bool slot_ring_drain(struct slot_ring *ring, ring_record_fn on_record, void *data);

@@ -31,7 +31,8 @@ PROGRAMS = os.path.join(BUILD, "programs")
 LIMIT_S = 60
 
 BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork", "sched_process_exec",
-             "sched_process_exit", "task_rename", "list_threads", "sample"}
+             "sched_process_exit", "task_rename", "list_threads", "sample_timer",
+             "sample_tick"}
 
 tests = []
 processes = []

@@ -239,12 +239,17 @@ static struct slot_ring *slots_of(uint32_t cpu)
 	return cpu < slot_cpus ? &slots_by_cpu[cpu] : NULL;
 }
 
-/* What the program will write to. The engine must have read it, and no other be begun. */
-static void *slot_give(struct slot_ring *ring, uint32_t index)
+/*
+ * What the program will write to, among the slots of all CPUs. The engine must have read it, and
+ * no other be begun.
+ */
+static void *slot_give(uint32_t place)
 {
-	const struct cpu_counts *counts = &cpu_counts[ring->cpu];
+	struct slot_ring *ring = slots_of(place / slot_count);
+	const struct cpu_counts *counts = &cpu_counts[shim_cpu];
+	uint32_t index = place % slot_count;
 
-	if (index >= slot_count)
+	if (!ring)
 		return NULL;
 	require(ring->cpu == shim_cpu);
 	require(index == (counts->slots_begun & (slot_count - 1)));
@@ -378,10 +383,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	shim_point();
 	if (map == &rings || map == &sample_rings)
 		return ring_of(map, *(const uint32_t *)key);
-	if (map == &slot_rings)
-		return slots_of(*(const uint32_t *)key);
-	if (map >= (void *)slots_by_cpu && map < (void *)(slots_by_cpu + CPUS_MAX))
-		return slot_give(map, *(const uint32_t *)key);
+	if (map == &slots)
+		return slot_give(*(const uint32_t *)key);
 	if (map == &scratch)
 		return *(const uint32_t *)key ? NULL : &scratch_by_cpu[shim_cpu];
 	if (map == &stacks_known)
@@ -536,8 +539,31 @@ long bpf_probe_read_kernel_str(void *to, __u32 size, const void *from)
 	return length + 1;
 }
 
+/* --- The variables that a CPU has of its own --------------------------------------------- */
+
+struct cpu_area {
+	struct tick_sched tick;
+	struct hrtimer other;
+	struct hrtimer_cpu_base bases;
+	struct pt_regs *regs;
+};
+
+void shim_expire_timers(struct pt_regs *regs)
+{
+	struct cpu_area area = { .regs = regs };
+	struct hrtimer_clock_base base = { .cpu_base = &area.bases };
+
+	area.tick.sched_timer.base = area.other.base = &base;
+	shim_set_option(tick_cpu_sched_offset, offsetof(struct cpu_area, tick));
+	shim_set_option(hrtimer_bases_offset, offsetof(struct cpu_area, bases));
+	shim_set_option(irq_regs_offset, offsetof(struct cpu_area, regs));
+	sample_tick(NULL, &area.other);
+	sample_tick(NULL, &area.tick.sched_timer);
+}
+
 void shim_reset(void)
 {
+	shim_set_option(sample_each_ticks, 1);
 	for (uint32_t i = 0; i < 2 * CPUS_MAX; i++) {
 		struct shim_ring *ring = &rings_by_cpu[i / CPUS_MAX][i % CPUS_MAX];
 

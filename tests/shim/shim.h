@@ -70,6 +70,9 @@ size_t shim_slots_waiting(uint32_t cpu);
 size_t shim_records_open(void);
 
 struct thread_state *shim_thread(struct task_struct *task);	/* NULL: not traced */
+/* Two timers of the current CPU expire, one of no interest and the tick, while regs were in use. */
+void shim_expire_timers(struct pt_regs *regs);
+
 void shim_free_task(struct task_struct *task);
 void shim_set_target(uint32_t pid, uint32_t kind);
 uint32_t shim_target(uint32_t pid);
@@ -86,4 +89,5 @@ int sched_process_exec(void *ctx, struct task_struct *task);
 int sched_process_exit(void *ctx, struct task_struct *task);
 int task_rename(void *ctx, struct task_struct *task, const char *name);
 int list_threads(struct bpf_iter__task *ctx);
-int sample(struct bpf_perf_event_data *ctx);
+int sample_timer(struct bpf_perf_event_data *ctx);
+int sample_tick(void *ctx, struct hrtimer *timer);

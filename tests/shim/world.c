@@ -305,7 +305,7 @@ void world_rename(struct world *world, uint32_t cpu, const char *name)
 	check_counts(world);
 }
 
-void world_sample(struct world *world, uint32_t cpu, bool in_kernel)
+void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tick)
 {
 	const struct world_task *task = world->on_cpu[cpu];
 	uint64_t limit = model_nmin_doubled(&world->model, world->model.alive);
@@ -314,7 +314,10 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel)
 
 	begin_on(world, "sample", cpu);
 	shim_user_regs.ip = 0x405678;
-	sample(&ctx);
+	if (by_tick)
+		shim_expire_timers(&ctx.regs);
+	else
+		sample_timer(&ctx);
 	e = (const struct ev_sched_sample *)shim_read(&sample_rings, cpu, NULL);
 	world_require(world, (e != NULL) == (task->is_traced &&
 					     2 * (uint64_t)world->model.active <= limit));

@@ -76,7 +76,7 @@ struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread)
 void world_exec(struct world *world, uint32_t cpu);
 void world_exit(struct world *world, uint32_t cpu, bool has_memory);
 void world_rename(struct world *world, uint32_t cpu, const char *name);
-void world_sample(struct world *world, uint32_t cpu, bool in_kernel);
+void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tick);
 
 /* next may be NULL: the CPU becomes idle. */
 void world_sleep(struct world *world, uint32_t cpu, uint32_t state, struct world_task *next);

@@ -412,10 +412,26 @@ TEST(lost_samples_have_a_count_and_a_ring_of_their_own)
 	shim_make_ring(&sample_rings, 0, 128);
 	shim_current = &task->task;
 	for (uint32_t i = 0; i < 5; i++)
-		sample(&ctx);
+		sample_timer(&ctx);
 	CHECK(cpu_counts[0].samples_lost == 2 && !cpu_counts[0].lost);
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK(shim_read(&sample_rings, 0, NULL));
 	CHECK(!shim_read(&sample_rings, 0, NULL) && !shim_read(&rings, 0, NULL));
+	end();
+}
+
+TEST(one_tick_in_so_many_is_sampled)
+{
+	struct pt_regs regs = { .ip = 0x401234 };
+	uint32_t samples = 0;
+
+	begin(1);
+	shim_set_option(sample_each_ticks, 3);
+	shim_current = &task->task;
+	for (uint32_t i = 0; i < 9; i++)
+		shim_expire_timers(&regs);
+	while (shim_read(&sample_rings, 0, NULL))
+		samples++;
+	CHECK(samples == 3 && cpu_counts[0].ticks == 9);
 	end();
 }

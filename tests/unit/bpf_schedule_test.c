@@ -116,7 +116,7 @@ static void random_step(struct schedule *s)
 			world_rename(world, cpu, below(2) ? "short" : "fifteen_letters");
 		break;
 	case 5:
-		world_sample(world, cpu, below(2));
+		world_sample(world, cpu, below(2), below(2));
 		break;
 	case 6:		/* someone who need not be woken */
 		woken = random_task(world, below(2) ? PLACE_ON_CPU : PLACE_READY);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's timer tick: how often it comes, and by what a BPF program knows it.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* The tick's period in ns; 0: not known. */
+uint64_t tick_period_ns(void);
+
+/*
+ * Where the kernel's per-CPU variables are, in bytes from the beginning of each CPU's area, as
+ * its type information says. Only differences mean anything.
+ */
+struct tick_places {
+	uint32_t hrtimer_bases, tick_cpu_sched, irq_regs;
+};
+
+/*
+ * 0, -ENOENT where the kernel does not tell, -EBUSY where CPUs may run without a tick
+ * (nohz_full).
+ */
+int tick_find(struct tick_places *places);
