@@ -23,13 +23,17 @@
 #include "view/view.h"
 
 enum {
-	POLL_MS = 20,
+	POLL_MS_MIN = 20,
+	POLL_MS_MAX = 80,
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	PENDING_BYTES_MAX = 32 << 20,
 };
 
-/* The rings are drained before they are this full, whatever else there is to do. */
-static const double FILL_URGENT = 0.25;
+/*
+ * The rings are drained before they are this full, whatever else there is to do; seldom as long as
+ * hardly anything is in them, for each time a thread of the program has to make way.
+ */
+static const double FILL_URGENT = 0.25, FILL_HIGH = 0.05, FILL_LOW = 0.02;
 
 struct tracing {
 	const struct settings *settings;
@@ -44,6 +48,7 @@ struct tracing {
 	struct fold_rules *fold;
 	int signal_fd;
 	uint64_t opened_ns, started_ns;
+	int poll_ms;
 	bool has_seen_threads;
 };
 
@@ -165,6 +170,7 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 void tracing_start(struct tracing *tracing)
 {
 	tracing->started_ns = now_ns();
+	tracing->poll_ms = POLL_MS_MIN;
 	/* Our naps may end at a tick of the kernel: a timer's interrupt costs more than a poll. */
 	prctl(PR_SET_TIMERSLACK, POLL_SLACK_NS, 0, 0, 0);
 	if (!tracing->settings->is_quiet)
@@ -197,15 +203,24 @@ int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 	return info.ssi_signo;
 }
 
+/* How long to wait until the next poll. */
+static int next_wait_ms(struct tracing *tracing)
+{
+	double fill = collector_fill(tracing->collector);
+
+	if (fill > FILL_HIGH)
+		tracing->poll_ms = POLL_MS_MIN;
+	else if (fill < FILL_LOW && tracing->poll_ms < POLL_MS_MAX)
+		tracing->poll_ms *= 2;
+	return fill > FILL_URGENT ? 0 : tracing->poll_ms;
+}
+
 int tracing_step(struct tracing *tracing, pid_t *sender)
 {
-	bool is_urgent;
-
 	collector_poll(tracing->collector);
 	if (!tracing->settings->is_quiet && status_is_due())
 		show_status(tracing);
-	is_urgent = collector_fill(tracing->collector) > FILL_URGENT;
-	return tracing_wait_signal(tracing, is_urgent ? 0 : POLL_MS, sender);
+	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);
 }
 
 void tracing_restore_signals(void)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "symbol/byte_cursor.h"
+#include "base/byte_cursor.h"
 
 struct elf_file {
 	Elf *elf;	/* NULL: not open */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "symbol/byte_cursor.h"
+#include "base/byte_cursor.h"
 #include "symbol/elf_file.h"
 
 enum {

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Unwind tables as the engine writes and the BPF programs read them: what a function's caller had
+ * in its registers, for each place in the code (DWARF 5, section 6.4, evaluated beforehand).
+ *
+ * All is kept in units of 8 bytes in chunks of one size, since the look-up in an array whose
+ * size is known takes a few instructions. Nothing lies across two chunks. A place in them is
+ * chunk * UNWIND_CHUNK_UNITS + index.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+enum {
+	UNWIND_CHUNK_BITS = 18,
+	UNWIND_CHUNK_UNITS = 1 << UNWIND_CHUNK_BITS,	/* 2 MB */
+	UNWIND_CHUNKS_MAX = 128,
+	UNWIND_BLOCK_BITS = 8,				/* of code: 256 bytes have a block */
+	UNWIND_BLOCK_ROWS_MAX = (1 << UNWIND_BLOCK_BITS) + 1,
+};
+
+/* Where the CFA is: the stack pointer before the call, to which all else relates. */
+enum unwind_cfa {
+	UNWIND_NONE,		/* not known: between functions, or a form without a rule */
+	UNWIND_END,		/* nobody called this function */
+	UNWIND_RSP,		/* rsp + offset */
+	UNWIND_RBP,		/* rbp + offset */
+	UNWIND_RSP_DEREF,	/* *(rsp + offset) */
+	UNWIND_RSP_DEREF_8,	/* *(rsp + offset) + 8 */
+	UNWIND_RBP_DEREF,	/* *(rbp + offset) */
+	UNWIND_REGISTER,	/* another one, in the low 4 bits of the offset; innermost frames only */
+	UNWIND_PLT,		/* rsp + 8, and 8 more once (rip & 15) >= offset */
+	UNWIND_SIGNAL,		/* a signal handler's: *(rsp + 160) holds rsp, + 168 rip, + 120 rbp */
+};
+
+/* Where the caller's rbp is. */
+enum unwind_rbp {
+	UNWIND_RBP_SAME,
+	UNWIND_RBP_AT_CFA,	/* *(CFA + offset) */
+	UNWIND_RBP_AT_RBP,	/* *(rbp + offset) */
+	UNWIND_RBP_LOST,
+};
+
+/*
+ * A rule: the kind of CFA in bits 0-3, of rbp in 4-5, rbp's offset in 6-12, the CFA's in 13-31.
+ * Offsets are signed, in units of 8 bytes but for UNWIND_PLT and UNWIND_REGISTER.
+ */
+enum {
+	UNWIND_RBP_SHIFT = 4,
+	UNWIND_RBP_OFFSET_SHIFT = 6,
+	UNWIND_RBP_OFFSET_BITS = 7,
+	UNWIND_OFFSET_SHIFT = 13,
+	UNWIND_OFFSET_BITS = 19,
+	UNWIND_REGISTER_BITS = 4,
+};
+
+/* The rule holds from here to the next row. */
+struct unwind_row {
+	__u32 pc;		/* from the beginning of its table */
+	__u32 rule;
+};
+
+/* The rows that matter to a block of code. The first one begins at or before the block. */
+struct unwind_block {
+	__u32 first;		/* row of the table, whose rows follow its blocks */
+	__u32 count;		/* 1 to UNWIND_BLOCK_ROWS_MAX */
+};
+
+/* A part of a process's address space that a table describes; the ranges are sorted. */
+struct unwind_range {
+	__u64 begin, end;
+	__u64 bias;		/* address - bias is the table's pc */
+	__u32 table;		/* the place of its blocks */
+	__u32 block_count;
+};
+
+/* A process's ranges. */
+struct unwind_space {
+	__u32 ranges;		/* their place */
+	__u32 range_count;
+};
