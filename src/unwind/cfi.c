@@ -13,6 +13,7 @@ enum {
 	ADDRESS_BYTES = 8,
 	REMEMBERED_MAX = 16,		/* compilers nest one deep */
 	FUNCTIONS_MAX = 4 << 20,
+	PADDING_BYTES_MAX = 64,		/* between functions: no gap, since nothing runs there */
 };
 
 /* Pointer encodings of .eh_frame: the low half says the format, the high one the origin. */
@@ -483,7 +484,7 @@ static void read_rows(struct reader *reader, const struct function *function)
 		reader->counts->skipped++;
 		return;
 	}
-	if (function->begin > reader->end)
+	if (function->begin - reader->end > PADDING_BYTES_MAX)
 		reader->on_row(reader->data, reader->end, 0);
 	machine.pc = function->begin;
 	execute(reader, cie, cie->program, NULL, &machine);

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tables made from this machine's own libraries and programs, against libdw, which executes the
+ * same call frame information one place at a time.
+ */
+#include "test.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/elf_file.h"
+#include "symbol/vdso.h"
+#include "unwind/rule.h"
+#include "unwind/table.h"
+
+enum { QUESTIONS_MAX = 100000 };
+
+/* --- What libdw says, as a rule ----------------------------------------------------------- */
+
+static bool ops_are(const Dwarf_Op *ops, size_t count, const uint8_t *atoms, size_t atom_count)
+{
+	if (count != atom_count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (ops[i].atom != atoms[i])
+			return false;
+	return true;
+}
+
+/* An expression begins with the CFA on its stack, which libdw writes down. */
+static const Dwarf_Op *skip_cfa(const Dwarf_Op *ops, size_t *count)
+{
+	if (*count < 2 || ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom == DW_OP_plus_uconst)
+		return ops;
+	--*count;
+	return ops + 1;
+}
+
+/* "register + offset", however it is written. */
+static bool op_register(const Dwarf_Op *op, uint64_t *reg, int64_t *offset)
+{
+	if (op->atom == DW_OP_bregx) {
+		*reg = op->number;
+		*offset = op->number2;
+		return true;
+	}
+	if (op->atom < DW_OP_breg0 || op->atom > DW_OP_breg31)
+		return false;
+	*reg = op->atom - DW_OP_breg0;
+	*offset = op->number;
+	return true;
+}
+
+static bool in_offset_range(int64_t offset)
+{
+	return offset % 8 == 0 && offset / 8 >= -(1 << 18) && offset / 8 < 1 << 18;
+}
+
+static uint32_t expect_cfa(const Dwarf_Op *ops, size_t count)
+{
+	static const uint8_t plt[] = {
+		DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0, DW_OP_ge, DW_OP_lit3,
+		DW_OP_shl, DW_OP_plus,
+	};
+	uint8_t atoms[9];
+	uint64_t reg;
+	int64_t offset;
+
+	if (count == 9) {
+		memcpy(atoms, plt, sizeof(plt));
+		atoms[4] = ops[4].atom;
+		return ops_are(ops, count, atoms, 9) && ops[0].number == 8
+			? rule_make(UNWIND_PLT, ops[4].atom - DW_OP_lit0, 0, 0) : 0;
+	}
+	if (!count || !op_register(&ops[0], &reg, &offset) || !in_offset_range(offset))
+		return 0;
+	if (count == 1 && reg == 7)
+		return rule_make(UNWIND_RSP, offset / 8, 0, 0);
+	if (count == 1 && reg == 6)
+		return rule_make(UNWIND_RBP, offset / 8, 0, 0);
+	if (count == 1 && reg < 16)
+		return rule_make(UNWIND_REGISTER, offset / 8 * 16 + (int64_t)reg, 0, 0);
+	if (count == 2 && ops[1].atom == DW_OP_deref && (reg == 6 || reg == 7))
+		return rule_make(reg == 6 ? UNWIND_RBP_DEREF : UNWIND_RSP_DEREF, offset / 8, 0, 0);
+	if (count == 3 && ops[1].atom == DW_OP_deref && ops[2].atom == DW_OP_plus_uconst &&
+	    ops[2].number == 8 && reg == 7)
+		return rule_make(UNWIND_RSP_DEREF_8, offset / 8, 0, 0);
+	return 0;
+}
+
+/* The register lies at CFA + *offset. */
+static bool is_at_cfa(const Dwarf_Op *ops, size_t count, int64_t *offset)
+{
+	*offset = count == 2 ? (int64_t)ops[1].number : 0;
+	return (count == 1 || (count == 2 && ops[1].atom == DW_OP_plus_uconst)) &&
+	       ops[0].atom == DW_OP_call_frame_cfa;
+}
+
+static uint32_t expect_rbp(Dwarf_Frame *frame)
+{
+	const Dwarf_Op *expression;
+	Dwarf_Op memory[3], *ops;
+	int64_t offset;
+	size_t count;
+	uint64_t reg;
+
+	if (dwarf_frame_register(frame, 6, memory, &ops, &count))
+		return rule_make(0, 0, UNWIND_RBP_LOST, 0);
+	if (!count)
+		return rule_make(0, 0, ops ? UNWIND_RBP_LOST : UNWIND_RBP_SAME, 0);
+	if (is_at_cfa(ops, count, &offset) && offset % 8 == 0 && offset >= -512 && offset < 512)
+		return rule_make(0, 0, UNWIND_RBP_AT_CFA, offset / 8);
+	expression = skip_cfa(ops, &count);
+	if (count == 1 && op_register(expression, &reg, &offset) && reg == 6 && offset % 8 == 0 &&
+	    offset >= -512 && offset < 512)
+		return rule_make(0, 0, UNWIND_RBP_AT_RBP, offset / 8);
+	return rule_make(0, 0, UNWIND_RBP_LOST, 0);
+}
+
+static uint32_t expect_rule(Dwarf_Frame *frame)
+{
+	const Dwarf_Op *expression;
+	Dwarf_Op memory[3], *ops, *cfa;
+	size_t count, cfa_count;
+	int64_t offset;
+	uint32_t rule;
+
+	if (dwarf_frame_register(frame, 16, memory, &ops, &count) ||
+	    dwarf_frame_cfa(frame, &cfa, &cfa_count))
+		return 0;
+	if (!count)
+		return ops ? UNWIND_END : 0;
+	if (!is_at_cfa(ops, count, &offset)) {
+		expression = skip_cfa(ops, &count);
+		return count == 1 && expression->atom == DW_OP_breg7 && expression->number == 168
+			? UNWIND_SIGNAL : 0;
+	}
+	if (offset != -8)
+		return 0;
+	rule = expect_cfa(cfa, cfa_count);
+	return rule ? rule | expect_rbp(frame) : 0;
+}
+
+/* --- Files ---------------------------------------------------------------------------------- */
+
+static uint64_t asked;
+
+static void check_at(Dwarf_CFI *cfi, const struct unwind_table *table, uint64_t address)
+{
+	Dwarf_Frame *frame;
+	uint32_t found = unwind_table_find(table, address), expected;
+
+	if (dwarf_cfi_addrframe(cfi, address, &frame))
+		return;		/* between functions */
+	expected = expect_rule(frame);
+	free(frame);
+	asked++;
+	if (found == expected)
+		return;
+	fprintf(stderr, "at 0x%lx: %08x, libdw says %08x\n", address, found, expected);
+	CHECK(found == expected);
+}
+
+/* Each row of the blocks, searched as the kernel side does. */
+static void check_parts(const struct unwind_table *table, uint32_t units_max)
+{
+	uint64_t *units = calloc(units_max, sizeof(*units));
+	uint64_t address = table->base, end = table->base + table->size_bytes;
+	uint32_t next = 0;
+
+	while (address < end) {
+		struct unwind_part part = unwind_part_at(table, address, units_max);
+		uint64_t part_end = address + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS);
+
+		CHECK(part.block_count && part.block_count + part.row_count <= units_max);
+		unwind_part_write(table, &part, units);
+		for (; next < table->row_count && table->base + table->rows[next].pc < part_end;
+		     next++) {
+			uint32_t pc = table->base + table->rows[next].pc - address;
+			const struct unwind_block *block =
+				&((struct unwind_block *)units)[pc >> UNWIND_BLOCK_BITS];
+			const struct unwind_row *rows =
+				(struct unwind_row *)units + part.block_count + block->first;
+			uint32_t i = 0;
+
+			CHECK(block->count && block->count <= UNWIND_BLOCK_ROWS_MAX);
+			CHECK(block->first + block->count <= part.row_count);
+			CHECK(rows[0].pc <= pc >> UNWIND_BLOCK_BITS << UNWIND_BLOCK_BITS);
+			while (i + 1 < block->count && rows[i + 1].pc <= pc)
+				i++;
+			CHECK(rows[i].rule == table->rows[next].rule && rows[i].pc == pc);
+		}
+		address = part_end;
+	}
+	free(units);
+}
+
+static void check_file(struct elf_file *file)
+{
+	struct cfi_section section = { .is_eh = true };
+	struct unwind_table table;
+	struct cfi_counts counts;
+	GElf_Shdr header;
+	Elf_Scn *scn = elf_find_section(file->elf, ".eh_frame", &header);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	Dwarf_CFI *cfi;
+	uint32_t step;
+
+	CHECK(data);
+	section.bytes = data->d_buf;
+	section.size_bytes = data->d_size;
+	section.address = header.sh_addr;
+	unwind_table_build(&section, &table, &counts);
+	CHECK(table.row_count && unwind_table_is_valid(&table) && !counts.skipped);
+	fprintf(stderr, "# %lu functions, %u rows, %lu without words\n", counts.functions,
+		table.row_count, counts.inexpressible);
+	cfi = dwarf_getcfi_elf(file->elf);
+	CHECK(cfi);
+	step = 1 + table.row_count / QUESTIONS_MAX;
+	for (uint32_t i = 0; i < table.row_count; i += step) {
+		check_at(cfi, &table, table.base + table.rows[i].pc);
+		if (i + 1 < table.row_count)
+			check_at(cfi, &table, table.base + table.rows[i + 1].pc - 1);
+	}
+	dwarf_cfi_end(cfi);
+	check_parts(&table, UNWIND_CHUNK_UNITS);
+	check_parts(&table, 2000);
+	unwind_table_fini(&table);
+}
+
+static void check_path(const char *path)
+{
+	struct elf_file file;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0)
+		return;
+	CHECK(!elf_file_open(fd, &file));
+	fprintf(stderr, "# %s\n", path);
+	check_file(&file);
+	elf_file_close(&file);
+}
+
+TEST(libraries_and_programs_have_the_rules_that_libdw_finds)
+{
+	static const char *const paths[] = {
+		"/lib64/ld-linux-x86-64.so.2",
+		"/lib/x86_64-linux-gnu/libc.so.6",
+		"/lib/x86_64-linux-gnu/libm.so.6",
+		"/lib/x86_64-linux-gnu/libstdc++.so.6",
+		"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+		"/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
+		"/usr/lib/x86_64-linux-gnu/libdw.so.1",
+		"/usr/bin/python3",
+		"/usr/sbin/mariadbd",
+		"/proc/self/exe",
+	};
+
+	asked = 0;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		check_path(paths[i]);
+	CHECK(asked > 50000);
+}
+
+TEST(the_vdso_has_them_too)
+{
+	struct elf_file file;
+	void *bytes;
+
+	asked = 0;
+	CHECK(!vdso_open(&file, &bytes));
+	check_file(&file);
+	elf_file_close(&file);
+	free(bytes);
+	CHECK(asked > 10);
+}
