@@ -38,7 +38,7 @@ struct collector {
 	uint64_t until_ns;		/* the least of them */
 	int64_t room_bytes;		/* in the session; below 0: HORIZON_NS holds */
 	bool is_refused;		/* a record, in the last round */
-	double fill;
+	double fill, sideband_fill;
 	bool has_gap;			/* since the threads were listed last */
 	uint64_t listed_ns;
 	uint64_t lost_told;		/* records that a collect.GAP has told of */
@@ -165,9 +165,11 @@ static void drain(struct collector *collector)
 			until_ns = *complete_ns;
 	}
 	collector->until_ns = until_ns;
-	if (collector->sideband)
+	if (collector->sideband) {
+		collector->sideband_fill = sideband_fill(collector->sideband);
 		sideband_drain(collector->sideband, collector->session,
 			       sideband_stream(collector));
+	}
 }
 
 void collector_poll(struct collector *collector)
@@ -216,5 +218,6 @@ void collector_finish(struct collector *collector)
 
 double collector_fill(const struct collector *collector)
 {
-	return collector->fill;
+	return collector->fill > collector->sideband_fill ? collector->fill
+							  : collector->sideband_fill;
 }

@@ -18,7 +18,7 @@
 #include "base/table.h"
 
 enum {
-	DATA_PAGES = 32,		/* a CPU; a power of two */
+	DATA_PAGES = 64,		/* a CPU; a power of two */
 	RECORD_BYTES_MAX = 65536,
 	PATH_BYTES_MAX = 4096,
 };
@@ -349,6 +349,20 @@ void sideband_drain(struct sideband *sideband, struct session *session, unsigned
 		if (buffer->page)
 			__atomic_store_n(&buffer->page->data_tail, buffer->end, __ATOMIC_RELEASE);
 	}
+}
+
+double sideband_fill(const struct sideband *sideband)
+{
+	uint64_t waiting_max = 0;
+
+	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++) {
+		const struct perf_event_mmap_page *page = sideband->buffers[cpu].page;
+		uint64_t waiting = page ? head_of(page) - page->data_tail : 0;
+
+		if (waiting > waiting_max)
+			waiting_max = waiting;
+	}
+	return (double)waiting_max / (DATA_PAGES * sideband->page_bytes);
 }
 
 uint64_t sideband_lost(const struct sideband *sideband)

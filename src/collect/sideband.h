@@ -23,5 +23,8 @@ void sideband_follow_all(struct sideband *sideband);
 /* Pushes what has come in since the last call to that stream of the session. */
 void sideband_drain(struct sideband *sideband, struct session *session, unsigned int stream);
 
+/* How full the fullest CPU's buffer is, 0 to 1. */
+double sideband_fill(const struct sideband *sideband);
+
 /* Records that the kernel had no room for. */
 uint64_t sideband_lost(const struct sideband *sideband);

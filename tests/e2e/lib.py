@@ -33,7 +33,8 @@ LIMIT_S = 60
 # A shell ignores these for what it starts in the background, and so would all that we start.
 for number in (signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(number) == signal.SIG_IGN:
-        signal.signal(number, signal.SIG_DFL)
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT
+                      else signal.SIG_DFL)
 
 BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork", "sched_process_exec",
              "sched_process_exit", "task_rename", "list_threads", "sample_timer",
