@@ -60,7 +60,7 @@ def share_of(report, function):
 
 
 def samples_of(report, function):
-    return sum(f["count"] for p in report["paths"] for f in p["functions"]
+    return sum(f["count"] - f["stack_tops"] for p in report["paths"] for f in p["functions"]
                if base_name(f["function"]) == function)
 
 
@@ -159,8 +159,9 @@ def fsync_io():
     report = trace("fsync_io", disk_directory(), 4000)
     assert_leads(report, "fdatasync")
     assert report["paths"][0]["threads"] == 4
-    shares = [t["cmetric_ns"] for i in range(4) for t in threads_named(report, f"sync-{i}")]
-    assert len(shares) == 4 and max(shares) < 2 * min(shares), shares
+    # How long they wait for a CPU is up to whoever else wants it.
+    work = [t["running_ns"] for i in range(4) for t in threads_named(report, f"sync-{i}")]
+    assert len(work) == 4 and max(work) < 2 * min(work), work
 
 
 @test("tbb_mutex: main's lambda ranks first")
