@@ -23,6 +23,14 @@ struct mm_struct {
 	void *pgd;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -30,6 +38,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	struct mm_struct *mm;
+	struct signal_struct *signal;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	__u64 start_boottime;
@@ -37,8 +46,8 @@ struct task_struct {
 };
 
 struct pt_regs {
-	unsigned long ip;
-	unsigned long cs;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long ip, cs, flags, sp;
 };
 
 struct hrtimer_cpu_base {

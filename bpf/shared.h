@@ -34,7 +34,8 @@ struct cpu_counts {
 	__u64 lost;		/* records, all */
 	__u64 samples_lost;
 	__u64 ticks;		/* of the kernel's timer */
-	__u64 padding[5];
+	__u64 stack_ends[4];	/* stacks taken, by enum stack_end */
+	__u64 padding[1];
 };
 _Static_assert(sizeof(struct cpu_counts) == 128, "no CPU writes to another's cache lines");
 

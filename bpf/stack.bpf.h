@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Call paths: takes the stack of the current thread, names it by a hash of all its frames
- * and their number, and sends the frames only when the engine has not had them. The user's
- * frames are found by frame pointers; another way of unwinding replaces user_frames().
+ * and their number, and sends the frames only when the engine has not had them.
  */
 #pragma once
 
 #include "emit.bpf.h"
+#include "unwind.bpf.h"
 
 /* How a stack may be thinned out: see stack_wanted(). */
 struct stack_choice {
@@ -34,13 +34,6 @@ static __always_inline struct stack_choice stack_wanted(__u64 weight_ns)
 	return (struct stack_choice){ bpf_get_prandom_u32() < keep, keep };
 }
 
-/* Fills in return addresses, innermost first; bytes written, or negative. */
-static __always_inline long user_frames(void *ctx, __u64 *frames)
-{
-	return bpf_get_stack(ctx, frames, (stack_depth & 127) * sizeof(*frames),
-			     BPF_F_USER_STACK);
-}
-
 static __always_inline __u64 frame_mix(__u64 hash, __u64 frame)
 {
 	hash = (hash ^ frame) * 0x9e3779b97f4a7c15ull;
@@ -53,32 +46,32 @@ static __noinline __u64 stack_find(void *ctx)
 	__u32 zero = 0;
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
 	struct ev_stack_frames *e;
-	long kernel_bytes = 0, user_bytes;
+	__u32 kernel_count = 0, user_count, count, i;
+	long kernel_bytes;
 	__u64 hash = 0;
-	__u32 count, i;
 	void *ring;
-	__u8 seen = 1;
+	__u8 seen = 1, end;
 
 	if (!s)
 		return 0;
 	if (kernel_stacks) {
 		kernel_bytes = bpf_get_stack(ctx, s->frames, STACK_DEPTH_MAX * sizeof(__u64), 0);
-		if (kernel_bytes < 0)
-			kernel_bytes = 0;
+		if (kernel_bytes > 0)
+			kernel_count = kernel_bytes / sizeof(__u64);
 	}
-	kernel_bytes &= 1023;
-	user_bytes = user_frames(ctx, (void *)s->frames + kernel_bytes);
-	if (user_bytes < 0)
-		user_bytes = 0;
-	count = (kernel_bytes + (user_bytes & 1023)) / sizeof(__u64);
+	unwind_user(s, kernel_count);
+	user_count = s->unwind.count;
+	end = s->unwind.end;
+	counts_here()->stack_ends[end & (STACK_ENDS - 1)]++;
+	count = kernel_count + user_count;
 	if (!count)
 		return 0;
-	for (i = 0; i < 2 * STACK_DEPTH_MAX; i++) {
+	for (i = 0; i < STACK_FRAMES_ROOM; i++) {
 		if (i >= count)
 			break;
 		hash = frame_mix(hash, s->frames[i]);
 	}
-	hash = frame_mix(hash, (__u64)kernel_bytes << 32 | count);
+	hash = frame_mix(hash, (__u64)end << 56 | (__u64)kernel_count << 32 | count);
 	if (!hash)
 		hash = 1;
 	if (bpf_map_lookup_elem(&stacks_known, &hash))
@@ -90,11 +83,12 @@ static __noinline __u64 stack_find(void *ctx)
 	e = (struct ev_stack_frames *)s->event;
 	header_fill(&e->header, EV_STACK_FRAMES, 0);
 	e->stack = hash;
-	e->kernel_count = kernel_bytes / sizeof(__u64);
-	e->user_count = (user_bytes & 1023) / sizeof(__u64);
-	e->reserved = 0;
+	e->kernel_count = kernel_count;
+	e->user_count = user_count;
+	e->end = end;
+	__builtin_memset(e->reserved, 0, sizeof(e->reserved));
 	if (!gap_is_told() ||
-	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & 255) * sizeof(__u64),
+	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & (STACK_FRAMES_ROOM - 1)) * sizeof(__u64),
 			       BPF_RB_NO_WAKEUP))
 		event_lost();	/* not known then: the next one sends it */
 	else

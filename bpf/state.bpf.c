@@ -14,6 +14,8 @@ const volatile bool trace_all = false;
 const volatile __u32 own_pid = 0;
 const volatile __u32 slot_mask = 0;
 
+struct chunks_map unwind_chunks SEC(".maps");
+struct spaces_map unwind_spaces SEC(".maps");
 struct threads_map threads SEC(".maps");
 struct targets_map targets SEC(".maps");
 struct slots_map slots SEC(".maps");

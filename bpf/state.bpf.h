@@ -11,6 +11,7 @@
 
 #include "events.h"
 #include "shared.h"
+#include "unwind_format.h"
 #include "values.h"
 
 enum {
@@ -87,10 +88,37 @@ struct slots_map {
 	__uint(value_size, sizeof(struct slot));
 };
 
+enum {
+	STACK_FRAMES_ROOM = 256,	/* of the kernel and the user: STACK_DEPTH_MAX each */
+	STACK_WINDOW_WORDS = 128,
+};
+
+struct unwind_search {
+	__u32 base, count;
+};
+
+/* A stack that is being unwound: the frame that is being looked at, and those before. */
+struct unwind {
+	__u64 ip, sp, bp;
+	__u64 window_begin;		/* the user's stack that lies in the scratch memory */
+	struct unwind_range range;	/* that of the frame before */
+	struct unwind_space space;
+	struct unwind_search search;
+	__u32 window_bytes;
+	__u32 first;			/* of the user's frames in the scratch memory */
+	__u32 count;
+	__u8 end;			/* enum stack_end */
+	bool is_exact;			/* ip is where the thread was, not where a call returns to */
+	bool is_guessed;		/* by the frame pointer */
+	bool is_innermost;
+};
+
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
 struct stack_scratch {
 	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
-	__u64 frames[2 * STACK_DEPTH_MAX + 2];
+	__u64 frames[STACK_FRAMES_ROOM];
+	__u64 window[STACK_WINDOW_WORDS];	/* of the user's stack */
+	struct unwind unwind;
 };
 
 struct scratch_map {
@@ -108,6 +136,32 @@ struct stacks_map {
 	__type(value, __u8);
 };
 
+/* Unwind tables, in chunks that the engine adds as it needs them: unwind_format.h. */
+struct chunk_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_CHUNK_UNITS);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+struct chunks_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, UNWIND_CHUNKS_MAX);
+	__uint(key_size, sizeof(__u32));
+	__array(values, struct chunk_map);
+};
+
+struct spaces_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TARGETS_MAX);
+	__type(key, __u32);	/* tgid */
+	__type(value, struct unwind_space);
+};
+
+extern struct chunks_map unwind_chunks SEC(".maps");
+extern struct spaces_map unwind_spaces SEC(".maps");
 extern struct threads_map threads SEC(".maps");
 extern struct targets_map targets SEC(".maps");
 extern struct slots_map slots SEC(".maps");

@@ -36,6 +36,26 @@ static __always_inline bool is_followed(struct task_struct *parent, struct task_
 	return target_kind(parent->tgid) == TARGET_EXISTING;
 }
 
+/* A new process has what its parent has mapped. */
+static __always_inline void space_inherit(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = parent->tgid, to = child->tgid;
+	struct unwind_space *space;
+
+	if (from == to)
+		return;
+	space = bpf_map_lookup_elem(&unwind_spaces, &from);
+	if (space)
+		bpf_map_update_elem(&unwind_spaces, &to, space, BPF_ANY);
+}
+
+static __always_inline void space_forget(struct task_struct *task)
+{
+	__u32 pid = task->tgid;
+
+	bpf_map_delete_elem(&unwind_spaces, &pid);
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -48,6 +68,7 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	thread = thread_add(child);
 	if (!thread)
 		return 0;
+	space_inherit(parent, child);
 	parent_thread = thread_of(parent);
 	e = event_reserve(EV_THREAD_BORN, thread->thread, sizeof(*e));
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
@@ -101,6 +122,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task)
 {
 	struct thread_state *thread = thread_of(task);
 
+	space_forget(task);
 	if (thread)
 		exec_report(thread, task);
 	else if (target_kind(task->tgid) == TARGET_EXEC)
@@ -122,6 +144,8 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	if (task->mm)
 		thread->exit_stack = stack_take(ctx);
 	thread->has_exit_stack = 1;
+	if (!task->signal->live.counter)	/* the last one of its process */
+		space_forget(task);
 	return 0;
 }
 

@@ -19,6 +19,23 @@ enum switch_flags {
 	SWITCH_STACK_SKIPPED = 2,	/* the slice was worth a stack, the governor took none */
 };
 
+/* Why a stack has no more frames: stack.FRAMES.end. */
+enum stack_end {
+	STACK_COMPLETE = 0,	/* its outermost function is there */
+	STACK_TRUNCATED = 1,	/* it is deeper than --depth */
+	STACK_NO_TABLE = 2,	/* nothing tells who called the last frame */
+	STACK_UNREADABLE = 3,	/* its memory, or what it led to, made no sense */
+	STACK_ENDS = 4,
+};
+
+/*
+ * Set in a user's frame: it was found by a frame pointer, for its callee has no table; it is where
+ * a signal came, not where a call returns to.
+ */
+#define STACK_FRAME_GUESSED (1ull << 63)
+#define STACK_FRAME_EXACT (1ull << 62)
+#define STACK_FRAME_ADDRESS (STACK_FRAME_EXACT - 1)
+
 /* What a thread does: thread.FOUND.phase. */
 enum thread_phase {
 	PHASE_UNKNOWN = 0,

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "collect/unwinder.h"
 #include "session/threads.h"
 #include "analysis/fold.h"
 #include "view/output.h"
@@ -23,6 +24,7 @@
 #include "view/view.h"
 
 enum {
+	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
@@ -43,6 +45,7 @@ struct tracing {
 	struct threads *threads;
 	struct stacks *stacks;
 	struct symbols *symbols;
+	struct unwinder *unwinder;
 	struct criticality *criticality;
 	struct collector *collector;
 	struct fold_rules *fold;
@@ -60,6 +63,10 @@ static int open_engine(struct tracing *tracing)
 	tracing->threads = threads_new(tracing->session);
 	tracing->stacks = stacks_new(tracing->session, 0);
 	tracing->symbols = symbols_new(tracing->session);
+	tracing->unwinder = unwinder_new(tracing->session, tracing->symbols, (struct unwinder_maps){
+		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
+		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
+	});
 	options.stacks = tracing->stacks;
 	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
 	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);
@@ -125,6 +132,7 @@ void tracing_close(struct tracing *tracing)
 	status_stop();
 	collector_free(tracing->collector);
 	criticality_free(tracing->criticality);
+	unwinder_free(tracing->unwinder);
 	symbols_free(tracing->symbols);
 	stacks_free(tracing->stacks);
 	threads_free(tracing->threads);
@@ -153,6 +161,7 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 		/* First the new mappings, then the old ones: none falls between. */
 		sideband_follow(tracing->sideband, pids->pids[i]);
 		symbols_add_process(tracing->symbols, pids->pids[i]);
+		unwinder_add_process(tracing->unwinder, pids->pids[i]);
 		if (!tracing->settings->kernel.trace_all) {
 			err = kernel_add_target(tracing->kernel, pids->pids[i]);
 			if (err)
@@ -170,7 +179,7 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 void tracing_start(struct tracing *tracing)
 {
 	tracing->started_ns = now_ns();
-	tracing->poll_ms = POLL_MS_MIN;
+	tracing->poll_ms = POLL_MS_FIRST;
 	/* Our naps may end at a tick of the kernel: a timer's interrupt costs more than a poll. */
 	prctl(PR_SET_TIMERSLACK, POLL_SLACK_NS, 0, 0, 0);
 	if (!tracing->settings->is_quiet)
@@ -208,7 +217,9 @@ static int next_wait_ms(struct tracing *tracing)
 {
 	double fill = collector_fill(tracing->collector);
 
-	if (fill > FILL_HIGH)
+	if (unwinder_update(tracing->unwinder))
+		tracing->poll_ms = POLL_MS_FIRST;
+	else if (fill > FILL_HIGH && tracing->poll_ms > POLL_MS_MIN)
 		tracing->poll_ms = POLL_MS_MIN;
 	else if (fill < FILL_LOW && tracing->poll_ms < POLL_MS_MAX)
 		tracing->poll_ms *= 2;

@@ -330,6 +330,16 @@ double kernel_fill(const struct kernel *kernel)
 	return fill;
 }
 
+int kernel_unwind_chunks_fd(const struct kernel *kernel)
+{
+	return bpf_map__fd(kernel->bpf->maps.unwind_chunks);
+}
+
+int kernel_unwind_spaces_fd(const struct kernel *kernel)
+{
+	return bpf_map__fd(kernel->bpf->maps.unwind_spaces);
+}
+
 unsigned int kernel_cpu_count(const struct kernel *kernel)
 {
 	return kernel->cpu_count;

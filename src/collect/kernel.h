@@ -51,6 +51,10 @@ bool kernel_drain(struct kernel *kernel, unsigned int ring, ring_record_fn on_re
 /* How full the fullest ring is, 0 to 1; the samplers' do not count. */
 double kernel_fill(const struct kernel *kernel);
 
+/* Maps for unwinding: see unwinder.h. Borrowed. */
+int kernel_unwind_chunks_fd(const struct kernel *kernel);
+int kernel_unwind_spaces_fd(const struct kernel *kernel);
+
 unsigned int kernel_cpu_count(const struct kernel *kernel);
 
 /* Slices that weigh less (ns of CMetric, at most 2^32-1) lose their stack by chance; 0: none. */

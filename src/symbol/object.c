@@ -268,3 +268,65 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 	}
 	answer->flags = object->flags | (wants_lines ? 0 : ANSWER_BY_SYMBOLS);
 }
+
+/* Call frame information in a section, unpacked. */
+static bool find_cfi(Elf *elf, const char *name, struct cfi_section *section)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = elf ? elf_find_section(elf, name, &header) : NULL;
+	Elf_Data *data;
+
+	if (scn && header.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
+		return false;
+	data = scn ? elf_getdata(scn, NULL) : NULL;
+	if (!data || !data->d_buf)
+		return false;
+	*section = (struct cfi_section){
+		.bytes = data->d_buf, .size_bytes = data->d_size, .address = header.sh_addr,
+		.is_eh = !strcmp(name, ".eh_frame"),
+	};
+	return true;
+}
+
+static void put_segments(Elf *elf, struct unwind_file *file)
+{
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count))
+		return;
+	for (size_t i = 0; i < count && file->segment_count < UNWIND_SEGMENTS_MAX; i++) {
+		GElf_Phdr header;
+
+		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD &&
+		    header.p_flags & PF_X)
+			file->segments[file->segment_count++] = (struct unwind_segment){
+				header.p_offset, header.p_vaddr, header.p_filesz,
+			};
+	}
+}
+
+int object_unwind_file(struct object *object, struct unwind_file *file)
+{
+	struct cfi_section section;
+	struct cfi_counts counts;
+	Elf *elf = object->program.elf;
+	GElf_Ehdr header;
+
+	*file = (struct unwind_file){ 0 };
+	if (!elf || !gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64)
+		return -ENOENT;
+	if (find_cfi(elf, ".eh_frame", &section))
+		unwind_table_build(&section, &file->table, &counts);
+	if (!file->table.row_count) {
+		if (!find_cfi(elf, ".debug_frame", &section)) {
+			open_debug(object);
+			if (!find_cfi(object->debug.elf, ".debug_frame", &section))
+				return -ENOENT;
+		}
+		unwind_table_fini(&file->table);
+		unwind_table_build(&section, &file->table, &counts);
+	}
+	put_segments(elf, file);
+	return file->table.row_count ? 0 : -ENOENT;
+}

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "symbol/answer.h"
+#include "unwind/table_file.h"
 
 struct object;
 
@@ -30,3 +31,6 @@ void object_shrink(struct object *object);
 /* Says what is known of the byte at file_offset. Lines cost more than the function's name. */
 void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 		 struct answer *answer);
+
+/* The unwind table of its code, for the caller to free. -ENOENT when nothing describes it. */
+int object_unwind_file(struct object *object, struct unwind_file *file);

@@ -262,6 +262,58 @@ bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, ui
 	return true;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void spaces_each(const struct spaces *spaces, uint32_t pid,
+		 void (*on_mapping)(void *data, const struct mapping *mapping), void *data)
+{
+	const struct space *newest = space_newest(spaces, pid);
+	size_t count = 0, room = 0;
+	const struct entry *before = NULL;
+	struct mapping mapping = { 0 };
+	uint64_t *edges;
+
+	for (const struct space *space = newest; space; space = space->base)
+		room += 2 * space->count;
+	edges = xcalloc(room + 1, sizeof(*edges));
+	for (const struct space *space = newest; space; space = space->base) {
+		for (uint32_t i = 0; i < space->count; i++) {
+			edges[count++] = space->entries[i].start;
+			edges[count++] = space->entries[i].end;
+		}
+	}
+	qsort(edges, count, sizeof(*edges), by_address);
+	/* Between two edges there is one mapping, or none. */
+	for (size_t i = 0; i + 1 < count; i++) {
+		const struct entry *entry;
+
+		if (edges[i] == edges[i + 1])
+			continue;
+		entry = find_entry(newest, UINT64_MAX, edges[i]);
+		if (entry && entry == before) {
+			mapping.end = edges[i + 1];
+			continue;
+		}
+		if (before)
+			on_mapping(data, &mapping);
+		before = entry;
+		if (!entry)
+			continue;
+		mapping = (struct mapping){
+			edges[i], edges[i + 1],
+			entry->file_offset + (edges[i] - entry->start), entry->module,
+		};
+	}
+	if (before)
+		on_mapping(data, &mapping);
+	free(edges);
+}
+
 /* Recomputes reach from an index on. */
 static void update_reach(struct space *space, size_t from)
 {

@@ -50,6 +50,10 @@ void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns,
 bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address,
 		 struct space_hit *hit);
 
+/* What a process has mapped now, in the order of the addresses, each byte once. */
+void spaces_each(const struct spaces *spaces, uint32_t pid,
+		 void (*on_mapping)(void *data, const struct mapping *mapping), void *data);
+
 /* No address of this process will be looked up any more. */
 void spaces_forget(struct spaces *spaces, uint32_t pid);
 

@@ -342,6 +342,43 @@ static const struct place *place_get(struct symbols *symbols, struct module *mod
 	return place;
 }
 
+struct mapping_visitor {
+	void (*on_mapping)(void *data, const struct symbol_mapping *mapping);
+	void *data;
+};
+
+static void visit_mapping(void *data, const struct mapping *mapping)
+{
+	const struct mapping_visitor *visitor = data;
+	struct symbol_mapping m = {
+		mapping->start, mapping->end, mapping->file_offset, mapping->module,
+	};
+
+	visitor->on_mapping(visitor->data, &m);
+}
+
+void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
+			  void (*on_mapping)(void *data, const struct symbol_mapping *mapping),
+			  void *data)
+{
+	struct mapping_visitor visitor = { on_mapping, data };
+
+	spaces_each(symbols->spaces, pid, visit_mapping, &visitor);
+}
+
+int symbols_unwind_file(struct symbols *symbols, uint32_t number, struct unwind_file *file)
+{
+	struct module *module = modules_at(symbols->modules, number);
+	int err;
+
+	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO) ||
+	    module->failure_count >= FAILURES_MAX)
+		return -ENOENT;
+	err = worker_ask_table(symbols->worker, module, file);
+	/* A file that is hostile to one way of reading it may still have names. */
+	return err ? -ENOENT : 0;
+}
+
 /* A name that the program's JIT compiler gave, in this space or the one it was copied from. */
 static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
 			    uint64_t address, uint64_t *start)

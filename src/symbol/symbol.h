@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "session/session.h"
+#include "unwind/table_file.h"
 
 struct symbols;
 
@@ -90,6 +91,23 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
  * address was resolved. Valid until the next call for this object.
  */
 size_t symbols_notes(const struct symbols *symbols, const char *const **notes);
+
+/* What a process has mapped to execute now; a module has a number, 0 when there are too many. */
+struct symbol_mapping {
+	uint64_t start, end, file_offset;
+	uint32_t module;
+};
+
+/* Calls on_mapping for the mappings of a process, in the order of their addresses. */
+void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
+			  void (*on_mapping)(void *data, const struct symbol_mapping *mapping),
+			  void *data);
+
+/*
+ * The unwind table of a module, for the caller to free. -ENOENT when it has none: generated code,
+ * a file without call frame information, or one that cannot be read.
+ */
+int symbols_unwind_file(struct symbols *symbols, uint32_t module, struct unwind_file *file);
 
 struct symbol_counts {
 	size_t modules, mappings, spaces;

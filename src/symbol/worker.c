@@ -192,29 +192,82 @@ static int send_with_file(struct worker *worker, const struct module *module,
 	return err ? -ECHILD : 0;
 }
 
-int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,
-	       bool wants_lines, const struct answer **answer)
+/* The descriptor that comes with a message, -1 when there is none. */
+static int receive_table(struct worker *worker, struct table_answer *answer, int *fd)
 {
-	struct question question = {
-		.module = module->number, .pid = module->pid, .file_offset = file_offset,
-		.wants_lines = wants_lines, .is_vdso = module->kind == MODULE_VDSO,
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { answer, sizeof(*answer) };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
-	int err;
+	const struct cmsghdr *header;
+	ssize_t n;
 
+	*fd = -1;
+	do
+		n = recvmsg(worker->socket, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
+	return n == sizeof(*answer) ? 0 : -ECHILD;
+}
+
+/* Makes sure that there is a process, and sends it the question. */
+static int ask(struct worker *worker, const struct module *module, struct question *question)
+{
+	question->module = module->number;
+	question->pid = module->pid;
+	question->is_vdso = module->kind == MODULE_VDSO;
 	if (worker->death_count >= DEATHS_MAX)
 		return -ECANCELED;
 	if (!worker->pid && start(worker)) {
 		worker->death_count++;
 		return -ECANCELED;
 	}
-	err = send_with_file(worker, module, &question);
+	return send_with_file(worker, module, question);
+}
+
+static void note_death(struct worker *worker)
+{
+	stop(worker);
+	worker->death_count++;
+}
+
+int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,
+	       bool wants_lines, const struct answer **answer)
+{
+	struct question question = {
+		.kind = QUESTION_PLACE, .file_offset = file_offset, .wants_lines = wants_lines,
+	};
+	int err = ask(worker, module, &question);
+
 	if (!err)
 		err = receive_answer(worker);
-	if (err == -ECHILD) {
-		stop(worker);
-		worker->death_count++;
-	}
+	if (err == -ECHILD)
+		note_death(worker);
 	if (!err)
 		*answer = &worker->answer;
+	return err;
+}
+
+int worker_ask_table(struct worker *worker, const struct module *module, struct unwind_file *file)
+{
+	struct question question = { .kind = QUESTION_TABLE };
+	int err = ask(worker, module, &question), fd = -1;
+	struct table_answer answer;
+
+	if (!err)
+		err = receive_table(worker, &answer, &fd);
+	if (err == -ECHILD)
+		note_death(worker);
+	if (!err)
+		err = answer.err ? answer.err : unwind_file_read(fd, file);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }

@@ -11,6 +11,7 @@
 
 #include "symbol/answer.h"
 #include "symbol/module.h"
+#include "unwind/table_file.h"
 
 struct worker;
 
@@ -20,6 +21,9 @@ void worker_free(struct worker *worker);
 
 /* The peak of the process's resident memory; of several, of the one that took most. */
 uint64_t worker_memory_bytes(const struct worker *worker);
+
+/* The unwind table of a module, for the caller to free. Errors as those of worker_ask(). */
+int worker_ask_table(struct worker *worker, const struct module *module, struct unwind_file *file);
 
 /*
  * 0 and an answer that is valid until the next question; its places in text were checked.

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is asked of the worker; struct answer comes back. */
+/* What is asked of the worker; struct answer comes back, or struct table_answer. */
 #pragma once
 
 #include <stdint.h>
 
 enum { WORKER_PATH_BYTES_MAX = 4096 };
 
+enum question_kind {
+	QUESTION_PLACE,		/* what is at file_offset? */
+	QUESTION_TABLE,		/* the unwind table: a descriptor of an unwind_file comes back */
+};
+
 struct question {
 	uint32_t module;	/* number; the worker remembers its file */
 	uint32_t pid;
 	uint64_t file_offset;
+	uint8_t kind;
 	uint8_t wants_lines;
 	uint8_t has_file;	/* the first question about it: a descriptor comes along */
 	uint8_t is_vdso;
-	uint8_t reserved[5];
+	uint8_t reserved[4];
 	char path[];		/* with has_file: ends with a NUL */
+};
+
+struct table_answer {
+	int32_t err;		/* 0: a descriptor comes along */
 };
 
 /* Answers the questions that come over the socket until it closes. For a process of its own. */

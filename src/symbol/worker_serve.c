@@ -205,6 +205,49 @@ static struct object *object_get(struct server *server, struct file *file)
 	return file->object;
 }
 
+/* Says it with the descriptor, which is the receiver's then. */
+static void send_table(int socket, struct table_answer answer, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { &answer, sizeof(answer) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (!answer.err) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+static void answer_table(struct object *object, int socket)
+{
+	struct unwind_file file = { 0 };
+	int fd = memfd_create("pinch-unwind", MFD_CLOEXEC);
+	int err = fd < 0 ? -errno : object_unwind_file(object, &file);
+
+	if (!err)
+		err = unwind_file_write(&file, fd);
+	send_table(socket, (struct table_answer){ err }, fd);
+	unwind_file_fini(&file);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void answer_place(struct server *server, struct object *object,
+			 const struct question *question, int socket)
+{
+	object_find(object, question->file_offset, question->wants_lines, &server->answer);
+	send(socket, &server->answer, offsetof(struct answer, text) + server->answer.text_bytes,
+	     MSG_NOSIGNAL);
+}
+
 static void answer_question(struct server *server, const struct question *question, int fd,
 			    int socket)
 {
@@ -216,10 +259,10 @@ static void answer_question(struct server *server, const struct question *questi
 		file = table_find(server->files, (uint64_t)question->module + 1);
 	if (!file)
 		_exit(1);
-	object_find(object_get(server, file), question->file_offset, question->wants_lines,
-		    &server->answer);
-	send(socket, &server->answer, offsetof(struct answer, text) + server->answer.text_bytes,
-	     MSG_NOSIGNAL);
+	if (question->kind == QUESTION_TABLE)
+		answer_table(object_get(server, file), socket);
+	else
+		answer_place(server, object_get(server, file), question, socket);
 	save_memory(server, file);
 }
 

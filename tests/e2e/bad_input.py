@@ -846,7 +846,8 @@ def odd_names():
                or c in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"}
         assert not bad, f"raw control characters in the text: {bad}"
         assert "[31mred" in text, "the first thread is not in the text"
-    first = max(report["threads"], key=lambda t: t["cmetric_ns"])
+    # How long they wait for a CPU is up to whoever else wants it.
+    first = max(report["threads"], key=lambda t: t["running_ns"])
     assert "red" in first["name"], first
 
 

@@ -374,6 +374,26 @@ void shim_make_rings(uint32_t cpu_count, size_t bytes, uint32_t slots)
 	shim_make_slots(cpu_count, slots);
 }
 
+/* --- Unwind tables ------------------------------------------------------------------------ */
+
+/*
+ * A space with one range, whose table says of all code that it was called by what lies at the top
+ * of the stack. As a block of code, the same unit has all rows that a search may want.
+ */
+static struct unwind_space unwind_space = { 0, 1 };
+static char unwind_chunk;
+
+static uint64_t *unwind_unit(uint32_t index)
+{
+	static uint64_t units[] = { 0, UINT64_MAX, 0, 4 | 0xffffffffull << 32 };
+	static uint64_t unit;
+
+	if (index < sizeof(units) / sizeof(*units))
+		return &units[index];
+	unit = (UNWIND_RSP | 1ull << UNWIND_OFFSET_SHIFT) << 32;
+	return &unit;
+}
+
 /* --- Maps ------------------------------------------------------------------------------- */
 
 static struct stack_scratch scratch_by_cpu[CPUS_MAX];
@@ -383,6 +403,12 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	shim_point();
 	if (map == &rings || map == &sample_rings)
 		return ring_of(map, *(const uint32_t *)key);
+	if (map == &unwind_spaces)
+		return &unwind_space;
+	if (map == &unwind_chunks)
+		return *(const uint32_t *)key ? NULL : &unwind_chunk;
+	if (map == &unwind_chunk)
+		return unwind_unit(*(const uint32_t *)key);
 	if (map == &slots)
 		return slot_give(*(const uint32_t *)key);
 	if (map == &scratch)
@@ -403,10 +429,20 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 fl
 			*(const uint8_t *)value;
 		return 0;
 	}
+	if (map == &unwind_spaces)
+		return 0;
 	require(map == &targets);
 	if (flags == BPF_EXIST && !table_get(&targets_table, *(const uint32_t *)key))
 		return -ENOENT;
 	shim_set_target(*(const uint32_t *)key, *(const uint32_t *)value);
+	return 0;
+}
+
+long bpf_map_delete_elem(void *map, const void *key)
+{
+	(void)key;
+	shim_point();
+	require(map == &unwind_spaces);
 	return 0;
 }
 
@@ -490,37 +526,77 @@ __u32 bpf_get_prandom_u32(void)
 
 long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
 {
-	const struct shim_stack *stack =
-		flags & BPF_F_USER_STACK ? &shim_user_stack : &shim_kernel_stack;
 	char *begin = (char *)scratch_by_cpu[shim_cpu].frames;
 	size_t bytes;
 
 	(void)ctx;
 	shim_point();
 	shim_stacks_asked++;
+	require(!(flags & BPF_F_USER_STACK));
 	require((char *)frames >= begin &&
 		(char *)frames + size <= begin + sizeof(scratch_by_cpu[shim_cpu].frames));
 	if (size % sizeof(uint64_t))
 		return -EINVAL;
 	memset(frames, 0, size);	/* so does the kernel on failure */
-	if (stack->count < 0)
-		return stack->count;
-	bytes = stack->count * sizeof(uint64_t);
+	if (shim_kernel_stack.count < 0)
+		return shim_kernel_stack.count;
+	bytes = shim_kernel_stack.count * sizeof(uint64_t);
 	if (bytes > size)
 		bytes = size;
-	memcpy(frames, stack->frames, bytes);
+	memcpy(frames, shim_kernel_stack.frames, bytes);
 	return bytes;
+}
+
+/* --- The user's stack: return addresses, one upon the other ------------------------------- */
+
+enum { STACK_BASE = 0x10000, STACK_BYTES = 1 << 16 };
+
+long bpf_probe_read_user(void *to, __u32 size, const void *from)
+{
+	uint64_t at = (uint64_t)from - STACK_BASE;
+
+	shim_point();
+	if (at >= STACK_BYTES || size > STACK_BYTES - at || at % sizeof(uint64_t))
+		return -EFAULT;
+	for (uint64_t i = 0; i < size / sizeof(uint64_t); i++) {
+		/* What is on top is the return address of the first frame. */
+		long frame = at / sizeof(uint64_t) + i + 1;
+
+		((uint64_t *)to)[i] = frame < shim_user_stack.count ? shim_user_stack.frames[frame]
+								    : 0;
+	}
+	return 0;
+}
+
+long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __u64 flags)
+{
+	__u32 i = 0;
+
+	require(!flags);
+	shim_stacks_asked++;
+	while (i < count && !step(i, data))
+		i++;
+	return i;
+}
+
+/* Registers that a test sets count, or else those at the innermost frame of the stack. */
+long bpf_task_pt_regs(struct task_struct *task)
+{
+	static struct pt_regs regs;
+
+	(void)task;
+	regs = shim_user_regs;
+	if (!regs.ip && shim_user_stack.count > 0)
+		regs.ip = shim_user_stack.frames[0];
+	regs.sp = STACK_BASE;
+	return (long)&regs;
 }
 
 struct task_struct *bpf_get_current_task_btf(void)
 {
-	return shim_current;
-}
+	static struct task_struct nobody;
 
-long bpf_task_pt_regs(struct task_struct *task)
-{
-	(void)task;
-	return (long)&shim_user_regs;
+	return shim_current ? shim_current : &nobody;
 }
 
 long bpf_probe_read_kernel(void *to, __u32 size, const void *from)

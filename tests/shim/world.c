@@ -103,6 +103,7 @@ static void init_task(struct world *world, struct world_task *task, struct world
 	task->task.group_leader = leader ? &leader->task : &task->task;
 	task->task.thread_pid = &task->pid;
 	task->task.mm = &task->mm;
+	task->task.signal = leader ? leader->task.signal : &task->signal;
 	task->task.start_boottime = 1000 + world->pids_given;
 	task->pid.level = 0;
 	task->pid.numbers[0].nr = task->task.pid;
@@ -326,6 +327,7 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tic
 		world_require(world, e->ip == (in_kernel ? 0x405678 : 0x401234));
 		world_require(world, e->kernel_ip == (in_kernel ? ctx.regs.ip : 0));
 	}
+	shim_user_regs.ip = 0;
 	check_counts(world);
 }
 

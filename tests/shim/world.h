@@ -18,6 +18,7 @@ struct world_task {
 	struct task_struct task;	/* first: the programs' task is ours */
 	struct pid pid;
 	struct mm_struct mm;
+	struct signal_struct signal;
 	enum task_place place;
 	uint32_t cpu;
 	bool is_idle, is_exiting, is_traced;

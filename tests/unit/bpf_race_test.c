@@ -18,6 +18,7 @@ struct race_task {
 	struct task_struct task;
 	struct pid pid;
 	struct mm_struct mm;
+	struct signal_struct signal;
 	uint32_t cpu;			/* where it is queued or runs */
 	bool is_queued, is_current;	/* on_rq of the kernel is either */
 	bool has_pi_lock;
@@ -185,6 +186,7 @@ static struct race_task *new_task(uint32_t state)
 	task->task.group_leader = &tasks[0].task;
 	task->task.thread_pid = &task->pid;
 	task->task.mm = &task->mm;
+	task->task.signal = &task->signal;
 	task->task.__state = state;
 	task->has_slept = state != TASK_NEW;
 	task_count++;

@@ -295,7 +295,7 @@ TEST(a_reader_in_the_middle_of_a_program_sees_that_a_record_is_being_written)
 	for (uint32_t i = 0; i < 100; i++) {
 		run_watched(send_wake);
 		run_watched(send_switch);
-		shim_user_stack.frames[0] = i;
+		shim_user_stack.frames[0] = 1 + i;
 		shim_now_ns += 1000;
 		run_watched(send_slice);
 		/* Its frames went the other way, while the record was open. */

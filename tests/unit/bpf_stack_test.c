@@ -76,7 +76,7 @@ static uint64_t take(const struct ev_stack_frames **frames_sent)
 	if (header) {
 		CHECK(header->subsys == TRACE_SUBSYS_STACK);
 		memcpy(&copy, header, size);
-		CHECK(copy.e.stack == e.stack && !copy.e.reserved && !copy.e.header.thread);
+		CHECK(copy.e.stack == e.stack && !copy.e.reserved[0] && !copy.e.header.thread);
 		CHECK(size == sizeof(copy.e) + 8 * (copy.e.kernel_count + copy.e.user_count));
 		*frames_sent = &copy.e;
 	}
@@ -158,8 +158,9 @@ TEST(stacks_that_differ_in_length_or_order_have_different_names)
 
 	begin();
 	for (long count = 1; count <= STACK_DEPTH_MAX; count++) {
-		memset(shim_user_stack.frames, 0, sizeof(shim_user_stack.frames));
-		shim_user_stack.count = count;	/* all frames 0 */
+		shim_user_stack.count = count;	/* all frames alike */
+		for (long i = 0; i < count; i++)
+			shim_user_stack.frames[i] = 0x1000;
 		ids[count - 1] = take(&sent);
 		CHECK(ids[count - 1] && sent && sent->user_count == count);
 	}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Chunks are maps of one size, made when they are needed and mapped here, so that a table is
+ * written like memory. What the kernel side may be reading is never written again at once: a
+ * list that was replaced rests first.
+ */
+#include "collect/unwinder.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "unwind_format.h"
+
+enum {
+	RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t),
+	RANGES_MAX = 4096,		/* of a process */
+	LIST_UNITS_MIN = 64,		/* a list's room is a power of two of units from here on */
+	LIST_SIZES = 9,			/* up to RANGES_MAX * RANGE_UNITS */
+};
+
+/* Long after any program that had begun to read a list has ended, and its records were read. */
+static const uint64_t rest_ns = 2000000000ull;
+
+struct part {
+	uint64_t base, end;	/* addresses as the file has them */
+	uint32_t place, block_count;
+};
+
+/* What is known of a module; no part when it has no table. */
+struct module_table {
+	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
+	uint32_t segment_count;
+	struct part *parts;
+	uint32_t part_count;
+};
+
+/* Room for a process's ranges. Several processes share one after a fork. */
+struct list {
+	uint32_t place, size;		/* size: index of its room */
+	uint32_t range_count, user_count;
+	uint64_t freed_ns;
+	struct list *next;		/* among those that rest */
+};
+
+struct process {
+	uint32_t pid;
+	struct list *list;		/* NULL: none */
+	bool is_dirty;
+};
+
+struct unwinder {
+	struct symbols *symbols;
+	struct unwinder_maps maps;
+	uint64_t *chunks[UNWIND_CHUNKS_MAX];
+	uint32_t chunk_count, used_units;	/* of the last chunk */
+	struct table *modules;			/* by number; struct module_table */
+	struct table *processes;		/* by pid + 1 */
+	struct list *resting[LIST_SIZES], **resting_last[LIST_SIZES];	/* the oldest first */
+	struct unwind_range *ranges;		/* of the process that is being updated */
+	uint32_t range_count;
+	bool has_dirty;
+	struct unwinder_counts counts;
+};
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+static struct process *process_get(struct unwinder *unwinder, uint32_t pid)
+{
+	struct process *process = table_find(unwinder->processes, (uint64_t)pid + 1);
+
+	if (!process) {
+		process = xcalloc(1, sizeof(*process));
+		process->pid = pid;
+		table_put(unwinder->processes, (uint64_t)pid + 1, process);
+	}
+	return process;
+}
+
+static void set_dirty(struct unwinder *unwinder, uint32_t pid)
+{
+	process_get(unwinder, pid)->is_dirty = true;
+	unwinder->has_dirty = true;
+}
+
+static void list_release(struct unwinder *unwinder, struct list *list)
+{
+	if (!list || --list->user_count)
+		return;
+	list->freed_ns = clock_ns();
+	list->next = NULL;
+	*unwinder->resting_last[list->size] = list;
+	unwinder->resting_last[list->size] = &list->next;
+}
+
+static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct list *list,
+		     uint64_t flags)
+{
+	struct unwind_space space = { list->place, list->range_count };
+
+	return bpf_map_update_elem(unwinder->maps.spaces_fd, &pid, &space, flags);
+}
+
+static void on_map(void *data, const struct ev_header *header)
+{
+	set_dirty(data, ((const struct ev_space_map *)header)->pid);
+}
+
+/* The kernel side has forgotten the old program's list when the exec happened. */
+static void on_exec(void *data, const struct ev_header *header)
+{
+	struct unwinder *unwinder = data;
+	struct process *process = process_get(unwinder,
+					      ((const struct ev_space_exec *)header)->pid);
+
+	bpf_map_delete_elem(unwinder->maps.spaces_fd, &process->pid);
+	list_release(unwinder, process->list);
+	process->list = NULL;
+}
+
+/* The kernel side has given the child its parent's list when it was born. */
+static void on_fork(void *data, const struct ev_header *header)
+{
+	const struct ev_space_fork *e = (const struct ev_space_fork *)header;
+	struct unwinder *unwinder = data;
+	struct process *parent = process_get(unwinder, e->parent_pid);
+	struct process *child = process_get(unwinder, e->pid);
+
+	list_release(unwinder, child->list);
+	child->list = parent->list;
+	if (!child->list)
+		return;
+	child->list->user_count++;
+	/* Unless the parent had none yet. */
+	tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork }, { 0 },
+};
+
+struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
+			      struct unwinder_maps maps)
+{
+	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+	unwinder->symbols = symbols;
+	unwinder->maps = maps;
+	unwinder->modules = table_new();
+	unwinder->processes = table_new();
+	unwinder->ranges = xcalloc(RANGES_MAX, sizeof(*unwinder->ranges));
+	for (size_t i = 0; i < LIST_SIZES; i++)
+		unwinder->resting_last[i] = &unwinder->resting[i];
+	session_subscribe(session, handlers, unwinder);
+	return unwinder;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	struct module_table *module;
+	struct process *process;
+	size_t cursor = 0;
+
+	if (!unwinder)
+		return;
+	while ((module = table_next(unwinder->modules, &cursor))) {
+		free(module->parts);
+		free(module);
+	}
+	for (cursor = 0; (process = table_next(unwinder->processes, &cursor)); ) {
+		if (process->list && !--process->list->user_count)
+			free(process->list);
+		free(process);
+	}
+	for (size_t i = 0; i < LIST_SIZES; i++) {
+		while (unwinder->resting[i]) {
+			struct list *next = unwinder->resting[i]->next;
+
+			free(unwinder->resting[i]);
+			unwinder->resting[i] = next;
+		}
+	}
+	for (uint32_t i = 0; i < unwinder->chunk_count; i++)
+		munmap(unwinder->chunks[i], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
+	table_free(unwinder->modules);
+	table_free(unwinder->processes);
+	free(unwinder->ranges);
+	free(unwinder);
+}
+
+/* --- Memory of the kernel side -------------------------------------------------------------- */
+
+static int add_chunk(struct unwinder *unwinder)
+{
+	struct bpf_map_create_opts options = { .sz = sizeof(options), .map_flags = BPF_F_MMAPABLE };
+	uint32_t number = unwinder->chunk_count;
+	void *memory;
+	int fd, err;
+
+	if (number == UNWIND_CHUNKS_MAX)
+		return -ENOSPC;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_unwind", sizeof(uint32_t), sizeof(uint64_t),
+			    UNWIND_CHUNK_UNITS, &options);
+	if (fd < 0)
+		return -errno;
+	memory = mmap(NULL, UNWIND_CHUNK_UNITS * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+		      MAP_SHARED, fd, 0);
+	err = memory == MAP_FAILED ? -errno : 0;
+	if (!err && bpf_map_update_elem(unwinder->maps.chunks_fd, &number, &fd, BPF_ANY)) {
+		err = -errno;
+		munmap(memory, UNWIND_CHUNK_UNITS * sizeof(uint64_t));
+	}
+	close(fd);	/* the array and the mapping hold it */
+	if (err)
+		return err;
+	unwinder->chunks[unwinder->chunk_count++] = memory;
+	unwinder->used_units = 0;
+	unwinder->counts.table_bytes += UNWIND_CHUNK_UNITS * sizeof(uint64_t);
+	return 0;
+}
+
+/* Room in one chunk; false when there is none any more. */
+static bool take_units(struct unwinder *unwinder, uint32_t count, uint32_t *place)
+{
+	if (!unwinder->chunk_count || UNWIND_CHUNK_UNITS - unwinder->used_units < count) {
+		if (add_chunk(unwinder)) {
+			unwinder->counts.dropped++;
+			return false;
+		}
+	}
+	*place = (unwinder->chunk_count - 1) * UNWIND_CHUNK_UNITS + unwinder->used_units;
+	unwinder->used_units += count;
+	return true;
+}
+
+static uint64_t *units_at(const struct unwinder *unwinder, uint32_t place)
+{
+	return unwinder->chunks[place / UNWIND_CHUNK_UNITS] + place % UNWIND_CHUNK_UNITS;
+}
+
+/* A list with room for so many ranges. NULL: no memory. */
+static struct list *list_take(struct unwinder *unwinder, uint32_t range_count)
+{
+	uint32_t size = 0;
+	struct list *list;
+
+	while (size + 1 < LIST_SIZES && (uint32_t)LIST_UNITS_MIN << size < range_count * RANGE_UNITS)
+		size++;
+	list = unwinder->resting[size];
+	if (list && clock_ns() - list->freed_ns > rest_ns) {
+		unwinder->resting[size] = list->next;
+		if (!list->next)
+			unwinder->resting_last[size] = &unwinder->resting[size];
+	} else {
+		uint32_t place;
+
+		if (!take_units(unwinder, (uint32_t)LIST_UNITS_MIN << size, &place))
+			return NULL;
+		list = xcalloc(1, sizeof(*list));
+		list->place = place;
+		list->size = size;
+	}
+	list->range_count = range_count;
+	list->user_count = 1;
+	return list;
+}
+
+/* --- Tables --------------------------------------------------------------------------------- */
+
+static void load_parts(struct unwinder *unwinder, const struct unwind_table *table,
+		       struct module_table *module)
+{
+	uint64_t address = table->base, end = table->base + table->size_bytes;
+
+	while (address < end) {
+		uint32_t room = unwinder->chunk_count
+			? UNWIND_CHUNK_UNITS - unwinder->used_units : 0;
+		struct unwind_part part = unwind_part_at(table, address, UNWIND_CHUNK_UNITS);
+		struct part *loaded;
+		uint32_t place;
+
+		/* Rather fill the chunk than leave much of it empty. */
+		if (part.block_count + part.row_count > room && room > UNWIND_CHUNK_UNITS / 4)
+			part = unwind_part_at(table, address, room);
+		if (!part.block_count ||
+		    !take_units(unwinder, part.block_count + part.row_count, &place))
+			return;
+		unwind_part_write(table, &part, units_at(unwinder, place));
+		module->parts = xrealloc(module->parts, module->part_count + 1,
+					 sizeof(*module->parts));
+		loaded = &module->parts[module->part_count++];
+		*loaded = (struct part){
+			.base = address, .place = place, .block_count = part.block_count,
+			.end = address + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS),
+		};
+		address = loaded->end;
+	}
+}
+
+static const struct module_table *module_get(struct unwinder *unwinder, uint32_t number)
+{
+	struct module_table *module = table_find(unwinder->modules, number);
+	struct unwind_file file;
+
+	if (module)
+		return module;
+	module = xcalloc(1, sizeof(*module));
+	table_put(unwinder->modules, number, module);
+	if (symbols_unwind_file(unwinder->symbols, number, &file))
+		return module;
+	memcpy(module->segments, file.segments, sizeof(module->segments));
+	module->segment_count = file.segment_count;
+	load_parts(unwinder, &file.table, module);
+	unwinder->counts.tables += module->part_count > 0;
+	unwind_file_fini(&file);
+	return module;
+}
+
+/* --- Processes ------------------------------------------------------------------------------ */
+
+static uint64_t max3(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t max = a > b ? a : b;
+
+	return max > c ? max : c;
+}
+
+static uint64_t min3(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t min = a < b ? a : b;
+
+	return min < c ? min : c;
+}
+
+static void add_range(struct unwinder *unwinder, const struct part *part, uint64_t begin,
+		      uint64_t end, uint64_t bias)
+{
+	if (unwinder->range_count == RANGES_MAX) {
+		unwinder->counts.dropped++;
+		return;
+	}
+	unwinder->ranges[unwinder->range_count++] = (struct unwind_range){
+		.begin = begin, .end = end, .bias = bias + part->base, .table = part->place,
+		.block_count = part->block_count,
+	};
+}
+
+/* The parts of the module's table that the mapping shows, one range each. */
+static void on_mapping(void *data, const struct symbol_mapping *mapping)
+{
+	struct unwinder *unwinder = data;
+	const struct module_table *module;
+
+	if (!mapping->module)
+		return;
+	module = module_get(unwinder, mapping->module);
+	for (uint32_t s = 0; s < module->segment_count; s++) {
+		const struct unwind_segment *segment = &module->segments[s];
+		uint64_t bias;
+
+		/* A mapping begins at a page, which may be before the segment does. */
+		if (mapping->file_offset >= segment->file_offset + segment->size_bytes ||
+		    mapping->file_offset + (mapping->end - mapping->start) <= segment->file_offset)
+			continue;
+		/* Memory address less the file's. */
+		bias = mapping->start - (mapping->file_offset - segment->file_offset +
+					 segment->address);
+		for (uint32_t p = 0; p < module->part_count; p++) {
+			const struct part *part = &module->parts[p];
+			uint64_t begin = max3(part->base, segment->address, mapping->start - bias);
+			uint64_t end = min3(part->end, segment->address + segment->size_bytes,
+					    mapping->end - bias);
+
+			if (begin < end)
+				add_range(unwinder, part, begin + bias, end + bias, bias);
+		}
+	}
+}
+
+static void update_process(struct unwinder *unwinder, struct process *process)
+{
+	struct list *list = NULL;
+
+	process->is_dirty = false;
+	unwinder->range_count = 0;
+	symbols_each_mapping(unwinder->symbols, process->pid, on_mapping, unwinder);
+	if (unwinder->range_count)
+		list = list_take(unwinder, unwinder->range_count);
+	if (!list)
+		return;
+	memcpy(units_at(unwinder, list->place), unwinder->ranges,
+	       unwinder->range_count * sizeof(*unwinder->ranges));
+	if (tell_list(unwinder, process->pid, list, BPF_ANY))
+		unwinder->counts.dropped++;
+	list_release(unwinder, process->list);
+	process->list = list;
+}
+
+void unwinder_add_process(struct unwinder *unwinder, uint32_t pid)
+{
+	update_process(unwinder, process_get(unwinder, pid));
+}
+
+bool unwinder_update(struct unwinder *unwinder)
+{
+	struct process *process;
+	size_t cursor = 0;
+
+	if (!unwinder->has_dirty)
+		return false;
+	unwinder->has_dirty = false;
+	while ((process = table_next(unwinder->processes, &cursor)))
+		if (process->is_dirty)
+			update_process(unwinder, process);
+	return true;
+}
+
+struct unwinder_counts unwinder_counts(const struct unwinder *unwinder)
+{
+	return unwinder->counts;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Gives the kernel side what it needs to unwind (unwind_format.h): a table for each file that
+ * traced processes execute, made once and shared by all of them, and for each process the list of
+ * what lies where.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/session.h"
+#include "symbol/symbol.h"
+
+struct unwinder;
+
+/* Maps of the kernel side: chunks of tables, spaces by process. */
+struct unwinder_maps {
+	int chunks_fd, spaces_fd;
+};
+
+/* Subscribes to the space events of session; symbols must have done so before. Borrows both. */
+struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
+			      struct unwinder_maps maps);
+void unwinder_free(struct unwinder *unwinder);
+
+/* The mappings of the process are known: from symbols_add_process(). */
+void unwinder_add_process(struct unwinder *unwinder, uint32_t pid);
+
+/*
+ * Brings the kernel side up to date with the events that came. True when there were any: more
+ * often come soon.
+ */
+bool unwinder_update(struct unwinder *unwinder);
+
+struct unwinder_counts {
+	size_t tables;			/* files with one */
+	size_t table_bytes;		/* of kernel memory, lists included */
+	uint64_t dropped;		/* tables and lists beyond the bound */
+};
+
+struct unwinder_counts unwinder_counts(const struct unwinder *unwinder);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of a file together with where the file's code is mapped, and its way from the process
+ * that reads files to the one that traces.
+ */
+#pragma once
+
+#include "unwind/table.h"
+
+enum { UNWIND_SEGMENTS_MAX = 16 };
+
+/* A part of the file that is mapped to execute. */
+struct unwind_segment {
+	uint64_t file_offset, address, size_bytes;
+};
+
+struct unwind_file {
+	struct unwind_table table;
+	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
+	uint32_t segment_count;
+};
+
+void unwind_file_fini(struct unwind_file *file);
+
+/* 0 or -errno. */
+int unwind_file_write(const struct unwind_file *file, int fd);
+
+/* Reads what another process has written, from the beginning. -EINVAL: it makes no sense. */
+int unwind_file_read(int fd, struct unwind_file *file);
+
+/* The address, as the file has it, of a byte of it; false when no segment has it. */
+bool unwind_file_address(const struct unwind_file *file, uint64_t file_offset, uint64_t *address);
