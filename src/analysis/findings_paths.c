@@ -66,8 +66,9 @@ static uint64_t path_key(struct findings *findings, const struct path_metrics *p
 	for (size_t i = 0; i < stack->kernel_count; i++)
 		key = mix(key, stack->frames[i]);
 	for (size_t i = 0; i < user_count; i++) {
+		struct stack_frame frame = stack_user_frame(stack, i);
 		/* Callers' addresses follow their calls, perhaps beyond the end of the code. */
-		uint64_t address = stack->frames[stack->kernel_count + i] - (i > 0), offset;
+		uint64_t address = frame.address - frame.is_return, offset;
 		uint32_t module;
 
 		if (symbols_place(findings->input.symbols, path->pid, path->first_ns, address,
@@ -311,9 +312,11 @@ static struct report_path as_report_path(struct findings *findings,
 
 	if (findings->report.target.wall_ns)
 		out.wall_share = merged->cmetric_ns / findings->report.target.wall_ns;
-	if (path->pid && stack)
+	if (path->pid && stack) {
 		out.frame_count = findings_name_stack(findings, path->pid, path->first_ns, stack,
 						      &out.frames);
+		out.stack_end = stack->end < STACK_ENDS ? stack->end : STACK_UNREADABLE;
+	}
 	add_threads(findings, merged, &out);
 	add_functions(findings, merged, &out);
 	return out;

@@ -26,10 +26,13 @@ size_t findings_usable_count(struct findings *findings, uint32_t pid, uint64_t t
 	size_t i = 1;
 
 	/* The first is where the thread was, whatever is known of that place. */
-	while (i < stack->user_count &&
-	       !symbols_place(findings->input.symbols, pid, time_ns,
-			      stack->frames[stack->kernel_count + i] - 1, false, &module, &offset))
-		i++;
+	for (; i < stack->user_count; i++) {
+		struct stack_frame frame = stack_user_frame(stack, i);
+
+		if (symbols_place(findings->input.symbols, pid, time_ns,
+				  frame.address - frame.is_return, false, &module, &offset))
+			break;
+	}
 	return i < stack->user_count ? i : stack->user_count;
 }
 
@@ -50,11 +53,14 @@ void findings_request_stack(struct findings *findings, uint32_t pid, uint64_t ti
 {
 	size_t user_count = findings_usable_count(findings, pid, time_ns, stack);
 
-	for (size_t i = 0; i < user_count; i++)
+	for (size_t i = 0; i < user_count; i++) {
+		struct stack_frame frame = stack_user_frame(stack, i);
+
 		findings_request(findings, &(struct symbol_request){
 			.pid = pid, .time_ns = time_ns,
-			.address = stack->frames[stack->kernel_count + i], .is_return = i > 0,
+			.address = frame.address, .is_return = frame.is_return,
 		});
+	}
 }
 
 void findings_prepare(struct findings *findings)
@@ -77,12 +83,14 @@ size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t tim
 		named[count++] = as_report_frame(inlined);
 	}
 	for (size_t i = 0; i < user_count; i++) {
-		size_t n = symbols_resolve(findings->input.symbols, pid, time_ns,
-					   stack->frames[stack->kernel_count + i], i > 0, inlined,
-					   SYMBOL_INLINE_MAX);
+		struct stack_frame frame = stack_user_frame(stack, i);
+		size_t n = symbols_resolve(findings->input.symbols, pid, time_ns, frame.address,
+					   frame.is_return, inlined, SYMBOL_INLINE_MAX);
 
-		for (size_t k = 0; k < n && count < FRAMES_MAX; k++)
-			named[count++] = as_report_frame(&inlined[k]);
+		for (size_t k = 0; k < n && count < FRAMES_MAX; k++) {
+			named[count] = as_report_frame(&inlined[k]);
+			named[count++].is_guessed = frame.is_guessed;
+		}
 	}
 	*frames = memcpy(arena_alloc(findings->arena, count * sizeof(*named)), named,
 			 count * sizeof(*named));

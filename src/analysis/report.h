@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "values.h"
+
 struct report_frame {
 	const char *function;	/* NULL: print module+0xoffset */
 	const char *file;	/* NULL: not known */
@@ -17,6 +19,7 @@ struct report_frame {
 	const char *module;
 	uint64_t offset;
 	bool is_inlined, is_kernel;
+	bool is_guessed;	/* its callee has no unwind table: a frame pointer led here */
 };
 
 struct report_line {
@@ -45,6 +48,7 @@ struct report_path {
 	uint64_t thread_count;
 	const struct report_frame *frames;	/* innermost first; none: could not be read */
 	size_t frame_count;
+	enum stack_end stack_end;	/* why there are no more frames */
 	const struct report_function *functions;
 	size_t function_count;
 };

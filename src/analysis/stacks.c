@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "values.h"
 
 enum {
 	STACKS_MAX_DEFAULT = 65536,
@@ -69,6 +70,17 @@ void stacks_free(struct stacks *stacks)
 	table_free(stacks->by_name);
 	arena_free(stacks->arena);
 	free(stacks);
+}
+
+struct stack_frame stack_user_frame(const struct ev_stack_frames *stack, size_t i)
+{
+	uint64_t frame = stack->frames[stack->kernel_count + i];
+
+	return (struct stack_frame){
+		.address = frame & STACK_FRAME_ADDRESS,
+		.is_return = i > 0 && !(frame & STACK_FRAME_EXACT),
+		.is_guessed = frame & STACK_FRAME_GUESSED,
+	};
 }
 
 const struct ev_stack_frames *stacks_find(const struct stacks *stacks, uint64_t stack)

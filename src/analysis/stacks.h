@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,16 @@ struct stacks;
 /* Stacks beyond stacks_max are dropped and counted; 0: default. */
 struct stacks *stacks_new(struct session *session, size_t stacks_max);
 void stacks_free(struct stacks *stacks);
+
+/* A frame of the user's, as values.h packs it into one word. */
+struct stack_frame {
+	uint64_t address;
+	bool is_return;		/* the address follows a call; else the thread was just there */
+	bool is_guessed;	/* found by a frame pointer, for want of a table */
+};
+
+/* i counts from the innermost one, 0. */
+struct stack_frame stack_user_frame(const struct ev_stack_frames *stack, size_t i);
 
 /* NULL when the frames of this stack never came. */
 const struct ev_stack_frames *stacks_find(const struct stacks *stacks, uint64_t stack);

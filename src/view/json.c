@@ -116,6 +116,13 @@ static void put_parallelism(struct json *json, const struct report *report)
 	json_end_array(json);
 }
 
+static const char *const stack_ends[STACK_ENDS] = {
+	[STACK_COMPLETE] = "complete",
+	[STACK_TRUNCATED] = "truncated",
+	[STACK_NO_TABLE] = "no_table",
+	[STACK_UNREADABLE] = "unreadable",
+};
+
 static void put_frame(struct json *json, const struct report_frame *frame)
 {
 	json_on_one_line(json);
@@ -127,6 +134,7 @@ static void put_frame(struct json *json, const struct report_frame *frame)
 	put_uint(json, "offset", frame->offset);
 	put_bool(json, "inlined", frame->is_inlined);
 	put_bool(json, "kernel", frame->is_kernel);
+	put_bool(json, "guessed", frame->is_guessed);
 	json_end_object(json);
 }
 
@@ -171,6 +179,7 @@ static void put_path(struct json *json, const struct report_path *path)
 	for (size_t i = 0; i < path->frame_count; i++)
 		put_frame(json, &path->frames[i]);
 	json_end_array(json);
+	put_string(json, "stack_end", stack_ends[path->stack_end]);
 	json_key(json, "functions");
 	json_begin_array(json);
 	for (size_t i = 0; i < path->function_count; i++)

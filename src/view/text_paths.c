@@ -203,6 +203,8 @@ static size_t show_frame(struct page *page, const struct report_frame *frames, s
 	page_color(page, PAGE_DIM);
 	if (frames->is_inlined && page_room(page) >= 9)
 		page_put(page, " inlined");
+	if (frames->is_guessed && page_room(page) >= 18)
+		page_put(page, " by frame pointer");
 	if (repeats > 1 && page_room(page) >= 16)
 		page_printf(page, " %zu times", repeats);
 	page_end_line(page);
@@ -231,6 +233,12 @@ static uint32_t location_column_of(struct page *page, const struct report_path *
 	return FRAME_COLUMN + 2 + widest;
 }
 
+static const char *const stack_ends[STACK_ENDS] = {
+	[STACK_TRUNCATED] = "deeper than --depth",
+	[STACK_NO_TABLE] = "this code has no unwind table",
+	[STACK_UNREADABLE] = "the stack could not be read",
+};
+
 static void show_stack(struct page *page, const struct report_path *path)
 {
 	const struct report_frame *headline = text_path_headline(path, page->style->fold);
@@ -251,6 +259,12 @@ static void show_stack(struct page *page, const struct report_path *path)
 		page_color(page, PAGE_DIM);
 		page_put_ellipsis(page);
 		page_printf(page, " %zu more", path->frame_count - i);
+		page_end_line(page);
+	} else if (path->frame_count && path->stack_end != STACK_COMPLETE) {
+		page_pad_to(page, FRAME_COLUMN);
+		page_color(page, PAGE_DIM);
+		page_put_ellipsis(page);
+		page_printf(page, " callers not known: %s", stack_ends[path->stack_end]);
 		page_end_line(page);
 	}
 }

@@ -19,32 +19,32 @@ struct report_fixture {
 };
 
 static const struct report_frame lock_frames[] = {
-	{ "futex_wait", "nptl/futex-internal.h", 146, "libc.so.6", 0x8c3a0, true, false },
-	{ "__lll_lock_wait", "nptl/lowlevellock.c", 49, "libc.so.6", 0x8c3a0, false, false },
+	{ "futex_wait", "nptl/futex-internal.h", 146, "libc.so.6", 0x8c3a0, true, false, false },
+	{ "__lll_lock_wait", "nptl/lowlevellock.c", 49, "libc.so.6", 0x8c3a0, false, false, false },
 	{ "pthread_mutex_lock", "nptl/pthread_mutex_lock.c", 93, "libc.so.6", 0x92c50, false,
-	  false },
+	  false, false },
 	{ "__gthread_mutex_lock(pthread_mutex_t*)",
 	  "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", 749, "multi_mutex", 0x12e3,
-	  true, false },
+	  true, false, false },
 	{ "std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h", 100, "multi_mutex",
-	  0x12e3, true, false },
+	  0x12e3, true, false, false },
 	{ "std::lock_guard<std::mutex>::lock_guard(std::mutex&)",
-	  "/usr/include/c++/12/bits/std_mutex.h", 229, "multi_mutex", 0x12e3, true, false },
+	  "/usr/include/c++/12/bits/std_mutex.h", 229, "multi_mutex", 0x12e3, true, false, false },
 	{ "big_work(int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 23, "multi_mutex",
-	  0x12e3, false, false },
+	  0x12e3, false, false, false },
 	{ "random_work(int, int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 67,
-	  "multi_mutex", 0x13f0, false, false },
+	  "multi_mutex", 0x13f0, false, false, false },
 	{ "void std::__invoke_impl<void, void (*)(int, int), int, int>(std::__invoke_other, "
 	  "void (*&&)(int, int), int&&, int&&)", "/usr/include/c++/12/bits/invoke.h", 61,
-	  "multi_mutex", 0x1a00, true, false },
+	  "multi_mutex", 0x1a00, true, false, false },
 	{ "std::thread::_Invoker<std::tuple<void (*)(int, int), int, int> >::operator()()",
-	  "/usr/include/c++/12/bits/std_thread.h", 258, "multi_mutex", 0x1a00, true, false },
+	  "/usr/include/c++/12/bits/std_thread.h", 258, "multi_mutex", 0x1a00, true, false, false },
 	{ "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int, int), int, "
 	  "int> > >::_M_run()", "/usr/include/c++/12/bits/std_thread.h", 211, "multi_mutex",
-	  0x1a00, false, false },
-	{ "execute_native_thread_routine", NULL, 0, "libstdc++.so.6.0.30", 0xd44a3, false, false },
-	{ "start_thread", "nptl/pthread_create.c", 442, "libc.so.6", 0x89044, false, false },
-	{ "clone3", "x86_64/clone3.S", 81, "libc.so.6", 0x1095fc, false, false },
+	  0x1a00, false, false, false },
+	{ "execute_native_thread_routine", NULL, 0, "libstdc++.so.6.0.30", 0xd44a3, false, false, false },
+	{ "start_thread", "nptl/pthread_create.c", 442, "libc.so.6", 0x89044, false, false, false },
+	{ "clone3", "x86_64/clone3.S", 81, "libc.so.6", 0x1095fc, false, false, false },
 };
 
 static const struct report_line big_lines[] = {
@@ -64,15 +64,15 @@ static const struct report_function lock_functions[] = {
 
 static const struct report_frame join_frames[] = {
 	{ "__futex_abstimed_wait_common", "nptl/futex-internal.c", 57, "libc.so.6", 0x85d36, false,
-	  false },
-	{ "pthread_join", "nptl/pthread_join_common.c", 105, "libc.so.6", 0x8b00f, false, false },
-	{ "std::thread::join()", NULL, 0, "libstdc++.so.6.0.30", 0xd45a0, false, false },
-	{ "main", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 79, "multi_mutex", 0x1190,
 	  false, false },
+	{ "pthread_join", "nptl/pthread_join_common.c", 105, "libc.so.6", 0x8b00f, false, false, false },
+	{ "std::thread::join()", NULL, 0, "libstdc++.so.6.0.30", 0xd45a0, false, false, false },
+	{ "main", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 79, "multi_mutex", 0x1190,
+	  false, false, false },
 	{ "__libc_start_call_main", "csu/libc_start_call_main.h", 58, "libc.so.6", 0x271c9, false,
-	  false },
-	{ "__libc_start_main", "csu/libc-start.c", 360, "libc.so.6", 0x27284, false, false },
-	{ "_start", NULL, 0, "multi_mutex", 0x1250, false, false },
+	  false, false },
+	{ "__libc_start_main", "csu/libc-start.c", 360, "libc.so.6", 0x27284, false, false, false },
+	{ "_start", NULL, 0, "multi_mutex", 0x1250, false, false, false },
 };
 
 static const struct report_function join_functions[] = {
@@ -83,12 +83,14 @@ static const char *const lock_thread_names[] = { "multi_mutex" };
 
 static const struct report_path lock_paths[] = {
 	{ 1, 2989 * (uint64_t)MS, 0.710, 1233, 412 * (uint64_t)MS, false, lock_thread_names, 1,
-	  144, lock_frames, COUNT(lock_frames), lock_functions, COUNT(lock_functions) },
+	  144, lock_frames, COUNT(lock_frames), STACK_COMPLETE, lock_functions,
+	  COUNT(lock_functions) },
 	{ 2, 214 * (uint64_t)MS, 0.0508, 402, 0, false, lock_thread_names, 1, 141,
-	  lock_frames + 5, COUNT(lock_frames) - 5, lock_functions + 2, 1 },
+	  lock_frames + 5, COUNT(lock_frames) - 5, STACK_TRUNCATED, lock_functions + 2, 1 },
 	{ 3, 17 * (uint64_t)MS, 0.004, 8, 93 * (uint64_t)MS, false, lock_thread_names, 1, 1,
-	  join_frames, COUNT(join_frames), join_functions, COUNT(join_functions) },
-	{ 4, 2 * (uint64_t)MS, 0.0005, 3, 0, false, lock_thread_names, 1, 3, NULL, 0, NULL, 0 },
+	  join_frames, COUNT(join_frames), STACK_COMPLETE, join_functions, COUNT(join_functions) },
+	{ 4, 2 * (uint64_t)MS, 0.0005, 3, 0, false, lock_thread_names, 1, 3, NULL, 0, STACK_COMPLETE,
+	  NULL, 0 },
 };
 
 static void *copy(struct report_fixture *fixture, const void *bytes, size_t size_bytes)
@@ -224,14 +226,14 @@ static void make_pipeline(struct report_fixture *fixture)
 		{ "ferret", 2, 1 },
 	};
 	static const struct report_frame frames[] = {
-		{ "dist_L2_float", "src/lsh/dist.c", 42, "ferret", 0x9a10, false, false },
-		{ "emd", "src/emd/emd.c", 219, "ferret", 0x7730, false, false },
+		{ "dist_L2_float", "src/lsh/dist.c", 42, "ferret", 0x9a10, false, false, false },
+		{ "emd", "src/emd/emd.c", 219, "ferret", 0x7730, false, false, false },
 		{ "cass_result_merge_lists", "src/rank/rank.c", 508, "ferret", 0x8800, true,
-		  false },
-		{ "cass_table_query", "src/rank/rank.c", 611, "ferret", 0x8800, false, false },
-		{ "t_rank", "benchmark/ferret-pthreads.c", 362, "ferret", 0x5120, false, false },
-		{ "start_thread", NULL, 0, "libc.so.6", 0x89044, false, false },
-		{ "clone3", NULL, 0, "libc.so.6", 0x1095fc, false, false },
+		  false, false },
+		{ "cass_table_query", "src/rank/rank.c", 611, "ferret", 0x8800, false, false, false },
+		{ "t_rank", "benchmark/ferret-pthreads.c", 362, "ferret", 0x5120, false, false, false },
+		{ "start_thread", NULL, 0, "libc.so.6", 0x89044, false, false, false },
+		{ "clone3", NULL, 0, "libc.so.6", 0x1095fc, false, false, false },
 	};
 	static const struct report_line lines[] = {
 		{ "src/lsh/dist.c", 44, 1702 }, { "src/lsh/dist.c", 43, 391 },
@@ -285,7 +287,8 @@ static void make_pipeline(struct report_fixture *fixture)
 	report->groups = groups;
 	report->group_count = COUNT(stages);
 	*path = (struct report_path){ 1, wall_ns / 5, 0.2, 42127, 0, false, names, 1, 15, frames,
-				      COUNT(frames), functions, COUNT(functions) };
+				      COUNT(frames), STACK_COMPLETE, functions,
+				      COUNT(functions) };
 	report->paths = path;
 	report->path_count = report->path_count_all = 1;
 }
@@ -294,19 +297,19 @@ static void make_mpi(struct report_fixture *fixture)
 {
 	static const unsigned int rank_ms[] = { 820, 310, 290, 1480, 300, 270, 640, 300 };
 	static const struct report_frame frames[] = {
-		{ "tcp_recvmsg_locked", NULL, 0, "[kernel]", 0x3b2, false, true },
-		{ "__libc_recv", NULL, 0, "libc.so.6", 0x10a2c4, false, false },
-		{ "MPIDU_Sock_wait", NULL, 0, "libmpich.so.12", 0x2e0a41, false, false },
-		{ "MPIDI_CH3I_Progress", NULL, 0, "libmpich.so.12", 0x2a7c10, false, false },
-		{ "MPIR_Wait_impl", NULL, 0, "libmpich.so.12", 0x1d0411, false, false },
-		{ "MPI_Waitall", NULL, 0, "libmpich.so.12", 0x1d0a02, false, false },
+		{ "tcp_recvmsg_locked", NULL, 0, "[kernel]", 0x3b2, false, true, false },
+		{ "__libc_recv", NULL, 0, "libc.so.6", 0x10a2c4, false, false, false },
+		{ "MPIDU_Sock_wait", NULL, 0, "libmpich.so.12", 0x2e0a41, false, false, false },
+		{ "MPIDI_CH3I_Progress", NULL, 0, "libmpich.so.12", 0x2a7c10, false, false, false },
+		{ "MPIR_Wait_impl", NULL, 0, "libmpich.so.12", 0x1d0411, false, false, false },
+		{ "MPI_Waitall", NULL, 0, "libmpich.so.12", 0x1d0a02, false, false, false },
 		{ "Gs::Gather(std::vector<double, std::allocator<double> >&, Gs::gs_op, "
 		  "Gs::gs_data*, std::vector<double, std::allocator<double> > const&)",
 		  "library/Communication/GsLib.hpp", 280, "IncNavierStokesSolver", 0x88, false,
-		  false },
+		  false, false },
 		{ "main", "solvers/IncNavierStokesSolver/IncNavierStokesSolver.cpp", 61,
-		  "IncNavierStokesSolver", 0x11, false, false },
-		{ "__libc_start_main", NULL, 0, "libc.so.6", 0x27284, false, false },
+		  "IncNavierStokesSolver", 0x11, false, false, false },
+		{ "__libc_start_main", NULL, 0, "libc.so.6", 0x27284, false, false, false },
 	};
 	static const char *const names[] = { "IncNavierStokes" };
 	static const struct report_function functions[] = {
@@ -395,17 +398,17 @@ static void make_hostile(struct report_fixture *fixture)
 		"<unclosed";
 	static const char *const names[] = { evil, "\xff\xfe\x80", "", "\"\\</script>" };
 	static const struct report_frame frames[] = {
-		{ evil, evil, 1, evil, 1, false, false },
-		{ long_name, "////////////////////////////", 4294967295u, "x", 2, true, false },
+		{ evil, evil, 1, evil, 1, false, false, false },
+		{ long_name, "////////////////////////////", 4294967295u, "x", 2, true, false, false },
 		{ "operator<<(std::ostream&, \xc3(\x28)", "naïve/größe.cpp", 7, "x", 2, false,
-		  false },
-		{ NULL, NULL, 0, NULL, 0, false, false },
-		{ NULL, NULL, 0, "libstripped.so.1", 0x1a2b, false, false },
-		{ "", "", 0, "", 0, false, false },
-		{ "f", "f.c", 3, "x", 1, false, false },
-		{ "f", "f.c", 3, "x", 1, false, false },
-		{ "f", "f.c", 3, "x", 1, false, false },
-		{ "(((", ")))", 3, ">>><<<", 1, false, false },
+		  false, false },
+		{ NULL, NULL, 0, NULL, 0, false, false, false },
+		{ NULL, NULL, 0, "libstripped.so.1", 0x1a2b, false, false, false },
+		{ "", "", 0, "", 0, false, false, false },
+		{ "f", "f.c", 3, "x", 1, false, false, false },
+		{ "f", "f.c", 3, "x", 1, false, false, false },
+		{ "f", "f.c", 3, "x", 1, false, false, false },
+		{ "(((", ")))", 3, ">>><<<", 1, false, false, false },
 	};
 	static const struct report_line lines[] = { { evil, 1, 3 }, { evil, 2, 2 }, { "", 0, 1 } };
 	static const struct report_function functions[] = {
