@@ -157,7 +157,13 @@ $(BPF_TESTS): $O/tests/%: tests/unit/%.c $(BPF_HOST_O)
 	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< \
 		$(BPF_HOST_O) -lcmocka
 
-TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay
+# The unwinder of the BPF programs on other processes, for tests/e2e/unwind.py.
+$O/tests/unwind_probe: tests/unwind/probe.c $O/tests/bpf/state.o $O/libpinch.a
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -Isrc -MMD -MP -MF $@.d \
+		-o $@ $^ $(LDLIBS)
+
+TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/unwind_probe
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export O
 

@@ -169,6 +169,33 @@ def run(*command, options=(), status=0, **kw):
     return result
 
 
+def find(name):
+    """The path of an installed program, None when there is none."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+
+
+class ServerPlace:
+    """What the bench's server wants to know."""
+    directory = None
+
+    @staticmethod
+    def find(name):
+        path = find(name)
+        if not path:
+            raise Skip(f"{name} is not installed")
+        return path
+
+
+def server_place():
+    """The private directory, made ready for a server that is another user."""
+    ServerPlace.directory = os.getcwd()
+    os.chmod(ServerPlace.directory, 0o711)
+    os.makedirs("tmp", exist_ok=True)
+    os.chmod("tmp", 0o1777)
+    os.environ["TMPDIR"] = os.path.abspath("tmp")
+    return ServerPlace
+
+
 # --- Reports ------------------------------------------------------------------------------------
 
 def parse_report(data):

@@ -2,7 +2,6 @@
 """Programs that nobody wrote for pinch: a database under load, compressors, an MPI job."""
 import os
 import re
-import shutil
 import signal
 import sys
 
@@ -17,28 +16,6 @@ import workloads    # noqa: E402
 EVENTS = 1500       # transactions
 
 
-class Place:
-    """What the bench's server wants to know."""
-    directory = None
-
-    @staticmethod
-    def find(name):
-        path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-        if not path:
-            raise lib.Skip(f"{name} is not installed")
-        return path
-
-
-def place():
-    # mariadbd is another user, and takes TMPDIR for its own.
-    Place.directory = os.getcwd()
-    os.chmod(Place.directory, 0o711)
-    os.mkdir("tmp")
-    os.chmod("tmp", 0o1777)
-    os.environ["TMPDIR"] = os.path.abspath("tmp")
-    return Place
-
-
 def names(report):
     return {f["function"] for p in report["paths"] for f in p["stack"] if f["function"]} | \
            {f["function"] for p in report["paths"] for f in p["functions"]}
@@ -46,7 +23,7 @@ def names(report):
 
 @test("MariaDB under sysbench: the report names the server's functions and its threads")
 def mariadb_oltp():
-    server = mariadb.Server(place())
+    server = mariadb.Server(lib.server_place())
     try:
         server.start()
         tracer = start(lib.PINCH, "attach", "-p", server.process.pid, "--json", "report.json",
@@ -79,14 +56,14 @@ def compressor(*command):
 
 @test("pigz: the load is in its own code and zlib's, though both are stripped")
 def pigz():
-    report = compressor(Place.find("pigz"), "-p", "2", "-k", "-c")
+    report = compressor(lib.ServerPlace.find("pigz"), "-p", "2", "-k", "-c")
     assert any(re.search(r"deflate|longest_match|libz|pigz\+", n) for n in names(report)), \
         sorted(names(report))
 
 
 @test("xz -T2: the encoder's functions or their library are named")
 def xz():
-    report = compressor(Place.find("xz"), "-T2", "-1", "-k", "-c")
+    report = compressor(lib.ServerPlace.find("xz"), "-T2", "-1", "-k", "-c")
     assert any("lzma" in n for n in names(report)) or \
         any("lzma" in (f["module"] or "") for p in report["paths"] for f in p["stack"]), \
         sorted(names(report))
@@ -95,7 +72,7 @@ def xz():
 @test("an MPI job with an uneven partition: the heavy rank's process leads by far")
 def mpi():
     program = lib.program("stencil_mpi")
-    report = run(Place.find("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", "4",
+    report = run(lib.ServerPlace.find("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", "4",
                  "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader",
                  program, "600", "6", env={**os.environ, "TMPDIR": os.getcwd()}).report
     by_process = {}

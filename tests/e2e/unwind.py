@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Real processes, stopped at random moments: the stacks that the kernel side's unwinder finds are
+those that libdwfl finds (tests/unwind/probe.c). And what `pinch run` shows of programs whose
+libraries have no frame pointers.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import lib
+from lib import ROOT, program, run, start, test
+
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+import mariadb      # noqa: E402  starts and stops a server of its own
+
+PROBE = os.path.join(lib.BUILD, "tests", "unwind_probe")
+SHARE_MIN = 0.995
+
+PYTHON = """
+import hashlib, json, threading, time
+def work():
+    while True:
+        hashlib.sha256(b"x" * 100000).digest()
+        json.loads('[1, 2, {"a": [1, 2, 3]}]')
+        sorted(range(1000), key=lambda x: -x)
+        time.sleep(0.001)
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+NODE = """
+const zlib = require("zlib"), fs = require("fs");
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+setInterval(() => {
+  fib(20);
+  zlib.gzip(Buffer.alloc(200000, "abc"), () => {});
+  JSON.parse('{"a": [1, 2, 3]}');
+  fs.readFile("/etc/passwd", () => {});
+}, 2);
+console.log("ready");
+"""
+
+JAVA = """
+import java.util.*;
+public class Work {
+  static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+  public static void main(String[] arguments) throws Exception {
+    for (int i = 0; i < 3; i++) {
+      Thread thread = new Thread(() -> {
+        while (true) {
+          fib(22);
+          Map<String, String> map = new HashMap<>();
+          for (int k = 0; k < 100; k++) map.put("k" + k, "v");
+          synchronized (Work.class) { fib(10); }
+          try { Thread.sleep(1); } catch (Exception e) { }
+        }
+      });
+      thread.setDaemon(true);
+      thread.start();
+    }
+    System.out.println("ready");
+    Thread.sleep(600000);
+  }
+}
+"""
+
+
+def probe(pid, rounds):
+    """Probes a process and demands that both ways agree; how many stacks were complete."""
+    done = subprocess.run([PROBE, str(pid), str(rounds)], capture_output=True, text=True,
+                          timeout=lib.LIMIT_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    counts = [int(word) for word in re.findall(r"\d+", done.stdout.splitlines()[-1])]
+    total, alike, given_up, complete = counts
+    assert total >= rounds, done.stdout
+    assert alike + given_up >= SHARE_MIN * total, done.stdout
+    return complete / total
+
+
+def probe_runtime(argv, rounds):
+    """Starts a program that says when it is ready."""
+    process = start(*argv, stdout=subprocess.PIPE)
+    line = process.stdout.readline()
+    assert line.strip() == b"ready", line
+    share = probe(process.pid, rounds)
+    lib.stop(process)
+    return share
+
+
+def installed(name):
+    path = lib.find(name)
+    if not path:
+        raise lib.Skip(f"{name} is not installed")
+    return path
+
+
+@test("Python: the stacks of its threads are libdwfl's, and complete")
+def python():
+    assert probe_runtime([sys.executable, "-c", PYTHON], 100) == 1
+
+
+@test("Node.js: the stacks of its threads are libdwfl's, generated code included")
+def node():
+    probe_runtime([installed("node"), "-e", NODE], 60)
+
+
+@test("Java: the stacks of its threads are libdwfl's, generated code included")
+def java():
+    with open("Work.java", "w") as file:
+        file.write(JAVA)
+    probe_runtime([installed("java"), "Work.java"], 30)
+
+
+@test("MariaDB under sysbench: the stacks of its threads are libdwfl's")
+def mariadb_oltp():
+    server = mariadb.Server(lib.server_place())
+    try:
+        server.start()
+        load = start(*server.sysbench("run", 100000), stdout=subprocess.DEVNULL)
+        assert probe(server.process.pid, 60) > 0.95
+        lib.stop(load)
+    finally:
+        server.stop()
+
+
+@test("mutex_storm: stacks go through libc, which has no frame pointers, to the thread's start")
+def through_libc():
+    report = run(program("mutex_storm"), 8, 20000, options=["--nmin", 8]).report
+    # Stacks of the first moments, before the tables are there, are marked as guesses.
+    most = max(report["paths"], key=lambda p: p["slices"])
+    functions = [f["function"] for f in most["stack"]]
+    assert "hammer" in functions and "clone3" in functions[-1], functions
+    assert most["stack_end"] == "complete" and not any(f["guessed"] for f in most["stack"])
+
+
+if __name__ == "__main__":
+    sys.exit(lib.main())

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * probe PID ROUNDS: stops a process at random moments, unwinds each of its threads with the BPF
+ * programs' unwinder, compiled for the host, and with libdwfl, and compares frame by frame. Prints
+ * what differs and how many stacks were alike; the exit status says nothing about that.
+ */
+#include <elfutils/libdwfl.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "symbol/object.h"
+
+#include "unwind.bpf.h"
+#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
+
+enum { FRAMES_MAX = STACK_DEPTH_MAX, THREADS_MAX = 512, MODULES_MAX = 512, RANGES_MAX = 2048 };
+
+/* --- The helpers of the unwinder, on a stopped thread ---------------------------------------- */
+
+static struct stack_scratch scratch_memory;
+static struct task_struct current_task;
+static struct pt_regs current_regs;
+static uint64_t *chunks[UNWIND_CHUNKS_MAX];
+static uint32_t chunk_count, used_units = UNWIND_CHUNK_UNITS;
+static struct unwind_space space;
+static pid_t target;
+
+void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	uint32_t index = *(const uint32_t *)key;
+
+	if (map == &scratch)
+		return &scratch_memory;
+	if (map == &unwind_spaces)
+		return &space;
+	if (map == &unwind_chunks)
+		return index < chunk_count ? chunks[index] : NULL;
+	for (uint32_t i = 0; i < chunk_count; i++)
+		if (map == chunks[i])
+			return index < UNWIND_CHUNK_UNITS ? &chunks[i][index] : NULL;
+	abort();
+}
+
+long bpf_probe_read_user(void *to, __u32 size, const void *from)
+{
+	struct iovec local = { to, size }, remote = { (void *)from, size };
+
+	return process_vm_readv(target, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -EFAULT;
+}
+
+long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
+	      __u64 flags __attribute__((unused)))
+{
+	__u32 i = 0;
+
+	while (i < count && !step(i, data))
+		i++;
+	return i;
+}
+
+long bpf_task_pt_regs(struct task_struct *task __attribute__((unused)))
+{
+	return (long)&current_regs;
+}
+
+struct task_struct *bpf_get_current_task_btf(void)
+{
+	return &current_task;
+}
+
+/* --- Tables of what the process has mapped ---------------------------------------------------- */
+
+struct loaded {
+	char path[512];
+	struct unwind_file file;
+	bool has_table;
+};
+
+static struct loaded modules[MODULES_MAX];
+static size_t module_count;
+
+static uint32_t take_units(uint32_t count)
+{
+	uint32_t place;
+
+	if (UNWIND_CHUNK_UNITS - used_units < count) {
+		chunks[chunk_count++] = xcalloc(UNWIND_CHUNK_UNITS, sizeof(uint64_t));
+		used_units = 0;
+	}
+	place = (chunk_count - 1) * UNWIND_CHUNK_UNITS + used_units;
+	used_units += count;
+	return place;
+}
+
+static uint64_t *units_at(uint32_t place)
+{
+	return chunks[place / UNWIND_CHUNK_UNITS] + place % UNWIND_CHUNK_UNITS;
+}
+
+static struct loaded *module_get(const char *path)
+{
+	struct loaded *module;
+	struct object *object;
+	char real[600];
+
+	for (size_t i = 0; i < module_count; i++)
+		if (!strcmp(modules[i].path, path))
+			return &modules[i];
+	if (module_count == MODULES_MAX)
+		return NULL;
+	module = &modules[module_count++];
+	snprintf(module->path, sizeof(module->path), "%s", path);
+	snprintf(real, sizeof(real), "/proc/%d/root%s", target, path);
+	object = strcmp(path, "[vdso]") ? object_new(open(real, O_RDONLY | O_CLOEXEC), target, path)
+					: object_new_vdso();
+	module->has_table = !object_unwind_file(object, &module->file);
+	object_free(object);
+	return module;
+}
+
+static size_t add_ranges(const struct loaded *module, uint64_t start, uint64_t end,
+			 uint64_t file_offset, struct unwind_range *ranges, size_t count)
+{
+	const struct unwind_table *table = &module->file.table;
+	uint64_t address, base;
+
+	if (!unwind_file_address(&module->file, file_offset, &address))
+		return count;
+	for (base = table->base; base < table->base + table->size_bytes; ) {
+		struct unwind_part part = unwind_part_at(table, base, UNWIND_CHUNK_UNITS);
+		uint64_t part_end = base + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS);
+		uint64_t bias = start - address;
+		struct unwind_range range = {
+			.begin = base + bias > start ? base + bias : start,
+			.end = part_end + bias < end ? part_end + bias : end,
+			.bias = base + bias, .block_count = part.block_count,
+		};
+
+		if (range.begin < range.end && count < RANGES_MAX) {
+			range.table = take_units(part.block_count + part.row_count);
+			unwind_part_write(table, &part, units_at(range.table));
+			ranges[count++] = range;
+		}
+		base = part_end;
+	}
+	return count;
+}
+
+static void load_space(void)
+{
+	static struct unwind_range ranges[RANGES_MAX];
+	char path[64], line[1024];
+	size_t count = 0;
+	FILE *maps;
+
+	chunk_count = 0;
+	used_units = UNWIND_CHUNK_UNITS;
+	snprintf(path, sizeof(path), "/proc/%d/maps", target);
+	maps = fopen(path, "re");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		unsigned long start, end, offset;
+		const struct loaded *module;
+		char rights[8], name[512] = "";
+
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511s", &start, &end, rights, &offset,
+			   name) < 4 || rights[2] != 'x' || (name[0] != '/' && strcmp(name, "[vdso]")))
+			continue;
+		module = module_get(name);
+		if (module && module->has_table)
+			count = add_ranges(module, start, end, offset, ranges, count);
+	}
+	if (maps)
+		fclose(maps);
+	if (!count)
+		return;
+	space.ranges = take_units(count * sizeof(*ranges) / sizeof(uint64_t));
+	space.range_count = count;
+	memcpy(units_at(space.ranges), ranges, count * sizeof(*ranges));
+}
+
+/* --- Both ways --------------------------------------------------------------------------------- */
+
+struct stack {
+	uint64_t frames[FRAMES_MAX];
+	size_t count;
+	int end;		/* ours: enum stack_end */
+	bool has_failed;	/* libdwfl did not reach the outermost frame */
+};
+
+static bool unwind_ours(pid_t tid, struct stack *stack)
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+		return false;
+	current_regs = (struct pt_regs){
+		.r15 = regs.r15, .r14 = regs.r14, .r13 = regs.r13, .r12 = regs.r12, .bp = regs.rbp,
+		.bx = regs.rbx, .r11 = regs.r11, .r10 = regs.r10, .r9 = regs.r9, .r8 = regs.r8,
+		.ax = regs.rax, .cx = regs.rcx, .dx = regs.rdx, .si = regs.rsi, .di = regs.rdi,
+		.ip = regs.rip, .sp = regs.rsp,
+	};
+	unwind_user(&scratch_memory, 0);
+	stack->count = scratch_memory.unwind.count;
+	stack->end = scratch_memory.unwind.end;
+	for (size_t i = 0; i < stack->count; i++)
+		stack->frames[i] = scratch_memory.frames[i];
+	return true;
+}
+
+static int on_frame(Dwfl_Frame *frame, void *data)
+{
+	struct stack *stack = data;
+	Dwarf_Addr pc;
+	bool is_exact;
+
+	if (stack->count == FRAMES_MAX || !dwfl_frame_pc(frame, &pc, &is_exact))
+		return DWARF_CB_ABORT;
+	stack->frames[stack->count++] = pc;
+	return DWARF_CB_OK;
+}
+
+static void print_stack(Dwfl *dwfl, const char *name, const struct stack *stack)
+{
+	printf("#   %s, end %d:\n", name, stack->end);
+	for (size_t i = 0; i < stack->count && i < 40; i++) {
+		uint64_t address = stack->frames[i] & STACK_FRAME_ADDRESS;
+		Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
+		const char *function = module ? dwfl_module_addrname(module, address - (i > 0)) : NULL;
+		Dwarf_Addr start = 0;
+		const char *file = module ? dwfl_module_info(module, NULL, &start, NULL, NULL, NULL,
+							     NULL, NULL) : "?";
+
+		printf("#     %#lx%s %s (%s+%#lx)\n", address,
+		       stack->frames[i] & STACK_FRAME_GUESSED ? " by frame pointer" : "",
+		       function ? function : "?", file, address - start);
+	}
+}
+
+static unsigned long total, alike, failed, complete;
+
+static void compare(Dwfl *dwfl, pid_t tid)
+{
+	struct stack ours = { 0 }, theirs = { 0 };
+	size_t i = 0;
+
+	if (!unwind_ours(tid, &ours))
+		return;
+	theirs.has_failed = dwfl_getthread_frames(dwfl, tid, on_frame, &theirs) != DWARF_CB_OK;
+	total++;
+	complete += ours.end == STACK_COMPLETE;
+	while (i < ours.count && i < theirs.count &&
+	       (ours.frames[i] & STACK_FRAME_ADDRESS) == theirs.frames[i])
+		i++;
+	if (i == ours.count && i == theirs.count) {
+		alike++;
+		return;
+	}
+	/* What it could not unwind, ours goes beyond. */
+	if (theirs.has_failed && i == theirs.count) {
+		failed++;
+		return;
+	}
+	printf("# thread %d differs from frame %zu on\n", tid, i);
+	print_stack(dwfl, "ours", &ours);
+	print_stack(dwfl, "libdwfl", &theirs);
+}
+
+/* --- Stopping ------------------------------------------------------------------------------------ */
+
+static size_t stop_all(pid_t *tids)
+{
+	char path[64];
+	struct dirent *entry;
+	size_t count = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", target);
+	directory = opendir(path);
+	while (directory && count < THREADS_MAX && (entry = readdir(directory))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (!tid || ptrace(PTRACE_SEIZE, tid, NULL, NULL))
+			continue;
+		if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) || waitpid(tid, NULL, __WALL) != tid)
+			continue;
+		tids[count++] = tid;
+	}
+	if (directory)
+		closedir(directory);
+	return count;
+}
+
+static bool probe(void)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+	};
+	pid_t tids[THREADS_MAX];
+	size_t count = stop_all(tids);
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+
+	if (count && !dwfl_linux_proc_report(dwfl, target) && !dwfl_report_end(dwfl, NULL, NULL) &&
+	    !dwfl_linux_proc_attach(dwfl, target, true)) {
+		load_space();
+		for (size_t i = 0; i < count; i++)
+			compare(dwfl, tids[i]);
+	}
+	dwfl_end(dwfl);
+	for (size_t i = 0; i < count; i++)
+		ptrace(PTRACE_DETACH, tids[i], NULL, NULL);
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3) {
+		fprintf(stderr, "usage: probe PID ROUNDS\n");
+		return 2;
+	}
+	target = atoi(argv[1]);
+	current_task.tgid = target;
+	srandom(target);
+	for (int i = 0; i < atoi(argv[2]) && probe(); i++)
+		usleep(random() % 20000);
+	printf("%lu stacks, %lu alike, %lu that libdwfl gives up on, %lu complete\n", total, alike,
+	       failed, complete);
+	return total ? 0 : 1;
+}
