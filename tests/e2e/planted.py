@@ -247,8 +247,8 @@ def exec_thread():
 def thread_churn():
     report = trace("thread_churn", 3000, options=["--nmin", 3])
     steady = [p for p in report["paths"] if "steady" in p["thread_names"]]
-    # It yields after each call: a slice ends in the one or in the other.
-    assert any("steady_work" in functions_of(p) for p in steady[:2]), describe(report)
+    # It yields after each call: a slice ends in the one or in the other; both are called from here.
+    assert any("run_steady" in functions_of(p) for p in steady[:2]), describe(report)
     assert_thread_leads(report, "steady")
     assert report["totals"]["threads"] == 3002
     assert report["totals"]["alive_max"] <= 4, report["totals"]["alive_max"]
@@ -259,9 +259,10 @@ def cpu_bound():
     report = trace("cpu_bound", 2, 2000, options=["--nmin", 2])
     assert_leads(report, "crunch")
     workers = sorted((t["cmetric_ns"] for t in report["threads"]), reverse=True)[:2]
-    # Whoever else wants the CPUs: they differ by what they do while the other one is not there.
+    # Whoever else wants the CPUs: they differ by what they do while the other one is not there,
+    # alone or beside the thread that starts them.
     alone_ns = sum(level["ns"] for level in report["parallelism"] if level["active"] == 1)
-    near(workers[0], workers[1], alone_ns + 1000, "CMetric of the two workers")
+    near(workers[0], workers[1], alone_ns + 0.05 * workers[0], "CMetric of the two workers")
 
 
 @test("cpu_bound: only the time in which no more threads compute than N_min is critical")
