@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe PID ROUNDS: stops a process at random moments, unwinds each of its threads with the BPF
- * programs' unwinder, compiled for the host, and with libdwfl, and compares frame by frame. Prints
- * what differs and how many stacks were alike; the exit status says nothing about that.
+ * The BPF programs' unwinder, compiled for the host, on the threads of another process.
+ *
+ * probe PID ROUNDS: stops the process at random moments and compares frame by frame with what
+ * libdwfl finds. Prints what differs and how many stacks were alike; the exit status says nothing
+ * about that.
+ *
+ * probe --print PID: the stack of its first thread as it is now, an address a line, innermost
+ * first, "guessed" behind those that a frame pointer led to; then "end" and enum stack_end.
  */
 #include <elfutils/libdwfl.h>
 
@@ -323,10 +328,35 @@ static bool probe(void)
 	return count;
 }
 
+static int print(void)
+{
+	struct stack stack = { 0 };
+
+	if (ptrace(PTRACE_SEIZE, target, NULL, NULL) ||
+	    ptrace(PTRACE_INTERRUPT, target, NULL, NULL) ||
+	    waitpid(target, NULL, __WALL) != target) {
+		perror("cannot stop the process");
+		return 1;
+	}
+	load_space();
+	unwind_ours(target, &stack);
+	ptrace(PTRACE_DETACH, target, NULL, NULL);
+	for (size_t i = 0; i < stack.count; i++)
+		printf("%#lx%s\n", stack.frames[i] & STACK_FRAME_ADDRESS,
+		       stack.frames[i] & STACK_FRAME_GUESSED ? " guessed" : "");
+	printf("end %d\n", stack.end);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && !strcmp(argv[1], "--print")) {
+		target = atoi(argv[2]);
+		current_task.tgid = target;
+		return print();
+	}
 	if (argc != 3) {
-		fprintf(stderr, "usage: probe PID ROUNDS\n");
+		fprintf(stderr, "usage: probe PID ROUNDS, probe --print PID\n");
 		return 2;
 	}
 	target = atoi(argv[1]);
