@@ -161,7 +161,7 @@ $(BPF_TESTS): $O/tests/%: tests/unit/%.c $(BPF_HOST_O)
 $O/tests/unwind_probe: tests/unwind/probe.c $O/tests/bpf/state.o $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -Isrc -MMD -MP -MF $@.d \
-		-o $@ $^ $(LDLIBS)
+		-o $@ $< $O/tests/bpf/state.o $O/libpinch.a $(LDLIBS)
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/unwind_probe
 export CMOCKA_MESSAGE_OUTPUT := TAP

@@ -342,7 +342,7 @@ static int print(void)
 	unwind_ours(target, &stack);
 	ptrace(PTRACE_DETACH, target, NULL, NULL);
 	for (size_t i = 0; i < stack.count; i++)
-		printf("%#lx%s\n", stack.frames[i] & STACK_FRAME_ADDRESS,
+		printf("%#llx%s\n", stack.frames[i] & STACK_FRAME_ADDRESS,
 		       stack.frames[i] & STACK_FRAME_GUESSED ? " guessed" : "");
 	printf("end %d\n", stack.end);
 	return 0;
