@@ -205,6 +205,12 @@ $O/fuzz/plecoc_fuzz: tests/fuzz/plecoc_fuzz.c $(PLECOC_C)
 	@echo "  FUZZ  $@"; mkdir -p $(@D)
 	$Q$(CLANG) $(FUZZ_FLAGS) -o $@ $< $(filter-out %/main.c %/output.c,$(PLECOC_C))
 
+# The unwinder of the BPF programs, on the host.
+$O/fuzz/unwind_fuzz: tests/fuzz/unwind_fuzz.c bpf/state.bpf.c $(wildcard src/unwind/*.c src/base/*.c) | $(GEN)
+	@echo "  FUZZ  $@"; mkdir -p $(@D)
+	$Q$(CLANG) $(FUZZ_FLAGS) -Wno-unknown-attributes $(BPF_HOST_CPPFLAGS) -Isrc -D_GNU_SOURCE -o $@ $< bpf/state.bpf.c \
+		$(wildcard src/unwind/*.c src/base/*.c)
+
 $O/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(filter-out src/cmd/%,$(SRC)) | $(GEN)
 	@echo "  FUZZ  $@"; mkdir -p $(@D)
 	$Q$(CLANG) $(FUZZ_FLAGS) $(CPPFLAGS) -Itests/unit -o $@ $< $(filter-out src/cmd/%,$(SRC)) \

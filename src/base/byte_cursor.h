@@ -15,7 +15,7 @@ static inline struct byte_cursor byte_cursor_new(const void *bytes, uint64_t siz
 {
 	const uint8_t *at = bytes;
 
-	return (struct byte_cursor){ .at = at, .end = at + size_bytes };
+	return (struct byte_cursor){ .at = at, .end = at ? at + size_bytes : at };
 }
 
 static inline uint64_t byte_cursor_left(const struct byte_cursor *cursor)

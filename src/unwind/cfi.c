@@ -278,6 +278,12 @@ struct machine {
 	bool is_bad;
 };
 
+/* A number of data units in bytes. */
+static int64_t scaled(uint64_t units, const struct cie *cie)
+{
+	return (int64_t)(units * (uint64_t)cie->data_factor);
+}
+
 static void set_offset(struct machine *machine, uint64_t reg, int64_t offset)
 {
 	rule_set(&machine->now, reg, (struct rule_place){ .kind = RULE_AT_CFA, .offset = offset });
@@ -327,15 +333,15 @@ static void execute_extended(struct machine *machine, const struct cie *cie,
 		break;
 	case DW_CFA_offset_extended:
 		reg = byte_cursor_uleb(cursor);
-		set_offset(machine, reg, (int64_t)byte_cursor_uleb(cursor) * cie->data_factor);
+		set_offset(machine, reg, scaled(byte_cursor_uleb(cursor), cie));
 		break;
 	case DW_CFA_offset_extended_sf:
 		reg = byte_cursor_uleb(cursor);
-		set_offset(machine, reg, byte_cursor_sleb(cursor) * cie->data_factor);
+		set_offset(machine, reg, scaled(byte_cursor_sleb(cursor), cie));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = byte_cursor_uleb(cursor);
-		set_offset(machine, reg, -(int64_t)byte_cursor_uleb(cursor) * cie->data_factor);
+		set_offset(machine, reg, scaled(-byte_cursor_uleb(cursor), cie));
 		break;
 	case DW_CFA_restore_extended:
 		reg = byte_cursor_uleb(cursor);
@@ -366,7 +372,7 @@ static void execute_extended(struct machine *machine, const struct cie *cie,
 	case DW_CFA_def_cfa_sf:
 		now->cfa = (struct rule_place){ .kind = RULE_REGISTER };
 		now->cfa.reg = byte_cursor_uleb(cursor);
-		now->cfa.offset = byte_cursor_sleb(cursor) * cie->data_factor;
+		now->cfa.offset = scaled(byte_cursor_sleb(cursor), cie);
 		break;
 	case DW_CFA_def_cfa_register:
 		now->cfa.reg = byte_cursor_uleb(cursor);
@@ -375,7 +381,7 @@ static void execute_extended(struct machine *machine, const struct cie *cie,
 		now->cfa.offset = byte_cursor_uleb(cursor);
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		now->cfa.offset = byte_cursor_sleb(cursor) * cie->data_factor;
+		now->cfa.offset = scaled(byte_cursor_sleb(cursor), cie);
 		break;
 	case DW_CFA_def_cfa_expression:
 		now->cfa = expression(cursor, RULE_EXPRESSION);
@@ -460,7 +466,7 @@ static void execute(struct reader *reader, const struct cie *cie, struct byte_cu
 			row_pc = machine->pc;
 		} else if ((code & 0xc0) == DW_CFA_offset) {
 			set_offset(machine, code & 0x3f,
-				   (int64_t)byte_cursor_uleb(&cursor) * cie->data_factor);
+				   scaled(byte_cursor_uleb(&cursor), cie));
 		} else if ((code & 0xc0) == DW_CFA_restore) {
 			rule_set(&machine->now, code & 0x3f, rule_get(&machine->first, code & 0x3f));
 		} else {
@@ -510,12 +516,12 @@ void cfi_read(const struct cfi_section *section, cfi_row_fn on_row, void *data,
 
 	*counts = (struct cfi_counts){ 0 };
 	find_functions(&reader);
+	if (!reader.function_count)
+		return;
 	qsort(reader.functions, reader.function_count, sizeof(*reader.functions), by_begin);
-	if (reader.function_count)
-		reader.end = reader.functions[0].begin;
+	reader.end = reader.functions[0].begin;
 	for (size_t i = 0; i < reader.function_count; i++)
 		read_rows(&reader, &reader.functions[i]);
-	if (reader.function_count)
-		on_row(data, reader.end, 0);
+	on_row(data, reader.end, 0);
 	free(reader.functions);
 }

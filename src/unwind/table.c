@@ -19,8 +19,11 @@ static void on_row(void *data, uint64_t address, uint32_t rule)
 	if (!table->row_count)
 		table->base = address & -(uint64_t)BLOCK_BYTES;
 	pc = address - table->base;
-	if (pc > UINT32_MAX)
+	if (pc > UINT32_MAX) {
+		table->size_bytes = UINT64_MAX - table->base < UINT32_MAX
+			? UINT64_MAX - table->base : UINT32_MAX;
 		return;
+	}
 	if (!rule)
 		table->size_bytes = pc;
 	if (table->row_count && table->rows[table->row_count - 1].rule == rule)

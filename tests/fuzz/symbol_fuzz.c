@@ -46,10 +46,16 @@ static uint64_t place_of(unsigned int i, size_t size_bytes)
 static void ask_here(int fd, size_t size_bytes)
 {
 	struct object *object = object_new(fd, 0, "/nowhere/program");
+	struct unwind_file file;
 
 	for (unsigned int i = 0; i < 32; i++) {
 		object_find(object, place_of(i, size_bytes), i % 8 != 7, &answer);
 		check_answer(&answer);
+	}
+	if (!object_unwind_file(object, &file)) {
+		if (!unwind_table_is_valid(&file.table) || !file.table.row_count)
+			abort();
+		unwind_file_fini(&file);
 	}
 	object_free(object);
 }

@@ -246,3 +246,70 @@ TEST(any_history_is_looked_up_as_it_was)
 		}
 	spaces_free(spaces);
 }
+
+struct seen {
+	uint32_t modules[256];		/* by address; 0: nothing */
+	uint64_t end;			/* of the mapping before */
+};
+
+static void on_mapping(void *data, const struct mapping *mapping)
+{
+	struct seen *seen = data;
+
+	CHECK(mapping->start < mapping->end && mapping->start >= seen->end && mapping->end <= 256);
+	seen->end = mapping->end;
+	for (uint64_t address = mapping->start; address < mapping->end; address++) {
+		CHECK(mapping->file_offset + (address - mapping->start) == address + 1000);
+		seen->modules[address] = mapping->module;
+	}
+}
+
+/* A mapping whose file offset says what address it had, wherever it is cut. */
+static void map_at(struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t start,
+		   uint64_t end, uint32_t module)
+{
+	struct mapping mapping = {
+		.start = start, .end = end, .module = module, .file_offset = start + 1000,
+	};
+
+	spaces_map(spaces, pid, time_ns, &mapping);
+}
+
+TEST(what_is_mapped_now_is_told_byte_for_byte_and_in_order)
+{
+	unsigned int random = 3;
+
+	for (int round = 0; round < 300; round++) {
+		struct spaces *spaces = spaces_new(BOUND);
+		struct seen seen = { 0 };
+		uint32_t pid = 7;
+		uint64_t time_ns = 0;
+
+		for (uint32_t i = 0; i < 20; i++) {
+			uint64_t start = rand_r(&random) % 200, size = 1 + rand_r(&random) % 40;
+
+			time_ns += 10;
+			map_at(spaces, pid, time_ns, start, start + size, 1 + i);
+			/* It goes on in a child, which has what its parent had. */
+			if (rand_r(&random) % 8 == 0) {
+				time_ns += 10;
+				spaces_fork(spaces, pid + 1, pid, time_ns);
+				pid++;
+			}
+		}
+		spaces_each(spaces, pid, on_mapping, &seen);
+		for (uint64_t address = 0; address < 256; address++)
+			CHECK(seen.modules[address] == at(spaces, pid, UINT64_MAX, address));
+		spaces_free(spaces);
+	}
+}
+
+TEST(of_a_process_that_nobody_knows_nothing_is_told)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+	struct seen seen = { 0 };
+
+	spaces_each(spaces, 7, on_mapping, &seen);
+	CHECK(!seen.end);
+	spaces_free(spaces);
+}

@@ -7,14 +7,17 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "symbol/elf_file.h"
 #include "symbol/vdso.h"
 #include "unwind/rule.h"
 #include "unwind/table.h"
+#include "unwind/table_file.h"
 
 enum { QUESTIONS_MAX = 100000 };
 
@@ -276,4 +279,121 @@ TEST(the_vdso_has_them_too)
 	elf_file_close(&file);
 	free(bytes);
 	CHECK(asked > 10);
+}
+
+/* --- Its way from one process to another ---------------------------------------------------- */
+
+static struct unwind_row some_rows[] = { { 0, 5 }, { 7, 0 }, { 300, 6 }, { 512, 0 } };
+
+static struct unwind_file some_file(void)
+{
+	return (struct unwind_file){
+		.table = { .base = 0x1000, .size_bytes = 512, .rows = some_rows, .row_count = 4 },
+		.segments = { { 0x2000, 0x3000, 0x100 }, { 0x5000, 0x9000, 0x80 } },
+		.segment_count = 2,
+	};
+}
+
+static int written(const struct unwind_file *file, struct unwind_file *back)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC), err;
+
+	CHECK(fd >= 0 && !unwind_file_write(file, fd));
+	err = unwind_file_read(fd, back);
+	close(fd);
+	return err;
+}
+
+TEST(what_is_written_is_read)
+{
+	struct unwind_file file = some_file(), back;
+	uint64_t address;
+
+	CHECK(!written(&file, &back));
+	CHECK(back.table.row_count == 4 && back.segment_count == 2);
+	CHECK(!memcmp(back.table.rows, some_rows, sizeof(some_rows)));
+	CHECK(unwind_table_find(&back.table, 0x1006) == 5 && !unwind_table_find(&back.table, 0x1007));
+	CHECK(unwind_file_address(&back, 0x5010, &address) && address == 0x9010);
+	CHECK(!unwind_file_address(&back, 0x5080, &address));
+	CHECK(!unwind_file_address(&back, 0x1fff, &address));
+	unwind_file_fini(&back);
+}
+
+TEST(what_makes_no_sense_is_refused)
+{
+	struct unwind_row twice[] = { { 0, 5 }, { 7, 6 }, { 7, 0 } };
+	struct unwind_file file = some_file(), back;
+	int fd = memfd_create("table", MFD_CLOEXEC);
+
+	file.table.rows = twice;
+	file.table.row_count = 3;
+	CHECK(written(&file, &back) == -EINVAL && !back.table.rows);
+	file = some_file();
+	file.table.base = 0x1001;
+	CHECK(written(&file, &back) == -EINVAL);
+	file = some_file();
+	file.table.size_bytes = 500;	/* the last row lies beyond */
+	CHECK(written(&file, &back) == -EINVAL);
+	file = some_file();
+	file.segment_count = UNWIND_SEGMENTS_MAX + 1;
+	CHECK(written(&file, &back) == -EINVAL);
+	CHECK(unwind_file_read(fd, &back) == -EINVAL);		/* empty */
+	file = some_file();
+	CHECK(!unwind_file_write(&file, fd) && !ftruncate(fd, lseek(fd, 0, SEEK_END) - 1));
+	CHECK(unwind_file_read(fd, &back) == -EINVAL);
+	close(fd);
+}
+
+/* --- Call frame information by hand --------------------------------------------------------- */
+
+static struct unwind_table build(const uint8_t *bytes, size_t size_bytes, struct cfi_counts *counts)
+{
+	struct cfi_section section = { bytes, size_bytes, 0x10000, true };
+	struct unwind_table table;
+
+	unwind_table_build(&section, &table, counts);
+	CHECK(unwind_table_is_valid(&table));
+	return table;
+}
+
+/* "zR", pointers of 4 bytes relative to themselves; at first the CFA is rsp + 8. */
+#define CIE								\
+	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,	\
+	0x0c, 7, 8, 0x90, 1, 0, 0
+
+/* Of 32 bytes of code at 0x10400 - where the pointer lies; the instructions follow. */
+#define FDE(length, place)						\
+	length, 0, 0, 0, (place) + 4, 0, 0, 0,				\
+	(uint8_t)(0x400 - (place) - 8), (0x400 - (place) - 8) >> 8, 0, 0, 32, 0, 0, 0, 0
+
+TEST(a_push_moves_the_frame_and_saves_rbp)
+{
+	static const uint8_t bytes[] = {
+		CIE, FDE(24, 24), 0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0, 0, 0, 0, 0, 0, 0,
+	};
+	struct cfi_counts counts;
+	struct unwind_table table = build(bytes, sizeof(bytes), &counts);
+
+	CHECK(counts.functions == 1 && !counts.skipped && table.base == 0x10400);
+	CHECK(unwind_table_find(&table, 0x10400) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
+	CHECK(unwind_table_find(&table, 0x10401) == rule_make(UNWIND_RSP, 2, UNWIND_RBP_AT_CFA, -2));
+	CHECK(unwind_table_find(&table, 0x10403) == rule_make(UNWIND_RSP, 2, UNWIND_RBP_AT_CFA, -2));
+	CHECK(unwind_table_find(&table, 0x10404) == rule_make(UNWIND_RBP, 2, UNWIND_RBP_AT_CFA, -2));
+	CHECK(unwind_table_find(&table, 0x1041f) == rule_make(UNWIND_RBP, 2, UNWIND_RBP_AT_CFA, -2));
+	CHECK(!unwind_table_find(&table, 0x10420) && !unwind_table_find(&table, 0x103ff));
+	unwind_table_fini(&table);
+}
+
+TEST(an_instruction_that_nobody_knows_leaves_the_rest_of_the_function_out)
+{
+	static const uint8_t bytes[] = {
+		CIE, FDE(20, 24), 0x41, 0x0e, 16, 0x43, 0x3f, 0x0e, 24, 0, 0, 0, 0, 0, 0,
+	};
+	struct cfi_counts counts;
+	struct unwind_table table = build(bytes, sizeof(bytes), &counts);
+
+	CHECK(counts.skipped == 1);
+	CHECK(unwind_table_find(&table, 0x10401) == rule_make(UNWIND_RSP, 2, UNWIND_RBP_SAME, 0));
+	CHECK(!unwind_table_find(&table, 0x10404));
+	unwind_table_fini(&table);
 }
