@@ -207,7 +207,8 @@ static bool unwind_ours(pid_t tid, struct stack *stack)
 {
 	struct user_regs_struct regs;
 
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+	/* A thread that io_uring has the kernel run for the process has no user code. */
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || !regs.rip)
 		return false;
 	current_regs = (struct pt_regs){
 		.r15 = regs.r15, .r14 = regs.r14, .r13 = regs.r13, .r12 = regs.r12, .bp = regs.rbp,
