@@ -141,12 +141,12 @@ def compare_run(*command):
     raise Skip(f"the kernel did not tell of {model.blind_ns / 1e6:.1f} ms, {TRIES} times running")
 
 
-@test("known_serial: pinch agrees with the oracle, and with the program's own account within 2 %")
+@test("known_serial: pinch agrees with the oracle, and with the program's own account within 5 %")
 def known_serial():
     report, out = compare_run(program("known_serial"))
     for expected in json.loads(out)["threads"]:
         thread, = threads_named(report, expected["name"])
-        near(thread["cmetric_ns"], expected["cmetric_ns"], 0.02 * expected["cmetric_ns"],
+        near(thread["cmetric_ns"], expected["cmetric_ns"], 0.05 * expected["cmetric_ns"],
              f"CMetric of {expected['name']}, as the program predicts it")
         near(thread["running_ns"] + thread["runnable_ns"], expected["active_ns"],
              0.02 * expected["active_ns"], f"active time of {expected['name']}")
