@@ -41,7 +41,7 @@ BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-de
 	liblzma-dev zlib1g-dev libc6-dev linux-libc-dev
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
-	libclang-rt-14-dev util-linux procps psmisc strace
+	libclang-rt-14-dev util-linux procps psmisc strace dwz libdebuginfod1
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev
 
 build-packages:
@@ -165,6 +165,7 @@ $O/tests/unwind_probe: tests/unwind/probe.c $O/tests/bpf/state.o $O/libpinch.a
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/unwind_probe
 export CMOCKA_MESSAGE_OUTPUT := TAP
+export PYTHONDONTWRITEBYTECODE := 1
 export O
 
 # Neither root nor BPF.

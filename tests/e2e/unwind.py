@@ -133,7 +133,8 @@ def through_libc():
     # Stacks of the first moments, before the tables are there, are marked as guesses.
     most = max(report["paths"], key=lambda p: p["slices"])
     functions = [f["function"] for f in most["stack"]]
-    assert "hammer" in functions and "clone3" in functions[-1], functions
+    # Two of libc's are below it, which have names only where libc's debug symbols are.
+    assert "hammer" in functions and functions.index("hammer") == len(functions) - 3, functions
     assert most["stack_end"] == "complete" and not any(f["guessed"] for f in most["stack"])
 
 
