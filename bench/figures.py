@@ -11,6 +11,7 @@ GOAL_READY_S = 0.3
 GOAL_AFTER_S = 0.3              # symbols cached
 GOAL_AFTER_FIRST_S = 2.0        # symbols not cached
 GOAL_SWITCH_NS = 150            # without a stack
+GOAL_FRAME_NS = 80
 
 MET, MISSED, UNCLEAR = "met", "MISSED", "unclear"
 
@@ -152,22 +153,34 @@ def workload_rows(workload, warm, rounds):
     yield at_most("report, later runs", column(runs, "after_s"), seconds, GOAL_AFTER_S)
 
 
+def per_run(run):
+    program = run["programs"]["sched_switch"]
+    return program["run_ns"] / program["runs"]
+
+
+def stacks_per_run(run):
+    """Of the storm's switches; nearly every run of sched_switch is one of them."""
+    totals, losses = run["report"]["totals"], run["report"]["losses"]
+    return (totals["critical_slices"] - losses["stacks_not_kept"]) / totals["slices"]
+
+
+def per_stack(one):
+    """What a switch with a stack costs; the others cost what they do without."""
+    share = stacks_per_run(one["full"])
+    return (per_run(one["full"]) - (1 - share) * per_run(one["bare"])) / share
+
+
+def stack_rows(rounds):
+    """rounds: by frames, those of yield_storm without stacks and with stacks."""
+    for frames, some in rounds.items():
+        costs = [per_stack(one) - per_run(one["bare"]) for one in some]
+        yield row_of(f"stack of {frames} frames", costs, nanoseconds)
+        yield at_most("  a frame", [cost / frames for cost in costs], nanoseconds, GOAL_FRAME_NS)
+
+
 def switch_rows(rounds, cpu_count):
     """rounds of yield_storm: untraced, without stacks, with stacks; each with its `runs`."""
     bare, full = [one["bare"] for one in rounds], [one["full"] for one in rounds]
-
-    def per_run(run):
-        program = run["programs"]["sched_switch"]
-        return program["run_ns"] / program["runs"]
-
-    def stacks_per_run(run):
-        """Of the storm's switches; nearly every run of sched_switch is one of them."""
-        totals, losses = run["report"]["totals"], run["report"]["losses"]
-        return (totals["critical_slices"] - losses["stacks_not_kept"]) / totals["slices"]
-
-    def per_stack(one):
-        share = stacks_per_run(one["full"])
-        return (per_run(one["full"]) - (1 - share) * per_run(one["bare"])) / share
 
     def wall_per_switch(one, name):
         extra_s = one[name]["wall_s"] - one["untraced"]["wall_s"]

@@ -25,6 +25,8 @@ from workloads import QUICK_SHARE, REPORTED, WORKLOADS, Command, scaled
 
 ROUNDS_DEFAULT = 7
 SWITCH_COST = "switch cost"
+STACK_COST = "stack cost"
+STACK_FRAMES = (10, 20, 50, 127)
 
 
 def say(text):
@@ -121,18 +123,32 @@ def kernel_counts_runs():
             file.write(before)
 
 
-def measure_switches(place, arguments):
+def storm_rounds(place, arguments, name, depth, with_untraced):
+    """yield_storm alone, without a stack, and with a stack at each switch."""
     threads = 16
-    tracers = [Untraced(place), Pinch(place, ["--nmin", "1"]),
-               Pinch(place, ["--nmin", str(threads)])]
-    tracers[1].name, tracers[2].name = "bare", "full"
-    tracers[1].polls = tracers[2].polls = True
-    storm = Command(SWITCH_COST, lambda place, share: [
-        place.built("bench/yield_storm"), str(threads), str(scaled(400000, share))])
+    bare, full = Pinch(place, ["--nmin", "1"]), Pinch(place, ["--nmin", str(threads)])
+    bare.name, full.name = "bare", "full"
+    bare.polls = full.polls = True
+    storm = Command(name, lambda place, share: [
+        place.built("bench/yield_storm"), str(threads), str(scaled(400000, share)), str(depth)])
     storm.open(place, QUICK_SHARE if arguments.quick else 1)
     with kernel_counts_runs():
-        rounds = measure_rounds(SWITCH_COST, arguments.rounds, tracers, storm.run)
+        return measure_rounds(name, arguments.rounds,
+                              [Untraced(place)] * with_untraced + [bare, full], storm.run)
+
+
+def measure_switches(place, arguments):
+    rounds = storm_rounds(place, arguments, SWITCH_COST, 8, True)
     return {"rounds": rounds}, list(figures.switch_rows(rounds, os.cpu_count()))
+
+
+def measure_stacks(place, arguments):
+    # Around the calls that DEPTH counts: sched_yield, storm, one more, run, and libc's two.
+    rounds = {frames: storm_rounds(place, arguments, f"{STACK_COST}, {frames} frames", frames - 6,
+                                   False)
+              for frames in STACK_FRAMES}
+    return {"rounds": [one for some in rounds.values() for one in some]}, \
+        list(figures.stack_rows(rounds))
 
 
 def measure_all(place, arguments):
@@ -142,6 +158,7 @@ def measure_all(place, arguments):
     jobs = [(workload.name, lambda w=workload: measure_workload(place, w, arguments))
             for workload in WORKLOADS]
     jobs.append((SWITCH_COST, lambda: measure_switches(place, arguments)))
+    jobs.append((STACK_COST, lambda: measure_stacks(place, arguments)))
     for name, job in jobs:
         if arguments.workload and name not in arguments.workload:
             continue
@@ -179,7 +196,7 @@ def write_json(path, raw, sections, before):
 
 
 def parse():
-    names = [workload.name for workload in WORKLOADS] + [SWITCH_COST, "stencil_mpi",
+    names = [workload.name for workload in WORKLOADS] + [SWITCH_COST, STACK_COST, "stencil_mpi",
                                                             "innodb_oltp"]
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS_MAX = 1024, DEPTH_MAX = 100, LOOPS = 3000 };
+enum { THREADS_MAX = 1024, DEPTH_MAX = 1000, LOOPS = 3000 };
 
 static pthread_barrier_t everybody;
 static long yields_each;
