@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "collect/collector.h"
 #include "unwind_format.h"
 
 enum {
@@ -69,14 +69,6 @@ struct unwinder {
 	struct unwinder_counts counts;
 };
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 static struct process *process_get(struct unwinder *unwinder, uint32_t pid)
 {
 	struct process *process = table_find(unwinder->processes, (uint64_t)pid + 1);
@@ -99,7 +91,7 @@ static void list_release(struct unwinder *unwinder, struct list *list)
 {
 	if (!list || --list->user_count)
 		return;
-	list->freed_ns = clock_ns();
+	list->freed_ns = now_ns();
 	list->next = NULL;
 	*unwinder->resting_last[list->size] = list;
 	unwinder->resting_last[list->size] = &list->next;
@@ -259,7 +251,7 @@ static struct list *list_take(struct unwinder *unwinder, uint32_t range_count)
 	while (size + 1 < LIST_SIZES && (uint32_t)LIST_UNITS_MIN << size < range_count * RANGE_UNITS)
 		size++;
 	list = unwinder->resting[size];
-	if (list && clock_ns() - list->freed_ns > rest_ns) {
+	if (list && now_ns() - list->freed_ns > rest_ns) {
 		unwinder->resting[size] = list->next;
 		if (!list->next)
 			unwinder->resting_last[size] = &unwinder->resting[size];
