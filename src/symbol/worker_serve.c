@@ -22,6 +22,8 @@
 enum {
 	ANSWER_SECONDS_MAX = 60,	/* includes what a debuginfod server may take */
 	ANSWER_CPU_SECONDS_MAX = 20,	/* a large program's compressed debug file takes 5 */
+	TABLE_SECONDS_MAX = 5,		/* while it is made, nobody reads the rings */
+	TABLE_CPU_SECONDS_MAX = 2,	/* 35,000 functions take a hundredth of one */
 	SOCKET = 3,
 	OPENED_MAX = 4,			/* times a file is opened before it may stay */
 };
@@ -320,7 +322,10 @@ _Noreturn void worker_serve(int socket)
 		if (n < (ssize_t)sizeof(struct question))
 			_exit(0);
 		in.bytes[n] = '\0';
-		set_deadline(ANSWER_SECONDS_MAX, ANSWER_CPU_SECONDS_MAX);
+		if (in.question.kind == QUESTION_TABLE)
+			set_deadline(TABLE_SECONDS_MAX, TABLE_CPU_SECONDS_MAX);
+		else
+			set_deadline(ANSWER_SECONDS_MAX, ANSWER_CPU_SECONDS_MAX);
 		answer_question(server, &in.question, received_fd(&message), SOCKET);
 		set_deadline(0, 0);
 	}
