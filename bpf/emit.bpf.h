@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Records into the ring buffer of this CPU, and what both of its rings need; switches and
- * wake-ups have theirs in slots.bpf.h. Nobody is woken for records: the engine polls.
+ * wake-ups have theirs in slots.bpf.h. Nobody is woken for records: the engine polls. Only want of
+ * unwind tables rings the bell.
  */
 #pragma once
 

@@ -35,7 +35,8 @@ struct cpu_counts {
 	__u64 samples_lost;
 	__u64 ticks;		/* of the kernel's timer */
 	__u64 stack_ends[4];	/* stacks taken, by enum stack_end */
-	__u64 padding[1];
+	__u32 memory_sent;	/* stack.MEMORY records */
+	__u32 memory_allowed;	/* how many may have been; written by the engine */
 };
 _Static_assert(sizeof(struct cpu_counts) == 128, "no CPU writes to another's cache lines");
 

@@ -20,8 +20,10 @@ struct threads_map threads SEC(".maps");
 struct targets_map targets SEC(".maps");
 struct slots_map slots SEC(".maps");
 struct rings_map rings SEC(".maps");
+struct bell_map bell SEC(".maps");
 struct rings_map sample_rings SEC(".maps");
 struct scratch_map scratch SEC(".maps");
+struct memory_scratch_map memory_scratch SEC(".maps");
 struct stacks_map stacks_known SEC(".maps");
 
 struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};

@@ -75,6 +75,12 @@ struct rings_map {
 	__array(values, struct ring_map);
 };
 
+/* A byte in it wakes the engine, which else looks at the rings when it thinks fit. */
+struct bell_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
 /*
  * Context switches and wake-ups go to rings of fixed slots, which one CPU writes with its
  * interrupts off: no lock, no atomic operation. Here are the rings of all CPUs, one behind the
@@ -90,35 +96,26 @@ struct slots_map {
 
 enum {
 	STACK_FRAMES_ROOM = 256,	/* of the kernel and the user: STACK_DEPTH_MAX each */
-	STACK_WINDOW_WORDS = 128,
-};
-
-struct unwind_search {
-	__u32 base, count;
-};
-
-/* A stack that is being unwound: the frame that is being looked at, and those before. */
-struct unwind {
-	__u64 ip, sp, bp;
-	__u64 window_begin;		/* the user's stack that lies in the scratch memory */
-	struct unwind_range range;	/* that of the frame before */
-	struct unwind_space space;
-	struct unwind_search search;
-	__u32 window_bytes;
-	__u32 first;			/* of the user's frames in the scratch memory */
-	__u32 count;
-	__u8 end;			/* enum stack_end */
-	bool is_exact;			/* ip is where the thread was, not where a call returns to */
-	bool is_guessed;		/* by the frame pointer */
-	bool is_innermost;
 };
 
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
 struct stack_scratch {
 	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
 	__u64 frames[STACK_FRAMES_ROOM];
-	__u64 window[STACK_WINDOW_WORDS];	/* of the user's stack */
+	__u32 first;			/* of the user's frames */
 	struct unwind unwind;
+};
+
+enum {
+	PAGE_BYTES = 4096,
+	MEMORY_PAGES = 3,		/* of a stack that is sent as it is; the first one in part */
+	MEMORY_WORDS_ROOM = 2048,	/* for them and the kernel's frames: a power of two */
+};
+
+/* A struct ev_stack_memory as it goes out. */
+struct memory_scratch {
+	__u64 event[sizeof(struct ev_stack_memory) / sizeof(__u64)];
+	__u64 words[MEMORY_WORDS_ROOM];
 };
 
 struct scratch_map {
@@ -126,6 +123,13 @@ struct scratch_map {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct stack_scratch);
+};
+
+struct memory_scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memory_scratch);
 };
 
 /* Stacks that the engine has been sent. The least used are forgotten, and sent again. */
@@ -166,9 +170,11 @@ extern struct threads_map threads SEC(".maps");
 extern struct targets_map targets SEC(".maps");
 extern struct slots_map slots SEC(".maps");
 extern struct rings_map rings SEC(".maps");
+extern struct bell_map bell SEC(".maps");
 /* The sampler's own: it may interrupt a program that is writing to the others. */
 extern struct rings_map sample_rings SEC(".maps");
 extern struct scratch_map scratch SEC(".maps");
+extern struct memory_scratch_map memory_scratch SEC(".maps");
 extern struct stacks_map stacks_known SEC(".maps");
 
 extern struct cpu_counts cpu_counts[CPUS_MAX];

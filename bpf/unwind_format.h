@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Unwind tables as the engine writes and the BPF programs read them: what a function's caller had
- * in its registers, for each place in the code (DWARF 5, section 6.4, evaluated beforehand).
+ * in its registers, for each place in the code (DWARF 5, section 6.4, evaluated beforehand); and
+ * what changes while a stack is unwound by them.
  *
  * All is kept in units of 8 bytes in chunks of one size, since the look-up in an array whose
  * size is known takes a few instructions. Nothing lies across two chunks. A place in them is
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <linux/types.h>
+#include <stdbool.h>
 
 enum {
 	UNWIND_CHUNK_BITS = 18,
@@ -78,4 +80,29 @@ struct unwind_range {
 struct unwind_space {
 	__u32 ranges;		/* their place */
 	__u32 range_count;
+};
+
+enum { UNWIND_WINDOW_WORDS = 128 };
+
+/* Where a search is. */
+struct unwind_search {
+	__u32 base, count;
+};
+
+/* A stack that is being unwound: the frame that is being looked at, and those before. */
+struct unwind {
+	__u64 ip, sp, bp;
+	struct unwind_range range;	/* that of the frame before */
+	struct unwind_space space;
+	struct unwind_search search;
+	__u32 count;			/* of frames so far */
+	__u8 end;			/* enum stack_end */
+	bool is_exact;			/* ip is where the thread was, not where a call returns to */
+	bool is_guessed;		/* by the frame pointer */
+	bool is_innermost;
+	bool needs_range;		/* to stop where no range is known */
+	bool lacks_range;		/* it stopped there */
+	__u32 window_bytes;		/* of the user's stack, from window_begin on */
+	__u64 window_begin;
+	__u64 window[UNWIND_WINDOW_WORDS];
 };

@@ -64,7 +64,7 @@ for folder in $order; do
 			[ "$folder" != base ] || echo "$file includes $included" ;;
 		shared.h | *.skel.h)
 			[ "$folder" = collect ] || echo "$file includes $included" ;;
-		unwind_format.h)
+		unwind_format.h | unwind_step.h)
 			case $folder in
 			unwind | collect) ;;
 			*) echo "$file includes $included" ;;

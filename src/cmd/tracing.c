@@ -28,6 +28,7 @@ enum {
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
+	POLL_SLACK_NS_FIRST = 100000,
 	PENDING_BYTES_MAX = 32 << 20,
 };
 
@@ -52,6 +53,7 @@ struct tracing {
 	int signal_fd;
 	uint64_t opened_ns, started_ns;
 	int poll_ms;
+	unsigned long slack_ns;
 	bool has_seen_threads;
 };
 
@@ -66,7 +68,7 @@ static int open_engine(struct tracing *tracing)
 	tracing->unwinder = unwinder_new(tracing->session, tracing->symbols, (struct unwinder_maps){
 		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
 		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
-	});
+	}, tracing->settings->kernel.depth);
 	options.stacks = tracing->stacks;
 	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
 	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);
@@ -180,8 +182,6 @@ void tracing_start(struct tracing *tracing)
 {
 	tracing->started_ns = now_ns();
 	tracing->poll_ms = POLL_MS_FIRST;
-	/* Our naps may end at a tick of the kernel: a timer's interrupt costs more than a poll. */
-	prctl(PR_SET_TIMERSLACK, POLL_SLACK_NS, 0, 0, 0);
 	if (!tracing->settings->is_quiet)
 		status_start();
 }
@@ -202,14 +202,33 @@ static void show_status(struct tracing *tracing)
 
 int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 {
-	struct pollfd poll_fd = { .fd = tracing->signal_fd, .events = POLLIN };
+	struct pollfd poll_fds[] = {
+		{ .fd = tracing->signal_fd, .events = POLLIN },
+		{ .fd = kernel_bell_fd(tracing->kernel), .events = POLLIN },
+	};
 	struct signalfd_siginfo info;
 
-	poll(&poll_fd, 1, wait_ms);
+	/* However often it rings, that is as often as we look. */
+	poll(poll_fds, wait_ms > POLL_MS_FIRST ? 2 : 1, wait_ms);
+	if (poll_fds[1].revents & POLLIN) {
+		kernel_hush(tracing->kernel);
+		tracing->poll_ms = POLL_MS_FIRST;
+	}
 	if (read(tracing->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return 0;
 	*sender = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE ? info.ssi_pid : 0;
 	return info.ssi_signo;
+}
+
+/* Long naps may end at a tick of the kernel: a timer's interrupt costs more than a poll. */
+static void choose_slack(struct tracing *tracing)
+{
+	unsigned long slack_ns = tracing->poll_ms < POLL_MS_MIN ? POLL_SLACK_NS_FIRST
+								: POLL_SLACK_NS;
+
+	if (tracing->slack_ns != slack_ns)
+		prctl(PR_SET_TIMERSLACK, slack_ns, 0, 0, 0);
+	tracing->slack_ns = slack_ns;
 }
 
 /* How long to wait until the next poll. */
@@ -217,12 +236,15 @@ static int next_wait_ms(struct tracing *tracing)
 {
 	double fill = collector_fill(tracing->collector);
 
-	if (unwinder_update(tracing->unwinder))
+	if (unwinder_update(tracing->unwinder)) {
+		kernel_allow_memory(tracing->kernel);
 		tracing->poll_ms = POLL_MS_FIRST;
-	else if (fill > FILL_HIGH && tracing->poll_ms > POLL_MS_MIN)
+	} else if (fill > FILL_HIGH && tracing->poll_ms > POLL_MS_MIN) {
 		tracing->poll_ms = POLL_MS_MIN;
-	else if (fill < FILL_LOW && tracing->poll_ms < POLL_MS_MAX)
+	} else if (fill < FILL_LOW && tracing->poll_ms < POLL_MS_MAX) {
 		tracing->poll_ms *= 2;
+	}
+	choose_slack(tracing);
 	return fill > FILL_URGENT ? 0 : tracing->poll_ms;
 }
 

@@ -29,13 +29,15 @@ enum {
 	RING_BYTES_MIN = 4 << 10,
 	SAMPLE_RING_BYTES = 64 << 10,
 	RINGS_A_CPU = 3,
+	MEMORY_AT_ONCE = 1000,
 };
+
+enum ring_kind { RING_MAIN, RING_SAMPLES, RING_KINDS };
 
 /* What one CPU writes. */
 struct cpu_rings {
-	struct ring *main;		/* all but these: */
+	struct ring *rings[RING_KINDS];
 	struct slot_ring *slots;	/* switches and wake-ups */
-	struct ring *samples;
 };
 
 struct kernel {
@@ -46,6 +48,7 @@ struct kernel {
 	const struct slot *slots;	/* of all CPUs */
 	size_t slots_bytes;
 	size_t ring_bytes;		/* of the main ones */
+	struct ring *bell;
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
 	struct bpf_link *iterator;
@@ -84,32 +87,38 @@ static void choose_sizes(struct kernel *kernel, size_t slots_bytes)
 static void free_cpu(struct cpu_rings *cpu)
 {
 	slot_ring_free(cpu->slots);
-	ring_close(cpu->main);
-	ring_close(cpu->samples);
+	for (size_t i = 0; i < RING_KINDS; i++)
+		ring_close(cpu->rings[i]);
 }
 
-/* Puts a map of our making in an array of maps at cpu. */
-static int place(struct bpf_map *array, uint32_t cpu, int fd)
+/*
+ * Makes a ring for each CPU and puts them all in an array of maps: at once, for the kernel waits
+ * after each change of such an array until no program can be using the old one, 10 ms and more.
+ */
+static int add_rings(struct kernel *kernel, enum ring_kind kind, struct bpf_map *array,
+		     size_t size_bytes)
 {
-	if (bpf_map_update_elem(bpf_map__fd(array), &cpu, &fd, BPF_ANY))
-		return fail(-errno, "cannot place the ring of CPU %u", cpu);
-	return 0;
-}
+	LIBBPF_OPTS(bpf_map_batch_opts, options);
+	uint32_t keys[CPUS_MAX], made = 0, placed = kernel->cpu_count;
+	int fds[CPUS_MAX], err = 0;
 
-static int add_ring(struct bpf_map *array, uint32_t cpu, size_t size_bytes, struct ring **out)
-{
-	int fd, err;
+	while (made < kernel->cpu_count && !err) {
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_ring", 0, 0, size_bytes, NULL);
 
-	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_ring", 0, 0, size_bytes, NULL);
-	if (fd < 0)
-		return fail(-errno, "cannot make a ring buffer of %zu bytes", size_bytes);
-	err = place(array, cpu, fd);
-	if (!err) {
-		err = ring_open(fd, size_bytes, out);
+		if (fd < 0) {
+			err = fail(-errno, "cannot make a ring buffer of %zu bytes", size_bytes);
+			break;
+		}
+		err = ring_open(fd, size_bytes, &kernel->cpus[made].rings[kind]);
 		if (err)
-			fail(err, "cannot map the ring buffer of CPU %u", cpu);
+			fail(err, "cannot map the ring buffer of CPU %u", made);
+		keys[made] = made;
+		fds[made++] = fd;
 	}
-	close(fd);	/* the array and the mapping hold it */
+	if (!err && bpf_map_update_batch(bpf_map__fd(array), keys, fds, &placed, &options))
+		err = fail(-errno, "cannot place the rings of %u CPUs", kernel->cpu_count);
+	while (made)
+		close(fds[--made]);	/* the array and the mapping hold it */
 	return err;
 }
 
@@ -137,14 +146,16 @@ static int make_rings(struct kernel *kernel)
 	int err;
 
 	kernel->cpus = xcalloc(kernel->cpu_count, sizeof(*kernel->cpus));
+	err = ring_open(bpf_map__fd(kernel->bpf->maps.bell),
+			bpf_map__max_entries(kernel->bpf->maps.bell), &kernel->bell);
+	if (err)
+		return fail(err, "cannot map a ring buffer");
 	err = add_slot_rings(kernel);
-	for (unsigned int cpu = 0; cpu < kernel->cpu_count && !err; cpu++) {
-		err = add_ring(kernel->bpf->maps.rings, cpu, kernel->ring_bytes,
-			       &kernel->cpus[cpu].main);
-		if (!err)
-			err = add_ring(kernel->bpf->maps.sample_rings, cpu, SAMPLE_RING_BYTES,
-				       &kernel->cpus[cpu].samples);
-	}
+	if (!err)
+		err = add_rings(kernel, RING_MAIN, kernel->bpf->maps.rings, kernel->ring_bytes);
+	if (!err)
+		err = add_rings(kernel, RING_SAMPLES, kernel->bpf->maps.sample_rings,
+				SAMPLE_RING_BYTES);
 	return err;
 }
 
@@ -224,6 +235,7 @@ void kernel_close(struct kernel *kernel)
 	for (unsigned int cpu = 0; kernel->cpus && cpu < kernel->cpu_count; cpu++)
 		free_cpu(&kernel->cpus[cpu]);
 	free(kernel->cpus);
+	ring_close(kernel->bell);
 	if (kernel->slots)
 		munmap((void *)kernel->slots, kernel->slots_bytes);
 	sampler_free(kernel->sampler);
@@ -243,6 +255,7 @@ int kernel_attach(struct kernel *kernel)
 	if (err)
 		return fail(err, "cannot attach to the scheduler's tracepoints (%s)",
 			    libbpf_complaint);
+	kernel_allow_memory(kernel);
 	kernel->iterator = bpf_program__attach_iter(bpf->progs.list_threads, NULL);
 	if (!kernel->iterator)
 		return fail(-errno, "cannot list the kernel's threads");
@@ -313,7 +326,8 @@ bool kernel_drain(struct kernel *kernel, unsigned int i, ring_record_fn on_recor
 	/* At the same time the session takes the first: a gap comes before what it was told to. */
 	if (i % RINGS_A_CPU == 1)
 		return slot_ring_drain(cpu->slots, on_record, data);
-	return ring_drain(i % RINGS_A_CPU == 0 ? cpu->main : cpu->samples, on_record, data);
+	return ring_drain(cpu->rings[i % RINGS_A_CPU == 0 ? RING_MAIN : RING_SAMPLES], on_record,
+			  data);
 }
 
 double kernel_fill(const struct kernel *kernel)
@@ -322,7 +336,7 @@ double kernel_fill(const struct kernel *kernel)
 
 	for (unsigned int i = 0; i < kernel->cpu_count; i++) {
 		double slots = slot_ring_fill(kernel->cpus[i].slots);
-		double main = (double)ring_fill_bytes(kernel->cpus[i].main) / kernel->ring_bytes;
+		double main = (double)ring_fill_bytes(kernel->cpus[i].rings[RING_MAIN]) / kernel->ring_bytes;
 
 		fill = slots > fill ? slots : fill;
 		fill = main > fill ? main : fill;
@@ -343,6 +357,32 @@ int kernel_unwind_spaces_fd(const struct kernel *kernel)
 unsigned int kernel_cpu_count(const struct kernel *kernel)
 {
 	return kernel->cpu_count;
+}
+
+int kernel_bell_fd(const struct kernel *kernel)
+{
+	return bpf_map__fd(kernel->bpf->maps.bell);
+}
+
+static int on_ring_of_bell(void *data __attribute__((unused)),
+			   const void *record __attribute__((unused)),
+			   size_t size_bytes __attribute__((unused)))
+{
+	return 0;
+}
+
+void kernel_hush(struct kernel *kernel)
+{
+	ring_drain(kernel->bell, on_ring_of_bell, NULL);
+}
+
+void kernel_allow_memory(struct kernel *kernel)
+{
+	for (unsigned int i = 0; i < kernel->cpu_count; i++) {
+		struct cpu_counts *cpu = &kernel->bpf->bss->cpu_counts[i];
+
+		cpu->memory_allowed = cpu->memory_sent + MEMORY_AT_ONCE;
+	}
 }
 
 void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns)

@@ -57,6 +57,19 @@ int kernel_unwind_spaces_fd(const struct kernel *kernel);
 
 unsigned int kernel_cpu_count(const struct kernel *kernel);
 
+/*
+ * A descriptor that can be read when code runs whose unwind tables are wanted; kernel_hush() makes
+ * it wait for the next time. Owned by kernel.
+ */
+int kernel_bell_fd(const struct kernel *kernel);
+void kernel_hush(struct kernel *kernel);
+
+/*
+ * Lets each CPU send some stacks as they lie in memory, for want of unwind tables: when mappings
+ * have changed, so that a program that has none cannot make it send nothing else.
+ */
+void kernel_allow_memory(struct kernel *kernel);
+
 /* Slices that weigh less (ns of CMetric, at most 2^32-1) lose their stack by chance; 0: none. */
 void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns);
 

@@ -16,10 +16,12 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "collect/collector.h"
-#include "unwind_format.h"
+#include "unwind/walk.h"
+#include "shared.h"
 
 enum {
 	RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t),
+	CHUNKS_AT_ONCE = 2,
 	RANGES_MAX = 4096,		/* of a process */
 	LIST_UNITS_MIN = 64,		/* a list's room is a power of two of units from here on */
 	LIST_SIZES = 9,			/* up to RANGES_MAX * RANGE_UNITS */
@@ -56,10 +58,13 @@ struct process {
 };
 
 struct unwinder {
+	struct session *session;
 	struct symbols *symbols;
+	uint32_t depth;
 	struct unwinder_maps maps;
 	uint64_t *chunks[UNWIND_CHUNKS_MAX];
-	uint32_t chunk_count, used_units;	/* of the last chunk */
+	uint32_t chunk_count, used_chunks;
+	uint32_t used_units;			/* of the last one used */
 	struct table *modules;			/* by number; struct module_table */
 	struct table *processes;		/* by pid + 1 */
 	struct list *resting[LIST_SIZES], **resting_last[LIST_SIZES];	/* the oldest first */
@@ -139,100 +144,73 @@ static void on_fork(void *data, const struct ev_header *header)
 	tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
 }
 
-static const struct event_handler handlers[] = {
-	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork }, { 0 },
-};
-
-struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
-			      struct unwinder_maps maps)
-{
-	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
-
-	unwinder->symbols = symbols;
-	unwinder->maps = maps;
-	unwinder->modules = table_new();
-	unwinder->processes = table_new();
-	unwinder->ranges = xcalloc(RANGES_MAX, sizeof(*unwinder->ranges));
-	for (size_t i = 0; i < LIST_SIZES; i++)
-		unwinder->resting_last[i] = &unwinder->resting[i];
-	session_subscribe(session, handlers, unwinder);
-	return unwinder;
-}
-
-void unwinder_free(struct unwinder *unwinder)
-{
-	struct module_table *module;
-	struct process *process;
-	size_t cursor = 0;
-
-	if (!unwinder)
-		return;
-	while ((module = table_next(unwinder->modules, &cursor))) {
-		free(module->parts);
-		free(module);
-	}
-	for (cursor = 0; (process = table_next(unwinder->processes, &cursor)); ) {
-		if (process->list && !--process->list->user_count)
-			free(process->list);
-		free(process);
-	}
-	for (size_t i = 0; i < LIST_SIZES; i++) {
-		while (unwinder->resting[i]) {
-			struct list *next = unwinder->resting[i]->next;
-
-			free(unwinder->resting[i]);
-			unwinder->resting[i] = next;
-		}
-	}
-	for (uint32_t i = 0; i < unwinder->chunk_count; i++)
-		munmap(unwinder->chunks[i], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
-	table_free(unwinder->modules);
-	table_free(unwinder->processes);
-	free(unwinder->ranges);
-	free(unwinder);
-}
-
 /* --- Memory of the kernel side -------------------------------------------------------------- */
 
-static int add_chunk(struct unwinder *unwinder)
+static int make_chunk(struct unwinder *unwinder, uint32_t number)
 {
 	struct bpf_map_create_opts options = { .sz = sizeof(options), .map_flags = BPF_F_MMAPABLE };
-	uint32_t number = unwinder->chunk_count;
 	void *memory;
-	int fd, err;
+	int fd;
 
-	if (number == UNWIND_CHUNKS_MAX)
-		return -ENOSPC;
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_unwind", sizeof(uint32_t), sizeof(uint64_t),
 			    UNWIND_CHUNK_UNITS, &options);
 	if (fd < 0)
 		return -errno;
 	memory = mmap(NULL, UNWIND_CHUNK_UNITS * sizeof(uint64_t), PROT_READ | PROT_WRITE,
 		      MAP_SHARED, fd, 0);
-	err = memory == MAP_FAILED ? -errno : 0;
-	if (!err && bpf_map_update_elem(unwinder->maps.chunks_fd, &number, &fd, BPF_ANY)) {
-		err = -errno;
-		munmap(memory, UNWIND_CHUNK_UNITS * sizeof(uint64_t));
-	}
-	close(fd);	/* the array and the mapping hold it */
-	if (err)
+	if (memory == MAP_FAILED) {
+		int err = -errno;
+
+		close(fd);
 		return err;
-	unwinder->chunks[unwinder->chunk_count++] = memory;
-	unwinder->used_units = 0;
-	unwinder->counts.table_bytes += UNWIND_CHUNK_UNITS * sizeof(uint64_t);
-	return 0;
+	}
+	unwinder->chunks[number] = memory;
+	return fd;
+}
+
+/*
+ * Adds chunks, some at a time: the kernel waits after each change of an array of maps until no
+ * program can be using the old one, 10 ms and more.
+ */
+static void add_chunks(struct unwinder *unwinder)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, options);
+	uint32_t keys[CHUNKS_AT_ONCE], made = 0, placed;
+	int fds[CHUNKS_AT_ONCE];
+
+	while (made < CHUNKS_AT_ONCE && unwinder->chunk_count + made < UNWIND_CHUNKS_MAX) {
+		keys[made] = unwinder->chunk_count + made;
+		fds[made] = make_chunk(unwinder, keys[made]);
+		if (fds[made] < 0)
+			break;
+		made++;
+	}
+	placed = made;
+	if (!made || bpf_map_update_batch(unwinder->maps.chunks_fd, keys, fds, &placed, &options))
+		placed = 0;
+	for (uint32_t i = 0; i < made; i++) {
+		close(fds[i]);	/* the array and the mapping hold it */
+		if (i >= placed)
+			munmap(unwinder->chunks[keys[i]], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
+	}
+	unwinder->chunk_count += placed;
+	unwinder->counts.table_bytes += placed * UNWIND_CHUNK_UNITS * sizeof(uint64_t);
 }
 
 /* Room in one chunk; false when there is none any more. */
 static bool take_units(struct unwinder *unwinder, uint32_t count, uint32_t *place)
 {
-	if (!unwinder->chunk_count || UNWIND_CHUNK_UNITS - unwinder->used_units < count) {
-		if (add_chunk(unwinder)) {
+	if (UNWIND_CHUNK_UNITS - unwinder->used_units < count) {
+		if (unwinder->used_chunks == unwinder->chunk_count)
+			add_chunks(unwinder);
+		if (unwinder->used_chunks == unwinder->chunk_count) {
 			unwinder->counts.dropped++;
 			return false;
 		}
+		unwinder->used_chunks++;
+		unwinder->used_units = 0;
 	}
-	*place = (unwinder->chunk_count - 1) * UNWIND_CHUNK_UNITS + unwinder->used_units;
+	*place = (unwinder->used_chunks - 1) * UNWIND_CHUNK_UNITS + unwinder->used_units;
 	unwinder->used_units += count;
 	return true;
 }
@@ -277,8 +255,7 @@ static void load_parts(struct unwinder *unwinder, const struct unwind_table *tab
 	uint64_t address = table->base, end = table->base + table->size_bytes;
 
 	while (address < end) {
-		uint32_t room = unwinder->chunk_count
-			? UNWIND_CHUNK_UNITS - unwinder->used_units : 0;
+		uint32_t room = UNWIND_CHUNK_UNITS - unwinder->used_units;
 		struct unwind_part part = unwind_part_at(table, address, UNWIND_CHUNK_UNITS);
 		struct part *loaded;
 		uint32_t place;
@@ -353,6 +330,7 @@ static void add_range(struct unwinder *unwinder, const struct part *part, uint64
 static void on_mapping(void *data, const struct symbol_mapping *mapping)
 {
 	struct unwinder *unwinder = data;
+	uint32_t range_count = unwinder->range_count;
 	const struct module_table *module;
 
 	if (!mapping->module)
@@ -379,6 +357,9 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 				add_range(unwinder, part, begin + bias, end + bias, bias);
 		}
 	}
+	/* That there is no table is something to know, too. */
+	if (unwinder->range_count == range_count)
+		add_range(unwinder, &(struct part){ 0 }, mapping->start, mapping->end, 0);
 }
 
 static void update_process(struct unwinder *unwinder, struct process *process)
@@ -398,6 +379,104 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 		unwinder->counts.dropped++;
 	list_release(unwinder, process->list);
 	process->list = list;
+}
+
+/* --- Stacks that the kernel side could not unwind ------------------------------------------- */
+
+/* Its process's mappings up to that moment are known now: their events came before. */
+static void on_memory(void *data, const struct ev_header *header)
+{
+	const struct ev_stack_memory *e = (const struct ev_stack_memory *)header;
+	struct unwinder *unwinder = data;
+	struct process *process = process_get(unwinder, e->pid);
+	struct unwind_tables tables = { .chunks = unwinder->chunks };
+	struct unwind_copy copy = {
+		.registers = (const uint64_t *)e->registers, .stack = e->words,
+		.stack_bytes = e->word_count * sizeof(*e->words),
+	};
+	struct {
+		struct ev_stack_frames e;
+		uint64_t frames[2 * STACK_DEPTH_MAX];
+	} told = { .e = { .header = e->header, .stack = e->stack } };
+	enum stack_end end;
+
+	if (e->kernel_count > STACK_DEPTH_MAX)
+		return;
+	if (process->is_dirty)
+		update_process(unwinder, process);
+	tables.chunk_count = unwinder->chunk_count;
+	if (process->list)
+		tables.space = (struct unwind_space){ process->list->place,
+						      process->list->range_count };
+	told.e.header.event = EV_STACK_FRAMES & 0xffff;
+	told.e.kernel_count = e->kernel_count;
+	memcpy(told.frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
+	told.e.user_count = unwind_walk(&tables, &copy, unwinder->depth,
+					told.frames + e->kernel_count, &end);
+	told.e.end = end;
+	unwinder->counts.finished_later++;
+	if (told.e.kernel_count + told.e.user_count)
+		session_hand_out(unwinder->session, &told.e.header);
+}
+
+/* --- All of it ------------------------------------------------------------------------------ */
+
+static const struct event_handler handlers[] = {
+	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork },
+	{ EV_STACK_MEMORY, on_memory }, { 0 },
+};
+
+struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
+			      struct unwinder_maps maps, uint32_t depth)
+{
+	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+	unwinder->session = session;
+	unwinder->symbols = symbols;
+	unwinder->depth = depth;
+	unwinder->maps = maps;
+	unwinder->used_units = UNWIND_CHUNK_UNITS;
+	add_chunks(unwinder);	/* now, for later we would be waited for */
+	unwinder->modules = table_new();
+	unwinder->processes = table_new();
+	unwinder->ranges = xcalloc(RANGES_MAX, sizeof(*unwinder->ranges));
+	for (size_t i = 0; i < LIST_SIZES; i++)
+		unwinder->resting_last[i] = &unwinder->resting[i];
+	session_subscribe(session, handlers, unwinder);
+	return unwinder;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	struct module_table *module;
+	struct process *process;
+	size_t cursor = 0;
+
+	if (!unwinder)
+		return;
+	while ((module = table_next(unwinder->modules, &cursor))) {
+		free(module->parts);
+		free(module);
+	}
+	for (cursor = 0; (process = table_next(unwinder->processes, &cursor)); ) {
+		if (process->list && !--process->list->user_count)
+			free(process->list);
+		free(process);
+	}
+	for (size_t i = 0; i < LIST_SIZES; i++) {
+		while (unwinder->resting[i]) {
+			struct list *next = unwinder->resting[i]->next;
+
+			free(unwinder->resting[i]);
+			unwinder->resting[i] = next;
+		}
+	}
+	for (uint32_t i = 0; i < unwinder->chunk_count; i++)
+		munmap(unwinder->chunks[i], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
+	table_free(unwinder->modules);
+	table_free(unwinder->processes);
+	free(unwinder->ranges);
+	free(unwinder);
 }
 
 void unwinder_add_process(struct unwinder *unwinder, uint32_t pid)

@@ -20,9 +20,12 @@ struct unwinder_maps {
 	int chunks_fd, spaces_fd;
 };
 
-/* Subscribes to the space events of session; symbols must have done so before. Borrows both. */
+/*
+ * Subscribes to the space events of session; symbols must have done so before. Borrows both. A
+ * stack.MEMORY becomes a stack.FRAMES of at most depth frames.
+ */
 struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
-			      struct unwinder_maps maps);
+			      struct unwinder_maps maps, uint32_t depth);
 void unwinder_free(struct unwinder *unwinder);
 
 /* The mappings of the process are known: from symbols_add_process(). */
@@ -38,6 +41,7 @@ struct unwinder_counts {
 	size_t tables;			/* files with one */
 	size_t table_bytes;		/* of kernel memory, lists included */
 	uint64_t dropped;		/* tables and lists beyond the bound */
+	uint64_t finished_later;	/* stacks that came before the tables of their code */
 };
 
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder);

@@ -82,6 +82,7 @@ static const struct {
 	{ EV_SPACE_EXEC, sizeof(struct ev_space_exec), false },
 	{ EV_SPACE_FORK, sizeof(struct ev_space_fork), false },
 	{ EV_STACK_FRAMES, sizeof(struct ev_stack_frames), true },
+	{ EV_STACK_MEMORY, sizeof(struct ev_stack_memory), true },
 	{ EV_THREAD_BORN, sizeof(struct ev_thread_born), false },
 	{ EV_THREAD_FOUND, sizeof(struct ev_thread_found), false },
 	{ EV_THREAD_NAME, sizeof(struct ev_thread_name), false },
@@ -153,15 +154,20 @@ void session_subscribe(struct session *session, const struct event_handler *hand
 /* Whether what follows the fixed part is what the fixed part says. */
 static bool is_tail_whole(const void *event, size_t size_bytes)
 {
+	struct ev_stack_frames frames;
+	struct ev_stack_memory memory;
 	struct ev_header header;
 
 	memcpy(&header, event, sizeof(header));
-	if (header.subsys == TRACE_SUBSYS_STACK) {
-		struct ev_stack_frames frames;
-
+	switch ((unsigned int)header.subsys << 16 | header.event) {
+	case EV_STACK_FRAMES:
 		memcpy(&frames, event, sizeof(frames));
 		return size_bytes == sizeof(frames) + sizeof(uint64_t) *
 			((size_t)frames.kernel_count + frames.user_count);
+	case EV_STACK_MEMORY:
+		memcpy(&memory, event, sizeof(memory));
+		return size_bytes == sizeof(memory) + sizeof(uint64_t) *
+			((size_t)memory.kernel_count + memory.word_count);
 	}
 	return memchr((const char *)event + sizeof(struct ev_space_map), '\0',
 		      size_bytes - sizeof(struct ev_space_map)) != NULL;
@@ -370,6 +376,12 @@ void session_advance(struct session *session, uint64_t until_ns)
 {
 	if (until_ns)
 		deliver_up_to(session, until_ns - 1);
+}
+
+void session_hand_out(struct session *session, const struct ev_header *header)
+{
+	assert(session->is_delivering);
+	deliver(session, header);
 }
 
 void session_finish(struct session *session)

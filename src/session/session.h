@@ -46,6 +46,12 @@ void session_advance(struct session *session, uint64_t until_ns);
 /* Delivers all that is left. */
 void session_finish(struct session *session);
 
+/*
+ * Hands an event out at once, well-formed and not earlier than the one that is being delivered: for
+ * handlers to which one event says what another should have said.
+ */
+void session_hand_out(struct session *session, const struct ev_header *header);
+
 /* The time of the last event delivered, 0 before any. */
 uint64_t session_time_ns(const struct session *session);
 

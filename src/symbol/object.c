@@ -327,6 +327,9 @@ int object_unwind_file(struct object *object, struct unwind_file *file)
 		unwind_table_fini(&file->table);
 		unwind_table_build(&section, &file->table, &counts);
 	}
+	/* The dynamic loader's says nothing of it. */
+	if (header.e_entry)
+		unwind_table_mark_end(&file->table, header.e_entry);
 	put_segments(elf, file);
 	return file->table.row_count ? 0 : -ENOENT;
 }

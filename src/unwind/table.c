@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -42,23 +43,6 @@ void unwind_table_build(const struct cfi_section *section, struct unwind_table *
 	cfi_read(section, on_row, table, counts);
 }
 
-void unwind_table_fini(struct unwind_table *table)
-{
-	free(table->rows);
-	*table = (struct unwind_table){ 0 };
-}
-
-bool unwind_table_is_valid(const struct unwind_table *table)
-{
-	if (table->base % BLOCK_BYTES || table->size_bytes > UINT32_MAX ||
-	    table->base + table->size_bytes < table->base)
-		return false;
-	for (uint32_t i = 1; i < table->row_count; i++)
-		if (table->rows[i].pc <= table->rows[i - 1].pc)
-			return false;
-	return !table->row_count || table->rows[table->row_count - 1].pc <= table->size_bytes;
-}
-
 /* Index of the last row at or before pc; row_count when there is none. */
 static uint32_t row_at(const struct unwind_table *table, uint32_t pc)
 {
@@ -84,6 +68,65 @@ uint32_t unwind_table_find(const struct unwind_table *table, uint64_t address)
 		return 0;
 	row = row_at(table, pc);
 	return row < table->row_count ? table->rows[row].rule : 0;
+}
+
+static void insert_row(struct unwind_table *table, uint32_t index, struct unwind_row row)
+{
+	table->rows = xrealloc(table->rows, table->row_count + 1, sizeof(*table->rows));
+	table->row_room = table->row_count + 1;
+	memmove(&table->rows[index + 1], &table->rows[index],
+		(table->row_count++ - index) * sizeof(*table->rows));
+	table->rows[index] = row;
+}
+
+/* So that the table begins with the block of address. */
+static bool begin_earlier(struct unwind_table *table, uint64_t address)
+{
+	uint64_t shift = table->base - (address & -(uint64_t)BLOCK_BYTES);
+
+	if (shift + table->size_bytes > UINT32_MAX)
+		return false;
+	for (uint32_t i = 0; i < table->row_count; i++)
+		table->rows[i].pc += shift;
+	table->base -= shift;
+	table->size_bytes += shift;
+	return true;
+}
+
+void unwind_table_mark_end(struct unwind_table *table, uint64_t address)
+{
+	uint32_t index;
+	uint64_t pc;
+
+	if (!table->row_count || unwind_table_find(table, address) ||
+	    (address < table->base && !begin_earlier(table, address)))
+		return;
+	pc = address - table->base;
+	if (pc >= table->size_bytes)
+		return;
+	index = row_at(table, pc);
+	index = index == table->row_count ? 0 : index + 1;
+	if (index && table->rows[index - 1].pc == pc)
+		table->rows[index - 1].rule = UNWIND_END;
+	else
+		insert_row(table, index, (struct unwind_row){ pc, UNWIND_END });
+}
+
+void unwind_table_fini(struct unwind_table *table)
+{
+	free(table->rows);
+	*table = (struct unwind_table){ 0 };
+}
+
+bool unwind_table_is_valid(const struct unwind_table *table)
+{
+	if (table->base % BLOCK_BYTES || table->size_bytes > UINT32_MAX ||
+	    table->base + table->size_bytes < table->base)
+		return false;
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (table->rows[i].pc <= table->rows[i - 1].pc)
+			return false;
+	return !table->row_count || table->rows[table->row_count - 1].pc <= table->size_bytes;
 }
 
 /* The first row from the one at index on that begins at or after pc. */

@@ -25,6 +25,12 @@ void unwind_table_build(const struct cfi_section *section, struct unwind_table *
 			struct cfi_counts *counts);
 void unwind_table_fini(struct unwind_table *table);
 
+/*
+ * Nobody calls the code at address, up to where the next row begins. Nothing changes where a rule
+ * is known.
+ */
+void unwind_table_mark_end(struct unwind_table *table, uint64_t address);
+
 /* Whether rows are as they should be: tables come from another process. */
 bool unwind_table_is_valid(const struct unwind_table *table);
 

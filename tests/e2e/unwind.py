@@ -75,9 +75,11 @@ def probe(pid, rounds):
                           timeout=lib.LIMIT_S)
     assert done.returncode == 0, done.stdout + done.stderr
     counts = [int(word) for word in re.findall(r"\d+", done.stdout.splitlines()[-1])]
-    total, alike, given_up, complete = counts
+    total, alike, given_up, complete, walked, walked_alike = counts
     assert total >= rounds, done.stdout
     assert alike + given_up >= SHARE_MIN * total, done.stdout
+    # What the engine finds in a copy is what the kernel side finds.
+    assert walked > 0.9 * total and walked_alike == walked, done.stdout
     return complete / total
 
 
@@ -130,12 +132,32 @@ def mariadb_oltp():
 @test("mutex_storm: stacks go through libc, which has no frame pointers, to the thread's start")
 def through_libc():
     report = run(program("mutex_storm"), 8, 20000, options=["--nmin", 8]).report
-    # Stacks of the first moments, before the tables are there, are marked as guesses.
     most = max(report["paths"], key=lambda p: p["slices"])
     functions = [f["function"] for f in most["stack"]]
     # Two of libc's are below it, which have names only where libc's debug symbols are.
     assert "hammer" in functions and functions.index("hammer") == len(functions) - 3, functions
     assert most["stack_end"] == "complete" and not any(f["guessed"] for f in most["stack"])
+
+
+@test("first_steps: what a process does before its tables are there has its whole call path, too")
+def first_moments():
+    report = run(program("first_steps"), 20, options=["--nmin", 4, "--top", 1000]).report
+    waits = 0
+    for path in report["paths"]:
+        functions = [f["function"] for f in path["stack"]]
+        # In the middle of an exec there is no stack any more.
+        if functions[0] == "execve":
+            continue
+        assert not any(f["guessed"] for f in path["stack"]), functions
+        if "wait_shortly" not in functions:
+            continue
+        waits += path["slices"]
+        inner = functions[functions.index("wait_shortly") + 1:]
+        caller = "load" if "load" in inner else "outer_step"
+        assert functions.index("main") == functions.index(caller) + 1, functions
+        assert path["stack_end"] == "complete", (path["stack_end"], functions)
+    # Two processes may both be active for a moment, when N_min is what it is.
+    assert waits >= 20 * 4, waits
 
 
 if __name__ == "__main__":

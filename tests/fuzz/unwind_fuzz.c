@@ -154,7 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		.bp = words[1] & 4 ? words[4] : stack_begin + words[4] % 512 * 8,
 		.r10 = words[5], .ax = words[6], .di = words[7],
 	};
-	unwind_user(&scratch_memory, words[1] >> 8 & 127);
+	unwind_user(&scratch_memory, words[1] >> 8 & 127, false);
 	check_stack();
 	unwind_table_fini(&table);
 	free(chunk);

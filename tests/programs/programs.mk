@@ -18,8 +18,11 @@ PROGRAMS_MPI := $(and $(shell command -v $(MPICC)),stencil_mpi)
 PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_storm many_threads \
 	odd_names thread_churn exec_thread signal_self short_children inline_chain
 
+# As distributions build.
+PROGRAMS_STOCK := first_steps
+
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) \
-	$(PROGRAMS_C) dlopen_plugin plugin.so)
+	$(PROGRAMS_C) $(PROGRAMS_STOCK) dlopen_plugin plugin.so)
 EXAMPLES := $O/examples/pipeline
 
 $(PROGRAMS_PLAIN:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp
@@ -37,6 +40,10 @@ $O/programs/stencil_mpi: tests/programs/stencil_mpi.c
 $(PROGRAMS_C:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$(PROGRAMS_STOCK:%=$O/programs/%): $O/programs/%: tests/programs/%.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) -O2 -g $(PROGRAM_WARN) -o $@ $<
 
 $O/programs/dlopen_plugin: tests/programs/dlopen_plugin.cpp
 	@echo "  PROG  $@"; mkdir -p $(@D)

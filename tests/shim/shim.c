@@ -8,8 +8,8 @@ uint32_t shim_cpu;
 struct task_struct *shim_current;
 struct pt_regs shim_user_regs;
 struct shim_stack shim_user_stack, shim_kernel_stack;
-uint64_t shim_stacks_asked;
-bool shim_storage_fails, shim_stacks_map_fails;
+uint64_t shim_stacks_asked, shim_bell_rings;
+bool shim_storage_fails, shim_stacks_map_fails, shim_tables_are_missing;
 uint32_t (*shim_random)(void);
 void (*shim_at_point)(void);
 
@@ -171,14 +171,29 @@ void bpf_ringbuf_discard(void *data, __u64 flags)
 
 long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags)
 {
-	void *copy = bpf_ringbuf_reserve(ring, size, 0);
+	void *copy;
 
+	if (ring == &bell) {
+		require(flags == BPF_RB_FORCE_WAKEUP);
+		shim_bell_rings++;
+		return 0;
+	}
+	copy = bpf_ringbuf_reserve(ring, size, 0);
 	require(flags == BPF_RB_NO_WAKEUP);
 	if (!copy)
 		return -EAGAIN;
 	memcpy(copy, data, size);
 	record_close(copy, RECORD_SENT);
 	return 0;
+}
+
+__u64 bpf_ringbuf_query(void *map, __u64 what)
+{
+	const struct shim_ring *ring = map;
+
+	shim_point();
+	require(what == BPF_RB_AVAIL_DATA || what == BPF_RB_RING_SIZE);
+	return what == BPF_RB_AVAIL_DATA ? ring->used : ring->capacity;
 }
 
 /* The first record that was not discarded. */
@@ -397,6 +412,7 @@ static uint64_t *unwind_unit(uint32_t index)
 /* --- Maps ------------------------------------------------------------------------------- */
 
 static struct stack_scratch scratch_by_cpu[CPUS_MAX];
+static struct memory_scratch memory_by_cpu[CPUS_MAX];
 
 void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -404,7 +420,7 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &rings || map == &sample_rings)
 		return ring_of(map, *(const uint32_t *)key);
 	if (map == &unwind_spaces)
-		return &unwind_space;
+		return shim_tables_are_missing ? NULL : &unwind_space;
 	if (map == &unwind_chunks)
 		return *(const uint32_t *)key ? NULL : &unwind_chunk;
 	if (map == &unwind_chunk)
@@ -413,6 +429,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return slot_give(*(const uint32_t *)key);
 	if (map == &scratch)
 		return *(const uint32_t *)key ? NULL : &scratch_by_cpu[shim_cpu];
+	if (map == &memory_scratch)
+		return *(const uint32_t *)key ? NULL : &memory_by_cpu[shim_cpu];
 	if (map == &stacks_known)
 		return table_get(&stacks_table, *(const uint64_t *)key);
 	require(map == &targets);
@@ -549,21 +567,22 @@ long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
 
 /* --- The user's stack: return addresses, one upon the other ------------------------------- */
 
-enum { STACK_BASE = 0x10000, STACK_BYTES = 1 << 16 };
+enum { STACK_BASE = 0x10000, STACK_BELOW_BYTES = 4096, STACK_BYTES = 1 << 16 };
 
 long bpf_probe_read_user(void *to, __u32 size, const void *from)
 {
 	uint64_t at = (uint64_t)from - STACK_BASE;
 
 	shim_point();
+	at += STACK_BELOW_BYTES;
 	if (at >= STACK_BYTES || size > STACK_BYTES - at || at % sizeof(uint64_t))
 		return -EFAULT;
 	for (uint64_t i = 0; i < size / sizeof(uint64_t); i++) {
 		/* What is on top is the return address of the first frame. */
-		long frame = at / sizeof(uint64_t) + i + 1;
+		long frame = (long)(at - STACK_BELOW_BYTES) / (long)sizeof(uint64_t) + (long)i + 1;
 
-		((uint64_t *)to)[i] = frame < shim_user_stack.count ? shim_user_stack.frames[frame]
-								    : 0;
+		((uint64_t *)to)[i] = frame > 0 && frame < shim_user_stack.count
+			? shim_user_stack.frames[frame] : 0;
 	}
 	return 0;
 }
@@ -664,8 +683,8 @@ void shim_reset(void)
 	shim_cpu = 0;
 	shim_current = NULL;
 	shim_user_stack = shim_kernel_stack = (struct shim_stack){ 0 };
-	shim_stacks_asked = 0;
-	shim_storage_fails = shim_stacks_map_fails = false;
+	shim_stacks_asked = shim_bell_rings = 0;
+	shim_storage_fails = shim_stacks_map_fails = shim_tables_are_missing = false;
 	shim_random = NULL;
 	shim_at_point = NULL;
 

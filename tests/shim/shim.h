@@ -36,6 +36,8 @@ extern struct shim_stack shim_user_stack, shim_kernel_stack;
 extern uint64_t shim_stacks_asked;	/* calls of bpf_get_stack() */
 extern bool shim_storage_fails;		/* no memory for another thread's state */
 extern bool shim_stacks_map_fails;	/* no room in the map of known stacks */
+extern bool shim_tables_are_missing;	/* no unwind tables for any code */
+extern uint64_t shim_bell_rings;
 extern uint32_t (*shim_random)(void);	/* NULL: a fixed pseudo-random sequence */
 extern void (*shim_at_point)(void);	/* at each helper, atomic operation and barrier */
 

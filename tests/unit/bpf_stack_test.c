@@ -5,6 +5,8 @@
  */
 #include "test.h"
 #include "world.h"
+#include "unwind.bpf.h"
+#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
 
 #include <errno.h>
 
@@ -311,6 +313,105 @@ TEST(the_time_of_each_stack_is_counted_for_the_governor)
 	for (uint32_t i = 0; i < 10; i++)
 		take(&sent);
 	CHECK(cpu_counts[0].stack_ns == 10 * 7);
+	end();
+}
+
+/* --- Without unwind tables ------------------------------------------------------------------ */
+
+/* The record with the stack's memory; NULL: none was sent. */
+static const struct ev_stack_memory *take_memory(struct ev_sched_switch *e, size_t *size)
+{
+	static uint64_t copy[8192];
+	const struct ev_header *header;
+	size_t bytes;
+
+	*e = slice_of_ns(1000000);
+	header = shim_read(&rings, 0, &bytes);
+	if (!header)
+		return NULL;
+	CHECK(header->subsys == TRACE_SUBSYS_STACK);
+	if (header->event != TRACE_EVENT_STACK_MEMORY)
+		return NULL;
+	CHECK(bytes <= sizeof(copy));
+	memcpy(copy, header, bytes);
+	*size = bytes;
+	return (const struct ev_stack_memory *)copy;
+}
+
+TEST(without_tables_the_stack_itself_is_sent)
+{
+	const struct ev_stack_memory *memory;
+	struct ev_sched_switch e;
+	const __u64 *words;
+	uint64_t first;
+	size_t size;
+
+	begin();
+	shim_tables_are_missing = true;
+	shim_current = &task->task;
+	cpu_counts[0].memory_allowed = 2;
+	shim_set_option(kernel_stacks, true);
+	set_frames(&shim_kernel_stack, 3, 0xffffffff81000000);
+	set_frames(&shim_user_stack, 5, 0x1000);
+	memory = take_memory(&e, &size);
+	CHECK(memory && e.stack && memory->stack == e.stack);
+	CHECK(memory->pid == (uint32_t)task->task.tgid);
+	CHECK(memory->registers[16] == 0x1000 && memory->registers[7] % 8 == 0);
+	CHECK(memory->word_count == (RED_ZONE_BYTES + 2 * PAGE_BYTES) / 8);
+	CHECK(memory->kernel_count == 3);
+	CHECK(size == sizeof(*memory) + 8 * (memory->word_count + 3));
+	/* What is on top is what the innermost frame returns to. */
+	words = memory->words + RED_ZONE_BYTES / 8;
+	CHECK(words[0] == 0x1001 && words[3] == 0x1004 && !words[4] && !words[-1]);
+	CHECK(memory->words[memory->word_count + 2] == 0xffffffff81000002);
+	CHECK(shim_bell_rings == 1);
+	back_on_cpu();
+
+	/* The same stack again: nobody knows that it is. */
+	first = memory->stack;
+	memory = take_memory(&e, &size);
+	CHECK(memory && memory->stack != first && memory->stack == e.stack);
+	back_on_cpu();
+	end();
+}
+
+TEST(no_more_memory_is_sent_than_is_allowed)
+{
+	const struct ev_stack_frames *sent;
+	struct ev_sched_switch e;
+	size_t size;
+
+	begin();
+	shim_tables_are_missing = true;
+	cpu_counts[0].memory_sent = cpu_counts[0].memory_allowed = UINT32_MAX;
+	set_frames(&shim_user_stack, 5, 0x1000);
+	CHECK(take(&sent) && sent && sent->end == STACK_NO_TABLE && sent->frames[0] == 0x1000);
+	cpu_counts[0].memory_allowed += 2;
+	for (uint32_t i = 0; i < 2; i++) {
+		CHECK(take_memory(&e, &size));
+		back_on_cpu();
+	}
+	CHECK(take(&sent) && !sent);		/* known by its frame */
+	CHECK(cpu_counts[0].memory_sent == cpu_counts[0].memory_allowed);
+	end();
+}
+
+TEST(memory_takes_no_more_than_half_of_the_ring)
+{
+	const struct ev_stack_frames *sent;
+	struct ev_sched_switch e;
+	size_t size;
+
+	begin();
+	shim_make_ring(&rings, 0, sizeof(struct memory_scratch) * 2);
+	shim_tables_are_missing = true;
+	cpu_counts[0].memory_allowed = 100;
+	set_frames(&shim_user_stack, 5, 0x1000);
+	CHECK(take(&sent) && sent && sent->end == STACK_NO_TABLE);
+	CHECK(!cpu_counts[0].memory_sent && !cpu_counts[0].lost);
+	shim_make_ring(&rings, 0, sizeof(struct memory_scratch) * 2 + 16);
+	CHECK(take_memory(&e, &size));
+	back_on_cpu();
 	end();
 }
 

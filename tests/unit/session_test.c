@@ -271,3 +271,48 @@ TEST(a_record_far_out_of_order_is_delivered_late_at_worst)
 	CHECK(seen.count == 10001 && session_counts(session).late == 1);
 	session_free(session);
 }
+
+/* --- What a handler hands out ---------------------------------------------------------------- */
+
+static struct session *hands_out;
+
+static void on_gap(void *data, const struct ev_header *header)
+{
+	struct ev_header told = header_of(EV_SCHED_WAKE, header->time_ns, 77);
+
+	(void)data;
+	session_hand_out(hands_out, &told);
+}
+
+TEST(what_a_handler_hands_out_comes_before_the_next_event)
+{
+	static const struct event_handler gap_handlers[] = { { EV_COLLECT_GAP, on_gap }, { 0 } };
+	struct ev_collect_gap gap = { .header = header_of(EV_COLLECT_GAP, 20, 0) };
+
+	hands_out = new_session(1, 1 << 20);
+	session_subscribe(hands_out, gap_handlers, NULL);
+	push_wake(hands_out, 0, 10, 1);
+	CHECK(!session_push(hands_out, 0, &gap, sizeof(gap)));
+	push_wake(hands_out, 0, 20, 2);
+	session_finish(hands_out);
+	CHECK(seen.count == 3 && seen.mark[0] == 1 && seen.mark[1] == 77 && seen.mark[2] == 2);
+	CHECK(session_counts(hands_out).delivered == 4 && !session_counts(hands_out).late);
+	session_free(hands_out);
+}
+
+TEST(memory_is_as_long_as_it_says)
+{
+	struct { struct ev_stack_memory e; uint64_t words[4]; } memory = {
+		.e = { .header = header_of(EV_STACK_MEMORY, 5, 0), .word_count = 3,
+		       .kernel_count = 1 },
+	};
+	struct session *session = new_session(1, 1 << 20);
+
+	CHECK(!session_push(session, 0, &memory, sizeof(memory)));
+	CHECK(session_push(session, 0, &memory, sizeof(memory) - 8) == -EBADMSG);
+	memory.e.kernel_count = 0xffff;
+	CHECK(session_push(session, 0, &memory, sizeof(memory)) == -EBADMSG);
+	CHECK(session_push(session, 0, &memory, sizeof(memory.e) - 8) == -EBADMSG);
+	session_finish(session);
+	session_free(session);
+}

@@ -397,3 +397,49 @@ TEST(an_instruction_that_nobody_knows_leaves_the_rest_of_the_function_out)
 	CHECK(!unwind_table_find(&table, 0x10404));
 	unwind_table_fini(&table);
 }
+
+/* --- Where nobody calls --------------------------------------------------------------------- */
+
+static struct unwind_table marked(uint64_t address)
+{
+	static const struct unwind_row rows[] = { { 0x80, 5 }, { 0x90, 0 }, { 0x1a0, 6 }, { 0x200, 0 } };
+	struct unwind_table table = { .base = 0x1000, .size_bytes = 0x200, .row_count = 4 };
+
+	table.rows = malloc(sizeof(rows));
+	memcpy(table.rows, rows, sizeof(rows));
+	unwind_table_mark_end(&table, address);
+	CHECK(unwind_table_is_valid(&table));
+	CHECK(unwind_table_find(&table, 0x1080) == 5 && unwind_table_find(&table, 0x11ff) == 6);
+	CHECK(!unwind_table_find(&table, 0x1200));
+	return table;
+}
+
+TEST(a_gap_is_marked_to_its_end_and_no_rule_is_lost)
+{
+	static const struct { uint64_t address, begin, end; } places[] = {
+		{ 0x1090, 0x1090, 0x11a0 }, { 0x1100, 0x1100, 0x11a0 }, { 0x1000, 0x1000, 0x1080 },
+		{ 0x0ff0, 0x0ff0, 0x1080 }, { 0x0100, 0x0100, 0x1080 },
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct unwind_table table = marked(places[i].address);
+
+		CHECK(unwind_table_find(&table, places[i].begin) == UNWIND_END);
+		CHECK(unwind_table_find(&table, places[i].end - 1) == UNWIND_END);
+		CHECK(unwind_table_find(&table, places[i].end) > UNWIND_END);
+		CHECK(unwind_table_find(&table, places[i].begin - 1) != UNWIND_END);
+		unwind_table_fini(&table);
+	}
+}
+
+TEST(code_with_a_rule_and_code_beyond_the_table_is_not_marked)
+{
+	static const uint64_t addresses[] = { 0x1080, 0x11ff, 0x1200, 0x100000 };
+
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+		struct unwind_table table = marked(addresses[i]);
+
+		CHECK(table.row_count == 4 && table.base == 0x1000);
+		unwind_table_fini(&table);
+	}
+}

@@ -25,11 +25,13 @@
 
 #include "base/memory.h"
 #include "symbol/object.h"
+#include "unwind/walk.h"
 
 #include "unwind.bpf.h"
 #undef const		/* the shim of bpf_helpers.h takes it away from the programs */
 
-enum { FRAMES_MAX = STACK_DEPTH_MAX, THREADS_MAX = 512, MODULES_MAX = 512, RANGES_MAX = 2048 };
+enum { FRAMES_MAX = STACK_DEPTH_MAX, THREADS_MAX = 512, MODULES_MAX = 512, RANGES_MAX = 2048,
+       COPY_BYTES = 1 << 20 };
 
 /* --- The helpers of the unwinder, on a stopped thread ---------------------------------------- */
 
@@ -203,6 +205,8 @@ struct stack {
 	bool has_failed;	/* libdwfl did not reach the outermost frame */
 };
 
+static unsigned long walked, walked_alike;
+
 static bool unwind_ours(pid_t tid, struct stack *stack)
 {
 	struct user_regs_struct regs;
@@ -216,12 +220,47 @@ static bool unwind_ours(pid_t tid, struct stack *stack)
 		.ax = regs.rax, .cx = regs.rcx, .dx = regs.rdx, .si = regs.rsi, .di = regs.rdi,
 		.ip = regs.rip, .sp = regs.rsp,
 	};
-	unwind_user(&scratch_memory, 0);
+	unwind_user(&scratch_memory, 0, false);
 	stack->count = scratch_memory.unwind.count;
 	stack->end = scratch_memory.unwind.end;
 	for (size_t i = 0; i < stack->count; i++)
 		stack->frames[i] = scratch_memory.frames[i];
 	return true;
+}
+
+/* The engine's way, from copies, finds the same as long as they are large enough. */
+static void check_walk(const struct stack *stack)
+{
+	static char memory[COPY_BYTES];
+	uint64_t registers[REGISTERS], frames[FRAMES_MAX], sp;
+	struct unwind_copy copy = { .registers = registers, .stack = memory };
+	struct unwind_tables tables = { chunks, chunk_count, space };
+	enum stack_end end;
+	uint32_t count;
+
+	for (uint32_t i = 0; i < REGISTERS; i++)
+		register_read(&scratch_memory.unwind, i, (__u64 *)&registers[i]);
+	sp = (registers[STACK_POINTER] & -(uint64_t)WORD_BYTES) - RED_ZONE_BYTES;
+	while (copy.stack_bytes < sizeof(memory)) {
+		char *to = memory + copy.stack_bytes;
+		uint64_t from = sp + copy.stack_bytes;
+		uint32_t bytes = PAGE_BYTES - from % PAGE_BYTES;
+
+		if (bytes > sizeof(memory) - copy.stack_bytes)
+			bytes = sizeof(memory) - copy.stack_bytes;
+		if (bpf_probe_read_user(to, bytes, (void *)from))
+			break;
+		copy.stack_bytes += bytes;
+	}
+	count = unwind_walk(&tables, &copy, FRAMES_MAX, frames, &end);
+	if (end == STACK_TRUNCATED && stack->end != STACK_TRUNCATED)
+		return;
+	walked++;
+	if (count != stack->count || (int)end != stack->end ||
+	    memcmp(frames, stack->frames, count * sizeof(*frames)))
+		printf("# the engine's walk differs: %u frames, end %d\n", count, (int)end);
+	else
+		walked_alike++;
 }
 
 static int on_frame(Dwfl_Frame *frame, void *data)
@@ -263,6 +302,7 @@ static void compare(Dwfl *dwfl, pid_t tid)
 	if (!unwind_ours(tid, &ours))
 		return;
 	theirs.has_failed = dwfl_getthread_frames(dwfl, tid, on_frame, &theirs) != DWARF_CB_OK;
+	check_walk(&ours);
 	total++;
 	complete += ours.end == STACK_COMPLETE;
 	while (i < ours.count && i < theirs.count &&
@@ -365,7 +405,7 @@ int main(int argc, char **argv)
 	srandom(target);
 	for (int i = 0; i < atoi(argv[2]) && probe(); i++)
 		usleep(random() % 20000);
-	printf("%lu stacks, %lu alike, %lu that libdwfl gives up on, %lu complete\n", total, alike,
-	       failed, complete);
+	printf("%lu stacks, %lu alike, %lu that libdwfl gives up on, %lu complete,"
+	       " %lu walked, %lu alike\n", total, alike, failed, complete, walked, walked_alike);
 	return total ? 0 : 1;
 }

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One step of unwinding by tables (unwind_format.h), for the BPF programs and for the engine, which
+ * finishes what they could not. Where there is no table, as in code that a program generates, a
+ * step follows the frame pointer, and the frame that it leads to says so.
+ *
+ * The stack may hold anything: each address is only ever read by a function that may fail, and
+ * each step must lead up the stack.
+ *
+ * What changes from step to step lies in memory whose contents the verifier does not follow: on
+ * the BPF stack each step would look like another program to it.
+ */
+#pragma once
+
+#include "unwind_format.h"
+#include "values.h"
+
+enum {
+	WORD_BYTES = 8,
+	RED_ZONE_BYTES = 128,	/* below rsp, and in use: rbp is there when it was just restored */
+	SIGNAL_RBP = 120,	/* what a signal interrupted, from rsp in the handler's restorer on */
+	SIGNAL_RSP = 160,
+	SIGNAL_RIP = 168,
+	BLOCK_SEARCH_STEPS = UNWIND_BLOCK_BITS + 1,
+	RANGE_SEARCH_STEPS = 13,
+	FRAME_POINTER_REACH = 1 << 20,	/* a frame is not larger */
+	/* Registers by their numbers in DWARF. */
+	FRAME_POINTER = 6,
+	STACK_POINTER = 7,
+	INSTRUCTION_POINTER = 16,
+	REGISTERS = 17,
+};
+
+/* Whoever includes this has these four. The chunk that a place is in, and the unit; or NULL. */
+static __always_inline void *chunk_of(const struct unwind *u, __u32 place);
+static __always_inline void *unit_at(const struct unwind *u, void *chunk, __u32 place);
+
+/* A word of the stack; false when it cannot be read. */
+static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *word);
+
+/* A register by its number in DWARF, of the innermost frame. */
+static __always_inline bool register_read(const struct unwind *u, __u32 number, __u64 *value);
+
+/* Finds the range of an address; false when no table is known for it. */
+static __always_inline bool range_find(struct unwind *u, __u64 address)
+{
+	enum { RANGE_UNITS = sizeof(struct unwind_range) / WORD_BYTES };
+	volatile struct unwind_search *search = &u->search;
+	void *chunk = chunk_of(u, u->space.ranges);
+	__u64 *unit;
+	__u32 base, i;
+
+	if (!chunk || !u->space.range_count)
+		return false;
+	search->base = 0;
+	search->count = u->space.range_count;
+	for (i = 0; i < RANGE_SEARCH_STEPS; i++) {
+		__u32 half = search->count / 2;
+
+		if (!half)
+			break;
+		unit = unit_at(u, chunk, u->space.ranges + (search->base + half) * RANGE_UNITS);
+		if (!unit)
+			return false;
+		if (*unit <= address) {
+			search->base += half;
+			search->count -= half;
+		} else {
+			search->count = half;
+		}
+	}
+	base = u->space.ranges + search->base * RANGE_UNITS;
+	unit = unit_at(u, chunk, base);
+	if (!unit || address < *unit)
+		return false;
+	u->range.begin = *unit;
+	unit = unit_at(u, chunk, base + 1);
+	if (!unit || address >= *unit)
+		return false;
+	u->range.end = *unit;
+	unit = unit_at(u, chunk, base + 2);
+	if (!unit)
+		return false;
+	u->range.bias = *unit;
+	unit = unit_at(u, chunk, base + 3);
+	if (!unit)
+		return false;
+	u->range.table = (__u32)*unit;
+	u->range.block_count = *unit >> 32;
+	return true;
+}
+
+/* The rule at an address; UNWIND_NONE when none is known. */
+static __always_inline __u32 rule_find(struct unwind *u, __u64 address)
+{
+	volatile struct unwind_search *search = &u->search;
+	const struct unwind_block *block;
+	const struct unwind_row *row;
+	void *chunk;
+	__u64 pc;
+	__u32 i;
+
+	if (address - u->range.begin >= u->range.end - u->range.begin && !range_find(u, address)) {
+		u->range.end = u->range.begin = 0;
+		u->lacks_range = u->needs_range;
+		return UNWIND_NONE;
+	}
+	pc = address - u->range.bias;
+	if (pc >> UNWIND_BLOCK_BITS >= u->range.block_count)
+		return UNWIND_NONE;
+	chunk = chunk_of(u, u->range.table);
+	if (!chunk)
+		return UNWIND_NONE;
+	block = unit_at(u, chunk, u->range.table + (__u32)(pc >> UNWIND_BLOCK_BITS));
+	if (!block)
+		return UNWIND_NONE;
+	search->base = u->range.table + u->range.block_count + block->first;
+	search->count = block->count;
+	for (i = 0; i < BLOCK_SEARCH_STEPS; i++) {
+		__u32 half = search->count / 2;
+
+		if (!half)
+			break;
+		row = unit_at(u, chunk, search->base + half);
+		if (!row)
+			return UNWIND_NONE;
+		if (row->pc <= (__u32)pc) {
+			search->base += half;
+			search->count -= half;
+		} else {
+			search->count = half;
+		}
+	}
+	row = unit_at(u, chunk, search->base);
+	return row ? row->rule : UNWIND_NONE;
+}
+
+/* The CFA, by a rule that is none of those with a way of their own. */
+static __always_inline bool cfa_find(struct unwind *u, __u32 rule, __u64 *cfa)
+{
+	__s64 offset = (__s32)rule >> UNWIND_OFFSET_SHIFT;
+
+	switch (rule & 0xf) {
+	case UNWIND_RSP:
+		*cfa = u->sp + offset * WORD_BYTES;
+		return true;
+	case UNWIND_RBP:
+		*cfa = u->bp + offset * WORD_BYTES;
+		return true;
+	case UNWIND_RSP_DEREF:
+		return word_read(u, u->sp + offset * WORD_BYTES, cfa);
+	case UNWIND_RSP_DEREF_8:
+		if (!word_read(u, u->sp + offset * WORD_BYTES, cfa))
+			return false;
+		*cfa += WORD_BYTES;
+		return true;
+	case UNWIND_RBP_DEREF:
+		return word_read(u, u->bp + offset * WORD_BYTES, cfa);
+	case UNWIND_PLT:
+		*cfa = u->sp + ((__s64)(u->ip & 15) >= offset ? 2 * WORD_BYTES : WORD_BYTES);
+		return true;
+	case UNWIND_REGISTER:
+		if (!u->is_innermost || !register_read(u, offset & 15, cfa))
+			return false;
+		*cfa += (offset >> UNWIND_REGISTER_BITS) * WORD_BYTES;
+		return true;
+	}
+	return false;
+}
+
+/* From a frame to the one that called it, by its rule. False: it cannot be read. */
+static __always_inline bool step_by_rule(struct unwind *u, __u32 rule)
+{
+	__s64 offset = (__s32)(rule << (32 - UNWIND_RBP_OFFSET_SHIFT - UNWIND_RBP_OFFSET_BITS)) >>
+		       (32 - UNWIND_RBP_OFFSET_BITS);
+	__u64 cfa, bp = 0, ip;
+
+	if (!cfa_find(u, rule, &cfa) || cfa <= u->sp)
+		return false;
+	switch (rule >> UNWIND_RBP_SHIFT & 3) {
+	case UNWIND_RBP_SAME:
+		bp = u->bp;
+		break;
+	case UNWIND_RBP_AT_CFA:
+		/* It lies below the return address: both are read at once. */
+		if (!word_read(u, cfa + offset * WORD_BYTES, &bp))
+			return false;
+		break;
+	case UNWIND_RBP_AT_RBP:
+		if (!word_read(u, u->bp + offset * WORD_BYTES, &bp))
+			return false;
+		break;
+	}
+	if (!word_read(u, cfa - WORD_BYTES, &ip))
+		return false;
+	u->ip = ip;
+	u->sp = cfa;
+	u->bp = bp;
+	u->is_exact = false;
+	u->is_guessed = false;
+	return true;
+}
+
+/* To what a signal interrupted. */
+static __always_inline bool step_by_signal(struct unwind *u)
+{
+	__u64 sp = u->sp;
+
+	if (!word_read(u, sp + SIGNAL_RBP, &u->bp) || !word_read(u, sp + SIGNAL_RSP, &u->sp) ||
+	    !word_read(u, sp + SIGNAL_RIP, &u->ip))
+		return false;
+	u->is_exact = true;
+	u->is_guessed = false;
+	return true;
+}
+
+/* To the caller as a function with a frame pointer says. False: this one has none. */
+static __always_inline bool step_by_frame_pointer(struct unwind *u)
+{
+	__u64 bp = u->bp;
+
+	if (bp < u->sp || bp - u->sp > FRAME_POINTER_REACH || bp % WORD_BYTES ||
+	    !word_read(u, bp, &u->bp) || !word_read(u, bp + WORD_BYTES, &u->ip))
+		return false;
+	u->sp = bp + 2 * WORD_BYTES;
+	u->is_exact = false;
+	u->is_guessed = true;
+	return true;
+}
+
+/* The frame that is being looked at, as it is sent. */
+static __always_inline __u64 unwind_frame(const struct unwind *u)
+{
+	return (u->ip & STACK_FRAME_ADDRESS) | (u->is_guessed ? STACK_FRAME_GUESSED : 0) |
+	       (u->is_exact && !u->is_innermost ? STACK_FRAME_EXACT : 0);
+}
+
+static __always_inline void unwind_begin(struct unwind *u, __u64 ip, __u64 sp, __u64 bp)
+{
+	u->ip = ip;
+	u->sp = sp;
+	u->bp = bp;
+	u->range.begin = u->range.end = 0;
+	u->count = 0;
+	u->end = STACK_NO_TABLE;
+	u->is_exact = u->is_innermost = true;
+	u->is_guessed = u->lacks_range = false;
+	u->window_bytes = 0;
+}
+
+/* Goes to the caller; false when there is none, for the reason u->end. */
+static __always_inline bool unwind_step(struct unwind *u)
+{
+	__u32 rule = rule_find(u, u->ip - !u->is_exact);
+
+	if (u->lacks_range)
+		return false;
+	switch (rule & 0xf) {
+	case UNWIND_END:
+		u->end = STACK_COMPLETE;
+		return false;
+	case UNWIND_NONE:
+		u->end = STACK_NO_TABLE;
+		if (!step_by_frame_pointer(u))
+			return false;
+		break;
+	case UNWIND_SIGNAL:
+		u->end = STACK_UNREADABLE;
+		if (!step_by_signal(u))
+			return false;
+		break;
+	default:
+		u->end = STACK_UNREADABLE;
+		if (!step_by_rule(u, rule))
+			return false;
+	}
+	u->is_innermost = false;
+	if (u->ip)
+		return true;
+	/* Threads begin with an empty frame where their first function does not say so. */
+	u->end = STACK_COMPLETE;
+	return false;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/walk.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* The verifier's needs. */
+#define barrier_var(variable)
+
+#include "unwind_step.h"
+
+struct walk {
+	struct unwind unwind;
+	const struct unwind_tables *tables;
+	const struct unwind_copy *copy;
+	bool is_copy_over;		/* something beyond it was asked for */
+};
+
+/* Units beyond a chunk do not exist, whatever a table says. */
+static inline void *chunk_of(const struct unwind *u, uint32_t place)
+{
+	const struct unwind_tables *tables = ((const struct walk *)u)->tables;
+	uint32_t number = place >> UNWIND_CHUNK_BITS;
+
+	return number < tables->chunk_count ? tables->chunks[number] : NULL;
+}
+
+static inline void *unit_at(const struct unwind *u __attribute__((unused)), void *chunk,
+			    uint32_t place)
+{
+	return (uint64_t *)chunk + (place & (UNWIND_CHUNK_UNITS - 1));
+}
+
+static inline bool word_read(struct unwind *u, __u64 address, __u64 *word)
+{
+	struct walk *walk = (struct walk *)u;
+	const struct unwind_copy *copy = walk->copy;
+	uint64_t begin = (copy->registers[STACK_POINTER] & -(uint64_t)WORD_BYTES) - RED_ZONE_BYTES;
+	uint64_t offset = address - begin;
+
+	if (offset >= copy->stack_bytes || copy->stack_bytes - offset < sizeof(*word)) {
+		walk->is_copy_over |= offset < FRAME_POINTER_REACH;
+		return false;
+	}
+	memcpy(word, (const char *)copy->stack + offset, sizeof(*word));
+	return true;
+}
+
+static inline bool register_read(const struct unwind *u, __u32 number, __u64 *value)
+{
+	*value = ((const struct walk *)u)->copy->registers[number];
+	return true;
+}
+
+uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy,
+		     uint32_t depth, uint64_t *frames, enum stack_end *end)
+{
+	struct walk walk = { .unwind.space = tables->space, .tables = tables, .copy = copy };
+	struct unwind *u = &walk.unwind;
+	bool goes_on;
+
+	unwind_begin(u, copy->registers[INSTRUCTION_POINTER], copy->registers[STACK_POINTER],
+		     copy->registers[FRAME_POINTER]);
+	goes_on = u->ip;
+	while (goes_on && u->count < depth) {
+		frames[u->count++] = unwind_frame(u);
+		goes_on = unwind_step(u);
+	}
+	*end = goes_on || walk.is_copy_over ? STACK_TRUNCATED : u->end;
+	return u->count;
+}
