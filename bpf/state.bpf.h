@@ -96,6 +96,14 @@ struct slots_map {
 
 enum {
 	STACK_FRAMES_ROOM = 256,	/* of the kernel and the user: STACK_DEPTH_MAX each */
+	STACK_MEMOS = 512,
+};
+
+/* The rule of an address, in the processes whose list of ranges has this version. */
+struct unwind_memo {
+	__u64 address;
+	__u32 version;		/* 0: nothing */
+	__u32 rule;
 };
 
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
@@ -104,6 +112,7 @@ struct stack_scratch {
 	__u64 frames[STACK_FRAMES_ROOM];
 	__u32 first;			/* of the user's frames */
 	struct unwind unwind;
+	struct unwind_memo memos[STACK_MEMOS];
 };
 
 enum {

@@ -80,6 +80,7 @@ struct unwind_range {
 struct unwind_space {
 	__u32 ranges;		/* their place */
 	__u32 range_count;
+	__u32 version;		/* another one for each list of ranges; 0: none */
 };
 
 enum { UNWIND_WINDOW_WORDS = 128 };

@@ -248,11 +248,15 @@ static __always_inline void unwind_begin(struct unwind *u, __u64 ip, __u64 sp, _
 	u->window_bytes = 0;
 }
 
-/* Goes to the caller; false when there is none, for the reason u->end. */
-static __always_inline bool unwind_step(struct unwind *u)
+/* Of the code whose rule matters: behind a call there may be another function already. */
+static __always_inline __u64 unwind_address(const struct unwind *u)
 {
-	__u32 rule = rule_find(u, u->ip - !u->is_exact);
+	return u->ip - !u->is_exact;
+}
 
+/* Goes to the caller, by rule_find() of the address; false when there is none: u->end says why. */
+static __always_inline bool unwind_step(struct unwind *u, __u32 rule)
+{
 	if (u->lacks_range)
 		return false;
 	switch (rule & 0xf) {

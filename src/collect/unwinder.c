@@ -46,6 +46,7 @@ struct module_table {
 /* Room for a process's ranges. Several processes share one after a fork. */
 struct list {
 	uint32_t place, size;		/* size: index of its room */
+	uint32_t version;
 	uint32_t range_count, user_count;
 	uint64_t freed_ns;
 	struct list *next;		/* among those that rest */
@@ -70,6 +71,7 @@ struct unwinder {
 	struct list *resting[LIST_SIZES], **resting_last[LIST_SIZES];	/* the oldest first */
 	struct unwind_range *ranges;		/* of the process that is being updated */
 	uint32_t range_count;
+	uint32_t last_version;
 	bool has_dirty;
 	struct unwinder_counts counts;
 };
@@ -102,10 +104,15 @@ static void list_release(struct unwinder *unwinder, struct list *list)
 	unwinder->resting_last[list->size] = &list->next;
 }
 
+static struct unwind_space space_of(const struct list *list)
+{
+	return (struct unwind_space){ list->place, list->range_count, list->version };
+}
+
 static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct list *list,
 		     uint64_t flags)
 {
-	struct unwind_space space = { list->place, list->range_count };
+	struct unwind_space space = space_of(list);
 
 	return bpf_map_update_elem(unwinder->maps.spaces_fd, &pid, &space, flags);
 }
@@ -242,6 +249,7 @@ static struct list *list_take(struct unwinder *unwinder, uint32_t range_count)
 		list->place = place;
 		list->size = size;
 	}
+	list->version = ++unwinder->last_version;
 	list->range_count = range_count;
 	list->user_count = 1;
 	return list;
@@ -406,8 +414,7 @@ static void on_memory(void *data, const struct ev_header *header)
 		update_process(unwinder, process);
 	tables.chunk_count = unwinder->chunk_count;
 	if (process->list)
-		tables.space = (struct unwind_space){ process->list->place,
-						      process->list->range_count };
+		tables.space = space_of(process->list);
 	told.e.header.event = EV_STACK_FRAMES & 0xffff;
 	told.e.kernel_count = e->kernel_count;
 	memcpy(told.frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));

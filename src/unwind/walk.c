@@ -64,7 +64,7 @@ uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_cop
 	goes_on = u->ip;
 	while (goes_on && u->count < depth) {
 		frames[u->count++] = unwind_frame(u);
-		goes_on = unwind_step(u);
+		goes_on = unwind_step(u, rule_find(u, unwind_address(u)));
 	}
 	*end = goes_on || walk.is_copy_over ? STACK_TRUNCATED : u->end;
 	return u->count;

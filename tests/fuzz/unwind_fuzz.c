@@ -20,6 +20,7 @@ static struct stack_scratch scratch_memory;
 static struct task_struct task;
 static struct pt_regs registers;
 static struct unwind_space space;
+static uint32_t version;			/* what is remembered of one input is wrong for the next */
 static const uint8_t *stack;
 static size_t stack_bytes;
 static uint64_t *chunk;			/* as large as what was written, so that reads beyond show */
@@ -101,7 +102,7 @@ static void load(const struct unwind_table *table)
 	}
 	chunk = realloc(chunk, (chunk_units + count * RANGE_UNITS + 1) * sizeof(*chunk));
 	memcpy(chunk + chunk_units, ranges, count * sizeof(*ranges));
-	space = (struct unwind_space){ chunk_units, count };
+	space = (struct unwind_space){ chunk_units, count, ++version };
 	chunk_units += count * RANGE_UNITS;
 }
 

@@ -395,7 +395,7 @@ void shim_make_rings(uint32_t cpu_count, size_t bytes, uint32_t slots)
  * A space with one range, whose table says of all code that it was called by what lies at the top
  * of the stack. As a block of code, the same unit has all rows that a search may want.
  */
-static struct unwind_space unwind_space = { 0, 1 };
+static struct unwind_space unwind_space = { 0, 1, 1 };
 static char unwind_chunk;
 
 static uint64_t *unwind_unit(uint32_t index)

@@ -193,6 +193,7 @@ static void load_space(void)
 		return;
 	space.ranges = take_units(count * sizeof(*ranges) / sizeof(uint64_t));
 	space.range_count = count;
+	space.version++;
 	memcpy(units_at(space.ranges), ranges, count * sizeof(*ranges));
 }
 
