@@ -34,11 +34,13 @@ struct cpu_counts {
 	__u64 lost;		/* records, all */
 	__u64 samples_lost;
 	__u64 ticks;		/* of the kernel's timer */
-	__u64 stack_ends[4];	/* stacks taken, by enum stack_end */
+	__u64 stack_ends[4];	/* stacks unwound, by enum stack_end */
+	__u64 stack_frames;	/* of the program, in all of them */
 	__u32 memory_sent;	/* stack.MEMORY records */
 	__u32 memory_allowed;	/* how many may have been; written by the engine */
+	__u64 padding[7];
 };
-_Static_assert(sizeof(struct cpu_counts) == 128, "no CPU writes to another's cache lines");
+_Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 
 /* A record of a slot ring: room for the largest event that goes there. */
 struct slot {

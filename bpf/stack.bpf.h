@@ -136,10 +136,11 @@ static __noinline __u64 stack_find(void *ctx)
 	}
 	user_count = s->unwind.count;
 	end = s->unwind.end;
-	here->stack_ends[end & (STACK_ENDS - 1)]++;
 	count = kernel_count + user_count;
 	if (!count)
 		return 0;
+	here->stack_ends[end & (STACK_ENDS - 1)]++;
+	here->stack_frames += user_count;
 	for (i = 0; i < STACK_FRAMES_ROOM; i++) {
 		if (i >= count)
 			break;

@@ -8,7 +8,6 @@
 #include "state.bpf.h"
 #include "unwind_step.h"
 
-#include <bpf/bpf_core_read.h>
 
 static __always_inline void *chunk_of(const struct unwind *u __attribute__((unused)), __u32 place)
 {
@@ -57,23 +56,23 @@ static __always_inline bool register_read(const struct unwind *u __attribute__((
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
 	switch (number) {
-	case 0: *value = BPF_CORE_READ(regs, ax); return true;
-	case 1: *value = BPF_CORE_READ(regs, dx); return true;
-	case 2: *value = BPF_CORE_READ(regs, cx); return true;
-	case 3: *value = BPF_CORE_READ(regs, bx); return true;
-	case 4: *value = BPF_CORE_READ(regs, si); return true;
-	case 5: *value = BPF_CORE_READ(regs, di); return true;
-	case 6: *value = BPF_CORE_READ(regs, bp); return true;
-	case 7: *value = BPF_CORE_READ(regs, sp); return true;
-	case 8: *value = BPF_CORE_READ(regs, r8); return true;
-	case 9: *value = BPF_CORE_READ(regs, r9); return true;
-	case 10: *value = BPF_CORE_READ(regs, r10); return true;
-	case 11: *value = BPF_CORE_READ(regs, r11); return true;
-	case 12: *value = BPF_CORE_READ(regs, r12); return true;
-	case 13: *value = BPF_CORE_READ(regs, r13); return true;
-	case 14: *value = BPF_CORE_READ(regs, r14); return true;
-	case 15: *value = BPF_CORE_READ(regs, r15); return true;
-	case 16: *value = BPF_CORE_READ(regs, ip); return true;
+	case 0: *value = regs->ax; return true;
+	case 1: *value = regs->dx; return true;
+	case 2: *value = regs->cx; return true;
+	case 3: *value = regs->bx; return true;
+	case 4: *value = regs->si; return true;
+	case 5: *value = regs->di; return true;
+	case 6: *value = regs->bp; return true;
+	case 7: *value = regs->sp; return true;
+	case 8: *value = regs->r8; return true;
+	case 9: *value = regs->r9; return true;
+	case 10: *value = regs->r10; return true;
+	case 11: *value = regs->r11; return true;
+	case 12: *value = regs->r12; return true;
+	case 13: *value = regs->r13; return true;
+	case 14: *value = regs->r14; return true;
+	case 15: *value = regs->r15; return true;
+	case 16: *value = regs->ip; return true;
 	}
 	return false;
 }
@@ -132,7 +131,7 @@ static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bo
 	__u32 pid = task->tgid;
 
 	s->first = first;
-	unwind_begin(u, BPF_CORE_READ(regs, ip), BPF_CORE_READ(regs, sp), BPF_CORE_READ(regs, bp));
+	unwind_begin(u, regs->ip, regs->sp, regs->bp);
 	u->needs_range = needs_range;
 	space = bpf_map_lookup_elem(&unwind_spaces, &pid);
 	u->space.ranges = space ? space->ranges : 0;

@@ -109,6 +109,13 @@ struct report {
 		uint64_t threads_untracked;
 	} losses;
 	struct {
+		uint64_t taken, frames;			/* of the program, in all of them */
+		uint64_t ends[STACK_ENDS];		/* why they have no more frames */
+		uint64_t unwound_late;			/* before there were tables for their code */
+		uint64_t ns;				/* spent on them in the BPF programs */
+		uint64_t tables, table_bytes;		/* unwind tables, memory in the kernel */
+	} stacks;
+	struct {
 		uint64_t bpf_ns, bpf_runs;
 		uint64_t collector_cpu_ns, peak_rss_bytes, startup_ns, post_processing_ns;
 		uint64_t events;

@@ -321,6 +321,22 @@ static void add_kernel_counts(struct tracing *tracing, struct report *report)
 	report->cost.bpf_runs = counts.runs;
 }
 
+static void add_stack_counts(struct tracing *tracing, struct report *report)
+{
+	struct kernel_counts kernel = kernel_counts(tracing->kernel);
+	struct unwinder_counts engine = unwinder_counts(tracing->unwinder);
+
+	for (size_t end = 0; end < STACK_ENDS; end++) {
+		report->stacks.ends[end] = kernel.stack_ends[end] + engine.stack_ends[end];
+		report->stacks.taken += report->stacks.ends[end];
+		report->stacks.unwound_late += engine.stack_ends[end];
+	}
+	report->stacks.frames = kernel.stack_frames + engine.stack_frames;
+	report->stacks.ns = kernel.stack_ns;
+	report->stacks.tables = engine.tables;
+	report->stacks.table_bytes = engine.table_bytes;
+}
+
 static int show(struct tracing *tracing, const struct report *report)
 {
 	const struct settings *settings = tracing->settings;
@@ -374,6 +390,7 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	report->target.pid_count = outcome->pid_count;
 	report->target.exit_status = outcome->exit_status;
 	add_kernel_counts(tracing, report);
+	add_stack_counts(tracing, report);
 	note = kernel_sampling_note(tracing->kernel);
 	if (note)
 		findings_add_note(findings, "%s", note);

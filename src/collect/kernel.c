@@ -400,6 +400,9 @@ struct kernel_counts kernel_counts(const struct kernel *kernel)
 
 		counts.lost += cpu->lost;
 		counts.stack_ns += cpu->stack_ns;
+		counts.stack_frames += cpu->stack_frames;
+		for (size_t end = 0; end < STACK_ENDS; end++)
+			counts.stack_ends[end] += cpu->stack_ends[end];
 		counts.samples_lost += cpu->samples_lost;
 		counts.runs += cpu->runs;
 		timed_ns += cpu->timed_ns;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "collect/ring.h"
+#include "values.h"
 
 struct kernel;
 
@@ -76,6 +77,8 @@ void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns);
 struct kernel_counts {
 	uint64_t lost, samples_lost;		/* records */
 	uint64_t stack_ns;			/* spent on taking stacks */
+	uint64_t stack_ends[STACK_ENDS];	/* of those that were unwound in the kernel */
+	uint64_t stack_frames;			/* of the program, in them */
 	uint64_t threads_alive, threads_untracked;
 	uint64_t runs, run_ns;			/* of the scheduler's programs; ns are estimated */
 };

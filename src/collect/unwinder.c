@@ -421,7 +421,8 @@ static void on_memory(void *data, const struct ev_header *header)
 	told.e.user_count = unwind_walk(&tables, &copy, unwinder->depth,
 					told.frames + e->kernel_count, &end);
 	told.e.end = end;
-	unwinder->counts.finished_later++;
+	unwinder->counts.stack_ends[end]++;
+	unwinder->counts.stack_frames += told.e.user_count;
 	if (told.e.kernel_count + told.e.user_count)
 		session_hand_out(unwinder->session, &told.e.header);
 }

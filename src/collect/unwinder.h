@@ -12,6 +12,7 @@
 
 #include "session/session.h"
 #include "symbol/symbol.h"
+#include "values.h"
 
 struct unwinder;
 
@@ -41,7 +42,8 @@ struct unwinder_counts {
 	size_t tables;			/* files with one */
 	size_t table_bytes;		/* of kernel memory, lists included */
 	uint64_t dropped;		/* tables and lists beyond the bound */
-	uint64_t finished_later;	/* stacks that came before the tables of their code */
+	/* Of the stacks that came before the tables of their code. */
+	uint64_t stack_ends[STACK_ENDS], stack_frames;
 };
 
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder);

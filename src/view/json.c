@@ -265,6 +265,23 @@ static void put_losses(struct json *json, const struct report *report)
 	json_end_object(json);
 }
 
+static void put_stacks(struct json *json, const struct report *report)
+{
+	json_key(json, "stacks");
+	json_begin_object(json);
+	put_uint(json, "taken", report->stacks.taken);
+	put_uint(json, "frames", report->stacks.frames);
+	put_uint(json, "complete", report->stacks.ends[STACK_COMPLETE]);
+	put_uint(json, "truncated", report->stacks.ends[STACK_TRUNCATED]);
+	put_uint(json, "no_table", report->stacks.ends[STACK_NO_TABLE]);
+	put_uint(json, "unreadable", report->stacks.ends[STACK_UNREADABLE]);
+	put_uint(json, "unwound_late", report->stacks.unwound_late);
+	put_uint(json, "ns", report->stacks.ns);
+	put_uint(json, "tables", report->stacks.tables);
+	put_uint(json, "table_bytes", report->stacks.table_bytes);
+	json_end_object(json);
+}
+
 static void put_cost(struct json *json, const struct report *report)
 {
 	json_key(json, "cost");
@@ -301,6 +318,7 @@ static void json_show(const struct report *report, const struct view_style *styl
 	put_target(&json, report);
 	put_totals(&json, report);
 	put_losses(&json, report);
+	put_stacks(&json, report);
 	put_cost(&json, report);
 	put_parallelism(&json, report);
 	put_paths(&json, "paths", report->paths, report->path_count);

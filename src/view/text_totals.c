@@ -57,6 +57,35 @@ static void show_counts(struct page *page, const struct report *report)
 	text_fini(&text);
 }
 
+static void put_share_of(struct text *text, uint64_t count, uint64_t all, const char *what)
+{
+	if (!count)
+		return;
+	text_put(text, ", ");
+	page_text_share(text, share_of(count, all));
+	text_put(text, what);
+}
+
+static void show_stacks(struct page *page, const struct report *report)
+{
+	const uint64_t *ends = report->stacks.ends;
+	uint64_t taken = report->stacks.taken;
+	struct text text = { 0 };
+
+	text_put_count(&text, taken);
+	text_printf(&text, " taken, %.1f frames in the mean, ",
+		    (double)report->stacks.frames / taken);
+	text_put_duration(&text, report->stacks.ns / taken);
+	text_put(&text, " each; ");
+	page_text_share(&text, share_of(ends[STACK_COMPLETE], taken));
+	text_put(&text, " complete");
+	put_share_of(&text, ends[STACK_TRUNCATED], taken, " too deep");
+	put_share_of(&text, ends[STACK_NO_TABLE], taken, " without a known caller");
+	put_share_of(&text, ends[STACK_UNREADABLE], taken, " unreadable further on");
+	page_paragraph(page, "Stacks     ", text.bytes);
+	text_fini(&text);
+}
+
 static void show_account(struct page *page, const struct report *report)
 {
 	int64_t error_ns = report->totals.closure_error_ns;
@@ -163,6 +192,8 @@ void text_totals_show(struct page *page, const struct report *report)
 		show_counts(page, report);
 		show_account(page, report);
 	}
+	if (report->stacks.taken)
+		show_stacks(page, report);
 	show_losses(page, report);
 	show_cost(page, report);
 	for (size_t i = 0; i < report->note_count; i++) {

@@ -247,6 +247,9 @@ def check_laws(report, is_lossless=True):
     assert totals["critical_slices"] <= totals["slices"]
     assert totals["critical_ns"] <= active_ns
     check_paths(report)
+    stacks = report["stacks"]
+    assert stacks["taken"] == sum(stacks[end] for end in
+                                  ("complete", "truncated", "no_table", "unreadable")), stacks
     if is_lossless:
         lost = {key: report["losses"][key] for key in LOSSES if report["losses"][key]}
         assert not lost, f"lost: {lost}"

@@ -140,6 +140,20 @@ static void group_finish(struct report_group *group, struct report_thread *threa
 	group->imbalance = mean > 0 ? max / mean : 1;
 }
 
+static void set_stacks(struct report *report)
+{
+	report->stacks.taken = 41000;
+	report->stacks.frames = 451000;
+	report->stacks.ends[STACK_COMPLETE] = 40000;
+	report->stacks.ends[STACK_TRUNCATED] = 700;
+	report->stacks.ends[STACK_NO_TABLE] = 290;
+	report->stacks.ends[STACK_UNREADABLE] = 10;
+	report->stacks.unwound_late = 17;
+	report->stacks.ns = 38000000;
+	report->stacks.tables = 6;
+	report->stacks.table_bytes = 4 << 20;
+}
+
 static void set_cost(struct report *report)
 {
 	report->cost.bpf_ns = 12300000;
@@ -205,6 +219,7 @@ static void make_lock(struct report_fixture *fixture)
 	report->timeline = timeline;
 	report->timeline_count = 120;
 	report->losses.keep_min = 1;
+	set_stacks(report);
 	set_cost(report);
 	report->paths = lock_paths;
 	report->stall_paths = lock_paths;
