@@ -191,6 +191,7 @@ golden-update: all $(TEST_BINARIES)
 	UPDATE=1 tests/run $(TESTS)
 
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm
+BENCH_GET_STACK := $O/bench/get_stack
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
@@ -237,11 +238,24 @@ $O/bench/innodb_oltp: bench/innodb_oltp.c $(LIBMARIADBD)
 		$(LIBMARIADBD) $(LIBMARIADBD_LIBS) -lstdc++
 
 check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(EXAMPLES)
-bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(INNODB_OLTP)
+bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$O/bench/get_stack.bpf.o: bench/get_stack.bpf.c bpf/kernel.h
+	@echo "  BPF   $@"; mkdir -p $(@D)
+	$Q$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Ibpf \
+		-I/usr/include/$(MULTIARCH) -c -o $@ $<
+
+$O/gen/bench/get_stack.skel.h: $O/bench/get_stack.bpf.o
+	@echo "  SKEL  $@"; mkdir -p $(@D)
+	$Q$(BPFTOOL) gen skeleton $< name get_stack_bpf > $@
+
+$(BENCH_GET_STACK): bench/get_stack.c $O/gen/bench/get_stack.skel.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(CFLAGS) $(WARN) -I$O/gen -o $@ $< -lbpf
 
 -include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d)
 

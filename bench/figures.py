@@ -12,6 +12,7 @@ GOAL_AFTER_S = 0.3              # symbols cached
 GOAL_AFTER_FIRST_S = 2.0        # symbols not cached
 GOAL_SWITCH_NS = 150            # without a stack
 GOAL_FRAME_NS = 80
+GOAL_DWARF = 10                 # times what pinch takes
 
 MET, MISSED, UNCLEAR = "met", "MISSED", "unclear"
 
@@ -68,6 +69,10 @@ def row_of(figure, values, form, goal="", is_met=None):
 
 def at_most(figure, values, form, limit):
     return row_of(figure, values, form, f"<= {form(limit)}", lambda value: value <= limit)
+
+
+def at_least(figure, values, form, limit):
+    return row_of(figure, values, form, f">= {form(limit)}", lambda value: value >= limit)
 
 
 def column(runs, path):
@@ -171,13 +176,32 @@ def per_stack(one):
 
 
 def stack_rows(rounds):
-    """rounds: by frames, those of yield_storm with as many, as pinch itself takes the time."""
+    """rounds: by frames, those of yield_storm with as many; each tracer takes its own time."""
     for frames, some in rounds.items():
-        stacks = [one["full"]["report"]["stacks"] for one in some]
-        costs = [each["ns"] / each["taken"] for each in stacks]
-        yield row_of(f"stack of {frames} frames", costs, nanoseconds)
-        yield at_most("  a frame", [each["ns"] / each["frames"] for each in stacks], nanoseconds,
+        ours = [one["pinch"]["report"]["stacks"] for one in some]
+        theirs = [one["get_stack"]["stacks"] for one in some]
+        yield row_of(f"stack of {frames} frames", [each["ns"] / each["taken"] for each in ours],
+                     nanoseconds)
+        yield at_most("  a frame", [each["ns"] / each["frames"] for each in ours], nanoseconds,
                       GOAL_FRAME_NS)
+        yield row_of("  by bpf_get_stack, by frame pointers",
+                     [each["ns"] / each["taken"] for each in theirs], nanoseconds)
+
+
+def dwarf_rows(rounds):
+    """rounds of a mutex storm: untraced, under pinch, under perf record --call-graph dwarf."""
+    def extra_s(name):
+        return [one[name]["busy_s"] - one["untraced"]["busy_s"] for one in rounds]
+
+    data = [(one["pinch"]["report"]["cost"]["event_bytes"], one["dwarf"]["data_bytes"])
+            for one in rounds]
+    yield row_of("data, pinch", [ours for ours, _ in data], megabytes)
+    yield row_of("data, perf record --call-graph dwarf", [theirs for _, theirs in data], megabytes)
+    yield at_least("  times as much", [theirs / ours for ours, theirs in data], ratio, GOAL_DWARF)
+    yield row_of("CPU time, pinch, all of it", extra_s("pinch"), seconds)
+    yield row_of("CPU time, perf record and script", extra_s("dwarf"), seconds)
+    yield at_least("  times as much", [theirs / ours for ours, theirs in
+                                       zip(extra_s("pinch"), extra_s("dwarf"))], ratio, GOAL_DWARF)
 
 
 def switch_rows(rounds, cpu_count):

@@ -20,13 +20,14 @@ import long_run
 import processes
 import real
 from processes import Failure
-from tracers import KernelSide, Perf, Pinch, Untraced
+from tracers import GetStack, KernelSide, Perf, PerfDwarf, Pinch, Untraced
 from workloads import QUICK_SHARE, REPORTED, WORKLOADS, Command, scaled
 
 ROUNDS_DEFAULT = 7
 SWITCH_COST = "switch cost"
 STACK_COST = "stack cost"
 STACK_FRAMES = (10, 20, 50, 127)
+DWARF = "call-graph dwarf"
 
 
 def say(text):
@@ -123,32 +124,65 @@ def kernel_counts_runs():
             file.write(before)
 
 
-def storm_rounds(place, arguments, name, depth, with_untraced):
-    """yield_storm alone, without a stack, and with a stack at each switch."""
-    threads = 16
-    bare, full = Pinch(place, ["--nmin", "1"]), Pinch(place, ["--nmin", str(threads)])
-    bare.name, full.name = "bare", "full"
-    bare.polls = full.polls = True
-    storm = Command(name, lambda place, share: [
-        place.built("bench/yield_storm"), str(threads), str(scaled(400000, share)), str(depth)])
-    storm.open(place, QUICK_SHARE if arguments.quick else 1)
-    with kernel_counts_runs():
-        return measure_rounds(name, arguments.rounds,
-                              [Untraced(place)] * with_untraced + [bare, full], storm.run)
+THREADS = 16
+
+
+def storm(place, arguments, name, depth):
+    command = Command(name, lambda place, share: [
+        place.built("bench/yield_storm"), str(THREADS), str(scaled(400000, share)), str(depth)])
+    command.open(place, QUICK_SHARE if arguments.quick else 1)
+    return command
+
+
+def pinch_with_stacks(place):
+    """A stack at each switch, as far as the governor lets it."""
+    return Pinch(place, ["--nmin", str(THREADS)])
 
 
 def measure_switches(place, arguments):
-    rounds = storm_rounds(place, arguments, SWITCH_COST, 8, True)
+    """yield_storm alone, without a stack, and with a stack at each switch."""
+    bare, full = Pinch(place, ["--nmin", "1"]), pinch_with_stacks(place)
+    bare.name, full.name = "bare", "full"
+    bare.polls = full.polls = True
+    command = storm(place, arguments, SWITCH_COST, 8)
+    with kernel_counts_runs():
+        rounds = measure_rounds(SWITCH_COST, arguments.rounds, [Untraced(place), bare, full],
+                                command.run)
     return {"rounds": rounds}, list(figures.switch_rows(rounds, os.cpu_count()))
 
 
 def measure_stacks(place, arguments):
     # Around the calls that DEPTH counts: sched_yield, storm, one more, run, and libc's two.
-    rounds = {frames: storm_rounds(place, arguments, f"{STACK_COST}, {frames} frames", frames - 6,
-                                   False)
+    rounds = {frames: measure_rounds(f"{STACK_COST}, {frames} frames", arguments.rounds,
+                                     [pinch_with_stacks(place), GetStack(place)],
+                                     storm(place, arguments, STACK_COST, frames - 6).run)
               for frames in STACK_FRAMES}
     return {"rounds": [one for some in rounds.values() for one in some]}, \
         list(figures.stack_rows(rounds))
+
+
+def busy_s():
+    """CPU time of the whole machine since it started."""
+    with open("/proc/stat") as file:
+        ticks = [int(word) for word in file.readline().split()[1:]]
+    return (sum(ticks[:8]) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def measure_dwarf(place, arguments):
+    """A mutex storm of a tenth of a second: perf copies 8 KB at each of its switches."""
+    command = Command(DWARF, lambda place, share: [
+        place.program("mutex_storm"), str(THREADS), str(scaled(20000, share))])
+    command.open(place, QUICK_SHARE if arguments.quick else 1)
+
+    def run(tracer):
+        before_s = busy_s()
+        result = command.run(tracer)
+        result["busy_s"] = busy_s() - before_s
+        return result
+
+    rounds = measure_rounds(DWARF, arguments.rounds,
+                            [Untraced(place), pinch_with_stacks(place), PerfDwarf(place)], run)
+    return {"rounds": rounds}, list(figures.dwarf_rows(rounds))
 
 
 def measure_all(place, arguments):
@@ -159,6 +193,7 @@ def measure_all(place, arguments):
             for workload in WORKLOADS]
     jobs.append((SWITCH_COST, lambda: measure_switches(place, arguments)))
     jobs.append((STACK_COST, lambda: measure_stacks(place, arguments)))
+    jobs.append((DWARF, lambda: measure_dwarf(place, arguments)))
     for name, job in jobs:
         if arguments.workload and name not in arguments.workload:
             continue
@@ -196,8 +231,8 @@ def write_json(path, raw, sections, before):
 
 
 def parse():
-    names = [workload.name for workload in WORKLOADS] + [SWITCH_COST, STACK_COST, "stencil_mpi",
-                                                            "innodb_oltp"]
+    names = [workload.name for workload in WORKLOADS] + [
+        SWITCH_COST, STACK_COST, DWARF, "stencil_mpi", "innodb_oltp"]
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
     add("--build-dir", default="build", metavar="DIR", help="where make builds (build)")

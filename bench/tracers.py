@@ -97,6 +97,41 @@ class Perf:
                 os.close(fd)
 
 
+class PerfDwarf(Perf):
+    """perf copies 8 KB of the stack at each switch, and unwinds it when asked to show it."""
+
+    name = "dwarf"
+
+    def _argv(self):
+        return [self.place.perf, "record", "-e", "sched:sched_switch", "--call-graph", "dwarf",
+                "-m", "16M", "--no-buildid", "--no-buildid-cache", "-o", self.data]
+
+    def _measured(self, result):
+        with processes.start([self.place.perf, "script", "--no-inline", "-F", "ip,sym", "-i",
+                              self.data], stderr=subprocess.DEVNULL) as script:
+            if processes.wait(script, processes.RUN_LIMIT_S):
+                raise Failure("perf script failed")
+        return super()._measured(result)
+
+
+class GetStack:
+    """The kernel's helper, which follows frame pointers: bench/get_stack.c."""
+
+    name = "get_stack"
+
+    def __init__(self, place):
+        self.place = place
+        self.json_path = os.path.join(place.directory, "get_stack.json")
+
+    def run(self, command, **options):
+        result = timed(self.place.stamp, self.place.directory,
+                       [self.place.built("bench/get_stack"), self.json_path], command, **options)
+        with open(self.json_path) as file:
+            result["stacks"] = json.load(file)
+        os.unlink(self.json_path)
+        return result
+
+
 class Pinch:
     name = "pinch"
 

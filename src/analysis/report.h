@@ -118,7 +118,7 @@ struct report {
 	struct {
 		uint64_t bpf_ns, bpf_runs;
 		uint64_t collector_cpu_ns, peak_rss_bytes, startup_ns, post_processing_ns;
-		uint64_t events;
+		uint64_t events, event_bytes;
 	} cost;
 	const struct report_path *paths;
 	size_t path_count;

@@ -317,6 +317,7 @@ static void add_kernel_counts(struct tracing *tracing, struct report *report)
 	report->losses.mappings = sideband_lost(tracing->sideband);
 	report->losses.threads_untracked = counts.threads_untracked;
 	report->cost.events = session.delivered;
+	report->cost.event_bytes = session.pushed_bytes;
 	report->cost.bpf_ns = counts.run_ns;
 	report->cost.bpf_runs = counts.runs;
 }

@@ -279,6 +279,7 @@ int session_push(struct session *session, unsigned int stream, const void *event
 		return -ENOSPC;
 	stream_reserve(&session->streams[stream], entry_bytes);
 	stream_insert(&session->streams[stream], event, size_bytes, entry_bytes);
+	counts->pushed_bytes += size_bytes;
 	counts->pending_bytes += entry_bytes;
 	if (counts->pending_bytes > counts->pending_bytes_peak)
 		counts->pending_bytes_peak = counts->pending_bytes;

@@ -57,6 +57,7 @@ uint64_t session_time_ns(const struct session *session);
 
 struct session_counts {
 	uint64_t delivered, malformed, late;
+	uint64_t pushed_bytes;		/* of all events that were taken */
 	size_t pending_bytes, pending_bytes_peak;
 };
 

@@ -293,6 +293,7 @@ static void put_cost(struct json *json, const struct report *report)
 	put_uint(json, "startup_ns", report->cost.startup_ns);
 	put_uint(json, "post_processing_ns", report->cost.post_processing_ns);
 	put_uint(json, "events", report->cost.events);
+	put_uint(json, "event_bytes", report->cost.event_bytes);
 	json_end_object(json);
 }
 

@@ -163,6 +163,7 @@ static void set_cost(struct report *report)
 	report->cost.startup_ns = 121000000;
 	report->cost.post_processing_ns = 243000000;
 	report->cost.events = 231912;
+	report->cost.event_bytes = 9300000;
 }
 
 static void make_lock(struct report_fixture *fixture)
