@@ -41,7 +41,8 @@ BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-de
 	liblzma-dev zlib1g-dev libc6-dev linux-libc-dev
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
-	libclang-rt-14-dev util-linux procps psmisc strace dwz libdebuginfod1
+	libclang-rt-14-dev util-linux procps psmisc strace dwz libdebuginfod1 \
+	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev
 
 build-packages:

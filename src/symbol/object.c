@@ -288,6 +288,17 @@ static bool find_cfi(Elf *elf, const char *name, struct cfi_section *section)
 	return true;
 }
 
+/* In the program, or, where it has nothing else, in its debug file. */
+static bool find_debug_frame(struct object *object, bool has_rows, struct cfi_section *section)
+{
+	if (find_cfi(object->program.elf, ".debug_frame", section))
+		return true;
+	if (has_rows)
+		return false;
+	open_debug(object);
+	return find_cfi(object->debug.elf, ".debug_frame", section);
+}
+
 static void put_segments(Elf *elf, struct unwind_file *file)
 {
 	size_t count;
@@ -307,6 +318,7 @@ static void put_segments(Elf *elf, struct unwind_file *file)
 
 int object_unwind_file(struct object *object, struct unwind_file *file)
 {
+	struct unwind_table more;
 	struct cfi_section section;
 	struct cfi_counts counts;
 	Elf *elf = object->program.elf;
@@ -318,14 +330,11 @@ int object_unwind_file(struct object *object, struct unwind_file *file)
 		return -ENOENT;
 	if (find_cfi(elf, ".eh_frame", &section))
 		unwind_table_build(&section, &file->table, &counts);
-	if (!file->table.row_count) {
-		if (!find_cfi(elf, ".debug_frame", &section)) {
-			open_debug(object);
-			if (!find_cfi(object->debug.elf, ".debug_frame", &section))
-				return -ENOENT;
-		}
-		unwind_table_fini(&file->table);
-		unwind_table_build(&section, &file->table, &counts);
+	/* Go's linker writes of C's code in the one and of Go's in the other. */
+	if (find_debug_frame(object, file->table.row_count, &section)) {
+		unwind_table_build(&section, &more, &counts);
+		unwind_table_merge(&file->table, &more);
+		unwind_table_fini(&more);
 	}
 	/* The dynamic loader's says nothing of it. */
 	if (header.e_entry)

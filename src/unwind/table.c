@@ -43,6 +43,34 @@ void unwind_table_build(const struct cfi_section *section, struct unwind_table *
 	cfi_read(section, on_row, table, counts);
 }
 
+/* Takes the next row when it lies at address. */
+static void take_row(const struct unwind_table *table, uint64_t address, uint32_t *next,
+		     uint32_t *rule)
+{
+	if (*next < table->row_count && table->base + table->rows[*next].pc == address)
+		*rule = table->rows[(*next)++].rule;
+}
+
+void unwind_table_merge(struct unwind_table *table, const struct unwind_table *more)
+{
+	uint32_t row = 0, more_row = 0, rule = 0, more_rule = 0;
+	struct unwind_table merged = { 0 };
+
+	while (row < table->row_count || more_row < more->row_count) {
+		uint64_t address = UINT64_MAX;
+
+		if (row < table->row_count)
+			address = table->base + table->rows[row].pc;
+		if (more_row < more->row_count && more->base + more->rows[more_row].pc < address)
+			address = more->base + more->rows[more_row].pc;
+		take_row(table, address, &row, &rule);
+		take_row(more, address, &more_row, &more_rule);
+		on_row(&merged, address, rule ? rule : more_rule);
+	}
+	unwind_table_fini(table);
+	*table = merged;
+}
+
 /* Index of the last row at or before pc; row_count when there is none. */
 static uint32_t row_at(const struct unwind_table *table, uint32_t pc)
 {

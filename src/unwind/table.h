@@ -25,6 +25,9 @@ void unwind_table_build(const struct cfi_section *section, struct unwind_table *
 			struct cfi_counts *counts);
 void unwind_table_fini(struct unwind_table *table);
 
+/* Adds the rules of another table for code of which this one knows none. */
+void unwind_table_merge(struct unwind_table *table, const struct unwind_table *more);
+
 /*
  * Nobody calls the code at address, up to where the next row begins. Nothing changes where a rule
  * is known.

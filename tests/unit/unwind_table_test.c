@@ -443,3 +443,52 @@ TEST(code_with_a_rule_and_code_beyond_the_table_is_not_marked)
 		unwind_table_fini(&table);
 	}
 }
+
+/* --- Two tables ------------------------------------------------------------------------------ */
+
+static struct unwind_table table_of(uint64_t base, const struct unwind_row *rows, uint32_t count)
+{
+	struct unwind_table table = {
+		.base = base, .size_bytes = rows[count - 1].pc, .row_count = count,
+		.rows = malloc(count * sizeof(*rows)),
+	};
+
+	memcpy(table.rows, rows, count * sizeof(*rows));
+	return table;
+}
+
+TEST(a_merged_table_has_the_rules_of_both_and_prefers_the_first)
+{
+	static const struct unwind_row first[] = { { 0x10, 5 }, { 0x20, 0 }, { 0x300, 6 }, { 0x400, 0 } };
+	static const struct unwind_row second[] = { { 0x18, 7 }, { 0x30, 8 }, { 0x310, 0 }, { 0x3f0, 9 },
+						    { 0x800, 0 } };
+	struct unwind_table a = table_of(0x2000, first, 4), b = table_of(0x1f00, second, 5);
+	struct unwind_table before = table_of(0x2000, first, 4);
+
+	unwind_table_merge(&a, &b);
+	CHECK(unwind_table_is_valid(&a));
+	for (uint64_t address = 0x1e00; address < 0x2900; address++) {
+		uint32_t rule = unwind_table_find(&before, address);
+
+		CHECK(unwind_table_find(&a, address) ==
+		      (rule ? rule : unwind_table_find(&b, address)));
+	}
+	unwind_table_fini(&before);
+	unwind_table_fini(&a);
+	unwind_table_fini(&b);
+}
+
+TEST(a_table_merged_with_none_stays_what_it_is)
+{
+	struct unwind_table table = { 0 }, none = { 0 };
+	struct unwind_table some = table_of(0x1000, some_rows, 4);
+
+	unwind_table_merge(&table, &none);
+	CHECK(!table.row_count);
+	unwind_table_merge(&table, &some);
+	CHECK(table.row_count == 4 && table.base == 0x1000 && table.size_bytes == some.size_bytes);
+	unwind_table_merge(&table, &none);
+	CHECK(table.row_count == 4 && table.size_bytes == some.size_bytes);
+	unwind_table_fini(&table);
+	unwind_table_fini(&some);
+}
