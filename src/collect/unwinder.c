@@ -402,10 +402,8 @@ static void on_memory(void *data, const struct ev_header *header)
 		.registers = (const uint64_t *)e->registers, .stack = e->words,
 		.stack_bytes = e->word_count * sizeof(*e->words),
 	};
-	struct {
-		struct ev_stack_frames e;
-		uint64_t frames[2 * STACK_DEPTH_MAX];
-	} told = { .e = { .header = e->header, .stack = e->stack } };
+	uint64_t room[sizeof(struct ev_stack_frames) / sizeof(uint64_t) + 2 * STACK_DEPTH_MAX];
+	struct ev_stack_frames *told = (struct ev_stack_frames *)room;
 	enum stack_end end;
 
 	if (e->kernel_count > STACK_DEPTH_MAX)
@@ -415,16 +413,18 @@ static void on_memory(void *data, const struct ev_header *header)
 	tables.chunk_count = unwinder->chunk_count;
 	if (process->list)
 		tables.space = space_of(process->list);
-	told.e.header.event = EV_STACK_FRAMES & 0xffff;
-	told.e.kernel_count = e->kernel_count;
-	memcpy(told.frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
-	told.e.user_count = unwind_walk(&tables, &copy, unwinder->depth,
-					told.frames + e->kernel_count, &end);
-	told.e.end = end;
+	*told = (struct ev_stack_frames){
+		.header = e->header, .stack = e->stack, .kernel_count = e->kernel_count,
+	};
+	told->header.event = EV_STACK_FRAMES & 0xffff;
+	memcpy(told->frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
+	told->user_count = unwind_walk(&tables, &copy, unwinder->depth,
+				       (uint64_t *)told->frames + e->kernel_count, &end);
+	told->end = end;
 	unwinder->counts.stack_ends[end]++;
-	unwinder->counts.stack_frames += told.e.user_count;
-	if (told.e.kernel_count + told.e.user_count)
-		session_hand_out(unwinder->session, &told.e.header);
+	unwinder->counts.stack_frames += told->user_count;
+	if (told->kernel_count + told->user_count)
+		session_hand_out(unwinder->session, &told->header);
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */

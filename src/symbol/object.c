@@ -12,6 +12,7 @@
 #include "symbol/dwarf_lines.h"
 #include "symbol/elf_file.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/go_table.h"
 #include "symbol/mini_debug.h"
 #include "symbol/vdso.h"
 
@@ -21,10 +22,11 @@ struct object {
 	void *program_bytes, *mini_bytes;	/* of files that lie in memory */
 	struct elf_symbols *symbols;
 	struct dwarf_lines *lines;
+	struct go_table *go;
 	char *path;
 	uint32_t pid;
 	uint32_t flags;
-	bool has_tried_debug, has_tried_lines;
+	bool has_tried_debug, has_tried_lines, has_tried_go;
 };
 
 struct object *object_new(int fd, uint32_t pid, const char *path)
@@ -55,6 +57,7 @@ void object_free(struct object *object)
 		return;
 	dwarf_lines_close(object->lines);
 	dwarf_end(object->shared_dwarf);
+	go_table_free(object->go);
 	elf_symbols_free(object->symbols);
 	elf_file_close(&object->mini);
 	elf_file_close(&object->shared);
@@ -92,6 +95,15 @@ static void open_debug(struct object *object)
 		object->flags |= ANSWER_STALE_DEBUG;
 }
 
+/* NULL when the program is not Go's. */
+static const struct go_table *go_table_of(struct object *object)
+{
+	if (!object->has_tried_go)
+		object->go = go_table_open(object->program.elf);
+	object->has_tried_go = true;
+	return object->go;
+}
+
 static void open_symbols(struct object *object)
 {
 	Elf *files[ELF_SYMBOL_FILES_MAX] = { object->program.elf };
@@ -104,7 +116,7 @@ static void open_symbols(struct object *object)
 			files[2] = object->mini.elf;
 	}
 	object->symbols = elf_symbols_new(files, ELF_SYMBOL_FILES_MAX);
-	if (!elf_symbols_count(object->symbols))
+	if (!elf_symbols_count(object->symbols) && !go_table_of(object))
 		object->flags |= ANSWER_NO_SYMBOLS;
 }
 
@@ -132,7 +144,8 @@ static void open_lines(struct object *object)
 		debug = &object->debug;
 	}
 	if (!debug->elf || !elf_has_lines(debug->elf)) {
-		object->flags |= ANSWER_NO_LINES;
+		if (!go_table_of(object))
+			object->flags |= ANSWER_NO_LINES;
 		return;
 	}
 	if (open_shared(object, debug)) {
@@ -155,6 +168,15 @@ static uint32_t put_text(struct answer *answer, const char *string)
 	memcpy(answer->text + place, string, size_bytes);
 	answer->text_bytes += size_bytes;
 	return place;
+}
+
+/* Adds as much of a string as a name may have. */
+static uint32_t put_name(struct answer *answer, const char *string)
+{
+	char name[ANSWER_NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s", string ? string : "");
+	return put_text(answer, name);
 }
 
 /* Adds what a linker's name means; from '@' on it has the version of its library. */
@@ -214,6 +236,23 @@ static uint32_t put_file(struct answer *answer, const struct source_frame *frame
 	return put_text(answer, path + at);
 }
 
+static void put_go(struct object *object, uint64_t address, bool wants_lines,
+		   struct answer *answer)
+{
+	const struct go_table *go = go_table_of(object);
+	struct go_place place;
+
+	if (!go || !go_table_find(go, address, &place))
+		return;
+	answer->frame_count = 1;
+	answer->frames[0].function = put_name(answer, place.function);
+	if (wants_lines) {
+		answer->frames[0].file = put_name(answer, place.file);
+		answer->frames[0].line = place.line;
+	}
+	elf_offset_at(object->program.elf, place.start, &answer->function_offset);
+}
+
 static void put_lines(struct object *object, uint64_t address, struct answer *answer)
 {
 	struct source_frame frames[SOURCE_FRAMES_MAX];
@@ -258,6 +297,9 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 	/* A stub has none, and to make sure of that all units would be looked at. */
 	if (wants_lines && !suffix[0])
 		put_lines(object, address, answer);
+	/* What a stripped program of Go's still has. */
+	if (!answer->frame_count && !suffix[0])
+		put_go(object, address, wants_lines, answer);
 	if (is_found) {
 		/* The symbol tells clones and aliases apart; the debug information may not. */
 		if (!answer->frame_count)
@@ -330,6 +372,11 @@ int object_unwind_file(struct object *object, struct unwind_file *file)
 		return -ENOENT;
 	if (find_cfi(elf, ".eh_frame", &section))
 		unwind_table_build(&section, &file->table, &counts);
+	if (go_table_of(object)) {
+		go_table_unwind(object->go, &more);
+		unwind_table_merge(&file->table, &more);
+		unwind_table_fini(&more);
+	}
 	/* Go's linker writes of C's code in the one and of Go's in the other. */
 	if (find_debug_frame(object, file->table.row_count, &section)) {
 		unwind_table_build(&section, &more, &counts);

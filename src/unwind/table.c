@@ -12,9 +12,9 @@ enum { BLOCK_BYTES = 1 << UNWIND_BLOCK_BITS };
 _Static_assert(sizeof(struct unwind_row) == sizeof(uint64_t) &&
 	       sizeof(struct unwind_block) == sizeof(uint64_t), "each takes one unit");
 
-static void on_row(void *data, uint64_t address, uint32_t rule)
+void unwind_table_add(struct unwind_table *table, uint64_t address, uint32_t rule)
 {
-	struct unwind_table *table = data;
+	struct unwind_row *last = table->row_count ? &table->rows[table->row_count - 1] : NULL;
 	uint64_t pc;
 
 	if (!table->row_count)
@@ -27,13 +27,20 @@ static void on_row(void *data, uint64_t address, uint32_t rule)
 	}
 	if (!rule)
 		table->size_bytes = pc;
-	if (table->row_count && table->rows[table->row_count - 1].rule == rule)
+	if (last && last->pc == pc)
+		last->rule = rule;
+	if (last && (last->pc == pc || last->rule == rule))
 		return;
 	if (table->row_count == table->row_room) {
 		table->row_room = table->row_room ? 2 * table->row_room : 4096;
 		table->rows = xrealloc(table->rows, table->row_room, sizeof(*table->rows));
 	}
 	table->rows[table->row_count++] = (struct unwind_row){ pc, rule };
+}
+
+static void on_row(void *data, uint64_t address, uint32_t rule)
+{
+	unwind_table_add(data, address, rule);
 }
 
 void unwind_table_build(const struct cfi_section *section, struct unwind_table *table,
@@ -65,7 +72,7 @@ void unwind_table_merge(struct unwind_table *table, const struct unwind_table *m
 			address = more->base + more->rows[more_row].pc;
 		take_row(table, address, &row, &rule);
 		take_row(more, address, &more_row, &more_rule);
-		on_row(&merged, address, rule ? rule : more_rule);
+		unwind_table_add(&merged, address, rule ? rule : more_rule);
 	}
 	unwind_table_fini(table);
 	*table = merged;

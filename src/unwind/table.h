@@ -20,6 +20,12 @@ struct unwind_table {
 	uint32_t row_count, row_room;
 };
 
+/*
+ * From address, not below that of the call before, up to the next one this rule holds; the last
+ * one is UNWIND_NONE. Code beyond 4 GB of the first is left out.
+ */
+void unwind_table_add(struct unwind_table *table, uint64_t address, uint32_t rule);
+
 /* Empty when the section describes no function. Code beyond 4 GB of the first is left out. */
 void unwind_table_build(const struct cfi_section *section, struct unwind_table *table,
 			struct cfi_counts *counts);

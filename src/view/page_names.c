@@ -146,6 +146,16 @@ static void collapse_parameters(const struct page *page, struct text *text, cons
 	text_put(text, end);
 }
 
+/* Go's names begin with the path of their package, of which the last part is enough. */
+static const char *without_path(const char *name)
+{
+	size_t path_length = strcspn(name, "([ ");
+
+	while (path_length && name[path_length - 1] != '/')
+		path_length--;
+	return strcspn(name + path_length, "([ ") && strchr(name, '.') ? name + path_length : name;
+}
+
 void page_text_function(const struct page *page, struct text *text, const char *name,
 			uint32_t columns_max)
 {
@@ -154,6 +164,8 @@ void page_text_function(const struct page *page, struct text *text, const char *
 
 	page_text_name(page, &escaped, name);
 	best = escaped.bytes;
+	if (text_columns(best) > columns_max)
+		best = without_path(best);
 	if (text_columns(best) > columns_max && collapse_templates(page, &plain, best))
 		best = plain.bytes;
 	if (text_columns(best) > columns_max) {

@@ -8,6 +8,7 @@
 #include "report_fixture.h"
 #include "test.h"
 #include "analysis/fold.h"
+#include "view/page.h"
 #include "view/view.h"
 
 static struct text render(const char *fixture_name, struct view_style style)
@@ -213,4 +214,32 @@ TEST(an_n_min_of_the_user_marks_the_critical_rows)
 {
 	CHECK(contains("attach", (struct view_style){ 0 }, "  critical\n"));
 	CHECK(!contains("lock", (struct view_style){ 0 }, "  critical\n"));
+}
+
+static bool is_shortened_to(const char *name, uint32_t columns, const char *expected)
+{
+	struct view_style style = { .has_unicode = true };
+	struct text out = { 0 }, text = { 0 };
+	struct page page;
+	bool is_so;
+
+	page_init(&page, &style, &out);
+	page_text_function(&page, &text, name, columns);
+	is_so = !strcmp(text.bytes, expected);
+	page_fini(&page);
+	text_fini(&text);
+	text_fini(&out);
+	return is_so;
+}
+
+TEST(names_of_go_lose_the_path_of_their_package_first)
+{
+	const char *name = "github.com/acme/store/v2/disk.(*Index).Put";
+
+	CHECK(is_shortened_to(name, 80, name));
+	CHECK(is_shortened_to(name, 30, "disk.(*Index).Put"));
+	CHECK(is_shortened_to("example.org/x/list.Map[go.shape.int]", 30,
+			      "list.Map[go.shape.int]"));
+	CHECK(is_shortened_to("v1.::Part::operator/(Part const&, Part const&)", 30,
+			      "v1.::Part::operator/(…)"));
 }

@@ -293,7 +293,7 @@ static void print_stack(Dwfl *dwfl, const char *name, const struct stack *stack)
 	}
 }
 
-static unsigned long total, alike, failed, complete;
+static unsigned long total, alike, failed, earlier, complete;
 
 static void compare(Dwfl *dwfl, pid_t tid)
 {
@@ -316,6 +316,11 @@ static void compare(Dwfl *dwfl, pid_t tid)
 	/* What it could not unwind, ours goes beyond. */
 	if (theirs.has_failed && i == theirs.count) {
 		failed++;
+		return;
+	}
+	/* At a function that nobody calls, says its runtime. */
+	if (ours.end == STACK_COMPLETE && i == ours.count) {
+		earlier++;
 		return;
 	}
 	printf("# thread %d differs from frame %zu on\n", tid, i);
@@ -406,7 +411,8 @@ int main(int argc, char **argv)
 	srandom(target);
 	for (int i = 0; i < atoi(argv[2]) && probe(); i++)
 		usleep(random() % 20000);
-	printf("%lu stacks, %lu alike, %lu that libdwfl gives up on, %lu complete,"
-	       " %lu walked, %lu alike\n", total, alike, failed, complete, walked, walked_alike);
+	printf("%lu stacks, %lu alike, %lu that libdwfl gives up on, %lu that end before it does,"
+	       " %lu complete, %lu walked, %lu alike\n", total, alike, failed, earlier, complete,
+	       walked, walked_alike);
 	return total ? 0 : 1;
 }
