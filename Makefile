@@ -193,6 +193,7 @@ golden-update: all $(TEST_BINARIES)
 
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm
 BENCH_GET_STACK := $O/bench/get_stack
+BENCH_SYMBOLISE := $O/bench/symbolise
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
@@ -239,7 +240,7 @@ $O/bench/innodb_oltp: bench/innodb_oltp.c $(LIBMARIADBD)
 		$(LIBMARIADBD) $(LIBMARIADBD_LIBS) -lstdc++
 
 check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(EXAMPLES)
-bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(INNODB_OLTP)
+bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(BENCH_SYMBOLISE) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
@@ -257,6 +258,10 @@ $O/gen/bench/get_stack.skel.h: $O/bench/get_stack.bpf.o
 $(BENCH_GET_STACK): bench/get_stack.c $O/gen/bench/get_stack.skel.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(CFLAGS) $(WARN) -I$O/gen -o $@ $< -lbpf
+
+$(BENCH_SYMBOLISE): bench/symbolise.c $O/libpinch.a
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
 
 -include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d)
 

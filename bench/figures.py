@@ -12,6 +12,9 @@ GOAL_AFTER_S = 0.3              # symbols cached
 GOAL_AFTER_FIRST_S = 2.0        # symbols not cached
 GOAL_SWITCH_NS = 150            # without a stack
 GOAL_FRAME_NS = 80
+GOAL_SYMBOLS_FIRST_S = 5.0      # 5000 places
+GOAL_SYMBOLS_S = 1.0
+GOAL_SYMBOLS_BYTES = 300 * MB
 GOAL_DWARF = 10                 # times what pinch takes
 
 MET, MISSED, UNCLEAR = "met", "MISSED", "unclear"
@@ -202,6 +205,17 @@ def dwarf_rows(rounds):
     yield row_of("CPU time, perf record and script", extra_s("dwarf"), seconds)
     yield at_least("  times as much", [theirs / ours for ours, theirs in
                                        zip(extra_s("pinch"), extra_s("dwarf"))], ratio, GOAL_DWARF)
+
+
+def symbol_rows(rounds):
+    yield row_of("places", [one["places"] for one in rounds], "{:,.0f}".format)
+    yield row_of("frames, with inlined ones", [one["first"]["frames"] for one in rounds],
+                 "{:,.0f}".format)
+    yield at_most("first time", [one["first"]["s"] for one in rounds], seconds,
+                  GOAL_SYMBOLS_FIRST_S)
+    yield at_most("from the cache", [one["again"]["s"] for one in rounds], seconds, GOAL_SYMBOLS_S)
+    yield at_most("memory of the worker", [one["rss_bytes"] for one in rounds], megabytes,
+                  GOAL_SYMBOLS_BYTES)
 
 
 def switch_rows(rounds, cpu_count):

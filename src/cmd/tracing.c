@@ -65,6 +65,7 @@ static int open_engine(struct tracing *tracing)
 	tracing->threads = threads_new(tracing->session);
 	tracing->stacks = stacks_new(tracing->session, 0);
 	tracing->symbols = symbols_new(tracing->session);
+	symbols_use_cache(tracing->symbols);
 	tracing->unwinder = unwinder_new(tracing->session, tracing->symbols, (struct unwinder_maps){
 		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
 		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
@@ -401,5 +402,6 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	report->cost.post_processing_ns = now_ns() - ended_ns;
 	err = show(tracing, report);
 	findings_free(findings);
+	symbols_save_cache(tracing->symbols);
 	return err;
 }

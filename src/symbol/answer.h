@@ -2,6 +2,8 @@
 /* What the worker says about one place in a file: the message itself. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "symbol/symbol.h"
@@ -30,3 +32,6 @@ struct answer {
 	uint32_t text_bytes;		/* of strings that end with a NUL; the first is empty */
 	char text[ANSWER_TEXT_BYTES];
 };
+
+/* Of so many bytes that came from elsewhere: whether they are an answer, whole and within bounds. */
+bool answer_is_valid(const struct answer *answer, size_t size_bytes);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/answer.h"
+#include "symbol/answer_cache.h"
 #include "symbol/demangle.h"
 #include "symbol/jit_names.h"
 #include "symbol/kernel_symbols.h"
@@ -50,6 +51,7 @@ struct symbols {
 	struct spaces *spaces;
 	struct modules *modules;
 	struct worker *worker;
+	struct answer_cache *cache;	/* NULL: none */
 	struct kernel_symbols *kernel;	/* NULL until it is needed */
 	struct jit_names *jit;
 	struct names *names;
@@ -152,6 +154,7 @@ void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
+	answer_cache_free(symbols->cache);
 	worker_free(symbols->worker);
 	spaces_free(symbols->spaces);
 	modules_free(symbols->modules);
@@ -164,6 +167,18 @@ void symbols_free(struct symbols *symbols)
 	table_free(symbols->processes);
 	free(symbols->scratch);
 	free(symbols);
+}
+
+void symbols_use_cache(struct symbols *symbols)
+{
+	if (!symbols->cache)
+		symbols->cache = answer_cache_new();
+}
+
+void symbols_save_cache(struct symbols *symbols)
+{
+	if (symbols->cache)
+		answer_cache_save(symbols->cache);
 }
 
 void symbols_set_offline(struct symbols *symbols)
@@ -280,6 +295,12 @@ static void ask(struct symbols *symbols, struct module *module, uint64_t offset,
 
 	place->function_offset = UINT64_MAX;
 	place->count = 0;
+	answer = symbols->cache && wants_lines ? answer_cache_find(symbols->cache, module, offset)
+					       : NULL;
+	if (answer) {
+		set_place(symbols, answer, place);
+		return;
+	}
 	while (module->failure_count < FAILURES_MAX) {
 		bool asks_lines = wants_lines && !module->failure_count;
 		uint64_t begin_ns = now_ns();
@@ -289,6 +310,8 @@ static void ask(struct symbols *symbols, struct module *module, uint64_t offset,
 		if (!err) {
 			module->flags |= answer->flags & ~(uint32_t)ANSWER_BY_SYMBOLS;
 			set_place(symbols, answer, place);
+			if (symbols->cache && asks_lines)
+				answer_cache_add(symbols->cache, module, offset, answer);
 		} else if (err == -ECHILD) {
 			module->failure_count = asks_lines ? 1 : FAILURES_MAX;
 			continue;

@@ -34,6 +34,10 @@ void symbols_free(struct symbols *symbols);
 /* Takes in the mappings that a process has already. 0, or the errno of its maps file. */
 int symbols_add_process(struct symbols *symbols, uint32_t pid);
 
+/* Answers are looked for among those of earlier runs, and kept for later ones: answer_cache.h. */
+void symbols_use_cache(struct symbols *symbols);
+void symbols_save_cache(struct symbols *symbols);
+
 /*
  * The events come from a recording: the processes on this machine are other ones, and nothing but
  * files is looked at.

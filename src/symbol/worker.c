@@ -147,20 +147,6 @@ static int send_question(struct worker *worker, const struct question *question,
 	return n < 0 ? -errno : 0;
 }
 
-/* The worker has read hostile files: its answers are input too. */
-static bool is_valid(const struct answer *answer, size_t size_bytes)
-{
-	if (size_bytes <= offsetof(struct answer, text) ||
-	    answer->text_bytes != size_bytes - offsetof(struct answer, text) ||
-	    answer->text[answer->text_bytes - 1] || answer->frame_count > SYMBOL_INLINE_MAX)
-		return false;
-	for (uint32_t i = 0; i < answer->frame_count; i++)
-		if (answer->frames[i].function >= answer->text_bytes ||
-		    answer->frames[i].file >= answer->text_bytes)
-			return false;
-	return true;
-}
-
 static int receive_answer(struct worker *worker)
 {
 	ssize_t n;
@@ -168,7 +154,8 @@ static int receive_answer(struct worker *worker)
 	do
 		n = recv(worker->socket, &worker->answer, sizeof(worker->answer), 0);
 	while (n < 0 && errno == EINTR);
-	return n > 0 && is_valid(&worker->answer, n) ? 0 : -ECHILD;
+	/* It has read hostile files: its answers are input too. */
+	return n > 0 && answer_is_valid(&worker->answer, n) ? 0 : -ECHILD;
 }
 
 /* Sends the question, with the module's file unless the process has that already. */

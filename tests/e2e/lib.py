@@ -443,6 +443,7 @@ def main():
     directory = tempfile.mkdtemp(prefix="pinch-e2e-")
     os.chmod(directory, 0o755)
     os.environ["TMPDIR"] = directory
+    os.environ["XDG_CACHE_HOME"] = os.path.join(directory, "cache")
     failed = 0
     try:
         for number, (sentence, function) in enumerate(chosen, 1):

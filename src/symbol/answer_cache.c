@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A file is a header, an index sorted by place, and the answers, as the worker sends them. It is
+ * mapped, and an answer looked at when somebody asks for it.
+ */
+#include "symbol/answer_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+
+enum {
+	FILE_BYTES_MAX = 32 << 20,
+	FILES_BYTES_MAX = 128 << 20,	/* of all, when one was written */
+	FILES_MAX = 4096,
+	NAME_BYTES = 2 * BUILD_ID_BYTES_MAX + 16,
+};
+
+struct header {
+	char magic[8];
+	char version[24];	/* of pinch: another one may answer differently */
+	uint64_t checksum;	/* of all that follows the header */
+	uint32_t count;
+	uint32_t reserved;
+};
+
+struct index_entry {
+	uint64_t file_offset;
+	uint32_t at;		/* in the file, a multiple of 8 */
+	uint32_t size_bytes;
+};
+
+/* What is known of a module's places. */
+struct cached {
+	char name[NAME_BYTES];
+	const struct header *file;	/* NULL: there is none */
+	size_t file_bytes;
+	struct added **added;
+	size_t added_count;
+};
+
+struct added {
+	uint64_t file_offset;
+	uint32_t size_bytes;
+	struct answer answer;		/* as much of it as there is */
+};
+
+struct answer_cache {
+	int directory;			/* -1: none */
+	struct table *modules;		/* by number + 1 */
+};
+
+static size_t answer_bytes(const struct answer *answer)
+{
+	return offsetof(struct answer, text) + answer->text_bytes;
+}
+
+static size_t aligned(size_t size_bytes)
+{
+	return (size_bytes + 7) & ~(size_t)7;
+}
+
+static uint64_t checksum(const void *bytes, size_t size_bytes)
+{
+	const char *at = bytes;
+	uint64_t sum = size_bytes, word;
+
+	for (size_t i = 0; i + sizeof(word) <= size_bytes; i += sizeof(word)) {
+		memcpy(&word, at + i, sizeof(word));
+		sum = hash_u64(sum ^ word);
+	}
+	return sum;
+}
+
+static struct header header_new(void)
+{
+	struct header header = { .magic = "pinchsym" };
+
+	snprintf(header.version, sizeof(header.version), "%s", PINCH_VERSION);
+	return header;
+}
+
+/* --- Where ---------------------------------------------------------------------------------- */
+
+/* A directory that nobody else may write to; made when it is missing. -1: there is none. */
+static int open_own(int parent, const char *path, mode_t mode)
+{
+	struct stat status;
+	int fd;
+
+	mkdirat(parent, path, mode);
+	fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &status) || status.st_uid != geteuid() ||
+			status.st_mode & (S_IWGRP | S_IWOTH))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static int open_directory(void)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int parent = -1, fd = -1;
+	char path[4096];
+
+	if (cache && cache[0] == '/')
+		snprintf(path, sizeof(path), "%s", cache);
+	else if (home && home[0] == '/')
+		snprintf(path, sizeof(path), "%s/.cache", home);
+	else
+		return -1;
+	parent = open_own(AT_FDCWD, path, 0755);
+	if (parent >= 0) {
+		fd = open_own(parent, "pinch", 0700);
+		close(parent);
+	}
+	return fd;
+}
+
+/* --- Reading -------------------------------------------------------------------------------- */
+
+static const struct index_entry *index_of(const struct header *file)
+{
+	return (const struct index_entry *)(file + 1);
+}
+
+static bool is_whole(const struct header *file, size_t file_bytes)
+{
+	struct header expected = header_new();
+	size_t begin = sizeof(*file) + (size_t)file->count * sizeof(struct index_entry);
+
+	if (memcmp(file->magic, expected.magic, sizeof(file->magic)) ||
+	    memcmp(file->version, expected.version, sizeof(file->version)) ||
+	    file->count > file_bytes / sizeof(struct index_entry) || begin > file_bytes ||
+	    file->checksum != checksum(file + 1, file_bytes - sizeof(*file)))
+		return false;
+	for (uint32_t i = 0; i < file->count; i++) {
+		const struct index_entry *entry = &index_of(file)[i];
+
+		if (entry->at < begin || entry->at % 8 || entry->at > file_bytes ||
+		    entry->size_bytes > file_bytes - entry->at ||
+		    entry->size_bytes <= offsetof(struct answer, text))
+			return false;
+	}
+	return true;
+}
+
+static void open_file(const struct answer_cache *cache, struct cached *cached)
+{
+	int fd = openat(cache->directory, cached->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat status;
+	void *file;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	    status.st_size >= (off_t)sizeof(struct header) && status.st_size <= FILE_BYTES_MAX &&
+	    status.st_size % 8 == 0) {
+		/* Whoever writes it anew makes another file. */
+		file = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (file != MAP_FAILED && is_whole(file, status.st_size)) {
+			cached->file = file;
+			cached->file_bytes = status.st_size;
+		} else if (file != MAP_FAILED) {
+			munmap(file, status.st_size);
+		}
+	}
+	close(fd);
+}
+
+/* NULL for a module that has no build-id, or when nothing is kept at all. */
+static struct cached *cached_get(struct answer_cache *cache, const struct module *module)
+{
+	struct cached *cached;
+
+	if (cache->directory < 0 || !module->build_id.size_bytes)
+		return NULL;
+	cached = table_find(cache->modules, (uint64_t)module->number + 1);
+	if (cached)
+		return cached;
+	cached = xcalloc(1, sizeof(*cached));
+	for (uint32_t i = 0; i < module->build_id.size_bytes; i++)
+		snprintf(cached->name + 2 * i, 3, "%02x", module->build_id.bytes[i]);
+	table_put(cache->modules, (uint64_t)module->number + 1, cached);
+	open_file(cache, cached);
+	return cached;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module,
+				       uint64_t file_offset)
+{
+	struct cached *cached = cached_get(cache, module);
+	const struct index_entry *entry;
+	const struct answer *answer;
+
+	if (!cached || !cached->file)
+		return NULL;
+	entry = bsearch(&file_offset, index_of(cached->file), cached->file->count, sizeof(*entry),
+			compare_places);
+	if (!entry)
+		return NULL;
+	answer = (const struct answer *)((const char *)cached->file + entry->at);
+	return answer_is_valid(answer, entry->size_bytes) ? answer : NULL;
+}
+
+/* --- Writing -------------------------------------------------------------------------------- */
+
+void answer_cache_add(struct answer_cache *cache, const struct module *module,
+		      uint64_t file_offset, const struct answer *answer)
+{
+	struct cached *cached = cached_get(cache, module);
+	size_t size_bytes = answer_bytes(answer);
+	struct added *added;
+
+	if (!cached || answer->flags || !answer->frame_count)
+		return;
+	added = xcalloc(1, offsetof(struct added, answer) + size_bytes);
+	added->file_offset = file_offset;
+	added->size_bytes = size_bytes;
+	memcpy(&added->answer, answer, size_bytes);
+	cached->added = xrealloc(cached->added, cached->added_count + 1, sizeof(*cached->added));
+	cached->added[cached->added_count++] = added;
+}
+
+/* An answer to be written, and where it lies now. */
+struct kept {
+	uint64_t file_offset;
+	const void *answer;
+	uint32_t size_bytes;
+};
+
+/* The old ones and the new ones, sorted; returns how many of them fit. */
+static size_t collect(const struct cached *cached, struct kept *kept)
+{
+	size_t count = 0, file_bytes = sizeof(struct header), i;
+
+	for (i = 0; i < cached->added_count; i++)
+		kept[count++] = (struct kept){ cached->added[i]->file_offset,
+					       &cached->added[i]->answer,
+					       cached->added[i]->size_bytes };
+	for (i = 0; cached->file && i < cached->file->count; i++) {
+		const struct index_entry *entry = &index_of(cached->file)[i];
+
+		kept[count++] = (struct kept){ entry->file_offset,
+					       (const char *)cached->file + entry->at,
+					       entry->size_bytes };
+	}
+	/* The new ones come first: what was asked for today is asked for tomorrow. */
+	for (i = 0; i < count; i++) {
+		file_bytes += sizeof(struct index_entry) + aligned(kept[i].size_bytes);
+		if (file_bytes > FILE_BYTES_MAX)
+			break;
+	}
+	qsort(kept, i, sizeof(*kept), compare_places);
+	return i;
+}
+
+static char *make_file(const struct cached *cached, size_t *file_bytes)
+{
+	size_t room = cached->added_count + (cached->file ? cached->file->count : 0);
+	struct kept *kept = xcalloc(room, sizeof(*kept));
+	size_t count = collect(cached, kept), at;
+	struct index_entry *index;
+	struct header *header;
+	char *file;
+
+	at = sizeof(*header) + count * sizeof(*index);
+	*file_bytes = at;
+	for (size_t i = 0; i < count; i++)
+		*file_bytes += aligned(kept[i].size_bytes);
+	file = xcalloc(1, *file_bytes);
+	header = (struct header *)file;
+	*header = header_new();
+	header->count = count;
+	index = (struct index_entry *)(header + 1);
+	for (size_t i = 0; i < count; i++) {
+		index[i] = (struct index_entry){ kept[i].file_offset, at, kept[i].size_bytes };
+		memcpy(file + at, kept[i].answer, kept[i].size_bytes);
+		at += aligned(kept[i].size_bytes);
+	}
+	header->checksum = checksum(header + 1, *file_bytes - sizeof(*header));
+	free(kept);
+	return file;
+}
+
+static void write_file(const struct answer_cache *cache, const struct cached *cached)
+{
+	char name[NAME_BYTES + 32];
+	size_t file_bytes;
+	char *file = make_file(cached, &file_bytes);
+	int fd;
+
+	snprintf(name, sizeof(name), ".%s.%d", cached->name, getpid());
+	fd = openat(cache->directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd >= 0) {
+		/* A full disk is no reason to complain of a cache. */
+		bool is_written = write(fd, file, file_bytes) == (ssize_t)file_bytes;
+
+		if (close(fd) || !is_written ||
+		    renameat(cache->directory, name, cache->directory, cached->name))
+			unlinkat(cache->directory, name, 0);
+	}
+	free(file);
+}
+
+struct old_file {
+	int64_t modified_ns;
+	off_t size_bytes;
+	char name[NAME_MAX + 1];
+};
+
+static int compare_ages(const void *a, const void *b)
+{
+	const struct old_file *x = a, *y = b;
+
+	return (x->modified_ns > y->modified_ns) - (x->modified_ns < y->modified_ns);
+}
+
+/* Deletes the files that were written the longest ago, while there are too many bytes of them. */
+static void evict(const struct answer_cache *cache)
+{
+	struct old_file *files = xcalloc(FILES_MAX, sizeof(*files));
+	DIR *directory = fdopendir(dup(cache->directory));
+	off_t total_bytes = 0;
+	struct dirent *entry;
+	size_t count = 0;
+
+	if (directory)
+		rewinddir(directory);
+	while (directory && count < FILES_MAX && (entry = readdir(directory))) {
+		struct stat status;
+
+		if (fstatat(cache->directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(status.st_mode))
+			continue;
+		files[count] = (struct old_file){
+			.modified_ns = status.st_mtim.tv_sec * 1000000000ll +
+				       status.st_mtim.tv_nsec,
+			.size_bytes = status.st_size,
+		};
+		snprintf(files[count++].name, sizeof(files->name), "%s", entry->d_name);
+		total_bytes += status.st_size;
+	}
+	if (directory)
+		closedir(directory);
+	qsort(files, count, sizeof(*files), compare_ages);
+	for (size_t i = 0; i < count && total_bytes > FILES_BYTES_MAX; i++) {
+		unlinkat(cache->directory, files[i].name, 0);
+		total_bytes -= files[i].size_bytes;
+	}
+	free(files);
+}
+
+void answer_cache_save(struct answer_cache *cache)
+{
+	bool has_written = false;
+	struct cached *cached;
+	size_t cursor = 0;
+
+	while ((cached = table_next(cache->modules, &cursor))) {
+		if (!cached->added_count)
+			continue;
+		write_file(cache, cached);
+		has_written = true;
+	}
+	if (has_written)
+		evict(cache);
+}
+
+/* --- All of it ------------------------------------------------------------------------------ */
+
+struct answer_cache *answer_cache_new(void)
+{
+	struct answer_cache *cache = xcalloc(1, sizeof(*cache));
+
+	cache->directory = open_directory();
+	cache->modules = table_new();
+	return cache;
+}
+
+void answer_cache_free(struct answer_cache *cache)
+{
+	struct cached *cached;
+	size_t cursor = 0;
+
+	if (!cache)
+		return;
+	while ((cached = table_next(cache->modules, &cursor))) {
+		for (size_t i = 0; i < cached->added_count; i++)
+			free(cached->added[i]);
+		free(cached->added);
+		if (cached->file)
+			munmap((void *)cached->file, cached->file_bytes);
+		free(cached);
+	}
+	table_free(cache->modules);
+	if (cache->directory >= 0)
+		close(cache->directory);
+	free(cache);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Answers of earlier runs, on disk: a file for each build-id in $XDG_CACHE_HOME/pinch or
+ * ~/.cache/pinch. Only whole answers are kept, with lines; what is missing today may be installed
+ * tomorrow. Files are written anew and renamed, so that several runs do not disturb each other; one
+ * that is damaged counts as empty. Without a directory of our own nothing is kept.
+ */
+#pragma once
+
+#include "symbol/answer.h"
+#include "symbol/module.h"
+
+struct answer_cache;
+
+struct answer_cache *answer_cache_new(void);
+void answer_cache_free(struct answer_cache *cache);
+
+/* NULL when it is not there; valid until answer_cache_free(). */
+const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module,
+				       uint64_t file_offset);
+
+void answer_cache_add(struct answer_cache *cache, const struct module *module,
+		      uint64_t file_offset, const struct answer *answer);
+
+/* Writes what was added; leaves out what would be too much. */
+void answer_cache_save(struct answer_cache *cache);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/answer_cache.h"
+
+static char directory[PATH_MAX + 16];
+
+static void remove_all(void)
+{
+	char command[sizeof(directory) + 16];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+	CHECK(!system(command));
+}
+
+static void begin(void)
+{
+	char output[PATH_MAX];
+
+	CHECK(realpath(TEST_OUTPUT, output));
+	snprintf(directory, sizeof(directory), "%s/cache-XXXXXX", output);
+	CHECK(mkdtemp(directory));
+	setenv("XDG_CACHE_HOME", directory, 1);
+}
+
+static struct module module_of(uint32_t number)
+{
+	struct module module = { .number = number, .build_id = { .size_bytes = 20 } };
+
+	memset(module.build_id.bytes, 0x10 + number, 20);
+	return module;
+}
+
+static struct answer answer_of(uint64_t place)
+{
+	struct answer answer = { .function_offset = place & ~15ull, .frame_count = 2 };
+
+	answer.text_bytes = 1 + snprintf(answer.text + 1, 200, "inner%d%cfile%d.c%couter", (int)place,
+					 0, (int)place, 0) + 1;
+	answer.frames[0].function = 1;
+	answer.frames[0].file = 1 + strlen(answer.text + 1) + 1;
+	answer.frames[0].line = place % 1000;
+	return answer;
+}
+
+static bool is_kept(struct answer_cache *cache, const struct module *module, uint64_t place)
+{
+	struct answer expected = answer_of(place);
+	const struct answer *found = answer_cache_find(cache, module, place);
+
+	return found && !memcmp(found, &expected, offsetof(struct answer, text) +
+				expected.text_bytes);
+}
+
+/* One run: asks for the places [from, to), and keeps those that were not there. */
+static uint32_t run(const struct module *module, uint64_t from, uint64_t to)
+{
+	struct answer_cache *cache = answer_cache_new();
+	uint32_t found = 0;
+
+	for (uint64_t place = to; place-- > from; ) {
+		if (is_kept(cache, module, place)) {
+			found++;
+		} else {
+			struct answer answer = answer_of(place);
+
+			CHECK(!answer_cache_find(cache, module, place));
+			answer_cache_add(cache, module, place, &answer);
+		}
+	}
+	answer_cache_save(cache);
+	answer_cache_free(cache);
+	return found;
+}
+
+static void file_of(char *path, size_t room, const struct module *module)
+{
+	size_t length = snprintf(path, room, "%s/pinch/", directory);
+
+	for (uint32_t i = 0; i < module->build_id.size_bytes; i++)
+		length += snprintf(path + length, room - length, "%02x", module->build_id.bytes[i]);
+}
+
+TEST(what_a_run_learnt_the_next_one_knows)
+{
+	struct module one = module_of(1), two = module_of(2);
+
+	begin();
+	CHECK(run(&one, 0, 500) == 0 && run(&one, 0, 500) == 500);
+	CHECK(run(&two, 0, 10) == 0);
+	/* More of the same: the old ones stay. */
+	CHECK(run(&one, 400, 900) == 100 && run(&one, 0, 900) == 900 && run(&two, 0, 10) == 10);
+	remove_all();
+}
+
+TEST(an_answer_that_lacks_something_is_not_kept)
+{
+	struct module module = module_of(1), nameless = module_of(2);
+	struct answer_cache *cache;
+	struct answer answer = answer_of(3);
+
+	begin();
+	cache = answer_cache_new();
+	answer.flags = ANSWER_NO_LINES;
+	answer_cache_add(cache, &module, 3, &answer);
+	answer.flags = 0;
+	answer.frame_count = 0;
+	answer_cache_add(cache, &module, 4, &answer);
+	answer = answer_of(5);
+	nameless.build_id.size_bytes = 0;
+	answer_cache_add(cache, &nameless, 5, &answer);
+	answer_cache_save(cache);
+	answer_cache_free(cache);
+	CHECK(run(&module, 3, 5) == 0);
+	remove_all();
+}
+
+TEST(a_damaged_file_counts_as_empty_and_is_mended)
+{
+	struct module module = module_of(1);
+	char path[sizeof(directory) + 128], byte;
+	struct stat status;
+	int fd;
+
+	begin();
+	file_of(path, sizeof(path), &module);
+	CHECK(run(&module, 0, 20) == 0 && !stat(path, &status));
+	for (off_t at = 0; at < status.st_size; at += 97) {
+		CHECK(run(&module, 0, 20) == 20);
+		fd = open(path, O_RDWR);
+		CHECK(pread(fd, &byte, 1, at) == 1);
+		byte ^= 0x20;
+		CHECK(pwrite(fd, &byte, 1, at) == 1);
+		close(fd);
+		CHECK(run(&module, 0, 20) == 0);
+		CHECK(run(&module, 0, 20) == 20);
+	}
+	CHECK(!truncate(path, status.st_size / 2 & ~7));
+	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
+	CHECK(!truncate(path, 3) && run(&module, 0, 20) == 0);
+	remove_all();
+}
+
+TEST(nothing_is_believed_that_others_may_write)
+{
+	struct module module = module_of(1);
+	char path[sizeof(directory) + 128];
+
+	begin();
+	CHECK(run(&module, 0, 20) == 0);
+	snprintf(path, sizeof(path), "%s/pinch", directory);
+	CHECK(!chmod(path, 0777));
+	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 0);
+	CHECK(!chmod(path, 0700));
+	CHECK(run(&module, 0, 20) == 20);
+	file_of(path, sizeof(path), &module);
+	CHECK(!unlink(path) && !symlink("/dev/zero", path));
+	CHECK(run(&module, 0, 20) == 0);
+	remove_all();
+}
+
+TEST(without_a_place_for_it_nothing_is_kept)
+{
+	struct module module = module_of(1);
+
+	begin();
+	setenv("XDG_CACHE_HOME", "/proc/no such place", 1);
+	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 0);
+	remove_all();
+}
+
+TEST(what_was_written_long_ago_makes_room)
+{
+	struct module module = module_of(1);
+	char path[sizeof(directory) + 128];
+
+	begin();
+	CHECK(run(&module, 0, 20) == 0);
+	for (int i = 0; i < 5; i++) {
+		struct timespec times[2] = { { .tv_sec = 1000 + i }, { .tv_sec = 1000 + i } };
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/pinch/old%d", directory, i);
+		fd = open(path, O_RDWR | O_CREAT, 0600);
+		CHECK(!ftruncate(fd, 40 << 20) && !futimens(fd, times));
+		close(fd);
+	}
+	CHECK(run(&module, 0, 21) == 20);	/* writes */
+	for (int i = 0; i < 5; i++) {
+		snprintf(path, sizeof(path), "%s/pinch/old%d", directory, i);
+		CHECK(!access(path, F_OK) == (i >= 2));
+	}
+	CHECK(run(&module, 0, 21) == 21);
+	remove_all();
+}
