@@ -43,7 +43,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 pyt
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep
-BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev
+BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev chromium
 
 build-packages:
 	@./tools/install-packages $(BUILD_PACKAGES)
@@ -193,7 +193,7 @@ golden-update: all $(TEST_BINARIES)
 
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm
 BENCH_GET_STACK := $O/bench/get_stack
-BENCH_SYMBOLISE := $O/bench/symbolise
+BENCH_TOOLS := $O/bench/symbolise $O/bench/unwind_tables
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
@@ -240,7 +240,7 @@ $O/bench/innodb_oltp: bench/innodb_oltp.c $(LIBMARIADBD)
 		$(LIBMARIADBD) $(LIBMARIADBD_LIBS) -lstdc++
 
 check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(EXAMPLES)
-bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(BENCH_SYMBOLISE) $(INNODB_OLTP)
+bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
@@ -259,7 +259,7 @@ $(BENCH_GET_STACK): bench/get_stack.c $O/gen/bench/get_stack.skel.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(CFLAGS) $(WARN) -I$O/gen -o $@ $< -lbpf
 
-$(BENCH_SYMBOLISE): bench/symbolise.c $O/libpinch.a
+$(BENCH_TOOLS): $O/bench/%: bench/%.c $O/libpinch.a
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
 

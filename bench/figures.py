@@ -207,6 +207,14 @@ def dwarf_rows(rounds):
                                        zip(extra_s("pinch"), extra_s("dwarf"))], ratio, GOAL_DWARF)
 
 
+def table_rows(rounds):
+    for name in rounds[0]:
+        each = [one[name] for one in rounds]
+        yield row_of(f"{name}, {each[0]['tables']} files", [one["s"] for one in each], seconds)
+        yield row_of("  rows", [one["rows"] for one in each], "{:,.0f}".format)
+        yield row_of("  memory in the kernel", [one["bytes"] for one in each], megabytes)
+
+
 def symbol_rows(rounds):
     yield row_of("places", [one["places"] for one in rounds], "{:,.0f}".format)
     yield row_of("frames, with inlined ones", [one["first"]["frames"] for one in rounds],

@@ -29,6 +29,7 @@ STACK_COST = "stack cost"
 STACK_FRAMES = (10, 20, 50, 127)
 DWARF = "call-graph dwarf"
 SYMBOLS = "symbols"
+TABLES = "unwind tables"
 
 
 def say(text):
@@ -201,6 +202,28 @@ def measure_symbols(place, arguments):
     return {"rounds": [{"symbols": one} for one in rounds]}, list(figures.symbol_rows(rounds))
 
 
+def with_libraries(path):
+    """A program and what it is linked with."""
+    done = subprocess.run(["ldd", path], capture_output=True, text=True)
+    words = [word for line in done.stdout.splitlines() for word in line.split()]
+    return [path] + sorted({word for word in words if word.startswith("/")})
+
+
+def measure_tables(place, arguments):
+    programs = {"MariaDB": place.find("mariadbd"), "Chromium": "/usr/lib/chromium/chromium",
+                "a trivial program": place.built("bench/stamp")}
+    rounds = []
+    for _ in range(arguments.rounds):
+        one = {}
+        for name, path in programs.items():
+            if os.path.exists(path):
+                done = subprocess.run([place.built("bench/unwind_tables"), *with_libraries(path)],
+                                      check=True, stdout=subprocess.PIPE)
+                one[name] = json.loads(done.stdout)
+        rounds.append(one)
+    return {"rounds": [{"tables": one} for one in rounds]}, list(figures.table_rows(rounds))
+
+
 def measure_all(place, arguments):
     raw, sections, failed = {}, [], False
     os.environ.pop("DEBUGINFOD_URLS", None)     # a download is no part of the cost
@@ -210,6 +233,7 @@ def measure_all(place, arguments):
     jobs.append((SWITCH_COST, lambda: measure_switches(place, arguments)))
     jobs.append((STACK_COST, lambda: measure_stacks(place, arguments)))
     jobs.append((DWARF, lambda: measure_dwarf(place, arguments)))
+    jobs.append((TABLES, lambda: measure_tables(place, arguments)))
     if os.path.exists(os.path.join(arguments.build_dir, "bench/innodb_oltp")):
         jobs.append((SYMBOLS, lambda: measure_symbols(place, arguments)))
     for name, job in jobs:
@@ -250,7 +274,7 @@ def write_json(path, raw, sections, before):
 
 def parse():
     names = [workload.name for workload in WORKLOADS] + [
-        SWITCH_COST, STACK_COST, DWARF, SYMBOLS, "stencil_mpi", "innodb_oltp"]
+        SWITCH_COST, STACK_COST, DWARF, TABLES, SYMBOLS, "stencil_mpi", "innodb_oltp"]
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
     add("--build-dir", default="build", metavar="DIR", help="where make builds (build)")
