@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "symbol/jit_dump.h"
+#include "symbol/maps_file.h"
 #include "symbol/open_file.h"
 
 enum {
@@ -22,12 +24,13 @@ enum {
 struct line {
 	uint64_t start, end;
 	uint64_t reach;		/* highest end of this line and those sorted before it */
-	uint32_t name_at;	/* place in the file */
+	uint64_t name_at;	/* place in the file */
 	uint32_t order;		/* in the file: code that is compiled anew replaces the old */
 };
 
 struct perf_map {
 	int fd;
+	bool is_dump;
 	struct line *lines;	/* sorted by start */
 	size_t count, room;
 	uint64_t read_bytes;	/* whole lines seen up to there */
@@ -39,6 +42,7 @@ struct perf_map *perf_map_new(int fd)
 	struct perf_map *map = xcalloc(1, sizeof(*map));
 
 	map->fd = fd;
+	map->is_dump = jit_dump_is(fd);
 	perf_map_refresh(map);
 	return map;
 }
@@ -78,6 +82,35 @@ static int read_status(uint32_t pid, uid_t *uid, uint32_t *own_pid)
 	return has_uid ? 0 : -ENOENT;
 }
 
+/* What a process has mapped, that may be its jit-PID.dump. */
+struct dump_search {
+	char name[32];
+	char *path;
+};
+
+static void on_mapped(void *data, const struct module_identity *identity,
+		      uint64_t file_offset __attribute__((unused)))
+{
+	const char *slash = strrchr(identity->path, '/');
+	struct dump_search *search = data;
+
+	if (slash && !strcmp(slash + 1, search->name) && !search->path)
+		search->path = xstrdup(identity->path);
+}
+
+static int open_dump(uint32_t pid, uint32_t own_pid)
+{
+	struct dump_search search = { .path = NULL };
+	int fd = -ENOENT;
+
+	snprintf(search.name, sizeof(search.name), "jit-%u.dump", own_pid);
+	maps_file_read(pid, on_mapped, &search);
+	if (search.path)
+		fd = file_open_in_root(pid, search.path, false);
+	free(search.path);
+	return fd;
+}
+
 int perf_map_open(uint32_t pid, struct perf_map **out)
 {
 	char path[64];
@@ -90,6 +123,8 @@ int perf_map_open(uint32_t pid, struct perf_map **out)
 		return err;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", own_pid);
 	fd = file_open_in_root(pid, path, false);
+	if (fd == -ENOENT)
+		fd = open_dump(pid, own_pid);
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &status) || (status.st_uid != uid && status.st_uid)) {
@@ -118,6 +153,24 @@ static const char *parse_hex(const char *text, const char *end, uint64_t *value)
 	return text == digits ? NULL : text;
 }
 
+static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, uint64_t name_at)
+{
+	if (!size_bytes || start + size_bytes < start)
+		return;
+	if (map->count == LINES_MAX) {
+		map->dropped++;
+		return;
+	}
+	if (map->count == map->room) {
+		map->room = map->room ? map->room * 2 : 256;
+		map->lines = xrealloc(map->lines, map->room, sizeof(*map->lines));
+	}
+	map->lines[map->count] = (struct line){
+		.start = start, .end = start + size_bytes, .name_at = name_at, .order = map->count,
+	};
+	map->count++;
+}
+
 /* "START SIZE NAME", all hexadecimal but the name, which may have spaces. */
 static void add_line(struct perf_map *map, const char *text, size_t length, uint64_t at)
 {
@@ -130,21 +183,7 @@ static void add_line(struct perf_map *map, const char *text, size_t length, uint
 	next = parse_hex(next, end, &size_bytes);
 	if (!next || next == end || *next++ != ' ' || next == end)
 		return;
-	if (!size_bytes || start + size_bytes < start)
-		return;
-	if (map->count == LINES_MAX) {
-		map->dropped++;
-		return;
-	}
-	if (map->count == map->room) {
-		map->room = map->room ? map->room * 2 : 256;
-		map->lines = xrealloc(map->lines, map->room, sizeof(*map->lines));
-	}
-	map->lines[map->count] = (struct line){
-		.start = start, .end = start + size_bytes,
-		.name_at = at + (next - text), .order = map->count,
-	};
-	map->count++;
+	add_code(map, start, size_bytes, at + (next - text));
 }
 
 /* Takes in the whole lines of a piece of the file; the bytes that they are. */
@@ -170,11 +209,10 @@ static int by_start(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-void perf_map_refresh(struct perf_map *map)
+static void read_lines(struct perf_map *map)
 {
 	char *bytes = xcalloc(STEP_BYTES, 1);
-	size_t count = map->count, used;
-	uint64_t reach = 0;
+	size_t used;
 	ssize_t n;
 
 	while (map->read_bytes < FILE_BYTES_MAX &&
@@ -185,6 +223,25 @@ void perf_map_refresh(struct perf_map *map)
 		map->read_bytes += used;
 	}
 	free(bytes);
+}
+
+static void read_dump(struct perf_map *map)
+{
+	struct jit_dump_code code;
+
+	while (jit_dump_next(map->fd, &map->read_bytes, &code))
+		add_code(map, code.start, code.size_bytes, code.name_at);
+}
+
+void perf_map_refresh(struct perf_map *map)
+{
+	size_t count = map->count;
+	uint64_t reach = 0;
+
+	if (map->is_dump)
+		read_dump(map);
+	else
+		read_lines(map);
 	if (map->count == count)
 		return;
 	qsort(map->lines, map->count, sizeof(*map->lines), by_start);

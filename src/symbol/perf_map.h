@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /tmp/perf-PID.map: names that a JIT compiler writes for its code. Only places are kept in memory;
- * a name is read from the file when it is asked for.
+ * /tmp/perf-PID.map, or a jit-PID.dump that the process has mapped: names that a JIT compiler writes
+ * for its code. Only places are kept in memory; a name is read from the file when it is asked for.
  */
 #pragma once
 

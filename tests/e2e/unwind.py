@@ -46,6 +46,15 @@ setInterval(() => {
 console.log("ready");
 """
 
+NODE_COMPUTE = """
+function fibonacci(n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+const word = new Int32Array(new SharedArrayBuffer(4));
+for (let i = 0, sum = 0; i < 300; i++) {
+  sum += fibonacci(25);
+  Atomics.wait(word, 0, 0, 1);
+}
+"""
+
 JAVA = """
 import java.util.*;
 public class Work {
@@ -152,6 +161,15 @@ def python():
 @test("Node.js: the stacks of its threads are libdwfl's, generated code included")
 def node():
     probe_runtime([installed("node"), "-e", NODE], 60)
+
+
+@test("Node.js: functions that it compiles have the names that its jitdump tells")
+def node_names():
+    with open("compute.js", "w") as file:
+        file.write(NODE_COMPUTE)
+    report = run(installed("node"), "--perf-prof", "compute.js", options=["--nmin", 100]).report
+    names = {f["function"] for path in report["paths"] for f in path["functions"]}
+    assert any("fibonacci" in name for name in names), names
 
 
 @test("Java: the stacks of its threads are libdwfl's, generated code included")

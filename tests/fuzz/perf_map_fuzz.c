@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bytes are a JIT compiler's symbol file, read in two pieces. Every name found is one that
+ * The bytes are a JIT compiler's symbol file, or, when they begin with an odd one, the records of a
+ * jitdump; read in two pieces. Every name found is one that
  * the file has, and begins no later than the address asked for.
  */
 #include <stdint.h>
@@ -15,8 +16,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
 	int fd = memfd_create("perf.map", MFD_CLOEXEC);
 	size_t half = size_bytes / 2;
+	static const uint32_t header[10] = { 0x4a695444, 1, sizeof(header), 62 };
 	struct perf_map *map;
 
+	if (fd >= 0 && size_bytes && bytes[0] & 1 &&
+	    write(fd, header, sizeof(header)) != sizeof(header))
+		abort();
 	if (fd < 0 || write(fd, bytes, half) != (ssize_t)half)
 		abort();
 	map = perf_map_new(dup(fd));

@@ -168,3 +168,45 @@ TEST(only_a_regular_file_of_the_right_owner_is_trusted)
 		skip();
 	CHECK(open_own(prepare_foreign) == -EPERM);
 }
+
+/* --- jitdump ---------------------------------------------------------------------------------- */
+
+static void write_record(int fd, uint32_t kind, uint64_t begin, uint64_t size_bytes,
+			 const char *function)
+{
+	struct {
+		uint32_t kind, total_bytes;
+		uint64_t timestamp;
+		uint32_t pid, tid;
+		uint64_t address, start, size_bytes, index;
+	} record = { .kind = kind, .start = begin, .size_bytes = size_bytes };
+	uint32_t name_bytes = strlen(function) + 1;
+
+	record.total_bytes = sizeof(record) + name_bytes + 4;
+	CHECK(write(fd, &record, sizeof(record)) == sizeof(record));
+	CHECK(write(fd, function, name_bytes) == name_bytes && write(fd, "code", 4) == 4);
+}
+
+TEST(a_jitdump_is_read_as_far_as_it_is_written)
+{
+	static const uint32_t header[10] = { 0x4a695444, 1, sizeof(header), 62 };
+	int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	struct perf_map *map;
+	uint32_t half[4] = { 0, 100 };
+
+	CHECK(fd >= 0 && write(fd, header, sizeof(header)) == sizeof(header));
+	write_record(fd, 0, 0x7f0010, 0x20, "int Main.work(int)");
+	write_record(fd, 2, 0x7f0010, 0x20, "debug information");
+	write_record(fd, 0, 0x7f0040, 0x10, "other");
+	map = perf_map_new(dup(fd));
+	CHECK(is_at(map, 0x7f0018, "int Main.work(int)") && start == 0x7f0010);
+	CHECK(is_at(map, 0x7f004f, "other") && is_at(map, 0x7f0050, NULL));
+	write_record(fd, 0, 0x7f0010, 0x8, "compiled anew");
+	CHECK(write(fd, half, sizeof(half)) == sizeof(half));
+	perf_map_refresh(map);
+	CHECK(is_at(map, 0x7f0010, "compiled anew") && is_at(map, 0x7f0018, "int Main.work(int)"));
+	perf_map_refresh(map);
+	CHECK(is_at(map, 0x7f0010, "compiled anew") && !perf_map_dropped(map));
+	perf_map_close(map);
+	close(fd);
+}
