@@ -32,6 +32,7 @@ enum unwind_cfa {
 	UNWIND_RBP_DEREF,	/* *(rbp + offset) */
 	UNWIND_REGISTER,	/* another one, in the low 4 bits of the offset; innermost frames only */
 	UNWIND_PLT,		/* rsp + 8, and 8 more once (rip & 15) >= offset */
+	UNWIND_RSP_BYTES,	/* rsp + offset: what calls nothing need not align its stack */
 	UNWIND_SIGNAL,		/* a signal handler's: *(rsp + 160) holds rsp, + 168 rip, + 120 rbp */
 };
 
@@ -45,7 +46,8 @@ enum unwind_rbp {
 
 /*
  * A rule: the kind of CFA in bits 0-3, of rbp in 4-5, rbp's offset in 6-12, the CFA's in 13-31.
- * Offsets are signed, in units of 8 bytes but for UNWIND_PLT and UNWIND_REGISTER.
+ * Offsets are signed, in units of 8 bytes but for UNWIND_PLT, UNWIND_REGISTER and
+ * UNWIND_RSP_BYTES.
  */
 enum {
 	UNWIND_RBP_SHIFT = 4,

@@ -144,6 +144,9 @@ static __always_inline bool cfa_find(struct unwind *u, __u32 rule, __u64 *cfa)
 	case UNWIND_RSP:
 		*cfa = u->sp + offset * WORD_BYTES;
 		return true;
+	case UNWIND_RSP_BYTES:
+		*cfa = u->sp + offset;
+		return true;
 	case UNWIND_RBP:
 		*cfa = u->bp + offset * WORD_BYTES;
 		return true;

@@ -134,6 +134,9 @@ static uint32_t encode_cfa(const struct rule_place *cfa)
 	} else if (cfa->kind == RULE_REGISTER && cfa->reg < RULE_REGISTER_RA) {
 		kind = UNWIND_REGISTER;
 	}
+	if (kind == UNWIND_RSP && offset % UNIT_BYTES)
+		return fits(offset, UNWIND_OFFSET_BITS)
+			? rule_make(UNWIND_RSP_BYTES, offset, 0, 0) : 0;
 	if (kind == UNWIND_NONE || offset % UNIT_BYTES)
 		return 0;
 	offset /= UNIT_BYTES;

@@ -78,7 +78,11 @@ static uint32_t expect_cfa(const Dwarf_Op *ops, size_t count)
 		return ops_are(ops, count, atoms, 9) && ops[0].number == 8
 			? rule_make(UNWIND_PLT, ops[4].atom - DW_OP_lit0, 0, 0) : 0;
 	}
-	if (!count || !op_register(&ops[0], &reg, &offset) || !in_offset_range(offset))
+	if (!count || !op_register(&ops[0], &reg, &offset))
+		return 0;
+	if (count == 1 && reg == 7 && offset % 8 && in_offset_range(offset * 8))
+		return rule_make(UNWIND_RSP_BYTES, offset, 0, 0);
+	if (!in_offset_range(offset))
 		return 0;
 	if (count == 1 && reg == 7)
 		return rule_make(UNWIND_RSP, offset / 8, 0, 0);
@@ -381,6 +385,21 @@ TEST(a_push_moves_the_frame_and_saves_rbp)
 	CHECK(unwind_table_find(&table, 0x10404) == rule_make(UNWIND_RBP, 2, UNWIND_RBP_AT_CFA, -2));
 	CHECK(unwind_table_find(&table, 0x1041f) == rule_make(UNWIND_RBP, 2, UNWIND_RBP_AT_CFA, -2));
 	CHECK(!unwind_table_find(&table, 0x10420) && !unwind_table_find(&table, 0x103ff));
+	unwind_table_fini(&table);
+}
+
+TEST(a_stack_need_not_be_aligned)
+{
+	/* As clang makes it of a function with one char that calls nothing: sub $1,%rsp. */
+	static const uint8_t bytes[] = {
+		CIE, FDE(20, 24), 0x44, 0x0e, 9, 0x50, 0x0e, 8, 0, 0, 0, 0, 0, 0, 0,
+	};
+	struct cfi_counts counts;
+	struct unwind_table table = build(bytes, sizeof(bytes), &counts);
+
+	CHECK(unwind_table_find(&table, 0x10404) ==
+	      rule_make(UNWIND_RSP_BYTES, 9, UNWIND_RBP_SAME, 0));
+	CHECK(unwind_table_find(&table, 0x10414) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
 	unwind_table_fini(&table);
 }
 
