@@ -348,13 +348,9 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 		const struct unwind_segment *segment = &module->segments[s];
 		uint64_t bias;
 
-		/* A mapping begins at a page, which may be before the segment does. */
-		if (mapping->file_offset >= segment->file_offset + segment->size_bytes ||
-		    mapping->file_offset + (mapping->end - mapping->start) <= segment->file_offset)
+		if (!unwind_segment_bias(segment, mapping->start, mapping->end,
+					 mapping->file_offset, &bias))
 			continue;
-		/* Memory address less the file's. */
-		bias = mapping->start - (mapping->file_offset - segment->file_offset +
-					 segment->address);
 		for (uint32_t p = 0; p < module->part_count; p++) {
 			const struct part *part = &module->parts[p];
 			uint64_t begin = max3(part->base, segment->address, mapping->start - bias);

@@ -98,15 +98,12 @@ int unwind_file_read(int fd, struct unwind_file *file)
 	return err;
 }
 
-bool unwind_file_address(const struct unwind_file *file, uint64_t file_offset, uint64_t *address)
+bool unwind_segment_bias(const struct unwind_segment *segment, uint64_t start, uint64_t end,
+			 uint64_t file_offset, uint64_t *bias)
 {
-	for (uint32_t i = 0; i < file->segment_count; i++) {
-		const struct unwind_segment *segment = &file->segments[i];
-
-		if (file_offset - segment->file_offset < segment->size_bytes) {
-			*address = file_offset - segment->file_offset + segment->address;
-			return true;
-		}
-	}
-	return false;
+	if (file_offset >= segment->file_offset + segment->size_bytes ||
+	    file_offset + (end - start) <= segment->file_offset)
+		return false;
+	*bias = start - (file_offset - segment->file_offset + segment->address);
+	return true;
 }

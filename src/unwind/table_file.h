@@ -28,5 +28,9 @@ int unwind_file_write(const struct unwind_file *file, int fd);
 /* Reads what another process has written, from the beginning. -EINVAL: it makes no sense. */
 int unwind_file_read(int fd, struct unwind_file *file);
 
-/* The address, as the file has it, of a byte of it; false when no segment has it. */
-bool unwind_file_address(const struct unwind_file *file, uint64_t file_offset, uint64_t *address);
+/*
+ * What an address in memory is more than the file's, where the mapping from start to end shows the
+ * segment; false when it does not. It begins at a page, which may be before the segment does.
+ */
+bool unwind_segment_bias(const struct unwind_segment *segment, uint64_t start, uint64_t end,
+			 uint64_t file_offset, uint64_t *bias);

@@ -311,16 +311,27 @@ static int written(const struct unwind_file *file, struct unwind_file *back)
 TEST(what_is_written_is_read)
 {
 	struct unwind_file file = some_file(), back;
-	uint64_t address;
 
 	CHECK(!written(&file, &back));
 	CHECK(back.table.row_count == 4 && back.segment_count == 2);
 	CHECK(!memcmp(back.table.rows, some_rows, sizeof(some_rows)));
 	CHECK(unwind_table_find(&back.table, 0x1006) == 5 && !unwind_table_find(&back.table, 0x1007));
-	CHECK(unwind_file_address(&back, 0x5010, &address) && address == 0x9010);
-	CHECK(!unwind_file_address(&back, 0x5080, &address));
-	CHECK(!unwind_file_address(&back, 0x1fff, &address));
 	unwind_file_fini(&back);
+}
+
+TEST(a_mapping_may_begin_before_its_segment)
+{
+	/* As lld makes them: the page is that of what lies before in the file, too. */
+	struct unwind_segment segment = { 0xf20, 0x201f20, 0x1030 };
+	uint64_t bias;
+
+	CHECK(unwind_segment_bias(&segment, 0x7f0000000000, 0x7f0000002000, 0, &bias));
+	CHECK(bias == 0x7f0000000000 - 0x201000);
+	CHECK(unwind_segment_bias(&segment, 0x7f0000000000, 0x7f0000001000, 0x1000, &bias));
+	CHECK(bias == 0x7f0000000000 - 0x202000);
+	CHECK(!unwind_segment_bias(&segment, 0x7f0000000000, 0x7f0000001000, 0x2000, &bias));
+	segment.file_offset += 0x1000;
+	CHECK(!unwind_segment_bias(&segment, 0x7f0000000000, 0x7f0000001000, 0, &bias));
 }
 
 TEST(what_makes_no_sense_is_refused)

@@ -136,41 +136,55 @@ static struct loaded *module_get(const char *path)
 	return module;
 }
 
-static size_t add_ranges(const struct loaded *module, uint64_t start, uint64_t end,
-			 uint64_t file_offset, struct unwind_range *ranges, size_t count)
-{
-	const struct unwind_table *table = &module->file.table;
-	uint64_t address, base;
+static struct unwind_range ranges[RANGES_MAX];
+static size_t range_count;
 
-	if (!unwind_file_address(&module->file, file_offset, &address))
-		return count;
-	for (base = table->base; base < table->base + table->size_bytes; ) {
+/* The parts of a table, from begin to end as the file has addresses. */
+static void add_parts(const struct unwind_table *table, uint64_t begin, uint64_t end, uint64_t bias)
+{
+	for (uint64_t base = table->base; base < table->base + table->size_bytes; ) {
 		struct unwind_part part = unwind_part_at(table, base, UNWIND_CHUNK_UNITS);
 		uint64_t part_end = base + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS);
-		uint64_t bias = start - address;
 		struct unwind_range range = {
-			.begin = base + bias > start ? base + bias : start,
-			.end = part_end + bias < end ? part_end + bias : end,
+			.begin = (base > begin ? base : begin) + bias,
+			.end = (part_end < end ? part_end : end) + bias,
 			.bias = base + bias, .block_count = part.block_count,
 		};
 
-		if (range.begin < range.end && count < RANGES_MAX) {
+		if (range.begin < range.end && range_count < RANGES_MAX) {
 			range.table = take_units(part.block_count + part.row_count);
 			unwind_part_write(table, &part, units_at(range.table));
-			ranges[count++] = range;
+			ranges[range_count++] = range;
 		}
 		base = part_end;
 	}
-	return count;
+}
+
+static void add_ranges(const struct unwind_file *file, uint64_t start, uint64_t end,
+		       uint64_t file_offset)
+{
+	for (uint32_t i = 0; i < file->segment_count; i++) {
+		const struct unwind_segment *segment = &file->segments[i];
+		uint64_t first, last, bias;
+
+		if (!unwind_segment_bias(segment, start, end, file_offset, &bias))
+			continue;
+		first = start - bias;
+		last = end - bias;
+		if (first < segment->address)
+			first = segment->address;
+		if (last > segment->address + segment->size_bytes)
+			last = segment->address + segment->size_bytes;
+		add_parts(&file->table, first, last, bias);
+	}
 }
 
 static void load_space(void)
 {
-	static struct unwind_range ranges[RANGES_MAX];
 	char path[64], line[1024];
-	size_t count = 0;
 	FILE *maps;
 
+	range_count = 0;
 	chunk_count = 0;
 	used_units = UNWIND_CHUNK_UNITS;
 	snprintf(path, sizeof(path), "/proc/%d/maps", target);
@@ -185,16 +199,16 @@ static void load_space(void)
 			continue;
 		module = module_get(name);
 		if (module && module->has_table)
-			count = add_ranges(module, start, end, offset, ranges, count);
+			add_ranges(&module->file, start, end, offset);
 	}
 	if (maps)
 		fclose(maps);
-	if (!count)
+	if (!range_count)
 		return;
-	space.ranges = take_units(count * sizeof(*ranges) / sizeof(uint64_t));
-	space.range_count = count;
+	space.ranges = take_units(range_count * sizeof(*ranges) / sizeof(uint64_t));
+	space.range_count = range_count;
 	space.version++;
-	memcpy(units_at(space.ranges), ranges, count * sizeof(*ranges));
+	memcpy(units_at(space.ranges), ranges, range_count * sizeof(*ranges));
 }
 
 /* --- Both ways --------------------------------------------------------------------------------- */
