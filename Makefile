@@ -42,7 +42,7 @@ BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-de
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace dwz libdebuginfod1 \
-	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep
+	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev chromium
 
 build-packages:
@@ -158,7 +158,7 @@ $(BPF_TESTS): $O/tests/%: tests/unit/%.c $(BPF_HOST_O)
 	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< \
 		$(BPF_HOST_O) -lcmocka
 
-# The unwinder of the BPF programs on other processes, for tests/e2e/unwind.py.
+# The unwinder of the BPF programs on other processes, for tests/e2e/unwind*.py.
 $O/tests/unwind_probe: tests/unwind/probe.c $O/tests/bpf/state.o $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -Isrc -MMD -MP -MF $@.d \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shim_X notes where a call of X returns to, as its kind of entry that may be followed by an equal
- * one, and jumps to X, whose stack is as if it had been called. Only r10 and r11 change, which no
- * function gets arguments in.
+ * shim_X puts the address that a call of X returns to on the shadow stack and jumps to X, whose
+ * stack is as if it had been called. The entry is a SHADOW_TAIL: what X jumps to in its last
+ * instruction tells the same address again. Only r10 and r11 change, which no function gets
+ * arguments in.
  */
 	.text
 

@@ -36,7 +36,7 @@ enum { SHADOW_MAX = 4096, SHADOW_VALUES = 16, SHADOW_ALTSTACK_BYTES = 32 << 20 }
 /* The numbers are known to shadow.S and to unwind_truth.py. */
 enum {
 	SHADOW_CALL = 0,
-	SHADOW_TAIL = 1,	/* its function's last statement is a call; or it is a jump to libc */
+	SHADOW_TAIL = 1,	/* its function's last statement is a call, or is a jump to libc */
 	SHADOW_EXACT = 2,	/* where a signal was taken, not where a call returns to */
 };
 
@@ -112,7 +112,8 @@ int main(void);
 static void shadow_print(const char *word, void *address, long kind)
 {
 	char line[64];
-	int bytes = snprintf(line, sizeof(line), "%s %#lx %ld\n", word, (unsigned long)address, kind);
+	int bytes = snprintf(line, sizeof(line), "%s %#lx %ld\n", word, (unsigned long)address,
+			     kind);
 
 	if (write(1, line, bytes) != bytes)
 		_exit(3);
@@ -122,6 +123,7 @@ SHADOW_APART void shadow_block(void)
 {
 	char byte;
 
+	shadow_print("pid", (void *)(long)getpid(), 0);
 	shadow_print("main", (void *)main, 0);
 	shadow_print("library", shadow_library, 0);
 	shadow_print("frame", __builtin_return_address(0), SHADOW_CALL);
