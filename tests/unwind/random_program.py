@@ -175,9 +175,11 @@ class Program:
     def attributes(self):
         """What makes a function keep other registers, or align its stack."""
         names = ["force_align_arg_pointer"]
-        if not self.is_cxx:
-            names += ["preserve_most"] if self.is_clang else ["ms_abi", 'optimize("O0")',
-                                                               'optimize("O2")']
+        if self.is_clang and not self.is_cxx and not self.has_library:
+            # It keeps r10, too, which ld.so changes when it binds a function late.
+            names.append("preserve_most")
+        elif not self.is_clang and not self.is_cxx:
+            names += ["ms_abi", 'optimize("O0")', 'optimize("O2")']
         return names
 
     def called_kind(self):
