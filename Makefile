@@ -29,6 +29,7 @@ help:
 	@echo "make demo       install what is missing, build, and trace the bundled sample"
 	@echo "make check      install what is missing, build, and run every test (as root)"
 	@echo "make test       the tests that need neither root nor BPF"
+	@echo "make check-kernels   the end-to-end tests on Debian's kernels, emulated; KERNELS=6.12-rt for one"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60)"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
@@ -43,6 +44,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 pyt
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld
+KERNEL_PACKAGES := qemu-system-x86
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev chromium
 
 build-packages:
@@ -50,6 +52,10 @@ build-packages:
 
 test-packages:
 	@./tools/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
+
+# Without qemu the test that wants it is skipped, and says so.
+kernel-packages:
+	@./tools/install-packages $(KERNEL_PACKAGES) || true
 
 bench-packages:
 	@./tools/install-packages $(BUILD_PACKAGES) $(BENCH_PACKAGES)
@@ -178,15 +184,26 @@ TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
 	"tests/docs.sh $O/pinch"
 
 # Real kernels and real programs, as root.
-ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py)))
+ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py))) \
+	"/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
+
+# The same end-to-end tests on other kernels.
+KERNELS ?= $(foreach release,6.1 6.12,$(release)-plain $(release)-cloud $(release)-rt)
+KERNEL_TESTS := $(foreach kernel,$(KERNELS),"/usr/bin/python3 tests/kernels/kernel.py $(kernel)")
 
 test: all $(TEST_BINARIES)
 	@tests/run $(TESTS)
 
 # In a make of their own: which programs can be built depends on what was just installed.
-check: test-packages
+check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@tests/run $(TESTS) $(ROOT_TESTS)
+
+# Ten minutes a kernel. Leaves a table of what each of them did.
+check-kernels: test-packages kernel-packages
+	@$(MAKE) --no-print-directory -j2 check-programs
+	@TEST_SECONDS=3600 tests/run $(KERNEL_TESTS); status=$$?; \
+		/usr/bin/python3 tests/kernels/table.py doc/kernels.md; exit $$status
 
 golden-update: all $(TEST_BINARIES)
 	UPDATE=1 tests/run $(TESTS)
@@ -279,4 +296,4 @@ install: all
 clean:
 	rm -rf $O
 
-.PHONY: bench-packages bench-programs check-programs all help demo check test install clean bench fuzz golden-update build-packages test-packages
+.PHONY: bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz golden-update build-packages test-packages

@@ -137,7 +137,7 @@ def not_ours():
 def zombie():
     process = start("true")
     wait_until(lambda: status_of(process.pid).get("State", "")[:1] == "Z", "it to end")
-    result = pinch("attach", "-p", process.pid, limit_s=20)
+    result = pinch("attach", "-p", process.pid, limit_s=LIMIT_S // 3)
     assert result.status in (0, 1), result.text
     assert "kernel thread" not in result.text, result.text
     process.wait()
@@ -147,7 +147,7 @@ def zombie():
 def exits_while_attaching():
     for i in range(8):
         target = start("sleep", str(i * 0.01))
-        result = pinch("attach", "-q", "-p", target.pid, "--json", "report.json", limit_s=20)
+        result = pinch("attach", "-q", "-p", target.pid, "--json", "report.json", limit_s=LIMIT_S // 3)
         assert result.status in (0, 1), f"exit status {result.status}\n{result.text}"
         if result.status == 0:
             check_laws(parse_report(read("report.json", "rb")))
@@ -298,7 +298,7 @@ def damaged():
         untraced = subprocess.run([path, "2", "60"], capture_output=True)
         assert untraced.returncode == 0, f"{what}: does not run even untraced"
         try:
-            report = run(path, 2, 60, options=["--nmin", 3], limit_s=30).report
+            report = run(path, 2, 60, options=["--nmin", 3], limit_s=LIMIT_S // 2).report
         except AssertionError as error:
             raise AssertionError(f"{what}: {error}") from None
         assert report["paths"], what
@@ -723,7 +723,7 @@ print("env", sorted(os.environ.items()))
 
 @test("pinch started with SIGCHLD ignored sees its command end")
 def sigchld_ignored():
-    result = pinch("run", "-q", "--", "sh", "-c", "exit 5", limit_s=20,
+    result = pinch("run", "-q", "--", "sh", "-c", "exit 5", limit_s=LIMIT_S // 3,
                    preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
     assert result.status == 5, result.status
 
@@ -744,7 +744,7 @@ def stopped_command():
 @test("the command's children that outlive it do not keep pinch")
 def orphans():
     become_reaper()
-    result = run("sh", "-c", "sleep 60 >/dev/null 2>&1 & exit 3", status=3, limit_s=20)
+    result = run("sh", "-c", "sleep 60 >/dev/null 2>&1 & exit 3", status=3, limit_s=LIMIT_S // 3)
     assert result.report["target"]["is_running"]
     for pid in own_children():
         if status_of(pid).get("Name") == "sleep":

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import lib
-from lib import ROOT, program, run, start, test
+from lib import ROOT, kernel_version, program, run, start, test
 
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import mariadb      # noqa: E402  starts and stops a server of its own
@@ -181,6 +181,7 @@ def java():
 
 @test("MariaDB under sysbench: the stacks of its threads are libdwfl's")
 def mariadb_oltp():
+    installed("mariadb-install-db")
     server = mariadb.Server(lib.server_place())
     try:
         server.start()

@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The end-to-end tests on one of Debian's kernels, in an emulated machine. TAP: the tests of the guest
+under the names of their suites, and two of our own, that it came to its end and that its kernel has
+nothing to complain of. A kernel that cannot be had is one skipped test.
+
+Usage: kernel.py NAME [--quick]; NAME as in get_kernel.sh. --quick makes a choice of the tests.
+Environment: O, the build directory; KVM=1, to use the hardware's help. Leaves NAME's directory in
+O/kernels with the guest's console and, of a whole run, result.json (table.py).
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import guest
+import image
+
+BUILD = os.path.abspath(os.environ.get("O", os.path.join(image.ROOT, "build")))
+
+# An emulated CPU is about ten times slower, and waits for its host's CPUs.
+SETTINGS = "LIMIT_S=400 JITTER_NS=20000000"
+SUITES = ("planted", "attach", "unwind", "oracle", "bad_input")
+LIMIT_S = 2400
+
+# Start, attach, stacks, names, processes and ends: what a kernel may be different in.
+QUICK = {
+    "planted": "known_serial|inline_chain|short_children|exec_thread",
+    "attach": "blocked threads|namespace",
+    "unwind": "mutex_storm|first_steps",
+    "oracle": "pipeline_stages",
+}
+QUICK_LIMIT_S = 400
+
+# Time that the host took away makes lockups and stalls.
+COMPLAINT = re.compile(r"BUG: (?!soft lockup|workqueue lockup)|WARNING: |Oops: |Kernel panic")
+RESULT = re.compile(r"(not )?ok \d+ - (.*?)(?: # SKIP (.*))?$")
+
+
+class Tap:
+    """Prints tests and counts them."""
+
+    def __init__(self):
+        self.number = 0
+        self.passed, self.failed, self.skipped = 0, [], []
+
+    def result(self, is_ok, sentence, reason=None):
+        self.number += 1
+        print(f"{'' if is_ok else 'not '}ok {self.number} - {sentence}"
+              + (f" # SKIP {reason}" if reason is not None else ""), flush=True)
+        if not is_ok:
+            self.failed.append(sentence)
+        elif reason is not None:
+            self.skipped.append([sentence, reason])
+        else:
+            self.passed += 1
+
+
+def find_kernel(name, directory):
+    """The path of the kernel's image, or None and the reason."""
+    if not shutil.which(guest.QEMU):
+        return None, f"{guest.QEMU} is not installed"
+    done = subprocess.run([os.path.join(image.HERE, "get_kernel.sh"), name, directory],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        return None, done.stderr.strip().replace("\n", "; ")
+    return done.stdout.split()[0], None
+
+
+def commands(is_quick):
+    def command(suite, only):
+        return f"{SETTINGS} ONLY='{only}' /usr/bin/python3 tests/e2e/{suite}.py"
+    return [command(s, o) for s, o in QUICK.items()] if is_quick else \
+        [command(s, "") for s in SUITES]
+
+
+def follow(lines, tap):
+    """Passes the guest's tests on; what it says of itself."""
+    facts = {"begun": 0, "ended": 0, "is_done": False}
+    suite, is_tested = "", False
+    for line in lines:
+        result = RESULT.match(line)
+        words = line.split()
+        if result:
+            is_tested = True
+            tap.result(not result[1], f"{suite}: {result[2]}", result[3])
+        elif line.startswith("# booted "):
+            facts["boot_s"], facts["release"] = float(words[2]), words[3]
+            facts["version"] = " ".join(words[4:])
+        elif line.startswith("# begin "):
+            suite, is_tested = os.path.basename(words[-1]).removesuffix(".py"), False
+        elif line.startswith("# end "):
+            if not is_tested or words[2] not in ("0", "1"):
+                tap.result(False, f"{suite}: it ends with its results, not with status {words[2]}")
+        elif line.startswith("# done "):
+            facts["is_done"], facts["total_s"] = True, float(words[2])
+        else:
+            print(line if line.startswith("#") else f"# {line}", flush=True)
+    return facts
+
+
+def complaints(console):
+    with open(console, encoding="utf-8", errors="replace") as file:
+        return [line.strip() for line in file if COMPLAINT.search(line)]
+
+
+def run(name, kernel, directory, is_quick, tap):
+    archive, console = (os.path.join(directory, f) for f in ("initramfs", "console"))
+    image.make(archive, BUILD, commands(is_quick))
+    machine = guest.Guest(kernel, archive, console, QUICK_LIMIT_S if is_quick else LIMIT_S)
+    facts, reason = {}, "it ended before its tests"
+    try:
+        facts = follow(machine.lines(), tap)
+    except guest.Hang as hang:
+        reason = str(hang)
+    finally:
+        machine.stop()
+        os.unlink(archive)
+    tap.result(bool(facts.get("is_done")), f"{name}: the guest boots and comes to its end")
+    if not facts.get("is_done"):
+        with open(console, encoding="utf-8", errors="replace") as file:
+            print(f"# {reason}\n# " + "# ".join(file.readlines()[-20:]))
+    found = complaints(console)
+    tap.result(not found, f"{name}: the kernel warns of nothing")
+    for line in found[:10]:
+        print(f"# {line}")
+    return facts
+
+
+def main():
+    is_quick = "--quick" in sys.argv[1:]
+    name, = [word for word in sys.argv[1:] if word != "--quick"]
+    directory = os.path.join(BUILD, "kernels", name)
+    os.makedirs(directory, exist_ok=True)
+    tap = Tap()
+    facts = {}
+    kernel, reason = find_kernel(name, directory)
+    if kernel:
+        facts = run(name, kernel, directory, is_quick, tap)
+    else:
+        tap.result(True, f"{name}: the tests on this kernel", reason)
+    if not is_quick:
+        with open(os.path.join(directory, "result.json"), "w") as file:
+            json.dump({**facts, "name": name, "passed": tap.passed, "failed": tap.failed,
+                       "skipped": tap.skipped}, file, indent=1)
+    print(f"1..{tap.number}")
+    return 1 if tap.failed else 0
+
+
+# Whoever ends us ends the guest, too.
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+sys.exit(main())
