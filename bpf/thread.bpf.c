@@ -131,9 +131,22 @@ int BPF_PROG(sched_process_exec, struct task_struct *task)
 }
 
 /*
- * The thread's last switch comes when its memory is gone, so its stack is taken here. Kernels
- * before 6.16 call this after the memory is gone: the stack is empty then.
+ * The thread's last switch comes when its memory is gone, so its stack is taken before. Kernels
+ * before 6.16 ("exit: move and extend sched_process_exit() tracepoint") tell of the exit after the
+ * memory is gone; there this function, which each exit calls before, is the place.
  */
+SEC("fentry/exit_signals")
+int BPF_PROG(exit_begin, struct task_struct *task)
+{
+	struct thread_state *thread = thread_of(task);
+
+	if (!thread || !task->mm)
+		return 0;
+	thread->exit_stack = stack_take(ctx);
+	thread->has_exit_stack = 1;
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(sched_process_exit, struct task_struct *task)
 {

@@ -2,6 +2,7 @@
 #include "collect/kernel.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <malloc.h>
@@ -160,20 +161,30 @@ static int make_rings(struct kernel *kernel)
 }
 
 /* At the kernel's ticks if the period allows it, or else by timers. */
-static void choose_sampling(struct kernel *kernel)
+static void choose_sampling(struct kernel *kernel, const struct btf *btf)
 {
 	struct pinch_bpf *bpf = kernel->bpf;
 	uint64_t tick_ns = tick_period_ns();
 	struct tick_places places;
 
 	if (kernel->sample_period_ns && tick_ns && kernel->sample_period_ns % tick_ns == 0 &&
-	    !tick_find(&places)) {
+	    btf && !tick_find(btf, &places)) {
 		bpf->rodata->sample_each_ticks = kernel->sample_period_ns / tick_ns;
 		bpf->rodata->hrtimer_bases_offset = places.hrtimer_bases;
 		bpf->rodata->tick_cpu_sched_offset = places.tick_cpu_sched;
 		bpf->rodata->irq_regs_offset = places.irq_regs;
 	}
 	bpf_program__set_autoload(bpf->progs.sample_tick, bpf->rodata->sample_each_ticks);
+}
+
+/* What depends on the kernel, as its type information tells it; without that, loading will say so. */
+static void choose_programs(struct kernel *kernel)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	choose_sampling(kernel, btf);
+	bpf_program__set_autoload(kernel->bpf->progs.exit_begin, btf && machine_exit_is_late(btf));
+	btf__free(btf);
 }
 
 int kernel_open(const struct kernel_options *options, struct kernel **out)
@@ -207,7 +218,7 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	bpf->rodata->own_pid = getpid();
 	bpf->rodata->slot_mask = kernel->slot_count - 1;
 	bpf_map__set_max_entries(bpf->maps.slots, kernel->cpu_count * kernel->slot_count);
-	choose_sampling(kernel);
+	choose_programs(kernel);
 	err = pinch_bpf__load(bpf);
 	if (err) {
 		if (!machine_explain_missing())
@@ -251,10 +262,14 @@ int kernel_attach(struct kernel *kernel)
 	bpf_program__set_autoattach(bpf->progs.sample_timer, false);
 	bpf_program__set_autoattach(bpf->progs.sample_tick, false);
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
+	bpf_program__set_autoattach(bpf->progs.exit_begin, false);
 	err = pinch_bpf__attach(bpf);
 	if (err)
 		return fail(err, "cannot attach to the scheduler's tracepoints (%s)",
 			    libbpf_complaint);
+	/* Where functions cannot be traced, threads' last slices have no stack. */
+	if (bpf_program__autoload(bpf->progs.exit_begin))
+		bpf->links.exit_begin = bpf_program__attach(bpf->progs.exit_begin);
 	kernel_allow_memory(kernel);
 	kernel->iterator = bpf_program__attach_iter(bpf->progs.list_threads, NULL);
 	if (!kernel->iterator)

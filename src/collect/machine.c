@@ -100,6 +100,13 @@ static unsigned int tracepoint_arguments(const struct btf *btf, const char *name
 	return btf_is_func_proto(type) ? btf_vlen(type) : 0;
 }
 
+/* The tracepoint was moved by the change that gave it its second argument. */
+bool machine_exit_is_late(const struct btf *btf)
+{
+	return tracepoint_arguments(btf, "sched_process_exit") == 2 &&
+	       btf__find_by_name_kind(btf, "exit_signals", BTF_KIND_FUNC) > 0;
+}
+
 static void check_tracepoints(struct machine_check *check)
 {
 	static const struct {

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct btf;
+
 struct machine_check {
 	const char *what;	/* "BPF type information (BTF)" */
 	bool is_needed;		/* without it nothing can be traced */
@@ -17,6 +19,12 @@ struct machine_check {
 
 /* Fills in up to max checks; returns how many there are. */
 size_t machine_check(struct machine_check *checks, size_t max);
+
+/*
+ * Whether the kernel, of which this is the type information, tells of a thread's exit only when its
+ * memory is gone, and has the function that tells before.
+ */
+bool machine_exit_is_late(const struct btf *btf);
 
 /* Says what is needed and missing. 0, or a negative errno after it has been said. */
 int machine_explain_missing(void);

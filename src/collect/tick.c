@@ -53,17 +53,13 @@ static bool find_variable(const struct btf *btf, const char *name, uint32_t *off
 	return false;
 }
 
-int tick_find(struct tick_places *places)
+int tick_find(const struct btf *btf, struct tick_places *places)
 {
-	struct btf *btf;
-	bool is_told;
-
 	if (have_tickless_cpus())
 		return -EBUSY;
-	btf = btf__load_vmlinux_btf();
-	is_told = btf && find_variable(btf, "hrtimer_bases", &places->hrtimer_bases) &&
-		  find_variable(btf, "tick_cpu_sched", &places->tick_cpu_sched) &&
-		  find_variable(btf, "__irq_regs", &places->irq_regs);
-	btf__free(btf);
-	return is_told ? 0 : -ENOENT;
+	if (find_variable(btf, "hrtimer_bases", &places->hrtimer_bases) &&
+	    find_variable(btf, "tick_cpu_sched", &places->tick_cpu_sched) &&
+	    find_variable(btf, "__irq_regs", &places->irq_regs))
+		return 0;
+	return -ENOENT;
 }

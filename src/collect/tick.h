@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+struct btf;
+
 /* The tick's period in ns; 0: not known. */
 uint64_t tick_period_ns(void);
 
@@ -21,4 +23,4 @@ struct tick_places {
  * 0, -ENOENT where the kernel does not tell, -EBUSY where CPUs may run without a tick
  * (nohz_full).
  */
-int tick_find(struct tick_places *places);
+int tick_find(const struct btf *btf, struct tick_places *places);

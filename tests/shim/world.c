@@ -270,6 +270,20 @@ void world_exec(struct world *world, uint32_t cpu)
 	check_counts(world);
 }
 
+void world_exit_begin(struct world *world, uint32_t cpu)
+{
+	struct world_task *task = world->on_cpu[cpu];
+
+	begin_on(world, "exit begin", cpu);
+	exit_begin(NULL, &task->task);
+	if (task->is_traced) {
+		task->exit_path = task->path;
+		task->has_exit_path = true;
+		expect_frames(world, cpu, task->path);
+	}
+	check_counts(world);
+}
+
 void world_exit(struct world *world, uint32_t cpu, bool has_memory)
 {
 	struct world_task *task = world->on_cpu[cpu];
@@ -279,7 +293,8 @@ void world_exit(struct world *world, uint32_t cpu, bool has_memory)
 	world_require(world, is_first);
 	task->is_exiting = true;
 	/* Not traced yet: its memory will be gone when its slices end. */
-	task->exit_path = has_memory && task->is_traced ? task->path : UINT32_MAX;
+	if (!task->has_exit_path)
+		task->exit_path = has_memory && task->is_traced ? task->path : UINT32_MAX;
 	if (!has_memory)
 		task->task.mm = NULL;
 	sched_process_exit(NULL, &task->task);

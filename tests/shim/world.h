@@ -21,7 +21,7 @@ struct world_task {
 	struct signal_struct signal;
 	enum task_place place;
 	uint32_t cpu;
-	bool is_idle, is_exiting, is_traced;
+	bool is_idle, is_exiting, is_traced, has_exit_path;
 	uint32_t number;		/* as the model expects it */
 	uint64_t slice_begin_ns;
 	uint32_t path;			/* where it is in its program */
@@ -75,6 +75,8 @@ struct world_task *world_add_task(struct world *world, struct world_task *leader
 void world_pass(struct world *world, uint64_t ns);
 struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread);
 void world_exec(struct world *world, uint32_t cpu);
+/* What an exit begins with, where the kernel tells of the exit itself without memory. */
+void world_exit_begin(struct world *world, uint32_t cpu);
 void world_exit(struct world *world, uint32_t cpu, bool has_memory);
 void world_rename(struct world *world, uint32_t cpu, const char *name);
 void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tick);

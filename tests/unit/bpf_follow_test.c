@@ -135,6 +135,23 @@ TEST(where_the_memory_is_gone_at_exit_the_stack_is_unreadable)
 	end();
 }
 
+TEST(where_the_memory_is_gone_at_exit_the_stack_is_taken_when_the_exit_begins)
+{
+	struct world_task *task;
+
+	begin(NULL);
+	task = add_running(NULL, 0);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	world_visit(&world, 1, task);
+	world_exit_begin(&world, 0);
+	shim_stacks_asked = 0;
+	world_exit(&world, 0, false);
+	world_leave(&world, 0, LEAVE_DEAD, NULL);
+	CHECK(world.last_switch.state == SWITCH_DEAD && world.last_switch.stack);
+	CHECK(!shim_stacks_asked);
+	end();
+}
+
 TEST(processes_only_follows_children_of_processes_that_are_not_listed_yet)
 {
 	struct world_options options = { .processes_only = true };
