@@ -43,7 +43,7 @@ for number in (signal.SIGINT, signal.SIGQUIT):
 
 BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork", "sched_process_exec",
              "sched_process_exit", "task_rename", "list_threads", "sample_timer",
-             "sample_tick"}
+             "sample_tick", "exit_begin"}
 
 tests = []
 processes = []
@@ -58,11 +58,6 @@ def test(sentence):
         tests.append((sentence, function))
         return function
     return register
-
-
-def kernel_version():
-    """(6, 1) of 6.1.0-13-amd64."""
-    return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
 
 
 def program(name):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import lib
-from lib import ROOT, kernel_version, program, run, start, test
+from lib import JITTER_NS, ROOT, program, run, start, test
 
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import mariadb      # noqa: E402  starts and stops a server of its own
@@ -274,7 +274,8 @@ def first_moments():
         assert functions.index("main") == functions.index(caller) + 1, functions
         assert path["stack_end"] == "complete", (path["stack_end"], functions)
     waits += report["losses"]["stacks_not_kept"]
-    assert waits >= 20 * 4, waits
+    # A short sleep may be over before a slow CPU has begun it.
+    assert waits >= 20 * (2 if JITTER_NS else 4), waits
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def follow(lines, tap):
                 tap.result(False, f"{suite}: it ends with its results, not with status {words[2]}")
         elif line.startswith("# done "):
             facts["is_done"], facts["total_s"] = True, float(words[2])
-        else:
+        elif not line.startswith("1.."):
             print(line if line.startswith("#") else f"# {line}", flush=True)
     return facts
 
