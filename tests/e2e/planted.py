@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from lib import JITTER_NS, Skip, base_name, describe, functions_of, main, near, \
+from lib import JITTER_NS, Skip, base_name, describe, find_path, functions_of, main, near, \
     own_frames_unresolved, program, run, test, threads_named
 
 
@@ -191,11 +191,17 @@ def pipeline_stages():
 def inline_chain():
     report = trace("inline_chain", options=TWO)
     first = report["paths"][0]
+    if JITTER_NS:       # few interrupts: a slice may last to the end of the thread, and is that path's
+        assert_leads(report, "inner")
+        first = find_path(report, "inner")
+        if not first:
+            raise Skip("the thread was never interrupted")
     frames = [(f["function"], f["inlined"]) for f in first["stack"][:3]]
     assert frames == [("inner", True), ("middle", True), ("outer", False)], frames
-    assert base_name(first["functions"][0]["function"]) == "inner", first["functions"][0]
-    assert first["functions"][0]["lines"][0]["file"].endswith("inline_chain.c")
-    assert share_of(report, "inner") > 0.5, describe(report)
+    leader = report["paths"][0]["functions"][0]
+    assert base_name(leader["function"]) == "inner", leader
+    assert leader["lines"][0]["file"].endswith("inline_chain.c")
+    assert JITTER_NS or share_of(report, "inner") > 0.5, describe(report)
 
 
 def check_plugin(report):

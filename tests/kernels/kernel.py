@@ -5,9 +5,10 @@ The end-to-end tests on one of Debian's kernels, in an emulated machine. TAP: th
 under the names of their suites, and two of our own, that it came to its end and that its kernel has
 nothing to complain of. A kernel that cannot be had is one skipped test.
 
-Usage: kernel.py NAME [--quick]; NAME as in get_kernel.sh. --quick makes a choice of the tests.
+Usage: kernel.py NAME [--quick] [--result]; NAME as in get_kernel.sh. --quick makes a choice of the
+tests; --result leaves result.json for table.py.
 Environment: O, the build directory; KVM=1, to use the hardware's help. Leaves NAME's directory in
-O/kernels with the guest's console and, of a whole run, result.json (table.py).
+O/kernels, with the guest's console.
 """
 import json
 import os
@@ -132,8 +133,9 @@ def run(name, kernel, directory, is_quick, tap):
 
 
 def main():
-    is_quick = "--quick" in sys.argv[1:]
-    name, = [word for word in sys.argv[1:] if word != "--quick"]
+    options = [word for word in sys.argv[1:] if word.startswith("--")]
+    name, = [word for word in sys.argv[1:] if not word.startswith("--")]
+    is_quick = "--quick" in options
     directory = os.path.join(BUILD, "kernels", name)
     os.makedirs(directory, exist_ok=True)
     tap = Tap()
@@ -143,9 +145,9 @@ def main():
         facts = run(name, kernel, directory, is_quick, tap)
     else:
         tap.result(True, f"{name}: the tests on this kernel", reason)
-    if not is_quick:
+    if "--result" in options:
         with open(os.path.join(directory, "result.json"), "w") as file:
-            json.dump({**facts, "name": name, "passed": tap.passed, "failed": tap.failed,
+            json.dump({**facts, "name": name, "is_quick": is_quick, "passed": tap.passed, "failed": tap.failed,
                        "skipped": tap.skipped}, file, indent=1)
     print(f"1..{tap.number}")
     return 1 if tap.failed else 0

@@ -17,7 +17,8 @@ HEAD = """\
 
 What `make check-kernels` last found: the end-to-end tests (`tests/e2e`) in emulated machines with two CPUs,
 on kernels as Debian builds them. Written by `tests/kernels/table.py`; a row changes when its kernel is tried
-again. *Boot* is the guest's time from the kernel's first instruction to the first test.
+again. *Boot* is the guest's time from the kernel's first instruction to the first test. *Choice*: the few tests
+that `make check` runs on the first kernel; `make check-kernels QUICK=1` runs them on each.
 
 | Kernel | Version | Boot | Tests | Passed | Failed | Skipped | Notes |
 |---|---|---|---|---|---|---|---|
@@ -38,7 +39,7 @@ def row(result):
         return f"| {result['name']} | | | | {result['passed']} | {len(result['failed'])} | " \
                f"{len(result['skipped'])} | {notes(result)} |"
     return f"| {result['name']} | {result['release']} {result['version']} | {result['boot_s']:.1f} s | " \
-           f"{result.get('total_s', 0) / 60:.0f} min | {result['passed']} | {len(result['failed'])} | " \
+           f"{'choice' if result['is_quick'] else 'all'}, {result.get('total_s', 0):.0f} s | {result['passed']} | {len(result['failed'])} | " \
            f"{len(result['skipped'])} | {notes(result)} |"
 
 
