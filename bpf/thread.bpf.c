@@ -56,6 +56,19 @@ static __always_inline void space_forget(struct task_struct *task)
 	bpf_map_delete_elem(&unwind_spaces, &pid);
 }
 
+static __always_inline void space_end(struct task_struct *task)
+{
+	struct ev_space_exit *e;
+
+	space_forget(task);
+	e = event_reserve(EV_SPACE_EXIT, 0, sizeof(*e));
+	if (!e)
+		return;
+	e->pid = task->tgid;
+	e->reserved = 0;
+	event_submit(e);
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -158,7 +171,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 		thread->exit_stack = stack_take(ctx);
 	thread->has_exit_stack = 1;
 	if (!task->signal->live.counter)	/* the last one of its process */
-		space_forget(task);
+		space_end(task);
 	return 0;
 }
 

@@ -66,10 +66,12 @@ static int open_engine(struct tracing *tracing)
 	tracing->stacks = stacks_new(tracing->session, 0);
 	tracing->symbols = symbols_new(tracing->session);
 	symbols_use_cache(tracing->symbols);
-	tracing->unwinder = unwinder_new(tracing->session, tracing->symbols, (struct unwinder_maps){
+	tracing->unwinder = unwinder_new(tracing->session, tracing->symbols,
+					 &(struct unwinder_options){
 		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
 		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
-	}, tracing->settings->kernel.depth);
+		.depth = tracing->settings->kernel.depth,
+	});
 	options.stacks = tracing->stacks;
 	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
 	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Chunks are maps of one size, made when they are needed and mapped here, so that a table is
- * written like memory. What the kernel side may be reading is never written again at once: a
- * list that was replaced rests first.
+ * written like memory. What the kernel side may be reading is never written again at once: it
+ * rests first. Tables that no process uses stay for the next one, until memory is short.
  */
 #include "collect/unwinder.h"
 
@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "collect/collector.h"
+#include "collect/room.h"
 #include "unwind/walk.h"
 #include "shared.h"
 
@@ -23,33 +24,35 @@ enum {
 	RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t),
 	CHUNKS_AT_ONCE = 2,
 	RANGES_MAX = 4096,		/* of a process */
-	LIST_UNITS_MIN = 64,		/* a list's room is a power of two of units from here on */
-	LIST_SIZES = 9,			/* up to RANGES_MAX * RANGE_UNITS */
 };
 
 /* Long after any program that had begun to read a list has ended, and its records were read. */
-static const uint64_t rest_ns = 2000000000ull;
+static const uint64_t rest_ns_default = 2000000000ull;
 
 struct part {
 	uint64_t base, end;	/* addresses as the file has them */
-	uint32_t place, block_count;
+	uint32_t place, block_count, unit_count;
 };
 
 /* What is known of a module; no part when it has no table. */
 struct module_table {
+	uint32_t number;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 	uint32_t segment_count;
 	struct part *parts;
 	uint32_t part_count;
+	bool is_cut;			/* there was no memory for all of it */
+	uint32_t user_count;		/* of lists, one for each mapping */
+	struct module_table *older, *newer;	/* among those without a user */
 };
 
-/* Room for a process's ranges. Several processes share one after a fork. */
+/* A process's ranges and the modules they lead to. Several processes share one after a fork. */
 struct list {
-	uint32_t place, size;		/* size: index of its room */
+	uint32_t place, range_count;
 	uint32_t version;
-	uint32_t range_count, user_count;
-	uint64_t freed_ns;
-	struct list *next;		/* among those that rest */
+	uint32_t user_count;
+	uint32_t module_count;
+	struct module_table *modules[];
 };
 
 struct process {
@@ -61,16 +64,17 @@ struct process {
 struct unwinder {
 	struct session *session;
 	struct symbols *symbols;
-	uint32_t depth;
-	struct unwinder_maps maps;
+	struct unwinder_options options;
 	uint64_t *chunks[UNWIND_CHUNKS_MAX];
-	uint32_t chunk_count, used_chunks;
-	uint32_t used_units;			/* of the last one used */
+	uint32_t chunk_count, chunk_max;
+	struct room *room;
 	struct table *modules;			/* by number; struct module_table */
+	struct module_table *oldest, *newest;	/* of those without a user */
 	struct table *processes;		/* by pid + 1 */
-	struct list *resting[LIST_SIZES], **resting_last[LIST_SIZES];	/* the oldest first */
-	struct unwind_range *ranges;		/* of the process that is being updated */
-	uint32_t range_count;
+	/* Of the process that is being updated. */
+	struct unwind_range *ranges;
+	struct module_table **used;
+	uint32_t range_count, used_count;
 	uint32_t last_version;
 	bool has_dirty;
 	struct unwinder_counts counts;
@@ -94,16 +98,6 @@ static void set_dirty(struct unwinder *unwinder, uint32_t pid)
 	unwinder->has_dirty = true;
 }
 
-static void list_release(struct unwinder *unwinder, struct list *list)
-{
-	if (!list || --list->user_count)
-		return;
-	list->freed_ns = now_ns();
-	list->next = NULL;
-	*unwinder->resting_last[list->size] = list;
-	unwinder->resting_last[list->size] = &list->next;
-}
-
 static struct unwind_space space_of(const struct list *list)
 {
 	return (struct unwind_space){ list->place, list->range_count, list->version };
@@ -114,41 +108,7 @@ static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct
 {
 	struct unwind_space space = space_of(list);
 
-	return bpf_map_update_elem(unwinder->maps.spaces_fd, &pid, &space, flags);
-}
-
-static void on_map(void *data, const struct ev_header *header)
-{
-	set_dirty(data, ((const struct ev_space_map *)header)->pid);
-}
-
-/* The kernel side has forgotten the old program's list when the exec happened. */
-static void on_exec(void *data, const struct ev_header *header)
-{
-	struct unwinder *unwinder = data;
-	struct process *process = process_get(unwinder,
-					      ((const struct ev_space_exec *)header)->pid);
-
-	bpf_map_delete_elem(unwinder->maps.spaces_fd, &process->pid);
-	list_release(unwinder, process->list);
-	process->list = NULL;
-}
-
-/* The kernel side has given the child its parent's list when it was born. */
-static void on_fork(void *data, const struct ev_header *header)
-{
-	const struct ev_space_fork *e = (const struct ev_space_fork *)header;
-	struct unwinder *unwinder = data;
-	struct process *parent = process_get(unwinder, e->parent_pid);
-	struct process *child = process_get(unwinder, e->pid);
-
-	list_release(unwinder, child->list);
-	child->list = parent->list;
-	if (!child->list)
-		return;
-	child->list->user_count++;
-	/* Unless the parent had none yet. */
-	tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
+	return bpf_map_update_elem(unwinder->options.spaces_fd, &pid, &space, flags);
 }
 
 /* --- Memory of the kernel side -------------------------------------------------------------- */
@@ -185,7 +145,7 @@ static void add_chunks(struct unwinder *unwinder)
 	uint32_t keys[CHUNKS_AT_ONCE], made = 0, placed;
 	int fds[CHUNKS_AT_ONCE];
 
-	while (made < CHUNKS_AT_ONCE && unwinder->chunk_count + made < UNWIND_CHUNKS_MAX) {
+	while (made < CHUNKS_AT_ONCE && unwinder->chunk_count + made < unwinder->chunk_max) {
 		keys[made] = unwinder->chunk_count + made;
 		fds[made] = make_chunk(unwinder, keys[made]);
 		if (fds[made] < 0)
@@ -193,33 +153,17 @@ static void add_chunks(struct unwinder *unwinder)
 		made++;
 	}
 	placed = made;
-	if (!made || bpf_map_update_batch(unwinder->maps.chunks_fd, keys, fds, &placed, &options))
+	if (!made || bpf_map_update_batch(unwinder->options.chunks_fd, keys, fds, &placed, &options))
 		placed = 0;
 	for (uint32_t i = 0; i < made; i++) {
 		close(fds[i]);	/* the array and the mapping hold it */
-		if (i >= placed)
+		if (i < placed)
+			room_add_chunk(unwinder->room);
+		else
 			munmap(unwinder->chunks[keys[i]], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
 	}
 	unwinder->chunk_count += placed;
 	unwinder->counts.table_bytes += placed * UNWIND_CHUNK_UNITS * sizeof(uint64_t);
-}
-
-/* Room in one chunk; false when there is none any more. */
-static bool take_units(struct unwinder *unwinder, uint32_t count, uint32_t *place)
-{
-	if (UNWIND_CHUNK_UNITS - unwinder->used_units < count) {
-		if (unwinder->used_chunks == unwinder->chunk_count)
-			add_chunks(unwinder);
-		if (unwinder->used_chunks == unwinder->chunk_count) {
-			unwinder->counts.dropped++;
-			return false;
-		}
-		unwinder->used_chunks++;
-		unwinder->used_units = 0;
-	}
-	*place = (unwinder->used_chunks - 1) * UNWIND_CHUNK_UNITS + unwinder->used_units;
-	unwinder->used_units += count;
-	return true;
 }
 
 static uint64_t *units_at(const struct unwinder *unwinder, uint32_t place)
@@ -227,82 +171,160 @@ static uint64_t *units_at(const struct unwinder *unwinder, uint32_t place)
 	return unwinder->chunks[place / UNWIND_CHUNK_UNITS] + place % UNWIND_CHUNK_UNITS;
 }
 
-/* A list with room for so many ranges. NULL: no memory. */
-static struct list *list_take(struct unwinder *unwinder, uint32_t range_count)
-{
-	uint32_t size = 0;
-	struct list *list;
-
-	while (size + 1 < LIST_SIZES && (uint32_t)LIST_UNITS_MIN << size < range_count * RANGE_UNITS)
-		size++;
-	list = unwinder->resting[size];
-	if (list && now_ns() - list->freed_ns > rest_ns) {
-		unwinder->resting[size] = list->next;
-		if (!list->next)
-			unwinder->resting_last[size] = &unwinder->resting[size];
-	} else {
-		uint32_t place;
-
-		if (!take_units(unwinder, (uint32_t)LIST_UNITS_MIN << size, &place))
-			return NULL;
-		list = xcalloc(1, sizeof(*list));
-		list->place = place;
-		list->size = size;
-	}
-	list->version = ++unwinder->last_version;
-	list->range_count = range_count;
-	list->user_count = 1;
-	return list;
-}
-
 /* --- Tables --------------------------------------------------------------------------------- */
 
-static void load_parts(struct unwinder *unwinder, const struct unwind_table *table,
+/* Among those without a user it is the newest one. */
+static void add_unused(struct unwinder *unwinder, struct module_table *module)
+{
+	module->older = unwinder->newest;
+	module->newer = NULL;
+	*(module->older ? &module->older->newer : &unwinder->oldest) = module;
+	unwinder->newest = module;
+}
+
+static void remove_unused(struct unwinder *unwinder, struct module_table *module)
+{
+	*(module->older ? &module->older->newer : &unwinder->oldest) = module->newer;
+	*(module->newer ? &module->newer->older : &unwinder->newest) = module->older;
+}
+
+static void module_forget(struct unwinder *unwinder, struct module_table *module)
+{
+	for (uint32_t i = 0; i < module->part_count; i++)
+		room_give(unwinder->room, module->parts[i].place, module->parts[i].unit_count,
+			  now_ns());
+	unwinder->counts.tables -= module->part_count > 0;
+	table_take(unwinder->modules, module->number);
+	free(module->parts);
+	free(module);
+}
+
+/* Gives up tables that have no user, the oldest ones, while more units are taken than that. */
+static void evict(struct unwinder *unwinder, uint64_t units_max)
+{
+	struct module_table *module;
+
+	while ((module = unwinder->oldest) && room_used(unwinder->room) > units_max) {
+		remove_unused(unwinder, module);
+		module_forget(unwinder, module);
+	}
+}
+
+/* Units in one chunk; false when there are none any more. */
+static bool take_units(struct unwinder *unwinder, uint32_t count, uint32_t *place)
+{
+	if (room_take(unwinder->room, count, now_ns(), place))
+		return true;
+	if (unwinder->chunk_count < unwinder->chunk_max)
+		add_chunks(unwinder);
+	else
+		evict(unwinder, 0);
+	if (room_take(unwinder->room, count, now_ns(), place))
+		return true;
+	unwinder->counts.dropped++;
+	return false;
+}
+
+/* False: no memory for all of it. */
+static bool load_parts(struct unwinder *unwinder, const struct unwind_table *table,
 		       struct module_table *module)
 {
 	uint64_t address = table->base, end = table->base + table->size_bytes;
 
 	while (address < end) {
-		uint32_t room = UNWIND_CHUNK_UNITS - unwinder->used_units;
+		uint32_t largest = room_largest(unwinder->room, now_ns());
 		struct unwind_part part = unwind_part_at(table, address, UNWIND_CHUNK_UNITS);
 		struct part *loaded;
 		uint32_t place;
 
-		/* Rather fill the chunk than leave much of it empty. */
-		if (part.block_count + part.row_count > room && room > UNWIND_CHUNK_UNITS / 4)
-			part = unwind_part_at(table, address, room);
+		/* Rather fill a chunk than leave much of it empty. */
+		if (part.block_count + part.row_count > largest && largest > UNWIND_CHUNK_UNITS / 4)
+			part = unwind_part_at(table, address, largest);
 		if (!part.block_count ||
 		    !take_units(unwinder, part.block_count + part.row_count, &place))
-			return;
+			return false;
 		unwind_part_write(table, &part, units_at(unwinder, place));
 		module->parts = xrealloc(module->parts, module->part_count + 1,
 					 sizeof(*module->parts));
 		loaded = &module->parts[module->part_count++];
 		*loaded = (struct part){
 			.base = address, .place = place, .block_count = part.block_count,
+			.unit_count = part.block_count + part.row_count,
 			.end = address + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS),
 		};
 		address = loaded->end;
 	}
+	return true;
 }
 
-static const struct module_table *module_get(struct unwinder *unwinder, uint32_t number)
+static struct module_table *module_load(struct unwinder *unwinder, uint32_t number)
 {
-	struct module_table *module = table_find(unwinder->modules, number);
+	struct module_table *module = xcalloc(1, sizeof(*module));
 	struct unwind_file file;
 
-	if (module)
-		return module;
-	module = xcalloc(1, sizeof(*module));
+	module->number = number;
 	table_put(unwinder->modules, number, module);
 	if (symbols_unwind_file(unwinder->symbols, number, &file))
 		return module;
 	memcpy(module->segments, file.segments, sizeof(module->segments));
 	module->segment_count = file.segment_count;
-	load_parts(unwinder, &file.table, module);
+	module->is_cut = !load_parts(unwinder, &file.table, module);
 	unwinder->counts.tables += module->part_count > 0;
 	unwind_file_fini(&file);
 	return module;
+}
+
+/* For a list to have; module_release() ends it. */
+static struct module_table *module_use(struct unwinder *unwinder, uint32_t number)
+{
+	struct module_table *module = table_find(unwinder->modules, number);
+
+	if (!module)
+		module = module_load(unwinder, number);
+	else if (!module->user_count)
+		remove_unused(unwinder, module);
+	module->user_count++;
+	return module;
+}
+
+static void module_release(struct unwinder *unwinder, struct module_table *module)
+{
+	if (--module->user_count)
+		return;
+	if (module->is_cut)
+		module_forget(unwinder, module);
+	else
+		add_unused(unwinder, module);
+}
+
+/* --- Lists ---------------------------------------------------------------------------------- */
+
+/* Of what is known of the process that is being updated, at this place. */
+static struct list *list_new(struct unwinder *unwinder, uint32_t place)
+{
+	struct list *list;
+
+	list = xcalloc(1, sizeof(*list) + unwinder->used_count * sizeof(*list->modules));
+	list->place = place;
+	list->range_count = unwinder->range_count;
+	list->version = ++unwinder->last_version;
+	list->user_count = 1;
+	memcpy(units_at(unwinder, place), unwinder->ranges,
+	       unwinder->range_count * sizeof(*unwinder->ranges));
+	list->module_count = unwinder->used_count;
+	memcpy(list->modules, unwinder->used, unwinder->used_count * sizeof(*unwinder->used));
+	return list;
+}
+
+static void list_release(struct unwinder *unwinder, struct list *list)
+{
+	if (!list || --list->user_count)
+		return;
+	room_give(unwinder->room, list->place, list->range_count * RANGE_UNITS, now_ns());
+	for (uint32_t i = 0; i < list->module_count; i++)
+		module_release(unwinder, list->modules[i]);
+	free(list);
+	evict(unwinder, (uint64_t)unwinder->chunk_max * UNWIND_CHUNK_UNITS / 4 * 3);
 }
 
 /* --- Processes ------------------------------------------------------------------------------ */
@@ -339,11 +361,12 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 {
 	struct unwinder *unwinder = data;
 	uint32_t range_count = unwinder->range_count;
-	const struct module_table *module;
+	struct module_table *module;
 
-	if (!mapping->module)
+	if (!mapping->module || unwinder->used_count == RANGES_MAX)
 		return;
-	module = module_get(unwinder, mapping->module);
+	module = module_use(unwinder, mapping->module);
+	unwinder->used[unwinder->used_count++] = module;
 	for (uint32_t s = 0; s < module->segment_count; s++) {
 		const struct unwind_segment *segment = &module->segments[s];
 		uint64_t bias;
@@ -368,21 +391,71 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 
 static void update_process(struct unwinder *unwinder, struct process *process)
 {
-	struct list *list = NULL;
+	struct list *list;
+	uint32_t place;
 
 	process->is_dirty = false;
-	unwinder->range_count = 0;
+	unwinder->range_count = unwinder->used_count = 0;
 	symbols_each_mapping(unwinder->symbols, process->pid, on_mapping, unwinder);
-	if (unwinder->range_count)
-		list = list_take(unwinder, unwinder->range_count);
-	if (!list)
+	if (!unwinder->range_count ||
+	    !take_units(unwinder, unwinder->range_count * RANGE_UNITS, &place)) {
+		for (uint32_t i = 0; i < unwinder->used_count; i++)
+			module_release(unwinder, unwinder->used[i]);
 		return;
-	memcpy(units_at(unwinder, list->place), unwinder->ranges,
-	       unwinder->range_count * sizeof(*unwinder->ranges));
+	}
+	list = list_new(unwinder, place);
 	if (tell_list(unwinder, process->pid, list, BPF_ANY))
 		unwinder->counts.dropped++;
 	list_release(unwinder, process->list);
 	process->list = list;
+}
+
+static void on_map(void *data, const struct ev_header *header)
+{
+	set_dirty(data, ((const struct ev_space_map *)header)->pid);
+}
+
+/* The kernel side has forgotten the old program's list when the exec happened. */
+static void on_exec(void *data, const struct ev_header *header)
+{
+	struct unwinder *unwinder = data;
+	struct process *process = process_get(unwinder,
+					      ((const struct ev_space_exec *)header)->pid);
+
+	bpf_map_delete_elem(unwinder->options.spaces_fd, &process->pid);
+	list_release(unwinder, process->list);
+	process->list = NULL;
+}
+
+/* The kernel side may have been told of a list after it had forgotten the process. */
+static void on_end(void *data, const struct ev_header *header)
+{
+	const struct ev_space_exit *e = (const struct ev_space_exit *)header;
+	struct unwinder *unwinder = data;
+	struct process *process = table_take(unwinder->processes, (uint64_t)e->pid + 1);
+
+	if (!process)
+		return;
+	bpf_map_delete_elem(unwinder->options.spaces_fd, &process->pid);
+	list_release(unwinder, process->list);
+	free(process);
+}
+
+/* The kernel side has given the child its parent's list when it was born. */
+static void on_fork(void *data, const struct ev_header *header)
+{
+	const struct ev_space_fork *e = (const struct ev_space_fork *)header;
+	struct unwinder *unwinder = data;
+	struct process *parent = process_get(unwinder, e->parent_pid);
+	struct process *child = process_get(unwinder, e->pid);
+
+	list_release(unwinder, child->list);
+	child->list = parent->list;
+	if (!child->list)
+		return;
+	child->list->user_count++;
+	/* Unless the parent had none yet. */
+	tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
 }
 
 /* --- Stacks that the kernel side could not unwind ------------------------------------------- */
@@ -414,7 +487,7 @@ static void on_memory(void *data, const struct ev_header *header)
 	};
 	told->header.event = EV_STACK_FRAMES & 0xffff;
 	memcpy(told->frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
-	told->user_count = unwind_walk(&tables, &copy, unwinder->depth,
+	told->user_count = unwind_walk(&tables, &copy, unwinder->options.depth,
 				       (uint64_t *)told->frames + e->kernel_count, &end);
 	told->end = end;
 	unwinder->counts.stack_ends[end]++;
@@ -427,25 +500,25 @@ static void on_memory(void *data, const struct ev_header *header)
 
 static const struct event_handler handlers[] = {
 	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork },
-	{ EV_STACK_MEMORY, on_memory }, { 0 },
+	{ EV_SPACE_EXIT, on_end }, { EV_STACK_MEMORY, on_memory }, { 0 },
 };
 
 struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
-			      struct unwinder_maps maps, uint32_t depth)
+			      const struct unwinder_options *options)
 {
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+	uint64_t chunks = options->bytes_max / (UNWIND_CHUNK_UNITS * sizeof(uint64_t));
 
 	unwinder->session = session;
 	unwinder->symbols = symbols;
-	unwinder->depth = depth;
-	unwinder->maps = maps;
-	unwinder->used_units = UNWIND_CHUNK_UNITS;
+	unwinder->options = *options;
+	unwinder->chunk_max = chunks && chunks < UNWIND_CHUNKS_MAX ? chunks : UNWIND_CHUNKS_MAX;
+	unwinder->room = room_new(options->rest_ns ? options->rest_ns : rest_ns_default);
 	add_chunks(unwinder);	/* now, for later we would be waited for */
 	unwinder->modules = table_new();
 	unwinder->processes = table_new();
 	unwinder->ranges = xcalloc(RANGES_MAX, sizeof(*unwinder->ranges));
-	for (size_t i = 0; i < LIST_SIZES; i++)
-		unwinder->resting_last[i] = &unwinder->resting[i];
+	unwinder->used = xcalloc(RANGES_MAX, sizeof(*unwinder->used));
 	session_subscribe(session, handlers, unwinder);
 	return unwinder;
 }
@@ -467,19 +540,13 @@ void unwinder_free(struct unwinder *unwinder)
 			free(process->list);
 		free(process);
 	}
-	for (size_t i = 0; i < LIST_SIZES; i++) {
-		while (unwinder->resting[i]) {
-			struct list *next = unwinder->resting[i]->next;
-
-			free(unwinder->resting[i]);
-			unwinder->resting[i] = next;
-		}
-	}
 	for (uint32_t i = 0; i < unwinder->chunk_count; i++)
 		munmap(unwinder->chunks[i], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
 	table_free(unwinder->modules);
 	table_free(unwinder->processes);
+	room_free(unwinder->room);
 	free(unwinder->ranges);
+	free(unwinder->used);
 	free(unwinder);
 }
 

@@ -81,6 +81,7 @@ static const struct {
 	{ EV_SPACE_MAP, sizeof(struct ev_space_map), true },
 	{ EV_SPACE_EXEC, sizeof(struct ev_space_exec), false },
 	{ EV_SPACE_FORK, sizeof(struct ev_space_fork), false },
+	{ EV_SPACE_EXIT, sizeof(struct ev_space_exit), false },
 	{ EV_STACK_FRAMES, sizeof(struct ev_stack_frames), true },
 	{ EV_STACK_MEMORY, sizeof(struct ev_stack_memory), true },
 	{ EV_THREAD_BORN, sizeof(struct ev_thread_born), false },

@@ -111,7 +111,8 @@ bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint
 		return false;
 	if (space->map && perf_map_find(space->map, address, name, size_bytes, start))
 		return true;
-	if (!pid || seconds_now() == space->looked)
+	/* To look for a file takes long, to look whether one has grown does not. */
+	if (!pid || (!space->map && seconds_now() == space->looked))
 		return false;
 	look(names, space, pid);
 	return space->map && perf_map_find(space->map, address, name, size_bytes, start);

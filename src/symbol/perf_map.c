@@ -42,7 +42,6 @@ struct perf_map *perf_map_new(int fd)
 	struct perf_map *map = xcalloc(1, sizeof(*map));
 
 	map->fd = fd;
-	map->is_dump = jit_dump_is(fd);
 	perf_map_refresh(map);
 	return map;
 }
@@ -238,6 +237,9 @@ void perf_map_refresh(struct perf_map *map)
 	size_t count = map->count;
 	uint64_t reach = 0;
 
+	/* It may have been empty so far. */
+	if (!map->read_bytes)
+		map->is_dump = jit_dump_is(map->fd);
 	if (map->is_dump)
 		read_dump(map);
 	else

@@ -104,6 +104,7 @@ static void init_task(struct world *world, struct world_task *task, struct world
 	task->task.thread_pid = &task->pid;
 	task->task.mm = &task->mm;
 	task->task.signal = leader ? leader->task.signal : &task->signal;
+	task->task.signal->live.counter++;
 	task->task.start_boottime = 1000 + world->pids_given;
 	task->pid.level = 0;
 	task->pid.numbers[0].nr = task->task.pid;
@@ -284,10 +285,17 @@ void world_exit_begin(struct world *world, uint32_t cpu)
 	check_counts(world);
 }
 
+static void expect_space_end(struct world *world, uint32_t cpu, uint32_t pid)
+{
+	const struct ev_space_exit *e = expect(world, cpu, EV_SPACE_EXIT, 0);
+
+	world_require(world, e->pid == pid && !e->reserved);
+}
+
 void world_exit(struct world *world, uint32_t cpu, bool has_memory)
 {
 	struct world_task *task = world->on_cpu[cpu];
-	bool is_first = !task->is_exiting;
+	bool is_first = !task->is_exiting, is_last = !--task->task.signal->live.counter;
 
 	begin_on(world, "exit", cpu);
 	world_require(world, is_first);
@@ -301,6 +309,8 @@ void world_exit(struct world *world, uint32_t cpu, bool has_memory)
 	task->task.mm = NULL;
 	if (task->is_traced && has_memory)
 		expect_frames(world, cpu, task->path);
+	if (task->is_traced && is_last)
+		expect_space_end(world, cpu, task->task.tgid);
 	check_counts(world);
 }
 

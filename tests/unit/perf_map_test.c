@@ -187,9 +187,25 @@ static void write_record(int fd, uint32_t kind, uint64_t begin, uint64_t size_by
 	CHECK(write(fd, function, name_bytes) == name_bytes && write(fd, "code", 4) == 4);
 }
 
+static const uint32_t header[10] = { 0x4a695444, 1, sizeof(header), 62 };
+
+TEST(a_jitdump_may_be_empty_when_it_is_opened)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	struct perf_map *map = perf_map_new(dup(fd));
+
+	CHECK(write(fd, header, 20) == 20);
+	perf_map_refresh(map);
+	CHECK(write(fd, &header[5], 20) == 20);
+	write_record(fd, 0, 0x7f0010, 0x20, "work");
+	perf_map_refresh(map);
+	CHECK(is_at(map, 0x7f0018, "work"));
+	perf_map_close(map);
+	close(fd);
+}
+
 TEST(a_jitdump_is_read_as_far_as_it_is_written)
 {
-	static const uint32_t header[10] = { 0x4a695444, 1, sizeof(header), 62 };
 	int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
 	struct perf_map *map;
 	uint32_t half[4] = { 0, 100 };

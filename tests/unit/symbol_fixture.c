@@ -184,6 +184,13 @@ void push_fork(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint32_t
 	push(fixture, &e, sizeof(e));
 }
 
+void push_exit(struct fixture *fixture, uint64_t time_ns, uint32_t pid)
+{
+	struct ev_space_exit e = { .header = header_of(EV_SPACE_EXIT, time_ns), .pid = pid };
+
+	push(fixture, &e, sizeof(e));
+}
+
 void resolve(struct fixture *fixture, uint64_t offset)
 {
 	fixture->count = symbols_resolve(fixture->symbols, NOBODY, UINT64_MAX, MAP_START + offset,

@@ -40,6 +40,7 @@ void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t devic
 		       const char *path);
 void push_exec(struct fixture *fixture, uint64_t time_ns, uint32_t pid);
 void push_fork(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint32_t parent_pid);
+void push_exit(struct fixture *fixture, uint64_t time_ns, uint32_t pid);
 
 /* Resolves what lies at a place of a file that is mapped at MAP_START into fixture->frames. */
 void resolve(struct fixture *fixture, uint64_t offset);
