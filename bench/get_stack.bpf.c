@@ -47,4 +47,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 	return 0;
 }
 
+/* What measuring a program takes by itself. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(nothing)
+{
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "GPL";

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * get_stack FILE COMMAND [ARG…]: runs a command while get_stack.bpf.c looks at its stacks, and
- * writes as JSON how many it took, their frames, and what they took. The exit status is the
- * command's.
+ * writes as JSON how many it took, their frames, and what they took; and what a run of a program
+ * that does nothing took, as the kernel counts it (kernel.bpf_stats_enabled). The exit status is
+ * the command's.
  */
+#include <bpf/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -40,9 +42,20 @@ static pid_t start(char **command, int *go)
 	_exit(127);
 }
 
+static struct bpf_prog_info info_of(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size_bytes = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size_bytes))
+		die("info");
+	return info;
+}
+
 int main(int argc, char **argv)
 {
 	struct get_stack_bpf *bpf;
+	struct bpf_prog_info nothing;
 	int go, status;
 	FILE *file;
 	pid_t pid;
@@ -60,11 +73,13 @@ int main(int argc, char **argv)
 		die("load");
 	if (write(go, "", 1) != 1 || waitpid(pid, &status, 0) != pid)
 		die("run");
+	nothing = info_of(bpf->progs.nothing);
 	file = fopen(argv[1], "w");
 	if (!file)
 		die(argv[1]);
-	fprintf(file, "{\"taken\": %llu, \"frames\": %llu, \"ns\": %llu}\n", bpf->bss->taken,
-		bpf->bss->frame_count, bpf->bss->spent_ns);
+	fprintf(file, "{\"taken\": %llu, \"frames\": %llu, \"ns\": %llu, "
+		"\"nothing\": {\"runs\": %llu, \"ns\": %llu}}\n", bpf->bss->taken,
+		bpf->bss->frame_count, bpf->bss->spent_ns, nothing.run_cnt, nothing.run_time_ns);
 	if (fclose(file))
 		die(argv[1]);
 	get_stack_bpf__destroy(bpf);

@@ -142,14 +142,14 @@ def pinch_with_stacks(place):
 
 
 def measure_switches(place, arguments):
-    """yield_storm alone, without a stack, and with a stack at each switch."""
+    """yield_storm alone, without a stack, with a stack at each switch, and with an empty program."""
     bare, full = Pinch(place, ["--nmin", "1"]), pinch_with_stacks(place)
     bare.name, full.name = "bare", "full"
     bare.polls = full.polls = True
     command = storm(place, arguments, SWITCH_COST, 8)
     with kernel_counts_runs():
-        rounds = measure_rounds(SWITCH_COST, arguments.rounds, [Untraced(place), bare, full],
-                                command.run)
+        rounds = measure_rounds(SWITCH_COST, arguments.rounds,
+                                [Untraced(place), bare, full, GetStack(place)], command.run)
     return {"rounds": rounds}, list(figures.switch_rows(rounds, os.cpu_count()))
 
 
