@@ -42,7 +42,9 @@ static __always_inline void slice_end(void *ctx, struct thread_state *thread, st
 	}
 	e->flags = SWITCH_HAS_STACK;
 	e->keep = choice.keep;
-	e->stack = thread->has_exit_stack ? thread->exit_stack : stack_take(ctx);
+	/* Who waits where nothing can interrupt it waits for the kernel: a file, a page, a lock. */
+	e->stack = thread->has_exit_stack ? thread->exit_stack
+					  : stack_take(ctx, e->state == SWITCH_BLOCKED);
 }
 
 /* Returns the word of active_add(). */

@@ -108,7 +108,7 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 }
 
 /* As stack_take(). Not inlined: it is large, and verified once. */
-static __noinline __u64 stack_find(void *ctx)
+static __noinline __u64 stack_find(void *ctx, bool wants_kernel)
 {
 	__u32 zero = 0;
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
@@ -122,7 +122,7 @@ static __noinline __u64 stack_find(void *ctx)
 
 	if (!s)
 		return 0;
-	if (kernel_stacks) {
+	if (wants_kernel) {
 		kernel_bytes = bpf_get_stack(ctx, s->frames, STACK_DEPTH_MAX * sizeof(__u64), 0);
 		if (kernel_bytes > 0)
 			kernel_count = kernel_bytes / sizeof(__u64);
@@ -172,14 +172,14 @@ static __noinline __u64 stack_find(void *ctx)
 }
 
 /*
- * Sends the stack of the current thread if it is new. Returns its name, 0 when there is
- * nothing to be read.
+ * Sends the stack of the current thread if it is new, with the kernel's frames if wanted or asked
+ * for. Returns its name, 0 when there is nothing to be read.
  */
-static __always_inline __u64 stack_take(void *ctx)
+static __always_inline __u64 stack_take(void *ctx, bool wants_kernel)
 {
 	struct cpu_counts *here = counts_here();
 	__u64 begin_ns = bpf_ktime_get_ns();
-	__u64 stack = stack_find(ctx);
+	__u64 stack = stack_find(ctx, wants_kernel || kernel_stacks);
 
 	here->stack_ns += bpf_ktime_get_ns() - begin_ns;
 	return stack;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/criticality.h"
@@ -22,6 +23,7 @@ struct findings_input {
 	const struct fold_rules *fold;	/* tells the program's own functions from its runtime's */
 	uint32_t nmin;			/* as the user chose it; 0: the default */
 	size_t path_count_max;		/* how many paths to name */
+	bool tells_kernel_apart;	/* paths that differ in the kernel's frames only */
 };
 
 struct findings *findings_new(const struct findings_input *input);

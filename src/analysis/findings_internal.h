@@ -21,6 +21,9 @@ void findings_add_paths(struct findings *findings);
 /* findings_groups.c: fills in report.groups. */
 void findings_add_groups(struct findings *findings);
 
+/* findings_stack.c: the first of the kernel's frames that is not our own or the scheduler's. */
+size_t findings_kernel_begin(struct findings *findings, const struct ev_stack_frames *stack);
+
 /*
  * findings_stack.c: how many of the user's frames are believable. Code that keeps no frame
  * pointers leaves garbage in their place: the first address that lies in no code ends the stack.

@@ -63,8 +63,9 @@ static uint64_t path_key(struct findings *findings, const struct path_metrics *p
 	if (!path->pid || !path->stack || !stack)
 		return mix(mix(2, path->pid), path->stack);
 	user_count = findings_usable_count(findings, path->pid, path->first_ns, stack);
-	for (size_t i = 0; i < stack->kernel_count; i++)
-		key = mix(key, stack->frames[i]);
+	if (findings->input.tells_kernel_apart)
+		for (size_t i = findings_kernel_begin(findings, stack); i < stack->kernel_count; i++)
+			key = mix(key, stack->frames[i]);
 	for (size_t i = 0; i < user_count; i++) {
 		struct stack_frame frame = stack_user_frame(stack, i);
 		/* Callers' addresses follow their calls, perhaps beyond the end of the code. */

@@ -69,6 +69,33 @@ void findings_prepare(struct findings *findings)
 	findings->request_count = 0;
 }
 
+/* Of a tracer that looks at the stack from within a switch, and of the switch itself. */
+static bool is_tracers(const char *function)
+{
+	static const char *const prefixes[] = {
+		"bpf_get_stack", "bpf_prog_", "bpf_trace_run", "bpf_trampoline_", "__bpf_trace_",
+		"__traceiter_",
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(function, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return !strcmp(function, "__schedule") || !strcmp(function, "schedule");
+}
+
+size_t findings_kernel_begin(struct findings *findings, const struct ev_stack_frames *stack)
+{
+	struct symbol_frame frame;
+	size_t i;
+
+	for (i = 0; i < stack->kernel_count; i++) {
+		symbols_resolve_kernel(findings->input.symbols, stack->frames[i] - (i > 0), &frame);
+		if (!frame.function || !is_tracers(frame.function))
+			break;
+	}
+	return i;
+}
+
 size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
 			   const struct ev_stack_frames *stack,
 			   const struct report_frame **frames)
@@ -78,7 +105,8 @@ size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t tim
 	size_t user_count = findings_usable_count(findings, pid, time_ns, stack);
 	size_t count = 0;
 
-	for (size_t i = 0; i < stack->kernel_count && count < FRAMES_MAX; i++) {
+	for (size_t i = findings_kernel_begin(findings, stack);
+	     i < stack->kernel_count && count < FRAMES_MAX; i++) {
 		symbols_resolve_kernel(findings->input.symbols, stack->frames[i] - (i > 0), inlined);
 		named[count++] = as_report_frame(inlined);
 	}

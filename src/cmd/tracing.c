@@ -376,6 +376,7 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 		.fold = tracing->fold,
 		.nmin = tracing->settings->kernel.nmin,
 		.path_count_max = tracing->settings->path_count_max,
+		.tells_kernel_apart = tracing->settings->kernel.kernel_stacks,
 	};
 	struct findings *findings;
 	struct report *report;

@@ -11,7 +11,11 @@
 #include "view/page.h"
 #include "view/view.h"
 
-enum { FRAME_LINES_MAX = 12, FUNCTIONS_MAX = 5, LINES_MAX = 4, LABELS_MAX = 4 };
+enum {
+	FRAME_LINES_MAX = 12,
+	KERNEL_LINES_MAX = 5,
+	FUNCTIONS_MAX = 5, LINES_MAX = 4, LABELS_MAX = 4,
+};
 enum { DETAIL_COLUMN = 6, FRAME_COLUMN = 8, LOCATION_COLUMNS = 30 };
 
 /* A path below this share of the wall time gets one line, whatever its rank but the first. */
@@ -159,6 +163,21 @@ static bool is_new_label(const char *const *labels, size_t count, const char *la
 	return true;
 }
 
+static void show_run(struct page *page, const char *const *labels, size_t label_count,
+		     size_t frame_count)
+{
+	page_pad_to(page, FRAME_COLUMN);
+	page_color(page, PAGE_DIM);
+	page_put(page, page->style->has_unicode ? "‹" : "<");
+	for (size_t i = 0; i < label_count; i++) {
+		page_put(page, i ? ", " : "");
+		page_put_name(page, labels[i], page_room(page) > 24 ? page_room(page) - 20 : 4);
+	}
+	page_put(page, page->style->has_unicode ? "›" : ">");
+	page_printf(page, " %zu %s", frame_count, frame_count == 1 ? "frame" : "frames");
+	page_end_line(page);
+}
+
 /* Shows the run of boilerplate that frames begin with. Returns how many frames it has. */
 static size_t show_folded(struct page *page, const struct report_frame *frames, size_t count)
 {
@@ -170,16 +189,19 @@ static size_t show_folded(struct page *page, const struct report_frame *frames, 
 		if (label_count < LABELS_MAX && is_new_label(labels, label_count, label))
 			labels[label_count++] = label;
 	}
-	page_pad_to(page, FRAME_COLUMN);
-	page_color(page, PAGE_DIM);
-	page_put(page, page->style->has_unicode ? "‹" : "<");
-	for (size_t i = 0; i < label_count; i++) {
-		page_put(page, i ? ", " : "");
-		page_put_name(page, labels[i], page_room(page) > 24 ? page_room(page) - 20 : 4);
-	}
-	page_put(page, page->style->has_unicode ? "›" : ">");
-	page_printf(page, " %zu %s", length, length == 1 ? "frame" : "frames");
-	page_end_line(page);
+	show_run(page, labels, label_count, length);
+	return length;
+}
+
+/* The same for what a wait is in the kernel's eyes, of which the innermost frames say enough. */
+static size_t show_kernel(struct page *page, const struct report_frame *frames, size_t count)
+{
+	static const char *const label = "kernel";
+	size_t length = 0;
+
+	while (length < count && frames[length].is_kernel)
+		length++;
+	show_run(page, &label, 1, length);
 	return length;
 }
 
@@ -248,7 +270,9 @@ static void show_stack(struct page *page, const struct report_path *path)
 	for (size_t lines = 0; i < path->frame_count && lines < lines_max; lines++) {
 		const struct report_frame *frame = &path->frames[i];
 
-		if (i && frame != headline && fold_find_label(page->style->fold, frame))
+		if (frame->is_kernel && i >= KERNEL_LINES_MAX && !page->style->is_verbose)
+			i += show_kernel(page, frame, path->frame_count - i);
+		else if (i && frame != headline && fold_find_label(page->style->fold, frame))
 			i += show_folded(page, frame, path->frame_count - i);
 		else
 			i += show_frame(page, frame, path->frame_count - i, frame == headline,

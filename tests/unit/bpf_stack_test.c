@@ -205,6 +205,33 @@ TEST(kernel_frames_are_not_asked_for_without_the_option)
 	end();
 }
 
+/* How many of the kernel's frames a slice has that ends in a wait of this state. */
+static uint32_t kernel_frames_in(uint32_t state)
+{
+	const struct ev_stack_frames *sent;
+
+	begin();
+	set_frames(&shim_kernel_stack, 3, 0xffffffff81000000);
+	set_frames(&shim_user_stack, 2, 0x1000);
+	shim_now_ns += 1000000;
+	task->task.__state = state;
+	sched_switch(NULL, false, &task->task, &other->task, state);
+	CHECK(shim_read(&rings, 0, NULL));
+	sent = (const struct ev_stack_frames *)shim_read(&rings, 0, NULL);
+	CHECK(sent && sent->user_count == 2);
+	end();
+	return sent->kernel_count;
+}
+
+TEST(waits_that_nothing_interrupts_have_the_kernel_s_frames_unasked)
+{
+	enum { INTERRUPTIBLE = 1, UNINTERRUPTIBLE = 2, KILLABLE = 0x102 };
+
+	CHECK(kernel_frames_in(UNINTERRUPTIBLE) == 3);
+	CHECK(kernel_frames_in(KILLABLE) == 3);
+	CHECK(kernel_frames_in(INTERRUPTIBLE) == 0);
+}
+
 TEST(the_same_frames_split_differently_have_different_names)
 {
 	const struct ev_stack_frames *sent;
