@@ -180,29 +180,34 @@ static void add_threads(struct findings *findings, const struct merged_path *mer
 	table_free(seen);
 }
 
+struct tally_function {
+	struct report_function function;
+	double weight_ns;		/* the time that it stands for */
+};
+
 /* A frequency table while it is being filled. */
 struct tally {
-	struct report_function functions[FUNCTIONS_MAX];
+	struct tally_function functions[FUNCTIONS_MAX];
 	struct report_line *lines[FUNCTIONS_MAX];
 	size_t count;
 };
 
-static struct report_function *function_of(struct tally *tally, const char *name)
+/* Its index; FUNCTIONS_MAX when there is no room. */
+static size_t function_of(struct tally *tally, const char *name)
 {
 	for (size_t i = 0; i < tally->count; i++)
-		if (!strcmp(tally->functions[i].name, name))
-			return &tally->functions[i];
+		if (!strcmp(tally->functions[i].function.name, name))
+			return i;
 	if (tally->count == FUNCTIONS_MAX)
-		return NULL;
-	tally->functions[tally->count].name = name;
-	return &tally->functions[tally->count++];
+		return FUNCTIONS_MAX;
+	tally->functions[tally->count].function.name = name;
+	return tally->count++;
 }
 
-static void add_line(struct findings *findings, struct tally *tally,
-		     struct report_function *function, const struct symbol_frame *frame,
-		     uint64_t count)
+static void add_line(struct findings *findings, struct tally *tally, size_t index,
+		     const struct symbol_frame *frame, uint64_t count)
 {
-	size_t index = function - tally->functions;
+	struct report_function *function = &tally->functions[index].function;
 	struct report_line *lines = tally->lines[index];
 
 	if (!frame->file)
@@ -229,6 +234,7 @@ static void add_sample(struct findings *findings, struct tally *tally,
 	struct symbol_frame frame[SYMBOL_INLINE_MAX] = { 0 };
 	struct report_function *function;
 	const char *name;
+	size_t index;
 
 	if (!sample->ip && !sample->kernel_ip)
 		return;
@@ -244,27 +250,37 @@ static void add_sample(struct findings *findings, struct tally *tally,
 	else
 		name = arena_printf(findings->arena, "%s+0x%llx", frame->module,
 				    (unsigned long long)frame->offset);
-	function = function_of(tally, name);
-	if (!function)
+	index = function_of(tally, name);
+	if (index == FUNCTIONS_MAX)
 		return;
+	function = &tally->functions[index].function;
 	function->count += sample->count;
 	if (sample->is_stack_top)
 		function->stack_top_count += sample->count;
-	add_line(findings, tally, function, frame, sample->count);
+	add_line(findings, tally, index, frame, sample->count);
 }
 
-/* Samples before stack tops, which stand for short slices, each as much as a sample of 4 ms. */
-static int functions_by_count(const void *a, const void *b)
+/* A sample stands for its period, a stack top for a slice in which none fell. */
+static double weight_ns(const struct report_function *function, const struct merged_path *merged,
+			uint64_t sample_period_ns)
 {
-	const struct report_function *x = a, *y = b;
-	uint64_t x_samples = x->count - x->stack_top_count;
-	uint64_t y_samples = y->count - y->stack_top_count;
+	double slice_ns = merged->slices ? merged->cmetric_ns / merged->slices : 0;
 
-	if (x_samples != y_samples)
-		return x_samples < y_samples ? 1 : -1;
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return strcmp(x->name, y->name);
+	if (slice_ns > sample_period_ns)
+		slice_ns = sample_period_ns;
+	return function->stack_top_count * slice_ns +
+	       (double)(function->count - function->stack_top_count) * sample_period_ns;
+}
+
+static int functions_by_weight(const void *a, const void *b)
+{
+	const struct tally_function *x = a, *y = b;
+
+	if (x->weight_ns != y->weight_ns)
+		return x->weight_ns < y->weight_ns ? 1 : -1;
+	if (x->function.count != y->function.count)
+		return x->function.count < y->function.count ? 1 : -1;
+	return strcmp(x->function.name, y->function.name);
 }
 
 static int lines_by_count(const void *a, const void *b)
@@ -286,13 +302,18 @@ static void add_functions(struct findings *findings, const struct merged_path *m
 		for (size_t k = 0; k < merged->members[i]->sample_kind_count; k++)
 			add_sample(findings, tally, merged->members[i],
 				   &merged->members[i]->samples[k]);
-	for (size_t i = 0; i < tally->count; i++)
+	for (size_t i = 0; i < tally->count; i++) {
+		struct tally_function *t = &tally->functions[i];
+
+		t->weight_ns = weight_ns(&t->function, merged, findings->input.sample_period_ns);
 		if (tally->lines[i])
-			qsort(tally->lines[i], tally->functions[i].line_count,
-			      sizeof(struct report_line), lines_by_count);
-	qsort(tally->functions, tally->count, sizeof(struct report_function), functions_by_count);
+			qsort(tally->lines[i], t->function.line_count, sizeof(struct report_line),
+			      lines_by_count);
+	}
+	qsort(tally->functions, tally->count, sizeof(*tally->functions), functions_by_weight);
 	functions = arena_alloc(findings->arena, tally->count * sizeof(*functions));
-	memcpy(functions, tally->functions, tally->count * sizeof(*functions));
+	for (size_t i = 0; i < tally->count; i++)
+		functions[i] = tally->functions[i].function;
 	out->functions = functions;
 	out->function_count = tally->count;
 	free(tally);

@@ -375,6 +375,7 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 		.symbols = tracing->symbols,
 		.fold = tracing->fold,
 		.nmin = tracing->settings->kernel.nmin,
+		.sample_period_ns = tracing->settings->kernel.sample_period_ns,
 		.path_count_max = tracing->settings->path_count_max,
 		.tells_kernel_apart = tracing->settings->kernel.kernel_stacks,
 	};
