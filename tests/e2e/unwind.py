@@ -233,7 +233,8 @@ def go_stripped():
         ends[path["stack_end"] == "complete"] += path["slices"]
         for frame in path["stack"]:
             assert frame["module"] != "stripped" or frame["function"], path["stack"]
-    assert ends[True] > 0.95 * (ends[True] + ends[False]), ends
+    # What the runtime does on a stack of its own ends there: on a busy machine that is more.
+    assert ends[True] > 0.85 * (ends[True] + ends[False]), ends
     stacks = [[f["function"] for f in path["stack"]] for path in report["paths"]]
     # The runtime's monitor has a thread of its own.
     assert any("runtime.sysmon" in s and s[-1] == "runtime.mstart" for s in stacks), stacks[:20]
