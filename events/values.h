@@ -34,7 +34,17 @@ enum stack_end {
  */
 #define STACK_FRAME_GUESSED (1ull << 63)
 #define STACK_FRAME_EXACT (1ull << 62)
-#define STACK_FRAME_ADDRESS (STACK_FRAME_EXACT - 1)
+#define STACK_FRAME_MANAGED (1ull << 61)
+#define STACK_FRAME_ADDRESS (STACK_FRAME_MANAGED - 1)
+
+/*
+ * With STACK_FRAME_MANAGED it is no address but a frame of the interpreter whose native frame
+ * follows: the address of a code object of CPython's, which is a multiple of 8 below 2^47, and
+ * the index of the instruction in units of code; all ones: not known.
+ */
+#define STACK_MANAGED_SHIFT 14			/* an address is so much further left */
+#define STACK_MANAGED_INDEX ((1ull << 17) - 1)
+#define STACK_MANAGED_CODE (STACK_FRAME_ADDRESS & ~STACK_MANAGED_INDEX)
 
 /* What a thread does: thread.FOUND.phase. */
 enum thread_phase {

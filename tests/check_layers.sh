@@ -69,6 +69,11 @@ for folder in $order; do
 			unwind | collect) ;;
 			*) echo "$file includes $included" ;;
 			esac ;;
+		python_format.h)
+			case $folder in
+			unwind | symbol | collect) ;;
+			*) echo "$file includes $included" ;;
+			esac ;;
 		*.inc) ;;
 		*)
 			echo "$file includes $included without its folder" ;;

@@ -14,6 +14,7 @@
 #include "symbol/elf_symbols.h"
 #include "symbol/go_table.h"
 #include "symbol/mini_debug.h"
+#include "symbol/python_file.h"
 #include "symbol/vdso.h"
 
 struct object {
@@ -387,5 +388,6 @@ int object_unwind_file(struct object *object, struct unwind_file *file)
 	if (header.e_entry)
 		unwind_table_mark_end(&file->table, header.e_entry);
 	put_segments(elf, file);
+	python_file_find(elf, file);
 	return file->table.row_count ? 0 : -ENOENT;
 }

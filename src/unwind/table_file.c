@@ -13,6 +13,8 @@ enum { ROWS_MAX = 64 << 20 };
 struct header {
 	uint64_t base, size_bytes;
 	uint32_t row_count, segment_count;
+	uint32_t python_version, reserved;
+	struct python_process python;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 };
 
@@ -62,6 +64,7 @@ int unwind_file_write(const struct unwind_file *file, int fd)
 	struct header header = {
 		.base = file->table.base, .size_bytes = file->table.size_bytes,
 		.row_count = file->table.row_count, .segment_count = file->segment_count,
+		.python_version = file->python_version, .python = file->python,
 	};
 	int err;
 
@@ -90,6 +93,8 @@ int unwind_file_read(int fd, struct unwind_file *file)
 	table->rows = xcalloc(header.row_count + 1, sizeof(*table->rows));
 	memcpy(file->segments, header.segments, sizeof(file->segments));
 	file->segment_count = header.segment_count;
+	file->python_version = header.python_version;
+	file->python = header.python;
 	err = read_all(fd, table->rows, table->row_count * sizeof(*table->rows), sizeof(header));
 	if (!err && !unwind_table_is_valid(table))
 		err = -EINVAL;

@@ -5,9 +5,13 @@
  */
 #pragma once
 
+#include "python_format.h"
 #include "unwind/table.h"
 
-enum { UNWIND_SEGMENTS_MAX = 16 };
+enum {
+	UNWIND_SEGMENTS_MAX = 16,
+	UNWIND_PYTHON_UNKNOWN = 1,	/* a version of CPython, or a form of it, that we do not know */
+};
 
 /* A part of the file that is mapped to execute. */
 struct unwind_segment {
@@ -18,6 +22,8 @@ struct unwind_file {
 	struct unwind_table table;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 	uint32_t segment_count;
+	uint32_t python_version;	/* 0: none in this file; 0x030b: CPython 3.11 */
+	struct python_process python;	/* addresses as the file has them; no runtime: unknown */
 };
 
 void unwind_file_fini(struct unwind_file *file);
