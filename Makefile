@@ -150,7 +150,7 @@ $O/tests/replay: tests/golden/replay.c $O/libpinch.a
 # The BPF programs as plain C, against a shim of the kernel's helpers. tests/shim comes first.
 BPF_HOST_O := $(patsubst bpf/%.bpf.c,$O/tests/bpf/%.o,$(wildcard bpf/*.bpf.c)) \
 	$(patsubst tests/shim/%.c,$O/tests/bpf/%.o,$(wildcard tests/shim/*.c))
-BPF_HOST_CPPFLAGS := -Itests/shim -Ibpf -Ievents -I$O/gen -Itests/unit -Wno-unknown-pragmas
+BPF_HOST_CPPFLAGS := -Itests/shim -Ibpf -Ievents -I$O/gen -Itests/unit -Isrc -Wno-unknown-pragmas
 
 $O/tests/bpf/%.o: bpf/%.bpf.c | $O/gen/events.h
 	@echo "  HOST  $<"; mkdir -p $(@D)
@@ -160,15 +160,15 @@ $O/tests/bpf/%.o: tests/shim/%.c | $O/gen/events.h
 	@echo "  CC    $<"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$(BPF_TESTS): $O/tests/%: tests/unit/%.c $(BPF_HOST_O)
+$(BPF_TESTS): $O/tests/%: tests/unit/%.c $(BPF_HOST_O) $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< \
-		$(BPF_HOST_O) -lcmocka
+		$(BPF_HOST_O) $O/libpinch.a -lcmocka
 
 # The unwinder of the BPF programs on other processes, for tests/e2e/unwind*.py.
 $O/tests/unwind_probe: tests/unwind/probe.c $O/tests/bpf/state.o $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -Isrc -MMD -MP -MF $@.d \
+	$Q$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -MF $@.d \
 		-o $@ $< $O/tests/bpf/state.o $O/libpinch.a $(LDLIBS)
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/unwind_probe
@@ -230,8 +230,8 @@ $O/fuzz/plecoc_fuzz: tests/fuzz/plecoc_fuzz.c $(PLECOC_C)
 # The unwinder of the BPF programs, on the host.
 $O/fuzz/unwind_fuzz: tests/fuzz/unwind_fuzz.c bpf/state.bpf.c $(wildcard src/unwind/*.c src/base/*.c) | $(GEN)
 	@echo "  FUZZ  $@"; mkdir -p $(@D)
-	$Q$(CLANG) $(FUZZ_FLAGS) -Wno-unknown-attributes $(BPF_HOST_CPPFLAGS) -Isrc -D_GNU_SOURCE -o $@ $< bpf/state.bpf.c \
-		$(wildcard src/unwind/*.c src/base/*.c)
+	$Q$(CLANG) $(FUZZ_FLAGS) -Wno-unknown-attributes $(BPF_HOST_CPPFLAGS) -D_GNU_SOURCE -o $@ $< bpf/state.bpf.c \
+		$(wildcard src/unwind/*.c src/base/*.c) src/symbol/python_layout.c
 
 $O/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(filter-out src/cmd/%,$(SRC)) | $(GEN)
 	@echo "  FUZZ  $@"; mkdir -p $(@D)

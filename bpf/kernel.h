@@ -31,6 +31,10 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -43,6 +47,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	__u64 start_boottime;
 	char comm[16];
+	struct thread_struct thread;
 };
 
 struct pt_regs {

@@ -45,15 +45,15 @@ enum {
 	PYTHON_SKIP_MAX = 255,
 };
 
-/* What comes next. Each of these but WAITS and OVER takes one step of the unwinder's loop. */
+/* What comes next. Up to EMITS it is Python's turn: each takes one step of the unwinder's loop. */
 enum python_state {
-	PYTHON_UNSOUGHT,	/* no frame of the interpreter has been met */
 	PYTHON_IN_INTERPRETERS,	/* the thread is looked for: the next interpreter */
 	PYTHON_IN_THREADS,	/* the next of its threads */
 	PYTHON_AT_RECORD,	/* the record of an evaluation is to be read */
 	PYTHON_IN_EVALUATION,	/* its next frame is */
-	PYTHON_WAITS,		/* its frames are known; those of C that it called come first */
 	PYTHON_EMITS,		/* its frames follow in the stack */
+	PYTHON_UNSOUGHT,	/* no frame of the interpreter has been met */
+	PYTHON_WAITS,		/* its frames are known; those of C that it called come first */
 	PYTHON_OVER,		/* there are no more, or they cannot be read */
 };
 

@@ -147,6 +147,9 @@ static __noinline __u64 stack_find(void *ctx, bool wants_kernel)
 		hash = frame_mix(hash, s->frames[i]);
 	}
 	hash = frame_mix(hash, (__u64)end << 56 | (__u64)kernel_count << 32 | count);
+	/* Code objects are their process's own, and the engine has to hear of each. */
+	if (s->python.total)
+		hash = frame_mix(hash, bpf_get_current_task_btf()->tgid);
 	if (!hash)
 		hash = 1;
 	if (bpf_map_lookup_elem(&stacks_known, &hash))
@@ -156,7 +159,7 @@ static __noinline __u64 stack_find(void *ctx, bool wants_kernel)
 	if (!ring)
 		return 0;
 	e = (struct ev_stack_frames *)s->event;
-	header_fill(&e->header, EV_STACK_FRAMES, 0);
+	header_fill(&e->header, EV_STACK_FRAMES, s->python.total ? s->thread : 0);
 	e->stack = hash;
 	e->kernel_count = kernel_count;
 	e->user_count = user_count;

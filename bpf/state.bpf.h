@@ -45,6 +45,9 @@ struct thread_state {
 	__u64 exit_stack;	/* taken while the thread still had its memory */
 	__u32 has_exit_stack;
 	__u32 cpu;		/* where it runs or ran last */
+	__u64 python_thread;	/* where CPython keeps its state; 0: not known */
+	__u32 python_skip;	/* stacks that it is not looked for, after it was in vain */
+	__u32 python_skip_last;
 };
 
 struct threads_map {
@@ -111,7 +114,9 @@ struct stack_scratch {
 	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
 	__u64 frames[STACK_FRAMES_ROOM];
 	__u32 first;			/* of the user's frames */
+	__u32 thread;			/* whose stack it is; 0 unless its process runs Python */
 	struct unwind unwind;
+	struct python_walk python;
 	struct unwind_memo memos[STACK_MEMOS];
 };
 

@@ -5,9 +5,9 @@
  */
 #pragma once
 
+#include "python.bpf.h"
 #include "state.bpf.h"
 #include "unwind_step.h"
-
 
 static __always_inline void *chunk_of(const struct unwind *u __attribute__((unused)), __u32 place)
 {
@@ -98,23 +98,80 @@ static __always_inline __u32 rule_remember(struct stack_scratch *s, __u64 addres
 	return rule;
 }
 
-/* Notes the frame and goes to the next; 1 when there is none. A callback of bpf_loop(). */
+static __always_inline void frame_note(struct stack_scratch *s, __u64 frame)
+{
+	s->frames[(s->first + s->unwind.count) & (STACK_FRAMES_ROOM - 1)] = frame;
+	s->unwind.count++;
+}
+
+/*
+ * Notes the frame and goes to the next, or does one step for the frames of Python; 1 when there
+ * is none. A callback of bpf_loop().
+ */
 static long frame_step(__u32 index __attribute__((unused)), void *data __attribute__((unused)))
 {
 	__u32 zero = 0;
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct python_walk *p;
 	struct unwind *u;
+	__u64 sp, address, frame;
 
 	if (!s)
 		return 1;
 	u = &s->unwind;
+	p = &s->python;
+	if (p->state < PYTHON_EMITS) {
+		python_step(p);
+		return 0;
+	}
 	if (u->count >= stack_depth) {
 		u->end = STACK_TRUNCATED;
 		return 1;
 	}
-	s->frames[(s->first + u->count) & (STACK_FRAMES_ROOM - 1)] = unwind_frame(u);
-	u->count++;
-	return !unwind_step(u, rule_remember(s, unwind_address(u)));
+	if (p->state == PYTHON_EMITS) {
+		if (python_emit(p, &frame))
+			frame_note(s, frame);
+		return 0;
+	}
+	frame_note(s, unwind_frame(u));
+	address = unwind_address(u);
+	sp = u->sp;
+	if (!unwind_step(u, rule_remember(s, address)))
+		return 1;
+	if (address - p->process.code_begin < p->process.code_bytes)
+		python_on_native(p, sp, u->sp);
+	return 0;
+}
+
+/* Finds the thread's state again, or decides whether it is worth looking for it. */
+static __always_inline void python_prepare(struct stack_scratch *s,
+					   const struct unwind_space *space,
+					   struct thread_state *thread)
+{
+	struct python_walk *p = &s->python;
+
+	python_begin(p, &space->python, thread ? thread->python_thread : 0);
+	if (thread && thread->python_skip) {
+		thread->python_skip--;
+		p->state = PYTHON_OVER;
+	}
+}
+
+/* Threads without a state must not cost a search each time. */
+static __always_inline void python_remember(struct stack_scratch *s, struct thread_state *thread)
+{
+	struct python_walk *p = &s->python;
+
+	if (p->is_found) {
+		thread->python_thread = p->thread;
+		thread->python_skip_last = 0;
+	} else if (p->steps) {
+		thread->python_thread = 0;
+		thread->python_skip = thread->python_skip_last * 2 + 1;
+		if (thread->python_skip > PYTHON_SKIP_MAX)
+			thread->python_skip = PYTHON_SKIP_MAX;
+		thread->python_skip_last = thread->python_skip;
+	}
 }
 
 /*
@@ -126,6 +183,7 @@ static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bo
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	struct thread_state *thread = NULL;
 	struct unwind_space *space;
 	struct unwind *u = &s->unwind;
 	__u32 pid = task->tgid;
@@ -137,6 +195,18 @@ static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bo
 	u->space.ranges = space ? space->ranges : 0;
 	u->space.range_count = space ? space->range_count : 0;
 	u->space.version = space ? space->version : 0;
-	if (u->ip)		/* it has left user space for the last time */
-		bpf_loop(STACK_DEPTH_MAX + 1, frame_step, NULL, 0);
+	s->python.state = PYTHON_OVER;
+	s->python.process.code_bytes = s->python.total = 0;
+	s->thread = 0;
+	if (!u->ip)		/* it has left user space for the last time */
+		return;
+	if (space && space->python.runtime) {
+		thread = bpf_task_storage_get(&threads, task, NULL, 0);
+		python_prepare(s, space, thread);
+	}
+	bpf_loop(2 * STACK_DEPTH_MAX + 2 * PYTHON_STEPS_MAX, frame_step, NULL, 0);
+	if (thread) {
+		python_remember(s, thread);
+		s->thread = thread->thread;
+	}
 }

@@ -13,6 +13,8 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
+#include "python_format.h"
+
 enum {
 	UNWIND_CHUNK_BITS = 18,
 	UNWIND_CHUNK_UNITS = 1 << UNWIND_CHUNK_BITS,	/* 2 MB */
@@ -78,11 +80,13 @@ struct unwind_range {
 	__u32 block_count;
 };
 
-/* A process's ranges. */
+/* A process's ranges, and the interpreter in one of them. */
 struct unwind_space {
 	__u32 ranges;		/* their place */
 	__u32 range_count;
 	__u32 version;		/* another one for each list of ranges; 0: none */
+	__u32 reserved;
+	struct python_process python;
 };
 
 enum { UNWIND_WINDOW_WORDS = 128 };

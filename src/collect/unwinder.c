@@ -41,6 +41,7 @@ struct module_table {
 	uint32_t segment_count;
 	struct part *parts;
 	uint32_t part_count;
+	struct python_process python;	/* addresses as the file has them; no runtime: none */
 	bool is_cut;			/* there was no memory for all of it */
 	uint32_t user_count;		/* of lists, one for each mapping */
 	struct module_table *older, *newer;	/* among those without a user */
@@ -51,6 +52,7 @@ struct list {
 	uint32_t place, range_count;
 	uint32_t version;
 	uint32_t user_count;
+	struct python_process python;
 	uint32_t module_count;
 	struct module_table *modules[];
 };
@@ -75,6 +77,7 @@ struct unwinder {
 	struct unwind_range *ranges;
 	struct module_table **used;
 	uint32_t range_count, used_count;
+	struct python_process python;
 	uint32_t last_version;
 	bool has_dirty;
 	struct unwinder_counts counts;
@@ -100,7 +103,10 @@ static void set_dirty(struct unwinder *unwinder, uint32_t pid)
 
 static struct unwind_space space_of(const struct list *list)
 {
-	return (struct unwind_space){ list->place, list->range_count, list->version };
+	return (struct unwind_space){
+		.ranges = list->place, .range_count = list->range_count,
+		.version = list->version, .python = list->python,
+	};
 }
 
 static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct list *list,
@@ -268,6 +274,7 @@ static struct module_table *module_load(struct unwinder *unwinder, uint32_t numb
 		return module;
 	memcpy(module->segments, file.segments, sizeof(module->segments));
 	module->segment_count = file.segment_count;
+	module->python = file.python;
 	module->is_cut = !load_parts(unwinder, &file.table, module);
 	unwinder->counts.tables += module->part_count > 0;
 	unwind_file_fini(&file);
@@ -308,6 +315,7 @@ static struct list *list_new(struct unwinder *unwinder, uint32_t place)
 	list->place = place;
 	list->range_count = unwinder->range_count;
 	list->version = ++unwinder->last_version;
+	list->python = unwinder->python;
 	list->user_count = 1;
 	memcpy(units_at(unwinder, place), unwinder->ranges,
 	       unwinder->range_count * sizeof(*unwinder->ranges));
@@ -374,6 +382,12 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 		if (!unwind_segment_bias(segment, mapping->start, mapping->end,
 					 mapping->file_offset, &bias))
 			continue;
+		if (module->python.runtime && segment->address == module->python.code_begin) {
+			unwinder->python = module->python;
+			unwinder->python.runtime += bias;
+			unwinder->python.none += bias;
+			unwinder->python.code_begin += bias;
+		}
 		for (uint32_t p = 0; p < module->part_count; p++) {
 			const struct part *part = &module->parts[p];
 			uint64_t begin = max3(part->base, segment->address, mapping->start - bias);
@@ -396,6 +410,7 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 
 	process->is_dirty = false;
 	unwinder->range_count = unwinder->used_count = 0;
+	unwinder->python.runtime = 0;
 	symbols_each_mapping(unwinder->symbols, process->pid, on_mapping, unwinder);
 	if (!unwinder->range_count ||
 	    !take_units(unwinder, unwinder->range_count * RANGE_UNITS, &place)) {

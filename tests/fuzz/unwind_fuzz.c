@@ -10,6 +10,7 @@
 #include "unwind/table.h"
 
 #include "unwind.bpf.h"
+#include "symbol/python_layout.h"
 #undef const		/* the shim of bpf_helpers.h takes it away from the programs */
 
 enum { HEAD_BYTES = 64, STACK_BYTES_MAX = 4096, PART_UNITS = 700 };
@@ -64,6 +65,13 @@ long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
 	return i;
 }
 
+void *bpf_task_storage_get(void *map __attribute__((unused)),
+			   struct task_struct *current __attribute__((unused)),
+			   void *value __attribute__((unused)), __u64 flags __attribute__((unused)))
+{
+	return NULL;
+}
+
 long bpf_task_pt_regs(struct task_struct *of __attribute__((unused)))
 {
 	return (long)&registers;
@@ -102,8 +110,29 @@ static void load(const struct unwind_table *table)
 	}
 	chunk = realloc(chunk, (chunk_units + count * RANGE_UNITS + 1) * sizeof(*chunk));
 	memcpy(chunk + chunk_units, ranges, count * sizeof(*ranges));
-	space = (struct unwind_space){ chunk_units, count, ++version };
+	space = (struct unwind_space){
+		.ranges = chunk_units, .range_count = count, .version = ++version,
+	};
 	chunk_units += count * RANGE_UNITS;
+}
+
+/* An interpreter whose structures lie on the stack, too. */
+static void set_python(const struct unwind_table *table, const uint64_t *words)
+{
+	const struct python_version *known = python_version_find(0x030b + words[1] / 16 % 4);
+
+	space.python.runtime = 0;
+	if (!(words[1] & 8) || !known)
+		return;
+	space.python = (struct python_process){
+		.runtime = stack_begin + words[6] % 512 * 8 - known->frames.interpreters,
+		.none = stack_begin, .code_begin = table->base, .code_bytes = table->size_bytes,
+		.layout = known->frames,
+	};
+	/* Lists of interpreters lie further apart than the stack is long. */
+	space.python.layout.interpreter_next %= 64;
+	space.python.layout.interpreter_threads %= 64;
+	task.thread.fsbase = words[7] % 256;
 }
 
 static void check_search(const struct unwind_table *table)
@@ -149,6 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		abort();
 	check_search(&table);
 	load(&table);
+	set_python(&table, words);
 	registers = (struct pt_regs){
 		.ip = table.base + words[2] % (table.size_bytes + 16),
 		.sp = words[1] & 2 ? words[3] : stack_begin + words[3] % 256 * 8,

@@ -8,7 +8,8 @@ uint32_t shim_cpu;
 struct task_struct *shim_current;
 struct pt_regs shim_user_regs;
 struct shim_stack shim_user_stack, shim_kernel_stack;
-uint64_t shim_stacks_asked, shim_bell_rings;
+uint64_t shim_stacks_asked, shim_bell_rings, shim_user_reads;
+struct python_process shim_python;
 bool shim_storage_fails, shim_stacks_map_fails, shim_tables_are_missing;
 uint32_t (*shim_random)(void);
 void (*shim_at_point)(void);
@@ -395,7 +396,7 @@ void shim_make_rings(uint32_t cpu_count, size_t bytes, uint32_t slots)
  * A space with one range, whose table says of all code that it was called by what lies at the top
  * of the stack. As a block of code, the same unit has all rows that a search may want.
  */
-static struct unwind_space unwind_space = { 0, 1, 1 };
+static struct unwind_space unwind_space = { .range_count = 1, .version = 1 };
 static char unwind_chunk;
 
 static uint64_t *unwind_unit(uint32_t index)
@@ -419,8 +420,10 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	shim_point();
 	if (map == &rings || map == &sample_rings)
 		return ring_of(map, *(const uint32_t *)key);
-	if (map == &unwind_spaces)
+	if (map == &unwind_spaces) {
+		unwind_space.python = shim_python;
 		return shim_tables_are_missing ? NULL : &unwind_space;
+	}
 	if (map == &unwind_chunks)
 		return *(const uint32_t *)key ? NULL : &unwind_chunk;
 	if (map == &unwind_chunk)
@@ -567,13 +570,48 @@ long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
 
 /* --- The user's stack: return addresses, one upon the other ------------------------------- */
 
-enum { STACK_BASE = 0x10000, STACK_BELOW_BYTES = 4096, STACK_BYTES = 1 << 16 };
+enum { STACK_BELOW_BYTES = 4096, STACK_BYTES = 1 << 16 };
+
+/* Objects in the user's memory, the later ones in front of the others. */
+enum { PLANTED_MAX = 4096, PLANTED_BYTES_MAX = 256 };
+
+static struct planted {
+	uint64_t address;
+	size_t size;
+	uint8_t bytes[PLANTED_BYTES_MAX];
+} planted[PLANTED_MAX];
+static size_t planted_count;
+
+void shim_plant(uint64_t address, const void *bytes, size_t size)
+{
+	require(planted_count < PLANTED_MAX && size <= PLANTED_BYTES_MAX);
+	planted[planted_count].address = address;
+	planted[planted_count].size = size;
+	memcpy(planted[planted_count++].bytes, bytes, size);
+}
+
+static const void *planted_at(uint64_t address, size_t size)
+{
+	for (size_t i = planted_count; i--;) {
+		uint64_t offset = address - planted[i].address;
+
+		if (offset < planted[i].size && size <= planted[i].size - offset)
+			return planted[i].bytes + offset;
+	}
+	return NULL;
+}
 
 long bpf_probe_read_user(void *to, __u32 size, const void *from)
 {
-	uint64_t at = (uint64_t)from - STACK_BASE;
+	const void *object = planted_at((uint64_t)from, size);
+	uint64_t at = (uint64_t)from - SHIM_STACK_BASE;
 
 	shim_point();
+	shim_user_reads++;
+	if (object) {
+		memcpy(to, object, size);
+		return 0;
+	}
 	at += STACK_BELOW_BYTES;
 	if (at >= STACK_BYTES || size > STACK_BYTES - at || at % sizeof(uint64_t))
 		return -EFAULT;
@@ -607,7 +645,7 @@ long bpf_task_pt_regs(struct task_struct *task)
 	regs = shim_user_regs;
 	if (!regs.ip && shim_user_stack.count > 0)
 		regs.ip = shim_user_stack.frames[0];
-	regs.sp = STACK_BASE;
+	regs.sp = SHIM_STACK_BASE;
 	return (long)&regs;
 }
 
@@ -683,7 +721,9 @@ void shim_reset(void)
 	shim_cpu = 0;
 	shim_current = NULL;
 	shim_user_stack = shim_kernel_stack = (struct shim_stack){ 0 };
-	shim_stacks_asked = shim_bell_rings = 0;
+	shim_stacks_asked = shim_bell_rings = shim_user_reads = 0;
+	shim_python = (struct python_process){ 0 };
+	planted_count = 0;
 	shim_storage_fails = shim_stacks_map_fails = shim_tables_are_missing = false;
 	shim_random = NULL;
 	shim_at_point = NULL;

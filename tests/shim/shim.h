@@ -19,7 +19,10 @@
 
 #undef const		/* the shim of bpf_helpers.h takes it away from the programs */
 
-enum { SHIM_FRAMES_MAX = 300 };
+enum {
+	SHIM_FRAMES_MAX = 300,
+	SHIM_STACK_BASE = 0x10000,	/* frame i of the user's stack takes 8 bytes from 8 * i on */
+};
 
 /* What bpf_get_stack() finds. A negative count is an error. */
 struct shim_stack {
@@ -34,6 +37,8 @@ extern struct task_struct *shim_current;
 extern struct pt_regs shim_user_regs;
 extern struct shim_stack shim_user_stack, shim_kernel_stack;
 extern uint64_t shim_stacks_asked;	/* calls of bpf_get_stack() */
+extern uint64_t shim_user_reads;	/* of the user's memory */
+extern struct python_process shim_python;	/* the interpreter of all processes */
 extern bool shim_storage_fails;		/* no memory for another thread's state */
 extern bool shim_stacks_map_fails;	/* no room in the map of known stacks */
 extern bool shim_tables_are_missing;	/* no unwind tables for any code */
@@ -42,6 +47,9 @@ extern uint32_t (*shim_random)(void);	/* NULL: a fixed pseudo-random sequence */
 extern void (*shim_at_point)(void);	/* at each helper, atomic operation and barrier */
 
 void shim_reset(void);
+
+/* What the user has in memory at an address, instead of what was there. The bytes are copied. */
+void shim_plant(uint64_t address, const void *bytes, size_t size);
 
 /* For CPUs 0 to cpu_count - 1: rings of this many bytes and of this many slots (powers of two). */
 void shim_make_rings(uint32_t cpu_count, size_t bytes, uint32_t slots);

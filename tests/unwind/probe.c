@@ -76,6 +76,13 @@ long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
 	return i;
 }
 
+void *bpf_task_storage_get(void *map __attribute__((unused)),
+			   struct task_struct *task __attribute__((unused)),
+			   void *value __attribute__((unused)), __u64 flags __attribute__((unused)))
+{
+	return NULL;
+}
+
 long bpf_task_pt_regs(struct task_struct *task __attribute__((unused)))
 {
 	return (long)&current_regs;
