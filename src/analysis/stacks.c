@@ -77,8 +77,8 @@ struct stack_frame stack_user_frame(const struct ev_stack_frames *stack, size_t 
 	uint64_t frame = stack->frames[stack->kernel_count + i];
 
 	return (struct stack_frame){
-		.address = frame & STACK_FRAME_ADDRESS,
-		.is_return = i > 0 && !(frame & STACK_FRAME_EXACT),
+		.address = frame & (STACK_FRAME_ADDRESS | STACK_FRAME_MANAGED),
+		.is_return = i > 0 && !(frame & (STACK_FRAME_EXACT | STACK_FRAME_MANAGED)),
 		.is_guessed = frame & STACK_FRAME_GUESSED,
 	};
 }

@@ -66,6 +66,7 @@ static int open_engine(struct tracing *tracing)
 	tracing->stacks = stacks_new(tracing->session, 0);
 	tracing->symbols = symbols_new(tracing->session);
 	symbols_use_cache(tracing->symbols);
+	symbols_follow_stacks(tracing->symbols, tracing->threads);
 	tracing->unwinder = unwinder_new(tracing->session, tracing->symbols,
 					 &(struct unwinder_options){
 		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),

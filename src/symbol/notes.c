@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "symbol/answer.h"
 #include "symbol/module.h"
+#include "symbol/python_layout.h"
+#include "unwind/table_file.h"
 
 enum {
 	NOTES_MAX = 200,
@@ -86,6 +88,23 @@ static const struct {
 	{ ANSWER_NO_LINES,
 	  "no debug information for %s: install its -dbgsym package to see lines" },
 };
+
+void notes_add_python(struct notes *notes, struct module *module)
+{
+	uint32_t version = module->python_version;
+
+	if (!version || module->is_python_noted)
+		return;
+	module->is_python_noted = true;
+	if (python_version_find(version))
+		return;
+	if (version == UNWIND_PYTHON_UNKNOWN)
+		notes_add(notes, "%s is a CPython whose functions are not shown: they are for "
+			  "CPython 3.11 to 3.13", module->name);
+	else
+		notes_add(notes, "%s is CPython %u.%u, whose functions are not shown: they are for "
+			  "CPython 3.11 to 3.13", module->name, version >> 8, version & 0xff);
+}
 
 void notes_add_module(struct notes *notes, struct module *module)
 {

@@ -16,5 +16,8 @@ size_t notes_list(const struct notes *notes, const char *const **list);
 void notes_add(struct notes *notes, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Says once, of a module with an interpreter, that its version is none that we know. */
+void notes_add_python(struct notes *notes, struct module *module);
+
 /* Says once what the module's flags and failures mean. */
 void notes_add_module(struct notes *notes, struct module *module);

@@ -18,8 +18,10 @@
 #include "symbol/module.h"
 #include "symbol/names.h"
 #include "symbol/notes.h"
+#include "symbol/python_frames.h"
 #include "symbol/space.h"
 #include "symbol/worker.h"
+#include "values.h"
 
 enum {
 	MAPPINGS_MAX = 200000,
@@ -29,6 +31,7 @@ enum {
 	OFFSET_BITS = 44,		/* larger files than that cannot be mapped */
 	FAILURES_MAX = 2,		/* of a module: without its lines, then without anything */
 	JIT_PLACE = 1u << 31,		/* such code is the same in one address space only */
+	PYTHON_PLACE = 1u << 30,	/* known by its names */
 };
 
 static const uint64_t spent_ns_max = 60000000000ull;	/* on one module's file */
@@ -54,6 +57,7 @@ struct symbols {
 	struct answer_cache *cache;	/* NULL: none */
 	struct kernel_symbols *kernel;	/* NULL until it is needed */
 	struct jit_names *jit;
+	struct python_frames *python;
 	struct names *names;
 	struct notes *notes;
 	struct arena *arena;
@@ -144,6 +148,7 @@ struct symbols *symbols_new(struct session *session)
 	symbols->arena = arena_new();
 	symbols->places = table_new();
 	symbols->processes = table_new();
+	symbols->python = python_frames_new(symbols->spaces, symbols->modules, symbols->names);
 	symbols->scratch = xcalloc(1, sizeof(*symbols->scratch) +
 				      SYMBOL_INLINE_MAX * sizeof(struct symbol_frame));
 	session_subscribe(session, handlers, symbols);
@@ -156,6 +161,7 @@ void symbols_free(struct symbols *symbols)
 		return;
 	answer_cache_free(symbols->cache);
 	worker_free(symbols->worker);
+	python_frames_free(symbols->python);
 	spaces_free(symbols->spaces);
 	modules_free(symbols->modules);
 	kernel_symbols_free(symbols->kernel);
@@ -398,6 +404,8 @@ int symbols_unwind_file(struct symbols *symbols, uint32_t number, struct unwind_
 	    module->failure_count >= FAILURES_MAX)
 		return -ENOENT;
 	err = worker_ask_table(symbols->worker, module, file);
+	if (!err)
+		module->python_version = file->python_version;
 	/* A file that is hostile to one way of reading it may still have names. */
 	return err ? -ENOENT : 0;
 }
@@ -432,6 +440,11 @@ static void resolve_unmapped(struct symbols *symbols, uint32_t pid, const struct
 		frame->module = "[jit]";
 }
 
+void symbols_follow_stacks(struct symbols *symbols, struct threads *threads)
+{
+	python_frames_follow(symbols->python, symbols->session, threads);
+}
+
 size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
 		       bool is_return, struct symbol_frame *frames, size_t max)
 {
@@ -441,6 +454,10 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	struct module *module;
 	size_t count;
 
+	if (address & STACK_FRAME_MANAGED) {
+		python_frames_resolve(symbols->python, pid, time_ns, address, &frames[0]);
+		return 1;
+	}
 	frames[0] = (struct symbol_frame){ .offset = address };
 	if (!find_mapping(symbols, pid, time_ns, wanted, &hit)) {
 		resolve_unmapped(symbols, pid, &hit, wanted, "[anon]", &frames[0]);
@@ -457,6 +474,7 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	frames[0].offset = offset + (address - wanted);
 	if (module->kind == MODULE_OTHER)
 		return 1;
+	notes_add_python(symbols->notes, module);
 	place = place_get(symbols, module, offset, true);
 	if (!place->count) {
 		frames[0].function = jit_name(symbols, pid, &hit, wanted, &start);
@@ -490,6 +508,8 @@ void symbols_prepare(struct symbols *symbols, const struct symbol_request *reque
 		struct space_hit hit;
 		uint64_t offset;
 
+		if (request->address & STACK_FRAME_MANAGED)
+			continue;
 		if (!find_mapping(symbols, request->pid, request->time_ns, wanted, &hit))
 			continue;
 		module = modules_at(symbols->modules, hit.mapping.module);
@@ -538,6 +558,15 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 	struct space_hit hit;
 	uint64_t start;
 
+	if (address & STACK_FRAME_MANAGED) {
+		*module_number = PYTHON_PLACE;
+		if (!python_frames_place(symbols->python, pid, time_ns, address, whole_function,
+					 offset, &hit.space)) {
+			*module_number = JIT_PLACE | hit.space;
+			*offset = address;
+		}
+		return 0;
+	}
 	if (!find_mapping(symbols, pid, time_ns, address, &hit))
 		return -ENOENT;
 	module = modules_at(symbols->modules, hit.mapping.module);
@@ -555,6 +584,13 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 			*offset = start;
 	}
 	return 0;
+}
+
+bool symbols_is_interpreter(const struct symbols *symbols, uint32_t number)
+{
+	const struct module *module = modules_at(symbols->modules, number);
+
+	return module && module->python_version;
 }
 
 size_t symbols_notes(const struct symbols *symbols, const char *const **notes)

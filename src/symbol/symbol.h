@@ -14,13 +14,16 @@
 #include "unwind/table_file.h"
 
 struct symbols;
+struct threads;
 
 struct symbol_frame {
 	const char *function;	/* demangled; NULL when only module and offset are known */
 	const char *file;	/* source file, NULL when not known */
 	uint32_t line;		/* 0 when not known */
-	const char *module;	/* base name of the mapped file, "[kernel]", "[vdso]", "[jit]" */
-	uint64_t offset;	/* in the file; of the kernel, in the function; of [jit], address */
+	const char *module;	/* base name of the mapped file, "[kernel]", "[vdso]", "[jit]",
+				 * "[python]" for a function of Python */
+	uint64_t offset;	/* in the file; of the kernel, in the function; of [jit], address;
+				 * of [python], the code object's, or 0 */
 	bool is_inlined;	/* part of the frame that follows it */
 	bool is_kernel;
 };
@@ -30,6 +33,12 @@ enum { SYMBOL_INLINE_MAX = 16 };
 /* Subscribes to the space events of session. */
 struct symbols *symbols_new(struct session *session);
 void symbols_free(struct symbols *symbols);
+
+/*
+ * From now on the stacks of the session are looked at, for what an interpreter runs is only known
+ * as long as its process lives. Borrows threads, which tell whose stack it is.
+ */
+void symbols_follow_stacks(struct symbols *symbols, struct threads *threads);
 
 /* Takes in the mappings that a process has already. 0, or the errno of its maps file. */
 int symbols_add_process(struct symbols *symbols, uint32_t pid);
@@ -57,8 +66,8 @@ void symbols_keep_process(struct symbols *symbols, uint32_t pid);
 void symbols_forget_process(struct symbols *symbols, uint32_t pid);
 
 /*
- * Resolves a user address of process pid as its address space was at time_ns
- * (CLOCK_MONOTONIC). is_return: the address follows a call, so that the call's own line is
+ * Resolves a user address of process pid, or a managed frame as values.h has it, as its address
+ * space was at time_ns (CLOCK_MONOTONIC). is_return: the address follows a call, so that the call's own line is
  * meant. Fills up to max frames, the innermost inlined one first; always at least one.
  */
 size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
@@ -89,6 +98,9 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
  */
 int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
 		  bool whole_function, uint32_t *module, uint64_t *offset);
+
+/* The module runs Python: its frames come between those of Python's functions. */
+bool symbols_is_interpreter(const struct symbols *symbols, uint32_t module);
 
 /*
  * Sentences about what could not be named and what to do about it, only of files in which an

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The code objects of CPython's that stacks were in, by address space and address. They are read
+ * while their process lives, when a stack first shows them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/python_layout.h"
+
+struct names;
+struct python_codes;
+
+/* Keeps strings in names, which it borrows. */
+struct python_codes *python_codes_new(struct names *names);
+void python_codes_free(struct python_codes *codes);
+
+/*
+ * A process in this space runs the code of a managed frame (STACK_FRAME_MANAGED). The memory of a
+ * code object that is gone can be another's: one that was seen is looked at again after a second.
+ */
+void python_codes_see(struct python_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
+		      const struct python_version *version, uint64_t frame);
+
+struct python_place {
+	const char *function, *file;	/* file may be NULL */
+	uint32_t line, first_line;	/* 0: not known */
+	uint64_t hash;			/* of function, file and first line */
+};
+
+/* What a managed frame is, as the code at that address was at time_ns. */
+bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_t time_ns,
+		       uint64_t frame, struct python_place *place);

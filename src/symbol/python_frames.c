@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/python_frames.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "session/threads.h"
+#include "symbol/module.h"
+#include "symbol/python_codes.h"
+#include "symbol/space.h"
+#include "symbol/symbol.h"
+#include "values.h"
+
+enum { VERSIONS_MAX = 65536 };
+
+struct python_frames {
+	struct spaces *spaces;
+	struct modules *modules;
+	struct threads *threads;	/* NULL: stacks are not followed */
+	struct python_codes *codes;
+	struct table *versions;		/* by space: struct python_version */
+};
+
+struct python_frames *python_frames_new(struct spaces *spaces, struct modules *modules,
+					struct names *names)
+{
+	struct python_frames *frames = xcalloc(1, sizeof(*frames));
+
+	frames->spaces = spaces;
+	frames->modules = modules;
+	frames->codes = python_codes_new(names);
+	frames->versions = table_new();
+	return frames;
+}
+
+void python_frames_free(struct python_frames *frames)
+{
+	if (!frames)
+		return;
+	python_codes_free(frames->codes);
+	table_free(frames->versions);
+	free(frames);
+}
+
+struct version_search {
+	const struct python_frames *frames;
+	const struct python_version *version;
+};
+
+static void find_version(void *data, const struct mapping *mapping)
+{
+	struct version_search *search = data;
+	const struct module *module = modules_at(search->frames->modules, mapping->module);
+
+	if (module && python_version_find(module->python_version))
+		search->version = python_version_find(module->python_version);
+}
+
+/* Of the interpreter that a process has mapped; NULL: none that is known. */
+static const struct python_version *version_of(struct python_frames *frames, uint32_t pid,
+					       uint32_t space)
+{
+	struct version_search search = { frames, table_find(frames->versions, space) };
+
+	if (search.version)
+		return search.version;
+	spaces_each(frames->spaces, pid, find_version, &search);
+	if (search.version && table_count(frames->versions) < VERSIONS_MAX)
+		table_put(frames->versions, space, (void *)search.version);
+	return search.version;
+}
+
+static void on_frames(void *data, const struct ev_header *header)
+{
+	const struct ev_stack_frames *e = (const struct ev_stack_frames *)header;
+	const struct python_version *version;
+	struct python_frames *frames = data;
+	struct space_hit hit;
+	uint32_t pid;
+
+	pid = header->thread ? threads_get(frames->threads, header->thread)->pid : 0;
+	if (!pid || !spaces_find(frames->spaces, pid, UINT64_MAX, 0, &hit))
+		return;
+	version = version_of(frames, pid, hit.space);
+	if (!version)
+		return;
+	for (size_t i = 0; i < e->user_count; i++) {
+		uint64_t frame = e->frames[e->kernel_count + i];
+
+		if (frame & STACK_FRAME_MANAGED)
+			python_codes_see(frames->codes, pid, hit.space, header->time_ns, version,
+					 frame);
+	}
+}
+
+void python_frames_follow(struct python_frames *frames, struct session *session,
+			  struct threads *threads)
+{
+	static const struct event_handler handlers[] = { { EV_STACK_FRAMES, on_frames }, { 0 } };
+
+	frames->threads = threads;
+	session_subscribe(session, handlers, frames);
+}
+
+/* In this space or, when the process did not live long enough, the one it was copied from. */
+static bool find(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,
+		 uint64_t managed, struct python_place *place, uint32_t *space)
+{
+	struct space_hit hit;
+
+	spaces_find(frames->spaces, pid, time_ns, 0, &hit);
+	*space = hit.space;
+	return python_codes_find(frames->codes, hit.space, time_ns, managed, place) ||
+	       (hit.base && python_codes_find(frames->codes, hit.base, time_ns, managed, place));
+}
+
+void python_frames_resolve(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,
+			   uint64_t managed, struct symbol_frame *frame)
+{
+	struct python_place place;
+	uint32_t space;
+
+	*frame = (struct symbol_frame){ .module = "[python]" };
+	if (find(frames, pid, time_ns, managed, &place, &space)) {
+		frame->function = place.function;
+		frame->file = place.file;
+		frame->line = place.line;
+	} else {
+		frame->offset = (managed & STACK_MANAGED_CODE) >> STACK_MANAGED_SHIFT;
+	}
+}
+
+bool python_frames_place(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,
+			 uint64_t managed, bool whole_function, uint64_t *place, uint32_t *space)
+{
+	struct python_place found;
+
+	if (!find(frames, pid, time_ns, managed, &found, space))
+		return false;
+	*place = whole_function ? found.hash : hash_u64(found.hash ^ hash_u64(found.line));
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Managed frames, as stacks have them (STACK_FRAME_MANAGED), to functions of Python. A frame means
+ * something only with an address space.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+struct modules;
+struct names;
+struct python_frames;
+struct spaces;
+struct symbol_frame;
+struct threads;
+
+/* Borrows all of them. */
+struct python_frames *python_frames_new(struct spaces *spaces, struct modules *modules,
+					struct names *names);
+void python_frames_free(struct python_frames *frames);
+
+/* Looks at the stacks of a session; threads tell whose they are. */
+void python_frames_follow(struct python_frames *frames, struct session *session,
+			  struct threads *threads);
+
+/* Always fills in *frame; without a function when that is not known. */
+void python_frames_resolve(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,
+			   uint64_t managed, struct symbol_frame *frame);
+
+/*
+ * What is equal for equal lines, or functions, in all processes; false when it is not known. Then
+ * *space says in which space the managed frame is what it is.
+ */
+bool python_frames_place(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,
+			 uint64_t managed, bool whole_function, uint64_t *place, uint32_t *space);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Code objects in this process's own memory. */
+#include "test.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/names.h"
+#include "symbol/python_codes.h"
+#include "values.h"
+
+enum { SECOND = 1000000000 };
+
+struct string {
+	uint8_t head[48];
+	char text[64];
+};
+
+struct code {
+	_Alignas(16) uint8_t object[256];
+	struct string name, file;
+	uint8_t table[64];
+};
+
+static struct names *names;
+static struct python_codes *codes;
+static const struct python_version *version;
+
+static void begin(void)
+{
+	names = names_new(1 << 20);
+	codes = python_codes_new(names);
+	version = python_version_find(0x030b);
+}
+
+static void end(void)
+{
+	python_codes_free(codes);
+	names_free(names);
+}
+
+static void put(uint8_t *object, size_t at, uint64_t value, size_t size_bytes)
+{
+	memcpy(object + at, &value, size_bytes);
+}
+
+static void set_string(struct string *string, const char *text)
+{
+	put(string->head, 16, strlen(text), 8);
+	put(string->head, 32, 1 << 2 | 1 << 5 | 1 << 6, 4);
+	strcpy(string->text, text);
+}
+
+/* Two units of code: the first line, and the one after it. */
+static void set_code(struct code *code, const char *name, const char *file, uint32_t first_line)
+{
+	set_string(&code->name, name);
+	set_string(&code->file, file);
+	put(code->object, 16, 3, 8);
+	put(code->object, version->code.first_line, first_line, 4);
+	put(code->object, version->code.qualified_name, (uintptr_t)&code->name, 8);
+	put(code->object, version->code.file_name, (uintptr_t)&code->file, 8);
+	put(code->object, version->code.line_table, (uintptr_t)code->table, 8);
+	put(code->table, 16, 5, 8);
+	memcpy(code->table + 32, "\x80\x01\xd8\x01\x02", 5);
+}
+
+static uint64_t frame_of(const struct code *code, uint64_t index)
+{
+	return STACK_FRAME_MANAGED | (uintptr_t)code->object << STACK_MANAGED_SHIFT | index;
+}
+
+TEST(a_frame_is_known_by_its_code_and_line)
+{
+	static struct code code;
+	struct python_place place;
+
+	begin();
+	set_code(&code, "function", "file.py", 7);
+	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
+	python_codes_see(codes, getpid(), 1, 10, version, frame_of(&code, 0));
+	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
+	CHECK(!strcmp(place.function, "function") && !strcmp(place.file, "file.py"));
+	CHECK(place.line == 7 && place.first_line == 7);
+	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 1), &place) && place.line == 8);
+	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 2), &place) && !place.line);
+	/* Before its first instruction. */
+	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, STACK_MANAGED_INDEX), &place));
+	CHECK(place.line == 7);
+	CHECK(!python_codes_find(codes, 2, 10, frame_of(&code, 0), &place));
+	end();
+}
+
+TEST(equal_functions_of_two_spaces_are_one_place)
+{
+	static struct code code, other;
+	struct python_place places[3];
+
+	begin();
+	set_code(&code, "function", "file.py", 7);
+	set_code(&other, "function", "file.py", 8);
+	python_codes_see(codes, getpid(), 1, 10, version, frame_of(&code, 0));
+	python_codes_see(codes, getpid(), 2, 10, version, frame_of(&code, 0));
+	python_codes_see(codes, getpid(), 2, 10, version, frame_of(&other, 0));
+	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 0), &places[0]));
+	CHECK(python_codes_find(codes, 2, 10, frame_of(&code, 0), &places[1]));
+	CHECK(python_codes_find(codes, 2, 10, frame_of(&other, 0), &places[2]));
+	CHECK(places[0].hash == places[1].hash && places[0].hash != places[2].hash);
+	end();
+}
+
+TEST(another_function_in_the_memory_of_one_that_is_gone_counts_from_when_it_was_seen)
+{
+	static struct code code;
+	struct python_place place;
+
+	begin();
+	set_code(&code, "first", "file.py", 7);
+	python_codes_see(codes, getpid(), 1, SECOND, version, frame_of(&code, 0));
+	set_code(&code, "second", "file.py", 9);
+	/* Not so soon. */
+	python_codes_see(codes, getpid(), 1, SECOND + 1, version, frame_of(&code, 0));
+	CHECK(python_codes_find(codes, 1, 3ull * SECOND, frame_of(&code, 0), &place));
+	CHECK(!strcmp(place.function, "first"));
+	python_codes_see(codes, getpid(), 1, 3ull * SECOND, version, frame_of(&code, 0));
+	CHECK(python_codes_find(codes, 1, 3ull * SECOND, frame_of(&code, 0), &place));
+	CHECK(!strcmp(place.function, "second"));
+	CHECK(python_codes_find(codes, 1, 2ull * SECOND, frame_of(&code, 0), &place));
+	CHECK(!strcmp(place.function, "first"));
+	CHECK(python_codes_find(codes, 1, 0, frame_of(&code, 0), &place));
+	CHECK(!strcmp(place.function, "first"));
+	end();
+}
+
+TEST(a_process_that_cannot_be_read_has_no_names)
+{
+	static struct code code;
+	struct python_place place;
+
+	begin();
+	set_code(&code, "function", "file.py", 7);
+	/* It is too short to be what the frame ran. */
+	python_codes_see(codes, getpid(), 1, 10, version, frame_of(&code, 3));
+	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
+	python_codes_see(codes, 0x7ffffff0, 1, 10, version, frame_of(&code, 0));
+	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
+	python_codes_see(codes, getpid(), 1, 10, version,
+			 STACK_FRAME_MANAGED | 0x1000ull << STACK_MANAGED_SHIFT);
+	end();
+}
