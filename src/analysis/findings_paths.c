@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "values.h"
 
 enum { THREAD_NAMES_MAX = 4, FUNCTIONS_MAX = 256, LINES_MAX = 256 };
 
@@ -50,19 +51,30 @@ static uint64_t mix(uint64_t key, uint64_t value)
 	return hash_u64(key ^ hash_u64(value + 0x9e3779b97f4a7c15ull));
 }
 
+static bool has_managed_frames(const struct ev_stack_frames *stack, size_t user_count)
+{
+	for (size_t i = 0; i < user_count; i++)
+		if (stack_user_frame(stack, i).address & STACK_FRAME_MANAGED)
+			return true;
+	return false;
+}
+
 /*
  * Equal for paths that are one to the user: the innermost function as a whole, because a
- * slice may end anywhere in it, and the callers' call sites.
+ * slice may end anywhere in it, and the callers' call sites. How an interpreter comes from one of
+ * its functions to the next changes while it runs, and does not count.
  */
 static uint64_t path_key(struct findings *findings, const struct path_metrics *path)
 {
 	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
 	uint64_t key = 1;
+	bool is_managed;
 	size_t user_count;
 
 	if (!path->pid || !path->stack || !stack)
 		return mix(mix(2, path->pid), path->stack);
 	user_count = findings_usable_count(findings, path->pid, path->first_ns, stack);
+	is_managed = has_managed_frames(stack, user_count);
 	if (findings->input.tells_kernel_apart)
 		for (size_t i = findings_kernel_begin(findings, stack); i < stack->kernel_count; i++)
 			key = mix(key, stack->frames[i]);
@@ -75,7 +87,8 @@ static uint64_t path_key(struct findings *findings, const struct path_metrics *p
 		if (symbols_place(findings->input.symbols, path->pid, path->first_ns, address,
 				  i == 0, &module, &offset))
 			key = mix(mix(key, path->pid), address);
-		else
+		else if (!i || !is_managed ||
+			 !symbols_is_interpreter(findings->input.symbols, module))
 			key = mix(mix(key, module), offset);
 	}
 	return key;
