@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Python's functions in call paths, against what the interpreter itself says of its frames. Programs
+tell by sys._current_frames() where their threads wait; the report has to show the same names and
+lines, in place between the native frames.
+
+PYTHON=/path/to/python3 tests another interpreter than the one that runs this file: CPython 3.11,
+3.12 or 3.13.
+"""
+import json
+import os
+import subprocess
+import sys
+
+import lib
+from lib import run, start, test
+
+PYTHON = os.environ.get("PYTHON", sys.executable)
+MODULE = "[python]"
+EVALUATION = "_PyEval_EvalFrameDefault"
+
+COMMON = """
+import json, os, sys, threading, time
+def frames_of(frame):
+    chain = []
+    while frame:
+        chain.append((frame.f_code.co_qualname, frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return chain
+def tell(idents):
+    frames = sys._current_frames()
+    with open("truth.new", "w") as file:
+        json.dump([frames_of(frames[ident]) for ident in idents], file)
+    os.rename("truth.new", "truth.json")
+"""
+
+# Each thread waits for a lock of its own in a loop, always in the same place.
+WAITING = COMMON + """
+import ctypes, functools
+def wait(lock):
+    lock.acquire()
+class Place:
+    def method(self, lock):
+        return (lambda: wait(lock))()
+    def __lt__(self, other):
+        wait(self.lock)
+        return False
+def direct(lock):
+    Place().method(lock)
+def by_key(lock):
+    def key(item):
+        wait(lock)
+        return item
+    sorted([1], key=key)
+def by_compare(lock):
+    places = [Place(), Place()]
+    places[0].lock = places[1].lock = lock
+    places.sort()
+def by_generator(lock):
+    def numbers():
+        yield wait(lock)
+    def inner():
+        yield from numbers()
+    list(inner())
+def by_reduce(lock):
+    functools.reduce(lambda a, b: wait(lock), [1, 2])
+COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+libc = ctypes.CDLL(None)
+def by_ctypes(lock):
+    def compare(a, b):
+        wait(lock)
+        return 0
+    numbers = (ctypes.c_int * 2)(2, 1)
+    libc.qsort(numbers, 2, ctypes.sizeof(ctypes.c_int), COMPARE(compare))
+def by_exec(lock):
+    exec(compile("def called(lock):\\n\\n    lock.acquire()\\ncalled(lock)\\n", "made up", "exec"),
+         {"lock": lock})
+def größe(lock): wait(lock)
+def 名前(lock): größe(lock)
+def 𐊀(lock): 名前(lock)
+def many_lines(
+        lock):
+    # The line of a call is that of its function's name.
+    return [
+
+        wait(
+            lock
+        )
+        for each in range(1)
+
+    ]
+FUNCTIONS = [direct, by_key, by_compare, by_generator, by_reduce, by_ctypes, by_exec,
+             𐊀, many_lines]
+def repeat(function, lock):
+    while True:
+        function(lock)
+locks, threads = [], []
+for function in FUNCTIONS:
+    lock = threading.Lock()
+    lock.acquire()
+    locks.append(lock)
+    thread = threading.Thread(target=repeat, args=(function, lock), daemon=True)
+    thread.start()
+    threads.append(thread)
+time.sleep(0.2)
+tell([thread.ident for thread in threads])
+print("ready", flush=True)
+while True:
+    for lock in locks:
+        if lock.locked():
+            lock.release()
+        time.sleep(0.002)
+"""
+
+CONTENDED = COMMON + """
+def spin():
+    number = 0
+    while True:
+        number += 1
+def outer():
+    spin()
+for _ in range(3):
+    threading.Thread(target=outer, daemon=True).start()
+print("ready", flush=True)
+outer()
+"""
+
+GENERATORS = COMMON + """
+def slow():
+    time.sleep(0.001)
+def numbers():
+    while True:
+        yield slow()
+def passed_on():
+    yield from numbers()
+async def coroutine():
+    slow()
+async def outer():
+    while True:
+        await coroutine()
+def run_generator():
+    for number in passed_on():
+        pass
+def run_coroutine():
+    outer().send(None)
+for target in (run_generator, run_coroutine):
+    threading.Thread(target=target, daemon=True).start()
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+POOL = """
+import multiprocessing, time
+def work(number):
+    time.sleep(0.001)
+    return number
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        pool.map(work, range(600), chunksize=1)
+"""
+
+RECURSION = """
+import sys, time
+sys.setrecursionlimit(5000)
+def recurse(depth):
+    if depth:
+        return recurse(depth - 1)
+    for _ in range(1000):
+        time.sleep(0.002)
+print("ready", flush=True)
+recurse(900)
+"""
+
+
+def python_frames(path):
+    return [(f["function"], f["file"], f["line"]) for f in path["stack"] if f["module"] == MODULE]
+
+
+def check_places(report):
+    """Each evaluation has its Python functions behind it, and they have an evaluation before."""
+    checked = 0
+    for path in report["paths"]:
+        stack = path["stack"]
+        for inner, outer in zip(stack, stack[1:]):
+            if inner["function"] == EVALUATION and not inner["inlined"]:
+                assert outer["module"] == MODULE, names(path)
+                checked += 1
+        for frame in stack:
+            if frame["module"] == MODULE:
+                assert not (frame["guessed"] or frame["inlined"] or frame["kernel"]), frame
+    return checked
+
+
+def names(path):
+    return [f["function"] or f"{f['module']}+{f['offset']:#x}" for f in path["stack"]]
+
+
+def start_ready(source, name="program.py"):
+    with open(name, "w") as file:
+        file.write(source)
+    process = start(PYTHON, name, stdout=subprocess.PIPE)
+    assert lib.read_line(process) == b"ready\n"
+    return process
+
+
+def attach(process, duration="1s"):
+    result = lib.pinch("attach", "--json", "report.json", "--nmin", 1000, "--top", 1000,
+                       "--duration", duration, "-p", process.pid)
+    assert result.status == 0, result.text
+    return lib.parse_report(lib.read("report.json", "rb"))
+
+
+def traced(source, duration="1s"):
+    process = start_ready(source)
+    report = attach(process, duration)
+    lib.stop(process)
+    assert not report["stacks"]["unwound_late"], report["stacks"]
+    return report
+
+
+@test("threads that wait in known places show the frames that the interpreter has, line by line")
+def waiting():
+    report = traced(WAITING)
+    found = [python_frames(p) for p in report["paths"]]
+    for chain in json.loads(lib.read("truth.json")):
+        chain = [tuple(frame) for frame in chain]
+        assert chain in found, (chain, [f for f in found if f and f[0][0] == chain[0][0]])
+    assert check_places(report) > 10
+    assert all(p["stack_end"] == "complete" for p in report["paths"] if python_frames(p))
+    main = [f for f in found if f and f[-1][0] == "<module>"]
+    assert main and all(f[0][1].endswith("program.py") for f in main if f[0][0] == "<module>")
+
+
+@test("native frames lie between the Python functions that called them and those that they call")
+def between():
+    report = traced(WAITING)
+    path = next(p for p in report["paths"] if "by_ctypes.<locals>.compare" in names(p)
+                and "wait" in names(p))
+    modules = [f["module"] for f in path["stack"]]
+    inner = names(path).index("by_ctypes.<locals>.compare")
+    outer = names(path).index("by_ctypes")
+    between = modules[inner + 1:outer]
+    assert any(m.startswith("libc.so") for m in between), between
+    assert any(m.startswith("libffi") for m in between), between
+    assert MODULE not in between, names(path)
+
+
+@test("threads that wait for the interpreter's lock show where they are in Python")
+def contended():
+    report = traced(CONTENDED)
+    slices = {True: 0, False: 0}
+    for path in report["paths"]:
+        chain = [f[0] for f in python_frames(path)]
+        if path["stack_end"] == "complete":
+            slices["spin" in chain[:1] and "outer" in chain[1:2]] += path["slices"]
+    assert slices[True] > 50 and not slices[False], (slices, lib.describe(report))
+
+
+@test("generators and coroutines are behind what they call, before who asked them")
+def generators():
+    report = traced(GENERATORS)
+    chains = [[f[0] for f in python_frames(p)] for p in report["paths"]]
+    assert check_places(report)
+    for chain in (["slow", "numbers", "passed_on", "run_generator"],
+                  ["slow", "coroutine", "outer", "run_coroutine"]):
+        assert any(c[:len(chain)] == chain for c in chains), (chain, chains)
+
+
+@test("processes of a pool that run the same function share one path")
+def pool():
+    with open("pool.py", "w") as file:
+        file.write(POOL)
+    report = run(PYTHON, "pool.py", options=["--nmin", 1000, "--top", 1000]).report
+    paths = [p for p in report["paths"] if python_frames(p) and
+             python_frames(p)[0][0] == "work" and python_frames(p)[-1][0] == "<module>"]
+    most = max(paths, key=lambda p: p["slices"])
+    assert most["slices"] > 200, (most["slices"], lib.describe(report))
+    assert most["threads"] >= 3, lib.describe(report)
+    assert len([p for p in paths if "clock_nanosleep" in names(p)[0]]) == 1, lib.describe(report)
+
+
+@test("deep recursion in one evaluation is cut at --depth, its innermost frames shown")
+def recursion():
+    report = traced(RECURSION, "500ms")
+    deep = [p for p in report["paths"] if p["stack_end"] == "truncated"]
+    assert deep, lib.describe(report)
+    for path in deep:
+        chain = python_frames(path)
+        assert len(chain) > 110 and {f[0] for f in chain} == {"recurse"}, names(path)
+
+
+FAKE = r"""
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+__attribute__((visibility("default"))) const unsigned long Py_Version = VERSION;
+__attribute__((visibility("default"))) uint64_t _PyRuntime[4096];
+__attribute__((noinline, visibility("default"))) void _PyEval_EvalFrameDefault(volatile int *i)
+{
+	struct timespec a_while = { 0, 1000000 };
+
+	nanosleep(&a_while, 0);
+	++*i;
+}
+int main(void)
+{
+	volatile int i = 0;
+
+	FILL
+	while (i < 300)
+		_PyEval_EvalFrameDefault(&i);
+	return 0;
+}
+"""
+
+
+def fake(version, fill):
+    """A program that says it is an interpreter."""
+    with open("fake.c", "w") as file:
+        file.write(FAKE)
+    subprocess.run(["gcc", "-g", "-O1", "-rdynamic", f"-DVERSION={version}", f"-DFILL={fill}",
+                    "-o", "fake", "fake.c"], check=True)
+    report = run("./fake", options=["--nmin", 100]).report
+    path = max(report["paths"], key=lambda p: p["slices"])
+    assert path["slices"] > 200 and path["stack_end"] == "complete", lib.describe(report)
+    assert EVALUATION in names(path) and "main" in names(path), names(path)
+    assert not python_frames(path), names(path)
+    return report
+
+
+@test("an interpreter of an unknown version has a note, and native frames")
+def unknown_version():
+    report = fake("0x030e00f0", "")
+    assert any("3.11" in n and "fake" in n for n in report["notes"]), report["notes"]
+
+
+@test("what an interpreter says of its threads may be anything")
+def hostile():
+    # Lists that lead to themselves, nowhere, or into the kernel.
+    fills = ["for (int k = 0; k < 4096; k++) _PyRuntime[k] = (uint64_t)_PyRuntime;",
+             "memset(_PyRuntime, 0xff, sizeof(_PyRuntime));",
+             "for (int k = 0; k < 4096; k++) _PyRuntime[k] = 0xffffffff81000000;"]
+    for version in ("0x030b02f0", "0x030c01f0"):
+        for fill in fills:
+            report = fake(version, fill)
+            assert report["stacks"]["ns"] < 0.2 * report["target"]["wall_ns"], report["stacks"]
+
+
+if __name__ == "__main__":
+    sys.exit(lib.main())
