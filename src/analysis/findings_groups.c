@@ -163,16 +163,16 @@ static struct table *count_process_names(struct findings *findings)
 	return names;
 }
 
-/* The outermost function of a thread that is the program's own; NULL when none is known. */
-static const char *start_function(struct findings *findings, const struct thread_metrics *metrics)
+/* The outermost function of a stack that is the program's own; NULL when none is known. */
+static const char *start_function(struct findings *findings, uint32_t pid, uint64_t name)
 {
-	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, metrics->path);
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, name);
 	const struct report_frame *frames;
 	size_t count;
 
-	if (!metrics->thread || !stack)
+	if (!pid || !stack)
 		return NULL;
-	count = findings_name_stack(findings, metrics->thread->pid, UINT64_MAX, stack, &frames);
+	count = findings_name_stack(findings, pid, UINT64_MAX, stack, &frames);
 	while (count--)
 		if (frames[count].function && !frames[count].is_inlined &&
 		    !fold_is_plumbing(findings->input.fold, &frames[count]))
@@ -181,12 +181,59 @@ static const char *start_function(struct findings *findings, const struct thread
 }
 
 /* True for a thread that only its start function tells from the others of its process. */
+static bool is_shared_name(struct table *names, const struct thread *thread, const char *name)
+{
+	const struct process_name *process = thread ? table_find(names, thread->pid) : NULL;
+
+	return process && process->sharing_count > 1 && !strcmp(process->name, name);
+}
+
 static bool has_shared_name(struct table *names, const struct thread_metrics *metrics)
 {
-	const struct process_name *process =
-		metrics->thread ? table_find(names, metrics->thread->pid) : NULL;
+	return is_shared_name(names, metrics->thread, metrics->name);
+}
 
-	return process && process->sharing_count > 1 && !strcmp(process->name, metrics->name);
+static void add_start(struct table *starts, const struct thread *thread, const char *function)
+{
+	if (function)
+		table_put(starts, thread->number, (void *)function);
+}
+
+/* A thread that was first seen in what begins threads may have gone on to its own code. */
+static void add_starts_of_path(struct findings *findings, struct table *names,
+			       const struct path_metrics *path, struct table *starts)
+{
+	const char *function = NULL;
+	bool is_looked_for = false;
+
+	for (size_t i = 0; i < path->thread_count && i < PATH_THREADS_MAX; i++) {
+		const struct thread *thread = path->threads[i];
+
+		if (table_find(starts, thread->number) ||
+		    !is_shared_name(names, thread, thread->name))
+			continue;
+		if (!is_looked_for)
+			function = start_function(findings, path->pid, path->stack);
+		is_looked_for = true;
+		add_start(starts, thread, function);
+	}
+}
+
+/* By number of thread. */
+static struct table *find_starts(struct findings *findings, struct table *names)
+{
+	struct table *starts = table_new();
+	const struct thread_metrics *metrics;
+	const struct path_metrics *path;
+	size_t cursor = 0;
+
+	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
+		if (has_shared_name(names, metrics))
+			add_start(starts, metrics->thread,
+				  start_function(findings, metrics->thread->pid, metrics->path));
+	for (cursor = 0; (path = criticality_next_path(findings->input.criticality, &cursor));)
+		add_starts_of_path(findings, names, path, starts);
+	return starts;
 }
 
 static void request_start_functions(struct findings *findings, struct table *names)
@@ -204,14 +251,12 @@ static void request_start_functions(struct findings *findings, struct table *nam
 	findings_prepare(findings);
 }
 
-static void add_thread(struct findings *findings, struct table *groups, struct table *names,
+static void add_thread(struct findings *findings, struct table *groups, struct table *starts,
 		       const struct thread_metrics *metrics)
 {
-	const char *function = NULL;
+	const char *function = metrics->thread ? table_find(starts, metrics->thread->number) : NULL;
 	struct group *group;
 
-	if (has_shared_name(names, metrics))
-		function = start_function(findings, metrics);
 	if (function)
 		group = group_get(findings, groups, function, true);
 	else
@@ -227,10 +272,12 @@ void findings_add_groups(struct findings *findings)
 	struct report_group *out;
 	struct group *group;
 	size_t cursor = 0, count = 0;
+	struct table *starts;
 
 	request_start_functions(findings, names);
+	starts = find_starts(findings, names);
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
-		add_thread(findings, groups, names, metrics);
+		add_thread(findings, groups, starts, metrics);
 	out = arena_alloc(findings->arena, table_count(groups) * sizeof(*out));
 	for (cursor = 0; (group = table_next(groups, &cursor));) {
 		out[count++] = as_report_group(findings, group);
@@ -240,5 +287,6 @@ void findings_add_groups(struct findings *findings)
 	findings->report.groups = out;
 	findings->report.group_count = count;
 	table_free(groups);
+	table_free(starts);
 	table_free(names);
 }
