@@ -102,7 +102,11 @@ for function in FUNCTIONS:
     thread = threading.Thread(target=repeat, args=(function, lock), daemon=True)
     thread.start()
     threads.append(thread)
-time.sleep(0.2)
+def waits(thread):
+    return sys._current_frames()[thread.ident].f_code.co_name in ("wait", "called")
+while not all(map(waits, threads)):
+    time.sleep(0.01)
+time.sleep(0.1)
 tell([thread.ident for thread in threads])
 print("ready", flush=True)
 while True:
@@ -147,6 +151,23 @@ for target in (run_generator, run_coroutine):
     threading.Thread(target=target, daemon=True).start()
 print("ready", flush=True)
 time.sleep(600)
+"""
+
+STAGES = """
+import threading, time
+def step():
+    time.sleep(0.001)
+def read_stage():
+    for _ in range(100):
+        step()
+def write_stage():
+    for _ in range(100):
+        step()
+threads = [threading.Thread(target=t) for t in [read_stage] * 2 + [write_stage] * 3]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
 """
 
 POOL = """
@@ -231,6 +252,15 @@ def waiting():
     assert main and all(f[0][1].endswith("program.py") for f in main if f[0][0] == "<module>")
 
 
+@test("threads are grouped by the function of Python that they began in")
+def groups():
+    with open("program.py", "w") as file:
+        file.write(STAGES)
+    report = run(PYTHON, "program.py", options=["--nmin", 1000]).report
+    found = {g["name"]: g["threads"] for g in report["groups"] if g["is_start_function"]}
+    assert found.get("read_stage") == 2 and found.get("write_stage") == 3, report["groups"]
+
+
 @test("native frames lie between the Python functions that called them and those that they call")
 def between():
     report = traced(WAITING)
@@ -276,7 +306,8 @@ def pool():
     most = max(paths, key=lambda p: p["slices"])
     assert most["slices"] > 200, (most["slices"], lib.describe(report))
     assert most["threads"] >= 3, lib.describe(report)
-    assert len([p for p in paths if "clock_nanosleep" in names(p)[0]]) == 1, lib.describe(report)
+    sleeping = [p for p in paths if any(n.startswith("clock_nanosleep") for n in names(p)[:2])]
+    assert len(sleeping) == 1, [names(p) for p in sleeping]
 
 
 @test("deep recursion in one evaluation is cut at --depth, its innermost frames shown")
@@ -316,15 +347,18 @@ int main(void)
 
 def fake(version, fill):
     """A program that says it is an interpreter."""
+    if not lib.find("gcc"):
+        raise lib.Skip("gcc is not installed")
     with open("fake.c", "w") as file:
         file.write(FAKE)
     subprocess.run(["gcc", "-g", "-O1", "-rdynamic", f"-DVERSION={version}", f"-DFILL={fill}",
                     "-o", "fake", "fake.c"], check=True)
     report = run("./fake", options=["--nmin", 100]).report
-    path = max(report["paths"], key=lambda p: p["slices"])
-    assert path["slices"] > 200 and path["stack_end"] == "complete", lib.describe(report)
-    assert EVALUATION in names(path) and "main" in names(path), names(path)
-    assert not python_frames(path), names(path)
+    paths = [p for p in report["paths"] if EVALUATION in names(p)]
+    assert sum(p["slices"] for p in paths) > 50, lib.describe(report)
+    for path in paths:
+        assert path["stack_end"] == "complete" and "main" in names(path), names(path)
+        assert not python_frames(path), names(path)
     return report
 
 

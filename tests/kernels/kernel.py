@@ -25,7 +25,7 @@ BUILD = os.path.abspath(os.environ.get("O", os.path.join(image.ROOT, "build")))
 
 # An emulated CPU is about ten times slower, and waits for its host's CPUs.
 SETTINGS = "LIMIT_S=400 JITTER_NS=20000000"
-SUITES = ("planted", "attach", "unwind", "oracle", "bad_input")
+SUITES = ("planted", "attach", "unwind", "python", "oracle", "bad_input")
 LIMIT_S = 2400
 
 # Start, attach, stacks, names, processes and ends: what a kernel may be different in.
@@ -33,6 +33,7 @@ QUICK = {
     "planted": "known_serial|inline_chain|short_children|exec_thread",
     "attach": "blocked threads|namespace",
     "unwind": "mutex_storm|first_steps",
+    "python": "known places|generators",
     "oracle": "pipeline_stages",
 }
 QUICK_LIMIT_S = 400
