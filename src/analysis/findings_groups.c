@@ -14,6 +14,8 @@
 #include "analysis/fold.h"
 #include "base/table.h"
 
+enum { START_PATHS_MAX = 256 };	/* looked at for where threads began, besides each one's first */
+
 struct group {
 	const char *name;
 	bool is_start_function;
@@ -199,8 +201,11 @@ static void add_start(struct table *starts, const struct thread *thread, const c
 		table_put(starts, thread->number, (void *)function);
 }
 
-/* A thread that was first seen in what begins threads may have gone on to its own code. */
-static void add_starts_of_path(struct findings *findings, struct table *names,
+/*
+ * A thread that was first seen in what begins threads may have gone on to its own code; a process's
+ * first thread begins in nobody's. True when the path was looked at.
+ */
+static bool add_starts_of_path(struct findings *findings, struct table *names,
 			       const struct path_metrics *path, struct table *starts)
 {
 	const char *function = NULL;
@@ -209,7 +214,7 @@ static void add_starts_of_path(struct findings *findings, struct table *names,
 	for (size_t i = 0; i < path->thread_count && i < PATH_THREADS_MAX; i++) {
 		const struct thread *thread = path->threads[i];
 
-		if (table_find(starts, thread->number) ||
+		if (thread->tid == thread->pid || table_find(starts, thread->number) ||
 		    !is_shared_name(names, thread, thread->name))
 			continue;
 		if (!is_looked_for)
@@ -217,6 +222,7 @@ static void add_starts_of_path(struct findings *findings, struct table *names,
 		is_looked_for = true;
 		add_start(starts, thread, function);
 	}
+	return is_looked_for;
 }
 
 /* By number of thread. */
@@ -225,14 +231,16 @@ static struct table *find_starts(struct findings *findings, struct table *names)
 	struct table *starts = table_new();
 	const struct thread_metrics *metrics;
 	const struct path_metrics *path;
-	size_t cursor = 0;
+	size_t cursor = 0, looked = 0;
 
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
 		if (has_shared_name(names, metrics))
 			add_start(starts, metrics->thread,
 				  start_function(findings, metrics->thread->pid, metrics->path));
-	for (cursor = 0; (path = criticality_next_path(findings->input.criticality, &cursor));)
-		add_starts_of_path(findings, names, path, starts);
+	cursor = 0;
+	while (looked < START_PATHS_MAX &&
+	       (path = criticality_next_path(findings->input.criticality, &cursor)))
+		looked += add_starts_of_path(findings, names, path, starts);
 	return starts;
 }
 
