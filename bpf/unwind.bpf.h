@@ -77,6 +77,12 @@ static __always_inline bool register_read(const struct unwind *u __attribute__((
 	return false;
 }
 
+static __always_inline bool thread_pointer(struct unwind *u __attribute__((unused)), __u64 *address)
+{
+	*address = bpf_get_current_task_btf()->thread.fsbase;
+	return true;
+}
+
 /* Stacks are much like those before them, and a search takes ten times as long as this. */
 static __always_inline __u32 rule_remember(struct stack_scratch *s, __u64 address)
 {

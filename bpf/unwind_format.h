@@ -36,6 +36,13 @@ enum unwind_cfa {
 	UNWIND_PLT,		/* rsp + 8, and 8 more once (rip & 15) >= offset */
 	UNWIND_RSP_BYTES,	/* rsp + offset: what calls nothing need not align its stack */
 	UNWIND_SIGNAL,		/* a signal handler's: *(rsp + 160) holds rsp, + 168 rip, + 120 rbp */
+	UNWIND_GO,		/* on the Go runtime's stack: the goroutine's; offset: enum unwind_go */
+};
+
+/* Where the goroutine goes on, of which the runtime has kept sp and pc. */
+enum unwind_go {
+	UNWIND_GO_RETURNS,	/* at *sp: it called what went to the runtime's stack */
+	UNWIND_GO_AT_PC,
 };
 
 /* Where the caller's rbp is. */
@@ -48,8 +55,8 @@ enum unwind_rbp {
 
 /*
  * A rule: the kind of CFA in bits 0-3, of rbp in 4-5, rbp's offset in 6-12, the CFA's in 13-31.
- * Offsets are signed, in units of 8 bytes but for UNWIND_PLT, UNWIND_REGISTER and
- * UNWIND_RSP_BYTES.
+ * Offsets are signed, in units of 8 bytes but for UNWIND_PLT, UNWIND_REGISTER,
+ * UNWIND_RSP_BYTES and UNWIND_GO.
  */
 enum {
 	UNWIND_RBP_SHIFT = 4,

@@ -24,6 +24,10 @@ enum {
 	BLOCK_SEARCH_STEPS = UNWIND_BLOCK_BITS + 1,
 	RANGE_SEARCH_STEPS = 13,
 	FRAME_POINTER_REACH = 1 << 20,	/* a frame is not larger */
+	/* Go's g, which lies below the thread pointer, and its m (go/src/runtime/runtime2.go). */
+	GO_BELOW_THREAD = 8,
+	GO_G_M = 48, GO_G_SP = 56, GO_G_PC = 64, GO_G_BP = 104,
+	GO_M_CURRENT = 192,		/* the goroutine that runs, if only on the runtime's stack */
 	/* Registers by their numbers in DWARF. */
 	FRAME_POINTER = 6,
 	STACK_POINTER = 7,
@@ -31,7 +35,7 @@ enum {
 	REGISTERS = 17,
 };
 
-/* Whoever includes this has these four. The chunk that a place is in, and the unit; or NULL. */
+/* Whoever includes this has these five. The chunk that a place is in, and the unit; or NULL. */
 static __always_inline void *chunk_of(const struct unwind *u, __u32 place);
 static __always_inline void *unit_at(const struct unwind *u, void *chunk, __u32 place);
 
@@ -40,6 +44,9 @@ static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *wo
 
 /* A register by its number in DWARF, of the innermost frame. */
 static __always_inline bool register_read(const struct unwind *u, __u32 number, __u64 *value);
+
+/* What its thread-local memory is known by. */
+static __always_inline bool thread_pointer(struct unwind *u, __u64 *address);
 
 /* Finds the range of an address; false when no table is known for it. */
 static __always_inline bool range_find(struct unwind *u, __u64 address)
@@ -217,6 +224,37 @@ static __always_inline bool step_by_signal(struct unwind *u)
 	return true;
 }
 
+/* From the Go runtime's stack to the goroutine's, if it is on the former. */
+static __always_inline bool step_by_go(struct unwind *u, __u32 rule)
+{
+	__u64 thread, g, m, current, owner, sp, bp, ip;
+
+	if (!thread_pointer(u, &thread) || !word_read(u, thread - GO_BELOW_THREAD, &g) ||
+	    !word_read(u, g + GO_G_M, &m) || !word_read(u, m + GO_M_CURRENT, &current))
+		return false;
+	if (g == current)
+		return step_by_rule(u, UNWIND_RSP | 1 << UNWIND_OFFSET_SHIFT);
+	if (!current) {			/* it was put aside: another thread may run it */
+		u->end = STACK_COMPLETE;
+		return false;
+	}
+	if (!word_read(u, current + GO_G_M, &owner) || owner != m ||
+	    !word_read(u, current + GO_G_SP, &sp) || !word_read(u, current + GO_G_PC, &ip) ||
+	    !word_read(u, current + GO_G_BP, &bp))
+		return false;
+	if (rule >> UNWIND_OFFSET_SHIFT == UNWIND_GO_RETURNS) {
+		if (!word_read(u, sp, &ip))
+			return false;
+		sp += WORD_BYTES;
+	}
+	u->ip = ip;
+	u->sp = sp;
+	u->bp = bp;
+	u->is_exact = false;
+	u->is_guessed = false;
+	return true;
+}
+
 /* To the caller as a function with a frame pointer says. False: this one has none. */
 static __always_inline bool step_by_frame_pointer(struct unwind *u)
 {
@@ -274,6 +312,11 @@ static __always_inline bool unwind_step(struct unwind *u, __u32 rule)
 	case UNWIND_SIGNAL:
 		u->end = STACK_UNREADABLE;
 		if (!step_by_signal(u))
+			return false;
+		break;
+	case UNWIND_GO:
+		u->end = STACK_UNREADABLE;
+		if (!step_by_go(u, rule))
 			return false;
 		break;
 	default:

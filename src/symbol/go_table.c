@@ -33,6 +33,7 @@ struct go_table {
 	uint32_t count;
 	uint32_t code_step;		/* bytes that distances in the code are multiples of */
 	uint32_t flags_at;
+	bool has_g;			/* where unwind_step.h looks for it */
 };
 
 /* Go's functions, and where their records are. */
@@ -115,8 +116,23 @@ struct go_table *go_table_new(const void *bytes, uint64_t size_bytes, uint64_t t
 	return NULL;
 }
 
+/* Where nothing else is the program's thread-local memory, g lies right below the thread pointer. */
+static bool has_g_alone(Elf *elf)
+{
+	GElf_Phdr segment;
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (gelf_getphdr(elf, i, &segment) && segment.p_type == PT_TLS)
+			return segment.p_memsz == POINTER_BYTES;
+	return true;
+}
+
 struct go_table *go_table_open(Elf *elf)
 {
+	struct go_table *table;
 	static const char *const names[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
 	Elf_Scn *scn = NULL;
 	Elf_Data *data;
@@ -127,8 +143,11 @@ struct go_table *go_table_open(Elf *elf)
 	data = scn ? elf_rawdata(scn, NULL) : NULL;
 	if (!data || !data->d_buf)
 		return NULL;
-	return go_table_new(data->d_buf, data->d_size,
-			    relocated(elf, header.sh_addr + 3 * POINTER_BYTES));
+	table = go_table_new(data->d_buf, data->d_size,
+			     relocated(elf, header.sh_addr + 3 * POINTER_BYTES));
+	if (table)
+		table->has_g = has_g_alone(elf);
+	return table;
 }
 
 void go_table_free(struct go_table *table)
@@ -272,6 +291,28 @@ static bool is_outermost(const char *name, uint8_t flags)
 	return flags & FLAG_TOP_FRAME || !strcmp(name, "runtime.mcall");
 }
 
+/* Written in assembler: called on the goroutine's stack, they call others on the runtime's. */
+static uint32_t switch_rule(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum unwind_go way;
+	} switches[] = {
+		{ "runtime.systemstack", UNWIND_GO_RETURNS },
+		{ "runtime.asmcgocall", UNWIND_GO_RETURNS },
+		{ "runtime.morestack", UNWIND_GO_AT_PC },
+	};
+
+	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
+		size_t length = strlen(switches[i].name);
+
+		if (!strncmp(name, switches[i].name, length) &&
+		    (!name[length] || !strcmp(name + length, ".abi0")))
+			return rule_make(UNWIND_GO, switches[i].way, UNWIND_RBP_SAME, 0);
+	}
+	return UNWIND_NONE;
+}
+
 static void unwind_function(const struct go_table *table, const struct entry *entry,
 			    struct unwind_table *unwind)
 {
@@ -284,6 +325,10 @@ static void unwind_function(const struct go_table *table, const struct entry *en
 	if (is_signal_return(name) || is_outermost(name, flags)) {
 		unwind_table_add(unwind, address - is_signal_return(name),
 				 is_signal_return(name) ? UNWIND_SIGNAL : UNWIND_END);
+		return;
+	}
+	if (table->has_g && switch_rule(name)) {
+		unwind_table_add(unwind, address, switch_rule(name));
 		return;
 	}
 	while (!(flags & FLAG_WRITES_SP) && address < entry->end && values_next(&values)) {

@@ -52,6 +52,13 @@ static inline bool register_read(const struct unwind *u, __u32 number, __u64 *va
 	return true;
 }
 
+/* What lies there is not in the copy. */
+static inline bool thread_pointer(struct unwind *u, __u64 *address __attribute__((unused)))
+{
+	((struct walk *)u)->is_copy_over = true;
+	return false;
+}
+
 uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy,
 		     uint32_t depth, uint64_t *frames, enum stack_end *end)
 {

@@ -242,6 +242,7 @@ static bool unwind_ours(pid_t tid, struct stack *stack)
 		.ax = regs.rax, .cx = regs.rcx, .dx = regs.rdx, .si = regs.rsi, .di = regs.rdi,
 		.ip = regs.rip, .sp = regs.rsp,
 	};
+	current_task.thread.fsbase = regs.fs_base;
 	unwind_user(&scratch_memory, 0, false);
 	stack->count = scratch_memory.unwind.count;
 	stack->end = scratch_memory.unwind.end;
@@ -316,6 +317,13 @@ static void print_stack(Dwfl *dwfl, const char *name, const struct stack *stack)
 
 static unsigned long total, alike, failed, earlier, complete;
 
+/* What the Go runtime tells of its goroutines' stacks, no call frame information does. */
+static bool goes_to_goroutine(const struct stack *ours, size_t i)
+{
+	return i && (rule_find(&scratch_memory.unwind,
+			       (ours->frames[i - 1] & STACK_FRAME_ADDRESS) - 1) & 0xf) == UNWIND_GO;
+}
+
 static void compare(Dwfl *dwfl, pid_t tid)
 {
 	struct stack ours = { 0 }, theirs = { 0 };
@@ -335,7 +343,7 @@ static void compare(Dwfl *dwfl, pid_t tid)
 		return;
 	}
 	/* What it could not unwind, ours goes beyond. */
-	if (theirs.has_failed && i == theirs.count) {
+	if ((theirs.has_failed && i == theirs.count) || goes_to_goroutine(&ours, i)) {
 		failed++;
 		return;
 	}
