@@ -256,10 +256,12 @@ static size_t collect(const struct cached *cached, struct kept *kept)
 					       cached->added[i]->size_bytes };
 	for (i = 0; cached->file && i < cached->file->count; i++) {
 		const struct index_entry *entry = &index_of(cached->file)[i];
+		const void *answer = (const char *)cached->file + entry->at;
 
-		kept[count++] = (struct kept){ entry->file_offset,
-					       (const char *)cached->file + entry->at,
-					       entry->size_bytes };
+		/* One that nobody believes would hide the new one of the same place. */
+		if (answer_is_valid(answer, entry->size_bytes))
+			kept[count++] = (struct kept){ entry->file_offset, answer,
+						       entry->size_bytes };
 	}
 	/* The new ones come first: what was asked for today is asked for tomorrow. */
 	for (i = 0; i < count; i++) {

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -60,6 +59,7 @@ static void take_row(const struct unwind_table *table, uint64_t address, uint32_
 
 void unwind_table_merge(struct unwind_table *table, const struct unwind_table *more)
 {
+	uint64_t end = table->base + table->size_bytes, more_end = more->base + more->size_bytes;
 	uint32_t row = 0, more_row = 0, rule = 0, more_rule = 0;
 	struct unwind_table merged = { 0 };
 
@@ -74,6 +74,9 @@ void unwind_table_merge(struct unwind_table *table, const struct unwind_table *m
 		take_row(more, address, &more_row, &more_rule);
 		unwind_table_add(&merged, address, rule ? rule : more_rule);
 	}
+	/* One that was cut after 4 GB has no row that says so. */
+	if (merged.row_count)
+		unwind_table_add(&merged, end > more_end ? end : more_end, UNWIND_NONE);
 	unwind_table_fini(table);
 	*table = merged;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -76,6 +77,16 @@ int unwind_file_write(const struct unwind_file *file, int fd)
 	return err;
 }
 
+/* So that no memory is taken for rows that are not there. */
+static bool holds_rows(int fd, const struct header *header)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && header->row_count <= ROWS_MAX &&
+	       (uint64_t)status.st_size >= sizeof(*header) +
+					   header->row_count * sizeof(struct unwind_row);
+}
+
 int unwind_file_read(int fd, struct unwind_file *file)
 {
 	struct unwind_table *table = &file->table;
@@ -85,7 +96,7 @@ int unwind_file_read(int fd, struct unwind_file *file)
 	*file = (struct unwind_file){ 0 };
 	if (err)
 		return err;
-	if (header.row_count > ROWS_MAX || header.segment_count > UNWIND_SEGMENTS_MAX)
+	if (!holds_rows(fd, &header) || header.segment_count > UNWIND_SEGMENTS_MAX)
 		return -EINVAL;
 	table->base = header.base;
 	table->size_bytes = header.size_bytes;

@@ -124,6 +124,22 @@ TEST(an_answer_that_lacks_something_is_not_kept)
 	remove_all();
 }
 
+TEST(an_answer_that_makes_no_sense_gives_way_to_the_right_one)
+{
+	struct module module = module_of(1);
+	struct answer answer = answer_of(3);
+	struct answer_cache *cache;
+
+	begin();
+	cache = answer_cache_new();
+	answer.frames[1].function = answer.text_bytes;
+	answer_cache_add(cache, &module, 3, &answer);
+	answer_cache_save(cache);
+	answer_cache_free(cache);
+	CHECK(run(&module, 3, 4) == 0 && run(&module, 3, 4) == 1);
+	remove_all();
+}
+
 TEST(a_damaged_file_counts_as_empty_and_is_mended)
 {
 	struct module module = module_of(1);

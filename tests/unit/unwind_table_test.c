@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbol/elf_file.h"
@@ -359,6 +361,26 @@ TEST(what_makes_no_sense_is_refused)
 	close(fd);
 }
 
+TEST(rows_that_are_not_there_take_no_memory)
+{
+	struct unwind_file file = some_file(), back;
+	uint32_t row_count = 60 << 20;
+	int fd = memfd_create("table", MFD_CLOEXEC), status;
+	pid_t child;
+
+	CHECK(!unwind_file_write(&file, fd));
+	CHECK(pwrite(fd, &row_count, sizeof(row_count), 16) == sizeof(row_count));
+	child = fork();
+	if (!child) {
+		struct rlimit limit = { 100 << 20, 100 << 20 };
+
+		setrlimit(RLIMIT_DATA, &limit);
+		_exit(unwind_file_read(fd, &back) != -EINVAL);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	close(fd);
+}
+
 /* --- Call frame information by hand --------------------------------------------------------- */
 
 static struct unwind_table build(const uint8_t *bytes, size_t size_bytes, struct cfi_counts *counts)
@@ -521,4 +543,21 @@ TEST(a_table_merged_with_none_stays_what_it_is)
 	CHECK(table.row_count == 4 && table.size_bytes == some.size_bytes);
 	unwind_table_fini(&table);
 	unwind_table_fini(&some);
+}
+
+TEST(a_merged_table_that_was_cut_ends_where_the_longer_one_did)
+{
+	struct unwind_table cut = { 0 }, some = table_of(0x1000, some_rows, 4), none = { 0 };
+
+	unwind_table_add(&cut, 0x2000, 5);
+	unwind_table_add(&cut, 0x200002000, 0);
+	CHECK(unwind_table_is_valid(&cut) && unwind_table_find(&cut, 0x80000000) == 5);
+	unwind_table_merge(&none, &cut);
+	CHECK(unwind_table_is_valid(&none) && unwind_table_find(&none, 0x80000000) == 5);
+	unwind_table_merge(&some, &cut);
+	CHECK(unwind_table_is_valid(&some) && unwind_table_find(&some, 0x80000000) == 5);
+	CHECK(unwind_table_find(&some, 0x1006) == 5 && !unwind_table_find(&some, 0x1007));
+	unwind_table_fini(&none);
+	unwind_table_fini(&some);
+	unwind_table_fini(&cut);
 }
