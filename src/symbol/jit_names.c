@@ -12,11 +12,13 @@
 enum {
 	SPACES_MAX = 65536,
 	MAPS_MAX = 256,		/* each takes a descriptor and up to 10 MB */
+	LOOKED_NEVER = -1,
 };
 
 struct jit_space {
 	struct perf_map *map;	/* NULL: it had none when it was last looked for */
-	time_t looked;
+	struct perf_map_place place;	/* as long as there is no map */
+	time_t looked;		/* to find a name */
 };
 
 struct jit_names {
@@ -40,6 +42,7 @@ void jit_names_free(struct jit_names *names)
 	if (!names)
 		return;
 	while ((space = table_next(names->spaces, &cursor))) {
+		perf_map_place_close(&space->place);
 		perf_map_close(space->map);
 		free(space);
 	}
@@ -53,7 +56,8 @@ void jit_names_forget(struct jit_names *names, uint32_t number)
 
 	if (!space)
 		return;
-	names->map_count -= space->map != NULL;
+	names->map_count -= space->map || space->place.pid;
+	perf_map_place_close(&space->place);
 	perf_map_close(space->map);
 	free(space);
 }
@@ -68,18 +72,20 @@ static time_t seconds_now(void)
 
 static int look(struct jit_names *names, struct jit_space *space, uint32_t pid)
 {
+	bool had_place = space->place.pid;
 	int err;
 
-	space->looked = seconds_now();
 	if (space->map) {
 		perf_map_refresh(space->map);
 		return 0;
 	}
-	if (names->map_count >= MAPS_MAX)
+	if (!had_place && names->map_count >= MAPS_MAX)
 		return -ENOSPC;
-	err = perf_map_open(pid, &space->map);
+	perf_map_place_find(pid, &space->place);
+	names->map_count += space->place.pid && !had_place;
+	err = perf_map_open(&space->place, &space->map);
 	if (!err)
-		names->map_count++;
+		perf_map_place_close(&space->place);
 	return err;
 }
 
@@ -89,6 +95,7 @@ static struct jit_space *space_get(struct jit_names *names, uint32_t number)
 
 	if (!space && number && table_count(names->spaces) < SPACES_MAX) {
 		space = xcalloc(1, sizeof(*space));
+		space->looked = LOOKED_NEVER;
 		table_put(names->spaces, number, space);
 	}
 	return space;
@@ -99,6 +106,13 @@ int jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
 	struct jit_space *space = space_get(names, number);
 
 	return space ? look(names, space, pid) : -ENOSPC;
+}
+
+bool jit_names_has(const struct jit_names *names, uint32_t number)
+{
+	const struct jit_space *space = table_find(names->spaces, number);
+
+	return space && space->map;
 }
 
 bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint64_t address,
@@ -114,6 +128,7 @@ bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint
 	/* To look for a file takes long, to look whether one has grown does not. */
 	if (!pid || (!space->map && seconds_now() == space->looked))
 		return false;
+	space->looked = seconds_now();
 	look(names, space, pid);
 	return space->map && perf_map_find(space->map, address, name, size_bytes, start);
 }

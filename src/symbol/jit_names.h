@@ -16,6 +16,9 @@ int jit_names_keep(struct jit_names *names, uint32_t space, uint32_t pid);
 
 void jit_names_forget(struct jit_names *names, uint32_t space);
 
+/* Whether a file was found for the space. */
+bool jit_names_has(const struct jit_names *names, uint32_t space);
+
 /*
  * Looks an address of a space up. pid, unless 0: the process lives, and its file is looked at
  * again from time to time.

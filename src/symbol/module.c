@@ -165,6 +165,9 @@ static void add_name(struct modules *modules, uint64_t key, struct module *modul
 /* Says what a mapping without a file system path is. */
 static enum module_kind kind_of(const char *path)
 {
+	/* .NET maps what it compiles once to write and once to execute. */
+	if (!strncmp(path, "/memfd:doublemapper", 19))
+		return MODULE_JIT;
 	/* "/" alone begins a path; "//anon" and the like are the kernel's words for no file. */
 	if (path[0] == '/')
 		return path[1] == '/' ? MODULE_JIT : MODULE_FILE;

@@ -40,21 +40,34 @@ int file_open_no_link(const char *path)
 	return open_regular(open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW));
 }
 
-int file_open_in_root(uint32_t pid, const char *path, bool follows_last_link)
+int file_root(uint32_t pid)
+{
+	char root[32] = "/";
+	int fd;
+
+	if (pid)
+		snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int file_open_below(int root_fd, const char *path, bool follows_last_link)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC | (follows_last_link ? 0 : O_NOFOLLOW),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	char root[32] = "/";
-	int root_fd, fd;
 
-	if (pid)
-		snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return open_regular(syscall(SYS_openat2, root_fd, path, &how, sizeof(how)));
+}
+
+int file_open_in_root(uint32_t pid, const char *path, bool follows_last_link)
+{
+	int root_fd = file_root(pid), fd;
+
 	if (root_fd < 0)
-		return -errno;
-	fd = open_regular(syscall(SYS_openat2, root_fd, path, &how, sizeof(how)));
+		return root_fd;
+	fd = file_open_below(root_fd, path, follows_last_link);
 	close(root_fd);
 	return fd;
 }

@@ -19,3 +19,7 @@ int file_open_no_link(const char *path);
  * this process.
  */
 int file_open_in_root(uint32_t pid, const char *path, bool follows_last_link);
+
+/* That tree's descriptor, which outlives the process, or -errno; and opening by it. */
+int file_root(uint32_t pid);
+int file_open_below(int root_fd, const char *path, bool follows_last_link);

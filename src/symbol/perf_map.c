@@ -110,23 +110,43 @@ static int open_dump(uint32_t pid, uint32_t own_pid)
 	return fd;
 }
 
-int perf_map_open(uint32_t pid, struct perf_map **out)
+int perf_map_place_find(uint32_t pid, struct perf_map_place *place)
 {
-	char path[64];
-	struct stat status;
-	uint32_t own_pid;
-	uid_t uid;
-	int fd, err = read_status(pid, &uid, &own_pid);
+	struct perf_map_place found = { .pid = pid };
+	int err = read_status(pid, &found.uid, &found.own_pid);
 
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", own_pid);
-	fd = file_open_in_root(pid, path, false);
+	found.root_fd = file_root(pid);
+	if (found.root_fd < 0)
+		return found.root_fd;
+	perf_map_place_close(place);
+	*place = found;
+	return 0;
+}
+
+void perf_map_place_close(struct perf_map_place *place)
+{
+	if (place->pid)
+		close(place->root_fd);
+	*place = (struct perf_map_place){ 0 };
+}
+
+int perf_map_open(const struct perf_map_place *place, struct perf_map **out)
+{
+	char path[64];
+	struct stat status;
+	int fd;
+
+	if (!place->pid)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", place->own_pid);
+	fd = file_open_below(place->root_fd, path, false);
 	if (fd == -ENOENT)
-		fd = open_dump(pid, own_pid);
+		fd = open_dump(place->pid, place->own_pid);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &status) || (status.st_uid != uid && status.st_uid)) {
+	if (fstat(fd, &status) || (status.st_uid != place->uid && status.st_uid)) {
 		close(fd);
 		return -EPERM;
 	}

@@ -8,14 +8,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct perf_map;
 
 /*
- * Opens the file of a living process, in its file tree and under its own number. -ENOENT: it
- * has none; -EPERM: neither the process's user nor root owns it, so it is not trusted.
+ * Where a process's file is, or will be: in its file tree, under the number that it has there. Good
+ * after its end, too, when some write it.
  */
-int perf_map_open(uint32_t pid, struct perf_map **out);
+struct perf_map_place {
+	uint32_t pid;		/* 0: not known */
+	uint32_t own_pid;
+	uid_t uid;
+	int root_fd;
+};
+
+/* For a living process; the place stays what it was when there is none. */
+int perf_map_place_find(uint32_t pid, struct perf_map_place *place);
+void perf_map_place_close(struct perf_map_place *place);
+
+/*
+ * -ENOENT: there is no file; -EPERM: neither the process's user nor root owns it, so it is not
+ * trusted.
+ */
+int perf_map_open(const struct perf_map_place *place, struct perf_map **out);
 
 /* The same for a descriptor, which it takes. */
 struct perf_map *perf_map_new(int fd);

@@ -43,6 +43,22 @@ TEST(names_are_found_within_their_range)
 	close(fd);
 }
 
+TEST(the_forms_of_java_and_dotnet_are_read)
+{
+	int fd;
+	struct perf_map *map = map_of(
+		"0x00007fbbad402a40 0x0000000000000230 void Queue.underLock(int)\n"
+		"00007FBBAD403000 1a4 void [System.Private.CoreLib] System.Threading.Monitor::Wait"
+		"(object,int32)[OptimizedTier1]\n", &fd);
+
+	CHECK(is_at(map, 0x7fbbad402a41, "void Queue.underLock(int)"));
+	CHECK(is_at(map, 0x7fbbad4031a3, "void [System.Private.CoreLib] "
+		    "System.Threading.Monitor::Wait(object,int32)[OptimizedTier1]"));
+	CHECK(is_at(map, 0x7fbbad4031a4, NULL));
+	perf_map_close(map);
+	close(fd);
+}
+
 TEST(of_overlapping_lines_the_last_one_counts)
 {
 	int fd;
@@ -116,17 +132,50 @@ TEST(lines_beyond_the_bound_are_counted)
 /* What perf_map_open() says of this process's own file when prepare() has made it. */
 static int open_own(void (*prepare)(const char *path))
 {
+	struct perf_map_place place = { 0 };
 	struct perf_map *map;
 	char path[64];
 	int err;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	prepare(path);
-	err = perf_map_open(getpid(), &map);
+	CHECK(!perf_map_place_find(getpid(), &place));
+	err = perf_map_open(&place, &map);
 	if (!err)
 		perf_map_close(map);
+	perf_map_place_close(&place);
 	unlink(path);
 	return err;
+}
+
+TEST(a_place_outlives_its_process)
+{
+	struct perf_map_place place = { 0 };
+	struct perf_map *map;
+	char path[64];
+	int ends[2], fd;
+	pid_t child;
+
+	CHECK(!pipe(ends));
+	child = fork();
+	if (!child) {
+		close(ends[1]);
+		_exit(read(ends[0], path, 1));
+	}
+	close(ends[0]);
+	CHECK(!perf_map_place_find(child, &place) && place.pid == (uint32_t)child);
+	close(ends[1]);
+	CHECK(waitpid(child, NULL, 0) == child && perf_map_place_find(child, &place) < 0);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", child);
+	CHECK(perf_map_open(&place, &map) == -ENOENT);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	CHECK(fd >= 0 && write(fd, "1000 10 late\n", 13) == 13);
+	CHECK(!perf_map_open(&place, &map) && is_at(map, 0x1008, "late"));
+	perf_map_close(map);
+	perf_map_place_close(&place);
+	CHECK(perf_map_open(&place, &map) == -ENOENT);
+	close(fd);
+	unlink(path);
 }
 
 static void prepare_file(const char *path)

@@ -298,6 +298,7 @@ TEST(memory_without_a_file_has_its_own_names)
 		{ "//anon", "[jit]" }, { "", "[jit]" }, { "[heap]", "[jit]" },
 		{ "[vsyscall]", "[vsyscall]" }, { "anon_inode:[thing]", "anon_inode:[thing]" },
 		{ "/memfd:code (deleted)", "memfd:code" },
+		{ "/memfd:doublemapper (deleted)", "[jit]" },
 	};
 
 	fixture_begin(&fixture);
