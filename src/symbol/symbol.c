@@ -12,6 +12,7 @@
 #include "symbol/answer.h"
 #include "symbol/answer_cache.h"
 #include "symbol/demangle.h"
+#include "symbol/jit_hints.h"
 #include "symbol/jit_names.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/maps_file.h"
@@ -66,6 +67,8 @@ struct symbols {
 	struct place *scratch;		/* with room for SYMBOL_INLINE_MAX frames */
 	bool is_offline;
 	bool has_noted_names, has_noted_kernel, has_noted_worker;
+	uint32_t noted_hints;		/* a bit for each of jit_hint() */
+	uint32_t hinted_space;		/* the last one that this was about */
 };
 
 static uint64_t now_ns(void)
@@ -110,7 +113,7 @@ static void on_map(void *data, const struct ev_header *header)
 	module = modules_get(symbols->modules, &identity);
 	mapping.module = module ? module->number : 0;
 	spaces_map(symbols->spaces, e->pid, header->time_ns, &mapping);
-	if (!symbols->is_offline && !strncmp(e->path, "//anon", 6))
+	if (!symbols->is_offline && module && module->kind == MODULE_JIT)
 		keep_jit_names(symbols, e->pid);
 }
 
@@ -429,6 +432,35 @@ static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct 
 	return keep_name(symbols, name);
 }
 
+struct hint_search {
+	const struct symbols *symbols;
+	unsigned int hint;
+};
+
+static void find_hint(void *data, const struct mapping *mapping)
+{
+	struct hint_search *search = data;
+	const struct module *module = modules_at(search->symbols->modules, mapping->module);
+
+	if (module && !search->hint)
+		search->hint = jit_hint_find(module->name);
+}
+
+/* Says once for each runtime what would give names to the code that it generates. */
+static void note_nameless(struct symbols *symbols, uint32_t pid, const struct space_hit *hit)
+{
+	struct hint_search search = { .symbols = symbols };
+
+	if (hit->space == symbols->hinted_space || jit_names_has(symbols->jit, hit->space) ||
+	    jit_names_has(symbols->jit, hit->base))
+		return;
+	symbols->hinted_space = hit->space;
+	spaces_each(symbols->spaces, pid, find_hint, &search);
+	if (!(symbols->noted_hints >> search.hint & 1))
+		notes_add(symbols->notes, "%s", jit_hint(search.hint));
+	symbols->noted_hints |= 1u << search.hint;
+}
+
 static void resolve_unmapped(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
 			     uint64_t address, const char *module, struct symbol_frame *frame)
 {
@@ -467,6 +499,8 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	if (!module || module->kind == MODULE_JIT) {
 		resolve_unmapped(symbols, pid, &hit, wanted, module ? "[jit]" : "[file]",
 				 &frames[0]);
+		if (module && !frames[0].function)
+			note_nameless(symbols, pid, &hit);
 		return 1;
 	}
 	offset = wanted - hit.mapping.start + hit.mapping.file_offset;

@@ -16,7 +16,7 @@ PROGRAMS_PLAIN := mutex multi_mutex multi_lock main_read main_write mutex_man_th
 PROGRAMS_TBB := $(and $(wildcard /usr/include/oneapi/tbb/mutex.h),tbb_mutex)
 PROGRAMS_MPI := $(and $(shell command -v $(MPICC)),stencil_mpi)
 PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_storm many_threads \
-	odd_names thread_churn exec_thread signal_self short_children inline_chain
+	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code
 
 # As distributions build.
 PROGRAMS_STOCK := first_steps

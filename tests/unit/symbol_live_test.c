@@ -320,6 +320,77 @@ TEST(code_of_a_jit_compiler_has_the_names_of_its_symbol_file)
 	munmap(code, 4096);
 }
 
+static size_t note_count(const char *text)
+{
+	const char *const *notes;
+	size_t count = symbols_notes(fixture.symbols, &notes), found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += strstr(notes[i], text) != NULL;
+	return found;
+}
+
+TEST(code_without_a_name_is_noted_once_for_each_runtime)
+{
+	static const char *const files[] = { "/lib/libc.so", "/a/libjvm.so", "/b/libjvm.so" };
+
+	fixture_begin(&fixture);
+	for (uint32_t i = 0; i < 3; i++) {
+		push_map(&fixture, 10, NOBODY - i, MAP_START, MAP_BYTES, 0, "//anon");
+		push_map(&fixture, 10, NOBODY - i, MAP_START + MAP_BYTES, MAP_BYTES, 0, files[i]);
+	}
+	CHECK(!note_count("no names"));
+	resolve_at(NOBODY, MAP_START + 0x10);
+	resolve_at(NOBODY, MAP_START + 0x20);
+	CHECK(note_count("no names") == 1 && note_count("jitdump") == 1);
+	resolve_at(NOBODY - 1, MAP_START + 0x10);
+	resolve_at(NOBODY - 2, MAP_START + 0x10);
+	resolve_at(NOBODY, MAP_START + 0x10);
+	CHECK(note_count("no names") == 2 && note_count("Compiler.perfmap") == 1);
+	fixture_end(&fixture);
+}
+
+/* What a child of this process does until told to end. */
+static void *child_code(pid_t *child, int *end)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int ends[2];
+
+	CHECK(code != MAP_FAILED && !pipe(ends));
+	*child = fork();
+	if (!*child) {
+		close(ends[1]);
+		_exit(read(ends[0], ends, 1));
+	}
+	close(ends[0]);
+	*end = ends[1];
+	return code;
+}
+
+TEST(names_that_a_process_writes_at_its_end_are_found)
+{
+	char path[64];
+	pid_t child;
+	FILE *file;
+	int end;
+	void *code = child_code(&child, &end);
+
+	fixture_begin(&fixture);
+	push_map(&fixture, 10, child, (uint64_t)code, 4096, 0, "//anon");
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", child);
+	file = fopen(path, "w");
+	CHECK(file);
+	fprintf(file, "%lx 100 written at the end\n", (unsigned long)code);
+	fclose(file);
+	close(end);
+	CHECK(waitpid(child, NULL, 0) == child);
+	resolve_at(child, (uint64_t)code + 0x20);
+	CHECK(is_function("written at the end") && !note_count("no names"));
+	unlink(path);
+	fixture_end(&fixture);
+	munmap(code, 4096);
+}
+
 TEST(a_mapping_that_no_event_told_of_is_found_in_the_living_process)
 {
 	fixture_begin(&fixture);

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Programs that generate code: it has the names that their runtimes write of it, and where they write
+none, the report says what would make them.
+"""
+import os
+import signal
+import subprocess
+import sys
+
+import lib
+from lib import PINCH, program, run, start, test, wait_until
+
+# Four threads come and go at one lock; a line after each hundred rounds of one of them. What holds
+# the lock is compiled, what calls it is not: a loop is only after far more rounds.
+JAVA = """
+public class Queue {
+  static long sum;
+  static long burn(int n) {
+    long x = n;
+    for (int i = 0; i < 200000; i++) x = x * 31 + i;
+    return x;
+  }
+  static synchronized void underLock(int n) throws Exception {
+    for (int i = 0; i < 10; i++) sum += burn(n);
+    Queue.class.wait(1);
+  }
+  public static void main(String[] arguments) throws Exception {
+    int rounds = Integer.parseInt(arguments[0]);
+    Thread[] threads = new Thread[4];
+    for (int k = 0; k < threads.length; k++) {
+      threads[k] = new Thread(() -> {
+        try {
+          for (int i = 0; i < rounds; i++) {
+            underLock(i);
+            if (i % 100 == 99) System.out.println(i);
+          }
+        } catch (Exception e) { }
+      });
+      threads[k].start();
+    }
+    for (Thread thread : threads) thread.join();
+  }
+}
+"""
+
+NODE = """
+function fibonacci(n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+const word = new Int32Array(new SharedArrayBuffer(4));
+for (let i = 0, sum = 0; i < 300; i++) {
+  sum += fibonacci(25);
+  Atomics.wait(word, 0, 0, 1);
+}
+console.log(process.pid);
+"""
+
+WAIT = "bool [System.Private.CoreLib] System.Threading.Monitor::Wait(object,int32)[OptimizedTier1]"
+MAIN = "void [Program] Program::Main(string[])[QuickJitted]"
+LOCK = "void Queue.underLock(int)"
+DUMP = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit")
+
+
+def installed(name):
+    path = lib.find(name)
+    if not path:
+        raise lib.Skip(f"{name} is not installed")
+    return path
+
+
+def forget(pid):
+    for kind in ("perf", "perfinfo"):
+        path = f"/tmp/{kind}-{pid}.map"
+        if os.path.exists(path):
+            os.unlink(path)
+
+
+def java(*options, rounds):
+    with open("Queue.java", "w") as file:
+        file.write(JAVA)
+    # Inlined into each other, they would have one frame.
+    return [installed("java"), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Queue::*",
+            *options, "Queue.java", str(rounds)]
+
+
+def stacks(report):
+    return [[f["function"] for f in path["stack"]] for path in report["paths"]]
+
+
+def notes_of(report):
+    return [note for note in report["notes"] if "no names" in note]
+
+
+def check_java(report):
+    """Below what holds the lock is the JVM, above it what is interpreted."""
+    found = [s for s in stacks(report) if LOCK in s]
+    assert found, lib.describe(report)
+    for stack in found:
+        assert "Interpreter" in stack[stack.index(LOCK):], stack
+    assert any("ObjectMonitor::wait" in (f or "") for s in found for f in s[:s.index(LOCK)]), found
+    names = {f["function"] for path in report["paths"] for f in path["functions"]}
+    assert "long Queue.burn(int)" in names, names
+    assert not notes_of(report), report["notes"]
+
+
+@test("Java, attached: compiled methods have names after jcmd PID Compiler.perfmap")
+def java_attached():
+    jcmd = installed("jcmd")
+    process = start(*java(rounds=1000000), stdout=subprocess.PIPE)
+    path = f"/tmp/perf-{process.pid}.map"
+    lib.read_line(process)
+    tracer = start(PINCH, "attach", "--json", "report.json", "--nmin", "100", "-p", process.pid,
+                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_until(lambda: tracer.poll() is not None or lib.links_of(tracer.pid), "pinch to attach")
+
+    def is_compiled():
+        subprocess.run([jcmd, str(process.pid), "Compiler.perfmap"], check=True,
+                       capture_output=True, timeout=lib.LIMIT_S)
+        return all(name in lib.read(path) for name in (LOCK, "long Queue.burn(int)"))
+
+    try:
+        wait_until(is_compiled, "the methods to be compiled")
+        for _ in range(4):      # hundreds of rounds with what is compiled
+            assert lib.read_line(process)
+        tracer.send_signal(signal.SIGINT)
+        result = lib.finish(tracer)
+        assert result.status == 0, result.text
+        result.report_path = os.path.abspath("report.json")
+        check_java(result.report)
+    finally:
+        lib.stop(process)
+        forget(process.pid)
+
+
+@test("Java, run: compiled methods have the names that it writes when it ends")
+def java_run():
+    result = run(*java(*DUMP, rounds=300), options=["--nmin", 100, "--top", 1000])
+    for pid in {thread["pid"] for thread in result.report["threads"]}:
+        forget(pid)
+    check_java(result.report)
+
+
+@test("Java without names: its frames stay, and the notes say once what would name them")
+def java_nameless():
+    report = run(*java(rounds=50), options=["--nmin", 100]).report
+    assert any("[jit]" in [f["module"] for f in path["stack"]] for path in report["paths"])
+    notes = notes_of(report)
+    assert len(notes) == 1 and "Compiler.perfmap" in notes[0], report["notes"]
+
+
+@test("Node.js: functions that it compiles have the names of --perf-basic-prof")
+def node():
+    with open("compute.js", "w") as file:
+        file.write(NODE)
+    result = run(installed("node"), "--perf-basic-prof", "compute.js", options=["--nmin", 100])
+    forget(int(result.out))
+    names = {f["function"] for path in result.report["paths"] for f in path["functions"]}
+    assert any("fibonacci" in name for name in names), names
+    assert not notes_of(result.report), result.report["notes"]
+
+
+@test("Node.js without names: the notes say once what would name its functions")
+def node_nameless():
+    with open("compute.js", "w") as file:
+        file.write(NODE)
+    report = run(installed("node"), "compute.js", options=["--nmin", 100]).report
+    notes = notes_of(report)
+    assert len(notes) == 1 and "--perf-basic-prof" in notes[0], report["notes"]
+
+
+def generated(kind):
+    result = run(program("generated_code"), kind, 50, options=["--nmin", 4])
+    forget(int(result.out))
+    return result.report
+
+
+def check_generated(report):
+    found = [s for s in stacks(report) if "wait_shortly" in s]
+    assert found
+    for stack in found:
+        at = stack.index("wait_shortly")
+        assert stack[at + 1:at + 4] == [WAIT, MAIN, "main"], stack
+    assert not notes_of(report), report["notes"]
+
+
+@test(".NET's form of names is read, the list of its images is not")
+def dotnet():
+    check_generated(generated("plain"))
+
+
+@test("code that is mapped twice, as .NET does, has names")
+def dotnet_double():
+    check_generated(generated("double"))
+
+
+@test("a program that generates code and is no known runtime gets a note that holds for any")
+def nameless():
+    report = generated("nameless")
+    found = [s for s in stacks(report) if "wait_shortly" in s]
+    at = found[0].index("wait_shortly")
+    assert found[0][at + 1:at + 4] == [None, None, "main"], found[0]
+    notes = notes_of(report)
+    assert len(notes) == 1 and "jitdump" in notes[0], report["notes"]
+
+
+if __name__ == "__main__":
+    sys.exit(lib.main())
