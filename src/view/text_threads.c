@@ -134,7 +134,7 @@ static void show_titles(struct page *page)
 		page_printf(page, "%*s%*s%*s", TIME_COLUMNS, "running", TIME_COLUMNS,
 			    "CPU wait", TIME_COLUMNS, "blocked");
 	page_pad_to(page, columns.picture);
-	if (page_room(page) >= 18) {
+	if (page_room(page) >= 19) {
 		page_put(page, bars_first_glyph(page));
 		page_put(page, " on CPU ");
 		page_put(page, bars_second_glyph(page));
