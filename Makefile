@@ -32,7 +32,7 @@ help:
 	@echo "make check-kernels   the end-to-end tests on Debian's kernels, emulated; KERNELS=6.12-rt for one,"
 	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
-	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60)"
+	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make clean      remove $O/"
@@ -171,6 +171,65 @@ $O/tests/unwind_probe: tests/unwind/probe.c $O/tests/bpf/state.o $O/libpinch.a
 	$Q$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(BPF_HOST_CPPFLAGS) -MMD -MP -MF $@.d \
 		-o $@ $< $O/tests/bpf/state.o $O/libpinch.a $(LDLIBS)
 
+# --- Fuzzers -------------------------------------------------------------------------------
+
+FUZZ_SECONDS ?= 60
+FUZZ := $(patsubst tests/fuzz/%.c,$O/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_CHECKS := -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_FLAGS := -std=gnu11 -O1 $(FUZZ_CHECKS) -fsanitize=fuzzer-no-link
+# Empty where it is not installed.
+FUZZ_LIBRARY := $(wildcard $(shell $(CLANG) -print-resource-dir 2>/dev/null)/lib/linux/libclang_rt.fuzzer-$(shell uname -m).a)
+
+# All but what needs a kernel, once for all fuzzers.
+FUZZ_OBJ := $(patsubst %.c,$O/fuzz/%.o,$(filter-out src/cmd/% src/collect/%,$(SRC)))
+FUZZ_PLECOC_OBJ := $(patsubst %.c,$O/fuzz/%.o,$(filter-out %/main.c %/output.c,$(PLECOC_C)))
+
+$O/fuzz/src/%.o: src/%.c | $(GEN)
+	@echo "  FUZZ  $@"; mkdir -p $(@D)
+	$Q$(CLANG) $(FUZZ_FLAGS) $(WARN) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$O/fuzz/tools/%.o: tools/%.c
+	@echo "  FUZZ  $@"; mkdir -p $(@D)
+	$Q$(CLANG) $(FUZZ_FLAGS) $(WARN) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$O/fuzz/libpinch.a: $(FUZZ_OBJ)
+	@echo "  AR    $@"
+	$Qrm -f $@; $(AR) rcs $@ $^
+
+$O/fuzz/plecoc_fuzz: $(FUZZ_PLECOC_OBJ)
+
+# The unwinder of the BPF programs, on the host.
+FUZZ_BPF := $O/fuzz/unwind_fuzz $O/fuzz/walk_fuzz
+$(FUZZ_BPF:%=%.o) $O/fuzz/state.o: FUZZ_CPPFLAGS := $(BPF_HOST_CPPFLAGS) -D_GNU_SOURCE -Wno-unknown-attributes
+$(FUZZ_BPF): $O/fuzz/state.o
+
+$O/fuzz/state.o: bpf/state.bpf.c | $(GEN)
+	@echo "  FUZZ  $@"; mkdir -p $(@D)
+	$Q$(CLANG) $(FUZZ_FLAGS) $(WARN) $(FUZZ_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+FUZZ_CPPFLAGS := $(CPPFLAGS) -Itests/unit
+
+$O/fuzz/%_fuzz.o: tests/fuzz/%_fuzz.c | $(GEN)
+	@echo "  FUZZ  $@"; mkdir -p $(@D)
+	$Q$(CLANG) $(FUZZ_FLAGS) $(WARN) $(FUZZ_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZ): $O/fuzz/%: $O/fuzz/%.o $O/fuzz/libpinch.a
+	@echo "  FUZZ  $@"
+	$Q$(CLANG) $(FUZZ_CHECKS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) \
+		$(if $(filter %/plecoc_fuzz,$@),,$O/fuzz/libpinch.a $(LDLIBS) -ljansson)
+
+# What is found stays in $O/corpus; fuzz-corpus keeps of it what covers more code in tests/fuzz/corpus,
+# from where each run starts.
+fuzz: $(FUZZ)
+	@for f in $(FUZZ); do name=$${f##*/}; mkdir -p $O/corpus/$$name; \
+		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=2048 -timeout=30 \
+			$O/corpus/$$name tests/fuzz/corpus/$$name || exit 1; done
+
+fuzz-corpus: $(FUZZ)
+	@for f in $(FUZZ); do /usr/bin/python3 tests/fuzz/keep.py $$f $O/corpus/$${f##*/} || exit 1; done
+
+# --- Running them ---------------------------------------------------------------------------
+
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/unwind_probe
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
@@ -217,32 +276,6 @@ bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
 	/usr/bin/python3 bench/run.py --build-dir $O
 
-# --- Fuzzers -------------------------------------------------------------------------------
-
-FUZZ_SECONDS ?= 60
-FUZZ := $(patsubst tests/fuzz/%.c,$O/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
-FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
-
-$O/fuzz/plecoc_fuzz: tests/fuzz/plecoc_fuzz.c $(PLECOC_C)
-	@echo "  FUZZ  $@"; mkdir -p $(@D)
-	$Q$(CLANG) $(FUZZ_FLAGS) -o $@ $< $(filter-out %/main.c %/output.c,$(PLECOC_C))
-
-# The unwinder of the BPF programs, on the host.
-$O/fuzz/unwind_fuzz: tests/fuzz/unwind_fuzz.c bpf/state.bpf.c $(wildcard src/unwind/*.c src/base/*.c) | $(GEN)
-	@echo "  FUZZ  $@"; mkdir -p $(@D)
-	$Q$(CLANG) $(FUZZ_FLAGS) -Wno-unknown-attributes $(BPF_HOST_CPPFLAGS) -D_GNU_SOURCE -o $@ $< bpf/state.bpf.c \
-		$(wildcard src/unwind/*.c src/base/*.c) src/symbol/python_layout.c
-
-$O/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(filter-out src/cmd/%,$(SRC)) | $(GEN)
-	@echo "  FUZZ  $@"; mkdir -p $(@D)
-	$Q$(CLANG) $(FUZZ_FLAGS) $(CPPFLAGS) -Itests/unit -o $@ $< $(filter-out src/cmd/%,$(SRC)) \
-		$(LDLIBS) -ljansson
-
-fuzz: $(FUZZ)
-	@for f in $(FUZZ); do mkdir -p $O/corpus/$${f##*/}; \
-		$$f -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=2048 \
-			$O/corpus/$${f##*/} || exit 1; done
-
 include tests/programs/programs.mk
 
 # InnoDB with debug information, which Debian's server has not: 95 MB to download, 210 MB built.
@@ -281,7 +314,8 @@ $(BENCH_TOOLS): $O/bench/%: bench/%.c $O/libpinch.a
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
 
--include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d)
+-include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d) $(FUZZ_OBJ:.o=.d) \
+	$(FUZZ_PLECOC_OBJ:.o=.d) $(wildcard $O/fuzz/*.d)
 
 demo: build-packages
 	@$(MAKE) --no-print-directory $O/pinch $O/examples/pipeline
@@ -297,4 +331,4 @@ install: all
 clean:
 	rm -rf $O
 
-.PHONY: bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz golden-update build-packages test-packages
+.PHONY: bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages

@@ -96,10 +96,12 @@ static struct {
 
 enum { PROGRAM_COUNT = sizeof(programs) / sizeof(*programs) };
 
-int LLVMFuzzerInitialize(int *count, char ***args)
+/* Builds them when they are first needed: what is kept of earlier runs does without. */
+static void read_programs(void)
 {
-	(void)count, (void)args;
-	for (size_t i = 0; i < PROGRAM_COUNT; i++) {
+	static bool is_done;
+
+	for (size_t i = 0; i < PROGRAM_COUNT && !is_done; i++) {
 		int fd = open(input(programs[i].name), O_RDONLY);
 
 		if (fd < 0)
@@ -107,7 +109,7 @@ int LLVMFuzzerInitialize(int *count, char ***args)
 		programs[i].size_bytes = read(fd, programs[i].bytes, PROGRAM_BYTES_MAX);
 		close(fd);
 	}
-	return 0;
+	is_done = true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
@@ -117,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	int fd = memfd_create("program", MFD_CLOEXEC);
 
 	if (i < PROGRAM_COUNT && size_bytes) {
+		read_programs();
 		memcpy(program, programs[i].bytes, programs[i].size_bytes);
 		for (size_t at = 1; at + 3 <= size_bytes && programs[i].size_bytes; at += 3)
 			program[(bytes[at] | bytes[at + 1] << 8) % programs[i].size_bytes] =

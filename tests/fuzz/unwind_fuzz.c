@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/table.h"
+#include "load.h"
 
 #include "unwind.bpf.h"
 #include "symbol/python_layout.h"
@@ -24,8 +24,7 @@ static struct unwind_space space;
 static uint32_t version;			/* what is remembered of one input is wrong for the next */
 static const uint8_t *stack;
 static size_t stack_bytes;
-static uint64_t *chunk;			/* as large as what was written, so that reads beyond show */
-static uint32_t chunk_units;
+static struct load load;
 
 void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -36,13 +35,13 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &unwind_spaces)
 		return &space;
 	if (map == &unwind_chunks)
-		return index ? NULL : (void *)&chunk;
-	if (map != &chunk)
+		return index ? NULL : (void *)&load;
+	if (map != &load)
 		abort();
 	/* The kernel's chunk is larger, and zero: no range, block or row leads there. */
-	if (index >= chunk_units)
+	if (index >= load.unit_count)
 		abort();
-	return &chunk[index];
+	return &load.units[index];
 }
 
 long bpf_probe_read_user(void *to, __u32 size, const void *from)
@@ -82,40 +81,6 @@ struct task_struct *bpf_get_current_task_btf(void)
 	return &task;
 }
 
-/* One range for each part of the table, as the engine makes them. */
-static void load(const struct unwind_table *table)
-{
-	enum { PARTS_MAX = 64, RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t) };
-	struct unwind_range ranges[PARTS_MAX];
-	uint64_t address = table->base, end = table->base + table->size_bytes;
-	uint32_t count = 0;
-
-	chunk = NULL;
-	chunk_units = 0;
-	while (address < end && count < PARTS_MAX) {
-		struct unwind_part part = unwind_part_at(table, address, PART_UNITS);
-		uint32_t units = part.block_count + part.row_count;
-		uint64_t part_end = address + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS);
-
-		if (!part.block_count || units > PART_UNITS)
-			abort();
-		chunk = realloc(chunk, (chunk_units + units) * sizeof(*chunk));
-		unwind_part_write(table, &part, chunk + chunk_units);
-		ranges[count++] = (struct unwind_range){
-			.begin = address, .end = part_end, .bias = address, .table = chunk_units,
-			.block_count = part.block_count,
-		};
-		chunk_units += units;
-		address = part_end;
-	}
-	chunk = realloc(chunk, (chunk_units + count * RANGE_UNITS + 1) * sizeof(*chunk));
-	memcpy(chunk + chunk_units, ranges, count * sizeof(*ranges));
-	space = (struct unwind_space){
-		.ranges = chunk_units, .range_count = count, .version = ++version,
-	};
-	chunk_units += count * RANGE_UNITS;
-}
-
 /* An interpreter whose structures lie on the stack, too. */
 static void set_python(const struct unwind_table *table, const uint64_t *words)
 {
@@ -132,15 +97,6 @@ static void set_python(const struct unwind_table *table, const uint64_t *words)
 	/* Lists of interpreters lie further apart than the stack is long. */
 	space.python.layout.interpreter_next %= 64;
 	space.python.layout.interpreter_threads %= 64;
-	task.thread.fsbase = words[7] % 256;
-}
-
-static void check_search(const struct unwind_table *table)
-{
-	for (uint32_t i = 0; i < table->row_count && i < 200; i++)
-		if (table->rows[i].pc < table->size_bytes &&
-		    unwind_table_find(table, table->base + table->rows[i].pc) != table->rows[i].rule)
-			abort();
 }
 
 static void check_stack(void)
@@ -174,11 +130,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	stack_bytes = size_bytes - cfi_bytes;
 
 	unwind_table_build(&section, &table, &counts);
-	if (!unwind_table_is_valid(&table))
-		abort();
-	check_search(&table);
-	load(&table);
+	check_table(&table);
+	load_table(&load, &table, 0, PART_UNITS);
+	space = load_space(&load, ++version);
 	set_python(&table, words);
+	/* Python's threads are known by it, and below it Go keeps its g. */
+	task.thread.fsbase = words[1] & 128 ? stack_begin + words[7] % 512 * 8 : words[7] % 256;
 	registers = (struct pt_regs){
 		.ip = table.base + words[2] % (table.size_bytes + 16),
 		.sp = words[1] & 2 ? words[3] : stack_begin + words[3] % 256 * 8,
@@ -188,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	unwind_user(&scratch_memory, words[1] >> 8 & 127, false);
 	check_stack();
 	unwind_table_fini(&table);
-	free(chunk);
+	load_fini(&load);
 	free(copy);
 	return 0;
 }

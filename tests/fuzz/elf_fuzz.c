@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The bytes are a program file, as a whole: what the worker makes of it without libdw, which is
+ * symbol_fuzz's. Its unwind table is valid and comes to the other process as it was; and functions
+ * are named all over its code.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "symbol/object.h"
+
+enum { PART_UNITS = 300, PLACES = 32 };
+
+static struct answer answer;
+
+static int file_of(const void *bytes, size_t size_bytes)
+{
+	int fd = memfd_create("program", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, bytes, size_bytes) != (ssize_t)size_bytes)
+		abort();
+	return fd;
+}
+
+static void check_way(const struct unwind_file *file)
+{
+	int fd = file_of("", 0);
+	struct unwind_file read;
+
+	if (unwind_file_write(file, fd) || unwind_file_read(fd, &read))
+		abort();
+	if (read.table.row_count != file->table.row_count ||
+	    memcmp(read.table.rows, file->table.rows,
+		   file->table.row_count * sizeof(*read.table.rows)) ||
+	    memcmp(read.segments, file->segments, sizeof(read.segments)))
+		abort();
+	unwind_file_fini(&read);
+	close(fd);
+}
+
+static void check_table_of(struct object *object)
+{
+	struct unwind_file file;
+	struct load load = { 0 };
+
+	if (object_unwind_file(object, &file)) {
+		unwind_file_fini(&file);
+		return;
+	}
+	if (!file.table.row_count)
+		abort();
+	check_table(&file.table);
+	check_way(&file);
+	load_table(&load, &file.table, 0x7f0000000000, PART_UNITS);
+	load_fini(&load);
+	unwind_file_fini(&file);
+}
+
+static void check_names_of(struct object *object, size_t size_bytes)
+{
+	for (unsigned int i = 0; i < PLACES; i++) {
+		object_find(object, (uint64_t)i * size_bytes / PLACES, false, &answer);
+		if (!answer_is_valid(&answer, offsetof(struct answer, text) + answer.text_bytes))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
+{
+	struct object *object = object_new(file_of(bytes, size_bytes), 0, "/nowhere/program");
+
+	check_table_of(object);
+	check_names_of(object, size_bytes);
+	object_free(object);
+	return 0;
+}

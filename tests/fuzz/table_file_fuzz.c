@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The bytes are the table of a file as the worker sends it; an odd first byte says that its rows
+ * are distances, so that they rise. What is taken is valid, can be cut into parts, and comes out
+ * as it went in.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "unwind/table_file.h"
+
+enum { HEADER_BYTES = 24 + UNWIND_SEGMENTS_MAX * 24, PART_UNITS = 300 };
+
+static int file_of(const void *bytes, size_t size_bytes)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, bytes, size_bytes) != (ssize_t)size_bytes)
+		abort();
+	return fd;
+}
+
+static void let_rise(uint8_t *bytes, size_t size_bytes)
+{
+	struct unwind_row row;
+	uint32_t pc = 0;
+
+	for (size_t at = HEADER_BYTES; at + sizeof(row) <= size_bytes; at += sizeof(row)) {
+		memcpy(&row, bytes + at, sizeof(row));
+		pc += row.pc % 65536;
+		row.pc = pc;
+		memcpy(bytes + at, &row, sizeof(row));
+	}
+}
+
+static void check_segments(const struct unwind_file *file)
+{
+	uint64_t start = 0x7f0000000000, bias;
+
+	if (file->segment_count > UNWIND_SEGMENTS_MAX)
+		abort();
+	for (uint32_t i = 0; i < file->segment_count; i++) {
+		const struct unwind_segment *s = &file->segments[i];
+
+		for (uint64_t offset = 0; offset < 0x5000; offset += 0x1000)
+			if (unwind_segment_bias(s, start, start + 0x2000, offset, &bias) &&
+			    s->address - s->file_offset + offset + bias != start)
+				abort();
+	}
+}
+
+/* What is written is what was read: all that the header counts. */
+static void check_writing(const struct unwind_file *file, const uint8_t *bytes)
+{
+	size_t size_bytes = HEADER_BYTES + file->table.row_count * sizeof(*file->table.rows);
+	uint8_t *written = malloc(size_bytes + 1);
+	int fd = file_of("", 0);
+
+	if (unwind_file_write(file, fd) || pread(fd, written, size_bytes + 1, 0) !=
+						   (ssize_t)size_bytes ||
+	    memcmp(written, bytes, size_bytes))
+		abort();
+	free(written);
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
+{
+	bool is_rising = size_bytes && bytes[0] & 1;
+	struct unwind_file file = { 0 };
+	struct load load = { 0 };
+	uint8_t *copy;
+	int fd;
+
+	if (size_bytes)
+		size_bytes--, bytes++;
+	copy = malloc(size_bytes + 1);
+	memcpy(copy, bytes, size_bytes);
+	if (is_rising)
+		let_rise(copy, size_bytes);
+	fd = file_of(copy, size_bytes);
+	if (!unwind_file_read(fd, &file)) {
+		check_table(&file.table);
+		check_segments(&file);
+		check_writing(&file, copy);
+		load_table(&load, &file.table, 0x7f0000000000, PART_UNITS);
+	}
+	load_fini(&load);
+	unwind_file_fini(&file);
+	free(copy);
+	close(fd);
+	return 0;
+}
