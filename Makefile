@@ -230,7 +230,8 @@ fuzz-corpus: $(FUZZ)
 
 # --- Running them ---------------------------------------------------------------------------
 
-TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/unwind_probe
+TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/unwind_probe \
+	$(if $(FUZZ_LIBRARY),$(FUZZ))
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
 export O
@@ -240,6 +241,7 @@ TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
 	"tests/golden/run.sh $O/tests/replay" \
 	"tests/golden/view/validate.sh" \
 	"tests/plecoc/run.sh $O/plecoc" \
+	"tests/fuzz/replay.sh $O/fuzz" \
 	"tests/check_layers.sh" "tests/check_headers.sh" "tests/check_spdx.sh" \
 	"tests/docs.sh $O/pinch"
 
