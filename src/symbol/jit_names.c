@@ -12,6 +12,7 @@
 enum {
 	SPACES_MAX = 65536,
 	MAPS_MAX = 256,		/* each takes a descriptor and up to 10 MB */
+	PLACES_MAX = 1024,	/* each takes a descriptor */
 	LOOKED_NEVER = -1,
 };
 
@@ -23,7 +24,7 @@ struct jit_space {
 
 struct jit_names {
 	struct table *spaces;
-	size_t map_count;
+	size_t map_count, place_count;
 };
 
 struct jit_names *jit_names_new(void)
@@ -50,14 +51,20 @@ void jit_names_free(struct jit_names *names)
 	free(names);
 }
 
+static void place_close(struct jit_names *names, struct jit_space *space)
+{
+	names->place_count -= space->place.pid != 0;
+	perf_map_place_close(&space->place);
+}
+
 void jit_names_forget(struct jit_names *names, uint32_t number)
 {
 	struct jit_space *space = table_take(names->spaces, number);
 
 	if (!space)
 		return;
-	names->map_count -= space->map || space->place.pid;
-	perf_map_place_close(&space->place);
+	names->map_count -= space->map != NULL;
+	place_close(names, space);
 	perf_map_close(space->map);
 	free(space);
 }
@@ -79,13 +86,14 @@ static int look(struct jit_names *names, struct jit_space *space, uint32_t pid)
 		perf_map_refresh(space->map);
 		return 0;
 	}
-	if (!had_place && names->map_count >= MAPS_MAX)
+	if (names->map_count >= MAPS_MAX)
 		return -ENOSPC;
 	perf_map_place_find(pid, &space->place);
-	names->map_count += space->place.pid && !had_place;
+	names->place_count += space->place.pid && !had_place;
 	err = perf_map_open(&space->place, &space->map);
-	if (!err)
-		perf_map_place_close(&space->place);
+	names->map_count += !err;
+	if (!err || names->place_count > PLACES_MAX)
+		place_close(names, space);
 	return err;
 }
 
