@@ -167,9 +167,16 @@ def node_nameless():
 
 
 def generated(kind):
-    result = run(program("generated_code"), kind, 50, options=["--nmin", 4])
-    forget(int(result.out))
-    return result.report
+    process = start(program("generated_code"), kind, 1000000, stdout=subprocess.PIPE)
+    try:
+        lib.read_line(process)
+        result = lib.pinch("attach", "--json", "report.json", "--nmin", 4, "--duration", "1s",
+                           "-p", process.pid)
+        assert result.status == 0, result.text
+        return lib.parse_report(lib.read("report.json", "rb"))
+    finally:
+        lib.stop(process)
+        forget(process.pid)
 
 
 def check_generated(report):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Waits in code that it has generated, as a .NET program does: the wait's stack is wait_shortly(),
- * "Monitor::Wait", "Program::Main", main. Prints its process id; leaves /tmp/perf-PID.map and
+ * "Monitor::Wait", "Program::Main", main. Says when it is ready, and leaves /tmp/perf-PID.map and
  * /tmp/perfinfo-PID.map behind. The latter lists loaded images, and no names.
  *
  * generated_code plain|double|nameless ROUNDS. double: the code is mapped once to write and once to
@@ -87,12 +87,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: generated_code plain|double|nameless ROUNDS\n");
 		return 2;
 	}
-	printf("%d\n", getpid());
 	code = make_code(!strcmp(argv[1], "double"));
 	if (!code || (strcmp(argv[1], "nameless") && write_names(code))) {
 		perror("generated_code");
 		return 1;
 	}
+	puts("ready");
+	fflush(stdout);
 	for (int i = atoi(argv[2]); i > 0; i--)
 		((void (*)(void))(uintptr_t)(code + MAIN_AT))();
 	return 0;
