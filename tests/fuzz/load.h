@@ -53,7 +53,9 @@ static inline void load_table(struct load *load, const struct unwind_table *tabl
 /* Puts the list of ranges behind the tables. */
 static inline struct unwind_space load_space(struct load *load, uint32_t version)
 {
-	struct unwind_space space = { load->unit_count, load->range_count, version };
+	struct unwind_space space = {
+		.ranges = load->unit_count, .range_count = load->range_count, .version = version,
+	};
 
 	memcpy(load_units(load, load->range_count * RANGE_UNITS), load->ranges,
 	       load->range_count * sizeof(*load->ranges));

@@ -75,6 +75,13 @@ struct task_struct *bpf_get_current_task_btf(void)
 	return &task;
 }
 
+void *bpf_task_storage_get(void *map __attribute__((unused)),
+			   struct task_struct *of __attribute__((unused)),
+			   void *value __attribute__((unused)), __u64 flags __attribute__((unused)))
+{
+	return NULL;
+}
+
 /* --- What the bytes say ----------------------------------------------------------------------- */
 
 /* Places and values that lead somewhere, and some that do not. */
