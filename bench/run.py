@@ -171,9 +171,9 @@ def busy_s():
 
 
 def measure_dwarf(place, arguments):
-    """A mutex storm of a tenth of a second: perf copies 8 KB at each of its switches."""
+    """A mutex storm of half a second: perf copies 8 KB at each of its switches."""
     command = Command(DWARF, lambda place, share: [
-        place.program("mutex_storm"), str(THREADS), str(scaled(20000, share))])
+        place.program("mutex_storm"), str(THREADS), str(scaled(100000, share))])
     command.open(place, QUICK_SHARE if arguments.quick else 1)
 
     def run(tracer):

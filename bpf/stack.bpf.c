@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The stack of the current thread: names it, and sends it if the engine has not had it.
+ */
+#include "stack.bpf.h"
+#include "unwind.bpf.h"
+
+static __always_inline __u64 frame_mix(__u64 hash, __u64 frame)
+{
+	hash = (hash ^ frame) * 0x9e3779b97f4a7c15ull;
+	return hash ^ (hash >> 32);
+}
+
+/* Reads the user's stack from sp on, and its red zone; returns the number of bytes, whole words. */
+static __always_inline __u32 memory_copy(struct memory_scratch *m, __u64 sp)
+{
+	__u32 done = 0, bytes, i;
+
+	sp = (sp & -(__u64)WORD_BYTES) - RED_ZONE_BYTES;
+	for (i = 0; i < MEMORY_PAGES; i++) {
+		bytes = PAGE_BYTES - (sp & (PAGE_BYTES - 1));
+		barrier_var(bytes);
+		if (bytes > PAGE_BYTES || done > (MEMORY_PAGES - 1) * PAGE_BYTES ||
+		    bpf_probe_read_user((char *)m->words + done, bytes, (void *)sp))
+			break;
+		done += bytes;
+		sp += bytes;
+	}
+	return done;
+}
+
+/* Other records need some, too. */
+static __always_inline bool memory_has_room(void)
+{
+	void *ring = ring_here();
+
+	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct memory_scratch) <
+		       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+}
+
+/*
+ * Sends the stack itself, under a name of its own: some of its code has no unwind tables yet. The
+ * kernel's frames lie in s.
+ */
+static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_count)
+{
+	__u32 zero = 0, bytes, i;
+	struct memory_scratch *m = bpf_map_lookup_elem(&memory_scratch, &zero);
+	struct ev_stack_memory *e;
+	void *ring = ring_here();
+
+	if (!m || !ring)
+		return 0;
+	e = (struct ev_stack_memory *)m->event;
+	header_fill(&e->header, EV_STACK_MEMORY, 0);
+	for (i = 0; i < REGISTERS; i++)
+		register_read(&s->unwind, i, &e->registers[i]);
+	e->stack = frame_mix(frame_mix(e->header.time_ns, bpf_get_smp_processor_id()),
+			     e->registers[STACK_POINTER]) | 1;
+	e->pid = bpf_get_current_task_btf()->tgid;
+	bytes = memory_copy(m, e->registers[STACK_POINTER]);
+	e->word_count = bytes / sizeof(__u64);
+	e->kernel_count = kernel_count;
+	kernel_count *= sizeof(__u64);
+	barrier_var(bytes);
+	barrier_var(kernel_count);
+	if (bytes > MEMORY_PAGES * PAGE_BYTES || kernel_count > STACK_DEPTH_MAX * sizeof(__u64))
+		return 0;
+	bpf_probe_read_kernel((char *)m->words + bytes, kernel_count, s->frames);
+	bytes += kernel_count;
+	counts_here()->memory_sent++;
+	/* The sooner the tables are there, the fewer are sent so. A full bell has rung. */
+	bpf_ringbuf_output(&bell, &zero, 1, BPF_RB_FORCE_WAKEUP);
+	if (gap_is_told() &&
+	    !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
+		return e->stack;
+	event_lost();
+	return 0;
+}
+
+/* The user's frames behind the kernel's: unwind_user(). Verified once, too. */
+__noinline int stack_unwind(bool needs_range)
+{
+	__u32 zero = 0;
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (s)
+		unwind_user(s, s->first, needs_range);
+	return 0;
+}
+
+/* A name for all that makes the stack what it is. Verified once, not for each number of frames. */
+__noinline __u64 stack_name(void)
+{
+	__u32 zero = 0, count, i;
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	__u64 hash = 0;
+
+	if (!s)
+		return 0;
+	count = s->first + s->unwind.count;
+	for (i = 0; i < STACK_FRAMES_ROOM; i++) {
+		if (i >= count)
+			break;
+		hash = frame_mix(hash, s->frames[i]);
+	}
+	hash = frame_mix(hash, (__u64)s->unwind.end << 56 | (__u64)s->first << 32 | count);
+	/* Code objects are their process's own, and the engine has to hear of each. */
+	if (s->python.total)
+		hash = frame_mix(hash, bpf_get_current_task_btf()->tgid);
+	return hash ? hash : 1;
+}
+
+__noinline __u64 stack_find(void)
+{
+	__u32 zero = 0;
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct cpu_counts *here = counts_here();
+	struct ev_stack_frames *e;
+	__u32 kernel_count, user_count, count;
+	__u64 hash;
+	void *ring;
+	__u8 seen = 1, end;
+
+	if (!s)
+		return 0;
+	kernel_count = s->first;
+	/* Only so many, or a program without tables could make us send nothing else. */
+	stack_unwind((__s32)(here->memory_allowed - here->memory_sent) > 0);
+	if (s->unwind.lacks_range) {
+		if (memory_has_room())
+			return memory_send(s, kernel_count);
+		stack_unwind(false);
+	}
+	user_count = s->unwind.count;
+	end = s->unwind.end;
+	count = kernel_count + user_count;
+	if (!count)
+		return 0;
+	here->stack_ends[end & (STACK_ENDS - 1)]++;
+	here->stack_frames += user_count;
+	hash = stack_name();
+	if (bpf_map_lookup_elem(&stacks_known, &hash))
+		return hash;
+
+	ring = ring_here();
+	if (!ring)
+		return 0;
+	e = (struct ev_stack_frames *)s->event;
+	header_fill(&e->header, EV_STACK_FRAMES, s->python.total ? s->thread : 0);
+	e->stack = hash;
+	e->kernel_count = kernel_count;
+	e->user_count = user_count;
+	e->end = end;
+	__builtin_memset(e->reserved, 0, sizeof(e->reserved));
+	if (!gap_is_told() ||
+	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & (STACK_FRAMES_ROOM - 1)) * sizeof(__u64),
+			       BPF_RB_NO_WAKEUP))
+		event_lost();	/* not known then: the next one sends it */
+	else
+		bpf_map_update_elem(&stacks_known, &hash, &seen, BPF_ANY);
+	return hash;
+}
