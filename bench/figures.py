@@ -12,6 +12,7 @@ GOAL_AFTER_S = 0.3              # symbols cached
 GOAL_AFTER_FIRST_S = 2.0        # symbols not cached
 GOAL_SWITCH_NS = 150            # without a stack
 GOAL_FRAME_NS = 80
+GOAL_STACK_NS = 2000            # the median stack of MariaDB
 GOAL_SYMBOLS_FIRST_S = 5.0      # 5000 places
 GOAL_SYMBOLS_S = 1.0
 GOAL_SYMBOLS_BYTES = 300 * MB
@@ -130,6 +131,18 @@ def program_rows(runs):
                   f"(at {rate(median(c[1] for c in cost))})")
 
 
+def median_stack_rows(workload, stacks):
+    if not all(one["taken"] for one in stacks):
+        return
+    median_ns = [one["median_ns"] for one in stacks]
+    if workload.name == "mariadb":
+        yield at_most("the median stack", median_ns, nanoseconds, GOAL_STACK_NS)
+    else:
+        yield row_of("the median stack", median_ns, nanoseconds)
+    yield row_of("  frames, in the mean", [one["frames"] / one["taken"] for one in stacks],
+                 "{:.1f}".format)
+
+
 def workload_rows(workload, warm, rounds):
     """warm: a first run under pinch, with an empty cache of symbols; rounds: name -> result."""
     runs = [one["pinch"] for one in rounds]
@@ -144,6 +157,7 @@ def workload_rows(workload, warm, rounds):
     yield Row("events lost", str(max(map(lost, every))), "", str(GOAL_LOST),
               verdict(max(map(lost, every)) == GOAL_LOST))
     yield row_of("stacks kept", [kept_share(run) for run in runs], "{:.1%}".format)
+    yield from median_stack_rows(workload, [run["report"]["stacks"] for run in runs])
     yield from program_rows(every)
     yield row_of("BPF, all programs", [run["report"]["cost"]["bpf_ns"] / 1e9 / run["wall_s"]
                                        for run in runs], "{:.1%} CPU".format)

@@ -26,7 +26,7 @@ from workloads import QUICK_SHARE, REPORTED, WORKLOADS, Command, scaled
 ROUNDS_DEFAULT = 7
 SWITCH_COST = "switch cost"
 STACK_COST = "stack cost"
-STACK_FRAMES = (10, 20, 50, 127)
+STACK_FRAMES = (5, 10, 20, 50, 127)
 DWARF = "call-graph dwarf"
 SYMBOLS = "symbols"
 TABLES = "unwind tables"

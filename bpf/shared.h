@@ -10,6 +10,8 @@ enum {
 	CPUS_MAX = 1024,
 	STACK_DEPTH_MAX = 127,
 	TIMED_EACH = 64,	/* one run of so many has its time taken */
+	STACK_TIMES = 64,	/* stacks are counted by what they took: the last one is for all above */
+	STACK_TIME_SHIFT = 8,	/* in steps of 256 ns */
 };
 
 /* Processes to trace from now on: those that run, or from their next exec on. */
@@ -39,6 +41,7 @@ struct cpu_counts {
 	__u32 memory_sent;	/* stack.MEMORY records */
 	__u32 memory_allowed;	/* how many may have been; written by the engine */
 	__u64 padding[7];
+	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 

@@ -64,10 +64,16 @@ static __always_inline __u64 stack_take(void *ctx, bool wants_kernel)
 {
 	struct cpu_counts *here = counts_here();
 	__u64 begin_ns = bpf_ktime_get_ns();
-	__u64 stack;
+	__u64 stack, spent_ns, time;
 
 	stack_begin(ctx, wants_kernel || kernel_stacks);
 	stack = stack_find();
-	here->stack_ns += bpf_ktime_get_ns() - begin_ns;
+	spent_ns = bpf_ktime_get_ns() - begin_ns;
+	here->stack_ns += spent_ns;
+	time = spent_ns >> STACK_TIME_SHIFT;
+	if (time >= STACK_TIMES)
+		time = STACK_TIMES - 1;
+	barrier_var(time);
+	here->stack_times[time & (STACK_TIMES - 1)]++;
 	return stack;
 }

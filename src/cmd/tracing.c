@@ -338,6 +338,7 @@ static void add_stack_counts(struct tracing *tracing, struct report *report)
 	}
 	report->stacks.frames = kernel.stack_frames + engine.stack_frames;
 	report->stacks.ns = kernel.stack_ns;
+	report->stacks.median_ns = kernel.stack_median_ns;
 	report->stacks.tables = engine.tables;
 	report->stacks.table_bytes = engine.table_bytes;
 }

@@ -405,10 +405,25 @@ void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns)
 	kernel->bpf->bss->keep_all_above_ns = weight_ns;
 }
 
+/* Within a step of 256 ns, times are taken to be spread evenly. */
+static uint64_t median_ns(const uint64_t *times)
+{
+	uint64_t count = 0, below = 0;
+	size_t i = 0;
+
+	for (size_t k = 0; k < STACK_TIMES; k++)
+		count += times[k];
+	if (!count)
+		return 0;
+	while (2 * (below + times[i]) < count)
+		below += times[i++];
+	return (uint64_t)((i + (count / 2.0 - below) / times[i]) * (1 << STACK_TIME_SHIFT));
+}
+
 struct kernel_counts kernel_counts(const struct kernel *kernel)
 {
 	struct kernel_counts counts = { 0 };
-	uint64_t timed_ns = 0, timed_runs = 0;
+	uint64_t timed_ns = 0, timed_runs = 0, stack_times[STACK_TIMES] = { 0 };
 
 	for (unsigned int i = 0; i < kernel->cpu_count; i++) {
 		const struct cpu_counts *cpu = &kernel->bpf->bss->cpu_counts[i];
@@ -418,11 +433,14 @@ struct kernel_counts kernel_counts(const struct kernel *kernel)
 		counts.stack_frames += cpu->stack_frames;
 		for (size_t end = 0; end < STACK_ENDS; end++)
 			counts.stack_ends[end] += cpu->stack_ends[end];
+		for (size_t k = 0; k < STACK_TIMES; k++)
+			stack_times[k] += cpu->stack_times[k];
 		counts.samples_lost += cpu->samples_lost;
 		counts.runs += cpu->runs;
 		timed_ns += cpu->timed_ns;
 		timed_runs += cpu->timed_runs;
 	}
+	counts.stack_median_ns = median_ns(stack_times);
 	if (timed_runs)
 		counts.run_ns = (double)timed_ns / timed_runs * counts.runs;
 	counts.threads_alive = kernel->bpf->bss->threads_alive;

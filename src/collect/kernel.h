@@ -77,6 +77,7 @@ void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns);
 struct kernel_counts {
 	uint64_t lost, samples_lost;		/* records */
 	uint64_t stack_ns;			/* spent on taking stacks */
+	uint64_t stack_median_ns;		/* on half of them at most so much */
 	uint64_t stack_ends[STACK_ENDS];	/* of those that were unwound in the kernel */
 	uint64_t stack_frames;			/* of the program, in them */
 	uint64_t threads_alive, threads_untracked;

@@ -277,6 +277,7 @@ static void put_stacks(struct json *json, const struct report *report)
 	put_uint(json, "unreadable", report->stacks.ends[STACK_UNREADABLE]);
 	put_uint(json, "unwound_late", report->stacks.unwound_late);
 	put_uint(json, "ns", report->stacks.ns);
+	put_uint(json, "median_ns", report->stacks.median_ns);
 	put_uint(json, "tables", report->stacks.tables);
 	put_uint(json, "table_bytes", report->stacks.table_bytes);
 	json_end_object(json);

@@ -150,6 +150,7 @@ static void set_stacks(struct report *report)
 	report->stacks.ends[STACK_UNREADABLE] = 10;
 	report->stacks.unwound_late = 17;
 	report->stacks.ns = 38000000;
+	report->stacks.median_ns = 840;
 	report->stacks.tables = 6;
 	report->stacks.table_bytes = 4 << 20;
 }
