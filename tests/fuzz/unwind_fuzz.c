@@ -8,19 +8,13 @@
 #include <string.h>
 
 #include "load.h"
-
-#include "unwind.bpf.h"
 #include "symbol/python_layout.h"
-#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
+#include "../unwind/host.h"
 
 enum { HEAD_BYTES = 64, STACK_BYTES_MAX = 4096, PART_UNITS = 700 };
 
 static const uint64_t code_begin = 0x400000, stack_begin = 0x7ffd00000000;
 
-static struct stack_scratch scratch_memory;
-static struct task_struct task;
-static struct pt_regs registers;
-static struct unwind_space space;
 static uint32_t version;			/* what is remembered of one input is wrong for the next */
 static const uint8_t *stack;
 static size_t stack_bytes;
@@ -31,9 +25,9 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	uint32_t index = *(const uint32_t *)key;
 
 	if (map == &scratch)
-		return &scratch_memory;
+		return &host_scratch;
 	if (map == &unwind_spaces)
-		return &space;
+		return &host_space;
 	if (map == &unwind_chunks)
 		return index ? NULL : (void *)&load;
 	if (map != &load)
@@ -54,55 +48,28 @@ long bpf_probe_read_user(void *to, __u32 size, const void *from)
 	return 0;
 }
 
-long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
-	      __u64 flags __attribute__((unused)))
-{
-	__u32 i = 0;
-
-	while (i < count && !step(i, data))
-		i++;
-	return i;
-}
-
-void *bpf_task_storage_get(void *map __attribute__((unused)),
-			   struct task_struct *current __attribute__((unused)),
-			   void *value __attribute__((unused)), __u64 flags __attribute__((unused)))
-{
-	return NULL;
-}
-
-long bpf_task_pt_regs(struct task_struct *of __attribute__((unused)))
-{
-	return (long)&registers;
-}
-
-struct task_struct *bpf_get_current_task_btf(void)
-{
-	return &task;
-}
-
 /* An interpreter whose structures lie on the stack, too. */
 static void set_python(const struct unwind_table *table, const uint64_t *words)
 {
 	const struct python_version *known = python_version_find(0x030b + words[1] / 16 % 4);
 
-	space.python.runtime = 0;
+	host_space.python.runtime = 0;
 	if (!(words[1] & 8) || !known)
 		return;
-	space.python = (struct python_process){
+	host_space.python = (struct python_process){
 		.runtime = stack_begin + words[6] % 512 * 8 - known->frames.interpreters,
 		.none = stack_begin, .code_begin = table->base, .code_bytes = table->size_bytes,
 		.layout = known->frames,
 	};
 	/* Lists of interpreters lie further apart than the stack is long. */
-	space.python.layout.interpreter_next %= 64;
-	space.python.layout.interpreter_threads %= 64;
+	host_space.python.layout.interpreter_next %= 64;
+	host_space.python.layout.interpreter_threads %= 64;
 }
 
 static void check_stack(void)
 {
-	if (scratch_memory.unwind.count > STACK_DEPTH_MAX ||
-	    scratch_memory.unwind.end >= STACK_ENDS)
+	if (host_scratch.unwind.count > STACK_DEPTH_MAX ||
+	    host_scratch.unwind.end >= STACK_ENDS)
 		abort();
 }
 
@@ -132,17 +99,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	unwind_table_build(&section, &table, &counts);
 	check_table(&table);
 	load_table(&load, &table, 0, PART_UNITS);
-	space = load_space(&load, ++version);
+	host_space = load_space(&load, ++version);
 	set_python(&table, words);
 	/* Python's threads are known by it, and below it Go keeps its g. */
-	task.thread.fsbase = words[1] & 128 ? stack_begin + words[7] % 512 * 8 : words[7] % 256;
-	registers = (struct pt_regs){
+	host_task.thread.fsbase = words[1] & 128 ? stack_begin + words[7] % 512 * 8 : words[7] % 256;
+	host_registers = (struct pt_regs){
 		.ip = table.base + words[2] % (table.size_bytes + 16),
 		.sp = words[1] & 2 ? words[3] : stack_begin + words[3] % 256 * 8,
 		.bp = words[1] & 4 ? words[4] : stack_begin + words[4] % 512 * 8,
 		.r10 = words[5], .ax = words[6], .di = words[7],
 	};
-	unwind_user(&scratch_memory, words[1] >> 8 & 127, false);
+	unwind_user(&host_scratch, words[1] >> 8 & 127, false);
 	check_stack();
 	unwind_table_fini(&table);
 	load_fini(&load);

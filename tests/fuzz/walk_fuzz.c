@@ -10,9 +10,7 @@
 #include "input.h"
 #include "load.h"
 #include "unwind/walk.h"
-
-#include "unwind.bpf.h"
-#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
+#include "../unwind/host.h"
 
 enum { CHUNKS = 2, STACK_PAGES = 2, STACK_BYTES = STACK_PAGES * 4096, ROWS_MAX = 64 };
 
@@ -23,21 +21,16 @@ static uint64_t *chunks[CHUNKS];
 static const uint8_t *stack;
 static size_t stack_bytes;
 
-/* --- The helpers of the kernel side ----------------------------------------------------------- */
-
-static struct stack_scratch scratch_memory;
-static struct task_struct task;
-static struct pt_regs task_registers;
-static struct unwind_space task_space;
+/* --- The memory of the kernel side ------------------------------------------------------------ */
 
 void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	uint32_t index = *(const uint32_t *)key;
 
 	if (map == &scratch)
-		return &scratch_memory;
+		return &host_scratch;
 	if (map == &unwind_spaces)
-		return &task_space;
+		return &host_space;
 	if (map == &unwind_chunks)
 		return index < CHUNKS ? &chunks[index] : NULL;
 	if (index >= UNWIND_CHUNK_UNITS)
@@ -53,33 +46,6 @@ long bpf_probe_read_user(void *to, __u32 size, const void *from)
 		return -1;
 	memcpy(to, stack + at, size);
 	return 0;
-}
-
-long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
-	      __u64 flags __attribute__((unused)))
-{
-	__u32 i = 0;
-
-	while (i < count && !step(i, data))
-		i++;
-	return i;
-}
-
-long bpf_task_pt_regs(struct task_struct *of __attribute__((unused)))
-{
-	return (long)&task_registers;
-}
-
-struct task_struct *bpf_get_current_task_btf(void)
-{
-	return &task;
-}
-
-void *bpf_task_storage_get(void *map __attribute__((unused)),
-			   struct task_struct *of __attribute__((unused)),
-			   void *value __attribute__((unused)), __u64 flags __attribute__((unused)))
-{
-	return NULL;
 }
 
 /* --- What the bytes say ----------------------------------------------------------------------- */
@@ -200,16 +166,16 @@ static uint32_t walk(const struct unwind_space *space, const uint64_t *registers
 
 static void kernel_walk(const struct unwind_space *space, const uint64_t *r, uint32_t depth)
 {
-	const struct unwind *u = &scratch_memory.unwind;
+	const struct unwind *u = &host_scratch.unwind;
 
-	task_space = *space;
-	task_registers = (struct pt_regs){
+	host_space = *space;
+	host_registers = (struct pt_regs){
 		.ax = r[0], .dx = r[1], .cx = r[2], .bx = r[3], .si = r[4], .di = r[5],
 		.bp = r[6], .sp = r[7], .r8 = r[8], .r9 = r[9], .r10 = r[10], .r11 = r[11],
 		.r12 = r[12], .r13 = r[13], .r14 = r[14], .r15 = r[15], .ip = r[16],
 	};
 	stack_depth = depth;
-	unwind_user(&scratch_memory, 0, false);
+	unwind_user(&host_scratch, 0, false);
 	if (u->count > depth || u->end >= STACK_ENDS)
 		abort();
 }
@@ -239,9 +205,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	count = walk(&space, registers, depth, frames, &end);
 	kernel_walk(&space, registers, depth);
 	/* Alike when the copy is all of the stack, in whole pages, for the kernel side reads ahead. */
-	if (!(mode & 96) && (scratch_memory.unwind.count != count ||
-			     memcmp(scratch_memory.frames, frames, count * sizeof(*frames)) ||
-			     (end != STACK_TRUNCATED && end != scratch_memory.unwind.end)))
+	if (!(mode & 96) && (host_scratch.unwind.count != count ||
+			     memcmp(host_scratch.frames, frames, count * sizeof(*frames)) ||
+			     (end != STACK_TRUNCATED && end != host_scratch.unwind.end)))
 		abort();
 	free(frames);
 	free((void *)stack);

@@ -27,20 +27,15 @@
 #include "symbol/object.h"
 #include "unwind/walk.h"
 
-#include "unwind.bpf.h"
-#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
+#include "host.h"
 
 enum { FRAMES_MAX = STACK_DEPTH_MAX, THREADS_MAX = 512, MODULES_MAX = 512, RANGES_MAX = 2048,
        COPY_BYTES = 1 << 20 };
 
 /* --- The helpers of the unwinder, on a stopped thread ---------------------------------------- */
 
-static struct stack_scratch scratch_memory;
-static struct task_struct current_task;
-static struct pt_regs current_regs;
 static uint64_t *chunks[UNWIND_CHUNKS_MAX];
 static uint32_t chunk_count, used_units = UNWIND_CHUNK_UNITS;
-static struct unwind_space space;
 static pid_t target;
 
 void *bpf_map_lookup_elem(void *map, const void *key)
@@ -48,9 +43,9 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	uint32_t index = *(const uint32_t *)key;
 
 	if (map == &scratch)
-		return &scratch_memory;
+		return &host_scratch;
 	if (map == &unwind_spaces)
-		return &space;
+		return &host_space;
 	if (map == &unwind_chunks)
 		return index < chunk_count ? chunks[index] : NULL;
 	for (uint32_t i = 0; i < chunk_count; i++)
@@ -64,33 +59,6 @@ long bpf_probe_read_user(void *to, __u32 size, const void *from)
 	struct iovec local = { to, size }, remote = { (void *)from, size };
 
 	return process_vm_readv(target, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -EFAULT;
-}
-
-long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
-	      __u64 flags __attribute__((unused)))
-{
-	__u32 i = 0;
-
-	while (i < count && !step(i, data))
-		i++;
-	return i;
-}
-
-void *bpf_task_storage_get(void *map __attribute__((unused)),
-			   struct task_struct *task __attribute__((unused)),
-			   void *value __attribute__((unused)), __u64 flags __attribute__((unused)))
-{
-	return NULL;
-}
-
-long bpf_task_pt_regs(struct task_struct *task __attribute__((unused)))
-{
-	return (long)&current_regs;
-}
-
-struct task_struct *bpf_get_current_task_btf(void)
-{
-	return &current_task;
 }
 
 /* --- Tables of what the process has mapped ---------------------------------------------------- */
@@ -212,10 +180,10 @@ static void load_space(void)
 		fclose(maps);
 	if (!range_count)
 		return;
-	space.ranges = take_units(range_count * sizeof(*ranges) / sizeof(uint64_t));
-	space.range_count = range_count;
-	space.version++;
-	memcpy(units_at(space.ranges), ranges, range_count * sizeof(*ranges));
+	host_space.ranges = take_units(range_count * sizeof(*ranges) / sizeof(uint64_t));
+	host_space.range_count = range_count;
+	host_space.version++;
+	memcpy(units_at(host_space.ranges), ranges, range_count * sizeof(*ranges));
 }
 
 /* --- Both ways --------------------------------------------------------------------------------- */
@@ -236,18 +204,18 @@ static bool unwind_ours(pid_t tid, struct stack *stack)
 	/* A thread that io_uring has the kernel run for the process has no user code. */
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || !regs.rip)
 		return false;
-	current_regs = (struct pt_regs){
+	host_registers = (struct pt_regs){
 		.r15 = regs.r15, .r14 = regs.r14, .r13 = regs.r13, .r12 = regs.r12, .bp = regs.rbp,
 		.bx = regs.rbx, .r11 = regs.r11, .r10 = regs.r10, .r9 = regs.r9, .r8 = regs.r8,
 		.ax = regs.rax, .cx = regs.rcx, .dx = regs.rdx, .si = regs.rsi, .di = regs.rdi,
 		.ip = regs.rip, .sp = regs.rsp,
 	};
-	current_task.thread.fsbase = regs.fs_base;
-	unwind_user(&scratch_memory, 0, false);
-	stack->count = scratch_memory.unwind.count;
-	stack->end = scratch_memory.unwind.end;
+	host_task.thread.fsbase = regs.fs_base;
+	unwind_user(&host_scratch, 0, false);
+	stack->count = host_scratch.unwind.count;
+	stack->end = host_scratch.unwind.end;
 	for (size_t i = 0; i < stack->count; i++)
-		stack->frames[i] = scratch_memory.frames[i];
+		stack->frames[i] = host_scratch.frames[i];
 	return true;
 }
 
@@ -257,12 +225,12 @@ static void check_walk(const struct stack *stack)
 	static char memory[COPY_BYTES];
 	uint64_t registers[REGISTERS], frames[FRAMES_MAX], sp;
 	struct unwind_copy copy = { .registers = registers, .stack = memory };
-	struct unwind_tables tables = { chunks, chunk_count, space };
+	struct unwind_tables tables = { chunks, chunk_count, host_space };
 	enum stack_end end;
 	uint32_t count;
 
 	for (uint32_t i = 0; i < REGISTERS; i++)
-		register_read(&scratch_memory.unwind, i, (__u64 *)&registers[i]);
+		register_read(&host_scratch.unwind, i, (__u64 *)&registers[i]);
 	sp = (registers[STACK_POINTER] & -(uint64_t)WORD_BYTES) - RED_ZONE_BYTES;
 	while (copy.stack_bytes < sizeof(memory)) {
 		char *to = memory + copy.stack_bytes;
@@ -320,7 +288,7 @@ static unsigned long total, alike, failed, earlier, complete;
 /* What the Go runtime tells of its goroutines' stacks, no call frame information does. */
 static bool goes_to_goroutine(const struct stack *ours, size_t i)
 {
-	return i && (rule_find(&scratch_memory.unwind,
+	return i && (rule_find(&host_scratch.unwind,
 			       (ours->frames[i - 1] & STACK_FRAME_ADDRESS) - 1) & 0xf) == UNWIND_GO;
 }
 
@@ -428,7 +396,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "--print")) {
 		target = atoi(argv[2]);
-		current_task.tgid = target;
+		host_task.tgid = target;
 		return print();
 	}
 	if (argc != 3) {
@@ -436,7 +404,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	target = atoi(argv[1]);
-	current_task.tgid = target;
+	host_task.tgid = target;
 	srandom(target);
 	for (int i = 0; i < atoi(argv[2]) && probe(); i++)
 		usleep(random() % 20000);
