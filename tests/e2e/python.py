@@ -288,7 +288,8 @@ def contended():
         chain = [f[0] for f in python_frames(path)]
         if path["stack_end"] == "complete":
             slices["spin" in chain[:1] and "outer" in chain[1:2]] += path["slices"]
-    assert slices[True] > 50 and not slices[False], (slices, lib.describe(report))
+    # A thread that is just entering or leaving a function has no frame of it.
+    assert slices[True] > 50 and slices[False] < 0.02 * slices[True], (slices, lib.describe(report))
 
 
 @test("generators and coroutines are behind what they call, before who asked them")

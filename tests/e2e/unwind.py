@@ -194,6 +194,7 @@ def mariadb_oltp():
 
 @test("PostgreSQL under pgbench: the stacks of its backends are libdwfl's")
 def postgresql_pgbench():
+    installed("pgbench")
     server = postgresql.Server(lib.server_place())
     try:
         server.start()
