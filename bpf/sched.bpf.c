@@ -44,7 +44,8 @@ static __always_inline void slice_end(void *ctx, struct thread_state *thread, st
 	e->keep = choice.keep;
 	/* Who waits where nothing can interrupt it waits for the kernel: a file, a page, a lock. */
 	e->stack = thread->has_exit_stack ? thread->exit_stack
-					  : stack_take(ctx, e->state == SWITCH_BLOCKED);
+					  : stack_take(ctx, e->state == SWITCH_BLOCKED,
+						       SCRATCH_OF_SWITCHES);
 }
 
 /* Returns the word of active_add(). */

@@ -44,8 +44,8 @@ static __always_inline bool memory_has_room(void)
  */
 static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_count)
 {
-	__u32 zero = 0, bytes, i;
-	struct memory_scratch *m = bpf_map_lookup_elem(&memory_scratch, &zero);
+	__u32 zero = 0, owner = s->owner, bytes, i;
+	struct memory_scratch *m = bpf_map_lookup_elem(&memory_scratch, &owner);
 	struct ev_stack_memory *e;
 	void *ring = ring_here();
 
@@ -79,10 +79,9 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 }
 
 /* The user's frames behind the kernel's: unwind_user(). Verified once, too. */
-__noinline int stack_unwind(bool needs_range)
+__noinline int stack_unwind(__u32 owner, bool needs_range)
 {
-	__u32 zero = 0;
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
 
 	if (s)
 		unwind_user(s, s->first, needs_range);
@@ -90,10 +89,10 @@ __noinline int stack_unwind(bool needs_range)
 }
 
 /* A name for all that makes the stack what it is. Verified once, not for each number of frames. */
-__noinline __u64 stack_name(void)
+__noinline __u64 stack_name(__u32 owner)
 {
-	__u32 zero = 0, count, i;
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
+	__u32 count, i;
 	__u64 hash = 0;
 
 	if (!s)
@@ -111,10 +110,9 @@ __noinline __u64 stack_name(void)
 	return hash ? hash : 1;
 }
 
-__noinline __u64 stack_find(void)
+__noinline __u64 stack_find(__u32 owner)
 {
-	__u32 zero = 0;
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
 	struct cpu_counts *here = counts_here();
 	struct ev_stack_frames *e;
 	__u32 kernel_count, user_count, count;
@@ -126,11 +124,11 @@ __noinline __u64 stack_find(void)
 		return 0;
 	kernel_count = s->first;
 	/* Only so many, or a program without tables could make us send nothing else. */
-	stack_unwind((__s32)(here->memory_allowed - here->memory_sent) > 0);
+	stack_unwind(owner, (__s32)(here->memory_allowed - here->memory_sent) > 0);
 	if (s->unwind.lacks_range) {
 		if (memory_has_room())
 			return memory_send(s, kernel_count);
-		stack_unwind(false);
+		stack_unwind(owner, false);
 	}
 	user_count = s->unwind.count;
 	end = s->unwind.end;
@@ -139,7 +137,7 @@ __noinline __u64 stack_find(void)
 		return 0;
 	here->stack_ends[end & (STACK_ENDS - 1)]++;
 	here->stack_frames += user_count;
-	hash = stack_name();
+	hash = stack_name(owner);
 	if (bpf_map_lookup_elem(&stacks_known, &hash))
 		return hash;
 

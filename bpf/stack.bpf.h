@@ -37,17 +37,17 @@ static __always_inline struct stack_choice stack_wanted(__u64 weight_ns)
  * The rest of stack_take(): of what lies in scratch memory. A function of its own, for the verifier
  * looks at it once then, and not with all that each caller knows.
  */
-__u64 stack_find(void);
+__u64 stack_find(__u32 owner);
 
 /* The kernel's frames, into scratch memory. Their number is nothing that the verifier should follow. */
-static __always_inline void stack_begin(void *ctx, bool wants_kernel)
+static __always_inline void stack_begin(void *ctx, bool wants_kernel, __u32 owner)
 {
-	__u32 zero = 0;
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
 	long bytes;
 
 	if (!s)
 		return;
+	s->owner = owner;
 	s->first = 0;
 	if (!wants_kernel)
 		return;
@@ -60,14 +60,14 @@ static __always_inline void stack_begin(void *ctx, bool wants_kernel)
  * Sends the stack of the current thread if it is new, with the kernel's frames if wanted or asked
  * for. Returns its name, 0 when there is nothing to be read.
  */
-static __always_inline __u64 stack_take(void *ctx, bool wants_kernel)
+static __always_inline __u64 stack_take(void *ctx, bool wants_kernel, enum scratch_owner owner)
 {
 	struct cpu_counts *here = counts_here();
 	__u64 begin_ns = bpf_ktime_get_ns();
 	__u64 stack, spent_ns, time;
 
-	stack_begin(ctx, wants_kernel || kernel_stacks);
-	stack = stack_find();
+	stack_begin(ctx, wants_kernel || kernel_stacks, owner);
+	stack = stack_find(owner);
 	spent_ns = bpf_ktime_get_ns() - begin_ns;
 	here->stack_ns += spent_ns;
 	time = spent_ns >> STACK_TIME_SHIFT;

@@ -109,10 +109,18 @@ struct unwind_memo {
 	__u32 rule;
 };
 
+/* Whose scratch memory: a switch may come while a thread that exits has its stack taken. */
+enum scratch_owner {
+	SCRATCH_OF_SWITCHES,
+	SCRATCH_OF_EXITS,
+	SCRATCH_OWNERS,
+};
+
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
 struct stack_scratch {
 	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
 	__u64 frames[STACK_FRAMES_ROOM];
+	__u32 owner;			/* enum scratch_owner */
 	__u32 first;			/* of the user's frames */
 	__u32 thread;			/* whose stack it is; 0 unless its process runs Python */
 	struct unwind unwind;
@@ -134,14 +142,14 @@ struct memory_scratch {
 
 struct scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, SCRATCH_OWNERS);
 	__type(key, __u32);
 	__type(value, struct stack_scratch);
 };
 
 struct memory_scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, SCRATCH_OWNERS);
 	__type(key, __u32);
 	__type(value, struct memory_scratch);
 };

@@ -155,7 +155,7 @@ int BPF_PROG(exit_begin, struct task_struct *task)
 
 	if (!thread || !task->mm)
 		return 0;
-	thread->exit_stack = stack_take(ctx, false);
+	thread->exit_stack = stack_take(ctx, false, SCRATCH_OF_EXITS);
 	thread->has_exit_stack = 1;
 	return 0;
 }
@@ -168,7 +168,7 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	if (!thread)
 		return 0;
 	if (task->mm)
-		thread->exit_stack = stack_take(ctx, false);
+		thread->exit_stack = stack_take(ctx, false, SCRATCH_OF_EXITS);
 	thread->has_exit_stack = 1;
 	if (!task->signal->live.counter)	/* the last one of its process */
 		space_end(task);

@@ -114,10 +114,9 @@ static __always_inline void frame_note(struct stack_scratch *s, __u64 frame)
  * Notes the frame and goes to the next, or does one step for the frames of Python; 1 when there
  * is none. A callback of bpf_loop().
  */
-static long frame_step(__u32 index __attribute__((unused)), void *data __attribute__((unused)))
+static long frame_step(__u32 index __attribute__((unused)), void *owner)
 {
-	__u32 zero = 0;
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, owner);
 	struct python_walk *p;
 	struct unwind *u;
 	__u64 sp, address, frame;
@@ -192,7 +191,7 @@ static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bo
 	struct thread_state *thread = NULL;
 	struct unwind_space *space;
 	struct unwind *u = &s->unwind;
-	__u32 pid = task->tgid;
+	__u32 pid = task->tgid, owner = s->owner;
 
 	s->first = first;
 	unwind_begin(u, regs->ip, regs->sp, regs->bp);
@@ -210,7 +209,7 @@ static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bo
 		thread = bpf_task_storage_get(&threads, task, NULL, 0);
 		python_prepare(s, space, thread);
 	}
-	bpf_loop(2 * STACK_DEPTH_MAX + 2 * PYTHON_STEPS_MAX, frame_step, NULL, 0);
+	bpf_loop(2 * STACK_DEPTH_MAX + 2 * PYTHON_STEPS_MAX, frame_step, &owner, 0);
 	if (thread) {
 		python_remember(s, thread);
 		s->thread = thread->thread;

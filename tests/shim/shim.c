@@ -412,8 +412,8 @@ static uint64_t *unwind_unit(uint32_t index)
 
 /* --- Maps ------------------------------------------------------------------------------- */
 
-static struct stack_scratch scratch_by_cpu[CPUS_MAX];
-static struct memory_scratch memory_by_cpu[CPUS_MAX];
+static struct stack_scratch scratch_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
+static struct memory_scratch memory_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 
 void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -431,9 +431,11 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &slots)
 		return slot_give(*(const uint32_t *)key);
 	if (map == &scratch)
-		return *(const uint32_t *)key ? NULL : &scratch_by_cpu[shim_cpu];
+		return *(const uint32_t *)key < SCRATCH_OWNERS
+		       ? &scratch_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &memory_scratch)
-		return *(const uint32_t *)key ? NULL : &memory_by_cpu[shim_cpu];
+		return *(const uint32_t *)key < SCRATCH_OWNERS
+		       ? &memory_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &stacks_known)
 		return table_get(&stacks_table, *(const uint64_t *)key);
 	require(map == &targets);
@@ -545,17 +547,27 @@ __u32 bpf_get_prandom_u32(void)
 	return shim_random ? shim_random() : random_fixed();
 }
 
+static bool is_in_scratch(const char *frames, size_t size_bytes)
+{
+	for (size_t i = 0; i < SCRATCH_OWNERS; i++) {
+		const struct stack_scratch *s = &scratch_by_cpu[shim_cpu][i];
+
+		if (frames >= (const char *)s->frames &&
+		    frames + size_bytes <= (const char *)s->frames + sizeof(s->frames))
+			return true;
+	}
+	return false;
+}
+
 long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
 {
-	char *begin = (char *)scratch_by_cpu[shim_cpu].frames;
 	size_t bytes;
 
 	(void)ctx;
 	shim_point();
 	shim_stacks_asked++;
 	require(!(flags & BPF_F_USER_STACK));
-	require((char *)frames >= begin &&
-		(char *)frames + size <= begin + sizeof(scratch_by_cpu[shim_cpu].frames));
+	require(is_in_scratch(frames, size));
 	if (size % sizeof(uint64_t))
 		return -EINVAL;
 	memset(frames, 0, size);	/* so does the kernel on failure */
