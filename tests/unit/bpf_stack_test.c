@@ -232,6 +232,61 @@ TEST(waits_that_nothing_interrupts_have_the_kernel_s_frames_unasked)
 	CHECK(kernel_frames_in(INTERRUPTIBLE) == 0);
 }
 
+/* Its programs may be preempted: by a switch whose stack is another one. */
+static int points_left;
+
+static void preempt(void)
+{
+	struct shim_stack stack = shim_user_stack;
+
+	if (points_left--)
+		return;
+	shim_at_point = NULL;
+	set_frames(&shim_user_stack, 3, 0x9000);
+	shim_now_ns += 1000000;
+	sched_switch(NULL, true, &task->task, &other->task, 0);
+	sched_switch(NULL, true, &other->task, &task->task, 0);
+	shim_user_stack = stack;
+}
+
+static bool is_told_as_set(const struct ev_stack_frames *sent)
+{
+	uint64_t first = sent->frames[0];
+
+	if (sent->user_count != (first == 0x1000 ? 5 : 3))
+		return false;
+	for (uint64_t i = 0; i < sent->user_count; i++)
+		if (sent->frames[i] != first + i)
+			return false;
+	return true;
+}
+
+TEST(a_switch_does_not_write_over_the_stack_of_a_thread_that_exits)
+{
+	const struct ev_header *header;
+	bool was_preempted = true;
+
+	for (int point = 0; was_preempted; point++) {
+		size_t told = 0;
+
+		begin();
+		set_frames(&shim_user_stack, 5, 0x1000);
+		points_left = point;
+		shim_at_point = preempt;
+		sched_process_exit(NULL, &task->task);
+		was_preempted = !shim_at_point;
+		shim_at_point = NULL;
+		while ((header = shim_read(&rings, 0, NULL)))
+			if (header->subsys == TRACE_SUBSYS_STACK) {
+				CHECK(is_told_as_set((const struct ev_stack_frames *)header));
+				told++;
+			}
+		CHECK(told == (was_preempted ? 2u : 1u));
+		end();
+		CHECK(point < 1000);
+	}
+}
+
 TEST(the_same_frames_split_differently_have_different_names)
 {
 	const struct ev_stack_frames *sent;
