@@ -49,6 +49,13 @@ struct module {
 	uint8_t failure_count;	/* questions that its file made the worker fail on */
 };
 
+enum { MODULE_FAILURES_MAX = 2 };	/* without its lines, then without anything */
+
+static inline bool module_has_failed(const struct module *module)
+{
+	return module->failure_count >= MODULE_FAILURES_MAX;
+}
+
 struct modules;
 
 /* Raises the limit of descriptors to what the system allows, for there may be many files. */

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "symbol/notes.h"
 
 /* The table's keys are hashes: strings with equal ones are chained. */
 struct name {
@@ -17,16 +18,18 @@ struct name {
 struct names {
 	struct arena *arena;
 	struct table *table;
-	size_t bytes_left;
+	size_t bytes_max, bytes_left;
+	struct notes *notes;		/* NULL once they know that there is no room */
 };
 
-struct names *names_new(size_t bytes_max)
+struct names *names_new(size_t bytes_max, struct notes *notes)
 {
 	struct names *names = xcalloc(1, sizeof(*names));
 
 	names->arena = arena_new();
 	names->table = table_new();
-	names->bytes_left = bytes_max;
+	names->bytes_max = names->bytes_left = bytes_max;
+	names->notes = notes;
 	return names;
 }
 
@@ -48,17 +51,32 @@ static uint64_t hash_string(const char *string)
 	return hash;
 }
 
+static void note_full(struct names *names)
+{
+	if (names->notes)
+		notes_add(names->notes, "more names than fit into %zu MB: later ones are offsets",
+			  names->bytes_max >> 20);
+	names->notes = NULL;
+}
+
 const char *names_get(struct names *names, const char *string)
 {
-	uint64_t key = hash_string(string);
-	struct name *first = table_find(names->table, key), *name;
-	size_t size_bytes = sizeof(*name) + strlen(string) + 1;
+	struct name *first, *name;
+	size_t size_bytes;
+	uint64_t key;
 
+	if (!string || !string[0])
+		return NULL;
+	key = hash_string(string);
+	first = table_find(names->table, key);
+	size_bytes = sizeof(*name) + strlen(string) + 1;
 	for (name = first; name; name = name->next)
 		if (!strcmp(name->text, string))
 			return name->text;
-	if (size_bytes > names->bytes_left)
+	if (size_bytes > names->bytes_left) {
+		note_full(names);
 		return NULL;
+	}
 	names->bytes_left -= size_bytes;
 	name = arena_alloc(names->arena, size_bytes);
 	strcpy(name->text, string);

@@ -5,10 +5,14 @@
 #include <stddef.h>
 
 struct names;
+struct notes;
 
-/* Beyond bytes_max no string is added. */
-struct names *names_new(size_t bytes_max);
+/* Beyond bytes_max no string is added, and notes, which may be NULL and is borrowed, says so. */
+struct names *names_new(size_t bytes_max, struct notes *notes);
 void names_free(struct names *names);
 
-/* The kept copy of a string; NULL when there is no room for it. Equal strings have one address. */
+/*
+ * The kept copy of a string; NULL when there is no room for it, and of NULL and of nothing. Equal
+ * strings have one address.
+ */
 const char *names_get(struct names *names, const char *string);

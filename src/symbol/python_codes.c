@@ -122,7 +122,7 @@ static void add(struct python_codes *codes, uint32_t space, uint64_t time_ns, ui
 		.next = table_find(codes->by_hash, key_of(space, address)),
 		.space = space, .address = address, .from_ns = time_ns, .seen_ns = time_ns,
 		.key = *key, .function = names_get(codes->names, read->name),
-		.file = read->file[0] ? names_get(codes->names, read->file) : NULL,
+		.file = names_get(codes->names, read->file),
 		.table = keep_table(codes, read), .table_bytes = read->table_bytes,
 	};
 	code->hash = mix_string(mix_string(key->first_line, code->function), code->file);

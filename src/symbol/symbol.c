@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/answer.h"
-#include "symbol/answer_cache.h"
 #include "symbol/demangle.h"
 #include "symbol/jit_hints.h"
 #include "symbol/jit_names.h"
@@ -19,6 +18,7 @@
 #include "symbol/module.h"
 #include "symbol/names.h"
 #include "symbol/notes.h"
+#include "symbol/places.h"
 #include "symbol/python_frames.h"
 #include "symbol/space.h"
 #include "symbol/worker.h"
@@ -26,25 +26,13 @@
 
 enum {
 	MAPPINGS_MAX = 200000,
-	PLACES_MAX = 200000,		/* remembered; others are asked for each time */
 	PROCESSES_MAX = 65536,		/* whose maps file may be read again */
 	NAMES_BYTES_MAX = 32 << 20,
-	OFFSET_BITS = 44,		/* larger files than that cannot be mapped */
-	FAILURES_MAX = 2,		/* of a module: without its lines, then without anything */
 	JIT_PLACE = 1u << 31,		/* such code is the same in one address space only */
 	PYTHON_PLACE = 1u << 30,	/* known by its names */
 };
 
-static const uint64_t spent_ns_max = 60000000000ull;	/* on one module's file */
 static const uint64_t reread_ns = 1000000000ull;
-
-/* What is known of a place in a module. */
-struct place {
-	uint64_t function_offset;	/* ~0: not known */
-	uint32_t count;			/* 0: nothing but the offset */
-	bool has_lines;			/* they were asked for */
-	struct symbol_frame frames[];	/* offset and module are the caller's to fill in */
-};
 
 struct process {
 	uint64_t read_ns;		/* when its maps file was last read */
@@ -55,18 +43,16 @@ struct symbols {
 	struct spaces *spaces;
 	struct modules *modules;
 	struct worker *worker;
-	struct answer_cache *cache;	/* NULL: none */
 	struct kernel_symbols *kernel;	/* NULL until it is needed */
 	struct jit_names *jit;
 	struct python_frames *python;
 	struct names *names;
 	struct notes *notes;
 	struct arena *arena;
-	struct table *places;		/* by module and offset */
+	struct places *places;
 	struct table *processes;	/* by pid + 1 */
-	struct place *scratch;		/* with room for SYMBOL_INLINE_MAX frames */
 	bool is_offline;
-	bool has_noted_names, has_noted_kernel, has_noted_worker;
+	bool has_noted_kernel;
 	uint32_t noted_hints;		/* a bit for each of jit_hint() */
 	uint32_t hinted_space;		/* the last one that this was about */
 };
@@ -145,15 +131,13 @@ struct symbols *symbols_new(struct session *session)
 	symbols->worker = worker_new();
 	symbols->spaces = spaces_new(MAPPINGS_MAX);
 	symbols->modules = modules_new();
-	symbols->names = names_new(NAMES_BYTES_MAX);
 	symbols->notes = notes_new();
+	symbols->names = names_new(NAMES_BYTES_MAX, symbols->notes);
 	symbols->jit = jit_names_new();
 	symbols->arena = arena_new();
-	symbols->places = table_new();
+	symbols->places = places_new(symbols->worker, symbols->names, symbols->notes);
 	symbols->processes = table_new();
 	symbols->python = python_frames_new(symbols->spaces, symbols->modules, symbols->names);
-	symbols->scratch = xcalloc(1, sizeof(*symbols->scratch) +
-				      SYMBOL_INLINE_MAX * sizeof(struct symbol_frame));
 	session_subscribe(session, handlers, symbols);
 	return symbols;
 }
@@ -162,7 +146,7 @@ void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	answer_cache_free(symbols->cache);
+	places_free(symbols->places);
 	worker_free(symbols->worker);
 	python_frames_free(symbols->python);
 	spaces_free(symbols->spaces);
@@ -172,22 +156,18 @@ void symbols_free(struct symbols *symbols)
 	names_free(symbols->names);
 	notes_free(symbols->notes);
 	arena_free(symbols->arena);
-	table_free(symbols->places);
 	table_free(symbols->processes);
-	free(symbols->scratch);
 	free(symbols);
 }
 
 void symbols_use_cache(struct symbols *symbols)
 {
-	if (!symbols->cache)
-		symbols->cache = answer_cache_new();
+	places_use_cache(symbols->places);
 }
 
 void symbols_save_cache(struct symbols *symbols)
 {
-	if (symbols->cache)
-		answer_cache_save(symbols->cache);
+	places_save_cache(symbols->places);
 }
 
 void symbols_set_offline(struct symbols *symbols)
@@ -264,116 +244,6 @@ static bool find_mapping(struct symbols *symbols, uint32_t pid, uint64_t time_ns
 	       spaces_find(symbols->spaces, pid, time_ns, address, hit) && hit->is_mapped;
 }
 
-/* Keeps a name that lives as long as symbols. NULL stays NULL. */
-static const char *keep_name(struct symbols *symbols, const char *name)
-{
-	const char *kept = name && name[0] ? names_get(symbols->names, name) : NULL;
-
-	if (name && name[0] && !kept && !symbols->has_noted_names) {
-		symbols->has_noted_names = true;
-		notes_add(symbols->notes, "more names than fit into %u MB: later ones are offsets",
-			  NAMES_BYTES_MAX >> 20);
-	}
-	return kept;
-}
-
-static const char *text_at(const struct answer *answer, uint32_t place)
-{
-	return place ? answer->text + place : NULL;
-}
-
-static void set_place(struct symbols *symbols, const struct answer *answer, struct place *place)
-{
-	place->function_offset = answer->function_offset;
-	place->count = answer->frame_count;
-	for (uint32_t i = 0; i < answer->frame_count; i++)
-		place->frames[i] = (struct symbol_frame){
-			.function = keep_name(symbols, text_at(answer, answer->frames[i].function)),
-			.file = keep_name(symbols, text_at(answer, answer->frames[i].file)),
-			.line = answer->frames[i].line,
-			.is_inlined = i + 1 < answer->frame_count,
-		};
-}
-
-/* Asks for less when a file made more fail. */
-static void ask(struct symbols *symbols, struct module *module, uint64_t offset, bool wants_lines,
-		struct place *place)
-{
-	const struct answer *answer;
-	int err = 0;
-
-	place->function_offset = UINT64_MAX;
-	place->count = 0;
-	answer = symbols->cache && wants_lines ? answer_cache_find(symbols->cache, module, offset)
-					       : NULL;
-	if (answer) {
-		set_place(symbols, answer, place);
-		return;
-	}
-	while (module->failure_count < FAILURES_MAX) {
-		bool asks_lines = wants_lines && !module->failure_count;
-		uint64_t begin_ns = now_ns();
-
-		err = worker_ask(symbols->worker, module, offset, asks_lines, &answer);
-		module->spent_ns += now_ns() - begin_ns;
-		if (!err) {
-			module->flags |= answer->flags & ~(uint32_t)ANSWER_BY_SYMBOLS;
-			set_place(symbols, answer, place);
-			if (symbols->cache && asks_lines)
-				answer_cache_add(symbols->cache, module, offset, answer);
-		} else if (err == -ECHILD) {
-			module->failure_count = asks_lines ? 1 : FAILURES_MAX;
-			continue;
-		}
-		break;
-	}
-	if (module->spent_ns > spent_ns_max && module->failure_count < FAILURES_MAX) {
-		module->failure_count++;
-		module->spent_ns = 0;
-	}
-	if (module->failure_count < FAILURES_MAX && err == -ECANCELED) {
-		if (!symbols->has_noted_worker)
-			notes_add(symbols->notes, "the process that reads symbols failed too often:"
-				  " functions are shown as offsets");
-		symbols->has_noted_worker = true;
-	} else if (module->failure_count < FAILURES_MAX && err) {
-		notes_add(symbols->notes, "cannot read %s: %s", module->path, strerror(-err));
-		module->failure_count = FAILURES_MAX;
-		module->noted_flags = ~0u;
-	}
-	notes_add_module(symbols->notes, module);
-}
-
-static uint64_t place_key(const struct module *module, uint64_t offset)
-{
-	return (uint64_t)module->number << OFFSET_BITS | offset;
-}
-
-static const struct place *place_get(struct symbols *symbols, struct module *module,
-				     uint64_t offset, bool wants_lines)
-{
-	uint64_t key = place_key(module, offset);
-	struct place *place, *scratch = symbols->scratch;
-	size_t size_bytes;
-
-	scratch->count = 0;
-	scratch->function_offset = UINT64_MAX;
-	if (offset >> OFFSET_BITS)
-		return scratch;
-	place = table_find(symbols->places, key);
-	if (place && (place->has_lines || !wants_lines))
-		return place;
-	ask(symbols, module, offset, wants_lines, scratch);
-	scratch->has_lines = wants_lines;
-	if (!place && table_count(symbols->places) >= PLACES_MAX)
-		return scratch;
-	size_bytes = sizeof(*place) + scratch->count * sizeof(*place->frames);
-	place = arena_alloc(symbols->arena, size_bytes);
-	memcpy(place, scratch, size_bytes);
-	table_put(symbols->places, key, place);
-	return place;
-}
-
 struct mapping_visitor {
 	void (*on_mapping)(void *data, const struct symbol_mapping *mapping);
 	void *data;
@@ -404,7 +274,7 @@ int symbols_unwind_file(struct symbols *symbols, uint32_t number, struct unwind_
 	int err;
 
 	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO) ||
-	    module->failure_count >= FAILURES_MAX)
+	    module_has_failed(module))
 		return -ENOENT;
 	err = worker_ask_table(symbols->worker, module, file);
 	if (!err)
@@ -429,7 +299,7 @@ static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct 
 			    start) &&
 	    !jit_names_find(symbols->jit, hit->base, 0, address, name, sizeof(name), start))
 		return NULL;
-	return keep_name(symbols, name);
+	return names_get(symbols->names, name);
 }
 
 struct hint_search {
@@ -509,7 +379,7 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	if (module->kind == MODULE_OTHER)
 		return 1;
 	notes_add_python(symbols->notes, module);
-	place = place_get(symbols, module, offset, true);
+	place = places_get(symbols->places, module, offset, true);
 	if (!place->count) {
 		frames[0].function = jit_name(symbols, pid, &hit, wanted, &start);
 		return 1;
@@ -523,41 +393,29 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	return count;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 void symbols_prepare(struct symbols *symbols, const struct symbol_request *requests, size_t count)
 {
-	uint64_t *keys = xcalloc(count + 1, sizeof(*keys));
-	size_t key_count = 0;
+	struct place_request *wants = xcalloc(count + 1, sizeof(*wants));
+	size_t want_count = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct symbol_request *request = &requests[i];
 		uint64_t wanted = request->address - (request->is_return && request->address);
 		struct module *module;
 		struct space_hit hit;
-		uint64_t offset;
 
 		if (request->address & STACK_FRAME_MANAGED)
 			continue;
 		if (!find_mapping(symbols, request->pid, request->time_ns, wanted, &hit))
 			continue;
 		module = modules_at(symbols->modules, hit.mapping.module);
-		offset = wanted - hit.mapping.start + hit.mapping.file_offset;
-		if (module && (module->kind == MODULE_FILE || module->kind == MODULE_VDSO) &&
-		    !(offset >> OFFSET_BITS))
-			keys[key_count++] = place_key(module, offset);
+		if (module && (module->kind == MODULE_FILE || module->kind == MODULE_VDSO))
+			wants[want_count++] = (struct place_request){
+				module, wanted - hit.mapping.start + hit.mapping.file_offset,
+			};
 	}
-	qsort(keys, key_count, sizeof(*keys), by_value);
-	for (size_t i = 0; i < key_count; i++)
-		if (!i || keys[i] != keys[i - 1])
-			place_get(symbols, modules_at(symbols->modules, keys[i] >> OFFSET_BITS),
-				  keys[i] & ((1ull << OFFSET_BITS) - 1), true);
-	free(keys);
+	places_prepare(symbols->places, wants, want_count);
+	free(wants);
 }
 
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
@@ -580,7 +438,7 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 	if (!kernel_symbols_find(symbols->kernel, address, &function))
 		return;
 	demangle(function.name, name, sizeof(name));
-	frame->function = keep_name(symbols, name);
+	frame->function = names_get(symbols->names, name);
 	frame->module = function.module;
 	frame->offset = address - function.start;
 }
@@ -613,7 +471,7 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 	*module_number = module->number;
 	*offset = address - hit.mapping.start + hit.mapping.file_offset;
 	if (whole_function && module->kind != MODULE_OTHER) {
-		start = place_get(symbols, module, *offset, false)->function_offset;
+		start = places_get(symbols->places, module, *offset, false)->function_offset;
 		if (start != UINT64_MAX)
 			*offset = start;
 	}

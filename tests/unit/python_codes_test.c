@@ -28,7 +28,7 @@ static const struct python_version *version;
 
 static void begin(void)
 {
-	names = names_new(1 << 20);
+	names = names_new(1 << 20, NULL);
 	codes = python_codes_new(names);
 	version = python_version_find(0x030b);
 }
