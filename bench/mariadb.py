@@ -4,10 +4,8 @@
 import os
 import pwd
 import shutil
-import subprocess
 
 import processes
-from processes import Failure
 
 TABLES, ROWS = 4, 10000
 
@@ -28,7 +26,7 @@ class Server:
             os.mkdir(path, 0o755)
             os.chown(path, user.pw_uid, user.pw_gid)
         common = ["--no-defaults", f"--datadir={data}", "--user=mysql"]
-        self._run(["mariadb-install-db", *common, "--skip-test-db",
+        processes.run(["mariadb-install-db", *common, "--skip-test-db",
                    "--auth-root-authentication-method=normal"])
         with open(self.log, "wb") as log:
             self.process = processes.start(
@@ -37,9 +35,9 @@ class Server:
                  "--innodb-buffer-pool-size=128M", f"--tmpdir={self.directory}"],
                 stdout=log, stderr=log)
         processes.until(lambda: processes.answers(self.socket), self.process, "mariadbd")
-        self._run(["mariadb", "--no-defaults", f"--socket={self.socket}", "--user=root",
+        processes.run(["mariadb", "--no-defaults", f"--socket={self.socket}", "--user=root",
                    "--execute=CREATE DATABASE sbtest"])
-        self._run(self.sysbench("prepare"))
+        processes.run(self.sysbench("prepare"))
 
     def sysbench(self, action, events=0):
         return [self.place.find("sysbench"), "oltp_read_write", "--db-driver=mysql",
@@ -51,10 +49,3 @@ class Server:
         if self.process:
             processes.stop(self.process)
         shutil.rmtree(self.directory, ignore_errors=True)
-
-    @staticmethod
-    def _run(argv):
-        process = processes.start(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        output, _ = process.communicate(timeout=processes.RUN_LIMIT_S)
-        if processes.wait(process, processes.STOP_LIMIT_S):
-            raise Failure(f"{' '.join(argv)}:\n{output.decode(errors='replace')}")

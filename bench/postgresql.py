@@ -37,13 +37,13 @@ class Server:
         user = pwd.getpwnam("postgres")
         os.mkdir(self.directory, 0o755)
         os.chown(self.directory, user.pw_uid, user.pw_gid)
-        self._run(self._as_user(self.program("initdb"), "-D", self.data, "-A", "trust", "-N"))
+        processes.run(self._as_user(self.program("initdb"), "-D", self.data, "-A", "trust", "-N"))
         with open(self.log, "wb") as log:
             self.process = processes.start(
                 self._as_user(self.program("postgres"), "-D", self.data, "-k", self.directory,
                               "-c", "listen_addresses="), stdout=log, stderr=log)
         processes.until(self._is_ready, self.process, "postgres")
-        self._run(self._as_user(self.program("pgbench"), "-h", self.directory, "-i", "-q", "-s",
+        processes.run(self._as_user(self.program("pgbench"), "-h", self.directory, "-i", "-q", "-s",
                                 str(SCALE), "postgres"))
 
     def _is_ready(self):
@@ -79,10 +79,3 @@ class Server:
         if self.process:
             processes.stop(self.process)
         shutil.rmtree(self.directory, ignore_errors=True)
-
-    @staticmethod
-    def _run(argv):
-        process = processes.start(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        output, _ = process.communicate(timeout=processes.RUN_LIMIT_S)
-        if processes.wait(process, processes.STOP_LIMIT_S):
-            raise Failure(f"{' '.join(argv)}:\n{output.decode(errors='replace')}")

@@ -43,6 +43,14 @@ def wait(process, limit_s):
     return status
 
 
+def run(argv):
+    """Waits for its end. A Failure with all that it printed when it fails."""
+    process = start(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    output, _ = process.communicate(timeout=RUN_LIMIT_S)
+    if wait(process, STOP_LIMIT_S):
+        raise Failure(f"{' '.join(argv)}:\n{output.decode(errors='replace')}")
+
+
 def stop(process, number=signal.SIGTERM):
     """Asks the process to end, by its id; makes it, and what it started, if it does not."""
     if process.poll() is None:
