@@ -163,10 +163,12 @@ def mid_run():
 
 @test("attach until the target ends: the report comes by itself, and the target is not running")
 def until_end():
-    target = start(program("known_serial"), stdout=subprocess.DEVNULL)
+    target = Sleepers()
     process = attach("-p", target.pid)
+    target.order("work 300000")
+    target.tell("quit")
     result = finish(process)
-    assert target.wait(LIMIT_S) == 0
+    assert target.process.wait(LIMIT_S) == 5
     assert result.status == 0, result.text
     report = parse_report(read("report.json", "rb"))
     check_laws(report)

@@ -310,7 +310,8 @@ def pool():
     paths = [p for p in report["paths"] if python_frames(p) and
              python_frames(p)[0][0] == "work" and python_frames(p)[-1][0] == "<module>"]
     most = max(paths, key=lambda p: p["slices"])
-    assert most["slices"] > 200, (most["slices"], lib.describe(report))
+    # Emulated, most stacks are left out, to limit the cost.
+    assert most["slices"] > (50 if lib.JITTER_NS else 200), (most["slices"], lib.describe(report))
     assert most["threads"] >= 3, lib.describe(report)
     sleeping = [p for p in paths if any(n.startswith("clock_nanosleep") for n in names(p)[:2])]
     assert len(sleeping) == 1, [names(p) for p in sleeping]
