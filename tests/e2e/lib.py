@@ -257,6 +257,9 @@ def check_laws(report, is_lossless=True):
                                   ("complete", "truncated", "no_table", "unreadable")), stacks
     if is_lossless:
         lost = {key: report["losses"][key] for key in LOSSES if report["losses"][key]}
+        # The kernel's perf records come late when a CPU is halted between their time and their place.
+        if JITTER_NS:
+            lost.pop("late", None)
         assert not lost, f"lost: {lost}"
 
 
