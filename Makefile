@@ -64,7 +64,8 @@ bench-packages:
 # --- Events: one list, a header and JSON. The order of the files numbers the subsystems: ---
 # --- add at the end. ---------------------------------------------------------------------
 
-EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco collect.pleco)
+EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco collect.pleco \
+	file.pleco)
 PLECOC := $O/plecoc
 PLECOC_C := $(wildcard tools/plecoc/*.c)
 
@@ -83,7 +84,7 @@ $O/gen/events.json: $(PLECOC) $(EVENTS)
 # --- BPF: one object a concern, linked into one skeleton. state.bpf.o defines what the -----
 # --- others declare, and comes first. ------------------------------------------------------
 
-BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o thread.bpf.o sample.bpf.o)
+BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o thread.bpf.o sample.bpf.o file.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h
 	@echo "  BPF   $<"; mkdir -p $(@D)
@@ -100,11 +101,17 @@ $O/gen/pinch.skel.h: $O/pinch.bpf.o
 
 # --- Data compiled in ----------------------------------------------------------------------
 
-$O/gen/fold_rules.inc: share/fold.rules
+$O/gen/%_rules.inc: share/%.rules
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$Qsed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
 
-GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc
+# As the headers of this machine number them.
+$O/gen/syscall_names.inc:
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$Qecho '#include <sys/syscall.h>' | $(CC) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' > $@
+
+GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc $O/gen/syscall_names.inc
 
 # --- The tool ------------------------------------------------------------------------------
 

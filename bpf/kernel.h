@@ -23,6 +23,101 @@ struct mm_struct {
 	void *pgd;
 };
 
+struct super_block {
+	__u32 s_dev;
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned short i_mode;
+	unsigned int i_nlink;
+	__u32 i_rdev;
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	__u64 hash_len;
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct in6_addr {
+	__u8 bytes[16];
+};
+
+struct sock_common {
+	__u32 skc_daddr;
+	__u32 skc_rcv_saddr;
+	__u16 skc_dport;	/* in the network's order */
+	__u16 skc_num;		/* in the CPU's */
+	unsigned short skc_family;
+	unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_type;
+	struct pid *sk_peer_pid;
+	struct socket *sk_socket;
+};
+
+struct socket {
+	struct file *file;
+	struct sock *sk;
+};
+
+struct socket_alloc {
+	struct socket socket;
+	struct inode vfs_inode;
+};
+
+struct unix_address {
+	int len;		/* of the name behind it, which begins with the family */
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
 typedef struct {
 	int counter;
 } atomic_t;
@@ -35,23 +130,42 @@ struct thread_struct {
 	unsigned long fsbase;
 };
 
+struct thread_info {
+	__u32 status;
+};
+
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	__u64 start_boottime;
 	char comm[16];
 	struct thread_struct thread;
+	struct sched_entity se;
+	unsigned int in_iowait : 1;
+	int softirq_disable_cnt;	/* PREEMPT_RT */
 };
 
 struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 	unsigned long ip, cs, flags, sp;
 };
 
@@ -94,5 +208,7 @@ enum {
 	TASK_DEAD = 0x80,
 	TASK_WAKING = 0x200,
 	TASK_NEW = 0x800,
+	PF_IO_WORKER = 0x00000010,
+	PF_USER_WORKER = 0x00004000,	/* of vhost; nothing else before 6.4 */
 	PF_KTHREAD = 0x00200000,
 };

@@ -34,12 +34,16 @@ static __always_inline bool python_read_word(__u64 address, __u64 *word)
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
 }
 
-/* Prepares for a stack; thread: where the thread's state was the last time, 0: not known. */
+/*
+ * Prepares for the stack of the thread whose memory of its own is at id; thread: where its state was
+ * the last time, 0: not known.
+ */
 static __always_inline void python_begin(struct python_walk *p,
-					 const struct python_process *process, __u64 thread)
+					 const struct python_process *process, __u64 id,
+					 __u64 thread)
 {
 	p->process = *process;
-	p->id = bpf_get_current_task_btf()->thread.fsbase;
+	p->id = id;
 	p->thread = thread;
 	p->is_remembered = thread != 0;
 	p->is_found = false;

@@ -3,12 +3,17 @@
  * Context switches and wake-ups of traced threads. Filter first: a switch between two
  * others costs two look-ups.
  */
+#include "context.bpf.h"
 #include "cost.bpf.h"
 #include "slots.bpf.h"
 #include "stack.bpf.h"
 #include "thread.bpf.h"
+#include "wait.bpf.h"
 
 #include <bpf/bpf_tracing.h>
+
+/* Longer waits are as good as this one: their stacks are kept. */
+enum { WAIT_MEAN_MAX_NS = 4000000000u };
 
 /*
  * Why prev leaves the CPU. A signal can make a thread that was going to sleep stay awake; and
@@ -30,21 +35,50 @@ static __always_inline __u8 switch_reason(bool preempt, struct task_struct *prev
 	return SWITCH_BLOCKED;
 }
 
-/* The stack of the critical slice that ends. The thread is still current. */
-static __always_inline void slice_end(void *ctx, struct thread_state *thread, struct slice slice,
-				      struct ev_sched_switch *e)
+static __always_inline bool is_blocking(__u8 reason)
 {
-	struct stack_choice choice = stack_wanted(slice_weight(slice));
+	return reason != SWITCH_RUNNABLE && reason != SWITCH_DEAD;
+}
 
-	if (!choice.is_wanted) {
-		e->flags = SWITCH_STACK_SKIPPED;
+/*
+ * A wait weighs its length over the number of living threads, so that all waits together weigh no
+ * more than the wall time, as all slices do.
+ */
+static __always_inline __u64 wait_weight(__u64 wait_ns)
+{
+	__u64 alive = threads_alive;
+
+	return alive > 1 ? wait_ns / alive : wait_ns;
+}
+
+/*
+ * The stack of the thread that leaves, which is still current: for its slice, if that was critical,
+ * and for the wait that begins, of which nobody knows how long it will take. keep: the slice's.
+ */
+static __always_inline void stack_leave(void *ctx, struct task_struct *task,
+					struct thread_state *thread, __u64 keep,
+					struct ev_sched_switch *e)
+{
+	__u32 coin = keep_all_above_ns ? bpf_get_prandom_u32() : 0;
+	bool is_critical = keep;
+	__u64 wait_keep;
+
+	if (is_blocking(e->state)) {
+		wait_keep = stack_keep(wait_weight(thread->wait_mean_ns));
+		keep = keep > wait_keep ? keep : wait_keep;
+		thread->wait_coin = coin;
+		thread->wait_has_stack = coin < keep;
+	}
+	if (coin >= keep) {
+		e->flags |= is_critical ? SWITCH_STACK_SKIPPED : 0;
 		return;
 	}
-	e->flags = SWITCH_HAS_STACK;
-	e->keep = choice.keep;
+	e->flags |= SWITCH_HAS_STACK;
+	e->keep = keep < KEEP_CERTAIN ? keep : 0;
 	/* Who waits where nothing can interrupt it waits for the kernel: a file, a page, a lock. */
 	e->stack = thread->has_exit_stack ? thread->exit_stack
-					  : stack_take(ctx, e->state == SWITCH_BLOCKED,
+					  : stack_take(ctx, task, thread,
+						       kernel_stacks || e->state == SWITCH_BLOCKED,
 						       SCRATCH_OF_SWITCHES);
 }
 
@@ -106,15 +140,17 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 				     e ? e->header.time_ns : bpf_ktime_get_ns(), &slice);
 	if (!e)
 		return;
+	event_clear(e, sizeof(*e));
 	e->next = in ? in->thread : 0;
 	e->state = reason;
-	e->flags = 0;
 	e->cpu = bpf_get_smp_processor_id();
-	e->stack = 0;
-	e->keep = 0;
-	e->reserved = 0;
-	if (out && is_critical)
-		slice_end(ctx, out, slice, e);
+	e->syscall = SYSCALL_NONE;
+	if (out && is_blocking(reason)) {
+		out->wait_begin_ns = e->header.time_ns;
+		wait_describe(e, prev, out, SCRATCH_OF_SWITCHES);
+	}
+	if (out && (is_critical || is_blocking(reason)))
+		stack_leave(ctx, prev, out, is_critical ? stack_keep(slice_weight(slice)) : 0, e);
 	slot_end(here);
 }
 
@@ -130,27 +166,107 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
-static __always_inline void on_waking(struct cpu_counts *here, struct task_struct *task)
+/*
+ * Whether the current thread has to do with a wake-up in this context: what a thread sends to its own
+ * machine is received in an interrupt of its own.
+ */
+static __always_inline bool may_be_sender(struct task_struct *current, __u8 context)
 {
-	struct thread_state *thread = thread_of(task);
-	struct ev_header *e;
+	return context <= WAKE_KERNEL_THREAD || (context == WAKE_SOFTIRQ && current->mm);
+}
+
+/* What wakes: the current thread, or what has interrupted it. */
+static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_struct *current,
+					   const struct thread_state *waker)
+{
+	struct pt_regs *regs;
+
+	e->tid = current->pid;
+	e->pid = current->tgid;
+	if (!waker)
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(current);
+	e->waker = waker->thread;
+	e->syscall = regs->orig_ax < SYSCALLS_MAX ? regs->orig_ax : SYSCALL_NONE;
+	e->operation = regs->si;
+	e->object = regs->di;
+}
+
+/*
+ * The stacks of both, the waker's and, if it is of the same process and has none yet, that of the
+ * thread woken: at last it is known what the wait was worth. One coin for all, so that they come
+ * together.
+ */
+static __always_inline void stacks_wake(void *ctx, struct task_struct *current,
+					struct thread_state *waker, struct task_struct *task,
+					struct thread_state *thread, __u64 keep,
+					struct ev_sched_wake *e)
+{
+	__u32 coin = thread->wait_coin ? thread->wait_coin : bpf_get_prandom_u32();
+
+	e->keep = keep < KEEP_CERTAIN ? keep : 0;
+	if (coin >= keep)
+		return;
+	e->flags |= WAKE_HAS_STACK;
+	e->stack = waker->has_exit_stack ? waker->exit_stack
+					 : stack_take(ctx, current, waker, kernel_stacks,
+						      SCRATCH_OF_SWITCHES);
+	if (thread->wait_has_stack || current->mm != task->mm || !task->mm)
+		return;
+	e->flags |= WAKE_HAS_WAIT_STACK;
+	e->wait_stack = stack_take(ctx, task, thread, false, SCRATCH_OF_SWITCHES);
+}
+
+static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e,
+					  struct task_struct *task, struct thread_state *thread,
+					  struct task_struct *current, struct thread_state *waker,
+					  __u8 context)
+{
+	__u64 wait_ns = e->header.time_ns - thread->wait_begin_ns;
+
+	if (!thread->wait_begin_ns)	/* found blocked */
+		wait_ns = 0;
+	event_clear(e, sizeof(*e));
+	e->context = context;
+	e->syscall = SYSCALL_NONE;
+	if (may_be_sender(current, context))
+		waker_describe(e, current, waker);
+	if (e->waker && waker)
+		stacks_wake(ctx, current, waker, task, thread, stack_keep(wait_weight(wait_ns)), e);
+	if (wait_ns > WAIT_MEAN_MAX_NS)
+		wait_ns = WAIT_MEAN_MAX_NS;
+	thread->wait_mean_ns = (3ull * thread->wait_mean_ns + wait_ns) / 4;
+}
+
+static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct task_struct *task)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct thread_state *thread = thread_of(task), *waker;
+	struct ev_sched_wake *e;
+	__u8 context;
 
 	/* It stays where it is until the waker goes on, so its record's time may come later. */
 	if (!thread || __sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED,
 						   PHASE_RUNNABLE) != PHASE_BLOCKED)
 		return;
+	context = context_here(current);
+	waker = thread_of(current);
+	if (!waker && may_be_sender(current, context))
+		other_tell(current);
 	e = slot_begin(here, EV_SCHED_WAKE, thread->thread);
-	active_add(1, e ? e->time_ns : bpf_ktime_get_ns());
-	if (e)
-		slot_end(here);
+	active_add(1, e ? e->header.time_ns : bpf_ktime_get_ns());
+	if (!e)
+		return;
+	wake_describe(ctx, e, task, thread, current, waker, context);
+	slot_end(here);
 }
 
-static __always_inline int on_wake_event(struct task_struct *task)
+static __always_inline int on_wake_event(void *ctx, struct task_struct *task)
 {
 	struct cpu_counts *here = counts_here();
 	__u64 begin_ns = cost_begin(here);
 
-	on_waking(here, task);
+	on_waking(ctx, here, task);
 	cost_end(here, begin_ns);
 	return 0;
 }
@@ -162,7 +278,7 @@ static __always_inline int on_wake_event(struct task_struct *task)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	return on_wake_event(task);
+	return on_wake_event(ctx, task);
 }
 
 /*
@@ -172,5 +288,5 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
-	return on_wake_event(task);
+	return on_wake_event(ctx, task);
 }

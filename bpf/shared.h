@@ -47,5 +47,5 @@ _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's 
 
 /* A record of a slot ring: room for the largest event that goes there. */
 struct slot {
-	__u64 words[5];
+	__u64 words[8];
 };

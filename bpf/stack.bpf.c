@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The stack of the current thread: names it, and sends it if the engine has not had it.
+ * The stack of a thread: names it, and sends it if the engine has not had it.
  */
+#include "hash.bpf.h"
 #include "stack.bpf.h"
 #include "unwind.bpf.h"
-
-static __always_inline __u64 frame_mix(__u64 hash, __u64 frame)
-{
-	hash = (hash ^ frame) * 0x9e3779b97f4a7c15ull;
-	return hash ^ (hash >> 32);
-}
 
 /* Reads the user's stack from sp on, and its red zone; returns the number of bytes, whole words. */
 static __always_inline __u32 memory_copy(struct memory_scratch *m, __u64 sp)
@@ -55,9 +50,9 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	header_fill(&e->header, EV_STACK_MEMORY, 0);
 	for (i = 0; i < REGISTERS; i++)
 		register_read(&s->unwind, i, &e->registers[i]);
-	e->stack = frame_mix(frame_mix(e->header.time_ns, bpf_get_smp_processor_id()),
-			     e->registers[STACK_POINTER]) | 1;
-	e->pid = bpf_get_current_task_btf()->tgid;
+	e->stack = hash_mix(hash_mix(e->header.time_ns, bpf_get_smp_processor_id()),
+			    e->registers[STACK_POINTER]) | 1;
+	e->pid = s->subject.pid;
 	bytes = memory_copy(m, e->registers[STACK_POINTER]);
 	e->word_count = bytes / sizeof(__u64);
 	e->kernel_count = kernel_count;
@@ -101,12 +96,12 @@ __noinline __u64 stack_name(__u32 owner)
 	for (i = 0; i < STACK_FRAMES_ROOM; i++) {
 		if (i >= count)
 			break;
-		hash = frame_mix(hash, s->frames[i]);
+		hash = hash_mix(hash, s->frames[i]);
 	}
-	hash = frame_mix(hash, (__u64)s->unwind.end << 56 | (__u64)s->first << 32 | count);
+	hash = hash_mix(hash, (__u64)s->unwind.end << 56 | (__u64)s->first << 32 | count);
 	/* Code objects are their process's own, and the engine has to hear of each. */
 	if (s->python.total)
-		hash = frame_mix(hash, bpf_get_current_task_btf()->tgid);
+		hash = hash_mix(hash, s->subject.pid);
 	return hash ? hash : 1;
 }
 

@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Call paths: takes the stack of the current thread, names it by a hash of all its frames
+ * Call paths: takes the stack of a thread, names it by a hash of all its frames
  * and their number, and sends the frames only when the engine has not had them.
  */
 #pragma once
 
 #include "emit.bpf.h"
 
-/* How a stack may be thinned out: see stack_wanted(). */
-struct stack_choice {
-	bool is_wanted;
-	__u32 keep;		/* probability times 2^32; 0: certain */
-};
+/* Probabilities, times 2^32. An event tells certainty by 0. */
+#define KEEP_CERTAIN (1ull << 32)
 
 /*
  * Priority sampling: a slice at least as heavy as the threshold keeps its stack, a lighter
  * one with the probability weight / threshold. Weighing the kept ones by its inverse gives
  * unbiased sums whose variance is least for their number (Duffield, Lund, Thorup, J. ACM 2007).
+ * Returns that probability.
  */
-static __always_inline struct stack_choice stack_wanted(__u64 weight_ns)
+static __always_inline __u64 stack_keep(__u64 weight_ns)
 {
 	__u64 threshold_ns = keep_all_above_ns;
 	__u64 keep;
 
 	if (weight_ns >= threshold_ns)
-		return (struct stack_choice){ .is_wanted = true };
+		return KEEP_CERTAIN;
 	/* Both fit 32 bits: the engine never asks for a threshold above 4 s. */
 	keep = (weight_ns << 32) / threshold_ns;
 	/* Never rarer than one in a million, so that a weight stays a sane number. */
-	if (keep < (1ull << 12))
-		keep = 1ull << 12;
-	return (struct stack_choice){ bpf_get_prandom_u32() < keep, keep };
+	return keep < (1ull << 12) ? 1ull << 12 : keep;
 }
 
 /*
@@ -39,41 +35,79 @@ static __always_inline struct stack_choice stack_wanted(__u64 weight_ns)
  */
 __u64 stack_find(__u32 owner);
 
-/* The kernel's frames, into scratch memory. Their number is nothing that the verifier should follow. */
-static __always_inline void stack_begin(void *ctx, bool wants_kernel, __u32 owner)
+/* What a thread has left behind when it left user space, into scratch memory. */
+static __always_inline void subject_read(struct stack_subject *subject, struct task_struct *task,
+					 const struct thread_state *thread)
 {
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
-	long bytes;
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	__u64 *registers = subject->registers;
 
-	if (!s)
-		return;
-	s->owner = owner;
-	s->first = 0;
-	if (!wants_kernel)
-		return;
-	bytes = bpf_get_stack(ctx, s->frames, STACK_DEPTH_MAX * sizeof(__u64), 0);
+	registers[0] = regs->ax;
+	registers[1] = regs->dx;
+	registers[2] = regs->cx;
+	registers[3] = regs->bx;
+	registers[4] = regs->si;
+	registers[5] = regs->di;
+	registers[6] = regs->bp;
+	registers[7] = regs->sp;
+	registers[8] = regs->r8;
+	registers[9] = regs->r9;
+	registers[10] = regs->r10;
+	registers[11] = regs->r11;
+	registers[12] = regs->r12;
+	registers[13] = regs->r13;
+	registers[14] = regs->r14;
+	registers[15] = regs->r15;
+	registers[16] = regs->ip;
+	subject->thread_pointer = task->thread.fsbase;
+	subject->pid = task->tgid;
+	subject->thread = thread->thread;
+	subject->python = thread->python;
+}
+
+/* The kernel's frames, into scratch memory. Their number is nothing that the verifier should follow. */
+static __always_inline void kernel_frames_read(void *ctx, struct stack_scratch *s)
+{
+	long bytes = bpf_get_stack(ctx, s->frames, STACK_DEPTH_MAX * sizeof(__u64), 0);
+
 	if (bytes > 0)
 		s->first = bytes / sizeof(__u64);
 }
 
-/*
- * Sends the stack of the current thread if it is new, with the kernel's frames if wanted or asked
- * for. Returns its name, 0 when there is nothing to be read.
- */
-static __always_inline __u64 stack_take(void *ctx, bool wants_kernel, enum scratch_owner owner)
+static __always_inline void stack_count(struct cpu_counts *here, __u64 spent_ns)
 {
-	struct cpu_counts *here = counts_here();
-	__u64 begin_ns = bpf_ktime_get_ns();
-	__u64 stack, spent_ns, time;
+	__u64 time = spent_ns >> STACK_TIME_SHIFT;
 
-	stack_begin(ctx, wants_kernel || kernel_stacks, owner);
-	stack = stack_find(owner);
-	spent_ns = bpf_ktime_get_ns() - begin_ns;
 	here->stack_ns += spent_ns;
-	time = spent_ns >> STACK_TIME_SHIFT;
 	if (time >= STACK_TIMES)
 		time = STACK_TIMES - 1;
 	barrier_var(time);
 	here->stack_times[time & (STACK_TIMES - 1)]++;
+}
+
+/*
+ * Sends the stack of a thread if it is new. It is the current one, or one of its process that is
+ * blocked: the memory is the same. The kernel's frames are the current one's, whatever is wanted.
+ * Returns its name, 0 when there is nothing to be read.
+ */
+static __always_inline __u64 stack_take(void *ctx, struct task_struct *task,
+					struct thread_state *thread, bool wants_kernel,
+					enum scratch_owner owner)
+{
+	__u32 key = owner;
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &key);
+	__u64 begin_ns = bpf_ktime_get_ns();
+	__u64 stack;
+
+	if (!s)
+		return 0;
+	s->owner = owner;
+	s->first = 0;
+	if (wants_kernel)
+		kernel_frames_read(ctx, s);
+	subject_read(&s->subject, task, thread);
+	stack = stack_find(owner);
+	thread->python = s->subject.python;
+	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns);
 	return stack;
 }

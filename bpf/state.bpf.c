@@ -7,12 +7,15 @@ const volatile __u32 sample_each_ticks = 0;
 const volatile __u32 hrtimer_bases_offset = 0;
 const volatile __u32 tick_cpu_sched_offset = 0;
 const volatile __u32 irq_regs_offset = 0;
+const volatile __u32 runqueues_offset = 0;
+const volatile __u32 preempt_count_offset = 0;
 const volatile bool kernel_stacks = false;
 const volatile bool threads_only = false;
 const volatile bool processes_only = false;
 const volatile bool trace_all = false;
 const volatile __u32 own_pid = 0;
 const volatile __u32 slot_mask = 0;
+const volatile __u8 wait_arguments[SYSCALLS_MAX] = {};
 
 struct chunks_map unwind_chunks SEC(".maps");
 struct spaces_map unwind_spaces SEC(".maps");
@@ -25,6 +28,9 @@ struct rings_map sample_rings SEC(".maps");
 struct scratch_map scratch SEC(".maps");
 struct memory_scratch_map memory_scratch SEC(".maps");
 struct stacks_map stacks_known SEC(".maps");
+struct stacks_map files_known SEC(".maps");
+struct stacks_map others_known SEC(".maps");
+struct file_scratch_map file_scratch SEC(".maps");
 
 struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
 /* Written all the time; on a line of its own, for what follows is mostly read. */

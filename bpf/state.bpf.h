@@ -26,12 +26,21 @@ extern const volatile __u32 stack_depth;	/* frames, 1 to STACK_DEPTH_MAX */
 extern const volatile __u32 sample_each_ticks;	/* 0: the kernel's tick is not used */
 /* Of the kernel's per-CPU variables by which it is known. */
 extern const volatile __u32 hrtimer_bases_offset, tick_cpu_sched_offset, irq_regs_offset;
+extern const volatile __u32 runqueues_offset, preempt_count_offset;	/* 0: not known */
 extern const volatile bool kernel_stacks;
 extern const volatile bool threads_only;	/* do not follow into new processes */
 extern const volatile bool processes_only;	/* first threads of processes only */
 extern const volatile bool trace_all;
 extern const volatile __u32 own_pid;		/* never traced */
 extern const volatile __u32 slot_mask;		/* slots of a ring, less one: a power of two */
+extern const volatile __u8 wait_arguments[SYSCALLS_MAX];	/* enum wait_argument, by system call */
+
+/* What is known of a thread of an interpreter. */
+struct python_hint {
+	__u64 thread;		/* where CPython keeps its state; 0: not known */
+	__u32 skip;		/* stacks that it is not looked for, after it was in vain */
+	__u32 skip_last;
+};
 
 /*
  * A traced thread. Only the CPU that switches the thread writes it, but for phase: a waker
@@ -45,9 +54,20 @@ struct thread_state {
 	__u64 exit_stack;	/* taken while the thread still had its memory */
 	__u32 has_exit_stack;
 	__u32 cpu;		/* where it runs or ran last */
-	__u64 python_thread;	/* where CPython keeps its state; 0: not known */
-	__u32 python_skip;	/* stacks that it is not looked for, after it was in vain */
-	__u32 python_skip_last;
+	/* The wait that lasts, or the last one. */
+	__u64 wait_begin_ns;
+	__u64 wait_object;
+	__u16 wait_syscall;
+	__u16 wait_operation;
+	__u32 wait_coin;	/* decides whether its stacks are kept */
+	__u32 wait_has_stack;
+	__u32 wait_mean_ns;	/* of those before, the later the more; at most 4 s */
+	/* The file that it waited for last, so that it need not be looked up again. */
+	__u64 file;
+	__u64 file_struct, file_inode, file_inode_number;
+	__u32 file_descriptor;
+	__u32 reserved;
+	struct python_hint python;
 };
 
 struct threads_map {
@@ -98,6 +118,7 @@ struct slots_map {
 };
 
 enum {
+	SUBJECT_REGISTERS = 32,		/* a power of two, above those that there are */
 	STACK_FRAMES_ROOM = 256,	/* of the kernel and the user: STACK_DEPTH_MAX each */
 	STACK_MEMOS = 512,
 };
@@ -109,11 +130,23 @@ struct unwind_memo {
 	__u32 rule;
 };
 
-/* Whose scratch memory: a switch may come while a thread that exits has its stack taken. */
+/* Whose scratch memory: a switch may come while a thread exits, or is listed. */
 enum scratch_owner {
 	SCRATCH_OF_SWITCHES,
-	SCRATCH_OF_EXITS,
+	SCRATCH_OF_OTHERS,
 	SCRATCH_OWNERS,
+};
+
+/*
+ * The thread whose stack is taken, as it was when it left user space: the current one, or one of its
+ * process that it wakes.
+ */
+struct stack_subject {
+	__u64 registers[SUBJECT_REGISTERS];	/* by their numbers in DWARF */
+	__u64 thread_pointer;		/* what its thread-local memory is known by */
+	__u32 pid;
+	__u32 thread;			/* its number */
+	struct python_hint python;
 };
 
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
@@ -123,6 +156,7 @@ struct stack_scratch {
 	__u32 owner;			/* enum scratch_owner */
 	__u32 first;			/* of the user's frames */
 	__u32 thread;			/* whose stack it is; 0 unless its process runs Python */
+	struct stack_subject subject;
 	struct unwind unwind;
 	struct python_walk python;
 	struct unwind_memo memos[STACK_MEMOS];
@@ -162,6 +196,27 @@ struct stacks_map {
 	__type(value, __u8);
 };
 
+enum {
+	NAME_BYTES = 256,
+	NAMES_BYTES = 4096,	/* of a path */
+	PATH_NAMES_MAX = 128,
+};
+
+/* A struct ev_file_path or ev_file_socket as it goes out, and where looking for its names is. */
+struct file_scratch {
+	__u64 event[sizeof(struct ev_file_socket) / sizeof(__u64)];	/* a path's at its end */
+	char names[NAMES_BYTES + NAME_BYTES];
+	__u32 bytes, owner;
+	__u64 dentry, mount;
+};
+
+struct file_scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_OWNERS);
+	__type(key, __u32);
+	__type(value, struct file_scratch);
+};
+
 /* Unwind tables, in chunks that the engine adds as it needs them: unwind_format.h. */
 struct chunk_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -198,6 +253,9 @@ extern struct rings_map sample_rings SEC(".maps");
 extern struct scratch_map scratch SEC(".maps");
 extern struct memory_scratch_map memory_scratch SEC(".maps");
 extern struct stacks_map stacks_known SEC(".maps");
+extern struct stacks_map files_known SEC(".maps");
+extern struct stacks_map others_known SEC(".maps");
+extern struct file_scratch_map file_scratch SEC(".maps");
 
 extern struct cpu_counts cpu_counts[CPUS_MAX];
 

@@ -4,6 +4,7 @@
  */
 #include "stack.bpf.h"
 #include "thread.bpf.h"
+#include "wait.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -34,6 +35,25 @@ static __always_inline bool is_followed(struct task_struct *parent, struct task_
 	if (trace_all)
 		return !(child->flags & PF_KTHREAD) && (__u32)child->tgid != own_pid;
 	return target_kind(parent->tgid) == TARGET_EXISTING;
+}
+
+__noinline int other_send(__u64 name)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct ev_thread_other *e = event_reserve(EV_THREAD_OTHER, 0, sizeof(*e));
+	__u8 seen = 1;
+
+	if (!e)
+		return 0;
+	event_clear(e, sizeof(*e));
+	e->tid = current->pid;
+	e->pid = current->tgid;
+	e->start_ns = current->start_boottime;
+	e->is_kernel = (current->flags & PF_KTHREAD) != 0;
+	bpf_probe_read_kernel(e->name, sizeof(e->name), current->comm);
+	event_submit(e);
+	bpf_map_update_elem(&others_known, &name, &seen, BPF_ANY);
+	return 0;
 }
 
 /* A new process has what its parent has mapped. */
@@ -127,6 +147,10 @@ static __always_inline void command_begin(struct task_struct *task)
 	e->phase = PHASE_RUNNING;
 	e->reserved = 0;
 	e->cpu = thread->cpu;
+	e->object = 0;
+	e->value = 0;
+	e->syscall = SYSCALL_NONE;
+	e->operation = 0;
 	event_submit(e);
 }
 
@@ -155,7 +179,8 @@ int BPF_PROG(exit_begin, struct task_struct *task)
 
 	if (!thread || !task->mm)
 		return 0;
-	thread->exit_stack = stack_take(ctx, false, SCRATCH_OF_EXITS);
+	thread->exit_stack = stack_take(ctx, task, thread, kernel_stacks,
+						SCRATCH_OF_OTHERS);
 	thread->has_exit_stack = 1;
 	return 0;
 }
@@ -168,7 +193,8 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	if (!thread)
 		return 0;
 	if (task->mm)
-		thread->exit_stack = stack_take(ctx, false, SCRATCH_OF_EXITS);
+		thread->exit_stack = stack_take(ctx, task, thread, kernel_stacks,
+						SCRATCH_OF_OTHERS);
 	thread->has_exit_stack = 1;
 	if (!task->signal->live.counter)	/* the last one of its process */
 		space_end(task);
@@ -215,6 +241,20 @@ static __always_inline __u32 phase_of(struct task_struct *task)
 	if (state && state != TASK_WAKING && state != TASK_NEW)
 		return PHASE_BLOCKED;
 	return task->on_cpu ? PHASE_RUNNING : PHASE_RUNNABLE;
+}
+
+/* What a thread that is found blocked waits for. */
+static __always_inline void found_wait(struct ev_thread_found *e, struct task_struct *task)
+{
+	struct ev_sched_switch wait = { .syscall = SYSCALL_NONE };
+	struct thread_state state = {};		/* its own is written by who switches it */
+
+	if (e->phase == PHASE_BLOCKED)
+		wait_describe(&wait, task, &state, SCRATCH_OF_OTHERS);
+	e->object = wait.object;
+	e->value = wait.value;
+	e->syscall = wait.syscall;
+	e->operation = wait.operation;
 }
 
 /*
@@ -267,6 +307,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	e->phase = thread->phase;
 	e->reserved = 0;
 	e->cpu = thread->cpu;
+	found_wait(e, task);
 	event_submit(e);
 	return 0;
 }

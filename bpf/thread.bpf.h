@@ -6,6 +6,7 @@
 
 #include "active.bpf.h"
 #include "emit.bpf.h"
+#include "hash.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -56,6 +57,18 @@ static __always_inline __u32 namespace_id(struct task_struct *task)
 			      level * bpf_core_type_size(struct upid) +
 			      bpf_core_field_offset(struct upid, nr));
 	return upid.nr;
+}
+
+/* Sends the name of a thread that is not traced, for it is a waker. */
+int other_send(__u64 name);
+
+/* The same, unless that was done. */
+static __always_inline void other_tell(struct task_struct *current)
+{
+	__u64 name = hash_mix(current->start_boottime, (__u64)current->tgid << 32 | current->pid);
+
+	if (!bpf_map_lookup_elem(&others_known, &name))
+		other_send(name);
 }
 
 /* BORN and FOUND begin alike; this fills in what they share. */

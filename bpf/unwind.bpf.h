@@ -50,36 +50,25 @@ static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *wo
 	return true;
 }
 
-static __always_inline bool register_read(const struct unwind *u __attribute__((unused)),
-					  __u32 number, __u64 *value)
+static __always_inline const struct stack_subject *subject_of(const struct unwind *u)
 {
-	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	const struct stack_scratch *s =
+		(const void *)u - __builtin_offsetof(struct stack_scratch, unwind);
 
-	switch (number) {
-	case 0: *value = regs->ax; return true;
-	case 1: *value = regs->dx; return true;
-	case 2: *value = regs->cx; return true;
-	case 3: *value = regs->bx; return true;
-	case 4: *value = regs->si; return true;
-	case 5: *value = regs->di; return true;
-	case 6: *value = regs->bp; return true;
-	case 7: *value = regs->sp; return true;
-	case 8: *value = regs->r8; return true;
-	case 9: *value = regs->r9; return true;
-	case 10: *value = regs->r10; return true;
-	case 11: *value = regs->r11; return true;
-	case 12: *value = regs->r12; return true;
-	case 13: *value = regs->r13; return true;
-	case 14: *value = regs->r14; return true;
-	case 15: *value = regs->r15; return true;
-	case 16: *value = regs->ip; return true;
-	}
-	return false;
+	return &s->subject;
 }
 
-static __always_inline bool thread_pointer(struct unwind *u __attribute__((unused)), __u64 *address)
+static __always_inline bool register_read(const struct unwind *u, __u32 number, __u64 *value)
 {
-	*address = bpf_get_current_task_btf()->thread.fsbase;
+	if (number >= REGISTERS)
+		return false;
+	*value = subject_of(u)->registers[number & (SUBJECT_REGISTERS - 1)];
+	return true;
+}
+
+static __always_inline bool thread_pointer(struct unwind *u, __u64 *address)
+{
+	*address = subject_of(u)->thread_pointer;
 	return true;
 }
 
@@ -150,32 +139,33 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 
 /* Finds the thread's state again, or decides whether it is worth looking for it. */
 static __always_inline void python_prepare(struct stack_scratch *s,
-					   const struct unwind_space *space,
-					   struct thread_state *thread)
+					   const struct unwind_space *space)
 {
+	struct python_hint *hint = &s->subject.python;
 	struct python_walk *p = &s->python;
 
-	python_begin(p, &space->python, thread ? thread->python_thread : 0);
-	if (thread && thread->python_skip) {
-		thread->python_skip--;
+	python_begin(p, &space->python, s->subject.thread_pointer, hint->thread);
+	if (hint->skip) {
+		hint->skip--;
 		p->state = PYTHON_OVER;
 	}
 }
 
 /* Threads without a state must not cost a search each time. */
-static __always_inline void python_remember(struct stack_scratch *s, struct thread_state *thread)
+static __always_inline void python_remember(struct stack_scratch *s)
 {
+	struct python_hint *hint = &s->subject.python;
 	struct python_walk *p = &s->python;
 
 	if (p->is_found) {
-		thread->python_thread = p->thread;
-		thread->python_skip_last = 0;
+		hint->thread = p->thread;
+		hint->skip_last = 0;
 	} else if (p->steps) {
-		thread->python_thread = 0;
-		thread->python_skip = thread->python_skip_last * 2 + 1;
-		if (thread->python_skip > PYTHON_SKIP_MAX)
-			thread->python_skip = PYTHON_SKIP_MAX;
-		thread->python_skip_last = thread->python_skip;
+		hint->thread = 0;
+		hint->skip = hint->skip_last * 2 + 1;
+		if (hint->skip > PYTHON_SKIP_MAX)
+			hint->skip = PYTHON_SKIP_MAX;
+		hint->skip_last = hint->skip;
 	}
 }
 
@@ -186,15 +176,15 @@ static __always_inline void python_remember(struct stack_scratch *s, struct thre
  */
 static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bool needs_range)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-	struct thread_state *thread = NULL;
+	const __u64 *registers = s->subject.registers;
 	struct unwind_space *space;
 	struct unwind *u = &s->unwind;
-	__u32 pid = task->tgid, owner = s->owner;
+	__u32 pid = s->subject.pid, owner = s->owner;
+	bool has_python;
 
 	s->first = first;
-	unwind_begin(u, regs->ip, regs->sp, regs->bp);
+	unwind_begin(u, registers[INSTRUCTION_POINTER], registers[STACK_POINTER],
+		     registers[FRAME_POINTER]);
 	u->needs_range = needs_range;
 	space = bpf_map_lookup_elem(&unwind_spaces, &pid);
 	u->space.ranges = space ? space->ranges : 0;
@@ -205,13 +195,12 @@ static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bo
 	s->thread = 0;
 	if (!u->ip)		/* it has left user space for the last time */
 		return;
-	if (space && space->python.runtime) {
-		thread = bpf_task_storage_get(&threads, task, NULL, 0);
-		python_prepare(s, space, thread);
-	}
+	has_python = space && space->python.runtime && s->subject.thread;
+	if (has_python)
+		python_prepare(s, space);
 	bpf_loop(2 * STACK_DEPTH_MAX + 2 * PYTHON_STEPS_MAX, frame_step, &owner, 0);
-	if (thread) {
-		python_remember(s, thread);
-		s->thread = thread->thread;
+	if (has_python) {
+		python_remember(s);
+		s->thread = s->subject.thread;
 	}
 }

@@ -17,6 +17,48 @@ enum switch_state {
 enum switch_flags {
 	SWITCH_HAS_STACK = 1,	/* stack and keep are meant, even when stack is 0 */
 	SWITCH_STACK_SKIPPED = 2,	/* the slice was worth a stack, the governor took none */
+	SWITCH_IO_WAIT = 4,	/* the kernel says that it waits for a device */
+	SWITCH_COMPAT = 8,	/* its system call is one of 32 bits, with numbers of its own */
+};
+
+/*
+ * sched.SWITCH of a thread that blocks: what the fields mean depends on what its system call takes.
+ *
+ *	                object                 value           operation
+ *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
+ *	a file          file.*, 0: not known   descriptor      second argument's lowest bits
+ *	poll, select    the file, if it is one descriptors     milliseconds, at most 65534; 65535: no limit
+ *	a process       which one, as in wait4
+ *	anything else   first argument         second argument
+ */
+enum {
+	SYSCALL_NONE = 0xffff,
+	SYSCALLS_MAX = 512,	/* a power of two, above their numbers */
+};
+
+/* What the first argument of a system call says of what it waits for; the second one may help. */
+enum wait_argument {
+	ARGUMENT_PLAIN = 0,
+	ARGUMENT_FUTEX = 1,	/* address of a word, operation */
+	ARGUMENT_FUTEX_FLAGS = 2,	/* address of a word; flags come fourth */
+	ARGUMENT_FUTEX_VECTOR = 3,	/* address of several such */
+	ARGUMENT_FILE = 4,	/* descriptor */
+	ARGUMENT_POLL = 5,	/* address of descriptors, how many, milliseconds */
+	ARGUMENT_RESTART = 6,	/* none: it goes on with the call before */
+};
+
+/* Where a wake-up comes from: sched.WAKE.context. */
+enum wake_context {
+	WAKE_THREAD = 0,
+	WAKE_KERNEL_THREAD = 1,
+	WAKE_SOFTIRQ = 2,
+	WAKE_HARDIRQ = 3,
+};
+
+/* sched.WAKE.flags. */
+enum wake_flags {
+	WAKE_HAS_STACK = 1,	/* stack and keep are meant, even when stack is 0 */
+	WAKE_HAS_WAIT_STACK = 2,	/* the same of wait_stack */
 };
 
 /* Why a stack has no more frames: stack.FRAMES.end. */

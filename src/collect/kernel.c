@@ -15,7 +15,9 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "session/syscalls.h"
 #include "collect/machine.h"
+#include "collect/percpu.h"
 #include "collect/sampler.h"
 #include "collect/slot_ring.h"
 #include "collect/tick.h"
@@ -177,12 +179,25 @@ static void choose_sampling(struct kernel *kernel, const struct btf *btf)
 	bpf_program__set_autoload(bpf->progs.sample_tick, bpf->rodata->sample_each_ticks);
 }
 
+/* Without it, wake-ups by interrupts are taken for the work of whom they interrupt. */
+static void choose_context(struct kernel *kernel, const struct btf *btf)
+{
+	uint32_t runqueues, preempt_count;
+
+	if (!btf || !percpu_find(btf, "runqueues", &runqueues) ||
+	    !percpu_find_preempt_count(btf, &preempt_count))
+		return;
+	kernel->bpf->rodata->runqueues_offset = runqueues;
+	kernel->bpf->rodata->preempt_count_offset = preempt_count;
+}
+
 /* What depends on the kernel, as its type information tells it; without that, loading will say so. */
 static void choose_programs(struct kernel *kernel)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	choose_sampling(kernel, btf);
+	choose_context(kernel, btf);
 	bpf_program__set_autoload(kernel->bpf->progs.exit_begin, btf && machine_exit_is_late(btf));
 	btf__free(btf);
 }
@@ -217,6 +232,8 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	bpf->rodata->trace_all = options->trace_all;
 	bpf->rodata->own_pid = getpid();
 	bpf->rodata->slot_mask = kernel->slot_count - 1;
+	for (uint32_t number = 0; number < SYSCALLS_MAX; number++)
+		bpf->rodata->wait_arguments[number] = syscall_argument(number);
 	bpf_map__set_max_entries(bpf->maps.slots, kernel->cpu_count * kernel->slot_count);
 	choose_programs(kernel);
 	err = pinch_bpf__load(bpf);

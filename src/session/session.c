@@ -78,6 +78,8 @@ static const struct {
 	{ EV_SCHED_SWITCH, sizeof(struct ev_sched_switch), false },
 	{ EV_SCHED_WAKE, sizeof(struct ev_sched_wake), false },
 	{ EV_SCHED_SAMPLE, sizeof(struct ev_sched_sample), false },
+	{ EV_FILE_PATH, sizeof(struct ev_file_path), true },
+	{ EV_FILE_SOCKET, sizeof(struct ev_file_socket), true },
 	{ EV_SPACE_MAP, sizeof(struct ev_space_map), true },
 	{ EV_SPACE_EXEC, sizeof(struct ev_space_exec), false },
 	{ EV_SPACE_FORK, sizeof(struct ev_space_fork), false },
@@ -88,8 +90,9 @@ static const struct {
 	{ EV_THREAD_FOUND, sizeof(struct ev_thread_found), false },
 	{ EV_THREAD_NAME, sizeof(struct ev_thread_name), false },
 	{ EV_THREAD_EXEC, sizeof(struct ev_thread_exec), false },
+	{ EV_THREAD_OTHER, sizeof(struct ev_thread_other), false },
 };
-_Static_assert(TRACE_NUM_SUBSYSTEMS == 5, "known_kinds lacks a subsystem");
+_Static_assert(TRACE_NUM_SUBSYSTEMS == 6, "known_kinds lacks a subsystem");
 
 static unsigned int kind_index(unsigned int subsys, unsigned int event)
 {
@@ -157,7 +160,9 @@ static bool is_tail_whole(const void *event, size_t size_bytes)
 {
 	struct ev_stack_frames frames;
 	struct ev_stack_memory memory;
+	struct ev_file_path path;
 	struct ev_header header;
+	size_t fixed_bytes = sizeof(struct ev_space_map);
 
 	memcpy(&header, event, sizeof(header));
 	switch ((unsigned int)header.subsys << 16 | header.event) {
@@ -169,9 +174,15 @@ static bool is_tail_whole(const void *event, size_t size_bytes)
 		memcpy(&memory, event, sizeof(memory));
 		return size_bytes == sizeof(memory) + sizeof(uint64_t) *
 			((size_t)memory.kernel_count + memory.word_count);
+	case EV_FILE_PATH:
+		memcpy(&path, event, sizeof(path));
+		return size_bytes == sizeof(path) + (size_t)path.name_bytes && path.name_bytes &&
+		       !((const char *)event)[size_bytes - 1];
+	case EV_FILE_SOCKET:
+		fixed_bytes = sizeof(struct ev_file_socket);
+		break;
 	}
-	return memchr((const char *)event + sizeof(struct ev_space_map), '\0',
-		      size_bytes - sizeof(struct ev_space_map)) != NULL;
+	return memchr((const char *)event + fixed_bytes, '\0', size_bytes - fixed_bytes) != NULL;
 }
 
 static bool is_well_formed(struct session *session, const void *event, size_t size_bytes)

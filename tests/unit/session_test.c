@@ -51,9 +51,9 @@ static struct ev_header header_of(enum event_id id, uint64_t time_ns, uint32_t m
 
 static int push_wake(struct session *session, unsigned int stream, uint64_t time_ns, uint32_t mark)
 {
-	struct ev_header header = header_of(EV_SCHED_WAKE, time_ns, mark);
+	struct ev_sched_wake e = { .header = header_of(EV_SCHED_WAKE, time_ns, mark) };
 
-	return session_push(session, stream, &header, sizeof(header));
+	return session_push(session, stream, &e, sizeof(e));
 }
 
 TEST(streams_are_merged_by_time)
@@ -221,7 +221,7 @@ TEST(a_path_must_end_inside_its_record)
 
 TEST(the_bound_is_shared_by_the_streams_and_freed_by_an_advance)
 {
-	struct session *session = new_session(2, 72);
+	struct session *session = new_session(2, 3 * 80);
 
 	CHECK(push_wake(session, 0, 1, 0) == 0);
 	CHECK(push_wake(session, 1, 2, 0) == 0);
@@ -229,7 +229,7 @@ TEST(the_bound_is_shared_by_the_streams_and_freed_by_an_advance)
 	CHECK(push_wake(session, 0, 4, 0) == -ENOSPC);
 	session_advance(session, 2);
 	CHECK(push_wake(session, 0, 4, 0) == 0);
-	CHECK(session_counts(session).pending_bytes_peak == 72);
+	CHECK(session_counts(session).pending_bytes_peak == 3 * 80);
 	session_finish(session);
 	CHECK(seen.count == 4);
 	session_free(session);
@@ -278,10 +278,10 @@ static struct session *hands_out;
 
 static void on_gap(void *data, const struct ev_header *header)
 {
-	struct ev_header told = header_of(EV_SCHED_WAKE, header->time_ns, 77);
+	struct ev_sched_wake told = { .header = header_of(EV_SCHED_WAKE, header->time_ns, 77) };
 
 	(void)data;
-	session_hand_out(hands_out, &told);
+	session_hand_out(hands_out, &told.header);
 }
 
 TEST(what_a_handler_hands_out_comes_before_the_next_event)

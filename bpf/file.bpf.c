@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a file or a socket is called. Only reads that may fail: another thread may be closing it.
+ */
+#include "emit.bpf.h"
+#include "file.bpf.h"
+#include "hash.bpf.h"
+
+enum {
+	FILE_KIND_MASK = 0170000,
+	FILE_KIND_SOCKET = 0140000,
+	ANONYMOUS_MAGIC = 0x09041934,	/* what has no file at all: [eventpoll] and the like */
+	FAMILY_UNIX = 1,
+	FAMILY_IPV4 = 2,
+	FAMILY_IPV6 = 10,
+	DEVICE_MINOR_BITS = 20,
+};
+
+/* Notes a name behind those before; false when there is no room or nothing to read. */
+static __always_inline bool name_add(struct file_scratch *s, const void *name)
+{
+	__u32 at = s->bytes;
+	long bytes;
+
+	if (at >= NAMES_BYTES)
+		return false;
+	bytes = bpf_probe_read_kernel_str(s->names + (at & (NAMES_BYTES - 1)), NAME_BYTES, name);
+	if (bytes <= 0 || bytes > NAME_BYTES)
+		return false;
+	s->bytes = at + bytes;
+	return true;
+}
+
+/* One step from the file to the root of all mounts. A callback of bpf_loop(). */
+static long path_step(__u32 index __attribute__((unused)), void *data)
+{
+	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, data);
+	struct dentry *dentry, *parent;
+	struct mount *mount, *above;
+
+	if (!s)
+		return 1;
+	dentry = (struct dentry *)s->dentry;
+	mount = (struct mount *)s->mount;
+	if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+		above = BPF_CORE_READ(mount, mnt_parent);
+		if (above == mount || !above) {
+			name_add(s, "/");
+			return 1;
+		}
+		s->dentry = (__u64)BPF_CORE_READ(mount, mnt_mountpoint);
+		s->mount = (__u64)above;
+		return 0;
+	}
+	parent = BPF_CORE_READ(dentry, d_parent);
+	if (!name_add(s, BPF_CORE_READ(dentry, d_name.name)) || parent == dentry || !parent)
+		return 1;
+	s->dentry = (__u64)parent;
+	return 0;
+}
+
+/* Sends the last bytes of the event's fixed part and the names; told again when that fails. */
+static __always_inline void file_send(struct file_scratch *s, __u32 fixed_bytes, __u64 file)
+{
+	__u32 bytes = s->bytes;
+	void *ring = ring_here();
+	__u8 seen = 1;
+
+	barrier_var(bytes);
+	if (!ring || bytes > NAMES_BYTES + NAME_BYTES)
+		return;
+	if (!gap_is_told() ||
+	    bpf_ringbuf_output(ring, (char *)s->event + sizeof(s->event) - fixed_bytes,
+			       fixed_bytes + bytes, BPF_RB_NO_WAKEUP))
+		event_lost();
+	else
+		bpf_map_update_elem(&files_known, &file, &seen, BPF_ANY);
+}
+
+static __always_inline __u64 path_name(struct file_scratch *s, struct file *file,
+				       struct inode *inode, __u32 mode)
+{
+	struct ev_file_path *e = (void *)s->event + sizeof(s->event) - sizeof(*e);
+	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
+	struct vfsmount *mount = BPF_CORE_READ(file, f_path.mnt);
+	struct super_block *super = BPF_CORE_READ(inode, i_sb);
+	__u32 device = BPF_CORE_READ(super, s_dev), owner = s->owner;
+	__u64 number = BPF_CORE_READ(inode, i_ino);
+	__u32 links = BPF_CORE_READ(inode, i_nlink);
+	__u64 hash;
+
+	hash = hash_mix(hash_mix(device, number), BPF_CORE_READ(dentry, d_name.hash_len));
+	hash = hash_mix(hash, (__u64)BPF_CORE_READ(dentry, d_parent)) ^ !links;
+	if (BPF_CORE_READ(super, s_magic) == ANONYMOUS_MAGIC)
+		hash = hash_mix(hash, (__u64)file);
+	hash |= 1;
+	if (bpf_map_lookup_elem(&files_known, &hash))
+		return hash;
+	header_fill(&e->header, EV_FILE_PATH, 0);
+	e->file = hash;
+	e->inode = number;
+	e->major = device >> DEVICE_MINOR_BITS;
+	e->minor = device & ((1 << DEVICE_MINOR_BITS) - 1);
+	e->mode = mode;
+	e->links = links;
+	s->bytes = 0;
+	s->dentry = (__u64)dentry;
+	s->mount = (__u64)mount - bpf_core_field_offset(struct mount, mnt);
+	bpf_loop(PATH_NAMES_MAX, path_step, &owner, 0);
+	if (!s->bytes)
+		s->names[s->bytes++] = '\0';
+	e->name_bytes = s->bytes;
+	e->reserved = 0;
+	file_send(s, sizeof(*e), hash);
+	return hash;
+}
+
+/* A socket's number among the files, for the other end of a Unix socket. */
+static __always_inline __u64 socket_inode(struct sock *sock)
+{
+	struct socket *socket = BPF_CORE_READ(sock, sk_socket);
+
+	if (!socket)
+		return 0;
+	return BPF_CORE_READ((struct socket_alloc *)socket, vfs_inode.i_ino);
+}
+
+/* The path of a Unix socket, an abstract name with an '@' in place of its NUL. */
+static __always_inline bool unix_path(struct file_scratch *s, struct sock *sock)
+{
+	struct unix_address *address = BPF_CORE_READ((struct unix_sock *)sock, addr);
+	__u64 name = (__u64)address + bpf_core_field_offset(struct unix_address, len) + 4 + 2;
+	int bytes = BPF_CORE_READ(address, len);
+
+	if (!address || bytes <= 2)
+		return false;
+	s->bytes = 0;
+	name_add(s, (void *)name);
+	if (s->bytes != 1)
+		return s->bytes;
+	s->names[0] = '@';
+	return name_add(s, (void *)(name + 1));
+}
+
+static __always_inline void unix_names(struct file_scratch *s, struct ev_file_socket *e,
+				       struct sock *sock)
+{
+	struct sock *peer = BPF_CORE_READ((struct unix_sock *)sock, peer);
+	struct pid *pid = BPF_CORE_READ(sock, sk_peer_pid);
+	struct upid upid = {};
+
+	if (pid) {
+		bpf_probe_read_kernel(&upid.nr, sizeof(upid.nr),
+				      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+				      bpf_core_field_offset(struct upid, nr));
+		e->peer_pid = upid.nr;
+	}
+	e->peer_file = peer ? socket_inode(peer) : 0;
+	if (!unix_path(s, sock) && peer)
+		unix_path(s, peer);
+}
+
+static __always_inline void addresses_read(struct ev_file_socket *e, struct sock *sock)
+{
+	if (e->family == FAMILY_IPV4) {
+		BPF_CORE_READ_INTO((__u32 *)e->local, sock, __sk_common.skc_rcv_saddr);
+		BPF_CORE_READ_INTO((__u32 *)e->peer, sock, __sk_common.skc_daddr);
+	} else if (e->family == FAMILY_IPV6) {
+		BPF_CORE_READ_INTO((struct in6_addr *)e->local, sock, __sk_common.skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO((struct in6_addr *)e->peer, sock, __sk_common.skc_v6_daddr);
+	} else {
+		return;
+	}
+	e->local_port = BPF_CORE_READ(sock, __sk_common.skc_num);
+	e->peer_port = __builtin_bswap16(BPF_CORE_READ(sock, __sk_common.skc_dport));
+}
+
+static __always_inline __u64 socket_name(struct file_scratch *s, struct file *file,
+					 struct inode *inode)
+{
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+	struct sock *sock = BPF_CORE_READ(socket, sk);
+	struct ev_file_socket *e = (void *)s->event;
+	__u64 hash;
+
+	__builtin_memset(s->event, 0, sizeof(s->event));
+	e->inode = BPF_CORE_READ(inode, i_ino);
+	e->family = BPF_CORE_READ(sock, __sk_common.skc_family);
+	e->type = BPF_CORE_READ(sock, sk_type);
+	e->state = BPF_CORE_READ(sock, __sk_common.skc_state);
+	addresses_read(e, sock);
+	s->bytes = 0;
+	if (e->family == FAMILY_UNIX)
+		unix_names(s, e, sock);
+	if (!s->bytes)
+		s->names[s->bytes++] = '\0';
+	hash = hash_mix(hash_mix(e->inode, e->family), (__u64)e->peer_port << 16 | e->local_port);
+	hash = hash_mix(hash, *(__u64 *)e->peer) ^ e->peer_file;
+	hash |= 1;
+	e->file = hash;
+	if (bpf_map_lookup_elem(&files_known, &hash))
+		return hash;
+	header_fill(&e->header, EV_FILE_SOCKET, 0);
+	file_send(s, sizeof(*e), hash);
+	return hash;
+}
+
+__noinline __u64 file_name(__u64 file, __u64 inode, __u32 owner)
+{
+	__u32 mode = BPF_CORE_READ((struct inode *)inode, i_mode);
+	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &owner);
+
+	if (!s)
+		return 0;
+	s->owner = owner;
+	if ((mode & FILE_KIND_MASK) == FILE_KIND_SOCKET)
+		return socket_name(s, (struct file *)file, (struct inode *)inode);
+	return path_name(s, (struct file *)file, (struct inode *)inode, mode);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Files and sockets that threads wait for. Resolved when they wait, so that a descriptor that is
+ * used again for something else confuses nobody. A file is told once, by a file.PATH or file.SOCKET;
+ * then its name is enough.
+ */
+#pragma once
+
+#include "state.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+
+/* The name of what lies at these addresses in the kernel, told if it is new. 0: it is gone. */
+__u64 file_name(__u64 file, __u64 inode, __u32 owner);
+
+/* The file behind a descriptor of a thread, the last one in its state. 0: there is none. */
+static __always_inline __u64 file_of(struct task_struct *task, struct thread_state *thread,
+				     __u32 descriptor, enum scratch_owner owner)
+{
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+	__u64 file = 0, inode, number;
+
+	if (!files)
+		return 0;
+	table = files->fdt;
+	if (descriptor >= table->max_fds)
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
+	if (!file)	/* while it is being closed */
+		return thread->file_descriptor == descriptor ? thread->file : 0;
+	inode = (__u64)BPF_CORE_READ((struct file *)file, f_inode);
+	number = BPF_CORE_READ((struct inode *)inode, i_ino);
+	if (thread->file_struct != file || thread->file_inode != inode ||
+	    thread->file_inode_number != number) {
+		thread->file = file_name(file, inode, owner);
+		thread->file_struct = file;
+		thread->file_inode = inode;
+		thread->file_inode_number = number;
+	}
+	thread->file_descriptor = descriptor;
+	return thread->file;
+}

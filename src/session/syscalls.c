@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/syscalls.h"
+
+#include <stddef.h>
+#include <sys/syscall.h>
+
+/* Newer than the headers that we build with; the same on all architectures. */
+#ifndef SYS_futex_wait
+#define SYS_futex_wait 455
+#endif
+
+static const char *const names[SYSCALLS_MAX] = {
+#include "syscall_names.inc"
+};
+
+static const uint8_t arguments[SYSCALLS_MAX] = {
+	[SYS_futex] = ARGUMENT_FUTEX,
+	[SYS_futex_wait] = ARGUMENT_FUTEX_FLAGS,
+	[SYS_futex_waitv] = ARGUMENT_FUTEX_VECTOR,
+	[SYS_restart_syscall] = ARGUMENT_RESTART,
+	[SYS_poll] = ARGUMENT_POLL,
+	[SYS_ppoll] = ARGUMENT_POLL,
+	[SYS_read] = ARGUMENT_FILE,
+	[SYS_write] = ARGUMENT_FILE,
+	[SYS_readv] = ARGUMENT_FILE,
+	[SYS_writev] = ARGUMENT_FILE,
+	[SYS_pread64] = ARGUMENT_FILE,
+	[SYS_pwrite64] = ARGUMENT_FILE,
+	[SYS_preadv] = ARGUMENT_FILE,
+	[SYS_pwritev] = ARGUMENT_FILE,
+	[SYS_preadv2] = ARGUMENT_FILE,
+	[SYS_pwritev2] = ARGUMENT_FILE,
+	[SYS_close] = ARGUMENT_FILE,
+	[SYS_fstat] = ARGUMENT_FILE,
+	[SYS_lseek] = ARGUMENT_FILE,
+	[SYS_ioctl] = ARGUMENT_FILE,
+	[SYS_fcntl] = ARGUMENT_FILE,
+	[SYS_flock] = ARGUMENT_FILE,
+	[SYS_fsync] = ARGUMENT_FILE,
+	[SYS_fdatasync] = ARGUMENT_FILE,
+	[SYS_sync_file_range] = ARGUMENT_FILE,
+	[SYS_syncfs] = ARGUMENT_FILE,
+	[SYS_ftruncate] = ARGUMENT_FILE,
+	[SYS_fallocate] = ARGUMENT_FILE,
+	[SYS_readahead] = ARGUMENT_FILE,
+	[SYS_fadvise64] = ARGUMENT_FILE,
+	[SYS_getdents] = ARGUMENT_FILE,
+	[SYS_getdents64] = ARGUMENT_FILE,
+	[SYS_fchmod] = ARGUMENT_FILE,
+	[SYS_fchown] = ARGUMENT_FILE,
+	[SYS_sendfile] = ARGUMENT_FILE,
+	[SYS_splice] = ARGUMENT_FILE,
+	[SYS_tee] = ARGUMENT_FILE,
+	[SYS_vmsplice] = ARGUMENT_FILE,
+	[SYS_copy_file_range] = ARGUMENT_FILE,
+	[SYS_connect] = ARGUMENT_FILE,
+	[SYS_accept] = ARGUMENT_FILE,
+	[SYS_accept4] = ARGUMENT_FILE,
+	[SYS_sendto] = ARGUMENT_FILE,
+	[SYS_recvfrom] = ARGUMENT_FILE,
+	[SYS_sendmsg] = ARGUMENT_FILE,
+	[SYS_recvmsg] = ARGUMENT_FILE,
+	[SYS_sendmmsg] = ARGUMENT_FILE,
+	[SYS_recvmmsg] = ARGUMENT_FILE,
+	[SYS_shutdown] = ARGUMENT_FILE,
+	[SYS_epoll_wait] = ARGUMENT_FILE,
+	[SYS_epoll_pwait] = ARGUMENT_FILE,
+	[SYS_epoll_pwait2] = ARGUMENT_FILE,
+	[SYS_io_uring_enter] = ARGUMENT_FILE,
+	[SYS_mq_timedsend] = ARGUMENT_FILE,
+	[SYS_mq_timedreceive] = ARGUMENT_FILE,
+};
+
+const char *syscall_name(uint32_t number)
+{
+	return number < SYSCALLS_MAX ? names[number] : NULL;
+}
+
+enum wait_argument syscall_argument(uint32_t number)
+{
+	return number < SYSCALLS_MAX ? arguments[number] : ARGUMENT_PLAIN;
+}

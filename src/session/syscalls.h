@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The system calls of this machine's architecture: their names, and what the first argument says of
+ * what a thread in them waits for.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "values.h"
+
+/* NULL when there is none of this number. */
+const char *syscall_name(uint32_t number);
+
+enum wait_argument syscall_argument(uint32_t number);
