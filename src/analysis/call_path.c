@@ -22,6 +22,7 @@ struct call_path {
 	double slices_weighted;
 	struct sample_set samples;
 	uint64_t stack_tops;
+	float cmetric_by_cause[SLICE_CAUSES];
 	const struct thread *threads[PATH_THREADS_MAX];
 	struct call_path *next;		/* of the same hash */
 };
@@ -70,6 +71,7 @@ static struct call_path *add_path(struct call_paths *paths, uint64_t now_ns)
 	}
 	path->number = paths->count;
 	path->metrics.first_ns = now_ns;
+	path->metrics.cause = SLICE_CAUSES;
 	path->metrics.threads = path->threads;
 	paths->paths[paths->count++] = path;
 	return path;
@@ -165,6 +167,19 @@ bool call_path_add_stack_top(struct call_path *path)
 		return false;
 	path->stack_tops++;
 	return true;
+}
+
+void call_path_add_cause(struct call_path *path, enum wait_cause cause,
+			 const struct wait_facts *facts, fixed_ns cmetric, uint32_t keep)
+{
+	float *sum = &path->cmetric_by_cause[cause];
+
+	*sum += cmetric * 0x1p-32 * (keep ? 0x1p32 / keep : 1) + 1e-3;
+	if (path->metrics.cause == SLICE_CAUSES || path->metrics.cause == cause ||
+	    *sum > path->cmetric_by_cause[path->metrics.cause]) {
+		path->metrics.cause = cause;
+		path->metrics.facts = *facts;
+	}
 }
 
 void call_path_add_stall(struct call_path *path, uint64_t stalled_ns)

@@ -38,6 +38,10 @@ uint64_t call_path_add_samples(struct call_paths *paths, struct call_path *path,
 /* A slice without samples: the top of the stack stands in. False when there is no stack. */
 bool call_path_add_stack_top(struct call_path *path);
 
+/* Why the slice ended that was just added. */
+void call_path_add_cause(struct call_path *path, enum wait_cause cause,
+			 const struct wait_facts *facts, fixed_ns cmetric, uint32_t keep);
+
 void call_path_add_stall(struct call_path *path, uint64_t stalled_ns);
 
 /* See criticality_next_path(). stacks may be NULL: the tops stay without address. */

@@ -149,6 +149,12 @@ static void charge_path(struct criticality *self, struct thread_row *row, fixed_
 		totals->keep_min = e->keep * 0x1p-32;
 	if (call_path_add_slice(self->paths, path, row->thread, cmetric, e->keep))
 		row->thread->is_kept = true;
+	if (self->options.waits) {
+		struct wait_facts facts = wait_facts_of(e);
+
+		call_path_add_cause(path, waits_cause_of(self->options.waits, &facts), &facts,
+				    cmetric, e->keep);
+	}
 	if (row->samples && row->samples->kind_count) {
 		totals->samples_dropped += call_path_add_samples(self->paths, path, row->samples);
 		sample_set_clear(row->samples);
@@ -172,12 +178,14 @@ static void end_slice(struct criticality *self, struct thread_row *row,
 
 	self->totals.slices++;
 	row->metrics.slices++;
+	row->slice_cmetric_ns = 0;
 	if (parallelism_is_critical(p, p->integral - row->slice_begin_integral,
 				    p->now_ns - row->slice_begin_ns)) {
 		fixed_ns cmetric = p->share - row->slice_begin_share;
 
 		self->totals.critical_slices++;
 		row->metrics.critical_slices++;
+		row->slice_cmetric_ns = fixed_to_ns(cmetric);
 		self->oncpu_cmetric_critical += cmetric;
 		if (e && e->flags & SWITCH_HAS_STACK)
 			charge_path(self, row, cmetric, e);
@@ -188,6 +196,71 @@ static void end_slice(struct criticality *self, struct thread_row *row,
 	}
 	drop_samples(self, row);	/* those that went to the path are gone already */
 	give_back_samples(self, row);
+}
+
+/* The row as waits see it, its figures those of this moment. */
+static struct wait_party party_of(const struct criticality *self, struct thread_row *row)
+{
+	const struct thread_metrics *metrics = &row->metrics;
+
+	settle(self, row);
+	return (struct wait_party){
+		.thread = row->thread,
+		.wait = &row->wait,
+		.history = &row->history,
+		.running_ns = metrics->running_ns,
+		.sum = {
+			.cmetric_ns = fixed_to_ns(metrics->cmetric_oncpu + metrics->cmetric_runqueue),
+			.busy_ns = metrics->running_ns + metrics->runnable_ns + row->wait.real_ns,
+		},
+	};
+}
+
+static void note_history(const struct criticality *self, struct thread_row *row)
+{
+	struct wait_party party = party_of(self, row);
+
+	history_add(&row->history, &(struct history_point){
+		.time_ns = self->parallelism.now_ns,
+		.share_ns = fixed_to_ns(self->parallelism.share),
+		.cmetric_ns = party.sum.cmetric_ns,
+		.busy_ns = party.sum.busy_ns,
+		.is_active = is_active(row->phase),
+	});
+}
+
+static void begin_wait(const struct criticality *self, struct thread_row *row,
+		       const struct ev_sched_switch *e)
+{
+	struct wait_party party;
+
+	if (!self->options.waits)
+		return;
+	party = party_of(self, row);
+	waits_begin(self->options.waits, &party, self->parallelism.now_ns,
+		    fixed_to_ns(self->parallelism.share), row->slice_cmetric_ns, e);
+}
+
+/* When the wait of the row ended whose wake-up was lost: a switch or nothing has told. */
+static uint64_t lost_end_ns(const struct criticality *self, const struct thread_row *row)
+{
+	return row->phase == PHASE_BLOCKED ? self->parallelism.now_ns : row->wake_ns;
+}
+
+/* The wait of the row ended at end_ns. e: by what, NULL when that was lost or the trace is over. */
+static void end_wait(struct criticality *self, struct thread_row *row, uint64_t end_ns,
+		     const struct ev_sched_wake *e, bool is_over)
+{
+	struct wait_party party, waker;
+	bool has_waker;
+
+	if (!row->wait.is_open)
+		return;
+	has_waker = e && e->waker && e->waker != row->number;
+	if (has_waker)
+		waker = party_of(self, thread_rows_get(self->rows, e->waker));
+	party = party_of(self, row);
+	waits_end(self->options.waits, &party, end_ns, e, has_waker ? &waker : NULL, is_over);
 }
 
 /*
@@ -213,6 +286,8 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 		self->totals.thread_count++;
 	}
 	note_stall(self, row);
+	if (self->options.waits && is_active(before) != is_active(phase))
+		note_history(self, row);
 	if (phase == PHASE_RUNNING) {
 		row->cpu = CPU_UNKNOWN;
 		begin_slice(self, row);
@@ -252,6 +327,7 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 	if (row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu))
 		self->totals.unordered++;
 	row->is_end_seen = phase == PHASE_DEAD;
+	end_wait(self, row, lost_end_ns(self, row), NULL, false);
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
 		row->metrics.path = e->stack;
 	if (e->state != SWITCH_RUNNABLE) {
@@ -261,6 +337,8 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 	row->is_wake_early = false;
 	if (phase != row->phase)
 		set_phase(self, row, phase, e);
+	if (phase == PHASE_BLOCKED)
+		begin_wait(self, row, e);
 }
 
 static void switch_in(struct criticality *self, struct thread_row *row, uint16_t cpu)
@@ -301,6 +379,7 @@ static void on_switch(void *data, const struct ev_header *header)
 
 static void on_wake(void *data, const struct ev_header *header)
 {
+	const struct ev_sched_wake *e = (const struct ev_sched_wake *)header;
 	struct criticality *self = data;
 	struct thread_row *row;
 
@@ -309,11 +388,13 @@ static void on_wake(void *data, const struct ev_header *header)
 	row = advance_to(self, header, header->thread);
 	switch (row->phase) {
 	case PHASE_BLOCKED:
+		end_wait(self, row, self->parallelism.now_ns, e, false);
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 		break;
 	case PHASE_RUNNING:
 		if (row->is_wake_late && header->time_ns <= row->wake_ns + WAKE_TIE_NS_MAX) {
 			row->is_wake_late = false;
+			end_wait(self, row, row->wake_ns, e, false);
 			break;
 		}
 		/* Only blocked threads are woken: the block has yet to come. */
@@ -384,8 +465,17 @@ static void on_found(void *data, const struct ev_header *header)
 	row->is_wake_early = false;
 	row->is_wake_late = false;
 	row->has_block_stack = false;
+	end_wait(self, row, lost_end_ns(self, row), NULL, false);
 	/* Its CPU shows at its next switch: the one that is told may be out of date. */
 	set_phase(self, row, e->phase, NULL);
+	if (e->phase == PHASE_BLOCKED)
+		begin_wait(self, row, &(struct ev_sched_switch){
+			.state = SWITCH_SLEEPING,
+			.object = e->object,
+			.value = e->value,
+			.syscall = e->syscall,
+			.operation = e->operation,
+		});
 }
 
 /* What was gathered in the old address space means nothing in the new one. */
@@ -443,6 +533,7 @@ static void on_sync_end(void *data, const struct ev_header *header)
 		if (row->sync == self->sync || row->phase == PHASE_DEAD)
 			continue;
 		self->totals.unordered += is_alive(row->phase);
+		end_wait(self, row, lost_end_ns(self, row), NULL, false);
 		set_phase(self, row, PHASE_DEAD, NULL);
 	}
 	if (self->is_in_gap)
@@ -501,6 +592,7 @@ void criticality_finish(struct criticality *self, uint64_t now_ns)
 	parallelism_advance(&self->parallelism, now_ns);
 	while ((row = thread_rows_next(self->rows, &cursor))) {
 		settle(self, row);
+		end_wait(self, row, lost_end_ns(self, row), NULL, row->phase == PHASE_BLOCKED);
 		if (row->phase == PHASE_RUNNING) {
 			end_slice(self, row, NULL);
 			begin_slice(self, row);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/wait_cause.h"
 #include "session/session.h"
 #include "session/threads.h"
 
@@ -22,6 +23,7 @@ struct criticality_options {
 	uint32_t nmin;			/* 0: half of the living threads, at least 1 */
 	size_t threads_max;		/* rows; beyond, the dead are folded by name; 0: default */
 	size_t paths_max;		/* rows; paths beyond it share one row; 0: default */
+	struct waits *waits;		/* hears of waits; NULL: nobody does */
 	const struct stacks *stacks;	/* gives stack tops their address; NULL: they have none */
 };
 
@@ -71,6 +73,9 @@ struct path_metrics {
 	size_t sample_kind_count;
 	const struct thread *const *threads;	/* up to PATH_THREADS_MAX, by first appearance */
 	size_t thread_count;			/* of all threads that came here, may exceed that */
+	/* Why most of the time's slices ended; SLICE_CAUSES: not known. */
+	enum wait_cause cause;
+	struct wait_facts facts;		/* of one of those */
 };
 
 enum { PATH_THREADS_MAX = 8, PARALLELISM_MAX = 65536 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/findings_internal.h"
+#include "analysis/wait_names.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,10 +73,13 @@ struct findings *findings_new(const struct findings_input *input)
 
 	findings->input = *input;
 	findings->arena = arena_new();
+	findings->wait_names = wait_names_new();
 	add_totals(findings);
 	add_parallelism(findings);
 	findings_add_paths(findings);
 	findings_add_groups(findings);
+	if (input->waits)
+		findings_add_waits(findings);
 	count = symbols_notes(input->symbols, &notes);
 	for (size_t i = 0; i < count; i++)
 		findings_add_note(findings, "%s", notes[i]);
@@ -87,6 +91,7 @@ void findings_free(struct findings *findings)
 	if (!findings)
 		return;
 	arena_free(findings->arena);
+	wait_names_free(findings->wait_names);
 	free(findings->requests);
 	free(findings->notes);
 	free(findings);

@@ -19,6 +19,8 @@ struct fold_rules;
 struct findings_input {
 	const struct criticality *criticality;
 	const struct stacks *stacks;
+	const struct waits *waits;		/* NULL: waits are not told */
+	const struct files *files;
 	struct symbols *symbols;
 	const struct fold_rules *fold;	/* tells the program's own functions from its runtime's */
 	uint32_t nmin;			/* as the user chose it; 0: the default */

@@ -11,6 +11,7 @@ struct findings {
 	struct report report;
 	const char **notes;
 	size_t note_room;
+	struct wait_names *wait_names;
 	struct symbol_request *requests;	/* addresses that will be named soon */
 	size_t request_count, request_room;
 };
@@ -39,6 +40,15 @@ void findings_request_stack(struct findings *findings, uint32_t pid, uint64_t ti
 			    const struct ev_stack_frames *stack);
 void findings_request(struct findings *findings, const struct symbol_request *request);
 void findings_prepare(struct findings *findings);
+
+/*
+ * findings_stack.c: equal for stacks that are one to the user: the innermost function as a whole,
+ * because a slice may end anywhere in it, and the callers' call sites.
+ */
+uint64_t findings_stack_key(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name);
+
+/* findings_waits.c: fills in report.balance, waits, locks, files and sockets. */
+void findings_add_waits(struct findings *findings);
 
 /* findings_stack.c: names the frames of a stack of an address space. */
 size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,

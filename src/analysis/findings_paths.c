@@ -3,7 +3,7 @@
  * Call paths: the same path in two processes, or ending at two places of one function, is one
  * finding. Its rank is by CMetric; its frequency table counts where samples fell (001, 4.4).
  */
-#include "analysis/findings_internal.h"
+#include "analysis/findings_waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,54 +44,6 @@ static const struct path_metrics *copy_metrics(struct arena *arena, const struct
 		memcpy(threads, path->threads, thread_count * sizeof(*threads));
 	copy->threads = threads;
 	return copy;
-}
-
-static uint64_t mix(uint64_t key, uint64_t value)
-{
-	return hash_u64(key ^ hash_u64(value + 0x9e3779b97f4a7c15ull));
-}
-
-static bool has_managed_frames(const struct ev_stack_frames *stack, size_t user_count)
-{
-	for (size_t i = 0; i < user_count; i++)
-		if (stack_user_frame(stack, i).address & STACK_FRAME_MANAGED)
-			return true;
-	return false;
-}
-
-/*
- * Equal for paths that are one to the user: the innermost function as a whole, because a
- * slice may end anywhere in it, and the callers' call sites. How an interpreter comes from one of
- * its functions to the next changes while it runs, and does not count.
- */
-static uint64_t path_key(struct findings *findings, const struct path_metrics *path)
-{
-	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
-	uint64_t key = 1;
-	bool is_managed;
-	size_t user_count;
-
-	if (!path->pid || !path->stack || !stack)
-		return mix(mix(2, path->pid), path->stack);
-	user_count = findings_usable_count(findings, path->pid, path->first_ns, stack);
-	is_managed = has_managed_frames(stack, user_count);
-	if (findings->input.tells_kernel_apart)
-		for (size_t i = findings_kernel_begin(findings, stack); i < stack->kernel_count; i++)
-			key = mix(key, stack->frames[i]);
-	for (size_t i = 0; i < user_count; i++) {
-		struct stack_frame frame = stack_user_frame(stack, i);
-		/* Callers' addresses follow their calls, perhaps beyond the end of the code. */
-		uint64_t address = frame.address - frame.is_return, offset;
-		uint32_t module;
-
-		if (symbols_place(findings->input.symbols, path->pid, path->first_ns, address,
-				  i == 0, &module, &offset))
-			key = mix(mix(key, path->pid), address);
-		else if (!i || !is_managed ||
-			 !symbols_is_interpreter(findings->input.symbols, module))
-			key = mix(mix(key, module), offset);
-	}
-	return key;
 }
 
 static void merge(struct merged_path *merged, const struct path_metrics *path)
@@ -141,7 +93,7 @@ static struct merged_path **merge_all(struct findings *findings, size_t *count)
 	size_t cursor = 0, i = 0;
 
 	while ((path = criticality_next_path(findings->input.criticality, &cursor))) {
-		uint64_t key = path_key(findings, path);
+		uint64_t key = findings_stack_key(findings, path->pid, path->first_ns, path->stack);
 
 		merged = table_find(by_key, key);
 		if (!merged) {
@@ -332,6 +284,19 @@ static void add_functions(struct findings *findings, const struct merged_path *m
 	free(tally);
 }
 
+static void add_cause(struct findings *findings, const struct path_metrics *path,
+		      struct report_path *out)
+{
+	struct wait_meaning meaning;
+
+	if (path->cause >= SLICE_CAUSES)
+		return;
+	meaning = wait_meaning_of(findings->wait_names, &path->facts, path->cause, out->frames,
+				  out->frame_count);
+	out->cause = findings_cause_text(findings, meaning.cause, path->facts.syscall);
+	out->group = wait_cause_group(meaning.cause);
+}
+
 static struct report_path as_report_path(struct findings *findings,
 					 const struct merged_path *merged)
 {
@@ -352,6 +317,7 @@ static struct report_path as_report_path(struct findings *findings,
 						      &out.frames);
 		out.stack_end = stack->end < STACK_ENDS ? stack->end : STACK_UNREADABLE;
 	}
+	add_cause(findings, path, &out);
 	add_threads(findings, merged, &out);
 	add_functions(findings, merged, &out);
 	return out;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/table.h"
+
 enum { FRAMES_MAX = 512, REQUESTS_MAX = 1 << 16 };
 
 static struct report_frame as_report_frame(const struct symbol_frame *frame)
@@ -94,6 +96,50 @@ size_t findings_kernel_begin(struct findings *findings, const struct ev_stack_fr
 			break;
 	}
 	return i;
+}
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+	return hash_u64(key ^ hash_u64(value + 0x9e3779b97f4a7c15ull));
+}
+
+static bool has_managed_frames(const struct ev_stack_frames *stack, size_t user_count)
+{
+	for (size_t i = 0; i < user_count; i++)
+		if (stack_user_frame(stack, i).address & STACK_FRAME_MANAGED)
+			return true;
+	return false;
+}
+
+/* How an interpreter comes from one of its functions to the next changes while it runs, and does not count. */
+uint64_t findings_stack_key(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name)
+{
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, name);
+	uint64_t key = 1;
+	bool is_managed;
+	size_t user_count;
+
+	if (!pid || !name || !stack)
+		return mix(mix(2, pid), name);
+	user_count = findings_usable_count(findings, pid, time_ns, stack);
+	is_managed = has_managed_frames(stack, user_count);
+	if (findings->input.tells_kernel_apart)
+		for (size_t i = findings_kernel_begin(findings, stack); i < stack->kernel_count; i++)
+			key = mix(key, stack->frames[i]);
+	for (size_t i = 0; i < user_count; i++) {
+		struct stack_frame frame = stack_user_frame(stack, i);
+		/* Callers' addresses follow their calls, perhaps beyond the end of the code. */
+		uint64_t address = frame.address - frame.is_return, offset;
+		uint32_t module;
+
+		if (symbols_place(findings->input.symbols, pid, time_ns, address,
+				  i == 0, &module, &offset))
+			key = mix(mix(key, pid), address);
+		else if (!i || !is_managed ||
+			 !symbols_is_interpreter(findings->input.symbols, module))
+			key = mix(mix(key, module), offset);
+	}
+	return key;
 }
 
 size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,

@@ -119,9 +119,8 @@ static void reverse_from(struct fold_rules *rules, size_t begin)
 	}
 }
 
-static void add_builtin(struct fold_rules *rules)
+static void add_builtin(struct fold_rules *rules, const char *begin)
 {
-	const char *begin = builtin_rules;
 	char line[LINE_BYTES_MAX];
 
 	while (*begin) {
@@ -135,13 +134,18 @@ static void add_builtin(struct fold_rules *rules)
 	reverse_from(rules, 0);
 }
 
-struct fold_rules *fold_rules_new(void)
+struct fold_rules *fold_rules_of(const char *text)
 {
 	struct fold_rules *rules = xcalloc(1, sizeof(*rules));
 
 	rules->arena = arena_new();
-	add_builtin(rules);
+	add_builtin(rules, text);
 	return rules;
+}
+
+struct fold_rules *fold_rules_new(void)
+{
+	return fold_rules_of(builtin_rules);
 }
 
 void fold_rules_free(struct fold_rules *rules)

@@ -12,6 +12,9 @@ struct report_frame;
 
 /* The built-in rules. */
 struct fold_rules *fold_rules_new(void);
+
+/* Rules of another kind, built in too, that look the same. */
+struct fold_rules *fold_rules_of(const char *text);
 void fold_rules_free(struct fold_rules *rules);
 
 /*

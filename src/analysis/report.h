@@ -51,6 +51,7 @@ struct report_path {
 	enum stack_end stack_end;	/* why there are no more frames */
 	const struct report_function *functions;
 	size_t function_count;
+	const char *cause, *group;	/* why most of its slices ended; NULL: not known */
 };
 
 struct report_thread {
@@ -72,6 +73,82 @@ struct report_group {
 	double imbalance;		/* largest thread's CMetric over the group's mean; 1: even */
 	const struct report_thread *threads;	/* by CMetric, largest first */
 	size_t row_count;
+};
+
+/* Who or what ended waits. */
+struct report_waker {
+	const char *context;		/* "thread", "timer" and so on: doc/report-schema.json */
+	const char *name;		/* of the thread, or NULL */
+	double share;			/* of the time waited */
+	uint64_t lost_ns, count;
+	uint64_t cmetric_ns;		/* criticality: what it was given while it was waited for */
+	const struct report_frame *frames;
+	size_t frame_count;
+};
+
+/* A call path at which threads waited. */
+struct report_wait {
+	const char *cause, *group;
+	const char *object;		/* what for, NULL: not known, or several things */
+	uint64_t lost_ns, idle_ns;	/* thread-time; of it, idle */
+	uint64_t count, max_ns;
+	uint64_t cmetric_ns;		/* of the critical slices that ended here */
+	bool is_estimated;
+	const struct report_frame *frames;
+	size_t frame_count;
+	enum stack_end stack_end;
+	const struct report_waker *wakers;	/* by time waited for them, longest first */
+	size_t waker_count;
+};
+
+struct report_lock {
+	const char *name;		/* a variable's, or NULL */
+	const char *object;		/* its address, or what it is known by */
+	const char *kind;		/* "mutex" */
+	const char *where;		/* the first function of the user's own that waited, or NULL */
+	uint64_t waits, wait_ns, idle_ns, p50_ns, p99_ns, max_ns;
+	uint64_t queue_max;
+	uint64_t hold_ns, holds;
+	const char *holder;		/* the thread that was met most often; NULL: not known */
+	const struct report_waker *unlockers;	/* by criticality, largest first */
+	size_t unlocker_count;
+	const char *ender;		/* the thread that ended most of the waiting; NULL: not known */
+	double ender_share;
+	uint64_t vain_count;		/* wake-ups after which a thread waited again at once */
+};
+
+struct report_file {
+	const char *path;
+	uint64_t inode;
+	uint32_t major, minor;
+	bool is_deleted;
+	const char *cause;
+	uint64_t wait_ns, idle_ns, count, max_ns, cmetric_ns;
+};
+
+struct report_socket {
+	const char *family;		/* "ipv4", "ipv6", "unix" or "other" */
+	const char *local, *peer;	/* empty: none */
+	const char *peer_name;		/* of the process at the other end; NULL: not known */
+	const char *host;		/* NULL: not known */
+	uint64_t wait_ns, idle_ns, count, max_ns, cmetric_ns;
+};
+
+/* What stands out, and what speaks for it. */
+struct report_finding {
+	const char *title;		/* a sentence without its full stop */
+	const char *pattern;		/* "convoy" and so on: doc/report-schema.json */
+	const char *cause;
+	double share;			/* of all threads' time: what is lost by it */
+	const char *const *evidence;	/* sentences */
+	size_t evidence_count;
+	uint32_t wait_rank, path_rank;	/* where to look: in waits and in paths, from 1; 0: nowhere */
+};
+
+/* Thread time by cause. */
+struct report_cause {
+	const char *cause, *group;
+	uint64_t lost_ns, idle_ns, count;
 };
 
 struct report {
@@ -125,6 +202,24 @@ struct report {
 	uint64_t path_count_all;		/* before the limit of --top */
 	const struct report_path *stall_paths;	/* whose ends ended most of the stalled time */
 	size_t stall_path_count;
+	struct {
+		uint64_t thread_ns;		/* all threads' lives: the following add up to it */
+		uint64_t running_ns, runqueue_ns;
+		const struct report_cause *causes;	/* by lost time, longest first */
+		size_t cause_count;
+		int64_t closure_error_ns;
+		uint64_t odd_waits;		/* whose end or waker is not known */
+	} balance;
+	const struct report_finding *findings;	/* by share, largest first */
+	size_t finding_count;
+	const struct report_wait *waits;	/* by lost time that is not idle, longest first */
+	size_t wait_count;
+	const struct report_lock *locks;	/* by lost time, longest first */
+	size_t lock_count;
+	const struct report_file *files;
+	size_t file_count;
+	const struct report_socket *sockets;
+	size_t socket_count;
 	const struct report_group *groups;	/* by CMetric, largest first */
 	size_t group_count;
 	const char *const *notes;		/* sentences for the user: what was missing and why */

@@ -44,6 +44,7 @@ static void row_free(struct thread_row *row)
 		sample_set_fini(row->samples);
 		free(row->samples);
 	}
+	history_fini(&row->history);
 	free(row);
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/criticality.h"
 #include "analysis/parallelism.h"
 #include "analysis/sample_set.h"
+#include "analysis/waits.h"
 
 enum { CPU_UNKNOWN = UINT16_MAX + 1 };
 
@@ -30,6 +31,10 @@ struct thread_row {
 	fixed_ns slice_begin_share;
 	thread_ns slice_begin_integral;
 	struct sample_set *samples;	/* NULL: none yet */
+
+	struct open_wait wait;
+	struct history history;
+	uint64_t slice_cmetric_ns;	/* of the last slice when it was critical, else 0 */
 
 	uint64_t block_stack;		/* where it blocked last */
 	bool has_block_stack;

@@ -11,7 +11,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "analysis/files.h"
 #include "analysis/findings.h"
+#include "analysis/waits.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -47,6 +49,8 @@ struct tracing {
 	struct stacks *stacks;
 	struct symbols *symbols;
 	struct unwinder *unwinder;
+	struct files *files;
+	struct waits *waits;
 	struct criticality *criticality;
 	struct collector *collector;
 	struct fold_rules *fold;
@@ -73,7 +77,10 @@ static int open_engine(struct tracing *tracing)
 		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
 		.depth = tracing->settings->kernel.depth,
 	});
+	tracing->files = files_new(tracing->session, 0);
+	tracing->waits = waits_new(tracing->session, tracing->files);
 	options.stacks = tracing->stacks;
+	options.waits = tracing->waits;
 	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
 	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);
 	tracing->fold = fold_rules_new();
@@ -138,6 +145,8 @@ void tracing_close(struct tracing *tracing)
 	status_stop();
 	collector_free(tracing->collector);
 	criticality_free(tracing->criticality);
+	waits_free(tracing->waits);
+	files_free(tracing->files);
 	unwinder_free(tracing->unwinder);
 	symbols_free(tracing->symbols);
 	stacks_free(tracing->stacks);
@@ -374,6 +383,8 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	struct findings_input input = {
 		.criticality = tracing->criticality,
 		.stacks = tracing->stacks,
+		.waits = tracing->waits,
+		.files = tracing->files,
 		.symbols = tracing->symbols,
 		.fold = tracing->fold,
 		.nmin = tracing->settings->kernel.nmin,

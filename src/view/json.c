@@ -6,6 +6,7 @@
 #include "base/json.h"
 
 #include "analysis/report.h"
+#include "view/json_parts.h"
 #include "view/view.h"
 
 enum { REPORT_SCHEMA = 1 };
@@ -14,57 +15,24 @@ enum { REPORT_SCHEMA = 1 };
 #define PINCH_VERSION "0"
 #endif
 
-static void put_uint(struct json *json, const char *key, uint64_t value)
-{
-	json_key(json, key);
-	json_uint(json, value);
-}
-
-static void put_double(struct json *json, const char *key, double value)
-{
-	json_key(json, key);
-	json_double(json, value);
-}
-
-static void put_string(struct json *json, const char *key, const char *value)
-{
-	json_key(json, key);
-	json_string(json, value);
-}
-
-static void put_bool(struct json *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
-}
-
-static void put_line_number(struct json *json, uint32_t line)
-{
-	json_key(json, "line");
-	if (line)
-		json_uint(json, line);
-	else
-		json_null(json);
-}
-
 static void put_target(struct json *json, const struct report *report)
 {
 	json_key(json, "target");
 	json_begin_object(json);
-	put_string(json, "command", report->target.command);
+	json_put_string(json, "command", report->target.command);
 	json_key(json, "pids");
 	json_on_one_line(json);
 	json_begin_array(json);
 	for (size_t i = 0; i < report->target.pid_count; i++)
 		json_uint(json, report->target.pids[i]);
 	json_end_array(json);
-	put_uint(json, "wall_ns", report->target.wall_ns);
+	json_put_uint(json, "wall_ns", report->target.wall_ns);
 	json_key(json, "exit_status");
 	if (report->target.exit_status >= 0)
 		json_int(json, report->target.exit_status);
 	else
 		json_null(json);
-	put_bool(json, "is_running", report->target.is_running);
+	json_put_bool(json, "is_running", report->target.is_running);
 	json_end_object(json);
 }
 
@@ -72,25 +40,25 @@ static void put_totals(struct json *json, const struct report *report)
 {
 	json_key(json, "totals");
 	json_begin_object(json);
-	put_uint(json, "active_ns", report->totals.active_ns);
-	put_uint(json, "stalled_ns", report->totals.stalled_ns);
-	put_uint(json, "critical_ns", report->totals.critical_ns);
-	put_uint(json, "cmetric_ns", report->totals.cmetric_ns);
-	put_uint(json, "critical_cmetric_ns", report->totals.critical_cmetric_ns);
+	json_put_uint(json, "active_ns", report->totals.active_ns);
+	json_put_uint(json, "stalled_ns", report->totals.stalled_ns);
+	json_put_uint(json, "critical_ns", report->totals.critical_ns);
+	json_put_uint(json, "cmetric_ns", report->totals.cmetric_ns);
+	json_put_uint(json, "critical_cmetric_ns", report->totals.critical_cmetric_ns);
 	json_key(json, "closure_error_ns");
 	json_int(json, report->totals.closure_error_ns);
-	put_double(json, "parallelism", report->totals.parallelism);
-	put_uint(json, "nmin", report->totals.nmin);
-	put_bool(json, "is_nmin_default", report->totals.is_nmin_default);
-	put_uint(json, "threads", report->totals.threads);
-	put_uint(json, "alive_max", report->totals.alive_max);
-	put_uint(json, "switches", report->totals.switches);
-	put_uint(json, "slices", report->totals.slices);
-	put_uint(json, "critical_slices", report->totals.critical_slices);
-	put_uint(json, "samples", report->totals.samples);
-	put_uint(json, "stack_tops", report->totals.stack_tops);
-	put_uint(json, "stalls", report->totals.stalls);
-	put_uint(json, "paths", report->path_count_all);
+	json_put_double(json, "parallelism", report->totals.parallelism);
+	json_put_uint(json, "nmin", report->totals.nmin);
+	json_put_bool(json, "is_nmin_default", report->totals.is_nmin_default);
+	json_put_uint(json, "threads", report->totals.threads);
+	json_put_uint(json, "alive_max", report->totals.alive_max);
+	json_put_uint(json, "switches", report->totals.switches);
+	json_put_uint(json, "slices", report->totals.slices);
+	json_put_uint(json, "critical_slices", report->totals.critical_slices);
+	json_put_uint(json, "samples", report->totals.samples);
+	json_put_uint(json, "stack_tops", report->totals.stack_tops);
+	json_put_uint(json, "stalls", report->totals.stalls);
+	json_put_uint(json, "paths", report->path_count_all);
 	json_end_object(json);
 }
 
@@ -103,8 +71,8 @@ static void put_parallelism(struct json *json, const struct report *report)
 			continue;
 		json_on_one_line(json);
 		json_begin_object(json);
-		put_uint(json, "active", i);
-		put_uint(json, "ns", report->parallelism_ns[i]);
+		json_put_uint(json, "active", i);
+		json_put_uint(json, "ns", report->parallelism_ns[i]);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -116,42 +84,20 @@ static void put_parallelism(struct json *json, const struct report *report)
 	json_end_array(json);
 }
 
-static const char *const stack_ends[STACK_ENDS] = {
-	[STACK_COMPLETE] = "complete",
-	[STACK_TRUNCATED] = "truncated",
-	[STACK_NO_TABLE] = "no_table",
-	[STACK_UNREADABLE] = "unreadable",
-};
-
-static void put_frame(struct json *json, const struct report_frame *frame)
-{
-	json_on_one_line(json);
-	json_begin_object(json);
-	put_string(json, "function", frame->function);
-	put_string(json, "file", frame->file);
-	put_line_number(json, frame->line);
-	put_string(json, "module", frame->module);
-	put_uint(json, "offset", frame->offset);
-	put_bool(json, "inlined", frame->is_inlined);
-	put_bool(json, "kernel", frame->is_kernel);
-	put_bool(json, "guessed", frame->is_guessed);
-	json_end_object(json);
-}
-
 static void put_function(struct json *json, const struct report_function *function)
 {
 	json_on_one_line(json);
 	json_begin_object(json);
-	put_string(json, "function", function->name);
-	put_uint(json, "count", function->count);
-	put_uint(json, "stack_tops", function->stack_top_count);
+	json_put_string(json, "function", function->name);
+	json_put_uint(json, "count", function->count);
+	json_put_uint(json, "stack_tops", function->stack_top_count);
 	json_key(json, "lines");
 	json_begin_array(json);
 	for (size_t i = 0; i < function->line_count; i++) {
 		json_begin_object(json);
-		put_string(json, "file", function->lines[i].file);
-		put_line_number(json, function->lines[i].line);
-		put_uint(json, "count", function->lines[i].count);
+		json_put_string(json, "file", function->lines[i].file);
+		json_put_line_number(json, function->lines[i].line);
+		json_put_uint(json, "count", function->lines[i].count);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -161,25 +107,23 @@ static void put_function(struct json *json, const struct report_function *functi
 static void put_path(struct json *json, const struct report_path *path)
 {
 	json_begin_object(json);
-	put_uint(json, "rank", path->rank);
-	put_uint(json, "cmetric_ns", path->cmetric_ns);
-	put_double(json, "wall_share", path->wall_share);
-	put_uint(json, "slices", path->slices);
-	put_uint(json, "stalled_ns", path->stalled_ns);
-	put_bool(json, "is_estimated", path->is_estimated);
-	put_uint(json, "threads", path->thread_count);
+	json_put_uint(json, "rank", path->rank);
+	json_put_uint(json, "cmetric_ns", path->cmetric_ns);
+	json_put_double(json, "wall_share", path->wall_share);
+	json_put_uint(json, "slices", path->slices);
+	json_put_uint(json, "stalled_ns", path->stalled_ns);
+	json_put_string(json, "cause", path->cause);
+	json_put_string(json, "group", path->group);
+	json_put_bool(json, "is_estimated", path->is_estimated);
+	json_put_uint(json, "threads", path->thread_count);
 	json_key(json, "thread_names");
 	json_on_one_line(json);
 	json_begin_array(json);
 	for (size_t i = 0; i < path->thread_name_count; i++)
 		json_string(json, path->thread_names[i]);
 	json_end_array(json);
-	json_key(json, "stack");
-	json_begin_array(json);
-	for (size_t i = 0; i < path->frame_count; i++)
-		put_frame(json, &path->frames[i]);
-	json_end_array(json);
-	put_string(json, "stack_end", stack_ends[path->stack_end]);
+	json_put_stack(json, path->frames, path->frame_count);
+	json_put_stack_end(json, path->stack_end);
 	json_key(json, "functions");
 	json_begin_array(json);
 	for (size_t i = 0; i < path->function_count; i++)
@@ -202,21 +146,21 @@ static void put_thread(struct json *json, const struct report_thread *thread, co
 {
 	json_on_one_line(json);
 	json_begin_object(json);
-	put_uint(json, "tid", thread->tid);
-	put_uint(json, "pid", thread->pid);
-	put_uint(json, "host_tid", thread->host_tid);
-	put_uint(json, "host_pid", thread->host_pid);
-	put_string(json, "name", thread->name ? thread->name : "");
-	put_string(json, "group", group);
-	put_uint(json, "threads", thread->thread_count > 1 ? thread->thread_count : 1);
-	put_uint(json, "cmetric_ns", thread->cmetric_ns);
-	put_uint(json, "cmetric_oncpu_ns", thread->cmetric_oncpu_ns);
-	put_uint(json, "running_ns", thread->running_ns);
-	put_uint(json, "runnable_ns", thread->runnable_ns);
-	put_uint(json, "blocked_ns", thread->blocked_ns);
-	put_uint(json, "slices", thread->slices);
-	put_uint(json, "critical_slices", thread->critical_slices);
-	put_uint(json, "stalls_ended_ns", thread->stalls_ended_ns);
+	json_put_uint(json, "tid", thread->tid);
+	json_put_uint(json, "pid", thread->pid);
+	json_put_uint(json, "host_tid", thread->host_tid);
+	json_put_uint(json, "host_pid", thread->host_pid);
+	json_put_string(json, "name", thread->name ? thread->name : "");
+	json_put_string(json, "group", group);
+	json_put_uint(json, "threads", thread->thread_count > 1 ? thread->thread_count : 1);
+	json_put_uint(json, "cmetric_ns", thread->cmetric_ns);
+	json_put_uint(json, "cmetric_oncpu_ns", thread->cmetric_oncpu_ns);
+	json_put_uint(json, "running_ns", thread->running_ns);
+	json_put_uint(json, "runnable_ns", thread->runnable_ns);
+	json_put_uint(json, "blocked_ns", thread->blocked_ns);
+	json_put_uint(json, "slices", thread->slices);
+	json_put_uint(json, "critical_slices", thread->critical_slices);
+	json_put_uint(json, "stalls_ended_ns", thread->stalls_ended_ns);
 	json_end_object(json);
 }
 
@@ -229,11 +173,11 @@ static void put_groups(struct json *json, const struct report *report)
 
 		json_on_one_line(json);
 		json_begin_object(json);
-		put_string(json, "name", group->name);
-		put_bool(json, "is_start_function", group->is_start_function);
-		put_uint(json, "threads", group->thread_count);
-		put_uint(json, "cmetric_ns", group->cmetric_ns);
-		put_double(json, "imbalance", group->imbalance);
+		json_put_string(json, "name", group->name);
+		json_put_bool(json, "is_start_function", group->is_start_function);
+		json_put_uint(json, "threads", group->thread_count);
+		json_put_uint(json, "cmetric_ns", group->cmetric_ns);
+		json_put_double(json, "imbalance", group->imbalance);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -249,19 +193,19 @@ static void put_losses(struct json *json, const struct report *report)
 {
 	json_key(json, "losses");
 	json_begin_object(json);
-	put_uint(json, "samples", report->losses.samples);
-	put_uint(json, "records", report->losses.records);
-	put_uint(json, "gaps", report->losses.gaps);
-	put_uint(json, "gap_ns", report->losses.gap_ns);
-	put_uint(json, "malformed", report->losses.malformed);
-	put_uint(json, "late", report->losses.late);
-	put_uint(json, "unordered", report->losses.unordered);
-	put_uint(json, "stacks_unreadable", report->losses.stacks_unreadable);
-	put_uint(json, "stacks_not_kept", report->losses.stacks_not_kept);
-	put_double(json, "keep_min", report->losses.keep_min);
-	put_uint(json, "stacks_resent", report->losses.stacks_resent);
-	put_uint(json, "mappings", report->losses.mappings);
-	put_uint(json, "threads_untracked", report->losses.threads_untracked);
+	json_put_uint(json, "samples", report->losses.samples);
+	json_put_uint(json, "records", report->losses.records);
+	json_put_uint(json, "gaps", report->losses.gaps);
+	json_put_uint(json, "gap_ns", report->losses.gap_ns);
+	json_put_uint(json, "malformed", report->losses.malformed);
+	json_put_uint(json, "late", report->losses.late);
+	json_put_uint(json, "unordered", report->losses.unordered);
+	json_put_uint(json, "stacks_unreadable", report->losses.stacks_unreadable);
+	json_put_uint(json, "stacks_not_kept", report->losses.stacks_not_kept);
+	json_put_double(json, "keep_min", report->losses.keep_min);
+	json_put_uint(json, "stacks_resent", report->losses.stacks_resent);
+	json_put_uint(json, "mappings", report->losses.mappings);
+	json_put_uint(json, "threads_untracked", report->losses.threads_untracked);
 	json_end_object(json);
 }
 
@@ -269,17 +213,17 @@ static void put_stacks(struct json *json, const struct report *report)
 {
 	json_key(json, "stacks");
 	json_begin_object(json);
-	put_uint(json, "taken", report->stacks.taken);
-	put_uint(json, "frames", report->stacks.frames);
-	put_uint(json, "complete", report->stacks.ends[STACK_COMPLETE]);
-	put_uint(json, "truncated", report->stacks.ends[STACK_TRUNCATED]);
-	put_uint(json, "no_table", report->stacks.ends[STACK_NO_TABLE]);
-	put_uint(json, "unreadable", report->stacks.ends[STACK_UNREADABLE]);
-	put_uint(json, "unwound_late", report->stacks.unwound_late);
-	put_uint(json, "ns", report->stacks.ns);
-	put_uint(json, "median_ns", report->stacks.median_ns);
-	put_uint(json, "tables", report->stacks.tables);
-	put_uint(json, "table_bytes", report->stacks.table_bytes);
+	json_put_uint(json, "taken", report->stacks.taken);
+	json_put_uint(json, "frames", report->stacks.frames);
+	json_put_uint(json, "complete", report->stacks.ends[STACK_COMPLETE]);
+	json_put_uint(json, "truncated", report->stacks.ends[STACK_TRUNCATED]);
+	json_put_uint(json, "no_table", report->stacks.ends[STACK_NO_TABLE]);
+	json_put_uint(json, "unreadable", report->stacks.ends[STACK_UNREADABLE]);
+	json_put_uint(json, "unwound_late", report->stacks.unwound_late);
+	json_put_uint(json, "ns", report->stacks.ns);
+	json_put_uint(json, "median_ns", report->stacks.median_ns);
+	json_put_uint(json, "tables", report->stacks.tables);
+	json_put_uint(json, "table_bytes", report->stacks.table_bytes);
 	json_end_object(json);
 }
 
@@ -287,14 +231,14 @@ static void put_cost(struct json *json, const struct report *report)
 {
 	json_key(json, "cost");
 	json_begin_object(json);
-	put_uint(json, "bpf_ns", report->cost.bpf_ns);
-	put_uint(json, "bpf_runs", report->cost.bpf_runs);
-	put_uint(json, "collector_cpu_ns", report->cost.collector_cpu_ns);
-	put_uint(json, "peak_rss_bytes", report->cost.peak_rss_bytes);
-	put_uint(json, "startup_ns", report->cost.startup_ns);
-	put_uint(json, "post_processing_ns", report->cost.post_processing_ns);
-	put_uint(json, "events", report->cost.events);
-	put_uint(json, "event_bytes", report->cost.event_bytes);
+	json_put_uint(json, "bpf_ns", report->cost.bpf_ns);
+	json_put_uint(json, "bpf_runs", report->cost.bpf_runs);
+	json_put_uint(json, "collector_cpu_ns", report->cost.collector_cpu_ns);
+	json_put_uint(json, "peak_rss_bytes", report->cost.peak_rss_bytes);
+	json_put_uint(json, "startup_ns", report->cost.startup_ns);
+	json_put_uint(json, "post_processing_ns", report->cost.post_processing_ns);
+	json_put_uint(json, "events", report->cost.events);
+	json_put_uint(json, "event_bytes", report->cost.event_bytes);
 	json_end_object(json);
 }
 
@@ -303,8 +247,8 @@ static void put_pinch(struct json *json)
 	json_key(json, "pinch");
 	json_on_one_line(json);
 	json_begin_object(json);
-	put_string(json, "version", PINCH_VERSION);
-	put_uint(json, "schema", REPORT_SCHEMA);
+	json_put_string(json, "version", PINCH_VERSION);
+	json_put_uint(json, "schema", REPORT_SCHEMA);
 	json_end_object(json);
 }
 
@@ -325,6 +269,7 @@ static void json_show(const struct report *report, const struct view_style *styl
 	put_parallelism(&json, report);
 	put_paths(&json, "paths", report->paths, report->path_count);
 	put_paths(&json, "stall_paths", report->stall_paths, report->stall_path_count);
+	json_put_waits(&json, report);
 	put_groups(&json, report);
 	json_key(&json, "notes");
 	json_begin_array(&json);

@@ -45,7 +45,12 @@ static void text_show(const struct report *report, const struct view_style *styl
 	page_init(&page, style, out);
 	show_target(&page, report);
 	text_verdict_show(&page, report);
+	text_balance_show(&page, report);
 	text_parallel_show(&page, report);
+	text_findings_show(&page, report);
+	text_waits_show(&page, report);
+	text_locks_show(&page, report);
+	text_io_show(&page, report);
 	text_paths_show(&page, report);
 	text_stalls_show(&page, report);
 	text_threads_show(&page, report);

@@ -32,19 +32,25 @@ void text_frame_name(struct text *text, const struct report_frame *frame)
 		text_put(text, "code outside any file");
 }
 
+const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
+					 const struct fold_rules *fold)
+{
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].function && !fold_is_plumbing(fold, &frames[i]))
+			return &frames[i];
+	for (size_t i = 0; i < count; i++)
+		if (!fold_is_plumbing(fold, &frames[i]))
+			return &frames[i];
+	for (size_t i = 0; i < count; i++)
+		if (!frames[i].is_kernel)
+			return &frames[i];
+	return count ? &frames[0] : NULL;
+}
+
 const struct report_frame *text_path_headline(const struct report_path *path,
 					      const struct fold_rules *fold)
 {
-	for (size_t i = 0; i < path->frame_count; i++)
-		if (path->frames[i].function && !fold_is_plumbing(fold, &path->frames[i]))
-			return &path->frames[i];
-	for (size_t i = 0; i < path->frame_count; i++)
-		if (!fold_is_plumbing(fold, &path->frames[i]))
-			return &path->frames[i];
-	for (size_t i = 0; i < path->frame_count; i++)
-		if (!path->frames[i].is_kernel)
-			return &path->frames[i];
-	return path->frame_count ? &path->frames[0] : NULL;
+	return text_headline(path->frames, path->frame_count, fold);
 }
 
 static void put_frame_function(struct page *page, const struct report_frame *frame,

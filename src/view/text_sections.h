@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct fold_rules;
@@ -19,12 +20,20 @@ void text_stalls_show(struct page *page, const struct report *report);
 void text_threads_show(struct page *page, const struct report *report);
 void text_totals_show(struct page *page, const struct report *report);
 
+void text_balance_show(struct page *page, const struct report *report);
+void text_findings_show(struct page *page, const struct report *report);
+void text_waits_show(struct page *page, const struct report *report);
+void text_locks_show(struct page *page, const struct report *report);
+void text_io_show(struct page *page, const struct report *report);
+
 /*
  * The frame that a path is named after: the innermost one of the user's own code, else the
  * innermost outside the kernel. NULL when the path has no frames.
  */
 const struct report_frame *text_path_headline(const struct report_path *path,
 					      const struct fold_rules *fold);
+const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
+					 const struct fold_rules *fold);
 
 /* The function and place of a frame, the name in at most so many columns. */
 void text_put_frame(struct page *page, const struct report_frame *frame, uint32_t columns_max);

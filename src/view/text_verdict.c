@@ -219,6 +219,19 @@ static void say_runqueue(const struct report *report, struct text *text)
 	text_put(text, " of their time waiting for a CPU.");
 }
 
+static void say_finding(const struct page *page, const struct report *report, struct text *text)
+{
+	const struct report_finding *finding = report->findings;
+
+	if (!report->finding_count)
+		return;
+	text_put(text, "What costs most, ");
+	page_text_share(text, finding->share);
+	text_put(text, " of all threads' time: ");
+	page_text_name(page, text, finding->title);
+	text_put(text, ". ");
+}
+
 void text_verdict_show(struct page *page, const struct report *report)
 {
 	struct text text = { 0 };
@@ -226,6 +239,7 @@ void text_verdict_show(struct page *page, const struct report *report)
 	if (!report->target.wall_ns || !report->totals.threads) {
 		text_put(&text, "No thread of the program ran while it was traced.");
 	} else {
+		say_finding(page, report, &text);
 		say_parallelism(report, &text);
 		say_first_path(page, report, &text);
 		say_stalls(page, report, &text);

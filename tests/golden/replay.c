@@ -8,7 +8,7 @@
  * where the keys are the event's fields, plus stream= (default: the event's cpu, else 0)
  * and size= (makes a damaged record of that many bytes). Other lines:
  *
- *	options nmin=N threads_max=N paths_max=N pending=BYTES
+ *	options nmin=N threads_max=N paths_max=N pending=BYTES waits=1
  *	advance NS		deliver all before NS
  *	finish NS		end the account there (default: at the last event)
  *	timeline N		show the mean parallelism in N equal parts
@@ -23,7 +23,10 @@
 #include <string.h>
 
 #include "analysis/criticality.h"
+#include "analysis/files.h"
 #include "analysis/stacks.h"
+#include "analysis/waits.h"
+#include "session/syscalls.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "values.h"
@@ -124,6 +127,7 @@ static void keys_end(struct keys *keys)
 }
 
 static const char *const states[] = { "runnable", "sleeping", "blocked", "stopped", "dead", NULL };
+static const char *const contexts[] = { "thread", "kernel", "softirq", "hardirq", NULL };
 static const char *const phases[] = { "unknown", "blocked", "runnable", "running", "dead", NULL };
 
 /* Large enough for every event that a scenario can write. */
@@ -140,6 +144,10 @@ union any_event {
 	struct ev_thread_found found;
 	struct ev_thread_name name;
 	struct ev_thread_exec exec;
+	struct ev_thread_other other;
+	struct ev_sched_wake wake;
+	struct ev_file_path path;
+	struct ev_file_socket socket;
 	uint64_t room[8 + FRAMES_MAX];
 };
 
@@ -150,6 +158,19 @@ static size_t fill_header(union any_event *e, struct keys *keys)
 {
 	(void)keys;
 	return sizeof(e->header);
+}
+
+/* By its name or number; none when it is not given. */
+static uint16_t key_syscall(struct keys *keys)
+{
+	const char *text = key_text(keys, "syscall", NULL);
+
+	if (!text)
+		return SYSCALL_NONE;
+	for (uint32_t i = 0; i < SYSCALLS_MAX; i++)
+		if (syscall_name(i) && !strcmp(syscall_name(i), text))
+			return i;
+	return number(text);
 }
 
 static size_t fill_gap(union any_event *e, struct keys *keys)
@@ -173,7 +194,70 @@ static size_t fill_switch(union any_event *e, struct keys *keys)
 	if (key_number(keys, "skipped", 0))
 		e->switched.flags = SWITCH_STACK_SKIPPED;
 	e->switched.keep = atof(key_text(keys, "keep", "0")) * 0x1p32;
+	e->switched.syscall = key_syscall(keys);
+	e->switched.object = key_number(keys, "object", 0);
+	e->switched.value = key_number(keys, "value", 0);
+	e->switched.operation = key_number(keys, "operation", 0);
+	e->switched.owners[0] = key_number(keys, "owner", 0);
 	return sizeof(e->switched);
+}
+
+static size_t fill_wake(union any_event *e, struct keys *keys)
+{
+	const char *stack = key_text(keys, "stack", NULL);
+	const char *wait_stack = key_text(keys, "wait_stack", NULL);
+
+	e->wake.waker = key_number(keys, "waker", 0);
+	e->wake.tid = key_number(keys, "tid", e->wake.waker);
+	e->wake.context = key_word(keys, "context", contexts, WAKE_THREAD);
+	e->wake.syscall = key_syscall(keys);
+	e->wake.keep = atof(key_text(keys, "keep", "0")) * 0x1p32;
+	if (stack) {
+		e->wake.flags |= WAKE_HAS_STACK;
+		e->wake.stack = number(stack);
+	}
+	if (wait_stack) {
+		e->wake.flags |= WAKE_HAS_WAIT_STACK;
+		e->wake.wait_stack = number(wait_stack);
+	}
+	return sizeof(e->wake);
+}
+
+/* The name of one file, below the root. */
+static size_t fill_path(union any_event *e, struct keys *keys)
+{
+	const char *name = key_text(keys, "name", "");
+	char *names = (char *)(&e->path + 1);
+	size_t bytes = strlen(name) + 1;
+
+	e->path.file = key_number(keys, "file", 0);
+	e->path.mode = key_number(keys, "mode", 0100644);
+	e->path.links = key_number(keys, "links", 1);
+	memcpy(names, name, bytes);
+	memcpy(names + bytes, "/", 2);
+	e->path.name_bytes = bytes + 2;
+	return sizeof(e->path) + e->path.name_bytes;
+}
+
+/* Of IPv4, between this machine and itself or another one. */
+static size_t fill_socket(union any_event *e, struct keys *keys)
+{
+	e->socket.file = key_number(keys, "file", 0);
+	e->socket.family = 2;
+	e->socket.local_port = key_number(keys, "local_port", 0);
+	e->socket.peer_port = key_number(keys, "peer_port", 0);
+	memcpy(e->socket.local, (uint8_t[]){ 127, 0, 0, 1 }, 4);
+	memcpy(e->socket.peer, (uint8_t[]){ key_number(keys, "peer", 127), 0, 0, 1 }, 4);
+	return sizeof(e->socket) + 1;
+}
+
+static size_t fill_other(union any_event *e, struct keys *keys)
+{
+	const char *name = key_text(keys, "name", "");
+
+	e->other.tid = key_number(keys, "tid", 0);
+	memcpy(e->other.name, name, strnlen(name, sizeof(e->other.name)));
+	return sizeof(e->other);
 }
 
 static size_t fill_sample(union any_event *e, struct keys *keys)
@@ -282,7 +366,7 @@ static const struct {
 	{ "collect.SYNC_BEGIN", EV_COLLECT_SYNC_BEGIN, fill_header },
 	{ "collect.SYNC_END", EV_COLLECT_SYNC_END, fill_header },
 	{ "sched.SWITCH", EV_SCHED_SWITCH, fill_switch },
-	{ "sched.WAKE", EV_SCHED_WAKE, fill_header },
+	{ "sched.WAKE", EV_SCHED_WAKE, fill_wake },
 	{ "sched.SAMPLE", EV_SCHED_SAMPLE, fill_sample },
 	{ "space.MAP", EV_SPACE_MAP, fill_map },
 	{ "space.EXEC", EV_SPACE_EXEC, fill_space_exec },
@@ -292,6 +376,9 @@ static const struct {
 	{ "thread.FOUND", EV_THREAD_FOUND, fill_found },
 	{ "thread.NAME", EV_THREAD_NAME, fill_name_event },
 	{ "thread.EXEC", EV_THREAD_EXEC, fill_exec },
+	{ "thread.OTHER", EV_THREAD_OTHER, fill_other },
+	{ "file.PATH", EV_FILE_PATH, fill_path },
+	{ "file.SOCKET", EV_FILE_SOCKET, fill_socket },
 	{ "nonsense.SUBSYSTEM", 999u << 16, fill_header },
 	{ "nonsense.EVENT", EV_SCHED_SWITCH | 99, fill_header },
 };
@@ -301,6 +388,8 @@ struct replay {
 	struct threads *threads;
 	struct stacks *stacks;
 	struct criticality *criticality;
+	struct files *files;
+	struct waits *waits;		/* NULL unless asked for */
 	uint64_t last_ns;
 	size_t timeline_count;
 	uint64_t refused;	/* -ENOSPC */
@@ -344,11 +433,16 @@ static void start(struct replay *replay, struct keys *keys)
 		.paths_max = key_number(keys, "paths_max", 0),
 	};
 
+	bool has_waits = key_number(keys, "waits", 0);
+
 	replay->session = session_new(STREAMS, key_number(keys, "pending", 1 << 20));
 	keys_end(keys);
 	replay->threads = threads_new(replay->session);
 	replay->stacks = stacks_new(replay->session, 0);
 	options.stacks = replay->stacks;
+	replay->files = files_new(replay->session, 0);
+	if (has_waits)
+		options.waits = replay->waits = waits_new(replay->session, replay->files);
 	replay->criticality = criticality_new(replay->session, replay->threads, &options);
 }
 
@@ -497,6 +591,67 @@ static void print_paths(const struct replay *replay)
 	}
 }
 
+static const char *file_name(const struct replay *replay, uint64_t file)
+{
+	const struct file_info *info = files_find(replay->files, file);
+
+	if (!info)
+		return "?";
+	return *info->peer ? info->peer : info->path;
+}
+
+static void print_wakers(const struct wait_waker *waker)
+{
+	for (; waker; waker = waker->next) {
+		printf("  %s", waker_kind_name(waker->kind));
+		if (waker->thread)
+			printf(" %u", waker->thread->number);
+		if (waker->name[0])
+			printf(" '%s'", waker->name);
+		printf(" stack %llu: waited %.6g times %g cmetric %.6g\n",
+		       (unsigned long long)waker->stack, waker->wait_ns, waker->count,
+		       waker->cmetric_ns);
+	}
+}
+
+static void print_waits(const struct replay *replay)
+{
+	const struct wait_path *path;
+	const struct wait_lock *lock;
+	const struct wait_file *file;
+	size_t cursor;
+
+	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
+		struct wait_sum sum = waits_by_cause(replay->waits, cause);
+
+		if (sum.count)
+			printf("cause %s: waited %llu idle %llu times %llu max %llu\n",
+			       wait_cause_name(cause), (unsigned long long)sum.wait_ns,
+			       (unsigned long long)sum.idle_ns, (unsigned long long)sum.count,
+			       (unsigned long long)sum.max_ns);
+	}
+	for (cursor = 0; (path = waits_next_path(replay->waits, &cursor));) {
+		printf("wait %s at %llu of pid %u: waited %.6g idle %.6g times %g object 0x%llx\n",
+		       wait_cause_name(path->cause), (unsigned long long)path->stack, path->pid,
+		       path->wait_ns, path->idle_ns, path->count, (unsigned long long)path->object);
+		print_wakers(path->wakers);
+	}
+	for (cursor = 0; (lock = waits_next_lock(replay->waits, &cursor));) {
+		printf("lock 0x%llx: waited %llu times %llu half %llu queue %u held %llu in %llu "
+		       "holder %u\n", (unsigned long long)lock->object,
+		       (unsigned long long)lock->sum.wait_ns, (unsigned long long)lock->sum.count,
+		       (unsigned long long)wait_lock_quantile_ns(lock, 0.5), lock->queue_max,
+		       (unsigned long long)lock->hold_ns, (unsigned long long)lock->holds,
+		       lock->holder);
+		print_wakers(lock->unlockers);
+	}
+	for (cursor = 0; (file = waits_next_file(replay->waits, &cursor));)
+		printf("file %s: waited %llu idle %llu times %llu\n", file_name(replay, file->file),
+		       (unsigned long long)file->sum.wait_ns, (unsigned long long)file->sum.idle_ns,
+		       (unsigned long long)file->sum.count);
+	printf("odd waits: %llu\n", (unsigned long long)waits_odd(replay->waits));
+}
+
 static void print_timeline(const struct replay *replay)
 {
 	double average[TIMELINE_MAX];
@@ -536,8 +691,12 @@ int main(int argc, char **argv)
 	print_totals(&replay);
 	print_threads(&replay);
 	print_paths(&replay);
+	if (replay.waits)
+		print_waits(&replay);
 	print_timeline(&replay);
 	criticality_free(replay.criticality);
+	waits_free(replay.waits);
+	files_free(replay.files);
 	stacks_free(replay.stacks);
 	threads_free(replay.threads);
 	session_free(replay.session);

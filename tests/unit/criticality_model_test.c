@@ -164,7 +164,7 @@ static void birth(void)
 static void wake(void)
 {
 	uint32_t i = pick_thread(PHASE_BLOCKED);
-	struct ev_header e = header_of(EV_SCHED_WAKE, i);
+	struct ev_sched_wake e = { .header = header_of(EV_SCHED_WAKE, i) };
 
 	if (!i)
 		return;

@@ -84,14 +84,118 @@ static const char *const lock_thread_names[] = { "multi_mutex" };
 static const struct report_path lock_paths[] = {
 	{ 1, 2989 * (uint64_t)MS, 0.710, 1233, 412 * (uint64_t)MS, false, lock_thread_names, 1,
 	  144, lock_frames, COUNT(lock_frames), STACK_COMPLETE, lock_functions,
-	  COUNT(lock_functions) },
+	  COUNT(lock_functions), "lock", "SYNCHRONISATION" },
 	{ 2, 214 * (uint64_t)MS, 0.0508, 402, 0, false, lock_thread_names, 1, 141,
-	  lock_frames + 5, COUNT(lock_frames) - 5, STACK_TRUNCATED, lock_functions + 2, 1 },
+	  lock_frames + 5, COUNT(lock_frames) - 5, STACK_TRUNCATED, lock_functions + 2, 1,
+	  "preempted", "UNKNOWN" },
 	{ 3, 17 * (uint64_t)MS, 0.004, 8, 93 * (uint64_t)MS, false, lock_thread_names, 1, 1,
-	  join_frames, COUNT(join_frames), STACK_COMPLETE, join_functions, COUNT(join_functions) },
+	  join_frames, COUNT(join_frames), STACK_COMPLETE, join_functions, COUNT(join_functions),
+	  "join", "SYNCHRONISATION" },
 	{ 4, 2 * (uint64_t)MS, 0.0005, 3, 0, false, lock_thread_names, 1, 3, NULL, 0, STACK_COMPLETE,
-	  NULL, 0 },
+	  NULL, 0, NULL, NULL },
 };
+
+/* Who unlocks, and what else can end a wait. */
+static const struct report_frame unlock_frames[] = {
+	{ "__lll_lock_wake", "nptl/lowlevellock.c", 60, "libc.so.6", 0x8c3f0, false, false, false },
+	{ "std::mutex::unlock()", "/usr/include/c++/12/bits/std_mutex.h", 118, "multi_mutex",
+	  0x12f8, true, false, false },
+	{ "big_work(int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 28, "multi_mutex",
+	  0x12f8, false, false, false },
+};
+
+static const struct report_waker lock_wakers[] = {
+	{ "thread", "multi_mutex", 0.83, 38020 * (uint64_t)MS, 310, 2950 * (uint64_t)MS, unlock_frames,
+	  COUNT(unlock_frames) },
+	{ "thread", "multi_mutex", 0.16, 7330 * (uint64_t)MS, 902, 41 * (uint64_t)MS, NULL, 0 },
+	{ "signal", "multi_mutex", 0.01, 458 * (uint64_t)MS, 2, 0, join_frames, COUNT(join_frames) },
+};
+
+static const struct report_waker other_wakers[] = {
+	{ "exit", "multi_mutex", 0.62, 2110 * (uint64_t)MS, 90, 100 * (uint64_t)MS, unlock_frames + 2, 1 },
+	{ "process", "client", 0.2, 680 * (uint64_t)MS, 20, 0, NULL, 0 },
+	{ "kernel", "kworker/u8:2", 0.1, 340 * (uint64_t)MS, 10, 0, NULL, 0 },
+	{ "timer", NULL, 0.05, 170 * (uint64_t)MS, 5, 0, NULL, 0 },
+	{ "none", NULL, 0.03, 102 * (uint64_t)MS, 1, 0, NULL, 0 },
+};
+
+static const struct report_cause lock_causes[] = {
+	{ "lock", "SYNCHRONISATION", 45810 * (uint64_t)MS, 0, 1214 },
+	{ "condition", "SYNCHRONISATION", 4190 * (uint64_t)MS, 3900 * (uint64_t)MS, 12 },
+	{ "join", "SYNCHRONISATION", 3400 * (uint64_t)MS, 0, 126 },
+	{ "page-fault", "IO", 2 * (uint64_t)MS, 0, 40 },
+};
+
+static const struct report_wait lock_waits[] = {
+	{ "lock", "SYNCHRONISATION", "work_mutex", 45810 * (uint64_t)MS, 0, 1214, 552 * (uint64_t)MS,
+	  2989 * (uint64_t)MS, false, lock_frames, COUNT(lock_frames), STACK_COMPLETE, lock_wakers,
+	  COUNT(lock_wakers) },
+	{ "join", "SYNCHRONISATION", NULL, 3400 * (uint64_t)MS, 0, 126, 700 * (uint64_t)MS, 0, false,
+	  join_frames, COUNT(join_frames), STACK_COMPLETE, other_wakers, COUNT(other_wakers) },
+	{ "condition", "SYNCHRONISATION", NULL, 4190 * (uint64_t)MS, 3900 * (uint64_t)MS, 12,
+	  4000 * (uint64_t)MS, 0, false, NULL, 0, STACK_UNREADABLE, other_wakers + 4, 1 },
+	{ "other(pause)", "UNKNOWN", NULL, 2 * (uint64_t)MS, 0, 1, 2 * (uint64_t)MS, 0, false, NULL, 0,
+	  STACK_COMPLETE, NULL, 0 },
+};
+
+static const struct report_lock lock_locks[] = {
+	{ "work_mutex", "0x4c8140", "mutex", "big_work(int)", 1214, 45810 * (uint64_t)MS, 0,
+	  9 * (uint64_t)MS, 470 * (uint64_t)MS, 552 * (uint64_t)MS, 17, 4040 * (uint64_t)MS, 1214,
+	  "multi_mutex", lock_wakers, COUNT(lock_wakers), "multi_mutex", 0.83, 7 },
+	{ NULL, "0x7f3c5501e990", "join", "main", 1, 700 * (uint64_t)MS, 0, 700 * (uint64_t)MS,
+	  700 * (uint64_t)MS, 700 * (uint64_t)MS, 1, 0, 0, NULL, other_wakers, 1, "multi_mutex", 1, 0 },
+	{ NULL, "0x7f3c00001020", "rwlock", NULL, 3, 301 * (uint64_t)MS, 0, 100 * (uint64_t)MS,
+	  120 * (uint64_t)MS, 120 * (uint64_t)MS, 2, 90 * (uint64_t)MS, 1, NULL, NULL, 0, NULL, 0, 0 },
+	{ NULL, "others", "futex", NULL, 9, 1 * (uint64_t)MS, 1 * (uint64_t)MS, 1000, 2000, 3000, 1, 0, 0,
+	  NULL, NULL, 0, NULL, 0, 0 },
+};
+
+static const struct report_file lock_files[] = {
+	{ "/var/lib/data/ib_logfile0", 406978, 254, 0, false, "file", 396 * (uint64_t)MS, 0, 7320,
+	  4 * (uint64_t)MS, 43 * (uint64_t)MS },
+	{ "/tmp/\033[31mred\nname", 17, 0, 30, true, "file", 90 * (uint64_t)MS, 0, 3, 40 * (uint64_t)MS, 0 },
+	{ "pipe:[9917]", 9917, 0, 14, false, "pipe", 80 * (uint64_t)MS, 79 * (uint64_t)MS, 10,
+	  9 * (uint64_t)MS, 0 },
+};
+
+static const struct report_socket lock_sockets[] = {
+	{ "ipv4", "127.0.0.1:40312", "127.0.0.1:3306", NULL, "db.example", 120 * (uint64_t)MS, 0, 44,
+	  11 * (uint64_t)MS, 5 * (uint64_t)MS },
+	{ "unix", "", "", NULL, NULL, 110 * (uint64_t)MS, 0, 3, 50 * (uint64_t)MS, 0 },
+};
+
+static const char *const lock_evidence[] = {
+	"1,214 waits of 37.7 ms in the mean and 552 ms at most; up to 17 threads at once",
+	"held for 3.33 ms in the mean while somebody waited, mostly by thread multi_mutex",
+	"83 % of the waiting ended when big_work(int) (multi_mutex.cpp:28) let go of it, 310 of 1214 times",
+};
+
+static const struct report_finding lock_findings[] = {
+	{ "threads wait for work_mutex behind a rare but slow holder: big_work(int) "
+	  "(multi_mutex.cpp:28)", "rare-slow-holder", "lock", 0.762, lock_evidence,
+	  COUNT(lock_evidence), 1, 0 },
+	{ "for 60 % of the wall time only one thread was active", "serial-phase", NULL, 0.57, NULL, 0, 0,
+	  1 },
+};
+
+static void set_waits(struct report *report)
+{
+	report->findings = lock_findings;
+	report->finding_count = COUNT(lock_findings);
+	report->balance.thread_ns = 60140 * (uint64_t)MS;
+	report->balance.running_ns = 4980 * (uint64_t)MS;
+	report->balance.runqueue_ns = 1758 * (uint64_t)MS;
+	report->balance.causes = lock_causes;
+	report->balance.cause_count = COUNT(lock_causes);
+	report->waits = lock_waits;
+	report->wait_count = COUNT(lock_waits);
+	report->locks = lock_locks;
+	report->lock_count = COUNT(lock_locks);
+	report->files = lock_files;
+	report->file_count = COUNT(lock_files);
+	report->sockets = lock_sockets;
+	report->socket_count = COUNT(lock_sockets);
+}
 
 static void *copy(struct report_fixture *fixture, const void *bytes, size_t size_bytes)
 {
@@ -221,6 +325,7 @@ static void make_lock(struct report_fixture *fixture)
 	report->timeline = timeline;
 	report->timeline_count = 120;
 	report->losses.keep_min = 1;
+	set_waits(report);
 	set_stacks(report);
 	set_cost(report);
 	report->paths = lock_paths;
@@ -305,7 +410,7 @@ static void make_pipeline(struct report_fixture *fixture)
 	report->group_count = COUNT(stages);
 	*path = (struct report_path){ 1, wall_ns / 5, 0.2, 42127, 0, false, names, 1, 15, frames,
 				      COUNT(frames), STACK_COMPLETE, functions,
-				      COUNT(functions) };
+				      COUNT(functions), "condition", "SYNCHRONISATION" };
 	report->paths = path;
 	report->path_count = report->path_count_all = 1;
 }

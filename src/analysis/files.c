@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/files.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "base/text.h"
+
+enum {
+	FILES_MAX_DEFAULT = 65536,
+	BYTES_MAX = 16 << 20,		/* of all their names */
+	PORT_EPHEMERAL_FIRST = 32768,	/* what Linux gives to who connects, unless told otherwise */
+};
+
+struct files {
+	struct arena *arena;
+	struct table *by_file;
+	size_t files_max, bytes_left;
+};
+
+static const char *keep(struct files *files, const char *string)
+{
+	size_t bytes = strlen(string) + 1;
+
+	if (bytes > files->bytes_left)
+		return "";
+	files->bytes_left -= bytes;
+	return arena_strdup(files->arena, string);
+}
+
+/* A new one, or NULL: it is known, or one too many. */
+static struct file_info *add(struct files *files, uint64_t file)
+{
+	struct file_info *info;
+
+	if (!file || table_find(files->by_file, file) ||
+	    table_count(files->by_file) >= files->files_max)
+		return NULL;
+	info = arena_alloc(files->arena, sizeof(*info));
+	info->file = file;
+	info->path = info->local = info->peer = "";
+	table_put(files->by_file, file, info);
+	return info;
+}
+
+/* The names came innermost first. */
+static void put_path(struct text *text, const char *names, size_t bytes)
+{
+	const char *name = names + bytes - 1;	/* the NUL behind the last one */
+	bool is_rooted = bytes >= 2 && !strcmp(names + bytes - 2, "/") &&
+			 (bytes == 2 || !names[bytes - 3]);
+
+	while (name > names) {
+		const char *begin = name;
+
+		while (begin > names && begin[-1])
+			begin--;
+		if (strcmp(begin, "/")) {
+			if (text->length || is_rooted)
+				text_put(text, "/");
+			text_put(text, begin);
+		}
+		name = begin - 1;
+	}
+	if (!text->length && is_rooted)
+		text_put(text, "/");
+}
+
+static enum file_kind path_kind(const struct ev_file_path *e)
+{
+	if (strstr(e->names, "[timerfd]"))
+		return FILE_TIMER;
+	if (strstr(e->names, "[eventfd]"))
+		return FILE_EVENT;
+	if (e->names[0] == '[')
+		return FILE_POLL;
+	switch (e->mode & S_IFMT) {
+	case S_IFIFO:
+		return FILE_PIPE;
+	case S_IFDIR:
+		return FILE_DIRECTORY;
+	case S_IFCHR:
+	case S_IFBLK:
+		return FILE_DEVICE;
+	default:
+		return FILE_REGULAR;
+	}
+}
+
+static void on_path(void *data, const struct ev_header *header)
+{
+	const struct ev_file_path *e = (const struct ev_file_path *)header;
+	struct files *files = data;
+	struct file_info *info = add(files, e->file);
+	struct text text = { 0 };
+
+	if (!info)
+		return;
+	info->kind = path_kind(e);
+	info->inode = e->inode;
+	info->major = e->major;
+	info->minor = e->minor;
+	put_path(&text, e->names, e->name_bytes);
+	if (!text.length)
+		text_printf(&text, "pipe:[%llu]", (unsigned long long)e->inode);
+	info->is_deleted = !e->links && info->kind == FILE_REGULAR;
+	info->path = keep(files, text.bytes);
+	text_fini(&text);
+}
+
+/* "[::1]:80"; empty when there is no such end. */
+static const char *endpoint(struct files *files, uint16_t family, const uint8_t *address,
+			    uint16_t port)
+{
+	static const uint8_t nowhere[16];
+	char text[INET6_ADDRSTRLEN], whole[INET6_ADDRSTRLEN + 16];
+
+	if (!port && !memcmp(address, nowhere, sizeof(nowhere)))
+		return "";
+	inet_ntop(family, address, text, sizeof(text));
+	snprintf(whole, sizeof(whole), family == AF_INET6 ? "[%s]:%u" : "%s:%u", text, port);
+	return keep(files, whole);
+}
+
+static bool is_loopback(const struct ev_file_socket *e)
+{
+	static const uint8_t loopback[16] = { [15] = 1 }, mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (e->family == AF_UNIX)
+		return true;
+	if (!memcmp(e->local, e->peer, sizeof(e->local)))
+		return true;
+	if (e->family == AF_INET)
+		return e->peer[0] == 127;
+	if (!memcmp(e->peer, mapped, sizeof(mapped)))
+		return e->peer[12] == 127;
+	return !memcmp(e->peer, loopback, sizeof(loopback));
+}
+
+static void on_socket(void *data, const struct ev_header *header)
+{
+	const struct ev_file_socket *e = (const struct ev_file_socket *)header;
+	struct files *files = data;
+	struct file_info *info = add(files, e->file);
+	char text[64];
+
+	if (!info)
+		return;
+	info->kind = FILE_SOCKET;
+	info->inode = e->inode;
+	info->family = e->family;
+	info->type = e->type;
+	info->peer_pid = e->peer_pid;
+	info->peer_inode = e->peer_file;
+	info->is_loopback = is_loopback(e);
+	snprintf(text, sizeof(text), "socket:[%llu]", (unsigned long long)e->inode);
+	info->path = keep(files, text);
+	if (e->family == AF_INET || e->family == AF_INET6) {
+		info->local = endpoint(files, e->family, e->local, e->local_port);
+		info->peer = endpoint(files, e->family, e->peer, e->peer_port);
+		info->is_server = !e->peer_port || e->peer_port >= PORT_EPHEMERAL_FIRST;
+	} else if (e->family == AF_UNIX) {
+		info->local = keep(files, e->path);
+		info->is_server = !e->peer_file;
+	}
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_FILE_PATH, on_path },
+	{ EV_FILE_SOCKET, on_socket },
+	{ 0, NULL },
+};
+
+struct files *files_new(struct session *session, size_t files_max)
+{
+	struct files *files = xcalloc(1, sizeof(*files));
+
+	files->arena = arena_new();
+	files->by_file = table_new();
+	files->files_max = files_max ? files_max : FILES_MAX_DEFAULT;
+	files->bytes_left = BYTES_MAX;
+	session_subscribe(session, handlers, files);
+	return files;
+}
+
+void files_free(struct files *files)
+{
+	if (!files)
+		return;
+	table_free(files->by_file);
+	arena_free(files->arena);
+	free(files);
+}
+
+const struct file_info *files_find(const struct files *files, uint64_t file)
+{
+	return table_find(files->by_file, file);
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What stands out: patterns that a performance engineer has a name for, each with what speaks for it.
+ * Read off the finished report; the bounds are in doc/metrics.md.
+ */
+#include "analysis/findings_waits.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fold.h"
+#include "base/text.h"
+
+enum { FINDINGS_MAX = 64, EVIDENCE_MAX = 6, SENTENCE_BYTES = 1024, NAME_BYTES = 96 };
+
+/* A finding below this share of all threads' time is none. */
+static const double share_min = 0.03;
+
+struct draft {
+	struct report_finding rows[FINDINGS_MAX];
+	const char *evidence[FINDINGS_MAX][EVIDENCE_MAX];
+	size_t count;
+};
+
+static double share_of(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static struct report_finding *add(struct findings *findings, struct draft *draft,
+				  const char *pattern, const char *cause, double share,
+				  const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* NULL when there are enough of them. */
+static struct report_finding *add(struct findings *findings, struct draft *draft,
+				  const char *pattern, const char *cause, double share,
+				  const char *format, ...)
+{
+	struct report_finding *row = &draft->rows[draft->count];
+	char title[SENTENCE_BYTES];
+	va_list args;
+
+	if (draft->count == FINDINGS_MAX)
+		return NULL;
+	va_start(args, format);
+	vsnprintf(title, sizeof(title), format, args);
+	va_end(args);
+	row->title = arena_strdup(findings->arena, title);
+	row->pattern = pattern;
+	row->cause = cause;
+	row->share = share;
+	row->evidence = draft->evidence[draft->count++];
+	return row;
+}
+
+static void say(struct findings *findings, struct report_finding *row, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Adds a sentence to the evidence; row may be NULL. */
+static void say(struct findings *findings, struct report_finding *row, const char *format, ...)
+{
+	char sentence[SENTENCE_BYTES];
+	va_list args;
+
+	if (!row || row->evidence_count == EVIDENCE_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	((const char **)row->evidence)[row->evidence_count++] = arena_strdup(findings->arena, sentence);
+}
+
+/* As long as a sentence can bear: without template arguments and parameters if need be. */
+static const char *short_name(struct findings *findings, const char *name)
+{
+	size_t length = strlen(name), cut;
+
+	if (length <= NAME_BYTES / 2)
+		return name;
+	cut = strcspn(name, "(");
+	if (cut && cut < length && cut <= NAME_BYTES)
+		return arena_printf(findings->arena, "%.*s()", (int)cut, name);
+	cut = strcspn(name, "<");
+	if (cut && cut < length && cut <= NAME_BYTES)
+		return arena_printf(findings->arena, "%.*s<>", (int)cut, name);
+	return length <= NAME_BYTES ? name : arena_printf(findings->arena, "%.*s...", NAME_BYTES, name);
+}
+
+static const struct report_frame *own_frame(struct findings *findings,
+					    const struct report_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].function && !fold_is_plumbing(findings->input.fold, &frames[i]))
+			return &frames[i];
+	return NULL;
+}
+
+/* "big_work() (multi_mutex.cpp:28)"; NULL when no function of the user's own is known. */
+static const char *place(struct findings *findings, const struct report_frame *frames, size_t count)
+{
+	const struct report_frame *frame = own_frame(findings, frames, count);
+	const char *file;
+
+	if (!frame)
+		return NULL;
+	if (!frame->file || !frame->line)
+		return short_name(findings, frame->function);
+	file = strrchr(frame->file, '/');
+	return arena_printf(findings->arena, "%s (%s:%u)", short_name(findings, frame->function),
+			    file ? file + 1 : frame->file, frame->line);
+}
+
+static const char *duration(struct findings *findings, uint64_t time_ns)
+{
+	struct text text = { 0 };
+	const char *copy;
+
+	text_put_duration(&text, time_ns);
+	copy = arena_strdup(findings->arena, text.bytes);
+	text_fini(&text);
+	return copy;
+}
+
+static const char *lock_title(struct findings *findings, const struct report_lock *lock)
+{
+	if (lock->name)
+		return arena_printf(findings->arena, "%s", lock->name);
+	if (lock->where)
+		return arena_printf(findings->arena, "a %s in %s", lock->kind,
+				    short_name(findings, lock->where));
+	return arena_printf(findings->arena, "the %s at %s", lock->kind, lock->object);
+}
+
+static bool is_kind(const struct report_lock *lock, const char *kind)
+{
+	return !strcmp(lock->kind, kind);
+}
+
+/* What a thread takes for a while, and others cannot have meanwhile. */
+static bool is_held(const struct report_lock *lock)
+{
+	static const char *const kinds[] = {
+		"mutex", "rwlock", "pi-mutex", "tbb", "monitor", "once", "futex", "flock",
+		"file-lock", "sysv-semaphore",
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (is_kind(lock, kinds[i]))
+			return true;
+	return false;
+}
+
+/* The one that others waited for longest, which need not let go of it most often. */
+static const struct report_waker *worst_unlocker(const struct report_lock *lock)
+{
+	const struct report_waker *worst = NULL;
+
+	for (size_t i = 0; i < lock->unlocker_count; i++)
+		if (!worst || lock->unlockers[i].lost_ns > worst->lost_ns)
+			worst = &lock->unlockers[i];
+	return worst;
+}
+
+static uint64_t count_of_unlocks(const struct report_lock *lock)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < lock->unlocker_count; i++)
+		count += lock->unlockers[i].count;
+	return count;
+}
+
+/* Few of the unlocks end most of the waiting: the others hold it only for a moment. */
+static bool has_rare_holder(const struct report_lock *lock, const struct report_waker *worst)
+{
+	return worst && lock->unlocker_count > 1 && worst->share >= 0.5 &&
+	       worst->count * 4 <= count_of_unlocks(lock);
+}
+
+static const char *held_pattern(const struct report_lock *lock, const struct report_waker *worst)
+{
+	uint64_t hold_ns = lock->holds ? lock->hold_ns / lock->holds : 0;
+
+	if (has_rare_holder(lock, worst))
+		return "rare-slow-holder";
+	if (lock->queue_max >= 3 && lock->waits >= 100 && hold_ns < 1000000 &&
+	    lock->wait_ns / lock->waits >= hold_ns)
+		return "convoy";
+	return "contended-lock";
+}
+
+static uint32_t wait_rank_of(const struct findings *findings, const char *cause, const char *object)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->wait_count; i++)
+		if (!strcmp(report->waits[i].cause, cause) &&
+		    (!object || (report->waits[i].object && !strcmp(report->waits[i].object, object))))
+			return i + 1;
+	return 0;
+}
+
+static void say_lock(struct findings *findings, struct report_finding *row,
+		     const struct report_lock *lock, const struct report_waker *worst)
+{
+	say(findings, row, "%llu waits of %s in the mean and %s at most; up to %llu threads at once",
+	    (unsigned long long)lock->waits, duration(findings, lock->wait_ns / lock->waits),
+	    duration(findings, lock->max_ns), (unsigned long long)lock->queue_max);
+	if (lock->holds)
+		say(findings, row, "held for %s in the mean while somebody waited%s%s",
+		    duration(findings, lock->hold_ns / lock->holds),
+		    lock->holder ? ", mostly by thread " : "", lock->holder ? lock->holder : "");
+	if (worst && place(findings, worst->frames, worst->frame_count))
+		say(findings, row, "%.0f %% of the waiting ended when %s let go of it, %llu of %llu times",
+		    100 * worst->share, place(findings, worst->frames, worst->frame_count),
+		    (unsigned long long)worst->count, (unsigned long long)count_of_unlocks(lock));
+}
+
+static void add_held(struct findings *findings, struct draft *draft, const struct report_lock *lock,
+		     double share)
+{
+	const struct report_waker *worst = worst_unlocker(lock);
+	const char *where = worst ? place(findings, worst->frames, worst->frame_count) : NULL;
+	const char *pattern = held_pattern(lock, worst), *name = lock_title(findings, lock);
+	struct report_finding *row;
+
+	if (!strcmp(pattern, "rare-slow-holder"))
+		row = add(findings, draft, pattern, "lock", share,
+			  "threads wait for %s behind a rare but slow holder%s%s", name,
+			  where ? ": " : "", where ? where : "");
+	else if (!strcmp(pattern, "convoy"))
+		row = add(findings, draft, pattern, "lock", share,
+			  "a convoy: up to %llu threads at once wait for %s, which is held only "
+			  "shortly but all the time", (unsigned long long)lock->queue_max, name);
+	else
+		row = add(findings, draft, pattern, "lock", share,
+			  "up to %llu %s for %s%s%s", (unsigned long long)lock->queue_max,
+			  lock->queue_max == 1 ? "thread waits" : "threads wait", name,
+			  where ? ", held mostly in " : "", where ? where : "");
+	if (row)
+		row->wait_rank = wait_rank_of(findings, "lock", lock->name);
+	say_lock(findings, row, lock, worst);
+}
+
+/* The path by which a thread spends most of its time. */
+static const struct report_path *path_of_thread(const struct findings *findings, const char *name)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->path_count; i++)
+		for (size_t k = 0; k < report->paths[i].thread_name_count; k++)
+			if (!strcmp(report->paths[i].thread_names[k], name))
+				return &report->paths[i];
+	return NULL;
+}
+
+static void add_barrier(struct findings *findings, struct draft *draft,
+			const struct report_lock *lock, double share)
+{
+	bool has_straggler = lock->ender && lock->ender_share >= 0.6 && lock->waits >= 4;
+	const char *name = lock_title(findings, lock), *where = NULL;
+	const struct report_path *path;
+	struct report_finding *row;
+
+	if (!has_straggler) {
+		row = add(findings, draft, "uneven-barrier", "barrier", share,
+			  "threads wait for each other at %s", name);
+	} else {
+		path = path_of_thread(findings, lock->ender);
+		where = path ? place(findings, path->frames, path->frame_count) : NULL;
+		row = add(findings, draft, "barrier-straggler", "barrier", share,
+			  "at %s all wait for thread %s, which comes last", name, lock->ender);
+		say(findings, row, "%.0f %% of the waiting ended when thread %s came",
+		    100 * lock->ender_share, lock->ender);
+		if (where)
+			say(findings, row, "meanwhile it was mostly in %s", where);
+	}
+	if (row)
+		row->wait_rank = wait_rank_of(findings, "barrier", NULL);
+	say(findings, row, "%llu waits of %s in the mean and %s at most",
+	    (unsigned long long)lock->waits, duration(findings, lock->wait_ns / lock->waits),
+	    duration(findings, lock->max_ns));
+}
+
+/* Woken in vain: a herd that is called for what one of them can have. */
+static void add_vain(struct findings *findings, struct draft *draft, const struct report_lock *lock)
+{
+	struct report_finding *row;
+
+	if (is_held(lock) || is_kind(lock, "join") || lock->vain_count < 20 ||
+	    lock->vain_count * 3 < lock->waits)
+		return;
+	row = add(findings, draft, lock->queue_max >= 3 ? "thundering-herd" : "false-wake-ups",
+		  "condition", share_of(lock->wait_ns - lock->idle_ns,
+					findings->report.balance.thread_ns),
+		  "%llu of %llu wake-ups from %s were in vain: the thread waited again at once",
+		  (unsigned long long)lock->vain_count, (unsigned long long)lock->waits,
+		  lock_title(findings, lock));
+	say(findings, row, "up to %llu threads wait there at once",
+	    (unsigned long long)lock->queue_max);
+}
+
+static void add_locks(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->lock_count; i++) {
+		const struct report_lock *lock = &report->locks[i];
+		double share = share_of(lock->wait_ns - lock->idle_ns, report->balance.thread_ns);
+
+		add_vain(findings, draft, lock);
+		if (share < share_min || !lock->waits)
+			continue;
+		if (is_held(lock))
+			add_held(findings, draft, lock, share);
+		else if (is_kind(lock, "barrier"))
+			add_barrier(findings, draft, lock, share);
+	}
+}
+
+/* What threads wait for that is no lock: one finding a cause and place. */
+static const char *wait_title(struct findings *findings, const struct report_wait *wait)
+{
+	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
+	const char *where = place(findings, wait->frames, wait->frame_count);
+	const char *by = waker && waker->frame_count
+				 ? place(findings, waker->frames, waker->frame_count) : NULL;
+	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
+	const char *what = wait->object ? arena_printf(findings->arena, " %s", wait->object) : "";
+
+	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
+		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
+				    in, by ? ", signalled in " : "", by ? by : "");
+	if (!strcmp(wait->cause, "join"))
+		return arena_printf(findings->arena, "threads wait%s for others to end", in);
+	if (!strcmp(wait->cause, "page-fault"))
+		return arena_printf(findings->arena, "threads wait%s for pages to be read", in);
+	if (!strcmp(wait->cause, "kernel-lock"))
+		return arena_printf(findings->arena, "threads wait%s for locks of the kernel", in);
+	if (!strcmp(wait->cause, "child"))
+		return arena_printf(findings->arena, "threads wait%s for child processes", in);
+	if (!strcmp(wait->cause, "sleep"))
+		return arena_printf(findings->arena, "threads sleep%s", in);
+	return arena_printf(findings->arena, "threads wait for %s%s%s",
+			    strcmp(wait->cause, "poll") ? wait->cause : "descriptors", what, in);
+}
+
+static void add_waits(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->wait_count; i++) {
+		const struct report_wait *wait = &report->waits[i];
+		double share = share_of(wait->lost_ns - wait->idle_ns, report->balance.thread_ns);
+		struct report_finding *row;
+
+		if (share < share_min)
+			break;
+		if (!strcmp(wait->cause, "lock") || !strcmp(wait->cause, "barrier"))
+			continue;	/* by lock */
+		row = add(findings, draft, "wait", wait->cause, share, "%s",
+			  wait_title(findings, wait));
+		if (row)
+			row->wait_rank = i + 1;
+		say(findings, row, "%llu waits of %s in the mean and %s at most",
+		    (unsigned long long)wait->count,
+		    duration(findings, wait->count ? wait->lost_ns / wait->count : 0),
+		    duration(findings, wait->max_ns));
+	}
+}
+
+/* One thread alone is active for long, and more are there. */
+static void add_serial(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	double alone_ns = report->parallelism_count > 1 ? report->parallelism_ns[1] : 0;
+	double share = share_of(alone_ns, report->target.wall_ns);
+	const struct report_path *path = report->path_count ? &report->paths[0] : NULL;
+	struct report_finding *row;
+	const char *where;
+
+	if (report->totals.alive_max < 3 || share < 0.3 || !path || path->cmetric_ns < 0.5 * alone_ns)
+		return;
+	where = place(findings, path->frames, path->frame_count);
+	row = add(findings, draft, "serial-phase", path->cause, share * (1 - 1.0 / report->totals.alive_max),
+		  "for %.0f %% of the wall time only one thread was active%s%s", 100 * share,
+		  where ? ", mostly in " : "", where ? where : "");
+	if (row)
+		row->path_rank = 1;
+	say(findings, row, "that path has %.0f %% of the wall time", 100 * path->wall_share);
+}
+
+/* One thread of a pool does most of its work. */
+static void add_hot(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->group_count; i++) {
+		const struct report_group *group = &report->groups[i];
+		const struct report_thread *top = group->threads;
+		struct report_finding *row;
+		double share;
+
+		if (group->thread_count < 3 || group->imbalance < 2 || top->thread_count != 1)
+			continue;
+		share = share_of(top->cmetric_ns, report->target.wall_ns);
+		if (share < 0.3 || top->cmetric_ns < 0.5 * group->cmetric_ns)
+			continue;
+		row = add(findings, draft, "hot-thread", "on-cpu",
+			  share * (1 - 1.0 / group->thread_count),
+			  "of %llu threads of one kind, %s does most of the work",
+			  (unsigned long long)group->thread_count,
+			  *top->name ? top->name : "one");
+		say(findings, row, "thread %u (%s) carries %.1f times the mean of %s", top->tid, top->name,
+		    group->imbalance, group->name);
+	}
+}
+
+/* More threads could run than there are CPUs for. */
+static void add_runqueue(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	double active_ns = report->balance.running_ns + report->balance.runqueue_ns;
+	double share = share_of(report->balance.runqueue_ns, report->balance.thread_ns);
+	struct report_finding *row;
+
+	if (share < 0.05 || report->balance.runqueue_ns < 0.25 * active_ns)
+		return;
+	row = add(findings, draft, "run-queue", "preempted", share,
+		  "threads that could run spend %.0f %% of that time waiting for a CPU",
+		  100 * share_of(report->balance.runqueue_ns, active_ns));
+	say(findings, row, "%.1f threads were active in the mean, %.1f of them on a CPU",
+	    report->totals.parallelism, share_of(report->balance.running_ns, report->target.wall_ns));
+}
+
+static int findings_by_share(const void *a, const void *b)
+{
+	const struct report_finding *x = a, *y = b;
+
+	if (x->share != y->share)
+		return x->share < y->share ? 1 : -1;
+	return strcmp(x->title, y->title);
+}
+
+void findings_add_patterns(struct findings *findings)
+{
+	struct draft *draft = xcalloc(1, sizeof(*draft));
+	struct report_finding *rows;
+
+	add_locks(findings, draft);
+	add_waits(findings, draft);
+	add_serial(findings, draft);
+	add_hot(findings, draft);
+	add_runqueue(findings, draft);
+	qsort(draft->rows, draft->count, sizeof(*draft->rows), findings_by_share);
+	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
+	for (size_t i = 0; i < draft->count; i++) {
+		size_t bytes = draft->rows[i].evidence_count * sizeof(const char *);
+
+		rows[i] = draft->rows[i];
+		rows[i].evidence = memcpy(arena_alloc(findings->arena, bytes + 1), rows[i].evidence,
+					  bytes);
+	}
+	findings->report.findings = rows;
+	findings->report.finding_count = draft->count;
+	free(draft);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits by call path: equal paths of different processes are one, and so are their wakers. Functions
+ * above a system call tell what kind of wait it is.
+ */
+#include "analysis/findings_waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/files.h"
+#include "analysis/wait_names.h"
+#include "session/syscalls.h"
+#include "base/table.h"
+
+struct merged_waker {
+	const struct wait_waker *waker;		/* stands for all */
+	double wait_ns, count, cmetric_ns;
+	size_t order;
+};
+
+struct merged_wait {
+	struct wait_meaning meaning;
+	double wait_ns, idle_ns, count, cmetric_ns;
+	uint64_t seen, max_ns, object;
+	const struct wait_path *heaviest;
+	struct table *wakers;
+	size_t order;
+	const struct report_frame *frames;
+	size_t frame_count;
+};
+
+static bool may_be_idle(enum wait_cause cause)
+{
+	switch (cause) {
+	case CAUSE_LOCK:
+	case CAUSE_BARRIER:
+	case CAUSE_FILE:
+	case CAUSE_PAGE_FAULT:
+	case CAUSE_KERNEL_LOCK:
+	case CAUSE_THROTTLED:
+		return false;
+	default:
+		return true;
+	}
+}
+
+double findings_idle_ns(enum wait_cause cause, double idle_ns)
+{
+	return may_be_idle(cause) ? idle_ns : 0;
+}
+
+size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
+			  const struct report_frame **frames, enum stack_end *end)
+{
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, name);
+
+	*frames = NULL;
+	if (!pid || !stack)
+		return 0;
+	if (end)
+		*end = stack->end < STACK_ENDS ? stack->end : STACK_UNREADABLE;
+	return findings_name_stack(findings, pid, time_ns, stack, frames);
+}
+
+struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path)
+{
+	const struct report_frame *frames;
+	size_t count = findings_name_path(findings, path->pid, path->first_ns, path->stack, &frames,
+					  NULL);
+
+	return wait_meaning_of(findings->wait_names, &path->facts, path->cause, frames, count);
+}
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+	return hash_u64(key ^ hash_u64(value));
+}
+
+static uint64_t hash_string(uint64_t key, const char *string)
+{
+	for (; *string; string++)
+		key = mix(key, (unsigned char)*string);
+	return key;
+}
+
+static uint64_t waker_key(struct findings *findings, const struct wait_waker *waker)
+{
+	uint64_t key = mix(1, waker->kind);
+
+	if (waker->thread)
+		return mix(key, findings_stack_key(findings, waker->pid, waker->first_ns,
+						   waker->stack));
+	return hash_string(key, waker->name);
+}
+
+static void merge_waker(struct findings *findings, struct table *wakers,
+			const struct wait_waker *waker)
+{
+	uint64_t key = waker_key(findings, waker);
+	struct merged_waker *merged = table_find(wakers, key);
+
+	if (!merged) {
+		merged = arena_alloc(findings->arena, sizeof(*merged));
+		merged->waker = waker;
+		merged->order = table_count(wakers);
+		table_put(wakers, key, merged);
+	}
+	merged->wait_ns += waker->wait_ns;
+	merged->count += waker->count;
+	merged->cmetric_ns += waker->cmetric_ns;
+}
+
+static void merge_path(struct findings *findings, struct merged_wait *merged,
+		       const struct wait_path *path)
+{
+	merged->wait_ns += path->wait_ns;
+	merged->idle_ns += findings_idle_ns(merged->meaning.cause, path->idle_ns);
+	merged->count += path->count;
+	merged->cmetric_ns += path->cmetric_ns;
+	merged->seen += path->seen;
+	if (path->max_ns > merged->max_ns)
+		merged->max_ns = path->max_ns;
+	if (!merged->heaviest)
+		merged->object = path->object;
+	else if (merged->object != path->object || merged->heaviest->pid != path->pid)
+		merged->object = 0;
+	if (!merged->heaviest || path->wait_ns > merged->heaviest->wait_ns)
+		merged->heaviest = path;
+	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
+		merge_waker(findings, merged->wakers, waker);
+}
+
+static struct table *merge_paths(struct findings *findings)
+{
+	struct table *by_key = table_new();
+	const struct wait_path *path;
+	struct merged_wait *merged;
+	size_t cursor = 0;
+
+	while ((path = waits_next_path(findings->input.waits, &cursor))) {
+		struct wait_meaning meaning = findings_meaning(findings, path);
+		uint64_t key = mix(meaning.cause, path->facts.syscall);
+
+		key = mix(key, findings_stack_key(findings, path->pid, path->first_ns, path->stack));
+		merged = table_find(by_key, key);
+		if (!merged) {
+			merged = arena_alloc(findings->arena, sizeof(*merged));
+			merged->meaning = meaning;
+			merged->wakers = table_new();
+			merged->order = table_count(by_key);
+			table_put(by_key, key, merged);
+		}
+		merge_path(findings, merged, path);
+	}
+	return by_key;
+}
+
+static int wakers_by_time(const void *a, const void *b)
+{
+	const struct report_waker *x = a, *y = b;
+
+	if (x->lost_ns != y->lost_ns)
+		return x->lost_ns < y->lost_ns ? 1 : -1;
+	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->context, y->context);
+}
+
+static int wakers_by_criticality(const void *a, const void *b)
+{
+	const struct report_waker *x = a, *y = b;
+
+	if (x->cmetric_ns != y->cmetric_ns)
+		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
+	return wakers_by_time(a, b);
+}
+
+static struct report_waker as_report_waker(struct findings *findings,
+					   const struct merged_waker *merged, double wait_ns)
+{
+	const struct wait_waker *waker = merged->waker;
+	struct report_waker out = {
+		.context = waker_kind_name(waker->kind),
+		.name = waker->thread ? waker->thread->name : waker->name[0] ? waker->name : NULL,
+		.share = wait_ns > 0 ? merged->wait_ns / wait_ns : 0,
+		.lost_ns = merged->wait_ns + 0.5,
+		.count = merged->count + 0.5,
+		.cmetric_ns = merged->cmetric_ns + 0.5,
+	};
+
+	if (out.name)
+		out.name = arena_strdup(findings->arena, out.name);
+	if (waker->thread)
+		out.frame_count = findings_name_path(findings, waker->pid, waker->first_ns,
+						     waker->stack, &out.frames, NULL);
+	return out;
+}
+
+/* Those of a table of struct merged_waker, which is freed. */
+static size_t put_wakers(struct findings *findings, struct table *wakers, bool by_criticality,
+			 const struct report_waker **out)
+{
+	struct report_waker *rows;
+	struct merged_waker *merged;
+	size_t cursor = 0, count = 0;
+	double wait_ns = 0;
+
+	rows = arena_alloc(findings->arena, table_count(wakers) * sizeof(*rows));
+	while ((merged = table_next(wakers, &cursor)))
+		wait_ns += merged->wait_ns;
+	for (cursor = 0; (merged = table_next(wakers, &cursor));)
+		rows[count++] = as_report_waker(findings, merged, wait_ns);
+	qsort(rows, count, sizeof(*rows), by_criticality ? wakers_by_criticality : wakers_by_time);
+	table_free(wakers);
+	*out = rows;
+	return count;
+}
+
+size_t findings_put_unlockers(struct findings *findings, const struct wait_waker *list,
+			      const struct report_waker **out)
+{
+	struct table *wakers = table_new();
+
+	for (; list; list = list->next)
+		if (list->thread)
+			merge_waker(findings, wakers, list);
+	return put_wakers(findings, wakers, true, out);
+}
+
+/* A file's path, or the two ends of a socket. */
+const char *findings_file_name(struct findings *findings, const struct file_info *file)
+{
+	if (!file)
+		return NULL;
+	if (file->kind != FILE_SOCKET || (!*file->local && !*file->peer))
+		return file->path;
+	return *file->peer ? arena_printf(findings->arena, "%s to %s", file->local, file->peer)
+			   : file->local;
+}
+
+static const char *object_name(struct findings *findings, const struct merged_wait *merged)
+{
+	const struct wait_path *path = merged->heaviest;
+
+	if (!merged->object)
+		return NULL;
+	if (wait_has_file(&path->facts))
+		return findings_file_name(findings,
+					  files_find(findings->input.files, merged->object));
+	if (wait_has_futex(&path->facts))
+		return findings_lock_name(findings, path->pid, path->first_ns, merged->object);
+	return NULL;
+}
+
+const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall)
+{
+	const char *name = syscall_name(syscall);
+
+	if (cause != CAUSE_OTHER)
+		return wait_cause_name(cause);
+	return arena_printf(findings->arena, "other(%s)", name ? name : "no system call");
+}
+
+static struct report_wait as_report_wait(struct findings *findings, struct merged_wait *merged)
+{
+	const struct wait_path *path = merged->heaviest;
+	struct report_wait out = {
+		.cause = findings_cause_text(findings, merged->meaning.cause, path->facts.syscall),
+		.group = wait_cause_group(merged->meaning.cause),
+		.object = object_name(findings, merged),
+		.lost_ns = merged->wait_ns + 0.5,
+		.idle_ns = merged->idle_ns > 0 ? merged->idle_ns + 0.5 : 0,
+		.count = merged->count + 0.5,
+		.max_ns = merged->max_ns,
+		.cmetric_ns = merged->cmetric_ns + 0.5,
+		.is_estimated = merged->count > merged->seen + 0.5,
+	};
+
+	if (out.idle_ns > out.lost_ns)
+		out.idle_ns = out.lost_ns;
+	out.frame_count = findings_name_path(findings, path->pid, path->first_ns, path->stack,
+					     &out.frames, &out.stack_end);
+	out.waker_count = put_wakers(findings, merged->wakers, false, &out.wakers);
+	return out;
+}
+
+static int waits_by_loss(const void *a, const void *b)
+{
+	const struct report_wait *x = a, *y = b;
+	uint64_t x_ns = x->lost_ns - x->idle_ns, y_ns = y->lost_ns - y->idle_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	if (x->lost_ns != y->lost_ns)
+		return x->lost_ns < y->lost_ns ? 1 : -1;
+	return strcmp(x->cause, y->cause);
+}
+
+static void add_waits(struct findings *findings)
+{
+	struct table *by_key = merge_paths(findings);
+	struct merged_wait *merged;
+	struct report_wait *rows;
+	size_t cursor = 0, count = 0;
+
+	rows = arena_alloc(findings->arena, table_count(by_key) * sizeof(*rows));
+	while ((merged = table_next(by_key, &cursor)))
+		rows[count++] = as_report_wait(findings, merged);
+	qsort(rows, count, sizeof(*rows), waits_by_loss);
+	findings->report.waits = rows;
+	findings->report.wait_count = count;
+	table_free(by_key);
+}
+
+/* Each wait's stacks and its wakers', looked up together. */
+static void request_names(struct findings *findings)
+{
+	const struct ev_stack_frames *stack;
+	const struct wait_path *path;
+	size_t cursor = 0;
+
+	while ((path = waits_next_path(findings->input.waits, &cursor))) {
+		stack = path->pid ? stacks_find(findings->input.stacks, path->stack) : NULL;
+		if (stack)
+			findings_request_stack(findings, path->pid, path->first_ns, stack);
+		for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next) {
+			stack = waker->pid ? stacks_find(findings->input.stacks, waker->stack) : NULL;
+			if (stack)
+				findings_request_stack(findings, waker->pid, waker->first_ns, stack);
+		}
+	}
+	findings_prepare(findings);
+}
+
+void findings_add_waits(struct findings *findings)
+{
+	request_names(findings);
+	add_waits(findings);
+	findings_add_locks(findings);
+	findings_add_files(findings);
+	findings_add_balance(findings);
+	findings_add_patterns(findings);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that make findings of waits share. */
+#pragma once
+
+#include "analysis/findings_internal.h"
+#include "analysis/wait_names.h"
+#include "analysis/waits.h"
+
+struct file_info;
+
+/* Of a cause that may be idle; else 0. */
+double findings_idle_ns(enum wait_cause cause, double idle_ns);
+
+/* Names the frames of a stack; end may be NULL. Returns how many, 0 when there are none. */
+size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
+			  const struct report_frame **frames, enum stack_end *end);
+
+struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);
+
+/* The traced threads of a list of wakers, by criticality. Returns how many. */
+size_t findings_put_unlockers(struct findings *findings, const struct wait_waker *list,
+			      const struct report_waker **out);
+
+/* "lock", "other(pause)". */
+const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall);
+
+/* NULL when it is not known. */
+const char *findings_file_name(struct findings *findings, const struct file_info *file);
+
+/* findings_locks.c: the variable at an address; NULL when there is none. */
+const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			       uint64_t address);
+
+/* findings_locks.c, findings_files.c, findings_balance.c: fill in their part of the report. */
+void findings_add_locks(struct findings *findings);
+void findings_add_files(struct findings *findings);
+void findings_add_balance(struct findings *findings);
+
+/* findings_patterns.c: what stands out, when all the rest is there. */
+void findings_add_patterns(struct findings *findings);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why a thread waits: what its system call and the state of its CPU tell by themselves. What only
+ * the functions above the call can tell apart (one futex from another), findings do.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "events.h"
+
+struct file_info;
+
+/* DESIGN section 3. */
+enum wait_cause {
+	CAUSE_LOCK,
+	CAUSE_CONDITION,
+	CAUSE_BARRIER,
+	CAUSE_SEMAPHORE,
+	CAUSE_JOIN,
+	CAUSE_FILE,
+	CAUSE_SOCKET,
+	CAUSE_PIPE,
+	CAUSE_POLL,
+	CAUSE_CHILD,
+	CAUSE_SLEEP,
+	CAUSE_PAGE_FAULT,
+	CAUSE_KERNEL_LOCK,
+	CAUSE_THROTTLED,
+	CAUSE_STOPPED,
+	CAUSE_OTHER,
+	CAUSES,
+	/* Of a slice that ended without a wait. */
+	CAUSE_PREEMPTED = CAUSES,
+	CAUSE_EXIT,
+	SLICE_CAUSES,
+};
+
+/* What a blocked thread's registers said: fields of sched.SWITCH. */
+struct wait_facts {
+	uint64_t object;
+	uint32_t value;
+	uint32_t owners[3];
+	uint16_t syscall, operation;
+	uint8_t state, flags;
+};
+
+struct wait_facts wait_facts_of(const struct ev_sched_switch *e);
+
+/* file: what the object is, when it is one, or NULL. */
+enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_info *file);
+
+/* "page-fault". */
+const char *wait_cause_name(enum wait_cause cause);
+
+/* The seed's three classes: "SYNCHRONISATION", "IO", "UNKNOWN". */
+const char *wait_cause_group(enum wait_cause cause);
+
+/* Whether object is the address of a futex word. */
+bool wait_has_futex(const struct wait_facts *facts);
+
+/* Without the flags: FUTEX_WAIT, FUTEX_LOCK_PI and so on. */
+uint32_t wait_futex_command(const struct wait_facts *facts);
+
+/* Whether object names a file. */
+bool wait_has_file(const struct wait_facts *facts);

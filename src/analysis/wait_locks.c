@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Locks: futex words, System V semaphores, locked files. How long one is held is told by its
+ * contended sections: from when its holder got it, if it had to wait for it, or else from when
+ * the first one began to wait, to the wake-up.
+ */
+#include "analysis/waits_internal.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+
+enum { LOCKS_MAX = 65536, UNIT_BITS = 7 };
+
+struct wait_locks {
+	struct arena *arena;
+	struct table *by_hash;
+	struct wait_lock **locks;
+	size_t count, room;
+	struct wait_lock *others;
+};
+
+struct wait_locks *wait_locks_new(void)
+{
+	struct wait_locks *locks = xcalloc(1, sizeof(*locks));
+
+	locks->arena = arena_new();
+	locks->by_hash = table_new();
+	return locks;
+}
+
+void wait_locks_free(struct wait_locks *locks)
+{
+	if (!locks)
+		return;
+	for (size_t i = 0; i < locks->count; i++)
+		free(locks->locks[i]->lengths);
+	free(locks->locks);
+	table_free(locks->by_hash);
+	arena_free(locks->arena);
+	free(locks);
+}
+
+static struct wait_lock *add(struct wait_locks *locks, const struct open_wait *wait)
+{
+	struct wait_lock *lock = arena_alloc(locks->arena, sizeof(*lock));
+
+	if (locks->count == locks->room) {
+		locks->room = locks->room ? locks->room * 2 : 64;
+		locks->locks = xrealloc(locks->locks, locks->room, sizeof(*locks->locks));
+	}
+	lock->first_ns = wait->begin_ns;
+	lock->facts = wait->facts;
+	lock->cause = wait->cause;
+	locks->locks[locks->count++] = lock;
+	return lock;
+}
+
+static bool is_same(const struct wait_lock *lock, const struct thread *thread,
+		    const struct open_wait *wait)
+{
+	return lock->object == wait->facts.object && lock->pid == thread->pid &&
+	       lock->exec_count == thread->exec_count && lock->cause == wait->cause;
+}
+
+static struct wait_lock *get(struct wait_locks *locks, const struct thread *thread,
+			     const struct open_wait *wait)
+{
+	uint64_t space = (uint64_t)thread->exec_count << 32 | thread->pid;
+	uint64_t hash = hash_u64(wait->facts.object ^ hash_u64(space ^ wait->cause));
+	struct wait_lock *first = table_find(locks->by_hash, hash), *lock;
+
+	for (lock = first; lock; lock = lock->next)
+		if (is_same(lock, thread, wait))
+			return lock;
+	if (locks->others || locks->count >= LOCKS_MAX) {
+		if (!locks->others)
+			locks->others = add(locks, wait);
+		return locks->others;
+	}
+	lock = add(locks, wait);
+	lock->object = wait->facts.object;
+	lock->pid = thread->pid;
+	lock->exec_count = thread->exec_count;
+	lock->next = first;
+	table_put(locks->by_hash, hash, lock);
+	return lock;
+}
+
+/*
+ * The thread that holds it, as the word itself or glibc's pthread_mutex_t tells, in which the owner
+ * comes 8 bytes behind the futex.
+ */
+static uint32_t holder_of(const struct open_wait *wait)
+{
+	if (wait->cause != CAUSE_LOCK || !wait_has_futex(&wait->facts))
+		return 0;
+	switch (wait_futex_command(&wait->facts)) {
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return wait->facts.value & FUTEX_TID_MASK;
+	case FUTEX_WAIT:
+		return wait->facts.owners[0];
+	}
+	return 0;
+}
+
+/* The one that more than half of the votes are for, if there is one (Boyer and Moore, 1981). */
+static void vote(struct wait_lock *lock, uint32_t holder)
+{
+	if (!holder)
+		return;
+	if (lock->holder == holder) {
+		lock->holder_votes++;
+	} else if (lock->holder_votes) {
+		lock->holder_votes--;
+	} else {
+		lock->holder = holder;
+		lock->holder_votes = 1;
+	}
+}
+
+void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
+		      const struct open_wait *wait, bool is_vain)
+{
+	struct wait_lock *lock = get(locks, thread, wait);
+
+	lock->vain_count += is_vain;
+	vote(lock, holder_of(wait));
+	if (!lock->busy_since_ns)
+		lock->busy_since_ns = wait->begin_ns;
+	if (++lock->waiting > lock->queue_max)
+		lock->queue_max = lock->waiting;
+}
+
+/* Steps of a quarter of a power of two, from 128 ns on. */
+static size_t length_index(uint64_t wait_ns)
+{
+	uint64_t units = wait_ns >> UNIT_BITS;
+	size_t power, index;
+
+	if (units < LENGTH_PARTS)
+		return units;
+	power = 63 - __builtin_clzll(units);
+	index = (power - 1) * LENGTH_PARTS + (units >> (power - 2) & (LENGTH_PARTS - 1));
+	return index < LENGTHS ? index : LENGTHS - 1;
+}
+
+/* The end of a step. */
+static uint64_t length_limit_ns(size_t index)
+{
+	size_t power = index / LENGTH_PARTS + 1;
+
+	if (index < LENGTH_PARTS)
+		return (index + 1) << UNIT_BITS;
+	return (uint64_t)(LENGTH_PARTS + index % LENGTH_PARTS + 1) << (power - 2 + UNIT_BITS);
+}
+
+static void add_length(struct wait_lock *lock, uint64_t wait_ns)
+{
+	if (lock->sum.count == 1)
+		return;
+	if (!lock->lengths) {
+		lock->lengths = xcalloc(LENGTHS, sizeof(*lock->lengths));
+		lock->lengths[length_index(lock->first_wait_ns)]++;
+	}
+	lock->lengths[length_index(wait_ns)]++;
+}
+
+uint64_t wait_lock_quantile_ns(const struct wait_lock *lock, double part)
+{
+	uint64_t below = 0, count = 0, limit_ns;
+
+	if (!lock->lengths)
+		return lock->sum.max_ns;
+	for (size_t i = 0; i < LENGTHS; i++)
+		count += lock->lengths[i];
+	for (size_t i = 0; i < LENGTHS; i++) {
+		below += lock->lengths[i];
+		limit_ns = length_limit_ns(i);
+		if (below >= part * count)
+			return limit_ns < lock->sum.max_ns ? limit_ns : lock->sum.max_ns;
+	}
+	return lock->sum.max_ns;
+}
+
+/* The thread that takes the place of another one inherits its figures (Metwally et al., ICDT 2005). */
+static void add_ender(struct wait_lock *lock, uint32_t thread, uint64_t wait_ns)
+{
+	struct wait_ender *least = &lock->enders[0];
+
+	for (size_t i = 0; i < WAIT_ENDERS; i++) {
+		struct wait_ender *ender = &lock->enders[i];
+
+		if (ender->thread == thread) {
+			least = ender;
+			break;
+		}
+		if (ender->wait_ns < least->wait_ns)
+			least = ender;
+	}
+	least->thread = thread;
+	least->wait_ns += wait_ns;
+	least->count++;
+}
+
+/* By the end of a wait for it a lock changes hands. */
+static void add_hold(struct wait_lock *lock, uint64_t now_ns)
+{
+	if (lock->busy_since_ns && now_ns > lock->busy_since_ns) {
+		lock->hold_ns += now_ns - lock->busy_since_ns;
+		lock->holds++;
+	}
+	lock->busy_since_ns = lock->waiting ? now_ns : 0;
+}
+
+void wait_locks_end(struct wait_locks *locks, const struct thread *thread,
+		    const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+		    struct wait_path *path, const struct wait_end *end)
+{
+	struct wait_lock *lock = get(locks, thread, wait);
+
+	if (lock->waiting)
+		lock->waiting--;
+	if (!lock->sum.count)
+		lock->first_wait_ns = wait_ns;
+	wait_sum_add(&lock->sum, wait_ns, idle_ns);
+	lock->cmetric_ns += wait->slice_cmetric_ns;
+	add_length(lock, wait_ns);
+	if (path && (!lock->heaviest || path->wait_ns > lock->heaviest->wait_ns))
+		lock->heaviest = path;
+	if (end->kind == WAKER_THREAD || end->kind == WAKER_EXIT || end->kind == WAKER_PROCESS)
+		add_hold(lock, end->now_ns);
+	if (end->waker)
+		add_ender(lock, end->waker->thread->number, wait_ns);
+	wait_wakers_add(locks->arena, &lock->unlockers, end, wait_ns);
+}
+
+const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor)
+{
+	return *cursor < locks->count ? locks->locks[(*cursor)++] : NULL;
+}

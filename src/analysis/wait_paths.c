@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/waits_internal.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+
+enum { PATHS_MAX = 65536 };
+
+struct wait_paths {
+	struct arena *arena;
+	struct table *by_hash;
+	struct wait_path **paths;
+	size_t count, room;
+	struct wait_path *others;	/* NULL until it is needed */
+};
+
+struct wait_paths *wait_paths_new(void)
+{
+	struct wait_paths *paths = xcalloc(1, sizeof(*paths));
+
+	paths->arena = arena_new();
+	paths->by_hash = table_new();
+	return paths;
+}
+
+void wait_paths_free(struct wait_paths *paths)
+{
+	if (!paths)
+		return;
+	free(paths->paths);
+	table_free(paths->by_hash);
+	arena_free(paths->arena);
+	free(paths);
+}
+
+static struct wait_path *add(struct wait_paths *paths, const struct open_wait *wait)
+{
+	struct wait_path *path = arena_alloc(paths->arena, sizeof(*path));
+
+	if (paths->count == paths->room) {
+		paths->room = paths->room ? paths->room * 2 : 64;
+		paths->paths = xrealloc(paths->paths, paths->room, sizeof(*paths->paths));
+	}
+	path->first_ns = wait->begin_ns;
+	path->facts = wait->facts;
+	path->cause = wait->cause;
+	path->object = wait->facts.object;
+	paths->paths[paths->count++] = path;
+	return path;
+}
+
+static bool is_same(const struct wait_path *path, const struct thread *thread, uint64_t stack,
+		    const struct open_wait *wait)
+{
+	return path->stack == stack && path->pid == thread->pid &&
+	       path->exec_count == thread->exec_count && path->cause == wait->cause &&
+	       path->facts.syscall == wait->facts.syscall;
+}
+
+struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread,
+				 uint64_t stack, const struct open_wait *wait)
+{
+	uint64_t space = (uint64_t)thread->exec_count << 32 | thread->pid;
+	uint64_t call = (uint64_t)wait->facts.syscall << 8 | wait->cause;
+	uint64_t hash = hash_u64(stack ^ hash_u64(space ^ hash_u64(call)));
+	struct wait_path *first = table_find(paths->by_hash, hash), *path;
+
+	for (path = first; path; path = path->next)
+		if (is_same(path, thread, stack, wait))
+			return path;
+	if (paths->others || paths->count >= PATHS_MAX) {
+		if (!paths->others)
+			paths->others = add(paths, wait);
+		return paths->others;
+	}
+	path = add(paths, wait);
+	path->stack = stack;
+	path->pid = thread->pid;
+	path->exec_count = thread->exec_count;
+	path->next = first;
+	table_put(paths->by_hash, hash, path);
+	return path;
+}
+
+void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
+		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end)
+{
+	path->wait_ns += wait_ns * weight;
+	path->idle_ns += idle_ns * weight;
+	path->count += weight;
+	path->cmetric_ns += wait->slice_cmetric_ns * weight;
+	path->seen++;
+	if (wait_ns > path->max_ns)
+		path->max_ns = wait_ns;
+	if (path->object != wait->facts.object)
+		path->object = 0;
+	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
+}
+
+const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *cursor)
+{
+	return *cursor < paths->count ? paths->paths[(*cursor)++] : NULL;
+}

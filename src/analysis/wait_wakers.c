@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The wakers of a call path or of a lock: a list with those that wake most often in front, for they
+ * are looked up each time.
+ */
+#include "analysis/waits_internal.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { WAKERS_MAX = 64 };	/* of one list; what is beyond goes to the last one */
+
+static bool is_same(const struct wait_waker *waker, const struct wait_end *end)
+{
+	const struct thread *thread = end->waker ? end->waker->thread : NULL;
+
+	if (waker->kind != end->kind || waker->stack != end->stack)
+		return false;
+	if (!thread)
+		return !waker->thread && !strcmp(waker->name, end->name ? end->name : "");
+	return waker->thread && waker->pid == thread->pid && waker->exec_count == thread->exec_count;
+}
+
+static struct wait_waker *make(struct arena *arena, const struct wait_end *end)
+{
+	struct thread *thread = end->waker ? end->waker->thread : NULL;
+	struct wait_waker *waker = arena_alloc(arena, sizeof(*waker));
+
+	waker->kind = end->kind;
+	waker->thread = thread;
+	if (thread) {
+		thread->is_kept = true;
+		waker->pid = thread->pid;
+		waker->exec_count = thread->exec_count;
+	} else if (end->name) {
+		memcpy(waker->name, end->name, strnlen(end->name, sizeof(waker->name) - 1));
+	}
+	waker->first_ns = end->now_ns;
+	waker->stack = end->stack;
+	return waker;
+}
+
+/* The one that end belongs to, taken out of the list, or a new one. */
+static struct wait_waker *take(struct arena *arena, struct wait_waker **list,
+			       const struct wait_end *end)
+{
+	struct wait_waker **place = list, *waker;
+	size_t count = 0;
+
+	for (; *place; place = &(*place)->next) {
+		if (is_same(*place, end) || (++count == WAKERS_MAX && !(*place)->next))
+			break;
+	}
+	waker = *place;
+	if (!waker)
+		return make(arena, end);
+	*place = waker->next;
+	return waker;
+}
+
+void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct wait_end *end,
+		     uint64_t wait_ns)
+{
+	struct wait_waker *waker;
+
+	if (!end->weight)
+		return;
+	waker = take(arena, list, end);
+	waker->next = *list;
+	*list = waker;
+	waker->wait_ns += wait_ns * end->weight;
+	waker->count += end->weight;
+	waker->cmetric_ns += end->cmetric_ns * end->weight;
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A wait is idle as far as nothing that it waited for was being done: doc/metrics.md has the rule.
+ * What only a name tells (a lock from a condition) is not known yet; findings have the last word.
+ */
+#include "analysis/waits_internal.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "analysis/files.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "values.h"
+
+enum { FILES_MAX = 65536, OTHERS_MAX = 65536 };
+
+struct waits {
+	const struct files *files;
+	struct arena *arena;
+	struct wait_paths *paths;
+	struct wait_locks *locks;
+	struct wait_sum by_cause[CAUSES];
+	struct table *by_file;
+	struct wait_file *other_files;	/* NULL until it is needed */
+	struct table *others;		/* names of threads that are not traced, by tid */
+	uint64_t odd;
+};
+
+static void on_other(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_other *e = (const struct ev_thread_other *)header;
+	struct waits *waits = data;
+	char *name = table_find(waits->others, e->tid);
+
+	if (!name) {
+		if (table_count(waits->others) >= OTHERS_MAX)
+			return;
+		name = arena_alloc(waits->arena, sizeof(e->name));
+		table_put(waits->others, e->tid, name);
+	}
+	memcpy(name, e->name, sizeof(e->name));
+	name[sizeof(e->name) - 1] = '\0';
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_THREAD_OTHER, on_other },
+	{ 0, NULL },
+};
+
+struct waits *waits_new(struct session *session, const struct files *files)
+{
+	struct waits *waits = xcalloc(1, sizeof(*waits));
+
+	waits->files = files;
+	waits->arena = arena_new();
+	waits->paths = wait_paths_new();
+	waits->locks = wait_locks_new();
+	waits->by_file = table_new();
+	waits->others = table_new();
+	session_subscribe(session, handlers, waits);
+	return waits;
+}
+
+void waits_free(struct waits *waits)
+{
+	if (!waits)
+		return;
+	wait_paths_free(waits->paths);
+	wait_locks_free(waits->locks);
+	table_free(waits->by_file);
+	table_free(waits->others);
+	arena_free(waits->arena);
+	free(waits);
+}
+
+const char *waker_kind_name(enum waker_kind kind)
+{
+	static const char *const names[WAKER_KINDS] = {
+		"thread", "exit", "process", "kernel", "timer", "disk",
+		"network", "interrupt", "signal", "none", "lost",
+	};
+
+	return names[kind];
+}
+
+void wait_sum_add(struct wait_sum *sum, uint64_t wait_ns, uint64_t idle_ns)
+{
+	sum->wait_ns += wait_ns;
+	sum->idle_ns += idle_ns;
+	sum->count++;
+	if (wait_ns > sum->max_ns)
+		sum->max_ns = wait_ns;
+}
+
+static const struct file_info *file_of(const struct waits *waits, const struct wait_facts *facts)
+{
+	return wait_has_file(facts) ? files_find(waits->files, facts->object) : NULL;
+}
+
+enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_facts *facts)
+{
+	return wait_cause_of(facts, file_of(waits, facts));
+}
+
+static bool is_lock(const struct open_wait *wait)
+{
+	if (wait_has_futex(&wait->facts))
+		return true;
+	return wait->cause == CAUSE_LOCK || wait->cause == CAUSE_SEMAPHORE;
+}
+
+/*
+ * Whether the thread waits again for what it was just woken from, having done next to nothing: it
+ * found that it was not its turn. A condition of glibc's has two words, used by turns.
+ */
+static bool is_in_vain(const struct wait_party *party, const struct wait_facts *facts)
+{
+	enum { NEXT_TO_NOTHING_NS = 20000, WORDS_APART = 4 };
+	const struct open_wait *wait = party->wait;
+
+	return wait->was_woken && wait_has_futex(facts) && wait->facts.syscall == facts->syscall &&
+	       facts->object + WORDS_APART - wait->facts.object <= 2 * WORDS_APART &&
+	       party->running_ns - wait->running_ns <= NEXT_TO_NOTHING_NS;
+}
+
+void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns, uint64_t share_ns,
+		 uint64_t slice_cmetric_ns, const struct ev_sched_switch *e)
+{
+	struct open_wait *wait = party->wait;
+	struct wait_facts facts = wait_facts_of(e);
+	bool is_vain = is_in_vain(party, &facts);
+
+	wait->is_open = true;
+	wait->begin_ns = now_ns;
+	wait->begin_share_ns = share_ns;
+	wait->facts = facts;
+	wait->cause = waits_cause_of(waits, &wait->facts);
+	wait->has_stack = e->flags & SWITCH_HAS_STACK;
+	wait->stack = e->stack;
+	wait->keep = e->keep;
+	wait->slice_cmetric_ns = slice_cmetric_ns;
+	if (is_lock(wait))
+		wait_locks_begin(waits->locks, party->thread, wait, is_vain);
+}
+
+static bool is_sending(uint16_t syscall)
+{
+	switch (syscall) {
+	case SYS_write:
+	case SYS_writev:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_sendfile:
+	case SYS_splice:
+	case SYS_connect:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_shutdown:
+	case SYS_close:
+		return true;
+	}
+	return false;
+}
+
+static bool is_signalling(uint16_t syscall)
+{
+	switch (syscall) {
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+	case SYS_rt_sigqueueinfo:
+	case SYS_rt_tgsigqueueinfo:
+	case SYS_pidfd_send_signal:
+		return true;
+	}
+	return false;
+}
+
+static enum waker_kind task_kind(const struct ev_sched_wake *e)
+{
+	if (is_signalling(e->syscall))
+		return WAKER_SIGNAL;
+	if (!e->waker)
+		return WAKER_PROCESS;
+	return e->syscall == SYS_exit || e->syscall == SYS_exit_group ? WAKER_EXIT : WAKER_THREAD;
+}
+
+/*
+ * What an interrupt means follows from what was waited for. What is sent to this machine itself is
+ * received in an interrupt of the sender's.
+ */
+static enum waker_kind interrupt_kind(const struct open_wait *wait, const struct ev_sched_wake *e,
+				      const struct file_info *file, bool is_soft)
+{
+	switch (wait->cause) {
+	case CAUSE_FILE:
+	case CAUSE_PAGE_FAULT:
+	case CAUSE_KERNEL_LOCK:
+		return WAKER_DISK;
+	case CAUSE_SOCKET:
+	case CAUSE_POLL:
+		if (!is_soft)
+			return WAKER_TIMER;
+		if (e->tid && is_sending(e->syscall) && (!file || file->is_loopback ||
+							 file->kind != FILE_SOCKET))
+			return task_kind(e);
+		return WAKER_NETWORK;
+	case CAUSE_PIPE:
+	case CAUSE_CHILD:
+	case CAUSE_STOPPED:
+		return WAKER_INTERRUPT;
+	default:
+		return WAKER_TIMER;
+	}
+}
+
+static enum waker_kind kind_of(const struct open_wait *wait, const struct ev_sched_wake *e,
+			       const struct file_info *file, const char *name)
+{
+	switch (e->context) {
+	case WAKE_HARDIRQ:
+		return interrupt_kind(wait, e, file, false);
+	case WAKE_SOFTIRQ:
+		return interrupt_kind(wait, e, file, true);
+	case WAKE_KERNEL_THREAD:
+		/* Where interrupts are threads (PREEMPT_RT). */
+		if (name && (!strncmp(name, "irq/", 4) || !strncmp(name, "ksoftirqd/", 10)))
+			return interrupt_kind(wait, e, file, true);
+		return WAKER_KERNEL;
+	}
+	return task_kind(e);
+}
+
+static bool is_traced_kind(enum waker_kind kind)
+{
+	return kind == WAKER_THREAD || kind == WAKER_EXIT || kind == WAKER_SIGNAL;
+}
+
+/* Who ended it, all but the weight. */
+static struct wait_end end_of(struct waits *waits, const struct open_wait *wait, uint64_t now_ns,
+			      const struct ev_sched_wake *e, const struct wait_party *waker,
+			      bool is_over)
+{
+	struct wait_end end = { .kind = is_over ? WAKER_NONE : WAKER_LOST, .now_ns = now_ns };
+	const char *name;
+
+	if (!e)
+		return end;
+	name = e->tid && !e->waker ? table_find(waits->others, e->tid) : NULL;
+	end.kind = kind_of(wait, e, file_of(waits, &wait->facts), name);
+	if (is_traced_kind(end.kind) && waker) {
+		end.waker = waker;
+		end.stack = e->flags & WAKE_HAS_STACK ? e->stack : 0;
+		end.cmetric_ns = waker->sum.cmetric_ns -
+				 history_at(waker->history, wait->begin_ns,
+					    wait->begin_share_ns).cmetric_ns;
+	} else if (end.kind == WAKER_PROCESS || end.kind == WAKER_KERNEL ||
+		   end.kind == WAKER_SIGNAL) {
+		end.name = name;
+	}
+	return end;
+}
+
+static double probability(uint32_t keep)
+{
+	return keep ? keep * 0x1p-32 : 1;
+}
+
+/*
+ * One coin decides about the stacks at both ends of a wait (bpf/sched.bpf.c): with the chance p1 when
+ * it begins and p2 when it ends. Sets the weight of the waker's; returns that of the wait's own, 0 when
+ * its stack was not kept, and which that is.
+ */
+static double weigh(const struct wait_party *party, const struct ev_sched_wake *e,
+		    struct wait_end *end, uint64_t *stack)
+{
+	const struct open_wait *wait = party->wait;
+	bool is_within = end->waker && end->waker->thread->pid == party->thread->pid;
+	double p1 = probability(wait->keep), p2 = end->waker ? probability(e->keep) : 1, p = 0;
+
+	if (wait->has_stack) {
+		p = is_within && p2 > p1 ? p2 : p1;
+		*stack = wait->stack;
+	} else if (e && e->flags & WAKE_HAS_WAIT_STACK) {
+		p = p2;
+		*stack = e->wait_stack;
+	}
+	if (!p)
+		return 0;
+	if (!end->waker)
+		end->weight = 1 / p;
+	else if (e->flags & WAKE_HAS_STACK)
+		end->weight = 1 / (is_within || p2 < p1 ? p2 : p1);
+	return 1 / p;
+}
+
+/* Whether what ends such a wait from outside is work that this program asked for. */
+static bool is_asked_for(const struct open_wait *wait, const struct wait_end *end,
+			 const struct file_info *file)
+{
+	switch (wait->cause) {
+	case CAUSE_FILE:
+	case CAUSE_PAGE_FAULT:
+	case CAUSE_KERNEL_LOCK:
+	case CAUSE_THROTTLED:
+		return true;
+	case CAUSE_SOCKET:
+		return file && !file->is_server && end->kind != WAKER_TIMER;
+	case CAUSE_CHILD:
+		return end->kind != WAKER_NONE;
+	default:
+		return false;
+	}
+}
+
+/* How much of the wait nothing was done that it waited for. */
+static uint64_t idle_part(struct waits *waits, const struct open_wait *wait, uint64_t wait_ns,
+			  const struct wait_end *end)
+{
+	uint64_t busy_ns;
+
+	if (!end->waker)
+		return is_asked_for(wait, end, file_of(waits, &wait->facts)) ? 0 : wait_ns;
+	busy_ns = end->waker->sum.busy_ns - history_at(end->waker->history, wait->begin_ns,
+						       wait->begin_share_ns).busy_ns;
+	return busy_ns < wait_ns ? wait_ns - busy_ns : 0;
+}
+
+/*
+ * Whether the waker surely held what was waited for. glibc, Rust and others that follow U. Drepper's
+ * "Futexes are tricky" have 2 in the word of a mutex that somebody waits for.
+ */
+static bool is_held_by(const struct open_wait *wait, const struct wait_party *waker)
+{
+	enum { MUTEX_CONTENDED = 2 };
+
+	if (wait->cause != CAUSE_LOCK || !waker)
+		return false;
+	return !wait_has_futex(&wait->facts) ||
+	       wait_futex_command(&wait->facts) != FUTEX_WAIT ||
+	       wait->facts.value == MUTEX_CONTENDED;
+}
+
+/*
+ * While it held a lock that somebody waited for, the waker may have waited itself: that was not idle
+ * then, whatever it seemed.
+ */
+static void take_back_idle(struct waits *waits, const struct open_wait *wait, uint64_t now_ns,
+			   struct wait_party *waker)
+{
+	for (size_t i = 0; i < WAIT_RECENT; i++) {
+		struct recent_wait *recent = &waker->wait->recent[i];
+		uint64_t begin_ns = recent->begin_ns > wait->begin_ns ? recent->begin_ns
+								      : wait->begin_ns;
+		uint64_t end_ns = recent->end_ns < now_ns ? recent->end_ns : now_ns;
+		uint64_t back_ns;
+
+		if (!recent->idle_ns || end_ns <= begin_ns)
+			continue;
+		back_ns = end_ns - begin_ns < recent->idle_ns ? end_ns - begin_ns : recent->idle_ns;
+		recent->idle_ns -= back_ns;
+		waits->by_cause[recent->cause].idle_ns -= back_ns;
+		waker->wait->real_ns += back_ns;
+		if (recent->path)
+			recent->path->idle_ns -= back_ns * recent->weight;
+	}
+}
+
+static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns,
+		     struct wait_path *path, double weight)
+{
+	if (!idle_ns)
+		return;
+	wait->recent[wait->recent_next++ % WAIT_RECENT] = (struct recent_wait){
+		wait->begin_ns, now_ns, idle_ns, path, wait->cause, weight,
+	};
+}
+
+static struct wait_file *get_file(struct waits *waits, const struct open_wait *wait)
+{
+	struct wait_file *file = table_find(waits->by_file, wait->facts.object);
+
+	if (file)
+		return file;
+	if (table_count(waits->by_file) >= FILES_MAX) {
+		if (!waits->other_files)
+			waits->other_files = arena_alloc(waits->arena, sizeof(*file));
+		return waits->other_files;
+	}
+	file = arena_alloc(waits->arena, sizeof(*file));
+	file->file = wait->facts.object;
+	file->cause = wait->cause;
+	table_put(waits->by_file, file->file, file);
+	return file;
+}
+
+static void add_file(struct waits *waits, const struct open_wait *wait, uint64_t wait_ns,
+		     uint64_t idle_ns)
+{
+	struct wait_file *file;
+
+	if (!wait_has_file(&wait->facts) || !wait->facts.object)
+		return;
+	file = get_file(waits, wait);
+	wait_sum_add(&file->sum, wait_ns, idle_ns);
+	file->cmetric_ns += wait->slice_cmetric_ns;
+}
+
+void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
+	       const struct ev_sched_wake *e, struct wait_party *waker, bool is_over)
+{
+	struct open_wait *wait = party->wait;
+	uint64_t wait_ns = now_ns - wait->begin_ns, idle_ns, stack = 0;
+	struct wait_path *path = NULL;
+	struct wait_end end;
+	double weight;
+
+	if (!wait->is_open)
+		return;
+	wait->is_open = false;
+	end = end_of(waits, wait, now_ns, e, waker, is_over);
+	waits->odd += end.kind == WAKER_LOST;
+	weight = weigh(party, e, &end, &stack);
+	idle_ns = idle_part(waits, wait, wait_ns, &end);
+	if (is_held_by(wait, end.waker)) {
+		idle_ns = 0;
+		take_back_idle(waits, wait, now_ns, waker);
+	}
+	wait_sum_add(&waits->by_cause[wait->cause], wait_ns, idle_ns);
+	if (weight) {
+		path = wait_paths_get(waits->paths, party->thread, stack, wait);
+		wait_path_add(waits->paths, path, wait, wait_ns, idle_ns, weight, &end);
+	}
+	if (is_lock(wait))
+		wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path, &end);
+	add_file(waits, wait, wait_ns, idle_ns);
+	remember(wait, now_ns, idle_ns, path, weight);
+	wait->running_ns = party->running_ns;
+	wait->was_woken = end.kind == WAKER_THREAD;
+	wait->real_ns += wait_ns - idle_ns;
+}
+
+struct wait_sum waits_by_cause(const struct waits *waits, enum wait_cause cause)
+{
+	return waits->by_cause[cause];
+}
+
+const struct wait_path *waits_next_path(const struct waits *waits, size_t *cursor)
+{
+	return wait_paths_next(waits->paths, cursor);
+}
+
+const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *cursor)
+{
+	return wait_locks_next(waits->locks, cursor);
+}
+
+const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor)
+{
+	return table_next(waits->by_file, cursor);
+}
+
+uint64_t waits_odd(const struct waits *waits)
+{
+	return waits->odd;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why threads wait, on what, and who ends it. criticality.c tells when a wait begins and ends; here
+ * waits add up by cause, by call path and its wakers, by futex and by file. Sums by cause, futex and
+ * file are exact; those by call path are estimated when stacks are thinned out (doc/metrics.md).
+ * Owns all it hands out; pointers stay valid until the next event or waits_free().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/history.h"
+#include "analysis/wait_cause.h"
+#include "session/session.h"
+#include "session/threads.h"
+
+struct files;
+struct waits;
+struct wait_path;
+
+enum { WAIT_RECENT = 4, WAIT_ENDERS = 4 };
+
+/* The wait that a thread is in, or was in last; part of what is kept of a thread. */
+struct open_wait {
+	bool is_open;
+	uint64_t begin_ns, begin_share_ns;
+	struct wait_facts facts;
+	enum wait_cause cause;
+	bool has_stack;
+	uint64_t stack;
+	uint32_t keep;			/* as in sched.SWITCH */
+	uint64_t slice_cmetric_ns;	/* of the critical slice before it; else 0 */
+	uint64_t real_ns;		/* of all its waits so far: for work in progress */
+	uint64_t running_ns;		/* of the thread, when the last wait ended */
+	bool was_woken;			/* from the last wait, by a thread */
+	/* Its last waits, as far as they were idle: somebody may turn out to have needed them. */
+	struct recent_wait {
+		uint64_t begin_ns, end_ns, idle_ns;
+		struct wait_path *path;
+		enum wait_cause cause;
+		double weight;
+	} recent[WAIT_RECENT];
+	size_t recent_next;
+};
+
+/* A thread as waits see it: who waits or who wakes. */
+struct wait_party {
+	struct thread *thread;
+	struct open_wait *wait;
+	const struct history *history;
+	struct history_sum sum;		/* at the moment */
+	uint64_t running_ns;
+};
+
+/* Who ended a wait. */
+enum waker_kind {
+	WAKER_THREAD,			/* a traced one */
+	WAKER_EXIT,			/* a traced one, by its end */
+	WAKER_PROCESS,			/* a thread that is not traced */
+	WAKER_KERNEL,			/* a thread of the kernel */
+	WAKER_TIMER,			/* what it waited for was time, or time was over */
+	WAKER_DISK,
+	WAKER_NETWORK,
+	WAKER_INTERRUPT,		/* another one */
+	WAKER_SIGNAL,
+	WAKER_NONE,			/* it had not ended with the trace */
+	WAKER_LOST,			/* the record was */
+	WAKER_KINDS,
+};
+
+/* "timer". */
+const char *waker_kind_name(enum waker_kind kind);
+
+struct waits *waits_new(struct session *session, const struct files *files);
+void waits_free(struct waits *waits);
+
+/* Why the slice ended that e ends. */
+enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_facts *facts);
+
+/* slice_cmetric_ns: of the slice that e ends when it was critical, else 0. */
+void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns, uint64_t share_ns,
+		 uint64_t slice_cmetric_ns, const struct ev_sched_switch *e);
+
+/*
+ * The wait of party ends. e: the wake-up, NULL when it was lost or (is_over) the trace ends; waker:
+ * whose, when it is traced, else NULL.
+ */
+void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
+	       const struct ev_sched_wake *e, struct wait_party *waker, bool is_over);
+
+struct wait_sum {
+	uint64_t wait_ns, idle_ns, count, max_ns;
+};
+
+/* Exact, by the cause that facts alone tell. */
+struct wait_sum waits_by_cause(const struct waits *waits, enum wait_cause cause);
+
+/* Waits of one call path of an address space in one kind of call. */
+struct wait_path {
+	uint32_t pid, exec_count;	/* with first_ns: the address space; pid 0: all others */
+	uint64_t first_ns;
+	uint64_t stack;			/* 0: could not be read */
+	struct wait_facts facts;	/* of the first */
+	enum wait_cause cause;
+	uint64_t object;		/* 0: several */
+	double wait_ns, idle_ns, count;	/* estimates */
+	double cmetric_ns;		/* of the critical slices that these waits ended */
+	uint64_t seen, max_ns;
+	struct wait_waker *wakers;
+	struct wait_path *next;		/* of the same hash */
+};
+
+struct wait_waker {
+	enum waker_kind kind;
+	const struct thread *thread;	/* the first one; NULL: not traced */
+	char name[16];			/* of one that is not traced */
+	uint32_t pid, exec_count;
+	uint64_t first_ns, stack;	/* 0: none, or it could not be read */
+	double wait_ns, count, cmetric_ns;
+	struct wait_waker *next;	/* of the same path or futex */
+};
+
+/* Walk with *cursor = 0; NULL ends. */
+const struct wait_path *waits_next_path(const struct waits *waits, size_t *cursor);
+
+/* Lengths by powers of two, each in four parts. */
+enum { LENGTH_PARTS = 4, LENGTHS = 40 * LENGTH_PARTS };
+
+/* A futex word, or another lock, of one address space. */
+struct wait_lock {
+	uint32_t pid, exec_count;
+	uint64_t first_ns, object;	/* 0: all that found no room */
+	struct wait_facts facts;	/* of the first */
+	enum wait_cause cause;
+	struct wait_sum sum;
+	uint64_t cmetric_ns;
+	uint32_t waiting, queue_max;
+	uint64_t busy_since_ns;		/* it has been held at least since then; 0: not known */
+	uint64_t hold_ns, holds;
+	uint32_t holder, holder_votes;	/* thread's id as its own namespace has it; 0: not known */
+	uint64_t first_wait_ns;
+	uint32_t *lengths;		/* [LENGTHS]; NULL: there was one wait */
+	struct wait_waker *unlockers;
+	/* Threads that ended waits, those that ended most; approximate when there are more. */
+	struct wait_ender {
+		uint32_t thread;	/* number; 0: none */
+		uint64_t wait_ns, count;
+	} enders[WAIT_ENDERS];
+	uint64_t vain_count;		/* waits that began right after one that ended: woken in vain */
+	struct wait_path *heaviest;	/* one call path that waited for it, to be named after */
+	struct wait_lock *next;		/* of the same hash */
+};
+
+const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *cursor);
+
+/* The length that a part of all waits does not exceed. */
+uint64_t wait_lock_quantile_ns(const struct wait_lock *lock, double part);
+
+struct wait_file {
+	uint64_t file;			/* 0: those that found no room */
+	enum wait_cause cause;
+	struct wait_sum sum;
+	uint64_t cmetric_ns;
+};
+
+const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor);
+
+/* Waits whose end or waker is not known, for want of a record. */
+uint64_t waits_odd(const struct waits *waits);

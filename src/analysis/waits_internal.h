@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that add up waits share. */
+#pragma once
+
+#include "analysis/waits.h"
+
+struct arena;
+
+/* Who ended a wait, as it is added to a path and to a lock. */
+struct wait_end {
+	enum waker_kind kind;
+	const struct wait_party *waker;	/* NULL: not traced */
+	const char *name;		/* of one that is not traced; NULL: nobody */
+	uint64_t stack, now_ns;
+	uint64_t cmetric_ns;		/* the criticality of the wake-up */
+	double weight;			/* waits that it stands for; 0: its stack was not kept */
+};
+
+/* wait_wakers.c: adds to the list of wakers. */
+void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct wait_end *end,
+		     uint64_t wait_ns);
+
+/* wait_paths.c */
+struct wait_paths;
+
+struct wait_paths *wait_paths_new(void);
+void wait_paths_free(struct wait_paths *paths);
+struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread,
+				 uint64_t stack, const struct open_wait *wait);
+/* weight: the waits that this one stands for. */
+void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
+		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end);
+const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *cursor);
+
+/* wait_locks.c */
+struct wait_locks;
+
+struct wait_locks *wait_locks_new(void);
+void wait_locks_free(struct wait_locks *locks);
+/* is_vain: the thread was woken from the same just before. */
+void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
+		      const struct open_wait *wait, bool is_vain);
+/* path: where it waited, or NULL. */
+void wait_locks_end(struct wait_locks *locks, const struct thread *thread,
+		    const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+		    struct wait_path *path, const struct wait_end *end);
+const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor);
+
+/* A wait is done, or left. */
+void wait_sum_add(struct wait_sum *sum, uint64_t wait_ns, uint64_t idle_ns);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files and sockets, by how long threads waited for them. */
+#include <string.h>
+
+#include "analysis/report.h"
+#include "view/page.h"
+#include "view/text_sections.h"
+#include "view/view.h"
+
+enum { ROWS_MAX = 8 };
+
+static const double share_min = 0.001;
+
+static void put_figures(struct page *page, uint64_t wait_ns, uint64_t max_ns, uint64_t count)
+{
+	page_pad_to(page, 2);
+	page_put_duration(page, wait_ns, 9);
+	page_put_duration(page, max_ns, 11);
+	page_put_count(page, count, 9);
+	page_put(page, "  ");
+}
+
+static void show_heading(struct page *page, const char *title)
+{
+	page_heading(page, title, "idle waits left out");
+	page_color(page, PAGE_DIM);
+	page_put(page, "     waited    longest    times");
+	page_end_line(page);
+}
+
+static bool is_shown(const struct page *page, const struct report *report, size_t row,
+		     uint64_t wait_ns)
+{
+	if (page->style->is_verbose)
+		return true;
+	return row < ROWS_MAX && wait_ns && wait_ns >= share_min * report->balance.thread_ns;
+}
+
+static void show_rest(struct page *page, size_t shown, size_t count)
+{
+	if (!shown || shown == count)
+		return;
+	page_color(page, PAGE_DIM);
+	page_pad_to(page, 4);
+	page_put_ellipsis(page);
+	page_printf(page, " %zu more", count - shown);
+	page_end_line(page);
+}
+
+static void show_files(struct page *page, const struct report *report)
+{
+	size_t i = 0;
+
+	for (; i < report->file_count; i++) {
+		const struct report_file *file = &report->files[i];
+
+		if (!is_shown(page, report, i, file->wait_ns - file->idle_ns))
+			break;
+		if (!i)
+			show_heading(page, "Files that threads waited for");
+		put_figures(page, file->wait_ns - file->idle_ns, file->max_ns, file->count);
+		page_put_name(page, file->path, page_room(page) - 10);
+		if (file->is_deleted)
+			page_put(page, " (deleted)");
+		page_end_line(page);
+	}
+	show_rest(page, i, report->file_count);
+}
+
+static void show_sockets(struct page *page, const struct report *report)
+{
+	size_t i = 0;
+
+	for (; i < report->socket_count; i++) {
+		const struct report_socket *socket = &report->sockets[i];
+
+		if (!is_shown(page, report, i, socket->wait_ns - socket->idle_ns))
+			break;
+		if (!i)
+			show_heading(page, "Sockets that threads waited for");
+		put_figures(page, socket->wait_ns - socket->idle_ns, socket->max_ns, socket->count);
+		page_put(page, socket->family);
+		page_put(page, " ");
+		page_put_name(page, *socket->local ? socket->local : "unnamed", page_room(page) / 2);
+		if (*socket->peer) {
+			page_put(page, " to ");
+			page_put_name(page, socket->host ? socket->host : socket->peer,
+				      page_room(page));
+		}
+		page_end_line(page);
+	}
+	show_rest(page, i, report->socket_count);
+}
+
+void text_io_show(struct page *page, const struct report *report)
+{
+	show_files(page, report);
+	show_sockets(page, report);
+}
