@@ -179,6 +179,14 @@ def find(name):
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
 
+def disk_directory():
+    """The private directory, if reading and writing in it can block."""
+    kind = subprocess.run(["stat", "-f", "-c", "%T", "."], capture_output=True, text=True)
+    if kind.stdout.strip() in ("tmpfs", "ramfs"):
+        raise Skip("the temporary directory is in memory: nothing blocks there")
+    return os.getcwd()
+
+
 class ServerPlace:
     """What the bench's server wants to know."""
     directory = None
@@ -335,6 +343,11 @@ def own_frames_unresolved(report, module):
     base = os.path.basename(module)
     return [frame for path in report["paths"] for frame in path["stack"]
             if not frame["function"] and os.path.basename(frame["module"] or "") == base]
+
+
+def assert_resolved(report, path):
+    frames = own_frames_unresolved(report, path)
+    assert not frames, f"frames of {os.path.basename(path)} have no name: {frames[:3]}"
 
 
 # --- What is attached ---------------------------------------------------------------------------

@@ -7,11 +7,10 @@ the laws of DESIGN section 3 on each of them, and that nothing was lost.
 import os
 import re
 import shutil
-import subprocess
 import sys
 
-from lib import JITTER_NS, Skip, base_name, describe, find_path, functions_of, main, near, \
-    own_frames_unresolved, program, run, test, threads_named
+from lib import JITTER_NS, Skip, assert_resolved, base_name, describe, disk_directory, find_path, \
+    functions_of, main, near, program, run, test, threads_named
 
 
 def assert_leads(report, *names):
@@ -30,11 +29,6 @@ def assert_thread_leads(report, name):
     first = max(report["threads"], key=lambda t: t["cmetric_ns"])
     assert first["name"] == name, \
         f"{first['name']!r} leads with {first['cmetric_ns']} ns, not {name!r}"
-
-
-def assert_resolved(report, path):
-    frames = own_frames_unresolved(report, path)
-    assert not frames, f"frames of {os.path.basename(path)} have no name: {frames[:3]}"
 
 
 def assert_has_line(report, function, file):
@@ -59,14 +53,6 @@ def share_of(report, function):
 def samples_of(report, function):
     return sum(f["count"] - f["stack_tops"] for p in report["paths"] for f in p["functions"]
                if base_name(f["function"]) == function)
-
-
-def disk_directory():
-    """The private directory, if reading and writing in it can block."""
-    kind = subprocess.run(["stat", "-f", "-c", "%T", "."], capture_output=True, text=True)
-    if kind.stdout.strip() in ("tmpfs", "ramfs"):
-        raise Skip("the temporary directory is in memory: nothing blocks there")
-    return os.getcwd()
 
 
 # With two threads N_min is 1, and a slice that wakes the other thread in its last microsecond has

@@ -18,11 +18,22 @@ PROGRAMS_MPI := $(and $(shell command -v $(MPICC)),stencil_mpi)
 PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_storm many_threads \
 	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code
 
+# One cause of waiting each: tests/e2e/causes.py.
+PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
+	semaphore_gate join_late heap_locks member_lock plugin_lock robust_mutex pi_mutex \
+	timed_waits signal_ends_wait futex_kinds fcntl_lock flock_lock sysv_semaphore pipe_pair \
+	fifo_pair reused_fd tcp_slow tcp_slow_processes unix_pair udp_wait epoll_server poll_one \
+	cold_mapping close_flush io_uring_wait fork_wait stopped sleep_holding lock_convoy \
+	false_wakeups serial_phase hot_thread idle_pool spin_lock oversubscribed
+# Who waits, or wakes, in the last thing it does must be on the stack.
+PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
+
 # As distributions build.
 PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) \
-	$(PROGRAMS_C) $(PROGRAMS_STOCK) dlopen_plugin plugin.so)
+	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_STOCK) atomic_wait lock_plugin.so \
+	dlopen_plugin plugin.so)
 EXAMPLES := $O/examples/pipeline
 
 $(PROGRAMS_PLAIN:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp
@@ -40,6 +51,18 @@ $O/programs/stencil_mpi: tests/programs/stencil_mpi.c
 $(PROGRAMS_C:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$(PROGRAMS_CAUSES:%=$O/programs/%): $O/programs/%: tests/programs/%.c tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$O/programs/atomic_wait: tests/programs/atomic_wait.cpp tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) -std=c++20 $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
+$O/programs/lock_plugin.so: tests/programs/lock_plugin.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -shared -fPIC -o $@ $<
 
 $(PROGRAMS_STOCK:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)

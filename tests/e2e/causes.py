@@ -1,0 +1,625 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Programs that plant a cause of waiting (tests/programs): what pinch says of why their threads wait,
+for what, and who ends it. The programs force how long a wait lasts at least, and each wait that
+must lead is three times as long as any other: a machine that is busy with something else changes
+neither. traced() also checks the laws of DESIGN section 3 on each of them.
+"""
+import os
+import re
+import sys
+import time
+from subprocess import PIPE
+
+from causes_model import assert_alone, assert_ends, assert_lost, assert_unlocker, \
+    assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
+    describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, socket_with, wait_of, \
+    waits_like
+from lib import PINCH, Skip, disk_directory, finish, functions_of, main, pinch, program, \
+    read_line, start, test
+
+# How a program ends that cannot be what it is to be here.
+SKIPPED = 77
+
+
+def checked(result, name):
+    if result.status == SKIPPED:
+        raise Skip(f"{name}: {(result.text.splitlines() or ['not possible here'])[0]}")
+    assert result.status == 0, f"exit status {result.status}\n{result.text[:2000]}"
+    result.report_path = os.path.abspath("report.json")
+    check_report(result.report, program(name))
+    return result
+
+
+def traced(name, *arguments, options=()):
+    return checked(pinch("run", "--json", "report.json", "--top", "100", *options, "--",
+                         program(name), *arguments), name)
+
+
+def trace(name, *arguments, options=()):
+    return traced(name, *arguments, options=options).report
+
+
+# --- Threads that wait for each other -------------------------------------------------------------
+
+@test("cond_wait: consumers wait for not_empty, which put_item in producer signals")
+def cond_wait():
+    report = trace("cond_wait")
+    wait = first_wait(report, cause="condition", function="take_item", about="not_empty")
+    assert_lost(wait, 4 * 12 * 60)
+    assert_woken(wait, "producer", function="put_item")
+    lock_named(report, "not_empty", "condition")
+    assert_alone(report, "producer", 12 * 60)
+
+
+@test("barrier_straggler: seven threads wait at step_barrier for the straggler")
+def barrier_straggler():
+    report = trace("barrier_straggler")
+    wait = first_wait(report, cause="barrier", function="run_steps", about="step_barrier")
+    assert_lost(wait, 7 * 8 * 100)
+    assert wait["count"] == 7 * 8, describe_wait(wait)
+    assert_woken(wait, "straggler")
+    lock_named(report, "step_barrier", "barrier")
+    assert_alone(report, "straggler", 8 * 100)
+
+
+@test("rwlock_writer: readers of table_lock wait for rewrite_table, which holds it")
+def rwlock_writer():
+    report = trace("rwlock_writer")
+    wait = first_wait(report, cause="lock", function="read_table", about="table_lock")
+    assert_lost(wait, 6 * 4 * 150)
+    assert_woken(wait, "writer", function="rewrite_table")
+    assert_unlocker(lock_named(report, "table_lock", "rwlock", {"writer", None}), "rewrite_table")
+
+
+@test("rwlock_readers: writers wait on two words of one table_lock, for a reader and each other")
+def rwlock_readers():
+    report = trace("rwlock_readers")
+    wait = first_wait(report, cause="lock", function="update_row", about="table_lock")
+    assert_ends(wait, 600, "reader", function="scan_table")
+    assert_ends(wait, 3 * 600, r"writer-\d", function="update_row")
+    lock = lock_named(report, "table_lock", "rwlock")
+    assert lock["waits"] == 4 and lock["wait_ns"] >= 0.99 * 4 * 600_000_000, describe_locks(report)
+    assert_unlocker(lock, "scan_table")
+
+
+@test("semaphore_gate: guests wait for slots, which release_slot in keeper posts")
+def semaphore_gate():
+    report = trace("semaphore_gate")
+    wait = first_wait(report, cause="semaphore", function="take_slot", about="slots")
+    assert_lost(wait, 6 * 16 * 50)
+    assert_woken(wait, "keeper", function="release_slot")
+    lock_named(report, "slots", "semaphore")
+
+
+@test("join_late: main waits for the exit of the thread slow")
+def join_late():
+    report = trace("join_late")
+    wait = first_wait(report, cause="join", function="collect_result")
+    assert_lost(wait, 700)
+    assert_woken(wait, "slow", "exit")
+    assert_alone(report, "slow", 700)
+
+
+@test("heap_locks: 200 locks on the heap are one class, which update_node waits for")
+def heap_locks():
+    report = trace("heap_locks")
+    wait = first_wait(report, cause="lock", function="update_node")
+    assert_woken(wait, r"leader|follower-\d", function="update_node")
+    of_nodes = waits_like(report, cause="lock", function="update_node")
+    # A follower that is late finds nodes free.
+    assert sum(w["lost_ns"] for w in of_nodes) >= 0.2 * 3 * 200 * 4_000_000, describe_waits(report)
+    locks = [lock for lock in report["locks"] if lock["kind"] == "mutex"]
+    classes = {lock["class"] for lock in locks}
+    assert len(classes) == 1, f"classes: {sorted(map(str, classes))[:5]}"
+    names = f"{classes} {locks[0]['name']}"
+    assert "update_node" in names or "add_node" in names, names
+
+
+@test("member_lock: locks are called by their structure, member and index")
+def member_lock():
+    report = trace("member_lock")
+    for function, name in (("read_cache", "cache.lock"), ("read_cell", "grid[1][2].lock"),
+                           ("read_statistics", "cache.statistics.lock"),
+                           ("read_shard", "shards[3].lock")):
+        wait = wait_of(report, cause="lock", function=function)
+        assert wait["object"] == name, describe_wait(wait)
+        assert_lost(wait, 3 * 200)
+        assert_ends(wait, 200, "holder", function="hold")
+        assert lock_named(report, name, "mutex", "holder")["name"] == name
+
+
+@test("plugin_lock: a lock of a library that is unloaded has its name")
+def plugin_lock():
+    report = trace("plugin_lock", program("lock_plugin.so"))
+    wait = first_wait(report, cause="lock", function="plugin_use", about="plugin_mutex")
+    assert_lost(wait, 4 * 600)
+    assert_ends(wait, 600, "holder", function="plugin_hold")
+    assert_unlocker(lock_named(report, "plugin_mutex", "mutex", "holder"), "plugin_hold")
+
+
+@test("robust_mutex: the exit of the owner ends the first heir's wait")
+def robust_mutex():
+    report = trace("robust_mutex")
+    wait = first_wait(report, cause="lock", function="take_over", about="ledger_lock")
+    assert_lost(wait, 4 * 500)
+    assert_ends(wait, 500, "owner", "exit")
+    assert_ends(wait, 3 * 500, r"heir-\d", function="take_over")
+    lock_named(report, "ledger_lock", "mutex", "owner")
+
+
+@test("pi_mutex: pi_lock is a pi-mutex, and hold_ledger wakes the first one")
+def pi_mutex():
+    report = trace("pi_mutex")
+    wait = first_wait(report, cause="lock", function="use_ledger", about="pi_lock")
+    assert_lost(wait, 4 * 600)
+    assert_ends(wait, 600, "holder", function="hold_ledger")
+    assert_ends(wait, 3 * 600, r"waiter-\d", function="use_ledger")
+    assert_unlocker(lock_named(report, "pi_lock", "pi-mutex", "holder"), "hold_ledger")
+
+
+@test("timed_waits: three waits end by their limit, one by a thread")
+def timed_waits():
+    report = trace("timed_waits")
+    for cause, function, name in (("lock", "lock_in_vain", "busy_lock"),
+                                  ("condition", "wait_in_vain", "never_true"),
+                                  ("semaphore", "take_in_vain", "never_posted")):
+        wait = wait_of(report, cause=cause, function=function, about=name)
+        # The limit was taken a moment before the wait.
+        assert wait["lost_ns"] >= 100_000_000, describe_wait(wait)
+        assert_woken(wait, context="timeout")
+    lock_named(report, "busy_lock", "mutex", "giver")
+    wait = wait_of(report, cause="semaphore", function="take_given", about="given")
+    assert_lost(wait, 200)
+    assert_woken(wait, "giver", function="give")
+
+
+@test("signal_ends_wait: waits in a pipe, a semaphore and a sleep are ended by signals")
+def signal_ends_wait():
+    report = trace("signal_ends_wait")
+    for cause, function in (("pipe", "read_nothing"), ("semaphore", "take_nothing"),
+                            ("sleep", "sleep_long")):
+        wait = wait_of(report, cause=cause, function=function)
+        assert_lost(wait, 200)
+        assert_woken(wait, "killer", "signal", "interrupt_victim")
+
+
+@test("atomic_wait: waits for atomics of C++ end where they are notified")
+def atomic_wait():
+    report = trace("atomic_wait")
+    for waits, wakes in (("await_generation", "set_generation"), ("await_total", "set_total")):
+        wait = wait_of(report, function=waits)
+        assert wait["group"] == "SYNCHRONISATION", describe_wait(wait)
+        assert_lost(wait, 3 * 300)
+        assert_woken(wait, "setter", function=wakes)
+    lock_named(report, "generation", {"atomic", "futex"})
+
+
+@test("futex_kinds: every system call that waits for a word names it, and who wakes")
+def futex_kinds():
+    result = traced("futex_kinds")
+    report = result.report
+    kinds = [("plain", "plain_word"), ("bitset", "bitset_word"), ("shared", "shared_word"),
+             ("pi", "pi_word")]
+    if b"no futex_waitv" not in result.out:
+        kinds.append(("vector", "vector_words"))
+    if b"no futex_wait(" not in result.out:
+        kinds.append(("single", "single_word"))
+    for kind, word in kinds:
+        wait = wait_of(report, function=f"wait_{kind}")
+        assert wait["group"] == "SYNCHRONISATION" and wait["cause"] != "join", describe_wait(wait)
+        assert word in (wait["object"] or ""), describe_wait(wait)
+        assert_lost(wait, 120)
+        assert_woken(wait, "waker", function=f"wake_{kind}")
+    lock_named(report, "pi_word", "pi-mutex", "waker")
+    # The one that was moved to another word waits on, in the same call, for the wake-up there.
+    waits = waits_like(report, function="wait_requeued")
+    assert sum(w["lost_ns"] for w in waits) >= 0.99 * 3 * 120_000_000, describe_waits(report)
+    for wait in waits:
+        assert wait["group"] == "SYNCHRONISATION", describe_wait(wait)
+        assert "requeue_" in (wait["object"] or ""), describe_wait(wait)
+        assert_woken(wait, "waker", function="wake_requeued")
+
+
+# --- Files, pipes, sockets, processes -------------------------------------------------------------
+
+@test("fcntl_lock: a process waits for another one's lock on ledger.lock")
+def fcntl_lock():
+    report = trace("fcntl_lock", os.getcwd())
+    wait = first_wait(report, cause="lock", function="lock_ledger", about="/ledger.lock")
+    assert_lost(wait, 600)
+    assert_woken(wait, "holder", function="unlock_ledger")
+    lock_named(report, "/ledger.lock", "file-lock")
+
+
+@test("flock_lock: a process waits for another one's lock on journal.lock")
+def flock_lock():
+    report = trace("flock_lock", os.getcwd())
+    wait = first_wait(report, cause="lock", function="lock_journal", about="/journal.lock")
+    assert_lost(wait, 600)
+    assert_woken(wait, "holder", function="unlock_journal")
+    lock_named(report, "/journal.lock", "flock")
+
+
+@test("sysv_semaphore: a process waits for another one's System V semaphore")
+def sysv_semaphore():
+    report = trace("sysv_semaphore")
+    wait = first_wait(report, cause=("semaphore", "lock"), function="take_semaphore")
+    assert_lost(wait, 600)
+    assert_woken(wait, "holder", function="give_semaphore")
+    kinds = [lock["kind"] for lock in report["locks"]]
+    assert "sysv-semaphore" in kinds[:1], kinds
+
+
+@test("pipe_pair: reader waits for slow_writer in writer")
+def pipe_pair():
+    report = trace("pipe_pair")
+    wait = first_wait(report, cause="pipe", function="read_item")
+    assert_lost(wait, 10 * 70)
+    assert_woken(wait, "writer", function="slow_writer")
+    assert_alone(report, "writer", 10 * 70)
+
+
+@test("fifo_pair: a process waits at items.fifo for slow_writer in another one")
+def fifo_pair():
+    report = trace("fifo_pair", os.getcwd())
+    wait = first_wait(report, cause="pipe", function="read_item", about="/items.fifo")
+    assert_lost(wait, 10 * 70)
+    assert_woken(wait, "writer", function="slow_writer")
+
+
+@test("reused_fd: four pipes of one descriptor number are told apart, by the names they have then")
+def reused_fd():
+    report = trace("reused_fd", os.getcwd())
+    waits = waits_like(report, cause="pipe", function="read_item")
+    for name in ("/first.fifo", "/second.fifo", "/gone.fifo", "/new.fifo"):
+        named = [w for w in waits if name in (w["object"] or "")]
+        assert len(named) == 1, f"{len(named)} waits at {name}\n{describe_waits(report)}"
+        assert named[0]["count"] == 1, describe_wait(named[0])
+        assert_lost(named[0], 150)
+        assert_woken(named[0], "feeder", function="feed")
+    assert not any("/old.fifo" in (w["object"] or "") for w in waits), describe_waits(report)
+
+
+def check_tcp(name, host, *arguments):
+    result = traced(name, *arguments)
+    peer = f"{host}:{int(result.out)}"
+    wait = first_wait(result.report, cause="socket", function="await_answer")
+    assert_lost(wait, 10 * 70)
+    assert_woken_over_loopback(wait, "server")
+    assert peer in (wait["object"] or ""), f"{peer} is not in {describe_wait(wait)}"
+    assert socket_with(result.report, peer=peer)["count"] >= 10
+    assert_alone(result.report, "server", 10 * 70)
+
+
+@test("tcp_slow: client waits for its peer, 127.0.0.1 and the port of server")
+def tcp_slow():
+    check_tcp("tcp_slow", "127.0.0.1")
+
+
+@test("tcp_slow_processes: the same of two processes")
+def tcp_slow_processes():
+    check_tcp("tcp_slow_processes", "127.0.0.1")
+
+
+@test("tcp_slow_processes -6: the same by IPv6")
+def tcp_slow_processes_6():
+    check_tcp("tcp_slow_processes", "[::1]", "-6")
+
+
+@test("unix_pair: client waits for answer, the peer is server.socket")
+def unix_pair():
+    report = trace("unix_pair", os.getcwd())
+    wait = first_wait(report, cause="socket", function="await_answer")
+    assert_lost(wait, 10 * 70)
+    # When the server takes the question, the kernel wakes the client, too, which finds nothing.
+    assert_woken(wait, "server")
+    assert_ends(wait, 10 * 70, "server", function="answer")
+    assert "/server.socket" in (wait["object"] or ""), describe_wait(wait)
+    socket = socket_with(report, peer="/server.socket")
+    assert "unix" in socket["family"].lower(), socket["family"]
+
+
+@test("udp_wait: receiver waits on its own address, connected to nobody")
+def udp_wait():
+    result = traced("udp_wait")
+    local = f"127.0.0.1:{int(result.out)}"
+    wait = first_wait(result.report, cause="socket", function="await_datagram")
+    assert_lost(wait, 8 * 70)       # ksoftirqd may deliver late, and the next wait begins late
+    assert_woken_over_loopback(wait, "sender")
+    assert local in (wait["object"] or ""), f"{local} is not in {describe_wait(wait)}"
+    socket = socket_with(result.report, local=local)
+    assert not socket["peer"], f"a peer: {socket['peer']!r}"
+
+
+@test("epoll_server: server polls until ask, client waits for serve_request")
+def epoll_server():
+    report = trace("epoll_server")
+    wait = wait_of(report, cause="poll", function="event_loop")
+    assert_lost(wait, 8 * 60)
+    assert_woken(wait, "client", function="ask")
+    wait = wait_of(report, cause="socket", function="await_answer")
+    assert_lost(wait, 8 * 60)
+    # To take the question wakes the client, too.
+    assert_woken(wait, "server")
+    assert_ends(wait, 8 * 60, "server", function="serve_request")
+
+
+@test("poll_one: poller polls a pipe until slow_writer writes")
+def poll_one():
+    report = trace("poll_one")
+    wait = first_wait(report, cause="poll", function="poll_pipe")
+    assert_lost(wait, 10 * 70)
+    assert_woken(wait, "writer", function="slow_writer")
+
+
+@test("cold_mapping: page faults in touch_pages wait for cold.data on the disk")
+def cold_mapping():
+    report = trace("cold_mapping", disk_directory())
+    wait = first_wait(report, cause="page-fault", function="touch_pages", about="/cold.data")
+    assert_woken(wait, context=DISK)
+    assert file_at(report, "/cold.data")["wait_ns"] >= wait["lost_ns"], describe_wait(wait)
+
+
+@test("close_flush: flush_file waits for large.data on the disk")
+def close_flush():
+    report = trace("close_flush", disk_directory())
+    wait = first_wait(report, cause="file", function="flush_file", about="/large.data")
+    assert "fsync" in functions_of(wait), describe_wait(wait)
+    assert_woken(wait, context=DISK)
+    assert file_at(report, "/large.data")["wait_ns"] >= wait["lost_ns"], describe_wait(wait)
+
+
+@test("io_uring_wait: a wait for a ring names its system call, and who completes it")
+def io_uring_wait():
+    report = trace("io_uring_wait")
+    causes = ("other(io_uring_enter)", "poll", "pipe", "file", "sleep")
+    wait = wait_of(report, cause=causes, function="await_timeout")
+    assert wait["lost_ns"] >= 290_000_000, describe_wait(wait)
+    assert_woken(wait, context={"timer", "timeout", "interrupt"})
+    wait = wait_of(report, cause=causes, function="await_read")
+    assert_lost(wait, 300)
+    assert_woken(wait, "writer", function="late_writer")
+
+
+@test("fork_wait: parent waits for the exit of child")
+def fork_wait():
+    report = trace("fork_wait")
+    wait = first_wait(report, cause="child", function="await_child")
+    assert_lost(wait, 700)
+    assert_woken(wait, "child", "exit")
+    assert_alone(report, "child", 700)
+
+
+@test("stopped: child is stopped until continue_child in parent")
+def stopped():
+    report = trace("stopped")
+    wait = first_wait(report, cause="stopped", function="stop_self")
+    assert_lost(wait, 600)
+    assert_woken(wait, "parent", "signal", "continue_child")
+    assert_alone(report, "parent", 600)
+
+
+# --- Shapes ---------------------------------------------------------------------------------------
+
+@test("sleep_holding: sleeper sleeps with held_lock, for which four threads wait")
+def sleep_holding():
+    report = trace("sleep_holding")
+    wait = first_wait(report, cause="lock", function="use_ledger", about="held_lock")
+    assert_lost(wait, 4 * 600)
+    assert_ends(wait, 600, "sleeper", function="sleep_with_lock")
+    lock_named(report, "held_lock", "mutex", "sleeper")
+    wait = wait_of(report, cause="sleep", function="sleep_with_lock")
+    assert_lost(wait, 600)
+    assert_woken(wait, context="timer")
+    assert report["balance"]["wall"]["stalled_ns"] >= 590_000_000
+
+
+@test("lock_convoy: nearly all loggers are in the queue of journal_lock")
+def lock_convoy():
+    report = trace("lock_convoy")
+    wait = first_wait(report, cause="lock", function="append_journal", about="journal_lock")
+    assert wait["count"] >= 100, describe_wait(wait)
+    assert_woken(wait, r"logger-\d", function="append_journal")
+    lock = lock_named(report, "journal_lock", "mutex")
+    assert lock["queue_max"] >= 6, f"at most {lock['queue_max']} in the queue"
+    assert lock["p50_ns"] < 100_000_000, f"the median wait is {lock['p50_ns']} ns"
+
+
+@test("false_wakeups: seven threads wait in each turn, six of which wake for nothing")
+def false_wakeups():
+    report = trace("false_wakeups")
+    wait = first_wait(report, cause="condition", function="await_turn", about="turn_changed")
+    # On a busy machine one may be late, but not often.
+    assert wait["count"] >= 0.8 * 7 * 100, describe_wait(wait)
+    assert_woken(wait, r"turn-\d", function="give_turn")
+
+
+@test("serial_phase: seven threads wait at phase_barrier for merge_results in merger")
+def serial_phase():
+    report = trace("serial_phase")
+    wait = first_wait(report, cause="barrier", function="await_merge", about="phase_barrier")
+    assert_lost(wait, 7 * 6 * 100)
+    assert_woken(wait, "merger", function="await_merge")
+    assert_alone(report, "merger", 6 * 100)
+
+
+@test("hot_thread: worker-0 leads, the others wait for their queues")
+def hot_thread():
+    report = trace("hot_thread")
+    # On a busy machine the others may be late for their one request, but hardly by half of the run.
+    assert_alone(report, "worker-0", 61 * 15 // 2)
+    for i in range(1, 4):
+        name = f"queues[{i}].not_empty"
+        wait = wait_of(report, cause="condition", function="take_request", about=name)
+        assert wait["object"] == name, describe_wait(wait)
+        assert_lost(wait, 61 * 15 // 2)
+        assert_woken(wait, "hot_thread", function="close_queues")
+
+
+def check_idle_pool(report, cause, context):
+    assert_alone(report, "busy", 600)
+    pool = wait_of(report, cause="condition", function="take_work", about="work_ready")
+    fetch = wait_of(report, cause=cause, function="fetch_work")
+    assert_woken(pool, "dispatcher", function="dispatch")
+    assert_woken(fetch, context=context)
+    for wait in (pool, fetch):
+        assert wait["idle_ns"] >= 0.5 * wait["lost_ns"], describe_wait(wait)
+    first = functions_of(report["waits"][0])
+    assert "take_work" not in first and "fetch_work" not in first, describe_waits(report)
+
+
+@test("idle_pool: threads that wait for work that nobody has are idle, and lead nothing")
+def idle_pool():
+    check_idle_pool(trace("idle_pool"), "sleep", "timer")
+
+
+@test("idle_pool stdin: the same where work comes from a process that is not traced")
+def idle_pool_stdin():
+    process = start(PINCH, "run", "--json", "report.json", "--top", "100", "--",
+                    program("idle_pool"), "stdin", stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    assert read_line(process) == b"ready\n"
+    for _ in range(4):
+        time.sleep(0.25)
+        process.stdin.write(b"x")
+        process.stdin.flush()
+    time.sleep(0.25)
+    check_idle_pool(checked(finish(process), "idle_pool").report, "pipe", "process")
+
+
+@test("spin_lock: the time in take_spin_lock is spin, honest work is not")
+def spin_lock():
+    # Nobody blocks: with the default N_min nothing would be critical, and there were no paths.
+    report = trace("spin_lock", options=["--nmin", 9])
+    balance = report["balance"]
+    spin = cause_of(report, "spin")
+    # Of five threads that get their share of the CPUs, three at a time want the lock.
+    assert spin and spin["lost_ns"] >= 0.2 * balance["threads"]["running_ns"], \
+        f"{spin} of {balance['threads']['running_ns']} ns"
+    assert balance["wall"]["spinning_ns"] > 0, balance["wall"]
+    for path in report["paths"]:
+        names = functions_of(path)
+        if "take_spin_lock" in names:
+            assert path["cause"] == "spin", f"{path['cause']}: {names}"
+        elif "compute" in names or "hold_long" in names:
+            assert path["cause"] != "spin", f"{path['cause']}: {names}"
+    assert any("take_spin_lock" in functions_of(p) for p in report["paths"])
+    assert any("compute" in functions_of(p) for p in report["paths"])
+
+
+@test("oversubscribed: eight threads of one CPU lose their time as preempted")
+def oversubscribed():
+    report = trace("oversubscribed")
+    threads = report["balance"]["threads"]
+    assert threads["runqueue_ns"] > 3 * threads["running_ns"], \
+        f"{threads['runqueue_ns']} ns runnable, {threads['running_ns']} ns running"
+    worst = max(threads["causes"], key=lambda c: c["lost_ns"] - c["idle_ns"])
+    assert worst["cause"] == "preempted", f"{worst['cause']} is worst"
+    assert worst["lost_ns"] > 0.8 * threads["runqueue_ns"], worst["lost_ns"]
+
+
+# --- The programs of planted.py -------------------------------------------------------------------
+
+@test("mutex: eleven threads wait for work_mutex, with which mutex_work sleeps")
+def mutex():
+    report = trace("mutex")
+    wait = first_wait(report, cause="lock", function="mutex_work", about="work_mutex")
+    assert wait["lost_ns"] >= 0.9 * 66 * 150_000_000, describe_wait(wait)
+    assert_woken(wait, "mutex", function="mutex_work")
+    lock = lock_named(report, "work_mutex", "mutex", "mutex")
+    assert lock["name"] in ("work_mutex", "mutex_work(int)::work_mutex"), lock["name"]
+    assert_lost(wait_of(report, cause="sleep", function="mutex_work"), 12 * 150)
+
+
+@test("mutex_man_thread: threads made by clone() wait for work_mutex, and mutex_work wakes them")
+def mutex_man_thread():
+    report = trace("mutex_man_thread")
+    wait = first_wait(report, cause="lock", function="mutex_work", about="work_mutex")
+    assert wait["lost_ns"] >= 0.9 * 66 * 150_000_000, describe_wait(wait)
+    assert_woken(wait, function="mutex_work")
+
+
+@test("multi_mutex: big_work is the most critical unlocker of work_mutex")
+def multi_mutex():
+    report = trace("multi_mutex")
+    first_wait(report, cause="lock", about="work_mutex")
+    lock = lock_named(report, "work_mutex", "mutex")
+    assert lock is report["locks"][0], describe_locks(report)
+    assert_unlocker(lock, "big_work")
+
+
+@test("multi_lock: both locks have names, big_work and medium_work are their worst unlockers")
+def multi_lock():
+    report = trace("multi_lock")
+    first_wait(report, cause="lock")
+    two = lock_named(report, "work_mutex_two", "mutex")
+    one = lock_named(report, "work_mutex", "mutex")
+    assert {lock["name"] for lock in report["locks"][:2]} == {two["name"], one["name"]}, \
+        describe_locks(report)
+    assert_unlocker(two, "big_work")
+    assert_unlocker(one, "medium_work")
+
+
+@test("tbb_mutex: main's lambda waits, and wakes")
+def tbb_mutex():
+    report = trace("tbb_mutex")
+    # The lock spins, and then sleeps on a word of the waiting thread.
+    is_lambda = re.compile(r"main::\{lambda").match
+    found = [w for w in report["waits"] if any(map(is_lambda, functions_of(w)))]
+    assert found, describe_waits(report)
+    wait = found[0]
+    assert wait["group"] == "SYNCHRONISATION" and wait["cause"] == "lock", describe_wait(wait)
+    woken = sum(w["share"] for w in wait["wakers"] if any(map(is_lambda, functions_of(w))))
+    assert woken > 0.5, describe_wait(wait)
+
+
+@test("pipeline_stages: the workers wait at to_write.not_full for queue_pop in write")
+def pipeline_stages():
+    report = trace("pipeline_stages")
+    wait = first_wait(report, cause="condition", function="queue_push", about="to_write.not_full")
+    assert "transform_stage" in functions_of(wait), describe_wait(wait)
+    assert wait["object"] == "to_write.not_full", describe_wait(wait)
+    assert_woken(wait, "write", function="queue_pop")
+
+
+@test("main_read: big_work waits for four files alike")
+def main_read():
+    directory = disk_directory()
+    for i in range(1, 5):       # made here, so that making them is no part of the run
+        with open(f"hello{i}.txt", "wb") as file:
+            file.write(os.urandom(20 << 20))
+            os.fsync(file.fileno())
+    report = trace("main_read", directory)
+    wait = first_wait(report, beside=("join",), cause="file", function="big_work")
+    assert_woken(wait, context=DISK)
+    waits_ns = [file_at(report, f"/hello{i}.txt")["wait_ns"] for i in range(1, 5)]
+    assert min(waits_ns) > max(waits_ns) / 3, waits_ns
+    assert all(f["path"].startswith(directory) for f in report["files"][:4]), \
+        [f["path"] for f in report["files"][:6]]
+
+
+@test("main_write: of the files that big_work flushes, 7.txt is waited for longest, 1.txt least")
+def main_write():
+    report = trace("main_write", disk_directory())
+    wait = first_wait(report, beside=("join",), cause="file", function="big_work")
+    assert "fsync" in functions_of(wait), describe_wait(wait)
+    waits_ns = [file_at(report, f"/{i}.txt")["wait_ns"] for i in range(1, 8)]
+    assert waits_ns[0] == min(waits_ns) and waits_ns[6] == max(waits_ns), waits_ns
+
+
+@test("fsync_io: append_block waits for four files alike")
+def fsync_io():
+    report = trace("fsync_io", disk_directory(), 4000)
+    # What else wants the CPUs keeps the threads from waiting, and main longer in its join.
+    wait = first_wait(report, beside=("join",), cause="file", function="append_block")
+    assert "fdatasync" in functions_of(wait), describe_wait(wait)
+    files = [f for f in report["files"] if re.search(r"/fsync_io\.\d+\.\d$", f["path"])]
+    assert len(files) == 4, [f["path"] for f in report["files"]][:8]
+    waits_ns = [f["wait_ns"] for f in files]
+    assert min(waits_ns) > max(waits_ns) / 3, waits_ns
+    assert len({(f["device"], f["inode"]) for f in files}) == 4
+
+
+if __name__ == "__main__":
+    sys.exit(main())
