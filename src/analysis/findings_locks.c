@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/files.h"
 #include "analysis/fold.h"
 #include "base/table.h"
 
@@ -63,6 +64,60 @@ static const char *name_of(struct findings *findings, const struct thread *threa
 	return thread ? arena_strdup(findings->arena, thread->name) : NULL;
 }
 
+/* The words that are one lock to the user: a variable's, or each by itself. */
+struct merged_lock {
+	const char *name;
+	const struct wait_lock *heaviest;
+	struct wait_sum sum;
+	uint64_t hold_ns, holds, vain_count;
+	uint32_t queue_max, lengths[LENGTHS];
+	struct table *unlockers;	/* see findings_put_unlockers() */
+	struct wait_ender ender;	/* of all words, the one that ended most */
+};
+
+static void merge_lock(struct findings *findings, struct merged_lock *merged,
+		       const struct wait_lock *lock)
+{
+	if (!merged->heaviest || lock->sum.wait_ns > merged->heaviest->sum.wait_ns)
+		merged->heaviest = lock;
+	merged->sum.wait_ns += lock->sum.wait_ns;
+	merged->sum.idle_ns += lock->sum.idle_ns;
+	merged->sum.count += lock->sum.count;
+	if (lock->sum.max_ns > merged->sum.max_ns)
+		merged->sum.max_ns = lock->sum.max_ns;
+	merged->hold_ns += lock->hold_ns;
+	merged->holds += lock->holds;
+	merged->vain_count += lock->vain_count;
+	if (lock->queue_max > merged->queue_max)
+		merged->queue_max = lock->queue_max;
+	wait_lock_add_lengths(lock, merged->lengths);
+	findings_merge_unlockers(findings, merged->unlockers, lock->unlockers);
+	for (size_t i = 0; i < WAIT_ENDERS; i++) {
+		if (lock->enders[i].thread && lock->enders[i].thread == merged->ender.thread)
+			merged->ender.wait_ns += lock->enders[i].wait_ns;
+		else if (lock->enders[i].wait_ns > merged->ender.wait_ns)
+			merged->ender = lock->enders[i];
+	}
+}
+
+static struct merged_lock *get_merged(struct findings *findings, struct table *by_key,
+				      const struct wait_lock *lock)
+{
+	const char *name = findings_lock_name(findings, lock->pid, lock->first_ns, lock->object);
+	uint64_t key = (uint64_t)lock->exec_count << 32 | lock->pid;
+	struct merged_lock *merged;
+
+	key = name ? findings_hash_string(key, name) : hash_u64(key ^ hash_u64(lock->object)) ^ lock->cause;
+	merged = table_find(by_key, key);
+	if (!merged) {
+		merged = arena_alloc(findings->arena, sizeof(*merged));
+		merged->name = name;
+		merged->unlockers = table_new();
+		table_put(by_key, key, merged);
+	}
+	return merged;
+}
+
 static struct wait_meaning meaning_of(struct findings *findings, const struct wait_lock *lock)
 {
 	if (lock->heaviest)
@@ -70,50 +125,48 @@ static struct wait_meaning meaning_of(struct findings *findings, const struct wa
 	return wait_meaning_of(findings->wait_names, &lock->facts, lock->cause, NULL, 0);
 }
 
-/* The thread that ended most of the waiting. */
-static void add_ender(struct findings *findings, const struct thread_index *index,
-		      const struct wait_lock *lock, struct report_lock *out)
+static const char *object_text(struct findings *findings, const struct wait_lock *lock)
 {
-	const struct wait_ender *most = &lock->enders[0];
-
-	for (size_t i = 1; i < WAIT_ENDERS; i++)
-		if (lock->enders[i].wait_ns > most->wait_ns)
-			most = &lock->enders[i];
-	if (!most->thread || !lock->sum.wait_ns)
-		return;
-	out->ender_share = (double)most->wait_ns / lock->sum.wait_ns;
-	out->ender = name_of(findings, table_find(index->by_number, most->thread));
+	if (!lock->object)
+		return "others";
+	if (wait_has_futex(&lock->facts))
+		return arena_printf(findings->arena, "0x%llx", (unsigned long long)lock->object);
+	if (wait_has_file(&lock->facts))
+		return findings_file_name(findings, files_find(findings->input.files, lock->object)) ?: "";
+	return arena_printf(findings->arena, "%llu", (unsigned long long)lock->object);
 }
 
 static struct report_lock as_report_lock(struct findings *findings,
 					 const struct thread_index *index,
-					 const struct wait_lock *lock)
+					 struct merged_lock *merged)
 {
+	const struct wait_lock *lock = merged->heaviest;
 	struct wait_meaning meaning = meaning_of(findings, lock);
 	struct report_lock out = {
-		.name = findings_lock_name(findings, lock->pid, lock->first_ns, lock->object),
-		.object = lock->object ? arena_printf(findings->arena, "0x%llx",
-						      (unsigned long long)lock->object)
-				       : "others",
+		.name = merged->name,
+		.object = object_text(findings, lock),
 		.kind = meaning.lock_kind ? meaning.lock_kind : "futex",
 		.where = place_of(findings, lock->heaviest),
-		.waits = lock->sum.count,
-		.wait_ns = lock->sum.wait_ns,
-		.idle_ns = findings_idle_ns(meaning.cause, lock->sum.idle_ns),
-		.p50_ns = wait_lock_quantile_ns(lock, 0.5),
-		.p99_ns = wait_lock_quantile_ns(lock, 0.99),
-		.max_ns = lock->sum.max_ns,
-		.queue_max = lock->queue_max,
-		.hold_ns = lock->hold_ns,
-		.holds = lock->holds,
-		.vain_count = lock->vain_count,
+		.waits = merged->sum.count,
+		.wait_ns = merged->sum.wait_ns,
+		.idle_ns = findings_idle_ns(meaning.cause, merged->sum.idle_ns),
+		.p50_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.5),
+		.p99_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.99),
+		.max_ns = merged->sum.max_ns,
+		.queue_max = merged->queue_max,
+		.hold_ns = merged->hold_ns,
+		.holds = merged->holds,
+		.vain_count = merged->vain_count,
 	};
 
 	if (lock->holder)
 		out.holder = name_of(findings, table_find(index->by_tid,
 							  tid_key(lock->pid, lock->holder)));
-	add_ender(findings, index, lock, &out);
-	out.unlocker_count = findings_put_unlockers(findings, lock->unlockers, &out.unlockers);
+	if (merged->ender.thread && merged->sum.wait_ns) {
+		out.ender = name_of(findings, table_find(index->by_number, merged->ender.thread));
+		out.ender_share = (double)merged->ender.wait_ns / merged->sum.wait_ns;
+	}
+	out.unlocker_count = findings_put_unlockers(findings, merged->unlockers, &out.unlockers);
 	return out;
 }
 
@@ -131,21 +184,23 @@ static int locks_by_loss(const void *a, const void *b)
 
 void findings_add_locks(struct findings *findings)
 {
-	const struct wait_lock *lock;
 	struct thread_index index = index_threads(findings);
+	struct table *by_key = table_new();
+	const struct wait_lock *lock;
+	struct merged_lock *merged;
 	struct report_lock *rows;
 	size_t cursor = 0, count = 0;
 
-	while (waits_next_lock(findings->input.waits, &cursor))
-		count++;
-	rows = arena_alloc(findings->arena, count * sizeof(*rows));
-	count = cursor = 0;
 	while ((lock = waits_next_lock(findings->input.waits, &cursor)))
 		if (lock->sum.count)
-			rows[count++] = as_report_lock(findings, &index, lock);
+			merge_lock(findings, get_merged(findings, by_key, lock), lock);
+	rows = arena_alloc(findings->arena, table_count(by_key) * sizeof(*rows));
+	for (cursor = 0; (merged = table_next(by_key, &cursor));)
+		rows[count++] = as_report_lock(findings, &index, merged);
 	qsort(rows, count, sizeof(*rows), locks_by_loss);
 	findings->report.locks = rows;
 	findings->report.lock_count = count;
+	table_free(by_key);
 	table_free(index.by_number);
 	table_free(index.by_tid);
 }

@@ -16,7 +16,6 @@
 struct merged_waker {
 	const struct wait_waker *waker;		/* stands for all */
 	double wait_ns, count, cmetric_ns;
-	size_t order;
 };
 
 struct merged_wait {
@@ -25,9 +24,6 @@ struct merged_wait {
 	uint64_t seen, max_ns, object;
 	const struct wait_path *heaviest;
 	struct table *wakers;
-	size_t order;
-	const struct report_frame *frames;
-	size_t frame_count;
 };
 
 static bool may_be_idle(enum wait_cause cause)
@@ -77,7 +73,7 @@ static uint64_t mix(uint64_t key, uint64_t value)
 	return hash_u64(key ^ hash_u64(value));
 }
 
-static uint64_t hash_string(uint64_t key, const char *string)
+uint64_t findings_hash_string(uint64_t key, const char *string)
 {
 	for (; *string; string++)
 		key = mix(key, (unsigned char)*string);
@@ -91,7 +87,7 @@ static uint64_t waker_key(struct findings *findings, const struct wait_waker *wa
 	if (waker->thread)
 		return mix(key, findings_stack_key(findings, waker->pid, waker->first_ns,
 						   waker->stack));
-	return hash_string(key, waker->name);
+	return findings_hash_string(key, waker->name);
 }
 
 static void merge_waker(struct findings *findings, struct table *wakers,
@@ -103,7 +99,6 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 	if (!merged) {
 		merged = arena_alloc(findings->arena, sizeof(*merged));
 		merged->waker = waker;
-		merged->order = table_count(wakers);
 		table_put(wakers, key, merged);
 	}
 	merged->wait_ns += waker->wait_ns;
@@ -148,7 +143,6 @@ static struct table *merge_paths(struct findings *findings)
 			merged = arena_alloc(findings->arena, sizeof(*merged));
 			merged->meaning = meaning;
 			merged->wakers = table_new();
-			merged->order = table_count(by_key);
 			table_put(by_key, key, merged);
 		}
 		merge_path(findings, merged, path);
@@ -215,15 +209,18 @@ static size_t put_wakers(struct findings *findings, struct table *wakers, bool b
 	return count;
 }
 
-size_t findings_put_unlockers(struct findings *findings, const struct wait_waker *list,
-			      const struct report_waker **out)
+void findings_merge_unlockers(struct findings *findings, struct table *unlockers,
+			      const struct wait_waker *list)
 {
-	struct table *wakers = table_new();
-
 	for (; list; list = list->next)
 		if (list->thread)
-			merge_waker(findings, wakers, list);
-	return put_wakers(findings, wakers, true, out);
+			merge_waker(findings, unlockers, list);
+}
+
+size_t findings_put_unlockers(struct findings *findings, struct table *unlockers,
+			      const struct report_waker **out)
+{
+	return put_wakers(findings, unlockers, true, out);
 }
 
 /* A file's path, or the two ends of a socket. */

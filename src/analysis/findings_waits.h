@@ -7,6 +7,7 @@
 #include "analysis/waits.h"
 
 struct file_info;
+struct table;
 
 /* Of a cause that may be idle; else 0. */
 double findings_idle_ns(enum wait_cause cause, double idle_ns);
@@ -17,9 +18,15 @@ size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time
 
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);
 
-/* The traced threads of a list of wakers, by criticality. Returns how many. */
-size_t findings_put_unlockers(struct findings *findings, const struct wait_waker *list,
+/* Merges the traced threads of a list of wakers into a table, which begins empty. */
+void findings_merge_unlockers(struct findings *findings, struct table *unlockers,
+			      const struct wait_waker *list);
+
+/* Those of such a table, which is freed, by criticality. Returns how many. */
+size_t findings_put_unlockers(struct findings *findings, struct table *unlockers,
 			      const struct report_waker **out);
+
+uint64_t findings_hash_string(uint64_t key, const char *string);
 
 /* "lock", "other(pause)". */
 const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall);

@@ -169,21 +169,25 @@ static void add_length(struct wait_lock *lock, uint64_t wait_ns)
 	lock->lengths[length_index(wait_ns)]++;
 }
 
-uint64_t wait_lock_quantile_ns(const struct wait_lock *lock, double part)
+void wait_lock_add_lengths(const struct wait_lock *lock, uint32_t *lengths)
 {
-	uint64_t below = 0, count = 0, limit_ns;
+	if (!lock->lengths && lock->sum.count)
+		lengths[length_index(lock->first_wait_ns)]++;
+	for (size_t i = 0; lock->lengths && i < LENGTHS; i++)
+		lengths[i] += lock->lengths[i];
+}
 
-	if (!lock->lengths)
-		return lock->sum.max_ns;
-	for (size_t i = 0; i < LENGTHS; i++)
-		count += lock->lengths[i];
+uint64_t wait_lengths_quantile_ns(const uint32_t *lengths, const struct wait_sum *sum, double part)
+{
+	uint64_t below = 0, limit_ns;
+
 	for (size_t i = 0; i < LENGTHS; i++) {
-		below += lock->lengths[i];
+		below += lengths[i];
 		limit_ns = length_limit_ns(i);
-		if (below >= part * count)
-			return limit_ns < lock->sum.max_ns ? limit_ns : lock->sum.max_ns;
+		if (below >= part * sum->count)
+			return limit_ns < sum->max_ns ? limit_ns : sum->max_ns;
 	}
-	return lock->sum.max_ns;
+	return sum->max_ns;
 }
 
 /* The thread that takes the place of another one inherits its figures (Metwally et al., ICDT 2005). */

@@ -235,6 +235,20 @@ static enum waker_kind kind_of(const struct open_wait *wait, const struct ev_sch
 	return task_kind(e);
 }
 
+/* No record tells of the wake-up; of some waits there is only one thing that can have ended them. */
+static enum waker_kind lost_kind(const struct open_wait *wait)
+{
+	switch (wait->cause) {
+	case CAUSE_SLEEP:
+		return WAKER_TIMER;
+	case CAUSE_FILE:
+	case CAUSE_PAGE_FAULT:
+		return WAKER_DISK;
+	default:
+		return WAKER_LOST;
+	}
+}
+
 static bool is_traced_kind(enum waker_kind kind)
 {
 	return kind == WAKER_THREAD || kind == WAKER_EXIT || kind == WAKER_SIGNAL;
@@ -245,11 +259,14 @@ static struct wait_end end_of(struct waits *waits, const struct open_wait *wait,
 			      const struct ev_sched_wake *e, const struct wait_party *waker,
 			      bool is_over)
 {
-	struct wait_end end = { .kind = is_over ? WAKER_NONE : WAKER_LOST, .now_ns = now_ns };
+	struct wait_end end = { .kind = WAKER_NONE, .now_ns = now_ns };
 	const char *name;
 
-	if (!e)
+	if (!e) {
+		if (!is_over)
+			end.kind = lost_kind(wait);
 		return end;
+	}
 	name = e->tid && !e->waker ? table_find(waits->others, e->tid) : NULL;
 	end.kind = kind_of(wait, e, file_of(waits, &wait->facts), name);
 	if (is_traced_kind(end.kind) && waker) {
@@ -423,7 +440,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 		return;
 	wait->is_open = false;
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
-	waits->odd += end.kind == WAKER_LOST;
+	waits->odd += !e && !is_over;
 	weight = weigh(party, e, &end, &stack);
 	idle_ns = idle_part(waits, wait, wait_ns, &end);
 	if (is_held_by(wait, end.waker)) {

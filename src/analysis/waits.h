@@ -155,8 +155,11 @@ struct wait_lock {
 
 const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *cursor);
 
-/* The length that a part of all waits does not exceed. */
-uint64_t wait_lock_quantile_ns(const struct wait_lock *lock, double part);
+/* Adds the lengths of its waits to lengths[LENGTHS]. */
+void wait_lock_add_lengths(const struct wait_lock *lock, uint32_t *lengths);
+
+/* The length that a part of all waits does not exceed; sum: of them. */
+uint64_t wait_lengths_quantile_ns(const uint32_t *lengths, const struct wait_sum *sum, double part);
 
 struct wait_file {
 	uint64_t file;			/* 0: those that found no room */

@@ -637,10 +637,13 @@ static void print_waits(const struct replay *replay)
 		print_wakers(path->wakers);
 	}
 	for (cursor = 0; (lock = waits_next_lock(replay->waits, &cursor));) {
+		uint32_t lengths[LENGTHS] = { 0 };
+
+		wait_lock_add_lengths(lock, lengths);
 		printf("lock 0x%llx: waited %llu times %llu half %llu queue %u held %llu in %llu "
 		       "holder %u\n", (unsigned long long)lock->object,
 		       (unsigned long long)lock->sum.wait_ns, (unsigned long long)lock->sum.count,
-		       (unsigned long long)wait_lock_quantile_ns(lock, 0.5), lock->queue_max,
+		       (unsigned long long)wait_lengths_quantile_ns(lengths, &lock->sum, 0.5), lock->queue_max,
 		       (unsigned long long)lock->hold_ns, (unsigned long long)lock->holds,
 		       lock->holder);
 		print_wakers(lock->unlockers);
