@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "symbol/debug_file.h"
 #include "symbol/demangle.h"
+#include "symbol/dwarf_file.h"
 #include "symbol/dwarf_lines.h"
 #include "symbol/elf_file.h"
 #include "symbol/elf_symbols.h"
@@ -22,12 +23,12 @@ struct object {
 	Dwarf *shared_dwarf;
 	void *program_bytes, *mini_bytes;	/* of files that lie in memory */
 	struct elf_symbols *symbols;
-	struct dwarf_lines *lines;
+	struct dwarf_file *dwarf;
 	struct go_table *go;
 	char *path;
 	uint32_t pid;
 	uint32_t flags;
-	bool has_tried_debug, has_tried_lines, has_tried_go;
+	bool has_tried_debug, has_tried_dwarf, has_tried_go;
 };
 
 struct object *object_new(int fd, uint32_t pid, const char *path)
@@ -56,7 +57,7 @@ void object_free(struct object *object)
 {
 	if (!object)
 		return;
-	dwarf_lines_close(object->lines);
+	dwarf_file_close(object->dwarf);
 	dwarf_end(object->shared_dwarf);
 	go_table_free(object->go);
 	elf_symbols_free(object->symbols);
@@ -79,10 +80,10 @@ void object_release(const struct object *object)
 
 void object_shrink(struct object *object)
 {
-	if (!object->lines || !dwarf_lines_shrink(object->lines))
+	if (!object->dwarf || !dwarf_file_shrink(object->dwarf))
 		return;
-	dwarf_lines_close(object->lines);
-	object->lines = NULL;
+	dwarf_file_close(object->dwarf);
+	object->dwarf = NULL;
 	object->flags |= ANSWER_BAD_LINES;
 }
 
@@ -132,14 +133,14 @@ static int open_shared(struct object *object, const struct elf_file *debug)
 	return object->shared_dwarf ? 0 : -ENOENT;
 }
 
-static void open_lines(struct object *object)
+static void open_dwarf(struct object *object)
 {
 	const struct elf_file *debug = &object->program;
 	int err;
 
-	if (object->has_tried_lines)
+	if (object->has_tried_dwarf)
 		return;
-	object->has_tried_lines = true;
+	object->has_tried_dwarf = true;
 	if (!elf_has_lines(debug->elf)) {
 		open_debug(object);
 		debug = &object->debug;
@@ -153,7 +154,7 @@ static void open_lines(struct object *object)
 		object->flags |= ANSWER_NO_SHARED;
 		return;
 	}
-	err = dwarf_lines_open(debug, object->shared_dwarf, &object->lines);
+	err = dwarf_file_open(debug, object->shared_dwarf, &object->dwarf);
 	if (err)
 		object->flags |= err == -ENOENT ? ANSWER_NO_LINES : ANSWER_BAD_LINES;
 }
@@ -259,8 +260,8 @@ static void put_lines(struct object *object, uint64_t address, struct answer *an
 	struct source_frame frames[SOURCE_FRAMES_MAX];
 	size_t count, out = 0;
 
-	open_lines(object);
-	count = object->lines ? dwarf_lines_find(object->lines, address, frames) : 0;
+	open_dwarf(object);
+	count = object->dwarf ? dwarf_lines_find(object->dwarf, address, frames) : 0;
 	for (size_t i = 0; i < count; i++) {
 		/* Of too many, the innermost ones and the function itself say most. */
 		if (out == SYMBOL_INLINE_MAX - 1 && i + 1 < count)
