@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/answer.h"
+#include "symbol/answer_cache.h"
+#include "symbol/asker.h"
 #include "symbol/demangle.h"
 #include "symbol/jit_hints.h"
 #include "symbol/jit_names.h"
@@ -43,6 +45,8 @@ struct symbols {
 	struct spaces *spaces;
 	struct modules *modules;
 	struct worker *worker;
+	struct asker *asker;
+	struct answer_cache *cache;	/* NULL: none */
 	struct kernel_symbols *kernel;	/* NULL until it is needed */
 	struct jit_names *jit;
 	struct python_frames *python;
@@ -135,7 +139,8 @@ struct symbols *symbols_new(struct session *session)
 	symbols->names = names_new(NAMES_BYTES_MAX, symbols->notes);
 	symbols->jit = jit_names_new();
 	symbols->arena = arena_new();
-	symbols->places = places_new(symbols->worker, symbols->names, symbols->notes);
+	symbols->asker = asker_new(symbols->worker, symbols->notes);
+	symbols->places = places_new(symbols->asker, symbols->names);
 	symbols->processes = table_new();
 	symbols->python = python_frames_new(symbols->spaces, symbols->modules, symbols->names);
 	session_subscribe(session, handlers, symbols);
@@ -147,6 +152,8 @@ void symbols_free(struct symbols *symbols)
 	if (!symbols)
 		return;
 	places_free(symbols->places);
+	answer_cache_free(symbols->cache);
+	asker_free(symbols->asker);
 	worker_free(symbols->worker);
 	python_frames_free(symbols->python);
 	spaces_free(symbols->spaces);
@@ -162,12 +169,15 @@ void symbols_free(struct symbols *symbols)
 
 void symbols_use_cache(struct symbols *symbols)
 {
-	places_use_cache(symbols->places);
+	if (!symbols->cache)
+		symbols->cache = answer_cache_new();
+	places_use_cache(symbols->places, symbols->cache);
 }
 
 void symbols_save_cache(struct symbols *symbols)
 {
-	places_save_cache(symbols->places);
+	if (symbols->cache)
+		answer_cache_save(symbols->cache);
 }
 
 void symbols_set_offline(struct symbols *symbols)
