@@ -117,7 +117,7 @@ static void open_symbols(struct object *object)
 						  &object->mini_bytes))
 			files[2] = object->mini.elf;
 	}
-	object->symbols = elf_symbols_new(files, ELF_SYMBOL_FILES_MAX);
+	object->symbols = elf_symbols_new(files, ELF_SYMBOL_FILES_MAX, ELF_FUNCTIONS);
 	if (!elf_symbols_count(object->symbols) && !go_table_of(object))
 		object->flags |= ANSWER_NO_SYMBOLS;
 }
@@ -276,7 +276,7 @@ static void put_lines(struct object *object, uint64_t address, struct answer *an
 void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 		 struct answer *answer)
 {
-	struct elf_function function;
+	struct elf_symbol function;
 	const char *suffix = "";
 	uint64_t address;
 	bool is_found;
