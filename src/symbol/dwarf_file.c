@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "symbol/dwarf_definitions.h"
 #include "symbol/dwarf_units.h"
 #include "symbol/line_table.h"
 
@@ -32,7 +33,10 @@ int dwarf_file_open(const struct elf_file *file, Dwarf *alt, struct dwarf_file *
 		return -EINVAL;
 	}
 	dwarf->units = dwarf_units_new(dwarf->dwarf, file);
+	dwarf->definitions = dwarf_definitions_new(dwarf->units, file);
 	dwarf->lines = line_table_new(file->elf);
+	if (alt)
+		dwarf->alt_lines = line_table_new(dwarf_getelf(alt));
 	*out = dwarf;
 	return 0;
 }
@@ -50,7 +54,9 @@ void dwarf_file_close(struct dwarf_file *dwarf)
 {
 	if (!dwarf)
 		return;
+	line_table_free(dwarf->alt_lines);
 	line_table_free(dwarf->lines);
+	dwarf_definitions_free(dwarf->definitions);
 	dwarf_units_free(dwarf->units);
 	dwarf_end(dwarf->dwarf);
 	free(dwarf);

@@ -10,7 +10,9 @@ struct dwarf_file {
 	const struct elf_file *file;
 	Dwarf *dwarf, *alt;
 	struct dwarf_units *units;
+	struct dwarf_definitions *definitions;
 	struct line_table *lines;
+	struct line_table *alt_lines;	/* of the shared file; NULL without one */
 };
 
 /*
