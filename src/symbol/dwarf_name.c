@@ -110,12 +110,11 @@ void dwarf_type_name(Dwarf_Die *type, char *name, size_t size_bytes)
 		return;
 	count = dwarf_scopes(type, scopes);
 	for (size_t i = 0; i < count; i++) {
-		if (is_left_out(&scopes[i]))
-			continue;
 		part = dwarf_diename(&scopes[i]);
-		if (!part)
-			part = dwarf_is_namespace(&scopes[i]) ? "(anonymous namespace)" : "";
-		at = put(name, at, size_bytes, part, "::");
+		if (!part && dwarf_is_namespace(&scopes[i]))
+			part = "(anonymous namespace)";
+		if (part && !is_left_out(&scopes[i]))
+			at = put(name, at, size_bytes, part, "::");
 	}
 	put(name, at, size_bytes, own, "");
 }

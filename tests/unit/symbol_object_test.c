@@ -401,6 +401,26 @@ TEST(damaged_files_have_no_names)
 	fixture_end(&fixture);
 }
 
+TEST(types_that_lead_in_circles_come_to_an_end)
+{
+	static const char *const names[] = {
+		"of_typedefs", "of_structure", "of_array", "of_base", "of_specification",
+		"of_type_behind_sibling",
+	};
+
+	fixture_begin(&fixture);
+	push_code(&fixture, 10, NOBODY, 0, "cyclic");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		for (uint64_t distance = 0; distance < 16; distance += 8) {
+			CHECK(!find(input_address("cyclic", names[i]) + distance));
+			CHECK(object.name && !strncmp(object.name, names[i], strlen(names[i])));
+			CHECK(object.is_whole == !distance);
+		}
+	}
+	CHECK(!symbols_notes(fixture.symbols, &(const char *const *){ NULL }));
+	fixture_end(&fixture);
+}
+
 /* Each time other bytes of the file are changed; returns how many still have the name. */
 static unsigned int resolve_changed(const uint8_t *bytes, size_t size_bytes, unsigned int count)
 {

@@ -21,6 +21,7 @@ cpp g++ -gdwarf-5 -o cpp
 cpp g++ -gdwarf-4 -fdebug-types-section -o cpp_types
 declared g++ && mv a.out declared
 declared g++ -gdwarf-4 -fdebug-types-section && mv a.out declared_types
+gcc -nostdlib -static "$here/cyclic.s" -o cyclic
 
 if command -v clang >/dev/null; then
 	c clang -gdwarf-5 -o clang
