@@ -33,13 +33,14 @@ static size_t choose(const char *path, uint64_t *offsets, size_t count)
 	struct elf_file file;
 	struct elf_symbols *symbols;
 	uint64_t low = UINT64_MAX, high = 0, step, address;
-	struct elf_function function;
+	struct elf_symbol function;
 	GElf_Shdr header;
 	size_t found = 0;
 
 	if (elf_file_open(open(path, O_RDONLY | O_CLOEXEC), &file))
 		return 0;
-	symbols = elf_symbols_new((Elf *[]){ file.elf, NULL, NULL }, ELF_SYMBOL_FILES_MAX);
+	symbols = elf_symbols_new((Elf *[]){ file.elf, NULL, NULL }, ELF_SYMBOL_FILES_MAX,
+				  ELF_FUNCTIONS);
 	if (elf_find_section(file.elf, ".text", &header)) {
 		low = header.sh_addr;
 		high = header.sh_addr + header.sh_size;

@@ -15,3 +15,24 @@ bool answer_is_valid(const struct answer *answer, size_t size_bytes)
 			return false;
 	return true;
 }
+
+bool variable_answer_is_valid(const struct variable_answer *answer, size_t size_bytes)
+{
+	return size_bytes > offsetof(struct variable_answer, text) &&
+	       answer->text_bytes <= VARIABLE_TEXT_BYTES &&
+	       answer->text_bytes == size_bytes - offsetof(struct variable_answer, text) &&
+	       !answer->text[answer->text_bytes - 1] && answer->name < answer->text_bytes &&
+	       answer->type < answer->text_bytes;
+}
+
+bool segments_answer_is_valid(const struct segments_answer *answer, size_t size_bytes)
+{
+	return size_bytes == sizeof(*answer) && answer->count <= SEGMENTS_MAX;
+}
+
+bool code_answer_is_valid(const struct code_answer *answer, size_t size_bytes)
+{
+	return size_bytes >= offsetof(struct code_answer, code) &&
+	       answer->size_bytes <= CODE_BYTES_MAX &&
+	       answer->size_bytes == size_bytes - offsetof(struct code_answer, code);
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the worker says about one place in a file: the message itself. */
+/* What the worker says about a file: the messages themselves. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,6 +21,7 @@ enum answer_flags {
 
 enum { ANSWER_TEXT_BYTES = 48 * 1024, ANSWER_NAME_BYTES = 2048 };
 
+/* Of code at a place in the file. */
 struct answer {
 	uint32_t flags;
 	uint32_t frame_count;		/* 0: nothing is known of the place */
@@ -35,3 +36,42 @@ struct answer {
 
 /* Of so many bytes that came from elsewhere: whether they are an answer, whole and within bounds. */
 bool answer_is_valid(const struct answer *answer, size_t size_bytes);
+
+enum { VARIABLE_TEXT_BYTES = 3 * ANSWER_NAME_BYTES };
+
+/* Of data at an address, as the file has it. */
+struct variable_answer {
+	uint32_t flags;
+	uint32_t name, type;		/* places in text; 0: none */
+	uint32_t is_whole;		/* the name stands for all of what is there */
+	uint32_t text_bytes;		/* as in struct answer */
+	char text[VARIABLE_TEXT_BYTES];
+};
+
+bool variable_answer_is_valid(const struct variable_answer *answer, size_t size_bytes);
+
+enum { SEGMENTS_MAX = 32 };
+
+/* How the file is loaded. */
+struct segments_answer {
+	uint32_t count;
+	uint32_t reserved;
+	struct segment {
+		uint64_t file_offset, file_bytes;
+		uint64_t address, memory_bytes;
+		uint64_t is_code;	/* it may be executed */
+	} segments[SEGMENTS_MAX];
+};
+
+bool segments_answer_is_valid(const struct segments_answer *answer, size_t size_bytes);
+
+enum { CODE_BYTES_MAX = 32 * 1024 };
+
+/* Code around a place in the file. */
+struct code_answer {
+	uint64_t file_offset;		/* of the first byte */
+	uint64_t size_bytes;
+	uint8_t code[CODE_BYTES_MAX];
+};
+
+bool code_answer_is_valid(const struct code_answer *answer, size_t size_bytes);

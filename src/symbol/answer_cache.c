@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file is a header, an index sorted by place, and the answers, as the worker sends them. It is
+ * A file is a header, an index sorted by key, and the answers, as the worker sends them. It is
  * mapped, and an answer looked at when somebody asks for it.
  */
 #include "symbol/answer_cache.h"
@@ -22,7 +22,11 @@ enum {
 	FILES_BYTES_MAX = 128 << 20,	/* of all, when one was written */
 	FILES_MAX = 4096,
 	NAME_BYTES = 2 * BUILD_ID_BYTES_MAX + 16,
+	KIND_SHIFT = 56,
 };
+
+/* What an answer is about: the highest byte of its key. */
+enum kind { KIND_PLACE, KIND_VARIABLE };
 
 struct header {
 	char magic[8];
@@ -33,7 +37,7 @@ struct header {
 };
 
 struct index_entry {
-	uint64_t file_offset;
+	uint64_t key;		/* offset in the file or address, and the kind */
 	uint32_t at;		/* in the file, a multiple of 8 */
 	uint32_t size_bytes;
 };
@@ -48,9 +52,9 @@ struct cached {
 };
 
 struct added {
-	uint64_t file_offset;
+	uint64_t key;
 	uint32_t size_bytes;
-	struct answer answer;		/* as much of it as there is */
+	_Alignas(8) char answer[];
 };
 
 struct answer_cache {
@@ -58,9 +62,15 @@ struct answer_cache {
 	struct table *modules;		/* by number + 1 */
 };
 
-static size_t answer_bytes(const struct answer *answer)
+static bool is_valid(uint64_t key, const void *answer, size_t size_bytes)
 {
-	return offsetof(struct answer, text) + answer->text_bytes;
+	switch (key >> KIND_SHIFT) {
+	case KIND_PLACE:
+		return answer_is_valid(answer, size_bytes);
+	case KIND_VARIABLE:
+		return variable_answer_is_valid(answer, size_bytes);
+	}
+	return false;
 }
 
 static size_t aligned(size_t size_bytes)
@@ -147,8 +157,7 @@ static bool is_whole(const struct header *file, size_t file_bytes)
 		const struct index_entry *entry = &index_of(file)[i];
 
 		if (entry->at < begin || entry->at % 8 || entry->at > file_bytes ||
-		    entry->size_bytes > file_bytes - entry->at ||
-		    entry->size_bytes <= offsetof(struct answer, text))
+		    entry->size_bytes > file_bytes - entry->at)
 			return false;
 	}
 	return true;
@@ -195,52 +204,81 @@ static struct cached *cached_get(struct answer_cache *cache, const struct module
 	return cached;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
+static const void *find(struct answer_cache *cache, const struct module *module, enum kind kind,
+			uint64_t place)
+{
+	struct cached *cached = cached_get(cache, module);
+	uint64_t key = (uint64_t)kind << KIND_SHIFT | place;
+	const struct index_entry *entry;
+	const void *answer;
+
+	if (!cached || !cached->file || place >> KIND_SHIFT)
+		return NULL;
+	entry = bsearch(&key, index_of(cached->file), cached->file->count, sizeof(*entry),
+			compare_keys);
+	if (!entry)
+		return NULL;
+	answer = (const char *)cached->file + entry->at;
+	return is_valid(key, answer, entry->size_bytes) ? answer : NULL;
+}
+
 const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module,
 				       uint64_t file_offset)
 {
-	struct cached *cached = cached_get(cache, module);
-	const struct index_entry *entry;
-	const struct answer *answer;
+	return find(cache, module, KIND_PLACE, file_offset);
+}
 
-	if (!cached || !cached->file)
-		return NULL;
-	entry = bsearch(&file_offset, index_of(cached->file), cached->file->count, sizeof(*entry),
-			compare_places);
-	if (!entry)
-		return NULL;
-	answer = (const struct answer *)((const char *)cached->file + entry->at);
-	return answer_is_valid(answer, entry->size_bytes) ? answer : NULL;
+const struct variable_answer *answer_cache_find_variable(struct answer_cache *cache,
+							 const struct module *module,
+							 uint64_t address)
+{
+	return find(cache, module, KIND_VARIABLE, address);
 }
 
 /* --- Writing -------------------------------------------------------------------------------- */
 
-void answer_cache_add(struct answer_cache *cache, const struct module *module,
-		      uint64_t file_offset, const struct answer *answer)
+static void add(struct answer_cache *cache, const struct module *module, enum kind kind,
+		uint64_t place, const void *answer, size_t size_bytes)
 {
 	struct cached *cached = cached_get(cache, module);
-	size_t size_bytes = answer_bytes(answer);
 	struct added *added;
 
-	if (!cached || answer->flags || !answer->frame_count)
+	if (!cached || place >> KIND_SHIFT)
 		return;
-	added = xcalloc(1, offsetof(struct added, answer) + size_bytes);
-	added->file_offset = file_offset;
+	added = xcalloc(1, sizeof(*added) + size_bytes);
+	added->key = (uint64_t)kind << KIND_SHIFT | place;
 	added->size_bytes = size_bytes;
-	memcpy(&added->answer, answer, size_bytes);
+	memcpy(added->answer, answer, size_bytes);
 	cached->added = xrealloc(cached->added, cached->added_count + 1, sizeof(*cached->added));
 	cached->added[cached->added_count++] = added;
 }
 
+void answer_cache_add(struct answer_cache *cache, const struct module *module,
+		      uint64_t file_offset, const struct answer *answer)
+{
+	if (!answer->flags && answer->frame_count)
+		add(cache, module, KIND_PLACE, file_offset, answer,
+		    offsetof(struct answer, text) + answer->text_bytes);
+}
+
+void answer_cache_add_variable(struct answer_cache *cache, const struct module *module,
+			       uint64_t address, const struct variable_answer *answer)
+{
+	if (!answer->flags && answer->name)
+		add(cache, module, KIND_VARIABLE, address, answer,
+		    offsetof(struct variable_answer, text) + answer->text_bytes);
+}
+
 /* An answer to be written, and where it lies now. */
 struct kept {
-	uint64_t file_offset;
+	uint64_t key;
 	const void *answer;
 	uint32_t size_bytes;
 };
@@ -251,17 +289,15 @@ static size_t collect(const struct cached *cached, struct kept *kept)
 	size_t count = 0, file_bytes = sizeof(struct header), i;
 
 	for (i = 0; i < cached->added_count; i++)
-		kept[count++] = (struct kept){ cached->added[i]->file_offset,
-					       &cached->added[i]->answer,
+		kept[count++] = (struct kept){ cached->added[i]->key, cached->added[i]->answer,
 					       cached->added[i]->size_bytes };
 	for (i = 0; cached->file && i < cached->file->count; i++) {
 		const struct index_entry *entry = &index_of(cached->file)[i];
 		const void *answer = (const char *)cached->file + entry->at;
 
 		/* One that nobody believes would hide the new one of the same place. */
-		if (answer_is_valid(answer, entry->size_bytes))
-			kept[count++] = (struct kept){ entry->file_offset, answer,
-						       entry->size_bytes };
+		if (is_valid(entry->key, answer, entry->size_bytes))
+			kept[count++] = (struct kept){ entry->key, answer, entry->size_bytes };
 	}
 	/* The new ones come first: what was asked for today is asked for tomorrow. */
 	for (i = 0; i < count; i++) {
@@ -269,7 +305,7 @@ static size_t collect(const struct cached *cached, struct kept *kept)
 		if (file_bytes > FILE_BYTES_MAX)
 			break;
 	}
-	qsort(kept, i, sizeof(*kept), compare_places);
+	qsort(kept, i, sizeof(*kept), compare_keys);
 	return i;
 }
 
@@ -292,7 +328,7 @@ static char *make_file(const struct cached *cached, size_t *file_bytes)
 	header->count = count;
 	index = (struct index_entry *)(header + 1);
 	for (size_t i = 0; i < count; i++) {
-		index[i] = (struct index_entry){ kept[i].file_offset, at, kept[i].size_bytes };
+		index[i] = (struct index_entry){ kept[i].key, at, kept[i].size_bytes };
 		memcpy(file + at, kept[i].answer, kept[i].size_bytes);
 		at += aligned(kept[i].size_bytes);
 	}

@@ -2,70 +2,13 @@
 #include "symbol/dwarf_lines.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
+#include "symbol/dwarf_file.h"
 #include "symbol/dwarf_units.h"
 #include "symbol/line_table.h"
 
 enum { SIBLINGS_MAX = 1 << 20 };	/* entries looked at in one scope */
-
-struct dwarf_lines {
-	const struct elf_file *file;
-	Dwarf *dwarf, *alt;
-	struct dwarf_units *units;
-	struct line_table *table;
-};
-
-static int open_dwarf(struct dwarf_lines *lines)
-{
-	lines->dwarf = dwarf_begin_elf(lines->file->elf, DWARF_C_READ, NULL);
-	if (!lines->dwarf)
-		return -EINVAL;
-	if (lines->alt)
-		dwarf_setalt(lines->dwarf, lines->alt);
-	return 0;
-}
-
-int dwarf_lines_open(const struct elf_file *file, Dwarf *alt, struct dwarf_lines **out)
-{
-	struct dwarf_lines *lines;
-
-	if (!elf_has_lines(file->elf))
-		return -ENOENT;
-	lines = xcalloc(1, sizeof(*lines));
-	lines->file = file;
-	lines->alt = alt;
-	if (open_dwarf(lines)) {
-		free(lines);
-		return -EINVAL;
-	}
-	lines->units = dwarf_units_new(lines->dwarf, file);
-	lines->table = line_table_new(file->elf);
-	*out = lines;
-	return 0;
-}
-
-int dwarf_lines_shrink(struct dwarf_lines *lines)
-{
-	dwarf_end(lines->dwarf);
-	if (open_dwarf(lines))
-		return -EINVAL;
-	dwarf_units_reset(lines->units, lines->dwarf);
-	return 0;
-}
-
-void dwarf_lines_close(struct dwarf_lines *lines)
-{
-	if (!lines)
-		return;
-	line_table_free(lines->table);
-	dwarf_units_free(lines->units);
-	dwarf_end(lines->dwarf);
-	free(lines);
-}
 
 /* The child scope that holds the address: an inlined call, or a block that may hold one. */
 static bool find_inner(Dwarf_Die *scope, uint64_t address, Dwarf_Die *inner)
@@ -128,13 +71,13 @@ static uint64_t number_of(Dwarf_Die *die, unsigned int name, uint64_t otherwise)
 	return value;
 }
 
-static void set_file(struct dwarf_lines *lines, Dwarf_Die *unit, uint64_t number,
+static void set_file(const struct dwarf_file *dwarf, Dwarf_Die *unit, uint64_t number,
 		     struct source_frame *frame)
 {
 	uint64_t place = number_of(unit, DW_AT_stmt_list, UINT64_MAX);
 	Dwarf_Attribute attribute;
 
-	if (!line_table_file(lines->table, place, number, &frame->folder, &frame->file)) {
+	if (!line_table_file(dwarf->lines, place, number, &frame->folder, &frame->file)) {
 		frame->folder = frame->file = NULL;
 		return;
 	}
@@ -143,39 +86,39 @@ static void set_file(struct dwarf_lines *lines, Dwarf_Die *unit, uint64_t number
 }
 
 /* Where an inlined function was called from. */
-static void set_call(struct dwarf_lines *lines, Dwarf_Die *unit, Dwarf_Die *inlined,
+static void set_call(const struct dwarf_file *dwarf, Dwarf_Die *unit, Dwarf_Die *inlined,
 		     struct source_frame *frame)
 {
 	frame->line = number_of(inlined, DW_AT_call_line, 0);
-	set_file(lines, unit, number_of(inlined, DW_AT_call_file, 0), frame);
+	set_file(dwarf, unit, number_of(inlined, DW_AT_call_file, 0), frame);
 }
 
-static void set_line(struct dwarf_lines *lines, Dwarf_Die *unit, uint64_t address,
+static void set_line(const struct dwarf_file *dwarf, Dwarf_Die *unit, uint64_t address,
 		     struct source_frame *frame)
 {
 	uint64_t place = number_of(unit, DW_AT_stmt_list, UINT64_MAX);
 	struct line_row row;
 
-	if (!line_table_find(lines->table, place, address, &row))
+	if (!line_table_find(dwarf->lines, place, address, &row))
 		return;
-	set_file(lines, unit, row.file, frame);
+	set_file(dwarf, unit, row.file, frame);
 	if (row.line <= INT32_MAX)
 		frame->line = row.line;
 }
 
-size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
+size_t dwarf_lines_find(const struct dwarf_file *dwarf, uint64_t address,
 			struct source_frame frames[SOURCE_FRAMES_MAX])
 {
 	Dwarf_Die unit, function, scopes[SOURCE_FRAMES_MAX];
 	size_t count = 0;
 	bool has_function;
 
-	if (!dwarf_units_find(lines->units, address, &unit, &function, &has_function))
+	if (!dwarf_units_find(dwarf->units, address, &unit, &function, &has_function))
 		return 0;
 	if (has_function)
 		count = find_scopes(&function, address, scopes);
 	frames[0] = (struct source_frame){ 0 };
-	set_line(lines, &unit, address, &frames[0]);
+	set_line(dwarf, &unit, address, &frames[0]);
 	for (size_t i = 0; i < count; i++) {
 		Dwarf_Die *scope = &scopes[count - 1 - i];
 
@@ -183,7 +126,7 @@ size_t dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
 		if (i + 1 == count)
 			break;
 		frames[i + 1] = (struct source_frame){ 0 };
-		set_call(lines, &unit, scope, &frames[i + 1]);
+		set_call(dwarf, &unit, scope, &frames[i + 1]);
 	}
 	/* A unit without a function or a line there has nothing to say. */
 	return count ? count : frames[0].file != NULL;

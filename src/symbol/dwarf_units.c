@@ -16,6 +16,7 @@
 enum {
 	WINDOW_BITS = 16,	/* what the kernel maps around a page that is touched */
 	WINDOWS_MAX = 64,	/* such parts of the file before it is released: 4 MB */
+	UNITS_MAX = 1 << 20,
 	RANGES_MAX = 1 << 22,	/* of all units, and of the functions of one */
 	ENTRIES_MAX = 1 << 24,	/* debug entries looked at in one unit: an endless list ends */
 	DEPTH_MAX = 32,		/* of namespaces and classes */
@@ -42,6 +43,8 @@ struct dwarf_units {
 	const struct elf_file *file;
 	struct range_list units;
 	bool has_all;		/* units is not from .debug_aranges alone */
+	uint64_t *starts;	/* of all units, once somebody asks, and the last one's end */
+	size_t start_count;
 	Dwarf_Off known;	/* libdw knows the units up to here */
 	Dwarf_Off window;	/* the part of the file that was touched last */
 	unsigned int window_count;
@@ -159,6 +162,7 @@ void dwarf_units_free(struct dwarf_units *units)
 	if (!units)
 		return;
 	forget_read(units);
+	free(units->starts);
 	free(units->units.ranges);
 	free(units);
 }
@@ -354,5 +358,66 @@ bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *un
 		return false;
 	range = find_function(units, unit, address);
 	*has_function = range && dwarf_offdie(units->dwarf, range->entry, function);
+	return true;
+}
+
+/* --- Units by where they lie ---------------------------------------------------------------- */
+
+static void read_starts(struct dwarf_units *units)
+{
+	size_t room = 64, header_bytes;
+	Dwarf_Off offset = 0, next;
+
+	units->starts = xcalloc(room, sizeof(*units->starts));
+	while (units->start_count < UNITS_MAX &&
+	       !dwarf_nextcu(units->dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) &&
+	       next > offset) {
+		touch(units, offset);
+		if (units->start_count + 1 == room) {
+			room *= 2;
+			units->starts = xrealloc(units->starts, room, sizeof(*units->starts));
+		}
+		units->starts[units->start_count++] = offset;
+		units->starts[units->start_count] = next;
+		offset = next;
+	}
+}
+
+size_t dwarf_units_count(struct dwarf_units *units)
+{
+	if (!units->starts)
+		read_starts(units);
+	return units->start_count;
+}
+
+bool dwarf_units_nth(struct dwarf_units *units, size_t number, Dwarf_Die *unit, uint64_t *start,
+		     uint64_t *end)
+{
+	size_t header_bytes;
+	Dwarf_Off next;
+
+	if (number >= dwarf_units_count(units))
+		return false;
+	*start = units->starts[number];
+	*end = units->starts[number + 1];
+	return !dwarf_nextcu(units->dwarf, *start, &next, &header_bytes, NULL, NULL, NULL) &&
+	       get_entry(units, *start + header_bytes, unit);
+}
+
+bool dwarf_units_at(struct dwarf_units *units, uint64_t place, size_t *number)
+{
+	size_t low = 0, high = dwarf_units_count(units);
+
+	if (!high || place >= units->starts[high])
+		return false;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (units->starts[middle] <= place)
+			low = middle;
+		else
+			high = middle;
+	}
+	*number = low;
 	return true;
 }

@@ -74,7 +74,7 @@ static const char *name_of_slot(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header,
 	return NULL;
 }
 
-bool elf_plt_find(Elf *elf, uint64_t address, struct elf_function *function)
+bool elf_plt_find(Elf *elf, uint64_t address, struct elf_symbol *function)
 {
 	GElf_Ehdr file;
 	GElf_Shdr header;

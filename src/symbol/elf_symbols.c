@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One sorted array of 8 bytes a function: names and sizes are read from the mapped file when
+ * One sorted array of 8 bytes a symbol: names and sizes are read from the mapped file when
  * a lookup needs them, so that a big table costs little.
  */
 #include "symbol/elf_symbols.h"
@@ -25,6 +25,7 @@ struct symbol_table {
 };
 
 struct elf_symbols {
+	enum elf_symbol_kind kind;
 	struct symbol_table tables[TABLES_MAX];
 	size_t table_count;
 	uint64_t base;		/* addresses are kept as 32-bit distances from it */
@@ -72,6 +73,15 @@ static bool is_function(Elf *elf, const GElf_Sym *symbol)
 	return false;
 }
 
+/* Of a thread's variables the table has no address, but a place in each thread's block. */
+static bool is_wanted(const struct elf_symbols *symbols, Elf *elf, const GElf_Sym *symbol)
+{
+	if (symbols->kind == ELF_FUNCTIONS)
+		return is_function(elf, symbol);
+	return GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_shndx != SHN_ABS;
+}
+
 static void add_entry(struct elf_symbols *symbols, uint64_t address, size_t table, size_t index)
 {
 	if (address < symbols->base || address - symbols->base > UINT32_MAX ||
@@ -104,7 +114,7 @@ static void add_table(struct elf_symbols *symbols, Elf *elf, Elf_Scn *scn, const
 	for (size_t i = 1; i < count && i < SYMBOLS_MAX; i++) {
 		GElf_Sym symbol;
 
-		if (gelf_getsym(data, i, &symbol) && is_function(elf, &symbol))
+		if (gelf_getsym(data, i, &symbol) && is_wanted(symbols, elf, &symbol))
 			add_entry(symbols, symbol.st_value, table, i);
 	}
 }
@@ -116,10 +126,11 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-struct elf_symbols *elf_symbols_new(Elf *const *files, size_t count)
+struct elf_symbols *elf_symbols_new(Elf *const *files, size_t count, enum elf_symbol_kind kind)
 {
 	struct elf_symbols *symbols = xcalloc(1, sizeof(*symbols));
 
+	symbols->kind = kind;
 	symbols->base = UINT64_MAX;
 	for (size_t i = 0; i < count; i++) {
 		Elf_Scn *scn = NULL;
@@ -156,7 +167,7 @@ size_t elf_symbols_count(const struct elf_symbols *symbols)
 }
 
 struct candidate {
-	struct elf_function function;
+	struct elf_symbol symbol;
 	unsigned int rank;
 };
 
@@ -199,28 +210,32 @@ static bool read_entry(const struct elf_symbols *symbols, size_t i, uint64_t add
 
 	if (!gelf_getsym(table->symbols, entry & ((1u << INDEX_BITS) - 1), &symbol))
 		return false;
-	candidate->function.start = symbols->base + (entry >> 32);
-	candidate->function.end = candidate->function.start + symbol.st_size;
+	candidate->symbol.start = symbols->base + (entry >> 32);
+	candidate->symbol.end = candidate->symbol.start + symbol.st_size;
 	if (!symbol.st_size) {
 		uint64_t end = section_end(table->elf, symbol.st_shndx);
 
-		/* Of a file without its full table, what follows may be nameless functions. */
-		if (!table->is_full && address != candidate->function.start)
+		/*
+		 * Of a file without its full table, what follows may be nameless functions.
+		 * Variables have sizes: what has none marks the end of something.
+		 */
+		if ((!table->is_full || symbols->kind == ELF_VARIABLES) &&
+		    address != candidate->symbol.start)
 			return false;
-		candidate->function.end = next < end ? next : end;
+		candidate->symbol.end = next < end ? next : end;
 	}
-	if (address >= candidate->function.end)
+	if (address >= candidate->symbol.end)
 		return false;
 	name = elf_strptr(table->elf, table->strings, symbol.st_name);
 	if (!name || !name[0] || name[0] == '$' || !strncmp(name, ".L", 2))
 		return false;
-	candidate->function.name = name;
+	candidate->symbol.name = name;
 	candidate->rank = rank_of(&symbol, name);
 	return true;
 }
 
 bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
-		      struct elf_function *function)
+		      struct elf_symbol *symbol)
 {
 	struct candidate best = { .rank = 0 };
 	size_t low = 0, high = symbols->count;
@@ -242,15 +257,15 @@ bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 
 		/* A declared function wins over a label within it, else the nearest start. */
 		if (best.rank >= 32 &&
-		    best.function.start != symbols->base + (symbols->entries[i] >> 32))
+		    best.symbol.start != symbols->base + (symbols->entries[i] >> 32))
 			break;
 		if (!read_entry(symbols, i, address, next, &candidate))
 			continue;
-		if (!best.function.name || candidate.rank > best.rank)
+		if (!best.symbol.name || candidate.rank > best.rank)
 			best = candidate;
 	}
-	if (!best.function.name)
+	if (!best.symbol.name)
 		return false;
-	*function = best.function;
+	*symbol = best.symbol;
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/object.h"
+#include "symbol/object_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,26 +9,13 @@
 #include "base/memory.h"
 #include "symbol/debug_file.h"
 #include "symbol/demangle.h"
+#include "symbol/dwarf_file.h"
 #include "symbol/dwarf_lines.h"
-#include "symbol/elf_file.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/dwarf_variables.h"
 #include "symbol/go_table.h"
 #include "symbol/mini_debug.h"
 #include "symbol/python_file.h"
 #include "symbol/vdso.h"
-
-struct object {
-	struct elf_file program, debug, shared, mini;
-	Dwarf *shared_dwarf;
-	void *program_bytes, *mini_bytes;	/* of files that lie in memory */
-	struct elf_symbols *symbols;
-	struct dwarf_lines *lines;
-	struct go_table *go;
-	char *path;
-	uint32_t pid;
-	uint32_t flags;
-	bool has_tried_debug, has_tried_lines, has_tried_go;
-};
 
 struct object *object_new(int fd, uint32_t pid, const char *path)
 {
@@ -56,9 +43,11 @@ void object_free(struct object *object)
 {
 	if (!object)
 		return;
-	dwarf_lines_close(object->lines);
+	dwarf_variables_free(object->dwarf_variables);
+	dwarf_file_close(object->dwarf);
 	dwarf_end(object->shared_dwarf);
 	go_table_free(object->go);
+	elf_symbols_free(object->variables);
 	elf_symbols_free(object->symbols);
 	elf_file_close(&object->mini);
 	elf_file_close(&object->shared);
@@ -79,10 +68,12 @@ void object_release(const struct object *object)
 
 void object_shrink(struct object *object)
 {
-	if (!object->lines || !dwarf_lines_shrink(object->lines))
+	if (!object->dwarf || !dwarf_file_shrink(object->dwarf))
 		return;
-	dwarf_lines_close(object->lines);
-	object->lines = NULL;
+	dwarf_variables_free(object->dwarf_variables);
+	object->dwarf_variables = NULL;
+	dwarf_file_close(object->dwarf);
+	object->dwarf = NULL;
 	object->flags |= ANSWER_BAD_LINES;
 }
 
@@ -96,8 +87,7 @@ static void open_debug(struct object *object)
 		object->flags |= ANSWER_STALE_DEBUG;
 }
 
-/* NULL when the program is not Go's. */
-static const struct go_table *go_table_of(struct object *object)
+const struct go_table *object_go_table(struct object *object)
 {
 	if (!object->has_tried_go)
 		object->go = go_table_open(object->program.elf);
@@ -105,19 +95,26 @@ static const struct go_table *go_table_of(struct object *object)
 	return object->go;
 }
 
-static void open_symbols(struct object *object)
+struct elf_symbols *object_symbols_new(struct object *object, enum elf_symbol_kind kind)
 {
 	Elf *files[ELF_SYMBOL_FILES_MAX] = { object->program.elf };
 
 	if (!elf_has_symtab(object->program.elf)) {
 		open_debug(object);
 		files[1] = object->debug.elf;
-		if (!files[1] && !mini_debug_open(object->program.elf, &object->mini,
-						  &object->mini_bytes))
-			files[2] = object->mini.elf;
+		if (!files[1] && !object->mini.elf)
+			mini_debug_open(object->program.elf, &object->mini, &object->mini_bytes);
+		files[2] = object->mini.elf;
 	}
-	object->symbols = elf_symbols_new(files, ELF_SYMBOL_FILES_MAX);
-	if (!elf_symbols_count(object->symbols) && !go_table_of(object))
+	return elf_symbols_new(files, ELF_SYMBOL_FILES_MAX, kind);
+}
+
+void object_open_symbols(struct object *object)
+{
+	if (object->symbols)
+		return;
+	object->symbols = object_symbols_new(object, ELF_FUNCTIONS);
+	if (!elf_symbols_count(object->symbols) && !object_go_table(object))
 		object->flags |= ANSWER_NO_SYMBOLS;
 }
 
@@ -132,20 +129,20 @@ static int open_shared(struct object *object, const struct elf_file *debug)
 	return object->shared_dwarf ? 0 : -ENOENT;
 }
 
-static void open_lines(struct object *object)
+void object_open_dwarf(struct object *object)
 {
 	const struct elf_file *debug = &object->program;
 	int err;
 
-	if (object->has_tried_lines)
+	if (object->has_tried_dwarf)
 		return;
-	object->has_tried_lines = true;
+	object->has_tried_dwarf = true;
 	if (!elf_has_lines(debug->elf)) {
 		open_debug(object);
 		debug = &object->debug;
 	}
 	if (!debug->elf || !elf_has_lines(debug->elf)) {
-		if (!go_table_of(object))
+		if (!object_go_table(object))
 			object->flags |= ANSWER_NO_LINES;
 		return;
 	}
@@ -153,7 +150,7 @@ static void open_lines(struct object *object)
 		object->flags |= ANSWER_NO_SHARED;
 		return;
 	}
-	err = dwarf_lines_open(debug, object->shared_dwarf, &object->lines);
+	err = dwarf_file_open(debug, object->shared_dwarf, &object->dwarf);
 	if (err)
 		object->flags |= err == -ENOENT ? ANSWER_NO_LINES : ANSWER_BAD_LINES;
 }
@@ -240,7 +237,7 @@ static uint32_t put_file(struct answer *answer, const struct source_frame *frame
 static void put_go(struct object *object, uint64_t address, bool wants_lines,
 		   struct answer *answer)
 {
-	const struct go_table *go = go_table_of(object);
+	const struct go_table *go = object_go_table(object);
 	struct go_place place;
 
 	if (!go || !go_table_find(go, address, &place))
@@ -259,8 +256,8 @@ static void put_lines(struct object *object, uint64_t address, struct answer *an
 	struct source_frame frames[SOURCE_FRAMES_MAX];
 	size_t count, out = 0;
 
-	open_lines(object);
-	count = object->lines ? dwarf_lines_find(object->lines, address, frames) : 0;
+	object_open_dwarf(object);
+	count = object->dwarf ? dwarf_lines_find(object->dwarf, address, frames) : 0;
 	for (size_t i = 0; i < count; i++) {
 		/* Of too many, the innermost ones and the function itself say most. */
 		if (out == SYMBOL_INLINE_MAX - 1 && i + 1 < count)
@@ -275,7 +272,7 @@ static void put_lines(struct object *object, uint64_t address, struct answer *an
 void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 		 struct answer *answer)
 {
-	struct elf_function function;
+	struct elf_symbol function;
 	const char *suffix = "";
 	uint64_t address;
 	bool is_found;
@@ -288,8 +285,7 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 		answer->flags = object->flags;
 		return;
 	}
-	if (!object->symbols)
-		open_symbols(object);
+	object_open_symbols(object);
 	is_found = elf_symbols_find(object->symbols, address, &function);
 	if (!is_found && elf_plt_find(object->program.elf, address, &function)) {
 		is_found = true;
@@ -373,7 +369,7 @@ int object_unwind_file(struct object *object, struct unwind_file *file)
 		return -ENOENT;
 	if (find_cfi(elf, ".eh_frame", &section))
 		unwind_table_build(&section, &file->table, &counts);
-	if (go_table_of(object)) {
+	if (object_go_table(object)) {
 		go_table_unwind(object->go, &more);
 		unwind_table_merge(&file->table, &more);
 		unwind_table_fini(&more);

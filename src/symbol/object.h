@@ -34,3 +34,16 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 
 /* The unwind table of its code, for the caller to free. -ENOENT when nothing describes it. */
 int object_unwind_file(struct object *object, struct unwind_file *file);
+
+/* Says what is known of the data at an address. Types cost more than the variable's name. */
+void object_find_variable(struct object *object, uint64_t address, bool wants_types,
+			  struct variable_answer *answer);
+
+void object_segments(const struct object *object, struct segments_answer *answer);
+
+/*
+ * Reads up to size_bytes of code: from the beginning of the function that holds file_offset, as far
+ * as it goes, or, when that is not within reach, around it.
+ */
+void object_read_code(struct object *object, uint64_t file_offset, size_t size_bytes,
+		      struct code_answer *answer);

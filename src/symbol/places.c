@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/places.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/answer.h"
 #include "symbol/answer_cache.h"
+#include "symbol/asker.h"
 #include "symbol/module.h"
 #include "symbol/names.h"
-#include "symbol/notes.h"
 #include "symbol/worker.h"
 
 enum {
@@ -20,26 +18,21 @@ enum {
 	OFFSET_BITS = 44,		/* larger files than that cannot be mapped */
 };
 
-static const uint64_t spent_ns_max = 60000000000ull;	/* on one module's file */
-
 struct places {
-	struct worker *worker;
+	struct asker *asker;
 	struct names *names;
-	struct notes *notes;
 	struct answer_cache *cache;	/* NULL: none */
 	struct arena *arena;
 	struct table *table;		/* by module and offset */
 	struct place *scratch;		/* with room for SYMBOL_INLINE_MAX frames */
-	bool has_noted_worker;
 };
 
-struct places *places_new(struct worker *worker, struct names *names, struct notes *notes)
+struct places *places_new(struct asker *asker, struct names *names)
 {
 	struct places *places = xcalloc(1, sizeof(*places));
 
-	places->worker = worker;
+	places->asker = asker;
 	places->names = names;
-	places->notes = notes;
 	places->arena = arena_new();
 	places->table = table_new();
 	places->scratch = xcalloc(1, sizeof(*places->scratch) +
@@ -51,31 +44,15 @@ void places_free(struct places *places)
 {
 	if (!places)
 		return;
-	answer_cache_free(places->cache);
 	arena_free(places->arena);
 	table_free(places->table);
 	free(places->scratch);
 	free(places);
 }
 
-void places_use_cache(struct places *places)
+void places_use_cache(struct places *places, struct answer_cache *cache)
 {
-	if (!places->cache)
-		places->cache = answer_cache_new();
-}
-
-void places_save_cache(struct places *places)
-{
-	if (places->cache)
-		answer_cache_save(places->cache);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	places->cache = cache;
 }
 
 static const char *text_at(const struct answer *answer, uint32_t place)
@@ -96,12 +73,29 @@ static void set_place(struct places *places, const struct answer *answer, struct
 		};
 }
 
-/* Asks for less when a file made more fail. */
+struct place_question {
+	uint64_t offset;
+	bool has_lines;
+	const struct answer *answer;
+};
+
+static int put_question(void *data, struct worker *worker, const struct module *module,
+			bool has_debug, uint32_t *flags)
+{
+	struct place_question *question = data;
+	int err = worker_ask(worker, module, question->offset, has_debug, &question->answer);
+
+	question->has_lines = has_debug;
+	if (!err)
+		*flags = question->answer->flags;
+	return err;
+}
+
 static void ask(struct places *places, struct module *module, uint64_t offset, bool wants_lines,
 		struct place *place)
 {
+	struct place_question question = { .offset = offset };
 	const struct answer *answer;
-	int err = 0;
 
 	place->function_offset = UINT64_MAX;
 	place->count = 0;
@@ -111,38 +105,11 @@ static void ask(struct places *places, struct module *module, uint64_t offset, b
 		set_place(places, answer, place);
 		return;
 	}
-	while (!module_has_failed(module)) {
-		bool asks_lines = wants_lines && !module->failure_count;
-		uint64_t begin_ns = now_ns();
-
-		err = worker_ask(places->worker, module, offset, asks_lines, &answer);
-		module->spent_ns += now_ns() - begin_ns;
-		if (!err) {
-			module->flags |= answer->flags & ~(uint32_t)ANSWER_BY_SYMBOLS;
-			set_place(places, answer, place);
-			if (places->cache && asks_lines)
-				answer_cache_add(places->cache, module, offset, answer);
-		} else if (err == -ECHILD) {
-			module->failure_count = asks_lines ? 1 : MODULE_FAILURES_MAX;
-			continue;
-		}
-		break;
-	}
-	if (module->spent_ns > spent_ns_max && !module_has_failed(module)) {
-		module->failure_count++;
-		module->spent_ns = 0;
-	}
-	if (!module_has_failed(module) && err == -ECANCELED) {
-		if (!places->has_noted_worker)
-			notes_add(places->notes, "the process that reads symbols failed too often:"
-				  " functions are shown as offsets");
-		places->has_noted_worker = true;
-	} else if (!module_has_failed(module) && err) {
-		notes_add(places->notes, "cannot read %s: %s", module->path, strerror(-err));
-		module->failure_count = MODULE_FAILURES_MAX;
-		module->noted_flags = ~0u;
-	}
-	notes_add_module(places->notes, module);
+	if (asker_ask(places->asker, module, wants_lines, put_question, &question))
+		return;
+	set_place(places, question.answer, place);
+	if (places->cache && question.has_lines)
+		answer_cache_add(places->cache, module, offset, question.answer);
 }
 
 static uint64_t place_key(const struct module *module, uint64_t offset)

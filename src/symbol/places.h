@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of places in files: from memory, from the cache on disk, or from the worker, which
- * is asked for less once a file has made it fail.
+ * What is known of places in files: from memory, from the cache on disk, or from the worker.
  */
 #pragma once
 
@@ -11,11 +10,11 @@
 
 #include "symbol/symbol.h"
 
+struct answer_cache;
+struct asker;
 struct module;
 struct names;
-struct notes;
 struct places;
-struct worker;
 
 /* What is known of a place in a module. */
 struct place {
@@ -25,13 +24,12 @@ struct place {
 	struct symbol_frame frames[];	/* offset and module are the caller's to fill in */
 };
 
-/* Borrows all three. */
-struct places *places_new(struct worker *worker, struct names *names, struct notes *notes);
+/* Borrows both. */
+struct places *places_new(struct asker *asker, struct names *names);
 void places_free(struct places *places);
 
-/* See symbols_use_cache(). */
-void places_use_cache(struct places *places);
-void places_save_cache(struct places *places);
+/* Borrows the cache. */
+void places_use_cache(struct places *places, struct answer_cache *cache);
 
 /* Never NULL; valid until the next call, strings as long as the names. */
 const struct place *places_get(struct places *places, struct module *module, uint64_t offset,

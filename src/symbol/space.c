@@ -4,7 +4,7 @@
  * since it began; for the rest a forked one looks into the space it was copied from, as
  * that was at the time of the fork.
  */
-#include "symbol/space.h"
+#include "symbol/space_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,29 +15,6 @@
 enum {
 	ENTRIES_MAX = 16384,	/* in one space: twice the mappings of the largest programs seen */
 	BASES_MAX = 16,		/* forks of forks that each mapped something of their own */
-};
-
-/* Sorted by start; of several that hold an address, the one with the latest time counts. */
-struct entry {
-	uint64_t start, end, file_offset;
-	uint64_t from_ns;
-	uint64_t reach;		/* highest end of this entry and all before it */
-	uint32_t module;
-	uint32_t order;		/* of arrival, for equal times */
-};
-
-struct space {
-	struct space *older;	/* of the same process */
-	struct space *base;	/* seen as it was at base_ns; its user_count counts this space */
-	uint64_t base_ns;
-	uint64_t from_ns;
-	struct entry *entries;
-	uint32_t count, room;
-	uint32_t retry_count;	/* refusals until it is worth compacting again */
-	uint32_t number;
-	uint32_t user_count;	/* spaces whose base this is; it outlives them */
-	uint16_t depth;		/* bases below it */
-	bool is_forgotten;	/* in no process's list, kept for its users */
 };
 
 struct spaces {
@@ -117,8 +94,7 @@ static struct space *space_newest(const struct spaces *spaces, uint32_t pid)
 	return table_find(spaces->newest, (uint64_t)pid + 1);
 }
 
-/* The space at a time; what is asked about a time before the first one gets the first. */
-static struct space *space_at(const struct spaces *spaces, uint32_t pid, uint64_t time_ns)
+struct space *space_at(const struct spaces *spaces, uint32_t pid, uint64_t time_ns)
 {
 	struct space *space = space_newest(spaces, pid);
 
@@ -190,8 +166,7 @@ void spaces_exec(struct spaces *spaces, uint32_t pid, uint64_t time_ns)
 		spaces_forget(spaces, pid);
 }
 
-/* Index of the first entry that starts at or after an address. */
-static size_t lower_bound(const struct space *space, uint64_t address)
+size_t space_lower_bound(const struct space *space, uint64_t address)
 {
 	size_t low = 0, high = space->count;
 
@@ -209,7 +184,7 @@ static size_t lower_bound(const struct space *space, uint64_t address)
 static const struct entry *find_in(const struct space *space, uint64_t time_ns, uint64_t address)
 {
 	const struct entry *best = NULL;
-	size_t i = lower_bound(space, address + 1);
+	size_t i = space_lower_bound(space, address + 1);
 
 	while (i-- && space->entries[i].reach > address) {
 		const struct entry *e = &space->entries[i];
@@ -223,8 +198,7 @@ static const struct entry *find_in(const struct space *space, uint64_t time_ns, 
 	return best;
 }
 
-static const struct entry *find_entry(const struct space *space, uint64_t time_ns,
-				      uint64_t address)
+const struct entry *space_find(const struct space *space, uint64_t time_ns, uint64_t address)
 {
 	/* Found mappings have the beginning of the space; a time before it is lost order. */
 	if (time_ns < space->from_ns)
@@ -251,7 +225,7 @@ bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, ui
 		return false;
 	hit->space = space->number;
 	hit->base = space->base ? space->base->number : 0;
-	entry = find_entry(space, time_ns, address);
+	entry = space_find(space, time_ns, address);
 	if (entry) {
 		hit->is_mapped = true;
 		hit->mapping = (struct mapping){
@@ -294,7 +268,7 @@ void spaces_each(const struct spaces *spaces, uint32_t pid,
 
 		if (edges[i] == edges[i + 1])
 			continue;
-		entry = find_entry(newest, UINT64_MAX, edges[i]);
+		entry = space_find(newest, UINT64_MAX, edges[i]);
 		if (entry && entry == before) {
 			mapping.end = edges[i + 1];
 			continue;
@@ -414,7 +388,7 @@ void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns,
 	if (!space)
 		return;
 	/* Programs that load one library again and again must not fill the table. */
-	entry = find_entry(space, time_ns, mapping->start);
+	entry = space_find(space, time_ns, mapping->start);
 	if (!entry || !is_same(entry, mapping))
 		space_add(spaces, space, mapping, time_ns);
 }
@@ -422,7 +396,7 @@ void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns,
 static bool is_free(const struct space *space, const struct mapping *mapping)
 {
 	for (; space; space = space->base) {
-		size_t i = lower_bound(space, mapping->end);
+		size_t i = space_lower_bound(space, mapping->end);
 
 		if (i && space->entries[i - 1].reach > mapping->start)
 			return false;
@@ -443,7 +417,7 @@ void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns,
 		return;
 	if (now_ns < space->from_ns)
 		now_ns = space->from_ns;
-	entry = find_entry(space, UINT64_MAX, mapping->start);
+	entry = space_find(space, UINT64_MAX, mapping->start);
 	if (entry && is_same(entry, mapping))
 		return;
 	space_add(spaces, space, mapping, is_free(space, mapping) ? space->from_ns : now_ns);

@@ -50,6 +50,16 @@ void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns,
 bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address,
 		 struct space_hit *hit);
 
+enum { SPACES_NEAR_MAX = 8 };
+
+/*
+ * The mappings of wanted modules that lie nearest to an address, up to half of SPACES_NEAR_MAX on
+ * either side of it, those mapped last first. Their number.
+ */
+size_t spaces_near(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address,
+		   bool (*is_wanted)(void *data, uint32_t module), void *data,
+		   struct mapping mappings[SPACES_NEAR_MAX]);
+
 /* What a process has mapped now, in the order of the addresses, each byte once. */
 void spaces_each(const struct spaces *spaces, uint32_t pid,
 		 void (*on_mapping)(void *data, const struct mapping *mapping), void *data);

@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/answer.h"
+#include "symbol/answer_cache.h"
+#include "symbol/asker.h"
 #include "symbol/demangle.h"
 #include "symbol/jit_hints.h"
 #include "symbol/jit_names.h"
@@ -21,6 +23,7 @@
 #include "symbol/places.h"
 #include "symbol/python_frames.h"
 #include "symbol/space.h"
+#include "symbol/variables.h"
 #include "symbol/worker.h"
 #include "values.h"
 
@@ -43,6 +46,8 @@ struct symbols {
 	struct spaces *spaces;
 	struct modules *modules;
 	struct worker *worker;
+	struct asker *asker;
+	struct answer_cache *cache;	/* NULL: none */
 	struct kernel_symbols *kernel;	/* NULL until it is needed */
 	struct jit_names *jit;
 	struct python_frames *python;
@@ -50,6 +55,7 @@ struct symbols {
 	struct notes *notes;
 	struct arena *arena;
 	struct places *places;
+	struct variables *variables;
 	struct table *processes;	/* by pid + 1 */
 	bool is_offline;
 	bool has_noted_kernel;
@@ -135,7 +141,10 @@ struct symbols *symbols_new(struct session *session)
 	symbols->names = names_new(NAMES_BYTES_MAX, symbols->notes);
 	symbols->jit = jit_names_new();
 	symbols->arena = arena_new();
-	symbols->places = places_new(symbols->worker, symbols->names, symbols->notes);
+	symbols->asker = asker_new(symbols->worker, symbols->notes);
+	symbols->places = places_new(symbols->asker, symbols->names);
+	symbols->variables = variables_new(symbols->worker, symbols->asker, symbols->spaces,
+					   symbols->modules, symbols->names);
 	symbols->processes = table_new();
 	symbols->python = python_frames_new(symbols->spaces, symbols->modules, symbols->names);
 	session_subscribe(session, handlers, symbols);
@@ -146,7 +155,10 @@ void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
+	variables_free(symbols->variables);
 	places_free(symbols->places);
+	answer_cache_free(symbols->cache);
+	asker_free(symbols->asker);
 	worker_free(symbols->worker);
 	python_frames_free(symbols->python);
 	spaces_free(symbols->spaces);
@@ -162,12 +174,16 @@ void symbols_free(struct symbols *symbols)
 
 void symbols_use_cache(struct symbols *symbols)
 {
-	places_use_cache(symbols->places);
+	if (!symbols->cache)
+		symbols->cache = answer_cache_new();
+	places_use_cache(symbols->places, symbols->cache);
+	variables_use_cache(symbols->variables, symbols->cache);
 }
 
 void symbols_save_cache(struct symbols *symbols)
 {
-	places_save_cache(symbols->places);
+	if (symbols->cache)
+		answer_cache_save(symbols->cache);
 }
 
 void symbols_set_offline(struct symbols *symbols)
@@ -476,6 +492,54 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 			*offset = start;
 	}
 	return 0;
+}
+
+int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_ns,
+			   uint64_t address, struct symbol_object *object)
+{
+	int err = variables_find(symbols->variables, pid, time_ns, address, object);
+
+	if (err && read_again(symbols, pid))
+		err = variables_find(symbols->variables, pid, time_ns, address, object);
+	return err;
+}
+
+struct code_question {
+	uint64_t file_offset;
+	size_t size_bytes;
+	const struct code_answer *answer;
+};
+
+static int ask_code(void *data, struct worker *worker, const struct module *module, bool has_debug,
+		    uint32_t *flags)
+{
+	struct code_question *question = data;
+
+	(void)has_debug, (void)flags;
+	return worker_ask_code(worker, module, question->file_offset, question->size_bytes,
+			       &question->answer);
+}
+
+size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 uint8_t *code, size_t size_bytes, uint64_t *start)
+{
+	struct code_question question = { .size_bytes = size_bytes };
+	struct module *module;
+	struct space_hit hit;
+
+	if (address & STACK_FRAME_MANAGED || !find_mapping(symbols, pid, time_ns, address, &hit))
+		return 0;
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO))
+		return 0;
+	question.file_offset = address - hit.mapping.start + hit.mapping.file_offset;
+	if (asker_ask(symbols->asker, module, false, ask_code, &question) ||
+	    question.answer->size_bytes > size_bytes ||
+	    question.answer->file_offset > question.file_offset)
+		return 0;
+	memcpy(code, question.answer->code, question.answer->size_bytes);
+	*start = address - (question.file_offset - question.answer->file_offset);
+	return question.answer->size_bytes;
 }
 
 bool symbols_is_interpreter(const struct symbols *symbols, uint32_t number)

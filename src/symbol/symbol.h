@@ -89,6 +89,36 @@ void symbols_prepare(struct symbols *symbols, const struct symbol_request *reque
 /* Resolves a kernel address; one frame. Of a return address, pass the byte before it. */
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
 
+struct symbol_object {
+	const char *name;	/* of the variable and the member there, as users write it: "cache",
+				 * "cache.lock", "shards[3].lock", "f()::count"; ends in "+0x18"
+				 * where types are not known; NULL when nothing but module and
+				 * offset is known */
+	const char *type;	/* of what is named, "pthread_mutex_t"; NULL when not known */
+	const char *module;	/* base name of the mapped file */
+	uint64_t offset;	/* the address as the file has it, as nm(1) shows it */
+	bool is_whole;		/* the name needs no number after it */
+};
+
+/*
+ * Resolves the address of data of process pid, as its address space was at time_ns. What lies in a
+ * type of the system, or of a language's own library, has the name of the whole: a mutex has no
+ * inside. 0, or -ENOENT when the address lies in no mapped file's data, but in the heap, a stack, a
+ * thread's own variables or other memory without a file.
+ */
+int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_ns,
+			   uint64_t address, struct symbol_object *object);
+
+/*
+ * Reads code of process pid out of its file, for a disassembler: from the beginning of the function
+ * that holds the address, as far as the function or size_bytes go. Where no function is known, or
+ * the address is too far from its beginning, as much before the address as after it: an instruction
+ * need not begin there. *start is the address of the first byte. Returns how many bytes there are;
+ * 0 when the address is in no file.
+ */
+size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 uint8_t *code, size_t size_bytes, uint64_t *start);
+
 /*
  * What is the same for equal code in different processes: *module names the file (by build-id,
  * or device and inode), *offset the place in it. With whole_function the start of the

@@ -28,7 +28,12 @@ struct worker {
 	uint64_t memory_bytes;	/* peak of the processes that ended */
 	bool *is_known;		/* by module number: the present process has its file */
 	size_t known_room;
-	struct answer answer;
+	union {
+		struct answer place;
+		struct variable_answer variable;
+		struct segments_answer segments;
+		struct code_answer code;
+	} answer;
 };
 
 static int start(struct worker *worker)
@@ -147,15 +152,34 @@ static int send_question(struct worker *worker, const struct question *question,
 	return n < 0 ? -errno : 0;
 }
 
-static int receive_answer(struct worker *worker)
+static int receive_answer(struct worker *worker, enum question_kind kind)
 {
+	bool is_valid = false;
 	ssize_t n;
 
 	do
 		n = recv(worker->socket, &worker->answer, sizeof(worker->answer), 0);
 	while (n < 0 && errno == EINTR);
 	/* It has read hostile files: its answers are input too. */
-	return n > 0 && answer_is_valid(&worker->answer, n) ? 0 : -ECHILD;
+	if (n <= 0)
+		return -ECHILD;
+	switch (kind) {
+	case QUESTION_PLACE:
+		is_valid = answer_is_valid(&worker->answer.place, n);
+		break;
+	case QUESTION_VARIABLE:
+		is_valid = variable_answer_is_valid(&worker->answer.variable, n);
+		break;
+	case QUESTION_SEGMENTS:
+		is_valid = segments_answer_is_valid(&worker->answer.segments, n);
+		break;
+	case QUESTION_CODE:
+		is_valid = code_answer_is_valid(&worker->answer.code, n);
+		break;
+	case QUESTION_TABLE:
+		break;
+	}
+	return is_valid ? 0 : -ECHILD;
 }
 
 /* Sends the question, with the module's file unless the process has that already. */
@@ -205,7 +229,8 @@ static int receive_table(struct worker *worker, struct table_answer *answer, int
 }
 
 /* Makes sure that there is a process, and sends it the question. */
-static int ask(struct worker *worker, const struct module *module, struct question *question)
+static int send_to_process(struct worker *worker, const struct module *module,
+			   struct question *question)
 {
 	question->module = module->number;
 	question->pid = module->pid;
@@ -225,27 +250,72 @@ static void note_death(struct worker *worker)
 	worker->death_count++;
 }
 
+static int ask(struct worker *worker, const struct module *module, struct question *question)
+{
+	int err = send_to_process(worker, module, question);
+
+	if (!err)
+		err = receive_answer(worker, question->kind);
+	if (err == -ECHILD)
+		note_death(worker);
+	return err;
+}
+
 int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,
 	       bool wants_lines, const struct answer **answer)
 {
 	struct question question = {
-		.kind = QUESTION_PLACE, .file_offset = file_offset, .wants_lines = wants_lines,
+		.kind = QUESTION_PLACE, .file_offset = file_offset, .wants_debug = wants_lines,
 	};
 	int err = ask(worker, module, &question);
 
 	if (!err)
-		err = receive_answer(worker);
-	if (err == -ECHILD)
-		note_death(worker);
+		*answer = &worker->answer.place;
+	return err;
+}
+
+int worker_ask_variable(struct worker *worker, const struct module *module, uint64_t address,
+			bool wants_types, const struct variable_answer **answer)
+{
+	struct question question = {
+		.kind = QUESTION_VARIABLE, .address = address, .wants_debug = wants_types,
+	};
+	int err = ask(worker, module, &question);
+
 	if (!err)
-		*answer = &worker->answer;
+		*answer = &worker->answer.variable;
+	return err;
+}
+
+int worker_ask_segments(struct worker *worker, const struct module *module,
+			const struct segments_answer **answer)
+{
+	struct question question = { .kind = QUESTION_SEGMENTS };
+	int err = ask(worker, module, &question);
+
+	if (!err)
+		*answer = &worker->answer.segments;
+	return err;
+}
+
+int worker_ask_code(struct worker *worker, const struct module *module, uint64_t file_offset,
+		    size_t size_bytes, const struct code_answer **answer)
+{
+	struct question question = {
+		.kind = QUESTION_CODE, .file_offset = file_offset,
+		.size_bytes = size_bytes < CODE_BYTES_MAX ? size_bytes : CODE_BYTES_MAX,
+	};
+	int err = ask(worker, module, &question);
+
+	if (!err)
+		*answer = &worker->answer.code;
 	return err;
 }
 
 int worker_ask_table(struct worker *worker, const struct module *module, struct unwind_file *file)
 {
 	struct question question = { .kind = QUESTION_TABLE };
-	int err = ask(worker, module, &question), fd = -1;
+	int err = send_to_process(worker, module, &question), fd = -1;
 	struct table_answer answer;
 
 	if (!err)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "symbol/answer.h"
@@ -32,3 +33,15 @@ int worker_ask_table(struct worker *worker, const struct module *module, struct 
  */
 int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,
 	       bool wants_lines, const struct answer **answer);
+
+/* The same for data at an address of the file. */
+int worker_ask_variable(struct worker *worker, const struct module *module, uint64_t address,
+			bool wants_types, const struct variable_answer **answer);
+
+/* The same for how the file is loaded. */
+int worker_ask_segments(struct worker *worker, const struct module *module,
+			const struct segments_answer **answer);
+
+/* The same for up to size_bytes of code around a place in the file. */
+int worker_ask_code(struct worker *worker, const struct module *module, uint64_t file_offset,
+		    size_t size_bytes, const struct code_answer **answer);

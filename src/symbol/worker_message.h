@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is asked of the worker; struct answer comes back, or struct table_answer. */
+/* What is asked of the worker; an answer of answer.h comes back, or struct table_answer. */
 #pragma once
 
 #include <stdint.h>
@@ -7,19 +7,25 @@
 enum { WORKER_PATH_BYTES_MAX = 4096 };
 
 enum question_kind {
-	QUESTION_PLACE,		/* what is at file_offset? */
+	QUESTION_PLACE,		/* what code is at file_offset? */
 	QUESTION_TABLE,		/* the unwind table: a descriptor of an unwind_file comes back */
+	QUESTION_VARIABLE,	/* what data is at address? */
+	QUESTION_SEGMENTS,	/* how is the file loaded? */
+	QUESTION_CODE,		/* size_bytes of code around file_offset */
 };
 
 struct question {
 	uint32_t module;	/* number; the worker remembers its file */
 	uint32_t pid;
-	uint64_t file_offset;
+	union {
+		uint64_t file_offset;
+		uint64_t address;	/* as the file has it */
+	};
 	uint8_t kind;
-	uint8_t wants_lines;
+	uint8_t wants_debug;	/* lines and types, not only symbols */
 	uint8_t has_file;	/* the first question about it: a descriptor comes along */
 	uint8_t is_vdso;
-	uint8_t reserved[4];
+	uint32_t size_bytes;
 	char path[];		/* with has_file: ends with a NUL */
 };
 

@@ -54,7 +54,12 @@ struct server {
 	struct memory first;
 	size_t own_bytes_max;
 	uint64_t question_count;
-	struct answer answer;
+	union {
+		struct answer place;
+		struct variable_answer variable;
+		struct segments_answer segments;
+		struct code_answer code;
+	} answer;
 };
 
 static void limit_resources(void)
@@ -242,17 +247,33 @@ static void answer_table(struct object *object, int socket)
 		close(fd);
 }
 
-static void answer_place(struct server *server, struct object *object,
-			 const struct question *question, int socket)
+/* The size of the answer, which is in server->answer. */
+static size_t find_answer(struct server *server, struct object *object,
+			  const struct question *question)
 {
-	object_find(object, question->file_offset, question->wants_lines, &server->answer);
-	send(socket, &server->answer, offsetof(struct answer, text) + server->answer.text_bytes,
-	     MSG_NOSIGNAL);
+	switch (question->kind) {
+	case QUESTION_VARIABLE:
+		object_find_variable(object, question->address, question->wants_debug,
+				     &server->answer.variable);
+		return offsetof(struct variable_answer, text) + server->answer.variable.text_bytes;
+	case QUESTION_SEGMENTS:
+		object_segments(object, &server->answer.segments);
+		return sizeof(server->answer.segments);
+	case QUESTION_CODE:
+		object_read_code(object, question->file_offset, question->size_bytes,
+				 &server->answer.code);
+		return offsetof(struct code_answer, code) + server->answer.code.size_bytes;
+	default:
+		object_find(object, question->file_offset, question->wants_debug,
+			    &server->answer.place);
+		return offsetof(struct answer, text) + server->answer.place.text_bytes;
+	}
 }
 
 static void answer_question(struct server *server, const struct question *question, int fd,
 			    int socket)
 {
+	struct object *object;
 	struct file *file;
 
 	if (question->has_file)
@@ -261,10 +282,11 @@ static void answer_question(struct server *server, const struct question *questi
 		file = table_find(server->files, (uint64_t)question->module + 1);
 	if (!file)
 		_exit(1);
+	object = object_get(server, file);
 	if (question->kind == QUESTION_TABLE)
-		answer_table(object_get(server, file), socket);
+		answer_table(object, socket);
 	else
-		answer_place(server, object_get(server, file), question, socket);
+		send(socket, &server->answer, find_answer(server, object, question), MSG_NOSIGNAL);
 	save_memory(server, file);
 }
 

@@ -5,6 +5,7 @@
  * written anew with one more, that one is found.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,12 @@ struct header {
 };
 
 struct index_entry {
-	uint64_t file_offset;
+	uint64_t key;
 	uint32_t at, size_bytes;
 };
+
+/* The highest byte of the key of data. */
+static const uint64_t variable_key = 1ull << 56;
 
 static char directory[64] = "/tmp/pinch-fuzz-XXXXXX", path[128];
 static const struct module module = {
@@ -86,6 +90,22 @@ static size_t take_answer(struct input *input, uint8_t *to, uint32_t *size_bytes
 	return (*size_bytes + 7) / 8 * 8;
 }
 
+/* The same of data. */
+static size_t take_variable(struct input *input, uint8_t *to, uint32_t *size_bytes)
+{
+	struct variable_answer answer = {
+		.name = take_number(input, 1), .type = take_number(input, 1),
+		.text_bytes = take_number(input, 1),
+	};
+
+	take(input, answer.text, answer.text_bytes);
+	if (answer.text_bytes && take_number(input, 1) & 3)
+		answer.text[answer.text_bytes - 1] = '\0';
+	*size_bytes = offsetof(struct variable_answer, text) + answer.text_bytes;
+	memcpy(to, &answer, *size_bytes);
+	return (*size_bytes + 7) / 8 * 8;
+}
+
 /* What follows the header. */
 static size_t take_body(struct input *input, bool is_raw, uint32_t *count, uint8_t *body)
 {
@@ -100,9 +120,13 @@ static size_t take_body(struct input *input, bool is_raw, uint32_t *count, uint8
 	*count %= ENTRIES_MAX;
 	at = *count * sizeof(*entries);
 	for (uint32_t i = 0; i < *count; i++) {
-		entries[i].file_offset = take_number(input, 1) % (2 * PLACES);
+		uint64_t place = take_number(input, 1);
+		bool is_variable = place >= 2 * PLACES;
+
+		entries[i].key = is_variable ? variable_key | place % PLACES : place;
 		entries[i].at = sizeof(struct header) + at;
-		at += take_answer(input, body + at, &entries[i].size_bytes);
+		at += (is_variable ? take_variable : take_answer)(input, body + at,
+								  &entries[i].size_bytes);
 	}
 	return at;
 }
@@ -130,6 +154,13 @@ static void write_file(struct input *input, uint8_t mode)
 	close(fd);
 }
 
+static void check_variable(const struct variable_answer *variable)
+{
+	if (variable && strlen(variable->text + variable->name) +
+			strlen(variable->text + variable->type) > 2 * VARIABLE_TEXT_BYTES)
+		abort();
+}
+
 static void check_answers(struct answer_cache *cache)
 {
 	for (uint64_t place = 0; place < PLACES; place++) {
@@ -139,6 +170,7 @@ static void check_answers(struct answer_cache *cache)
 		for (uint32_t i = 0; answer && i < answer->frame_count; i++)
 			sum += strlen(answer->text + answer->frames[i].function) +
 			       strlen(answer->text + answer->frames[i].file);
+		check_variable(answer_cache_find_variable(cache, &module, place));
 		if (answer && (answer->frame_count > SYMBOL_INLINE_MAX ||
 			       sum > 2 * SYMBOL_INLINE_MAX * (size_t)ANSWER_TEXT_BYTES))
 			abort();

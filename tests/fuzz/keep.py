@@ -35,8 +35,8 @@ def covered(fuzzer, directories):
 
 
 def is_lasting(fuzzer, name):
-    """What symbol_fuzz has as changes to programs means another thing where another compiler is."""
-    if os.path.basename(fuzzer) != "symbol_fuzz":
+    """What these have as changes to programs means another thing where another compiler is."""
+    if os.path.basename(fuzzer) not in ("symbol_fuzz", "variable_fuzz"):
         return True
     with open(name, "rb") as file:
         return file.read(4) == b"\x7fELF"

@@ -218,3 +218,31 @@ TEST(what_was_written_long_ago_makes_room)
 	CHECK(run(&module, 0, 21) == 21);
 	remove_all();
 }
+
+TEST(of_one_place_code_and_data_are_told_apart)
+{
+	struct variable_answer variable = { .name = 1, .is_whole = true, .text_bytes = 10 };
+	const struct variable_answer *found;
+	struct module module = module_of(1);
+	struct answer_cache *cache;
+
+	begin();
+	strcpy(variable.text + 1, "the_name");
+	for (int i = 0; i < 2; i++) {
+		CHECK(run(&module, 0, 20) == (i ? 20 : 0));
+		cache = answer_cache_new();
+		found = answer_cache_find_variable(cache, &module, 7);
+		CHECK(!found == !i && (!i || !strcmp(found->text + found->name, "the_name")));
+		CHECK(!answer_cache_find_variable(cache, &module, 8));
+		CHECK(!answer_cache_find_variable(cache, &module, 7ull | 1ull << 56));
+		answer_cache_add_variable(cache, &module, 7, &variable);
+		/* What is not whole, and what no file has, is not kept. */
+		answer_cache_add_variable(cache, &module, 9ull | 1ull << 56, &variable);
+		variable.flags = ANSWER_NO_LINES;
+		answer_cache_add_variable(cache, &module, 8, &variable);
+		variable.flags = 0;
+		answer_cache_save(cache);
+		answer_cache_free(cache);
+	}
+	remove_all();
+}

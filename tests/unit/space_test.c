@@ -313,3 +313,58 @@ TEST(of_a_process_that_nobody_knows_nothing_is_told)
 	CHECK(!seen.end);
 	spaces_free(spaces);
 }
+
+/* Modules above 90 are not asked for. */
+static bool is_below_90(void *data, uint32_t module)
+{
+	(void)data;
+	return module < 90;
+}
+
+/* The modules near an address, each a digit pair: 30201 for 3, 2 and 1 in this order. */
+static uint64_t near(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address)
+{
+	struct mapping mappings[SPACES_NEAR_MAX];
+	size_t count = spaces_near(spaces, pid, time_ns, address, is_below_90, NULL, mappings);
+	uint64_t modules = 0;
+
+	for (size_t i = 0; i < count; i++)
+		modules = modules * 100 + mappings[i].module;
+	return modules;
+}
+
+TEST(what_is_near_is_told_the_last_first_as_it_was)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	CHECK(near(spaces, 7, 500, 0x1000) == 0);
+	map(spaces, 7, 100, 0x10000, 0x11000, 1);
+	map(spaces, 7, 200, 0x30000, 0x31000, 2);
+	map(spaces, 7, 300, 0x20000, 0x21000, 3);
+	map(spaces, 7, 300, 0x24000, 0x25000, 99);
+	CHECK(near(spaces, 7, 500, 0x25000) == 30201 && near(spaces, 7, 250, 0x25000) == 201);
+	CHECK(near(spaces, 7, 500, 0) == 30201 && near(spaces, 7, 500, UINT64_MAX) == 30201);
+	/* What another one has replaced is not there. */
+	map(spaces, 7, 400, 0x1f000, 0x22000, 4);
+	CHECK(near(spaces, 7, 500, 0x25000) == 40201 && near(spaces, 7, 350, 0x25000) == 30201);
+	spaces_exec(spaces, 7, 600);
+	CHECK(near(spaces, 7, 700, 0x25000) == 0);
+	spaces_free(spaces);
+}
+
+TEST(of_many_only_the_nearest_on_either_side_are_told)
+{
+	struct spaces *spaces = spaces_new(BOUND);
+
+	for (uint32_t i = 0; i < 20; i++)
+		map(spaces, 7, 100 + i, 0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, 10 + i);
+	/* Those at 0x70000 to 0xa0000, and at 0xb0000 to 0xe0000. */
+	CHECK(near(spaces, 7, 500, 0xa8000) == 2322212019181716);
+	/* A fork's own ones are as near as they are, not more. */
+	spaces_fork(spaces, 8, 7, 1000);
+	for (uint32_t i = 0; i < 6; i++)
+		map(spaces, 8, 1100 + i, 0x100 * (i + 1), 0x100 * (i + 1) + 0x100, 50 + i);
+	CHECK(near(spaces, 8, 2000, 0xa8000) == 2322212019181716);
+	CHECK(near(spaces, 8, 2000, 0x28000) == 5554151413121110);
+	spaces_free(spaces);
+}

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "symbol/elf_file.h"
 
 static char inputs[64] = "/tmp/pinch-symbol-XXXXXX";
+
+const char *inputs_script = "build.sh";
 
 /* Tests fork: only the process that made the folder removes it. */
 static pid_t inputs_owner;
@@ -38,8 +41,8 @@ const char *inputs_path(void)
 		abort();
 	inputs_owner = getpid();
 	atexit(remove_inputs);
-	snprintf(command, sizeof(command), "sh %s/symbol_inputs/build.sh %s", dirname(folder),
-		 inputs);
+	snprintf(command, sizeof(command), "sh %s/symbol_inputs/%s %s", dirname(folder),
+		 inputs_script, inputs);
 	if (system(command))
 		abort();
 	return inputs;
@@ -55,7 +58,15 @@ const char *input(const char *name)
 	return path;
 }
 
-static uint64_t find_symbol(Elf *elf, const char *wanted)
+struct symbol_search {
+	const char *wanted;
+	uint64_t address;
+	bool is_found;
+	void (*on_variable)(void *data, uint64_t address);
+	void *data;
+};
+
+static void each_symbol(Elf *elf, struct symbol_search *search)
 {
 	Elf_Scn *scn = NULL;
 
@@ -66,11 +77,56 @@ static uint64_t find_symbol(Elf *elf, const char *wanted)
 
 		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_SYMTAB)
 			continue;
-		for (int i = 0; gelf_getsym(data, i, &symbol); i++)
-			if (!strcmp(elf_strptr(elf, header.sh_link, symbol.st_name), wanted))
-				return symbol.st_value;
+		for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+			const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+
+			if (search->wanted && !search->is_found && !strcmp(name, search->wanted)) {
+				search->address = symbol.st_value;
+				search->is_found = true;
+			}
+			if (search->on_variable && symbol.st_size &&
+			    GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
+				search->on_variable(search->data, symbol.st_value);
+		}
 	}
-	abort();
+}
+
+static uint64_t find_symbol(Elf *elf, const char *wanted)
+{
+	struct symbol_search search = { .wanted = wanted };
+
+	each_symbol(elf, &search);
+	if (!search.is_found)
+		abort();
+	return search.address;
+}
+
+static void open_input(const char *name, struct elf_file *file)
+{
+	if (elf_file_open(open(input(name), O_RDONLY), file))
+		abort();
+}
+
+uint64_t input_address(const char *name, const char *symbol)
+{
+	struct elf_file file;
+	uint64_t address;
+
+	open_input(name, &file);
+	address = find_symbol(file.elf, symbol);
+	elf_file_close(&file);
+	return address;
+}
+
+void each_input_variable(const char *name, void (*on_variable)(void *data, uint64_t address),
+			 void *data)
+{
+	struct symbol_search search = { .on_variable = on_variable, .data = data };
+	struct elf_file file;
+
+	open_input(name, &file);
+	each_symbol(file.elf, &search);
+	elf_file_close(&file);
 }
 
 uint64_t input_offset(const char *name, const char *symbol)
@@ -78,8 +134,8 @@ uint64_t input_offset(const char *name, const char *symbol)
 	struct elf_file file;
 	uint64_t offset;
 
-	if (elf_file_open(open(input(name), O_RDONLY), &file) ||
-	    !elf_offset_at(file.elf, find_symbol(file.elf, symbol), &offset))
+	open_input(name, &file);
+	if (!elf_offset_at(file.elf, find_symbol(file.elf, symbol), &offset))
 		abort();
 	elf_file_close(&file);
 	return offset;
@@ -154,6 +210,30 @@ void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t 
 	};
 
 	push_any_map(fixture, &e, path);
+}
+
+void push_code(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t base,
+	       const char *name)
+{
+	struct elf_file file;
+	size_t count;
+
+	open_input(name, &file);
+	if (elf_getphdrnum(file.elf, &count))
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		uint64_t before;
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(file.elf, i, &header) || header.p_type != PT_LOAD ||
+		    !(header.p_flags & PF_X))
+			continue;
+		before = header.p_vaddr & 4095;
+		push_map(fixture, time_ns, pid, base + header.p_vaddr - before,
+			 (before + header.p_filesz + 4095) & ~4095ull, header.p_offset - before,
+			 input(name));
+	}
+	elf_file_close(&file);
 }
 
 void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t device, uint64_t inode,

@@ -19,7 +19,10 @@ struct fixture {
 	size_t count;
 };
 
-/* The folder with what symbol_inputs/build.sh built; built at the first call, removed at exit. */
+/* The script in symbol_inputs/ that builds the programs; build.sh unless another one is chosen. */
+extern const char *inputs_script;
+
+/* The folder with what the script built; built at the first call, removed at exit. */
 const char *inputs_path(void);
 
 /* DIR/name; valid until the next call but three. */
@@ -27,6 +30,13 @@ const char *input(const char *name);
 
 /* Where a symbol of that file lies in the file. */
 uint64_t input_offset(const char *name, const char *symbol);
+
+/* A symbol's address as the file has it. */
+uint64_t input_address(const char *name, const char *symbol);
+
+/* Calls for the address of each variable in the file's symbol table. */
+void each_input_variable(const char *name, void (*on_variable)(void *data, uint64_t address),
+			 void *data);
 
 /* The number of the line in inlined.c that has the comment "LINE name". */
 uint32_t input_line(const char *name);
@@ -36,6 +46,9 @@ void fixture_end(struct fixture *fixture);
 
 void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start,
 	      uint64_t size_bytes, uint64_t file_offset, const char *path);
+/* Maps the code of a file that is loaded at a base, as the kernel does. */
+void push_code(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t base,
+	       const char *name);
 void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t device, uint64_t inode,
 		       const char *path);
 void push_exec(struct fixture *fixture, uint64_t time_ns, uint32_t pid);

@@ -82,6 +82,15 @@ static void resolve_at(pid_t pid, uint64_t address)
 					SYMBOL_INLINE_MAX);
 }
 
+/* The data there has a name. */
+static bool is_variable(pid_t pid, uint64_t address, const char *name)
+{
+	struct symbol_object object;
+
+	return !symbols_resolve_object(fixture.symbols, pid, 1000, address, &object) &&
+	       object.name && !strcmp(object.name, name);
+}
+
 static bool is_function(const char *function)
 {
 	return fixture.count == 1 && fixture.frames[0].function &&
@@ -91,6 +100,7 @@ static bool is_function(const char *function)
 TEST(names_of_a_process_that_is_gone_and_whose_program_was_replaced)
 {
 	uint64_t place = input_offset("pie", "place_local"), load;
+	uint64_t data = input_address("pie", "sink");
 	char command[1024], path[256];
 	pid_t pid;
 
@@ -108,6 +118,7 @@ TEST(names_of_a_process_that_is_gone_and_whose_program_was_replaced)
 	resolve_at(pid, load + place);
 	CHECK(is_function("local_function") && fixture.frames[0].line == input_line("local"));
 	CHECK(!strcmp(fixture.frames[0].module, "replaced"));
+	CHECK(is_variable(pid, load + data, "sink"));
 	fixture_end(&fixture);
 }
 
@@ -242,7 +253,19 @@ TEST(a_containers_debug_file_is_found_in_its_own_tree)
 	stop(pid);
 	CHECK(fixture.count == 3 && !strcmp(fixture.frames[2].function, "outer"));
 	CHECK(fixture.frames[2].line == input_line("outer"));
+	CHECK(is_variable(pid, input_address("fixed", "sink"), "sink"));
 	fixture_end(&fixture);
+}
+
+/* The code of a function in this process is what is there. */
+static void check_code(uint64_t function)
+{
+	uint8_t code[64];
+	uint64_t start;
+	size_t count = symbols_read_code(fixture.symbols, getpid(), 1000, function, code,
+					 sizeof(code), &start);
+
+	CHECK(count > 0 && start == function && !memcmp(code, (void *)start, count));
 }
 
 TEST(the_vdso_has_functions)
@@ -272,6 +295,7 @@ TEST(the_vdso_has_functions)
 			CHECK(fixture.count == 1 && fixture.frames[0].function);
 			CHECK(strstr(fixture.frames[0].function, "gettimeofday"));
 			CHECK(!strcmp(fixture.frames[0].module, "[vdso]"));
+			check_code(vdso + symbol.st_value);
 			is_checked = true;
 		}
 	}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/asker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "symbol/answer.h"
+#include "symbol/module.h"
+#include "symbol/notes.h"
+#include "symbol/worker.h"
+
+static const uint64_t spent_ns_max = 60000000000ull;	/* on one module's file */
+
+struct asker {
+	struct worker *worker;
+	struct notes *notes;
+	bool has_noted_worker;
+};
+
+struct asker *asker_new(struct worker *worker, struct notes *notes)
+{
+	struct asker *asker = xcalloc(1, sizeof(*asker));
+
+	asker->worker = worker;
+	asker->notes = notes;
+	return asker;
+}
+
+void asker_free(struct asker *asker)
+{
+	free(asker);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void note_error(struct asker *asker, struct module *module, int err)
+{
+	if (err == -ECANCELED) {
+		if (!asker->has_noted_worker)
+			notes_add(asker->notes, "the process that reads symbols failed too often:"
+				  " functions are shown as offsets");
+		asker->has_noted_worker = true;
+		return;
+	}
+	notes_add(asker->notes, "cannot read %s: %s", module->path, strerror(-err));
+	module->failure_count = MODULE_FAILURES_MAX;
+	module->noted_flags = ~0u;
+}
+
+int asker_ask(struct asker *asker, struct module *module, bool wants_debug,
+	      asker_question question, void *data)
+{
+	uint32_t flags = 0;
+	int err = -ENOENT;
+
+	while (!module_has_failed(module)) {
+		bool has_debug = wants_debug && !module->failure_count;
+		uint64_t begin_ns = now_ns();
+
+		err = question(data, asker->worker, module, has_debug, &flags);
+		module->spent_ns += now_ns() - begin_ns;
+		if (err != -ECHILD)
+			break;
+		module->failure_count = has_debug ? 1 : MODULE_FAILURES_MAX;
+	}
+	if (module->spent_ns > spent_ns_max && !module_has_failed(module)) {
+		module->failure_count++;
+		module->spent_ns = 0;
+	}
+	if (err && !module_has_failed(module))
+		note_error(asker, module, err);
+	if (!err)
+		module->flags |= flags & ~(uint32_t)ANSWER_BY_SYMBOLS;
+	notes_add_module(asker->notes, module);
+	return err;
+}
