@@ -8,12 +8,14 @@
 #include "analysis/fold.h"
 #include "base/table.h"
 
-const char *findings_lock_name(struct findings *findings __attribute__((unused)),
-			       uint32_t pid __attribute__((unused)),
-			       uint64_t time_ns __attribute__((unused)),
-			       uint64_t address __attribute__((unused)))
+const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			       uint64_t address)
 {
-	return NULL;
+	struct symbol_object object;
+
+	if (!pid || symbols_resolve_object(findings->input.symbols, pid, time_ns, address, &object))
+		return NULL;
+	return object.name ? arena_strdup(findings->arena, object.name) : NULL;
 }
 
 /* The innermost function of the user's own. */
