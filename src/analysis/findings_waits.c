@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/files.h"
+#include "analysis/fold.h"
 #include "analysis/wait_names.h"
 #include "session/syscalls.h"
 #include "base/table.h"
@@ -21,7 +22,8 @@ struct merged_waker {
 struct merged_wait {
 	struct wait_meaning meaning;
 	double wait_ns, idle_ns, count, cmetric_ns;
-	uint64_t seen, max_ns, object;
+	uint64_t seen, max_ns;
+	const char *object;		/* NULL: none, or several */
 	const struct wait_path *heaviest;
 	struct table *wakers;
 };
@@ -80,13 +82,33 @@ uint64_t findings_hash_string(uint64_t key, const char *string)
 	return key;
 }
 
+/*
+ * Equal for stacks that are one to the user: by the frames of his own code. What a library does below
+ * them to wait or to wake is not his.
+ */
+static uint64_t own_key(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name)
+{
+	const struct report_frame *frames;
+	size_t count = findings_name_path(findings, pid, time_ns, name, &frames, NULL), i = 0;
+	uint64_t key = 1;
+
+	while (i < count && fold_is_plumbing(findings->input.fold, &frames[i]))
+		i++;
+	if (i == count)
+		return findings_stack_key(findings, pid, time_ns, name);
+	for (; i < count; i++)
+		if (!frames[i].is_inlined)
+			key = mix(findings_hash_string(key, frames[i].module ? frames[i].module : ""),
+				  frames[i].offset);
+	return key;
+}
+
 static uint64_t waker_key(struct findings *findings, const struct wait_waker *waker)
 {
 	uint64_t key = mix(1, waker->kind);
 
 	if (waker->thread)
-		return mix(key, findings_stack_key(findings, waker->pid, waker->first_ns,
-						   waker->stack));
+		return mix(key, own_key(findings, waker->pid, waker->first_ns, waker->stack));
 	return findings_hash_string(key, waker->name);
 }
 
@@ -106,9 +128,49 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 	merged->cmetric_ns += waker->cmetric_ns;
 }
 
+/* A file's path, or the two ends of a socket. */
+const char *findings_file_name(struct findings *findings, const struct file_info *file)
+{
+	if (!file)
+		return NULL;
+	if (file->kind != FILE_SOCKET || (!*file->local && !*file->peer))
+		return file->path;
+	return *file->peer ? arena_printf(findings->arena, "%s to %s", file->local, file->peer)
+			   : file->local;
+}
+
+static const char *object_name(struct findings *findings, const struct wait_path *path,
+			       uint64_t object)
+{
+	if (wait_has_file(&path->facts))
+		return findings_file_name(findings, files_find(findings->input.files, object));
+	if (wait_has_futex(&path->facts))
+		return findings_lock_name(findings, path->pid, path->first_ns, object);
+	return NULL;
+}
+
+/* The one name that all objects have: a condition is two words. NULL when they are several things. */
+static const char *common_name(struct findings *findings, const struct wait_path *path)
+{
+	const char *common = NULL;
+
+	if (path->object_count > WAIT_OBJECTS)
+		return NULL;
+	for (size_t i = 0; i < path->object_count; i++) {
+		const char *name = object_name(findings, path, path->objects[i]);
+
+		if (!name || (common && strcmp(name, common)))
+			return NULL;
+		common = name;
+	}
+	return common;
+}
+
 static void merge_path(struct findings *findings, struct merged_wait *merged,
 		       const struct wait_path *path)
 {
+	const char *object = common_name(findings, path);
+
 	merged->wait_ns += path->wait_ns;
 	merged->idle_ns += findings_idle_ns(merged->meaning.cause, path->idle_ns);
 	merged->count += path->count;
@@ -117,9 +179,9 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 	if (path->max_ns > merged->max_ns)
 		merged->max_ns = path->max_ns;
 	if (!merged->heaviest)
-		merged->object = path->object;
-	else if (merged->object != path->object || merged->heaviest->pid != path->pid)
-		merged->object = 0;
+		merged->object = object;
+	else if (!merged->object || !object || strcmp(merged->object, object))
+		merged->object = NULL;
 	if (!merged->heaviest || path->wait_ns > merged->heaviest->wait_ns)
 		merged->heaviest = path;
 	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
@@ -137,7 +199,7 @@ static struct table *merge_paths(struct findings *findings)
 		struct wait_meaning meaning = findings_meaning(findings, path);
 		uint64_t key = mix(meaning.cause, path->facts.syscall);
 
-		key = mix(key, findings_stack_key(findings, path->pid, path->first_ns, path->stack));
+		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
 		merged = table_find(by_key, key);
 		if (!merged) {
 			merged = arena_alloc(findings->arena, sizeof(*merged));
@@ -223,31 +285,6 @@ size_t findings_put_unlockers(struct findings *findings, struct table *unlockers
 	return put_wakers(findings, unlockers, true, out);
 }
 
-/* A file's path, or the two ends of a socket. */
-const char *findings_file_name(struct findings *findings, const struct file_info *file)
-{
-	if (!file)
-		return NULL;
-	if (file->kind != FILE_SOCKET || (!*file->local && !*file->peer))
-		return file->path;
-	return *file->peer ? arena_printf(findings->arena, "%s to %s", file->local, file->peer)
-			   : file->local;
-}
-
-static const char *object_name(struct findings *findings, const struct merged_wait *merged)
-{
-	const struct wait_path *path = merged->heaviest;
-
-	if (!merged->object)
-		return NULL;
-	if (wait_has_file(&path->facts))
-		return findings_file_name(findings,
-					  files_find(findings->input.files, merged->object));
-	if (wait_has_futex(&path->facts))
-		return findings_lock_name(findings, path->pid, path->first_ns, merged->object);
-	return NULL;
-}
-
 const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall)
 {
 	const char *name = syscall_name(syscall);
@@ -263,7 +300,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 	struct report_wait out = {
 		.cause = findings_cause_text(findings, merged->meaning.cause, path->facts.syscall),
 		.group = wait_cause_group(merged->meaning.cause),
-		.object = object_name(findings, merged),
+		.object = merged->object,
 		.lost_ns = merged->wait_ns + 0.5,
 		.idle_ns = merged->idle_ns > 0 ? merged->idle_ns + 0.5 : 0,
 		.count = merged->count + 0.5,

@@ -46,7 +46,6 @@ static struct wait_path *add(struct wait_paths *paths, const struct open_wait *w
 	path->first_ns = wait->begin_ns;
 	path->facts = wait->facts;
 	path->cause = wait->cause;
-	path->object = wait->facts.object;
 	paths->paths[paths->count++] = path;
 	return path;
 }
@@ -84,6 +83,17 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 	return path;
 }
 
+static void add_object(struct wait_path *path, uint64_t object)
+{
+	for (size_t i = 0; i < path->object_count && i < WAIT_OBJECTS; i++)
+		if (path->objects[i] == object)
+			return;
+	if (path->object_count < WAIT_OBJECTS)
+		path->objects[path->object_count] = object;
+	if (path->object_count <= WAIT_OBJECTS)
+		path->object_count++;
+}
+
 void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
 		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end)
 {
@@ -94,8 +104,7 @@ void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struc
 	path->seen++;
 	if (wait_ns > path->max_ns)
 		path->max_ns = wait_ns;
-	if (path->object != wait->facts.object)
-		path->object = 0;
+	add_object(path, wait->facts.object);
 	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
 }
 

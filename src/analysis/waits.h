@@ -20,7 +20,7 @@ struct files;
 struct waits;
 struct wait_path;
 
-enum { WAIT_RECENT = 4, WAIT_ENDERS = 4 };
+enum { WAIT_RECENT = 4, WAIT_ENDERS = 4, WAIT_OBJECTS = 4 };
 
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
@@ -104,7 +104,8 @@ struct wait_path {
 	uint64_t stack;			/* 0: could not be read */
 	struct wait_facts facts;	/* of the first */
 	enum wait_cause cause;
-	uint64_t object;		/* 0: several */
+	uint64_t objects[WAIT_OBJECTS];	/* the first ones */
+	size_t object_count;		/* above WAIT_OBJECTS: there are more */
 	double wait_ns, idle_ns, count;	/* estimates */
 	double cmetric_ns;		/* of the critical slices that these waits ended */
 	uint64_t seen, max_ns;

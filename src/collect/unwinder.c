@@ -466,6 +466,9 @@ static void on_fork(void *data, const struct ev_header *header)
 
 	list_release(unwinder, child->list);
 	child->list = parent->list;
+	/* What the parent has mapped since its list was made, the child has, too. */
+	if (parent->is_dirty)
+		set_dirty(unwinder, e->pid);
 	if (!child->list)
 		return;
 	child->list->user_count++;

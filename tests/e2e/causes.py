@@ -168,7 +168,7 @@ def timed_waits():
         wait = wait_of(report, cause=cause, function=function, about=name)
         # The limit was taken a moment before the wait.
         assert wait["lost_ns"] >= 100_000_000, describe_wait(wait)
-        assert_woken(wait, context="timeout")
+        assert_woken(wait, context="timer")
     lock_named(report, "busy_lock", "mutex", "giver")
     wait = wait_of(report, cause="semaphore", function="take_given", about="given")
     assert_lost(wait, 200)
@@ -377,7 +377,7 @@ def io_uring_wait():
     causes = ("other(io_uring_enter)", "poll", "pipe", "file", "sleep")
     wait = wait_of(report, cause=causes, function="await_timeout")
     assert wait["lost_ns"] >= 290_000_000, describe_wait(wait)
-    assert_woken(wait, context={"timer", "timeout", "interrupt"})
+    assert_woken(wait, context={"timer", "timer", "interrupt"})
     wait = wait_of(report, cause=causes, function="await_read")
     assert_lost(wait, 300)
     assert_woken(wait, "writer", function="late_writer")
@@ -618,7 +618,7 @@ def fsync_io():
     assert len(files) == 4, [f["path"] for f in report["files"]][:8]
     waits_ns = [f["wait_ns"] for f in files]
     assert min(waits_ns) > max(waits_ns) / 3, waits_ns
-    assert len({(f["device"], f["inode"]) for f in files}) == 4
+    assert len({(tuple(f["device"]), f["inode"]) for f in files}) == 4
 
 
 if __name__ == "__main__":

@@ -633,7 +633,8 @@ static void print_waits(const struct replay *replay)
 	for (cursor = 0; (path = waits_next_path(replay->waits, &cursor));) {
 		printf("wait %s at %llu of pid %u: waited %.6g idle %.6g times %g object 0x%llx\n",
 		       wait_cause_name(path->cause), (unsigned long long)path->stack, path->pid,
-		       path->wait_ns, path->idle_ns, path->count, (unsigned long long)path->object);
+		       path->wait_ns, path->idle_ns, path->count,
+		       (unsigned long long)(path->object_count == 1 ? path->objects[0] : 0));
 		print_wakers(path->wakers);
 	}
 	for (cursor = 0; (lock = waits_next_lock(replay->waits, &cursor));) {
