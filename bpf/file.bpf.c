@@ -157,7 +157,7 @@ static __always_inline void unix_names(struct file_scratch *s, struct ev_file_so
 	}
 	e->peer_file = peer ? socket_inode(peer) : 0;
 	if (!unix_path(s, sock) && peer)
-		unix_path(s, peer);
+		e->is_peers_path = unix_path(s, peer);
 }
 
 static __always_inline void addresses_read(struct ev_file_socket *e, struct sock *sock)

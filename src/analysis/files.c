@@ -137,10 +137,11 @@ static bool is_loopback(const struct ev_file_socket *e)
 	if (!memcmp(e->local, e->peer, sizeof(e->local)))
 		return true;
 	if (e->family == AF_INET)
-		return e->peer[0] == 127;
+		return e->peer[0] == 127 || e->local[0] == 127;
 	if (!memcmp(e->peer, mapped, sizeof(mapped)))
 		return e->peer[12] == 127;
-	return !memcmp(e->peer, loopback, sizeof(loopback));
+	return !memcmp(e->peer, loopback, sizeof(loopback)) ||
+	       !memcmp(e->local, loopback, sizeof(loopback));
 }
 
 static void on_socket(void *data, const struct ev_header *header)
@@ -164,10 +165,11 @@ static void on_socket(void *data, const struct ev_header *header)
 	if (e->family == AF_INET || e->family == AF_INET6) {
 		info->local = endpoint(files, e->family, e->local, e->local_port);
 		info->peer = endpoint(files, e->family, e->peer, e->peer_port);
-		info->is_server = !e->peer_port || e->peer_port >= PORT_EPHEMERAL_FIRST;
+		info->is_server = !e->peer_port || (e->peer_port >= PORT_EPHEMERAL_FIRST &&
+						    e->local_port < PORT_EPHEMERAL_FIRST);
 	} else if (e->family == AF_UNIX) {
-		info->local = keep(files, e->path);
-		info->is_server = !e->peer_file;
+		info->is_server = !e->is_peers_path;
+		*(e->is_peers_path ? &info->peer : &info->local) = keep(files, e->path);
 	}
 }
 

@@ -70,16 +70,17 @@ static uint64_t rounded(double value)
 void findings_add_balance(struct findings *findings)
 {
 	struct report *report = &findings->report;
-	struct report_cause *rows = arena_alloc(findings->arena, CAUSES * sizeof(*rows));
+	struct report_cause *rows = arena_alloc(findings->arena, (CAUSES + 1) * sizeof(*rows));
 	struct shares causes[CAUSES];
 	const struct thread_metrics *metrics;
-	uint64_t blocked_ns = 0, waited_ns = 0;
+	uint64_t blocked_ns = 0, waited_ns = 0, slices = 0;
 	size_t cursor = 0;
 
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
 		report->balance.running_ns += metrics->running_ns;
 		report->balance.runqueue_ns += metrics->runnable_ns;
 		blocked_ns += metrics->blocked_ns;
+		slices += metrics->slices;
 	}
 	report->balance.thread_ns = report->balance.running_ns + report->balance.runqueue_ns + blocked_ns;
 	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
@@ -101,6 +102,13 @@ void findings_add_balance(struct findings *findings)
 			.count = rounded(causes[cause].count),
 		};
 	}
+	rows[report->balance.cause_count++] = (struct report_cause){
+		.cause = wait_cause_name(CAUSE_PREEMPTED),
+		.group = wait_cause_group(CAUSE_PREEMPTED),
+		.lost_ns = report->balance.runqueue_ns,
+		.count = slices,
+		.is_active = true,
+	};
 	qsort(rows, report->balance.cause_count, sizeof(*rows), causes_by_loss);
 	report->balance.causes = rows;
 	report->balance.closure_error_ns = (int64_t)(blocked_ns - waited_ns);

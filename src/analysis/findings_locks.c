@@ -102,10 +102,20 @@ static void merge_lock(struct findings *findings, struct merged_lock *merged,
 	}
 }
 
+/* A variable's, or the file's that is locked. */
+static const char *lock_name(struct findings *findings, const struct wait_lock *lock)
+{
+	if (wait_has_futex(&lock->facts))
+		return findings_lock_name(findings, lock->pid, lock->first_ns, lock->object);
+	if (wait_has_file(&lock->facts))
+		return findings_file_name(files_find(findings->input.files, lock->object));
+	return NULL;
+}
+
 static struct merged_lock *get_merged(struct findings *findings, struct table *by_key,
 				      const struct wait_lock *lock)
 {
-	const char *name = findings_lock_name(findings, lock->pid, lock->first_ns, lock->object);
+	const char *name = lock_name(findings, lock);
 	uint64_t key = (uint64_t)lock->exec_count << 32 | lock->pid;
 	struct merged_lock *merged;
 
@@ -133,9 +143,26 @@ static const char *object_text(struct findings *findings, const struct wait_lock
 		return "others";
 	if (wait_has_futex(&lock->facts))
 		return arena_printf(findings->arena, "0x%llx", (unsigned long long)lock->object);
-	if (wait_has_file(&lock->facts))
-		return findings_file_name(findings, files_find(findings->input.files, lock->object)) ?: "";
 	return arena_printf(findings->arena, "%llu", (unsigned long long)lock->object);
+}
+
+/* Of the places where such a lock may keep it: one that holds the id of a thread of its process. */
+static const char *holder_name(struct findings *findings, const struct thread_index *index,
+			       const struct wait_lock *lock, const char *kind)
+{
+	bool is_rwlock = !strcmp(kind, "rwlock");
+	size_t begin = is_rwlock ? 1 : 0, end = is_rwlock ? 3 : 1;
+
+	if (!is_rwlock && strcmp(kind, "mutex") && strcmp(kind, "pi-mutex"))
+		return NULL;
+	for (size_t i = begin; i < end; i++) {
+		const struct thread *thread =
+			table_find(index->by_tid, tid_key(lock->pid, lock->holders[i].tid));
+
+		if (thread)
+			return name_of(findings, thread);
+	}
+	return NULL;
 }
 
 static struct report_lock as_report_lock(struct findings *findings,
@@ -161,9 +188,7 @@ static struct report_lock as_report_lock(struct findings *findings,
 		.vain_count = merged->vain_count,
 	};
 
-	if (lock->holder)
-		out.holder = name_of(findings, table_find(index->by_tid,
-							  tid_key(lock->pid, lock->holder)));
+	out.holder = holder_name(findings, index, lock, out.kind);
 	if (merged->ender.thread && merged->sum.wait_ns) {
 		out.ender = name_of(findings, table_find(index->by_number, merged->ender.thread));
 		out.ender_share = (double)merged->ender.wait_ns / merged->sum.wait_ns;

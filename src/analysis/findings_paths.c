@@ -3,6 +3,7 @@
  * Call paths: the same path in two processes, or ending at two places of one function, is one
  * finding. Its rank is by CMetric; its frequency table counts where samples fell (001, 4.4).
  */
+#include "analysis/files.h"
 #include "analysis/findings_waits.h"
 
 #include <stdlib.h>
@@ -287,11 +288,16 @@ static void add_functions(struct findings *findings, const struct merged_path *m
 static void add_cause(struct findings *findings, const struct path_metrics *path,
 		      struct report_path *out)
 {
+	enum wait_cause cause = path->cause;
 	struct wait_meaning meaning;
 
 	if (path->cause >= SLICE_CAUSES)
 		return;
-	meaning = wait_meaning_of(findings->wait_names, &path->facts, path->cause, out->frames,
+	/* What its file is may have been told after the slice had ended. */
+	if (wait_has_file(&path->facts) && findings->input.files)
+		cause = wait_cause_of(&path->facts,
+				      files_find(findings->input.files, path->facts.object));
+	meaning = wait_meaning_of(findings->wait_names, &path->facts, cause, out->frames,
 				  out->frame_count);
 	out->cause = findings_cause_text(findings, meaning.cause, path->facts.syscall);
 	out->group = wait_cause_group(meaning.cause);

@@ -23,7 +23,8 @@ struct merged_wait {
 	struct wait_meaning meaning;
 	double wait_ns, idle_ns, count, cmetric_ns;
 	uint64_t seen, max_ns;
-	const char *object;		/* NULL: none, or several */
+	const char *object;		/* NULL: it has no name, or there are several without */
+	bool is_estimated;
 	const struct wait_path *heaviest;
 	struct table *wakers;
 };
@@ -128,60 +129,41 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 	merged->cmetric_ns += waker->cmetric_ns;
 }
 
-/* A file's path, or the two ends of a socket. */
-const char *findings_file_name(struct findings *findings, const struct file_info *file)
+/*
+ * A file's path. Of a socket, the end that stays the same from one connection to the next: a server's
+ * own, and a client's peer.
+ */
+const char *findings_file_name(const struct file_info *file)
 {
 	if (!file)
 		return NULL;
-	if (file->kind != FILE_SOCKET || (!*file->local && !*file->peer))
+	if (file->kind != FILE_SOCKET)
 		return file->path;
-	return *file->peer ? arena_printf(findings->arena, "%s to %s", file->local, file->peer)
-			   : file->local;
+	if (!*file->local && !*file->peer)	/* a pair of sockets, of which there may be many */
+		return NULL;
+	return *file->peer && !file->is_server ? file->peer : *file->local ? file->local : file->peer;
 }
 
-static const char *object_name(struct findings *findings, const struct wait_path *path,
-			       uint64_t object)
+static const char *object_name(struct findings *findings, const struct wait_path *path)
 {
 	if (wait_has_file(&path->facts))
-		return findings_file_name(findings, files_find(findings->input.files, object));
+		return findings_file_name(files_find(findings->input.files, path->object));
 	if (wait_has_futex(&path->facts))
-		return findings_lock_name(findings, path->pid, path->first_ns, object);
+		return findings_lock_name(findings, path->pid, path->first_ns, path->object);
 	return NULL;
-}
-
-/* The one name that all objects have: a condition is two words. NULL when they are several things. */
-static const char *common_name(struct findings *findings, const struct wait_path *path)
-{
-	const char *common = NULL;
-
-	if (path->object_count > WAIT_OBJECTS)
-		return NULL;
-	for (size_t i = 0; i < path->object_count; i++) {
-		const char *name = object_name(findings, path, path->objects[i]);
-
-		if (!name || (common && strcmp(name, common)))
-			return NULL;
-		common = name;
-	}
-	return common;
 }
 
 static void merge_path(struct findings *findings, struct merged_wait *merged,
 		       const struct wait_path *path)
 {
-	const char *object = common_name(findings, path);
-
 	merged->wait_ns += path->wait_ns;
 	merged->idle_ns += findings_idle_ns(merged->meaning.cause, path->idle_ns);
 	merged->count += path->count;
 	merged->cmetric_ns += path->cmetric_ns;
 	merged->seen += path->seen;
+	merged->is_estimated |= path->is_estimated;
 	if (path->max_ns > merged->max_ns)
 		merged->max_ns = path->max_ns;
-	if (!merged->heaviest)
-		merged->object = object;
-	else if (!merged->object || !object || strcmp(merged->object, object))
-		merged->object = NULL;
 	if (!merged->heaviest || path->wait_ns > merged->heaviest->wait_ns)
 		merged->heaviest = path;
 	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
@@ -197,13 +179,16 @@ static struct table *merge_paths(struct findings *findings)
 
 	while ((path = waits_next_path(findings->input.waits, &cursor))) {
 		struct wait_meaning meaning = findings_meaning(findings, path);
+		const char *object = object_name(findings, path);
 		uint64_t key = mix(meaning.cause, path->facts.syscall);
 
 		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
+		key = object ? findings_hash_string(key, object) : key;
 		merged = table_find(by_key, key);
 		if (!merged) {
 			merged = arena_alloc(findings->arena, sizeof(*merged));
 			merged->meaning = meaning;
+			merged->object = object;
 			merged->wakers = table_new();
 			table_put(by_key, key, merged);
 		}
@@ -306,7 +291,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.count = merged->count + 0.5,
 		.max_ns = merged->max_ns,
 		.cmetric_ns = merged->cmetric_ns + 0.5,
-		.is_estimated = merged->count > merged->seen + 0.5,
+		.is_estimated = merged->is_estimated,
 	};
 
 	if (out.idle_ns > out.lost_ns)

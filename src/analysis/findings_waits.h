@@ -32,7 +32,7 @@ uint64_t findings_hash_string(uint64_t key, const char *string);
 const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall);
 
 /* NULL when it is not known. */
-const char *findings_file_name(struct findings *findings, const struct file_info *file);
+const char *findings_file_name(const struct file_info *file);
 
 /* findings_locks.c: the variable at an address; NULL when there is none. */
 const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,

@@ -149,6 +149,7 @@ struct report_finding {
 struct report_cause {
 	const char *cause, *group;
 	uint64_t lost_ns, idle_ns, count;
+	bool is_active;			/* threads could run then: "preempted" */
 };
 
 struct report {

@@ -89,37 +89,39 @@ static struct wait_lock *get(struct wait_locks *locks, const struct thread *thre
 	return lock;
 }
 
-/*
- * The thread that holds it, as the word itself or glibc's pthread_mutex_t tells, in which the owner
- * comes 8 bytes behind the futex.
- */
-static uint32_t holder_of(const struct open_wait *wait)
+/* The one that more than half of the votes are for, if there is one (Boyer and Moore, 1981). */
+static void vote(struct wait_vote *vote, uint32_t tid)
 {
-	if (wait->cause != CAUSE_LOCK || !wait_has_futex(&wait->facts))
-		return 0;
-	switch (wait_futex_command(&wait->facts)) {
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
-		return wait->facts.value & FUTEX_TID_MASK;
-	case FUTEX_WAIT:
-		return wait->facts.owners[0];
+	if (!tid)
+		return;
+	if (vote->tid == tid) {
+		vote->votes++;
+	} else if (vote->votes) {
+		vote->votes--;
+	} else {
+		vote->tid = tid;
+		vote->votes = 1;
 	}
-	return 0;
 }
 
-/* The one that more than half of the votes are for, if there is one (Boyer and Moore, 1981). */
-static void vote(struct wait_lock *lock, uint32_t holder)
+/*
+ * Where the holder's id is, if it is anywhere: in the word itself of a mutex with inheritance of
+ * priorities; 8 bytes behind that of another one of glibc's; 16 or 12 behind those of a read-write
+ * lock. Which it is, its name will tell.
+ */
+static void vote_holders(struct wait_lock *lock, const struct open_wait *wait)
 {
-	if (!holder)
+	const struct wait_facts *facts = &wait->facts;
+
+	if (!wait_has_futex(facts))
 		return;
-	if (lock->holder == holder) {
-		lock->holder_votes++;
-	} else if (lock->holder_votes) {
-		lock->holder_votes--;
-	} else {
-		lock->holder = holder;
-		lock->holder_votes = 1;
+	if (wait_futex_command(facts) == FUTEX_LOCK_PI ||
+	    wait_futex_command(facts) == FUTEX_LOCK_PI2) {
+		vote(&lock->holders[0], facts->value & FUTEX_TID_MASK);
+		return;
 	}
+	for (size_t i = 0; i < sizeof(lock->holders) / sizeof(*lock->holders); i++)
+		vote(&lock->holders[i], facts->owners[i]);
 }
 
 void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
@@ -128,7 +130,7 @@ void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
 	struct wait_lock *lock = get(locks, thread, wait);
 
 	lock->vain_count += is_vain;
-	vote(lock, holder_of(wait));
+	vote_holders(lock, wait);
 	if (!lock->busy_since_ns)
 		lock->busy_since_ns = wait->begin_ns;
 	if (++lock->waiting > lock->queue_max)

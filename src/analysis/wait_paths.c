@@ -46,6 +46,7 @@ static struct wait_path *add(struct wait_paths *paths, const struct open_wait *w
 	path->first_ns = wait->begin_ns;
 	path->facts = wait->facts;
 	path->cause = wait->cause;
+	path->object = wait->facts.object;
 	paths->paths[paths->count++] = path;
 	return path;
 }
@@ -55,7 +56,7 @@ static bool is_same(const struct wait_path *path, const struct thread *thread, u
 {
 	return path->stack == stack && path->pid == thread->pid &&
 	       path->exec_count == thread->exec_count && path->cause == wait->cause &&
-	       path->facts.syscall == wait->facts.syscall;
+	       path->facts.syscall == wait->facts.syscall && path->object == wait->facts.object;
 }
 
 struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread,
@@ -63,7 +64,7 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 {
 	uint64_t space = (uint64_t)thread->exec_count << 32 | thread->pid;
 	uint64_t call = (uint64_t)wait->facts.syscall << 8 | wait->cause;
-	uint64_t hash = hash_u64(stack ^ hash_u64(space ^ hash_u64(call)));
+	uint64_t hash = hash_u64(stack ^ hash_u64(space ^ hash_u64(call ^ hash_u64(wait->facts.object))));
 	struct wait_path *first = table_find(paths->by_hash, hash), *path;
 
 	for (path = first; path; path = path->next)
@@ -83,17 +84,6 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 	return path;
 }
 
-static void add_object(struct wait_path *path, uint64_t object)
-{
-	for (size_t i = 0; i < path->object_count && i < WAIT_OBJECTS; i++)
-		if (path->objects[i] == object)
-			return;
-	if (path->object_count < WAIT_OBJECTS)
-		path->objects[path->object_count] = object;
-	if (path->object_count <= WAIT_OBJECTS)
-		path->object_count++;
-}
-
 void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
 		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end)
 {
@@ -104,7 +94,7 @@ void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struc
 	path->seen++;
 	if (wait_ns > path->max_ns)
 		path->max_ns = wait_ns;
-	add_object(path, wait->facts.object);
+	path->is_estimated |= weight != 1 || end->weight != 1;
 	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
 }
 

@@ -142,7 +142,8 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->stack = e->stack;
 	wait->keep = e->keep;
 	wait->slice_cmetric_ns = slice_cmetric_ns;
-	if (is_lock(wait))
+	wait->is_lock = is_lock(wait);
+	if (wait->is_lock)
 		wait_locks_begin(waits->locks, party->thread, wait, is_vain);
 }
 
@@ -439,6 +440,9 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	if (!wait->is_open)
 		return;
 	wait->is_open = false;
+	/* What its file is, the kernel side has told after the switch. */
+	if (wait_has_file(&wait->facts))
+		wait->cause = waits_cause_of(waits, &wait->facts);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
 	waits->odd += !e && !is_over;
 	weight = weigh(party, e, &end, &stack);
@@ -452,7 +456,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 		path = wait_paths_get(waits->paths, party->thread, stack, wait);
 		wait_path_add(waits->paths, path, wait, wait_ns, idle_ns, weight, &end);
 	}
-	if (is_lock(wait))
+	if (wait->is_lock)
 		wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path, &end);
 	add_file(waits, wait, wait_ns, idle_ns);
 	remember(wait, now_ns, idle_ns, path, weight);

@@ -20,11 +20,11 @@ struct files;
 struct waits;
 struct wait_path;
 
-enum { WAIT_RECENT = 4, WAIT_ENDERS = 4, WAIT_OBJECTS = 4 };
+enum { WAIT_RECENT = 4, WAIT_ENDERS = 4 };
 
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
-	bool is_open;
+	bool is_open, is_lock;
 	uint64_t begin_ns, begin_share_ns;
 	struct wait_facts facts;
 	enum wait_cause cause;
@@ -104,8 +104,8 @@ struct wait_path {
 	uint64_t stack;			/* 0: could not be read */
 	struct wait_facts facts;	/* of the first */
 	enum wait_cause cause;
-	uint64_t objects[WAIT_OBJECTS];	/* the first ones */
-	size_t object_count;		/* above WAIT_OBJECTS: there are more */
+	uint64_t object;
+	bool is_estimated;		/* some of its stacks or its wakers' were left out */
 	double wait_ns, idle_ns, count;	/* estimates */
 	double cmetric_ns;		/* of the critical slices that these waits ended */
 	uint64_t seen, max_ns;
@@ -140,7 +140,10 @@ struct wait_lock {
 	uint32_t waiting, queue_max;
 	uint64_t busy_since_ns;		/* it has been held at least since then; 0: not known */
 	uint64_t hold_ns, holds;
-	uint32_t holder, holder_votes;	/* thread's id as its own namespace has it; 0: not known */
+	/* Of the words where libraries keep the holder's id, those that held it most often; 0: none. */
+	struct wait_vote {
+		uint32_t tid, votes;
+	} holders[3];
 	uint64_t first_wait_ns;
 	uint32_t *lengths;		/* [LENGTHS]; NULL: there was one wait */
 	struct wait_waker *unlockers;

