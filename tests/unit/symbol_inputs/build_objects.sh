@@ -31,7 +31,6 @@ if command -v clang >/dev/null; then
 	# Its segments share pages of the file.
 	if command -v ld.lld >/dev/null; then
 		c clang -fuse-ld=lld -gdwarf-5 -o lld
-		cpp clang++ -fuse-ld=lld -gdwarf-4 -fdebug-types-section -o lld_cpp
 	fi
 fi
 

@@ -26,11 +26,9 @@ struct Holder {
 
 int main()
 {
-	built[0].lock.lock();
-	is_virtual.lock.lock();
-	other.other_lock.lock();
-	v.lock.lock();
-	holder.inner.lock.lock();
+	return pthread_mutex_lock(&built[0].lock) + pthread_mutex_lock(&is_virtual.lock) +
+	       pthread_mutex_lock(&other.other_lock) + pthread_mutex_lock(&v.lock) +
+	       pthread_mutex_lock(&holder.inner.lock);
 }
 
 #endif

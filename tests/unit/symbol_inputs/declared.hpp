@@ -2,7 +2,7 @@
 // Classes that only one of two units describes.
 #pragma once
 
-#include <bits/std_mutex.h>
+#include <pthread.h>
 
 namespace app {
 
@@ -11,7 +11,7 @@ class Built {
 public:
 	Built();
 	long uses;
-	std::mutex lock;
+	pthread_mutex_t lock;
 };
 
 // Described with its first virtual function.
@@ -19,7 +19,7 @@ class Virtual {
 public:
 	virtual void first();
 	long uses = 0;
-	std::mutex lock;
+	pthread_mutex_t lock;
 };
 
 // The same name, somewhere else.
@@ -27,7 +27,7 @@ namespace other {
 class Virtual {
 public:
 	virtual void first();
-	std::mutex other_lock;
+	pthread_mutex_t other_lock;
 };
 }
 
@@ -35,7 +35,7 @@ public:
 class V {
 public:
 	virtual void first();
-	std::mutex lock;
+	pthread_mutex_t lock;
 };
 
 } // namespace app
