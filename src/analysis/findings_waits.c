@@ -109,7 +109,8 @@ static uint64_t waker_key(struct findings *findings, const struct wait_waker *wa
 	uint64_t key = mix(1, waker->kind);
 
 	if (waker->thread)
-		return mix(key, own_key(findings, waker->pid, waker->first_ns, waker->stack));
+		return mix(mix(key, waker->name_group),
+			   own_key(findings, waker->pid, waker->first_ns, waker->stack));
 	return findings_hash_string(key, waker->name);
 }
 

@@ -5,11 +5,26 @@
  */
 #include "analysis/waits_internal.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/table.h"
 
 enum { WAKERS_MAX = 64 };	/* of one list; what is beyond goes to the last one */
+
+/* Threads of a pool are one waker, the thread that feeds them another. */
+static uint64_t name_group(const char *name)
+{
+	uint64_t hash = 0;
+
+	for (; *name; name++) {
+		if (isdigit((unsigned char)*name) && isdigit((unsigned char)name[1]))
+			continue;
+		hash = hash_u64(hash ^ (isdigit((unsigned char)*name) ? '0' : (unsigned char)*name));
+	}
+	return hash;
+}
 
 static bool is_same(const struct wait_waker *waker, const struct wait_end *end)
 {
@@ -19,7 +34,9 @@ static bool is_same(const struct wait_waker *waker, const struct wait_end *end)
 		return false;
 	if (!thread)
 		return !waker->thread && !strcmp(waker->name, end->name ? end->name : "");
-	return waker->thread && waker->pid == thread->pid && waker->exec_count == thread->exec_count;
+	return waker->thread && waker->pid == thread->pid &&
+	       waker->exec_count == thread->exec_count &&
+	       (waker->thread == thread || waker->name_group == name_group(thread->name));
 }
 
 static struct wait_waker *make(struct arena *arena, const struct wait_end *end)
@@ -31,6 +48,7 @@ static struct wait_waker *make(struct arena *arena, const struct wait_end *end)
 	waker->thread = thread;
 	if (thread) {
 		thread->is_kept = true;
+		waker->name_group = name_group(thread->name);
 		waker->pid = thread->pid;
 		waker->exec_count = thread->exec_count;
 	} else if (end->name) {

@@ -117,6 +117,7 @@ struct wait_waker {
 	enum waker_kind kind;
 	const struct thread *thread;	/* the first one; NULL: not traced */
 	char name[16];			/* of one that is not traced */
+	uint64_t name_group;		/* the same for names that differ in numbers only */
 	uint32_t pid, exec_count;
 	uint64_t first_ns, stack;	/* 0: none, or it could not be read */
 	double wait_ns, count, cmetric_ns;

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 pinch against an independent oracle, on the same execution: ftrace records the scheduler beside it,
-and oracle_model.py computes from that what each thread's CMetric must be.
+and oracle_model.py computes from that what each thread's CMetric must be, and for whom threads waited.
 
 Not perf: of its tracepoint samples some are missing that ftrace and BPF have, and nothing tells.
 """
+import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -123,6 +125,28 @@ def compare(report, model):
          f"pinch mended {report['losses']['unordered']}"] + wrong[:11])
 
 
+def compare_wakers(report, model):
+    """How long threads waited for each kind of thread, by the names; the rest for nobody traced."""
+    names = {t["host_tid"]: re.sub(r"\d+", "*", t["name"]) for t in report["threads"]}
+    theirs, mine = collections.Counter(), collections.Counter()
+    for tid, waited_ns in model.waited_ns.items():
+        theirs[names[tid] if tid else None] += waited_ns
+    is_estimated = any(w["is_estimated"] for w in report["waits"])
+    for waker in (w for wait in report["waits"] for w in wait["wakers"]):
+        is_traced = waker["context"] in ("thread", "exit", "signal")
+        if waker["context"] not in ("none", "lost"):
+            mine[re.sub(r"\d+", "*", waker["name"]) if is_traced else None] += waker["lost_ns"]
+    all_ns = sum(theirs.values())
+    allowed = (0.1 if is_estimated else SHARE_MAX) * all_ns + model.blind_ns + JITTER_NS \
+        + EVENT_JITTER_NS * report["totals"]["slices"]
+    wrong = [f"{name}: pinch {mine[name] / 1e6:.3f} ms, oracle {theirs[name] / 1e6:.3f} ms"
+             for name in set(mine) | set(theirs) if abs(mine[name] - theirs[name]) > allowed]
+    assert not wrong, "\n".join([f"wakers disagree, of {all_ns / 1e6:.3f} ms"] + wrong)
+    lost_ns = sum(c["lost_ns"] for c in report["balance"]["threads"]["causes"]
+                  if c["cause"] != "preempted")
+    assert abs(lost_ns - sum(t["blocked_ns"] for t in report["threads"])) <= 1000 * len(names)
+
+
 def compare_run(*command):
     """
     Agrees at least once: the two lose different events where a kernel hides some (see
@@ -135,6 +159,7 @@ def compare_run(*command):
         try:
             if not is_blind:
                 compare(report, model)
+                compare_wakers(report, model)
                 return report, out
         except AssertionError:
             if attempt == TRIES:

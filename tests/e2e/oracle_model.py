@@ -10,7 +10,7 @@ import re
 RUNNING, RUNNABLE, BLOCKED, DEAD = "running", "runnable", "blocked", "dead"
 ACTIVE = (RUNNING, RUNNABLE)
 
-LINE = re.compile(rb"^.*\[(\d+)\]\s+\S+\s+(\d+)\.(\d{6}):\s+(sched_\w+):\s+(.*)$")
+LINE = re.compile(rb"^.*-(\d+)\s+\[(\d+)\]\s+(\S+)\s+(\d+)\.(\d{6}):\s+(sched_\w+):\s+(.*)$")
 SWITCH = re.compile(rb"prev_pid=(\d+) prev_prio=-?\d+ prev_state=(\S+) ==> .*next_pid=(\d+) ")
 PID = re.compile(rb" pid=(\d+)")
 CHILD = re.compile(rb" child_pid=(\d+)")
@@ -22,12 +22,16 @@ class Damaged(Exception):
 
 
 def parse(lines):
-    """(time in ns, CPU, event, payload) of each line of tracefs' `trace`."""
+    """
+    (time in ns, CPU, event, payload, waker) of each line of tracefs' `trace`. The waker is the thread
+    that runs, or None: an interrupt does.
+    """
     for line in lines:
         match = LINE.match(line)
         if match:
-            time_ns = int(match[2]) * 1_000_000_000 + int(match[3]) * 1000
-            yield time_ns, int(match[1]), match[4].decode(), match[5]
+            time_ns = int(match[4]) * 1_000_000_000 + int(match[5]) * 1000
+            waker = int(match[1]) if match[3][2:3] == b"." else None
+            yield time_ns, int(match[2]), match[6].decode(), match[7], waker
         elif b"LOST" in line:
             raise Damaged(line.decode("utf-8", "replace").strip())
 
@@ -73,8 +77,9 @@ class Model:
         self.holes = 0                          # switches that were not told of
         self.lost_wakes, self.blind_ns, self.hole_ns = 0, 0, 0
         self.blind_cpu_ns = collections.Counter()       # by tid: when it got the CPU is not known
-        for time_ns, cpu, event, payload in events:
-            self.add(time_ns, cpu, event, payload, command_pid)
+        self.waited_ns = collections.Counter()          # by the waker's tid; None: nobody traced
+        for time_ns, cpu, event, payload, waker in events:
+            self.add(time_ns, cpu, event, payload, waker, command_pid)
 
     def begin(self, tid, time_ns, state):
         thread = Thread(time_ns, state)
@@ -82,7 +87,7 @@ class Model:
         self.threads.append(thread)
         self.tids[tid].append(thread)
 
-    def add(self, time_ns, cpu, event, payload, command_pid):
+    def add(self, time_ns, cpu, event, payload, waker, command_pid):
         if event == "sched_process_exec":
             match = EXEC.search(payload)
             self.on_exec(time_ns, int(match[1]), int(match[2]), command_pid)
@@ -95,6 +100,9 @@ class Model:
             match = PID.search(payload)
             thread = match and self.by_tid.get(int(match[1]))
             if thread:
+                if thread.state == BLOCKED:
+                    waker = waker if waker in self.by_tid else None
+                    self.waited_ns[waker] += time_ns - thread.changes[-1][0]
                 thread.wake(time_ns)
         elif event == "sched_process_fork":
             parent, child = PID.search(payload), CHILD.search(payload)
