@@ -72,20 +72,25 @@ static void say(struct findings *findings, struct report_finding *row, const cha
 	((const char **)row->evidence)[row->evidence_count++] = arena_strdup(findings->arena, sentence);
 }
 
-/* As long as a sentence can bear: without template arguments and parameters if need be. */
+/* As long as a sentence can bear: if need be with template arguments and parameters left out. */
 static const char *short_name(struct findings *findings, const char *name)
 {
-	size_t length = strlen(name), cut;
+	char cut[NAME_BYTES + 1];
+	size_t length = 0;
+	int depth = 0;
 
-	if (length <= NAME_BYTES / 2)
+	if (strlen(name) <= NAME_BYTES / 2)
 		return name;
-	cut = strcspn(name, "(");
-	if (cut && cut < length && cut <= NAME_BYTES)
-		return arena_printf(findings->arena, "%.*s()", (int)cut, name);
-	cut = strcspn(name, "<");
-	if (cut && cut < length && cut <= NAME_BYTES)
-		return arena_printf(findings->arena, "%.*s<>", (int)cut, name);
-	return length <= NAME_BYTES ? name : arena_printf(findings->arena, "%.*s...", NAME_BYTES, name);
+	for (; *name && length < NAME_BYTES; name++) {
+		if (*name == '>' || *name == ')')
+			depth -= depth > 0;
+		if (!depth)
+			cut[length++] = *name;
+		if (*name == '<' || *name == '(')
+			depth++;
+	}
+	cut[length] = '\0';
+	return arena_strdup(findings->arena, cut);
 }
 
 static const struct report_frame *own_frame(struct findings *findings,
@@ -121,6 +126,25 @@ static const char *duration(struct findings *findings, uint64_t time_ns)
 	copy = arena_strdup(findings->arena, text.bytes);
 	text_fini(&text);
 	return copy;
+}
+
+/* "1 wait", "17 waits". */
+static const char *counted(struct findings *findings, uint64_t count, const char *thing)
+{
+	return arena_printf(findings->arena, "%llu %s%s", (unsigned long long)count, thing,
+			    count == 1 ? "" : "s");
+}
+
+/* "3 waits of 2 ms in the mean and 4 ms at most" */
+static const char *lengths(struct findings *findings, uint64_t count, uint64_t wait_ns,
+			   uint64_t max_ns)
+{
+	if (count < 2)
+		return arena_printf(findings->arena, "%s of %s", counted(findings, count, "wait"),
+				    duration(findings, wait_ns));
+	return arena_printf(findings->arena, "%s of %s in the mean and %s at most",
+			    counted(findings, count, "wait"), duration(findings, wait_ns / count),
+			    duration(findings, max_ns));
 }
 
 static const char *lock_title(struct findings *findings, const struct report_lock *lock)
@@ -205,9 +229,9 @@ static uint32_t wait_rank_of(const struct findings *findings, const char *cause,
 static void say_lock(struct findings *findings, struct report_finding *row,
 		     const struct report_lock *lock, const struct report_waker *worst)
 {
-	say(findings, row, "%llu waits of %s in the mean and %s at most; up to %llu threads at once",
-	    (unsigned long long)lock->waits, duration(findings, lock->wait_ns / lock->waits),
-	    duration(findings, lock->max_ns), (unsigned long long)lock->queue_max);
+	say(findings, row, "%s; up to %s at once",
+	    lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
+	    counted(findings, lock->queue_max, "thread"));
 	if (lock->holds)
 		say(findings, row, "held for %s in the mean while somebody waited%s%s",
 		    duration(findings, lock->hold_ns / lock->holds),
@@ -279,12 +303,10 @@ static void add_barrier(struct findings *findings, struct draft *draft,
 	}
 	if (row)
 		row->wait_rank = wait_rank_of(findings, "barrier", NULL);
-	say(findings, row, "%llu waits of %s in the mean and %s at most",
-	    (unsigned long long)lock->waits, duration(findings, lock->wait_ns / lock->waits),
-	    duration(findings, lock->max_ns));
+	say(findings, row, "%s", lengths(findings, lock->waits, lock->wait_ns, lock->max_ns));
 }
 
-/* Woken in vain: a herd that is called for what one of them can have. */
+/* Several are called for what one of them can have. */
 static void add_vain(struct findings *findings, struct draft *draft, const struct report_lock *lock)
 {
 	struct report_finding *row;
@@ -292,14 +314,13 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 	if (is_held(lock) || is_kind(lock, "join") || lock->vain_count < 20 ||
 	    lock->vain_count * 3 < lock->waits)
 		return;
-	row = add(findings, draft, lock->queue_max >= 3 ? "thundering-herd" : "false-wake-ups",
+	row = add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups",
 		  "condition", share_of(lock->wait_ns - lock->idle_ns,
 					findings->report.balance.thread_ns),
-		  "%llu of %llu wake-ups from %s were in vain: the thread waited again at once",
-		  (unsigned long long)lock->vain_count, (unsigned long long)lock->waits,
-		  lock_title(findings, lock));
-	say(findings, row, "up to %llu threads wait there at once",
-	    (unsigned long long)lock->queue_max);
+		  "%llu of %llu wake-ups from %s were in vain: several threads were called at once, "
+		  "and waited again", (unsigned long long)lock->vain_count,
+		  (unsigned long long)lock->waits, lock_title(findings, lock));
+	say(findings, row, "up to %s at once", counted(findings, lock->queue_max, "thread"));
 }
 
 static void add_locks(struct findings *findings, struct draft *draft)
@@ -318,6 +339,16 @@ static void add_locks(struct findings *findings, struct draft *draft)
 		else if (is_kind(lock, "barrier"))
 			add_barrier(findings, draft, lock, share);
 	}
+}
+
+/*
+ * A thread that has nothing to do but to wait for the end of those that do the work, as main() of many
+ * programs, is no finding.
+ */
+static bool is_mere_parent(const struct report *report, const struct report_wait *wait, double share)
+{
+	return (!strcmp(wait->cause, "join") || !strcmp(wait->cause, "child")) &&
+	       report->totals.alive_max >= 3 && share <= 1.2 / report->totals.alive_max;
 }
 
 /* What threads wait for that is no lock: one finding a cause and place. */
@@ -360,14 +391,13 @@ static void add_waits(struct findings *findings, struct draft *draft)
 			break;
 		if (!strcmp(wait->cause, "lock") || !strcmp(wait->cause, "barrier"))
 			continue;	/* by lock */
+		if (is_mere_parent(report, wait, share))
+			continue;
 		row = add(findings, draft, "wait", wait->cause, share, "%s",
 			  wait_title(findings, wait));
 		if (row)
 			row->wait_rank = i + 1;
-		say(findings, row, "%llu waits of %s in the mean and %s at most",
-		    (unsigned long long)wait->count,
-		    duration(findings, wait->count ? wait->lost_ns / wait->count : 0),
-		    duration(findings, wait->max_ns));
+		say(findings, row, "%s", lengths(findings, wait->count, wait->lost_ns, wait->max_ns));
 	}
 }
 

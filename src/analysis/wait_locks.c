@@ -222,7 +222,20 @@ static void add_hold(struct wait_lock *lock, uint64_t now_ns)
 	lock->busy_since_ns = lock->waiting ? now_ns : 0;
 }
 
-void wait_locks_end(struct wait_locks *locks, const struct thread *thread,
+/* Whether the waker has woken somebody from this just before. */
+static bool note_call(struct wait_lock *lock, const struct wait_end *end)
+{
+	enum { AT_ONCE_NS = 200000 };
+	uint32_t waker = end->waker ? end->waker->thread->number : 0;
+	bool is_call = waker && waker == lock->last_waker &&
+		       end->now_ns - lock->last_end_ns <= AT_ONCE_NS;
+
+	lock->last_waker = waker;
+	lock->last_end_ns = end->now_ns;
+	return is_call;
+}
+
+bool wait_locks_end(struct wait_locks *locks, const struct thread *thread,
 		    const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 		    struct wait_path *path, const struct wait_end *end)
 {
@@ -242,6 +255,7 @@ void wait_locks_end(struct wait_locks *locks, const struct thread *thread,
 	if (end->waker)
 		add_ender(lock, end->waker->thread->number, wait_ns);
 	wait_wakers_add(locks->arena, &lock->unlockers, end, wait_ns);
+	return note_call(lock, end);
 }
 
 const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor)

@@ -113,17 +113,20 @@ static bool is_lock(const struct open_wait *wait)
 }
 
 /*
- * Whether the thread waits again for what it was just woken from, having done next to nothing: it
- * found that it was not its turn. A condition of glibc's has two words, used by turns.
+ * Whether the thread waits again for what it was just woken from with others, having done next to
+ * nothing: it found that it was not its turn. A condition of glibc's has two words, used by turns, and
+ * a mutex that may be waited for in between.
  */
 static bool is_in_vain(const struct wait_party *party, const struct wait_facts *facts)
 {
-	enum { NEXT_TO_NOTHING_NS = 20000, WORDS_APART = 4 };
-	const struct open_wait *wait = party->wait;
+	enum { NEXT_TO_NOTHING_NS = 50000, WORDS_APART = 4 };
+	struct open_wait *wait = party->wait;
 
-	return wait->was_woken && wait_has_futex(facts) && wait->facts.syscall == facts->syscall &&
-	       facts->object + WORDS_APART - wait->facts.object <= 2 * WORDS_APART &&
-	       party->running_ns - wait->running_ns <= NEXT_TO_NOTHING_NS;
+	if (!wait->called_object || !wait_has_futex(facts) ||
+	    facts->object + WORDS_APART - wait->called_object > 2 * WORDS_APART)
+		return false;
+	wait->called_object = 0;
+	return party->running_ns - wait->called_running_ns <= NEXT_TO_NOTHING_NS;
 }
 
 void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns, uint64_t share_ns,
@@ -456,12 +459,13 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 		path = wait_paths_get(waits->paths, party->thread, stack, wait);
 		wait_path_add(waits->paths, path, wait, wait_ns, idle_ns, weight, &end);
 	}
-	if (wait->is_lock)
-		wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path, &end);
+	if (wait->is_lock && wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
+					    &end)) {
+		wait->called_object = wait->facts.object;
+		wait->called_running_ns = party->running_ns;
+	}
 	add_file(waits, wait, wait_ns, idle_ns);
 	remember(wait, now_ns, idle_ns, path, weight);
-	wait->running_ns = party->running_ns;
-	wait->was_woken = end.kind == WAKER_THREAD;
 	wait->real_ns += wait_ns - idle_ns;
 }
 

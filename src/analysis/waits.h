@@ -33,8 +33,8 @@ struct open_wait {
 	uint32_t keep;			/* as in sched.SWITCH */
 	uint64_t slice_cmetric_ns;	/* of the critical slice before it; else 0 */
 	uint64_t real_ns;		/* of all its waits so far: for work in progress */
-	uint64_t running_ns;		/* of the thread, when the last wait ended */
-	bool was_woken;			/* from the last wait, by a thread */
+	/* From where it was called last by a thread, and others with it; and its running time then. */
+	uint64_t called_object, called_running_ns;	/* 0: not of late */
 	/* Its last waits, as far as they were idle: somebody may turn out to have needed them. */
 	struct recent_wait {
 		uint64_t begin_ns, end_ns, idle_ns;
@@ -140,6 +140,8 @@ struct wait_lock {
 	uint64_t cmetric_ns;
 	uint32_t waiting, queue_max;
 	uint64_t busy_since_ns;		/* it has been held at least since then; 0: not known */
+	uint64_t last_end_ns;		/* of a wait that a traced thread ended, and which */
+	uint32_t last_waker;
 	uint64_t hold_ns, holds;
 	/* Of the words where libraries keep the holder's id, those that held it most often; 0: none. */
 	struct wait_vote {
@@ -153,7 +155,7 @@ struct wait_lock {
 		uint32_t thread;	/* number; 0: none */
 		uint64_t wait_ns, count;
 	} enders[WAIT_ENDERS];
-	uint64_t vain_count;		/* waits that began right after one that ended: woken in vain */
+	uint64_t vain_count;		/* waits that began right after such a call: it was in vain */
 	struct wait_path *heaviest;	/* one call path that waited for it, to be named after */
 	struct wait_lock *next;		/* of the same hash */
 };

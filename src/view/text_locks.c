@@ -28,6 +28,18 @@ static void show_summary(struct page *page, const struct report_lock *lock)
 	page_end_line(page);
 }
 
+/* A condition belongs to nobody. */
+static bool is_held(const struct report_lock *lock)
+{
+	static const char *const others[] = { "condition", "barrier", "semaphore", "atomic", "park",
+					      "idle", "join" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(lock->kind, others[i]))
+			return false;
+	return true;
+}
+
 static void show_counts(struct page *page, const struct report_lock *lock)
 {
 	struct text text = { 0 };
@@ -39,8 +51,8 @@ static void show_counts(struct page *page, const struct report_lock *lock)
 	text_put_duration(&text, lock->p99_ns);
 	text_put(&text, ", at most ");
 	text_put_duration(&text, lock->max_ns);
-	text_printf(&text, "; up to %llu waited", (unsigned long long)lock->queue_max);
-	if (lock->holds) {
+	text_printf(&text, "; up to %llu waited at once", (unsigned long long)lock->queue_max);
+	if (lock->holds && is_held(lock)) {
 		text_put(&text, "; held for ");
 		text_put_duration(&text, lock->hold_ns / lock->holds);
 		text_put(&text, " in the mean while somebody waited");

@@ -12,7 +12,7 @@ import sys
 import time
 from subprocess import PIPE
 
-from causes_model import assert_alone, assert_ends, assert_lost, assert_unlocker, \
+from causes_model import assert_alone, assert_ends, assert_found, assert_lost, assert_unlocker, \
     assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
     describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, socket_with, wait_of, \
     waits_like
@@ -62,6 +62,7 @@ def barrier_straggler():
     assert_woken(wait, "straggler")
     lock_named(report, "step_barrier", "barrier")
     assert_alone(report, "straggler", 8 * 100)
+    assert_found(report, "barrier-straggler", "step_barrier", "straggler")
 
 
 @test("rwlock_writer: readers of table_lock wait for rewrite_table, which holds it")
@@ -71,6 +72,7 @@ def rwlock_writer():
     assert_lost(wait, 6 * 4 * 150)
     assert_woken(wait, "writer", function="rewrite_table")
     assert_unlocker(lock_named(report, "table_lock", "rwlock", {"writer", None}), "rewrite_table")
+    assert_found(report, "contended-lock", "table_lock", "rewrite_table")
 
 
 @test("rwlock_readers: writers wait on two words of one table_lock, for a reader and each other")
@@ -367,7 +369,8 @@ def close_flush():
     wait = first_wait(report, cause="file", function="flush_file", about="/large.data")
     assert "fsync" in functions_of(wait), describe_wait(wait)
     assert_woken(wait, context=DISK)
-    assert file_at(report, "/large.data")["wait_ns"] >= wait["lost_ns"], describe_wait(wait)
+    # The one is exact, the other may be estimated.
+    assert file_at(report, "/large.data")["wait_ns"] >= 0.8 * wait["lost_ns"], describe_wait(wait)
 
 
 @test("io_uring_wait: a wait for a ring names its system call, and who completes it")
@@ -424,6 +427,7 @@ def lock_convoy():
     lock = lock_named(report, "journal_lock", "mutex")
     assert lock["queue_max"] >= 6, f"at most {lock['queue_max']} in the queue"
     assert lock["p50_ns"] < 100_000_000, f"the median wait is {lock['p50_ns']} ns"
+    assert_found(report, "convoy", "journal_lock")
 
 
 @test("false_wakeups: seven threads wait in each turn, six of which wake for nothing")
@@ -433,6 +437,8 @@ def false_wakeups():
     # On a busy machine one may be late, but not often.
     assert wait["count"] >= 0.8 * 7 * 100, describe_wait(wait)
     assert_woken(wait, r"turn-\d", function="give_turn")
+    assert any(f["pattern"] in ("thundering-herd", "false-wake-ups") and "turn_changed" in f["title"]
+               for f in report["findings"]), [f["title"] for f in report["findings"]]
 
 
 @test("serial_phase: seven threads wait at phase_barrier for merge_results in merger")
@@ -442,6 +448,7 @@ def serial_phase():
     assert_lost(wait, 7 * 6 * 100)
     assert_woken(wait, "merger", function="await_merge")
     assert_alone(report, "merger", 6 * 100)
+    assert_found(report, "barrier-straggler", "phase_barrier", "merger")
 
 
 @test("hot_thread: worker-0 leads, the others wait for their queues")
@@ -455,6 +462,7 @@ def hot_thread():
         assert wait["object"] == name, describe_wait(wait)
         assert_lost(wait, 61 * 15 // 2)
         assert_woken(wait, "hot_thread", function="close_queues")
+    assert_found(report, "hot-thread", "worker-0")
 
 
 def check_idle_pool(report, cause, context):
@@ -496,6 +504,7 @@ def oversubscribed():
     worst = max(threads["causes"], key=lambda c: c["lost_ns"] - c["idle_ns"])
     assert worst["cause"] == "preempted", f"{worst['cause']} is worst"
     assert worst["lost_ns"] > 0.8 * threads["runqueue_ns"], worst["lost_ns"]
+    assert_found(report, "run-queue")
 
 
 # --- The programs of planted.py -------------------------------------------------------------------
