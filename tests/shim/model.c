@@ -62,3 +62,25 @@ bool model_is_critical(const struct model *model, uint64_t begin_ns, uint64_t en
 	return 2 * model_active_between(model, begin_ns, end_ns) <=
 	       length_ns * model_nmin_doubled(model, model->alive);
 }
+
+uint64_t model_wait_weight(const struct model *model, uint64_t wait_ns)
+{
+	return wait_ns / (model->alive > 0 ? model->alive : 1);
+}
+
+uint64_t model_keep(uint64_t weight_ns, uint64_t threshold_ns)
+{
+	uint64_t keep;
+
+	if (weight_ns >= threshold_ns)
+		return MODEL_CERTAIN;
+	keep = (model_integral)MODEL_CERTAIN * weight_ns / threshold_ns;
+	return keep > MODEL_CERTAIN >> 20 ? keep : MODEL_CERTAIN >> 20;
+}
+
+uint64_t model_wait_mean(uint64_t mean_ns, uint64_t wait_ns)
+{
+	const uint64_t max_ns = 4000000000;
+
+	return (3 * mean_ns + (wait_ns < max_ns ? wait_ns : max_ns)) / 4;
+}

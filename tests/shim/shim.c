@@ -8,6 +8,7 @@ uint32_t shim_cpu;
 struct task_struct *shim_current;
 struct pt_regs shim_user_regs;
 struct shim_stack shim_user_stack, shim_kernel_stack;
+struct pt_regs *(*shim_registers)(struct task_struct *task);
 uint64_t shim_stacks_asked, shim_bell_rings, shim_user_reads;
 struct python_process shim_python;
 bool shim_storage_fails, shim_stacks_map_fails, shim_tables_are_missing;
@@ -24,11 +25,11 @@ void (*shim_at_point)(void);
 
 /* --- A hash table whose values do not move ---------------------------------------------- */
 
-enum { TABLE_BITS = 13, TABLE_SLOTS = 1 << TABLE_BITS, VALUE_BYTES = 64 };
+enum { TABLE_BITS = 13, TABLE_SLOTS = 1 << TABLE_BITS };
 
 struct entry {
 	uint64_t key;
-	uint64_t value[VALUE_BYTES / 8];
+	struct thread_state value;	/* or something smaller */
 	struct entry *next;
 };
 
@@ -37,7 +38,7 @@ struct hash_table {
 	size_t count;
 };
 
-static struct hash_table threads_table, targets_table, stacks_table;
+static struct hash_table threads_table, targets_table, stacks_table, files_table, others_table;
 
 static struct entry **table_place(struct hash_table *table, uint64_t key)
 {
@@ -52,7 +53,7 @@ static void *table_get(struct hash_table *table, uint64_t key)
 {
 	struct entry *e = *table_place(table, key);
 
-	return e ? e->value : NULL;
+	return e ? &e->value : NULL;
 }
 
 static void *table_add(struct hash_table *table, uint64_t key)
@@ -65,7 +66,7 @@ static void *table_add(struct hash_table *table, uint64_t key)
 		(*place)->key = key;
 		table->count++;
 	}
-	return (*place)->value;
+	return &(*place)->value;
 }
 
 static void table_delete(struct hash_table *table, uint64_t key)
@@ -414,6 +415,14 @@ static uint64_t *unwind_unit(uint32_t index)
 
 static struct stack_scratch scratch_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
+static struct file_scratch files_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
+
+/* NULL: the map is no set of what has been told. */
+static struct hash_table *known_table(void *map)
+{
+	return map == &stacks_known ? &stacks_table : map == &files_known ? &files_table :
+	       map == &others_known ? &others_table : NULL;
+}
 
 void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -436,8 +445,11 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &memory_scratch)
 		return *(const uint32_t *)key < SCRATCH_OWNERS
 		       ? &memory_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
-	if (map == &stacks_known)
-		return table_get(&stacks_table, *(const uint64_t *)key);
+	if (map == &file_scratch)
+		return *(const uint32_t *)key < SCRATCH_OWNERS
+		       ? &files_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+	if (known_table(map))
+		return table_get(known_table(map), *(const uint64_t *)key);
 	require(map == &targets);
 	return table_get(&targets_table, *(const uint32_t *)key);
 }
@@ -445,10 +457,10 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 flags)
 {
 	shim_point();
-	if (map == &stacks_known) {
-		if (shim_stacks_map_fails)
-			return -ENOMEM;
-		*(uint8_t *)table_add(&stacks_table, *(const uint64_t *)key) =
+	if (map == &stacks_known && shim_stacks_map_fails)
+		return -ENOMEM;
+	if (known_table(map)) {
+		*(uint8_t *)table_add(known_table(map), *(const uint64_t *)key) =
 			*(const uint8_t *)value;
 		return 0;
 	}
@@ -471,8 +483,6 @@ long bpf_map_delete_elem(void *map, const void *key)
 
 void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u64 flags)
 {
-	_Static_assert(sizeof(struct thread_state) <= VALUE_BYTES, "the table's values hold it");
-
 	shim_point();
 	require(map == &threads && !value);
 	if (!task)
@@ -504,9 +514,9 @@ uint32_t shim_target(uint32_t pid)
 	return kind ? *kind : 0;
 }
 
-void shim_forget_stacks(void)
+void shim_forget(struct stacks_map *map)
 {
-	table_clear(&stacks_table);
+	table_clear(known_table(map));
 }
 
 /* --- The rest --------------------------------------------------------------------------- */
@@ -620,6 +630,9 @@ long bpf_probe_read_user(void *to, __u32 size, const void *from)
 
 	shim_point();
 	shim_user_reads++;
+	memset(to, 0, size);	/* so does the kernel on failure */
+	if (shim_current && !shim_current->mm)
+		return -EFAULT;
 	if (object) {
 		memcpy(to, object, size);
 		return 0;
@@ -653,7 +666,8 @@ long bpf_task_pt_regs(struct task_struct *task)
 {
 	static struct pt_regs regs;
 
-	(void)task;
+	if (shim_registers)
+		return (long)shim_registers(task);
 	regs = shim_user_regs;
 	if (!regs.ip && shim_user_stack.count > 0)
 		regs.ip = shim_user_stack.frames[0];
@@ -665,11 +679,22 @@ struct task_struct *bpf_get_current_task_btf(void)
 {
 	static struct task_struct nobody;
 
+	nobody.se.cfs_rq = shim_queue(shim_cpu);
 	return shim_current ? shim_current : &nobody;
+}
+
+/* Neither on the first page, where fields of NULL lie, nor beyond all that a program can have. */
+static bool is_readable(const void *from)
+{
+	return (uint64_t)from - PAGE_BYTES < 1ull << 47;
 }
 
 long bpf_probe_read_kernel(void *to, __u32 size, const void *from)
 {
+	if (!is_readable(from)) {
+		memset(to, 0, size);
+		return -EFAULT;
+	}
 	memcpy(to, from, size);
 	return 0;
 }
@@ -677,8 +702,13 @@ long bpf_probe_read_kernel(void *to, __u32 size, const void *from)
 /* As the kernel's: always ended by a NUL, and nothing written behind it. */
 long bpf_probe_read_kernel_str(void *to, __u32 size, const void *from)
 {
-	size_t length = strnlen(from, size - 1);
+	size_t length;
 
+	if (!is_readable(from)) {
+		*(char *)to = '\0';
+		return -EFAULT;
+	}
+	length = strnlen(from, size - 1);
 	memcpy(to, from, length);
 	((char *)to)[length] = '\0';
 	return length + 1;
@@ -691,19 +721,34 @@ struct cpu_area {
 	struct hrtimer other;
 	struct hrtimer_cpu_base bases;
 	struct pt_regs *regs;
+	uint64_t runqueue;		/* stands for the kernel's struct rq */
+	int preempt_count;
 };
+
+static struct cpu_area cpu_areas[CPUS_MAX];
 
 void shim_expire_timers(struct pt_regs *regs)
 {
-	struct cpu_area area = { .regs = regs };
-	struct hrtimer_clock_base base = { .cpu_base = &area.bases };
+	struct cpu_area *here = &cpu_areas[shim_cpu];
+	struct hrtimer_clock_base base = { .cpu_base = &here->bases };
 
-	area.tick.sched_timer.base = area.other.base = &base;
-	shim_set_option(tick_cpu_sched_offset, offsetof(struct cpu_area, tick));
-	shim_set_option(hrtimer_bases_offset, offsetof(struct cpu_area, bases));
-	shim_set_option(irq_regs_offset, offsetof(struct cpu_area, regs));
-	sample_tick(NULL, &area.other);
-	sample_tick(NULL, &area.tick.sched_timer);
+	here->regs = regs;
+	here->tick.sched_timer.base = here->other.base = &base;
+	sample_tick(NULL, &here->other);
+	sample_tick(NULL, &here->tick.sched_timer);
+}
+
+struct cfs_rq *shim_queue(uint32_t cpu)
+{
+	static struct cfs_rq queues[CPUS_MAX];
+
+	queues[cpu].rq = (struct rq *)&cpu_areas[cpu].runqueue;
+	return &queues[cpu];
+}
+
+void shim_set_preempt_count(uint32_t cpu, int count)
+{
+	cpu_areas[cpu].preempt_count = count;
 }
 
 void shim_reset(void)
@@ -728,6 +773,11 @@ void shim_reset(void)
 	table_clear(&threads_table);
 	table_clear(&targets_table);
 	table_clear(&stacks_table);
+	table_clear(&files_table);
+	table_clear(&others_table);
+	memset(cpu_areas, 0, sizeof(cpu_areas));
+	/* What a program forgets to fill shows; one CPU's will do. */
+	memset(files_by_cpu[0], 0xa5, sizeof(files_by_cpu[0]));
 	shim_now_ns = 1000000;
 	shim_tick_ns = 0;
 	shim_cpu = 0;
@@ -739,6 +789,8 @@ void shim_reset(void)
 	shim_storage_fails = shim_stacks_map_fails = shim_tables_are_missing = false;
 	shim_random = NULL;
 	shim_at_point = NULL;
+	shim_registers = NULL;
+	shim_user_regs = (struct pt_regs){ 0 };
 
 	shim_set_option(nmin, 0);
 	shim_set_option(stack_depth, STACK_DEPTH_MAX);
@@ -747,6 +799,12 @@ void shim_reset(void)
 	shim_set_option(processes_only, false);
 	shim_set_option(trace_all, false);
 	shim_set_option(own_pid, 0);
+	shim_set_option(tick_cpu_sched_offset, offsetof(struct cpu_area, tick));
+	shim_set_option(hrtimer_bases_offset, offsetof(struct cpu_area, bases));
+	shim_set_option(irq_regs_offset, offsetof(struct cpu_area, regs));
+	shim_set_option(runqueues_offset, offsetof(struct cpu_area, runqueue));
+	shim_set_option(preempt_count_offset, offsetof(struct cpu_area, preempt_count));
+	memset((void *)wait_arguments, ARGUMENT_PLAIN, sizeof(wait_arguments));
 	activity = threads_alive = threads_born = threads_untracked = 0;
 	keep_all_above_ns = 0;
 }

@@ -34,7 +34,8 @@ extern uint64_t shim_now_ns;
 extern uint64_t shim_tick_ns;		/* the clock goes on by this at each reading */
 extern uint32_t shim_cpu;
 extern struct task_struct *shim_current;
-extern struct pt_regs shim_user_regs;
+extern struct pt_regs shim_user_regs;	/* of all tasks */
+extern struct pt_regs *(*shim_registers)(struct task_struct *task);	/* unless this is set */
 extern struct shim_stack shim_user_stack, shim_kernel_stack;
 extern uint64_t shim_stacks_asked;	/* calls of bpf_get_stack() */
 extern uint64_t shim_user_reads;	/* of the user's memory */
@@ -86,7 +87,15 @@ void shim_expire_timers(struct pt_regs *regs);
 void shim_free_task(struct task_struct *task);
 void shim_set_target(uint32_t pid, uint32_t kind);
 uint32_t shim_target(uint32_t pid);
-void shim_forget_stacks(void);
+
+/* What has been told: &stacks_known, &files_known or &others_known. */
+void shim_forget(struct stacks_map *map);
+
+/* For se.cfs_rq of a task that runs on this CPU: programs find the CPU's own variables by it. */
+struct cfs_rq *shim_queue(uint32_t cpu);
+
+/* As in the kernel's preempt.h: which interrupts the CPU is in. */
+void shim_set_preempt_count(uint32_t cpu, int count);
 
 #define shim_set_option(option, value) (*(__typeof__(option) volatile *)&(option) = (value))
 

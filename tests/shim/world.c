@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "world.h"
+#include "world_internal.h"
 
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -10,9 +9,6 @@
 enum {
 	RING_BYTES = 1 << 20,
 	SLOTS = 256,
-	SLACK_THREAD_NS = 4096,
-	SLACK_SHIFT = 9,
-	LONG_SLICE_SHIFT = 32,
 };
 
 void world_check(const struct world *world, bool is_so, const char *claim, const char *file,
@@ -25,9 +21,7 @@ void world_check(const struct world *world, bool is_so, const char *claim, const
 	_fail(file, line);
 }
 
-/* --- Records that must have come -------------------------------------------------------- */
-
-static const void *expect(struct world *world, uint32_t cpu, enum event_id id, uint32_t thread)
+const void *world_expect(struct world *world, uint32_t cpu, enum event_id id, uint32_t thread)
 {
 	const struct ev_header *header = shim_read(&rings, cpu, NULL);
 
@@ -36,40 +30,6 @@ static const void *expect(struct world *world, uint32_t cpu, enum event_id id, u
 	world_require(world, header->thread == thread);
 	world_require(world, header->time_ns == shim_now_ns);
 	return header;
-}
-
-static uint64_t path_frame(uint32_t path, uint32_t i)
-{
-	return 0x400000 + path * 0x1000 + i * 16;
-}
-
-/* Paths 8 and 16 apart share their frames but for their number. */
-static uint32_t path_length(uint32_t path)
-{
-	return 1 + path / 8 * 3;
-}
-
-static void set_stack(const struct world_task *task)
-{
-	shim_user_stack.count = task->task.mm ? (long)path_length(task->path) : -EFAULT;
-	for (uint32_t i = 0; i < path_length(task->path); i++)
-		shim_user_stack.frames[i] = path_frame(task->path % 8, i);
-}
-
-static void expect_frames(struct world *world, uint32_t cpu, uint32_t path)
-{
-	const struct ev_stack_frames *e;
-
-	if (world->path_ids[path])
-		return;
-	e = expect(world, cpu, EV_STACK_FRAMES, 0);
-	world_require(world, e->stack);
-	world_require(world, !e->kernel_count && e->user_count == path_length(path));
-	for (uint32_t i = 0; i < e->user_count; i++)
-		world_require(world, e->frames[i] == path_frame(path % 8, i));
-	for (uint32_t other = 0; other < WORLD_PATHS; other++)
-		world_require(world, world->path_ids[other] != e->stack);
-	world->path_ids[path] = e->stack;
 }
 
 static void check_counts(struct world *world)
@@ -91,7 +51,6 @@ static void begin_on(struct world *world, const char *what, uint32_t cpu)
 	world->what = what;
 	shim_cpu = cpu;
 	shim_current = &world->on_cpu[cpu]->task;
-	set_stack(world->on_cpu[cpu]);
 }
 
 /* --- Making tasks ------------------------------------------------------------------------ */
@@ -102,14 +61,18 @@ static void init_task(struct world *world, struct world_task *task, struct world
 	task->task.tgid = leader ? leader->task.tgid : task->task.pid;
 	task->task.group_leader = leader ? &leader->task : &task->task;
 	task->task.thread_pid = &task->pid;
-	task->task.mm = &task->mm;
+	task->task.mm = leader ? &leader->mm : &task->mm;
+	task->task.files = &world->files_struct;
+	task->task.se.cfs_rq = shim_queue(0);
 	task->task.signal = leader ? leader->task.signal : &task->signal;
 	task->task.signal->live.counter++;
-	task->task.start_boottime = 1000 + world->pids_given;
+	task->task.start_boottime = 1000003ull * world->pids_given;
 	task->pid.level = 0;
 	task->pid.numbers[0].nr = task->task.pid;
 	snprintf(task->task.comm, sizeof(task->task.comm), "task%u", world->pids_given);
 	task->path = world->pids_given % WORLD_PATHS;
+	world_go_to_path(task);
+	world_call(task, CALL_PLAIN, world->pids_given);
 }
 
 struct world_task *world_add_task(struct world *world, struct world_task *leader)
@@ -122,6 +85,27 @@ struct world_task *world_add_task(struct world *world, struct world_task *leader
 	task->place = PLACE_BLOCKED;
 	world->tasks[world->task_count++] = task;
 	return task;
+}
+
+static struct pt_regs *registers_of(struct task_struct *task)
+{
+	return &((struct world_task *)task)->registers;
+}
+
+/* Each has the kernel's thread that runs when nobody else does. */
+static void init_cpu(struct world *world, uint32_t cpu)
+{
+	struct world_task *idle = &world->idle[cpu];
+
+	idle->is_idle = true;
+	idle->place = PLACE_ON_CPU;
+	idle->task.flags = PF_KTHREAD;
+	idle->task.group_leader = &idle->task;
+	idle->task.thread_pid = &idle->pid;
+	idle->task.start_boottime = 1 + cpu;
+	idle->task.se.cfs_rq = shim_queue(cpu);
+	snprintf(idle->task.comm, sizeof(idle->task.comm), "idle%u", cpu);
+	world->on_cpu[cpu] = idle;
 }
 
 void world_init(struct world *world, const struct world_options *options)
@@ -138,16 +122,11 @@ void world_init(struct world *world, const struct world_options *options)
 	shim_set_option(own_pid, options->own_pid);
 	keep_all_above_ns = options->keep_all_above_ns;
 	world->integral_base = active_integral(activity, shim_now_ns);
-	for (uint32_t cpu = 0; cpu < options->cpu_count; cpu++) {
-		struct world_task *idle = &world->idle[cpu];
-
-		idle->is_idle = true;
-		idle->place = PLACE_ON_CPU;
-		idle->task.flags = PF_KTHREAD;
-		idle->task.group_leader = &idle->task;
-		idle->task.thread_pid = &idle->pid;
-		world->on_cpu[cpu] = idle;
-	}
+	shim_registers = registers_of;
+	world_stacks_init(world);
+	world_waits_init(world);
+	for (uint32_t cpu = 0; cpu < options->cpu_count; cpu++)
+		init_cpu(world, cpu);
 }
 
 void world_fini(struct world *world)
@@ -223,7 +202,7 @@ struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread)
 	sched_process_fork(NULL, &parent->task, &child->task);
 	if (is_child_wanted(world, parent, child)) {
 		trace(world, child);
-		e = expect(world, cpu, EV_THREAD_BORN, child->number);
+		e = world_expect(world, cpu, EV_THREAD_BORN, child->number);
 		world_require(world, e->parent == parent->number && !e->reserved);
 		world_require(world, e->tid == (uint32_t)child->task.pid);
 		world_require(world, e->pid == (uint32_t)child->task.tgid);
@@ -236,18 +215,20 @@ struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread)
 	return child;
 }
 
-static void expect_found(struct world *world, uint32_t cpu, const struct world_task *task)
+static void check_found(struct world *world, uint32_t cpu, const struct world_task *task)
 {
 	static const uint8_t phases[] = { [PLACE_BLOCKED] = PHASE_BLOCKED,
 					  [PLACE_READY] = PHASE_RUNNABLE,
 					  [PLACE_ON_CPU] = PHASE_RUNNING };
-	const struct ev_thread_found *e = expect(world, cpu, EV_THREAD_FOUND, task->number);
+	const struct ev_thread_found *e = world_expect(world, cpu, EV_THREAD_FOUND, task->number);
+	struct ev_thread_found found = *e;
 
 	world_require(world, e->tid == (uint32_t)task->task.pid && !e->parent && !e->reserved);
 	world_require(world, e->pid == (uint32_t)task->task.tgid);
 	world_require(world, e->ns_tid == e->tid && e->ns_pid == e->pid);
 	world_require(world, e->phase == phases[task->place]);
 	world_require(world, !strcmp(e->name, task->task.comm));
+	world_check_found_wait(world, cpu, task, &found);
 }
 
 void world_exec(struct world *world, uint32_t cpu)
@@ -260,12 +241,12 @@ void world_exec(struct world *world, uint32_t cpu)
 	snprintf(task->task.comm, sizeof(task->task.comm), "exec%lu", world->step);
 	sched_process_exec(NULL, &task->task);
 	if (task->is_traced) {
-		e = expect(world, cpu, EV_THREAD_EXEC, task->number);
+		e = world_expect(world, cpu, EV_THREAD_EXEC, task->number);
 		world_require(world, e->tid == (uint32_t)task->task.pid && !e->reserved);
 		world_require(world, !strcmp(e->name, task->task.comm));
 	} else if (kind == TARGET_EXEC) {
 		trace(world, task);
-		expect_found(world, cpu, task);
+		check_found(world, cpu, task);
 		world_require(world, shim_target(task->task.tgid) == TARGET_EXISTING);
 	}
 	check_counts(world);
@@ -279,15 +260,15 @@ void world_exit_begin(struct world *world, uint32_t cpu)
 	exit_begin(NULL, &task->task);
 	if (task->is_traced) {
 		task->exit_path = task->path;
-		task->has_exit_path = true;
-		expect_frames(world, cpu, task->path);
+		task->has_exit_stack = true;
+		world_expect_frames(world, cpu, task->path, false);
 	}
 	check_counts(world);
 }
 
 static void expect_space_end(struct world *world, uint32_t cpu, uint32_t pid)
 {
-	const struct ev_space_exit *e = expect(world, cpu, EV_SPACE_EXIT, 0);
+	const struct ev_space_exit *e = world_expect(world, cpu, EV_SPACE_EXIT, 0);
 
 	world_require(world, e->pid == pid && !e->reserved);
 }
@@ -300,15 +281,19 @@ void world_exit(struct world *world, uint32_t cpu, bool has_memory)
 	begin_on(world, "exit", cpu);
 	world_require(world, is_first);
 	task->is_exiting = true;
-	/* Not traced yet: its memory will be gone when its slices end. */
-	if (!task->has_exit_path)
-		task->exit_path = has_memory && task->is_traced ? task->path : UINT32_MAX;
+	/* Who is not traced yet has no memory any more when its slices end. */
+	if (task->is_traced && !task->has_exit_stack) {
+		task->exit_path = has_memory ? task->path : WORLD_PATHS;
+		task->has_exit_stack = true;
+	}
 	if (!has_memory)
 		task->task.mm = NULL;
 	sched_process_exit(NULL, &task->task);
 	task->task.mm = NULL;
+	task->task.files = NULL;
+	world_go_to_path(task);
 	if (task->is_traced && has_memory)
-		expect_frames(world, cpu, task->path);
+		world_expect_frames(world, cpu, task->path, false);
 	if (task->is_traced && is_last)
 		expect_space_end(world, cpu, task->task.tgid);
 	check_counts(world);
@@ -325,7 +310,7 @@ void world_rename(struct world *world, uint32_t cpu, const char *name)
 	task_rename(NULL, &task->task, name);
 	memcpy(task->task.comm, padded, sizeof(padded));
 	if (task->is_traced) {
-		e = expect(world, cpu, EV_THREAD_NAME, task->number);
+		e = world_expect(world, cpu, EV_THREAD_NAME, task->number);
 		world_require(world, !memcmp(e->name, padded, sizeof(padded)));
 	}
 	check_counts(world);
@@ -339,7 +324,6 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tic
 	const struct ev_sched_sample *e;
 
 	begin_on(world, "sample", cpu);
-	shim_user_regs.ip = 0x405678;
 	if (by_tick)
 		shim_expire_timers(&ctx.regs);
 	else
@@ -349,59 +333,32 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tic
 					     2 * (uint64_t)world->model.active <= limit));
 	if (e) {
 		world_require(world, e->header.thread == task->number);
-		world_require(world, e->ip == (in_kernel ? 0x405678 : 0x401234));
+		world_require(world, e->ip == (in_kernel ? task->registers.ip : 0x401234));
 		world_require(world, e->kernel_ip == (in_kernel ? ctx.regs.ip : 0));
 	}
-	shim_user_regs.ip = 0;
 	check_counts(world);
 }
 
-/* What the slice that ends now was worth, against what the record says of its stack. */
-static void check_stack(struct world *world, uint32_t cpu, const struct world_task *prev,
-			const struct ev_sched_switch *e)
+/* What the record of a switch must say, and which others must have come with it. */
+static void check_switch(struct world *world, uint32_t cpu, struct world_task *prev,
+			 const struct world_task *next, enum switch_state reason)
 {
-	uint64_t begin_ns = prev->slice_begin_ns, end_ns = world->now_ns;
-	uint64_t length_ns = end_ns - begin_ns, threshold_ns = world->options.keep_all_above_ns;
-	model_integral integral = model_active_between(&world->model, begin_ns, end_ns);
-	model_integral limit = (model_integral)length_ns *
-			       model_nmin_doubled(&world->model, world->model.alive);
-	bool is_critical = model_is_critical(&world->model, begin_ns, end_ns);
-	double weight_ns = length_ns ? (double)length_ns * length_ns / integral : 0, part;
-	uint64_t stack = e->stack;
-	uint32_t keep = e->keep;
-	uint8_t flags = e->flags;
+	const struct ev_sched_switch *e = &world->last_switch;
+	uint32_t out = prev->is_traced ? prev->number : 0;
 
-	world->slices++;
-	world->critical_slices += is_critical;
-	world_require(world, flags == 0 || flags == SWITCH_HAS_STACK ||
-			     flags == SWITCH_STACK_SKIPPED);
-	if (is_critical)
-		world_require(world, flags);
-	if (flags && !is_critical) {
-		world->generous_stacks++;
-		world_require(world, length_ns >> LONG_SLICE_SHIFT ||
-			2 * integral <= limit + (length_ns >> SLACK_SHIFT) + SLACK_THREAD_NS);
-	}
-	if (!threshold_ns)
-		world_require(world, flags != SWITCH_STACK_SKIPPED);
-	if (flags != SWITCH_HAS_STACK) {
-		world_require(world, !stack && !keep);
-		return;
-	}
-	/* The kernel knows the mean of n to a sixteenth. */
-	part = threshold_ns ? weight_ns / threshold_ns : 1;
-	if (part > 1.07)
-		world_require(world, !keep);
-	else if (keep && part * (1ull << 32) > 1 << 13)
-		world_require(world, keep / part > (1ull << 32) * 0.93 &&
-				     keep / part < (1ull << 32) * 1.07);
-	if (prev->is_exiting && prev->exit_path == UINT32_MAX) {
-		world_require(world, !stack);
-		return;
-	}
-	expect_frames(world, cpu, prev->is_exiting ? prev->exit_path : prev->path);
-	world_require(world,
-		      stack == world->path_ids[prev->is_exiting ? prev->exit_path : prev->path]);
+	world->last_switch = *(const struct ev_sched_switch *)
+		world_expect(world, cpu, EV_SCHED_SWITCH, out);
+	world_require(world, e->next == (next->is_traced ? next->number : 0));
+	world_require(world, e->state == (out ? reason : SWITCH_RUNNABLE));
+	world_require(world, e->cpu == cpu);
+	if (out && reason != SWITCH_RUNNABLE && reason != SWITCH_DEAD)
+		world_check_wait(world, cpu, prev, e);
+	else
+		world_check_no_wait(world, e);
+	if (out)
+		world_check_switch_stack(world, cpu, prev, e);
+	else
+		world_require(world, !e->flags && !e->stack && !e->keep);
 }
 
 /* The tracepoint, and all that must follow. The task's state is as it is at that moment. */
@@ -409,8 +366,6 @@ static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t 
 		      enum switch_state reason, struct world_task *next)
 {
 	struct world_task *prev = world->on_cpu[cpu];
-	const struct ev_sched_switch *e;
-	uint32_t out;
 
 	if (!next)
 		next = &world->idle[cpu];
@@ -419,18 +374,8 @@ static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t 
 	begin_on(world, world->what, cpu);
 	world_require(world, next->place == PLACE_READY || next->is_idle);
 	sched_switch(NULL, preempt, &prev->task, &next->task, prev_state);
-	out = prev->is_traced ? prev->number : 0;
-	if (prev->is_traced || next->is_traced) {
-		e = expect(world, cpu, EV_SCHED_SWITCH, out);
-		world->last_switch = *e;
-		world_require(world, e->next == (next->is_traced ? next->number : 0));
-		world_require(world, e->state == (out ? reason : SWITCH_RUNNABLE));
-		world_require(world, e->cpu == cpu && !e->reserved);
-		if (out)
-			check_stack(world, cpu, prev, &world->last_switch);
-		else
-			world_require(world, !e->flags && !e->stack && !e->keep);
-	}
+	if (prev->is_traced || next->is_traced)
+		check_switch(world, cpu, prev, next, reason);
 
 	prev->place = reason == SWITCH_RUNNABLE ? PLACE_READY :
 		      reason == SWITCH_DEAD ? PLACE_DEAD : PLACE_BLOCKED;
@@ -441,8 +386,13 @@ static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t 
 	next->task.on_cpu = 1;
 	next->cpu = cpu;
 	next->slice_begin_ns = world->now_ns;
+	next->task.se.cfs_rq = shim_queue(cpu);
 	world->on_cpu[cpu] = next;
-	prev->path = (prev->path + 7) % WORLD_PATHS;
+	shim_current = &next->task;
+	if (!next->is_idle) {
+		next->path = (next->path + 7) % WORLD_PATHS;
+		world_go_to_path(next);
+	}
 	/* A process's first task stays, dead, until the last of its threads is gone. */
 	if (reason == SWITCH_DEAD && !is_process(prev))
 		shim_free_task(&prev->task);
@@ -519,21 +469,55 @@ void world_leave(struct world *world, uint32_t cpu, enum leave why, struct world
 	}
 }
 
-void world_wake(struct world *world, uint32_t waker_cpu, struct world_task *task)
+/* The kernel's count of what the CPU is in, and of what it must not do meanwhile. */
+static int preempt_count_in(const struct world *world, enum wake_context context)
 {
-	bool is_blocked = task->place == PLACE_BLOCKED;
+	enum {
+		PREEMPTION_OFF = 1, SOFTIRQ = 1 << 8, SOFTIRQS_OFF = 2 << 8, HARDIRQ = 1 << 16,
+		NMI = 1 << 20, NOT_TO_BE_PREEMPTED = INT32_MIN,
+	};
+	uint64_t step = world->step;
+	int count = step % 3 * PREEMPTION_OFF | (step % 2 ? NOT_TO_BE_PREEMPTED : 0);
+
+	switch (context) {
+	case WAKE_HARDIRQ:
+		return count | (step % 5 ? 0 : SOFTIRQ) | (step % 7 ? HARDIRQ : NMI);
+	case WAKE_SOFTIRQ:
+		return count | SOFTIRQ;
+	default:
+		return count | step % 4 * SOFTIRQS_OFF;
+	}
+}
+
+void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *task,
+		   enum wake_context context)
+{
+	struct world_task *waker = world->on_cpu[waker_cpu];
+	const struct ev_sched_wake *e = &world->last_wake;
+	bool is_blocked = task->place == PLACE_BLOCKED, has_stacks;
 
 	begin_on(world, is_blocked ? "wake" : "wake of one that is awake", waker_cpu);
+	shim_set_preempt_count(waker_cpu, preempt_count_in(world, context));
 	sched_waking(NULL, &task->task);
+	shim_set_preempt_count(waker_cpu, 0);
 	if (is_blocked) {
 		if (task->is_traced) {
-			expect(world, waker_cpu, EV_SCHED_WAKE, task->number);
+			world->last_wake = *(const struct ev_sched_wake *)
+				world_expect(world, waker_cpu, EV_SCHED_WAKE, task->number);
+			has_stacks = world_check_waker(world, waker_cpu, waker, context, e);
+			world_check_wake_stacks(world, waker_cpu, has_stacks ? waker : NULL, task,
+						e);
 			model_change(&world->model, world->now_ns, 1, 0);
 		}
 		task->place = PLACE_READY;
 	}
 	task->task.__state = 0;
 	check_counts(world);
+}
+
+void world_wake(struct world *world, uint32_t waker_cpu, struct world_task *task)
+{
+	world_wake_in(world, waker_cpu, task, WAKE_THREAD);
 }
 
 void world_visit(struct world *world, uint32_t cpu, struct world_task *task)
@@ -545,6 +529,6 @@ void world_visit(struct world *world, uint32_t cpu, struct world_task *task)
 	if (!task->is_traced && task->place != PLACE_DEAD && is_wanted(world, task))
 		trace(world, task);
 	if (task->is_traced && task->place != PLACE_DEAD)
-		expect_found(world, cpu, task);
+		check_found(world, cpu, task);
 	check_counts(world);
 }

@@ -10,22 +10,71 @@
 #include "model.h"
 #include "shim.h"
 
-enum { WORLD_CPUS_MAX = 8, WORLD_TASKS_MAX = 512, WORLD_PATHS = 24 };
+enum {
+	WORLD_CPUS_MAX = 8,
+	WORLD_TASKS_MAX = 512,
+	WORLD_PATHS = 24,		/* one more, with no frames: where memory is gone */
+	WORLD_STACKS = 2 * (WORLD_PATHS + 1),
+	WORLD_FILES = 4,
+	WORLD_DESCRIPTORS = 6,
+	WORLD_FUTEXES = 3,		/* whole; with 4 bytes that can be read; with none */
+};
 
 enum task_place { PLACE_BLOCKED, PLACE_READY, PLACE_ON_CPU, PLACE_DEAD };
 
+/* What a task is in when it sleeps or wakes: the numbers of system calls, but for the first. */
+enum world_call {
+	CALL_NONE,			/* a page fault, or an interrupt */
+	CALL_PLAIN,
+	CALL_FUTEX,
+	CALL_FUTEX_FLAGS,
+	CALL_FUTEX_VECTOR,
+	CALL_FILE,
+	CALL_POLL,
+	CALL_RESTART,
+	CALL_COUNT,
+};
+
+/* What a switch must say that ends with a wait. */
+struct world_wait {
+	uint64_t object;
+	uint32_t value, owners[3];
+	uint16_t syscall, operation;
+	bool has_descriptor, restarts;
+	uint32_t descriptor;		/* whose file is the object */
+};
+
+struct world_file {
+	struct file file;
+	struct inode inode;
+	struct dentry dentry;
+	char name[16];
+	uint64_t id;			/* 0: not met yet */
+	bool is_told;
+};
+
 struct world_task {
 	struct task_struct task;	/* first: the programs' task is ours */
+	struct pt_regs registers;
 	struct pid pid;
 	struct mm_struct mm;
 	struct signal_struct signal;
 	enum task_place place;
 	uint32_t cpu;
-	bool is_idle, is_exiting, is_traced, has_exit_path;
+	bool is_idle, is_exiting, is_traced, has_exit_stack;
 	uint32_t number;		/* as the model expects it */
 	uint64_t slice_begin_ns;
 	uint32_t path;			/* where it is in its program */
 	uint32_t exit_path;
+
+	struct world_wait wait;		/* if it blocked */
+	struct world_wait wait_told;	/* the last one in a system call */
+	const struct world_file *file_told;	/* that it waited for last */
+	uint32_t descriptor_told;
+	bool has_waited, wait_has_stack;
+	uint64_t wait_begin_ns, wait_mean_ns;
+	uint32_t wait_coin;
+	bool is_other_told;		/* as one who is not traced and wakes */
 };
 
 /* The options of pinch, as the user means them. */
@@ -35,6 +84,11 @@ struct world_options {
 	uint32_t own_pid;
 	uint32_t keep_all_above_ns;
 	uint64_t begin_ns;		/* what the clock says at first */
+};
+
+struct world_path {
+	uint64_t id;			/* 0: not met yet */
+	bool is_told;
 };
 
 struct world {
@@ -47,9 +101,19 @@ struct world {
 	uint64_t now_ns;		/* since the beginning, as the model counts */
 	uint64_t integral_base;
 	uint32_t numbers_given, pids_given;
-	uint64_t path_ids[WORLD_PATHS];	/* 0: not met yet */
+	struct world_path paths[WORLD_STACKS];	/* without the kernel's frames, and with them */
+	/* One table of descriptors for all processes. */
+	struct files_struct files_struct;
+	struct fdtable fdtable;
+	struct file *descriptors[WORLD_DESCRIPTORS];
+	struct world_file files[WORLD_FILES];
+	struct super_block super;
+	struct mount mount;
+	struct dentry root;
 	struct ev_sched_switch last_switch;	/* of a traced thread or to one */
+	struct ev_sched_wake last_wake;
 	uint64_t slices, critical_slices, generous_stacks;
+	uint64_t waits, waits_kept, wait_stacks;
 	const char *what;		/* the step, for a failure's message */
 	uint64_t seed, step;
 };
@@ -81,12 +145,28 @@ void world_exit(struct world *world, uint32_t cpu, bool has_memory);
 void world_rename(struct world *world, uint32_t cpu, const char *name);
 void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tick);
 
+/*
+ * The task is in a system call from here on; which: one of the futexes, files and so on that there
+ * are, whatever its value.
+ */
+void world_call(struct world_task *task, enum world_call call, uint32_t which);
+
+/* The descriptor is that of the file from here on; NULL: it is being closed. */
+void world_open(struct world *world, uint32_t descriptor, struct world_file *file);
+
+/* The kernel side forgets what it has told. */
+void world_forget(struct world *world);
+
 /* next may be NULL: the CPU becomes idle. */
 void world_sleep(struct world *world, uint32_t cpu, uint32_t state, struct world_task *next);
 void world_leave(struct world *world, uint32_t cpu, enum leave why, struct world_task *next);
 
 /* Wakes a blocked task; or one that is not blocked, which is no wake-up. */
 void world_wake(struct world *world, uint32_t waker_cpu, struct world_task *task);
+
+/* The same by an interrupt: of what runs on the CPU unless the context is WAKE_THREAD. */
+void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *task,
+		   enum wake_context context);
 
 /* pinch's iterator comes to the task; it runs on this CPU. */
 void world_visit(struct world *world, uint32_t cpu, struct world_task *task);

@@ -105,7 +105,7 @@ TEST(the_stack_at_exit_stands_for_the_last_slices)
 	shim_set_target(task->task.pid, TARGET_EXISTING);
 	world_visit(&world, 1, task);
 	world_exit(&world, 0, true);
-	stack = world.path_ids[task->path];
+	stack = world.paths[task->path].id;
 	CHECK(stack);
 	shim_stacks_asked = 0;
 	world_sleep(&world, 0, 2, NULL);	/* waits for a lock while it exits */
@@ -241,6 +241,7 @@ TEST(more_threads_than_can_be_counted_are_refused)
 	task = add_running(NULL, 0);
 	shim_set_target(task->task.pid, TARGET_EXISTING);
 	world_visit(&world, 1, task);
+	shim_registers = NULL;		/* they are no tasks of the world's */
 	children = calloc(THREADS_ACTIVE_MAX + 1, sizeof(*children));
 	for (uint32_t i = 0; i < THREADS_ACTIVE_MAX + 1; i++) {
 		children[i] = task->task;

@@ -54,7 +54,7 @@ static void begin(uint32_t number)
 	world_visit(&world, 0, task);
 	world_wake(&world, 0, task);
 	world_leave(&world, 0, LEAVE_PREEMPTED, task);
-	shim_current = &task->task;
+	shim_registers = NULL;
 	task->task.thread.fsbase = ID;
 	version = python_version_find(number);
 	CHECK(version);

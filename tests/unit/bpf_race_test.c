@@ -124,6 +124,7 @@ static void schedule(uint32_t cpu, bool preempt)
 			next->is_queued = false;
 			next->is_current = true;
 			next->task.on_cpu = 1;
+			next->task.se.cfs_rq = shim_queue(cpu);
 		}
 		current[cpu] = next;
 		actors[cpu].current = shim_current = task_or_idle(next, cpu);
@@ -185,7 +186,7 @@ static struct race_task *new_task(uint32_t state)
 	task->task.tgid = 1000;
 	task->task.group_leader = &tasks[0].task;
 	task->task.thread_pid = &task->pid;
-	task->task.mm = &task->mm;
+	task->task.mm = &tasks[0].mm;
 	task->task.signal = &task->signal;
 	task->task.__state = state;
 	task->has_slept = state != TASK_NEW;
@@ -321,7 +322,7 @@ static void on_slot(const struct ev_header *header)
 	CHECK(header->thread <= task_count);
 	if (header->event == TRACE_EVENT_SCHED_WAKE)
 		return;
-	CHECK(e->next <= task_count && e->state <= SWITCH_DEAD && !e->reserved);
+	CHECK(e->next <= task_count && e->state <= SWITCH_DEAD);
 	CHECK(e->cpu == reading - readers);
 	CHECK(e->flags <= SWITCH_HAS_STACK || e->flags == SWITCH_STACK_SKIPPED);
 }
@@ -384,6 +385,7 @@ static void begin(uint64_t seed)
 		current[cpu] = NULL;
 		idle[cpu] = (struct race_task){ .task.flags = PF_KTHREAD };
 		idle[cpu].task.group_leader = &idle[cpu].task;
+		idle[cpu].task.se.cfs_rq = shim_queue(cpu);
 		has_rq_lock[cpu] = false;
 	}
 	for (uint32_t i = 0; i < 6 + seed % 4; i++)
@@ -466,7 +468,7 @@ static void check_numbers(void)
 
 			CHECK(number < 4 * TASKS_MAX);
 			if (header->subsys == TRACE_SUBSYS_THREAD) {
-				CHECK(number);
+				CHECK(!number == (header->event == TRACE_EVENT_THREAD_OTHER));
 				is_told[number] = true;
 			} else if (header->subsys == TRACE_SUBSYS_SCHED && !header->event &&
 				 ((const struct ev_sched_switch *)header)->state == SWITCH_DEAD)

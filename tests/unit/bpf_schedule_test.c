@@ -2,7 +2,7 @@
 /*
  * The BPF programs against the model over random schedules. World compares after each step:
  * every record and its fields, the active and the living threads, the integral, and which
- * slices get a stack.
+ * slices, waits and wakers get a stack.
  */
 #include "test.h"
 #include "world.h"
@@ -50,6 +50,16 @@ static struct world_task *random_next_task(struct world *world)
 	return below(8) ? random_task(world, PLACE_READY) : NULL;
 }
 
+/* What the task on a CPU is in. */
+static void random_call(struct world_task *task)
+{
+	if (task->is_idle)
+		return;
+	world_call(task, below(CALL_COUNT), below(1 << 16));
+	task->task.in_iowait = !below(4);
+	task->task.thread_info.status = below(8) ? 0 : 2;
+}
+
 static void random_leave(struct world *world, uint32_t cpu, bool may_be_undecided)
 {
 	static const uint32_t states[] = { 0x1, 0x2, 0x2001, 0x2002, 0x4, 0x8, 0x102, 0x104, 0x40,
@@ -66,6 +76,7 @@ static void random_leave(struct world *world, uint32_t cpu, bool may_be_undecide
 		return;
 	}
 	if (below(2)) {
+		random_call(task);
 		world_sleep(world, cpu, states[below(sizeof(states) / sizeof(*states))], next);
 		return;
 	}
@@ -73,6 +84,23 @@ static void random_leave(struct world *world, uint32_t cpu, bool may_be_undecide
 	if (why == LEAVE_PREEMPTED_GOING_TO_SLEEP && !may_be_undecided)
 		why = LEAVE_PREEMPTED;
 	world_leave(world, cpu, why, next);
+}
+
+static void random_wake(struct world *world, uint32_t cpu, struct world_task *task)
+{
+	static const enum wake_context contexts[] = { WAKE_SOFTIRQ, WAKE_HARDIRQ, WAKE_THREAD,
+						      WAKE_THREAD };
+
+	if (below(2))
+		random_call(world->on_cpu[cpu]);
+	world_wake_in(world, cpu, task, contexts[below(sizeof(contexts) / sizeof(*contexts))]);
+}
+
+static void random_open(struct world *world)
+{
+	uint32_t file = below(WORLD_FILES + 1);
+
+	world_open(world, below(WORLD_DESCRIPTORS), file ? &world->files[file - 1] : NULL);
 }
 
 struct schedule {
@@ -91,7 +119,7 @@ static void random_step(struct schedule *s)
 	bool is_listed = s->visited == world->task_count;
 
 	world_pass(world, below(20) ? random_ns(s->magnitudes) : 0);
-	switch (below(16)) {
+	switch (below(17)) {
 	case 0:
 		if (s->visited < world->task_count)
 			world_visit(world, cpu, world->tasks[s->visited++]);
@@ -121,12 +149,18 @@ static void random_step(struct schedule *s)
 	case 6:		/* someone who need not be woken */
 		woken = random_task(world, below(2) ? PLACE_ON_CPU : PLACE_READY);
 		if (woken)
-			world_wake(world, cpu, woken);
+			random_wake(world, cpu, woken);
 		break;
 	case 7: case 8: case 9:
 		woken = random_task(world, PLACE_BLOCKED);
 		if (woken && below(100) < s->wake_percent)
-			world_wake(world, cpu, woken);
+			random_wake(world, cpu, woken);
+		break;
+	case 10:
+		if (below(10))
+			random_open(world);
+		else
+			world_forget(world);
 		break;
 	default:
 		random_leave(world, cpu, is_listed);
@@ -163,6 +197,7 @@ static void add_tasks(struct world *world, uint32_t count, uint32_t targets_in_8
 
 struct totals {
 	uint64_t slices, critical_slices, generous_stacks, threads;
+	uint64_t waits, waits_kept, wait_stacks;
 };
 
 static struct totals run(uint64_t seed, const struct world_options *options, uint32_t magnitudes,
@@ -182,7 +217,8 @@ static struct totals run(uint64_t seed, const struct world_options *options, uin
 	for (uint32_t i = 0; i < steps; i++)
 		random_step(&s);
 	totals = (struct totals){ s.world.slices, s.world.critical_slices,
-				  s.world.generous_stacks, s.world.numbers_given };
+				  s.world.generous_stacks, s.world.numbers_given,
+				  s.world.waits, s.world.waits_kept, s.world.wait_stacks };
 	world_fini(&s.world);
 	return totals;
 }
@@ -203,6 +239,9 @@ static void add_totals(struct totals *sum, struct totals more)
 	sum->critical_slices += more.critical_slices;
 	sum->generous_stacks += more.generous_stacks;
 	sum->threads += more.threads;
+	sum->waits += more.waits;
+	sum->waits_kept += more.waits_kept;
+	sum->wait_stacks += more.wait_stacks;
 }
 
 enum { SEEDS = 2000, STEPS = 500 };
@@ -217,7 +256,7 @@ TEST(the_programs_agree_with_the_model_on_random_schedules)
 		add_totals(&sum, run(seed, &options, 8, STEPS));
 	}
 	/* The schedules are worth something: both kinds of slices, and enough of them. */
-	CHECK(sum.slices > 10000 && sum.threads > 2000);
+	CHECK(sum.slices > 10000 && sum.threads > 2000 && sum.waits > 10000);
 	CHECK(sum.critical_slices > sum.slices / 10);
 	CHECK(sum.critical_slices < sum.slices * 9 / 10);
 	/* Slices of a microsecond or less are all within the slack. */
@@ -294,12 +333,17 @@ TEST(each_way_of_following_traces_exactly_what_it_says)
 
 TEST(the_governor_keeps_stacks_with_the_probability_it_tells)
 {
-	for (uint64_t seed = 1; seed <= 200; seed++) {
+	struct totals sum = { 0 };
+
+	for (uint64_t seed = 1; seed <= SEEDS / 2; seed++) {
 		struct world_options options = options_for(seed);
 
 		options.keep_all_above_ns = seed % 7 ? 1 + below(10000000) : UINT32_MAX;
-		run(seed, &options, 9, 400);
+		add_totals(&sum, run(seed, &options, 9, 400));
 	}
+	/* Both at the beginning of waits and at their end. */
+	CHECK(sum.waits > 1000 && sum.wait_stacks > 100);
+	CHECK(sum.waits_kept > sum.waits / 20 && sum.waits_kept < sum.waits * 19 / 20);
 }
 
 /* The slice begins at 1, with this many active all along, and ends after length_ns. */

@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stands in for libbpf's: the host's structs are their own truth. A NULL reads as 0. */
+/* Stands in for libbpf's: the host's structs are their own truth. What cannot be read is 0. */
 #pragma once
 
-#define BPF_CORE_READ(src, field) ((src) ? (src)->field : (__typeof__((src)->field))0)
+#include "bpf_helpers.h"
+
+#define BPF_CORE_READ_INTO(to, src, field)						\
+	bpf_probe_read_kernel(to, sizeof(*(to)),					\
+		(void *)((__u64)(src) + offsetof(__typeof__(*(src)), field)))
+#define BPF_CORE_READ(src, field) ({							\
+	__typeof__((src)->field) core_value;						\
+	BPF_CORE_READ_INTO(&core_value, src, field);					\
+	core_value;									\
+})
+#define BPF_CORE_READ_BITFIELD(src, field) ((src)->field)
 #define bpf_core_field_offset(type, field) offsetof(type, field)
 #define bpf_core_type_size(type) sizeof(type)
 #define bpf_core_field_exists(field) 1
+
+/* Pointers to what is const in kernel.h go to functions that bpf_helpers.h has taken it from. */
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wdiscarded-qualifiers"
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the world share: each step knows which records must have come. */
+#pragma once
+
+#include "world.h"
+
+/* The CPU's next record; it stays valid until the next one is read. */
+const void *world_expect(struct world *world, uint32_t cpu, enum event_id id, uint32_t thread);
+
+/* world_stack.c: call paths, and which of them must have come. */
+void world_stacks_init(struct world *world);
+/* The registers of a task that has come to its path, or has no memory any more. */
+void world_go_to_path(struct world_task *task);
+/* The name of the path's stack, which is told if it was not. */
+uint64_t world_expect_frames(struct world *world, uint32_t cpu, uint32_t path, bool has_kernel);
+/* Of a switch from a traced task, and of a wake-up of one, all that is about stacks. */
+void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_task *prev,
+			      const struct ev_sched_switch *e);
+void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct world_task *waker,
+			     struct world_task *task, const struct ev_sched_wake *e);
+
+/* world_wait.c: what is waited for, and who wakes. */
+void world_waits_init(struct world *world);
+void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task,
+		      const struct ev_sched_switch *e);
+void world_check_no_wait(struct world *world, const struct ev_sched_switch *e);
+void world_check_found_wait(struct world *world, uint32_t cpu, const struct world_task *task,
+			    const struct ev_thread_found *e);
+/* True when the waker is traced, and has stacks to show. */
+bool world_check_waker(struct world *world, uint32_t cpu, struct world_task *waker,
+		       enum wake_context context, const struct ev_sched_wake *e);

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "world_internal.h"
+
+enum {
+	FUTEX_WORDS = 5,
+	POLL_COUNT = 3,			/* of descriptors, unless it is one */
+	NO_LIMIT = 0xffff,
+	DEVICE = 8 << 20 | 1,
+};
+
+/* --- The user's memory ---------------------------------------------------------------------- */
+
+static const struct {
+	uint64_t address;
+	uint32_t bytes;			/* that can be read */
+	uint32_t words[FUTEX_WORDS];
+} futexes[WORLD_FUTEXES] = {
+	{ 0x7e000100, sizeof(futexes[0].words), { 2, 0xdead, 301, 302, 303 } },
+	{ 0x7e001ffc, sizeof(uint32_t), { 0x80000001 } },
+	{ 0x7e005000, 0, { 0 } },
+};
+
+static uint64_t vector_address(uint32_t futex)
+{
+	return 0x7d000000 + futex * 0x100;
+}
+
+/* One for each descriptor, for the first that there is not, and for -1. */
+static uint64_t poll_address(uint32_t descriptor)
+{
+	return 0x7c000000 + descriptor * 0x100;
+}
+
+static void plant_memory(void)
+{
+	for (uint32_t i = 0; i < WORLD_FUTEXES; i++) {
+		struct { uint64_t value, address; uint32_t flags, reserved; } vector = {
+			.value = 1, .address = futexes[i].address,
+		};
+
+		if (futexes[i].bytes)
+			shim_plant(futexes[i].address, futexes[i].words, futexes[i].bytes);
+		shim_plant(vector_address(i), &vector, sizeof(vector));
+	}
+	for (uint32_t i = 0; i < WORLD_DESCRIPTORS + 2; i++) {
+		struct { int descriptor; short events, revents; } polled = {
+			.descriptor = i > WORLD_DESCRIPTORS ? -1 : (int)i, .events = 1,
+		};
+
+		shim_plant(poll_address(i), &polled, sizeof(polled));
+	}
+}
+
+/* --- System calls ----------------------------------------------------------------------------- */
+
+static const uint8_t arguments[CALL_COUNT] = {
+	[CALL_FUTEX] = ARGUMENT_FUTEX,
+	[CALL_FUTEX_FLAGS] = ARGUMENT_FUTEX_FLAGS,
+	[CALL_FUTEX_VECTOR] = ARGUMENT_FUTEX_VECTOR,
+	[CALL_FILE] = ARGUMENT_FILE,
+	[CALL_POLL] = ARGUMENT_POLL,
+	[CALL_RESTART] = ARGUMENT_RESTART,
+};
+
+static struct world_wait on_futex(enum world_call call, uint32_t which, uint16_t operation)
+{
+	struct world_wait wait = { .syscall = call, .operation = operation };
+
+	wait.object = futexes[which].address;
+	wait.value = futexes[which].words[0];
+	for (uint32_t i = 0; i < 3; i++)
+		wait.owners[i] = futexes[which].words[2 + i];
+	return wait;
+}
+
+/* The arguments of a call, each with something that is not its own in the upper half. */
+static void call_futex(struct world_task *task, enum world_call call, uint32_t which)
+{
+	struct pt_regs *registers = &task->registers;
+	uint16_t operation = which * 7;
+	uint32_t futex = which % WORLD_FUTEXES;
+
+	registers->di = call == CALL_FUTEX_VECTOR ? vector_address(futex) : futexes[futex].address;
+	registers->si = call == CALL_FUTEX ? 0xabc00000000 | operation : which;
+	registers->r10 = call == CALL_FUTEX_FLAGS ? operation : which + 1;
+	task->wait = on_futex(call, futex, call == CALL_FUTEX_VECTOR ? 0 : operation);
+}
+
+static void call_file(struct world_task *task, uint32_t which)
+{
+	struct pt_regs *registers = &task->registers;
+
+	registers->di = which % (WORLD_DESCRIPTORS + 1);
+	registers->si = 0x7ffe00001000 + which;
+	task->wait = (struct world_wait){
+		.syscall = CALL_FILE, .has_descriptor = true, .descriptor = registers->di,
+		.value = registers->di, .operation = 0x1000 + which,
+	};
+}
+
+static void call_poll(struct world_task *task, uint32_t which)
+{
+	static const struct { int ms; uint16_t told; } limits[] = {
+		{ 0, 0 }, { 250, 250 }, { 65534, 65534 }, { 65535, NO_LIMIT },
+		{ 1000000, NO_LIMIT }, { -1, NO_LIMIT },
+	};
+	uint32_t limit = which % (sizeof(limits) / sizeof(*limits));
+	uint32_t descriptor = which / 8 % (WORLD_DESCRIPTORS + 2);
+	uint32_t count = which / 64 % 2 ? POLL_COUNT : 1;
+	struct pt_regs *registers = &task->registers;
+
+	registers->di = poll_address(descriptor);
+	registers->si = count;
+	registers->dx = (uint32_t)limits[limit].ms;
+	task->wait = (struct world_wait){
+		.syscall = CALL_POLL, .has_descriptor = count == 1, .descriptor = descriptor,
+		.value = count, .operation = limits[limit].told,
+	};
+}
+
+void world_call(struct world_task *task, enum world_call call, uint32_t which)
+{
+	struct pt_regs *registers = &task->registers;
+
+	registers->orig_ax = call == CALL_NONE ? -1ul : call;
+	registers->di = 0x5000 + which;
+	registers->si = 0xabc00000000 | which;
+	registers->dx = registers->r10 = which + 2;
+	task->wait = (struct world_wait){
+		.syscall = call, .object = 0x5000 + which, .value = which,
+	};
+	switch (call) {
+	case CALL_NONE:
+		task->wait = (struct world_wait){ .syscall = SYSCALL_NONE };
+		break;
+	case CALL_FUTEX:
+	case CALL_FUTEX_FLAGS:
+	case CALL_FUTEX_VECTOR:
+		call_futex(task, call, which % 0x1000);
+		break;
+	case CALL_FILE:
+		call_file(task, which % 0x1000);
+		break;
+	case CALL_POLL:
+		call_poll(task, which);
+		break;
+	case CALL_RESTART:
+		task->wait = (struct world_wait){ .syscall = CALL_RESTART, .restarts = true };
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+static void init_file(struct world *world, uint32_t i)
+{
+	struct world_file *file = &world->files[i];
+
+	snprintf(file->name, sizeof(file->name), "file%u", i);
+	file->inode = (struct inode){
+		.i_mode = 0100644, .i_nlink = 1, .i_ino = 1000 + i, .i_sb = &world->super,
+	};
+	file->dentry = (struct dentry){
+		.d_parent = &world->root,
+		.d_name = { .hash_len = i, .name = (unsigned char *)file->name },
+		.d_inode = &file->inode,
+	};
+	file->file = (struct file){
+		.f_path = { .mnt = &world->mount.mnt, .dentry = &file->dentry },
+		.f_inode = &file->inode,
+	};
+}
+
+void world_waits_init(struct world *world)
+{
+	plant_memory();
+	for (uint32_t call = 0; call < CALL_COUNT; call++)
+		shim_set_option(wait_arguments[call], arguments[call]);
+	world->super.s_dev = DEVICE;
+	world->root.d_parent = &world->root;
+	world->root.d_name.name = (unsigned char *)"/";
+	world->mount.mnt_parent = &world->mount;
+	world->mount.mnt_mountpoint = world->mount.mnt.mnt_root = &world->root;
+	world->files_struct.fdt = &world->fdtable;
+	world->fdtable = (struct fdtable){ WORLD_DESCRIPTORS, world->descriptors };
+	for (uint32_t i = 0; i < WORLD_FILES; i++) {
+		init_file(world, i);
+		world_open(world, i, &world->files[i]);
+	}
+}
+
+void world_open(struct world *world, uint32_t descriptor, struct world_file *file)
+{
+	world->descriptors[descriptor] = file ? &file->file : NULL;
+}
+
+static void expect_file(struct world *world, uint32_t cpu, struct world_file *file)
+{
+	const struct ev_file_path *e = world_expect(world, cpu, EV_FILE_PATH, 0);
+
+	world_require(world, e->file && (!file->id || e->file == file->id));
+	for (uint32_t i = 0; i < WORLD_FILES; i++)
+		world_require(world, &world->files[i] == file || world->files[i].id != e->file);
+	file->id = e->file;
+	file->is_told = true;
+	world_require(world, e->inode == file->inode.i_ino && e->major == 8 && e->minor == 1);
+	world_require(world, e->mode == 0100644 && e->links == 1 && !e->reserved);
+	world_require(world, e->name_bytes == strlen(file->name) + 3);
+	world_require(world, !strcmp(e->names, file->name));
+	world_require(world, !strcmp(e->names + strlen(file->name) + 1, "/"));
+}
+
+/* What a descriptor names, to a task or (NULL) to somebody who remembers nothing. */
+static uint64_t file_expected(struct world *world, uint32_t cpu, struct world_task *task,
+			      const struct files_struct *files, uint32_t descriptor)
+{
+	struct world_file *file;
+
+	if (!files || descriptor >= WORLD_DESCRIPTORS)
+		return 0;
+	file = (struct world_file *)world->descriptors[descriptor];
+	if (!file)
+		return task && task->file_told && task->descriptor_told == descriptor
+		       ? task->file_told->id : 0;
+	/* A task that waits for a file again does not look whether it has been forgotten. */
+	if (!file->is_told && !(task && task->file_told == file))
+		expect_file(world, cpu, file);
+	if (task) {
+		task->file_told = file;
+		task->descriptor_told = descriptor;
+	}
+	return file->id;
+}
+
+/* --- What must have come ---------------------------------------------------------------------- */
+
+static const struct world_wait nothing = { .syscall = SYSCALL_NONE };
+
+static bool is_compat(const struct world_task *task)
+{
+	return task->wait.syscall != SYSCALL_NONE && task->task.thread_info.status & 2;
+}
+
+static bool says(const struct ev_sched_switch *e, const struct world_wait *wait)
+{
+	return e->syscall == wait->syscall && e->operation == wait->operation &&
+	       e->object == wait->object && e->value == wait->value &&
+	       !memcmp(e->owners, wait->owners, sizeof(e->owners));
+}
+
+/* The same where its memory cannot be read: that is gone, or not that of who looks. */
+static struct world_wait without_memory(struct world_wait wait)
+{
+	switch (wait.syscall) {
+	case CALL_FUTEX_VECTOR:
+		return (struct world_wait){ .syscall = wait.syscall };
+	case CALL_FUTEX:
+	case CALL_FUTEX_FLAGS:
+		return (struct world_wait){ .syscall = wait.syscall, .object = wait.object,
+					    .operation = wait.operation };
+	case CALL_POLL:
+		wait.has_descriptor = false;
+	}
+	return wait;
+}
+
+void world_check_no_wait(struct world *world, const struct ev_sched_switch *e)
+{
+	world_require(world, says(e, &nothing));
+	world_require(world, !(e->flags & (SWITCH_IO_WAIT | SWITCH_COMPAT)));
+}
+
+void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task,
+		      const struct ev_sched_switch *e)
+{
+	struct world_wait wait = is_compat(task) ? nothing : task->wait;
+	uint8_t flags = (task->task.in_iowait ? SWITCH_IO_WAIT : 0) |
+			(is_compat(task) ? SWITCH_COMPAT : 0);
+
+	world_require(world, (e->flags & (SWITCH_IO_WAIT | SWITCH_COMPAT)) == flags);
+	if (!task->task.mm)
+		wait = without_memory(wait);
+	if (wait.restarts)
+		wait = (struct world_wait){ .syscall = task->wait_told.syscall,
+					    .operation = task->wait_told.operation,
+					    .object = task->wait_told.object };
+	if (wait.has_descriptor)
+		wait.object = file_expected(world, cpu, task, task->task.files, wait.descriptor);
+	world_require(world, says(e, &wait));
+	if (wait.syscall != SYSCALL_NONE)
+		task->wait_told = wait;
+}
+
+void world_check_found_wait(struct world *world, uint32_t cpu, const struct world_task *task,
+			    const struct ev_thread_found *e)
+{
+	bool is_told = task->place == PLACE_BLOCKED && !is_compat(task);
+	struct world_wait wait = is_told ? without_memory(task->wait) : nothing;
+
+	if (wait.restarts)
+		wait.syscall = 0;
+	if (wait.has_descriptor)
+		wait.object = file_expected(world, cpu, NULL, task->task.files, wait.descriptor);
+	world_require(world, e->syscall == wait.syscall && e->operation == wait.operation);
+	world_require(world, e->object == wait.object && e->value == wait.value);
+}
+
+static void expect_other(struct world *world, uint32_t cpu, struct world_task *waker)
+{
+	const struct ev_thread_other *e;
+
+	if (waker->is_other_told)
+		return;
+	waker->is_other_told = true;
+	e = world_expect(world, cpu, EV_THREAD_OTHER, 0);
+	world_require(world, e->tid == (uint32_t)waker->task.pid);
+	world_require(world, e->pid == (uint32_t)waker->task.tgid);
+	world_require(world, e->start_ns == waker->task.start_boottime);
+	world_require(world, e->is_kernel == ((waker->task.flags & PF_KTHREAD) != 0));
+	world_require(world, !memcmp(e->reserved, (char[7]){ 0 }, 7));
+	world_require(world, !strcmp(e->name, waker->task.comm));
+}
+
+bool world_check_waker(struct world *world, uint32_t cpu, struct world_task *waker,
+		       enum wake_context context, const struct ev_sched_wake *e)
+{
+	bool is_kernel = waker->task.flags & PF_KTHREAD;
+	bool is_named = context == WAKE_THREAD || (context == WAKE_SOFTIRQ && waker->task.mm);
+	uint64_t number = waker->registers.orig_ax;
+	bool has_call;
+
+	if (context == WAKE_THREAD && is_kernel)
+		context = WAKE_KERNEL_THREAD;
+	world_require(world, e->context == context);
+	world_require(world, e->tid == (is_named ? (uint32_t)waker->task.pid : 0));
+	world_require(world, e->pid == (is_named ? (uint32_t)waker->task.tgid : 0));
+	if (!is_named || !waker->is_traced) {
+		world_require(world, !e->waker && e->syscall == SYSCALL_NONE);
+		world_require(world, !e->object && !e->operation);
+		if (is_named)
+			expect_other(world, cpu, waker);
+		return false;
+	}
+	has_call = number < SYSCALLS_MAX;
+	world_require(world, e->waker == waker->number);
+	world_require(world, e->syscall == (has_call ? number : SYSCALL_NONE));
+	world_require(world, e->object == waker->registers.di);
+	world_require(world, e->operation == (uint32_t)waker->registers.si);
+	return true;
+}
+
+void world_forget(struct world *world)
+{
+	shim_forget(&stacks_known);
+	shim_forget(&files_known);
+	shim_forget(&others_known);
+	for (uint32_t i = 0; i < WORLD_STACKS; i++)
+		world->paths[i].is_told = false;
+	for (uint32_t i = 0; i < WORLD_FILES; i++)
+		world->files[i].is_told = false;
+	for (size_t i = 0; i < world->task_count; i++)
+		world->tasks[i]->is_other_told = false;
+	for (uint32_t cpu = 0; cpu < world->options.cpu_count; cpu++)
+		world->idle[cpu].is_other_told = false;
+}
