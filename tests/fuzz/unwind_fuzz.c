@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		.bp = words[1] & 4 ? words[4] : stack_begin + words[4] % 512 * 8,
 		.r10 = words[5], .ax = words[6], .di = words[7],
 	};
-	unwind_user(&host_scratch, words[1] >> 8 & 127, false);
+	host_unwind(words[1] >> 8 & 127);
 	check_stack();
 	unwind_table_fini(&table);
 	load_fini(&load);

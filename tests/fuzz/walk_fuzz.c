@@ -175,7 +175,7 @@ static void kernel_walk(const struct unwind_space *space, const uint64_t *r, uin
 		.r12 = r[12], .r13 = r[13], .r14 = r[14], .r15 = r[15], .ip = r[16],
 	};
 	stack_depth = depth;
-	unwind_user(&host_scratch, 0, false);
+	host_unwind(0);
 	if (u->count > depth || u->end >= STACK_ENDS)
 		abort();
 }

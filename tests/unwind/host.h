@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "stack.bpf.h"
 #include "unwind.bpf.h"
 #undef const		/* the shim of bpf_helpers.h takes it away from the programs */
 
@@ -14,6 +15,15 @@ static struct stack_scratch host_scratch;
 static struct task_struct host_task;
 static struct pt_regs host_registers;
 static struct unwind_space host_space;
+
+/* Unwinds the task from its registers: host_scratch has the frames, from the one numbered first on. */
+static inline void host_unwind(__u32 first)
+{
+	struct thread_state thread = { .thread = 1 };
+
+	subject_read(&host_scratch.subject, &host_task, &thread);
+	unwind_user(&host_scratch, first, false);
+}
 
 long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
 	      __u64 flags __attribute__((unused)))
@@ -25,19 +35,7 @@ long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
 	return i;
 }
 
-void *bpf_task_storage_get(void *map __attribute__((unused)),
-			   struct task_struct *task __attribute__((unused)),
-			   void *value __attribute__((unused)), __u64 flags __attribute__((unused)))
-{
-	return NULL;
-}
-
 long bpf_task_pt_regs(struct task_struct *task __attribute__((unused)))
 {
 	return (long)&host_registers;
-}
-
-struct task_struct *bpf_get_current_task_btf(void)
-{
-	return &host_task;
 }

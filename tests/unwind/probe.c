@@ -211,7 +211,7 @@ static bool unwind_ours(pid_t tid, struct stack *stack)
 		.ip = regs.rip, .sp = regs.rsp,
 	};
 	host_task.thread.fsbase = regs.fs_base;
-	unwind_user(&host_scratch, 0, false);
+	host_unwind(0);
 	stack->count = host_scratch.unwind.count;
 	stack->end = host_scratch.unwind.end;
 	for (size_t i = 0; i < stack->count; i++)
