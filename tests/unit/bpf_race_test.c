@@ -430,12 +430,15 @@ static void check_counts(void)
 
 /*
  * A waker looks at the thread before it marks its state. Where the switch comes in between,
- * neither sees the other; sched_wakeup makes up for that.
+ * neither sees the other; sched_wakeup makes up for that. But who is woken between the iterator's
+ * look at its state and the mark that it leaves is taken for asleep until it has a CPU
+ * (may_seem_asleep): the other mistake would last for as long as it sleeps.
  */
-static void check_phases(void)
+static void check_phases(bool may_seem_asleep)
 {
 	for (uint32_t i = 0; i < task_count; i++)
-		CHECK(is_traced_active(&tasks[i]) == is_on_queue(&tasks[i]));
+		CHECK(is_traced_active(&tasks[i]) == is_on_queue(&tasks[i]) ||
+		      (may_seem_asleep && is_on_queue(&tasks[i])));
 }
 
 /* Lets each thread run once and sleep: all that was mistaken before must be right then. */
@@ -451,7 +454,7 @@ static void settle(void)
 	shim_cpu = 0;
 	CHECK(!active_count());
 	check_counts();
-	check_phases();
+	check_phases(false);
 }
 
 /* Each number that was told belongs to a living thread or has died; none is told twice. */
@@ -498,7 +501,7 @@ static void run(uint64_t seed)
 	for (uint32_t i = 0; i < task_count; i++)
 		visit(&tasks[i]);
 	check_counts();
-	check_phases();
+	check_phases(settings.listing);
 	settle();
 	check_numbers();
 }
