@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a thread that blocks says of what it waits for. That it says so on random schedules is in
+ * bpf_schedule_test.c, of files in bpf_file_test.c.
+ */
+#include "test.h"
+#include "world.h"
+
+enum { NUMBER_TOO_HIGH = SYSCALLS_MAX, NO_LIMIT = 0xffff };
+
+static const uint64_t word_at = 0x10010000;
+
+static struct world world;
+static struct world_task *task, *other;
+static struct pt_regs *registers;
+
+/* One traced task, on CPU 0; the other one is not traced. */
+static void begin(void)
+{
+	struct world_options options = { .cpu_count = 1, .begin_ns = 1000000 };
+
+	world_init(&world, &options);
+	task = world_add_task(&world, NULL);
+	other = world_add_task(&world, NULL);
+	shim_set_target(task->task.pid, TARGET_EXISTING);
+	world_visit(&world, 0, task);
+	world_wake_in(&world, 0, task, WAKE_HARDIRQ);
+	world_leave(&world, 0, LEAVE_PREEMPTED, task);
+	registers = &task->registers;
+}
+
+static void end(void)
+{
+	CHECK(!shim_records_open());
+	world_fini(&world);
+}
+
+static void set_call(uint64_t number, uint64_t first, uint64_t second, uint64_t third,
+		     uint64_t fourth)
+{
+	registers->orig_ax = number;
+	registers->di = first;
+	registers->si = second;
+	registers->dx = third;
+	registers->r10 = fourth;
+}
+
+static void drain(void)
+{
+	while (shim_read(&rings, 0, NULL))
+		;
+}
+
+static struct ev_sched_switch leave(bool preempt, uint32_t state)
+{
+	struct ev_sched_switch e;
+
+	shim_now_ns += 1000;
+	task->task.__state = state;
+	sched_switch(NULL, preempt, &task->task, &world.idle[0].task, state);
+	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+	CHECK(e.header.event == TRACE_EVENT_SCHED_SWITCH && e.header.thread == task->number);
+	drain();
+	return e;
+}
+
+static void come_back(void)
+{
+	shim_set_preempt_count(0, 1 << 16);
+	sched_waking(NULL, &task->task);
+	shim_set_preempt_count(0, 0);
+	task->task.__state = 0;
+	sched_switch(NULL, false, &world.idle[0].task, &task->task, 0);
+	drain();
+}
+
+/* What it says when it blocks in the call that is set. */
+static struct ev_sched_switch block(void)
+{
+	struct ev_sched_switch e = leave(false, TASK_INTERRUPTIBLE);
+
+	CHECK(e.state == SWITCH_SLEEPING);
+	come_back();
+	return e;
+}
+
+static bool says_nothing(const struct ev_sched_switch *e)
+{
+	static const uint32_t none[3];
+
+	return e->syscall == SYSCALL_NONE && !e->object && !e->value && !e->operation &&
+	       !memcmp(e->owners, none, sizeof(none));
+}
+
+/* --- Futexes ---------------------------------------------------------------------------------- */
+
+static const uint32_t words[] = { 2, 0xdead, 301, 302, 303, 0xdead };
+
+TEST(who_waits_for_a_futex_tells_its_word_and_three_of_those_behind_it)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	shim_plant(word_at, words, sizeof(words));
+	set_call(CALL_FUTEX, word_at, 0xabcd00000000 | 137, 5, 6);
+	e = block();
+	CHECK(e.syscall == CALL_FUTEX && e.object == word_at && e.operation == 137);
+	CHECK(e.value == 2);
+	CHECK(e.owners[0] == 301 && e.owners[1] == 302 && e.owners[2] == 303);
+	end();
+}
+
+TEST(of_a_futex_at_the_end_of_what_can_be_read_the_word_alone_is_told)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	for (uint32_t bytes = 4; bytes < 20; bytes += 4) {
+		shim_plant(word_at + 0x1000 * bytes, words, bytes);
+		set_call(CALL_FUTEX, word_at + 0x1000 * bytes, 128, 0, 0);
+		e = block();
+		CHECK(e.value == 2 && !e.owners[0] && !e.owners[1] && !e.owners[2]);
+	}
+	end();
+}
+
+TEST(a_futex_that_cannot_be_read_is_told_without_its_words)
+{
+	static const uint64_t addresses[] = { word_at, 0, 1, UINT64_MAX, UINT64_MAX - 3,
+					      0xffff888000000000 };
+	struct ev_sched_switch e;
+
+	begin();
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+		set_call(CALL_FUTEX, addresses[i], 128, 0, 0);
+		e = block();
+		CHECK(e.syscall == CALL_FUTEX && e.object == addresses[i] && e.operation == 128);
+		CHECK(!e.value && !e.owners[0] && !e.owners[1] && !e.owners[2]);
+	}
+	end();
+}
+
+TEST(the_flags_of_a_futex_are_its_operation_where_they_come_fourth)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	shim_plant(word_at, words, sizeof(words));
+	set_call(CALL_FUTEX_FLAGS, word_at, 7, 8, 0x82);
+	e = block();
+	CHECK(e.syscall == CALL_FUTEX_FLAGS && e.object == word_at && e.operation == 0x82);
+	CHECK(e.value == 2 && e.owners[0] == 301 && e.owners[2] == 303);
+	end();
+}
+
+TEST(of_several_futexes_the_first_is_told)
+{
+	const struct { uint64_t value, address; uint32_t flags, reserved; } vector[] = {
+		{ 77, word_at, 2, 0 }, { 78, word_at + 4096, 2, 0 },
+	};
+	struct ev_sched_switch e;
+
+	begin();
+	shim_plant(word_at, words, sizeof(words));
+	shim_plant(word_at + 0x100, vector, sizeof(vector));
+	set_call(CALL_FUTEX_VECTOR, word_at + 0x100, 2, 0, 0);
+	e = block();
+	CHECK(e.syscall == CALL_FUTEX_VECTOR && e.object == word_at && !e.operation);
+	CHECK(e.value == 2 && e.owners[0] == 301 && e.owners[2] == 303);
+
+	/* One that is not there. */
+	set_call(CALL_FUTEX_VECTOR, word_at + 0x10000, 2, 0, 0);
+	e = block();
+	CHECK(e.syscall == CALL_FUTEX_VECTOR && !e.object && !e.value && !e.owners[0]);
+	end();
+}
+
+/* --- poll() ----------------------------------------------------------------------------------- */
+
+static void plant_polled(int descriptor, int other)
+{
+	const struct { int descriptor; short events, revents; } polled[] = {
+		{ descriptor, 1, 0 }, { other, 1, 0 },
+	};
+
+	shim_plant(word_at, polled, sizeof(polled));
+}
+
+TEST(a_poll_of_one_descriptor_waits_for_its_file_and_one_of_several_for_none)
+{
+	struct ev_sched_switch e;
+	uint64_t file;
+
+	begin();
+	plant_polled(1, 2);
+	set_call(CALL_FILE, 1, 0, 0, 0);
+	file = block().object;
+	set_call(CALL_POLL, word_at, 1, 1000, 0);
+	e = block();
+	CHECK(file && e.syscall == CALL_POLL && e.object == file && e.value == 1);
+	set_call(CALL_POLL, word_at, 2, 1000, 0);
+	e = block();
+	CHECK(!e.object && e.value == 2 && e.operation == 1000);
+	set_call(CALL_POLL, word_at, 0, 1000, 0);
+	e = block();
+	CHECK(!e.object && !e.value);
+	end();
+}
+
+TEST(a_poll_of_what_is_no_file_waits_for_none)
+{
+	static const int descriptors[] = { -1, WORLD_FILES, WORLD_DESCRIPTORS, 1 << 30 };
+
+	begin();
+	for (size_t i = 0; i < sizeof(descriptors) / sizeof(*descriptors); i++) {
+		plant_polled(descriptors[i], 0);
+		set_call(CALL_POLL, word_at, 1, 1000, 0);
+		CHECK(!block().object);
+	}
+	/* And of what cannot be read. */
+	set_call(CALL_POLL, word_at + 0x10000, 1, 1000, 0);
+	CHECK(!block().object);
+	end();
+}
+
+TEST(the_milliseconds_of_a_poll_are_told_up_to_those_that_mean_no_limit)
+{
+	static const struct { uint64_t third; uint16_t told; } limits[] = {
+		{ 0, 0 }, { 1, 1 }, { 65534, 65534 }, { 65535, NO_LIMIT }, { 65536, NO_LIMIT },
+		{ INT32_MAX, NO_LIMIT }, { UINT32_MAX, NO_LIMIT }, { UINT64_MAX, NO_LIMIT },
+	};
+
+	begin();
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		set_call(CALL_POLL, word_at, 3, limits[i].third, 0);
+		CHECK(block().operation == limits[i].told);
+	}
+	end();
+}
+
+/* --- Other calls, and none -------------------------------------------------------------------- */
+
+TEST(any_other_call_tells_its_first_two_arguments)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	set_call(CALL_PLAIN, 0x123456789abcdef0, 0x1122334455667788, 5, 6);
+	e = block();
+	CHECK(e.syscall == CALL_PLAIN && e.object == 0x123456789abcdef0);
+	CHECK(e.value == 0x55667788 && !e.operation && !e.owners[0]);
+	end();
+}
+
+TEST(a_page_fault_is_no_system_call_whatever_the_registers_hold)
+{
+	static const uint64_t numbers[] = { UINT64_MAX, UINT64_MAX - 5, NUMBER_TOO_HIGH, 1 << 30,
+					    1ull << 32 | CALL_FUTEX };
+	struct ev_sched_switch e;
+
+	begin();
+	shim_plant(word_at, words, sizeof(words));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		set_call(numbers[i], word_at, 128, 5, 6);
+		e = block();
+		CHECK(says_nothing(&e) && !(e.flags & SWITCH_COMPAT));
+	}
+	end();
+}
+
+TEST(the_kernel_s_threads_of_a_process_are_in_no_system_call)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	set_call(CALL_FUTEX, word_at, 128, 5, 6);
+	task->task.flags = PF_IO_WORKER;
+	e = block();
+	CHECK(says_nothing(&e));
+	task->task.flags = PF_USER_WORKER;
+	e = block();
+	CHECK(says_nothing(&e));
+	end();
+}
+
+TEST(a_call_of_32_bits_is_told_as_such_and_not_by_its_number)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	set_call(CALL_FUTEX, word_at, 128, 5, 6);
+	task->task.thread_info.status = 2;
+	e = block();
+	CHECK(says_nothing(&e) && e.flags & SWITCH_COMPAT);
+	task->task.thread_info.status = ~2u;
+	e = block();
+	CHECK(e.syscall == CALL_FUTEX && !(e.flags & SWITCH_COMPAT));
+	end();
+}
+
+TEST(what_waits_for_a_device_says_so_even_in_a_page_fault)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	task->task.in_iowait = 1;
+	set_call(CALL_PLAIN, 1, 2, 3, 4);
+	e = block();
+	CHECK(e.flags & SWITCH_IO_WAIT && e.syscall == CALL_PLAIN);
+	set_call(-1, 1, 2, 3, 4);
+	e = block();
+	CHECK(e.flags & SWITCH_IO_WAIT && says_nothing(&e));
+	task->task.in_iowait = 0;
+	CHECK(!(block().flags & SWITCH_IO_WAIT));
+	end();
+}
+
+TEST(a_call_that_is_restarted_is_told_as_the_one_before)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	set_call(CALL_FUTEX, word_at, 137, 5, 6);
+	block();
+	for (uint32_t i = 0; i < 3; i++) {
+		set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
+		e = block();
+		CHECK(e.syscall == CALL_FUTEX && e.object == word_at && e.operation == 137);
+		/* No call comes in between. */
+		set_call(-1, 0xdead, 0xbeef, 5, 6);
+		e = block();
+		CHECK(says_nothing(&e));
+	}
+	set_call(CALL_PLAIN, 0x77, 0xbeef, 5, 6);
+	block();
+	set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
+	e = block();
+	CHECK(e.syscall == CALL_PLAIN && e.object == 0x77 && !e.operation);
+	end();
+}
+
+TEST(who_does_not_block_waits_for_nothing)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	task->task.in_iowait = 1;
+	set_call(CALL_PLAIN, 1, 2, 3, 4);
+	e = leave(true, TASK_INTERRUPTIBLE);
+	CHECK(e.state == SWITCH_RUNNABLE && says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
+	come_back();
+	e = leave(false, 0);
+	CHECK(e.state == SWITCH_RUNNABLE && says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
+	come_back();
+	e = leave(false, TASK_DEAD);
+	CHECK(e.state == SWITCH_DEAD && says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
+	end();
+}
+
+TEST(who_is_stopped_tells_where)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	set_call(CALL_PLAIN, 0x99, 2, 3, 4);
+	e = leave(false, 4);
+	CHECK(e.state == SWITCH_STOPPED && e.syscall == CALL_PLAIN && e.object == 0x99);
+	end();
+}
+
+/* --- Threads that are found ------------------------------------------------------------------- */
+
+/* What the iterator says of the task, which is blocked unless it stays on its CPU. */
+static struct ev_thread_found find(bool is_blocked)
+{
+	struct ev_thread_found e;
+
+	if (is_blocked)
+		leave(false, TASK_INTERRUPTIBLE);
+	shim_current = &other->task;
+	list_threads(&(struct bpf_iter__task){ .task = &task->task });
+	shim_current = &task->task;
+	e = *(const struct ev_thread_found *)shim_read(&rings, 0, NULL);
+	CHECK(e.header.subsys == TRACE_SUBSYS_THREAD && e.header.event == TRACE_EVENT_THREAD_FOUND);
+	if (is_blocked)
+		come_back();
+	return e;
+}
+
+TEST(who_is_found_blocked_tells_its_call_but_nothing_of_its_memory)
+{
+	struct ev_thread_found e;
+
+	begin();
+	shim_plant(word_at, words, sizeof(words));
+	set_call(CALL_FUTEX, word_at, 137, 5, 6);
+	e = find(true);
+	CHECK(e.phase == PHASE_BLOCKED && e.syscall == CALL_FUTEX && e.object == word_at);
+	CHECK(e.operation == 137 && !e.value);
+	plant_polled(1, 2);
+	set_call(CALL_POLL, word_at, 1, 1000, 0);
+	e = find(true);
+	CHECK(e.syscall == CALL_POLL && !e.object && e.value == 1 && e.operation == 1000);
+	set_call(-1, 1, 2, 3, 4);
+	e = find(true);
+	CHECK(e.phase == PHASE_BLOCKED && e.syscall == SYSCALL_NONE && !e.object && !e.value);
+	end();
+}
+
+TEST(who_is_found_running_waits_for_nothing)
+{
+	struct ev_thread_found e;
+
+	begin();
+	set_call(CALL_PLAIN, 1, 2, 3, 4);
+	e = find(false);
+	CHECK(e.phase == PHASE_RUNNING && e.syscall == SYSCALL_NONE);
+	CHECK(!e.object && !e.value && !e.operation);
+	end();
+}
