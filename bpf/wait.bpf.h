@@ -67,10 +67,13 @@ static __always_inline void poll_read(struct ev_sched_switch *e, struct task_str
 		e->object = file_of(task, thread, first.fd, owner);
 }
 
-/* It goes on with the call that a signal interrupted. */
+/* It goes on with the call that a signal interrupted, if that was seen: none has the number 0. */
 static __always_inline void restart_read(struct ev_sched_switch *e,
 					 const struct thread_state *thread)
 {
+	e->object = 0;
+	if (!thread->wait_syscall)
+		return;
 	e->syscall = thread->wait_syscall;
 	e->operation = thread->wait_operation;
 	e->object = thread->wait_object;

@@ -282,7 +282,7 @@ void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task
 	world_require(world, (e->flags & (SWITCH_IO_WAIT | SWITCH_COMPAT)) == flags);
 	if (!task->task.mm)
 		wait = without_memory(wait);
-	if (wait.restarts)
+	if (wait.restarts && task->wait_told.syscall)
 		wait = (struct world_wait){ .syscall = task->wait_told.syscall,
 					    .operation = task->wait_told.operation,
 					    .object = task->wait_told.object };
@@ -299,8 +299,6 @@ void world_check_found_wait(struct world *world, uint32_t cpu, const struct worl
 	bool is_told = task->place == PLACE_BLOCKED && !is_compat(task);
 	struct world_wait wait = is_told ? without_memory(task->wait) : nothing;
 
-	if (wait.restarts)
-		wait.syscall = 0;
 	if (wait.has_descriptor)
 		wait.object = file_expected(world, cpu, NULL, task->task.files, wait.descriptor);
 	world_require(world, e->syscall == wait.syscall && e->operation == wait.operation);

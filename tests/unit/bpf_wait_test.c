@@ -339,6 +339,25 @@ TEST(a_call_that_is_restarted_is_told_as_the_one_before)
 	end();
 }
 
+/* Its number is 0, which is a system call's, too. */
+TEST(a_call_that_is_restarted_and_was_not_seen_is_not_told_as_another)
+{
+	const struct ev_thread_found *found;
+	struct ev_sched_switch e;
+
+	begin();
+	set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
+	e = block();
+	CHECK(e.syscall == CALL_RESTART && !e.object && !e.operation);
+	e = block();
+	CHECK(e.syscall == CALL_RESTART && !e.object && !e.operation);
+	leave(false, TASK_INTERRUPTIBLE);
+	list_threads(&(struct bpf_iter__task){ .task = &task->task });
+	found = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
+	CHECK(found->phase == PHASE_BLOCKED && found->syscall == CALL_RESTART && !found->object);
+	end();
+}
+
 TEST(who_does_not_block_waits_for_nothing)
 {
 	struct ev_sched_switch e;
@@ -416,5 +435,19 @@ TEST(who_is_found_running_waits_for_nothing)
 	e = find(false);
 	CHECK(e.phase == PHASE_RUNNING && e.syscall == SYSCALL_NONE);
 	CHECK(!e.object && !e.value && !e.operation);
+	end();
+}
+
+TEST(being_found_does_not_change_what_a_restarted_call_repeats)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	set_call(CALL_PLAIN, 0x77, 2, 3, 4);
+	block();
+	set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
+	CHECK(find(true).syscall == CALL_RESTART);
+	e = block();
+	CHECK(e.syscall == CALL_PLAIN && e.object == 0x77);
 	end();
 }
