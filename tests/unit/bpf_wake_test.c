@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who wakes a blocked thread, and which stacks that shows. That it is so on random schedules is in
+ * bpf_schedule_test.c; the governor's sums are in bpf_stack_test.c.
+ */
+#include "test.h"
+#include "world.h"
+
+enum { SOFTIRQ = 1 << 8, SOFTIRQS_OFF = 1 << 9, HARDIRQ = 1 << 16, NMI = 1 << 20 };
+
+static struct world world;
+static struct world_task *waiter, *waker;	/* of one process, both traced */
+static struct world_task *stranger;		/* not traced */
+
+/* The waker is on CPU 0, the stranger on CPU 1; the waiter sleeps. */
+static void begin(void)
+{
+	struct world_options options = { .cpu_count = 2, .begin_ns = 1000000 };
+
+	world_init(&world, &options);
+	waker = world_add_task(&world, NULL);
+	waiter = world_add_task(&world, waker);
+	stranger = world_add_task(&world, NULL);
+	shim_set_target(waker->task.pid, TARGET_EXISTING);
+	world_visit(&world, 0, waker);
+	world_visit(&world, 0, waiter);
+	world_wake_in(&world, 0, waiter, WAKE_HARDIRQ);
+	world_leave(&world, 0, LEAVE_PREEMPTED, waiter);
+	world_wake_in(&world, 0, waker, WAKE_HARDIRQ);
+	world_sleep(&world, 0, TASK_INTERRUPTIBLE, waker);
+	world_wake_in(&world, 1, stranger, WAKE_HARDIRQ);
+	world_leave(&world, 1, LEAVE_PREEMPTED, stranger);
+}
+
+static void end(void)
+{
+	CHECK(!shim_records_open());
+	world_fini(&world);
+}
+
+/* The waiter sleeps again, without a word. */
+static void sleep_again(void)
+{
+	shim_thread(&waiter->task)->phase = PHASE_BLOCKED;
+}
+
+static struct ev_sched_wake wake_on(uint32_t cpu)
+{
+	const struct ev_header *header;
+	struct ev_sched_wake e;
+
+	shim_cpu = cpu;
+	shim_current = &world.on_cpu[cpu]->task;
+	sched_waking(NULL, &waiter->task);
+	header = shim_read(&rings, cpu, NULL);
+	CHECK(header && !header->subsys && header->event == TRACE_EVENT_SCHED_WAKE);
+	CHECK(header->thread == waiter->number);
+	e = *(const struct ev_sched_wake *)header;
+	return e;
+}
+
+/* All of it; the records that came with it are dropped. */
+static struct ev_sched_wake wake_by(uint32_t cpu, int preempt_count)
+{
+	struct ev_sched_wake e;
+
+	shim_set_preempt_count(cpu, preempt_count);
+	e = wake_on(cpu);
+	while (shim_read(&rings, cpu, NULL))
+		;
+	shim_set_preempt_count(cpu, 0);
+	sleep_again();
+	return e;
+}
+
+static bool names_nobody(const struct ev_sched_wake *e)
+{
+	return !e->waker && !e->tid && !e->pid && e->syscall == SYSCALL_NONE && !e->object &&
+	       !e->operation && !e->flags && !e->stack && !e->wait_stack && !e->keep;
+}
+
+/* --- Who it was ------------------------------------------------------------------------------- */
+
+TEST(a_traced_waker_is_told_by_its_number_its_ids_and_its_call)
+{
+	struct ev_sched_wake e;
+
+	begin();
+	world_call(waker, CALL_FUTEX, 0);
+	waker->registers.si = 0x81;
+	e = wake_by(0, 0);
+	CHECK(e.context == WAKE_THREAD && e.waker == waker->number);
+	CHECK(e.tid == (uint32_t)waker->task.pid && e.pid == (uint32_t)waker->task.tgid);
+	CHECK(e.syscall == CALL_FUTEX && e.object == waker->registers.di && e.operation == 0x81);
+	end();
+}
+
+TEST(a_device_s_interrupt_is_nobody_whomever_it_interrupts)
+{
+	static const int counts[] = { HARDIRQ, 3 * HARDIRQ, NMI, NMI | HARDIRQ, HARDIRQ | SOFTIRQ };
+	struct ev_sched_wake e;
+
+	begin();
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			e = wake_by(cpu, counts[i]);
+			CHECK(e.context == WAKE_HARDIRQ && names_nobody(&e));
+		}
+	end();
+}
+
+TEST(a_softirq_names_whom_it_interrupts_if_that_is_of_a_program)
+{
+	struct ev_sched_wake e;
+
+	begin();
+	e = wake_by(0, SOFTIRQ);
+	CHECK(e.context == WAKE_SOFTIRQ && e.waker == waker->number);
+	CHECK(e.tid == (uint32_t)waker->task.pid && e.flags & WAKE_HAS_STACK);
+	e = wake_by(1, SOFTIRQ);
+	CHECK(e.context == WAKE_SOFTIRQ && !e.waker && !e.flags);
+	CHECK(e.tid == (uint32_t)stranger->task.pid && e.pid == (uint32_t)stranger->task.tgid);
+	world.on_cpu[1] = &world.idle[1];
+	e = wake_by(1, SOFTIRQ);
+	CHECK(e.context == WAKE_SOFTIRQ && names_nobody(&e));
+	end();
+}
+
+TEST(softirqs_that_are_only_held_off_do_not_make_a_thread_one)
+{
+	struct ev_sched_wake e;
+
+	begin();
+	for (int depth = 1; depth < 100; depth++) {
+		e = wake_by(0, depth * SOFTIRQS_OFF | depth);
+		CHECK(e.context == WAKE_THREAD && e.waker == waker->number);
+		e = wake_by(0, depth * SOFTIRQS_OFF | SOFTIRQ);
+		CHECK(e.context == WAKE_SOFTIRQ);
+	}
+	end();
+}
+
+TEST(what_asks_for_preemption_is_no_interrupt)
+{
+	begin();
+	CHECK(wake_by(0, INT32_MIN).context == WAKE_THREAD);
+	CHECK(wake_by(0, 0xff).context == WAKE_THREAD);
+	end();
+}
+
+TEST(where_threads_count_their_softirqs_themselves_they_are_asked)
+{
+	struct ev_sched_wake e;
+
+	begin();
+	waker->task.softirq_disable_cnt = SOFTIRQ;
+	e = wake_by(0, 0);
+	CHECK(e.context == WAKE_SOFTIRQ && e.waker == waker->number);
+	CHECK(wake_by(0, HARDIRQ).context == WAKE_HARDIRQ);
+	waker->task.softirq_disable_cnt = SOFTIRQS_OFF;
+	CHECK(wake_by(0, 0).context == WAKE_THREAD);
+	end();
+}
+
+TEST(each_cpu_s_own_count_is_read)
+{
+	begin();
+	shim_set_preempt_count(1, HARDIRQ);
+	CHECK(wake_by(0, 0).context == WAKE_THREAD);
+	shim_set_preempt_count(0, HARDIRQ);
+	CHECK(wake_by(1, 0).context == WAKE_THREAD);
+	end();
+}
+
+TEST(where_the_kernel_does_not_say_what_it_counts_all_is_a_thread_s)
+{
+	struct ev_sched_wake e;
+
+	begin();
+	shim_set_option(preempt_count_offset, 0);
+	e = wake_by(0, HARDIRQ | SOFTIRQ);
+	CHECK(e.context == WAKE_THREAD && e.waker == waker->number);
+	end();
+}
+
+TEST(a_kernel_thread_is_told_as_such)
+{
+	const struct ev_thread_other *other;
+	struct ev_sched_wake e;
+
+	begin();
+	stranger->task.flags = PF_KTHREAD;
+	stranger->task.mm = NULL;
+	e = wake_on(1);
+	CHECK(e.context == WAKE_KERNEL_THREAD && !e.waker && e.syscall == SYSCALL_NONE);
+	CHECK(e.tid == (uint32_t)stranger->task.pid && !e.flags);
+	other = (const struct ev_thread_other *)shim_read(&rings, 1, NULL);
+	CHECK(other->header.event == TRACE_EVENT_THREAD_OTHER && other->is_kernel == 1);
+	end();
+}
+
+/* --- Those who are not traced ----------------------------------------------------------------- */
+
+/* Whether the stranger was told by this wake-up. */
+static bool tells_stranger(void)
+{
+	const struct ev_thread_other *other;
+	struct ev_sched_wake e = wake_on(1);
+
+	sleep_again();
+	CHECK(!e.waker && e.tid == (uint32_t)stranger->task.pid && e.syscall == SYSCALL_NONE);
+	CHECK(!e.object && !e.operation && !e.flags && !e.keep);
+	other = (const struct ev_thread_other *)shim_read(&rings, 1, NULL);
+	if (!other)
+		return false;
+	CHECK(other->header.subsys == TRACE_SUBSYS_THREAD && !other->header.thread);
+	CHECK(other->header.event == TRACE_EVENT_THREAD_OTHER && !other->is_kernel);
+	CHECK(other->tid == e.tid && other->pid == e.pid);
+	CHECK(other->start_ns == stranger->task.start_boottime);
+	CHECK(!strcmp(other->name, stranger->task.comm));
+	return true;
+}
+
+TEST(a_waker_that_is_not_traced_is_named_once)
+{
+	begin();
+	world_call(stranger, CALL_FUTEX, 0);
+	CHECK(tells_stranger());
+	CHECK(!tells_stranger() && !tells_stranger());
+	shim_forget(&others_known);
+	CHECK(tells_stranger());
+	CHECK(!tells_stranger());
+	end();
+}
+
+TEST(two_lives_of_one_thread_id_are_named_each)
+{
+	begin();
+	CHECK(tells_stranger());
+	stranger->task.start_boottime += 1000000;
+	CHECK(tells_stranger());
+	stranger->task.pid++;
+	CHECK(tells_stranger());
+	stranger->task.tgid++;
+	CHECK(tells_stranger() && !tells_stranger());
+	end();
+}
+
+TEST(a_name_for_which_the_ring_had_no_room_is_told_the_next_time)
+{
+	const struct ev_header *header;
+
+	begin();
+	shim_make_ring(&rings, 1, 32);
+	CHECK(!tells_stranger());
+	CHECK(cpu_counts[1].lost == 1);
+	shim_make_ring(&rings, 1, 4096);
+	sched_waking(NULL, &waiter->task);
+	header = shim_read(&rings, 1, NULL);
+	CHECK(header && header->subsys == TRACE_SUBSYS_COLLECT);
+	header = shim_read(&rings, 1, NULL);
+	CHECK(header && header->subsys == TRACE_SUBSYS_SCHED);
+	header = shim_read(&rings, 1, NULL);
+	CHECK(header && header->event == TRACE_EVENT_THREAD_OTHER);
+	end();
+}
+
+/* --- Stacks, all kept ------------------------------------------------------------------------- */
+
+TEST(every_wait_and_every_traced_waker_has_its_stack)
+{
+	begin();
+	for (uint32_t i = 0; i < 50; i++) {
+		world_pass(&world, 1 + i * 1000);
+		world_wake(&world, 0, waiter);
+		CHECK(world.last_wake.flags == WAKE_HAS_STACK && world.last_wake.stack);
+		CHECK(!world.last_wake.keep);
+		world_leave(&world, 1, LEAVE_PREEMPTED, waiter);
+		world_sleep(&world, 1, TASK_INTERRUPTIBLE, stranger);
+		CHECK(world.last_switch.flags & SWITCH_HAS_STACK && world.last_switch.stack);
+		CHECK(!world.last_switch.keep);
+	}
+	end();
+}
+
+TEST(a_wait_that_is_not_critical_has_its_stack_all_the_same)
+{
+	begin();
+	world_wake(&world, 0, waiter);		/* two of two are active */
+	world_leave(&world, 1, LEAVE_PREEMPTED, waiter);
+	world_pass(&world, 1000000);
+	world_leave(&world, 1, LEAVE_PREEMPTED, stranger);
+	CHECK(!world.last_switch.flags);
+	world_leave(&world, 1, LEAVE_PREEMPTED, waiter);
+	world_pass(&world, 1000000);
+	world_sleep(&world, 1, TASK_INTERRUPTIBLE, NULL);
+	CHECK(world.last_switch.flags == SWITCH_HAS_STACK && world.last_switch.stack);
+	end();
+}
+
+TEST(an_interrupt_has_no_stack)
+{
+	begin();
+	CHECK(!wake_by(0, HARDIRQ).flags);
+	end();
+}
+
+TEST(the_first_wait_of_who_was_found_blocked_has_its_stack_at_its_end)
+{
+	struct world_task *late;
+
+	begin();
+	late = world_add_task(&world, waker);
+	world_visit(&world, 0, late);
+	world_wake(&world, 0, late);
+	CHECK(world.last_wake.flags == (WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK));
+	CHECK(world.last_wake.wait_stack == world.paths[late->path].id);
+	CHECK(world.last_wake.stack == world.paths[waker->path].id);
+	end();
+}
+
+TEST(a_waker_that_exits_shows_the_stack_of_its_exit)
+{
+	uint64_t stack;
+
+	begin();
+	world_exit(&world, 0, true);
+	stack = world.paths[waker->path].id;
+	CHECK(stack);
+	shim_stacks_asked = 0;
+	world_wake(&world, 0, waiter);
+	CHECK(world.last_wake.flags == WAKE_HAS_STACK && world.last_wake.stack == stack);
+	CHECK(!shim_stacks_asked);
+	end();
+}
