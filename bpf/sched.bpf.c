@@ -187,7 +187,10 @@ static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(current);
 	e->waker = waker->thread;
-	e->syscall = regs->orig_ax < SYSCALLS_MAX ? regs->orig_ax : SYSCALL_NONE;
+	/* Calls of 32 bits have numbers of their own. */
+	if (regs->orig_ax >= SYSCALLS_MAX || current->thread_info.status & COMPAT_STATUS)
+		return true;
+	e->syscall = regs->orig_ax;
 	e->operation = regs->si;
 	e->object = regs->di;
 }

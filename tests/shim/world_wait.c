@@ -341,11 +341,11 @@ bool world_check_waker(struct world *world, uint32_t cpu, struct world_task *wak
 			expect_other(world, cpu, waker);
 		return false;
 	}
-	has_call = number < SYSCALLS_MAX;
+	has_call = number < SYSCALLS_MAX && !is_compat(waker);
 	world_require(world, e->waker == waker->number);
 	world_require(world, e->syscall == (has_call ? number : SYSCALL_NONE));
-	world_require(world, e->object == waker->registers.di);
-	world_require(world, e->operation == (uint32_t)waker->registers.si);
+	world_require(world, e->object == (has_call ? waker->registers.di : 0));
+	world_require(world, e->operation == (has_call ? (uint32_t)waker->registers.si : 0));
 	return true;
 }
 

@@ -95,6 +95,21 @@ TEST(a_traced_waker_is_told_by_its_number_its_ids_and_its_call)
 	end();
 }
 
+TEST(a_waker_outside_of_calls_or_in_one_of_32_bits_tells_no_number)
+{
+	struct ev_sched_wake e;
+
+	begin();
+	world_call(waker, CALL_NONE, 0);
+	e = wake_by(0, 0);
+	CHECK(e.waker == waker->number && e.syscall == SYSCALL_NONE && !e.object && !e.operation);
+	world_call(waker, CALL_FUTEX, 0);
+	waker->task.thread_info.status = 2;
+	e = wake_by(0, 0);
+	CHECK(e.waker == waker->number && e.syscall == SYSCALL_NONE && !e.object && !e.operation);
+	end();
+}
+
 TEST(a_device_s_interrupt_is_nobody_whomever_it_interrupts)
 {
 	static const int counts[] = { HARDIRQ, 3 * HARDIRQ, NMI, NMI | HARDIRQ, HARDIRQ | SOFTIRQ };
