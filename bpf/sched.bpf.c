@@ -214,10 +214,14 @@ static __always_inline void stacks_wake(void *ctx, struct task_struct *current,
 	e->stack = waker->has_exit_stack ? waker->exit_stack
 					 : stack_take(ctx, current, waker, kernel_stacks,
 						      SCRATCH_OF_SWITCHES);
-	if (thread->wait_has_stack || current->mm != task->mm || !task->mm)
+	/* Also where none can be read: the engine goes by the process for its probability. */
+	if (thread->wait_has_stack || current->tgid != task->tgid)
 		return;
 	e->flags |= WAKE_HAS_WAIT_STACK;
-	e->wait_stack = stack_take(ctx, task, thread, false, SCRATCH_OF_SWITCHES);
+	if (thread->has_exit_stack)
+		e->wait_stack = thread->exit_stack;
+	else if (task->mm && current->mm == task->mm)
+		e->wait_stack = stack_take(ctx, task, thread, false, SCRATCH_OF_SWITCHES);
 }
 
 static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e,

@@ -209,7 +209,7 @@ void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct wor
 	uint64_t wait_ns = task->has_waited ? world->now_ns - task->wait_begin_ns : 0;
 	uint64_t keep = model_keep(model_wait_weight(&world->model, wait_ns),
 				   world->options.keep_all_above_ns);
-	bool is_kept, is_within = waker && task->task.mm && waker->task.mm == task->task.mm;
+	bool is_kept, is_readable, is_within = waker && waker->task.tgid == task->task.tgid;
 	uint32_t coin;
 
 	/* The coin of the wait; another one where all were kept, or it was not seen to begin. */
@@ -228,5 +228,8 @@ void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct wor
 		return;
 	}
 	world->wait_stacks++;
-	world_require(world, e->wait_stack == world_expect_frames(world, cpu, task->path, false));
+	/* It was taken at its exit, or can be read while both have the process's memory. */
+	is_readable = task->has_exit_stack || waker->task.mm;
+	world_require(world, e->wait_stack == (is_readable ? expect_stack(world, cpu, task, false)
+							   : 0));
 }

@@ -334,6 +334,23 @@ TEST(the_first_wait_of_who_was_found_blocked_has_its_stack_at_its_end)
 	end();
 }
 
+/* posix_spawn()'s child borrows its parent's memory, and wakes it when it has another program. */
+TEST(a_waker_of_another_process_shows_no_stack_of_the_wait_even_if_it_shares_its_memory)
+{
+	struct world_task *child, *late;
+
+	begin();
+	late = world_add_task(&world, waker);
+	world_visit(&world, 0, late);
+	child = world_fork(&world, 0, false);
+	child->task.mm = waker->task.mm;
+	world_leave(&world, 0, LEAVE_PREEMPTED, child);
+	world_wake(&world, 0, late);
+	CHECK(world.last_wake.waker == child->number);
+	CHECK(world.last_wake.flags == WAKE_HAS_STACK && !world.last_wake.wait_stack);
+	end();
+}
+
 TEST(a_waker_that_exits_shows_the_stack_of_its_exit)
 {
 	uint64_t stack;
@@ -346,5 +363,28 @@ TEST(a_waker_that_exits_shows_the_stack_of_its_exit)
 	world_wake(&world, 0, waiter);
 	CHECK(world.last_wake.flags == WAKE_HAS_STACK && world.last_wake.stack == stack);
 	CHECK(!shim_stacks_asked);
+	end();
+}
+
+/* The engine weighs it by its process, so that there is no memory does not matter. */
+TEST(a_wait_that_ends_without_memory_has_the_stack_that_is_left_or_an_unreadable_one)
+{
+	struct world_task *late;
+
+	begin();
+	late = world_add_task(&world, waker);
+	world_visit(&world, 0, late);
+	world_exit(&world, 0, true);
+	world_wake(&world, 0, late);
+	CHECK(world.last_wake.flags == (WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK));
+	CHECK(world.last_wake.stack && !world.last_wake.wait_stack);
+	world_leave(&world, 1, LEAVE_PREEMPTED, late);
+	world_exit(&world, 1, true);
+	world_sleep(&world, 1, TASK_UNINTERRUPTIBLE, NULL);
+	shim_thread(&late->task)->wait_has_stack = 0;	/* as if it had not been kept */
+	late->wait_has_stack = false;
+	world_wake(&world, 0, late);
+	CHECK(world.last_wake.flags == (WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK));
+	CHECK(world.last_wake.wait_stack && world.last_wake.wait_stack == world.last_switch.stack);
 	end();
 }
