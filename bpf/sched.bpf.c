@@ -51,6 +51,24 @@ static __always_inline __u64 wait_weight(__u64 wait_ns)
 	return alive > 1 ? wait_ns / alive : wait_ns;
 }
 
+/* Not needed where all stacks are kept. */
+static __always_inline __u32 coin_throw(void)
+{
+	return keep_all_above_ns ? bpf_get_prandom_u32() : 0;
+}
+
+/*
+ * As soon as the thread is blocked, a waker on another CPU may look at its wait: it must not find
+ * the one before. That the wait has no stack holds until the switch has one.
+ */
+static __always_inline void wait_begin(struct thread_state *thread, __u64 now_ns)
+{
+	thread->wait_begin_ns = now_ns;
+	thread->wait_coin = coin_throw();
+	thread->wait_has_stack = 0;
+	barrier();
+}
+
 /*
  * The stack of the thread that leaves, which is still current: for its slice, if that was critical,
  * and for the wait that begins, of which nobody knows how long it will take. keep: the slice's.
@@ -59,15 +77,17 @@ static __always_inline void stack_leave(void *ctx, struct task_struct *task,
 					struct thread_state *thread, __u64 keep,
 					struct ev_sched_switch *e)
 {
-	__u32 coin = keep_all_above_ns ? bpf_get_prandom_u32() : 0;
 	bool is_critical = keep;
 	__u64 wait_keep;
+	__u32 coin;
 
 	if (is_blocking(e->state)) {
 		wait_keep = stack_keep(wait_weight(thread->wait_mean_ns));
 		keep = keep > wait_keep ? keep : wait_keep;
-		thread->wait_coin = coin;
+		coin = thread->wait_coin;
 		thread->wait_has_stack = coin < keep;
+	} else {
+		coin = coin_throw();
 	}
 	if (coin >= keep) {
 		e->flags |= is_critical ? SWITCH_STACK_SKIPPED : 0;
@@ -92,6 +112,8 @@ static __always_inline __u64 thread_leaves(struct thread_state *thread, __u8 rea
 		if (phase_set(thread, PHASE_DEAD, now_ns, &word) != PHASE_DEAD)
 			__sync_fetch_and_add(&threads_alive, -1);
 	} else {
+		if (is_blocking(reason))
+			wait_begin(thread, now_ns);
 		phase_set(thread, reason == SWITCH_RUNNABLE ? PHASE_RUNNABLE : PHASE_BLOCKED,
 			  now_ns, &word);
 	}
@@ -145,10 +167,8 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	e->state = reason;
 	e->cpu = bpf_get_smp_processor_id();
 	e->syscall = SYSCALL_NONE;
-	if (out && is_blocking(reason)) {
-		out->wait_begin_ns = e->header.time_ns;
+	if (out && is_blocking(reason))
 		wait_describe(e, prev, out, SCRATCH_OF_SWITCHES);
-	}
 	if (out && (is_critical || is_blocking(reason)))
 		stack_leave(ctx, prev, out, is_critical ? stack_keep(slice_weight(slice)) : 0, e);
 	slot_end(here);

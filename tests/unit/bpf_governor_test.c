@@ -226,6 +226,25 @@ TEST(a_wait_that_was_not_seen_to_begin_weighs_nothing)
 	end();
 }
 
+TEST(a_wait_whose_beginning_was_lost_is_no_longer_than_it_was)
+{
+	begin();
+	random_value = 1u << 30;
+	sleep_after(0);
+	wake_after(90000000, far);
+	/* No slot for the switch. */
+	shim_now_ns += 90000000;
+	shim_current = &waiter->task;
+	waiter->task.__state = TASK_INTERRUPTIBLE;
+	cpu_counts[0].slots_read = cpu_counts[0].slots_begun - slot_mask - 1;
+	sched_switch(NULL, false, &waiter->task, &world.idle[0].task, TASK_INTERRUPTIBLE);
+	cpu_counts[0].slots_read = cpu_counts[0].slots_begun;
+	cpu_counts[0].lost_untold = 0;
+	CHECK(cpu_counts[0].lost == 1);
+	CHECK(wake_after(750000, far).keep == 1u << 30);
+	end();
+}
+
 /* --- In the mean ------------------------------------------------------------------------------ */
 
 static uint64_t random_state;

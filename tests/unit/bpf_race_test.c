@@ -12,7 +12,7 @@
 #include <ucontext.h>
 
 enum { CPUS = 4, ACTORS = CPUS + 1, ITERATOR = CPUS, TASKS_MAX = 48, SLOTS = 1 << 10,
-       RACE_STACK_BYTES = 64 << 10 };
+       RACE_STACK_BYTES = 64 << 10, COINS_MAX = 512 };
 
 struct race_task {
 	struct task_struct task;
@@ -23,11 +23,14 @@ struct race_task {
 	bool is_queued, is_current;	/* on_rq of the kernel is either */
 	bool has_pi_lock;
 	bool has_slept;
+	uint32_t coins[COINS_MAX];	/* thrown in its switches */
+	uint32_t coin_count;
 };
 
 struct actor {
 	ucontext_t context;
 	bool is_done;
+	struct race_task *leaving;	/* while its switch's program runs */
 	struct task_struct *current;
 };
 
@@ -36,6 +39,7 @@ struct settings {
 	bool births, deaths;
 	bool listing;			/* the iterator comes while they run */
 	bool reading;			/* somebody reads the slot rings while they run */
+	bool holding;			/* CPUs are held up where a thread has just blocked */
 };
 
 static struct race_task tasks[TASKS_MAX];
@@ -114,8 +118,10 @@ static void schedule(uint32_t cpu, bool preempt)
 	pause_here();
 	next = pick(cpu);
 	if (next || !stays) {
+		actors[cpu].leaving = prev;
 		in_program(sched_switch(NULL, preempt, task_or_idle(prev, cpu),
 					task_or_idle(next, cpu), prev_state));
+		actors[cpu].leaving = NULL;
 		if (prev && stays) {
 			prev->is_current = false;
 			prev->is_queued = true;
@@ -297,6 +303,7 @@ static void start_actor(uint32_t i)
 	struct actor *actor = &actors[i];
 
 	actor->is_done = i == ITERATOR && !settings.listing;
+	actor->leaving = NULL;
 	actor->current = i < CPUS ? &idle[i].task : NULL;
 	getcontext(&actor->context);
 	actor->context.uc_stack.ss_sp = stacks[i];
@@ -345,6 +352,26 @@ static void read_slots(uint32_t cpu)
 
 /* ------------------------------------------------------------------------------------------- */
 
+/* In the middle of the program of its switch, but a waker may come. */
+static bool is_leaving(const struct actor *actor)
+{
+	return actor->leaving && shim_thread(&actor->leaving->task)->phase == PHASE_BLOCKED;
+}
+
+static bool is_held(uint32_t actor)
+{
+	static uint32_t held, turns_left;
+
+	if (settings.holding && !turns_left && is_leaving(&actors[actor]) && !below(4)) {
+		held = actor;
+		turns_left = below(50);
+	}
+	if (actor != held || !turns_left)
+		return false;
+	turns_left--;
+	return true;
+}
+
 static void run_all(void)
 {
 	static uint32_t left;		/* static: it outlives the switches of context */
@@ -357,7 +384,7 @@ static void run_all(void)
 	while (left) {
 		uint32_t i = below(ACTORS);
 
-		if (actors[i].is_done)
+		if (is_held(i) || actors[i].is_done)
 			continue;
 		running = i;
 		shim_cpu = i;
@@ -625,6 +652,92 @@ TEST(no_critical_slice_is_missed_when_cpus_overtake_each_other)
 		model_fini(&model);
 	}
 	CHECK(critical > 1000 && others > 1000);
+}
+
+/* A coin is 0 only where none has been thrown. */
+static uint32_t throw_coin(void)
+{
+	struct race_task *task = actors[running].leaving;
+	uint32_t coin = below(1 << 30) << 2 | below(2) << 1 | 1;
+
+	if (!task)
+		return UINT32_MAX;
+	CHECK(task->coin_count < COINS_MAX);
+	task->coins[task->coin_count++] = coin;
+	return coin;
+}
+
+struct replayed_wait {
+	bool is_open, has_stack;
+	uint64_t begin_ns;
+	uint32_t coin;
+};
+
+static void check_leaving(struct replayed_wait *wait, const struct ev_sched_switch *e,
+			  uint32_t *coins_read)
+{
+	const struct race_task *task = &tasks[e->header.thread - 1];
+	bool has_stack = e->flags & SWITCH_HAS_STACK;
+
+	wait->is_open = e->state != SWITCH_RUNNABLE;
+	if (!wait->is_open && !e->flags)
+		return;
+	CHECK(*coins_read < task->coin_count);
+	wait->begin_ns = e->header.time_ns;
+	wait->coin = task->coins[(*coins_read)++];
+	wait->has_stack = has_stack;
+	CHECK(!has_stack || !e->keep || wait->coin < e->keep);
+}
+
+/* Its length in ns; 0: it was not seen to begin, or no traced thread ended it. */
+static uint64_t check_waking(struct replayed_wait *wait, const struct ev_sched_wake *e)
+{
+	uint64_t wait_ns = e->header.time_ns - wait->begin_ns;
+	uint64_t keep = model_keep(wait_ns / task_count, keep_all_above_ns);
+
+	if (!wait->is_open || !e->waker) {
+		wait->is_open = false;
+		return 0;
+	}
+	wait->is_open = false;
+	CHECK(e->keep == (keep < MODEL_CERTAIN ? keep : 0));
+	CHECK(!(e->flags & WAKE_HAS_STACK) == (wait->coin >= keep));
+	CHECK(!(e->flags & WAKE_HAS_STACK) || wait->has_stack || e->flags & WAKE_HAS_WAIT_STACK);
+	return wait_ns;
+}
+
+/* A waker may come while the program of the switch is not over. Two stacks are better than none. */
+TEST(stacks_of_a_wait_go_by_its_own_coin_when_cpus_overtake_each_other)
+{
+	uint64_t waits_ended = 0, short_waits = 0, wait_ns;
+
+	settings = (struct settings){ .steps = 60, .holding = true };
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct replayed_wait waits[TASKS_MAX + 1] = { 0 };
+		uint32_t coins_read[TASKS_MAX + 1] = { 0 };
+
+		begin(seed);
+		keep_all_above_ns = 100 << seed % 8;
+		shim_random = throw_coin;
+		for (uint32_t i = 0; i < task_count; i++)
+			visit(&tasks[i]);
+		run_all();
+		gather_records();
+		for (size_t i = 0; i < record_count; i++) {
+			const struct ev_sched_switch *e = &records[i];
+			uint32_t thread = e->header.thread;
+
+			if (e->header.event == TRACE_EVENT_SCHED_WAKE) {
+				wait_ns = check_waking(&waits[thread],
+						       (const struct ev_sched_wake *)e);
+				waits_ended += wait_ns > 0;
+				short_waits += wait_ns > 0 && wait_ns < 300;
+			} else if (thread) {
+				check_leaving(&waits[thread], e, &coins_read[thread]);
+			}
+		}
+	}
+	CHECK(waits_ended > 1000 && short_waits > 100 && short_waits < waits_ended / 2);
 }
 
 /* A program stops anywhere, as where a virtual CPU is taken away: what it writes is not there. */
