@@ -89,8 +89,9 @@ static __always_inline __u64 path_name(struct file_scratch *s, struct file *file
 	__u32 links = BPF_CORE_READ(inode, i_nlink);
 	__u64 hash;
 
-	hash = hash_mix(hash_mix(device, number), BPF_CORE_READ(dentry, d_name.hash_len));
-	hash = hash_mix(hash, (__u64)BPF_CORE_READ(dentry, d_parent)) ^ !links;
+	hash = hash_mix(device | (__u64)!links << 32, number);
+	hash = hash_mix(hash, BPF_CORE_READ(dentry, d_name.hash_len));
+	hash = hash_mix(hash, (__u64)BPF_CORE_READ(dentry, d_parent));
 	if (BPF_CORE_READ(super, s_magic) == ANONYMOUS_MAGIC)
 		hash = hash_mix(hash, (__u64)file);
 	hash |= 1;

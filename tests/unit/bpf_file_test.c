@@ -137,6 +137,20 @@ TEST(a_file_out_of_reach_of_the_root_ends_without_a_slash)
 	files_end();
 }
 
+TEST(a_deleted_file_has_no_links_and_is_another_one)
+{
+	uint64_t before;
+
+	begin();
+	before = wait_for(3);
+	first.inode.i_nlink = 0;
+	forget_last_file();
+	CHECK(wait_for(3) != before);
+	CHECK(path_told() && !path_told()->links);
+	CHECK(!strcmp(names_told(), "first|inner|dir|/"));
+	files_end();
+}
+
 TEST(a_pipe_has_an_empty_name_and_is_told_by_its_inode)
 {
 	uint64_t pipe;
