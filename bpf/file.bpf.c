@@ -211,7 +211,7 @@ __noinline __u64 file_name(__u64 file, __u64 inode, __u32 owner)
 	__u32 mode = BPF_CORE_READ((struct inode *)inode, i_mode);
 	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &owner);
 
-	if (!s)
+	if (!s || !BPF_CORE_READ((struct inode *)inode, i_sb))
 		return 0;
 	s->owner = owner;
 	if ((mode & FILE_KIND_MASK) == FILE_KIND_SOCKET)

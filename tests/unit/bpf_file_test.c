@@ -310,6 +310,18 @@ TEST(who_has_no_files_any_more_waits_for_none)
 	files_end();
 }
 
+TEST(a_file_that_is_gone_while_it_is_looked_at_has_no_name)
+{
+	begin();
+	first.file.f_inode = NULL;
+	CHECK(!wait_for(3) && !path_told());
+	first.file.f_inode = (struct inode *)8;
+	CHECK(!wait_for(3) && !path_told());
+	descriptors[3] = (struct file *)16;
+	CHECK(!wait_for(3) && !path_told());
+	files_end();
+}
+
 TEST(a_path_that_is_gone_while_it_is_looked_at_is_told_as_far_as_it_goes)
 {
 	begin();
