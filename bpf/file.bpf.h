@@ -34,7 +34,8 @@ static __always_inline __u64 file_of(struct task_struct *task, struct thread_sta
 	if (thread->file_struct != file || thread->file_inode != inode ||
 	    thread->file_inode_number != number) {
 		thread->file = file_name(file, inode, owner);
-		thread->file_struct = file;
+		/* Looked up again if there was no room to tell it. */
+		thread->file_struct = bpf_map_lookup_elem(&files_known, &thread->file) ? file : 0;
 		thread->file_inode = inode;
 		thread->file_inode_number = number;
 	}

@@ -452,6 +452,20 @@ TEST(a_file_is_told_once_and_again_when_it_is_forgotten)
 	files_end();
 }
 
+TEST(a_file_for_which_the_ring_had_no_room_is_told_the_next_time)
+{
+	uint64_t file;
+
+	begin();
+	shim_make_ring(&rings, 0, 64);
+	file = wait_for(3);
+	CHECK(file && !path_told() && cpu_counts[0].lost);
+	shim_make_ring(&rings, 0, 1 << 16);
+	CHECK(wait_for(3) == file && path_told() && path_told()->file == file);
+	CHECK(wait_for(3) == file && !path_told());
+	files_end();
+}
+
 TEST(who_is_found_waiting_for_a_file_tells_it)
 {
 	const struct ev_thread_found *found;
