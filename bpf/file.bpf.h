@@ -19,7 +19,7 @@ static __always_inline __u64 file_of(struct task_struct *task, struct thread_sta
 {
 	struct files_struct *files = task->files;
 	struct fdtable *table;
-	__u64 file = 0, inode, number;
+	__u64 file = 0, inode, number, private;
 
 	if (!files)
 		return 0;
@@ -31,13 +31,16 @@ static __always_inline __u64 file_of(struct task_struct *task, struct thread_sta
 		return thread->file_descriptor == descriptor ? thread->file : 0;
 	inode = (__u64)BPF_CORE_READ((struct file *)file, f_inode);
 	number = BPF_CORE_READ((struct inode *)inode, i_ino);
+	/* What has no inode of its own may lie where another one was that had none either. */
+	private = (__u64)BPF_CORE_READ((struct file *)file, private_data);
 	if (thread->file_struct != file || thread->file_inode != inode ||
-	    thread->file_inode_number != number) {
+	    thread->file_inode_number != number || thread->file_private != private) {
 		thread->file = file_name(file, inode, owner);
 		/* Looked up again if there was no room to tell it. */
 		thread->file_struct = bpf_map_lookup_elem(&files_known, &thread->file) ? file : 0;
 		thread->file_inode = inode;
 		thread->file_inode_number = number;
+		thread->file_private = private;
 	}
 	thread->file_descriptor = descriptor;
 	return thread->file;

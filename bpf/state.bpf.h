@@ -64,7 +64,7 @@ struct thread_state {
 	__u32 wait_mean_ns;	/* of those before, the later the more; at most 4 s */
 	/* The file that it waited for last, so that it need not be looked up again. */
 	__u64 file;
-	__u64 file_struct, file_inode, file_inode_number;
+	__u64 file_struct, file_inode, file_inode_number, file_private;
 	__u32 file_descriptor;
 	__u32 reserved;
 	struct python_hint python;

@@ -222,6 +222,22 @@ TEST(each_file_without_an_inode_of_its_own_is_one)
 	files_end();
 }
 
+TEST(a_file_that_takes_the_memory_of_another_is_not_taken_for_it)
+{
+	struct place other;
+	uint64_t file;
+
+	begin();
+	make_anonymous(&first, "[eventfd]");
+	file = wait_for(3);
+	/* Closed; and where its struct file was, there is a timer's. The inode is the same. */
+	make_dentry(&other.dentry, NULL, "[timerfd]");
+	first.file.f_path.dentry = &other.dentry;
+	first.file.private_data = &other;
+	CHECK(wait_for(3) != file && path_told() && !strcmp(names_told(), "[timerfd]"));
+	files_end();
+}
+
 /* --- Descriptors ------------------------------------------------------------------------------ */
 
 TEST(a_descriptor_that_is_used_again_gives_another_name)
