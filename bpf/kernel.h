@@ -114,6 +114,7 @@ struct unix_address {
 };
 
 struct unix_sock {
+	struct sock sk;
 	struct unix_address *addr;
 	struct sock *peer;
 };
