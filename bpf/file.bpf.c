@@ -196,7 +196,7 @@ static __always_inline __u64 socket_name(struct file_scratch *s, struct file *fi
 	if (!s->bytes)
 		s->names[s->bytes++] = '\0';
 	hash = hash_mix(hash_mix(e->inode, e->family), (__u64)e->peer_port << 16 | e->local_port);
-	hash = hash_mix(hash, *(__u64 *)e->peer) ^ e->peer_file;
+	hash = hash_mix(hash_mix(hash, *(__u64 *)e->peer), e->peer_file);
 	hash |= 1;
 	e->file = hash;
 	if (bpf_map_lookup_elem(&files_known, &hash))

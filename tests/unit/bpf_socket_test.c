@@ -209,6 +209,20 @@ TEST(two_ends_without_a_name_tell_each_other_s_inode)
 	files_end();
 }
 
+TEST(ends_that_differ_in_one_bit_of_the_other_s_inode_are_two)
+{
+	uint64_t file;
+
+	begin(FAMILY_UNIX);
+	connect_ends();
+	there.alloc.vfs_inode.i_ino = 6000;
+	file = wait_for(3);
+	there.alloc.vfs_inode.i_ino = 6001;
+	forget_last_file();
+	CHECK(wait_for(3) != file && socket_told()->peer_file == 6001);
+	files_end();
+}
+
 TEST(an_end_whose_other_is_closed_has_no_peer)
 {
 	begin(FAMILY_UNIX);
