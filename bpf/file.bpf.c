@@ -131,16 +131,23 @@ static __always_inline bool unix_path(struct file_scratch *s, struct sock *sock)
 {
 	struct unix_address *address = BPF_CORE_READ((struct unix_sock *)sock, addr);
 	__u64 name = (__u64)address + bpf_core_field_offset(struct unix_address, len) + 4 + 2;
-	int bytes = BPF_CORE_READ(address, len);
+	int bytes = BPF_CORE_READ(address, len) - 2;
 
-	if (!address || bytes <= 2)
+	if (!address || bytes <= 0)
 		return false;
 	s->bytes = 0;
 	name_add(s, (void *)name);
 	if (s->bytes != 1)
 		return s->bytes;
+	if (!name_add(s, (void *)(name + 1)))
+		return false;
 	s->names[0] = '@';
-	return name_add(s, (void *)(name + 1));
+	/* An abstract name has no NUL at its end: behind it comes what was in memory before. */
+	if (s->bytes > (__u32)bytes + 1) {
+		s->names[bytes & (NAMES_BYTES - 1)] = '\0';
+		s->bytes = bytes + 1;
+	}
+	return true;
 }
 
 static __always_inline void unix_names(struct file_scratch *s, struct ev_file_socket *e,
