@@ -209,7 +209,7 @@ static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_
 	e->waker = waker->thread;
 	/* Calls of 32 bits have numbers of their own. */
 	if (regs->orig_ax >= SYSCALLS_MAX || current->thread_info.status & COMPAT_STATUS)
-		return true;
+		return;
 	e->syscall = regs->orig_ax;
 	e->operation = regs->si;
 	e->object = regs->di;

@@ -502,9 +502,10 @@ void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *t
 	shim_set_preempt_count(waker_cpu, 0);
 	if (is_blocked) {
 		if (task->is_traced) {
+			world_expect_other(world, waker_cpu, waker, context);
 			world->last_wake = *(const struct ev_sched_wake *)
 				world_expect(world, waker_cpu, EV_SCHED_WAKE, task->number);
-			has_stacks = world_check_waker(world, waker_cpu, waker, context, e);
+			has_stacks = world_check_waker(world, waker, context, e);
 			world_check_wake_stacks(world, waker_cpu, has_stacks ? waker : NULL, task,
 						e);
 			model_change(&world->model, world->now_ns, 1, 0);

@@ -305,11 +305,13 @@ void world_check_found_wait(struct world *world, uint32_t cpu, const struct worl
 	world_require(world, e->object == wait.object && e->value == wait.value);
 }
 
-static void expect_other(struct world *world, uint32_t cpu, struct world_task *waker)
+void world_expect_other(struct world *world, uint32_t cpu, struct world_task *waker,
+			enum wake_context context)
 {
 	const struct ev_thread_other *e;
 
-	if (waker->is_other_told)
+	if (waker->is_traced || waker->is_other_told ||
+	    !(context == WAKE_THREAD || (context == WAKE_SOFTIRQ && waker->task.mm)))
 		return;
 	waker->is_other_told = true;
 	e = world_expect(world, cpu, EV_THREAD_OTHER, 0);
@@ -321,7 +323,7 @@ static void expect_other(struct world *world, uint32_t cpu, struct world_task *w
 	world_require(world, !strcmp(e->name, waker->task.comm));
 }
 
-bool world_check_waker(struct world *world, uint32_t cpu, struct world_task *waker,
+bool world_check_waker(struct world *world, const struct world_task *waker,
 		       enum wake_context context, const struct ev_sched_wake *e)
 {
 	bool is_kernel = waker->task.flags & PF_KTHREAD;
@@ -337,8 +339,6 @@ bool world_check_waker(struct world *world, uint32_t cpu, struct world_task *wak
 	if (!is_named || !waker->is_traced) {
 		world_require(world, !e->waker && e->syscall == SYSCALL_NONE);
 		world_require(world, !e->object && !e->operation);
-		if (is_named)
-			expect_other(world, cpu, waker);
 		return false;
 	}
 	has_call = number < SYSCALLS_MAX && !is_compat(waker);
