@@ -14,6 +14,8 @@
 #include "session/syscalls.h"
 #include "base/table.h"
 
+enum { CALLS_LOOKED_AT = 6 };
+
 struct merged_waker {
 	const struct wait_waker *waker;		/* stands for all */
 	double wait_ns, count, cmetric_ns;
@@ -62,13 +64,61 @@ size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time
 	return findings_name_stack(findings, pid, time_ns, stack, frames);
 }
 
+/* The function that the call before this return address calls directly, or NULL. */
+static const char *callee(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			  uint64_t address)
+{
+	enum { CALL_BYTES = 5, CALL = 0xe8, CODE_BYTES = 8192 };
+	struct symbol_frame frame[SYMBOL_INLINE_MAX] = { 0 };
+	uint8_t code[CODE_BYTES];
+	uint64_t begin;
+	int32_t distance;
+	size_t bytes = symbols_read_code(findings->input.symbols, pid, time_ns, address - 1, code,
+					 sizeof(code), &begin);
+
+	if (address < begin + CALL_BYTES || address - begin > bytes ||
+	    code[address - begin - CALL_BYTES] != CALL)
+		return NULL;
+	memcpy(&distance, &code[address - begin - sizeof(distance)], sizeof(distance));
+	symbols_resolve(findings->input.symbols, pid, time_ns, address + distance, false, frame,
+			SYMBOL_INLINE_MAX);
+	return frame->function;
+}
+
+/*
+ * Without its debug information a library's own functions have no names, and the one that was called
+ * may have gone on to another without leaving a frame. The call tells its name nevertheless.
+ */
+static struct wait_meaning called_meaning(struct findings *findings, const struct wait_path *path,
+					  struct wait_meaning meaning)
+{
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
+
+	for (size_t i = 0; i < stack->user_count && i < CALLS_LOOKED_AT && !meaning.is_named; i++) {
+		struct stack_frame frame = stack_user_frame(stack, i);
+		struct report_frame called = { 0 };
+
+		if (!frame.is_return || frame.address & STACK_FRAME_MANAGED)
+			continue;
+		called.function = callee(findings, path->pid, path->first_ns, frame.address);
+		if (called.function)
+			meaning = wait_meaning_of(findings->wait_names, &path->facts, path->cause,
+						  &called, 1);
+	}
+	return meaning;
+}
+
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path)
 {
 	const struct report_frame *frames;
 	size_t count = findings_name_path(findings, path->pid, path->first_ns, path->stack, &frames,
 					  NULL);
+	struct wait_meaning meaning;
 
-	return wait_meaning_of(findings->wait_names, &path->facts, path->cause, frames, count);
+	meaning = wait_meaning_of(findings->wait_names, &path->facts, path->cause, frames, count);
+	if (!meaning.is_named && count && wait_has_futex(&path->facts))
+		meaning = called_meaning(findings, path, meaning);
+	return meaning;
 }
 
 static uint64_t mix(uint64_t key, uint64_t value)

@@ -86,7 +86,7 @@ struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct
 				    enum wait_cause cause, const struct report_frame *frames,
 				    size_t count)
 {
-	struct wait_meaning meaning = { cause, default_lock_kind(facts, cause) };
+	struct wait_meaning meaning = { cause, default_lock_kind(facts, cause), false };
 	bool is_pi = wait_has_futex(facts) && meaning.lock_kind &&
 		     !strcmp(meaning.lock_kind, "pi-mutex");
 
@@ -100,7 +100,7 @@ struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct
 			continue;
 		if (is_mutex_of_condition(facts, &frames[i]))
 			label = "lock:mutex";
-		parse_label(label, &meaning);
+		meaning.is_named = parse_label(label, &meaning);
 		break;
 	}
 	return meaning;

@@ -18,6 +18,7 @@ void wait_names_free(struct wait_names *names);
 struct wait_meaning {
 	enum wait_cause cause;
 	const char *lock_kind;	/* "rwlock"; NULL: it is no lock */
+	bool is_named;		/* a rule knew one of the functions */
 };
 
 /* frames: innermost first, may be none. cause: what facts alone tell. */
