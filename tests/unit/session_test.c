@@ -221,7 +221,7 @@ TEST(a_path_must_end_inside_its_record)
 
 TEST(the_bound_is_shared_by_the_streams_and_freed_by_an_advance)
 {
-	struct session *session = new_session(2, 3 * 80);
+	struct session *session = new_session(2, 3 * 72);
 
 	CHECK(push_wake(session, 0, 1, 0) == 0);
 	CHECK(push_wake(session, 1, 2, 0) == 0);
@@ -229,7 +229,7 @@ TEST(the_bound_is_shared_by_the_streams_and_freed_by_an_advance)
 	CHECK(push_wake(session, 0, 4, 0) == -ENOSPC);
 	session_advance(session, 2);
 	CHECK(push_wake(session, 0, 4, 0) == 0);
-	CHECK(session_counts(session).pending_bytes_peak == 3 * 80);
+	CHECK(session_counts(session).pending_bytes_peak == 3 * 72);
 	session_finish(session);
 	CHECK(seen.count == 4);
 	session_free(session);
