@@ -60,7 +60,7 @@ static void random_call(struct world_task *task)
 	task->task.thread_info.status = below(8) ? 0 : 2;
 }
 
-static void random_leave(struct world *world, uint32_t cpu, bool may_be_undecided)
+static void random_leave(struct world *world, uint32_t cpu)
 {
 	static const uint32_t states[] = { 0x1, 0x2, 0x2001, 0x2002, 0x4, 0x8, 0x102, 0x104, 0x40,
 					   0x402, 0x1000, 0x8000 };
@@ -80,8 +80,8 @@ static void random_leave(struct world *world, uint32_t cpu, bool may_be_undecide
 		world_sleep(world, cpu, states[below(sizeof(states) / sizeof(*states))], next);
 		return;
 	}
-	/* What the iterator sees of a task preempted on its way to sleep is a sleeper. */
-	if (why == LEAVE_PREEMPTED_GOING_TO_SLEEP && !may_be_undecided)
+	/* Of a task preempted on its way to sleep the iterator, when it first comes, sees a sleeper. */
+	if (why == LEAVE_PREEMPTED_GOING_TO_SLEEP && !task->is_traced)
 		why = LEAVE_PREEMPTED;
 	world_leave(world, cpu, why, next);
 }
@@ -116,7 +116,6 @@ static void random_step(struct schedule *s)
 	struct world *world = &s->world;
 	uint32_t cpu = below(world->options.cpu_count);
 	struct world_task *task = world->on_cpu[cpu], *woken;
-	bool is_listed = s->visited == world->task_count;
 
 	world_pass(world, below(20) ? random_ns(s->magnitudes) : 0);
 	switch (below(17)) {
@@ -163,7 +162,7 @@ static void random_step(struct schedule *s)
 			world_forget(world);
 		break;
 	default:
-		random_leave(world, cpu, is_listed);
+		random_leave(world, cpu);
 	}
 }
 
