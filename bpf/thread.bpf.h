@@ -65,7 +65,8 @@ int other_send(__u64 name);
 /* The same, unless that was done. */
 static __always_inline void other_tell(struct task_struct *current)
 {
-	__u64 name = hash_mix(current->start_boottime, (__u64)current->tgid << 32 | current->pid);
+	__u64 name = hash_mix(hash_mix(0, current->start_boottime),
+			      (__u64)current->tgid << 32 | current->pid);
 
 	if (!bpf_map_lookup_elem(&others_known, &name))
 		other_send(name);

@@ -27,7 +27,7 @@ enum switch_flags {
  *	                object                 value           operation
  *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
  *	a file          file.*, 0: not known   descriptor      second argument's lowest bits
- *	poll, select    the file, if it is one descriptors     milliseconds, at most 65534; 65535: no limit
+ *	poll, ppoll     the file, if it is one descriptors     of poll: milliseconds; 65535: no limit
  *	a process       which one, as in wait4
  *	anything else   first argument         second argument
  */

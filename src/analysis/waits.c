@@ -297,11 +297,12 @@ static double probability(uint32_t keep)
  * its stack was not kept, and which that is.
  */
 static double weigh(const struct wait_party *party, const struct ev_sched_wake *e,
-		    struct wait_end *end, uint64_t *stack)
+		    const struct wait_party *waker, struct wait_end *end, uint64_t *stack)
 {
 	const struct open_wait *wait = party->wait;
-	bool is_within = end->waker && end->waker->thread->pid == party->thread->pid;
-	double p1 = probability(wait->keep), p2 = end->waker ? probability(e->keep) : 1, p = 0;
+	/* The coin is of the thread that ran, even if it was an interrupt that woke. */
+	bool is_within = waker && waker->thread->pid == party->thread->pid;
+	double p1 = probability(wait->keep), p2 = waker ? probability(e->keep) : 1, p = 0;
 
 	if (wait->has_stack) {
 		p = is_within && p2 > p1 ? p2 : p1;
@@ -448,7 +449,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 		wait->cause = waits_cause_of(waits, &wait->facts);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
 	waits->odd += !e && !is_over;
-	weight = weigh(party, e, &end, &stack);
+	weight = weigh(party, e, waker, &end, &stack);
 	idle_ns = idle_part(waits, wait, wait_ns, &end);
 	if (is_held_by(wait, end.waker)) {
 		idle_ns = 0;
