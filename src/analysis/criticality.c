@@ -13,6 +13,7 @@
 #include "analysis/parallelism.h"
 #include "analysis/sample_set.h"
 #include "analysis/thread_rows.h"
+#include "analysis/thread_strip.h"
 #include "base/memory.h"
 #include "values.h"
 
@@ -60,6 +61,18 @@ static bool is_alive(uint8_t phase)
 	return phase == PHASE_BLOCKED || is_active(phase);
 }
 
+static void add_to_strip(const struct criticality *self, struct thread_row *row)
+{
+	const struct parallelism *p = &self->parallelism;
+
+	if (!is_alive(row->phase))
+		return;
+	if (!row->metrics.strip)
+		row->metrics.strip = xcalloc(1, sizeof(*row->metrics.strip));
+	thread_strip_add(row->metrics.strip, row->phase, row->part_begin_ns - p->begin_ns,
+			 p->now_ns - p->begin_ns);
+}
+
 /* Charges the row for what it has been doing up to now. */
 static void settle(const struct criticality *self, struct thread_row *row)
 {
@@ -68,6 +81,8 @@ static void settle(const struct criticality *self, struct thread_row *row)
 	uint64_t part_ns = p->now_ns - row->part_begin_ns;
 	fixed_ns share = p->share - row->part_begin_share;
 
+	if (self->options.keeps_strips && part_ns)
+		add_to_strip(self, row);
 	row->part_begin_ns = p->now_ns;
 	row->part_begin_share = p->share;
 	if (row->phase == PHASE_RUNNING) {
@@ -581,6 +596,31 @@ void criticality_free(struct criticality *self)
 	thread_rows_free(self->rows);
 	call_paths_free(self->paths);
 	free(self);
+}
+
+void criticality_advance(struct criticality *self, uint64_t now_ns)
+{
+	parallelism_advance(&self->parallelism, now_ns);
+}
+
+void criticality_count_open_waits(struct criticality *self)
+{
+	struct thread_row *row;
+	struct wait_party party;
+	size_t cursor = 0;
+
+	while (self->options.waits && (row = thread_rows_next(self->rows, &cursor))) {
+		if (!row->wait.is_open)
+			continue;
+		party = party_of(self, row);
+		waits_count_open(self->options.waits, &party, lost_end_ns(self, row));
+	}
+}
+
+void criticality_uncount_open_waits(struct criticality *self)
+{
+	if (self->options.waits)
+		waits_uncount_open(self->options.waits);
 }
 
 void criticality_finish(struct criticality *self, uint64_t now_ns)

@@ -18,6 +18,7 @@
 
 struct criticality;
 struct stacks;
+struct thread_strip;
 
 struct criticality_options {
 	uint32_t nmin;			/* 0: half of the living threads, at least 1 */
@@ -25,6 +26,7 @@ struct criticality_options {
 	size_t paths_max;		/* rows; paths beyond it share one row; 0: default */
 	struct waits *waits;		/* hears of waits; NULL: nobody does */
 	const struct stacks *stacks;	/* gives stack tops their address; NULL: they have none */
+	bool keeps_strips;		/* what each thread did over the time, at 1.4 KB a thread */
 };
 
 /*
@@ -49,6 +51,7 @@ struct thread_metrics {
 	uint64_t slices, critical_slices;
 	uint64_t stalls_ended_ns;	/* stalled time that ended when this thread woke up */
 	uint64_t path;			/* a stack that the thread was seen with, 0: none */
+	struct thread_strip *strip;	/* counted from begin_ns of the totals; NULL: none is kept */
 	bool is_alive;
 };
 
@@ -104,6 +107,19 @@ struct criticality_totals {
 struct criticality *criticality_new(struct session *session, struct threads *threads,
 				    const struct criticality_options *options);
 void criticality_free(struct criticality *criticality);
+
+/*
+ * No event before now_ns will come any more: the time up to there is charged. For who reads the
+ * account while it goes on; changes no result.
+ */
+void criticality_advance(struct criticality *criticality, uint64_t now_ns);
+
+/*
+ * Has the waits that last counted as if they ended at this moment, until all of that is taken back,
+ * which has to be before the next event.
+ */
+void criticality_count_open_waits(struct criticality *criticality);
+void criticality_uncount_open_waits(struct criticality *criticality);
 
 /* Ends the account at now_ns: what runs, waits or sleeps is charged up to there. */
 void criticality_finish(struct criticality *criticality, uint64_t now_ns);

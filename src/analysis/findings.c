@@ -80,6 +80,7 @@ struct findings *findings_new(const struct findings_input *input)
 	findings_add_groups(findings);
 	if (input->waits)
 		findings_add_waits(findings);
+	findings_add_summary(findings);
 	count = symbols_notes(input->symbols, &notes);
 	for (size_t i = 0; i < count; i++)
 		findings_add_note(findings, "%s", notes[i]);

@@ -34,6 +34,7 @@ static struct report_file as_report_file(const struct wait_file *file, const str
 		.count = file->sum.count,
 		.max_ns = file->sum.max_ns,
 		.cmetric_ns = file->cmetric_ns,
+		.key = file->file,
 	};
 }
 
@@ -49,6 +50,7 @@ static struct report_socket as_report_socket(const struct wait_file *file,
 		.count = file->sum.count,
 		.max_ns = file->sum.max_ns,
 		.cmetric_ns = file->cmetric_ns,
+		.key = file->file,
 	};
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/fold.h"
+#include "analysis/thread_strip.h"
 #include "base/table.h"
 
 enum { START_PATHS_MAX = 256 };	/* looked at for where threads began, besides each one's first */
@@ -22,6 +23,8 @@ struct group {
 	struct report_thread *rows;
 	size_t count, room;
 	uint64_t thread_count, cmetric_ns;
+	uint64_t key;
+	struct thread_strip *strip;	/* of all its threads; NULL: none */
 };
 
 /* "work-12" -> "work-*" */
@@ -71,6 +74,8 @@ static struct report_thread as_row(struct findings *findings, const struct threa
 		.slices = metrics->slices,
 		.critical_slices = metrics->critical_slices,
 		.stalls_ended_ns = metrics->stalls_ended_ns,
+		.strip = findings_strip(findings, metrics->strip),
+		.key = thread ? thread->number : hash_string(metrics->name, 1),
 	};
 }
 
@@ -84,9 +89,20 @@ static struct group *group_get(struct findings *findings, struct table *groups, 
 		group = arena_alloc(findings->arena, sizeof(*group));
 		group->name = name;
 		group->is_start_function = is_start_function;
+		group->key = key;
 		table_put(groups, key, group);
 	}
 	return group;
+}
+
+static void group_add_strip(struct findings *findings, struct group *group,
+			    const struct thread_strip *strip)
+{
+	if (!strip)
+		return;
+	if (!group->strip)
+		group->strip = arena_alloc(findings->arena, sizeof(*group->strip));
+	thread_strip_merge(group->strip, strip);
 }
 
 static void group_add(struct group *group, struct report_thread row)
@@ -134,6 +150,8 @@ static struct report_group as_report_group(struct findings *findings, struct gro
 		.imbalance = mean_ns > 0 ? rows[0].cmetric_ns / mean_ns : 1,
 		.threads = rows,
 		.row_count = group->count,
+		.strip = findings_strip(findings, group->strip),
+		.key = group->key,
 	};
 }
 
@@ -271,6 +289,7 @@ static void add_thread(struct findings *findings, struct table *groups, struct t
 		group = group_get(findings, groups,
 				  without_numbers(findings->arena, metrics->name), false);
 	group_add(group, as_row(findings, metrics));
+	group_add_strip(findings, group, metrics->strip);
 }
 
 void findings_add_groups(struct findings *findings)
@@ -282,6 +301,7 @@ void findings_add_groups(struct findings *findings)
 	size_t cursor = 0, count = 0;
 	struct table *starts;
 
+	findings_begin_strips(findings);
 	request_start_functions(findings, names);
 	starts = find_starts(findings, names);
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))

@@ -12,6 +12,7 @@ struct findings {
 	const char **notes;
 	size_t note_room;
 	struct wait_names *wait_names;
+	uint64_t span_ns;		/* from the first traced thread to the last */
 	struct symbol_request *requests;	/* addresses that will be named soon */
 	size_t request_count, request_room;
 };
@@ -46,6 +47,15 @@ void findings_prepare(struct findings *findings);
  * because a slice may end anywhere in it, and the callers' call sites.
  */
 uint64_t findings_stack_key(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name);
+
+/* findings_strips.c: into which parts the time is divided; then a strip in these parts, or NULL. */
+struct thread_strip;
+void findings_begin_strips(struct findings *findings);
+const struct report_strip_part *findings_strip(struct findings *findings,
+					       const struct thread_strip *strip);
+
+/* findings_summary.c: fills in report.hot_functions and unlocks, from what is in it already. */
+void findings_add_summary(struct findings *findings);
 
 /* findings_waits.c: fills in report.balance, waits, locks, files and sockets. */
 void findings_add_waits(struct findings *findings);

@@ -75,6 +75,7 @@ struct merged_lock {
 	uint32_t queue_max, lengths[LENGTHS];
 	struct table *unlockers;	/* see findings_put_unlockers() */
 	struct wait_ender ender;	/* of all words, the one that ended most */
+	uint64_t key;
 };
 
 static void merge_lock(struct findings *findings, struct merged_lock *merged,
@@ -124,6 +125,7 @@ static struct merged_lock *get_merged(struct findings *findings, struct table *b
 	if (!merged) {
 		merged = arena_alloc(findings->arena, sizeof(*merged));
 		merged->name = name;
+		merged->key = key;
 		merged->unlockers = table_new();
 		table_put(by_key, key, merged);
 	}
@@ -186,6 +188,7 @@ static struct report_lock as_report_lock(struct findings *findings,
 		.hold_ns = merged->hold_ns,
 		.holds = merged->holds,
 		.vain_count = merged->vain_count,
+		.key = merged->key,
 	};
 
 	out.holder = holder_name(findings, index, lock, out.kind);

@@ -314,6 +314,7 @@ static struct report_path as_report_path(struct findings *findings,
 		.slices = (uint64_t)(merged->slices + 0.5),
 		.stalled_ns = merged->stalled_ns,
 		.is_estimated = merged->is_estimated,
+		.key = merged->key,
 	};
 
 	if (findings->report.target.wall_ns)

@@ -19,14 +19,17 @@ enum { CALLS_LOOKED_AT = 6 };
 struct merged_waker {
 	const struct wait_waker *waker;		/* stands for all */
 	double wait_ns, count, cmetric_ns;
+	uint64_t key, cmetric_max_ns;
 };
 
 struct merged_wait {
+	uint64_t key;
 	struct wait_meaning meaning;
 	double wait_ns, idle_ns, count, cmetric_ns;
 	uint64_t seen, max_ns;
 	const char *object;		/* NULL: it has no name, or there are several without */
 	bool is_estimated;
+	uint64_t cmetric_max_ns;
 	const struct wait_path *heaviest;
 	struct table *wakers;
 };
@@ -173,11 +176,14 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 	if (!merged) {
 		merged = arena_alloc(findings->arena, sizeof(*merged));
 		merged->waker = waker;
+		merged->key = key;
 		table_put(wakers, key, merged);
 	}
 	merged->wait_ns += waker->wait_ns;
 	merged->count += waker->count;
 	merged->cmetric_ns += waker->cmetric_ns;
+	if (waker->cmetric_max_ns > merged->cmetric_max_ns)
+		merged->cmetric_max_ns = waker->cmetric_max_ns;
 }
 
 /*
@@ -215,6 +221,8 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 	merged->is_estimated |= path->is_estimated;
 	if (path->max_ns > merged->max_ns)
 		merged->max_ns = path->max_ns;
+	if (path->cmetric_max_ns > merged->cmetric_max_ns)
+		merged->cmetric_max_ns = path->cmetric_max_ns;
 	if (!merged->heaviest || path->wait_ns > merged->heaviest->wait_ns)
 		merged->heaviest = path;
 	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
@@ -238,6 +246,7 @@ static struct table *merge_paths(struct findings *findings)
 		merged = table_find(by_key, key);
 		if (!merged) {
 			merged = arena_alloc(findings->arena, sizeof(*merged));
+			merged->key = key;
 			merged->meaning = meaning;
 			merged->object = object;
 			merged->wakers = table_new();
@@ -277,6 +286,8 @@ static struct report_waker as_report_waker(struct findings *findings,
 		.lost_ns = merged->wait_ns + 0.5,
 		.count = merged->count + 0.5,
 		.cmetric_ns = merged->cmetric_ns + 0.5,
+		.cmetric_max_ns = merged->cmetric_max_ns,
+		.key = merged->key,
 	};
 
 	if (out.name)
@@ -343,6 +354,8 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.max_ns = merged->max_ns,
 		.cmetric_ns = merged->cmetric_ns + 0.5,
 		.is_estimated = merged->is_estimated,
+		.cmetric_max_ns = merged->cmetric_max_ns,
+		.key = merged->key,
 	};
 
 	if (out.idle_ns > out.lost_ns)

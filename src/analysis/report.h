@@ -2,7 +2,7 @@
 /*
  * What pinch has found, ready to be shown: ranked, named, grouped. Views read it and
  * compute nothing. Strings that a traced program chose are as it wrote them: views escape.
- * The report owns all it points to.
+ * The report owns all it points to. A key tells the same thing in all reports of a run.
  */
 #pragma once
 
@@ -52,6 +52,18 @@ struct report_path {
 	const struct report_function *functions;
 	size_t function_count;
 	const char *cause, *group;	/* why most of its slices ended; NULL: not known */
+	uint64_t key;
+};
+
+/* A function in which critical slices were, whatever their call paths. */
+struct report_hot_function {
+	struct report_function function;
+	uint64_t cmetric_ns;	/* its part of each path's, by samples */
+};
+
+/* How many of a row's threads were in a state, in the mean over a part of the time traced. */
+struct report_strip_part {
+	float running, runnable, blocked;
 };
 
 struct report_thread {
@@ -62,6 +74,8 @@ struct report_thread {
 	uint64_t cmetric_ns, cmetric_oncpu_ns;
 	uint64_t running_ns, runnable_ns, blocked_ns, slices, critical_slices;
 	uint64_t stalls_ended_ns;
+	const struct report_strip_part *strip;	/* [strip_count]; NULL: none was kept */
+	uint64_t key;
 };
 
 /* Threads that belong together: the same name but for its number, or start function. */
@@ -73,6 +87,8 @@ struct report_group {
 	double imbalance;		/* largest thread's CMetric over the group's mean; 1: even */
 	const struct report_thread *threads;	/* by CMetric, largest first */
 	size_t row_count;
+	const struct report_strip_part *strip;	/* of all its threads; NULL: none was kept */
+	uint64_t key;
 };
 
 /* Who or what ended waits. */
@@ -84,6 +100,8 @@ struct report_waker {
 	uint64_t cmetric_ns;		/* criticality: what it was given while it was waited for */
 	const struct report_frame *frames;
 	size_t frame_count;
+	uint64_t cmetric_max_ns;	/* of the single one that was most critical */
+	uint64_t key;
 };
 
 /* A call path at which threads waited. */
@@ -99,6 +117,8 @@ struct report_wait {
 	enum stack_end stack_end;
 	const struct report_waker *wakers;	/* by time waited for them, longest first */
 	size_t waker_count;
+	uint64_t cmetric_max_ns;	/* of the single slice that was most critical */
+	uint64_t key;
 };
 
 struct report_lock {
@@ -115,6 +135,7 @@ struct report_lock {
 	const char *ender;		/* the thread that ended most of the waiting; NULL: not known */
 	double ender_share;
 	uint64_t vain_count;		/* wake-ups after which a thread waited again at once */
+	uint64_t key;
 };
 
 struct report_file {
@@ -124,6 +145,7 @@ struct report_file {
 	bool is_deleted;
 	const char *cause;
 	uint64_t wait_ns, idle_ns, count, max_ns, cmetric_ns;
+	uint64_t key;
 };
 
 struct report_socket {
@@ -132,6 +154,7 @@ struct report_socket {
 	const char *peer_name;		/* of the process at the other end; NULL: not known */
 	const char *host;		/* NULL: not known */
 	uint64_t wait_ns, idle_ns, count, max_ns, cmetric_ns;
+	uint64_t key;
 };
 
 /* What stands out, and what speaks for it. */
@@ -203,6 +226,10 @@ struct report {
 	uint64_t path_count_all;		/* before the limit of --top */
 	const struct report_path *stall_paths;	/* whose ends ended most of the stalled time */
 	size_t stall_path_count;
+	const struct report_hot_function *hot_functions;	/* by CMetric, largest first */
+	size_t hot_function_count;
+	const struct report_waker *unlocks;	/* of all locks; by their most critical one */
+	size_t unlock_count;
 	struct {
 		uint64_t thread_ns;		/* all threads' lives: the following add up to it */
 		uint64_t running_ns, runqueue_ns;
@@ -223,6 +250,8 @@ struct report {
 	size_t socket_count;
 	const struct report_group *groups;	/* by CMetric, largest first */
 	size_t group_count;
+	size_t strip_count;			/* parts of the time traced, all as long but the last */
+	uint64_t strip_part_ns;
 	const char *const *notes;		/* sentences for the user: what was missing and why */
 	size_t note_count;
 };

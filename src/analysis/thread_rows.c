@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/thread_strip.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "values.h"
@@ -45,6 +46,7 @@ static void row_free(struct thread_row *row)
 		free(row->samples);
 	}
 	history_fini(&row->history);
+	free(row->metrics.strip);
 	free(row);
 }
 
@@ -54,8 +56,10 @@ void thread_rows_free(struct thread_rows *rows)
 		return;
 	for (size_t i = 0; i < rows->count; i++)
 		row_free(rows->rows[i]);
-	for (size_t i = 0; i < rows->folded_count; i++)
+	for (size_t i = 0; i < rows->folded_count; i++) {
+		free(rows->folded[i]->strip);
 		free(rows->folded[i]);
+	}
 	free(rows->rows);
 	table_free(rows->by_number);
 	table_free(rows->folded_by_name);
@@ -115,6 +119,10 @@ static void fold_metrics(struct thread_metrics *into, const struct thread_metric
 	into->slices += from->slices;
 	into->critical_slices += from->critical_slices;
 	into->stalls_ended_ns += from->stalls_ended_ns;
+	if (from->strip && !into->strip)
+		into->strip = xcalloc(1, sizeof(*into->strip));
+	if (from->strip)
+		thread_strip_merge(into->strip, from->strip);
 }
 
 static void row_remove(struct thread_rows *rows, struct thread_row *row)

@@ -9,6 +9,7 @@
 #include <linux/futex.h>
 #include <stdlib.h>
 
+#include "analysis/journal.h"
 #include "base/memory.h"
 #include "base/table.h"
 
@@ -256,6 +257,19 @@ bool wait_locks_end(struct wait_locks *locks, const struct thread *thread,
 		add_ender(lock, end->waker->thread->number, wait_ns);
 	wait_wakers_add(locks->arena, &lock->unlockers, end, wait_ns);
 	return note_call(lock, end);
+}
+
+void wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
+			   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+			   struct wait_path *path, struct journal *journal)
+{
+	struct wait_lock *lock = get(locks, thread, wait);
+
+	journal_save(journal, lock, sizeof(*lock));
+	wait_sum_add(&lock->sum, wait_ns, idle_ns);
+	lock->cmetric_ns += wait->slice_cmetric_ns;
+	if (path && (!lock->heaviest || path->wait_ns > lock->heaviest->wait_ns))
+		lock->heaviest = path;
 }
 
 const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor)

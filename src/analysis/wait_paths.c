@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/journal.h"
 #include "base/memory.h"
 #include "base/table.h"
 
@@ -43,10 +44,8 @@ static struct wait_path *add(struct wait_paths *paths, const struct open_wait *w
 		paths->room = paths->room ? paths->room * 2 : 64;
 		paths->paths = xrealloc(paths->paths, paths->room, sizeof(*paths->paths));
 	}
-	path->first_ns = wait->begin_ns;
 	path->facts = wait->facts;
 	path->cause = wait->cause;
-	path->object = wait->facts.object;
 	paths->paths[paths->count++] = path;
 	return path;
 }
@@ -84,21 +83,68 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 	return path;
 }
 
-void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
-		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end)
+static void add_wait(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
+		     uint64_t idle_ns, double weight)
 {
+	/* Its first one: another that lasts may have been tried here before. */
+	if (!path->seen) {
+		path->first_ns = wait->begin_ns;
+		path->facts = wait->facts;
+		path->object = wait->facts.object;
+	}
 	path->wait_ns += wait_ns * weight;
 	path->idle_ns += idle_ns * weight;
 	path->count += weight;
 	path->cmetric_ns += wait->slice_cmetric_ns * weight;
+	if (wait->slice_cmetric_ns > path->cmetric_max_ns)
+		path->cmetric_max_ns = wait->slice_cmetric_ns;
 	path->seen++;
 	if (wait_ns > path->max_ns)
 		path->max_ns = wait_ns;
+}
+
+void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
+		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end)
+{
+	add_wait(path, wait, wait_ns, idle_ns, weight);
 	path->is_estimated |= weight != 1 || end->weight != 1;
 	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
 }
 
+/* The waker of what lasts is in front of the others, and of no arena but the journal's. */
+static struct wait_waker *get_nobody(struct wait_path *path, struct journal *journal)
+{
+	struct wait_waker *waker = path->wakers;
+
+	if (waker && waker->kind == WAKER_NONE)
+		return waker;
+	waker = journal_alloc(journal, sizeof(*waker));
+	waker->kind = WAKER_NONE;
+	waker->next = path->wakers;
+	path->wakers = waker;
+	return waker;
+}
+
+void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
+			uint64_t idle_ns, double weight, struct journal *journal)
+{
+	struct wait_waker *waker;
+
+	journal_save(journal, path, sizeof(*path));
+	add_wait(path, wait, wait_ns, idle_ns, weight);
+	waker = get_nobody(path, journal);
+	waker->wait_ns += wait_ns * weight;
+	waker->count += weight;
+}
+
+/* A wait that was counted while it lasted leaves its path behind. */
 const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *cursor)
 {
-	return *cursor < paths->count ? paths->paths[(*cursor)++] : NULL;
+	while (*cursor < paths->count) {
+		const struct wait_path *path = paths->paths[(*cursor)++];
+
+		if (path->seen)
+			return path;
+	}
+	return NULL;
 }

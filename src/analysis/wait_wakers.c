@@ -90,4 +90,6 @@ void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct
 	waker->wait_ns += wait_ns * end->weight;
 	waker->count += end->weight;
 	waker->cmetric_ns += end->cmetric_ns * end->weight;
+	if (end->cmetric_ns > waker->cmetric_max_ns)
+		waker->cmetric_max_ns = end->cmetric_ns;
 }

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "analysis/files.h"
+#include "analysis/journal.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "values.h"
@@ -27,6 +28,7 @@ struct waits {
 	struct wait_file *other_files;	/* NULL until it is needed */
 	struct table *others;		/* names of threads that are not traced, by tid */
 	uint64_t odd;
+	struct journal *journal;	/* of waits that last and are counted nevertheless */
 };
 
 static void on_other(void *data, const struct ev_header *header)
@@ -60,6 +62,7 @@ struct waits *waits_new(struct session *session, const struct files *files)
 	waits->locks = wait_locks_new();
 	waits->by_file = table_new();
 	waits->others = table_new();
+	waits->journal = journal_new();
 	session_subscribe(session, handlers, waits);
 	return waits;
 }
@@ -72,6 +75,7 @@ void waits_free(struct waits *waits)
 	wait_locks_free(waits->locks);
 	table_free(waits->by_file);
 	table_free(waits->others);
+	journal_free(waits->journal);
 	arena_free(waits->arena);
 	free(waits);
 }
@@ -415,7 +419,6 @@ static struct wait_file *get_file(struct waits *waits, const struct open_wait *w
 	}
 	file = arena_alloc(waits->arena, sizeof(*file));
 	file->file = wait->facts.object;
-	file->cause = wait->cause;
 	table_put(waits->by_file, file->file, file);
 	return file;
 }
@@ -428,6 +431,8 @@ static void add_file(struct waits *waits, const struct open_wait *wait, uint64_t
 	if (!wait_has_file(&wait->facts) || !wait->facts.object)
 		return;
 	file = get_file(waits, wait);
+	if (!file->sum.count)
+		file->cause = wait->cause;
 	wait_sum_add(&file->sum, wait_ns, idle_ns);
 	file->cmetric_ns += wait->slice_cmetric_ns;
 }
@@ -470,6 +475,42 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->real_ns += wait_ns - idle_ns;
 }
 
+static void count_open_file(struct waits *waits, const struct open_wait *wait, uint64_t wait_ns,
+			    uint64_t idle_ns)
+{
+	if (!wait_has_file(&wait->facts) || !wait->facts.object)
+		return;
+	journal_save(waits->journal, get_file(waits, wait), sizeof(struct wait_file));
+	add_file(waits, wait, wait_ns, idle_ns);
+}
+
+void waits_count_open(struct waits *waits, const struct wait_party *party, uint64_t now_ns)
+{
+	const struct open_wait *wait = party->wait;
+	struct wait_end end = end_of(waits, wait, now_ns, NULL, NULL, true);
+	uint64_t wait_ns = now_ns - wait->begin_ns, stack = 0;
+	uint64_t idle_ns = idle_part(waits, wait, wait_ns, &end);
+	struct wait_sum *sum = &waits->by_cause[wait->cause];
+	double weight = weigh(party, NULL, &end, &stack);
+	struct wait_path *path = NULL;
+
+	journal_save(waits->journal, sum, sizeof(*sum));
+	wait_sum_add(sum, wait_ns, idle_ns);
+	if (weight) {
+		path = wait_paths_get(waits->paths, party->thread, stack, wait);
+		wait_path_add_open(path, wait, wait_ns, idle_ns, weight, waits->journal);
+	}
+	if (is_lock(wait))
+		wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
+				      waits->journal);
+	count_open_file(waits, wait, wait_ns, idle_ns);
+}
+
+void waits_uncount_open(struct waits *waits)
+{
+	journal_undo(waits->journal);
+}
+
 struct wait_sum waits_by_cause(const struct waits *waits, enum wait_cause cause)
 {
 	return waits->by_cause[cause];
@@ -485,9 +526,14 @@ const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *curso
 	return wait_locks_next(waits->locks, cursor);
 }
 
+/* A wait that was counted while it lasted leaves its file behind. */
 const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor)
 {
-	return table_next(waits->by_file, cursor);
+	const struct wait_file *file;
+
+	while ((file = table_next(waits->by_file, cursor)) && !file->sum.count)
+		;
+	return file;
 }
 
 uint64_t waits_odd(const struct waits *waits)

@@ -90,6 +90,13 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	       const struct ev_sched_wake *e, struct wait_party *waker, bool is_over);
 
+/*
+ * Counts the wait of party, which lasts, as if it ended at now_ns with nothing to end it, until
+ * waits_uncount_open() takes back all that was counted so. No event may come in between.
+ */
+void waits_count_open(struct waits *waits, const struct wait_party *party, uint64_t now_ns);
+void waits_uncount_open(struct waits *waits);
+
 struct wait_sum {
 	uint64_t wait_ns, idle_ns, count, max_ns;
 };
@@ -108,6 +115,7 @@ struct wait_path {
 	bool is_estimated;		/* some of its stacks or its wakers' were left out */
 	double wait_ns, idle_ns, count;	/* estimates */
 	double cmetric_ns;		/* of the critical slices that these waits ended */
+	uint64_t cmetric_max_ns;	/* of one of them */
 	uint64_t seen, max_ns;
 	struct wait_waker *wakers;
 	struct wait_path *next;		/* of the same hash */
@@ -121,6 +129,7 @@ struct wait_waker {
 	uint32_t pid, exec_count;
 	uint64_t first_ns, stack;	/* 0: none, or it could not be read */
 	double wait_ns, count, cmetric_ns;
+	uint64_t cmetric_max_ns;	/* of one wake-up */
 	struct wait_waker *next;	/* of the same path or futex */
 };
 

@@ -5,6 +5,7 @@
 #include "analysis/waits.h"
 
 struct arena;
+struct journal;
 
 /* Who ended a wait, as it is added to a path and to a lock. */
 struct wait_end {
@@ -30,6 +31,10 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 /* weight: the waits that this one stands for. */
 void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
 		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end);
+/* The same for a wait that lasts: the journal can undo it. */
+void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
+			uint64_t idle_ns, double weight, struct journal *journal);
+/* Those that have waits. */
 const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *cursor);
 
 /* wait_locks.c */
@@ -44,6 +49,10 @@ void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
 bool wait_locks_end(struct wait_locks *locks, const struct thread *thread,
 		    const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 		    struct wait_path *path, const struct wait_end *end);
+/* The same for a wait that lasts: the journal can undo it. */
+void wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
+			   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+			   struct wait_path *path, struct journal *journal);
 const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor);
 
 /* A wait is done, or left. */

@@ -13,6 +13,7 @@
  *	finish NS		end the account there (default: at the last event)
  *	timeline N		show the mean parallelism in N equal parts
  *
+ * With PEEK in the environment the account is looked at after each event, which must change nothing.
  * Scenarios are ours: a mistake in one stops the replay.
  */
 #include <errno.h>
@@ -425,6 +426,42 @@ static void push(struct replay *replay, const char *ns, struct keys *keys)
 	replay->refused += session_push(replay->session, stream, &e, size_bytes) == -ENOSPC;
 }
 
+/*
+ * Looks at the account in the middle of it, as a report does that is shown while the program runs: its
+ * waits add up to the time that threads were blocked.
+ */
+static void peek(void *data, const struct ev_header *header)
+{
+	struct replay *replay = data;
+	const struct thread_metrics *thread;
+	uint64_t blocked_ns = 0, waited_ns = 0;
+	size_t cursor = 0;
+
+	criticality_advance(replay->criticality, header->time_ns);
+	criticality_count_open_waits(replay->criticality);
+	while ((thread = criticality_next_thread(replay->criticality, &cursor)))
+		blocked_ns += thread->blocked_ns;
+	for (enum wait_cause cause = 0; replay->waits && cause < CAUSES; cause++)
+		waited_ns += waits_by_cause(replay->waits, cause).wait_ns;
+	criticality_uncount_open_waits(replay->criticality);
+	if (replay->waits && blocked_ns != waited_ns)
+		stop("at %llu: blocked for %llu, waited for %llu",
+		     (unsigned long long)header->time_ns, (unsigned long long)blocked_ns,
+		     (unsigned long long)waited_ns);
+}
+
+/* After every event of every kind; the last to subscribe, it comes when the others have had it. */
+static void start_peeking(struct replay *replay)
+{
+	static struct event_handler handlers[sizeof(kinds) / sizeof(*kinds) + 1];
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strncmp(kinds[i].name, "nonsense", 8) != 0)
+			handlers[count++] = (struct event_handler){ kinds[i].id, peek };
+	session_subscribe(replay->session, handlers, replay);
+}
+
 static void start(struct replay *replay, struct keys *keys)
 {
 	struct criticality_options options = {
@@ -444,6 +481,8 @@ static void start(struct replay *replay, struct keys *keys)
 	if (has_waits)
 		options.waits = replay->waits = waits_new(replay->session, replay->files);
 	replay->criticality = criticality_new(replay->session, replay->threads, &options);
+	if (getenv("PEEK"))
+		start_peeking(replay);
 }
 
 static void replay_line(struct replay *replay, char *line, uint64_t *finish_ns)

@@ -7,6 +7,7 @@
 
 #include "analysis/criticality.h"
 #include "analysis/stacks.h"
+#include "analysis/thread_strip.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "values.h"
@@ -131,6 +132,39 @@ TEST(the_account_closes_at_every_moment)
 		CHECK(totals.end_ns == t && totals.wall_ns == t - 10);
 		CHECK(criticality_active_count(world.criticality) == 3);
 	}
+	end(&world);
+}
+
+TEST(strips_hold_the_time_of_their_threads_folded_ones_included)
+{
+	struct criticality_options options = { .keeps_strips = true, .threads_max = 3 };
+	struct world world = begin(options, 0);
+	const struct thread_metrics *metrics;
+	size_t cursor = 0, folded = 0;
+
+	found(&world, 10, 1, PHASE_RUNNING, "a");
+	for (uint32_t i = 2; i < 40; i++) {
+		found(&world, i * 1000, i, PHASE_RUNNABLE, "b");
+		switches(&world, i * 1000 + 100, 1, SWITCH_SLEEPING, ~0ull, i);
+		switches(&world, i * 1000 + 700, i, SWITCH_DEAD, ~0ull, 1);
+	}
+	session_finish(world.session);
+	criticality_finish(world.criticality, 100000);
+	while ((metrics = criticality_next_thread(world.criticality, &cursor))) {
+		struct strip_part sum = { 0 };
+
+		CHECK(metrics->strip);
+		for (size_t i = 0; i < STRIP_PARTS; i++) {
+			sum.running_ns += metrics->strip->parts[i].running_ns;
+			sum.runnable_ns += metrics->strip->parts[i].runnable_ns;
+			sum.blocked_ns += metrics->strip->parts[i].blocked_ns;
+		}
+		CHECK(sum.running_ns == metrics->running_ns);
+		CHECK(sum.runnable_ns == metrics->runnable_ns);
+		CHECK(sum.blocked_ns == metrics->blocked_ns);
+		folded += metrics->thread_count > 1;
+	}
+	CHECK(folded == 1);
 	end(&world);
 }
 

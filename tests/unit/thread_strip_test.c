@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <string.h>
+
+#include "analysis/thread_strip.h"
+#include "values.h"
+
+static struct thread_strip strip, other;
+
+static uint64_t sum_of(const struct thread_strip *s, uint8_t phase)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < STRIP_PARTS; i++)
+		sum_ns += phase == PHASE_RUNNING ? s->parts[i].running_ns
+			: phase == PHASE_RUNNABLE ? s->parts[i].runnable_ns
+						  : s->parts[i].blocked_ns;
+	return sum_ns;
+}
+
+TEST(time_goes_to_the_parts_that_it_lies_in)
+{
+	memset(&strip, 0, sizeof(strip));
+	thread_strip_add(&strip, PHASE_RUNNING, 0, 10);
+	CHECK(strip.shift == 0);
+	for (size_t i = 0; i < STRIP_PARTS; i++)
+		CHECK(strip.parts[i].running_ns == (i < 10));
+	thread_strip_add(&strip, PHASE_BLOCKED, 10, 119);
+	CHECK(strip.shift == 1);
+	CHECK(strip.parts[4].running_ns == 2 && !strip.parts[4].blocked_ns);
+	CHECK(strip.parts[5].blocked_ns == 2 && strip.parts[59].blocked_ns == 1);
+}
+
+TEST(no_time_is_lost_however_wide_the_parts_become)
+{
+	uint64_t now_ns = 0, spent_ns[5] = { 0 };
+	uint32_t random = 3;
+
+	memset(&strip, 0, sizeof(strip));
+	for (int i = 0; i < 100000; i++) {
+		uint8_t phase = PHASE_BLOCKED + i % 3;
+		uint64_t part_ns;
+
+		random = random * 1103515245 + 12345;
+		part_ns = i % 997 ? random >> 12 : (uint64_t)random << 6;
+		thread_strip_add(&strip, phase, now_ns, now_ns + part_ns);
+		now_ns += part_ns;
+		spent_ns[phase] += part_ns;
+	}
+	CHECK(sum_of(&strip, PHASE_RUNNING) == spent_ns[PHASE_RUNNING]);
+	CHECK(sum_of(&strip, PHASE_RUNNABLE) == spent_ns[PHASE_RUNNABLE]);
+	CHECK(sum_of(&strip, PHASE_BLOCKED) == spent_ns[PHASE_BLOCKED]);
+	CHECK(strip.shift == thread_strip_shift_for(now_ns));
+	/* More than half of them are used, or they would not have been widened. */
+	CHECK(now_ns >> strip.shift >= STRIP_PARTS / 2);
+}
+
+TEST(what_is_neither_alive_nor_known_leaves_no_mark)
+{
+	memset(&strip, 0, sizeof(strip));
+	thread_strip_add(&strip, PHASE_DEAD, 0, 50);
+	thread_strip_add(&strip, PHASE_UNKNOWN, 0, 50);
+	CHECK(!sum_of(&strip, PHASE_RUNNING) && !sum_of(&strip, PHASE_RUNNABLE));
+	CHECK(!sum_of(&strip, PHASE_BLOCKED));
+}
+
+TEST(the_last_moment_of_time_is_no_trap)
+{
+	memset(&strip, 0, sizeof(strip));
+	thread_strip_add(&strip, PHASE_RUNNING, 0, UINT64_MAX);
+	CHECK(sum_of(&strip, PHASE_RUNNING) == UINT64_MAX);
+}
+
+TEST(strips_of_different_widths_add_up)
+{
+	memset(&strip, 0, sizeof(strip));
+	memset(&other, 0, sizeof(other));
+	thread_strip_add(&strip, PHASE_RUNNING, 0, 8);
+	thread_strip_add(&other, PHASE_RUNNING, 4, 500);
+	thread_strip_merge(&strip, &other);
+	CHECK(strip.shift == 4 && other.shift == 4);
+	CHECK(sum_of(&strip, PHASE_RUNNING) == 504 && strip.parts[0].running_ns == 20);
+	memset(&other, 0, sizeof(other));
+	thread_strip_add(&other, PHASE_BLOCKED, 20, 21);
+	thread_strip_merge(&strip, &other);
+	CHECK(other.shift == 0 && strip.parts[1].blocked_ns == 1);
+}
