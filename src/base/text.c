@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/memory.h"
 
@@ -147,13 +148,39 @@ void text_put_json_string(struct text *text, const char *string)
 	text_put(text, "\"");
 }
 
+static wchar_t decode(const char *sequence, size_t length)
+{
+	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	wchar_t c = sequence[0] & masks[length];
+
+	for (size_t i = 1; i < length; i++)
+		c = c << 6 | (sequence[i] & 0x3f);
+	return c;
+}
+
+size_t text_next(const char *string, size_t *columns)
+{
+	size_t length = utf8_sequence(string);
+	int width;
+
+	if (length < 2) {	/* ASCII, or what is no character at all */
+		*columns = (*string & 0xc0) != 0x80;
+		return 1;
+	}
+	width = wcwidth(decode(string, length));
+	*columns = width < 0 ? 1 : width;
+	return length;
+}
+
 size_t text_columns(const char *string)
 {
-	size_t columns = 0;
+	size_t sum = 0, columns;
 
-	for (; *string; string++)
-		columns += (*string & 0xc0) != 0x80;
-	return columns;
+	while (*string) {
+		string += text_next(string, &columns);
+		sum += columns;
+	}
+	return sum;
 }
 
 static void put_scaled(struct text *text, double value, const char *unit)

@@ -29,8 +29,14 @@ void text_put_escaped(struct text *text, const char *string);
 /* Puts a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 void text_put_json_string(struct text *text, const char *string);
 
-/* Terminal columns that a valid UTF-8 string takes: one for each character. */
+/*
+ * Terminal columns that a UTF-8 string takes: two for a wide character, none for an accent, as the
+ * locale has it; one for each character where the locale knows none of them.
+ */
 size_t text_columns(const char *string);
+
+/* Bytes of the character that the string, not empty, begins with, and how many columns it takes. */
+size_t text_next(const char *string, size_t *columns);
 
 /* Puts a duration with three significant digits: "870 ns", "12.3 ms", "4.56 s", "3 min 5 s". */
 void text_put_duration(struct text *text, uint64_t duration_ns);

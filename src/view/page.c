@@ -211,8 +211,8 @@ void page_paragraph(struct page *page, const char *label, const char *words)
 		size_t length = end - words;
 		uint32_t columns = 0;
 
-		for (size_t i = 0; i < length; i++)
-			columns += (words[i] & 0xc0) != 0x80;
+		for (size_t i = 0, wanted; i < length; columns += wanted)
+			i += text_next(words + i, &wanted);
 		if (page->column > indent && page->column + 1 + columns > page->width) {
 			page_end_line(page);
 			page_color(page, color);

@@ -11,9 +11,14 @@ size_t page_bytes_of_columns(const char *string, uint32_t columns)
 {
 	size_t i = 0;
 
-	for (; string[i]; i++)
-		if ((string[i] & 0xc0) != 0x80 && !columns--)
+	while (string[i]) {
+		size_t wanted, bytes = text_next(string + i, &wanted);
+
+		if (wanted > columns)
 			break;
+		columns -= wanted;
+		i += bytes;
+	}
 	return i;
 }
 
@@ -64,8 +69,14 @@ static void cut_front(const struct page *page, struct text *text, const char *st
 	if (columns <= columns_max) {
 		text_put(text, string);
 	} else if (columns_max >= mark) {
+		string += page_bytes_of_columns(string, columns - columns_max + mark);
+		while (text_columns(string) > columns_max - mark) {	/* half of a wide one */
+			size_t wanted;
+
+			string += text_next(string, &wanted);
+		}
 		text_put(text, page_ellipsis(page));
-		text_put(text, string + page_bytes_of_columns(string, columns - columns_max + mark));
+		text_put(text, string);
 	}
 }
 

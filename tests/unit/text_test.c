@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -98,6 +99,18 @@ TEST(columns_are_characters)
 {
 	CHECK(text_columns("") == 0 && text_columns("abc") == 3);
 	CHECK(text_columns("\xe2\x82\xac" "1") == 2);
+}
+
+TEST(a_wide_character_takes_two_columns_and_an_accent_none_where_the_locale_knows_them)
+{
+	static const char wide[] = "\xe6\x97\xa5\xe6\x9c\xac", accent[] = "e\xcc\x81";
+
+	CHECK(text_columns(wide) == 2 && text_columns(accent) == 2);
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	CHECK(text_columns(wide) == 4 && text_columns(accent) == 1);
+	CHECK(text_columns("\xff\x80") == 1);
+	setlocale(LC_CTYPE, "C");
 }
 
 TEST(durations_have_three_digits)

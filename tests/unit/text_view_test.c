@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -230,6 +231,18 @@ static bool is_shortened_to(const char *name, uint32_t columns, const char *expe
 	text_fini(&text);
 	text_fini(&out);
 	return is_so;
+}
+
+/* Neither half of a wide character stays behind. */
+TEST(names_of_wide_characters_are_cut_to_their_columns)
+{
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	CHECK(is_shortened_to("日本語日本語", 12, "日本語日本語"));
+	CHECK(is_shortened_to("日本語日本語", 8, "日本語…"));
+	CHECK(is_shortened_to("x::日本語日本語", 8, "…日本語"));
+	CHECK(is_shortened_to("x::日本語日本語", 9, "…語日本語"));
+	setlocale(LC_CTYPE, "C");
 }
 
 TEST(names_of_go_lose_the_path_of_their_package_first)
