@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/lock_classes.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report.h"
+#include "base/table.h"
+#include "tui/rows.h"
+
+/* Waiting for the end of a thread is told of with the other waits: nobody holds it. */
+static bool is_lock(const struct report_lock *lock)
+{
+	return strcmp(lock->kind, "join") != 0;
+}
+
+static uint64_t hash_string(uint64_t hash, const char *string)
+{
+	for (; *string; string++)
+		hash = hash_u64(hash ^ (unsigned char)*string);
+	return hash;
+}
+
+/* A lock without name or place is in a class of its own. */
+static uint64_t key_of(const struct report_lock *lock, size_t index)
+{
+	uint64_t key = hash_string(1, lock->kind);
+
+	if (lock->name)
+		return hash_string(hash_u64(key ^ 2), lock->name);
+	if (lock->where)
+		return hash_string(hash_u64(key ^ 3), lock->where);
+	return hash_u64(key ^ row_key(lock->key, index));
+}
+
+static void add(struct lock_class *class, const struct report_lock *lock)
+{
+	const struct report_lock **locks = (const struct report_lock **)class->locks;
+
+	locks[class->lock_count++] = lock;
+	class->wait_ns += lock->wait_ns;
+	class->idle_ns += lock->idle_ns;
+	class->waits += lock->waits;
+	if (lock->max_ns > class->max_ns)
+		class->max_ns = lock->max_ns;
+	for (size_t i = 0; i < lock->unlocker_count; i++)
+		if (lock->unlockers[i].cmetric_max_ns > class->unlock_max_ns)
+			class->unlock_max_ns = lock->unlockers[i].cmetric_max_ns;
+}
+
+static int by_loss(const void *a, const void *b)
+{
+	const struct lock_class *x = a, *y = b;
+	uint64_t x_ns = x->wait_ns - x->idle_ns, y_ns = y->wait_ns - y->idle_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	return x->locks[0] < y->locks[0] ? -1 : x->locks[0] > y->locks[0];
+}
+
+/* How many locks each class has, as numbers in place of pointers. */
+static struct table *count_locks(const struct report *report)
+{
+	struct table *counts = table_new();
+
+	for (size_t i = 0; i < report->lock_count; i++) {
+		uint64_t key = key_of(&report->locks[i], i);
+
+		if (is_lock(&report->locks[i]))
+			table_put(counts, key, (void *)((uintptr_t)table_find(counts, key) + 1));
+	}
+	return counts;
+}
+
+const struct lock_class *lock_classes(struct rows *rows, const struct report *report, size_t *count)
+{
+	struct table *counts = count_locks(report), *by_key = table_new();
+	size_t class_count = table_count(counts);
+	struct lock_class *classes = rows_alloc(rows, class_count * sizeof(*classes)), *class;
+
+	*count = 0;
+	for (size_t i = 0; i < report->lock_count; i++) {
+		uint64_t key = key_of(&report->locks[i], i);
+
+		if (!is_lock(&report->locks[i]))
+			continue;
+		class = table_find(by_key, key);
+		if (!class) {
+			class = &classes[(*count)++];
+			class->key = key;
+			class->locks = rows_alloc(rows, (uintptr_t)table_find(counts, key) *
+							sizeof(*class->locks));
+			table_put(by_key, key, class);
+		}
+		add(class, &report->locks[i]);
+	}
+	table_free(counts);
+	table_free(by_key);
+	qsort(classes, *count, sizeof(*classes), by_loss);
+	return classes;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The pages of the terminal UI: what is on each of them and how it can be ordered. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct page;
+struct row_context;
+struct rows;
+
+struct tui_page {
+	const char *name;
+	const char *const *sorts;	/* orders, the default first; ends with NULL; NULL: one only */
+	bool has_filter;		/* a filter makes sense here */
+	void (*put_titles)(struct page *page, const struct row_context *context);
+	void (*add_rows)(struct rows *rows);
+};
+
+/* In the order of their tabs. */
+enum page_number {
+	PAGE_SUMMARY, PAGE_ALL, PAGE_SYNCHRONISATION, PAGE_IO, PAGE_LOCKS, PAGE_THREADS, PAGE_BALANCE,
+	PAGE_OUTPUT, PAGES,
+};
+
+extern const struct tui_page *const tui_pages[PAGES];
+
+extern const struct tui_page summary_page, all_page, synchronisation_page, io_page, locks_page,
+	threads_page, balance_page, output_page, help_page;

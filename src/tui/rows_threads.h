@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows for threads, in their groups. */
+#pragma once
+
+#include <stddef.h>
+
+struct page;
+struct row_context;
+struct rows;
+
+/* The first so many groups, in the page's order; the last row tells how many there are besides. */
+void rows_add_groups(struct rows *rows, size_t count_max);
+
+void row_put_thread_titles(struct page *page, const struct row_context *context);
