@@ -15,6 +15,7 @@
 
 struct findings;
 struct fold_rules;
+struct pause;
 
 struct findings_input {
 	const struct criticality *criticality;
@@ -27,6 +28,7 @@ struct findings_input {
 	uint64_t sample_period_ns;
 	size_t path_count_max;		/* how many paths to name */
 	bool tells_kernel_apart;	/* paths that differ in the kernel's frames only */
+	struct pause *pause;		/* taken while it is made; NULL: none */
 };
 
 struct findings *findings_new(const struct findings_input *input);

@@ -13,6 +13,7 @@
 
 #include "analysis/fold.h"
 #include "analysis/thread_strip.h"
+#include "base/pause.h"
 #include "base/table.h"
 
 enum { START_PATHS_MAX = 256 };	/* looked at for where threads began, besides each one's first */
@@ -59,6 +60,7 @@ static struct report_thread as_row(struct findings *findings, const struct threa
 	const struct thread *thread = metrics->thread;
 	uint64_t oncpu_ns = fixed_to_ns(metrics->cmetric_oncpu);
 
+	pause_take_if_due(findings->input.pause);
 	return (struct report_thread){
 		.tid = thread ? thread->ns_tid : 0,
 		.pid = thread ? thread->ns_pid : 0,

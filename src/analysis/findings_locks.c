@@ -6,6 +6,7 @@
 
 #include "analysis/files.h"
 #include "analysis/fold.h"
+#include "base/pause.h"
 #include "base/table.h"
 
 const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
@@ -191,6 +192,7 @@ static struct report_lock as_report_lock(struct findings *findings,
 		.key = merged->key,
 	};
 
+	pause_take_if_due(findings->input.pause);
 	out.holder = holder_name(findings, index, lock, out.kind);
 	if (merged->ender.thread && merged->sum.wait_ns) {
 		out.ender = name_of(findings, table_find(index->by_number, merged->ender.thread));

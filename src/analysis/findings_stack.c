@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/pause.h"
 #include "base/table.h"
 
 enum { FRAMES_MAX = 512, REQUESTS_MAX = 1 << 16 };
@@ -119,6 +120,7 @@ uint64_t findings_stack_key(struct findings *findings, uint32_t pid, uint64_t ti
 	bool is_managed;
 	size_t user_count;
 
+	pause_take_if_due(findings->input.pause);
 	if (!pid || !name || !stack)
 		return mix(mix(2, pid), name);
 	user_count = findings_usable_count(findings, pid, time_ns, stack);
@@ -151,6 +153,7 @@ size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t tim
 	size_t user_count = findings_usable_count(findings, pid, time_ns, stack);
 	size_t count = 0;
 
+	pause_take_if_due(findings->input.pause);
 	for (size_t i = findings_kernel_begin(findings, stack);
 	     i < stack->kernel_count && count < FRAMES_MAX; i++) {
 		symbols_resolve_kernel(findings->input.symbols, stack->frames[i] - (i > 0), inlined);

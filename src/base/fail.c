@@ -7,6 +7,12 @@
 #include "base/text.h"
 
 static void (*message_prologue)(void);
+static void (*message_sink)(const char *line);
+
+void fail_set_sink(void (*sink)(const char *line))
+{
+	message_sink = sink;
+}
 
 void fail_set_prologue(void (*prologue)(void))
 {
@@ -30,8 +36,12 @@ static void message(const char *kind, int err, const char *format, va_list args)
 	text_put(&line, "\n");
 	if (message_prologue)
 		message_prologue();
-	fflush(stdout);
-	fwrite(line.bytes, 1, line.length, stderr);
+	if (message_sink) {
+		message_sink(line.bytes);
+	} else {
+		fflush(stdout);
+		fwrite(line.bytes, 1, line.length, stderr);
+	}
 	text_fini(&line);
 }
 

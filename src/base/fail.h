@@ -19,5 +19,11 @@ int fail_plain(int err, const char *format, ...) __attribute__((format(printf, 2
 /* Prints "pinch: warning: <message>" to stderr. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Where messages go instead of stderr, each a line with its newline, as long as something else is
+ * drawn on the terminal. NULL: to stderr.
+ */
+void fail_set_sink(void (*sink)(const char *line));
+
 /* Called before each message; clears a status line that is on the terminal. NULL: nothing. */
 void fail_set_prologue(void (*prologue)(void));

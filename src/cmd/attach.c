@@ -4,8 +4,10 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cmd/live.h"
 #include "cmd/settings.h"
 #include "cmd/tracing.h"
+#include "tui/tui.h"
 
 static int add_target(struct settings *settings, int err)
 {
@@ -55,6 +57,41 @@ static void put_command(struct text *text, int argc, char **argv)
 	}
 }
 
+/* Shows it while it goes on, and then until the user has seen enough. */
+static int watch_processes(struct tracing *tracing, const struct settings *settings,
+			   const struct outcome *outcome)
+{
+	struct live *live;
+	pid_t sender;
+	int err;
+
+	err = live_open(&(struct live_options){
+		.tracing = tracing, .settings = settings, .outcome = outcome,
+		.command = outcome->command + sizeof("pinch"), .output_fd = -1,
+	}, &live);
+	if (err)
+		return err;
+	while (!live_wants_quit(live)) {
+		live_step(live, &sender);
+		if (!live_is_over(live) &&
+		    (live_wants_end(live) || tracing_is_time_over(tracing) ||
+		     tracing_is_target_gone(tracing)))
+			live_end(live);
+	}
+	live_close(live);
+	return 0;
+}
+
+static void trace_to_end(struct tracing *tracing)
+{
+	int signal_number = 0;
+	pid_t sender;
+
+	while (!tracing_is_time_over(tracing) && !tracing_is_target_gone(tracing) &&
+	       (!signal_number || signal_number == SIGCHLD))
+		signal_number = tracing_step(tracing, &sender);
+}
+
 static int trace_processes(struct tracing *tracing, const struct settings *settings, int argc,
 			   char **argv)
 {
@@ -64,21 +101,21 @@ static int trace_processes(struct tracing *tracing, const struct settings *setti
 		.pid_count = settings->targets.count,
 		.exit_status = -1,
 	};
-	int err, signal_number = 0;
-	pid_t sender;
+	int err;
 
 	err = tracing_add_processes(tracing, &settings->targets);
 	if (err)
 		return EXIT_FAILED;
-	tracing_start(tracing);
-	while (!tracing_is_time_over(tracing) && !tracing_is_target_gone(tracing) &&
-	       (!signal_number || signal_number == SIGCHLD))
-		signal_number = tracing_step(tracing, &sender);
-	tracing_restore_signals();
-
 	put_command(&command, argc, argv);
 	outcome.command = command.bytes;
-	err = tracing_report(tracing, &outcome);
+	tracing_start(tracing);
+	if (settings->has_tui)
+		err = watch_processes(tracing, settings, &outcome);
+	else
+		trace_to_end(tracing);
+	tracing_restore_signals();
+	if (!err)
+		err = tracing_report(tracing, &outcome);
 	text_fini(&command);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
@@ -106,6 +143,8 @@ static int attach_run(int argc, char **argv)
 			   rest < argc ? argv[rest] : "");
 		goto out_close;
 	}
+	if (settings.has_tui && tui_check())
+		goto out_close;
 	status = EXIT_FAILED;
 	if (!tracing_open(&settings, &tracing))
 		status = trace_processes(tracing, &settings, argc, argv);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -7,9 +8,12 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cmd/command_output.h"
+#include "cmd/live.h"
 #include "cmd/settings.h"
 #include "cmd/tracing.h"
 #include "collect/launch.h"
+#include "tui/tui.h"
 
 /* What the command's end means to a shell: its exit status, or 128 + its signal. */
 static int exit_status_of(int wait_status)
@@ -42,47 +46,137 @@ static void put_command(struct text *text, char *const *arguments)
 	}
 }
 
-static int trace_command(struct tracing *tracing, struct launch *launch, char *const *arguments)
-{
-	struct text command = { 0 };
-	uint32_t pid = launch_pid(launch);
-	struct outcome outcome = { .pids = &pid, .pid_count = 1, .exit_status = -1 };
-	pid_t sender = 0;
-	int err, signal_number;
+/* A run of a command. */
+struct run {
+	const struct settings *settings;
+	struct tracing *tracing;
+	struct launch *launch;
+	struct command_output *output;	/* NULL: the command has its own */
+	struct outcome outcome;
+	struct text command;
+	uint32_t pid;
+};
 
-	err = tracing_add_command(tracing, pid);
+/* What the command does with a signal, if anything; and whether it has ended. */
+static void note_signal(struct run *run, int signal_number, pid_t sender)
+{
+	if (run->outcome.exit_status < 0)
+		run->outcome.exit_status = on_signal(signal_number, sender, run->pid);
+}
+
+static void trace_to_end(struct run *run)
+{
+	int signal_number;
+	pid_t sender;
+
+	while (run->outcome.exit_status < 0 && !tracing_is_time_over(run->tracing)) {
+		signal_number = tracing_step(run->tracing, &sender);
+		note_signal(run, signal_number, sender);
+	}
+	if (run->outcome.exit_status >= 0)
+		tracing_restore_signals();
+}
+
+/* Shows it while it goes on, and then until the user has seen enough. */
+static int watch(struct run *run)
+{
+	int err, signal_number;
+	struct live *live;
+	pid_t sender;
+
+	err = live_open(&(struct live_options){
+		.tracing = run->tracing, .settings = run->settings, .outcome = &run->outcome,
+		.command = run->command.bytes, .has_command = true,
+		.output_fd = command_output_fd(run->output),
+	}, &live);
+	if (err)
+		return err;
+	while (!live_wants_quit(live)) {
+		signal_number = live_step(live, &sender);
+		note_signal(run, signal_number, sender);
+		if (run->outcome.exit_status >= 0 || live_wants_end(live) ||
+		    tracing_is_time_over(run->tracing))
+			live_end(live);
+	}
+	live_close(live);
+	return 0;
+}
+
+/* Neither --duration nor leaving the terminal UI ends the command. */
+static void wait_for_command(struct run *run)
+{
+	struct pollfd output = { .fd = command_output_fd(run->output), .events = POLLIN };
+	struct tracing_watch watch = { &output, run->output != NULL, -1 };
+	int signal_number;
+	pid_t sender;
+
+	tracing_set_watch(run->tracing, &watch);
+	while (run->outcome.exit_status < 0) {
+		signal_number = tracing_wait_signal(run->tracing, -1, &sender);
+		note_signal(run, signal_number, sender);
+		if (run->output && !command_output_pass(run->output))
+			output.fd = -1;
+	}
+	tracing_set_watch(run->tracing, NULL);
+}
+
+static int trace_command(struct run *run, char *const *arguments)
+{
+	int err;
+
+	err = tracing_add_command(run->tracing, run->pid);
 	if (err)
 		return EXIT_PINCH_FAILED;
-	tracing_start(tracing);
-	err = launch_go(launch);
+	put_command(&run->command, arguments);
+	run->outcome.command = run->command.bytes;
+	tracing_start(run->tracing);
+	err = launch_go(run->launch);
 	if (err) {
 		fail(err, "cannot run %s", arguments[0]);
 		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}
-	while (outcome.exit_status < 0 && !tracing_is_time_over(tracing)) {
-		signal_number = tracing_step(tracing, &sender);
-		outcome.exit_status = on_signal(signal_number, sender, pid);
-	}
-	if (outcome.exit_status >= 0)
-		tracing_restore_signals();
-	put_command(&command, arguments);
-	outcome.command = command.bytes;
-	err = tracing_report(tracing, &outcome);
-	text_fini(&command);
-	/* --duration ends the tracing, not the command. */
-	while (outcome.exit_status < 0) {
-		signal_number = tracing_wait_signal(tracing, -1, &sender);
-		outcome.exit_status = on_signal(signal_number, sender, pid);
-	}
-	return err && err != -EPIPE ? EXIT_PINCH_FAILED : outcome.exit_status;
+	command_output_begin(run->output);
+	if (run->settings->has_tui)
+		err = watch(run);
+	else
+		trace_to_end(run);
+	if (!err)
+		err = tracing_report(run->tracing, &run->outcome);
+	wait_for_command(run);
+	return err && err != -EPIPE ? EXIT_PINCH_FAILED : run->outcome.exit_status;
+}
+
+/* Without a terminal for it nothing is started, let alone traced. */
+static int open_output(const struct settings *settings, struct inheritance *inheritance,
+		       struct command_output **out)
+{
+	if (!settings->has_tui)
+		return 0;
+	if (tui_check())
+		return EXIT_USAGE;
+	return command_output_open(inheritance, out) ? EXIT_PINCH_FAILED : 0;
+}
+
+static int start(struct run *run, struct inheritance *inheritance, char *const *arguments)
+{
+	int status = open_output(run->settings, inheritance, &run->output);
+
+	if (status)
+		return status;
+	/* Before anything is opened or changed that the command must not inherit. */
+	if (launch_new(arguments, inheritance, &run->launch) ||
+	    tracing_open(run->settings, &run->tracing))
+		return EXIT_PINCH_FAILED;
+	run->pid = launch_pid(run->launch);
+	run->outcome = (struct outcome){ .pids = &run->pid, .pid_count = 1, .exit_status = -1 };
+	return trace_command(run, arguments);
 }
 
 static int run_run(int argc, char **argv)
 {
 	struct inheritance inheritance;
 	struct settings settings;
-	struct tracing *tracing = NULL;
-	struct launch *launch = NULL;
+	struct run run = { .settings = &settings };
 	int rest, status = EXIT_PINCH_FAILED;
 
 	inheritance_take(&inheritance);
@@ -98,16 +192,13 @@ static int run_run(int argc, char **argv)
 		fail_plain(-EINVAL, "which command? pinch run [options] -- COMMAND [ARG...]");
 		goto out_close;
 	}
-	/* Before anything is opened or changed that the command must not inherit. */
-	if (launch_new(argv + rest, &inheritance, &launch))
-		goto out_close;
-	if (tracing_open(&settings, &tracing))
-		goto out_close;
-	status = trace_command(tracing, launch, argv + rest);
+	status = start(&run, &inheritance, argv + rest);
 
 out_close:
-	tracing_close(tracing);
-	launch_free(launch);
+	tracing_close(run.tracing);
+	launch_free(run.launch);
+	command_output_close(run.output);
+	text_fini(&run.command);
 	settings_fini(&settings);
 	return status;
 }
@@ -122,7 +213,8 @@ const struct command run_command = {
 		"The command keeps its input, output, signals and terminal; pinch's text goes to\n"
 		"standard error. The exit status is the command's (128 + signal when it was killed),\n"
 		"125 when pinch itself fails, 126 when the command cannot be executed, 127 when\n"
-		"there is none.",
+		"there is none. With --tui the command's output is a page of it, and its input is\n"
+		"empty.",
 	.options = options,
 	.run = run_run,
 };

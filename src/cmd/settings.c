@@ -83,6 +83,7 @@ static int set_depth(struct settings *settings, const char *argument)
 
 static int set_top(struct settings *settings, const char *argument)
 {
+	settings->has_path_count = true;
 	return parse_number("top", argument, 1, TOP_MAX, &settings->path_count_max);
 }
 
@@ -153,6 +154,13 @@ static int set_verbose(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_tui(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->has_tui = true;
+	return 0;
+}
+
 static int set_help(struct settings *settings, const char *argument)
 {
 	(void)argument;
@@ -179,6 +187,7 @@ const struct option_spec trace_options[] = {
 	  set_ring_size },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
 	{ "quiet", 'q', NULL, "no progress line; no text unless -o is given", set_quiet },
+	{ "tui", 0, NULL, "show the report on the terminal as it grows, page by page", set_tui },
 	{ "help", 'h', NULL, "show this help", set_help },
 	{ 0 },
 };

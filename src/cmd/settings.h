@@ -15,8 +15,9 @@ struct settings {
 	struct kernel_options kernel;
 	uint64_t duration_ns;		/* 0: until the end */
 	uint32_t path_count_max;	/* --top */
+	bool has_path_count;		/* it was given */
 	const char *json_path, *text_path;	/* NULL: not asked for; text goes to stderr then */
-	bool is_quiet, is_verbose, wants_help;
+	bool is_quiet, is_verbose, has_tui, wants_help;
 	/* attach only */
 	struct pid_list targets;
 	bool has_target;

@@ -55,7 +55,9 @@ struct tracing {
 	struct collector *collector;
 	struct fold_rules *fold;
 	int signal_fd;
+	const struct tracing_watch *watch;	/* NULL: nothing */
 	uint64_t opened_ns, started_ns;
+	uint64_t ended_ns, collector_cpu_ns;	/* 0: it goes on */
 	int poll_ms;
 	unsigned long slack_ns;
 	bool has_seen_threads;
@@ -63,7 +65,10 @@ struct tracing {
 
 static int open_engine(struct tracing *tracing)
 {
-	struct criticality_options options = { .nmin = tracing->settings->kernel.nmin };
+	struct criticality_options options = {
+		.nmin = tracing->settings->kernel.nmin,
+		.keeps_strips = tracing->settings->has_tui,
+	};
 
 	tracing->session = session_new(collector_stream_count(tracing->kernel), PENDING_BYTES_MAX);
 	tracing->threads = threads_new(tracing->session);
@@ -98,6 +103,11 @@ static int open_signals(struct tracing *tracing)
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGQUIT);
 	sigaddset(&signals, SIGCHLD);
+	if (tracing->settings->has_tui) {
+		sigaddset(&signals, SIGWINCH);
+		sigaddset(&signals, SIGTSTP);
+		sigaddset(&signals, SIGCONT);
+	}
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);	/* ignored, it would not come */
@@ -195,8 +205,42 @@ void tracing_start(struct tracing *tracing)
 {
 	tracing->started_ns = now_ns();
 	tracing->poll_ms = POLL_MS_FIRST;
-	if (!tracing->settings->is_quiet)
+	if (!tracing->settings->is_quiet && !tracing->settings->has_tui)
 		status_start();
+}
+
+void tracing_set_watch(struct tracing *tracing, const struct tracing_watch *watch)
+{
+	tracing->watch = watch;
+}
+
+void tracing_set_pause(struct tracing *tracing, struct pause *pause)
+{
+	symbols_set_pause(tracing->symbols, pause);
+}
+
+void tracing_take_in(struct tracing *tracing)
+{
+	if (!tracing->ended_ns)
+		collector_take_in(tracing->collector);
+}
+
+const struct fold_rules *tracing_fold_rules(const struct tracing *tracing)
+{
+	return tracing->fold;
+}
+
+struct tracing_counts tracing_counts(const struct tracing *tracing)
+{
+	struct criticality_totals totals = criticality_totals(tracing->criticality);
+	uint64_t end_ns = tracing->ended_ns ? tracing->ended_ns : now_ns();
+
+	return (struct tracing_counts){
+		.time_ns = end_ns - tracing->started_ns,
+		.threads = totals.alive_count,
+		.active = criticality_active_count(tracing->criticality),
+		.lost = totals.lost_records,
+	};
 }
 
 static void show_status(struct tracing *tracing)
@@ -215,14 +259,24 @@ static void show_status(struct tracing *tracing)
 
 int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 {
-	struct pollfd poll_fds[] = {
+	const struct tracing_watch *watch = tracing->watch;
+	struct pollfd poll_fds[2 + TRACING_WATCH_MAX] = {
 		{ .fd = tracing->signal_fd, .events = POLLIN },
 		{ .fd = kernel_bell_fd(tracing->kernel), .events = POLLIN },
 	};
+	size_t watch_count = watch ? watch->count : 0;
 	struct signalfd_siginfo info;
 
 	/* However often it rings, that is as often as we look. */
-	poll(poll_fds, wait_ms > POLL_MS_FIRST ? 2 : 1, wait_ms);
+	if ((wait_ms >= 0 && wait_ms <= POLL_MS_FIRST) || tracing->ended_ns)
+		poll_fds[1].fd = -1;
+	for (size_t i = 0; i < watch_count; i++)
+		poll_fds[2 + i] = watch->fds[i];
+	if (watch && watch->wait_ms_max >= 0 && (wait_ms < 0 || watch->wait_ms_max < wait_ms))
+		wait_ms = watch->wait_ms_max;
+	poll(poll_fds, 2 + watch_count, wait_ms);
+	for (size_t i = 0; i < watch_count; i++)
+		watch->fds[i].revents = poll_fds[2 + i].revents;
 	if (poll_fds[1].revents & POLLIN) {
 		kernel_hush(tracing->kernel);
 		tracing->poll_ms = POLL_MS_FIRST;
@@ -364,7 +418,7 @@ static int show(struct tracing *tracing, const struct report *report)
 		json_err = output_write(settings->json_path, &text);
 		text_fini(&text);
 	}
-	if (!settings->is_quiet || settings->text_path) {
+	if ((!settings->is_quiet && !settings->has_tui) || settings->text_path) {
 		style = settings->text_path ? (struct view_style){ .has_unicode = true,
 							.full_paths = VIEW_FULL_PATHS_DEFAULT }
 					    : view_style_for(STDERR_FILENO);
@@ -377,10 +431,22 @@ static int show(struct tracing *tracing, const struct report *report)
 	return err ? err : json_err;
 }
 
-int tracing_report(struct tracing *tracing, const struct outcome *outcome)
+void tracing_finish(struct tracing *tracing)
 {
-	uint64_t collector_cpu_ns = cpu_time_ns(), ended_ns = now_ns();
-	struct findings_input input = {
+	if (tracing->ended_ns)
+		return;
+	tracing->collector_cpu_ns = cpu_time_ns();
+	tracing->ended_ns = now_ns();
+	status_stop();
+	kernel_detach(tracing->kernel);
+	collector_finish(tracing->collector);
+	criticality_finish(tracing->criticality, tracing->ended_ns);
+}
+
+static struct findings_input findings_input(struct tracing *tracing, size_t path_count_max,
+					    struct pause *pause)
+{
+	return (struct findings_input){
 		.criticality = tracing->criticality,
 		.stacks = tracing->stacks,
 		.waits = tracing->waits,
@@ -389,21 +455,35 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 		.fold = tracing->fold,
 		.nmin = tracing->settings->kernel.nmin,
 		.sample_period_ns = tracing->settings->kernel.sample_period_ns,
-		.path_count_max = tracing->settings->path_count_max,
+		.path_count_max = path_count_max,
 		.tells_kernel_apart = tracing->settings->kernel.kernel_stacks,
+		.pause = pause,
 	};
+}
+
+/* What goes on is counted up to where all events are known. */
+static struct findings *find(struct tracing *tracing, const struct findings_input *input)
+{
 	struct findings *findings;
-	struct report *report;
+
+	if (tracing->ended_ns)
+		return findings_new(input);
+	criticality_advance(tracing->criticality, collector_delivered_ns(tracing->collector));
+	criticality_count_open_waits(tracing->criticality);
+	findings = findings_new(input);
+	criticality_uncount_open_waits(tracing->criticality);
+	return findings;
+}
+
+struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome,
+				  size_t path_count_max, struct pause *pause)
+{
+	struct findings_input input = findings_input(tracing, path_count_max, pause);
+	uint64_t begin_ns = now_ns();
+	struct findings *findings = find(tracing, &input);
+	struct report *report = findings_report(findings);
 	const char *note;
-	int err;
 
-	status_stop();
-	kernel_detach(tracing->kernel);
-	collector_finish(tracing->collector);
-	criticality_finish(tracing->criticality, ended_ns);
-
-	findings = findings_new(&input);
-	report = findings_report(findings);
 	report->target.command = outcome->command;
 	report->target.pids = outcome->pids;
 	report->target.pid_count = outcome->pid_count;
@@ -414,11 +494,26 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	if (note)
 		findings_add_note(findings, "%s", note);
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
-	report->cost.collector_cpu_ns = collector_cpu_ns;
+	report->cost.collector_cpu_ns = tracing->ended_ns ? tracing->collector_cpu_ns : cpu_time_ns();
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->symbols);
-	report->cost.post_processing_ns = now_ns() - ended_ns;
-	err = show(tracing, report);
+	report->cost.post_processing_ns = now_ns() - (tracing->ended_ns ? tracing->ended_ns : begin_ns);
+	return findings;
+}
+
+int tracing_report(struct tracing *tracing, const struct outcome *outcome)
+{
+	const struct settings *settings = tracing->settings;
+	struct findings *findings;
+	int err = 0;
+
+	tracing_finish(tracing);
+	if (settings->has_tui && !settings->text_path && !settings->json_path)
+		goto out_save;		/* the terminal has shown it */
+	findings = tracing_findings(tracing, outcome, tracing->settings->path_count_max, NULL);
+	err = show(tracing, findings_report(findings));
 	findings_free(findings);
+
+out_save:
 	symbols_save_cache(tracing->symbols);
 	return err;
 }

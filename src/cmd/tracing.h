@@ -11,6 +11,10 @@
 
 #include "cmd/settings.h"
 
+struct findings;
+struct fold_rules;
+struct pause;
+struct pollfd;
 struct tracing;
 
 /* Tests the outputs, loads and attaches. 0, or a negative errno after having said why not. */
@@ -35,6 +39,16 @@ int tracing_step(struct tracing *tracing, pid_t *sender);
 /* The same without the tracing: waits for a signal, at most wait_ms; -1: as long as it takes. */
 int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender);
 
+/* What ends such a wait besides: descriptors, and so much time; -1: no limit. Borrowed; NULL: nothing. */
+struct tracing_watch {
+	struct pollfd *fds;
+	size_t count;
+	int wait_ms_max;
+};
+
+enum { TRACING_WATCH_MAX = 4 };
+void tracing_set_watch(struct tracing *tracing, const struct tracing_watch *watch);
+
 /* --duration has passed. */
 bool tracing_is_time_over(const struct tracing *tracing);
 
@@ -51,5 +65,29 @@ struct outcome {
 	int exit_status;		/* -1: none */
 };
 
-/* Detaches, finishes the account and shows the report. */
+/* Detaches and finishes the account, unless that is done. */
+void tracing_finish(struct tracing *tracing);
+
+/*
+ * What has been found so far, or in all, for the caller to free. Pause is taken while it is made, during
+ * which tracing_take_in() may be called; NULL: it need not. Valid as long as the tracing.
+ */
+struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome,
+				  size_t path_count_max, struct pause *pause);
+
+/* Empties the kernel's buffers, and changes nothing of what is found. */
+void tracing_take_in(struct tracing *tracing);
+
+struct tracing_counts {
+	uint64_t time_ns, threads, active, lost;
+};
+
+struct tracing_counts tracing_counts(const struct tracing *tracing);
+
+const struct fold_rules *tracing_fold_rules(const struct tracing *tracing);
+
+/* Taken whenever files of the program are read, which may last; NULL: never. */
+void tracing_set_pause(struct tracing *tracing, struct pause *pause);
+
+/* Detaches, finishes the account and shows or writes the report, as it is asked for. */
 int tracing_report(struct tracing *tracing, const struct outcome *outcome);

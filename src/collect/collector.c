@@ -36,6 +36,7 @@ struct collector {
 	unsigned int ring_count;
 	uint64_t *complete_ns;		/* by ring: its records before that have been taken in */
 	uint64_t until_ns;		/* the least of them */
+	uint64_t delivered_ns;		/* to the session's handlers, all before that */
 	int64_t room_bytes;		/* in the session; below 0: HORIZON_NS holds */
 	bool is_refused;		/* a record, in the last round */
 	double fill, sideband_fill;
@@ -172,14 +173,21 @@ static void drain(struct collector *collector)
 	}
 }
 
+static void deliver(struct collector *collector)
+{
+	if (collector->until_ns <= DELAY_NS)
+		return;
+	collector->delivered_ns = collector->until_ns - DELAY_NS;
+	session_advance(collector->session, collector->delivered_ns);
+}
+
 void collector_poll(struct collector *collector)
 {
 	struct kernel_counts counts;
 
 	for (int i = 0; i < ROUNDS_MAX && (!i || collector->is_refused); i++) {
 		drain(collector);
-		if (collector->until_ns > DELAY_NS)
-			session_advance(collector->session, collector->until_ns - DELAY_NS);
+		deliver(collector);
 	}
 	counts = kernel_counts(collector->kernel);
 	kernel_set_keep_all_above(collector->kernel,
@@ -187,6 +195,16 @@ void collector_poll(struct collector *collector)
 						  counts.stack_ns));
 	if (collector->has_gap && now_ns() - collector->listed_ns > LIST_PERIOD_NS)
 		collector_list_threads(collector);
+}
+
+void collector_take_in(struct collector *collector)
+{
+	drain(collector);
+}
+
+uint64_t collector_delivered_ns(const struct collector *collector)
+{
+	return collector->delivered_ns;
 }
 
 void collector_finish(struct collector *collector)
@@ -198,8 +216,7 @@ void collector_finish(struct collector *collector)
 	do {
 		before_ns = collector->until_ns;
 		drain(collector);
-		if (collector->until_ns > DELAY_NS)
-			session_advance(collector->session, collector->until_ns - DELAY_NS);
+		deliver(collector);
 		stuck_rounds = collector->until_ns > before_ns ? 0 : stuck_rounds + 1;
 	} while (collector->fill > 0 && stuck_rounds < STUCK_ROUNDS_MAX);
 	session_finish(collector->session);

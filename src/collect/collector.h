@@ -27,6 +27,12 @@ int collector_list_threads(struct collector *collector);
 /* Takes in what there is and delivers what is complete. */
 void collector_poll(struct collector *collector);
 
+/* Takes in what there is and delivers nothing: for while the analyses must stay as they are. */
+void collector_take_in(struct collector *collector);
+
+/* How far events have been delivered: none before that time will come any more. */
+uint64_t collector_delivered_ns(const struct collector *collector);
+
 /* After kernel_detach(): takes in and delivers the rest. */
 void collector_finish(struct collector *collector);
 

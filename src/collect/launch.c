@@ -20,6 +20,13 @@ void inheritance_take(struct inheritance *inheritance)
 {
 	sigprocmask(SIG_SETMASK, NULL, &inheritance->signal_mask);
 	getrlimit(RLIMIT_NOFILE, &inheritance->open_files);
+	inheritance->input_fd = inheritance->output_fd = inheritance->error_fd = -1;
+}
+
+static void put_in_place(int fd, int standard_fd)
+{
+	if (fd >= 0 && dup2(fd, standard_fd) < 0)
+		_exit(125);
 }
 
 /* As a shell would: along PATH, and a script without "#!" is given to /bin/sh. */
@@ -37,6 +44,9 @@ static void __attribute__((noreturn)) child_run(char *const *arguments,
 	if (n != 1)
 		_exit(125);	/* pinch is gone */
 	setrlimit(RLIMIT_NOFILE, &inheritance->open_files);
+	put_in_place(inheritance->input_fd, STDIN_FILENO);
+	put_in_place(inheritance->output_fd, STDOUT_FILENO);
+	put_in_place(inheritance->error_fd, STDERR_FILENO);
 	sigprocmask(SIG_SETMASK, &inheritance->signal_mask, NULL);
 	execvp(arguments[0], arguments);
 	err = errno;

@@ -13,6 +13,7 @@
 struct inheritance {
 	sigset_t signal_mask;
 	struct rlimit open_files;
+	int input_fd, output_fd, error_fd;	/* in place of the standard ones; -1: those */
 };
 
 void inheritance_take(struct inheritance *inheritance);

@@ -191,6 +191,11 @@ void symbols_set_offline(struct symbols *symbols)
 	symbols->is_offline = true;
 }
 
+void symbols_set_pause(struct symbols *symbols, struct pause *pause)
+{
+	worker_set_pause(symbols->worker, pause);
+}
+
 /* NULL when there are too many. */
 static struct process *process_get(struct symbols *symbols, uint32_t pid)
 {

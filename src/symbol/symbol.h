@@ -13,6 +13,7 @@
 #include "session/session.h"
 #include "unwind/table_file.h"
 
+struct pause;
 struct symbols;
 struct threads;
 
@@ -39,6 +40,9 @@ void symbols_free(struct symbols *symbols);
  * as long as its process lives. Borrows threads, which tell whose stack it is.
  */
 void symbols_follow_stacks(struct symbols *symbols, struct threads *threads);
+
+/* Taken while files are read, which may last; borrowed. NULL: none. */
+void symbols_set_pause(struct symbols *symbols, struct pause *pause);
 
 /* Takes in the mappings that a process has already. 0, or the errno of its maps file. */
 int symbols_add_process(struct symbols *symbols, uint32_t pid);

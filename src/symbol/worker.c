@@ -2,6 +2,7 @@
 #include "symbol/worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,11 +15,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/pause.h"
 #include "symbol/worker_message.h"
 
 enum {
 	DEATHS_MAX = 24,	/* then names are given up: something is wrong on this machine */
 	ANSWER_SECONDS_MAX = 90,	/* the worker's own limit is lower */
+	PAUSE_MS = 10,
 };
 
 struct worker {
@@ -34,6 +37,7 @@ struct worker {
 		struct segments_answer segments;
 		struct code_answer code;
 	} answer;
+	struct pause *pause;	/* NULL: none */
 };
 
 static int start(struct worker *worker)
@@ -94,6 +98,24 @@ void worker_free(struct worker *worker)
 	stop(worker);
 	free(worker->is_known);
 	free(worker);
+}
+
+void worker_set_pause(struct worker *worker, struct pause *pause)
+{
+	worker->pause = pause;
+}
+
+/* Until there is an answer, or the worker has had all the time that it gets. */
+static void wait_answer(struct worker *worker)
+{
+	struct pollfd poll_fd = { .fd = worker->socket, .events = POLLIN };
+
+	pause_take_if_due(worker->pause);
+	for (int i = 0; i < ANSWER_SECONDS_MAX * 1000 / PAUSE_MS; i++) {
+		if (poll(&poll_fd, 1, PAUSE_MS) > 0)
+			return;
+		pause_take(worker->pause);
+	}
 }
 
 uint64_t worker_memory_bytes(const struct worker *worker)
@@ -157,6 +179,8 @@ static int receive_answer(struct worker *worker, enum question_kind kind)
 	bool is_valid = false;
 	ssize_t n;
 
+	if (worker->pause)
+		wait_answer(worker);
 	do
 		n = recv(worker->socket, &worker->answer, sizeof(worker->answer), 0);
 	while (n < 0 && errno == EINTR);
@@ -219,6 +243,8 @@ static int receive_table(struct worker *worker, struct table_answer *answer, int
 	ssize_t n;
 
 	*fd = -1;
+	if (worker->pause)
+		wait_answer(worker);
 	do
 		n = recvmsg(worker->socket, &message, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);

@@ -14,11 +14,15 @@
 #include "symbol/module.h"
 #include "unwind/table_file.h"
 
+struct pause;
 struct worker;
 
 /* Starts the process; when that fails, asking does. */
 struct worker *worker_new(void);
 void worker_free(struct worker *worker);
+
+/* Taken while an answer is waited for; borrowed. NULL: none. */
+void worker_set_pause(struct worker *worker, struct pause *pause);
 
 /* The peak of the process's resident memory; of several, of the one that took most. */
 uint64_t worker_memory_bytes(const struct worker *worker);
