@@ -45,7 +45,7 @@ const struct key_help key_helps[] = {
 	{ "/", "search: small letters stand for capitals too" },
 	{ "n N", "next place, the one before" },
 	{ "s", "sort by the next figure" },
-	{ "f", "show what has this in a thread's name or cause; empty: all" },
+	{ "f", "show what has this in a thread's name or a cause" },
 	{ "p", "pause: show no newer figures until pressed again" },
 	{ "? h", "this help, and back" },
 	{ "Ctrl-L", "draw the screen anew" },

@@ -219,7 +219,7 @@ static void add_rows(struct rows *rows)
 				.key = row_key(path->key, path - report->paths),
 			});
 	}
-	if (report->path_count_all <= report->path_count)
+	if (report->path_count_all <= report->path_count || !rows_filter_has(rows, NULL))
 		return;
 	text_put_count(&rest, report->path_count_all - report->path_count);
 	text_put(&rest, " more, see --top");

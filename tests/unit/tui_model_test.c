@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "analysis/fold.h"
+#include "analysis/report.h"
+#include "base/text.h"
+#include "report_fixture.h"
+#include "tui/line.h"
+#include "tui/model.h"
+#include "tui/rows.h"
+
+enum { MANY = 100000, SCREEN_LINES = 20 };
+
+static struct model *new_model(const struct report *report, enum page_number page)
+{
+	struct model *model = model_new(&(struct model_options){ .has_unicode = true });
+
+	model_set_report(model, report);
+	model_set_size(model, 80, SCREEN_LINES);
+	model_go_to(model, page);
+	return model;
+}
+
+static bool row_has(struct model *model, size_t i, const char *part)
+{
+	struct text line = { 0 };
+	bool is_there;
+
+	model_put_row(model, i, &line);
+	is_there = strstr(line.bytes, part);
+	text_fini(&line);
+	return is_there;
+}
+
+static bool cursor_is_on(struct model *model, const char *part)
+{
+	return row_has(model, model_cursor(model), part);
+}
+
+static void search(struct model *model, const char *pattern, bool is_backwards)
+{
+	model_search(model, pattern, is_backwards, false);
+	while (model_search_on(model, 3) == SEARCH_GOING_ON)
+		;
+}
+
+/* Paths with names of functions "f0" and so on. */
+struct many {
+	struct report report;
+	struct report_path *paths;
+	struct report_frame (*frames)[8];
+	char (*names)[16];
+};
+
+static struct many many_paths(size_t count)
+{
+	struct many many = {
+		.paths = calloc(count, sizeof(*many.paths)),
+		.frames = calloc(count, sizeof(*many.frames)),
+		.names = calloc(count, sizeof(*many.names)),
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(many.names[i], sizeof(many.names[i]), "f%zu", i);
+		for (size_t k = 0; k < 8; k++)
+			many.frames[i][k] = (struct report_frame){
+				.function = many.names[i], .line = k + 1,
+			};
+		many.paths[i] = (struct report_path){
+			.rank = i + 1, .frames = many.frames[i], .frame_count = 8,
+			.cmetric_ns = count - i, .slices = i, .key = i + 1,
+			.cause = i % 2 ? "lock" : "file", .group = i % 2 ? "SYNCHRONISATION" : "IO",
+		};
+	}
+	many.report.paths = many.paths;
+	many.report.path_count = many.report.path_count_all = count;
+	many.report.target.wall_ns = 1000;
+	return many;
+}
+
+static void many_free(struct many *many)
+{
+	free(many->paths);
+	free(many->frames);
+	free(many->names);
+}
+
+/* What a screen shows, as the drawing side does it. */
+static void look(struct model *model)
+{
+	struct text line = { 0 };
+	size_t top = model_top(model), count = model_count(model);
+
+	for (size_t i = top; i < top + SCREEN_LINES && i < count; i++) {
+		line.length = 0;
+		model_put_row(model, i, &line);
+	}
+	CHECK(model_cursor(model) >= top && model_cursor(model) < top + SCREEN_LINES);
+	text_fini(&line);
+}
+
+TEST(of_100000_rows_only_those_are_made_text_of_that_are_seen)
+{
+	struct many many = many_paths(MANY);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+	size_t looks = 0;
+
+	CHECK(model_count(model) == MANY);
+	for (int i = 0; i < 300; i++, looks++) {
+		model_move(model, i % 3 ? 1 : 17);
+		look(model);
+	}
+	for (int i = 0; i < 300; i++, looks++) {
+		model_move_screens(model, i < 200 ? 1 : -1);
+		look(model);
+	}
+	model_move(model, MANY);
+	look(model);
+	CHECK(cursor_is_on(model, "f99999"));
+	model_move(model, -MANY);
+	look(model);
+	CHECK(cursor_is_on(model, "f0"));
+	CHECK(model_formatted(model) <= (looks + 2) * SCREEN_LINES + 2);
+	/* Neither a newer report nor another page or order makes more of them. */
+	model_set_report(model, &many.report);
+	model_next_sort(model);
+	model_toggle(model);
+	CHECK(model_count(model) > MANY);
+	CHECK(model_formatted(model) <= (looks + 2) * SCREEN_LINES + 2);
+	model_free(model);
+	many_free(&many);
+}
+
+TEST(unfolding_more_than_fits_is_bounded_and_said)
+{
+	struct many many = many_paths(MANY);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+
+	model_unfold_all(model);
+	CHECK(model_count(model) == ROWS_MAX);
+	CHECK(row_has(model, ROWS_MAX - 1, "more rows than can be shown"));
+	model_unfold_all(model);
+	CHECK(model_count(model) == MANY);
+	model_free(model);
+	many_free(&many);
+}
+
+TEST(the_cursor_and_what_is_unfolded_stay_with_their_path_when_the_order_changes)
+{
+	struct many before = many_paths(50), after = many_paths(50);
+	struct model *model = new_model(&before.report, PAGE_ALL);
+	size_t above, cursor;
+
+	/* In the newer one all others have overtaken f20. */
+	for (size_t i = 0; i < 50; i++) {
+		size_t from = i == 49 ? 20 : i < 20 ? i : i + 1;
+
+		after.paths[i] = before.paths[from];
+	}
+	model_move(model, 20);
+	model_unfold(model);
+	CHECK(cursor_is_on(model, "f20") && row_has(model, 21, "20 critical slices of"));
+	above = model_cursor(model) - model_top(model);
+	model_set_report(model, &after.report);
+	cursor = model_cursor(model);
+	CHECK(cursor == 49 && cursor_is_on(model, "f20"));
+	CHECK(cursor - model_top(model) == above || model_count(model) - model_top(model) == SCREEN_LINES);
+	CHECK(row_has(model, 50, "20 critical slices of"));
+	model_free(model);
+	many_free(&before);
+	many_free(&after);
+}
+
+TEST(the_cursor_stays_where_it_was_when_its_row_is_gone)
+{
+	struct many many = many_paths(30);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+
+	model_move(model, 25);
+	many.report.path_count = 10;
+	many.report.path_count_all = 10;
+	model_set_report(model, &many.report);
+	CHECK(model_cursor(model) == 9 && model_count(model) == 10);
+	many.report.path_count = many.report.path_count_all = 0;
+	model_set_report(model, &many.report);
+	CHECK(model_count(model) == 0 && model_cursor(model) == 0);
+	model_move(model, 5);
+	model_fold(model);
+	model_toggle(model);
+	model_free(model);
+	many_free(&many);
+}
+
+TEST(folding_leads_to_the_row_above_and_then_folds_that)
+{
+	struct many many = many_paths(3);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+
+	model_move(model, 1);
+	model_toggle(model);
+	model_move(model, 2);
+	CHECK(model_cursor(model) == 3);
+	model_fold(model);
+	CHECK(model_cursor(model) == 1);
+	CHECK(model_count(model) > 3);
+	model_fold(model);
+	CHECK(model_count(model) == 3 && model_cursor(model) == 1);
+	model_free(model);
+	many_free(&many);
+}
+
+TEST(each_order_of_a_page_is_its_own_and_they_come_round)
+{
+	struct many many = many_paths(40);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+
+	CHECK(!strcmp(model_sort_name(model), "CMetric") && row_has(model, 0, "f0"));
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "slices") && row_has(model, 0, "f39"));
+	model_next_sort(model);
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "cause") && row_has(model, 0, "file"));
+	CHECK(row_has(model, 39, "lock"));
+	/* Equal ones stay as the report has them. */
+	CHECK(row_has(model, 1, "f2") && row_has(model, 2, "f4"));
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "CMetric"));
+	model_go_to(model, PAGE_SUMMARY);
+	CHECK(!model_sort_name(model));
+	model_next_sort(model);
+	model_free(model);
+	many_free(&many);
+}
+
+TEST(a_filter_leaves_what_has_it_in_a_name_or_cause)
+{
+	struct report_fixture *fixture = report_fixture_new("pipeline");
+	struct many many = many_paths(40);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+
+	model_set_filter(model, "LOC");
+	CHECK(model_count(model) == 20 && model_is_filtered(model));
+	model_set_filter(model, "synchro");
+	CHECK(model_count(model) == 20);
+	model_set_filter(model, "no such cause");
+	CHECK(model_count(model) == 0);
+	model_set_filter(model, "");
+	CHECK(model_count(model) == 40 && !model_is_filtered(model));
+
+	model_set_report(model, report_fixture_get(fixture));
+	model_go_to(model, PAGE_THREADS);
+	CHECK(model_count(model) == 7);
+	model_set_filter(model, "ran");
+	CHECK(model_count(model) == 1 && row_has(model, 0, "rank"));
+	model_toggle(model);
+	CHECK(model_count(model) == 17);	/* what it says of itself, and 15 threads */
+	model_go_to(model, PAGE_SUMMARY);
+	CHECK(!model_is_filtered(model) && !strcmp(model_filter(model), "ran"));
+	model_free(model);
+	many_free(&many);
+	report_fixture_free(fixture);
+}
+
+TEST(a_search_goes_round_the_page_both_ways_and_says_when_it_fails)
+{
+	struct many many = many_paths(100);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+
+	search(model, "f7", false);
+	CHECK(cursor_is_on(model, "f7"));
+	search(model, NULL, false);
+	CHECK(cursor_is_on(model, "f70"));
+	search(model, NULL, true);
+	search(model, NULL, true);
+	CHECK(cursor_is_on(model, "f79"));
+	search(model, NULL, false);
+	CHECK(cursor_is_on(model, "f7") && model_cursor(model) == 7);
+	model_search(model, "nothing like it", false, true);
+	CHECK(model_search_on(model, 10) == SEARCH_GOING_ON);
+	CHECK(model_search_on(model, 1000) == SEARCH_FAILED && model_cursor(model) == 7);
+	/* Small letters stand for capitals, capitals for themselves. */
+	search(model, "F9", false);
+	CHECK(model_cursor(model) == 7);
+	search(model, "LOCK", false);
+	CHECK(model_cursor(model) == 7);
+	search(model, "lock", false);
+	CHECK(model_cursor(model) == 9);
+	model_free(model);
+	many_free(&many);
+}
+
+TEST(a_search_sees_what_the_screen_cuts_off)
+{
+	struct many many = many_paths(3);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+	static const char name[] =
+		"a::name::that::is::much::longer::than::its::column::on::a::small::screen::is::end";
+
+	many.frames[2][0].function = name;
+	search(model, "longer::than", false);
+	CHECK(model_cursor(model) == 2 && !cursor_is_on(model, "longer::than"));
+	model_free(model);
+	many_free(&many);
+}
+
+TEST(each_page_keeps_its_own_cursor)
+{
+	struct many many = many_paths(30);
+	struct model *model = new_model(&many.report, PAGE_ALL);
+
+	model_move(model, 12);
+	model_go_to(model, PAGE_LOCKS);
+	CHECK(model_cursor(model) == 0);
+	model_show_help(model, true);
+	CHECK(model_is_help(model) && model_count(model) > 10);
+	model_move(model, 3);
+	model_go_to(model, PAGE_ALL);
+	CHECK(!model_is_help(model) && model_cursor(model) == 12);
+	model_free(model);
+	many_free(&many);
+}
+
+/* 300 mutexes that objects of one type have, one with a name, and one that stands alone. */
+TEST(locks_of_a_class_are_one_row_that_unfolds)
+{
+	enum { COUNT = 302 };
+	struct report_lock *locks = calloc(COUNT, sizeof(*locks));
+	struct report report = { .locks = locks, .lock_count = COUNT };
+	char (*objects)[16] = calloc(COUNT, sizeof(*objects));
+	struct model *model;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		snprintf(objects[i], sizeof(objects[i]), "0x%zx", 0x1000 + i);
+		locks[i] = (struct report_lock){
+			.object = objects[i], .kind = "mutex", .where = "Account::transfer",
+			.waits = 2, .wait_ns = 1000, .key = i + 1,
+		};
+	}
+	locks[0].name = "registry_mutex";
+	locks[COUNT - 1].where = "main";
+	report.balance.thread_ns = 1000000;
+	model = new_model(&report, PAGE_LOCKS);
+	CHECK(model_count(model) == 3);
+	CHECK(row_has(model, 0, "300 mutex locks in Account::transfer"));
+	CHECK(row_has(model, 0, "300 us") && row_has(model, 0, "600"));
+	CHECK(row_has(model, 1, "registry_mutex  mutex") && row_has(model, 2, "0x112d"));
+	model_toggle(model);
+	CHECK(model_count(model) == 303 && row_has(model, 1, "0x1001"));
+	model_next_sort(model);
+	model_next_sort(model);
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "waits") && row_has(model, 0, "300 mutex"));
+	model_free(model);
+	free(objects);
+	free(locks);
+}
+
+TEST(a_cause_unfolds_to_its_waits_and_these_to_stacks_and_wakers)
+{
+	struct report_fixture *fixture = report_fixture_new("lock");
+	struct model *model = new_model(report_fixture_get(fixture), PAGE_BALANCE);
+	size_t before = model_count(model);
+
+	search(model, "lock  ", false);
+	model_toggle(model);
+	CHECK(model_count(model) == before + 1);
+	model_move(model, 1);
+	CHECK(cursor_is_on(model, "work_mutex"));
+	model_toggle(model);
+	search(model, "ended by", false);
+	CHECK(cursor_is_on(model, "83.0 %  ended by thread multi_mutex"));
+	model_toggle(model);
+	search(model, "multi_mutex.cpp:28", false);
+	CHECK(cursor_is_on(model, "big_work(int)"));
+	model_free(model);
+	report_fixture_free(fixture);
+}
+
+TEST(boilerplate_of_a_stack_is_one_row_that_unfolds)
+{
+	struct report_fixture *fixture = report_fixture_new("lock");
+	struct fold_rules *fold = fold_rules_new();
+	struct model *model = model_new(&(struct model_options){ .fold = fold, .has_unicode = true });
+	size_t folded;
+
+	model_set_report(model, report_fixture_get(fixture));
+	model_set_size(model, 80, 60);
+	model_go_to(model, PAGE_ALL);
+	model_toggle(model);
+	search(model, "C++ thread start", false);
+	CHECK(cursor_is_on(model, "6 frames"));
+	folded = model_count(model);
+	model_toggle(model);
+	CHECK(model_count(model) == folded + 6);
+	model_move(model, 6);
+	CHECK(cursor_is_on(model, "clone3"));
+	model_free(model);
+	fold_rules_free(fold);
+	report_fixture_free(fixture);
+}
+
+TEST(a_page_without_a_report_is_empty_and_stands_all_keys)
+{
+	struct model *model = model_new(&(struct model_options){ 0 });
+
+	for (enum page_number page = 0; page < PAGES; page++) {
+		model_go_to(model, page);
+		model_unfold_all(model);
+		model_toggle(model);
+		model_fold(model);
+		model_move_screens(model, 1);
+		model_next_sort(model);
+		model_search(model, "x", false, false);
+		CHECK(model_search_on(model, 100) == SEARCH_FAILED);
+		CHECK(model_count(model) == (page == PAGE_OUTPUT));
+	}
+	model_free(model);
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whole screens of the terminal UI, without a terminal. */
+#include "test.h"
+
+#include <locale.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "analysis/fold.h"
+#include "analysis/report.h"
+#include "report_fixture.h"
+#include "tui/keys.h"
+#include "tui/line.h"
+#include "tui/output_lines.h"
+#include "tui/ui.h"
+
+struct stage {
+	struct report_fixture *fixture;
+	struct fold_rules *fold;
+	struct output_lines *output;
+	struct ui *ui;
+	uint32_t lines;
+};
+
+static struct stage begin(const char *name, bool has_unicode)
+{
+	struct stage stage = {
+		.fixture = report_fixture_new(name), .fold = fold_rules_new(),
+		.output = output_lines_new(), .lines = 24,
+	};
+
+	stage.ui = ui_new(&(struct model_options){
+		.fold = stage.fold, .output = stage.output, .has_unicode = has_unicode,
+		.has_color = true,
+	});
+	ui_set_status(stage.ui, &(struct ui_status){
+		.command = report_fixture_get(stage.fixture)->target.command,
+		.time_ns = 4210000000, .threads = 19, .active = 2, .exit_status = -1,
+	});
+	ui_set_report(stage.ui, report_fixture_get(stage.fixture));
+	return stage;
+}
+
+static void end(struct stage *stage)
+{
+	ui_free(stage->ui);
+	output_lines_free(stage->output);
+	fold_rules_free(stage->fold);
+	report_fixture_free(stage->fixture);
+}
+
+static void size(struct stage *stage, uint32_t columns, uint32_t lines)
+{
+	stage->lines = lines;
+	ui_set_size(stage->ui, columns, lines);
+}
+
+static void press(struct stage *stage, const char *keys)
+{
+	for (; *keys; keys++)
+		ui_press(stage->ui, (unsigned char)*keys);
+}
+
+/* The screen as plain text, each line with its end and no spaces before it. */
+static struct text shown(struct stage *stage)
+{
+	const struct ui_line *lines = ui_compose(stage->ui);
+	struct text text = { 0 };
+
+	text_put(&text, "");
+	for (uint32_t i = 0; i < stage->lines; i++) {
+		line_put_plain(&text, lines[i].text.bytes);
+		while (text.length && text.bytes[text.length - 1] == ' ')
+			text.bytes[--text.length] = '\0';
+		text_put(&text, "\n");
+	}
+	return text;
+}
+
+static bool shows(struct stage *stage, const char *part)
+{
+	struct text text = shown(stage);
+	bool is_there = strstr(text.bytes, part);
+
+	text_fini(&text);
+	return is_there;
+}
+
+static bool line_shows(struct stage *stage, uint32_t line, const char *part)
+{
+	struct text plain = { 0 };
+	bool is_there;
+
+	line_put_plain(&plain, ui_compose(stage->ui)[line].text.bytes);
+	is_there = strstr(plain.bytes, part);
+	text_fini(&plain);
+	return is_there;
+}
+
+TEST(each_page_is_shown_as_in_its_golden_file)
+{
+	static const char *const names[] = {
+		"summary", "all", "synchronisation", "io", "locks", "threads", "balance", "output",
+	};
+	struct stage stage = begin("lock", true);
+
+	output_lines_add(stage.output, "first line\nsecond\ta tab\n\033[31mred\n", 33);
+	for (size_t i = 0; i < PAGES; i++) {
+		char keys[] = { (char)('1' + i), '\0' }, file[64];
+		struct text text;
+
+		press(&stage, keys);
+		text = shown(&stage);
+		snprintf(file, sizeof(file), "tui-%s.txt", names[i]);
+		CHECK(golden_view_matches(file, text.bytes));
+		text_fini(&text);
+	}
+	end(&stage);
+}
+
+TEST(unfolded_rows_help_and_ascii_are_shown_as_in_their_golden_files)
+{
+	struct stage stage = begin("lock", false);
+	struct text text;
+
+	size(&stage, 100, 70);
+	press(&stage, "3E");
+	text = shown(&stage);
+	CHECK(golden_view_matches("tui-unfolded-ascii.txt", text.bytes));
+	text_fini(&text);
+	size(&stage, 80, 30);
+	press(&stage, "?");
+	text = shown(&stage);
+	CHECK(golden_view_matches("tui-help.txt", text.bytes));
+	text_fini(&text);
+	end(&stage);
+}
+
+static void check_harmless(struct stage *stage, bool has_unicode, uint32_t columns)
+{
+	const struct ui_line *lines = ui_compose(stage->ui);
+
+	for (uint32_t i = 0; i < stage->lines; i++) {
+		struct text plain = { 0 };
+
+		line_put_plain(&plain, lines[i].text.bytes);
+		for (size_t k = 0; k < plain.length; k++) {
+			unsigned char c = plain.bytes[k];
+
+			CHECK(c >= ' ' && c != 0x7f);
+			CHECK(has_unicode || c < 0x7f);
+		}
+		CHECK(line_columns(lines[i].text.bytes) <= columns);
+		text_fini(&plain);
+	}
+}
+
+TEST(no_report_however_hostile_drives_the_terminal_or_leaves_its_line)
+{
+	static const uint32_t sizes[][2] = { { 80, 24 }, { 81, 25 }, { 132, 43 }, { 200, 50 },
+					     { 500, 24 }, { 1000, 100 } };
+
+	for (const char *const *name = report_fixture_names; *name; name++) {
+		for (int has_unicode = 0; has_unicode < 2; has_unicode++) {
+			struct stage stage = begin(*name, has_unicode);
+
+			output_lines_add(stage.output, "\033]0;owned\007\r\n\xff\xfe\x80 \xe2\x80\xae\n",
+					 22);
+			for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+				for (char page = '1'; page <= '8'; page++) {
+					char keys[] = { page, 'E', '\0' };
+
+					size(&stage, sizes[i][0], sizes[i][1]);
+					press(&stage, keys);
+					check_harmless(&stage, has_unicode, sizes[i][0]);
+					press(&stage, " G");
+					check_harmless(&stage, has_unicode, sizes[i][0]);
+				}
+			}
+			end(&stage);
+		}
+	}
+}
+
+TEST(below_80x24_one_line_says_so_and_it_goes_on_when_there_is_room_again)
+{
+	struct stage stage = begin("lock", true);
+
+	press(&stage, "3j");
+	for (uint32_t columns = 0; columns < 80; columns += 7) {
+		size(&stage, columns, 24);
+		check_harmless(&stage, true, columns);
+	}
+	size(&stage, 60, 20);
+	CHECK(line_shows(&stage, 0, "pinch needs 80x24, this is 60x20"));
+	CHECK(!shows(&stage, "SUMMARY"));
+	size(&stage, 0, 0);
+	ui_compose(stage.ui);
+	size(&stage, 80, 24);
+	CHECK(shows(&stage, "[3 SYNCHRONISATION]") && line_shows(&stage, 4, ">"));
+	end(&stage);
+}
+
+TEST(wide_characters_do_not_push_a_line_over_its_end)
+{
+	static const char name[] = "スレッドの名前がとても長いので切られます";
+	struct report_thread threads[2] = {
+		{ .tid = 1, .name = name, .thread_count = 1, .cmetric_ns = 5, .running_ns = 5 },
+		{ .tid = 2, .name = "short", .thread_count = 1, .cmetric_ns = 4, .running_ns = 4 },
+	};
+	struct report_group group = {
+		.name = name, .thread_count = 2, .threads = threads, .row_count = 2, .imbalance = 1,
+	};
+	struct report report = { .groups = &group, .group_count = 1 };
+	struct stage stage = begin("lock", true);
+
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	ui_set_report(stage.ui, &report);
+	press(&stage, "6+");
+	check_harmless(&stage, true, 80);
+	CHECK(line_shows(&stage, 4, "スレッド") && line_shows(&stage, 5, "short"));
+	/* What follows the name stands where it stands below a short one. */
+	CHECK(line_columns(ui_compose(stage.ui)[4].text.bytes) ==
+	      line_columns(ui_compose(stage.ui)[5].text.bytes));
+	setlocale(LC_CTYPE, "C");
+	end(&stage);
+}
+
+TEST(keys_change_pages_both_ways_round)
+{
+	struct stage stage = begin("lock", true);
+
+	ui_press(stage.ui, KEY_CODE_LEFT);
+	CHECK(shows(&stage, "[8 OUTPUT]"));
+	ui_press(stage.ui, KEY_CODE_RIGHT);
+	ui_press(stage.ui, KEY_CODE_TAB);
+	CHECK(shows(&stage, "[2 ALL]"));
+	ui_press(stage.ui, KEY_CODE_BACK_TAB);
+	CHECK(shows(&stage, "[1 SUMMARY]"));
+	press(&stage, "9");
+	CHECK(shows(&stage, "[1 SUMMARY]"));
+	press(&stage, "7");
+	CHECK(shows(&stage, "[7 BALANCE]"));
+	end(&stage);
+}
+
+TEST(search_says_what_it_did_not_find_and_a_key_takes_that_away)
+{
+	struct stage stage = begin("lock", true);
+
+	press(&stage, "n");
+	CHECK(line_shows(&stage, 23, "nothing was searched for yet"));
+	press(&stage, "2/cpp:79");
+	CHECK(line_shows(&stage, 23, "/cpp:79_"));
+	press(&stage, "\n");
+	CHECK(line_shows(&stage, 5, ">") && !ui_is_searching(stage.ui));
+	press(&stage, "/zzz\n");
+	CHECK(line_shows(&stage, 23, "not found: zzz"));
+	press(&stage, "g");
+	CHECK(!line_shows(&stage, 23, "not found"));
+	/* Escape leaves it as it was; so does a backspace too many. */
+	press(&stage, "/abc\033");
+	CHECK(line_shows(&stage, 23, "1/5"));
+	press(&stage, "/a\x7f\x7f");
+	CHECK(line_shows(&stage, 23, "1/5"));
+	end(&stage);
+}
+
+TEST(the_filter_stands_in_the_last_line_until_it_is_emptied)
+{
+	struct stage stage = begin("lock", true);
+
+	press(&stage, "2fjoin\n");
+	CHECK(line_shows(&stage, 23, "filter: join") && line_shows(&stage, 23, "1/1"));
+	press(&stage, "1");
+	CHECK(line_shows(&stage, 23, "(no filter here): join"));
+	press(&stage, "2f");
+	CHECK(line_shows(&stage, 23, "filter (thread name or cause): join_"));
+	press(&stage, "\x15nonsense\n");
+	CHECK(shows(&stage, "nothing here passes the filter"));
+	press(&stage, "f\x15\n");
+	CHECK(line_shows(&stage, 23, "1/5") && !line_shows(&stage, 23, "filter"));
+	end(&stage);
+}
+
+TEST(what_is_typed_may_be_any_character)
+{
+	struct stage stage = begin("lock", true);
+
+	press(&stage, "2f");
+	ui_press(stage.ui, 0xe4);
+	ui_press(stage.ui, 0x4e2d);
+	ui_press(stage.ui, 0x1f600);
+	ui_press(stage.ui, KEY_CODE_UP);
+	ui_press(stage.ui, 1);
+	CHECK(line_shows(&stage, 23, "ä中😀_"));
+	ui_press(stage.ui, KEY_CODE_BACKSPACE);
+	ui_press(stage.ui, KEY_CODE_BACKSPACE);
+	CHECK(line_shows(&stage, 23, ": ä_"));
+	for (int i = 0; i < 500; i++)
+		press(&stage, "x");
+	press(&stage, "\n");
+	check_harmless(&stage, true, 80);
+	end(&stage);
+}
+
+TEST(the_order_is_said_and_cycles)
+{
+	struct stage stage = begin("lock", true);
+
+	press(&stage, "3");
+	CHECK(line_shows(&stage, 23, "sorted by time lost") && line_shows(&stage, 2, "share"));
+	press(&stage, "s");
+	CHECK(line_shows(&stage, 23, "sorted by longest") && line_shows(&stage, 2, "longest"));
+	press(&stage, "sss");
+	CHECK(line_shows(&stage, 23, "sorted by time lost"));
+	press(&stage, "1s");
+	CHECK(line_shows(&stage, 23, "one order only"));
+	end(&stage);
+}
+
+TEST(quitting_asks_once_while_a_command_runs_and_not_else)
+{
+	struct stage stage = begin("lock", true);
+
+	press(&stage, "?q");
+	CHECK(!ui_wants_quit(stage.ui) && shows(&stage, "[1 SUMMARY]"));
+	ui_set_status(stage.ui, &(struct ui_status){ .is_command_running = true, .exit_status = -1 });
+	press(&stage, "q");
+	CHECK(!ui_wants_quit(stage.ui) && line_shows(&stage, 23, "Quit? (y/n)"));
+	press(&stage, "n");
+	CHECK(!ui_wants_quit(stage.ui) && !line_shows(&stage, 23, "Quit?"));
+	press(&stage, "qq");
+	CHECK(ui_wants_quit(stage.ui));
+	end(&stage);
+	stage = begin("lock", true);
+	press(&stage, "q");
+	CHECK(ui_wants_quit(stage.ui));
+	end(&stage);
+}
+
+TEST(pausing_is_said_and_toggled)
+{
+	struct stage stage = begin("lock", true);
+
+	press(&stage, "p");
+	CHECK(ui_is_paused(stage.ui) && line_shows(&stage, 0, "PAUSED"));
+	press(&stage, "p");
+	CHECK(!ui_is_paused(stage.ui) && !line_shows(&stage, 0, "PAUSED"));
+	end(&stage);
+}
+
+TEST(the_first_line_tells_how_it_ended)
+{
+	struct stage stage = begin("lock", true);
+
+	ui_set_status(stage.ui, &(struct ui_status){ .command = "./a b", .is_over = true,
+						     .time_ns = 2500000000, .exit_status = 3 });
+	CHECK(line_shows(&stage, 0, "pinch: ./a b") &&
+	      line_shows(&stage, 0, "ended, exit status 3, after 2.5 s"));
+	ui_set_status(stage.ui, &(struct ui_status){ .command = "./a b", .is_over = true,
+						     .time_ns = 2500000000, .exit_status = -1 });
+	CHECK(line_shows(&stage, 0, "traced for 2.5 s"));
+	end(&stage);
+}
+
+TEST(output_is_followed_until_the_cursor_leaves_its_end)
+{
+	struct stage stage = begin("lock", true);
+	char line[32];
+
+	press(&stage, "8");
+	for (int i = 0; i < 100; i++) {
+		snprintf(line, sizeof(line), "line %d\n", i);
+		output_lines_add(stage.output, line, strlen(line));
+		ui_note_output(stage.ui);
+	}
+	CHECK(line_shows(&stage, 22, ">  line 99"));
+	press(&stage, "kk");
+	output_lines_add(stage.output, "more\n", 5);
+	ui_note_output(stage.ui);
+	CHECK(line_shows(&stage, 20, ">  line 97") && !shows(&stage, "more"));
+	press(&stage, "G");
+	output_lines_add(stage.output, "and more\n", 9);
+	ui_note_output(stage.ui);
+	CHECK(line_shows(&stage, 22, ">  and more"));
+	/* The cursor stays with its line while the oldest ones go. */
+	press(&stage, "g");
+	for (int i = 0; i < 11000; i++)
+		output_lines_add(stage.output, "flood\n", 6);
+	ui_note_output(stage.ui);
+	CHECK(shows(&stage, "earlier lines were not kept"));
+	end(&stage);
+}
+
+TEST(every_key_of_the_help_does_something)
+{
+	static const char keys[] = "kjb gG\n+-E/nNsfp?hq=Q\x0c\t";
+
+	for (const char *key = keys; *key; key++)
+		CHECK(key_action((unsigned char)*key) != ACTION_NONE);
+	CHECK(key_action('x') == ACTION_NONE && key_action(KEY_CODE_OTHER) == ACTION_NONE);
+	CHECK(key_action('0') == ACTION_NONE && key_action('8') == ACTION_GO_TO_PAGE);
+}
+
+TEST(any_keys_in_any_order_do_no_harm)
+{
+	uint32_t random = 11;
+
+	for (const char *const *name = report_fixture_names; *name; name++) {
+		struct stage stage = begin(*name, true);
+
+		for (int i = 0; i < 3000; i++) {
+			uint32_t key;
+
+			random = random * 1103515245 + 12345;
+			key = random >> 16;
+			key = key % 3 ? key % 128 : KEY_CODE_FIRST + key % 12;
+			if (i % 50 == 0)
+				size(&stage, random >> 8 & 127, random >> 20 & 63);
+			if (i % 70 == 0)
+				ui_set_report(stage.ui, report_fixture_get(stage.fixture));
+			ui_press(stage.ui, key);
+			if (ui_is_searching(stage.ui))
+				ui_search_on(stage.ui);
+			ui_compose(stage.ui);
+		}
+		end(&stage);
+	}
+}
