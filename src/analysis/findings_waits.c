@@ -30,7 +30,7 @@ struct merged_wait {
 	const char *object;		/* NULL: it has no name, or there are several without */
 	bool is_estimated;
 	uint64_t cmetric_max_ns;
-	const struct wait_path *heaviest;
+	const struct wait_path *heaviest, *worst;
 	struct table *wakers;
 };
 
@@ -221,8 +221,10 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 	merged->is_estimated |= path->is_estimated;
 	if (path->max_ns > merged->max_ns)
 		merged->max_ns = path->max_ns;
-	if (path->cmetric_max_ns > merged->cmetric_max_ns)
+	if (path->cmetric_max_ns > merged->cmetric_max_ns) {
 		merged->cmetric_max_ns = path->cmetric_max_ns;
+		merged->worst = path;
+	}
 	if (!merged->heaviest || path->wait_ns > merged->heaviest->wait_ns)
 		merged->heaviest = path;
 	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
@@ -360,6 +362,8 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 
 	if (out.idle_ns > out.lost_ns)
 		out.idle_ns = out.lost_ns;
+	if (merged->worst)
+		out.worst_object = object_name(findings, merged->worst);
 	out.frame_count = findings_name_path(findings, path->pid, path->first_ns, path->stack,
 					     &out.frames, &out.stack_end);
 	out.waker_count = put_wakers(findings, merged->wakers, false, &out.wakers);

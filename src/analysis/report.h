@@ -118,6 +118,7 @@ struct report_wait {
 	const struct report_waker *wakers;	/* by time waited for them, longest first */
 	size_t waker_count;
 	uint64_t cmetric_max_ns;	/* of the single slice that was most critical */
+	const char *worst_object;	/* what for, then; NULL: not known */
 	uint64_t key;
 };
 

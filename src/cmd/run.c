@@ -21,6 +21,12 @@ static int exit_status_of(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+static bool is_passed_on(int signal_number)
+{
+	return signal_number == SIGHUP || signal_number == SIGINT || signal_number == SIGQUIT ||
+	       signal_number == SIGTERM;
+}
+
 /*
  * The terminal sends its signals to the command as well, which decides what to do; those that
  * somebody sent to pinch alone are passed on. -1 while the command runs, else its status.
@@ -32,7 +38,7 @@ static int on_signal(int signal_number, pid_t sender, pid_t pid)
 	if (signal_number == SIGCHLD || !signal_number) {
 		if (waitpid(pid, &wait_status, WNOHANG) == pid)
 			return exit_status_of(wait_status);
-	} else if (sender && sender != pid) {
+	} else if (is_passed_on(signal_number) && sender && sender != pid) {
 		kill(pid, signal_number);
 	}
 	return -1;

@@ -25,7 +25,7 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 	row_put_wait_figures(page, context, &(struct wait_figures){
 		file->wait_ns, file->idle_ns, file->max_ns, file->count, file->cmetric_ns, false,
 	});
-	page_put_name(page, file->path, page_room(page) - (file->is_deleted ? 10 : 0));
+	row_put_object(page, file->path, page_room(page) - (file->is_deleted ? 10 : 0));
 	page_put(page, file->is_deleted ? " (deleted)" : "");
 }
 

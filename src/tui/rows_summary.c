@@ -119,7 +119,8 @@ static void put_action(struct page *page, const struct row *row, const struct ro
 	page_put_count(page, wait->count, 8);
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
-	page_put_name(page, wait->object ? wait->object : wait->cause, page_room(page) / 2);
+	row_put_object(page, wait->worst_object ? wait->worst_object : wait->cause,
+		       page_room(page) / 2);
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");
 	if (frame)
@@ -160,7 +161,7 @@ static void add_actions(struct rows *rows, const struct report *report)
 		if (!shown++) {
 			rows_add_heading(rows, NUMBER_ACTIONS, "Most critical file actions");
 			rows_add_text(rows, NULL, NUMBER_ACTIONS + 1,
-				      "    worst      sum   times  for");
+				      "    worst      sum   times  on, at the worst");
 		}
 		rows_add(rows, NULL, (struct row){
 			.kind = &action_kind, .item = wait, .can_unfold = true,

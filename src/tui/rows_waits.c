@@ -14,7 +14,10 @@
 enum { CAUSE_COLUMNS = 12 };
 
 /* Numbers of rows below a wait, a waker and an unlocker; frames are behind them. */
-enum { NUMBER_COUNTS, NUMBER_IDLE, NUMBER_CMETRIC, NUMBER_HEADING, NUMBER_FRAMES = 10000 };
+enum {
+	NUMBER_COUNTS, NUMBER_IDLE, NUMBER_CMETRIC, NUMBER_OBJECT, NUMBER_WORST = 1000,
+	NUMBER_FRAMES = 10000,
+};
 
 const char *const wait_sorts[] = { "time lost", "longest", "times", "CMetric", NULL };
 
@@ -45,6 +48,14 @@ void row_put_wait_figures(struct page *page, const struct row_context *context,
 	page_put(page, "  ");
 }
 
+void row_put_object(struct page *page, const char *object, uint32_t columns_max)
+{
+	if (*object == '/' && text_columns(object) > columns_max)
+		page_put_location(page, object, 0, columns_max);
+	else
+		page_put_name(page, object, columns_max);
+}
+
 static void put_place(struct page *page, const struct row_context *context,
 		      const struct report_frame *frames, size_t count)
 {
@@ -71,7 +82,7 @@ static void put_wait(struct page *page, const struct row *row, const struct row_
 	page_pad_to(page, cause_end);
 	if (wait->object && page_room(page) > 30) {
 		page_color(page, PAGE_PLAIN);
-		page_put_name(page, wait->object, page_room(page) / 3);
+		row_put_object(page, wait->object, page_room(page) / 3);
 		page_put(page, "  ");
 	}
 	page_color(page, PAGE_BOLD);
@@ -179,7 +190,7 @@ static void add_wait_counts(struct rows *rows, const struct row *row, const stru
 		text_fini(&line);
 	}
 	if (wait->object)
-		rows_add_whole(rows, row, NUMBER_HEADING, "for ", wait->object);
+		rows_add_whole(rows, row, NUMBER_OBJECT, "for ", wait->object);
 	if (wait->cmetric_ns) {
 		text_put(&line, "critical slices that ended here: CMetric ");
 		text_put_duration(&line, wait->cmetric_ns);
@@ -187,6 +198,8 @@ static void add_wait_counts(struct rows *rows, const struct row *row, const stru
 		text_put_duration(&line, wait->cmetric_max_ns);
 		rows_add_text(rows, row, NUMBER_CMETRIC, line.bytes);
 		text_fini(&line);
+		if (wait->worst_object && !wait->object)
+			rows_add_whole(rows, row, NUMBER_WORST, "the worst for ", wait->worst_object);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct report_wait;
 struct report_waker;
@@ -21,12 +22,15 @@ void rows_add_wait(struct rows *rows, const struct row *parent, const struct rep
 void rows_add_unlocker(struct rows *rows, const struct row *parent,
 		       const struct report_waker *unlocker, size_t index);
 
+/* What is waited for: of a long path the end, which says most. */
+struct page;
+void row_put_object(struct page *page, const char *object, uint32_t columns_max);
+
 /* Orders of pages that show waits. */
 enum wait_sort { WAIT_SORT_LOST, WAIT_SORT_LONGEST, WAIT_SORT_TIMES, WAIT_SORT_CMETRIC };
 extern const char *const wait_sorts[];
 
 /* Figures of what was waited for, each row of these pages begins with them. */
-struct page;
 struct row_context;
 struct wait_figures {
 	unsigned long long wait_ns, idle_ns, max_ns, count, cmetric_ns;

@@ -1,0 +1,759 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The terminal UI on a real terminal, which tmux is: its pages and keys, live and at the end; sizes of the
+screen; every way to leave it; and where there is no terminal for it.
+"""
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+from lib import LIMIT_S, PINCH, Skip, check_laws, finish, is_alive, links_of, main, parse_report, \
+    program, read, read_line, start, status_of, stop, test, wait_until
+
+PAGES = ["SUMMARY", "ALL", "SYNCHRONISATION", "IO", "LOCKS", "THREADS", "BALANCE", "OUTPUT"]
+
+# Two threads that take turns, one of them behind a lock, until they are told to end.
+TURNS = r"""
+import sys, threading, time
+lock = threading.Lock()
+over = threading.Event()
+def worker():
+    while not over.is_set():
+        with lock:
+            sum(range(20000))
+threads = [threading.Thread(target=worker) for _ in range(3)]
+for thread in threads:
+    thread.start()
+print("ready", flush=True)
+sys.stdin.readline()
+over.set()
+"""
+
+count = 0
+
+
+class Terminal:
+    """A command on a terminal of its own, from its first byte to when it and tmux are gone."""
+
+    def __init__(self, *command, columns=80, lines=24, environment=()):
+        global count
+        if not shutil.which("tmux"):
+            raise Skip("tmux is not installed")
+        count += 1
+        self.name = f"pinch-{os.getpid()}-{count}"
+        kept = ("PATH", "O", "HOME", "XDG_CACHE_HOME", "TMPDIR")
+        self.environment = {
+            "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "xterm", "TMUX_TMPDIR": os.getcwd(),
+            **{k: os.environ[k] for k in kept if k in os.environ},
+        }
+        inner = {"TERM": "screen-256color", **dict(environment)}
+        # Its status from a shell, for tmux does not reap each time, and changes a pane that is dead.
+        self.status_path = os.path.abspath(f"status.{count}")
+        text = " ".join(quote(str(word)) for word in
+                        ("sh", "-c", 'trap : INT QUIT TERM HUP; "$@"; echo $? >"$0"; exec sleep 9999', self.status_path,
+                         "env", *(f"{k}={v}" for k, v in inner.items()), *command))
+        self.tmux("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns, "-y", lines, "exec " + text)
+        self.server = int(self.ask("#{pid}"))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        pids = [self.shell_pid, *descendants(self.shell_pid)]
+        for pid in (*pids, self.server):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        wait_until(lambda: not any(is_alive(pid) for pid in pids), "what ran on the terminal to end")
+
+    def tmux(self, *arguments):
+        done = subprocess.run(["tmux", "-L", self.name, *(str(a) for a in arguments)],
+                              capture_output=True, text=True, env=self.environment, timeout=LIMIT_S)
+        assert done.returncode == 0, f"tmux {arguments}: {done.stderr}"
+        return done.stdout
+
+    def ask(self, format):
+        return self.tmux("display-message", "-p", format).strip()
+
+    @property
+    def shell_pid(self):
+        return int(self.ask("#{pane_pid}"))
+
+    @property
+    def pid(self):
+        """Of the command."""
+        return wait_until(lambda: children(self.shell_pid), "the command to begin")[0]
+
+    @property
+    def is_dead(self):
+        return os.path.exists(self.status_path) and read(self.status_path).endswith("\n")
+
+    @property
+    def status(self):
+        """How the command ended, as a shell says it."""
+        try:
+            wait_until(lambda: self.is_dead, "the command to end")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.text()}") from None
+        return int(read(self.status_path))
+
+    def keys(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", "--", text)
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p").split("\n")
+
+    def text(self):
+        return "\n".join(self.screen())
+
+    def wait(self, *parts, without=(), limit_s=LIMIT_S):
+        """Until all of it stands on one screen."""
+        def is_there():
+            text = self.text()
+            return text if all(p in text for p in parts) and not any(p in text for p in without) else None
+        try:
+            return wait_until(is_there, f"{parts} on the screen", limit_s)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.text()}") from None
+
+    def resize(self, columns, lines):
+        self.tmux("resize-window", "-x", columns, "-y", lines)
+
+
+def quote(word):
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def children(pid):
+    try:
+        return [int(child) for child in read(f"/proc/{pid}/task/{pid}/children").split()]
+    except OSError:
+        return []
+
+
+def descendants(pid):
+    return [found for child in children(pid) for found in (child, *descendants(child))]
+
+
+def page(terminal, number):
+    """Goes there, and returns what it shows."""
+    terminal.keys(str(number))
+    return terminal.wait(f"[{number} {PAGES[number - 1]}]")
+
+
+def assert_given_back(terminal):
+    """The screen that was there before, with its cursor, and the modes of a terminal at rest."""
+    assert terminal.ask("#{alternate_on}") == "0", "the other screen is still on"
+    assert terminal.ask("#{cursor_flag}") == "1", "the cursor is not shown"
+    modes = subprocess.run(["stty", "-a", "-F", terminal.ask("#{pane_tty}")], capture_output=True,
+                           text=True).stdout
+    for mode in ("echo", "icanon", "isig", "ixon", "icrnl"):
+        assert re.search(rf"(^|\s){mode}(;|\s|$)", modes), f"{mode} is off: {modes}"
+
+
+def shell(terminal):
+    """A prompt that is there only when nothing else is."""
+    terminal.wait("READY$")
+
+
+def turns():
+    process = start("/usr/bin/python3", "-c", TURNS, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert read_line(process) == b"ready\n"
+    return process
+
+
+def attached(process, *options, **more):
+    return Terminal(PINCH, "attach", "--tui", *options, "-p", process.pid, **more)
+
+
+# --- Pages ---------------------------------------------------------------------------------------
+
+@test("each page shows what it is for, of a program with one lock that has ended")
+def pages():
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+        t.wait("ended, exit status 0, after", "[1 SUMMARY]", "Time of all threads")
+        assert re.search(r"lock +\S+ +[0-9.]+ % +[0-9.]+ (s|ms|min)", t.text()), t.text()
+        assert "half of them were active (critical)" in re.sub(r"\s+", " ", t.text())
+        t.resize(80, 60)
+        text = t.wait("Most critical functions and lines", "Most critical single unlocks",
+                      "Threads by CMetric", "Accounted")
+        assert "big_work(int)" in text and "closure error 0 ns" in text, text
+        t.resize(80, 24)
+        text = page(t, 2)
+        assert "call path" in text and "sorted by CMetric" in text, text
+        text = page(t, 3)
+        assert re.search(r"lock +\S*_work\(int\)", text) and "join" in text, text
+        assert "IO" in page(t, 4)
+        text = page(t, 5)
+        assert re.search(r"0x[0-9a-f]+  mutex in|work_mutex +mutex in", text), text
+        text = page(t, 6)
+        assert re.search(r"random_work\(.*×1[0-9][0-9]", text) and "CPU wait" in text, text
+        text = page(t, 7)
+        assert "Active threads over the wall time" in text and "over time" in text, text
+        t.keys("G")
+        assert "Time of all threads" in t.text() or t.wait("running"), t.text()
+        assert "written nothing" in page(t, 8)
+        t.keys("q")
+        assert t.status == 0, t.text()
+        assert_given_back(t)
+
+
+@test("tab and arrows lead round the pages, numbers to each of them")
+def tabs():
+    with attached(turns()) as t:
+        t.wait("[1 SUMMARY]")
+        for name in PAGES[1:]:
+            t.keys("Tab")
+            t.wait(f"{PAGES.index(name) + 1} {name}]")
+        t.keys("Right")
+        t.wait("[1 SUMMARY]")
+        t.keys("Left")
+        t.wait("[8 OUTPUT]")
+        t.keys("BTab")
+        t.wait("[7 BALANCE]")
+        page(t, 3)
+
+
+@test("rows unfold to stacks, wakers and unlockers, and fold")
+def unfolding():
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+        t.wait("ended, exit status 0, after")
+        page(t, 3)
+        t.keys("Enter")
+        t.wait("in the mean", "ended by thread multi_mutex", "random_work(int, int)", "frames", "▾")
+        t.type("/frames")
+        t.keys("Enter")
+        t.wait(">  ▸   ‹")
+        t.resize(80, 40)
+        t.type("+")
+        t.wait("start_thread", "clone3")
+        t.type("-")
+        t.wait("frames", without=["clone3"])
+        t.resize(80, 24)
+        t.type("--")            # up to the wait, which folds
+        t.wait("1/", without=["in the mean"])
+        page(t, 5)
+        t.keys("Enter")
+        t.wait("let go of it", "waits: half up to", "big_work(int)")
+        t.type("E")
+        t.wait("▾", "the first thread that did it")
+        t.type("E")
+        t.wait("▸", without=["let go of it"])
+        page(t, 6)
+        t.keys("Enter")
+        t.wait("times the mean CMetric")
+        page(t, 7)
+        t.type("/lock")
+        t.keys("Enter")
+        t.wait(">▸ lock")
+        t.keys("Enter")
+        t.wait("▾ lock", "_work(int)")
+
+
+@test("search, sorting and filtering say what they do")
+def looking_for():
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+        t.wait("ended, exit status 0, after")
+        page(t, 2)
+        t.type("/multi_mutex.cpp")
+        t.wait("/multi_mutex.cpp_")
+        t.keys("Enter")
+        t.wait("sorted by CMetric")
+        t.type("/no such thing")
+        t.keys("Enter")
+        t.wait("not found: no such thing")
+        t.type("s")
+        t.wait("sorted by slices")
+        t.type("s")
+        t.wait("sorted by stalls")
+        t.type("s")
+        t.wait("sorted by cause")
+        t.type("flock")
+        t.wait("filter (thread name or cause): lock_")
+        t.keys("Enter")
+        text = t.wait("filter: lock")
+        rows = [line for line in text.split("\n") if re.match(r"[> ][▸▾] +\d", line)]
+        assert rows and all("lock" in row for row in rows), text
+        t.type("f")
+        t.keys("C-u", "Enter")
+        t.wait("sorted by cause", without=["filter"])
+
+
+@test("a page longer than the screen scrolls by row, by screen and to its ends")
+def scrolling():
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+        t.wait("ended, exit status 0, after")
+        page(t, 6)
+        t.keys("Enter")
+        t.wait("1/1")
+        rows = int(re.search(r"1/(\d+) ", t.text()).group(1))
+        assert rows > 100, t.text()
+        t.keys("Down", "j", "j", "k", "Up")
+        t.wait(f"2/{rows} ")
+        t.keys("PageDown")
+        t.wait(f"21/{rows} ")
+        t.keys("Space")
+        t.wait(f"40/{rows} ")
+        t.keys("b")
+        t.wait(f"21/{rows} ")
+        t.keys("G")
+        t.wait(f"{rows}/{rows} ")
+        t.keys("g")
+        t.wait(f"1/{rows} ")
+        t.keys("End")
+        t.wait(f"{rows}/{rows} ")
+        t.keys("Home")
+        t.wait(f"1/{rows} ")
+
+
+@test("help lists the keys, and leads back")
+def help_page():
+    with attached(turns()) as t:
+        page(t, 5)
+        t.type("?")
+        t.wait("[HELP]", "one row up, down", "Ctrl-C", "q back")
+        t.type("q")
+        t.wait("[5 LOCKS]")
+        t.type("h")
+        t.wait("[HELP]")
+        t.keys("Escape")
+        t.wait("[5 LOCKS]")
+
+
+# --- Live ----------------------------------------------------------------------------------------
+
+def traced_time(text):
+    return float(re.search(r"tracing ([0-9.]+) s", text).group(1))
+
+
+@test("figures grow while the target runs, and waits that last are among them")
+def live():
+    process = turns()
+    with attached(process) as t:
+        first = t.wait("tracing ", "4 threads", "Time of all threads")
+        page(t, 7)
+        seen = set()
+
+        def grows():
+            found = re.search(r"Time of all threads, ([0-9.]+ \S+);", t.text())
+            if found:
+                seen.add(found.group(1))
+            return len(seen) >= 4
+        wait_until(grows, "newer figures")
+        assert traced_time(t.text()) > traced_time(first)
+        # The first thread waits for its input, from before the trace on: a fourth of all time.
+        assert re.search(r"(file|pipe) +\S+ +2[0-9]\.[0-9] %", t.text()), t.text()
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        t.wait("traced for")
+        t.keys("q")
+        assert t.status == 0, t.text()
+        assert_given_back(t)
+
+
+@test("the cursor stays with its row while newer figures come")
+def cursor_stays():
+    with attached(turns()) as t:
+        page(t, 6)
+        t.wait("python3")
+        t.keys("Enter")
+        t.wait("▾", "▸ python3 ")
+        t.keys("j", "j")
+        name = re.search(r"\n> +▸ (python3 [0-9]+)", t.wait("\n>  ▸ python3")).group(1)
+        times = set()
+
+        def stays():
+            text = t.text()
+            times.add(traced_time(text))
+            assert re.search(rf"\n> +▸ {name} ", text), text
+            return len(times) >= 8
+        wait_until(stays, "newer figures")
+
+
+@test("pausing stops the figures, and keys still work")
+def pausing():
+    with attached(turns()) as t:
+        page(t, 7)
+        t.wait("Time of all threads, ")
+        t.type("p")
+        paused = t.wait("PAUSED")
+        page(t, 6)
+        page(t, 7)
+        assert t.text() == paused, t.text()
+        t.type("p")
+        wait_until(lambda: "PAUSED" not in t.text() and
+                   traced_time(t.text()) > traced_time(paused), "figures to go on")
+
+
+@test("the end of a paused target is told, and its report comes with the next p")
+def paused_end():
+    process = turns()
+    with attached(process) as t:
+        page(t, 7)
+        t.wait("Time of all threads, ")
+        t.type("p")
+        t.wait("PAUSED")
+        stop(process)
+        t.wait("PAUSED", "traced for")
+        before = t.screen()[3:]
+        t.type("p")
+        wait_until(lambda: "PAUSED" not in t.text() and t.screen()[3:] != before, "the final report")
+        t.keys("q")
+        assert t.status == 0, t.text()
+
+
+@test("--duration ends the tracing, and the report stays until q")
+def duration():
+    process = turns()
+    with attached(process, "--duration", "1s") as t:
+        t.wait("traced for 1.", "Time of all threads")
+        assert is_alive(process.pid)
+        t.keys("q")
+        assert t.status == 0, t.text()
+
+
+@test("-o and --json are written when the UI is left, by the laws")
+def files():
+    with Terminal(PINCH, "run", "--tui", "-o", "report.txt", "--json", "report.json", "--",
+                  program("known_serial")) as t:
+        t.wait("ended, exit status 0")
+        t.keys("q")
+        assert t.status == 0, t.text()
+        check_laws(parse_report(read("report.json", "rb")))
+        assert "Call paths by CMetric" in read("report.txt")
+
+
+# --- Sizes ---------------------------------------------------------------------------------------
+
+def is_whole(text, columns, lines):
+    """Each part of the screen once, where it belongs."""
+    screen = text.rstrip("\n").split("\n")
+    return len(screen) == lines and screen[0].startswith("pinch: ") and "SUMMARY" in screen[1] and \
+        sum("SUMMARY" in line and "OUTPUT" in line for line in screen) == 1 and \
+        sum("? help" in line for line in screen) == 1 and "? help" in screen[-1] and \
+        all(len(line) <= columns for line in screen)
+
+
+@test("80x24, 200x50, too small, and back: the same screen again")
+def resizing():
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+        t.wait("ended, exit status 0, after")
+        page(t, 3)
+        t.keys("Enter")
+        before = t.wait("in the mean", "? help")
+        assert is_whole(before, 80, 24), before
+        t.resize(200, 50)
+        wait_until(lambda: is_whole(t.text(), 200, 50), "the large screen: " + t.text())
+        t.resize(60, 20)
+        t.wait("pinch needs 80x24, this is 60x20", without=["SUMMARY"])
+        t.resize(20, 5)
+        t.wait("pinch needs 80x24, t")
+        t.resize(80, 24)
+        wait_until(lambda: t.text() == before, "the screen as it was")
+        t.resize(80, 23)
+        t.wait("pinch needs 80x24")
+        t.resize(80, 24)
+        wait_until(lambda: t.text() == before, "the screen as it was")
+
+
+@test("a storm of size changes while it refreshes leaves no garbage")
+def storm():
+    with attached(turns()) as t:
+        t.wait("Time of all threads")
+        pid = t.pid
+        for i in range(40):
+            t.resize(80 + i % 7 * 13, 24 + i % 5)
+            for _ in range(200):
+                os.kill(pid, signal.SIGWINCH)
+        t.resize(90, 30)
+        wait_until(lambda: is_whole(t.text(), 90, 30), "a whole screen")
+        before = traced_time(t.text())
+        wait_until(lambda: traced_time(t.text()) > before, "figures to go on")
+        t.keys("q")
+        assert t.status == 0, t.text()
+        assert_given_back(t)
+
+
+# --- Leaving it ----------------------------------------------------------------------------------
+
+@test("q leaves at once where nothing was started, and the target goes on")
+def quit_attach():
+    process = turns()
+    with attached(process) as t:
+        t.wait("tracing ")
+        t.keys("q")
+        assert t.status == 0, t.text()
+        assert_given_back(t)
+        assert is_alive(process.pid)
+
+
+@test("q asks while the command runs; then it goes on, its output here and its status passed on")
+def quit_run():
+    script = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 7"
+    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c", script) as t:
+        t.wait("tracing ", "Time of all threads")
+        t.keys("q")
+        t.wait("Quit? (y/n)")
+        t.keys("n")
+        t.wait("? help", without=["Quit?"])
+        t.keys("8")
+        t.wait("one")
+        t.keys("q")
+        t.wait("Quit? (y/n)")
+        t.keys("y")
+        wait_until(lambda: t.ask("#{alternate_on}") == "0", "the terminal to come back")
+        assert_given_back(t)
+        assert not t.is_dead and not links_of(t.pid)
+        open("go", "w").close()
+        assert t.status == 7
+        assert "two" in t.text() and "one" not in t.text(), t.text()
+
+
+@test("Ctrl-C ends the tracing and keeps the report, a second one leaves; the target goes on")
+def interrupt_attach():
+    process = turns()
+    with attached(process) as t:
+        t.wait("tracing ", "Time of all threads")
+        t.keys("C-c")
+        t.wait("traced for", "[1 SUMMARY]")
+        assert is_alive(process.pid) and not links_of(t.pid)
+        page(t, 6)
+        t.keys("C-c")
+        assert t.status == 0, t.text()
+        assert_given_back(t)
+
+
+@test("Ctrl-C reaches the command, which is traced to its end")
+def interrupt_run():
+    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c", "trap 'echo bye; exit 5' INT; while :; do "
+                  "sleep 0.02; done") as t:
+        t.wait("tracing ", "Time of all threads")
+        t.keys("C-c")
+        t.wait("ended, exit status 5")
+        page(t, 8)
+        t.wait("bye")
+        t.keys("q")
+        assert t.status == 5
+
+
+@test("Ctrl-C ends the tracing of a command that does not mind it; the next one leaves")
+def interrupt_deaf():
+    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c", "trap '' INT; while [ ! -e go ]; do sleep 0.02; "
+                  "done; exit 3") as t:
+        t.wait("tracing ", "Time of all threads")
+        t.keys("C-c")
+        t.wait("traced for")
+        assert not links_of(t.pid)
+        t.keys("C-c")
+        wait_until(lambda: t.ask("#{alternate_on}") == "0", "the terminal to come back")
+        open("go", "w").close()
+        assert t.status == 3
+        assert_given_back(t)
+
+
+@test("whatever signal ends it, the terminal is given back")
+def signals():
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV, signal.SIGABRT):
+        process = turns()
+        with attached(process) as t:
+            t.wait("tracing ", "Time of all threads")
+            os.kill(t.pid, number)
+            status = t.status
+            expected = 128 + number if number in (signal.SIGSEGV, signal.SIGABRT) else 0
+            assert status == expected, f"signal {number}: exit status {status}"
+            assert_given_back(t)
+            assert is_alive(process.pid)
+        stop(process)
+
+
+@test("HUP and TERM for a run reach its command, whose status it is")
+def signals_run():
+    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c", "trap 'exit 9' TERM; while :; do sleep 0.02; "
+                  "done") as t:
+        t.wait("tracing ", "Time of all threads")
+        os.kill(t.pid, signal.SIGTERM)
+        assert t.status == 9
+        assert_given_back(t)
+
+
+@test("a terminal that goes away ends it")
+def hangup():
+    process = turns()
+    t = attached(process)
+    t.wait("tracing ")
+    pid = t.pid
+    os.kill(t.server, signal.SIGKILL)
+    wait_until(lambda: not is_alive(pid), "pinch to end")
+    assert is_alive(process.pid)
+
+
+@test("Ctrl-Z gives the terminal to the shell, fg takes it back")
+def suspending():
+    process = turns()
+    with Terminal("bash", "--norc", "--noprofile", "-i", environment=[("PS1", "READY$ ")]) as t:
+        shell(t)
+        t.type(f"{PINCH} attach --tui -p {process.pid}")
+        t.keys("Enter")
+        t.wait("tracing ", "[1 SUMMARY]")
+        t.keys("C-z")
+        t.wait("READY$", "Stopped", without=["[1 SUMMARY]"])
+        assert_given_back_to_shell(t)
+        t.type("fg")
+        t.keys("Enter")
+        text = t.wait("tracing ", "[1 SUMMARY]", "? help")
+        assert is_whole(text, 80, 24), text
+        page(t, 5)
+        t.keys("q")
+        wait_until(lambda: t.ask("#{alternate_on}") == "0", "the shell to come back")
+        t.type("echo back")
+        t.keys("Enter")
+        t.wait("\nback")
+
+
+def assert_given_back_to_shell(terminal):
+    """A shell that reads lines has modes of its own; the screen is told by tmux."""
+    assert terminal.ask("#{alternate_on}") == "0" and terminal.ask("#{cursor_flag}") == "1"
+
+
+@test("a target that ends shows its last report")
+def target_ends():
+    process = turns()
+    with attached(process) as t:
+        t.wait("tracing ", "Time of all threads")
+        stop(process)
+        t.wait("traced for", "Time of all threads")
+        t.keys("q")
+        assert t.status == 0, t.text()
+
+
+@test("a command that cannot be run says so on a terminal at rest")
+def no_command():
+    with Terminal(PINCH, "run", "--tui", "no-such-command-here") as t:
+        assert t.status == 127
+        assert "cannot run no-such-command-here" in t.text(), t.text()
+        assert_given_back(t)
+
+
+# --- The command's input and output --------------------------------------------------------------
+
+@test("what the command writes is a page, not in the way; its input is empty")
+def output():
+    with open("script", "w") as file:
+        file.write("echo to stdout; echo to stderr >&2; cat; echo read all; printf 'no end'")
+    with Terminal(PINCH, "run", "--tui", "--", "sh", "script") as t:
+        text = t.wait("ended, exit status 0", "Time of all threads")
+        assert "to stdout" not in text and is_whole(text, 80, 24), text
+        page(t, 8)
+        t.wait("to stdout", "to stderr", "read all", "no end")
+
+
+@test("of a flood of output the last 10,000 lines are kept, and the rest is counted")
+def flood():
+    with Terminal(PINCH, "run", "--tui", "--", "seq", "300000") as t:
+        t.wait("ended, exit status 0")
+        page(t, 8)
+        t.keys("G")
+        t.wait(">  300000")
+        t.keys("g")
+        t.wait("290,000 earlier lines were not kept", "290001")
+
+
+@test("output with escape sequences is shown, and obeyed by nobody")
+def hostile_output():
+    with Terminal(PINCH, "run", "--tui", "--", "printf", r"\033[2J\033]0;owned\007\033[31mred\n") as t:
+        t.wait("ended, exit status 0")
+        page(t, 8)
+        t.wait(r"\x1b[2J\x1b]0;owned\x07\x1b[31mred")
+        assert t.ask("#{pane_title}") != "owned"
+
+
+# --- Terminals -----------------------------------------------------------------------------------
+
+@test("hostile names are escaped on every page")
+def odd_names():
+    with Terminal(PINCH, "run", "--tui", program("odd_names")) as t:
+        t.wait("ended, exit status 0")
+        page(t, 6)
+        t.type("E")
+        t.resize(120, 70)
+        t.wait(r"\x1b[31mred\x1b[0m", r"bell\x07\x08", r"new\x0aline")
+        for number in range(1, 9):
+            text = page(t, number)
+            assert all(c.isprintable() or c == "\n" for c in text), repr(text)
+        assert t.ask("#{pane_title}") != "title"
+
+
+@test("without UTF-8 all of it is ASCII; NO_COLOR is heeded; nothing is told by colour alone")
+def plain():
+    process = turns()
+    with attached(process, environment=[("LC_ALL", "C"), ("LANG", "C"), ("NO_COLOR", "1")]) as t:
+        t.wait("tracing ", "Time of all threads")
+        for number in range(1, 8):
+            page(t, number)
+            t.type("E")
+            text = t.wait(f"[{number} {PAGES[number - 1]}]")
+            assert text.isascii(), text
+            codes = re.findall(r"\033\[([0-9;]*)m", t.tmux("capture-pane", "-p", "-e"))
+            colors = [c for c in codes if re.search(r"(^|;)(3[0-7]|4[0-7]|9[0-7])(;|$)", c)]
+            assert not colors, colors
+    with attached(process) as t:
+        t.wait("tracing ", "Time of all threads", "█")
+        codes = re.findall(r"\033\[([0-9;]*)m", t.tmux("capture-pane", "-p", "-e"))
+        assert any(re.search(r"(^|;)3[0-7](;|$)", c) for c in codes), codes
+
+
+@test("a locale that is not installed does not spoil UTF-8")
+def strange_locale():
+    with attached(turns(), environment=[("LC_ALL", "xx_YY.UTF-8")]) as t:
+        t.wait("tracing ", "Time of all threads", "█")
+
+
+def refused(result, *words):
+    assert result.status == 2, f"exit status {result.status}, not 2\n{result.text}"
+    assert len(result.text.splitlines()) == 1 and result.text.startswith("pinch: "), result.text
+    for word in words:
+        assert word in result.text, f"{word!r} is not in: {result.text}"
+
+
+@test("without a terminal: one message, status 2, and nothing has been run or traced")
+def no_terminal():
+    target = turns()
+    for command in (["run", "--tui", "--", "touch", "ran"], ["attach", "--tui", "-p", target.pid]):
+        refused(finish(start(PINCH, *command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)), "--tui", "terminal", "standard input")
+        master, slave = pty.openpty()
+        refused(finish(start(PINCH, *command, stdin=slave, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)), "standard output")
+        for value, word in ((None, "TERM is not set"), ("dumb", "'dumb'"), ("no-such-terminal", "no-such")):
+            environment = {k: v for k, v in os.environ.items() if k != "TERM"}
+            if value:
+                environment["TERM"] = value
+            process = start(PINCH, *command, stdin=slave, stdout=slave, stderr=subprocess.PIPE,
+                            env=environment)
+            refused(finish(process), "--tui", word)
+        os.close(slave)
+        os.close(master)
+    assert not os.path.exists("ran")
+
+
+@test("errors before the tracing are plain messages on the terminal")
+def plain_errors():
+    gone = start("true")
+    gone.wait()
+    with Terminal(PINCH, "attach", "--tui", "-p", gone.pid) as t:
+        assert t.status == 1
+        assert "no process" in t.text(), t.text()
+        assert_given_back(t)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
