@@ -89,6 +89,9 @@ brackets src | grep -E ' (elfutils/|dwarf\.h|gelf\.h|libelf\.h|libiberty/)' |
 	grep -v -e '^src/symbol/' -e '^src/unwind/.* dwarf\.h' >"$problems"
 report "only src/symbol uses libelf, libdw and libiberty"
 
+brackets src | grep -E ' (ncurses|curses|term)\.h' | grep -v -e '^src/tui/screen\.c ' -e '^src/tui/terminfo\.c ' >"$problems"
+report "only src/tui/screen.c and terminfo.c use ncurses"
+
 includes bpf | while read -r file included; do
 	case $included in
 	events.h | values.h) ;;

@@ -96,9 +96,8 @@ static void add_wait(struct wait_path *path, const struct open_wait *wait, uint6
 	path->idle_ns += idle_ns * weight;
 	path->count += weight;
 	path->cmetric_ns += wait->slice_cmetric_ns * weight;
-	if (wait->slice_cmetric_ns > path->cmetric_max_ns) {
+	if (wait->slice_cmetric_ns > path->cmetric_max_ns)
 		path->cmetric_max_ns = wait->slice_cmetric_ns;
-	}
 	path->seen++;
 	if (wait_ns > path->max_ns)
 		path->max_ns = wait_ns;
