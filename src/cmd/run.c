@@ -79,8 +79,6 @@ static void trace_to_end(struct run *run)
 		signal_number = tracing_step(run->tracing, &sender);
 		note_signal(run, signal_number, sender);
 	}
-	if (run->outcome.exit_status >= 0)
-		tracing_restore_signals();
 }
 
 /* Shows it while it goes on, and then until the user has seen enough. */
@@ -146,6 +144,8 @@ static int trace_command(struct run *run, char *const *arguments)
 		err = watch(run);
 	else
 		trace_to_end(run);
+	if (run->outcome.exit_status >= 0)
+		tracing_restore_signals();
 	if (!err)
 		err = tracing_report(run->tracing, &run->outcome);
 	wait_for_command(run);

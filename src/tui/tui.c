@@ -57,6 +57,7 @@ int tui_check(void)
 
 int tui_open(const struct tui_options *options, struct tui **out)
 {
+	bool has_unicode = screen_has_unicode();	/* before ncurses looks at the locale */
 	struct tui *tui;
 	int err = screen_open();
 
@@ -65,7 +66,7 @@ int tui_open(const struct tui_options *options, struct tui **out)
 	tui = xcalloc(1, sizeof(*tui));
 	tui->ui = ui_new(&(struct model_options){
 		.fold = options->fold, .output = options->output, .has_color = true,
-		.has_unicode = screen_has_unicode(),
+		.has_unicode = has_unicode,
 	});
 	tui->is_size_stale = true;
 	receiver = tui;

@@ -52,7 +52,7 @@ struct many {
 	struct report report;
 	struct report_path *paths;
 	struct report_frame (*frames)[8];
-	char (*names)[16];
+	char (*names)[32];
 };
 
 static struct many many_paths(size_t count)
@@ -400,6 +400,34 @@ TEST(boilerplate_of_a_stack_is_one_row_that_unfolds)
 	model_free(model);
 	fold_rules_free(fold);
 	report_fixture_free(fixture);
+}
+
+TEST(a_path_of_4096_bytes_is_cut_in_its_row_and_whole_below_it)
+{
+	static char path[4097];
+	struct report_file file = { .path = path, .cause = "file", .wait_ns = 5, .count = 1 };
+	struct report report = { .files = &file, .file_count = 1 };
+	struct text line = { 0 }, whole = { 0 };
+	struct model *model;
+
+	for (size_t i = 0; i < 4096; i++)
+		path[i] = i % 100 ? 'a' + i % 26 : '/';
+	memcpy(path + 4086, "/the_end.c", 10);
+	report.balance.thread_ns = 10;
+	model = new_model(&report, PAGE_IO);
+	CHECK(model_count(model) == 2 && row_has(model, 1, "the_end.c"));
+	model_move(model, 1);
+	model_toggle(model);
+	for (size_t i = 2; i < model_count(model) - 2; i++) {
+		line.length = 0;
+		model_put_row(model, i, &line);
+		CHECK(line_columns(line.bytes) <= 80);
+		text_put(&whole, line.bytes + strspn(line.bytes, " >"));
+	}
+	CHECK(!strcmp(whole.bytes, path));
+	text_fini(&line);
+	text_fini(&whole);
+	model_free(model);
 }
 
 TEST(a_page_without_a_report_is_empty_and_stands_all_keys)

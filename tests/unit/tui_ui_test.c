@@ -61,6 +61,12 @@ static void press(struct stage *stage, const char *keys)
 		ui_press(stage->ui, (unsigned char)*keys);
 }
 
+static void output(struct stage *stage, const char *bytes)
+{
+	output_lines_add(stage->output, bytes, strlen(bytes));
+	ui_note_output(stage->ui);
+}
+
 /* The screen as plain text, each line with its end and no spaces before it. */
 static struct text shown(struct stage *stage)
 {
@@ -104,7 +110,7 @@ TEST(each_page_is_shown_as_in_its_golden_file)
 	};
 	struct stage stage = begin("lock", true);
 
-	output_lines_add(stage.output, "first line\nsecond\ta tab\n\033[31mred\n", 33);
+	output(&stage, "first line\nsecond\ta tab\n\033[31mred\n");
 	for (size_t i = 0; i < PAGES; i++) {
 		char keys[] = { (char)('1' + i), '\0' }, file[64];
 		struct text text;
@@ -164,8 +170,7 @@ TEST(no_report_however_hostile_drives_the_terminal_or_leaves_its_line)
 		for (int has_unicode = 0; has_unicode < 2; has_unicode++) {
 			struct stage stage = begin(*name, has_unicode);
 
-			output_lines_add(stage.output, "\033]0;owned\007\r\n\xff\xfe\x80 \xe2\x80\xae\n",
-					 22);
+			output(&stage, "\033]0;owned\007\r\n\xff\xfe\x80 \xe2\x80\xae\n");
 			for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 				for (char page = '1'; page <= '8'; page++) {
 					char keys[] = { page, 'E', '\0' };
@@ -373,23 +378,19 @@ TEST(output_is_followed_until_the_cursor_leaves_its_end)
 	press(&stage, "8");
 	for (int i = 0; i < 100; i++) {
 		snprintf(line, sizeof(line), "line %d\n", i);
-		output_lines_add(stage.output, line, strlen(line));
-		ui_note_output(stage.ui);
+		output(&stage, line);
 	}
 	CHECK(line_shows(&stage, 22, ">  line 99"));
 	press(&stage, "kk");
-	output_lines_add(stage.output, "more\n", 5);
-	ui_note_output(stage.ui);
+	output(&stage, "more\n");
 	CHECK(line_shows(&stage, 20, ">  line 97") && !shows(&stage, "more"));
 	press(&stage, "G");
-	output_lines_add(stage.output, "and more\n", 9);
-	ui_note_output(stage.ui);
+	output(&stage, "and more\n");
 	CHECK(line_shows(&stage, 22, ">  and more"));
 	/* The cursor stays with its line while the oldest ones go. */
 	press(&stage, "g");
 	for (int i = 0; i < 11000; i++)
-		output_lines_add(stage.output, "flood\n", 6);
-	ui_note_output(stage.ui);
+		output(&stage, "flood\n");
 	CHECK(shows(&stage, "earlier lines were not kept"));
 	end(&stage);
 }
