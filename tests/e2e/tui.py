@@ -512,7 +512,8 @@ def quit_run():
         t.keys("y")
         wait_until(lambda: t.ask("#{alternate_on}") == "0", "the terminal to come back")
         assert_given_back(t)
-        assert not t.is_dead and not links_of(t.pid)
+        wait_until(lambda: not links_of(t.pid), "the tracing to end")
+        assert not t.is_dead
         open("go", "w").close()
         assert t.status == 7
         assert "two" in t.text() and "one" not in t.text(), t.text()
@@ -525,7 +526,8 @@ def interrupt_attach():
         t.wait("tracing ", "Time of all threads")
         t.keys("C-c")
         t.wait("traced for", "[1 SUMMARY]")
-        assert is_alive(process.pid) and not links_of(t.pid)
+        assert is_alive(process.pid)
+        wait_until(lambda: not links_of(t.pid), "the tracing to end")
         page(t, 6)
         t.keys("C-c")
         assert t.status == 0, t.text()
@@ -552,7 +554,7 @@ def interrupt_deaf():
         t.wait("tracing ", "Time of all threads")
         t.keys("C-c")
         t.wait("traced for")
-        assert not links_of(t.pid)
+        wait_until(lambda: not links_of(t.pid), "the tracing to end")
         t.keys("C-c")
         wait_until(lambda: t.ask("#{alternate_on}") == "0", "the terminal to come back")
         open("go", "w").close()
