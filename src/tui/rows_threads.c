@@ -41,6 +41,11 @@ static void put_time(struct page *page, uint64_t time_ns)
 		page_printf(page, "%*s", TIME_COLUMNS, "-");
 }
 
+static const char *name_of(const struct report_thread *thread)
+{
+	return thread->name ? thread->name : "";
+}
+
 /* A row of several threads shows their mean: next to others it must not look like one. */
 static void put_thread(struct page *page, const struct row *row, const struct row_context *context)
 {
@@ -53,7 +58,7 @@ static void put_thread(struct page *page, const struct row *row, const struct ro
 		page_put_count(page, count, 0);
 		page_put(page, " ended");
 	} else {
-		page_put_name(page, thread->name, end - page->column - 9);
+		page_put_name(page, name_of(thread), end - page->column - 9);
 		page_printf(page, " %u", thread->tid);
 	}
 	page_pad_to(page, end);
@@ -73,7 +78,7 @@ static void add_thread_rows(struct rows *rows, const struct row *row)
 	const struct report_thread *thread = row->item;
 	struct text line = { 0 };
 
-	text_printf(&line, "%s: thread %u of process %u", thread->name, thread->tid, thread->pid);
+	text_printf(&line, "%s: thread %u of process %u", name_of(thread), thread->tid, thread->pid);
 	if (thread->host_tid != thread->tid || thread->host_pid != thread->pid)
 		text_printf(&line, " (on the host %u of %u)", thread->host_tid, thread->host_pid);
 	if (thread->thread_count <= 1)
@@ -168,7 +173,7 @@ static int threads_by_blocked(const void *a, const void *b)
 static int threads_by_name(const void *a, const void *b)
 {
 	const struct report_thread *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
+	int order = strcmp(name_of(x), name_of(y));
 
 	return order ? order : x->tid < y->tid ? -1 : x->tid > y->tid;
 }

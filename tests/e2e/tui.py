@@ -496,6 +496,40 @@ def quit_attach():
         assert is_alive(process.pid)
 
 
+@test("it can be left in whatever state it is")
+def quit_anywhere():
+    states = {
+        "paused": (["p"], "PAUSED", ["q"]),
+        "unfolded": (["7", "E"], "▾", ["q"]),
+        "help": (["?"], "[HELP]", ["q", "q"]),
+        "searching": (["/", "x"], "/x_", ["Escape", "q"]),
+        "filtering": (["f", "x"], "cause): x_", ["Enter", "q"]),
+    }
+    process = turns()
+    for name, (keys, shown, out) in states.items():
+        with attached(process) as t:
+            t.wait("tracing ", "Time of all threads")
+            t.keys(*keys)
+            t.wait(shown)
+            t.keys(*out)
+            assert t.status == 0, name
+            assert_given_back(t)
+    with attached(process) as t:
+        t.wait("tracing ", "Time of all threads")
+        t.keys("/", "x")
+        t.wait("/x_")
+        t.keys("C-c")
+        t.wait("/x_", "traced for")
+        t.keys("C-c")
+        assert t.status == 0
+        assert_given_back(t)
+    with attached(process, columns=40, lines=10) as t:
+        t.wait("pinch needs 80x24, this is 40x10")
+        t.keys("q")
+        assert t.status == 0
+        assert_given_back(t)
+
+
 @test("q asks while the command runs; then it goes on, its output here and its status passed on")
 def quit_run():
     script = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 7"

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "analysis/fold.h"
+#include "tui/model.h"
 #include "view/view.h"
 
 enum { ITEMS_MAX = 12 };
@@ -323,6 +324,33 @@ static void check_json(const struct report *report, const struct view_style *sty
 	text_fini(&text);
 }
 
+/* Every row of every page of the terminal UI, all unfolded. */
+static void check_rows(const struct report *report, const struct view_style *style)
+{
+	struct model *model = model_new(&(struct model_options){
+		.fold = style->fold, .has_unicode = style->has_unicode,
+	});
+	struct text line = { 0 };
+
+	model_set_report(model, report);
+	model_set_size(model, style->width + 20, 20);
+	for (enum page_number page = 0; page < PAGES; page++) {
+		model_go_to(model, page);
+		model_unfold_all(model);
+		model_next_sort(model);
+		for (size_t i = 0; i < model_count(model); i++) {
+			line.length = 0;
+			model_put_row(model, i, &line);
+			require(!has_control(&line), "the row holds no control character", &line);
+			require(is_utf8(&line), "the row is UTF-8", &line);
+			require(widest_line(&line) <= style->width + 20, "the row keeps to the screen",
+				&line);
+		}
+	}
+	text_fini(&line);
+	model_free(model);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static struct fold_rules *rules;
@@ -343,6 +371,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	take_report(&source, &report);
 	check_text(&report, &style, source.is_modest);
 	check_json(&report, &style);
+	check_rows(&report, &style);
 	arena_free(source.arena);
 	return 0;
 }
