@@ -45,7 +45,29 @@ static void put_frame(struct page *page, const struct row *row, const struct row
 		page_printf(page, " %zu times", row->index);
 }
 
-static const struct row_kind frame_kind = { put_frame, NULL };
+/* What its row is too narrow for. */
+static void add_whole_frame(struct rows *rows, const struct row *row)
+{
+	const struct report_frame *frame = row->item;
+	struct text text = { 0 };
+
+	text_frame_name(&text, frame);
+	rows_add_whole(rows, row, 0, "  ", text.bytes);
+	text_fini(&text);
+	if (!frame->file)
+		return;
+	text_printf(&text, "%s:%u", frame->file, frame->line);
+	rows_add_whole(rows, row, 1000, "  ", text.bytes);
+	text_fini(&text);
+}
+
+static const struct row_kind frame_kind = { put_frame, add_whole_frame };
+
+static bool is_too_long(const struct row_context *context, const struct report_frame *frame)
+{
+	return frame->function && text_columns(frame->function) + PLACE_COLUMNS + FLAG_COLUMNS +
+				  ROW_MARK_COLUMNS + 3 * ROW_INDENT > context->width;
+}
 
 static size_t add_frame(struct rows *rows, const struct row *parent, size_t number,
 			const struct report_frame *frames, size_t count,
@@ -55,7 +77,7 @@ static size_t add_frame(struct rows *rows, const struct row *parent, size_t numb
 
 	rows_add(rows, parent, (struct row){
 		.kind = &frame_kind, .key = number, .item = frames, .owner = headline,
-		.index = repeats,
+		.index = repeats, .can_unfold = is_too_long(rows_context(rows), frames),
 	});
 	return repeats;
 }
