@@ -10,7 +10,8 @@ void findings_begin_strips(struct findings *findings)
 
 	findings->span_ns = totals.end_ns - totals.begin_ns;
 	report->strip_part_ns = 1ull << thread_strip_shift_for(findings->span_ns);
-	report->strip_count = (findings->span_ns + report->strip_part_ns - 1) / report->strip_part_ns;
+	report->strip_count = (findings->span_ns + report->strip_part_ns - 1) /
+			      report->strip_part_ns;
 }
 
 const struct report_strip_part *findings_strip(struct findings *findings,

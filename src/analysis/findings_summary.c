@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What stands out over all call paths and all locks: the functions in which critical slices were, and
- * the single unlocks that were most critical, each call path once.
+ * What stands out over all call paths and all locks: the functions in which critical slices were,
+ * and the single unlocks that were most critical, each call path once.
  */
 #include "analysis/findings_internal.h"
 
@@ -165,9 +165,12 @@ static void add_unlocks(struct findings *findings)
 	struct report_waker *rows, *row;
 	size_t cursor = 0, count = 0;
 
-	for (size_t i = 0; i < report->lock_count; i++)
-		for (size_t k = 0; is_lock(&report->locks[i]) && k < report->locks[i].unlocker_count; k++)
-			add_unlocker(findings, by_key, &report->locks[i].unlockers[k]);
+	for (size_t i = 0; i < report->lock_count; i++) {
+		const struct report_lock *lock = &report->locks[i];
+
+		for (size_t k = 0; is_lock(lock) && k < lock->unlocker_count; k++)
+			add_unlocker(findings, by_key, &lock->unlockers[k]);
+	}
 	rows = arena_alloc(findings->arena, table_count(by_key) * sizeof(*rows));
 	while ((row = table_next(by_key, &cursor)))
 		rows[count++] = *row;

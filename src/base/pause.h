@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Long work lets others in from time to time: who has it done says how often, and what is to be done
- * then. That must not touch what is worked on. The caller owns the struct.
+ * Long work lets others in from time to time: who has it done says how often, and what is to be
+ * done then. That must not touch what is worked on. The caller owns the struct.
  */
 #pragma once
 

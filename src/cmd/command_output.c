@@ -109,7 +109,7 @@ bool command_output_pass(struct command_output *output)
 
 	while ((n = read(output->read_fd, bytes, sizeof(bytes))) > 0) {
 		if (write_all(bytes, (size_t)n)) {
-			close_fd(&output->read_fd);	/* nobody reads it: the command shall know */
+			close_fd(&output->read_fd);	/* the command shall know */
 			return false;
 		}
 	}

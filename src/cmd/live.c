@@ -122,8 +122,8 @@ static uint64_t cpu_ns(void)
 }
 
 /*
- * So seldom that all of them take a tenth of a CPU at most; looking up what code is called, once for
- * each place of it, is another process's.
+ * So seldom that all of them take a tenth of a CPU at most; looking up what code is called, once
+ * for each place of it, is another process's.
  */
 static void make_report(struct live *live)
 {
@@ -138,7 +138,9 @@ static void make_report(struct live *live)
 	findings_free(live->shown);
 	live->shown = made;
 	wait_ns = (cpu_ns() - begin_cpu_ns) * COST_MAX_DIVISOR;
-	live->report_due_ns = begin_ns + (wait_ns > report_interval_ns ? wait_ns : report_interval_ns);
+	if (wait_ns < report_interval_ns)
+		wait_ns = report_interval_ns;
+	live->report_due_ns = begin_ns + wait_ns;
 }
 
 static void show_report(struct live *live)
@@ -221,7 +223,7 @@ static void choose_watch(struct live *live)
 }
 
 /*
- * Ctrl-C ends the tracing. The command gets it as well, and is traced to its end if that comes soon.
+ * Ctrl-C ends the tracing. The command gets it as well, and is traced to its end if that is soon.
  */
 static void on_interrupt(struct live *live)
 {
@@ -229,8 +231,8 @@ static void on_interrupt(struct live *live)
 		live->wants_quit = true;
 	} else if (live->options.has_command) {
 		live->end_due_ns = now_ns() + interrupt_grace_ns;
-		tui_set_message(live->tui, "the command got the Ctrl-C, too: the tracing ends with it, "
-					   "or in a second");
+		tui_set_message(live->tui, "the command got the Ctrl-C, too: the tracing ends with "
+					   "it, or in a second");
 	} else {
 		live->wants_end = true;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracing with the terminal UI: what `pinch run --tui` and `pinch attach --tui` have in common. Makes
- * newer reports as time goes by, at most twice a second and with at most a tenth of a CPU.
+ * Tracing with the terminal UI: what `pinch run --tui` and `pinch attach --tui` have in common.
+ * Makes newer reports as time goes by, at most twice a second and with at most a tenth of a CPU.
  */
 #pragma once
 

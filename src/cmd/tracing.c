@@ -482,6 +482,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	uint64_t begin_ns = now_ns();
 	struct findings *findings = find(tracing, &input);
 	struct report *report = findings_report(findings);
+	bool is_over = tracing->ended_ns;
 	const char *note;
 
 	report->target.command = outcome->command;
@@ -494,9 +495,9 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	if (note)
 		findings_add_note(findings, "%s", note);
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
-	report->cost.collector_cpu_ns = tracing->ended_ns ? tracing->collector_cpu_ns : cpu_time_ns();
+	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : cpu_time_ns();
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->symbols);
-	report->cost.post_processing_ns = now_ns() - (tracing->ended_ns ? tracing->ended_ns : begin_ns);
+	report->cost.post_processing_ns = now_ns() - (is_over ? tracing->ended_ns : begin_ns);
 	return findings;
 }
 

@@ -39,7 +39,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender);
 /* The same without the tracing: waits for a signal, at most wait_ms; -1: as long as it takes. */
 int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender);
 
-/* What ends such a wait besides: descriptors, and so much time; -1: no limit. Borrowed; NULL: nothing. */
+/* What ends such a wait besides: descriptors, and so much time; -1: no limit. Borrowed. */
 struct tracing_watch {
 	struct pollfd *fds;
 	size_t count;
@@ -69,8 +69,8 @@ struct outcome {
 void tracing_finish(struct tracing *tracing);
 
 /*
- * What has been found so far, or in all, for the caller to free. Pause is taken while it is made, during
- * which tracing_take_in() may be called; NULL: it need not. Valid as long as the tracing.
+ * What has been found so far, or in all, for the caller to free. Pause is taken while it is made,
+ * during which tracing_take_in() may be called; NULL: it need not. Valid as long as the tracing.
  */
 struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome,
 				  size_t path_count_max, struct pause *pause);

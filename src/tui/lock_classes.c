@@ -73,7 +73,8 @@ static struct table *count_locks(const struct report *report)
 	return counts;
 }
 
-const struct lock_class *lock_classes(struct rows *rows, const struct report *report, size_t *count)
+const struct lock_class *lock_classes(struct rows *rows, const struct report *report,
+				      size_t *count)
 {
 	struct table *counts = count_locks(report), *by_key = table_new();
 	size_t class_count = table_count(counts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locks of one class: the same kind, and the same name or, when they have none, waited for in the same
- * function, as the locks are that each object of a type has.
+ * Locks of one class: the same kind, and the same name or, when they have none, waited for in the
+ * same function, as the locks are that each object of a type has.
  */
 #pragma once
 
@@ -20,4 +20,5 @@ struct lock_class {
 };
 
 /* By time lost, longest first; valid as long as the rows. What is no lock is left out. */
-const struct lock_class *lock_classes(struct rows *rows, const struct report *report, size_t *count);
+const struct lock_class *lock_classes(struct rows *rows, const struct report *report,
+				      size_t *count);

@@ -425,7 +425,9 @@ void model_search(struct model *model, const char *pattern, bool is_backwards, b
 		free(search->pattern);
 		search->pattern = xstrdup(pattern);
 	}
-	search->state = search->pattern && *search->pattern && count ? SEARCH_GOING_ON : SEARCH_FAILED;
+	search->state = SEARCH_FAILED;
+	if (search->pattern && *search->pattern && count)
+		search->state = SEARCH_GOING_ON;
 	search->is_backwards = is_backwards;
 	search->left = count;
 	if (!count)

@@ -80,8 +80,8 @@ bool model_is_filtered(const struct model *model);
 enum search_state { SEARCH_NONE, SEARCH_GOING_ON, SEARCH_FOUND, SEARCH_FAILED };
 
 /*
- * Looks for the next row that has the pattern (NULL: the last one) in it, from the cursor's row on or
- * from the one beside it, and once round the page. model_search_on() goes over so many rows at most.
+ * Looks for the next row that has the pattern (NULL: the last one) in it, from the cursor's row on
+ * or from the one beside it, and once round the page. model_search_on() goes over so many rows.
  */
 void model_search(struct model *model, const char *pattern, bool is_backwards, bool is_here);
 enum search_state model_search_on(struct model *model, size_t rows_max);

@@ -11,7 +11,7 @@ struct rows;
 
 struct tui_page {
 	const char *name;
-	const char *const *sorts;	/* orders, the default first; ends with NULL; NULL: one only */
+	const char *const *sorts;	/* orders, the default first, NULL last; NULL: one only */
 	bool has_filter;		/* a filter makes sense here */
 	void (*put_titles)(struct page *page, const struct row_context *context);
 	void (*add_rows)(struct rows *rows);
@@ -19,8 +19,8 @@ struct tui_page {
 
 /* In the order of their tabs. */
 enum page_number {
-	PAGE_SUMMARY, PAGE_ALL, PAGE_SYNCHRONISATION, PAGE_IO, PAGE_LOCKS, PAGE_THREADS, PAGE_BALANCE,
-	PAGE_OUTPUT, PAGES,
+	PAGE_SUMMARY, PAGE_ALL, PAGE_SYNCHRONISATION, PAGE_IO, PAGE_LOCKS, PAGE_THREADS,
+	PAGE_BALANCE, PAGE_OUTPUT, PAGES,
 };
 
 extern const struct tui_page *const tui_pages[PAGES];

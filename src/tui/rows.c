@@ -114,7 +114,8 @@ static int compare_pointers(const void *a, const void *b, void *data)
 	return order ? order : x < y ? -1 : x > y;
 }
 
-const void *const *rows_sorted(struct rows *rows, const void *items, size_t count, size_t item_bytes,
+const void *const *rows_sorted(struct rows *rows, const void *items, size_t count,
+			       size_t item_bytes,
 			       int (*compare)(const void *a, const void *b))
 {
 	const void **sorted = rows_alloc(rows, count * sizeof(*sorted));
@@ -183,7 +184,7 @@ void rows_add_heading(struct rows *rows, size_t number, const char *title)
 void rows_add_whole(struct rows *rows, const struct row *parent, size_t number, const char *label,
 		    const char *name)
 {
-	uint32_t depth = parent ? parent->depth + 1 : 0, indent = ROW_MARK_COLUMNS + depth * ROW_INDENT;
+	uint32_t indent = ROW_MARK_COLUMNS + (parent ? parent->depth + 1 : 0) * ROW_INDENT;
 	uint32_t label_columns = text_columns(label), columns = rows->context->width;
 	struct view_style style = { .has_unicode = rows->context->has_unicode };
 	struct page page = { .style = &style };

@@ -60,8 +60,8 @@ void rows_clear(struct rows *rows, const struct row_context *context);
 const struct row_context *rows_context(const struct rows *rows);
 
 /*
- * Adds a row below parent, NULL for the top, and what is below it if it is unfolded. Its key needs to
- * be unique among those of the same kind and parent only.
+ * Adds a row below parent, NULL for the top, and what is below it if it is unfolded. Its key needs
+ * to be unique among those of the same kind and parent only.
  */
 void rows_add(struct rows *rows, const struct row *parent, struct row row);
 
@@ -75,7 +75,8 @@ void *rows_alloc(struct rows *rows, size_t size_bytes);
  * Pointers to the items of an array in the order of compare, or as they are when it is NULL or says
  * that two are equal. Valid until rows_clear().
  */
-const void *const *rows_sorted(struct rows *rows, const void *items, size_t count, size_t item_bytes,
+const void *const *rows_sorted(struct rows *rows, const void *items, size_t count,
+			       size_t item_bytes,
 			       int (*compare)(const void *a, const void *b));
 
 /* True when there is no filter, or word (may be NULL) has it in it, whatever the case. */

@@ -29,8 +29,8 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 	page_put(page, file->is_deleted ? " (deleted)" : "");
 }
 
-static void add_figures(struct rows *rows, const struct row *row, struct text *line, uint64_t max_ns,
-			uint64_t idle_ns, uint64_t cmetric_ns)
+static void add_figures(struct rows *rows, const struct row *row, struct text *line,
+			uint64_t max_ns, uint64_t idle_ns, uint64_t cmetric_ns)
 {
 	text_put(line, "longest wait ");
 	text_put_duration(line, max_ns);
@@ -123,7 +123,8 @@ static void add_files(struct rows *rows, const struct report *report)
 		NULL, files_by_longest, files_by_times, files_by_cmetric,
 	};
 	const void *const *files = rows_sorted(rows, report->files, report->file_count,
-					       sizeof(*report->files), orders[rows_context(rows)->sort]);
+					       sizeof(*report->files),
+					       orders[rows_context(rows)->sort]);
 	size_t shown = 0;
 
 	for (size_t i = 0; i < report->file_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The page of locks and of who lets go of them; a class of several locks unfolds to each of them. */
+/* The page of locks and of who lets go of them; a class of several locks unfolds to them. */
 #include <string.h>
 
 #include "analysis/report.h"
@@ -83,7 +83,8 @@ static void put_lock(struct page *page, const struct row *row, const struct row_
 	put_name(page, &class);
 }
 
-static void add_wait_counts(struct rows *rows, const struct row *row, const struct report_lock *lock)
+static void add_wait_counts(struct rows *rows, const struct row *row,
+			    const struct report_lock *lock)
 {
 	struct text line = { 0 };
 

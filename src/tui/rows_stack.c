@@ -129,7 +129,7 @@ static void add_run_frames(struct rows *rows, const struct row *row)
 
 static const struct row_kind run_kind = { put_run, add_run_frames };
 
-/* How many frames from the first on are boilerplate, but for the one that the path is named after. */
+/* How many frames from the first on are boilerplate, but for the headline. */
 static size_t run_length(const struct row_context *context, const struct report_frame *frames,
 			 size_t count, const struct report_frame *headline)
 {

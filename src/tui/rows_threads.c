@@ -67,10 +67,9 @@ static void put_thread(struct page *page, const struct row *row, const struct ro
 	put_time(page, thread->runnable_ns / count);
 	put_time(page, thread->blocked_ns / count);
 	page_put(page, "  ");
-	if (count > 1)
-		strip_put_group(page, thread->strip, context->report->strip_count, page_room(page));
-	else
-		strip_put_thread(page, thread->strip, context->report->strip_count, page_room(page));
+	(count > 1 ? strip_put_group : strip_put_thread)(page, thread->strip,
+							 context->report->strip_count,
+							 page_room(page));
 }
 
 static void add_thread_rows(struct rows *rows, const struct row *row)
@@ -78,7 +77,8 @@ static void add_thread_rows(struct rows *rows, const struct row *row)
 	const struct report_thread *thread = row->item;
 	struct text line = { 0 };
 
-	text_printf(&line, "%s: thread %u of process %u", name_of(thread), thread->tid, thread->pid);
+	text_printf(&line, "%s: thread %u of process %u", name_of(thread), thread->tid,
+		    thread->pid);
 	if (thread->host_tid != thread->tid || thread->host_pid != thread->pid)
 		text_printf(&line, " (on the host %u of %u)", thread->host_tid, thread->host_pid);
 	if (thread->thread_count <= 1)
@@ -138,10 +138,9 @@ static void put_group(struct page *page, const struct row *row, const struct row
 	put_time(page, sums.runnable_ns);
 	put_time(page, sums.blocked_ns);
 	page_put(page, "  ");
-	if (group->thread_count > 1)
-		strip_put_group(page, group->strip, context->report->strip_count, page_room(page));
-	else
-		strip_put_thread(page, group->strip, context->report->strip_count, page_room(page));
+	(group->thread_count > 1 ? strip_put_group : strip_put_thread)(page, group->strip,
+								       context->report->strip_count,
+								       page_room(page));
 }
 
 static int descending(uint64_t x, uint64_t y)
@@ -200,7 +199,8 @@ static int groups_by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void add_thread(struct rows *rows, const struct row *parent, const struct report_thread *thread)
+static void add_thread(struct rows *rows, const struct row *parent,
+		       const struct report_thread *thread)
 {
 	rows_add(rows, parent, (struct row){
 		.kind = &thread_kind, .item = thread, .can_unfold = true,

@@ -32,18 +32,18 @@ void row_put_wait_figures(struct page *page, const struct row_context *context,
 			  const struct wait_figures *figures)
 {
 	uint64_t thread_ns = context->report->balance.thread_ns;
+	uint64_t lost_ns = figures->wait_ns - figures->idle_ns;
 
 	if (figures->is_estimated)
-		page_put_estimate(page, figures->wait_ns - figures->idle_ns, 9);
+		page_put_estimate(page, lost_ns, 9);
 	else
-		page_put_duration(page, figures->wait_ns - figures->idle_ns, 9);
+		page_put_duration(page, lost_ns, 9);
 	if (context->sort == WAIT_SORT_LONGEST)
 		page_put_duration(page, figures->max_ns, 9);
 	else if (context->sort == WAIT_SORT_CMETRIC)
 		page_put_duration(page, figures->cmetric_ns, 9);
 	else
-		page_put_share(page, thread_ns ? (double)(figures->wait_ns - figures->idle_ns) / thread_ns
-					       : 0, 9);
+		page_put_share(page, thread_ns ? (double)lost_ns / thread_ns : 0, 9);
 	page_put_count(page, figures->count, 8);
 	page_put(page, "  ");
 }
@@ -138,8 +138,8 @@ static void put_waker(struct page *page, const struct row *row, const struct row
 	}
 }
 
-static void put_mean_and_sum(struct text *line, uint64_t count, const char *noun, const char *plural,
-			     uint64_t sum_ns)
+static void put_mean_and_sum(struct text *line, uint64_t count, const char *noun,
+			     const char *plural, uint64_t sum_ns)
 {
 	text_put_count(line, count);
 	text_put(line, count == 1 ? noun : plural);
@@ -174,7 +174,8 @@ static void add_waker_rows(struct rows *rows, const struct row *row)
 
 static const struct row_kind waker_kind = { put_waker, add_waker_rows };
 
-static void add_wait_counts(struct rows *rows, const struct row *row, const struct report_wait *wait)
+static void add_wait_counts(struct rows *rows, const struct row *row,
+			    const struct report_wait *wait)
 {
 	struct text line = { 0 };
 
@@ -199,7 +200,8 @@ static void add_wait_counts(struct rows *rows, const struct row *row, const stru
 		rows_add_text(rows, row, NUMBER_CMETRIC, line.bytes);
 		text_fini(&line);
 		if (wait->worst_object && !wait->object)
-			rows_add_whole(rows, row, NUMBER_WORST, "the worst for ", wait->worst_object);
+			rows_add_whole(rows, row, NUMBER_WORST, "the worst for ",
+				       wait->worst_object);
 	}
 }
 
@@ -226,7 +228,8 @@ void rows_add_wait(struct rows *rows, const struct row *parent, const struct rep
 	});
 }
 
-static void put_unlocker(struct page *page, const struct row *row, const struct row_context *context)
+static void put_unlocker(struct page *page, const struct row *row,
+			 const struct row_context *context)
 {
 	const struct report_waker *unlocker = row->item;
 

@@ -119,7 +119,9 @@ static void let_crashes(void)
 		signal(crashes[i], SIG_DFL);
 }
 
-/* Ctrl-C and Ctrl-Z stay signals, which the command of `pinch run` gets as well; Ctrl-S stops nobody. */
+/*
+ * Ctrl-C and Ctrl-Z stay signals, which the command of `pinch run` gets as well; Ctrl-S stops nobody.
+ */
 static void set_modes(void)
 {
 	struct termios modes;

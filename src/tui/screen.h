@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The terminal: the only user of ncurses. There is one, standard input and output of the process; it
- * is given back as it was found however the process ends, unless it is killed by SIGKILL.
+ * The terminal: the only user of ncurses. There is one, standard input and output of the process;
+ * it is given back as it was found however the process ends, unless it is killed by SIGKILL.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct ui_line;
 
-/* Whether there is a terminal that can be drawn on. -ENOTTY, after a message, when there is none. */
+/* Whether there is a terminal that can be drawn on. -ENOTTY, after a message, when not. */
 int screen_check(void);
 
 /* Whether it shows UTF-8; sets the locale right. */

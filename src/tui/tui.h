@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The terminal UI: shows a report, and newer ones in its place, as long as the user wants. Never
- * waits: the caller does, for standard input and for tui_wait_ms(). There is one, as the terminal is.
+ * waits: the caller does, for standard input and tui_wait_ms(). There is one, as the terminal is.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ struct tui_options {
 int tui_check(void);
 
 /*
- * Takes the terminal; from here on messages of fail() and warn() are shown on it, and printed once it
- * is given back. Signals of the terminal must be blocked.
+ * Takes the terminal; from here on messages of fail() and warn() are shown on it, and printed once
+ * it is given back. Signals of the terminal must be blocked.
  */
 int tui_open(const struct tui_options *options, struct tui **out);
 void tui_close(struct tui *tui);
@@ -35,7 +35,7 @@ void tui_set_status(struct tui *tui, const struct ui_status *status);
 void tui_set_message(struct tui *tui, const char *message);
 void tui_note_output(struct tui *tui);
 
-/* The terminal has another size; is to be given back for a while (SIGTSTP), is there again (SIGCONT). */
+/* The terminal has another size; is to be given back for a while (SIGTSTP); is back (SIGCONT). */
 void tui_resize(struct tui *tui);
 void tui_suspend(struct tui *tui);
 void tui_resume(struct tui *tui);

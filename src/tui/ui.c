@@ -430,7 +430,8 @@ static void put_position(struct ui *ui, struct text *line)
 	if (sort)
 		text_printf(line, "  sorted by %s", sort);
 	if (*model_filter(ui->model)) {
-		text_put(line, model_is_filtered(ui->model) ? "  filter: " : "  (no filter here): ");
+		text_put(line, model_is_filtered(ui->model) ? "  filter: "
+							    : "  (no filter here): ");
 		text_put_escaped(line, model_filter(ui->model));
 	}
 }
@@ -445,13 +446,15 @@ static void compose_foot(struct ui *ui)
 		put_prompt(ui, line);
 		line_cut(line, ui->columns);
 	} else if (ui->mode == MODE_QUIT) {
-		put_ends(ui, line, "The command runs on, untraced, its output here. Quit? (y/n)", "");
+		put_ends(ui, line, "The command runs on, untraced, its output here. Quit? (y/n)",
+			 "");
 	} else if (ui->message) {
 		text_put_escaped(line, ui->message);
 		line_cut(line, ui->columns);
 	} else {
 		put_position(ui, &left);
-		put_ends(ui, line, left.bytes, model_is_help(ui->model) ? "q back" : "? help  q quit");
+		put_ends(ui, line, left.bytes,
+			 model_is_help(ui->model) ? "q back" : "? help  q quit");
 		text_fini(&left);
 	}
 }

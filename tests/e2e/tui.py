@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The terminal UI on a real terminal, which tmux is: its pages and keys, live and at the end; sizes of the
-screen; every way to leave it; and where there is no terminal for it.
+The terminal UI on a real terminal, which tmux is: its pages and keys, live and at the end; sizes of
+the screen; every way to leave it; and where there is no terminal for it.
 """
 import os
 import pty
@@ -54,10 +54,11 @@ class Terminal:
         inner = {"TERM": "screen-256color", **dict(environment)}
         # Its status from a shell, for tmux does not reap each time, and changes a pane that is dead.
         self.status_path = os.path.abspath(f"status.{count}")
+        script = 'trap : INT QUIT TERM HUP; "$@"; echo $? >"$0"; exec sleep 9999'
         text = " ".join(quote(str(word)) for word in
-                        ("sh", "-c", 'trap : INT QUIT TERM HUP; "$@"; echo $? >"$0"; exec sleep 9999', self.status_path,
-                         "env", *(f"{k}={v}" for k, v in inner.items()), *command))
-        self.tmux("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns, "-y", lines, "exec " + text)
+                        ("sh", "-c", script, self.status_path, "env", *(f"{k}={v}" for k, v in inner.items()), *command))
+        self.tmux("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns, "-y", lines,
+                  "exec " + text)
         self.server = int(self.ask("#{pid}"))
 
     def __enter__(self):
@@ -119,7 +120,8 @@ class Terminal:
         """Until all of it stands on one screen."""
         def is_there():
             text = self.text()
-            return text if all(p in text for p in parts) and not any(p in text for p in without) else None
+            is_so = all(p in text for p in parts) and not any(p in text for p in without)
+            return text if is_so else None
         try:
             return wait_until(is_there, f"{parts} on the screen", limit_s)
         except AssertionError as error:
@@ -570,8 +572,8 @@ def interrupt_attach():
 
 @test("Ctrl-C reaches the command, which is traced to its end")
 def interrupt_run():
-    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c", "trap 'echo bye; exit 5' INT; while :; do "
-                  "sleep 0.02; done") as t:
+    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c",
+                  "trap 'echo bye; exit 5' INT; while :; do sleep 0.02; done") as t:
         t.wait("tracing ", "Time of all threads")
         t.keys("C-c")
         t.wait("ended, exit status 5")
@@ -583,8 +585,8 @@ def interrupt_run():
 
 @test("Ctrl-C ends the tracing of a command that does not mind it; the next one leaves")
 def interrupt_deaf():
-    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c", "trap '' INT; while [ ! -e go ]; do sleep 0.02; "
-                  "done; exit 3") as t:
+    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c",
+                  "trap '' INT; while [ ! -e go ]; do sleep 0.02; done; exit 3") as t:
         t.wait("tracing ", "Time of all threads")
         t.keys("C-c")
         t.wait("traced for")
@@ -613,8 +615,8 @@ def signals():
 
 @test("HUP and TERM for a run reach its command, whose status it is")
 def signals_run():
-    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c", "trap 'exit 9' TERM; while :; do sleep 0.02; "
-                  "done") as t:
+    with Terminal(PINCH, "run", "--tui", "--", "sh", "-c",
+                  "trap 'exit 9' TERM; while :; do sleep 0.02; done") as t:
         t.wait("tracing ", "Time of all threads")
         os.kill(t.pid, signal.SIGTERM)
         assert t.status == 9
@@ -769,7 +771,8 @@ def no_terminal():
         master, slave = pty.openpty()
         refused(finish(start(PINCH, *command, stdin=slave, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)), "standard output")
-        for value, word in ((None, "TERM is not set"), ("dumb", "'dumb'"), ("no-such-terminal", "no-such")):
+        for value, word in ((None, "TERM is not set"), ("dumb", "'dumb'"),
+                            ("no-such-terminal", "no-such")):
             environment = {k: v for k, v in os.environ.items() if k != "TERM"}
             if value:
                 environment["TERM"] = value

@@ -13,7 +13,7 @@
  *	finish NS		end the account there (default: at the last event)
  *	timeline N		show the mean parallelism in N equal parts
  *
- * With PEEK in the environment the account is looked at after each event, which must change nothing.
+ * With PEEK in the environment the account is looked at after each event: that changes nothing.
  * Scenarios are ours: a mistake in one stops the replay.
  */
 #include <errno.h>
@@ -427,8 +427,8 @@ static void push(struct replay *replay, const char *ns, struct keys *keys)
 }
 
 /*
- * Looks at the account in the middle of it, as a report does that is shown while the program runs: its
- * waits add up to the time that threads were blocked.
+ * Looks at the account in the middle of it, as a report does that is shown while the program runs:
+ * its waits add up to the time that threads were blocked.
  */
 static void peek(void *data, const struct ev_header *header)
 {
