@@ -437,6 +437,13 @@ static void add_file(struct waits *waits, const struct open_wait *wait, uint64_t
 	file->cmetric_ns += wait->slice_cmetric_ns;
 }
 
+/* What its file is, the kernel side has told after the switch. */
+static void settle_cause(const struct waits *waits, struct open_wait *wait)
+{
+	if (wait_has_file(&wait->facts))
+		wait->cause = waits_cause_of(waits, &wait->facts);
+}
+
 void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	       const struct ev_sched_wake *e, struct wait_party *waker, bool is_over)
 {
@@ -449,9 +456,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	if (!wait->is_open)
 		return;
 	wait->is_open = false;
-	/* What its file is, the kernel side has told after the switch. */
-	if (wait_has_file(&wait->facts))
-		wait->cause = waits_cause_of(waits, &wait->facts);
+	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
 	waits->odd += !e && !is_over;
 	weight = weigh(party, e, waker, &end, &stack);
@@ -486,21 +491,25 @@ static void count_open_file(struct waits *waits, const struct open_wait *wait, u
 
 void waits_count_open(struct waits *waits, const struct wait_party *party, uint64_t now_ns)
 {
-	const struct open_wait *wait = party->wait;
-	struct wait_end end = end_of(waits, wait, now_ns, NULL, NULL, true);
-	uint64_t wait_ns = now_ns - wait->begin_ns, stack = 0;
-	uint64_t idle_ns = idle_part(waits, wait, wait_ns, &end);
-	struct wait_sum *sum = &waits->by_cause[wait->cause];
-	double weight = weigh(party, NULL, &end, &stack);
+	struct open_wait as_is = *party->wait, *wait = &as_is;
+	uint64_t wait_ns = now_ns - wait->begin_ns, stack = 0, idle_ns;
 	struct wait_path *path = NULL;
+	struct wait_sum *sum;
+	struct wait_end end;
+	double weight;
 
+	settle_cause(waits, wait);
+	end = end_of(waits, wait, now_ns, NULL, NULL, true);
+	idle_ns = idle_part(waits, wait, wait_ns, &end);
+	weight = weigh(party, NULL, NULL, &end, &stack);
+	sum = &waits->by_cause[wait->cause];
 	journal_save(waits->journal, sum, sizeof(*sum));
 	wait_sum_add(sum, wait_ns, idle_ns);
 	if (weight) {
 		path = wait_paths_get(waits->paths, party->thread, stack, wait);
 		wait_path_add_open(path, wait, wait_ns, idle_ns, weight, waits->journal);
 	}
-	if (is_lock(wait))
+	if (wait->is_lock)
 		wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
 				      waits->journal);
 	count_open_file(waits, wait, wait_ns, idle_ns);
