@@ -97,6 +97,7 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 {
 	const struct report *report = rows_context(rows)->report;
 	uint64_t rest_ns = 0;
+	size_t shown = 0;
 
 	if (rows_filter_has(rows, "running"))
 		add_part(rows, 1, (struct part){ "running", PAGE_GREEN,
@@ -107,9 +108,11 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 	for (size_t i = 0; i < report->balance.cause_count; i++) {
 		const struct report_cause *cause = &report->balance.causes[i];
 
+		if (cause->is_active)
+			continue;	/* has its line already */
 		if (!rows_filter_has(rows, cause->cause) && !rows_filter_has(rows, cause->group))
 			continue;
-		if (i < cause_count_max)
+		if (shown++ < cause_count_max)
 			add_part(rows, hash_string(cause->cause), (struct part){
 				cause->cause, PAGE_RED, cause->lost_ns, cause,
 			});

@@ -193,7 +193,7 @@ def pages():
         text = page(t, 2)
         assert "call path" in text and "sorted by CMetric" in text, text
         text = page(t, 3)
-        assert re.search(r"lock +\S*_work\(int\)", text) and "join" in text, text
+        assert re.search(r"lock +(work_mutex +)?\S*_work\(int\)", text) and "join" in text, text
         assert "IO" in page(t, 4)
         text = page(t, 5)
         assert re.search(r"0x[0-9a-f]+  mutex in|work_mutex +mutex in", text), text
