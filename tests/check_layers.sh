@@ -89,6 +89,9 @@ brackets src | grep -E ' (elfutils/|dwarf\.h|gelf\.h|libelf\.h|libiberty/)' |
 	grep -v -e '^src/symbol/' -e '^src/unwind/.* dwarf\.h' >"$problems"
 report "only src/symbol uses libelf, libdw and libiberty"
 
+brackets src | grep ' capstone/' | grep -v '^src/analysis/spin_step\.c ' >"$problems"
+report "only src/analysis/spin_step.c uses Capstone"
+
 includes bpf | while read -r file included; do
 	case $included in
 	events.h | values.h) ;;
