@@ -95,6 +95,11 @@ static struct spin_value scaled(const struct spin_value *a, const struct spin_va
 	return value;
 }
 
+static bool is_zero(const struct spin_value *value)
+{
+	return spin_value_is_number(value) && !value->offset;
+}
+
 static struct spin_value bitwise(const struct effect *effect, const struct spin_value *a,
 				 const struct spin_value *b)
 {
@@ -102,6 +107,8 @@ static struct spin_value bitwise(const struct effect *effect, const struct spin_
 
 	if (kind == SPIN_XOR && is_self(effect->step))
 		return spin_value_number(0);
+	if (kind == SPIN_AND && (is_zero(a) || is_zero(b)))
+		return spin_value_known(a, b, 0);
 	if (spin_value_is_number(a) && spin_value_is_number(b))
 		return spin_value_known(a, b, kind == SPIN_AND ? a->offset & b->offset :
 					      kind == SPIN_OR ? a->offset | b->offset :
@@ -153,21 +160,32 @@ static bool is_fence(const struct effect *effect)
 	struct spin_value added = operand(effect, 1);
 
 	return (kind == SPIN_ADD || kind == SPIN_SUB || kind == SPIN_OR || kind == SPIN_XOR) &&
-	       spin_value_is_number(&added) && !added.offset;
+	       is_zero(&added);
+}
+
+/* Bits of one operand are set, so that the result is not zero, whatever it is. */
+static bool is_not_zero(const struct effect *effect)
+{
+	struct spin_value a = operand(effect, 0), b = operand(effect, 1);
+
+	return effect->step->effect == SPIN_OR && ((spin_value_is_number(&a) && a.offset) ||
+						   (spin_value_is_number(&b) && b.offset));
 }
 
 static void do_calculate(struct effect *effect)
 {
 	const struct spin_step *step = effect->step;
-	struct spin_value result = calculate(effect);
+	struct spin_value result = calculate(effect), flags = result;
 	bool is_same_again = step->effect == SPIN_OR || step->effect == SPIN_AND ||
 			     step->effect == SPIN_MARK;
 
+	if (is_not_zero(effect))
+		flags = spin_value_known(&result, &result, 1);
+	if (step->is_locked && !is_fence(effect))
+		note_attempt(effect, !is_same_again);
 	if (!step->is_locked)
 		set_operand(effect, 0, &result);
-	else if (!is_fence(effect))
-		note_attempt(effect, !is_same_again);
-	set_flags(effect, &result);
+	set_flags(effect, &flags);
 }
 
 static void do_copy(struct effect *effect)
@@ -303,7 +321,7 @@ static void do_fetch_add(struct effect *effect)
 {
 	struct spin_value found = operand(effect, 0), added = operand(effect, 1);
 	struct spin_value result = spin_value_mix(&found, &added, effect->i);
-	bool is_read = spin_value_is_number(&added) && !added.offset;
+	bool is_read = is_zero(&added);
 
 	note_attempt(effect, !is_read);
 	if (!is_read)

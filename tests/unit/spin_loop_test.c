@@ -171,19 +171,26 @@ static bool begins_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* Of the addresses, those that occur in the second half. Returns how many. */
+static size_t occurrences(const uint64_t *addresses, size_t count, uint64_t address)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += addresses[i] == address;
+	return found;
+}
+
+/* Of the addresses, those that occur in the second half, and not only once. Returns how many. */
 static size_t repeated(const uint64_t *addresses, size_t count, uint64_t found[ADDRESSES_MAX])
 {
+	const uint64_t *second = addresses + count / 2;
 	size_t found_count = 0;
 
-	for (size_t i = count / 2; i < count; i++) {
-		size_t k = 0;
-
-		while (k < found_count && found[k] != addresses[i])
-			k++;
-		if (k == found_count && found_count < ADDRESSES_MAX)
-			found[found_count++] = addresses[i];
-	}
+	for (size_t i = 0; i < count - count / 2; i++)
+		if (!occurrences(found, found_count, second[i]) &&
+		    occurrences(second, count - count / 2, second[i]) > 1 &&
+		    found_count < ADDRESSES_MAX)
+			found[found_count++] = second[i];
 	return found_count;
 }
 
@@ -578,6 +585,20 @@ TEST(a_retry_is_no_wait_unless_it_pauses)
 	/* mov (%rdi),%rax; 3: mov %rax,(%rsi); lock cmpxchg %rsi,(%rdi); jne 3: a push */
 	CHECK(!finds(CODE(0x48, 0x8b, 0x07, 0x48, 0x89, 0x06, 0xf0, 0x48, 0x0f, 0xb1, 0x37, 0x75,
 			  0xf6), 6, &loop));
+}
+
+TEST(a_retry_with_a_limit_is_no_wait)
+{
+	struct spin_loop loop;
+
+	/* 0: lea 1(%rax),%edx; lock cmpxchg %edx,(%rcx); sete %dl; cmp $99,%eax; setbe %bl;
+	 * xor $1,%edx; and %dl,%bl; jne 0 */
+	CHECK(!finds(CODE(0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x11, 0x0f, 0x94, 0xc2, 0x83, 0xf8, 0x63,
+			  0x0f, 0x96, 0xc3, 0x83, 0xf2, 0x01, 0x20, 0xd3, 0x75, 0xe9), 3, &loop));
+	/* 0: lea 1(%rax),%edx; lock cmpxchg %edx,(%rcx); sete %sil; mov %eax,%edx;
+	 * and $0x60,%edx; or %edx,%esi; je 0 */
+	CHECK(!finds(CODE(0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x11, 0x40, 0x0f, 0x94, 0xc6, 0x89, 0xc2,
+			  0x83, 0xe2, 0x60, 0x09, 0xd6, 0x74, 0xec), 3, &loop));
 }
 
 TEST(a_loop_that_only_counts_waits_for_nobody)
