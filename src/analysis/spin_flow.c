@@ -7,7 +7,7 @@
 #include "analysis/spin_flow_internal.h"
 #include "base/memory.h"
 
-enum { TURNS_MAX = 4, STEPS_GONE_MAX = 4096 };
+enum { TURNS_MAX = 4, STEPS_GONE_MAX = 1024 };
 
 struct spin_flow *spin_flow_new(void)
 {
