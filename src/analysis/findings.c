@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/findings_internal.h"
+#include "analysis/spin_loop.h"
 #include "analysis/wait_names.h"
 
 #include <stdarg.h>
@@ -93,6 +94,7 @@ void findings_free(struct findings *findings)
 		return;
 	arena_free(findings->arena);
 	wait_names_free(findings->wait_names);
+	spin_finder_free(findings->spin);
 	free(findings->requests);
 	free(findings->notes);
 	free(findings);

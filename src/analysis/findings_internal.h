@@ -12,6 +12,7 @@ struct findings {
 	const char **notes;
 	size_t note_room;
 	struct wait_names *wait_names;
+	struct spin_finder *spin;		/* NULL until it is needed */
 	uint64_t span_ns;		/* from the first traced thread to the last */
 	struct symbol_request *requests;	/* addresses that will be named soon */
 	size_t request_count, request_room;
@@ -56,6 +57,9 @@ const struct report_strip_part *findings_strip(struct findings *findings,
 
 /* findings_summary.c: fills in report.hot_functions and unlocks, from what is in it already. */
 void findings_add_summary(struct findings *findings);
+
+/* findings_spin.c: whether most samples of the path are in code that waits for others, spinning. */
+bool findings_is_spin(struct findings *findings, const struct path_metrics *path);
 
 /* findings_waits.c: fills in report.balance, waits, locks, files and sockets. */
 void findings_add_waits(struct findings *findings);

@@ -293,6 +293,11 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 
 	if (path->cause >= SLICE_CAUSES)
 		return;
+	if (findings_is_spin(findings, path)) {
+		out->cause = wait_cause_name(CAUSE_SPIN);
+		out->group = wait_cause_group(CAUSE_SPIN);
+		return;
+	}
 	/* What its file is may have been told after the slice had ended. */
 	if (wait_has_file(&path->facts) && findings->input.files)
 		cause = wait_cause_of(&path->facts,

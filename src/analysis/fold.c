@@ -18,7 +18,7 @@ static const char builtin_rules[] =
 enum { RULES_MAX = 4096, LINE_BYTES_MAX = 4096, FIELD_MAX = 3 };
 
 struct rule {
-	const char *label;	/* "-": plumbing, shown; "+": shown as any other */
+	const char *label;	/* "-": plumbing, shown; "+": shown as any other; "~": waits */
 	const char *function, *module;	/* patterns; module may be NULL */
 };
 
@@ -222,37 +222,66 @@ int fold_rules_add_user(struct fold_rules *rules)
 	return err;
 }
 
-static const struct rule *find_rule(const struct fold_rules *rules,
-				    const struct report_frame *frame)
+static bool is_kind(const struct rule *rule, char kind)
+{
+	return rule->label[0] == kind && !rule->label[1];
+}
+
+static bool matches(const struct rule *rule, const struct report_frame *frame)
 {
 	const char *function = frame->function && *frame->function ? frame->function : "-";
 	const char *module = frame->module ? frame->module : "";
 
+	return glob_matches(rule->function, function) &&
+	       (!rule->module || glob_matches(rule->module, module));
+}
+
+/* How a frame is shown: those that say where threads wait have no part in it. */
+static const struct rule *find_rule(const struct fold_rules *rules,
+				    const struct report_frame *frame)
+{
 	for (size_t i = rules ? rules->count : 0; i; i--) {
 		const struct rule *rule = &rules->rules[i - 1];
 
-		if (glob_matches(rule->function, function) &&
-		    (!rule->module || glob_matches(rule->module, module)))
+		if (!is_kind(rule, '~') && matches(rule, frame))
 			return rule;
 	}
 	return NULL;
-}
-
-static bool is_kind(const char *label)
-{
-	return (*label == '-' || *label == '+') && !label[1];
 }
 
 const char *fold_find_label(const struct fold_rules *rules, const struct report_frame *frame)
 {
 	const struct rule *rule = find_rule(rules, frame);
 
-	return rule && !is_kind(rule->label) ? rule->label : NULL;
+	return rule && !is_kind(rule, '-') && !is_kind(rule, '+') ? rule->label : NULL;
 }
 
 bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame *frame)
 {
 	const struct rule *rule = find_rule(rules, frame);
 
-	return frame->is_kernel || (rule && strcmp(rule->label, "+"));
+	return frame->is_kernel || (rule && !is_kind(rule, '+'));
+}
+
+bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *frame)
+{
+	for (size_t i = rules ? rules->count : 0; i; i--) {
+		const struct rule *rule = &rules->rules[i - 1];
+
+		if ((is_kind(rule, '~') || is_kind(rule, '+')) && matches(rule, frame))
+			return is_kind(rule, '~');
+	}
+	return false;
+}
+
+const struct report_frame *fold_find_spin(const struct fold_rules *rules,
+					  const struct report_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fold_is_spin(rules, &frames[i]))
+			return &frames[i];
+		if (!fold_is_plumbing(rules, &frames[i]))
+			return NULL;
+	}
+	return NULL;
 }

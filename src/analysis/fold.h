@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which frames of a stack are boilerplate: rules that are built in (share/fold.rules) and
- * those of the user, which go first. Labels live until fold_rules_free().
+ * Which frames of a stack are boilerplate, and which of them wait with the CPU: rules that are
+ * built in (share/fold.rules) and those of the user, which go first. Labels live until
+ * fold_rules_free().
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct fold_rules;
 struct report_frame;
@@ -34,3 +36,14 @@ const char *fold_find_label(const struct fold_rules *rules, const struct report_
 
 /* True when a path must not be named after this frame: boilerplate, libc, the kernel. */
 bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame *frame);
+
+/* True when a function busy-waits by calling others, or does nothing but give the CPU away. */
+bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *frame);
+
+/*
+ * Of a stack where a thread was seen, innermost first, the frame by which it was busy-waiting, or
+ * NULL. What a waiting runtime does for the user meanwhile is no waiting: only frames up to the
+ * first of the user's own count.
+ */
+const struct report_frame *fold_find_spin(const struct fold_rules *rules,
+					  const struct report_frame *frames, size_t count);

@@ -98,6 +98,7 @@ static const struct {
 	[CAUSE_OTHER] = { "other", "UNKNOWN" },
 	[CAUSE_PREEMPTED] = { "preempted", "UNKNOWN" },
 	[CAUSE_EXIT] = { "exit", "UNKNOWN" },
+	[CAUSE_SPIN] = { "spin", "SYNCHRONISATION" },
 };
 
 struct wait_facts wait_facts_of(const struct ev_sched_switch *e)

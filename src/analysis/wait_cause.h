@@ -34,6 +34,7 @@ enum wait_cause {
 	/* Of a slice that ended without a wait. */
 	CAUSE_PREEMPTED = CAUSES,
 	CAUSE_EXIT,
+	CAUSE_SPIN,
 	SLICE_CAUSES,
 };
 

@@ -495,6 +495,24 @@ def idle_pool_stdin():
     check_idle_pool(checked(finish(process), "idle_pool").report, "pipe", "process")
 
 
+@test("spin_lock: paths through take_spin_lock spin, honest work does not")
+def spin_lock():
+    # Nobody blocks: with the default N_min nothing would be critical, and there were no paths.
+    report = trace("spin_lock", options=["--nmin", 9])
+    spinning = 0
+    for path in report["paths"]:
+        names = functions_of(path)
+        sampled = any(f["count"] > f["stack_tops"] for f in path["functions"])
+        if "take_spin_lock" in names and path["cause"] == "spin":
+            spinning += path["cmetric_ns"]
+        elif "compute" in names or "hold_long" in names:
+            assert path["cause"] != "spin", f"{path['cause']}: {names}"
+        elif "take_spin_lock" in names:
+            assert not sampled or path["cause"] == "spin", f"{path['cause']}: {names}"
+    assert spinning > 0.05 * report["target"]["wall_ns"], spinning
+    assert any("compute" in functions_of(p) for p in report["paths"])
+
+
 @test("oversubscribed: eight threads of one CPU lose their time as preempted")
 def oversubscribed():
     report = trace("oversubscribed")

@@ -134,3 +134,89 @@ TEST(a_missing_file_is_an_error_only_when_it_was_named)
 	CHECK(!fold_rules_add_user(rules));
 	fold_rules_free(rules);
 }
+
+static bool is_spin(const struct fold_rules *rules, const char *function, const char *module)
+{
+	struct report_frame frame = { .function = function, .module = module };
+
+	return fold_is_spin(rules, &frame);
+}
+
+TEST(functions_that_wait_with_the_cpu_are_known_by_name)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(is_spin(rules, "opal_progress", "libopen-pal.so.40"));
+	CHECK(is_spin(rules, "ompi_request_default_wait_all", "libmpi.so.40"));
+	CHECK(is_spin(rules, "MPIDI_CH3I_Progress", "libmpich.so.12"));
+	CHECK(is_spin(rules, "gomp_team_barrier_wait_end", "libgomp.so.1"));
+	CHECK(is_spin(rules, "bool __kmp_wait_template<kmp_flag_64<false, true>, true, false, true>("
+		      "kmp_info*, kmp_flag_64<false, true>*, void*)", "libomp.so.5"));
+	CHECK(is_spin(rules, "tbb::detail::d0::machine_pause(int)", "a.out"));
+	CHECK(is_spin(rules, "rte_pause", "app"));
+	CHECK(is_spin(rules, "runtime.procyield.abi0", "server"));
+	CHECK(is_spin(rules, "SpinPause", "libjvm.so"));
+	CHECK(is_spin(rules, "s_lock", "postgres"));
+	CHECK(is_spin(rules, "ut_delay(unsigned int)", "mariadbd"));
+	CHECK(is_spin(rules, "srw_mutex_impl<true>::wait_and_lock()", "mariadbd"));
+	CHECK(is_spin(rules, "sched_yield@plt", "a.out"));
+	CHECK(is_spin(rules, "pthread_spin_lock", "libc.so.6"));
+	CHECK(is_spin(rules, "native_queued_spin_lock_slowpath", "[kernel]"));
+	CHECK(!is_spin(rules, "opal_progress_register", "libopen-pal.so.40"));
+	CHECK(!is_spin(rules, "mca_pml_ob1_recv_request_progress_frag", "mca_pml_ob1.so"));
+	CHECK(!is_spin(rules, "s_lock", "a.out"));
+	CHECK(!is_spin(rules, "pthread_mutex_lock", "libc.so.6"));
+	CHECK(!is_spin(rules, "main", "a.out"));
+	CHECK(!is_spin(rules, NULL, "a.out"));
+	fold_rules_free(rules);
+}
+
+TEST(a_rule_about_waiting_does_not_fold_a_frame)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(!add_text(rules, "~\tmy_wait*\n"));
+	CHECK(is_spin(rules, "my_wait_for_it", "a.out"));
+	CHECK(folds_to(rules, "my_wait_for_it", "a.out", NULL));
+	CHECK(!is_plumbing(rules, "my_wait_for_it", "a.out"));
+	CHECK(folds_to(rules, "opal_progress", "libopen-pal.so.40", "Open MPI progress"));
+	CHECK(is_plumbing(rules, "pthread_spin_lock", "libc.so.6"));
+	fold_rules_free(rules);
+}
+
+TEST(the_user_can_take_a_built_in_wait_back)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(!add_text(rules, "+\tut_delay*\n"));
+	CHECK(!is_spin(rules, "ut_delay(unsigned int)", "mariadbd"));
+	CHECK(is_spin(rules, "perform_spin_delay", "postgres"));
+	fold_rules_free(rules);
+}
+
+TEST(what_a_waiting_runtime_runs_for_the_user_is_no_waiting)
+{
+	struct fold_rules *rules = fold_rules_new();
+	const struct report_frame polling[] = {
+		{ .function = NULL, .module = "mca_btl_vader.so" },
+		{ .function = "opal_progress", .module = "libopen-pal.so.40" },
+		{ .function = "PMPI_Recv", .module = "libmpi.so.40" },
+		{ .function = "main", .module = "a.out" },
+	};
+	const struct report_frame task[] = {
+		{ .function = "my_task", .module = "a.out" },
+		{ .function = "gomp_team_barrier_wait_end", .module = "libgomp.so.1" },
+	};
+	const struct report_frame yielding[] = {
+		{ .function = "schedule", .module = "[kernel]", .is_kernel = true },
+		{ .function = "__sched_yield", .module = "libc.so.6" },
+		{ .function = "main", .module = "a.out" },
+	};
+
+	CHECK(fold_find_spin(rules, polling, 4) == &polling[1]);
+	CHECK(!fold_find_spin(rules, polling, 1));
+	CHECK(!fold_find_spin(rules, task, 2));
+	CHECK(fold_find_spin(rules, yielding, 3) == &yielding[1]);
+	CHECK(!fold_find_spin(rules, NULL, 0));
+	fold_rules_free(rules);
+}
