@@ -216,6 +216,9 @@ static enum waker_kind interrupt_kind(const struct open_wait *wait, const struct
 		if (e->tid && is_sending(e->syscall) && (!file || file->is_loopback ||
 							 file->kind != FILE_SOCKET))
 			return task_kind(e);
+		/* What completes there may be anything. */
+		if (file && !strcmp(file->path, "[io_uring]"))
+			return WAKER_INTERRUPT;
 		return WAKER_NETWORK;
 	case CAUSE_PIPE:
 	case CAUSE_CHILD:
