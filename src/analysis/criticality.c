@@ -11,21 +11,19 @@
 
 #include "analysis/call_path.h"
 #include "analysis/parallelism.h"
-#include "analysis/sample_set.h"
+#include "analysis/slices.h"
 #include "analysis/thread_rows.h"
-#include "analysis/thread_strip.h"
+#include "analysis/thread_waits.h"
 #include "base/memory.h"
 #include "values.h"
 
 enum {
 	CPUS_MAX = UINT16_MAX + 1,
-	SLICE_SAMPLE_KINDS_MAX = 256,
 	/*
 	 * A wake-up is at most so much out of order with the block or the switch that it
 	 * belongs to. Clocks differ by far less; a longer distance means two different things.
 	 */
 	WAKE_TIE_NS_MAX = 100 * 1000,
-	SPARE_SETS_MAX = 64,
 };
 
 struct criticality {
@@ -35,7 +33,7 @@ struct criticality {
 	struct thread_rows *rows;
 	struct call_paths *paths;
 	struct criticality_totals totals;	/* only the counters */
-	fixed_ns oncpu_cmetric_critical;
+	struct slices slices;
 
 	struct thread_row *running[CPUS_MAX];	/* by CPU; NULL: an untraced thread, or not known */
 
@@ -45,56 +43,7 @@ struct criticality {
 	bool is_in_gap, is_in_sync, is_sync_damaged;
 	uint64_t gap_begin_ns;
 	uint32_t sync;				/* number of the latest, from 1 */
-
-	/* Emptied sample sets: as many as threads run at once. */
-	struct sample_set *spare_sets[SPARE_SETS_MAX];
-	size_t spare_set_count;
 };
-
-static bool is_active(uint8_t phase)
-{
-	return phase == PHASE_RUNNABLE || phase == PHASE_RUNNING;
-}
-
-static bool is_alive(uint8_t phase)
-{
-	return phase == PHASE_BLOCKED || is_active(phase);
-}
-
-static void add_to_strip(const struct criticality *self, struct thread_row *row)
-{
-	const struct parallelism *p = &self->parallelism;
-
-	if (!is_alive(row->phase))
-		return;
-	if (!row->metrics.strip)
-		row->metrics.strip = xcalloc(1, sizeof(*row->metrics.strip));
-	thread_strip_add(row->metrics.strip, row->phase, row->part_begin_ns - p->begin_ns,
-			 p->now_ns - p->begin_ns);
-}
-
-/* Charges the row for what it has been doing up to now. */
-static void settle(const struct criticality *self, struct thread_row *row)
-{
-	const struct parallelism *p = &self->parallelism;
-	struct thread_metrics *metrics = &row->metrics;
-	uint64_t part_ns = p->now_ns - row->part_begin_ns;
-	fixed_ns share = p->share - row->part_begin_share;
-
-	if (self->options.keeps_strips && part_ns)
-		add_to_strip(self, row);
-	row->part_begin_ns = p->now_ns;
-	row->part_begin_share = p->share;
-	if (row->phase == PHASE_RUNNING) {
-		metrics->cmetric_oncpu += share;
-		metrics->running_ns += part_ns;
-	} else if (row->phase == PHASE_RUNNABLE) {
-		metrics->cmetric_runqueue += share;
-		metrics->runnable_ns += part_ns;
-	} else if (row->phase == PHASE_BLOCKED) {
-		metrics->blocked_ns += part_ns;
-	}
-}
 
 /* Whether all threads sleep has changed, or not; row is the thread that changed it. */
 static void note_stall(struct criticality *self, struct thread_row *row)
@@ -123,161 +72,6 @@ static void note_stall(struct criticality *self, struct thread_row *row)
 				    stall_ns);
 }
 
-static void drop_samples(struct criticality *self, struct thread_row *row)
-{
-	struct sample_set *set = row->samples;
-
-	if (!set)
-		return;
-	for (size_t i = 0; i < set->kind_count; i++)
-		self->totals.samples_dropped += set->kinds[i].count;
-	sample_set_clear(set);
-}
-
-/* The row's sample set, not needed any more, may serve another slice. */
-static void give_back_samples(struct criticality *self, struct thread_row *row)
-{
-	struct sample_set *set = row->samples;
-
-	if (!set)
-		return;
-	row->samples = NULL;
-	if (self->spare_set_count < SPARE_SETS_MAX) {
-		sample_set_clear(set);
-		self->spare_sets[self->spare_set_count++] = set;
-	} else {
-		sample_set_fini(set);
-		free(set);
-	}
-}
-
-/* A critical slice whose stack was kept goes to its path, with its samples. */
-static void charge_path(struct criticality *self, struct thread_row *row, fixed_ns cmetric,
-			const struct ev_sched_switch *e)
-{
-	struct criticality_totals *totals = &self->totals;
-	struct call_path *path = call_paths_get(self->paths, row->thread, e->stack,
-						self->parallelism.now_ns);
-
-	totals->stacks_kept++;
-	if (e->keep && e->keep * 0x1p-32 < totals->keep_min)
-		totals->keep_min = e->keep * 0x1p-32;
-	if (call_path_add_slice(self->paths, path, row->thread, cmetric, e->keep))
-		row->thread->is_kept = true;
-	if (self->options.waits) {
-		struct wait_facts facts = wait_facts_of(e);
-
-		call_path_add_cause(path, waits_cause_of(self->options.waits, &facts), &facts,
-				    cmetric, e->keep);
-	}
-	if (row->samples && row->samples->kind_count) {
-		totals->samples_dropped += call_path_add_samples(self->paths, path, row->samples);
-		sample_set_clear(row->samples);
-	} else if (call_path_add_stack_top(path)) {
-		totals->stack_tops++;
-	}
-}
-
-static void begin_slice(struct criticality *self, struct thread_row *row)
-{
-	row->slice_begin_ns = self->parallelism.now_ns;
-	row->slice_begin_share = self->parallelism.share;
-	row->slice_begin_integral = self->parallelism.integral;
-}
-
-/* e is the switch that ends the slice; NULL when that was lost or is yet to come. */
-static void end_slice(struct criticality *self, struct thread_row *row,
-		      const struct ev_sched_switch *e)
-{
-	const struct parallelism *p = &self->parallelism;
-
-	self->totals.slices++;
-	row->metrics.slices++;
-	row->slice_cmetric_ns = 0;
-	if (parallelism_is_critical(p, p->integral - row->slice_begin_integral,
-				    p->now_ns - row->slice_begin_ns)) {
-		fixed_ns cmetric = p->share - row->slice_begin_share;
-
-		self->totals.critical_slices++;
-		row->metrics.critical_slices++;
-		row->slice_cmetric_ns = fixed_to_ns(cmetric);
-		self->oncpu_cmetric_critical += cmetric;
-		if (e && e->flags & SWITCH_HAS_STACK)
-			charge_path(self, row, cmetric, e);
-		else if (e && e->flags & SWITCH_STACK_SKIPPED)
-			self->totals.stacks_skipped++;
-		else
-			self->totals.stacks_missing++;
-	}
-	drop_samples(self, row);	/* those that went to the path are gone already */
-	give_back_samples(self, row);
-}
-
-/* The row as waits see it, its figures those of this moment. */
-static struct wait_party party_of(const struct criticality *self, struct thread_row *row)
-{
-	const struct thread_metrics *metrics = &row->metrics;
-
-	settle(self, row);
-	return (struct wait_party){
-		.thread = row->thread,
-		.wait = &row->wait,
-		.history = &row->history,
-		.running_ns = metrics->running_ns,
-		.sum = {
-			.cmetric_ns = fixed_to_ns(metrics->cmetric_oncpu + metrics->cmetric_runqueue),
-			.busy_ns = metrics->running_ns + metrics->runnable_ns + row->wait.real_ns,
-		},
-	};
-}
-
-static void note_history(const struct criticality *self, struct thread_row *row)
-{
-	struct wait_party party = party_of(self, row);
-
-	history_add(&row->history, &(struct history_point){
-		.time_ns = self->parallelism.now_ns,
-		.share_ns = fixed_to_ns(self->parallelism.share),
-		.cmetric_ns = party.sum.cmetric_ns,
-		.busy_ns = party.sum.busy_ns,
-		.is_active = is_active(row->phase),
-	});
-}
-
-static void begin_wait(const struct criticality *self, struct thread_row *row,
-		       const struct ev_sched_switch *e)
-{
-	struct wait_party party;
-
-	if (!self->options.waits)
-		return;
-	party = party_of(self, row);
-	waits_begin(self->options.waits, &party, self->parallelism.now_ns,
-		    fixed_to_ns(self->parallelism.share), row->slice_cmetric_ns, e);
-}
-
-/* When the wait of the row ended whose wake-up was lost: a switch or nothing has told. */
-static uint64_t lost_end_ns(const struct criticality *self, const struct thread_row *row)
-{
-	return row->phase == PHASE_BLOCKED ? self->parallelism.now_ns : row->wake_ns;
-}
-
-/* The wait of the row ended at end_ns. e: by what, NULL when that was lost or the trace is over. */
-static void end_wait(struct criticality *self, struct thread_row *row, uint64_t end_ns,
-		     const struct ev_sched_wake *e, bool is_over)
-{
-	struct wait_party party, waker;
-	bool has_waker;
-
-	if (!row->wait.is_open)
-		return;
-	has_waker = e && e->waker && e->waker != row->number;
-	if (has_waker)
-		waker = party_of(self, thread_rows_get(self->rows, e->waker));
-	party = party_of(self, row);
-	waits_end(self->options.waits, &party, end_ns, e, has_waker ? &waker : NULL, is_over);
-}
-
 /*
  * The thread does something else from now on. Its slice ends before n and N change: a thread
  * counts in the N of its own last slice.
@@ -287,25 +81,25 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 {
 	uint8_t before = row->phase;
 
-	settle(self, row);
+	thread_row_settle(row, &self->parallelism);
 	if (before == PHASE_RUNNING) {
-		end_slice(self, row, e);
+		slices_end(&self->slices, row, &self->parallelism, e);
 		if (row->cpu != CPU_UNKNOWN)
 			self->running[row->cpu] = NULL;
 	}
 	row->phase = phase;
-	parallelism_change(&self->parallelism, is_active(phase) - is_active(before),
-			   is_alive(phase) - is_alive(before));
-	if (is_alive(phase) && !row->was_alive) {
+	parallelism_change(&self->parallelism, phase_is_active(phase) - phase_is_active(before),
+			   phase_is_alive(phase) - phase_is_alive(before));
+	if (phase_is_alive(phase) && !row->was_alive) {
 		row->was_alive = true;
 		self->totals.thread_count++;
 	}
 	note_stall(self, row);
-	if (self->options.waits && is_active(before) != is_active(phase))
-		note_history(self, row);
+	if (self->options.waits && phase_is_active(before) != phase_is_active(phase))
+		thread_wait_note_history(row, &self->parallelism);
 	if (phase == PHASE_RUNNING) {
 		row->cpu = CPU_UNKNOWN;
-		begin_slice(self, row);
+		slices_begin(row, &self->parallelism);
 	} else if (phase == PHASE_DEAD) {
 		thread_rows_died(self->rows, row);
 	}
@@ -342,7 +136,7 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 	if (row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu))
 		self->totals.unordered++;
 	row->is_end_seen = phase == PHASE_DEAD;
-	end_wait(self, row, lost_end_ns(self, row), NULL, false);
+	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
 		row->metrics.path = e->stack;
 	if (e->state != SWITCH_RUNNABLE) {
@@ -353,7 +147,7 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 	if (phase != row->phase)
 		set_phase(self, row, phase, e);
 	if (phase == PHASE_BLOCKED)
-		begin_wait(self, row, e);
+		thread_wait_begin(self->options.waits, row, &self->parallelism, e);
 }
 
 static void switch_in(struct criticality *self, struct thread_row *row, uint16_t cpu)
@@ -392,6 +186,17 @@ static void on_switch(void *data, const struct ev_header *header)
 		switch_in(self, advance_to(self, header, e->next), e->cpu);
 }
 
+/* The wait of the row ended at end_ns, by e. */
+static void end_wait(struct criticality *self, struct thread_row *row, uint64_t end_ns,
+		     const struct ev_sched_wake *e)
+{
+	struct thread_row *waker = NULL;
+
+	if (row->wait.is_open && e->waker && e->waker != row->number)
+		waker = thread_rows_get(self->rows, e->waker);
+	thread_wait_end(self->options.waits, row, waker, &self->parallelism, end_ns, e);
+}
+
 static void on_wake(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_wake *e = (const struct ev_sched_wake *)header;
@@ -403,13 +208,13 @@ static void on_wake(void *data, const struct ev_header *header)
 	row = advance_to(self, header, header->thread);
 	switch (row->phase) {
 	case PHASE_BLOCKED:
-		end_wait(self, row, self->parallelism.now_ns, e, false);
+		end_wait(self, row, self->parallelism.now_ns, e);
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 		break;
 	case PHASE_RUNNING:
 		if (row->is_wake_late && header->time_ns <= row->wake_ns + WAKE_TIE_NS_MAX) {
 			row->is_wake_late = false;
-			end_wait(self, row, row->wake_ns, e, false);
+			end_wait(self, row, row->wake_ns, e);
 			break;
 		}
 		/* Only blocked threads are woken: the block has yet to come. */
@@ -439,12 +244,7 @@ static void on_sample(void *data, const struct ev_header *header)
 		self->totals.samples_dropped++;
 		return;
 	}
-	if (!row->samples && self->spare_set_count)
-		row->samples = self->spare_sets[--self->spare_set_count];
-	if (!row->samples)
-		row->samples = xcalloc(1, sizeof(*row->samples));
-	if (!sample_set_add(row->samples, e->ip, e->kernel_ip, 1, SLICE_SAMPLE_KINDS_MAX))
-		self->totals.samples_dropped++;
+	slices_add_sample(&self->slices, row, e);
 }
 
 static void on_born(void *data, const struct ev_header *header)
@@ -480,11 +280,12 @@ static void on_found(void *data, const struct ev_header *header)
 	row->is_wake_early = false;
 	row->is_wake_late = false;
 	row->has_block_stack = false;
-	end_wait(self, row, lost_end_ns(self, row), NULL, false);
+	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 	/* Its CPU shows at its next switch: the one that is told may be out of date. */
 	set_phase(self, row, e->phase, NULL);
 	if (e->phase == PHASE_BLOCKED)
-		begin_wait(self, row, &(struct ev_sched_switch){
+		thread_wait_begin(self->options.waits, row, &self->parallelism,
+				  &(struct ev_sched_switch){
 			.state = SWITCH_SLEEPING,
 			.object = e->object,
 			.value = e->value,
@@ -502,7 +303,7 @@ static void on_exec(void *data, const struct ev_header *header)
 	if (!header->thread)
 		return;
 	row = advance_to(self, header, header->thread);
-	drop_samples(self, row);
+	slices_drop_samples(&self->slices, row);
 	row->has_block_stack = false;
 	row->metrics.path = 0;
 }
@@ -547,8 +348,8 @@ static void on_sync_end(void *data, const struct ev_header *header)
 	while ((row = thread_rows_next(self->rows, &cursor))) {
 		if (row->sync == self->sync || row->phase == PHASE_DEAD)
 			continue;
-		self->totals.unordered += is_alive(row->phase);
-		end_wait(self, row, lost_end_ns(self, row), NULL, false);
+		self->totals.unordered += phase_is_alive(row->phase);
+		thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 		set_phase(self, row, PHASE_DEAD, NULL);
 	}
 	if (self->is_in_gap)
@@ -577,9 +378,12 @@ struct criticality *criticality_new(struct session *session, struct threads *thr
 	self->options = *options;
 	self->threads = threads;
 	self->parallelism.nmin_option = options->nmin;
-	self->rows = thread_rows_new(threads, options->threads_max);
+	self->rows = thread_rows_new(threads, options->threads_max, options->keeps_strips);
 	self->paths = call_paths_new(options->paths_max);
 	self->totals.keep_min = 1;
+	self->slices.paths = self->paths;
+	self->slices.waits = options->waits;
+	self->slices.totals = &self->totals;
 	session_subscribe(session, handlers, self);
 	return self;
 }
@@ -588,10 +392,7 @@ void criticality_free(struct criticality *self)
 {
 	if (!self)
 		return;
-	for (size_t i = 0; i < self->spare_set_count; i++) {
-		sample_set_fini(self->spare_sets[i]);
-		free(self->spare_sets[i]);
-	}
+	slices_fini(&self->slices);
 	parallelism_fini(&self->parallelism);
 	thread_rows_free(self->rows);
 	call_paths_free(self->paths);
@@ -606,15 +407,10 @@ void criticality_advance(struct criticality *self, uint64_t now_ns)
 void criticality_count_open_waits(struct criticality *self)
 {
 	struct thread_row *row;
-	struct wait_party party;
 	size_t cursor = 0;
 
-	while (self->options.waits && (row = thread_rows_next(self->rows, &cursor))) {
-		if (!row->wait.is_open)
-			continue;
-		party = party_of(self, row);
-		waits_count_open(self->options.waits, &party, lost_end_ns(self, row));
-	}
+	while ((row = thread_rows_next(self->rows, &cursor)))
+		thread_wait_count_open(self->options.waits, row, &self->parallelism);
 }
 
 void criticality_uncount_open_waits(struct criticality *self)
@@ -631,11 +427,12 @@ void criticality_finish(struct criticality *self, uint64_t now_ns)
 
 	parallelism_advance(&self->parallelism, now_ns);
 	while ((row = thread_rows_next(self->rows, &cursor))) {
-		settle(self, row);
-		end_wait(self, row, lost_end_ns(self, row), NULL, row->phase == PHASE_BLOCKED);
+		thread_row_settle(row, &self->parallelism);
+		thread_wait_lose_end(self->options.waits, row, &self->parallelism,
+				     row->phase == PHASE_BLOCKED);
 		if (row->phase == PHASE_RUNNING) {
-			end_slice(self, row, NULL);
-			begin_slice(self, row);
+			slices_end(&self->slices, row, &self->parallelism, NULL);
+			slices_begin(row, &self->parallelism);
 		}
 	}
 	if (self->is_stalled && p->now_ns > self->stall_begin_ns) {
@@ -673,7 +470,7 @@ struct criticality_totals criticality_totals(const struct criticality *self)
 	totals.critical_ns = p->critical_ns;
 	totals.cmetric_ns = fixed_to_ns(cmetric_sum(self));
 	totals.closure_error_ns = (int64_t)(p->wall_ns - p->stalled_ns - totals.cmetric_ns);
-	totals.oncpu_cmetric_critical_ns = fixed_to_ns(self->oncpu_cmetric_critical);
+	totals.oncpu_cmetric_critical_ns = fixed_to_ns(self->slices.cmetric_critical);
 	totals.alive_count = p->alive;
 	totals.alive_count_max = p->alive_max;
 	totals.active_count_max = p->active_max;
@@ -698,9 +495,9 @@ const struct thread_metrics *criticality_next_thread(const struct criticality *s
 	while (*cursor < folded_base && (row = thread_rows_next(self->rows, cursor))) {
 		if (!row->was_alive)
 			continue;
-		settle(self, row);
+		thread_row_settle(row, &self->parallelism);
 		memcpy(row->metrics.name, row->thread->name, sizeof(row->metrics.name));
-		row->metrics.is_alive = is_alive(row->phase);
+		row->metrics.is_alive = phase_is_alive(row->phase);
 		return &row->metrics;
 	}
 	if (*cursor < folded_base)

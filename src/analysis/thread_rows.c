@@ -21,6 +21,7 @@ struct thread_rows {
 	struct thread_row *recent[RECENT_COUNT];	/* by number: spares most look-ups */
 	struct thread_row **rows;
 	size_t count, room, rows_max;
+	bool keeps_strips;
 	struct thread_row *first_dead, *last_dead;	/* in order of death */
 	struct thread_metrics *folded[FOLDED_MAX + 1];
 	size_t folded_count;
@@ -28,7 +29,7 @@ struct thread_rows {
 	struct table *folded_by_name;
 };
 
-struct thread_rows *thread_rows_new(struct threads *threads, size_t rows_max)
+struct thread_rows *thread_rows_new(struct threads *threads, size_t rows_max, bool keeps_strips)
 {
 	struct thread_rows *rows = xcalloc(1, sizeof(*rows));
 
@@ -36,6 +37,7 @@ struct thread_rows *thread_rows_new(struct threads *threads, size_t rows_max)
 	rows->by_number = table_new();
 	rows->folded_by_name = table_new();
 	rows->rows_max = rows_max ? rows_max : ROWS_MAX_DEFAULT;
+	rows->keeps_strips = keeps_strips;
 	return rows;
 }
 
@@ -168,6 +170,8 @@ static struct thread_row *row_add(struct thread_rows *rows, uint32_t number)
 	row->thread = threads_get(rows->threads, number);
 	row->metrics.thread = row->thread;
 	row->metrics.thread_count = 1;
+	if (rows->keeps_strips)
+		row->metrics.strip = xcalloc(1, sizeof(*row->metrics.strip));
 	if (rows->count == rows->room) {
 		rows->room = rows->room ? rows->room * 2 : 64;
 		rows->rows = xrealloc(rows->rows, rows->room, sizeof(*rows->rows));
@@ -190,6 +194,28 @@ struct thread_row *thread_rows_get(struct thread_rows *rows, uint32_t number)
 		row = row_add(rows, number);
 	*recent = row;
 	return row;
+}
+
+void thread_row_settle(struct thread_row *row, const struct parallelism *p)
+{
+	struct thread_metrics *metrics = &row->metrics;
+	uint64_t part_ns = p->now_ns - row->part_begin_ns;
+	fixed_ns share = p->share - row->part_begin_share;
+
+	if (metrics->strip && part_ns && phase_is_alive(row->phase))
+		thread_strip_add(metrics->strip, row->phase, row->part_begin_ns - p->begin_ns,
+				 p->now_ns - p->begin_ns);
+	row->part_begin_ns = p->now_ns;
+	row->part_begin_share = p->share;
+	if (row->phase == PHASE_RUNNING) {
+		metrics->cmetric_oncpu += share;
+		metrics->running_ns += part_ns;
+	} else if (row->phase == PHASE_RUNNABLE) {
+		metrics->cmetric_runqueue += share;
+		metrics->runnable_ns += part_ns;
+	} else if (row->phase == PHASE_BLOCKED) {
+		metrics->blocked_ns += part_ns;
+	}
 }
 
 void thread_rows_died(struct thread_rows *rows, struct thread_row *row)

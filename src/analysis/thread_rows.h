@@ -13,8 +13,19 @@
 #include "analysis/parallelism.h"
 #include "analysis/sample_set.h"
 #include "analysis/waits.h"
+#include "values.h"
 
 enum { CPU_UNKNOWN = UINT16_MAX + 1 };
+
+static inline bool phase_is_active(uint8_t phase)
+{
+	return phase == PHASE_RUNNABLE || phase == PHASE_RUNNING;
+}
+
+static inline bool phase_is_alive(uint8_t phase)
+{
+	return phase == PHASE_BLOCKED || phase_is_active(phase);
+}
 
 struct thread_row {
 	struct thread_metrics metrics;
@@ -53,11 +64,15 @@ struct thread_row {
 
 struct thread_rows;
 
-struct thread_rows *thread_rows_new(struct threads *threads, size_t rows_max);
+/* keeps_strips: what each thread did over the time is kept, too. */
+struct thread_rows *thread_rows_new(struct threads *threads, size_t rows_max, bool keeps_strips);
 void thread_rows_free(struct thread_rows *rows);
 
 /* Makes the row if need be, in the phase UNKNOWN, and folds a dead one if there are too many. */
 struct thread_row *thread_rows_get(struct thread_rows *rows, uint32_t number);
+
+/* Charges the row for what it has been doing up to now. */
+void thread_row_settle(struct thread_row *row, const struct parallelism *p);
 
 /* From now on the row may be folded. */
 void thread_rows_died(struct thread_rows *rows, struct thread_row *row);
