@@ -60,9 +60,9 @@ const struct row *rows_at(const struct rows *rows, size_t i)
 	return &rows->rows[i];
 }
 
-void *rows_alloc(struct rows *rows, size_t size_bytes)
+struct arena *rows_arena(struct rows *rows)
 {
-	return arena_alloc(rows->arena, size_bytes);
+	return rows->arena;
 }
 
 static void push(struct rows *rows, const struct row *row)
@@ -118,7 +118,7 @@ const void *const *rows_sorted(struct rows *rows, const void *items, size_t coun
 			       size_t item_bytes,
 			       int (*compare)(const void *a, const void *b))
 {
-	const void **sorted = rows_alloc(rows, count * sizeof(*sorted));
+	const void **sorted = arena_alloc(rows->arena, count * sizeof(*sorted));
 	struct sort sort = { compare };
 
 	for (size_t i = 0; i < count; i++)

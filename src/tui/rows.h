@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct fold_rules;
 struct output_lines;
 struct page;
@@ -69,7 +70,7 @@ size_t rows_count(const struct rows *rows);
 const struct row *rows_at(const struct rows *rows, size_t i);
 
 /* Memory for what rows show, until rows_clear(). */
-void *rows_alloc(struct rows *rows, size_t size_bytes);
+struct arena *rows_arena(struct rows *rows);
 
 /*
  * Pointers to the items of an array in the order of compare, or as they are when it is NULL or says

@@ -76,7 +76,7 @@ static const struct row_kind part_kind = { put_part, add_waits_of };
 
 static void add_part(struct rows *rows, uint64_t key, struct part part)
 {
-	struct part *copy = rows_alloc(rows, sizeof(*copy));
+	struct part *copy = arena_alloc(rows_arena(rows), sizeof(*copy));
 
 	*copy = part;
 	rows_add(rows, NULL, (struct row){

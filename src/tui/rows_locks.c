@@ -4,10 +4,10 @@
 
 #include "analysis/report.h"
 #include "base/text.h"
-#include "tui/lock_classes.h"
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/rows_waits.h"
+#include "view/lock_classes.h"
 #include "view/page.h"
 
 enum { SORT_LOST, SORT_UNLOCK, SORT_LONGEST, SORT_WAITS };
@@ -40,47 +40,13 @@ static void put_figures(struct page *page, const struct row_context *context,
 	page_put(page, "  ");
 }
 
-/* Whether a lock is among its like or stands for all of them, it is called the same. */
-static void put_name(struct page *page, const struct lock_class *class)
-{
-	const struct report_lock *lock = class->locks[0];
-
-	page_color(page, PAGE_BOLD);
-	if (class->lock_count > 1)
-		page_printf(page, "%zu ", class->lock_count);
-	if (lock->name || class->lock_count == 1)
-		page_put_name(page, lock->name ? lock->name : lock->object, page_room(page) / 2);
-	page_color(page, PAGE_PLAIN);
-	page_put(page, lock->name || class->lock_count == 1 ? "  " : "");
-	page_put_name(page, lock->kind, page_room(page));
-	if (class->lock_count > 1 && !lock->name)
-		page_put(page, " locks");
-	if (lock->where && page_room(page) > 20) {
-		page_put(page, " in ");
-		page_put_function(page, lock->where, page_room(page));
-	}
-}
-
-static struct lock_class class_of(const struct report_lock *const *lock)
-{
-	struct lock_class class = {
-		.locks = lock, .lock_count = 1, .wait_ns = (*lock)->wait_ns,
-		.idle_ns = (*lock)->idle_ns, .max_ns = (*lock)->max_ns, .waits = (*lock)->waits,
-	};
-
-	for (size_t i = 0; i < (*lock)->unlocker_count; i++)
-		if ((*lock)->unlockers[i].cmetric_max_ns > class.unlock_max_ns)
-			class.unlock_max_ns = (*lock)->unlockers[i].cmetric_max_ns;
-	return class;
-}
-
 static void put_lock(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_lock *lock = row->item;
-	struct lock_class class = class_of(&lock);
+	struct lock_class class = lock_class_of(&lock);
 
 	put_figures(page, context, &class);
-	put_name(page, &class);
+	lock_class_put_name(page, &class);
 }
 
 static void add_wait_counts(struct rows *rows, const struct row *row,
@@ -150,7 +116,7 @@ static void add_lock(struct rows *rows, const struct row *parent, const struct r
 static void put_class(struct page *page, const struct row *row, const struct row_context *context)
 {
 	put_figures(page, context, row->item);
-	put_name(page, row->item);
+	lock_class_put_name(page, row->item);
 }
 
 static bool passes(const struct rows *rows, const struct report_lock *lock)
@@ -217,7 +183,7 @@ static void add_rows(struct rows *rows)
 	};
 	const struct row_context *context = rows_context(rows);
 	size_t count;
-	const struct lock_class *classes = lock_classes(rows, context->report, &count);
+	const struct lock_class *classes = lock_classes(rows_arena(rows), context->report, &count);
 	const void *const *sorted = rows_sorted(rows, classes, count, sizeof(*classes),
 						orders[context->sort]);
 

@@ -9,7 +9,7 @@
 #include "tui/rows.h"
 #include "tui/rows_stack.h"
 #include "view/page.h"
-#include "view/text_sections.h"
+#include "view/text_frames.h"
 
 enum { CAUSE_COLUMNS = 13, COUNT_COLUMNS = 9 };
 enum { SORT_CMETRIC, SORT_SLICES, SORT_STALLS, SORT_CAUSE };

@@ -8,21 +8,9 @@
 #include "base/text.h"
 #include "tui/rows.h"
 #include "view/page.h"
-#include "view/text_sections.h"
+#include "view/text_frames.h"
 
 enum { LABELS_MAX = 4, PLACE_COLUMNS = 30, FLAG_COLUMNS = 9, KERNEL_ROWS_MAX = 5 };
-
-/* Direct recursion: how many frames from the first on are the same. */
-static size_t repeat_count(const struct report_frame *frames, size_t count)
-{
-	size_t i = 1;
-
-	while (i < count && frames->function && frames[i].function &&
-	       !strcmp(frames->function, frames[i].function) &&
-	       frames->line == frames[i].line && frames->is_inlined == frames[i].is_inlined)
-		i++;
-	return i;
-}
 
 /* index: how many frames it stands for; owner: the frame that the path is named after. */
 static void put_frame(struct page *page, const struct row *row, const struct row_context *context)
@@ -73,27 +61,13 @@ static size_t add_frame(struct rows *rows, const struct row *parent, size_t numb
 			const struct report_frame *frames, size_t count,
 			const struct report_frame *headline)
 {
-	size_t repeats = repeat_count(frames, count);
+	size_t repeats = text_repeat_count(frames, count);
 
 	rows_add(rows, parent, (struct row){
 		.kind = &frame_kind, .key = number, .item = frames, .owner = headline,
 		.index = repeats, .can_unfold = is_too_long(rows_context(rows), frames),
 	});
 	return repeats;
-}
-
-/* A label that ends an earlier one ("thread start", "C++ thread start") adds nothing. */
-static bool is_new_label(const char *const *labels, size_t count, const char *label)
-{
-	size_t length = strlen(label);
-
-	for (size_t i = 0; i < count; i++) {
-		size_t other = strlen(labels[i]);
-
-		if (other >= length && !strcmp(labels[i] + other - length, label))
-			return false;
-	}
-	return true;
 }
 
 static void put_run(struct page *page, const struct row *row, const struct row_context *context)
@@ -106,7 +80,7 @@ static void put_run(struct page *page, const struct row *row, const struct row_c
 		const char *label = frames[i].is_kernel ? "kernel"
 				  : fold_find_label(context->fold, &frames[i]);
 
-		if (label && label_count < LABELS_MAX && is_new_label(labels, label_count, label))
+		if (label && label_count < LABELS_MAX && text_is_new_label(labels, label_count, label))
 			labels[label_count++] = label;
 	}
 	page_color(page, PAGE_DIM);

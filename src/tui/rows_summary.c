@@ -12,6 +12,7 @@
 #include "tui/rows_threads.h"
 #include "tui/rows_waits.h"
 #include "view/page.h"
+#include "view/text_frames.h"
 #include "view/text_sections.h"
 
 enum { CAUSES_MAX = 4, FUNCTIONS_MAX = 5, ACTIONS_MAX = 5, GROUPS_MAX = 5 };

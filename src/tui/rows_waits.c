@@ -9,7 +9,7 @@
 #include "tui/rows.h"
 #include "tui/rows_stack.h"
 #include "view/page.h"
-#include "view/text_sections.h"
+#include "view/text_frames.h"
 
 enum { CAUSE_COLUMNS = 12 };
 
@@ -56,17 +56,6 @@ void row_put_object(struct page *page, const char *object, uint32_t columns_max)
 		page_put_name(page, object, columns_max);
 }
 
-static void put_place(struct page *page, const struct row_context *context,
-		      const struct report_frame *frames, size_t count)
-{
-	const struct report_frame *frame = text_headline(frames, count, context->fold);
-
-	if (frame)
-		text_put_frame(page, frame, page_room(page) * 3 / 5);
-	else
-		page_put(page, "stack not known");
-}
-
 static void put_wait(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_wait *wait = row->item;
@@ -86,56 +75,12 @@ static void put_wait(struct page *page, const struct row *row, const struct row_
 		page_put(page, "  ");
 	}
 	page_color(page, PAGE_BOLD);
-	put_place(page, context, wait->frames, wait->frame_count);
-}
-
-static const char *without_thread(const char *waker_context)
-{
-	static const struct {
-		const char *context, *words;
-	} meanings[] = {
-		{ "timer", "a timer: the time was over" },
-		{ "disk", "the disk" },
-		{ "network", "the network" },
-		{ "interrupt", "an interrupt" },
-		{ "none", "nothing: it lasts" },
-		{ "lost", "something whose record was lost" },
-	};
-
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
-		if (!strcmp(waker_context, meanings[i].context))
-			return meanings[i].words;
-	return NULL;
-}
-
-static void put_thread(struct page *page, const struct report_waker *waker)
-{
-	const char *words = !strcmp(waker->context, "exit") ? "the end of thread " :
-			    !strcmp(waker->context, "process") ? "another program's thread " :
-			    !strcmp(waker->context, "kernel") ? "the kernel's thread " :
-			    !strcmp(waker->context, "signal") ? "a signal from thread " : "thread ";
-
-	page_put(page, words);
-	page_put_name(page, waker->name ? waker->name : "?", 18);
+	text_put_headline(page, wait->frames, wait->frame_count, context->fold);
 }
 
 static void put_waker(struct page *page, const struct row *row, const struct row_context *context)
 {
-	const struct report_waker *waker = row->item;
-	const char *words = without_thread(waker->context);
-
-	page_put_share(page, waker->share, 8);
-	page_put(page, "  ended by ");
-	if (words) {
-		page_put(page, words);
-		return;
-	}
-	put_thread(page, waker);
-	if (waker->frame_count && page_room(page) > 20) {
-		page_put(page, "  ");
-		page_color(page, PAGE_BOLD);
-		put_place(page, context, waker->frames, waker->frame_count);
-	}
+	text_put_waker(page, row->item, context->fold);
 }
 
 static void put_mean_and_sum(struct text *line, uint64_t count, const char *noun,
@@ -238,7 +183,7 @@ static void put_unlocker(struct page *page, const struct row *row,
 	page_put_count(page, unlocker->count, 8);
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
-	put_place(page, context, unlocker->frames, unlocker->frame_count);
+	text_put_headline(page, unlocker->frames, unlocker->frame_count, context->fold);
 }
 
 static void add_unlocker_rows(struct rows *rows, const struct row *row)

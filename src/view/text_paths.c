@@ -9,6 +9,7 @@
 #include "analysis/report.h"
 #include "view/bars.h"
 #include "view/page.h"
+#include "view/text_frames.h"
 #include "view/view.h"
 
 enum {
@@ -20,68 +21,6 @@ enum { DETAIL_COLUMN = 6, FRAME_COLUMN = 8, LOCATION_COLUMNS = 30 };
 
 /* A path below this share of the wall time gets one line, whatever its rank but the first. */
 static const double full_share_min = 0.02;
-
-void text_frame_name(struct text *text, const struct report_frame *frame)
-{
-	text_put(text, "");
-	if (frame->function && *frame->function)
-		text_put(text, frame->function);
-	else if (frame->module && *frame->module)
-		text_printf(text, "%s+0x%llx", frame->module, (unsigned long long)frame->offset);
-	else
-		text_put(text, "code outside any file");
-}
-
-const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
-					 const struct fold_rules *fold)
-{
-	for (size_t i = 0; i < count; i++)
-		if (frames[i].function && !fold_is_plumbing(fold, &frames[i]))
-			return &frames[i];
-	for (size_t i = 0; i < count; i++)
-		if (!fold_is_plumbing(fold, &frames[i]))
-			return &frames[i];
-	for (size_t i = 0; i < count; i++)
-		if (!frames[i].is_kernel)
-			return &frames[i];
-	return count ? &frames[0] : NULL;
-}
-
-const struct report_frame *text_path_headline(const struct report_path *path,
-					      const struct fold_rules *fold)
-{
-	return text_headline(path->frames, path->frame_count, fold);
-}
-
-static void put_frame_function(struct page *page, const struct report_frame *frame,
-			       uint32_t columns_max)
-{
-	struct text name = { 0 };
-
-	text_frame_name(&name, frame);
-	page_put_function(page, name.bytes, columns_max);
-	text_fini(&name);
-}
-
-/* File and line, else what is known of where the code lies. */
-static void put_frame_place(struct page *page, const struct report_frame *frame)
-{
-	page_color(page, PAGE_DIM);
-	if (frame->file && *frame->file)
-		page_put_location(page, frame->file, frame->line, page_room(page));
-	else if (frame->is_kernel)
-		page_put(page, "kernel");
-	else if (frame->module && frame->function)
-		page_put_name(page, frame->module, page_room(page));
-	page_color(page, PAGE_PLAIN);
-}
-
-void text_put_frame(struct page *page, const struct report_frame *frame, uint32_t columns_max)
-{
-	put_frame_function(page, frame, columns_max);
-	page_put(page, "  ");
-	put_frame_place(page, frame);
-}
 
 /* The line that every path has: rank, share, CMetric, what it is named after. */
 static void show_summary(struct page *page, const struct report_path *path)
@@ -143,32 +82,6 @@ static void show_detail(struct page *page, const struct report_path *path)
 	}
 }
 
-/* Direct recursion: how many frames from the first on are the same. */
-static size_t repeat_count(const struct report_frame *frames, size_t count)
-{
-	size_t i = 1;
-
-	while (i < count && frames->function && frames[i].function &&
-	       !strcmp(frames->function, frames[i].function) &&
-	       frames->line == frames[i].line && frames->is_inlined == frames[i].is_inlined)
-		i++;
-	return i;
-}
-
-/* A label that ends an earlier one ("thread start", "C++ thread start") adds nothing. */
-static bool is_new_label(const char *const *labels, size_t count, const char *label)
-{
-	size_t length = strlen(label);
-
-	for (size_t i = 0; i < count; i++) {
-		size_t other = strlen(labels[i]);
-
-		if (other >= length && !strcmp(labels[i] + other - length, label))
-			return false;
-	}
-	return true;
-}
-
 static void show_run(struct page *page, const char *const *labels, size_t label_count,
 		     size_t frame_count)
 {
@@ -192,7 +105,7 @@ static size_t show_folded(struct page *page, const struct report_frame *frames, 
 
 	while (length < count && (label = fold_find_label(page->style->fold, &frames[length]))) {
 		length++;
-		if (label_count < LABELS_MAX && is_new_label(labels, label_count, label))
+		if (label_count < LABELS_MAX && text_is_new_label(labels, label_count, label))
 			labels[label_count++] = label;
 	}
 	show_run(page, labels, label_count, length);
@@ -215,7 +128,7 @@ static size_t show_kernel(struct page *page, const struct report_frame *frames, 
 static size_t show_frame(struct page *page, const struct report_frame *frames, size_t count,
 			 bool is_headline, uint32_t location_column)
 {
-	size_t repeats = repeat_count(frames, count);
+	size_t repeats = text_repeat_count(frames, count);
 
 	if (is_headline) {
 		page_pad_to(page, FRAME_COLUMN - 2);
@@ -224,10 +137,10 @@ static size_t show_frame(struct page *page, const struct report_frame *frames, s
 		page_color(page, PAGE_BOLD);
 	}
 	page_pad_to(page, FRAME_COLUMN);
-	put_frame_function(page, frames, location_column - FRAME_COLUMN - 2);
+	text_put_frame_function(page, frames, location_column - FRAME_COLUMN - 2);
 	page_color(page, PAGE_DIM);
 	page_pad_to(page, location_column);
-	put_frame_place(page, frames);
+	text_put_frame_place(page, frames);
 	page_color(page, PAGE_DIM);
 	if (frames->is_inlined && page_room(page) >= 9)
 		page_put(page, " inlined");

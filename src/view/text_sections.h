@@ -2,16 +2,8 @@
 /* The parts of the text view, in the order in which text.c shows them. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct fold_rules;
 struct page;
 struct report;
-struct report_frame;
-struct report_path;
-struct text;
 
 void text_verdict_show(struct page *page, const struct report *report);
 void text_parallel_show(struct page *page, const struct report *report);
@@ -25,18 +17,3 @@ void text_findings_show(struct page *page, const struct report *report);
 void text_waits_show(struct page *page, const struct report *report);
 void text_locks_show(struct page *page, const struct report *report);
 void text_io_show(struct page *page, const struct report *report);
-
-/*
- * The frame that a path is named after: the innermost one of the user's own code, else the
- * innermost outside the kernel. NULL when the path has no frames.
- */
-const struct report_frame *text_path_headline(const struct report_path *path,
-					      const struct fold_rules *fold);
-const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
-					 const struct fold_rules *fold);
-
-/* The function and place of a frame, the name in at most so many columns. */
-void text_put_frame(struct page *page, const struct report_frame *frame, uint32_t columns_max);
-
-/* A frame's function, or module+0xoffset when it has no name. */
-void text_frame_name(struct text *text, const struct report_frame *frame);

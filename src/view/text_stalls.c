@@ -2,6 +2,7 @@
 /* Time in which no thread was active, by the wait whose end ended it. */
 #include "analysis/report.h"
 #include "view/page.h"
+#include "view/text_frames.h"
 #include "view/text_sections.h"
 #include "view/view.h"
 

@@ -6,6 +6,7 @@
 
 #include "analysis/report.h"
 #include "view/page.h"
+#include "view/text_frames.h"
 #include "view/view.h"
 
 /* Below these, a fact is not worth a sentence. */
@@ -206,6 +207,9 @@ static void say_runqueue(const struct report *report, struct text *text)
 {
 	uint64_t running_ns = 0, runnable_ns = 0;
 
+	/* The first sentence has said it. */
+	if (report->finding_count && is_same(report->findings->pattern, "run-queue"))
+		return;
 	for (size_t i = 0; i < report->group_count; i++) {
 		for (size_t j = 0; j < report->groups[i].row_count; j++) {
 			running_ns += report->groups[i].threads[j].running_ns;

@@ -4,6 +4,7 @@
 
 #include "analysis/report.h"
 #include "view/page.h"
+#include "view/text_frames.h"
 #include "view/text_sections.h"
 #include "view/view.h"
 
@@ -13,16 +14,6 @@ enum { WAITS_MAX = 8, WAKERS_MAX = 3, RANK_COLUMN = 4, DETAIL_COLUMN = 6 };
 static const double wait_share_min = 0.005, waker_share_min = 0.02;
 
 static const char detail_indent[] = "      ";
-
-static void put_place(struct page *page, const struct report_frame *frames, size_t count)
-{
-	const struct report_frame *frame = text_headline(frames, count, page->style->fold);
-
-	if (frame)
-		text_put_frame(page, frame, (page_room(page) * 3) / 5);
-	else
-		page_put(page, "stack not known");
-}
 
 static void show_summary(struct page *page, const struct report *report,
 			 const struct report_wait *wait, size_t rank)
@@ -43,7 +34,7 @@ static void show_summary(struct page *page, const struct report *report,
 	}
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
-	put_place(page, wait->frames, wait->frame_count);
+	text_put_headline(page, wait->frames, wait->frame_count, page->style->fold);
 	page_end_line(page);
 }
 
@@ -68,46 +59,10 @@ static void show_counts(struct page *page, const struct report_wait *wait)
 	text_fini(&text);
 }
 
-static const char *meaning(const struct report_waker *waker)
-{
-	static const struct {
-		const char *context, *words;
-	} meanings[] = {
-		{ "timer", "a timer: the time was over" },
-		{ "disk", "the disk" },
-		{ "network", "the network" },
-		{ "interrupt", "an interrupt" },
-		{ "none", "nothing: it lasts" },
-		{ "lost", "something whose record was lost" },
-	};
-
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
-		if (!strcmp(waker->context, meanings[i].context))
-			return meanings[i].words;
-	return NULL;
-}
-
 static void show_waker(struct page *page, const struct report_waker *waker)
 {
-	const char *words = meaning(waker);
-
 	page_pad_to(page, DETAIL_COLUMN);
-	page_put_share(page, waker->share, 8);
-	page_put(page, "  ended by ");
-	if (words) {
-		page_put_name(page, words, page_room(page));
-		page_end_line(page);
-		return;
-	}
-	page_put(page, !strcmp(waker->context, "exit") ? "the end of thread " :
-		       !strcmp(waker->context, "process") ? "another program's thread " :
-		       !strcmp(waker->context, "kernel") ? "the kernel's thread " :
-		       !strcmp(waker->context, "signal") ? "a signal from thread " : "thread ");
-	page_put_name(page, waker->name ? waker->name : "?", 18);
-	if (waker->frame_count && page_room(page) > 20) {
-		page_put(page, "  ");
-		put_place(page, waker->frames, waker->frame_count);
-	}
+	text_put_waker(page, waker, page->style->fold);
 	page_end_line(page);
 }
 

@@ -16,8 +16,8 @@ from causes_model import assert_alone, assert_ends, assert_found, assert_lost, a
     assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
     describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, socket_with, wait_of, \
     waits_like
-from lib import PINCH, Skip, disk_directory, finish, functions_of, main, pinch, program, \
-    read_line, start, test
+from lib import PINCH, Skip, disk_directory, finish, functions_of, main, make_hello_files, pinch, \
+    program, read_line, start, test
 
 # How a program ends that cannot be what it is to be here.
 SKIPPED = 77
@@ -592,10 +592,7 @@ def pipeline_stages():
 @test("main_read: big_work waits for four files alike")
 def main_read():
     directory = disk_directory()
-    for i in range(1, 5):       # made here, so that making them is no part of the run
-        with open(f"hello{i}.txt", "wb") as file:
-            file.write(os.urandom(20 << 20))
-            os.fsync(file.fileno())
+    make_hello_files()
     report = trace("main_read", directory)
     wait = first_wait(report, beside=("join",), cause="file", function="big_work")
     assert_woken(wait, context=DISK)

@@ -10,7 +10,7 @@ import shutil
 import sys
 
 from lib import JITTER_NS, Skip, assert_resolved, base_name, describe, disk_directory, find_path, \
-    functions_of, main, near, program, run, test, threads_named
+    functions_of, main, make_hello_files, near, program, run, test, threads_named
 
 
 def assert_leads(report, *names):
@@ -128,10 +128,7 @@ def mutex_man_thread():
 @test("main_read: pread, called by big_work, ranks first")
 def main_read():
     directory = disk_directory()
-    for i in range(1, 5):       # made here, so that making them is no part of the run
-        with open(f"hello{i}.txt", "wb") as file:
-            file.write(os.urandom(20 << 20))
-            os.fsync(file.fileno())
+    make_hello_files()
     report = trace("main_read", directory)
     assert_leads(report, "pread", "pread64", "__libc_pread", "__libc_pread64")
     assert_leads(report, "big_work")

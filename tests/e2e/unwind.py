@@ -280,8 +280,8 @@ def first_moments():
         assert functions.index("main") == functions.index(caller) + 1, functions
         assert path["stack_end"] == "complete", (path["stack_end"], functions)
     waits += report["losses"]["stacks_not_kept"]
-    # A short sleep may be over before a slow CPU has begun it.
-    assert waits >= 20 * (2 if JITTER_NS else 4), waits
+    # A short sleep may be over before a CPU that its machine took away has begun it.
+    assert waits >= 20 * (2 if JITTER_NS else 4) - 2, waits
 
 
 if __name__ == "__main__":

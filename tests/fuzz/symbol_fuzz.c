@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first byte picks a small program, the others are changes to it, three bytes each: a place
- * and what is there instead. With any other first byte, all is a program file itself. Asks for
- * names and lines all over it. Runs in this process, so crashes of libelf and libdw show, which
- * the tool survives in its worker: FUZZ_WORKER=1 in the environment asks by way of the worker,
- * and only what kills the tool itself shows.
+ * Asks for names and lines all over a program. Runs in this process, so crashes of libelf and libdw
+ * show, which the tool survives in its worker: FUZZ_WORKER=1 in the environment asks by way of the
+ * worker, and only what kills the tool itself shows.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "programs.h"
 #include "symbol/object.h"
 #include "symbol/worker.h"
-#include "symbol_fixture.c"
 
 static struct answer answer;
 
@@ -83,52 +74,17 @@ static void ask_worker(int fd, size_t size_bytes)
 	close(fd);
 }
 
-enum { PROGRAM_BYTES_MAX = 65536 };
-
-static struct {
-	const char *name;
-	uint8_t bytes[PROGRAM_BYTES_MAX];
-	size_t size_bytes;
-} programs[] = {
+static struct fuzz_program programs[] = {
 	{ .name = "pie" }, { .name = "dwarf4" }, { .name = "compressed" }, { .name = "lines_only" },
 	{ .name = "mini" }, { .name = "names" }, { .name = "no_lines" },
 };
 
 enum { PROGRAM_COUNT = sizeof(programs) / sizeof(*programs) };
 
-/* Builds them when they are first needed: what is kept of earlier runs does without. */
-static void read_programs(void)
-{
-	static bool is_done;
-
-	for (size_t i = 0; i < PROGRAM_COUNT && !is_done; i++) {
-		int fd = open(input(programs[i].name), O_RDONLY);
-
-		if (fd < 0)
-			continue;
-		programs[i].size_bytes = read(fd, programs[i].bytes, PROGRAM_BYTES_MAX);
-		close(fd);
-	}
-	is_done = true;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
-	static uint8_t program[PROGRAM_BYTES_MAX];
-	size_t i = size_bytes ? bytes[0] : 0;
-	int fd = memfd_create("program", MFD_CLOEXEC);
+	int fd = programs_open(programs, PROGRAM_COUNT, bytes, &size_bytes);
 
-	if (i < PROGRAM_COUNT && size_bytes) {
-		read_programs();
-		memcpy(program, programs[i].bytes, programs[i].size_bytes);
-		for (size_t at = 1; at + 3 <= size_bytes && programs[i].size_bytes; at += 3)
-			program[(bytes[at] | bytes[at + 1] << 8) % programs[i].size_bytes] =
-				bytes[at + 2];
-		bytes = program;
-		size_bytes = programs[i].size_bytes;
-	}
-	if (fd < 0 || write(fd, bytes, size_bytes) != (ssize_t)size_bytes)
-		abort();
 	if (getenv("FUZZ_WORKER"))
 		ask_worker(fd, size_bytes);
 	else

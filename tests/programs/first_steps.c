@@ -19,7 +19,7 @@ static volatile int sink;
 
 static __attribute__((noinline, noclone)) void wait_shortly(void)
 {
-	struct timespec time = { .tv_nsec = 50000 };
+	struct timespec time = { .tv_nsec = 2000000 };
 
 	nanosleep(&time, NULL);
 	sink++;

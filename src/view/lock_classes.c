@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tui/lock_classes.h"
+#include "view/lock_classes.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/report.h"
+#include "base/memory.h"
 #include "base/table.h"
-#include "tui/rows.h"
+#include "view/page.h"
 
 /* Waiting for the end of a thread is told of with the other waits: nobody holds it. */
 static bool is_lock(const struct report_lock *lock)
@@ -31,14 +32,12 @@ static uint64_t key_of(const struct report_lock *lock, size_t index)
 		return hash_string(hash_u64(key ^ 2), lock->name);
 	if (lock->where)
 		return hash_string(hash_u64(key ^ 3), lock->where);
-	return hash_u64(key ^ row_key(lock->key, index));
+	return hash_u64(key ^ (lock->key ? lock->key : index + 1));
 }
 
-static void add(struct lock_class *class, const struct report_lock *lock)
+/* Adds the figures of a lock to those of its class. */
+static void add_figures(struct lock_class *class, const struct report_lock *lock)
 {
-	const struct report_lock **locks = (const struct report_lock **)class->locks;
-
-	locks[class->lock_count++] = lock;
 	class->wait_ns += lock->wait_ns;
 	class->idle_ns += lock->idle_ns;
 	class->waits += lock->waits;
@@ -47,6 +46,22 @@ static void add(struct lock_class *class, const struct report_lock *lock)
 	for (size_t i = 0; i < lock->unlocker_count; i++)
 		if (lock->unlockers[i].cmetric_max_ns > class->unlock_max_ns)
 			class->unlock_max_ns = lock->unlockers[i].cmetric_max_ns;
+}
+
+static void add(struct lock_class *class, const struct report_lock *lock)
+{
+	const struct report_lock **locks = (const struct report_lock **)class->locks;
+
+	locks[class->lock_count++] = lock;
+	add_figures(class, lock);
+}
+
+struct lock_class lock_class_of(const struct report_lock *const *lock)
+{
+	struct lock_class class = { .locks = lock, .lock_count = 1 };
+
+	add_figures(&class, *lock);
+	return class;
 }
 
 static int by_loss(const void *a, const void *b)
@@ -73,12 +88,12 @@ static struct table *count_locks(const struct report *report)
 	return counts;
 }
 
-const struct lock_class *lock_classes(struct rows *rows, const struct report *report,
+const struct lock_class *lock_classes(struct arena *arena, const struct report *report,
 				      size_t *count)
 {
 	struct table *counts = count_locks(report), *by_key = table_new();
 	size_t class_count = table_count(counts);
-	struct lock_class *classes = rows_alloc(rows, class_count * sizeof(*classes)), *class;
+	struct lock_class *classes = arena_alloc(arena, class_count * sizeof(*classes)), *class;
 
 	*count = 0;
 	for (size_t i = 0; i < report->lock_count; i++) {
@@ -90,7 +105,7 @@ const struct lock_class *lock_classes(struct rows *rows, const struct report *re
 		if (!class) {
 			class = &classes[(*count)++];
 			class->key = key;
-			class->locks = rows_alloc(rows, (uintptr_t)table_find(counts, key) *
+			class->locks = arena_alloc(arena, (uintptr_t)table_find(counts, key) *
 							sizeof(*class->locks));
 			table_put(by_key, key, class);
 		}
@@ -100,4 +115,37 @@ const struct lock_class *lock_classes(struct rows *rows, const struct report *re
 	table_free(by_key);
 	qsort(classes, *count, sizeof(*classes), by_loss);
 	return classes;
+}
+
+/* An address says nothing where a function does. */
+static const char *name_of(const struct lock_class *class)
+{
+	const struct report_lock *lock = class->locks[0];
+
+	if (lock->name)
+		return lock->name;
+	return lock->where || class->lock_count > 1 ? NULL : lock->object;
+}
+
+void lock_class_put_name(struct page *page, const struct lock_class *class)
+{
+	const struct report_lock *lock = class->locks[0];
+	const char *name = name_of(class);
+
+	page_color(page, PAGE_BOLD);
+	if (class->lock_count > 1)
+		page_printf(page, "%zu ", class->lock_count);
+	if (name) {
+		page_put_name(page, name, page_room(page) / 2);
+		page_color(page, PAGE_PLAIN);
+		page_put(page, "  ");
+	}
+	page_put_name(page, lock->kind, page_room(page));
+	page_color(page, PAGE_PLAIN);
+	if (class->lock_count > 1 && !name)
+		page_put(page, " locks");
+	if (lock->where && page_room(page) > 20) {
+		page_put(page, " in ");
+		page_put_function(page, lock->where, page_room(page));
+	}
 }

@@ -8,9 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+struct page;
 struct report;
 struct report_lock;
-struct rows;
 
 struct lock_class {
 	const struct report_lock *const *locks;	/* in the report's order; at least one */
@@ -19,6 +20,12 @@ struct lock_class {
 	uint64_t key;
 };
 
-/* By time lost, longest first; valid as long as the rows. What is no lock is left out. */
-const struct lock_class *lock_classes(struct rows *rows, const struct report *report,
+/* By time lost, longest first, in memory of the arena. What is no lock is left out. */
+const struct lock_class *lock_classes(struct arena *arena, const struct report *report,
 				      size_t *count);
+
+/* The class of one lock alone. */
+struct lock_class lock_class_of(const struct report_lock *const *lock);
+
+/* "3 mutex locks in f": what they are called, in bold, and of what kind they are. */
+void lock_class_put_name(struct page *page, const struct lock_class *class);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames of a stack, and who ended a wait, in words: for the text view and the terminal UI. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fold_rules;
+struct page;
+struct report_frame;
+struct report_path;
+struct report_waker;
+struct text;
+
+/*
+ * The frame that a path is named after: the innermost one of the user's own code, else the
+ * innermost outside the kernel. NULL when the path has no frames.
+ */
+const struct report_frame *text_path_headline(const struct report_path *path,
+					      const struct fold_rules *fold);
+const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
+					 const struct fold_rules *fold);
+
+/* The function and place of a frame, the name in at most so many columns. */
+void text_put_frame(struct page *page, const struct report_frame *frame, uint32_t columns_max);
+
+/* A frame's function, or module+0xoffset when it has no name. */
+void text_frame_name(struct text *text, const struct report_frame *frame);
+void text_put_frame_function(struct page *page, const struct report_frame *frame,
+			     uint32_t columns_max);
+
+/* File and line, else what is known of where the code lies. */
+void text_put_frame_place(struct page *page, const struct report_frame *frame);
+
+/* The frame that the stack is named after. */
+void text_put_headline(struct page *page, const struct report_frame *frames, size_t count,
+		       const struct fold_rules *fold);
+
+/* Direct recursion: how many frames from the first on are the same. */
+size_t text_repeat_count(const struct report_frame *frames, size_t count);
+
+/* A label that ends an earlier one ("thread start", "C++ thread start") adds nothing. */
+bool text_is_new_label(const char *const *labels, size_t count, const char *label);
+
+/* Its share of the waiting, who it is and where it was. */
+void text_put_waker(struct page *page, const struct report_waker *waker,
+		    const struct fold_rules *fold);
