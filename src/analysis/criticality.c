@@ -101,6 +101,7 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 		row->cpu = CPU_UNKNOWN;
 		slices_begin(row, &self->parallelism);
 	} else if (phase == PHASE_DEAD) {
+		thread_wait_thread_ends(self->options.waits, row, &self->parallelism);
 		thread_rows_died(self->rows, row);
 	}
 }

@@ -73,6 +73,17 @@ void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const str
 	waits_end(waits, &party, lost_end_ns(row, p), NULL, NULL, is_over);
 }
 
+void thread_wait_thread_ends(struct waits *waits, struct thread_row *row,
+			     const struct parallelism *p)
+{
+	struct wait_party party;
+
+	if (!waits)
+		return;
+	party = party_of(row, p);
+	waits_thread_ends(waits, &party);
+}
+
 void thread_wait_count_open(struct waits *waits, struct thread_row *row,
 			    const struct parallelism *p)
 {

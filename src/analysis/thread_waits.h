@@ -23,6 +23,10 @@ void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_
 void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p,
 			  bool is_over);
 
+/* See waits_thread_ends(). */
+void thread_wait_thread_ends(struct waits *waits, struct thread_row *row,
+			     const struct parallelism *p);
+
 /* See waits_count_open(). */
 void thread_wait_count_open(struct waits *waits, struct thread_row *row,
 			    const struct parallelism *p);

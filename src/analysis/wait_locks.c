@@ -236,9 +236,9 @@ static bool note_call(struct wait_lock *lock, const struct wait_end *end)
 	return is_call;
 }
 
-bool wait_locks_end(struct wait_locks *locks, const struct thread *thread,
-		    const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-		    struct wait_path *path, const struct wait_end *end)
+struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread,
+				 const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+				 struct wait_path *path, const struct wait_end *end, bool *is_call)
 {
 	struct wait_lock *lock = get(locks, thread, wait);
 
@@ -256,7 +256,8 @@ bool wait_locks_end(struct wait_locks *locks, const struct thread *thread,
 	if (end->waker)
 		add_ender(lock, end->waker->thread->number, wait_ns);
 	wait_wakers_add(locks->arena, &lock->unlockers, end, wait_ns);
-	return note_call(lock, end);
+	*is_call = note_call(lock, end);
+	return lock;
 }
 
 void wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,

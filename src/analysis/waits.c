@@ -453,7 +453,9 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	struct open_wait *wait = party->wait;
 	uint64_t wait_ns = now_ns - wait->begin_ns, idle_ns, stack = 0;
 	struct wait_path *path = NULL;
+	struct wait_lock *lock = NULL;
 	struct wait_end end;
+	bool is_call = false;
 	double weight;
 
 	if (!wait->is_open)
@@ -473,14 +475,45 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 		path = wait_paths_get(waits->paths, party->thread, stack, wait);
 		wait_path_add(waits->paths, path, wait, wait_ns, idle_ns, weight, &end);
 	}
-	if (wait->is_lock && wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
-					    &end)) {
+	if (wait->is_lock)
+		lock = wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
+				      &end, &is_call);
+	if (is_call) {
 		wait->called_object = wait->facts.object;
 		wait->called_running_ns = party->running_ns;
 	}
 	add_file(waits, wait, wait_ns, idle_ns);
 	remember(wait, now_ns, idle_ns, path, weight);
 	wait->real_ns += wait_ns - idle_ns;
+	wait->last = (struct last_wait){
+		wait_ns, idle_ns, party->running_ns, path, lock, wait->cause, weight,
+	};
+}
+
+/* The first thread of a process ends with its work done: it did not wait in order to end. */
+static bool is_woken_to_end(const struct wait_party *party)
+{
+	enum { NEXT_TO_NOTHING_NS = 1000000, WAIT_PARTS = 10 };
+	const struct last_wait *last = &party->wait->last;
+	uint64_t running_ns = party->running_ns - last->running_ns;
+
+	return party->thread->tid != party->thread->pid && running_ns <= NEXT_TO_NOTHING_NS &&
+	       running_ns <= last->wait_ns / WAIT_PARTS;
+}
+
+void waits_thread_ends(struct waits *waits, const struct wait_party *party)
+{
+	struct last_wait *last = &party->wait->last;
+	uint64_t more_ns = last->wait_ns - last->idle_ns;
+
+	if (!more_ns || !is_woken_to_end(party))
+		return;
+	last->idle_ns += more_ns;
+	waits->by_cause[last->cause].idle_ns += more_ns;
+	if (last->path)
+		last->path->idle_ns += more_ns * last->weight;
+	if (last->lock)
+		last->lock->sum.idle_ns += more_ns;
 }
 
 static void count_open_file(struct waits *waits, const struct open_wait *wait, uint64_t wait_ns,

@@ -43,6 +43,14 @@ struct open_wait {
 		double weight;
 	} recent[WAIT_RECENT];
 	size_t recent_next;
+	/* The last one: what there is of it to be taken for idle when the thread ends right after it. */
+	struct last_wait {
+		uint64_t wait_ns, idle_ns, running_ns;	/* running_ns: of the thread, at its end */
+		struct wait_path *path;
+		struct wait_lock *lock;
+		enum wait_cause cause;
+		double weight;
+	} last;
 };
 
 /* A thread as waits see it: who waits or who wakes. */
@@ -89,6 +97,9 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
  */
 void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	       const struct ev_sched_wake *e, struct wait_party *waker, bool is_over);
+
+/* The thread of party ends. If it was woken for nothing else, nobody needed it: its wait was idle. */
+void waits_thread_ends(struct waits *waits, const struct wait_party *party);
 
 /*
  * Counts the wait of party, which lasts, as if it ended at now_ns with nothing to end it, until

@@ -45,10 +45,13 @@ void wait_locks_free(struct wait_locks *locks);
 /* is_vain: the thread was woken from the same just before. */
 void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
 		      const struct open_wait *wait, bool is_vain);
-/* path: where it waited, or NULL. Returns whether others were woken from the same with it. */
-bool wait_locks_end(struct wait_locks *locks, const struct thread *thread,
-		    const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-		    struct wait_path *path, const struct wait_end *end);
+/*
+ * path: where it waited, or NULL. *is_call: whether others were woken from the same with it. Returns
+ * the lock.
+ */
+struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread,
+				 const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+				 struct wait_path *path, const struct wait_end *end, bool *is_call);
 /* The same for a wait that lasts: the journal can undo it. */
 void wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
 			   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
