@@ -95,3 +95,12 @@ static __always_inline void event_submit(void *event)
 {
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
+
+/* For a stack as it lies in memory. Other records need some, too. */
+static __always_inline bool memory_has_room(void)
+{
+	void *ring = ring_here();
+
+	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct memory_scratch) <
+		       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+}

@@ -24,15 +24,6 @@ static __always_inline __u32 memory_copy(struct memory_scratch *m, __u64 sp)
 	return done;
 }
 
-/* Other records need some, too. */
-static __always_inline bool memory_has_room(void)
-{
-	void *ring = ring_here();
-
-	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct memory_scratch) <
-		       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
-}
-
 /*
  * Sends the stack itself, under a name of its own: some of its code has no unwind tables yet. The
  * kernel's frames lie in s.

@@ -35,12 +35,10 @@ static __always_inline __u64 stack_keep(__u64 weight_ns)
  */
 __u64 stack_find(__u32 owner);
 
-/* What a thread has left behind when it left user space, into scratch memory. */
-static __always_inline void subject_read(struct stack_subject *subject, struct task_struct *task,
-					 const struct thread_state *thread)
+/* What a thread has left behind when it left user space, by their numbers in DWARF. */
+static __always_inline void registers_read(__u64 *registers, struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-	__u64 *registers = subject->registers;
 
 	registers[0] = regs->ax;
 	registers[1] = regs->dx;
@@ -59,6 +57,13 @@ static __always_inline void subject_read(struct stack_subject *subject, struct t
 	registers[14] = regs->r14;
 	registers[15] = regs->r15;
 	registers[16] = regs->ip;
+}
+
+/* The thread whose stack is to be taken, into scratch memory. */
+static __always_inline void subject_read(struct stack_subject *subject, struct task_struct *task,
+					 const struct thread_state *thread)
+{
+	registers_read(subject->registers, task);
 	subject->thread_pointer = task->thread.fsbase;
 	subject->pid = task->tgid;
 	subject->thread = thread->thread;

@@ -27,6 +27,7 @@ struct bell_map bell SEC(".maps");
 struct rings_map sample_rings SEC(".maps");
 struct scratch_map scratch SEC(".maps");
 struct memory_scratch_map memory_scratch SEC(".maps");
+struct blocked_memory_map blocked_memory SEC(".maps");
 struct stacks_map stacks_known SEC(".maps");
 struct stacks_map files_known SEC(".maps");
 struct stacks_map others_known SEC(".maps");
@@ -38,6 +39,7 @@ __u64 activity __attribute__((aligned(128))) = 0;
 __u64 threads_alive __attribute__((aligned(128))) = 0;
 __u64 threads_born = 0;
 __u64 threads_untracked = 0;
+__u64 waits_left = 0;
 volatile __u64 keep_all_above_ns = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

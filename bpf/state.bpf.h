@@ -62,6 +62,7 @@ struct thread_state {
 	__u32 wait_coin;	/* decides whether its stacks are kept */
 	__u32 wait_has_stack;
 	__u32 wait_mean_ns;	/* of those before, the later the more; at most 4 s */
+	__u64 wait_listed;	/* begin of the wait that list_waits has told of, its lowest bit set */
 	/* The file that it waited for last, so that it need not be looked up again. */
 	__u64 file;
 	__u64 file_struct, file_inode, file_inode_number, file_private;
@@ -188,6 +189,14 @@ struct memory_scratch_map {
 	__type(value, struct memory_scratch);
 };
 
+/* For the list of waits, which is made once at a time and may sleep: no CPU's. */
+struct blocked_memory_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memory_scratch);
+};
+
 /* Stacks that the engine has been sent. The least used are forgotten, and sent again. */
 struct stacks_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -252,6 +261,7 @@ extern struct bell_map bell SEC(".maps");
 extern struct rings_map sample_rings SEC(".maps");
 extern struct scratch_map scratch SEC(".maps");
 extern struct memory_scratch_map memory_scratch SEC(".maps");
+extern struct blocked_memory_map blocked_memory SEC(".maps");
 extern struct stacks_map stacks_known SEC(".maps");
 extern struct stacks_map files_known SEC(".maps");
 extern struct stacks_map others_known SEC(".maps");
@@ -266,6 +276,7 @@ extern struct cpu_counts cpu_counts[CPUS_MAX];
 extern __u64 activity;
 extern __u64 threads_alive;
 extern __u64 threads_born;	/* the last number given */
+extern __u64 waits_left;	/* those that the last list of waits had no room for */
 extern __u64 threads_untracked;	/* refused: no memory for their state, or too many */
 
 /* The governor: slices of less importance (ns of CMetric) are kept with a probability. */

@@ -23,6 +23,16 @@ enum {
 	UNWIND_BLOCK_ROWS_MAX = (1 << UNWIND_BLOCK_BITS) + 1,
 };
 
+/* A stack as it lies in memory, and registers by their numbers in DWARF. */
+enum {
+	WORD_BYTES = 8,
+	RED_ZONE_BYTES = 128,	/* below rsp, and in use: rbp is there when it was just restored */
+	FRAME_POINTER = 6,
+	STACK_POINTER = 7,
+	INSTRUCTION_POINTER = 16,
+	REGISTERS = 17,
+};
+
 /* Where the CFA is: the stack pointer before the call, to which all else relates. */
 enum unwind_cfa {
 	UNWIND_NONE,		/* not known: between functions, or a form without a rule */

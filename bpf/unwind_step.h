@@ -16,8 +16,6 @@
 #include "values.h"
 
 enum {
-	WORD_BYTES = 8,
-	RED_ZONE_BYTES = 128,	/* below rsp, and in use: rbp is there when it was just restored */
 	SIGNAL_RBP = 120,	/* what a signal interrupted, from rsp in the handler's restorer on */
 	SIGNAL_RSP = 160,
 	SIGNAL_RIP = 168,
@@ -28,11 +26,6 @@ enum {
 	GO_BELOW_THREAD = 8,
 	GO_G_M = 48, GO_G_SP = 56, GO_G_PC = 64, GO_G_BP = 104,
 	GO_M_CURRENT = 192,		/* the goroutine that runs, if only on the runtime's stack */
-	/* Registers by their numbers in DWARF. */
-	FRAME_POINTER = 6,
-	STACK_POINTER = 7,
-	INSTRUCTION_POINTER = 16,
-	REGISTERS = 17,
 };
 
 /* Whoever includes this has these five. The chunk that a place is in, and the unit; or NULL. */

@@ -10,6 +10,7 @@
 enum {
 	COMPAT_STATUS = 2,	/* TS_COMPAT of arch/x86/include/asm/thread_info.h */
 	OPERATION_MAX = 0xffff,
+	FUTEX_WORDS = 5,	/* the word, and those around it where libraries keep who holds a lock */
 };
 
 struct pollfd {
@@ -28,11 +29,10 @@ static __always_inline bool user_read(void *to, __u32 bytes, struct task_struct 
 	       !bpf_probe_read_user(to, bytes, (void *)address);
 }
 
-/* The word of a futex, and those around it where libraries keep who holds a lock. */
 static __always_inline void futex_read(struct ev_sched_switch *e, struct task_struct *task,
 				       __u64 address)
 {
-	__u32 words[5] = {};
+	__u32 words[FUTEX_WORDS] = {};
 
 	/* What lies behind it may be on a page that is not there. */
 	if (!user_read(words, sizeof(words), task, address))

@@ -293,6 +293,23 @@ static void on_found(void *data, const struct ev_header *header)
 			.syscall = e->syscall,
 			.operation = e->operation,
 		});
+	row->wait.is_found = true;
+}
+
+static void on_waits(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_waits *e = (const struct ev_thread_waits *)header;
+	struct criticality *self = data;
+	struct thread_row *row;
+
+	if (!header->thread)
+		return;
+	row = advance_to(self, header, header->thread);
+	if (!self->options.waits ||
+	    !waits_listed(self->options.waits, row->thread, &row->wait, e) || !e->stack)
+		return;
+	row->has_block_stack = true;
+	row->block_stack = e->stack;
 }
 
 /* What was gathered in the old address space means nothing in the new one. */
@@ -364,6 +381,7 @@ static const struct event_handler handlers[] = {
 	{ EV_SCHED_SAMPLE, on_sample },
 	{ EV_THREAD_BORN, on_born },
 	{ EV_THREAD_FOUND, on_found },
+	{ EV_THREAD_WAITS, on_waits },
 	{ EV_THREAD_EXEC, on_exec },
 	{ EV_COLLECT_GAP, on_gap },
 	{ EV_COLLECT_SYNC_BEGIN, on_sync_begin },

@@ -125,6 +125,12 @@ static void vote_holders(struct wait_lock *lock, const struct open_wait *wait)
 		vote(&lock->holders[i], facts->owners[i]);
 }
 
+void wait_locks_found(struct wait_locks *locks, const struct thread *thread,
+		      const struct open_wait *wait)
+{
+	vote_holders(get(locks, thread, wait), wait);
+}
+
 void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
 		      const struct open_wait *wait, bool is_vain)
 {

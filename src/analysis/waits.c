@@ -141,6 +141,7 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	bool is_vain = is_in_vain(party, &facts);
 
 	wait->is_open = true;
+	wait->is_found = false;
 	wait->begin_ns = now_ns;
 	wait->begin_share_ns = share_ns;
 	wait->facts = facts;
@@ -152,6 +153,31 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->is_lock = is_lock(wait);
 	if (wait->is_lock)
 		wait_locks_begin(waits->locks, party->thread, wait, is_vain);
+}
+
+/*
+ * Each wait that lasts is listed with its stack, whatever the coin was at its beginning: it stands for
+ * itself alone.
+ */
+bool waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
+		  const struct ev_thread_waits *e)
+{
+	if (!wait->is_open || (e->begin_ns ? e->begin_ns != wait->begin_ns : !wait->is_found))
+		return false;
+	wait->keep = 0;
+	if (wait->has_stack)
+		return true;
+	wait->has_stack = true;
+	wait->stack = e->stack;
+	if (wait->is_found) {
+		wait->facts.state = e->state;
+		wait->facts.value = e->value;
+		memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
+		wait->cause = waits_cause_of(waits, &wait->facts);
+		if (wait->is_lock)
+			wait_locks_found(waits->locks, thread, wait);
+	}
+	return true;
 }
 
 static bool is_sending(uint16_t syscall)

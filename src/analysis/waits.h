@@ -25,6 +25,7 @@ enum { WAIT_RECENT = 4, WAIT_ENDERS = 4 };
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
 	bool is_open, is_lock;
+	bool is_found;			/* it is older than the trace */
 	uint64_t begin_ns, begin_share_ns;
 	struct wait_facts facts;
 	enum wait_cause cause;
@@ -90,6 +91,10 @@ enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_fact
 /* slice_cmetric_ns: of the slice that e ends when it was critical, else 0. */
 void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns, uint64_t share_ns,
 		 uint64_t slice_cmetric_ns, const struct ev_sched_switch *e);
+
+/* e tells where the thread waits; false: that is not what it waits for any more. */
+bool waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
+		  const struct ev_thread_waits *e);
 
 /*
  * The wait of party ends. e: the wake-up, NULL when it was lost or (is_over) the trace ends; waker:

@@ -45,6 +45,9 @@ void wait_locks_free(struct wait_locks *locks);
 /* is_vain: the thread was woken from the same just before. */
 void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
 		      const struct open_wait *wait, bool is_vain);
+/* More is known of a wait that was found: who holds the lock. */
+void wait_locks_found(struct wait_locks *locks, const struct thread *thread,
+		      const struct open_wait *wait);
 /*
  * path: where it waited, or NULL. *is_call: whether others were woken from the same with it. Returns
  * the lock.

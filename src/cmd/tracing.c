@@ -176,6 +176,13 @@ int tracing_add_command(struct tracing *tracing, pid_t pid)
 	return kernel_add_command(tracing->kernel, pid);
 }
 
+/* Of all processes, their unwind tables would be needed. */
+static void list_waits(struct tracing *tracing)
+{
+	if (!tracing->settings->kernel.trace_all)
+		collector_list_waits(tracing->collector);
+}
+
 int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 {
 	int err;
@@ -194,6 +201,8 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 		}
 	}
 	err = collector_list_threads(tracing->collector);
+	if (!err)
+		list_waits(tracing);
 	/* Waiting for the end of what has ended already would take for ever. */
 	if (!err && !tracing->settings->kernel.trace_all &&
 	    !kernel_counts(tracing->kernel).threads_alive)
@@ -438,6 +447,7 @@ void tracing_finish(struct tracing *tracing)
 	tracing->collector_cpu_ns = cpu_time_ns();
 	tracing->ended_ns = now_ns();
 	status_stop();
+	list_waits(tracing);
 	kernel_detach(tracing->kernel);
 	collector_finish(tracing->collector);
 	criticality_finish(tracing->criticality, tracing->ended_ns);

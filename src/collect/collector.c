@@ -23,7 +23,7 @@ static const int64_t PENDING_BYTES_HALF = 16 << 20;
 static const uint64_t HORIZON_NS = 10 * 1000 * 1000;
 
 /* Rounds of taking in and delivering, in one poll; and those without progress at the end. */
-enum { ROUNDS_MAX = 16, STUCK_ROUNDS_MAX = 100, ENTRY_BYTES = 16 };
+enum { ROUNDS_MAX = 16, STUCK_ROUNDS_MAX = 100, LIST_ROUNDS_MAX = 1000, ENTRY_BYTES = 16 };
 
 /* Losing records all the time must not mean listing the threads all the time. */
 static const uint64_t LIST_PERIOD_NS = 200 * 1000 * 1000;
@@ -195,6 +195,17 @@ void collector_poll(struct collector *collector)
 						  counts.stack_ns));
 	if (collector->has_gap && now_ns() - collector->listed_ns > LIST_PERIOD_NS)
 		collector_list_threads(collector);
+}
+
+void collector_list_waits(struct collector *collector)
+{
+	int left = 0, rounds = 0;
+
+	do {
+		left = kernel_list_waits(collector->kernel);
+		drain(collector);
+		deliver(collector);
+	} while (left > 0 && ++rounds < LIST_ROUNDS_MAX);
 }
 
 void collector_take_in(struct collector *collector)

@@ -24,6 +24,9 @@ void collector_free(struct collector *collector);
 /* Lists the living threads, between SYNC_BEGIN and SYNC_END. */
 int collector_list_threads(struct collector *collector);
 
+/* Has blocked threads tell where they wait. Those for which there is no room stay untold. */
+void collector_list_waits(struct collector *collector);
+
 /* Takes in what there is and delivers what is complete. */
 void collector_poll(struct collector *collector);
 

@@ -54,7 +54,7 @@ struct kernel {
 	struct ring *bell;
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
-	struct bpf_link *iterator;
+	struct bpf_link *iterator, *waits_iterator;
 };
 
 /* What libbpf last complained of: printed only when loading fails. */
@@ -279,6 +279,7 @@ int kernel_attach(struct kernel *kernel)
 	bpf_program__set_autoattach(bpf->progs.sample_timer, false);
 	bpf_program__set_autoattach(bpf->progs.sample_tick, false);
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
+	bpf_program__set_autoattach(bpf->progs.list_waits, false);
 	bpf_program__set_autoattach(bpf->progs.exit_begin, false);
 	err = pinch_bpf__attach(bpf);
 	if (err)
@@ -289,7 +290,8 @@ int kernel_attach(struct kernel *kernel)
 		bpf->links.exit_begin = bpf_program__attach(bpf->progs.exit_begin);
 	kernel_allow_memory(kernel);
 	kernel->iterator = bpf_program__attach_iter(bpf->progs.list_threads, NULL);
-	if (!kernel->iterator)
+	kernel->waits_iterator = bpf_program__attach_iter(bpf->progs.list_waits, NULL);
+	if (!kernel->iterator || !kernel->waits_iterator)
 		return fail(-errno, "cannot list the kernel's threads");
 	if (bpf->rodata->sample_each_ticks)
 		kernel->sampler = sampler_follow_ticks(bpf->progs.sample_tick);
@@ -304,7 +306,8 @@ void kernel_detach(struct kernel *kernel)
 {
 	sampler_stop(kernel->sampler);
 	bpf_link__destroy(kernel->iterator);
-	kernel->iterator = NULL;
+	bpf_link__destroy(kernel->waits_iterator);
+	kernel->iterator = kernel->waits_iterator = NULL;
 	if (kernel->bpf)
 		pinch_bpf__detach(kernel->bpf);
 }
@@ -328,13 +331,14 @@ int kernel_add_command(struct kernel *kernel, uint32_t pid)
 	return set_target(kernel, pid, TARGET_EXEC);
 }
 
-int kernel_list_threads(struct kernel *kernel)
+/* Runs an iterator over all threads. */
+static int walk_threads(struct bpf_link *iterator)
 {
 	char nothing[64];
 	ssize_t n;
 	int fd, err = 0;
 
-	fd = bpf_iter_create(bpf_link__fd(kernel->iterator));
+	fd = bpf_iter_create(bpf_link__fd(iterator));
 	if (fd < 0)
 		return fail(-errno, "cannot list the kernel's threads");
 	do
@@ -344,6 +348,20 @@ int kernel_list_threads(struct kernel *kernel)
 		err = fail(-errno, "cannot list the kernel's threads");
 	close(fd);
 	return err;
+}
+
+int kernel_list_threads(struct kernel *kernel)
+{
+	return walk_threads(kernel->iterator);
+}
+
+int kernel_list_waits(struct kernel *kernel)
+{
+	int err;
+
+	kernel->bpf->bss->waits_left = 0;
+	err = walk_threads(kernel->waits_iterator);
+	return err ? err : (int)kernel->bpf->bss->waits_left;
 }
 
 unsigned int kernel_ring_count(const struct kernel *kernel)

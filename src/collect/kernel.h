@@ -43,6 +43,12 @@ int kernel_add_command(struct kernel *kernel, uint32_t pid);
 /* Makes the kernel tell of all traced threads, and begin to trace those of the targets. */
 int kernel_list_threads(struct kernel *kernel);
 
+/*
+ * Has the threads that are blocked tell where, each once for each wait (thread.WAITS). Returns how
+ * many there was no room for in the rings, or a negative error number.
+ */
+int kernel_list_waits(struct kernel *kernel);
+
 /* Rings of all CPUs, numbered from 0. */
 unsigned int kernel_ring_count(const struct kernel *kernel);
 

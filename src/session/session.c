@@ -91,6 +91,7 @@ static const struct {
 	{ EV_THREAD_NAME, sizeof(struct ev_thread_name), false },
 	{ EV_THREAD_EXEC, sizeof(struct ev_thread_exec), false },
 	{ EV_THREAD_OTHER, sizeof(struct ev_thread_other), false },
+	{ EV_THREAD_WAITS, sizeof(struct ev_thread_waits), false },
 };
 _Static_assert(TRACE_NUM_SUBSYSTEMS == 6, "known_kinds lacks a subsystem");
 

@@ -146,6 +146,7 @@ union any_event {
 	struct ev_thread_name name;
 	struct ev_thread_exec exec;
 	struct ev_thread_other other;
+	struct ev_thread_waits waits;
 	struct ev_sched_wake wake;
 	struct ev_file_path path;
 	struct ev_file_socket socket;
@@ -342,7 +343,20 @@ static size_t fill_found(union any_event *e, struct keys *keys)
 	e->found.phase = key_word(keys, "phase", phases, PHASE_UNKNOWN);
 	e->found.cpu = key_number(keys, "cpu", 0);
 	fill_name(e->found.name, key_text(keys, "name", ""));
+	e->found.syscall = key_syscall(keys);
+	e->found.object = key_number(keys, "object", 0);
+	e->found.operation = key_number(keys, "operation", 0);
 	return sizeof(e->found);
+}
+
+static size_t fill_waits(union any_event *e, struct keys *keys)
+{
+	e->waits.begin_ns = key_number(keys, "begin", 0);
+	e->waits.stack = key_number(keys, "stack", 0);
+	e->waits.state = key_word(keys, "state", states, 0);
+	e->waits.value = key_number(keys, "value", 0);
+	e->waits.owners[0] = key_number(keys, "owner", 0);
+	return sizeof(e->waits);
 }
 
 static size_t fill_name_event(union any_event *e, struct keys *keys)
@@ -378,6 +392,7 @@ static const struct {
 	{ "thread.NAME", EV_THREAD_NAME, fill_name_event },
 	{ "thread.EXEC", EV_THREAD_EXEC, fill_exec },
 	{ "thread.OTHER", EV_THREAD_OTHER, fill_other },
+	{ "thread.WAITS", EV_THREAD_WAITS, fill_waits },
 	{ "file.PATH", EV_FILE_PATH, fill_path },
 	{ "file.SOCKET", EV_FILE_SOCKET, fill_socket },
 	{ "nonsense.SUBSYSTEM", 999u << 16, fill_header },

@@ -415,6 +415,7 @@ static uint64_t *unwind_unit(uint32_t index)
 
 static struct stack_scratch scratch_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
+static struct memory_scratch memory_of_blocked;
 static struct file_scratch files_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 
 /* NULL: the map is no set of what has been told. */
@@ -445,6 +446,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &memory_scratch)
 		return *(const uint32_t *)key < SCRATCH_OWNERS
 		       ? &memory_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+	if (map == &blocked_memory)
+		return &memory_of_blocked;
 	if (map == &file_scratch)
 		return *(const uint32_t *)key < SCRATCH_OWNERS
 		       ? &files_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
@@ -569,15 +572,10 @@ static bool is_in_scratch(const char *frames, size_t size_bytes)
 	return false;
 }
 
-long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
+static long kernel_stack_read(void *frames, __u32 size)
 {
 	size_t bytes;
 
-	(void)ctx;
-	shim_point();
-	shim_stacks_asked++;
-	require(!(flags & BPF_F_USER_STACK));
-	require(is_in_scratch(frames, size));
 	if (size % sizeof(uint64_t))
 		return -EINVAL;
 	memset(frames, 0, size);	/* so does the kernel on failure */
@@ -590,6 +588,22 @@ long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
 	return bytes;
 }
 
+long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags)
+{
+	(void)ctx;
+	shim_point();
+	shim_stacks_asked++;
+	require(!(flags & BPF_F_USER_STACK));
+	require(is_in_scratch(frames, size));
+	return kernel_stack_read(frames, size);
+}
+
+long bpf_get_task_stack(struct task_struct *task, void *frames, __u32 size, __u64 flags)
+{
+	shim_point();
+	require(task && !flags);
+	return kernel_stack_read(frames, size);
+}
 /* --- The user's stack: return addresses, one upon the other ------------------------------- */
 
 enum { STACK_BELOW_BYTES = 4096, STACK_BYTES = 1 << 16 };
@@ -623,7 +637,7 @@ static const void *planted_at(uint64_t address, size_t size)
 	return NULL;
 }
 
-long bpf_probe_read_user(void *to, __u32 size, const void *from)
+static long user_read(void *to, __u32 size, const void *from, const struct task_struct *task)
 {
 	const void *object = planted_at((uint64_t)from, size);
 	uint64_t at = (uint64_t)from - SHIM_STACK_BASE;
@@ -631,7 +645,7 @@ long bpf_probe_read_user(void *to, __u32 size, const void *from)
 	shim_point();
 	shim_user_reads++;
 	memset(to, 0, size);	/* so does the kernel on failure */
-	if (shim_current && !shim_current->mm)
+	if (task && !task->mm)
 		return -EFAULT;
 	if (object) {
 		memcpy(to, object, size);
@@ -648,6 +662,18 @@ long bpf_probe_read_user(void *to, __u32 size, const void *from)
 			? shim_user_stack.frames[frame] : 0;
 	}
 	return 0;
+}
+
+long bpf_probe_read_user(void *to, __u32 size, const void *from)
+{
+	return user_read(to, size, from, shim_current);
+}
+
+long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task_struct *task,
+			     __u64 flags)
+{
+	require(task && !flags);
+	return user_read(to, size, from, task);
 }
 
 long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __u64 flags)

@@ -109,5 +109,6 @@ int exit_begin(void *ctx, struct task_struct *task);
 int sched_process_exit(void *ctx, struct task_struct *task);
 int task_rename(void *ctx, struct task_struct *task, const char *name);
 int list_threads(struct bpf_iter__task *ctx);
+int list_waits(struct bpf_iter__task *ctx);
 int sample_timer(struct bpf_perf_event_data *ctx);
 int sample_tick(void *ctx, struct hrtimer *timer);
