@@ -517,6 +517,8 @@ uint32_t shim_target(uint32_t pid)
 void shim_forget(struct stacks_map *map)
 {
 	table_clear(known_table(map));
+	for (uint32_t cpu = 0; map == &others_known && cpu < CPUS_MAX; cpu++)
+		cpu_counts[cpu].other_told = 0;
 }
 
 /* --- The rest --------------------------------------------------------------------------- */

@@ -376,6 +376,33 @@ TEST(who_does_not_block_waits_for_nothing)
 	end();
 }
 
+TEST(who_could_run_tells_who_has_its_cpu)
+{
+	const struct ev_thread_other *told;
+	struct ev_sched_switch e;
+
+	begin();
+	shim_now_ns += 1000;
+	sched_switch(NULL, true, &task->task, &other->task, 0);
+	told = (const struct ev_thread_other *)shim_read(&rings, 0, NULL);
+	CHECK(told->header.event == TRACE_EVENT_THREAD_OTHER && told->tid == (uint32_t)other->task.pid);
+	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+	CHECK(e.state == SWITCH_RUNNABLE && !e.next && e.value == (uint32_t)other->task.pid);
+	drain();
+	/* And who had it before, of whom all is told. */
+	sched_switch(NULL, false, &other->task, &task->task, 1);
+	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+	CHECK(!e.header.thread && e.next == task->number && e.value == (uint32_t)other->task.pid);
+	CHECK(!shim_read(&rings, 0, NULL));
+	/* Nobody has the CPU of one that waits for something else. */
+	task->task.__state = TASK_INTERRUPTIBLE;
+	set_call(CALL_PLAIN, 1, 2, 3, 4);
+	sched_switch(NULL, false, &task->task, &other->task, TASK_INTERRUPTIBLE);
+	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+	CHECK(e.state == SWITCH_SLEEPING && e.value == 2);
+	end();
+}
+
 TEST(who_is_stopped_tells_where)
 {
 	struct ev_sched_switch e;
