@@ -13,26 +13,15 @@
 /* The name of what lies at these addresses in the kernel, told if it is new. 0: it is gone. */
 __u64 file_name(__u64 file, __u64 inode, __u32 owner);
 
-/* The file behind a descriptor of a thread, the last one in its state. 0: there is none. */
-static __always_inline __u64 file_of(struct task_struct *task, struct thread_state *thread,
-				     __u32 descriptor, enum scratch_owner owner)
+/* The name of a file that a thread waits for; the last one is in its state. */
+static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
+					enum scratch_owner owner)
 {
-	struct files_struct *files = task->files;
-	struct fdtable *table;
-	__u64 file = 0, inode, number, private;
-
-	if (!files)
-		return 0;
-	table = files->fdt;
-	if (descriptor >= table->max_fds)
-		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
-	if (!file)	/* while it is being closed */
-		return thread->file_descriptor == descriptor ? thread->file : 0;
-	inode = (__u64)BPF_CORE_READ((struct file *)file, f_inode);
-	number = BPF_CORE_READ((struct inode *)inode, i_ino);
+	__u64 inode = (__u64)BPF_CORE_READ((struct file *)file, f_inode);
+	__u64 number = BPF_CORE_READ((struct inode *)inode, i_ino);
 	/* What has no inode of its own may lie where another one was that had none either. */
-	private = (__u64)BPF_CORE_READ((struct file *)file, private_data);
+	__u64 private = (__u64)BPF_CORE_READ((struct file *)file, private_data);
+
 	if (thread->file_struct != file || thread->file_inode != inode ||
 	    thread->file_inode_number != number || thread->file_private != private) {
 		thread->file = file_name(file, inode, owner);
@@ -42,6 +31,25 @@ static __always_inline __u64 file_of(struct task_struct *task, struct thread_sta
 		thread->file_inode_number = number;
 		thread->file_private = private;
 	}
-	thread->file_descriptor = descriptor;
 	return thread->file;
+}
+
+/* The file behind a descriptor of a thread. 0: there is none. */
+static __always_inline __u64 file_of(struct task_struct *task, struct thread_state *thread,
+				     __u32 descriptor, enum scratch_owner owner)
+{
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+	__u64 file = 0;
+
+	if (!files)
+		return 0;
+	table = files->fdt;
+	if (descriptor >= table->max_fds)
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
+	if (!file)	/* while it is being closed */
+		return thread->file_descriptor == descriptor ? thread->file : 0;
+	thread->file_descriptor = descriptor;
+	return file_known(thread, file, owner);
 }

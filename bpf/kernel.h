@@ -68,6 +68,10 @@ struct file {
 	void *private_data;
 };
 
+struct vm_area_struct {
+	struct file *vm_file;
+};
+
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;

@@ -142,6 +142,19 @@ static __always_inline bool threads_switch(struct thread_state *out, struct thre
 	return is_critical;
 }
 
+/*
+ * Who has the CPU of a traced thread that could run: next, when that one leaves it, or prev, when it
+ * gets one. Returns its tid; 0: the idle thread, or a traced one, of which there is no need to tell.
+ */
+static __always_inline __u32 rival_tell(struct cpu_counts *here, struct task_struct *task,
+					bool is_traced)
+{
+	if (is_traced || !task->pid)
+		return 0;
+	other_tell(here, task);
+	return task->pid;
+}
+
 static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt,
 				      struct task_struct *prev, struct task_struct *next,
 				      __u32 prev_state)
@@ -150,14 +163,17 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	struct ev_sched_switch *e;
 	struct slice slice = {};
 	bool is_critical, is_traced;
+	__u32 rival = 0;
 	__u8 reason;
 
 	is_traced = out;
 	barrier_var(is_traced);	/* or clang tests "out | in", which the verifier forbids */
 	if (!is_traced && !in)
 		return;
-	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);
 	reason = out ? switch_reason(preempt, prev, prev_state) : SWITCH_RUNNABLE;
+	if (reason == SWITCH_RUNNABLE)
+		rival = out ? rival_tell(here, next, in) : rival_tell(here, prev, false);
+	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);
 	is_critical = threads_switch(out, in, reason,
 				     e ? e->header.time_ns : bpf_ktime_get_ns(), &slice);
 	if (!e)
@@ -167,6 +183,7 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	e->state = reason;
 	e->cpu = bpf_get_smp_processor_id();
 	e->syscall = SYSCALL_NONE;
+	e->value = rival;
 	if (out && is_blocking(reason))
 		wait_describe(e, prev, out, SCRATCH_OF_SWITCHES);
 	if (out && (is_critical || is_blocking(reason)))
@@ -279,7 +296,7 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	context = context_here(current);
 	waker = thread_of(current);
 	if (!waker && may_be_sender(current, context))
-		other_tell(current);
+		other_tell(here, current);
 	e = slot_begin(here, EV_SCHED_WAKE, thread->thread);
 	active_add(1, e ? e->header.time_ns : bpf_ktime_get_ns());
 	if (!e)

@@ -69,6 +69,8 @@ struct thread_state {
 	__u32 file_descriptor;
 	__u32 reserved;
 	struct python_hint python;
+	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
+	__u64 fault_address, fault_ip;
 };
 
 struct threads_map {

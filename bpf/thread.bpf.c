@@ -37,25 +37,6 @@ static __always_inline bool is_followed(struct task_struct *parent, struct task_
 	return target_kind(parent->tgid) == TARGET_EXISTING;
 }
 
-__noinline int other_send(__u64 name)
-{
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct ev_thread_other *e = event_reserve(EV_THREAD_OTHER, 0, sizeof(*e));
-	__u8 seen = 1;
-
-	if (!e)
-		return 0;
-	event_clear(e, sizeof(*e));
-	e->tid = current->pid;
-	e->pid = current->tgid;
-	e->start_ns = current->start_boottime;
-	e->is_kernel = (current->flags & PF_KTHREAD) != 0;
-	bpf_probe_read_kernel(e->name, sizeof(e->name), current->comm);
-	event_submit(e);
-	bpf_map_update_elem(&others_known, &name, &seen, BPF_ANY);
-	return 0;
-}
-
 /* A new process has what its parent has mapped. */
 static __always_inline void space_inherit(struct task_struct *parent, struct task_struct *child)
 {

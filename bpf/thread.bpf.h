@@ -59,17 +59,40 @@ static __always_inline __u32 namespace_id(struct task_struct *task)
 	return upid.nr;
 }
 
-/* Sends the name of a thread that is not traced, for it is a waker. */
-int other_send(__u64 name);
-
-/* The same, unless that was done. */
-static __always_inline void other_tell(struct task_struct *current)
+/* Sends the name of a thread that is not traced. */
+static __noinline int other_send(__u64 name, struct task_struct *task)
 {
-	__u64 name = hash_mix(hash_mix(0, current->start_boottime),
-			      (__u64)current->tgid << 32 | current->pid);
+	struct ev_thread_other *e = event_reserve(EV_THREAD_OTHER, 0, sizeof(*e));
+	__u8 seen = 1;
 
-	if (!bpf_map_lookup_elem(&others_known, &name))
-		other_send(name);
+	if (!e)
+		return 0;
+	event_clear(e, sizeof(*e));
+	e->tid = task->pid;
+	e->pid = task->tgid;
+	e->start_ns = task->start_boottime;
+	e->is_kernel = (task->flags & PF_KTHREAD) != 0;
+	bpf_probe_read_kernel(e->name, sizeof(e->name), task->comm);
+	event_submit(e);
+	bpf_map_update_elem(&others_known, &name, &seen, BPF_ANY);
+	return 0;
+}
+
+/*
+ * The same, unless that was done, of a waker or of who has the CPU of a traced thread. A CPU often
+ * has to do with one and the same: it need not look that one up again.
+ */
+static __always_inline void other_tell(struct cpu_counts *here, struct task_struct *task)
+{
+	__u64 name = hash_mix(hash_mix(0, task->start_boottime),
+			      (__u64)task->tgid << 32 | task->pid);
+
+	if (here->other_told == name)
+		return;
+	if (bpf_map_lookup_elem(&others_known, &name))
+		here->other_told = name;
+	else
+		other_send(name, task);
 }
 
 /* BORN and FOUND begin alike; this fills in what they share. */

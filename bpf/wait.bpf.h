@@ -11,6 +11,7 @@ enum {
 	COMPAT_STATUS = 2,	/* TS_COMPAT of arch/x86/include/asm/thread_info.h */
 	OPERATION_MAX = 0xffff,
 	FUTEX_WORDS = 5,	/* the word, and those around it where libraries keep who holds a lock */
+	NO_DESCRIPTOR = 0xffffffff,
 };
 
 struct pollfd {
@@ -114,6 +115,47 @@ static __always_inline void argument_read(struct ev_sched_switch *e, struct task
 	}
 }
 
+/* What lies at an address. */
+struct memory_place {
+	__u64 file;
+	bool is_mapped;
+};
+
+/* A callback of bpf_find_vma(). */
+static long place_read(struct task_struct *task __attribute__((unused)),
+		       struct vm_area_struct *area, void *data)
+{
+	struct memory_place *place = data;
+
+	/* As a number: the verifier would not let a pointer to a file into file_name(). */
+	BPF_CORE_READ_INTO(&place->file, area, vm_file);
+	place->is_mapped = true;
+	return 0;
+}
+
+/*
+ * The current thread, which blocks outside of system calls: in a page fault, if the last one was by
+ * the code where it is. What is mapped there cannot be looked up while the mappings are changed, nor
+ * where all can be preempted (PREEMPT_RT).
+ */
+static __always_inline void fault_read(struct ev_sched_switch *e, struct task_struct *task,
+				       struct thread_state *thread, struct pt_regs *regs,
+				       enum scratch_owner owner)
+{
+	struct memory_place place = {};
+
+	if (e->state != SWITCH_BLOCKED || !thread->fault_ip || thread->fault_ip != regs->ip)
+		return;
+	bpf_find_vma(task, thread->fault_address, place_read, &place, 0);
+	if (!place.is_mapped)
+		return;
+	e->value = place.file ? MEMORY_OF_FILE : MEMORY_ANONYMOUS;
+	if (!place.file)
+		return;
+	e->object = file_known(thread, place.file, owner);
+	thread->file_descriptor = NO_DESCRIPTOR;
+}
+
 /* A blocked thread, or the current one that blocks. */
 static __always_inline void wait_describe(struct ev_sched_switch *e, struct task_struct *task,
 					  struct thread_state *thread, enum scratch_owner owner)
@@ -123,8 +165,13 @@ static __always_inline void wait_describe(struct ev_sched_switch *e, struct task
 
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		e->flags |= SWITCH_IO_WAIT;
-	if (number >= SYSCALLS_MAX || task->flags & (PF_IO_WORKER | PF_USER_WORKER))
+	if (task->flags & (PF_IO_WORKER | PF_USER_WORKER))
 		return;
+	if (number >= SYSCALLS_MAX) {
+		if (owner == SCRATCH_OF_SWITCHES)
+			fault_read(e, task, thread, regs, owner);
+		return;
+	}
 	if (task->thread_info.status & COMPAT_STATUS) {
 		e->flags |= SWITCH_COMPAT;
 		return;

@@ -28,12 +28,20 @@ enum switch_flags {
  *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
  *	a file          file.*, 0: not known   descriptor      second argument's lowest bits
  *	poll, ppoll     the file, if it is one descriptors     of poll: milliseconds; 65535: no limit
+ *	none: a fault   file.* mapped there    enum fault_memory
  *	a process       which one, as in wait4
  *	anything else   first argument         second argument
  */
 enum {
 	SYSCALL_NONE = 0xffff,
 	SYSCALLS_MAX = 512,	/* a power of two, above their numbers */
+};
+
+/* What a page fault without a system call is on. */
+enum fault_memory {
+	MEMORY_UNKNOWN = 0,
+	MEMORY_OF_FILE = 1,	/* object is which */
+	MEMORY_ANONYMOUS = 2,	/* of no file */
 };
 
 /* What the first argument of a system call says of what it waits for; the second one may help. */

@@ -21,6 +21,7 @@ struct findings_input {
 	const struct criticality *criticality;
 	const struct stacks *stacks;
 	const struct waits *waits;		/* NULL: waits are not told */
+	const struct cpu_waits *cpu_waits;	/* NULL: who had the CPU is not told */
 	const struct files *files;
 	struct symbols *symbols;
 	const struct fold_rules *fold;	/* tells the program's own functions from its runtime's */

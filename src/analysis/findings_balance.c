@@ -112,5 +112,6 @@ void findings_add_balance(struct findings *findings)
 	qsort(rows, report->balance.cause_count, sizeof(*rows), causes_by_loss);
 	report->balance.causes = rows;
 	report->balance.closure_error_ns = (int64_t)(blocked_ns - waited_ns);
+	findings_add_rivals(findings, report->balance.runqueue_ns);
 	report->balance.odd_waits = waits_odd(findings->input.waits);
 }

@@ -448,6 +448,52 @@ static void add_hot(struct findings *findings, struct draft *draft)
 	}
 }
 
+/* Adds a part to a list, unless it is next to nothing. */
+static const char *with_rival(struct findings *findings, const char *list, uint64_t part_ns,
+			      const char *who)
+{
+	double share = share_of(part_ns, findings->report.balance.runqueue_ns);
+
+	if (share < 0.01)
+		return list;
+	return arena_printf(findings->arena, "%s%s%.0f %% %s", list, *list ? ", " : "", 100 * share,
+			    who);
+}
+
+/* Who had the CPUs: each of the processes that had them most, and all others of a kind together. */
+static void say_rivals(struct findings *findings, struct report_finding *row)
+{
+	enum { PROCESSES_NAMED = 3 };
+	const struct report *report = &findings->report;
+	uint64_t program_ns = 0, process_ns = 0, kernel_ns = 0;
+	const char *processes = "", *list;
+	size_t named = 0;
+
+	for (size_t i = 0; i < report->balance.rival_count; i++) {
+		const struct report_rival *rival = &report->balance.rivals[i];
+
+		if (!strcmp(rival->kind, "program"))
+			program_ns += rival->wait_ns;
+		else if (!strcmp(rival->kind, "kernel"))
+			kernel_ns += rival->wait_ns;
+		else if (strcmp(rival->kind, "process") != 0)
+			continue;
+		else if (rival->name && named++ < PROCESSES_NAMED)
+			processes = with_rival(findings, processes, rival->wait_ns,
+					       arena_printf(findings->arena, "%s (pid %u)",
+							    rival->name, rival->pid));
+		else
+			process_ns += rival->wait_ns;
+	}
+	list = with_rival(findings, "", program_ns, "threads of the program itself");
+	if (*processes)
+		list = *list ? arena_printf(findings->arena, "%s, %s", list, processes) : processes;
+	list = with_rival(findings, list, process_ns, "other processes");
+	list = with_rival(findings, list, kernel_ns, "threads of the kernel");
+	if (*list)
+		say(findings, row, "on the CPUs instead: %s", list);
+}
+
 /* More threads could run than there are CPUs for. */
 static void add_runqueue(struct findings *findings, struct draft *draft)
 {
@@ -463,6 +509,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 		  100 * share_of(report->balance.runqueue_ns, active_ns));
 	say(findings, row, "%.1f threads were active in the mean, %.1f of them on a CPU",
 	    report->totals.parallelism, share_of(report->balance.running_ns, report->target.wall_ns));
+	say_rivals(findings, row);
 }
 
 static int findings_by_share(const void *a, const void *b)

@@ -207,6 +207,8 @@ static const char *object_name(struct findings *findings, const struct wait_path
 		return findings_file_name(files_find(findings->input.files, path->object));
 	if (wait_has_futex(&path->facts))
 		return findings_lock_name(findings, path->pid, path->first_ns, path->object);
+	if (wait_is_on_memory(&path->facts))
+		return "anonymous memory";
 	return NULL;
 }
 

@@ -43,5 +43,8 @@ void findings_add_locks(struct findings *findings);
 void findings_add_files(struct findings *findings);
 void findings_add_balance(struct findings *findings);
 
+/* findings_rivals.c: who had the CPU in the time that threads waited for one. */
+void findings_add_rivals(struct findings *findings, uint64_t waited_ns);
+
 /* findings_patterns.c: what stands out, when all the rest is there. */
 void findings_add_patterns(struct findings *findings);

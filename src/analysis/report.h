@@ -176,6 +176,14 @@ struct report_cause {
 	bool is_active;			/* threads could run then: "preempted" */
 };
 
+/* Who had the CPU while threads that could run waited for one. */
+struct report_rival {
+	const char *kind;		/* "program", "process", "kernel", "idle" or "other" */
+	const char *name;		/* of a process or a thread of the kernel; NULL: none is known */
+	uint32_t pid;			/* the same; else 0 */
+	uint64_t wait_ns;
+};
+
 struct report {
 	struct {
 		const char *command;		/* as the user gave it */
@@ -236,6 +244,8 @@ struct report {
 		uint64_t running_ns, runqueue_ns;
 		const struct report_cause *causes;	/* by lost time, longest first */
 		size_t cause_count;
+		const struct report_rival *rivals;	/* by time, most first; all of the waits for a CPU */
+		size_t rival_count;
 		int64_t closure_error_ns;
 		uint64_t odd_waits;		/* whose end or waker is not known */
 	} balance;

@@ -129,11 +129,23 @@ uint32_t wait_futex_command(const struct wait_facts *facts)
 		       : FUTEX_WAIT;
 }
 
+static bool is_fault(const struct wait_facts *facts)
+{
+	return facts->syscall == SYSCALL_NONE && facts->state == SWITCH_BLOCKED &&
+	       !(facts->flags & SWITCH_COMPAT);
+}
+
 bool wait_has_file(const struct wait_facts *facts)
 {
 	enum wait_argument argument = syscall_argument(facts->syscall);
 
-	return argument == ARGUMENT_FILE || argument == ARGUMENT_POLL;
+	return argument == ARGUMENT_FILE || argument == ARGUMENT_POLL ||
+	       (is_fault(facts) && facts->value == MEMORY_OF_FILE);
+}
+
+bool wait_is_on_memory(const struct wait_facts *facts)
+{
+	return is_fault(facts) && facts->value == MEMORY_ANONYMOUS;
 }
 
 /*
@@ -194,7 +206,7 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 	if (facts->flags & SWITCH_COMPAT)
 		return CAUSE_OTHER;
 	if (facts->syscall == SYSCALL_NONE)
-		return facts->state == SWITCH_BLOCKED ? CAUSE_PAGE_FAULT : CAUSE_OTHER;
+		return is_fault(facts) ? CAUSE_PAGE_FAULT : CAUSE_OTHER;
 	if (wait_has_futex(facts))
 		return futex_cause(facts);
 	cause = facts->syscall < SYSCALLS_MAX ? causes[facts->syscall] : 0;

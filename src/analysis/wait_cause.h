@@ -66,3 +66,6 @@ uint32_t wait_futex_command(const struct wait_facts *facts);
 
 /* Whether object names a file. */
 bool wait_has_file(const struct wait_facts *facts);
+
+/* Whether it is a page fault on memory of no file. */
+bool wait_is_on_memory(const struct wait_facts *facts);

@@ -169,7 +169,7 @@ bool waits_listed(struct waits *waits, const struct thread *thread, struct open_
 		return true;
 	wait->has_stack = true;
 	wait->stack = e->stack;
-	if (wait->is_found) {
+	if (wait->is_found && e->state != SWITCH_RUNNABLE && e->state != SWITCH_DEAD) {
 		wait->facts.state = e->state;
 		wait->facts.value = e->value;
 		memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
@@ -452,6 +452,19 @@ static struct wait_file *get_file(struct waits *waits, const struct open_wait *w
 	return file;
 }
 
+/* The cause of more than half of the time, if there is one, is what remains (Boyer and Moore). */
+static void vote_cause(struct wait_file *file, enum wait_cause cause, uint64_t wait_ns)
+{
+	if (cause == file->cause) {
+		file->cause_lead_ns += wait_ns;
+	} else if (file->cause_lead_ns >= wait_ns && file->sum.count) {
+		file->cause_lead_ns -= wait_ns;
+	} else {
+		file->cause_lead_ns = wait_ns - file->cause_lead_ns;
+		file->cause = cause;
+	}
+}
+
 static void add_file(struct waits *waits, const struct open_wait *wait, uint64_t wait_ns,
 		     uint64_t idle_ns)
 {
@@ -460,8 +473,7 @@ static void add_file(struct waits *waits, const struct open_wait *wait, uint64_t
 	if (!wait_has_file(&wait->facts) || !wait->facts.object)
 		return;
 	file = get_file(waits, wait);
-	if (!file->sum.count)
-		file->cause = wait->cause;
+	vote_cause(file, wait->cause, wait_ns);
 	wait_sum_add(&file->sum, wait_ns, idle_ns);
 	file->cmetric_ns += wait->slice_cmetric_ns;
 }

@@ -195,7 +195,8 @@ uint64_t wait_lengths_quantile_ns(const uint32_t *lengths, const struct wait_sum
 
 struct wait_file {
 	uint64_t file;			/* 0: those that found no room */
-	enum wait_cause cause;
+	enum wait_cause cause;		/* of most of the time */
+	uint64_t cause_lead_ns;		/* what speaks for it more than for all others */
 	struct wait_sum sum;
 	uint64_t cmetric_ns;
 };

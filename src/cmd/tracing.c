@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "analysis/cpu_waits.h"
 #include "analysis/files.h"
 #include "analysis/findings.h"
 #include "analysis/waits.h"
@@ -51,6 +52,7 @@ struct tracing {
 	struct unwinder *unwinder;
 	struct files *files;
 	struct waits *waits;
+	struct cpu_waits *cpu_waits;
 	struct criticality *criticality;
 	struct collector *collector;
 	struct fold_rules *fold;
@@ -84,6 +86,7 @@ static int open_engine(struct tracing *tracing)
 	});
 	tracing->files = files_new(tracing->session, 0);
 	tracing->waits = waits_new(tracing->session, tracing->files);
+	tracing->cpu_waits = cpu_waits_new(tracing->session);
 	options.stacks = tracing->stacks;
 	options.waits = tracing->waits;
 	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
@@ -156,6 +159,7 @@ void tracing_close(struct tracing *tracing)
 	collector_free(tracing->collector);
 	criticality_free(tracing->criticality);
 	waits_free(tracing->waits);
+	cpu_waits_free(tracing->cpu_waits);
 	files_free(tracing->files);
 	unwinder_free(tracing->unwinder);
 	symbols_free(tracing->symbols);
@@ -460,6 +464,7 @@ static struct findings_input findings_input(struct tracing *tracing, size_t path
 		.criticality = tracing->criticality,
 		.stacks = tracing->stacks,
 		.waits = tracing->waits,
+		.cpu_waits = tracing->cpu_waits,
 		.files = tracing->files,
 		.symbols = tracing->symbols,
 		.fold = tracing->fold,

@@ -199,6 +199,8 @@ static void choose_programs(struct kernel *kernel)
 	choose_sampling(kernel, btf);
 	choose_context(kernel, btf);
 	bpf_program__set_autoload(kernel->bpf->progs.exit_begin, btf && machine_exit_is_late(btf));
+	/* Without it, a wait in a page fault does not say of which file. */
+	bpf_program__set_autoload(kernel->bpf->progs.page_fault, btf && machine_tells_faults(btf));
 	btf__free(btf);
 }
 

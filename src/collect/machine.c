@@ -107,6 +107,11 @@ bool machine_exit_is_late(const struct btf *btf)
 	       btf__find_by_name_kind(btf, "exit_signals", BTF_KIND_FUNC) > 0;
 }
 
+bool machine_tells_faults(const struct btf *btf)
+{
+	return tracepoint_arguments(btf, "page_fault_user") == 4;
+}
+
 static void check_tracepoints(struct machine_check *check)
 {
 	static const struct {

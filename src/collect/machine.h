@@ -26,5 +26,8 @@ size_t machine_check(struct machine_check *checks, size_t max);
  */
 bool machine_exit_is_late(const struct btf *btf);
 
+/* Whether it tells of page faults in user space. */
+bool machine_tells_faults(const struct btf *btf);
+
 /* Says what is needed and missing. 0, or a negative errno after it has been said. */
 int machine_explain_missing(void);

@@ -3,6 +3,24 @@
 #include "base/json.h"
 #include "view/json_parts.h"
 
+static void put_rivals(struct json *json, const struct report *report)
+{
+	json_key(json, "ran_instead");
+	json_begin_array(json);
+	for (size_t i = 0; i < report->balance.rival_count; i++) {
+		const struct report_rival *rival = &report->balance.rivals[i];
+
+		json_on_one_line(json);
+		json_begin_object(json);
+		json_put_string(json, "kind", rival->kind);
+		json_put_string(json, "name", rival->name);
+		json_put_uint(json, "pid", rival->pid);
+		json_put_uint(json, "wait_ns", rival->wait_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void put_balance(struct json *json, const struct report *report)
 {
 	json_key(json, "balance");
@@ -34,6 +52,7 @@ static void put_balance(struct json *json, const struct report *report)
 		json_end_object(json);
 	}
 	json_end_array(json);
+	put_rivals(json, report);
 	json_key(json, "closure_error_ns");
 	json_int(json, report->balance.closure_error_ns);
 	json_put_uint(json, "odd_waits", report->balance.odd_waits);

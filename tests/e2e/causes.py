@@ -17,7 +17,7 @@ from causes_model import assert_alone, assert_ends, assert_found, assert_lost, a
     describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, socket_with, wait_of, \
     waits_like
 from lib import PINCH, Skip, disk_directory, finish, functions_of, main, make_hello_files, pinch, \
-    program, read_line, start, test
+    program, read_line, start, stop, test
 
 # How a program ends that cannot be what it is to be here.
 SKIPPED = 77
@@ -356,11 +356,20 @@ def poll_one():
     assert_woken(wait, "writer", function="slow_writer")
 
 
-@test("cold_mapping: page faults in touch_pages wait for the disk")
+@test("cold_mapping: page faults in touch_pages wait for cold.data on the disk")
 def cold_mapping():
     report = trace("cold_mapping", disk_directory())
-    wait = first_wait(report, cause="page-fault", function="touch_pages")
+    # Where all can be preempted, nobody may look at a thread's mappings as it blocks.
+    is_named = "PREEMPT_RT" not in os.uname().version
+    wait = first_wait(report, cause="page-fault", function="touch_pages",
+                      about="/cold.data" if is_named else None)
     assert_woken(wait, context=DISK)
+    if not is_named:
+        return
+    file = file_at(report, "/cold.data")
+    assert file["cause"] == "page-fault", file
+    # Both are exact; the program's own code may be cold, too.
+    assert file["wait_ns"] >= 0.8 * cause_of(report, "page-fault")["lost_ns"], describe_waits(report)
 
 
 @test("close_flush: flush_file waits for large.data on the disk")
@@ -523,6 +532,37 @@ def oversubscribed():
     assert worst["cause"] == "preempted", f"{worst['cause']} is worst"
     assert worst["lost_ns"] > 0.8 * threads["runqueue_ns"], worst["lost_ns"]
     assert_found(report, "run-queue")
+    check_rivals(report, "program", None, 0.5)
+
+
+def check_rivals(report, kind, name, least):
+    """Who had the CPU during so much of the waiting for it; all of that adds up."""
+    threads = report["balance"]["threads"]
+    waited_ns = cause_of(report, "preempted")["lost_ns"]
+    rivals = threads["ran_instead"]
+    assert abs(sum(r["wait_ns"] for r in rivals) - waited_ns) <= waited_ns / 1e6 + 1000, rivals[:4]
+    first = rivals[0]
+    assert (first["kind"], first["name"]) == (kind, name), rivals[:4]
+    assert first["wait_ns"] >= least * waited_ns, rivals[:4]
+    assert sum(r["wait_ns"] for r in rivals if r["kind"] == "other") <= 0.05 * waited_ns, rivals[:4]
+    return first
+
+
+@test("stolen_cpu: victim waits for its CPU while cpu-thief, which is not traced, runs")
+def stolen_cpu():
+    thief = start(program("stolen_cpu"), "thief", stdout=PIPE)
+    try:
+        cpu = read_line(thief).decode().strip()
+        if not cpu.isdigit():
+            raise Skip(cpu)
+        report = trace("stolen_cpu", cpu)
+        first = check_rivals(report, "process", "cpu-thief", 0.5)
+        assert first["pid"] == thief.pid, f"{first} is not {thief.pid}"
+        assert_found(report, "run-queue")
+        evidence = next(f for f in report["findings"] if f["pattern"] == "run-queue")["evidence"]
+        assert any(f"cpu-thief (pid {thief.pid})" in sentence for sentence in evidence), evidence
+    finally:
+        stop(thief)
 
 
 # --- The programs of planted.py -------------------------------------------------------------------

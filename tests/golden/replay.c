@@ -8,7 +8,7 @@
  * where the keys are the event's fields, plus stream= (default: the event's cpu, else 0)
  * and size= (makes a damaged record of that many bytes). Other lines:
  *
- *	options nmin=N threads_max=N paths_max=N pending=BYTES waits=1
+ *	options nmin=N threads_max=N paths_max=N pending=BYTES waits=1 rivals=1
  *	advance NS		deliver all before NS
  *	finish NS		end the account there (default: at the last event)
  *	timeline N		show the mean parallelism in N equal parts
@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cpu_waits.h"
 #include "analysis/criticality.h"
 #include "analysis/files.h"
 #include "analysis/stacks.h"
@@ -258,6 +259,8 @@ static size_t fill_other(union any_event *e, struct keys *keys)
 	const char *name = key_text(keys, "name", "");
 
 	e->other.tid = key_number(keys, "tid", 0);
+	e->other.pid = key_number(keys, "pid", 0);
+	e->other.is_kernel = key_number(keys, "kernel", 0);
 	memcpy(e->other.name, name, strnlen(name, sizeof(e->other.name)));
 	return sizeof(e->other);
 }
@@ -406,6 +409,7 @@ struct replay {
 	struct criticality *criticality;
 	struct files *files;
 	struct waits *waits;		/* NULL unless asked for */
+	struct cpu_waits *cpu_waits;	/* the same */
 	uint64_t last_ns;
 	size_t timeline_count;
 	uint64_t refused;	/* -ENOSPC */
@@ -485,7 +489,7 @@ static void start(struct replay *replay, struct keys *keys)
 		.paths_max = key_number(keys, "paths_max", 0),
 	};
 
-	bool has_waits = key_number(keys, "waits", 0);
+	bool has_waits = key_number(keys, "waits", 0), has_rivals = key_number(keys, "rivals", 0);
 
 	replay->session = session_new(STREAMS, key_number(keys, "pending", 1 << 20));
 	keys_end(keys);
@@ -495,6 +499,8 @@ static void start(struct replay *replay, struct keys *keys)
 	replay->files = files_new(replay->session, 0);
 	if (has_waits)
 		options.waits = replay->waits = waits_new(replay->session, replay->files);
+	if (has_rivals)
+		replay->cpu_waits = cpu_waits_new(replay->session);
 	replay->criticality = criticality_new(replay->session, replay->threads, &options);
 	if (getenv("PEEK"))
 		start_peeking(replay);
@@ -709,6 +715,17 @@ static void print_waits(const struct replay *replay)
 	printf("odd waits: %llu\n", (unsigned long long)waits_odd(replay->waits));
 }
 
+static void print_rivals(const struct replay *replay)
+{
+	static const char *const kinds[RIVAL_KINDS] = { "program", "process", "kernel", "idle" };
+	const struct rival *rival;
+	size_t cursor = 0;
+
+	while ((rival = cpu_waits_next(replay->cpu_waits, &cursor)))
+		printf("%s '%s' pid %u had the CPU for %llu of waiting\n", kinds[rival->kind],
+		       rival->name, rival->pid, (unsigned long long)rival->wait_ns);
+}
+
 static void print_timeline(const struct replay *replay)
 {
 	double average[TIMELINE_MAX];
@@ -750,9 +767,12 @@ int main(int argc, char **argv)
 	print_paths(&replay);
 	if (replay.waits)
 		print_waits(&replay);
+	if (replay.cpu_waits)
+		print_rivals(&replay);
 	print_timeline(&replay);
 	criticality_free(replay.criticality);
 	waits_free(replay.waits);
+	cpu_waits_free(replay.cpu_waits);
 	files_free(replay.files);
 	stacks_free(replay.stacks);
 	threads_free(replay.threads);

@@ -520,6 +520,8 @@ uint32_t shim_target(uint32_t pid)
 void shim_forget(struct stacks_map *map)
 {
 	table_clear(known_table(map));
+	for (uint32_t cpu = 0; map == &others_known && cpu < CPUS_MAX; cpu++)
+		cpu_counts[cpu].other_told = 0;
 }
 
 /* --- The rest --------------------------------------------------------------------------- */
@@ -676,6 +678,21 @@ long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task
 	return user_read(to, size, from, task);
 }
 
+struct vm_area_struct *shim_mapped;
+uint64_t shim_mapped_begin, shim_mapped_bytes;
+
+long bpf_find_vma(struct task_struct *task, __u64 address,
+		  long (*found)(struct task_struct *task, struct vm_area_struct *area, void *data),
+		  void *data, __u64 flags)
+{
+	shim_point();
+	require(task == shim_current && !flags);
+	if (!task->mm || !shim_mapped || address - shim_mapped_begin >= shim_mapped_bytes)
+		return -ENOENT;
+	found(task, shim_mapped, data);
+	return 0;
+}
+
 long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __u64 flags)
 {
 	__u32 i = 0;
@@ -811,6 +828,7 @@ void shim_reset(void)
 	shim_user_stack = shim_kernel_stack = (struct shim_stack){ 0 };
 	shim_stacks_asked = shim_bell_rings = shim_user_reads = 0;
 	shim_python = (struct python_process){ 0 };
+	shim_mapped = NULL;
 	planted_count = 0;
 	shim_storage_fails = shim_stacks_map_fails = shim_tables_are_missing = false;
 	shim_random = NULL;

@@ -40,6 +40,8 @@ extern struct shim_stack shim_user_stack, shim_kernel_stack;
 extern uint64_t shim_stacks_asked;	/* calls of bpf_get_stack() */
 extern uint64_t shim_user_reads;	/* of the user's memory */
 extern struct python_process shim_python;	/* the interpreter of all processes */
+extern struct vm_area_struct *shim_mapped;	/* at these addresses; NULL: nothing, or not to be seen */
+extern uint64_t shim_mapped_begin, shim_mapped_bytes;
 extern bool shim_storage_fails;		/* no memory for another thread's state */
 extern bool shim_stacks_map_fails;	/* no room in the map of known stacks */
 extern bool shim_tables_are_missing;	/* no unwind tables for any code */
@@ -110,5 +112,6 @@ int sched_process_exit(void *ctx, struct task_struct *task);
 int task_rename(void *ctx, struct task_struct *task, const char *name);
 int list_threads(struct bpf_iter__task *ctx);
 int list_waits(struct bpf_iter__task *ctx);
+int page_fault(void *ctx, unsigned long address, struct pt_regs *regs);
 int sample_timer(struct bpf_perf_event_data *ctx);
 int sample_tick(void *ctx, struct hrtimer *timer);

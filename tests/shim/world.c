@@ -341,11 +341,16 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tic
 
 /* What the record of a switch must say, and which others must have come with it. */
 static void check_switch(struct world *world, uint32_t cpu, struct world_task *prev,
-			 const struct world_task *next, enum switch_state reason)
+			 struct world_task *next, enum switch_state reason)
 {
 	const struct ev_sched_switch *e = &world->last_switch;
 	uint32_t out = prev->is_traced ? prev->number : 0;
+	struct world_task *rival = !out ? prev : next->is_traced ? NULL : next;
 
+	if (rival && (rival->is_idle || (out && reason != SWITCH_RUNNABLE)))
+		rival = NULL;
+	if (rival)
+		world_expect_other(world, cpu, rival);
 	world->last_switch = *(const struct ev_sched_switch *)
 		world_expect(world, cpu, EV_SCHED_SWITCH, out);
 	world_require(world, e->next == (next->is_traced ? next->number : 0));
@@ -354,7 +359,7 @@ static void check_switch(struct world *world, uint32_t cpu, struct world_task *p
 	if (out && reason != SWITCH_RUNNABLE && reason != SWITCH_DEAD)
 		world_check_wait(world, cpu, prev, e);
 	else
-		world_check_no_wait(world, e);
+		world_check_no_wait(world, rival, e);
 	if (out)
 		world_check_switch_stack(world, cpu, prev, e);
 	else
@@ -502,7 +507,7 @@ void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *t
 	shim_set_preempt_count(waker_cpu, 0);
 	if (is_blocked) {
 		if (task->is_traced) {
-			world_expect_other(world, waker_cpu, waker, context);
+			world_expect_waker(world, waker_cpu, waker, context);
 			world->last_wake = *(const struct ev_sched_wake *)
 				world_expect(world, waker_cpu, EV_SCHED_WAKE, task->number);
 			has_stacks = world_check_waker(world, waker, context, e);

@@ -19,15 +19,19 @@ void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_ta
 void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct world_task *waker,
 			     struct world_task *task, const struct ev_sched_wake *e);
 
-/* Before a wake-up, its waker is told once if it is not traced. */
-void world_expect_other(struct world *world, uint32_t cpu, struct world_task *waker,
+/* One who is not traced has been told, unless that was done. */
+void world_expect_other(struct world *world, uint32_t cpu, struct world_task *other);
+/* Before a wake-up, its waker. */
+void world_expect_waker(struct world *world, uint32_t cpu, struct world_task *waker,
 			enum wake_context context);
 
 /* world_wait.c: what is waited for, and who wakes. */
 void world_waits_init(struct world *world);
 void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task,
 		      const struct ev_sched_switch *e);
-void world_check_no_wait(struct world *world, const struct ev_sched_switch *e);
+/* rival: who has the CPU of one that could run, if he is not traced; else NULL. */
+void world_check_no_wait(struct world *world, const struct world_task *rival,
+			 const struct ev_sched_switch *e);
 void world_check_found_wait(struct world *world, uint32_t cpu, const struct world_task *task,
 			    const struct ev_thread_found *e);
 /* True when the waker is traced, and has stacks to show. */

@@ -266,9 +266,13 @@ static struct world_wait without_memory(struct world_wait wait)
 	return wait;
 }
 
-void world_check_no_wait(struct world *world, const struct ev_sched_switch *e)
+void world_check_no_wait(struct world *world, const struct world_task *rival,
+			 const struct ev_sched_switch *e)
 {
-	world_require(world, says(e, &nothing));
+	struct world_wait wait = nothing;
+
+	wait.value = rival ? rival->task.pid : 0;
+	world_require(world, says(e, &wait));
 	world_require(world, !(e->flags & (SWITCH_IO_WAIT | SWITCH_COMPAT)));
 }
 
@@ -305,22 +309,27 @@ void world_check_found_wait(struct world *world, uint32_t cpu, const struct worl
 	world_require(world, e->object == wait.object && e->value == wait.value);
 }
 
-void world_expect_other(struct world *world, uint32_t cpu, struct world_task *waker,
-			enum wake_context context)
+void world_expect_other(struct world *world, uint32_t cpu, struct world_task *other)
 {
 	const struct ev_thread_other *e;
 
-	if (waker->is_traced || waker->is_other_told ||
-	    !(context == WAKE_THREAD || (context == WAKE_SOFTIRQ && waker->task.mm)))
+	if (other->is_traced || other->is_other_told)
 		return;
-	waker->is_other_told = true;
+	other->is_other_told = true;
 	e = world_expect(world, cpu, EV_THREAD_OTHER, 0);
-	world_require(world, e->tid == (uint32_t)waker->task.pid);
-	world_require(world, e->pid == (uint32_t)waker->task.tgid);
-	world_require(world, e->start_ns == waker->task.start_boottime);
-	world_require(world, e->is_kernel == ((waker->task.flags & PF_KTHREAD) != 0));
+	world_require(world, e->tid == (uint32_t)other->task.pid);
+	world_require(world, e->pid == (uint32_t)other->task.tgid);
+	world_require(world, e->start_ns == other->task.start_boottime);
+	world_require(world, e->is_kernel == ((other->task.flags & PF_KTHREAD) != 0));
 	world_require(world, !memcmp(e->reserved, (char[7]){ 0 }, 7));
-	world_require(world, !strcmp(e->name, waker->task.comm));
+	world_require(world, !strcmp(e->name, other->task.comm));
+}
+
+void world_expect_waker(struct world *world, uint32_t cpu, struct world_task *waker,
+			enum wake_context context)
+{
+	if (context == WAKE_THREAD || (context == WAKE_SOFTIRQ && waker->task.mm))
+		world_expect_other(world, cpu, waker);
 }
 
 bool world_check_waker(struct world *world, const struct world_task *waker,

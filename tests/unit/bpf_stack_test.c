@@ -48,7 +48,7 @@ static struct ev_sched_switch slice_of_ns(uint64_t length_ns)
 	struct ev_sched_switch e;
 
 	shim_now_ns += length_ns;
-	sched_switch(NULL, true, &task->task, &other->task, 0);
+	sched_switch(NULL, true, &task->task, &world.idle[0].task, 0);
 	header = shim_read(&rings, 0, NULL);
 	CHECK(header && !header->subsys && header->event == TRACE_EVENT_SCHED_SWITCH);
 	e = *(const struct ev_sched_switch *)header;
@@ -57,7 +57,7 @@ static struct ev_sched_switch slice_of_ns(uint64_t length_ns)
 
 static void back_on_cpu(void)
 {
-	sched_switch(NULL, true, &other->task, &task->task, 0);
+	sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
 	CHECK(shim_read(&rings, 0, NULL));
 	CHECK(!shim_read(&rings, 0, NULL));
 }
@@ -146,7 +146,7 @@ TEST(frames_for_which_the_ring_had_no_room_are_sent_the_next_time)
 	CHECK(cpu_counts[0].lost == 1 && cpu_counts[0].lost_untold == 1);
 	id = e.stack;
 	shim_make_ring(&rings, 0, 1 << 16);
-	sched_switch(NULL, true, &other->task, &task->task, 0);
+	sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
 	CHECK(((const struct ev_collect_gap *)shim_read(&rings, 0, NULL))->lost == 1);
 	CHECK(shim_read(&rings, 0, NULL));
 	CHECK(take(&sent) == id && sent && sent->user_count == 100);
@@ -216,7 +216,7 @@ static uint32_t kernel_frames_in(uint32_t state)
 	set_frames(&shim_user_stack, 2, 0x1000);
 	shim_now_ns += 1000000;
 	task->task.__state = state;
-	sched_switch(NULL, false, &task->task, &other->task, state);
+	sched_switch(NULL, false, &task->task, &world.idle[0].task, state);
 	CHECK(shim_read(&rings, 0, NULL));
 	sent = (const struct ev_stack_frames *)shim_read(&rings, 0, NULL);
 	CHECK(sent && sent->user_count == 2);
@@ -245,8 +245,8 @@ static void preempt(void)
 	shim_at_point = NULL;
 	set_frames(&shim_user_stack, 3, 0x9000);
 	shim_now_ns += 1000000;
-	sched_switch(NULL, true, &task->task, &other->task, 0);
-	sched_switch(NULL, true, &other->task, &task->task, 0);
+	sched_switch(NULL, true, &task->task, &world.idle[0].task, 0);
+	sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
 	shim_user_stack = stack;
 }
 

@@ -376,6 +376,33 @@ TEST(who_does_not_block_waits_for_nothing)
 	end();
 }
 
+TEST(who_could_run_tells_who_has_its_cpu)
+{
+	const struct ev_thread_other *told;
+	struct ev_sched_switch e;
+
+	begin();
+	shim_now_ns += 1000;
+	sched_switch(NULL, true, &task->task, &other->task, 0);
+	told = (const struct ev_thread_other *)shim_read(&rings, 0, NULL);
+	CHECK(told->header.event == TRACE_EVENT_THREAD_OTHER && told->tid == (uint32_t)other->task.pid);
+	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+	CHECK(e.state == SWITCH_RUNNABLE && !e.next && e.value == (uint32_t)other->task.pid);
+	drain();
+	/* And who had it before, of whom all is told. */
+	sched_switch(NULL, false, &other->task, &task->task, 1);
+	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+	CHECK(!e.header.thread && e.next == task->number && e.value == (uint32_t)other->task.pid);
+	CHECK(!shim_read(&rings, 0, NULL));
+	/* Nobody has the CPU of one that waits for something else. */
+	task->task.__state = TASK_INTERRUPTIBLE;
+	set_call(CALL_PLAIN, 1, 2, 3, 4);
+	sched_switch(NULL, false, &task->task, &other->task, TASK_INTERRUPTIBLE);
+	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+	CHECK(e.state == SWITCH_SLEEPING && e.value == 2);
+	end();
+}
+
 TEST(who_is_stopped_tells_where)
 {
 	struct ev_sched_switch e;
@@ -384,6 +411,109 @@ TEST(who_is_stopped_tells_where)
 	set_call(CALL_PLAIN, 0x99, 2, 3, 4);
 	e = leave(false, 4);
 	CHECK(e.state == SWITCH_STOPPED && e.syscall == CALL_PLAIN && e.object == 0x99);
+	end();
+}
+
+/* --- Page faults ------------------------------------------------------------------------------ */
+
+enum { FAULT_AT = 0x5000 };
+
+static const uint64_t mapped_at = 0x20000000;
+
+/* The code at FAULT_AT touches an address, and the kernel blocks for it. */
+static struct ev_sched_switch fault(uint64_t address, uint32_t state)
+{
+	struct ev_sched_switch e;
+
+	set_call(-1, 1, 2, 3, 4);
+	registers->ip = FAULT_AT;
+	shim_current = &task->task;
+	page_fault(NULL, address, registers);
+	e = leave(false, state);
+	come_back();
+	return e;
+}
+
+static struct vm_area_struct *map(struct file *file)
+{
+	static struct vm_area_struct area;
+
+	area.vm_file = file;
+	shim_mapped = &area;
+	shim_mapped_begin = mapped_at;
+	shim_mapped_bytes = 0x1000;
+	return &area;
+}
+
+TEST(a_page_fault_waits_for_the_file_that_is_mapped_there)
+{
+	struct ev_sched_switch e;
+	uint64_t file;
+
+	begin();
+	set_call(CALL_FILE, 1, 0, 0, 0);
+	file = block().object;
+	map(world.descriptors[1]);
+	e = fault(mapped_at + 0xfff, TASK_UNINTERRUPTIBLE);
+	CHECK(e.state == SWITCH_BLOCKED && e.syscall == SYSCALL_NONE && !e.operation);
+	CHECK(file && e.object == file && e.value == MEMORY_OF_FILE);
+	/* A file that is being closed is not the one that was mapped. */
+	map(world.descriptors[2]);
+	CHECK(fault(mapped_at, TASK_UNINTERRUPTIBLE).object != file);
+	world_open(&world, 1, NULL);
+	set_call(CALL_FILE, 1, 0, 0, 0);
+	CHECK(!block().object);
+	end();
+}
+
+TEST(a_page_fault_on_memory_of_no_file_says_so)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	map(NULL);
+	e = fault(mapped_at, TASK_UNINTERRUPTIBLE);
+	CHECK(!e.object && e.value == MEMORY_ANONYMOUS);
+	end();
+}
+
+TEST(a_page_fault_says_nothing_where_no_mapping_can_be_seen)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	e = fault(mapped_at, TASK_UNINTERRUPTIBLE);
+	CHECK(says_nothing(&e));
+	map(world.descriptors[1]);
+	e = fault(mapped_at + 0x1000, TASK_UNINTERRUPTIBLE);
+	CHECK(says_nothing(&e));
+	end();
+}
+
+TEST(a_wait_elsewhere_than_where_the_last_page_fault_was_is_not_in_it)
+{
+	struct ev_sched_switch e;
+
+	begin();
+	map(world.descriptors[1]);
+	/* Of a kernel that does not tell. */
+	set_call(-1, 1, 2, 3, 4);
+	registers->ip = 0;
+	e = leave(false, TASK_UNINTERRUPTIBLE);
+	come_back();
+	CHECK(says_nothing(&e));
+	/* What can be interrupted is not for a page. */
+	e = fault(mapped_at, TASK_INTERRUPTIBLE);
+	CHECK(says_nothing(&e));
+	registers->ip = FAULT_AT + 1;
+	e = leave(false, TASK_UNINTERRUPTIBLE);
+	come_back();
+	CHECK(says_nothing(&e));
+	/* Within a system call the kernel touches the memory itself. */
+	set_call(CALL_PLAIN, 0x77, 0, 0, 0);
+	registers->ip = FAULT_AT;
+	e = leave(false, TASK_UNINTERRUPTIBLE);
+	CHECK(e.syscall == CALL_PLAIN && e.object == 0x77 && !e.value);
 	end();
 }
 

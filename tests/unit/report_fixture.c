@@ -122,6 +122,12 @@ static const struct report_waker other_wakers[] = {
 	{ "none", NULL, 0.03, 102 * (uint64_t)MS, 1, 0, NULL, 0 },
 };
 
+static const struct report_rival lock_rivals[] = {
+	{ "program", NULL, 0, 1247 * (uint64_t)MS },
+	{ "process", "rustc", 4711, 390 * (uint64_t)MS },
+	{ "kernel", "kworker/u8:3", 88, 121 * (uint64_t)MS },
+};
+
 static const struct report_cause lock_causes[] = {
 	{ "lock", "SYNCHRONISATION", 45810 * (uint64_t)MS, 0, 1214, false },
 	{ "preempted", "UNKNOWN", 1758 * (uint64_t)MS, 0, 9120, true },
@@ -191,6 +197,8 @@ static void set_waits(struct report *report)
 	report->balance.runqueue_ns = 1758 * (uint64_t)MS;
 	report->balance.causes = lock_causes;
 	report->balance.cause_count = COUNT(lock_causes);
+	report->balance.rivals = lock_rivals;
+	report->balance.rival_count = COUNT(lock_rivals);
 	report->waits = lock_waits;
 	report->wait_count = COUNT(lock_waits);
 	report->locks = lock_locks;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct task_struct;
+struct vm_area_struct;
 
 #undef __always_inline
 #undef __noinline
@@ -44,6 +45,9 @@ __u32 bpf_get_smp_processor_id(void);
 __u32 bpf_get_prandom_u32(void);
 long bpf_map_delete_elem(void *map, const void *key);
 long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __u64 flags);
+long bpf_find_vma(struct task_struct *task, __u64 address,
+		  long (*found)(struct task_struct *task, struct vm_area_struct *area, void *data),
+		  void *data, __u64 flags);
 long bpf_probe_read_user(void *to, __u32 size, const void *from);
 long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task_struct *task,
 			     __u64 flags);

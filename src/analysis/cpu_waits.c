@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/cpu_waits.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "values.h"
+
+enum {
+	CPUS_MAX = UINT16_MAX + 1,
+	CPU_NONE = CPUS_MAX,
+	OWNERS = 64,			/* of each CPU that are kept: a power of two */
+	THREADS_MAX = 1 << 17,
+	OTHERS_MAX = 1 << 16,
+	RIVALS_MAX = 4096,
+	/* As in criticality.c: a wake-up is at most so much out of order with the block before it. */
+	WAKE_TIE_NS_MAX = 100 * 1000,
+};
+
+/* Who has a CPU: the tid of a thread that is not traced, or one of these. */
+#define OWNER_UNKNOWN (1ull << 32)
+#define OWNER_PROGRAM (2ull << 32)
+#define OWNER_IDLE 0
+
+struct owner {
+	uint64_t begin_ns, who;
+};
+
+struct cpu {
+	struct owner owners[OWNERS];	/* the last one has it */
+	size_t count;			/* of all so far; the last OWNERS are kept */
+	uint32_t gap;			/* the number of gaps before */
+};
+
+/* A traced thread that is alive. */
+struct candidate {
+	uint64_t begin_ns;		/* of its wait for a CPU; 0: it does not wait for one */
+	uint32_t cpu;			/* that it had to leave, or CPU_NONE */
+	uint32_t gap;
+};
+
+struct other {
+	uint32_t pid;
+	bool is_kernel;
+	char name[16];
+};
+
+struct cpu_waits {
+	struct arena *arena;
+	struct cpu *cpus[CPUS_MAX];	/* NULL until it is heard of */
+	struct table *candidates;	/* by number; each is the heap's */
+	struct table *others;		/* by tid */
+	struct table *rivals;
+	uint32_t gaps;
+};
+
+static struct candidate *get_candidate(struct cpu_waits *waits, uint32_t number)
+{
+	struct candidate *candidate = table_find(waits->candidates, number);
+
+	if (candidate || table_count(waits->candidates) >= THREADS_MAX)
+		return candidate;
+	candidate = xcalloc(1, sizeof(*candidate));
+	table_put(waits->candidates, number, candidate);
+	return candidate;
+}
+
+/* What came before a gap says nothing of what came after it. */
+static struct cpu *get_cpu(struct cpu_waits *waits, uint16_t number)
+{
+	struct cpu *cpu = waits->cpus[number];
+
+	if (!cpu) {
+		cpu = waits->cpus[number] = arena_alloc(waits->arena, sizeof(*cpu));
+		cpu->gap = waits->gaps;
+	}
+	if (cpu->gap != waits->gaps) {
+		cpu->gap = waits->gaps;
+		cpu->count = 0;
+	}
+	return cpu;
+}
+
+static struct owner *owner_at(struct cpu *cpu, size_t i)
+{
+	return &cpu->owners[i % OWNERS];
+}
+
+static void begin(struct cpu_waits *waits, uint32_t number, uint64_t now_ns, uint32_t cpu)
+{
+	struct candidate *candidate = get_candidate(waits, number);
+
+	if (candidate)
+		*candidate = (struct candidate){ now_ns, cpu, waits->gaps };
+}
+
+static struct rival *get_rival(struct cpu_waits *waits, uint64_t key, enum rival_kind kind)
+{
+	struct rival *rival = table_find(waits->rivals, key);
+
+	if (rival || table_count(waits->rivals) >= RIVALS_MAX)
+		return rival;
+	rival = arena_alloc(waits->arena, sizeof(*rival));
+	rival->kind = kind;
+	table_put(waits->rivals, key, rival);
+	return rival;
+}
+
+static struct rival *other_rival(struct cpu_waits *waits, uint32_t tid)
+{
+	const struct other *other = table_find(waits->others, tid);
+	uint32_t pid = other ? other->pid : tid;
+	bool is_kernel = other && other->is_kernel;
+	/* A process is called like its first thread, when that one is known. */
+	const struct other *named = pid != tid && table_find(waits->others, pid)
+					    ? table_find(waits->others, pid) : other;
+	struct rival *rival = get_rival(waits, 1ull << 32 | pid,
+					is_kernel ? RIVAL_KERNEL : RIVAL_PROCESS);
+
+	if (rival && named) {
+		memcpy(rival->name, named->name, sizeof(rival->name));
+		rival->pid = pid;
+	}
+	return rival;
+}
+
+/* NULL: not known, or one too many. */
+static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
+{
+	switch (who) {
+	case OWNER_UNKNOWN:
+		return NULL;
+	case OWNER_PROGRAM:
+		return get_rival(waits, OWNER_PROGRAM, RIVAL_PROGRAM);
+	case OWNER_IDLE:
+		return get_rival(waits, OWNER_IDLE, RIVAL_IDLE);
+	default:
+		return other_rival(waits, who);
+	}
+}
+
+/* A wait from begin_ns to now_ns goes to those who had the CPU. */
+static void charge(struct cpu_waits *waits, struct cpu *cpu, uint64_t begin_ns, uint64_t now_ns)
+{
+	size_t oldest = cpu->count > OWNERS ? cpu->count - OWNERS : 0;
+	uint64_t end_ns = now_ns;
+
+	for (size_t i = cpu->count; i > oldest && end_ns > begin_ns; i--) {
+		const struct owner *owner = owner_at(cpu, i - 1);
+		uint64_t from_ns = owner->begin_ns > begin_ns ? owner->begin_ns : begin_ns;
+		struct rival *rival;
+
+		if (from_ns >= end_ns)
+			continue;
+		rival = rival_of(waits, owner->who);
+		if (rival)
+			rival->wait_ns += end_ns - from_ns;
+		end_ns = from_ns;
+	}
+}
+
+/* The wait of a thread that gets a CPU: of the one that it had to leave, or else of this one. */
+static void end(struct cpu_waits *waits, uint32_t number, uint16_t cpu, uint64_t now_ns)
+{
+	struct candidate *candidate = get_candidate(waits, number);
+
+	if (!candidate || !candidate->begin_ns)
+		return;
+	if (candidate->gap == waits->gaps)
+		charge(waits, get_cpu(waits, candidate->cpu == CPU_NONE ? cpu : candidate->cpu),
+		       candidate->begin_ns, now_ns);
+	candidate->begin_ns = 0;
+}
+
+static void leave(struct cpu_waits *waits, const struct ev_sched_switch *e)
+{
+	struct candidate *candidate;
+	uint64_t now_ns = e->header.time_ns;
+
+	if (e->state == SWITCH_DEAD) {
+		free(table_take(waits->candidates, e->header.thread));
+	} else if (e->state == SWITCH_RUNNABLE) {
+		begin(waits, e->header.thread, now_ns, e->cpu);
+	} else {
+		/* Unless its wake-up has come already, it waits for something else. */
+		candidate = get_candidate(waits, e->header.thread);
+		if (candidate)
+			candidate->begin_ns = now_ns - candidate->begin_ns > WAKE_TIE_NS_MAX
+						      ? 0 : now_ns;
+	}
+}
+
+static uint64_t next_owner(const struct ev_sched_switch *e)
+{
+	if (e->next)
+		return OWNER_PROGRAM;
+	return e->header.thread && e->state == SWITCH_RUNNABLE ? e->value : OWNER_UNKNOWN;
+}
+
+static void on_switch(void *data, const struct ev_header *header)
+{
+	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
+	struct cpu_waits *waits = data;
+	struct cpu *cpu = get_cpu(waits, e->cpu);
+
+	/* Between records there may have been several: who had it last stands for them. */
+	if (!header->thread && cpu->count)
+		owner_at(cpu, cpu->count - 1)->who = e->value;
+	if (header->thread)
+		leave(waits, e);
+	if (e->next)
+		end(waits, e->next, e->cpu, header->time_ns);
+	*owner_at(cpu, cpu->count++) = (struct owner){ header->time_ns, next_owner(e) };
+}
+
+static void on_wake(void *data, const struct ev_header *header)
+{
+	if (header->thread)
+		begin(data, header->thread, header->time_ns, CPU_NONE);
+}
+
+static void on_found(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_found *e = (const struct ev_thread_found *)header;
+
+	if (header->thread && e->phase == PHASE_RUNNABLE)
+		begin(data, header->thread, header->time_ns, CPU_NONE);
+}
+
+static void on_other(void *data, const struct ev_header *header)
+{
+	const struct ev_thread_other *e = (const struct ev_thread_other *)header;
+	struct cpu_waits *waits = data;
+	struct other *other = table_find(waits->others, e->tid);
+
+	if (!other) {
+		if (table_count(waits->others) >= OTHERS_MAX)
+			return;
+		other = arena_alloc(waits->arena, sizeof(*other));
+		table_put(waits->others, e->tid, other);
+	}
+	other->pid = e->pid;
+	other->is_kernel = e->is_kernel;
+	memcpy(other->name, e->name, sizeof(other->name));
+	other->name[sizeof(other->name) - 1] = '\0';
+}
+
+static void on_gap(void *data, const struct ev_header *header __attribute__((unused)))
+{
+	struct cpu_waits *waits = data;
+
+	waits->gaps++;
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_SCHED_SWITCH, on_switch },
+	{ EV_SCHED_WAKE, on_wake },
+	{ EV_THREAD_BORN, on_wake },
+	{ EV_THREAD_FOUND, on_found },
+	{ EV_THREAD_OTHER, on_other },
+	{ EV_COLLECT_GAP, on_gap },
+	{ 0, NULL },
+};
+
+struct cpu_waits *cpu_waits_new(struct session *session)
+{
+	struct cpu_waits *waits = xcalloc(1, sizeof(*waits));
+
+	waits->arena = arena_new();
+	waits->candidates = table_new();
+	waits->others = table_new();
+	waits->rivals = table_new();
+	session_subscribe(session, handlers, waits);
+	return waits;
+}
+
+void cpu_waits_free(struct cpu_waits *waits)
+{
+	struct candidate *candidate;
+	size_t cursor = 0;
+
+	if (!waits)
+		return;
+	while ((candidate = table_next(waits->candidates, &cursor)))
+		free(candidate);
+	table_free(waits->candidates);
+	table_free(waits->others);
+	table_free(waits->rivals);
+	arena_free(waits->arena);
+	free(waits);
+}
+
+const struct rival *cpu_waits_next(const struct cpu_waits *waits, size_t *cursor)
+{
+	const struct rival *rival;
+
+	while ((rival = table_next(waits->rivals, cursor)) && !rival->wait_ns)
+		;
+	return rival;
+}
+
+size_t cpu_waits_rival_count(const struct cpu_waits *waits)
+{
+	return table_count(waits->rivals);
+}

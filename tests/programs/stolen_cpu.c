@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * stolen_cpu thief | CPU
+ * Planted bottleneck: the thread `victim` computes on one CPU until it has had 60 ms of it, beside a
+ * process that is not traced and has nine times its weight: `stolen_cpu thief`, named `cpu-thief`,
+ * which computes for ever on the CPU whose number it prints first.
+ * Known answer: most of the victim's time is `preempted`, and most of that while cpu-thief ran.
+ */
+#include "roles.h"
+#include <sched.h>
+#include <sys/resource.h>
+
+enum { CPU_MS = 60, THIEF_NICE = -10, THIEF_LIMIT_S = 120 };
+
+static int cpu;
+
+static void stay(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+}
+
+static OWN_FRAME void crunch(int number)
+{
+	struct timespec time;
+
+	(void)number;
+	stay();
+	do {
+		volatile uint64_t x = 1;
+
+		for (int i = 0; i < 10000; i++)
+			x = x * 6364136223846793005ull + 1442695040888963407ull;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	} while (time.tv_sec * 1000ull + time.tv_nsec / 1000000 < CPU_MS);
+}
+
+static int steal(void)
+{
+	role_name_self("cpu-thief");
+	cpu = sched_getcpu();
+	stay();
+	if (setpriority(PRIO_PROCESS, 0, THIEF_NICE)) {
+		puts("a process cannot be given more weight here");
+		return TEST_SKIPPED;
+	}
+	alarm(THIEF_LIMIT_S);
+	printf("%d\n", cpu);
+	fflush(stdout);
+	for (volatile uint64_t x = 0;; x++)
+		;
+}
+
+int main(int argc, char **argv)
+{
+	struct role victim;
+
+	if (argc < 2 || !strcmp(argv[1], "thief"))
+		return steal();
+	cpu = atoi(argv[1]);
+	role_start(&victim, "victim", crunch, 0);
+	role_join_all(&victim, 1);
+	return 0;
+}
