@@ -372,12 +372,22 @@ static bool is_asked_for(const struct open_wait *wait, const struct wait_end *en
 	}
 }
 
+/* Whether it ended because its process does. */
+static bool is_killed(const struct wait_party *party, const struct open_wait *wait,
+		      const struct wait_end *end)
+{
+	return end->kind == WAKER_EXIT && end->waker && wait->cause != CAUSE_JOIN &&
+	       end->waker->thread->pid == party->thread->pid;
+}
+
 /* How much of the wait nothing was done that it waited for. */
-static uint64_t idle_part(struct waits *waits, const struct open_wait *wait, uint64_t wait_ns,
-			  const struct wait_end *end)
+static uint64_t idle_part(struct waits *waits, const struct wait_party *party,
+			  const struct open_wait *wait, uint64_t wait_ns, const struct wait_end *end)
 {
 	uint64_t busy_ns;
 
+	if (is_killed(party, wait, end))
+		return wait_ns;
 	if (!end->waker)
 		return is_asked_for(wait, end, file_of(waits, &wait->facts)) ? 0 : wait_ns;
 	busy_ns = end->waker->sum.busy_ns - history_at(end->waker->history, wait->begin_ns,
@@ -503,7 +513,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
 	waits->odd += !e && !is_over;
 	weight = weigh(party, e, waker, &end, &stack);
-	idle_ns = idle_part(waits, wait, wait_ns, &end);
+	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
 	if (is_held_by(wait, end.waker)) {
 		idle_ns = 0;
 		take_back_idle(waits, wait, now_ns, waker);
@@ -574,7 +584,7 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 
 	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, NULL, NULL, true);
-	idle_ns = idle_part(waits, wait, wait_ns, &end);
+	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
 	weight = weigh(party, NULL, NULL, &end, &stack);
 	sum = &waits->by_cause[wait->cause];
 	journal_save(waits->journal, sum, sizeof(*sum));

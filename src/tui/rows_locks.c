@@ -46,7 +46,7 @@ static void put_lock(struct page *page, const struct row *row, const struct row_
 	struct lock_class class = lock_class_of(&lock);
 
 	put_figures(page, context, &class);
-	lock_class_put_name(page, &class);
+	lock_class_put_name(page, &class, true);
 }
 
 static void add_wait_counts(struct rows *rows, const struct row *row,
@@ -116,7 +116,7 @@ static void add_lock(struct rows *rows, const struct row *parent, const struct r
 static void put_class(struct page *page, const struct row *row, const struct row_context *context)
 {
 	put_figures(page, context, row->item);
-	lock_class_put_name(page, row->item);
+	lock_class_put_name(page, row->item, true);
 }
 
 static bool passes(const struct rows *rows, const struct report_lock *lock)

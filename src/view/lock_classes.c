@@ -117,21 +117,13 @@ const struct lock_class *lock_classes(struct arena *arena, const struct report *
 	return classes;
 }
 
-/* An address says nothing where a function does. */
-static const char *name_of(const struct lock_class *class)
+void lock_class_put_name(struct page *page, const struct lock_class *class, bool tells_address)
 {
 	const struct report_lock *lock = class->locks[0];
+	const char *name = lock->name;
 
-	if (lock->name)
-		return lock->name;
-	return lock->where || class->lock_count > 1 ? NULL : lock->object;
-}
-
-void lock_class_put_name(struct page *page, const struct lock_class *class)
-{
-	const struct report_lock *lock = class->locks[0];
-	const char *name = name_of(class);
-
+	if (!name && class->lock_count == 1 && (tells_address || !lock->where))
+		name = lock->object;
 	page_color(page, PAGE_BOLD);
 	if (class->lock_count > 1)
 		page_printf(page, "%zu ", class->lock_count);

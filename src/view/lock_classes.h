@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +28,8 @@ const struct lock_class *lock_classes(struct arena *arena, const struct report *
 /* The class of one lock alone. */
 struct lock_class lock_class_of(const struct report_lock *const *lock);
 
-/* "3 mutex locks in f": what they are called, in bold, and of what kind they are. */
-void lock_class_put_name(struct page *page, const struct lock_class *class);
+/*
+ * "3 mutex locks in f": what they are called, in bold, and of what kind they are. tells_address: also
+ * that of one without a name, of which there may be others at the same place.
+ */
+void lock_class_put_name(struct page *page, const struct lock_class *class, bool tells_address);

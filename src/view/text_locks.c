@@ -20,7 +20,7 @@ static void show_summary(struct page *page, const struct lock_class *class)
 	page_pad_to(page, 2);
 	page_put_duration(page, class->wait_ns - class->idle_ns, 9);
 	page_put(page, "  ");
-	lock_class_put_name(page, class);
+	lock_class_put_name(page, class, false);
 	page_end_line(page);
 }
 
