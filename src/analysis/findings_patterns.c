@@ -93,22 +93,13 @@ static const char *short_name(struct findings *findings, const char *name)
 	return arena_strdup(findings->arena, cut);
 }
 
-static const struct report_frame *own_frame(struct findings *findings,
-					    const struct report_frame *frames, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (frames[i].function && !fold_is_plumbing(findings->input.fold, &frames[i]))
-			return &frames[i];
-	return NULL;
-}
-
-/* "big_work() (multi_mutex.cpp:28)"; NULL when no function of the user's own is known. */
+/* "big_work() (multi_mutex.cpp:28)"; NULL when no function is known that says anything. */
 static const char *place(struct findings *findings, const struct report_frame *frames, size_t count)
 {
-	const struct report_frame *frame = own_frame(findings, frames, count);
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
 	const char *file;
 
-	if (!frame)
+	if (!frame || !frame->function)
 		return NULL;
 	if (!frame->file || !frame->line)
 		return short_name(findings, frame->function);
@@ -311,7 +302,8 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 {
 	struct report_finding *row;
 
-	if (is_held(lock) || is_kind(lock, "join") || lock->vain_count < 20 ||
+	if (is_held(lock) || is_kind(lock, "join") || is_kind(lock, "idle") ||
+	    lock->is_waiters || lock->vain_count < 20 ||
 	    lock->vain_count * 3 < lock->waits)
 		return;
 	row = add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups",
@@ -332,7 +324,7 @@ static void add_locks(struct findings *findings, struct draft *draft)
 		double share = share_of(lock->wait_ns - lock->idle_ns, report->balance.thread_ns);
 
 		add_vain(findings, draft, lock);
-		if (share < share_min || !lock->waits)
+		if (share < share_min || !lock->waits || lock->is_waiters)
 			continue;
 		if (is_held(lock))
 			add_held(findings, draft, lock, share);
@@ -364,6 +356,9 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
 				    in, by ? ", signalled in " : "", by ? by : "");
+	if (wait->kind)
+		return arena_printf(findings->arena, "threads wait for a %s%s%s%s", wait->kind, in,
+				    by ? ", let go of in " : "", by ? by : "");
 	if (!strcmp(wait->cause, "join"))
 		return arena_printf(findings->arena, "threads wait%s for others to end", in);
 	if (!strcmp(wait->cause, "page-fault"))
@@ -374,8 +369,10 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 		return arena_printf(findings->arena, "threads wait%s for child processes", in);
 	if (!strcmp(wait->cause, "sleep"))
 		return arena_printf(findings->arena, "threads sleep%s", in);
-	return arena_printf(findings->arena, "threads wait for %s%s%s",
-			    strcmp(wait->cause, "poll") ? wait->cause : "descriptors", what, in);
+	if (!strcmp(wait->cause, "poll"))
+		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in,
+				    by ? ", woken in " : "", by ? by : "");
+	return arena_printf(findings->arena, "threads wait for %s%s%s", wait->cause, what, in);
 }
 
 static void add_waits(struct findings *findings, struct draft *draft)
@@ -389,7 +386,7 @@ static void add_waits(struct findings *findings, struct draft *draft)
 
 		if (share < share_min)
 			break;
-		if (!strcmp(wait->cause, "lock") || !strcmp(wait->cause, "barrier"))
+		if ((!strcmp(wait->cause, "lock") && !wait->kind) || !strcmp(wait->cause, "barrier"))
 			continue;	/* by lock */
 		if (is_mere_parent(report, wait, share))
 			continue;
