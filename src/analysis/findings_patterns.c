@@ -357,7 +357,7 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
 				    in, by ? ", signalled in " : "", by ? by : "");
 	if (wait->kind)
-		return arena_printf(findings->arena, "threads wait for a %s%s%s%s", wait->kind, in,
+		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->kind, in,
 				    by ? ", let go of in " : "", by ? by : "");
 	if (!strcmp(wait->cause, "join"))
 		return arena_printf(findings->arena, "threads wait%s for others to end", in);
@@ -375,27 +375,76 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	return arena_printf(findings->arena, "threads wait for %s%s%s", wait->cause, what, in);
 }
 
+/* Waits that read the same: of one kind of lock whose waiters sleep on something of their own, or equal titles. */
+struct alike {
+	const char *kind, *title;
+	const struct report_wait *heaviest;
+	uint32_t rank;
+	uint64_t lost_ns, idle_ns, count, max_ns, places;
+};
+
+static struct alike *find_alike(struct findings *findings, struct alike *rows, size_t *count,
+				const struct report_wait *wait)
+{
+	const char *title = wait_title(findings, wait);
+
+	for (size_t i = 0; i < *count; i++)
+		if (wait->kind ? rows[i].kind && !strcmp(rows[i].kind, wait->kind)
+			       : !rows[i].kind && !strcmp(rows[i].title, title))
+			return &rows[i];
+	if (*count == FINDINGS_MAX)
+		return NULL;
+	rows[*count] = (struct alike){ .kind = wait->kind, .title = title, .heaviest = wait };
+	return &rows[(*count)++];
+}
+
+static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike)
+{
+	const struct report_wait *wait = alike->heaviest;
+	double thread_ns = findings->report.balance.thread_ns;
+	double share = share_of(alike->lost_ns - alike->idle_ns, thread_ns);
+	struct report_finding *row;
+
+	if (share < share_min || is_mere_parent(&findings->report, wait, share))
+		return;
+	row = add(findings, draft, "wait", wait->cause, share, "%s", alike->title);
+	if (row)
+		row->wait_rank = alike->rank;
+	say(findings, row, "%s", lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
+	if (alike->places > 1)
+		say(findings, row, "by %llu call paths; the heaviest has %.0f %% of it",
+		    (unsigned long long)alike->places,
+		    100 * share_of(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns));
+}
+
 static void add_waits(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
+	struct alike rows[FINDINGS_MAX];
+	size_t count = 0;
 
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = &report->waits[i];
-		double share = share_of(wait->lost_ns - wait->idle_ns, report->balance.thread_ns);
-		struct report_finding *row;
+		struct alike *alike;
 
-		if (share < share_min)
+		/* So many that are smaller do not read the same. */
+		if (share_of(wait->lost_ns - wait->idle_ns, report->balance.thread_ns) < share_min / 30)
 			break;
 		if ((!strcmp(wait->cause, "lock") && !wait->kind) || !strcmp(wait->cause, "barrier"))
 			continue;	/* by lock */
-		if (is_mere_parent(report, wait, share))
-			continue;
-		row = add(findings, draft, "wait", wait->cause, share, "%s",
-			  wait_title(findings, wait));
-		if (row)
-			row->wait_rank = i + 1;
-		say(findings, row, "%s", lengths(findings, wait->count, wait->lost_ns, wait->max_ns));
+		alike = find_alike(findings, rows, &count, wait);
+		if (!alike)
+			break;
+		if (!alike->places++)
+			alike->rank = i + 1;
+		alike->lost_ns += wait->lost_ns;
+		alike->idle_ns += wait->idle_ns;
+		alike->count += wait->count;
+		if (wait->max_ns > alike->max_ns)
+			alike->max_ns = wait->max_ns;
 	}
+	for (size_t i = 0; i < count; i++)
+		add_alike(findings, draft, &rows[i]);
 }
 
 /* One thread alone is active for long, and more are there. */

@@ -83,7 +83,7 @@ TEST(a_lock_made_of_conditions_is_a_lock)
 {
 	CHECK(FUTEX_IS("libjvm.so", CAUSE_LOCK, "monitor", CONDITION, "os::PlatformEvent::park()",
 		       "ObjectMonitor::EnterI(JavaThread*)", "ObjectMonitor::enter(JavaThread*)"));
-	CHECK(FUTEX_IS("libjvm.so", CAUSE_CONDITION, "monitor", CONDITION,
+	CHECK(FUTEX_IS("libjvm.so", CAUSE_CONDITION, "condition", CONDITION,
 		       "os::PlatformEvent::park()", "ObjectMonitor::wait(long, bool, JavaThread*)"));
 	CHECK(FUTEX_IS("postgres", CAUSE_LOCK, "lwlock", "__new_sem_wait_slow64 [clone .constprop.0]",
 		       "PGSemaphoreLock", "LWLockAcquireOrWait", "XLogFlush"));
