@@ -344,14 +344,15 @@ static bool is_mere_parent(const struct report *report, const struct report_wait
 }
 
 /* What threads wait for that is no lock: one finding a cause and place. */
-static const char *wait_title(struct findings *findings, const struct report_wait *wait)
+static const char *wait_title(struct findings *findings, const struct report_wait *wait,
+			      const char *object)
 {
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
 	const char *where = place(findings, wait->frames, wait->frame_count);
 	const char *by = waker && waker->frame_count
 				 ? place(findings, waker->frames, waker->frame_count) : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
-	const char *what = wait->object ? arena_printf(findings->arena, " %s", wait->object) : "";
+	const char *what = object ? arena_printf(findings->arena, " %s", object) : "";
 
 	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
@@ -372,7 +373,8 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (!strcmp(wait->cause, "poll"))
 		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in,
 				    by ? ", woken in " : "", by ? by : "");
-	return arena_printf(findings->arena, "threads wait for %s%s%s", wait->cause, what, in);
+	return arena_printf(findings->arena, "threads wait for %s%s%s%s", wait->cause, object ? "" : "s",
+			    what, in);
 }
 
 /* Waits that read the same: of one kind of lock whose waiters sleep on something of their own, or equal titles. */
@@ -383,10 +385,16 @@ struct alike {
 	uint64_t lost_ns, idle_ns, count, max_ns, places;
 };
 
+/* Of files and sockets one place may wait for any number, each time for another. */
+static bool has_many_objects(const struct report_wait *wait)
+{
+	return !strcmp(wait->cause, "file") || !strcmp(wait->cause, "socket");
+}
+
 static struct alike *find_alike(struct findings *findings, struct alike *rows, size_t *count,
 				const struct report_wait *wait)
 {
-	const char *title = wait_title(findings, wait);
+	const char *title = wait_title(findings, wait, has_many_objects(wait) ? NULL : wait->object);
 
 	for (size_t i = 0; i < *count; i++)
 		if (wait->kind ? rows[i].kind && !strcmp(rows[i].kind, wait->kind)
@@ -404,17 +412,20 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	double thread_ns = findings->report.balance.thread_ns;
 	double share = share_of(alike->lost_ns - alike->idle_ns, thread_ns);
 	struct report_finding *row;
+	const char *title;
 
 	if (share < share_min || is_mere_parent(&findings->report, wait, share))
 		return;
-	row = add(findings, draft, "wait", wait->cause, share, "%s", alike->title);
+	title = alike->places == 1 ? wait_title(findings, wait, wait->object) : alike->title;
+	row = add(findings, draft, "wait", wait->cause, share, "%s", title);
 	if (row)
 		row->wait_rank = alike->rank;
 	say(findings, row, "%s", lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	if (alike->places > 1)
-		say(findings, row, "by %llu call paths; the heaviest has %.0f %% of it",
+		say(findings, row, "%llu rows of the waits; the heaviest has %.0f %% of it%s%s",
 		    (unsigned long long)alike->places,
-		    100 * share_of(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns));
+		    100 * share_of(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
+		    wait->object ? ": " : "", wait->object ? wait->object : "");
 }
 
 static void add_waits(struct findings *findings, struct draft *draft)

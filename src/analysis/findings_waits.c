@@ -56,7 +56,12 @@ double findings_idle_ns(enum wait_cause cause, double idle_ns)
 
 double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns)
 {
-	return meaning->is_idle ? wait_ns : findings_idle_ns(meaning->cause, idle_ns);
+	if (meaning->is_idle)
+		return wait_ns;
+	/* That an unknown futex is a lock is a guess. */
+	if (!meaning->is_named && meaning->lock_kind && !strcmp(meaning->lock_kind, "futex"))
+		return idle_ns;
+	return findings_idle_ns(meaning->cause, idle_ns);
 }
 
 size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
