@@ -25,6 +25,14 @@ static void move(struct shares *causes, enum wait_cause from, enum wait_cause to
 	causes[to].count += part->count;
 }
 
+/* What a worker without work waits for is idle, whoever ended it. */
+static void add_idle(struct shares *cause, const struct wait_meaning *meaning,
+		     const struct shares *part)
+{
+	if (meaning->is_idle)
+		cause->idle_ns += part->wait_ns - part->idle_ns;
+}
+
 /* A futex is of one kind, whose name some stack of its waits tells. */
 static void move_locks(struct findings *findings, struct shares *causes)
 {
@@ -33,10 +41,13 @@ static void move_locks(struct findings *findings, struct shares *causes)
 
 	while ((lock = waits_next_lock(findings->input.waits, &cursor))) {
 		struct shares part = { lock->sum.wait_ns, lock->sum.idle_ns, lock->sum.count };
+		struct wait_meaning meaning;
 
-		if (lock->heaviest)
-			move(causes, lock->cause, findings_meaning(findings, lock->heaviest).cause,
-			     &part);
+		if (!lock->heaviest)
+			continue;
+		meaning = findings_meaning(findings, lock->heaviest);
+		move(causes, lock->cause, meaning.cause, &part);
+		add_idle(&causes[meaning.cause], &meaning, &part);
 	}
 }
 
@@ -48,8 +59,13 @@ static void move_paths(struct findings *findings, struct shares *causes)
 	while ((path = waits_next_path(findings->input.waits, &cursor))) {
 		struct shares part = { path->wait_ns, path->idle_ns, path->count };
 
-		if (!wait_has_futex(&path->facts))
-			move(causes, path->cause, findings_meaning(findings, path).cause, &part);
+		struct wait_meaning meaning;
+
+		if (wait_has_futex(&path->facts))
+			continue;
+		meaning = findings_meaning(findings, path);
+		move(causes, path->cause, meaning.cause, &part);
+		add_idle(&causes[meaning.cause], &meaning, &part);
 	}
 }
 

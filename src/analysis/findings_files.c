@@ -92,7 +92,7 @@ void findings_add_files(struct findings *findings)
 
 		if (info && info->kind == FILE_SOCKET)
 			sockets[socket_count++] = as_report_socket(file, info);
-		else if (info)
+		else if (info && file->cause != CAUSE_POLL)	/* its descriptor leads to others only */
 			files[file_count++] = as_report_file(file, info);
 	}
 	qsort(files, file_count, sizeof(*files), files_by_loss);

@@ -185,6 +185,14 @@ static struct table *count_process_names(struct findings *findings)
 	return names;
 }
 
+/* Threads of the Go runtime run any goroutine: where its stack begins, the thread did not begin. */
+static bool is_goroutine(struct findings *findings, const struct report_frame *outermost)
+{
+	const char *label = fold_find_label(findings->input.fold, outermost);
+
+	return label && !strcmp(label, "Go runtime");
+}
+
 /* The outermost function of a stack that is the program's own; NULL when none is known. */
 static const char *start_function(struct findings *findings, uint32_t pid, uint64_t name)
 {
@@ -195,6 +203,8 @@ static const char *start_function(struct findings *findings, uint32_t pid, uint6
 	if (!pid || !stack)
 		return NULL;
 	count = findings_name_stack(findings, pid, UINT64_MAX, stack, &frames);
+	if (count && is_goroutine(findings, &frames[count - 1]))
+		return NULL;
 	while (count--)
 		if (frames[count].function && !frames[count].is_inlined &&
 		    !fold_is_plumbing(findings->input.fold, &frames[count]))

@@ -19,19 +19,17 @@ const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t
 	return object.name ? arena_strdup(findings->arena, object.name) : NULL;
 }
 
-/* The innermost function of the user's own. */
+/* The function that the stack is named after. */
 static const char *place_of(struct findings *findings, const struct wait_path *path)
 {
-	const struct report_frame *frames;
+	const struct report_frame *frames, *frame;
 	size_t count;
 
 	if (!path)
 		return NULL;
 	count = findings_name_path(findings, path->pid, path->first_ns, path->stack, &frames, NULL);
-	for (size_t i = 0; i < count; i++)
-		if (frames[i].function && !fold_is_plumbing(findings->input.fold, &frames[i]))
-			return frames[i].function;
-	return NULL;
+	frame = fold_find_headline(findings->input.fold, frames, count);
+	return frame ? frame->function : NULL;
 }
 
 /* Threads by what locks know them by. */
@@ -179,9 +177,10 @@ static struct report_lock as_report_lock(struct findings *findings,
 		.object = object_text(findings, lock),
 		.kind = meaning.lock_kind ? meaning.lock_kind : "futex",
 		.where = place_of(findings, lock->heaviest),
+		.is_waiters = meaning.is_made,
 		.waits = merged->sum.count,
 		.wait_ns = merged->sum.wait_ns,
-		.idle_ns = findings_idle_ns(meaning.cause, merged->sum.idle_ns),
+		.idle_ns = findings_idle_of(&meaning, merged->sum.idle_ns, merged->sum.wait_ns),
 		.p50_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.5),
 		.p99_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.99),
 		.max_ns = merged->sum.max_ns,

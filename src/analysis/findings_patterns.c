@@ -93,22 +93,13 @@ static const char *short_name(struct findings *findings, const char *name)
 	return arena_strdup(findings->arena, cut);
 }
 
-static const struct report_frame *own_frame(struct findings *findings,
-					    const struct report_frame *frames, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (frames[i].function && !fold_is_plumbing(findings->input.fold, &frames[i]))
-			return &frames[i];
-	return NULL;
-}
-
-/* "big_work() (multi_mutex.cpp:28)"; NULL when no function of the user's own is known. */
+/* "big_work() (multi_mutex.cpp:28)"; NULL when no function is known that says anything. */
 static const char *place(struct findings *findings, const struct report_frame *frames, size_t count)
 {
-	const struct report_frame *frame = own_frame(findings, frames, count);
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
 	const char *file;
 
-	if (!frame)
+	if (!frame || !frame->function)
 		return NULL;
 	if (!frame->file || !frame->line)
 		return short_name(findings, frame->function);
@@ -311,7 +302,8 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 {
 	struct report_finding *row;
 
-	if (is_held(lock) || is_kind(lock, "join") || lock->vain_count < 20 ||
+	if (is_held(lock) || is_kind(lock, "join") || is_kind(lock, "idle") ||
+	    lock->is_waiters || lock->vain_count < 20 ||
 	    lock->vain_count * 3 < lock->waits)
 		return;
 	row = add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups",
@@ -332,7 +324,7 @@ static void add_locks(struct findings *findings, struct draft *draft)
 		double share = share_of(lock->wait_ns - lock->idle_ns, report->balance.thread_ns);
 
 		add_vain(findings, draft, lock);
-		if (share < share_min || !lock->waits)
+		if (share < share_min || !lock->waits || lock->is_waiters)
 			continue;
 		if (is_held(lock))
 			add_held(findings, draft, lock, share);
@@ -352,18 +344,22 @@ static bool is_mere_parent(const struct report *report, const struct report_wait
 }
 
 /* What threads wait for that is no lock: one finding a cause and place. */
-static const char *wait_title(struct findings *findings, const struct report_wait *wait)
+static const char *wait_title(struct findings *findings, const struct report_wait *wait,
+			      const char *object)
 {
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
 	const char *where = place(findings, wait->frames, wait->frame_count);
 	const char *by = waker && waker->frame_count
 				 ? place(findings, waker->frames, waker->frame_count) : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
-	const char *what = wait->object ? arena_printf(findings->arena, " %s", wait->object) : "";
+	const char *what = object ? arena_printf(findings->arena, " %s", object) : "";
 
 	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
 				    in, by ? ", signalled in " : "", by ? by : "");
+	if (wait->kind)
+		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->kind, in,
+				    by ? ", let go of in " : "", by ? by : "");
 	if (!strcmp(wait->cause, "join"))
 		return arena_printf(findings->arena, "threads wait%s for others to end", in);
 	if (!strcmp(wait->cause, "page-fault"))
@@ -374,31 +370,92 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 		return arena_printf(findings->arena, "threads wait%s for child processes", in);
 	if (!strcmp(wait->cause, "sleep"))
 		return arena_printf(findings->arena, "threads sleep%s", in);
-	return arena_printf(findings->arena, "threads wait for %s%s%s",
-			    strcmp(wait->cause, "poll") ? wait->cause : "descriptors", what, in);
+	if (!strcmp(wait->cause, "poll"))
+		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in,
+				    by ? ", woken in " : "", by ? by : "");
+	return arena_printf(findings->arena, "threads wait for %s%s%s%s", wait->cause, object ? "" : "s",
+			    what, in);
+}
+
+/* Waits that read the same: of one kind of lock whose waiters sleep on something of their own, or equal titles. */
+struct alike {
+	const char *kind, *title;
+	const struct report_wait *heaviest;
+	uint32_t rank;
+	uint64_t lost_ns, idle_ns, count, max_ns, places;
+};
+
+/* Of files and sockets one place may wait for any number, each time for another. */
+static bool has_many_objects(const struct report_wait *wait)
+{
+	return !strcmp(wait->cause, "file") || !strcmp(wait->cause, "socket");
+}
+
+static struct alike *find_alike(struct findings *findings, struct alike *rows, size_t *count,
+				const struct report_wait *wait)
+{
+	const char *title = wait_title(findings, wait, has_many_objects(wait) ? NULL : wait->object);
+
+	for (size_t i = 0; i < *count; i++)
+		if (wait->kind ? rows[i].kind && !strcmp(rows[i].kind, wait->kind)
+			       : !rows[i].kind && !strcmp(rows[i].title, title))
+			return &rows[i];
+	if (*count == FINDINGS_MAX)
+		return NULL;
+	rows[*count] = (struct alike){ .kind = wait->kind, .title = title, .heaviest = wait };
+	return &rows[(*count)++];
+}
+
+static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike)
+{
+	const struct report_wait *wait = alike->heaviest;
+	double thread_ns = findings->report.balance.thread_ns;
+	double share = share_of(alike->lost_ns - alike->idle_ns, thread_ns);
+	struct report_finding *row;
+	const char *title;
+
+	if (share < share_min || is_mere_parent(&findings->report, wait, share))
+		return;
+	title = alike->places == 1 ? wait_title(findings, wait, wait->object) : alike->title;
+	row = add(findings, draft, "wait", wait->cause, share, "%s", title);
+	if (row)
+		row->wait_rank = alike->rank;
+	say(findings, row, "%s", lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
+	if (alike->places > 1)
+		say(findings, row, "%llu rows of the waits; the heaviest has %.0f %% of it%s%s",
+		    (unsigned long long)alike->places,
+		    100 * share_of(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
+		    wait->object ? ": " : "", wait->object ? wait->object : "");
 }
 
 static void add_waits(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
+	struct alike rows[FINDINGS_MAX];
+	size_t count = 0;
 
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = &report->waits[i];
-		double share = share_of(wait->lost_ns - wait->idle_ns, report->balance.thread_ns);
-		struct report_finding *row;
+		struct alike *alike;
 
-		if (share < share_min)
+		/* So many that are smaller do not read the same. */
+		if (share_of(wait->lost_ns - wait->idle_ns, report->balance.thread_ns) < share_min / 30)
 			break;
-		if (!strcmp(wait->cause, "lock") || !strcmp(wait->cause, "barrier"))
+		if ((!strcmp(wait->cause, "lock") && !wait->kind) || !strcmp(wait->cause, "barrier"))
 			continue;	/* by lock */
-		if (is_mere_parent(report, wait, share))
-			continue;
-		row = add(findings, draft, "wait", wait->cause, share, "%s",
-			  wait_title(findings, wait));
-		if (row)
-			row->wait_rank = i + 1;
-		say(findings, row, "%s", lengths(findings, wait->count, wait->lost_ns, wait->max_ns));
+		alike = find_alike(findings, rows, &count, wait);
+		if (!alike)
+			break;
+		if (!alike->places++)
+			alike->rank = i + 1;
+		alike->lost_ns += wait->lost_ns;
+		alike->idle_ns += wait->idle_ns;
+		alike->count += wait->count;
+		if (wait->max_ns > alike->max_ns)
+			alike->max_ns = wait->max_ns;
 	}
+	for (size_t i = 0; i < count; i++)
+		add_alike(findings, draft, &rows[i]);
 }
 
 /* One thread alone is active for long, and more are there. */

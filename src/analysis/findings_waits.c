@@ -54,6 +54,16 @@ double findings_idle_ns(enum wait_cause cause, double idle_ns)
 	return may_be_idle(cause) ? idle_ns : 0;
 }
 
+double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns)
+{
+	if (meaning->is_idle)
+		return wait_ns;
+	/* That an unknown futex is a lock is a guess. */
+	if (!meaning->is_named && meaning->lock_kind && !strcmp(meaning->lock_kind, "futex"))
+		return idle_ns;
+	return findings_idle_ns(meaning->cause, idle_ns);
+}
+
 size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
 			  const struct report_frame **frames, enum stack_end *end)
 {
@@ -201,8 +211,12 @@ const char *findings_file_name(const struct file_info *file)
 	return *file->peer && !file->is_server ? file->peer : *file->local ? file->local : file->peer;
 }
 
-static const char *object_name(struct findings *findings, const struct wait_path *path)
+/* NULL where the object leads to others only: a poll's descriptor, and one by which a lock is made. */
+static const char *object_name(struct findings *findings, const struct wait_path *path,
+			       enum wait_cause cause)
 {
+	if (cause == CAUSE_POLL || path->cause == CAUSE_POLL)
+		return NULL;
 	if (wait_has_file(&path->facts))
 		return findings_file_name(files_find(findings->input.files, path->object));
 	if (wait_has_futex(&path->facts))
@@ -216,7 +230,7 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 		       const struct wait_path *path)
 {
 	merged->wait_ns += path->wait_ns;
-	merged->idle_ns += findings_idle_ns(merged->meaning.cause, path->idle_ns);
+	merged->idle_ns += findings_idle_of(&merged->meaning, path->idle_ns, path->wait_ns);
 	merged->count += path->count;
 	merged->cmetric_ns += path->cmetric_ns;
 	merged->seen += path->seen;
@@ -242,7 +256,7 @@ static struct table *merge_paths(struct findings *findings)
 
 	while ((path = waits_next_path(findings->input.waits, &cursor))) {
 		struct wait_meaning meaning = findings_meaning(findings, path);
-		const char *object = object_name(findings, path);
+		const char *object = object_name(findings, path, meaning.cause);
 		uint64_t key = mix(meaning.cause, path->facts.syscall);
 
 		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
@@ -352,6 +366,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.cause = findings_cause_text(findings, merged->meaning.cause, path->facts.syscall),
 		.group = wait_cause_group(merged->meaning.cause),
 		.object = merged->object,
+		.kind = merged->meaning.is_made ? merged->meaning.lock_kind : NULL,
 		.lost_ns = merged->wait_ns + 0.5,
 		.idle_ns = merged->idle_ns > 0 ? merged->idle_ns + 0.5 : 0,
 		.count = merged->count + 0.5,
@@ -365,7 +380,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 	if (out.idle_ns > out.lost_ns)
 		out.idle_ns = out.lost_ns;
 	if (merged->worst)
-		out.worst_object = object_name(findings, merged->worst);
+		out.worst_object = object_name(findings, merged->worst, merged->meaning.cause);
 	out.frame_count = findings_name_path(findings, path->pid, path->first_ns, path->stack,
 					     &out.frames, &out.stack_end);
 	out.waker_count = put_wakers(findings, merged->wakers, false, &out.wakers);

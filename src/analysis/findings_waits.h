@@ -12,6 +12,9 @@ struct table;
 /* Of a cause that may be idle; else 0. */
 double findings_idle_ns(enum wait_cause cause, double idle_ns);
 
+/* Of waits whose functions are known. */
+double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns);
+
 /* Names the frames of a stack; end may be NULL. Returns how many, 0 when there are none. */
 size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
 			  const struct report_frame **frames, enum stack_end *end);

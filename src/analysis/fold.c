@@ -263,6 +263,41 @@ bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame 
 	return frame->is_kernel || (rule && !is_kind(rule, '+'));
 }
 
+/* Of libraries that go into each other without the user's code, the call that says most. */
+static const struct report_frame *library_call(const struct fold_rules *rules,
+					       const struct report_frame *frames, size_t count)
+{
+	const struct report_frame *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (frames[i].is_kernel)
+			continue;
+		if (fold_find_label(rules, &frames[i]))
+			break;
+		if (frames[i].function && !frames[i].is_inlined)
+			found = &frames[i];
+	}
+	return found;
+}
+
+const struct report_frame *fold_find_headline(const struct fold_rules *rules,
+					      const struct report_frame *frames, size_t count)
+{
+	const struct report_frame *found;
+
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].function && !fold_is_plumbing(rules, &frames[i]))
+			return &frames[i];
+	for (size_t i = 0; i < count; i++)
+		if (!fold_is_plumbing(rules, &frames[i]))
+			return &frames[i];
+	found = library_call(rules, frames, count);
+	for (size_t i = 0; !found && i < count; i++)
+		if (!frames[i].is_kernel)
+			found = &frames[i];
+	return found || !count ? found : frames;
+}
+
 bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *frame)
 {
 	for (size_t i = rules ? rules->count : 0; i; i--) {

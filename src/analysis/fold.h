@@ -37,6 +37,14 @@ const char *fold_find_label(const struct fold_rules *rules, const struct report_
 /* True when a path must not be named after this frame: boilerplate, libc, the kernel. */
 bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame *frame);
 
+/*
+ * Of a stack, innermost frame first, the one that it is named after: the innermost of the user's own
+ * code, with a name if there is one; where all is boilerplate the call by which it left the innermost
+ * library, else the innermost frame outside the kernel. NULL only when count is 0.
+ */
+const struct report_frame *fold_find_headline(const struct fold_rules *rules,
+					      const struct report_frame *frames, size_t count);
+
 /* True when a function busy-waits by calling others, or does nothing but give the CPU away. */
 bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *frame);
 

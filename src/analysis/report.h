@@ -120,6 +120,7 @@ struct report_wait {
 	uint64_t cmetric_max_ns;	/* of the single slice that was most critical */
 	const char *worst_object;	/* what for, then; NULL: not known */
 	uint64_t key;
+	const char *kind;		/* of lock, if its waiters sleep on something of their own; or NULL */
 };
 
 struct report_lock {
@@ -137,6 +138,7 @@ struct report_lock {
 	double ender_share;
 	uint64_t vain_count;		/* wake-ups after which a thread waited again at once */
 	uint64_t key;
+	bool is_waiters;		/* no lock, but what one of its waiters sleeps on */
 };
 
 struct report_file {

@@ -52,7 +52,7 @@ static const char *default_lock_kind(const struct wait_facts *facts, enum wait_c
 	return cause == CAUSE_JOIN ? "join" : "futex";
 }
 
-/* "lock:rwlock" */
+/* "lock:rwlock". False, and nothing changes, when there is no such cause. */
 static bool parse_label(const char *label, struct wait_meaning *meaning)
 {
 	size_t length = strcspn(label, ":");
@@ -77,31 +77,69 @@ static bool is_mutex_of_condition(const struct wait_facts *facts, const struct r
 	       strstr(frame->function, "pthread_cond_");
 }
 
-static bool can_mean(const struct wait_facts *facts, const struct report_frame *frame)
+/* Waits that a lock of a library or a server can be made of. */
+static bool can_be_made_into_lock(const struct wait_facts *facts, enum wait_cause cause)
 {
-	return frame->is_kernel || wait_has_futex(facts);
+	return wait_has_futex(facts) || cause == CAUSE_SEMAPHORE || cause == CAUSE_POLL ||
+	       cause == CAUSE_SLEEP || cause == CAUSE_SOCKET;
+}
+
+/*
+ * Whether an outer function's rule may replace what was found further in: who waits for a mutex while
+ * he takes a larger lock waits for that mutex, and who is idle waits for nothing else.
+ */
+static bool may_replace(const struct wait_meaning *outer, const struct wait_meaning *inner)
+{
+	if (inner->is_named && inner->cause == CAUSE_LOCK)
+		return false;
+	return outer->cause == CAUSE_LOCK || !inner->is_named || outer->cause == inner->cause;
+}
+
+/* What a frame adds to what those further in said. Returns whether frames further out may add to it. */
+static bool take_frame(const struct wait_names *names, const struct wait_facts *facts,
+		       const struct report_frame *frame, bool is_futex, bool *has_begun,
+		       struct wait_meaning *meaning)
+{
+	const char *label = fold_find_label(names->rules, frame);
+	struct wait_meaning outer = *meaning;
+
+	if (!label)
+		return !*has_begun;
+	if (!strcmp(label, "."))
+		return *has_begun = true;
+	if (*label == '^') {
+		outer.is_named = parse_label(label + 1, &outer);
+		outer.is_made = outer.cause == CAUSE_LOCK;
+		if (may_replace(&outer, meaning))
+			*meaning = outer;
+		return false;
+	}
+	if (!meaning->is_named && (is_futex || frame->is_kernel)) {
+		if (is_mutex_of_condition(facts, frame))
+			label = "lock:mutex";
+		meaning->is_named = parse_label(label, meaning);
+	}
+	return *has_begun = true;
 }
 
 struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct wait_facts *facts,
 				    enum wait_cause cause, const struct report_frame *frames,
 				    size_t count)
 {
-	struct wait_meaning meaning = { cause, default_lock_kind(facts, cause), false };
+	struct wait_meaning meaning = {
+		.cause = cause, .lock_kind = default_lock_kind(facts, cause),
+	};
 	bool is_pi = wait_has_futex(facts) && meaning.lock_kind &&
 		     !strcmp(meaning.lock_kind, "pi-mutex");
+	bool is_futex = wait_has_futex(facts), has_begun = false;
+	bool can_be_lock = can_be_made_into_lock(facts, cause);
 
 	for (size_t i = 0; !is_pi && i < count && i < FRAMES_LOOKED_AT; i++) {
-		const char *label;
-
-		if (!can_mean(facts, &frames[i]))
+		if (!frames[i].is_kernel && !can_be_lock)
 			continue;
-		label = fold_find_label(names->rules, &frames[i]);
-		if (!label)
-			continue;
-		if (is_mutex_of_condition(facts, &frames[i]))
-			label = "lock:mutex";
-		meaning.is_named = parse_label(label, &meaning);
-		break;
+		if (!take_frame(names, facts, &frames[i], is_futex, &has_begun, &meaning))
+			break;
 	}
+	meaning.is_idle = meaning.is_named && meaning.lock_kind && !strcmp(meaning.lock_kind, "idle");
 	return meaning;
 }

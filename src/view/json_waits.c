@@ -79,6 +79,7 @@ static void put_wait(struct json *json, const struct report_wait *wait)
 	json_put_string(json, "cause", wait->cause);
 	json_put_string(json, "group", wait->group);
 	json_put_string(json, "object", wait->object);
+	json_put_string(json, "kind", wait->kind);
 	json_put_uint(json, "lost_ns", wait->lost_ns);
 	json_put_uint(json, "idle_ns", wait->idle_ns);
 	json_put_uint(json, "count", wait->count);

@@ -22,16 +22,7 @@ void text_frame_name(struct text *text, const struct report_frame *frame)
 const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
 					 const struct fold_rules *fold)
 {
-	for (size_t i = 0; i < count; i++)
-		if (frames[i].function && !fold_is_plumbing(fold, &frames[i]))
-			return &frames[i];
-	for (size_t i = 0; i < count; i++)
-		if (!fold_is_plumbing(fold, &frames[i]))
-			return &frames[i];
-	for (size_t i = 0; i < count; i++)
-		if (!frames[i].is_kernel)
-			return &frames[i];
-	return count ? &frames[0] : NULL;
+	return fold_find_headline(fold, frames, count);
 }
 
 const struct report_frame *text_path_headline(const struct report_path *path,

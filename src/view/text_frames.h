@@ -14,8 +14,7 @@ struct report_waker;
 struct text;
 
 /*
- * The frame that a path is named after: the innermost one of the user's own code, else the
- * innermost outside the kernel. NULL when the path has no frames.
+ * The frame that a path is named after (fold_find_headline()). NULL when the path has no frames.
  */
 const struct report_frame *text_path_headline(const struct report_path *path,
 					      const struct fold_rules *fold);

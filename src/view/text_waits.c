@@ -28,9 +28,14 @@ static void show_summary(struct page *page, const struct report *report,
 	page_color(page, PAGE_RED);
 	page_put_name(page, wait->cause, page_room(page));
 	page_color(page, PAGE_PLAIN);
-	if (wait->object && page_room(page) > 30) {
+	if ((wait->object || wait->kind) && page_room(page) > 30) {
 		page_put(page, " ");
-		page_put_name(page, wait->object, page_room(page) / 2);
+		/* Of a path, the end says most. */
+		if (wait->object && *wait->object == '/')
+			page_put_location(page, wait->object, 0, page_room(page) / 2);
+		else
+			page_put_name(page, wait->object ? wait->object : wait->kind,
+				      page_room(page) / 2);
 	}
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);

@@ -220,3 +220,75 @@ TEST(what_a_waiting_runtime_runs_for_the_user_is_no_waiting)
 	CHECK(!fold_find_spin(rules, NULL, 0));
 	fold_rules_free(rules);
 }
+
+static const char *headline(const struct fold_rules *rules, const char *module,
+			    const char *const *functions)
+{
+	static struct report_frame frames[16];
+	const struct report_frame *found;
+	size_t count = 0;
+
+	for (; functions[count]; count++)
+		frames[count] = (struct report_frame){
+			.function = *functions[count] ? functions[count] : NULL, .module = module,
+		};
+	found = fold_find_headline(rules, frames, count);
+	return found && found->function ? found->function : "";
+}
+
+TEST(a_stack_is_named_after_the_code_that_called_the_library)
+{
+	struct fold_rules *rules = fold_rules_new();
+	const char *const go[] = { "runtime/internal/syscall.Syscall6", "syscall.Syscall",
+				   "syscall.Fdatasync", "go.etcd.io/etcd/wal.(*WAL).sync", NULL };
+	const char *const parked[] = { "runtime.futex", "runtime.notesleep", "runtime.stopm",
+				       "runtime.findRunnable", "runtime.schedule", "runtime.mcall", NULL };
+	const char *const latch[] = { "WaitEventSetWait", "WaitLatch", "ProcSleep", "",
+				      "LockAcquireExtended", "XactLockTableWait", "heap_update", NULL };
+	const char *const libuv[] = { "uv_mutex_lock", "uv__work_done", "uv__io_poll", "uv_run",
+				      "node::SpinEventLoopInternal(node::Environment*)", NULL };
+	const char *const monitor[] = { "os::PlatformEvent::park()", "ObjectMonitor::enter(JavaThread*)",
+					"SharedRuntime::monitor_enter_helper(oopDesc*)",
+					"void Ledger.book(int, int)", NULL };
+
+	CHECK(!strcmp(headline(rules, "etcd", go), "go.etcd.io/etcd/wal.(*WAL).sync"));
+	CHECK(!strcmp(headline(rules, "etcd", parked), "runtime.findRunnable"));
+	CHECK(!strcmp(headline(rules, "postgres", latch), "XactLockTableWait"));
+	CHECK(!strcmp(headline(rules, "node", libuv), "node::SpinEventLoopInternal(node::Environment*)"));
+	CHECK(!strcmp(headline(rules, "libjvm.so", monitor), "void Ledger.book(int, int)"));
+	fold_rules_free(rules);
+}
+
+TEST(a_stack_of_libraries_alone_is_named_after_the_call_that_says_most)
+{
+	struct fold_rules *rules = fold_rules_new();
+	const char *const condition[] = { "__futex_abstimed_wait_common", "pthread_cond_wait", NULL };
+	const char *const started[] = { "__poll", "start_thread", "clone3", NULL };
+	const char *const folded[] = { "start_thread", "clone3", NULL };
+	const char *const unnamed[] = { "pthread_cond_wait", "", NULL };
+
+	CHECK(!strcmp(headline(rules, "libc.so.6", condition), "pthread_cond_wait"));
+	CHECK(!strcmp(headline(rules, "libc.so.6", started), "__poll"));
+	CHECK(!strcmp(headline(rules, "libc.so.6", folded), "start_thread"));
+	CHECK(!strcmp(headline(rules, "a.out", unnamed), ""));
+	CHECK(!fold_find_headline(rules, NULL, 0));
+	fold_rules_free(rules);
+}
+
+TEST(boilerplate_of_runtimes_is_called_by_its_name)
+{
+	struct fold_rules *rules = fold_rules_new();
+
+	CHECK(folds_to(rules, "event_base_loop", "libevent-2.1.so.7.0.1", "libevent loop"));
+	CHECK(folds_to(rules, "uv_run", "node", "libuv loop"));
+	CHECK(folds_to(rules, "Interpreter", "[jit]", "Java interpreter"));
+	CHECK(folds_to(rules, "Interpreter", "a.out", NULL));
+	CHECK(folds_to(rules, "g_thread_proxy", "libglib-2.0.so.0", "GLib thread start"));
+	CHECK(folds_to(rules, "runtime.mcall", "server", "Go runtime"));
+	CHECK(folds_to(rules, "runtime.findRunnable", "server", NULL));
+	CHECK(folds_to(rules, "WaitLatch", "postgres", NULL));
+	CHECK(is_plumbing(rules, "WaitLatch", "postgres"));
+	CHECK(!is_plumbing(rules, "WaitLatch", "a.out"));
+	CHECK(!is_plumbing(rules, "main.(*ledger).book", "ledger"));
+	fold_rules_free(rules);
+}
