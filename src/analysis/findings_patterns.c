@@ -220,9 +220,11 @@ static uint32_t wait_rank_of(const struct findings *findings, const char *cause,
 static void say_lock(struct findings *findings, struct report_finding *row,
 		     const struct report_lock *lock, const struct report_waker *worst)
 {
-	say(findings, row, "%s; up to %s at once",
+	say(findings, row, lock->queue_max > 1 ? "%s; up to %s at once" : "%s",
 	    lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
 	    counted(findings, lock->queue_max, "thread"));
+	if (!lock->holds && lock->holder)
+		say(findings, row, "held by thread %s", lock->holder);
 	if (lock->holds)
 		say(findings, row, "held for %s in the mean while somebody waited%s%s",
 		    duration(findings, lock->hold_ns / lock->holds),
@@ -250,10 +252,12 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 			  "a convoy: up to %llu threads at once wait for %s, which is held only "
 			  "shortly but all the time", (unsigned long long)lock->queue_max, name);
 	else
-		row = add(findings, draft, pattern, "lock", share,
-			  "up to %llu %s for %s%s%s", (unsigned long long)lock->queue_max,
-			  lock->queue_max == 1 ? "thread waits" : "threads wait", name,
-			  where ? ", held mostly in " : "", where ? where : "");
+		row = add(findings, draft, pattern, "lock", share, "%s for %s%s%s",
+			  lock->queue_max > 1
+				  ? arena_printf(findings->arena, "up to %llu threads wait",
+						 (unsigned long long)lock->queue_max)
+				  : "a thread waits",
+			  name, where ? ", held mostly in " : "", where ? where : "");
 	if (row)
 		row->wait_rank = wait_rank_of(findings, "lock", lock->name);
 	say_lock(findings, row, lock, worst);
@@ -458,6 +462,21 @@ static void add_waits(struct findings *findings, struct draft *draft)
 		add_alike(findings, draft, &rows[i]);
 }
 
+/* Whether the others wait meanwhile, and not just have nothing to do. */
+static bool do_others_wait(const struct report *report, double alone_ns)
+{
+	double others = share_of(report->balance.thread_ns, report->target.wall_ns) - 1;
+	double waited_ns = 0;
+
+	for (size_t i = 0; i < report->balance.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.causes[i];
+
+		if (!cause->is_active)
+			waited_ns += cause->lost_ns - cause->idle_ns;
+	}
+	return waited_ns >= 0.3 * alone_ns * others;
+}
+
 /* One thread alone is active for long, and more are there. */
 static void add_serial(struct findings *findings, struct draft *draft)
 {
@@ -468,7 +487,8 @@ static void add_serial(struct findings *findings, struct draft *draft)
 	struct report_finding *row;
 	const char *where;
 
-	if (report->totals.alive_max < 3 || share < 0.3 || !path || path->cmetric_ns < 0.5 * alone_ns)
+	if (report->totals.alive_max < 3 || share < 0.3 || !path ||
+	    path->cmetric_ns < 0.5 * alone_ns || !do_others_wait(report, alone_ns))
 		return;
 	where = place(findings, path->frames, path->frame_count);
 	row = add(findings, draft, "serial-phase", path->cause, share * (1 - 1.0 / report->totals.alive_max),
