@@ -63,6 +63,7 @@ struct tracing {
 	int poll_ms;
 	unsigned long slack_ns;
 	bool has_seen_threads;
+	size_t untraced_children;	/* of the processes to attach to */
 };
 
 static int open_engine(struct tracing *tracing)
@@ -204,6 +205,8 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 				return err;
 		}
 	}
+	if (!tracing->settings->kernel.trace_all)
+		tracing->untraced_children = targets_count_children(pids);
 	err = collector_list_threads(tracing->collector);
 	if (!err)
 		list_waits(tracing);
@@ -509,6 +512,13 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	note = kernel_sampling_note(tracing->kernel);
 	if (note)
 		findings_add_note(findings, "%s", note);
+	if (tracing->untraced_children)
+		findings_add_note(findings, "%zu child process%s of the target ran already and %s not "
+				  "traced: give %s numbers to -p, too, or use -n NAME",
+				  tracing->untraced_children,
+				  tracing->untraced_children == 1 ? "" : "es",
+				  tracing->untraced_children == 1 ? "is" : "are",
+				  tracing->untraced_children == 1 ? "its" : "their");
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
 	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : cpu_time_ns();
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->symbols);
