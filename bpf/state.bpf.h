@@ -70,6 +70,8 @@ struct thread_state {
 	struct python_hint python;
 	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
 	__u64 fault_address, fault_ip;
+	/* Where it waits for a CPU, and how long that was stopped before; 0: it does not matter. */
+	__u64 queue, queue_stopped_ns;
 };
 
 struct threads_map {

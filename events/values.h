@@ -19,6 +19,7 @@ enum switch_flags {
 	SWITCH_STACK_SKIPPED = 2,	/* the slice was worth a stack, the governor took none */
 	SWITCH_IO_WAIT = 4,	/* the kernel says that it waits for a device */
 	SWITCH_COMPAT = 8,	/* its system call is one of 32 bits, with numbers of its own */
+	SWITCH_THROTTLED = 16,	/* it could run, but for the CPU limit of its cgroup */
 };
 
 /*

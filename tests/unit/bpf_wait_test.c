@@ -403,6 +403,94 @@ TEST(who_could_run_tells_who_has_its_cpu)
 	end();
 }
 
+/* --- The CPU limit of a cgroup ---------------------------------------------------------------- */
+
+/* Of the next record, which comes before the switch that gives the task a CPU; 0: there is none. */
+static uint64_t throttled_on_return(void)
+{
+	const struct ev_header *header;
+	uint64_t throttled_ns = 0;
+
+	drain();
+	task->task.__state = 0;
+	sched_switch(NULL, false, &world.idle[0].task, &task->task, 0);
+	header = shim_read(&rings, 0, NULL);
+	if (header->event == TRACE_EVENT_SCHED_THROTTLED) {
+		CHECK(header->thread == task->number);
+		throttled_ns = ((const struct ev_sched_throttled *)header)->throttled_ns;
+		header = shim_read(&rings, 0, NULL);
+	}
+	CHECK(header->event == TRACE_EVENT_SCHED_SWITCH);
+	drain();
+	return throttled_ns;
+}
+
+TEST(a_thread_that_a_limit_stops_tells_so_and_for_how_long)
+{
+	struct cfs_rq queue;
+
+	begin();
+	queue = *task->task.se.cfs_rq;
+	task->task.se.cfs_rq = &queue;
+	queue.throttled_clock_self_time = 7000;
+	task->task.throttled = true;
+	CHECK(leave(false, 0).flags & SWITCH_THROTTLED);
+	task->task.throttled = false;
+	queue.throttled_clock_self_time += 400;
+	CHECK(throttled_on_return() == 400);
+	/* While its queue is stopped for others, it is not. */
+	CHECK(!(leave(true, 0).flags & SWITCH_THROTTLED));
+	queue.throttled_clock_self_time += 400;
+	CHECK(!throttled_on_return());
+	end();
+}
+
+TEST(before_threads_were_stopped_by_themselves_all_that_wait_in_a_queue_are)
+{
+	struct cfs_rq queue, other_queue;
+
+	begin();
+	shim_missing_field = "task->throttled";
+	queue = other_queue = *task->task.se.cfs_rq;
+	queue.throttled_clock_self_time = 7000;
+	other_queue.throttled_clock_self_time = 90;
+	task->task.se.cfs_rq = &queue;
+	/* It was preempted before. */
+	CHECK(!(leave(true, 0).flags & SWITCH_THROTTLED));
+	queue.throttled_clock_self_time += 400;
+	CHECK(throttled_on_return() == 400);
+	/* What it leaves is stopped; it is moved to another one. */
+	queue.throttle_count = 1;
+	CHECK(leave(true, 0).flags & SWITCH_THROTTLED);
+	queue.throttled_clock_self_time += 500;
+	task->task.se.cfs_rq = &other_queue;
+	CHECK(throttled_on_return() == 500);
+	/* It is woken on the CPU of a stopped one. */
+	leave(false, TASK_INTERRUPTIBLE);
+	task->task.se.cfs_rq = &queue;
+	sched_waking(NULL, &task->task);
+	sched_wakeup(NULL, &task->task);
+	queue.throttled_clock_self_time += 600;
+	CHECK(throttled_on_return() == 600);
+	end();
+}
+
+TEST(without_limits_in_the_kernel_nothing_is_said_of_them)
+{
+	struct cfs_rq queue;
+
+	begin();
+	shim_missing_field = "throttle";
+	queue = *task->task.se.cfs_rq;
+	task->task.se.cfs_rq = &queue;
+	task->task.throttled = true;
+	queue.throttle_count = 1;
+	CHECK(!(leave(true, 0).flags & SWITCH_THROTTLED));
+	queue.throttled_clock_self_time = queue.throttled_clock_pelt_time = 400;
+	CHECK(!throttled_on_return());
+	end();
+}
+
 TEST(who_is_stopped_tells_where)
 {
 	struct ev_sched_switch e;
