@@ -66,8 +66,14 @@ static __always_inline void wait_begin(struct thread_state *thread, __u64 now_ns
 {
 	thread->wait_begin_ns = now_ns;
 	thread->wait_coin = coin_throw();
+#ifdef __TARGET_ARCH_x86
+	/* Stores are seen in their order: the phase comes after these. */
 	thread->wait_has_stack = 0;
 	barrier();
+#else
+	/* A full barrier: pairs with the waker's compare-and-swap of the phase. */
+	__sync_lock_test_and_set(&thread->wait_has_stack, 0);
+#endif
 }
 
 /*

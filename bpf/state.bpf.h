@@ -66,7 +66,7 @@ struct thread_state {
 	__u64 file;
 	__u64 file_struct, file_inode, file_inode_number, file_private;
 	__u32 file_descriptor;
-	__u32 reserved;
+	__u32 wait_value;	/* of the wait above */
 	struct python_hint python;
 	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
 	__u64 fault_address, fault_ip;

@@ -139,7 +139,7 @@ bool wait_has_file(const struct wait_facts *facts)
 {
 	enum wait_argument argument = syscall_argument(facts->syscall);
 
-	return argument == ARGUMENT_FILE || argument == ARGUMENT_POLL ||
+	return argument == ARGUMENT_FILE || argument == ARGUMENT_POLL || argument == ARGUMENT_POLL_TIME ||
 	       (is_fault(facts) && facts->value == MEMORY_OF_FILE);
 }
 

@@ -238,6 +238,27 @@ TEST(the_milliseconds_of_a_poll_are_told_up_to_those_that_mean_no_limit)
 	end();
 }
 
+TEST(the_limit_of_a_poll_can_be_at_an_address)
+{
+	static const struct { uint64_t seconds, nanoseconds; uint16_t told; } limits[] = {
+		{ 0, 0, 0 }, { 0, 999999, 0 }, { 0, 1000000, 1 }, { 65, 534999999, 65534 },
+		{ 65, 535000000, NO_LIMIT }, { 65535, 0, NO_LIMIT }, { UINT64_MAX, 0, NO_LIMIT },
+		{ 4294967, 296000000, NO_LIMIT }, { 0, UINT64_MAX, NO_LIMIT },
+	};
+	struct ev_sched_switch e;
+
+	begin();
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		shim_plant(word_at, &limits[i], 16);
+		set_call(CALL_POLL_TIME, word_at + 0x10000, 3, word_at, 0);
+		e = block();
+		CHECK(e.operation == limits[i].told && e.value == 3 && e.syscall == CALL_POLL_TIME);
+	}
+	set_call(CALL_POLL_TIME, word_at + 0x10000, 3, 0, 0);
+	CHECK(block().operation == NO_LIMIT);
+	end();
+}
+
 /* --- Other calls, and none -------------------------------------------------------------------- */
 
 TEST(any_other_call_tells_its_first_two_arguments)
@@ -322,10 +343,12 @@ TEST(a_call_that_is_restarted_is_told_as_the_one_before)
 	begin();
 	set_call(CALL_FUTEX, word_at, 137, 5, 6);
 	block();
+	shim_plant(word_at, words, sizeof(words));
 	for (uint32_t i = 0; i < 3; i++) {
 		set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
 		e = block();
 		CHECK(e.syscall == CALL_FUTEX && e.object == word_at && e.operation == 137);
+		CHECK(e.value == 2 && e.owners[0] == 301 && e.owners[2] == 303);
 		/* No call comes in between. */
 		set_call(-1, 0xdead, 0xbeef, 5, 6);
 		e = block();
@@ -336,6 +359,7 @@ TEST(a_call_that_is_restarted_is_told_as_the_one_before)
 	set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
 	e = block();
 	CHECK(e.syscall == CALL_PLAIN && e.object == 0x77 && !e.operation);
+	CHECK(e.value == 0xbeef);
 	end();
 }
 
