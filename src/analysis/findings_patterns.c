@@ -525,11 +525,17 @@ static void add_hot(struct findings *findings, struct draft *draft)
 	}
 }
 
+/* Waiting for a CPU that somebody else had. */
+static uint64_t cpu_wait_ns(const struct report *report)
+{
+	return report->balance.runqueue_ns - report->balance.throttled_ns;
+}
+
 /* Adds a part to a list, unless it is next to nothing. */
 static const char *with_rival(struct findings *findings, const char *list, uint64_t part_ns,
 			      const char *who)
 {
-	double share = share_of(part_ns, findings->report.balance.runqueue_ns);
+	double share = share_of(part_ns, cpu_wait_ns(&findings->report));
 
 	if (share < 0.01)
 		return list;
@@ -575,18 +581,36 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 static void add_runqueue(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
-	double active_ns = report->balance.running_ns + report->balance.runqueue_ns;
-	double share = share_of(report->balance.runqueue_ns, report->balance.thread_ns);
+	double active_ns = report->balance.running_ns + cpu_wait_ns(report);
+	double share = share_of(cpu_wait_ns(report), report->balance.thread_ns);
 	struct report_finding *row;
 
-	if (share < 0.05 || report->balance.runqueue_ns < 0.25 * active_ns)
+	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
 		return;
 	row = add(findings, draft, "run-queue", "preempted", share,
 		  "threads that could run spend %.0f %% of that time waiting for a CPU",
-		  100 * share_of(report->balance.runqueue_ns, active_ns));
+		  100 * share_of(cpu_wait_ns(report), active_ns));
 	say(findings, row, "%.1f threads were active in the mean, %.1f of them on a CPU",
 	    report->totals.parallelism, share_of(report->balance.running_ns, report->target.wall_ns));
 	say_rivals(findings, row);
+}
+
+/* A cgroup may not use more of the CPUs than it is allowed to. */
+static void add_throttled(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	double share = share_of(report->balance.throttled_ns, report->balance.thread_ns);
+	struct report_finding *row;
+
+	if (share < share_min)
+		return;
+	row = add(findings, draft, "cpu-limit", "throttled", share,
+		  "the CPU limit of the cgroup stops threads for %.0f %% of the time in which they could run",
+		  100 * share_of(report->balance.throttled_ns,
+				 report->balance.running_ns + report->balance.runqueue_ns));
+	say(findings, row, "they used %.2f CPUs in the mean, and were stopped for up to %s at once",
+	    share_of(report->balance.running_ns, report->target.wall_ns),
+	    duration(findings, report->balance.throttled_max_ns));
 }
 
 static int findings_by_share(const void *a, const void *b)
@@ -608,6 +632,7 @@ void findings_add_patterns(struct findings *findings)
 	add_serial(findings, draft);
 	add_hot(findings, draft);
 	add_runqueue(findings, draft);
+	add_throttled(findings, draft);
 	qsort(draft->rows, draft->count, sizeof(*draft->rows), findings_by_share);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
 	for (size_t i = 0; i < draft->count; i++) {

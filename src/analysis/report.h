@@ -175,7 +175,7 @@ struct report_finding {
 struct report_cause {
 	const char *cause, *group;
 	uint64_t lost_ns, idle_ns, count;
-	bool is_active;			/* threads could run then: "preempted" */
+	bool is_active;			/* threads could run then: "preempted", "throttled" */
 };
 
 /* Who had the CPU while threads that could run waited for one. */
@@ -244,6 +244,7 @@ struct report {
 	struct {
 		uint64_t thread_ns;		/* all threads' lives: the following add up to it */
 		uint64_t running_ns, runqueue_ns;
+		uint64_t throttled_ns, throttled_max_ns;	/* of runqueue_ns; of one wait */
 		const struct report_cause *causes;	/* by lost time, longest first */
 		size_t cause_count;
 		const struct report_rival *rivals;	/* by time, most first; all of the waits for a CPU */

@@ -80,8 +80,13 @@ void text_balance_show(struct page *page, const struct report *report)
 	text_fini(&text);
 	show_row(page, report, "running", PAGE_GREEN, report->balance.running_ns);
 	page_end_line(page);
-	show_row(page, report, "waiting for a CPU", PAGE_YELLOW, report->balance.runqueue_ns);
+	show_row(page, report, "waiting for a CPU", PAGE_YELLOW,
+		 report->balance.runqueue_ns - report->balance.throttled_ns);
 	page_end_line(page);
+	if (report->balance.throttled_ns) {
+		show_row(page, report, "throttled", PAGE_YELLOW, report->balance.throttled_ns);
+		page_end_line(page);
+	}
 	for (size_t i = 0; i < report->balance.cause_count; i++) {
 		const struct report_cause *cause = &report->balance.causes[i];
 
