@@ -39,7 +39,7 @@ static void show_summary(struct page *page, const struct report *report,
 	page_color(page, PAGE_PLAIN);
 	if (wait->object && page_room(page) > 30) {
 		page_put(page, " ");
-		page_put_name(page, wait->object, page_room(page) / 2);
+		page_put_path(page, wait->object, page_room(page) / 2);
 	}
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
