@@ -194,5 +194,17 @@ def vanishing():
         stop(process)
 
 
+@test("a command that has ended has ended, though its last switch comes late on a busy machine")
+def late_switch():
+    busy = [start("sh", "-c", "while :; do :; done") for _ in range(2 * os.cpu_count())]
+    for _ in range(10):
+        result = pinch("run", "-q", "--json", "report.json", "--", program("odd_symbols"))
+        assert result.status == 0, result.text
+        target = parse_report(read("report.json", "rb"))["target"]
+        assert target["exit_status"] == 0 and not target["is_running"], target
+    for process in busy:
+        stop(process)
+
+
 if __name__ == "__main__":
     sys.exit(main())
