@@ -446,6 +446,7 @@ static int show(struct tracing *tracing, const struct report *report)
 					    : view_style_for(STDERR_FILENO);
 		style.fold = tracing->fold;
 		style.is_verbose = settings->is_verbose;
+		style.pages = settings->pages;
 		text_view.show(report, &style, &text);
 		err = output_write(settings->text_path, &text);
 		text_fini(&text);

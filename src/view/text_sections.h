@@ -10,6 +10,7 @@ struct fold_rules;
 struct page;
 struct report;
 struct report_frame;
+struct report_hot_function;
 struct report_path;
 struct text;
 
@@ -25,6 +26,19 @@ void text_findings_show(struct page *page, const struct report *report);
 void text_waits_show(struct page *page, const struct report *report);
 void text_locks_show(struct page *page, const struct report *report);
 void text_io_show(struct page *page, const struct report *report);
+
+/* Only on pages of their own: what is most critical of each kind, and all waits of a group of causes. */
+void text_summary_show(struct page *page, const struct report *report);
+void text_waits_show_group(struct page *page, const struct report *report, const char *group);
+
+/* Those that the style has chosen. */
+void text_pages_show(struct page *page, const struct report *report);
+
+/* Its figures, name and first line, to the end of the line. */
+void text_put_hot_function(struct page *page, const struct report_hot_function *hot);
+
+/* The frame that a call path is named after. */
+void text_put_place(struct page *page, const struct report_frame *frames, size_t count);
 
 /*
  * The frame that a path is named after: the innermost one of the user's own code, else the

@@ -14,7 +14,7 @@ static const double wait_share_min = 0.005, waker_share_min = 0.02;
 
 static const char detail_indent[] = "      ";
 
-static void put_place(struct page *page, const struct report_frame *frames, size_t count)
+void text_put_place(struct page *page, const struct report_frame *frames, size_t count)
 {
 	const struct report_frame *frame = text_headline(frames, count, page->style->fold);
 
@@ -43,7 +43,7 @@ static void show_summary(struct page *page, const struct report *report,
 	}
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
-	put_place(page, wait->frames, wait->frame_count);
+	text_put_place(page, wait->frames, wait->frame_count);
 	page_end_line(page);
 }
 
@@ -106,7 +106,7 @@ static void show_waker(struct page *page, const struct report_waker *waker)
 	page_put_name(page, waker->name ? waker->name : "?", 18);
 	if (waker->frame_count && page_room(page) > 20) {
 		page_put(page, "  ");
-		put_place(page, waker->frames, waker->frame_count);
+		text_put_place(page, waker->frames, waker->frame_count);
 	}
 	page_end_line(page);
 }
@@ -121,13 +121,18 @@ static void show_wait(struct page *page, const struct report *report,
 			show_waker(page, &wait->wakers[i]);
 }
 
+static void show_heading(struct page *page)
+{
+	page_heading(page, "Waits by lost time", "of all threads' time; those that are idle come last");
+}
+
 void text_waits_show(struct page *page, const struct report *report)
 {
 	size_t i = 0;
 
 	if (!report->wait_count || !report->balance.thread_ns)
 		return;
-	page_heading(page, "Waits by lost time", "of all threads' time; those that are idle come last");
+	show_heading(page);
 	for (; i < report->wait_count; i++) {
 		const struct report_wait *wait = &report->waits[i];
 
@@ -144,5 +149,19 @@ void text_waits_show(struct page *page, const struct report *report)
 		page_printf(page, " %zu more %s", report->wait_count - i,
 			    report->wait_count - i == 1 ? "place" : "places");
 		page_end_line(page);
+	}
+}
+
+void text_waits_show_group(struct page *page, const struct report *report, const char *group)
+{
+	bool is_begun = false;
+
+	for (size_t i = 0; i < report->wait_count && report->balance.thread_ns; i++) {
+		if (strcmp(report->waits[i].group, group) != 0)
+			continue;
+		if (!is_begun)
+			show_heading(page);
+		is_begun = true;
+		show_wait(page, report, &report->waits[i], i + 1);
 	}
 }
