@@ -93,6 +93,22 @@ static const char *short_name(struct findings *findings, const char *name)
 	return arena_strdup(findings->arena, cut);
 }
 
+/* The name of a variable or a file; of a long one, its begin and its end. */
+static const char *short_object(struct findings *findings, const char *name)
+{
+	size_t begin = NAME_BYTES / 3, end = strlen(name);
+
+	if (end <= NAME_BYTES)
+		return name;
+	end -= NAME_BYTES - begin;
+	/* Not within a character. */
+	while (begin && (name[begin] & 0xc0) == 0x80)
+		begin--;
+	while ((name[end] & 0xc0) == 0x80)
+		end++;
+	return arena_printf(findings->arena, "%.*s...%s", (int)begin, name, name + end);
+}
+
 /* "big_work() (multi_mutex.cpp:28)"; NULL when no function is known that says anything. */
 static const char *place(struct findings *findings, const struct report_frame *frames, size_t count)
 {
@@ -141,7 +157,7 @@ static const char *lengths(struct findings *findings, uint64_t count, uint64_t w
 static const char *lock_title(struct findings *findings, const struct report_lock *lock)
 {
 	if (lock->name)
-		return arena_printf(findings->arena, "%s", lock->name);
+		return short_object(findings, lock->name);
 	if (lock->where)
 		return arena_printf(findings->arena, "a %s in %s", lock->kind,
 				    short_name(findings, lock->where));
@@ -356,7 +372,8 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	const char *by = waker && waker->frame_count
 				 ? place(findings, waker->frames, waker->frame_count) : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
-	const char *what = object ? arena_printf(findings->arena, " %s", object) : "";
+	const char *what = object ? arena_printf(findings->arena, " %s",
+						 short_object(findings, object)) : "";
 
 	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,

@@ -30,6 +30,7 @@ enum {
 	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
+	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
 	PENDING_BYTES_MAX = 32 << 20,
@@ -339,6 +340,27 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);
 }
 
+static bool has_thread_of(const struct tracing *tracing, uint32_t pid)
+{
+	const struct thread_metrics *metrics;
+	size_t cursor = 0;
+
+	while ((metrics = criticality_next_thread(tracing->criticality, &cursor)))
+		if (metrics->is_alive && metrics->thread && metrics->thread->pid == pid)
+			return true;
+	return false;
+}
+
+void tracing_await_end(struct tracing *tracing, uint32_t pid)
+{
+	uint64_t limit_ns = now_ns() + END_MS_MAX * 1000000ull;
+
+	while (!tracing->ended_ns && has_thread_of(tracing, pid) && now_ns() < limit_ns) {
+		poll(NULL, 0, POLL_MS_FIRST);
+		collector_poll(tracing->collector);
+	}
+}
+
 void tracing_restore_signals(void)
 {
 	sigset_t signals;
@@ -440,6 +462,7 @@ static int show(struct tracing *tracing, const struct report *report)
 					    : view_style_for(STDERR_FILENO);
 		style.fold = tracing->fold;
 		style.is_verbose = settings->is_verbose;
+		style.pages = settings->pages;
 		text_view.show(report, &style, &text);
 		err = output_write(settings->text_path, &text);
 		text_fini(&text);

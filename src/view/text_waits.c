@@ -35,12 +35,10 @@ static void show_summary(struct page *page, const struct report *report,
 	page_color(page, PAGE_PLAIN);
 	if ((wait->object || wait->kind) && page_room(page) > 30) {
 		page_put(page, " ");
-		/* Of a path, the end says most. */
-		if (wait->object && *wait->object == '/')
-			page_put_location(page, wait->object, 0, page_room(page) / 2);
+		if (wait->object)
+			page_put_path(page, wait->object, page_room(page) / 2);
 		else
-			page_put_name(page, wait->object ? wait->object : wait->kind,
-				      page_room(page) / 2);
+			page_put_name(page, wait->kind, page_room(page) / 2);
 	}
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
@@ -134,13 +132,18 @@ static void show_wait(struct page *page, const struct report *report,
 	}
 }
 
+static void show_heading(struct page *page)
+{
+	page_heading(page, "Waits by lost time", "of all threads' time, without what was idle");
+}
+
 void text_waits_show(struct page *page, const struct report *report)
 {
 	size_t i = 0;
 
 	if (!report->wait_count || !report->balance.thread_ns)
 		return;
-	page_heading(page, "Waits by lost time", "of all threads' time, without what was idle");
+	show_heading(page);
 	for (; i < report->wait_count; i++) {
 		const struct report_wait *wait = &report->waits[i];
 
@@ -157,5 +160,19 @@ void text_waits_show(struct page *page, const struct report *report)
 		page_printf(page, " %zu more %s", report->wait_count - i,
 			    report->wait_count - i == 1 ? "place" : "places");
 		page_end_line(page);
+	}
+}
+
+void text_waits_show_group(struct page *page, const struct report *report, const char *group)
+{
+	bool is_begun = false;
+
+	for (size_t i = 0; i < report->wait_count && report->balance.thread_ns; i++) {
+		if (strcmp(report->waits[i].group, group) != 0)
+			continue;
+		if (!is_begun)
+			show_heading(page);
+		is_begun = true;
+		show_wait(page, report, &report->waits[i], i + 1);
 	}
 }
