@@ -17,9 +17,10 @@ static void wait_for(struct wait_locks *locks, uint64_t object, enum wait_cause 
 		.is_lock = true, .begin_ns = begin_ns, .facts.object = object, .cause = cause,
 	};
 	struct wait_end end = { .kind = WAKER_TIMER, .now_ns = begin_ns + wait_ns };
+	bool is_call;
 
 	wait_locks_begin(locks, &waiter, &wait, false);
-	wait_locks_end(locks, &waiter, &wait, wait_ns, 0, NULL, &end);
+	wait_locks_end(locks, &waiter, &wait, wait_ns, 0, NULL, &end, &is_call);
 }
 
 TEST(what_found_no_room_is_one_row_and_no_sum_is_lost)
