@@ -31,6 +31,7 @@ help:
 	@echo "make test       the tests that need neither root nor BPF"
 	@echo "make check-kernels   the end-to-end tests on Debian's kernels, emulated; KERNELS=6.12-rt for one,"
 	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
+	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
@@ -275,6 +276,14 @@ check-kernels: test-packages kernel-packages
 	@TEST_SECONDS=3600 tests/run $(KERNEL_TESTS); status=$$?; \
 		/usr/bin/python3 tests/kernels/table.py doc/kernels.md; exit $$status
 
+# Whether they say the same each time on a busy machine. Half an hour for 20 rounds of causes.
+ROUNDS ?= 20
+SUITES ?= causes
+
+repeat: test-packages
+	@$(MAKE) --no-print-directory -j2 check-programs
+	@TEST_SECONDS=86400 V=1 tests/run "tests/e2e/repeat.sh $(ROUNDS) $(SUITES)"
+
 golden-update: all $(TEST_BINARIES)
 	UPDATE=1 tests/run $(TESTS)
 
@@ -341,4 +350,4 @@ install: all
 clean:
 	rm -rf $O
 
-.PHONY: bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: repeat bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages

@@ -519,7 +519,9 @@ def spin_lock():
             assert path["cause"] != "spin", f"{path['cause']}: {names}"
         elif "take_spin_lock" in names:
             assert not sampled or path["cause"] == "spin", f"{path['cause']}: {names}"
-    assert spinning > 0.05 * report["target"]["wall_ns"], spinning
+    # Of the time on CPUs: how much of the wall time they get is up to whoever else wants them.
+    on_cpu_ns = report["totals"]["critical_cmetric_ns"]
+    assert spinning > 0.2 * on_cpu_ns, f"{spinning} of {on_cpu_ns}"
     assert any("compute" in functions_of(p) for p in report["paths"])
 
 

@@ -6,9 +6,8 @@
  * Known answer: `taker` waits that many times in take_next(), for as many locks, each of which
  * `giver` gives back in give_next().
  */
-#include <sched.h>
-
 #include "roles.h"
+#include <sched.h>
 
 enum { LOCKS = 100000 };
 
