@@ -93,19 +93,27 @@ static const char *short_name(struct findings *findings, const char *name)
 	return arena_strdup(findings->arena, cut);
 }
 
-/* "big_work() (multi_mutex.cpp:28)"; NULL when no function is known that says anything. */
-static const char *place(struct findings *findings, const struct report_frame *frames, size_t count)
+/* "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
+static const char *frame_text(struct findings *findings, const struct report_frame *frame)
 {
-	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
 	const char *file;
 
-	if (!frame || !frame->function)
-		return NULL;
+	if (!frame->function)
+		return arena_printf(findings->arena, "%s+0x%llx", frame->module ? frame->module : "?",
+				    (unsigned long long)frame->offset);
 	if (!frame->file || !frame->line)
 		return short_name(findings, frame->function);
 	file = strrchr(frame->file, '/');
 	return arena_printf(findings->arena, "%s (%s:%u)", short_name(findings, frame->function),
 			    file ? file + 1 : frame->file, frame->line);
+}
+
+/* NULL when no function is known that says anything. */
+static const char *place(struct findings *findings, const struct report_frame *frames, size_t count)
+{
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
+
+	return frame && frame->function ? frame_text(findings, frame) : NULL;
 }
 
 static const char *duration(struct findings *findings, uint64_t time_ns)
@@ -569,6 +577,57 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 	say_rivals(findings, row);
 }
 
+/* "spinner-0, spinner-1" */
+static const char *names_of(struct findings *findings, const struct findings_spin *spin)
+{
+	const char *names = "";
+
+	for (size_t i = 0; i < spin->name_count; i++)
+		names = arena_printf(findings->arena, "%s%s%s", names, i ? ", " : "", spin->names[i]);
+	return names;
+}
+
+/* The first path whose time was mostly spent there. */
+static uint32_t path_rank_of(const struct findings *findings, const char *function)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->path_count && function; i++)
+		if (report->paths[i].function_count &&
+		    !strcmp(report->paths[i].functions[0].name, function))
+			return report->paths[i].rank;
+	return 0;
+}
+
+/* Threads that wait with their CPU. */
+static void add_spins(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < findings->spin_count; i++) {
+		const struct findings_spin *spin = &findings->spins[i];
+		double part = share_of(spin->count, report->balance.samples);
+		double share = part * share_of(report->balance.running_ns, report->balance.thread_ns);
+		struct report_finding *row;
+
+		if (share < share_min)
+			break;
+		row = add(findings, draft, "spin", "spin", share,
+			  "threads wait with their CPUs in the spin loop in %s%s%s%s",
+			  frame_text(findings, &spin->frame), spin->word ? ", until " : "",
+			  spin->word ? spin->word : "", spin->word ? " changes" : "");
+		if (row)
+			row->path_rank = path_rank_of(findings, spin->frame.function);
+		say(findings, row, "%llu of %llu samples of running threads were there: %s",
+		    (unsigned long long)spin->count, (unsigned long long)report->balance.samples,
+		    duration(findings, part * report->balance.running_ns));
+		say(findings, row, "threads: %s%s", names_of(findings, spin),
+		    spin->name_count == FINDINGS_SPIN_NAMES_MAX ? " and maybe more" : "");
+		if (spin->reads)
+			say(findings, row, "what ends it is read by: %s", spin->reads);
+	}
+}
+
 static int findings_by_share(const void *a, const void *b)
 {
 	const struct report_finding *x = a, *y = b;
@@ -588,6 +647,7 @@ void findings_add_patterns(struct findings *findings)
 	add_serial(findings, draft);
 	add_hot(findings, draft);
 	add_runqueue(findings, draft);
+	add_spins(findings, draft);
 	qsort(draft->rows, draft->count, sizeof(*draft->rows), findings_by_share);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
 	for (size_t i = 0; i < draft->count; i++) {

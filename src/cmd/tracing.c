@@ -14,6 +14,8 @@
 #include "analysis/cpu_waits.h"
 #include "analysis/files.h"
 #include "analysis/findings.h"
+#include "analysis/run_samples.h"
+#include "analysis/spin_judge.h"
 #include "analysis/waits.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -49,6 +51,8 @@ struct tracing {
 	struct threads *threads;
 	struct stacks *stacks;
 	struct symbols *symbols;
+	struct run_samples *samples;
+	struct spin_judge *judge;
 	struct unwinder *unwinder;
 	struct files *files;
 	struct waits *waits;
@@ -84,14 +88,17 @@ static int open_engine(struct tracing *tracing)
 		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
 		.depth = tracing->settings->kernel.depth,
 	});
+	tracing->fold = fold_rules_new();
+	tracing->samples = run_samples_new();
+	tracing->judge = spin_judge_new(tracing->symbols, tracing->fold);
 	tracing->files = files_new(tracing->session, 0);
 	tracing->waits = waits_new(tracing->session, tracing->files);
 	tracing->cpu_waits = cpu_waits_new(tracing->session);
 	options.stacks = tracing->stacks;
 	options.waits = tracing->waits;
+	options.samples = tracing->samples;
 	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
 	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);
-	tracing->fold = fold_rules_new();
 	return fold_rules_add_user(tracing->fold);
 }
 
@@ -158,6 +165,8 @@ void tracing_close(struct tracing *tracing)
 	status_stop();
 	collector_free(tracing->collector);
 	criticality_free(tracing->criticality);
+	spin_judge_free(tracing->judge);
+	run_samples_free(tracing->samples);
 	waits_free(tracing->waits);
 	cpu_waits_free(tracing->cpu_waits);
 	files_free(tracing->files);
@@ -473,6 +482,8 @@ static struct findings_input findings_input(struct tracing *tracing, size_t path
 		.path_count_max = path_count_max,
 		.tells_kernel_apart = tracing->settings->kernel.kernel_stacks,
 		.pause = pause,
+		.samples = tracing->samples,
+		.judge = tracing->judge,
 	};
 }
 
