@@ -18,6 +18,7 @@ struct settings {
 	bool has_path_count;		/* it was given */
 	const char *json_path, *text_path;	/* NULL: not asked for; text goes to stderr then */
 	bool is_quiet, is_verbose, has_tui, wants_help;
+	bool is_spin_inactive;		/* threads that spin are not counted as active */
 	/* attach only */
 	struct pid_list targets;
 	bool has_target;

@@ -35,6 +35,7 @@ enum {
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
 	PENDING_BYTES_MAX = 32 << 20,
+	NMIN_ALL = 65535,		/* more are never active: every slice is critical */
 };
 
 /*
@@ -69,6 +70,12 @@ struct tracing {
 	bool has_seen_threads;
 };
 
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
+			uint64_t kernel_ip)
+{
+	return spin_judge_is_spin(data, thread->pid, time_ns, ip, kernel_ip);
+}
+
 static int open_engine(struct tracing *tracing)
 {
 	struct criticality_options options = {
@@ -97,6 +104,10 @@ static int open_engine(struct tracing *tracing)
 	options.stacks = tracing->stacks;
 	options.waits = tracing->waits;
 	options.samples = tracing->samples;
+	if (tracing->settings->is_spin_inactive) {
+		options.is_spinning = is_spinning;
+		options.spin_data = tracing->judge;
+	}
 	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
 	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);
 	return fold_rules_add_user(tracing->fold);
@@ -125,6 +136,16 @@ static int open_signals(struct tracing *tracing)
 	return tracing->signal_fd < 0 ? fail(-errno, "cannot wait for signals") : 0;
 }
 
+static int open_kernel(struct tracing *tracing)
+{
+	struct kernel_options options = tracing->settings->kernel;
+
+	/* It counts what spins as active, so it cannot tell which slices will be critical. */
+	if (tracing->settings->is_spin_inactive)
+		options.nmin = NMIN_ALL;
+	return kernel_open(&options, &tracing->kernel);
+}
+
 int tracing_open(const struct settings *settings, struct tracing **out)
 {
 	struct tracing *tracing = xcalloc(1, sizeof(*tracing));
@@ -139,7 +160,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err)
 		err = open_signals(tracing);
 	if (!err)
-		err = kernel_open(&settings->kernel, &tracing->kernel);
+		err = open_kernel(tracing);
 	if (!err)
 		err = sideband_open(&tracing->sideband);
 	if (!err)
@@ -484,6 +505,7 @@ static struct findings_input findings_input(struct tracing *tracing, size_t path
 		.pause = pause,
 		.samples = tracing->samples,
 		.judge = tracing->judge,
+		.is_spin_inactive = tracing->settings->is_spin_inactive,
 	};
 }
 

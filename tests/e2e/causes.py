@@ -8,16 +8,17 @@ neither. traced() also checks the laws of DESIGN section 3 on each of them.
 """
 import os
 import re
+import shutil
 import sys
 import time
 from subprocess import PIPE
 
-from causes_model import assert_alone, assert_ends, assert_found, assert_lost, assert_unlocker, \
-    assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
-    describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, socket_with, wait_of, \
-    waits_like
-from lib import PINCH, Skip, disk_directory, finish, functions_of, main, make_hello_files, pinch, \
-    program, read_line, start, stop, test
+from causes_model import assert_alone, assert_ends, assert_found, assert_lost, assert_spinning, \
+    assert_unlocker, assert_woken, assert_woken_over_loopback, cause_of, check_report, \
+    describe_locks, describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, \
+    socket_with, wait_of, waits_like
+from lib import PINCH, Skip, describe, disk_directory, find_path, finish, functions_of, main, \
+    make_hello_files, pinch, program, read_line, start, stop, test
 
 # How a program ends that cannot be what it is to be here.
 SKIPPED = 77
@@ -520,6 +521,55 @@ def spin_lock():
             assert not sampled or path["cause"] == "spin", f"{path['cause']}: {names}"
     assert spinning > 0.05 * report["target"]["wall_ns"], spinning
     assert any("compute" in functions_of(p) for p in report["paths"])
+    # Of four that want the lock one has it: what spins and what works share the CPUs.
+    assert_found(report, "spin", "take_spin_lock", "spin_lock.c:", "until spin_word changes")
+    assert_spinning(report, 0.25, 0.85)
+
+
+def cmetric_share(report, name):
+    return sum(t["cmetric_ns"] for t in report["threads"] if t["name"] == name) / \
+        report["target"]["wall_ns"]
+
+
+@test("spin_barrier: threads that wait with their CPUs all look alike")
+def spin_barrier():
+    report = trace("spin_barrier")
+    assert_found(report, "spin", "spin_barrier_wait", "spin_barrier.c:", "until barrier_turn changes")
+    assert_spinning(report, 0.4, 0.9)
+    shares = [cmetric_share(report, name)
+              for name in ("straggler", "even-0", "even-1", "even-2")]
+    assert all(0.15 < share < 0.35 for share in shares), shares
+
+
+@test("spin_barrier --spin-inactive: the straggler has the CMetric, by straggle()")
+def spin_barrier_inactive():
+    report = trace("spin_barrier", options=["--spin-inactive"])
+    assert report["totals"]["is_spin_inactive"]
+    assert_found(report, "spin", "spin_barrier_wait", "spin_barrier.c:", "until barrier_turn changes")
+    assert_spinning(report, 0.4, 0.9)
+    shares = {name: cmetric_share(report, name)
+              for name in ("straggler", "even-0", "even-1", "even-2")}
+    straggler = shares.pop("straggler")
+    assert straggler > 0.5 and straggler > 3 * max(shares.values()), (straggler, shares)
+    assert "straggle" in functions_of(report["paths"][0]), functions_of(report["paths"][0])
+
+
+@test("stencil_mpi that polls: with --spin-inactive the rank with most rows stands out")
+def stencil_polls():
+    if not shutil.which("mpirun") or not os.path.exists(program("stencil_mpi")):
+        raise Skip("mpirun is not here")
+    result = pinch("run", "--spin-inactive", "--json", "report.json", "--", "mpirun",
+                   "--allow-run-as-root", "--oversubscribe", "-n", 2, "--mca",
+                   "mpi_yield_when_idle", 0, "--mca", "btl", "self,vader", program("stencil_mpi"),
+                   200, 6, "poll", env={**os.environ, "TMPDIR": os.getcwd()})
+    report = checked(result, "stencil_mpi").report
+    ranks = sorted((t for t in report["threads"] if t["name"] == "stencil_mpi"),
+                   key=lambda t: -t["running_ns"])[:2]
+    cmetric = sorted((t["cmetric_ns"] for t in ranks), reverse=True)
+    assert cmetric[0] > 3 * cmetric[1], cmetric
+    relax = find_path(report, "relax")
+    assert relax and relax["rank"] <= 3, describe(report)
+    assert_spinning(report, 0.3, 0.95)
 
 
 @test("oversubscribed: eight threads of one CPU lose their time as preempted")
