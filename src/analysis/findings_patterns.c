@@ -18,6 +18,9 @@ enum { FINDINGS_MAX = 64, EVIDENCE_MAX = 6, SENTENCE_BYTES = 1024, NAME_BYTES = 
 /* A finding below this share of all threads' time is none. */
 static const double share_min = 0.03;
 
+/* But of the time on CPUs, which may be scarce, this much is worth one. */
+static const double running_share_min = 0.1;
+
 struct draft {
 	struct report_finding rows[FINDINGS_MAX];
 	const char *evidence[FINDINGS_MAX][EVIDENCE_MAX];
@@ -610,7 +613,7 @@ static void add_spins(struct findings *findings, struct draft *draft)
 		double share = part * share_of(report->balance.running_ns, report->balance.thread_ns);
 		struct report_finding *row;
 
-		if (share < share_min)
+		if (share < share_min && part < running_share_min)
 			break;
 		row = add(findings, draft, "spin", "spin", share,
 			  "threads wait with their CPUs in the spin loop in %s%s%s%s",
@@ -618,8 +621,9 @@ static void add_spins(struct findings *findings, struct draft *draft)
 			  spin->word ? spin->word : "", spin->word ? " changes" : "");
 		if (row)
 			row->path_rank = path_rank_of(findings, spin->frame.function);
-		say(findings, row, "%llu of %llu samples of running threads were there: %s",
-		    (unsigned long long)spin->count, (unsigned long long)report->balance.samples,
+		say(findings, row, "%llu of %llu samples of running threads were there: %.0f %% of their "
+		    "time on CPUs, %s", (unsigned long long)spin->count,
+		    (unsigned long long)report->balance.samples, 100 * part,
 		    duration(findings, part * report->balance.running_ns));
 		say(findings, row, "threads: %s%s", names_of(findings, spin),
 		    spin->name_count == FINDINGS_SPIN_NAMES_MAX ? " and maybe more" : "");
