@@ -18,9 +18,6 @@ enum { FINDINGS_MAX = 64, EVIDENCE_MAX = 6, SENTENCE_BYTES = 1024, NAME_BYTES = 
 /* A finding below this share of all threads' time is none. */
 static const double share_min = 0.03;
 
-/* But of the time on CPUs, which may be scarce, this much is worth one. */
-static const double running_share_min = 0.1;
-
 struct draft {
 	struct report_finding rows[FINDINGS_MAX];
 	const char *evidence[FINDINGS_MAX][EVIDENCE_MAX];
@@ -96,8 +93,7 @@ static const char *short_name(struct findings *findings, const char *name)
 	return arena_strdup(findings->arena, cut);
 }
 
-/* "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
-static const char *frame_text(struct findings *findings, const struct report_frame *frame)
+const char *findings_frame_text(struct findings *findings, const struct report_frame *frame)
 {
 	const char *file;
 
@@ -116,7 +112,7 @@ static const char *place(struct findings *findings, const struct report_frame *f
 {
 	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
 
-	return frame && frame->function ? frame_text(findings, frame) : NULL;
+	return frame && frame->function ? findings_frame_text(findings, frame) : NULL;
 }
 
 static const char *duration(struct findings *findings, uint64_t time_ns)
@@ -580,56 +576,11 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 	say_rivals(findings, row);
 }
 
-/* "spinner-0, spinner-1" */
-static const char *names_of(struct findings *findings, const struct findings_spin *spin)
-{
-	const char *names = "";
-
-	for (size_t i = 0; i < spin->name_count; i++)
-		names = arena_printf(findings->arena, "%s%s%s", names, i ? ", " : "", spin->names[i]);
-	return names;
-}
-
-/* The first path whose time was mostly spent there. */
-static uint32_t path_rank_of(const struct findings *findings, const char *function)
-{
-	const struct report *report = &findings->report;
-
-	for (size_t i = 0; i < report->path_count && function; i++)
-		if (report->paths[i].function_count &&
-		    !strcmp(report->paths[i].functions[0].name, function))
-			return report->paths[i].rank;
-	return 0;
-}
-
-/* Threads that wait with their CPU. */
+/* Threads that wait with their CPUs. */
 static void add_spins(struct findings *findings, struct draft *draft)
 {
-	const struct report *report = &findings->report;
-
-	for (size_t i = 0; i < findings->spin_count; i++) {
-		const struct findings_spin *spin = &findings->spins[i];
-		double part = share_of(spin->count, report->balance.samples);
-		double share = part * share_of(report->balance.running_ns, report->balance.thread_ns);
-		struct report_finding *row;
-
-		if (share < share_min && part < running_share_min)
-			break;
-		row = add(findings, draft, "spin", "spin", share,
-			  "threads wait with their CPUs in the spin loop in %s%s%s%s",
-			  frame_text(findings, &spin->frame), spin->word ? ", until " : "",
-			  spin->word ? spin->word : "", spin->word ? " changes" : "");
-		if (row)
-			row->path_rank = path_rank_of(findings, spin->frame.function);
-		say(findings, row, "%llu of %llu samples of running threads were there: %.0f %% of their "
-		    "time on CPUs, %s", (unsigned long long)spin->count,
-		    (unsigned long long)report->balance.samples, 100 * part,
-		    duration(findings, part * report->balance.running_ns));
-		say(findings, row, "threads: %s%s", names_of(findings, spin),
-		    spin->name_count == FINDINGS_SPIN_NAMES_MAX ? " and maybe more" : "");
-		if (spin->reads)
-			say(findings, row, "what ends it is read by: %s", spin->reads);
-	}
+	draft->count += findings_put_spins(findings, draft->rows + draft->count,
+					   FINDINGS_MAX - draft->count);
 }
 
 static int findings_by_share(const void *a, const void *b)

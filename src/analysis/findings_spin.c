@@ -12,9 +12,15 @@
 #include "analysis/run_samples.h"
 #include "analysis/spin_judge.h"
 #include "base/pause.h"
+#include "base/text.h"
 
 /* Beyond these, the places that are met most seldom are taken for useful. */
 enum { PATH_PLACES_MAX = 64, PLACES_MAX = 4096, SPINS_MAX = 64 };
+
+/* Of all threads' time, or of their time on CPUs, which may be scarce, this much stands out. */
+static const double share_min = 0.03, running_share_min = 0.1;
+
+enum { EVIDENCE_MAX = 3 };
 
 bool findings_is_spin(struct findings *findings, const struct path_metrics *path)
 {
@@ -239,4 +245,78 @@ void findings_add_spinning(struct findings *findings)
 	split_wall(findings, spun_at);
 	report->balance.spinning_ns = (uint64_t)(report->balance.running_ns *
 		share_of(report->balance.samples_spinning, report->balance.samples) + 0.5);
+}
+
+/* --- What stands out ------------------------------------------------------------------------- */
+
+/* "spinner-0, spinner-1" */
+static const char *names_of(struct findings *findings, const struct findings_spin *spin)
+{
+	const char *names = "";
+
+	for (size_t i = 0; i < spin->name_count; i++)
+		names = arena_printf(findings->arena, "%s%s%s", names, i ? ", " : "", spin->names[i]);
+	return names;
+}
+
+/* The first path whose time was mostly spent there; 0: none. */
+static uint32_t path_rank_of(const struct findings *findings, const char *function)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->path_count && function; i++)
+		if (report->paths[i].function_count &&
+		    !strcmp(report->paths[i].functions[0].name, function))
+			return report->paths[i].rank;
+	return 0;
+}
+
+static const char *const *evidence_of(struct findings *findings, const struct findings_spin *spin,
+				      double part, size_t *count)
+{
+	const char **evidence = arena_alloc(findings->arena, EVIDENCE_MAX * sizeof(*evidence));
+	const struct report *report = &findings->report;
+	struct text time = { 0 };
+
+	text_put_duration(&time, part * report->balance.running_ns);
+	evidence[(*count)++] = arena_printf(findings->arena,
+		"%llu of %llu samples of running threads were there: %.0f %% of their time on CPUs, %s",
+		(unsigned long long)spin->count, (unsigned long long)report->balance.samples,
+		100 * part, time.bytes);
+	text_fini(&time);
+	evidence[(*count)++] = arena_printf(findings->arena, "threads: %s%s",
+		names_of(findings, spin),
+		spin->name_count == FINDINGS_SPIN_NAMES_MAX ? " and maybe more" : "");
+	if (spin->reads)
+		evidence[(*count)++] = arena_printf(findings->arena, "what ends it is read by: %s",
+						    spin->reads);
+	return evidence;
+}
+
+size_t findings_put_spins(struct findings *findings, struct report_finding *rows, size_t max)
+{
+	const struct report *report = &findings->report;
+	size_t count = 0;
+
+	for (size_t i = 0; i < findings->spin_count && count < max; i++) {
+		const struct findings_spin *spin = &findings->spins[i];
+		double part = share_of(spin->count, report->balance.samples);
+		double share = part * share_of(report->balance.running_ns, report->balance.thread_ns);
+		struct report_finding *row = &rows[count];
+
+		if (share < share_min && part < running_share_min)
+			break;
+		*row = (struct report_finding){
+			.title = arena_printf(findings->arena,
+				"threads wait with their CPUs in the spin loop in %s%s%s%s",
+				findings_frame_text(findings, &spin->frame),
+				spin->word ? ", until " : "", spin->word ? spin->word : "",
+				spin->word ? " changes" : ""),
+			.pattern = "spin", .cause = "spin", .share = share,
+			.path_rank = path_rank_of(findings, spin->frame.function),
+		};
+		row->evidence = evidence_of(findings, spin, part, &row->evidence_count);
+		count++;
+	}
+	return count;
 }
