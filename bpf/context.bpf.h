@@ -21,12 +21,11 @@ enum {
  */
 static __always_inline int preempt_count(struct task_struct *current)
 {
-	struct cfs_rq *queue = current->se.cfs_rq;
 	int count = 0;
 
-	if (preempt_count_offset)
+	if (preempt_count_offset && bpf_core_field_exists(current->se.cfs_rq))
 		bpf_probe_read_kernel(&count, sizeof(count),
-				      (void *)queue->rq - runqueues_offset + preempt_count_offset);
+				      (void *)current->se.cfs_rq->rq - runqueues_offset + preempt_count_offset);
 	return count;
 }
 

@@ -142,7 +142,10 @@ struct thread_info {
 struct rq;
 
 struct cfs_rq {
-	struct rq *rq;
+	struct rq *rq;			/* CONFIG_FAIR_GROUP_SCHED, as the following */
+	int throttle_count;		/* CONFIG_CFS_BANDWIDTH, as the following */
+	__u64 throttled_clock_self_time;	/* since 6.6 */
+	__u64 throttled_clock_pelt_time;
 };
 
 struct sched_entity {
@@ -166,6 +169,7 @@ struct task_struct {
 	struct thread_struct thread;
 	struct sched_entity se;
 	unsigned int in_iowait : 1;
+	bool throttled;			/* since 6.18 */
 	int softirq_disable_cnt;	/* PREEMPT_RT */
 };
 

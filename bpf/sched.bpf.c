@@ -8,6 +8,7 @@
 #include "slots.bpf.h"
 #include "stack.bpf.h"
 #include "thread.bpf.h"
+#include "throttle.bpf.h"
 #include "wait.bpf.h"
 
 #include <bpf/bpf_tracing.h>
@@ -65,8 +66,14 @@ static __always_inline void wait_begin(struct thread_state *thread, __u64 now_ns
 {
 	thread->wait_begin_ns = now_ns;
 	thread->wait_coin = coin_throw();
+#ifdef __TARGET_ARCH_x86
+	/* Stores are seen in their order: the phase comes after these. */
 	thread->wait_has_stack = 0;
 	barrier();
+#else
+	/* A full barrier: pairs with the waker's compare-and-swap of the phase. */
+	__sync_lock_test_and_set(&thread->wait_has_stack, 0);
+#endif
 }
 
 /*
@@ -173,9 +180,13 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	reason = out ? switch_reason(preempt, prev, prev_state) : SWITCH_RUNNABLE;
 	if (reason == SWITCH_RUNNABLE)
 		rival = out ? rival_tell(here, next, in) : rival_tell(here, prev, false);
+	if (in)
+		throttle_tell(in, next);
 	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);
 	is_critical = threads_switch(out, in, reason,
 				     e ? e->header.time_ns : bpf_ktime_get_ns(), &slice);
+	if (out && reason == SWITCH_RUNNABLE)
+		throttle_leave(out, prev);
 	if (!e)
 		return;
 	event_clear(e, sizeof(*e));
@@ -184,6 +195,8 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	e->cpu = bpf_get_smp_processor_id();
 	e->syscall = SYSCALL_NONE;
 	e->value = rival;
+	if (out && reason == SWITCH_RUNNABLE && is_throttled(prev))
+		e->flags = SWITCH_THROTTLED;
 	if (out && is_blocking(reason))
 		wait_describe(e, prev, out, SCRATCH_OF_SWITCHES);
 	if (out && (is_critical || is_blocking(reason)))
@@ -282,13 +295,16 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e,
 	thread->wait_mean_ns = (3ull * thread->wait_mean_ns + wait_ns) / 4;
 }
 
-static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct task_struct *task)
+static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct task_struct *task,
+				      bool is_queued)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct thread_state *thread = thread_of(task), *waker;
 	struct ev_sched_wake *e;
 	__u8 context;
 
+	if (thread && is_queued)
+		throttle_wake(thread, task);
 	/* It stays where it is until the waker goes on, so its record's time may come later. */
 	if (!thread || __sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED,
 						   PHASE_RUNNABLE) != PHASE_BLOCKED)
@@ -305,12 +321,12 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	slot_end(here);
 }
 
-static __always_inline int on_wake_event(void *ctx, struct task_struct *task)
+static __always_inline int on_wake_event(void *ctx, struct task_struct *task, bool is_queued)
 {
 	struct cpu_counts *here = counts_here();
 	__u64 begin_ns = cost_begin(here);
 
-	on_waking(ctx, here, task);
+	on_waking(ctx, here, task, is_queued);
 	cost_end(here, begin_ns);
 	return 0;
 }
@@ -322,7 +338,7 @@ static __always_inline int on_wake_event(void *ctx, struct task_struct *task)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	return on_wake_event(ctx, task);
+	return on_wake_event(ctx, task, false);
 }
 
 /*
@@ -332,5 +348,5 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
-	return on_wake_event(ctx, task);
+	return on_wake_event(ctx, task, true);
 }

@@ -67,10 +67,12 @@ struct thread_state {
 	__u64 file;
 	__u64 file_struct, file_inode, file_inode_number, file_private;
 	__u32 file_descriptor;
-	__u32 reserved;
+	__u32 wait_value;	/* of the wait above */
 	struct python_hint python;
 	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
 	__u64 fault_address, fault_ip;
+	/* Where it waits for a CPU, and how long that was stopped before; 0: it does not matter. */
+	__u64 queue, queue_stopped_ns;
 };
 
 struct threads_map {

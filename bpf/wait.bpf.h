@@ -19,6 +19,10 @@ struct pollfd {
 	short events, revents;
 };
 
+struct time_limit {		/* struct timespec */
+	__u64 seconds, nanoseconds;
+};
+
 struct futex_waiter {		/* struct futex_waitv */
 	__u64 value, address;
 };
@@ -54,22 +58,38 @@ static __always_inline void futexes_read(struct ev_sched_switch *e, struct task_
 	futex_read(e, task, first.address);
 }
 
+/* Of poll(), in milliseconds. */
+static __always_inline __u16 limit_of(int limit_ms)
+{
+	return limit_ms < 0 || limit_ms >= OPERATION_MAX ? OPERATION_MAX : limit_ms;
+}
+
+/* The same of ppoll(), at an address. */
+static __always_inline __u16 limit_at(struct task_struct *task, __u64 address)
+{
+	struct time_limit limit = {};
+	__u64 limit_ms;
+
+	if (!user_read(&limit, sizeof(limit), task, address) || limit.seconds >= OPERATION_MAX)
+		return OPERATION_MAX;
+	limit_ms = limit.seconds * 1000 + limit.nanoseconds / 1000000;
+	return limit_ms < OPERATION_MAX ? limit_ms : OPERATION_MAX;
+}
+
 static __always_inline void poll_read(struct ev_sched_switch *e, struct task_struct *task,
 				      struct thread_state *thread, struct pt_regs *regs,
 				      enum scratch_owner owner)
 {
 	struct pollfd first = {};
-	int wait_ms = regs->dx;
 
 	e->object = 0;
 	e->value = regs->si;
-	e->operation = wait_ms < 0 || wait_ms >= OPERATION_MAX ? OPERATION_MAX : wait_ms;
 	if (regs->si == 1 && user_read(&first, sizeof(first), task, regs->di))
 		e->object = file_of(task, thread, first.fd, owner);
 }
 
 /* It goes on with the call that a signal interrupted, if that was seen: none has the number 0. */
-static __always_inline void restart_read(struct ev_sched_switch *e,
+static __always_inline void restart_read(struct ev_sched_switch *e, struct task_struct *task,
 					 const struct thread_state *thread)
 {
 	e->object = 0;
@@ -78,6 +98,13 @@ static __always_inline void restart_read(struct ev_sched_switch *e,
 	e->syscall = thread->wait_syscall;
 	e->operation = thread->wait_operation;
 	e->object = thread->wait_object;
+	e->value = thread->wait_value;
+	switch (wait_arguments[e->syscall & (SYSCALLS_MAX - 1)]) {
+	case ARGUMENT_FUTEX:
+	case ARGUMENT_FUTEX_FLAGS:
+	case ARGUMENT_FUTEX_VECTOR:
+		futex_read(e, task, e->object);
+	}
 }
 
 static __always_inline void argument_read(struct ev_sched_switch *e, struct task_struct *task,
@@ -105,10 +132,15 @@ static __always_inline void argument_read(struct ev_sched_switch *e, struct task
 		e->object = file_of(task, thread, regs->di, owner);
 		break;
 	case ARGUMENT_POLL:
+		e->operation = limit_of(regs->dx);
+		poll_read(e, task, thread, regs, owner);
+		break;
+	case ARGUMENT_POLL_TIME:
+		e->operation = limit_at(task, regs->dx);
 		poll_read(e, task, thread, regs, owner);
 		break;
 	case ARGUMENT_RESTART:
-		restart_read(e, thread);
+		restart_read(e, task, thread);
 		break;
 	default:
 		e->value = regs->si;
@@ -181,4 +213,5 @@ static __always_inline void wait_describe(struct ev_sched_switch *e, struct task
 	thread->wait_syscall = e->syscall;
 	thread->wait_operation = e->operation;
 	thread->wait_object = e->object;
+	thread->wait_value = e->value;
 }

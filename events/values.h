@@ -19,6 +19,7 @@ enum switch_flags {
 	SWITCH_STACK_SKIPPED = 2,	/* the slice was worth a stack, the governor took none */
 	SWITCH_IO_WAIT = 4,	/* the kernel says that it waits for a device */
 	SWITCH_COMPAT = 8,	/* its system call is one of 32 bits, with numbers of its own */
+	SWITCH_THROTTLED = 16,	/* it could run, but for the CPU limit of its cgroup */
 };
 
 /*
@@ -27,7 +28,7 @@ enum switch_flags {
  *	                object                 value           operation
  *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
  *	a file          file.*, 0: not known   descriptor      second argument's lowest bits
- *	poll, ppoll     the file, if it is one descriptors     of poll: milliseconds; 65535: no limit
+ *	poll, ppoll     the file, if it is one descriptors     milliseconds; 65535: no limit, or as many
  *	none: a fault   file.* mapped there    enum fault_memory
  *	a process       which one, as in wait4
  *	anything else   first argument         second argument
@@ -53,6 +54,7 @@ enum wait_argument {
 	ARGUMENT_FILE = 4,	/* descriptor */
 	ARGUMENT_POLL = 5,	/* address of descriptors, how many, milliseconds */
 	ARGUMENT_RESTART = 6,	/* none: it goes on with the call before */
+	ARGUMENT_POLL_TIME = 7,	/* address of descriptors, how many, address of a struct timespec */
 };
 
 /* Where a wake-up comes from: sched.WAKE.context. */

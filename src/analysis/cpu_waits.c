@@ -40,6 +40,7 @@ struct candidate {
 	uint64_t begin_ns;		/* of its wait for a CPU; 0: it does not wait for one */
 	uint32_t cpu;			/* that it had to leave, or CPU_NONE */
 	uint32_t gap;
+	uint64_t throttled_ns;		/* of its wait, or more */
 };
 
 struct other {
@@ -54,6 +55,7 @@ struct cpu_waits {
 	struct table *candidates;	/* by number; each is the heap's */
 	struct table *others;		/* by tid */
 	struct table *rivals;
+	struct cpu_throttling throttling;
 	uint32_t gaps;
 };
 
@@ -94,7 +96,7 @@ static void begin(struct cpu_waits *waits, uint32_t number, uint64_t now_ns, uin
 	struct candidate *candidate = get_candidate(waits, number);
 
 	if (candidate)
-		*candidate = (struct candidate){ now_ns, cpu, waits->gaps };
+		*candidate = (struct candidate){ now_ns, cpu, waits->gaps, 0 };
 }
 
 static struct rival *get_rival(struct cpu_waits *waits, uint64_t key, enum rival_kind kind)
@@ -142,8 +144,9 @@ static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
 	}
 }
 
-/* A wait from begin_ns to now_ns goes to those who had the CPU. */
-static void charge(struct cpu_waits *waits, struct cpu *cpu, uint64_t begin_ns, uint64_t now_ns)
+/* A part of a wait from begin_ns to now_ns goes to those who had the CPU. */
+static void charge(struct cpu_waits *waits, struct cpu *cpu, uint64_t begin_ns, uint64_t now_ns,
+		   double part)
 {
 	size_t oldest = cpu->count > OWNERS ? cpu->count - OWNERS : 0;
 	uint64_t end_ns = now_ns;
@@ -157,9 +160,27 @@ static void charge(struct cpu_waits *waits, struct cpu *cpu, uint64_t begin_ns, 
 			continue;
 		rival = rival_of(waits, owner->who);
 		if (rival)
-			rival->wait_ns += end_ns - from_ns;
+			rival->wait_ns += (end_ns - from_ns) * part;
 		end_ns = from_ns;
 	}
+}
+
+/* When in a wait that was is not known: it is taken off evenly. Returns what part of it is left. */
+static double take_throttled(struct cpu_waits *waits, const struct candidate *candidate,
+			     uint64_t now_ns)
+{
+	uint64_t wait_ns = now_ns - candidate->begin_ns, throttled_ns = candidate->throttled_ns;
+	struct cpu_throttling *sum = &waits->throttling;
+
+	if (!throttled_ns || !wait_ns)
+		return 1;
+	if (throttled_ns > wait_ns)
+		throttled_ns = wait_ns;
+	sum->throttled_ns += throttled_ns;
+	sum->count++;
+	if (throttled_ns > sum->max_ns)
+		sum->max_ns = throttled_ns;
+	return 1 - (double)throttled_ns / wait_ns;
 }
 
 /* The wait of a thread that gets a CPU: of the one that it had to leave, or else of this one. */
@@ -171,8 +192,8 @@ static void end(struct cpu_waits *waits, uint32_t number, uint16_t cpu, uint64_t
 		return;
 	if (candidate->gap == waits->gaps)
 		charge(waits, get_cpu(waits, candidate->cpu == CPU_NONE ? cpu : candidate->cpu),
-		       candidate->begin_ns, now_ns);
-	candidate->begin_ns = 0;
+		       candidate->begin_ns, now_ns, take_throttled(waits, candidate, now_ns));
+	*candidate = (struct candidate){ 0 };
 }
 
 static void leave(struct cpu_waits *waits, const struct ev_sched_switch *e)
@@ -230,6 +251,14 @@ static void on_found(void *data, const struct ev_header *header)
 		begin(data, header->thread, header->time_ns, CPU_NONE);
 }
 
+static void on_throttled(void *data, const struct ev_header *header)
+{
+	struct candidate *candidate = header->thread ? get_candidate(data, header->thread) : NULL;
+
+	if (candidate)
+		candidate->throttled_ns = ((const struct ev_sched_throttled *)header)->throttled_ns;
+}
+
 static void on_other(void *data, const struct ev_header *header)
 {
 	const struct ev_thread_other *e = (const struct ev_thread_other *)header;
@@ -258,6 +287,7 @@ static void on_gap(void *data, const struct ev_header *header __attribute__((unu
 static const struct event_handler handlers[] = {
 	{ EV_SCHED_SWITCH, on_switch },
 	{ EV_SCHED_WAKE, on_wake },
+	{ EV_SCHED_THROTTLED, on_throttled },
 	{ EV_THREAD_BORN, on_wake },
 	{ EV_THREAD_FOUND, on_found },
 	{ EV_THREAD_OTHER, on_other },
@@ -305,4 +335,9 @@ const struct rival *cpu_waits_next(const struct cpu_waits *waits, size_t *cursor
 size_t cpu_waits_rival_count(const struct cpu_waits *waits)
 {
 	return table_count(waits->rivals);
+}
+
+struct cpu_throttling cpu_waits_throttling(const struct cpu_waits *waits)
+{
+	return waits->throttling;
 }

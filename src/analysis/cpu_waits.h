@@ -28,6 +28,11 @@ struct rival {
 	uint64_t wait_ns;		/* that threads waited meanwhile */
 };
 
+/* Waits in which the CPU limit of a cgroup kept a thread from a CPU: nobody had that one. */
+struct cpu_throttling {
+	uint64_t throttled_ns, count, max_ns;
+};
+
 struct cpu_waits *cpu_waits_new(struct session *session);
 void cpu_waits_free(struct cpu_waits *waits);
 
@@ -35,3 +40,5 @@ void cpu_waits_free(struct cpu_waits *waits);
 const struct rival *cpu_waits_next(const struct cpu_waits *waits, size_t *cursor);
 
 size_t cpu_waits_rival_count(const struct cpu_waits *waits);
+
+struct cpu_throttling cpu_waits_throttling(const struct cpu_waits *waits);

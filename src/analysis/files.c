@@ -49,13 +49,21 @@ static struct file_info *add(struct files *files, uint64_t file)
 	return info;
 }
 
-/* The names came innermost first. */
+/* What has no place among the files: a pipe, an [eventfd] and the like. */
+static bool is_anonymous(const char *names, size_t bytes)
+{
+	return strlen(names) + 1 == bytes && strcmp(names, "/") != 0;
+}
+
+/* The names came innermost first. What is too deep has lost those of its outer directories. */
 static void put_path(struct text *text, const char *names, size_t bytes)
 {
 	const char *name = names + bytes - 1;	/* the NUL behind the last one */
 	bool is_rooted = bytes >= 2 && !strcmp(names + bytes - 2, "/") &&
 			 (bytes == 2 || !names[bytes - 3]);
 
+	if (!is_rooted && !is_anonymous(names, bytes))
+		text_put(text, "…");
 	while (name > names) {
 		const char *begin = name;
 
@@ -74,12 +82,12 @@ static void put_path(struct text *text, const char *names, size_t bytes)
 
 static enum file_kind path_kind(const struct ev_file_path *e)
 {
-	if (strstr(e->names, "[timerfd]"))
-		return FILE_TIMER;
-	if (strstr(e->names, "[eventfd]"))
-		return FILE_EVENT;
-	if (e->names[0] == '[')
-		return FILE_POLL;
+	/* A file that lies somewhere may be called anything. */
+	if (e->names[0] == '[' && is_anonymous(e->names, e->name_bytes)) {
+		if (strstr(e->names, "[timerfd]"))
+			return FILE_TIMER;
+		return strstr(e->names, "[eventfd]") ? FILE_EVENT : FILE_POLL;
+	}
 	switch (e->mode & S_IFMT) {
 	case S_IFIFO:
 		return FILE_PIPE;

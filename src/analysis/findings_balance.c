@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cpu_waits.h"
+
 struct shares {
 	double wait_ns, idle_ns, count;
 };
@@ -83,10 +85,39 @@ static uint64_t rounded(double value)
 	return value > 0 ? (uint64_t)(value + 0.5) : 0;
 }
 
+/* The time in which threads could run but did not: preempted, but for what a limit took. */
+static void add_active(struct findings *findings, struct report_cause *rows, uint64_t slices)
+{
+	struct report *report = &findings->report;
+	struct cpu_throttling throttling = { 0 };
+
+	if (findings->input.cpu_waits)
+		throttling = cpu_waits_throttling(findings->input.cpu_waits);
+	report->balance.throttled_ns = throttling.throttled_ns;
+	if (report->balance.throttled_ns > report->balance.runqueue_ns)
+		report->balance.throttled_ns = report->balance.runqueue_ns;
+	report->balance.throttled_max_ns = throttling.max_ns;
+	rows[report->balance.cause_count++] = (struct report_cause){
+		.cause = wait_cause_name(CAUSE_PREEMPTED),
+		.group = wait_cause_group(CAUSE_PREEMPTED),
+		.lost_ns = report->balance.runqueue_ns - report->balance.throttled_ns,
+		.count = slices,
+		.is_active = true,
+	};
+	if (throttling.count)
+		rows[report->balance.cause_count++] = (struct report_cause){
+			.cause = wait_cause_name(CAUSE_THROTTLED),
+			.group = wait_cause_group(CAUSE_THROTTLED),
+			.lost_ns = report->balance.throttled_ns,
+			.count = throttling.count,
+			.is_active = true,
+		};
+}
+
 void findings_add_balance(struct findings *findings)
 {
 	struct report *report = &findings->report;
-	struct report_cause *rows = arena_alloc(findings->arena, (CAUSES + 1) * sizeof(*rows));
+	struct report_cause *rows = arena_alloc(findings->arena, (CAUSES + 2) * sizeof(*rows));
 	struct shares causes[CAUSES];
 	const struct thread_metrics *metrics;
 	uint64_t blocked_ns = 0, waited_ns = 0, slices = 0;
@@ -118,16 +149,10 @@ void findings_add_balance(struct findings *findings)
 			.count = rounded(causes[cause].count),
 		};
 	}
-	rows[report->balance.cause_count++] = (struct report_cause){
-		.cause = wait_cause_name(CAUSE_PREEMPTED),
-		.group = wait_cause_group(CAUSE_PREEMPTED),
-		.lost_ns = report->balance.runqueue_ns,
-		.count = slices,
-		.is_active = true,
-	};
+	add_active(findings, rows, slices);
 	qsort(rows, report->balance.cause_count, sizeof(*rows), causes_by_loss);
 	report->balance.causes = rows;
 	report->balance.closure_error_ns = (int64_t)(blocked_ns - waited_ns);
-	findings_add_rivals(findings, report->balance.runqueue_ns);
+	findings_add_rivals(findings, report->balance.runqueue_ns - report->balance.throttled_ns);
 	report->balance.odd_waits = waits_odd(findings->input.waits);
 }

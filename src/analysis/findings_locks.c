@@ -105,6 +105,8 @@ static void merge_lock(struct findings *findings, struct merged_lock *merged,
 /* A variable's, or the file's that is locked. */
 static const char *lock_name(struct findings *findings, const struct wait_lock *lock)
 {
+	if (lock->is_others)
+		return NULL;
 	if (wait_has_futex(&lock->facts))
 		return findings_lock_name(findings, lock->pid, lock->first_ns, lock->object);
 	if (wait_has_file(&lock->facts))
@@ -140,7 +142,7 @@ static struct wait_meaning meaning_of(struct findings *findings, const struct wa
 
 static const char *object_text(struct findings *findings, const struct wait_lock *lock)
 {
-	if (!lock->object)
+	if (lock->is_others)
 		return "others";
 	if (wait_has_futex(&lock->facts))
 		return arena_printf(findings->arena, "0x%llx", (unsigned long long)lock->object);
@@ -164,6 +166,15 @@ static const char *holder_name(struct findings *findings, const struct thread_in
 			return name_of(findings, thread);
 	}
 	return NULL;
+}
+
+/* Many locks, of which only the sums are known: of any kind, from anywhere, held by anybody. */
+static void forget_what_differs(struct report_lock *lock)
+{
+	lock->kind = "lock";
+	lock->where = lock->holder = lock->ender = NULL;
+	lock->ender_share = 0;
+	lock->hold_ns = lock->holds = lock->vain_count = 0;
 }
 
 static struct report_lock as_report_lock(struct findings *findings,
@@ -198,6 +209,8 @@ static struct report_lock as_report_lock(struct findings *findings,
 		out.ender_share = (double)merged->ender.wait_ns / merged->sum.wait_ns;
 	}
 	out.unlocker_count = findings_put_unlockers(findings, merged->unlockers, &out.unlockers);
+	if (lock->is_others)
+		forget_what_differs(&out);
 	return out;
 }
 

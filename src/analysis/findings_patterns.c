@@ -93,6 +93,22 @@ static const char *short_name(struct findings *findings, const char *name)
 	return arena_strdup(findings->arena, cut);
 }
 
+/* The name of a variable or a file; of a long one, its begin and its end. */
+static const char *short_object(struct findings *findings, const char *name)
+{
+	size_t begin = NAME_BYTES / 3, end = strlen(name);
+
+	if (end <= NAME_BYTES)
+		return name;
+	end -= NAME_BYTES - begin;
+	/* Not within a character. */
+	while (begin && (name[begin] & 0xc0) == 0x80)
+		begin--;
+	while ((name[end] & 0xc0) == 0x80)
+		end++;
+	return arena_printf(findings->arena, "%.*s...%s", (int)begin, name, name + end);
+}
+
 const char *findings_frame_text(struct findings *findings, const struct report_frame *frame)
 {
 	const char *file;
@@ -148,7 +164,7 @@ static const char *lengths(struct findings *findings, uint64_t count, uint64_t w
 static const char *lock_title(struct findings *findings, const struct report_lock *lock)
 {
 	if (lock->name)
-		return arena_printf(findings->arena, "%s", lock->name);
+		return short_object(findings, lock->name);
 	if (lock->where)
 		return arena_printf(findings->arena, "a %s in %s", lock->kind,
 				    short_name(findings, lock->where));
@@ -227,9 +243,11 @@ static uint32_t wait_rank_of(const struct findings *findings, const char *cause,
 static void say_lock(struct findings *findings, struct report_finding *row,
 		     const struct report_lock *lock, const struct report_waker *worst)
 {
-	say(findings, row, "%s; up to %s at once",
+	say(findings, row, lock->queue_max > 1 ? "%s; up to %s at once" : "%s",
 	    lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
 	    counted(findings, lock->queue_max, "thread"));
+	if (!lock->holds && lock->holder)
+		say(findings, row, "held by thread %s", lock->holder);
 	if (lock->holds)
 		say(findings, row, "held for %s in the mean while somebody waited%s%s",
 		    duration(findings, lock->hold_ns / lock->holds),
@@ -257,10 +275,12 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 			  "a convoy: up to %llu threads at once wait for %s, which is held only "
 			  "shortly but all the time", (unsigned long long)lock->queue_max, name);
 	else
-		row = add(findings, draft, pattern, "lock", share,
-			  "up to %llu %s for %s%s%s", (unsigned long long)lock->queue_max,
-			  lock->queue_max == 1 ? "thread waits" : "threads wait", name,
-			  where ? ", held mostly in " : "", where ? where : "");
+		row = add(findings, draft, pattern, "lock", share, "%s for %s%s%s",
+			  lock->queue_max > 1
+				  ? arena_printf(findings->arena, "up to %llu threads wait",
+						 (unsigned long long)lock->queue_max)
+				  : "a thread waits",
+			  name, where ? ", held mostly in " : "", where ? where : "");
 	if (row)
 		row->wait_rank = wait_rank_of(findings, "lock", lock->name);
 	say_lock(findings, row, lock, worst);
@@ -359,7 +379,8 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	const char *by = waker && waker->frame_count
 				 ? place(findings, waker->frames, waker->frame_count) : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
-	const char *what = object ? arena_printf(findings->arena, " %s", object) : "";
+	const char *what = object ? arena_printf(findings->arena, " %s",
+						 short_object(findings, object)) : "";
 
 	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
@@ -465,6 +486,21 @@ static void add_waits(struct findings *findings, struct draft *draft)
 		add_alike(findings, draft, &rows[i]);
 }
 
+/* Whether the others wait meanwhile, and not just have nothing to do. */
+static bool do_others_wait(const struct report *report, double alone_ns)
+{
+	double others = share_of(report->balance.thread_ns, report->target.wall_ns) - 1;
+	double waited_ns = 0;
+
+	for (size_t i = 0; i < report->balance.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.causes[i];
+
+		if (!cause->is_active)
+			waited_ns += cause->lost_ns - cause->idle_ns;
+	}
+	return waited_ns >= 0.3 * alone_ns * others;
+}
+
 /* One thread alone is active for long, and more are there. */
 static void add_serial(struct findings *findings, struct draft *draft)
 {
@@ -475,7 +511,8 @@ static void add_serial(struct findings *findings, struct draft *draft)
 	struct report_finding *row;
 	const char *where;
 
-	if (report->totals.alive_max < 3 || share < 0.3 || !path || path->cmetric_ns < 0.5 * alone_ns)
+	if (report->totals.alive_max < 3 || share < 0.3 || !path ||
+	    path->cmetric_ns < 0.5 * alone_ns || !do_others_wait(report, alone_ns))
 		return;
 	where = place(findings, path->frames, path->frame_count);
 	row = add(findings, draft, "serial-phase", path->cause, share * (1 - 1.0 / report->totals.alive_max),
@@ -512,11 +549,17 @@ static void add_hot(struct findings *findings, struct draft *draft)
 	}
 }
 
+/* Waiting for a CPU that somebody else had. */
+static uint64_t cpu_wait_ns(const struct report *report)
+{
+	return report->balance.runqueue_ns - report->balance.throttled_ns;
+}
+
 /* Adds a part to a list, unless it is next to nothing. */
 static const char *with_rival(struct findings *findings, const char *list, uint64_t part_ns,
 			      const char *who)
 {
-	double share = share_of(part_ns, findings->report.balance.runqueue_ns);
+	double share = share_of(part_ns, cpu_wait_ns(&findings->report));
 
 	if (share < 0.01)
 		return list;
@@ -562,18 +605,36 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 static void add_runqueue(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
-	double active_ns = report->balance.running_ns + report->balance.runqueue_ns;
-	double share = share_of(report->balance.runqueue_ns, report->balance.thread_ns);
+	double active_ns = report->balance.running_ns + cpu_wait_ns(report);
+	double share = share_of(cpu_wait_ns(report), report->balance.thread_ns);
 	struct report_finding *row;
 
-	if (share < 0.05 || report->balance.runqueue_ns < 0.25 * active_ns)
+	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
 		return;
 	row = add(findings, draft, "run-queue", "preempted", share,
 		  "threads that could run spend %.0f %% of that time waiting for a CPU",
-		  100 * share_of(report->balance.runqueue_ns, active_ns));
+		  100 * share_of(cpu_wait_ns(report), active_ns));
 	say(findings, row, "%.1f threads were active in the mean, %.1f of them on a CPU",
 	    report->totals.parallelism, share_of(report->balance.running_ns, report->target.wall_ns));
 	say_rivals(findings, row);
+}
+
+/* A cgroup may not use more of the CPUs than it is allowed to. */
+static void add_throttled(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	double share = share_of(report->balance.throttled_ns, report->balance.thread_ns);
+	struct report_finding *row;
+
+	if (share < share_min)
+		return;
+	row = add(findings, draft, "cpu-limit", "throttled", share,
+		  "the CPU limit of the cgroup stops threads for %.0f %% of the time in which they could run",
+		  100 * share_of(report->balance.throttled_ns,
+				 report->balance.running_ns + report->balance.runqueue_ns));
+	say(findings, row, "they used %.2f CPUs in the mean, and were stopped for up to %s at once",
+	    share_of(report->balance.running_ns, report->target.wall_ns),
+	    duration(findings, report->balance.throttled_max_ns));
 }
 
 /* Threads that wait with their CPUs. */
@@ -602,6 +663,7 @@ void findings_add_patterns(struct findings *findings)
 	add_serial(findings, draft);
 	add_hot(findings, draft);
 	add_runqueue(findings, draft);
+	add_throttled(findings, draft);
 	add_spins(findings, draft);
 	qsort(draft->rows, draft->count, sizeof(*draft->rows), findings_by_share);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));

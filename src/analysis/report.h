@@ -176,7 +176,7 @@ struct report_finding {
 struct report_cause {
 	const char *cause, *group;
 	uint64_t lost_ns, idle_ns, count;
-	bool is_active;			/* threads could run then: "preempted" */
+	bool is_active;			/* threads could run then: "preempted", "throttled" */
 };
 
 /* Who had the CPU while threads that could run waited for one. */
@@ -248,6 +248,7 @@ struct report {
 		uint64_t thread_ns;		/* all threads' lives: the following add up to it */
 		uint64_t running_ns, runqueue_ns;
 		uint64_t spinning_ns;		/* of running_ns: waiting with the CPU */
+		uint64_t throttled_ns, throttled_max_ns;	/* of runqueue_ns; of one wait */
 		const struct report_cause *causes;	/* by lost time, longest first */
 		size_t cause_count;
 		const struct report_rival *rivals;	/* by time, most first; all of the waits for a CPU */

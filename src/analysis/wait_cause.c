@@ -139,7 +139,7 @@ bool wait_has_file(const struct wait_facts *facts)
 {
 	enum wait_argument argument = syscall_argument(facts->syscall);
 
-	return argument == ARGUMENT_FILE || argument == ARGUMENT_POLL ||
+	return argument == ARGUMENT_FILE || argument == ARGUMENT_POLL || argument == ARGUMENT_POLL_TIME ||
 	       (is_fault(facts) && facts->value == MEMORY_OF_FILE);
 }
 
@@ -198,7 +198,7 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 	uint8_t cause;
 
 	if (facts->state == SWITCH_RUNNABLE)
-		return CAUSE_PREEMPTED;
+		return facts->flags & SWITCH_THROTTLED ? CAUSE_THROTTLED : CAUSE_PREEMPTED;
 	if (facts->state == SWITCH_DEAD)
 		return CAUSE_EXIT;
 	if (facts->state == SWITCH_STOPPED)

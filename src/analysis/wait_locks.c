@@ -77,8 +77,10 @@ static struct wait_lock *get(struct wait_locks *locks, const struct thread *thre
 		if (is_same(lock, thread, wait))
 			return lock;
 	if (locks->others || locks->count >= LOCKS_MAX) {
-		if (!locks->others)
+		if (!locks->others) {
 			locks->others = add(locks, wait);
+			locks->others->is_others = true;
+		}
 		return locks->others;
 	}
 	lock = add(locks, wait);

@@ -158,7 +158,8 @@ enum { LENGTH_PARTS = 4, LENGTHS = 40 * LENGTH_PARTS };
 /* A futex word, or another lock, of one address space. */
 struct wait_lock {
 	uint32_t pid, exec_count;
-	uint64_t first_ns, object;	/* 0: all that found no room */
+	bool is_others;			/* stands for all that found no room */
+	uint64_t first_ns, object;
 	struct wait_facts facts;	/* of the first */
 	enum wait_cause cause;
 	struct wait_sum sum;

@@ -66,8 +66,11 @@ struct run {
 /* What the command does with a signal, if anything; and whether it has ended. */
 static void note_signal(struct run *run, int signal_number, pid_t sender)
 {
-	if (run->outcome.exit_status < 0)
-		run->outcome.exit_status = on_signal(signal_number, sender, run->pid);
+	if (run->outcome.exit_status >= 0)
+		return;
+	run->outcome.exit_status = on_signal(signal_number, sender, run->pid);
+	if (run->outcome.exit_status >= 0)
+		tracing_await_end(run->tracing, run->pid);
 }
 
 static void trace_to_end(struct run *run)

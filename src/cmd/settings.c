@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "collect/sampler.h"
+#include "view/view.h"
 
 enum {
 	OPTIONS_MAX = 40,
@@ -93,6 +94,19 @@ static int set_duration(struct settings *settings, const char *argument)
 		return fail_plain(-EINVAL, "--duration takes a duration with its unit, such as "
 				  "30s or 5min, not '%s'", argument);
 	return 0;
+}
+
+static int set_page(struct settings *settings, const char *argument)
+{
+	struct text names = { 0 };
+	int err = text_pages_parse(argument, &settings->pages);
+
+	if (err) {
+		text_pages_list(&names);
+		fail_plain(err, "--page takes %s, separated by commas, not '%s'", names.bytes, argument);
+		text_fini(&names);
+	}
+	return err;
 }
 
 static int set_json(struct settings *settings, const char *argument)
@@ -194,6 +208,8 @@ const struct option_spec trace_options[] = {
 	  set_spin_inactive },
 	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
+	{ "page", 0, "NAME", "show these pages of the text, in full: summary, all, synchronisation, io, "
+	  "locks, threads, balance", set_page },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
 	{ "quiet", 'q', NULL, "no progress line; no text unless -o is given", set_quiet },
 	{ "tui", 0, NULL, "show the report on the terminal as it grows, page by page", set_tui },

@@ -32,6 +32,7 @@ enum {
 	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
+	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
 	PENDING_BYTES_MAX = 32 << 20,
@@ -68,6 +69,7 @@ struct tracing {
 	int poll_ms;
 	unsigned long slack_ns;
 	bool has_seen_threads;
+	size_t untraced_children;	/* of the processes to attach to */
 };
 
 static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
@@ -234,6 +236,8 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 				return err;
 		}
 	}
+	if (!tracing->settings->kernel.trace_all)
+		tracing->untraced_children = targets_count_children(pids);
 	err = collector_list_threads(tracing->collector);
 	if (!err)
 		list_waits(tracing);
@@ -366,6 +370,27 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);
 }
 
+static bool has_thread_of(const struct tracing *tracing, uint32_t pid)
+{
+	const struct thread_metrics *metrics;
+	size_t cursor = 0;
+
+	while ((metrics = criticality_next_thread(tracing->criticality, &cursor)))
+		if (metrics->is_alive && metrics->thread && metrics->thread->pid == pid)
+			return true;
+	return false;
+}
+
+void tracing_await_end(struct tracing *tracing, uint32_t pid)
+{
+	uint64_t limit_ns = now_ns() + END_MS_MAX * 1000000ull;
+
+	while (!tracing->ended_ns && has_thread_of(tracing, pid) && now_ns() < limit_ns) {
+		poll(NULL, 0, POLL_MS_FIRST);
+		collector_poll(tracing->collector);
+	}
+}
+
 void tracing_restore_signals(void)
 {
 	sigset_t signals;
@@ -467,6 +492,7 @@ static int show(struct tracing *tracing, const struct report *report)
 					    : view_style_for(STDERR_FILENO);
 		style.fold = tracing->fold;
 		style.is_verbose = settings->is_verbose;
+		style.pages = settings->pages;
 		text_view.show(report, &style, &text);
 		err = output_write(settings->text_path, &text);
 		text_fini(&text);
@@ -542,6 +568,13 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	note = kernel_sampling_note(tracing->kernel);
 	if (note)
 		findings_add_note(findings, "%s", note);
+	if (tracing->untraced_children)
+		findings_add_note(findings, "%zu child process%s of the target ran already and %s not "
+				  "traced: give %s numbers to -p, too, or use -n NAME",
+				  tracing->untraced_children,
+				  tracing->untraced_children == 1 ? "" : "es",
+				  tracing->untraced_children == 1 ? "is" : "are",
+				  tracing->untraced_children == 1 ? "its" : "their");
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
 	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : cpu_time_ns();
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->symbols);

@@ -36,6 +36,12 @@ void tracing_start(struct tracing *tracing);
  */
 int tracing_step(struct tracing *tracing, pid_t *sender);
 
+/*
+ * A process that has ended may have threads that have not left their CPU yet: takes in what there is
+ * until they have, or a moment has passed.
+ */
+void tracing_await_end(struct tracing *tracing, uint32_t pid);
+
 /* The same without the tracing: waits for a signal, at most wait_ms; -1: as long as it takes. */
 int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender);
 

@@ -23,11 +23,18 @@ void pid_list_fini(struct pid_list *list)
 	*list = (struct pid_list){ 0 };
 }
 
-static void add(struct pid_list *list, uint32_t pid)
+static bool has(const struct pid_list *list, uint32_t pid)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->pids[i] == pid)
-			return;
+			return true;
+	return false;
+}
+
+static void add(struct pid_list *list, uint32_t pid)
+{
+	if (has(list, pid))
+		return;
 	list->pids = xrealloc(list->pids, list->count + 1, sizeof(*list->pids));
 	list->pids[list->count++] = pid;
 }
@@ -64,20 +71,29 @@ static uint32_t process_of(uint32_t tid)
 	return line ? strtoul(line + 6, NULL, 10) : 0;
 }
 
-/* Kernel threads have no program, but neither has a process that is about to be reaped. */
-static bool is_kernel_thread(uint32_t pid)
+struct process_stat {
+	unsigned int parent, flags;
+};
+
+static bool stat_of(uint32_t pid, struct process_stat *out)
 {
-	const unsigned int PF_KTHREAD = 0x00200000;
 	char stat[512];
 	const char *after_name;
-	unsigned int flags;
 
 	if (read_proc(pid, "stat", stat, sizeof(stat)) <= 0)
 		return false;
 	after_name = strrchr(stat, ')');	/* the name may contain anything */
 	return after_name &&
-	       sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-	       flags & PF_KTHREAD;
+	       sscanf(after_name + 1, " %*c %u %*d %*d %*d %*d %u", &out->parent, &out->flags) == 2;
+}
+
+/* Kernel threads have no program, but neither has a process that is about to be reaped. */
+static bool is_kernel_thread(uint32_t pid)
+{
+	const unsigned int PF_KTHREAD = 0x00200000;
+	struct process_stat stat;
+
+	return stat_of(pid, &stat) && stat.flags & PF_KTHREAD;
 }
 
 static int add_pid(unsigned long number, struct pid_list *list)
@@ -232,4 +248,18 @@ int targets_by_cgroup(const char *name, struct pid_list *list)
 	if (list->count == before)
 		return fail_plain(-ESRCH, "the control group %s is empty", path);
 	return 0;
+}
+
+size_t targets_count_children(const struct pid_list *list)
+{
+	struct pid_list all = { 0 };
+	struct process_stat stat;
+	size_t count = 0;
+
+	targets_all(&all);
+	for (size_t i = 0; i < all.count; i++)
+		count += !has(list, all.pids[i]) && stat_of(all.pids[i], &stat) &&
+			 has(list, stat.parent);
+	pid_list_fini(&all);
+	return count;
 }

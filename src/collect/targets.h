@@ -19,3 +19,6 @@ int targets_by_pid(const char *text, struct pid_list *list);	/* "12" or "12,13" 
 int targets_by_name(const char *name, struct pid_list *list);	/* comm or base name of the program */
 int targets_by_cgroup(const char *directory, struct pid_list *list);	/* and those below it */
 int targets_all(struct pid_list *list);				/* all with a program of their own */
+
+/* How many processes are children of those in the list, run a program and are not in it themselves. */
+size_t targets_count_children(const struct pid_list *list);

@@ -78,6 +78,7 @@ static const struct {
 	{ EV_SCHED_SWITCH, sizeof(struct ev_sched_switch), false },
 	{ EV_SCHED_WAKE, sizeof(struct ev_sched_wake), false },
 	{ EV_SCHED_SAMPLE, sizeof(struct ev_sched_sample), false },
+	{ EV_SCHED_THROTTLED, sizeof(struct ev_sched_throttled), false },
 	{ EV_FILE_PATH, sizeof(struct ev_file_path), true },
 	{ EV_FILE_SOCKET, sizeof(struct ev_file_socket), true },
 	{ EV_SPACE_MAP, sizeof(struct ev_space_map), true },

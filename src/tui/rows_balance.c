@@ -107,7 +107,11 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 						 report->balance.spinning_ns, NULL });
 	if (rows_filter_has(rows, "waiting for a CPU"))
 		add_part(rows, 2, (struct part){ "waiting for a CPU", PAGE_YELLOW,
-						 report->balance.runqueue_ns, NULL });
+						 report->balance.runqueue_ns -
+						 report->balance.throttled_ns, NULL });
+	if (report->balance.throttled_ns && rows_filter_has(rows, "throttled"))
+		add_part(rows, 4, (struct part){ "throttled", PAGE_YELLOW,
+						 report->balance.throttled_ns, NULL });
 	for (size_t i = 0; i < report->balance.cause_count; i++) {
 		const struct report_cause *cause = &report->balance.causes[i];
 

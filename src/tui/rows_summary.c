@@ -26,27 +26,7 @@ enum {
 static void put_hot(struct page *page, const struct row *row,
 		    const struct row_context *context __attribute__((unused)))
 {
-	const struct report_hot_function *hot = row->item;
-	const struct report_line *line = hot->function.lines;
-
-	page_put_duration(page, hot->cmetric_ns, 9);
-	page_put_count(page, hot->function.count, 9);
-	page_put(page, "  ");
-	page_color(page, PAGE_BOLD);
-	page_put_function(page, hot->function.name, page_room(page) / 2);
-	page_color(page, PAGE_DIM);
-	if (hot->function.stack_top_count && page_room(page) > 30) {
-		page_put(page, "  ");
-		if (hot->function.stack_top_count < hot->function.count) {
-			page_put_count(page, hot->function.stack_top_count, 0);
-			page_put(page, " ");
-		}
-		page_put(page, "stack top");
-	}
-	if (hot->function.line_count && line->file && page_room(page) > 12) {
-		page_put(page, "  ");
-		page_put_location(page, line->file, line->line, page_room(page));
-	}
+	text_put_hot_function(page, row->item);
 }
 
 static void put_line(struct page *page, const struct row *row,

@@ -53,7 +53,7 @@ void row_put_object(struct page *page, const char *object, uint32_t columns_max)
 	if (*object == '/' && text_columns(object) > columns_max)
 		page_put_location(page, object, 0, columns_max);
 	else
-		page_put_name(page, object, columns_max);
+		page_put_path(page, object, columns_max);
 }
 
 static void put_wait(struct page *page, const struct row *row, const struct row_context *context)

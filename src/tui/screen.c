@@ -24,6 +24,9 @@
 
 enum { PAIR_RED = 1, PAIR_YELLOW, PAIR_GREEN, PAIR_CYAN, ESCAPE_MS = 25, RESTORE_BYTES_MAX = 256 };
 
+/* A terminal can say of itself what it likes, and each place of its screen takes memory. */
+enum { COLUMNS_MAX = 1000, LINES_MAX = 500 };
+
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 
 /* One for the process, as the terminal is. */
@@ -159,9 +162,9 @@ int screen_open(void)
 {
 	static bool is_registered;
 
-	/* The real size, whatever LINES and COLUMNS say. */
+	/* That of the terminal's type, whatever LINES and COLUMNS say; then screen_resize() asks. */
 	use_env(FALSE);
-	use_tioctl(TRUE);
+	use_tioctl(FALSE);
 	if (tcgetattr(STDOUT_FILENO, &terminal.before))
 		return fail(-errno, "cannot read the modes of the terminal");
 	terminal.screen = newterm(NULL, stdout, stdin);
@@ -211,9 +214,13 @@ void screen_resize(uint32_t *columns, uint32_t *lines)
 {
 	struct winsize size;
 
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col && size.ws_row &&
-	    (size.ws_col != COLS || size.ws_row != LINES))
-		resizeterm(size.ws_row, size.ws_col);
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col && size.ws_row) {
+		int wide = size.ws_col < COLUMNS_MAX ? size.ws_col : COLUMNS_MAX;
+		int high = size.ws_row < LINES_MAX ? size.ws_row : LINES_MAX;
+
+		if (wide != COLS || high != LINES)
+			resizeterm(high, wide);
+	}
 	*columns = COLS;
 	*lines = LINES;
 }

@@ -102,6 +102,13 @@ static bool must_overwrite(const struct output *output, int err)
 	return output->status.st_ino && (err == -EACCES || err == -EPERM || err == -EROFS);
 }
 
+static bool is_device(int fd)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && S_ISCHR(status.st_mode);
+}
+
 static int write_all(int fd, const struct text *text)
 {
 	size_t written = 0;
@@ -115,6 +122,8 @@ static int write_all(int fd, const struct text *text)
 			struct pollfd waits = { .fd = fd, .events = POLLOUT };
 
 			poll(&waits, 1, -1);
+		} else if (errno == EIO && is_device(fd)) {
+			return -EPIPE;	/* a terminal that is gone, and who read there with it */
 		} else if (errno != EINTR) {
 			return -errno;
 		}

@@ -54,6 +54,9 @@ uint32_t page_room(const struct page *page);
 /* Escapes a name and cuts it at its end to fit into so many columns. */
 void page_put_name(struct page *page, const char *name, uint32_t columns_max);
 
+/* The same for a path, or another object's name: cut in its middle. */
+void page_put_path(struct page *page, const char *path, uint32_t columns_max);
+
 /*
  * The same for a function: template arguments go first, then parameters, then the outer
  * scopes, for the end of a long name says most.

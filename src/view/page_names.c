@@ -80,6 +80,31 @@ static void cut_front(const struct page *page, struct text *text, const char *st
 	}
 }
 
+/* Begins where one looks for a file, and ends with its own name. */
+static void cut_middle(const struct page *page, struct text *text, const char *string,
+		       uint32_t columns_max)
+{
+	uint32_t begin_columns = columns_max / 3;
+
+	if (text_columns(string) > columns_max)
+		text_put_bytes(text, string, page_bytes_of_columns(string, begin_columns));
+	else
+		begin_columns = 0;
+	cut_front(page, text, string, columns_max - begin_columns);
+}
+
+void page_put_path(struct page *page, const char *path, uint32_t columns_max)
+{
+	struct text cut = { 0 };
+
+	page->scratch.length = 0;
+	page_text_name(page, &page->scratch, path);
+	text_put(&cut, "");
+	cut_middle(page, &cut, page->scratch.bytes, columns_max);
+	page_put(page, cut.bytes);
+	text_fini(&cut);
+}
+
 void page_put_name(struct page *page, const char *name, uint32_t columns_max)
 {
 	struct text cut = { 0 };

@@ -37,6 +37,20 @@ static void show_target(struct page *page, const struct report *report)
 	text_fini(&text);
 }
 
+static void show_all(struct page *page, const struct report *report)
+{
+	text_verdict_show(page, report);
+	text_balance_show(page, report);
+	text_parallel_show(page, report);
+	text_findings_show(page, report);
+	text_waits_show(page, report);
+	text_locks_show(page, report);
+	text_io_show(page, report);
+	text_paths_show(page, report);
+	text_stalls_show(page, report);
+	text_threads_show(page, report);
+}
+
 static void text_show(const struct report *report, const struct view_style *style,
 		      struct text *out)
 {
@@ -44,16 +58,10 @@ static void text_show(const struct report *report, const struct view_style *styl
 
 	page_init(&page, style, out);
 	show_target(&page, report);
-	text_verdict_show(&page, report);
-	text_balance_show(&page, report);
-	text_parallel_show(&page, report);
-	text_findings_show(&page, report);
-	text_waits_show(&page, report);
-	text_locks_show(&page, report);
-	text_io_show(&page, report);
-	text_paths_show(&page, report);
-	text_stalls_show(&page, report);
-	text_threads_show(&page, report);
+	if (style->pages)
+		text_pages_show(&page, report);
+	else
+		show_all(&page, report);
 	text_totals_show(&page, report);
 	page_fini(&page);
 }

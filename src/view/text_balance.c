@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where the time of all threads went: the account that adds up to their lives. */
+#include <stdio.h>
+#include <string.h>
+
 #include "analysis/report.h"
 #include "view/bars.h"
 #include "view/page.h"
@@ -27,10 +30,31 @@ static void show_row(struct page *page, const struct report *report, const char 
 	page_put_duration(page, time_ns, 11);
 }
 
+/* Of the call that "other" mostly is, the name; else the cause. */
+static void put_label(char label[LABEL_COLUMNS], const struct report *report,
+		      const struct report_cause *cause)
+{
+	uint64_t longest_ns = cause->lost_ns / 2;
+
+	snprintf(label, LABEL_COLUMNS, "%s", cause->cause);
+	for (size_t i = 0; i < report->wait_count && !strcmp(cause->cause, "other"); i++) {
+		const struct report_wait *wait = &report->waits[i];
+
+		if (strncmp(wait->cause, "other(", 6) || wait->lost_ns <= longest_ns)
+			continue;
+		snprintf(label, LABEL_COLUMNS, "%.*s", (int)strcspn(wait->cause + 6, ")"),
+			 wait->cause + 6);
+		longest_ns = wait->lost_ns;
+	}
+}
+
 static void show_cause(struct page *page, const struct report *report,
 		       const struct report_cause *cause)
 {
-	show_row(page, report, cause->cause, PAGE_RED, cause->lost_ns);
+	char label[LABEL_COLUMNS];
+
+	put_label(label, report, cause);
+	show_row(page, report, label, PAGE_RED, cause->lost_ns);
 	page_color(page, PAGE_DIM);
 	page_put(page, "  ");
 	page_put_count(page, cause->count, 0);
@@ -60,8 +84,13 @@ void text_balance_show(struct page *page, const struct report *report)
 		show_row(page, report, "  of it spinning", PAGE_RED, report->balance.spinning_ns);
 		page_end_line(page);
 	}
-	show_row(page, report, "waiting for a CPU", PAGE_YELLOW, report->balance.runqueue_ns);
+	show_row(page, report, "waiting for a CPU", PAGE_YELLOW,
+		 report->balance.runqueue_ns - report->balance.throttled_ns);
 	page_end_line(page);
+	if (report->balance.throttled_ns) {
+		show_row(page, report, "throttled", PAGE_YELLOW, report->balance.throttled_ns);
+		page_end_line(page);
+	}
 	for (size_t i = 0; i < report->balance.cause_count; i++) {
 		const struct report_cause *cause = &report->balance.causes[i];
 

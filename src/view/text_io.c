@@ -59,7 +59,7 @@ static void show_files(struct page *page, const struct report *report)
 		if (!i)
 			show_heading(page, "Files that threads waited for");
 		put_figures(page, file->wait_ns - file->idle_ns, file->max_ns, file->count);
-		page_put_name(page, file->path, page_room(page) - 10);
+		page_put_path(page, file->path, page_room(page) - 10);
 		if (file->is_deleted)
 			page_put(page, " (deleted)");
 		page_end_line(page);

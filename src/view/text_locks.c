@@ -41,20 +41,26 @@ static void show_counts(struct page *page, const struct report_lock *lock)
 	struct text text = { 0 };
 
 	text_put_count(&text, lock->waits);
-	text_put(&text, lock->waits == 1 ? " wait: half up to " : " waits: half up to ");
-	text_put_duration(&text, lock->p50_ns);
-	text_put(&text, ", 99 % up to ");
-	text_put_duration(&text, lock->p99_ns);
-	text_put(&text, ", at most ");
+	if (lock->waits > 1) {
+		text_put(&text, " waits: half up to ");
+		text_put_duration(&text, lock->p50_ns);
+		text_put(&text, ", 99 % up to ");
+		text_put_duration(&text, lock->p99_ns);
+		text_put(&text, ", at most ");
+	} else {
+		text_put(&text, " wait of ");
+	}
 	text_put_duration(&text, lock->max_ns);
-	text_printf(&text, "; up to %llu waited at once", (unsigned long long)lock->queue_max);
+	if (lock->queue_max > 1)
+		text_printf(&text, "; up to %llu waited at once", (unsigned long long)lock->queue_max);
 	if (lock->holds && is_held(lock)) {
 		text_put(&text, "; held for ");
 		text_put_duration(&text, lock->hold_ns / lock->holds);
 		text_put(&text, " in the mean while somebody waited");
 	}
 	if (lock->holder) {
-		text_put(&text, ", mostly by thread ");
+		text_put(&text, lock->holds && is_held(lock) ? ", mostly by thread "
+							     : "; held by thread ");
 		page_text_name(page, &text, lock->holder);
 	}
 	page_color(page, PAGE_DIM);

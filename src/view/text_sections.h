@@ -4,6 +4,7 @@
 
 struct page;
 struct report;
+struct report_hot_function;
 
 void text_verdict_show(struct page *page, const struct report *report);
 void text_parallel_show(struct page *page, const struct report *report);
@@ -17,3 +18,13 @@ void text_findings_show(struct page *page, const struct report *report);
 void text_waits_show(struct page *page, const struct report *report);
 void text_locks_show(struct page *page, const struct report *report);
 void text_io_show(struct page *page, const struct report *report);
+
+/* Only on pages of their own: what is most critical of each kind, and all waits of a group of causes. */
+void text_summary_show(struct page *page, const struct report *report);
+void text_waits_show_group(struct page *page, const struct report *report, const char *group);
+
+/* Those that the style has chosen. */
+void text_pages_show(struct page *page, const struct report *report);
+
+/* Its figures, name and first line, to the end of the line. */
+void text_put_hot_function(struct page *page, const struct report_hot_function *hot);

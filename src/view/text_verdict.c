@@ -136,6 +136,22 @@ static void say_first_path(const struct page *page, const struct report *report,
 	text_put(text, "; start there.");
 }
 
+/* Whether next to nothing was waited for that was being done. */
+static bool is_idle(const struct report *report)
+{
+	static const double real_share_max = 0.01;
+	uint64_t real_ns = 0;
+
+	for (size_t i = 0; i < report->balance.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.causes[i];
+
+		if (!cause->is_active)
+			real_ns += cause->lost_ns - cause->idle_ns;
+	}
+	return report->balance.cause_count &&
+	       real_ns <= real_share_max * report->balance.thread_ns;
+}
+
 static void say_stalls(const struct page *page, const struct report *report, struct text *text)
 {
 	const struct report_path *longest = report->stall_paths;
@@ -145,6 +161,11 @@ static void say_stalls(const struct page *page, const struct report *report, str
 	    share_of(report->totals.stalled_ns, report->target.wall_ns) < stalled_share_min ||
 	    longest->stalled_ns < report->totals.stalled_ns / 2)
 		return;
+	if (is_idle(report)) {
+		text_put(text, " Then it had nothing to do: its threads waited for time to pass or for "
+			       "work from outside.");
+		return;
+	}
 	headline = text_path_headline(longest, page->style->fold);
 	if (!headline)
 		return;

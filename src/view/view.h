@@ -20,6 +20,7 @@ struct view_style {
 	uint32_t full_paths;	/* so many paths with stack and samples, the others in one line */
 	bool is_verbose;	/* every path in full, every thread, every frame */
 	bool has_color, has_unicode;
+	uint32_t pages;		/* of the text, by text_pages_parse(); 0: the report as a whole */
 	const struct fold_rules *fold;	/* borrowed; NULL: no frame is folded */
 };
 
@@ -35,6 +36,15 @@ extern const struct view text_view, json_view;
 extern const struct view *const views[];
 
 const struct view *view_find(const char *name);
+
+/*
+ * Adds the pages of the text view with these names, separated by commas, in large letters or small
+ * ones, to those chosen. -EINVAL, with nothing added: there is no such page.
+ */
+int text_pages_parse(const char *names, uint32_t *chosen);
+
+/* Puts the names of all of them. */
+void text_pages_list(struct text *text);
 
 /*
  * What suits the file behind descriptor fd and the user's environment: colour on a terminal

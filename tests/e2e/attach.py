@@ -226,6 +226,35 @@ def again():
         assert end(process).report["totals"]["threads"] == 4
 
 
+@test("children that run already are not traced, and the report says so")
+def children():
+    parent = start("/bin/sh", "-c", "sleep 1000 & echo; wait", stdout=subprocess.PIPE)
+    assert read_line(parent) == b"\n"
+    report = end(attach("-p", parent.pid)).report
+    assert any(note.startswith("1 child process of the target") for note in report["notes"]), \
+        report["notes"]
+    for pid in read(f"/proc/{parent.pid}/task/{parent.pid}/children").split():
+        os.kill(int(pid), signal.SIGKILL)
+    stop(parent)
+
+
+@test("threads that hang already are found with where they hang, for what, and who holds it")
+def hanging():
+    target = start(program("deadlock"), stdout=subprocess.PIPE)
+    assert read_line(target) == b"stuck\n"
+    report = end(attach("-p", target.pid)).report
+    for lock, holder in (("ledger", "right"), ("accounts", "left")):
+        wait = next(w for w in report["waits"] if w["object"] == lock)
+        assert wait["cause"] == "lock" and wait["idle_ns"] == 0, wait
+        names = [frame["function"] for frame in wait["stack"]]
+        assert "take" in names and "run_" in names[names.index("take") + 1], names
+        found = next(k for k in report["locks"] if k["name"] == lock)
+        assert found["holder"] == holder and found["kind"] == "mutex", found
+    join = next(w for w in report["waits"] if w["cause"] == "join")
+    assert "main" in [frame["function"] for frame in join["stack"]], join
+    stop(target)
+
+
 @test("-n NAME attaches to the processes of that name, and only to them")
 def by_name():
     name = f"e2e{os.getpid()}"

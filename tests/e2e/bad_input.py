@@ -771,7 +771,8 @@ WRONG = [["--no-such-option"], ["-Z"], ["--nmin"], ["--nmin", "0"], ["--nmin", "
          ["--sample-period", "1ns"], ["--sample-hz", "0"], ["--sample-hz", "99999999"],
          ["--depth", "0"], ["--depth", "128"], ["--top", "0"], ["--top", "ten"],
          ["--ring-kb", "5"], ["--ring-kb", "2"], ["--ring-kb", "0"],
-         ["--threads-only", "--processes-only"], ["--quiet=yes"]]
+         ["--page"], ["--page", ""], ["--page", "pages"], ["--page", "locks,"], ["--page", "lock"],
+         ["--page", "io, locks"], ["--threads-only", "--processes-only"], ["--quiet=yes"]]
 
 
 @test("wrong options: 125 from run, 2 from attach and the rest, with the option's name")
@@ -782,8 +783,8 @@ def wrong_options():
             # What lacks its argument would take the next word.
             line = [command, *rest, *wrong] if command == "attach" and len(wrong) == 1 \
                 else [command, *wrong, *rest]
-            if wrong == ["--nmin"] and command == "run":
-                line = ["run", "--nmin"]
+            if len(wrong) == 1 and command == "run" and wrong[0] in ("--nmin", "--page"):
+                line = ["run", *wrong]
             assert_refused(pinch(*line), USAGE[command], name)
             assert not os.path.exists("mark"), wrong
     assert pinch().status == 2

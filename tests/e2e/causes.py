@@ -9,9 +9,10 @@ neither. traced() also checks the laws of DESIGN section 3 on each of them.
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
-from subprocess import PIPE
+from subprocess import DEVNULL, PIPE
 
 from causes_model import assert_alone, assert_ends, assert_found, assert_lost, assert_spinning, \
     assert_unlocker, assert_woken, assert_woken_over_loopback, cause_of, check_report, \
@@ -600,6 +601,65 @@ def check_rivals(report, kind, name, least):
     assert first["wait_ns"] >= least * waited_ns, rivals[:4]
     assert sum(r["wait_ns"] for r in rivals if r["kind"] == "other") <= 0.05 * waited_ns, rivals[:4]
     return first
+
+
+CPU_GROUPS = "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup", "groups"
+
+
+def limited_group():
+    """A cgroup of its own that may use a fifth of a CPU, and has it at once."""
+    os.mkdir("groups")
+    if not any(os.path.exists(f"{at}/cgroup.procs") for at in CPU_GROUPS):
+        subprocess.run(["mount", "-t", "cgroup2", "none", "groups"], check=False, stderr=DEVNULL)
+    for at in CPU_GROUPS:
+        group = f"{at}/pinch-test-{os.getpid()}"
+        try:
+            if os.path.exists(f"{at}/cgroup.subtree_control"):
+                write(f"{at}/cgroup.subtree_control", "+cpu")
+            os.mkdir(group)
+        except OSError:
+            continue
+        for limit, value, weight, most in (("cpu.max", "20000 100000", "cpu.weight", 10000),
+                                           ("cpu.cfs_quota_us", 20000, "cpu.shares", 262144)):
+            if os.path.exists(f"{group}/{limit}"):
+                write(f"{group}/{limit}", value)
+                write(f"{group}/{weight}", most)
+                return group
+        os.rmdir(group)
+    raise Skip("no cgroup here can limit CPUs")
+
+
+def write(path, value):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+def throttled_ns(group):
+    with open(f"{group}/cpu.stat", encoding="ascii") as file:
+        stat = dict(line.split() for line in file)
+    return int(stat["throttled_usec"]) * 1000 if "throttled_usec" in stat \
+        else int(stat["throttled_time"])
+
+
+@test("cpu_limit: two threads are throttled, as long as their cgroup says")
+def cpu_limit():
+    group = None
+    try:
+        group = limited_group()
+        report = trace("cpu_limit", f"{group}/cgroup.procs")
+        stopped_ns = throttled_ns(group)
+    finally:
+        if group:
+            os.rmdir(group)
+        if os.path.ismount("groups"):
+            subprocess.run(["umount", "groups"], check=True)
+    threads, row = report["balance"]["threads"], cause_of(report, "throttled")
+    rest_ns = threads["runqueue_ns"] - row["lost_ns"]
+    text = f"{row} of {threads['runqueue_ns']} ns, the cgroup says {stopped_ns}"
+    assert row["lost_ns"] > 2 * rest_ns and row["lost_ns"] > 1_000_000_000, text
+    # It adds up its queues, one a CPU, in each of which one of the threads or both may wait.
+    assert 0.8 * stopped_ns <= row["lost_ns"] <= 2.2 * stopped_ns, text
+    assert_found(report, "cpu-limit")
 
 
 @test("stolen_cpu: victim waits for its CPU while cpu-thief, which is not traced, runs")

@@ -4,13 +4,17 @@
 The terminal UI on a real terminal, which tmux is: its pages and keys, live and at the end; sizes of
 the screen; every way to leave it; and where there is no terminal for it.
 """
+import fcntl
 import os
 import pty
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 
 from lib import LIMIT_S, PINCH, Skip, check_laws, finish, is_alive, links_of, main, parse_report, \
     program, read, read_line, start, status_of, stop, test, wait_until
@@ -730,6 +734,23 @@ def odd_names():
         assert t.ask("#{pane_title}") != "title"
 
 
+@test("names of files, sockets, locks and functions are escaped on every page, and no line is broken")
+def odd_objects():
+    for command, shown in ((["odd_files"], r"new\x0aline"), (["odd_symbols"], r"odd\x1b[31m\x0alock")):
+        with Terminal(PINCH, "run", "--tui", program(command[0])) as t:
+            t.wait("ended, exit status 0")
+            for number in range(1, 9):
+                page(t, number)
+                t.type("E")
+                text = t.wait("? help")
+                assert all(c.isprintable() or c == "\n" for c in text), repr(text)
+                assert all(len(line) <= 80 for line in text.split("\n")), text
+            assert t.ask("#{pane_title}") not in ("title", "owned")
+            t.resize(140, 100)
+            page(t, 3 if command[0] == "odd_symbols" else 4)
+            t.wait(shown)
+
+
 @test("without UTF-8 all of it is ASCII; NO_COLOR is heeded; nothing is told by colour alone")
 def plain():
     process = turns()
@@ -782,6 +803,137 @@ def no_terminal():
         os.close(slave)
         os.close(master)
     assert not os.path.exists("ran")
+
+
+class BareTerminal:
+    """A pseudo terminal of any size and nothing around it, which can be taken away."""
+
+    def __init__(self, columns, lines, *command, is_controlling=True, **more):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.slave = slave
+        self.modes = termios.tcgetattr(slave)
+        self.output = b""
+        streams = {"stdin": slave, "stdout": slave, "stderr": slave, **more}
+        self.process = start(*command, start_new_session=True, **streams,
+                             env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"},
+                             preexec_fn=take_terminal if is_controlling else None)
+
+    def take(self):
+        """What it has written meanwhile: nobody must wait for us to read it."""
+        while select.select([self.master], [], [], 0)[0]:
+            self.output += os.read(self.master, 65536)
+
+    def wait(self, condition, what):
+        def is_so():
+            self.take()
+            return condition()
+        return wait_until(is_so, what)
+
+    def wait_for(self, text):
+        self.wait(lambda: text in self.output, f"{text} in {self.output[-300:]}")
+
+    def resize(self, columns, lines):
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    @property
+    def status(self):
+        self.wait(lambda: self.process.poll() is not None, "it to end")
+        return self.process.returncode
+
+    def assert_as_before(self):
+        self.take()
+        assert termios.tcgetattr(self.slave) == self.modes, "other modes than before"
+        on, off = self.output.rfind(b"\033[?1049h"), self.output.rfind(b"\033[?1049l")
+        assert off > on >= 0, "the other screen is still on"
+
+    def vanish(self):
+        os.close(self.slave)
+        os.close(self.master)
+
+
+def take_terminal():
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@test("whatever size a terminal says it has, it is drawn on, left with q and given back as it was")
+def any_size():
+    target = turns()
+    for columns, lines in ((0, 0), (1, 1), (1, 24), (80, 1), (10, 3), (79, 23), (80, 24), (1000, 2),
+                           (10000, 10000), (32767, 32767), (65535, 65535)):
+        t = BareTerminal(columns, lines, PINCH, "attach", "--tui", "-p", target.pid)
+        t.wait_for(b"\033[?1049h")
+        t.wait(lambda: links_of(t.process.pid), "it to attach")
+        for key in b"37E?qG":
+            os.write(t.master, bytes([key]))
+        os.write(t.master, b"q")
+        assert t.status == 0, f"{columns}x{lines}: exit status {t.status}"
+        t.assert_as_before()
+        t.vanish()
+    assert is_alive(target.pid)
+
+
+@test("hundreds of sizes a second, none of them harms")
+def wild_storm():
+    target = turns()
+    t = BareTerminal(80, 24, PINCH, "attach", "--tui", "-p", target.pid)
+    t.wait_for(b"Time of all threads")
+    sizes = ((1, 1), (200, 60), (0, 0), (79, 23), (80, 24), (10, 3), (400, 5), (3, 400))
+    for i in range(600):
+        t.resize(*sizes[i % len(sizes)])
+        os.kill(t.process.pid, signal.SIGWINCH)
+        if i % 20 == 0:
+            os.write(t.master, b"%d" % (i // 20 % 8 + 1))
+        t.take()
+    t.resize(80, 24)
+    seen = len(t.output)
+    os.write(t.master, b"5")
+    t.wait(lambda: b"[5 LOCKS]" in t.output[seen:], "the page of locks")
+    os.write(t.master, b"q")
+    assert t.status == 0
+    t.assert_as_before()
+    t.vanish()
+
+
+@test("changes of size are no end and no news to a run without the UI")
+def storm_without():
+    t = BareTerminal(80, 24, PINCH, "run", "--json", "report.json", "--", "sh", "-c",
+                     "while [ ! -e go ]; do sleep 0.02; done; exit 3")
+    t.wait(lambda: links_of(t.process.pid), "it to attach")
+    for i in range(300):
+        t.resize(1 + i % 90, 1 + i % 30)
+        os.kill(t.process.pid, signal.SIGWINCH)
+        t.take()
+    open("go", "w").close()
+    assert t.status == 3
+    check_laws(parse_report(read("report.json", "rb")))
+    assert termios.tcgetattr(t.slave) == t.modes
+    t.vanish()
+
+
+@test("a terminal that goes away ends the UI, be it the controlling one or not; the target goes on")
+def vanishing():
+    target = turns()
+    for is_controlling in (True, False):
+        t = BareTerminal(80, 24, PINCH, "attach", "--tui", "-p", target.pid,
+                         is_controlling=is_controlling)
+        t.wait_for(b"Time of all threads")
+        t.vanish()
+        wait_until(lambda: t.process.poll() is not None, f"pinch to end ({is_controlling})")
+        assert is_alive(target.pid)
+
+
+@test("a terminal that goes away takes no report with it: a run goes on to its end")
+def vanishing_run():
+    t = BareTerminal(80, 24, PINCH, "run", "--json", "report.json", "--", "sh", "-c",
+                     "while [ ! -e go ]; do sleep 0.02; done; exit 3", is_controlling=False,
+                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    t.wait(lambda: links_of(t.process.pid), "it to attach")
+    t.vanish()
+    open("go", "w").close()
+    wait_until(lambda: t.process.poll() is not None, "the run to end")
+    assert t.process.returncode == 3, t.process.returncode
+    check_laws(parse_report(read("report.json", "rb")))
 
 
 @test("errors before the tracing are plain messages on the terminal")

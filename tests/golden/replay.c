@@ -150,6 +150,7 @@ union any_event {
 	struct ev_thread_exec exec;
 	struct ev_thread_other other;
 	struct ev_thread_waits waits;
+	struct ev_sched_throttled throttled;
 	struct ev_sched_wake wake;
 	struct ev_file_path path;
 	struct ev_file_socket socket;
@@ -254,6 +255,12 @@ static size_t fill_socket(union any_event *e, struct keys *keys)
 	memcpy(e->socket.local, (uint8_t[]){ 127, 0, 0, 1 }, 4);
 	memcpy(e->socket.peer, (uint8_t[]){ key_number(keys, "peer", 127), 0, 0, 1 }, 4);
 	return sizeof(e->socket) + 1;
+}
+
+static size_t fill_throttled(union any_event *e, struct keys *keys)
+{
+	e->throttled.throttled_ns = key_number(keys, "throttled_ns", 0);
+	return sizeof(e->throttled);
 }
 
 static size_t fill_other(union any_event *e, struct keys *keys)
@@ -398,6 +405,7 @@ static const struct {
 	{ "thread.EXEC", EV_THREAD_EXEC, fill_exec },
 	{ "thread.OTHER", EV_THREAD_OTHER, fill_other },
 	{ "thread.WAITS", EV_THREAD_WAITS, fill_waits },
+	{ "sched.THROTTLED", EV_SCHED_THROTTLED, fill_throttled },
 	{ "file.PATH", EV_FILE_PATH, fill_path },
 	{ "file.SOCKET", EV_FILE_SOCKET, fill_socket },
 	{ "nonsense.SUBSYSTEM", 999u << 16, fill_header },
@@ -737,6 +745,7 @@ static void print_waits(const struct replay *replay)
 
 static void print_rivals(const struct replay *replay)
 {
+	struct cpu_throttling throttling = cpu_waits_throttling(replay->cpu_waits);
 	static const char *const kinds[RIVAL_KINDS] = { "program", "process", "kernel", "idle" };
 	const struct rival *rival;
 	size_t cursor = 0;
@@ -744,6 +753,10 @@ static void print_rivals(const struct replay *replay)
 	while ((rival = cpu_waits_next(replay->cpu_waits, &cursor)))
 		printf("%s '%s' pid %u had the CPU for %llu of waiting\n", kinds[rival->kind],
 		       rival->name, rival->pid, (unsigned long long)rival->wait_ns);
+	if (throttling.count)
+		printf("throttled for %llu, %llu times, max %llu\n",
+		       (unsigned long long)throttling.throttled_ns,
+		       (unsigned long long)throttling.count, (unsigned long long)throttling.max_ns);
 }
 
 static void print_timeline(const struct replay *replay)

@@ -25,7 +25,7 @@ PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
 	fifo_pair reused_fd tcp_slow tcp_slow_processes unix_pair udp_wait epoll_server poll_one \
 	cold_mapping close_flush io_uring_wait fork_wait stopped sleep_holding lock_convoy \
 	false_wakeups serial_phase hot_thread idle_pool spin_lock spin_barrier \
-	oversubscribed stolen_cpu
+	oversubscribed stolen_cpu cpu_limit deadlock many_locks odd_files odd_memory
 # Who waits, or wakes, in the last thing it does must be on the stack.
 PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 
@@ -33,7 +33,7 @@ PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) \
-	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_STOCK) atomic_wait lock_plugin.so \
+	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_STOCK) atomic_wait lock_plugin.so odd_symbols \
 	dlopen_plugin plugin.so)
 EXAMPLES := $O/examples/pipeline
 
@@ -64,6 +64,14 @@ $O/programs/atomic_wait: tests/programs/atomic_wait.cpp tests/programs/roles.h
 $O/programs/lock_plugin.so: tests/programs/lock_plugin.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -shared -fPIC -o $@ $<
+
+$O/programs/odd_symbols: tests/programs/odd_symbols.c tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) -g0 $(PROGRAM_WARN) -c -o $@.o $<
+	$Qobjcopy --redefine-sym plain_lock="$$(printf 'odd\033[31m\nlock')" \
+		--redefine-sym plain_hold="$$(printf 'hold\033[2J\377\t\302\23331m')" \
+		--redefine-sym plain_wait="$$(printf 'w\nait%05000d' 0)" $@.o
+	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) -o $@ $@.o
 
 $(PROGRAMS_STOCK:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)

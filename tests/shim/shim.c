@@ -11,6 +11,7 @@ struct shim_stack shim_user_stack, shim_kernel_stack;
 struct pt_regs *(*shim_registers)(struct task_struct *task);
 uint64_t shim_stacks_asked, shim_bell_rings, shim_user_reads;
 struct python_process shim_python;
+const char *shim_missing_field;
 bool shim_storage_fails, shim_stacks_map_fails, shim_tables_are_missing;
 uint32_t (*shim_random)(void);
 void (*shim_at_point)(void);
@@ -484,6 +485,11 @@ long bpf_map_delete_elem(void *map, const void *key)
 	return 0;
 }
 
+bool shim_field_exists(const char *field)
+{
+	return !shim_missing_field || !strstr(field, shim_missing_field);
+}
+
 void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u64 flags)
 {
 	shim_point();
@@ -829,6 +835,7 @@ void shim_reset(void)
 	shim_stacks_asked = shim_bell_rings = shim_user_reads = 0;
 	shim_python = (struct python_process){ 0 };
 	shim_mapped = NULL;
+	shim_missing_field = NULL;
 	planted_count = 0;
 	shim_storage_fails = shim_stacks_map_fails = shim_tables_are_missing = false;
 	shim_random = NULL;

@@ -42,6 +42,7 @@ extern uint64_t shim_user_reads;	/* of the user's memory */
 extern struct python_process shim_python;	/* the interpreter of all processes */
 extern struct vm_area_struct *shim_mapped;	/* at these addresses; NULL: nothing, or not to be seen */
 extern uint64_t shim_mapped_begin, shim_mapped_bytes;
+extern const char *shim_missing_field;	/* fields whose expression contains this are not there */
 extern bool shim_storage_fails;		/* no memory for another thread's state */
 extern bool shim_stacks_map_fails;	/* no room in the map of known stacks */
 extern bool shim_tables_are_missing;	/* no unwind tables for any code */

@@ -32,6 +32,7 @@ enum world_call {
 	CALL_FILE,
 	CALL_POLL,
 	CALL_RESTART,
+	CALL_POLL_TIME,
 	CALL_COUNT,
 };
 

@@ -60,6 +60,7 @@ static const uint8_t arguments[CALL_COUNT] = {
 	[CALL_FILE] = ARGUMENT_FILE,
 	[CALL_POLL] = ARGUMENT_POLL,
 	[CALL_RESTART] = ARGUMENT_RESTART,
+	[CALL_POLL_TIME] = ARGUMENT_POLL_TIME,
 };
 
 static struct world_wait on_futex(enum world_call call, uint32_t which, uint16_t operation)
@@ -98,22 +99,41 @@ static void call_file(struct world_task *task, uint32_t which)
 	};
 }
 
-static void call_poll(struct world_task *task, uint32_t which)
+static const struct { int ms; uint16_t told; } limits[] = {
+	{ 0, 0 }, { 250, 250 }, { 65534, 65534 }, { 65535, NO_LIMIT },
+	{ 1000000, NO_LIMIT }, { -1, NO_LIMIT },
+};
+
+enum { LIMITS = sizeof(limits) / sizeof(*limits) };
+
+/* Where there is none, for what cannot be read. */
+static uint64_t limit_address(uint32_t limit)
 {
-	static const struct { int ms; uint16_t told; } limits[] = {
-		{ 0, 0 }, { 250, 250 }, { 65534, 65534 }, { 65535, NO_LIMIT },
-		{ 1000000, NO_LIMIT }, { -1, NO_LIMIT },
-	};
-	uint32_t limit = which % (sizeof(limits) / sizeof(*limits));
+	return limits[limit].ms < 0 ? 0 : 0x7b000000 + limit * 0x100;
+}
+
+static void plant_limits(void)
+{
+	for (uint32_t i = 0; i < LIMITS; i++) {
+		uint64_t limit[] = { limits[i].ms / 1000, limits[i].ms % 1000 * 1000000ull + 999999 };
+
+		if (limits[i].ms >= 0)
+			shim_plant(limit_address(i), limit, sizeof(limit));
+	}
+}
+
+static void call_poll(struct world_task *task, enum world_call call, uint32_t which)
+{
+	uint32_t limit = which % LIMITS;
 	uint32_t descriptor = which / 8 % (WORLD_DESCRIPTORS + 2);
 	uint32_t count = which / 64 % 2 ? POLL_COUNT : 1;
 	struct pt_regs *registers = &task->registers;
 
 	registers->di = poll_address(descriptor);
 	registers->si = count;
-	registers->dx = (uint32_t)limits[limit].ms;
+	registers->dx = call == CALL_POLL_TIME ? limit_address(limit) : (uint32_t)limits[limit].ms;
 	task->wait = (struct world_wait){
-		.syscall = CALL_POLL, .has_descriptor = count == 1, .descriptor = descriptor,
+		.syscall = call, .has_descriptor = count == 1, .descriptor = descriptor,
 		.value = count, .operation = limits[limit].told,
 	};
 }
@@ -142,7 +162,8 @@ void world_call(struct world_task *task, enum world_call call, uint32_t which)
 		call_file(task, which % 0x1000);
 		break;
 	case CALL_POLL:
-		call_poll(task, which);
+	case CALL_POLL_TIME:
+		call_poll(task, call, which);
 		break;
 	case CALL_RESTART:
 		task->wait = (struct world_wait){ .syscall = CALL_RESTART, .restarts = true };
@@ -176,6 +197,7 @@ static void init_file(struct world *world, uint32_t i)
 void world_waits_init(struct world *world)
 {
 	plant_memory();
+	plant_limits();
 	for (uint32_t call = 0; call < CALL_COUNT; call++)
 		shim_set_option(wait_arguments[call], arguments[call]);
 	world->super.s_dev = DEVICE;
@@ -260,6 +282,10 @@ static struct world_wait without_memory(struct world_wait wait)
 	case CALL_FUTEX_FLAGS:
 		return (struct world_wait){ .syscall = wait.syscall, .object = wait.object,
 					    .operation = wait.operation };
+	case CALL_POLL_TIME:
+		wait.operation = NO_LIMIT;
+		wait.has_descriptor = false;
+		break;
 	case CALL_POLL:
 		wait.has_descriptor = false;
 	}
@@ -286,10 +312,16 @@ void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task
 	world_require(world, (e->flags & (SWITCH_IO_WAIT | SWITCH_COMPAT)) == flags);
 	if (!task->task.mm)
 		wait = without_memory(wait);
-	if (wait.restarts && task->wait_told.syscall)
-		wait = (struct world_wait){ .syscall = task->wait_told.syscall,
-					    .operation = task->wait_told.operation,
-					    .object = task->wait_told.object };
+	if (wait.restarts && task->wait_told.syscall) {
+		wait = task->wait_told;
+		wait.has_descriptor = false;
+		/* The word of a futex is read again. */
+		if (!task->task.mm && arguments[wait.syscall] <= ARGUMENT_FUTEX_VECTOR &&
+		    arguments[wait.syscall] >= ARGUMENT_FUTEX) {
+			wait.value = 0;
+			memset(wait.owners, 0, sizeof(wait.owners));
+		}
+	}
 	if (wait.has_descriptor)
 		wait.object = file_expected(world, cpu, task, task->task.files, wait.descriptor);
 	world_require(world, says(e, &wait));

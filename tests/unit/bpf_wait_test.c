@@ -238,6 +238,27 @@ TEST(the_milliseconds_of_a_poll_are_told_up_to_those_that_mean_no_limit)
 	end();
 }
 
+TEST(the_limit_of_a_poll_can_be_at_an_address)
+{
+	static const struct { uint64_t seconds, nanoseconds; uint16_t told; } limits[] = {
+		{ 0, 0, 0 }, { 0, 999999, 0 }, { 0, 1000000, 1 }, { 65, 534999999, 65534 },
+		{ 65, 535000000, NO_LIMIT }, { 65535, 0, NO_LIMIT }, { UINT64_MAX, 0, NO_LIMIT },
+		{ 4294967, 296000000, NO_LIMIT }, { 0, UINT64_MAX, NO_LIMIT },
+	};
+	struct ev_sched_switch e;
+
+	begin();
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		shim_plant(word_at, &limits[i], 16);
+		set_call(CALL_POLL_TIME, word_at + 0x10000, 3, word_at, 0);
+		e = block();
+		CHECK(e.operation == limits[i].told && e.value == 3 && e.syscall == CALL_POLL_TIME);
+	}
+	set_call(CALL_POLL_TIME, word_at + 0x10000, 3, 0, 0);
+	CHECK(block().operation == NO_LIMIT);
+	end();
+}
+
 /* --- Other calls, and none -------------------------------------------------------------------- */
 
 TEST(any_other_call_tells_its_first_two_arguments)
@@ -322,10 +343,12 @@ TEST(a_call_that_is_restarted_is_told_as_the_one_before)
 	begin();
 	set_call(CALL_FUTEX, word_at, 137, 5, 6);
 	block();
+	shim_plant(word_at, words, sizeof(words));
 	for (uint32_t i = 0; i < 3; i++) {
 		set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
 		e = block();
 		CHECK(e.syscall == CALL_FUTEX && e.object == word_at && e.operation == 137);
+		CHECK(e.value == 2 && e.owners[0] == 301 && e.owners[2] == 303);
 		/* No call comes in between. */
 		set_call(-1, 0xdead, 0xbeef, 5, 6);
 		e = block();
@@ -336,6 +359,7 @@ TEST(a_call_that_is_restarted_is_told_as_the_one_before)
 	set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
 	e = block();
 	CHECK(e.syscall == CALL_PLAIN && e.object == 0x77 && !e.operation);
+	CHECK(e.value == 0xbeef);
 	end();
 }
 
@@ -400,6 +424,94 @@ TEST(who_could_run_tells_who_has_its_cpu)
 	sched_switch(NULL, false, &task->task, &other->task, TASK_INTERRUPTIBLE);
 	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
 	CHECK(e.state == SWITCH_SLEEPING && e.value == 2);
+	end();
+}
+
+/* --- The CPU limit of a cgroup ---------------------------------------------------------------- */
+
+/* Of the next record, which comes before the switch that gives the task a CPU; 0: there is none. */
+static uint64_t throttled_on_return(void)
+{
+	const struct ev_header *header;
+	uint64_t throttled_ns = 0;
+
+	drain();
+	task->task.__state = 0;
+	sched_switch(NULL, false, &world.idle[0].task, &task->task, 0);
+	header = shim_read(&rings, 0, NULL);
+	if (header->event == TRACE_EVENT_SCHED_THROTTLED) {
+		CHECK(header->thread == task->number);
+		throttled_ns = ((const struct ev_sched_throttled *)header)->throttled_ns;
+		header = shim_read(&rings, 0, NULL);
+	}
+	CHECK(header->event == TRACE_EVENT_SCHED_SWITCH);
+	drain();
+	return throttled_ns;
+}
+
+TEST(a_thread_that_a_limit_stops_tells_so_and_for_how_long)
+{
+	struct cfs_rq queue;
+
+	begin();
+	queue = *task->task.se.cfs_rq;
+	task->task.se.cfs_rq = &queue;
+	queue.throttled_clock_self_time = 7000;
+	task->task.throttled = true;
+	CHECK(leave(false, 0).flags & SWITCH_THROTTLED);
+	task->task.throttled = false;
+	queue.throttled_clock_self_time += 400;
+	CHECK(throttled_on_return() == 400);
+	/* While its queue is stopped for others, it is not. */
+	CHECK(!(leave(true, 0).flags & SWITCH_THROTTLED));
+	queue.throttled_clock_self_time += 400;
+	CHECK(!throttled_on_return());
+	end();
+}
+
+TEST(before_threads_were_stopped_by_themselves_all_that_wait_in_a_queue_are)
+{
+	struct cfs_rq queue, other_queue;
+
+	begin();
+	shim_missing_field = "task->throttled";
+	queue = other_queue = *task->task.se.cfs_rq;
+	queue.throttled_clock_self_time = 7000;
+	other_queue.throttled_clock_self_time = 90;
+	task->task.se.cfs_rq = &queue;
+	/* It was preempted before. */
+	CHECK(!(leave(true, 0).flags & SWITCH_THROTTLED));
+	queue.throttled_clock_self_time += 400;
+	CHECK(throttled_on_return() == 400);
+	/* What it leaves is stopped; it is moved to another one. */
+	queue.throttle_count = 1;
+	CHECK(leave(true, 0).flags & SWITCH_THROTTLED);
+	queue.throttled_clock_self_time += 500;
+	task->task.se.cfs_rq = &other_queue;
+	CHECK(throttled_on_return() == 500);
+	/* It is woken on the CPU of a stopped one. */
+	leave(false, TASK_INTERRUPTIBLE);
+	task->task.se.cfs_rq = &queue;
+	sched_waking(NULL, &task->task);
+	sched_wakeup(NULL, &task->task);
+	queue.throttled_clock_self_time += 600;
+	CHECK(throttled_on_return() == 600);
+	end();
+}
+
+TEST(without_limits_in_the_kernel_nothing_is_said_of_them)
+{
+	struct cfs_rq queue;
+
+	begin();
+	shim_missing_field = "throttle";
+	queue = *task->task.se.cfs_rq;
+	task->task.se.cfs_rq = &queue;
+	task->task.throttled = true;
+	queue.throttle_count = 1;
+	CHECK(!(leave(true, 0).flags & SWITCH_THROTTLED));
+	queue.throttled_clock_self_time = queue.throttled_clock_pelt_time = 400;
+	CHECK(!throttled_on_return());
 	end();
 }
 

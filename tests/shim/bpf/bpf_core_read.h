@@ -15,7 +15,10 @@
 #define BPF_CORE_READ_BITFIELD(src, field) ((src)->field)
 #define bpf_core_field_offset(type, field) offsetof(type, field)
 #define bpf_core_type_size(type) sizeof(type)
-#define bpf_core_field_exists(field) 1
+#define bpf_core_field_exists(field) ((void)sizeof(field), shim_field_exists(#field))
+
+/* Whether the kernel that the test means has it. */
+bool shim_field_exists(const char *field);
 
 /* Pointers to what is const in kernel.h go to functions that bpf_helpers.h has taken it from. */
 #ifndef __clang__

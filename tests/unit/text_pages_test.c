@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdbool.h>
+#include <string.h>
+
+#include "analysis/fold.h"
+#include "base/text.h"
+#include "report_fixture.h"
+#include "test.h"
+#include "view/view.h"
+
+static uint32_t chosen_by(const char *names)
+{
+	uint32_t chosen = 0;
+
+	CHECK(text_pages_parse(names, &chosen) == 0);
+	return chosen;
+}
+
+static bool is_refused(const char *names)
+{
+	uint32_t chosen = 4;
+
+	return text_pages_parse(names, &chosen) < 0 && chosen == 4;
+}
+
+static struct text render(const char *fixture_name, const char *pages)
+{
+	struct report_fixture *fixture = report_fixture_new(fixture_name);
+	struct fold_rules *rules = fold_rules_new();
+	struct text text = { 0 };
+
+	text_view.show(report_fixture_get(fixture), &(struct view_style){
+		.has_unicode = true, .full_paths = VIEW_FULL_PATHS_DEFAULT, .fold = rules,
+		.pages = pages ? chosen_by(pages) : 0,
+	}, &text);
+	fold_rules_free(rules);
+	report_fixture_free(fixture);
+	return text;
+}
+
+static bool renders_as(const char *pages, const char *file)
+{
+	struct text text = render("lock", pages);
+	bool is_same = golden_view_matches(file, text.bytes);
+
+	text_fini(&text);
+	return is_same;
+}
+
+TEST(each_name_that_is_listed_is_one_page)
+{
+	struct text names = { 0 };
+	uint32_t all = 0;
+	int count = 0;
+
+	text_pages_list(&names);
+	for (char *name = strtok(names.bytes, ", "); name; name = strtok(NULL, ", ")) {
+		uint32_t chosen = chosen_by(name);
+
+		CHECK(__builtin_popcount(chosen) == 1 && !(all & chosen));
+		all |= chosen;
+		count++;
+	}
+	CHECK(count == 7);
+	text_fini(&names);
+}
+
+TEST(names_are_of_large_letters_or_small_ones_and_several_add_up)
+{
+	uint32_t chosen = chosen_by("LOCKS");
+
+	CHECK(chosen_by("locks") == chosen && chosen_by("LockS") == chosen);
+	CHECK(chosen_by("io,locks") == (chosen | chosen_by("io")));
+	CHECK(chosen_by("locks,locks") == chosen);
+	CHECK(text_pages_parse("threads", &chosen) == 0);
+	CHECK(chosen == (chosen_by("locks") | chosen_by("threads")));
+}
+
+TEST(what_is_no_name_is_refused_and_nothing_is_chosen)
+{
+	CHECK(is_refused("") && is_refused(",") && is_refused("locks,") && is_refused(",locks"));
+	CHECK(is_refused("lock") && is_refused("lockss") && is_refused("locks io"));
+	CHECK(is_refused("locks,nothing"));
+}
+
+TEST(pages_are_shown_as_in_their_golden_files)
+{
+	CHECK(renders_as("locks", "lock-page-locks.txt"));
+	CHECK(renders_as("io,synchronisation", "lock-page-synchronisation-io.txt"));
+}
+
+TEST(a_page_has_no_row_less_than_the_whole_report)
+{
+	struct text whole = render("lock", NULL), pages = render("lock", "all,synchronisation,io,locks");
+
+	for (const char *line = whole.bytes; (line = strstr(line, "\n     ")); line++) {
+		size_t length = strcspn(line + 1, "\n") + 1;
+		struct text row = { 0 };
+
+		text_put_bytes(&row, line, length);
+		/* Figures of waits, locks and files: "  1.23 ms  name". */
+		if (strstr(row.bytes, " of criticality") || strstr(row.bytes, "ended by"))
+			CHECK(strstr(pages.bytes, row.bytes));
+		text_fini(&row);
+	}
+	text_fini(&whole);
+	text_fini(&pages);
+}
+
+TEST(a_page_without_rows_says_so)
+{
+	struct text text = render("nothing", "locks");
+
+	CHECK(strstr(text.bytes, "No thread waited for a lock."));
+	text_fini(&text);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "analysis/waits_internal.h"
+#include "session/threads.h"
+
+/* More than there is room for, and as many rows as there can be. */
+enum { LOCKS = 100000, ROWS_MAX = 65536 + 1, WAIT_NS = 1000 };
+
+static struct thread waiter = { .pid = 10, .number = 1 };
+
+/* A wait for each of them, of a length of its own. */
+static void wait_for(struct wait_locks *locks, uint64_t object, enum wait_cause cause,
+		     uint64_t begin_ns, uint64_t wait_ns)
+{
+	struct open_wait wait = {
+		.is_lock = true, .begin_ns = begin_ns, .facts.object = object, .cause = cause,
+	};
+	struct wait_end end = { .kind = WAKER_TIMER, .now_ns = begin_ns + wait_ns };
+
+	wait_locks_begin(locks, &waiter, &wait, false);
+	wait_locks_end(locks, &waiter, &wait, wait_ns, 0, NULL, &end);
+}
+
+TEST(what_found_no_room_is_one_row_and_no_sum_is_lost)
+{
+	struct wait_locks *locks = wait_locks_new();
+	uint64_t count = 0, wait_ns = 0, rows = 0, others = 0;
+	const struct wait_lock *lock;
+	size_t cursor = 0;
+
+	for (uint64_t i = 0; i < LOCKS; i++)
+		wait_for(locks, i, CAUSE_LOCK, i, WAIT_NS + i);
+	while ((lock = wait_locks_next(locks, &cursor))) {
+		rows++;
+		count += lock->sum.count;
+		wait_ns += lock->sum.wait_ns;
+		if (lock->is_others)
+			others += lock->sum.count;
+	}
+	CHECK(rows == ROWS_MAX);
+	CHECK(others == LOCKS - (ROWS_MAX - 1));
+	CHECK(count == LOCKS);
+	CHECK(wait_ns == (uint64_t)LOCKS * WAIT_NS + (uint64_t)LOCKS * (LOCKS - 1) / 2);
+	wait_locks_free(locks);
+}
+
+TEST(those_that_have_room_keep_it_when_there_is_none_for_others)
+{
+	struct wait_locks *locks = wait_locks_new();
+	const struct wait_lock *lock;
+	size_t cursor = 0;
+
+	for (uint64_t i = 0; i < LOCKS; i++)
+		wait_for(locks, i, CAUSE_LOCK, i, WAIT_NS);
+	for (uint64_t i = 0; i < 10; i++)
+		wait_for(locks, i, CAUSE_LOCK, LOCKS + i, WAIT_NS);
+	for (uint64_t i = 0; i < 10; i++) {
+		lock = wait_locks_next(locks, &cursor);
+		CHECK(lock->object == i && !lock->is_others && lock->sum.count == 2);
+	}
+	wait_locks_free(locks);
+}
+
+/* Identifiers of System V begin with 0. */
+TEST(number_0_is_a_lock_like_any_other)
+{
+	struct wait_locks *locks = wait_locks_new();
+	size_t cursor = 0;
+
+	wait_for(locks, 0, CAUSE_SEMAPHORE, 1, WAIT_NS);
+	CHECK(!wait_locks_next(locks, &cursor)->is_others);
+	wait_locks_free(locks);
+}
