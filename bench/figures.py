@@ -221,6 +221,21 @@ def dwarf_rows(rounds):
                                        zip(extra_s("pinch"), extra_s("dwarf"))], ratio, GOAL_DWARF)
 
 
+def spin_rows(by_command):
+    """By command, rounds of it: untraced, under pinch, under pinch with --spin-inactive."""
+    for command, rounds in by_command.items():
+        for name, title in (("plain", "without"), ("spin", "with --spin-inactive")):
+            runs = [one[name] for one in rounds]
+            yield row_of(f"{command}, {title}", wall_ratios(rounds, name), ratio)
+            yield row_of("  collector", [run["report"]["cost"]["collector_cpu_ns"] / 1e9 /
+                                         run["wall_s"] for run in runs], "{:.1%} CPU".format)
+            yield row_of("  report", column(runs, "after_s"), seconds)
+            yield row_of("  samples", column(runs, "report.balance.samples.running"),
+                         "{:,.0f}".format)
+            yield row_of("  of them spinning", column(runs, "report.balance.samples.spinning"),
+                         "{:,.0f}".format)
+
+
 def table_rows(rounds):
     for name in rounds[0]:
         each = [one[name] for one in rounds]

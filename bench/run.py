@@ -21,7 +21,7 @@ import processes
 import real
 from processes import Failure
 from tracers import GetStack, KernelSide, Perf, PerfDwarf, Pinch, Untraced
-from workloads import QUICK_SHARE, REPORTED, WORKLOADS, Command, scaled
+from workloads import QUICK_SHARE, REPORTED, SPINNING, WORKLOADS, Command, scaled
 
 ROUNDS_DEFAULT = 7
 SWITCH_COST = "switch cost"
@@ -30,6 +30,7 @@ STACK_FRAMES = (5, 10, 20, 50, 127)
 DWARF = "call-graph dwarf"
 SYMBOLS = "symbols"
 TABLES = "unwind tables"
+SPIN = "spin analysis"
 
 
 def say(text):
@@ -202,6 +203,23 @@ def measure_symbols(place, arguments):
     return {"rounds": [{"symbols": one} for one in rounds]}, list(figures.symbol_rows(rounds))
 
 
+def measure_spin(place, arguments):
+    """What --spin-inactive costs more: code that is judged while the program runs, all the stacks."""
+    plain, spin = Pinch(place), Pinch(place, ["--spin-inactive"])
+    plain.name, spin.name = "plain", "spin"
+    by_command = {}
+    for command in SPINNING:
+        command.open(place, QUICK_SHARE if arguments.quick else 1)
+        tracers = [Untraced(place), plain, spin]
+        for tracer in tracers:      # nobody's first run counts
+            command.run(tracer)
+        by_command[command.name] = measure_rounds(f"{SPIN}, {command.name}", arguments.rounds,
+                                                  tracers, command.run)
+        command.close()
+    return {"rounds": [one for some in by_command.values() for one in some]}, \
+        list(figures.spin_rows(by_command))
+
+
 def with_libraries(path):
     """A program and what it is linked with."""
     done = subprocess.run(["ldd", path], capture_output=True, text=True)
@@ -234,6 +252,7 @@ def measure_all(place, arguments):
     jobs.append((STACK_COST, lambda: measure_stacks(place, arguments)))
     jobs.append((DWARF, lambda: measure_dwarf(place, arguments)))
     jobs.append((TABLES, lambda: measure_tables(place, arguments)))
+    jobs.append((SPIN, lambda: measure_spin(place, arguments)))
     if os.path.exists(os.path.join(arguments.build_dir, "bench/innodb_oltp")):
         jobs.append((SYMBOLS, lambda: measure_symbols(place, arguments)))
     for name, job in jobs:
@@ -274,7 +293,7 @@ def write_json(path, raw, sections, before):
 
 def parse():
     names = [workload.name for workload in WORKLOADS] + [
-        SWITCH_COST, STACK_COST, DWARF, TABLES, SYMBOLS, "stencil_mpi", "innodb_oltp"]
+        SWITCH_COST, STACK_COST, DWARF, TABLES, SPIN, SYMBOLS, "stencil_mpi", "innodb_oltp"]
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
     add("--build-dir", default="build", metavar="DIR", help="where make builds (build)")

@@ -123,8 +123,19 @@ def fsync_io(place, share):
 
 
 def stencil_mpi(place, share):
-    mpirun = [place.find("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", "4", "--mca",
-              "mpi_yield_when_idle", "1", place.program("stencil_mpi"), str(scaled(1000, share))]
+    return mpi(place, 4, ["--mca", "mpi_yield_when_idle", "1", place.program("stencil_mpi"),
+                          str(scaled(1000, share))])
+
+
+def stencil_polls(place, share):
+    """Two ranks, one of which waits with its CPU for most of the time."""
+    return mpi(place, 2, ["--mca", "mpi_yield_when_idle", "0", place.program("stencil_mpi"),
+                          str(scaled(1000, share)), "6", "poll"])
+
+
+def mpi(place, ranks, arguments):
+    mpirun = [place.find("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", str(ranks),
+              *arguments]
     # mpirun listens on TCP: in a network of its own, nobody else can reach it.
     return [place.find("unshare"), "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh",
             *mpirun]
@@ -138,6 +149,13 @@ WORKLOADS = [
     Command("mutex_storm", mutex_storm, 1.08),
     Command("messaging", messaging, 1.08),
     Command("fsync_io", fsync_io, 1.03),
+]
+
+# With and without --spin-inactive: nothing spins; many switches, each a slice; and it spins.
+SPINNING = [
+    Command("cpu_bound", cpu_bound),
+    Command("mutex_storm", mutex_storm),
+    Command("stencil_mpi", stencil_polls),
 ]
 
 # Shown by --report-only: does the report name what a reader knows of these programs?

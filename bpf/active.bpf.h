@@ -70,11 +70,6 @@ static __always_inline __u64 nmin_doubled(void)
 	return alive < 2 ? 2 : alive;
 }
 
-static __always_inline bool few_are_active(void)
-{
-	return 2 * (__u64)active_count() <= nmin_doubled();
-}
-
 static __always_inline void slice_begin(struct thread_state *thread, __u32 cpu, __u64 word,
 					__u64 now_ns)
 {

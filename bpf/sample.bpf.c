@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where traced threads run while few are active, at the sampling period. The kernel's own tick
+ * Where traced threads run, at the sampling period. The kernel's own tick
  * tells on each CPU when there is a tick and the period is a multiple of its own: interrupts
  * of timers that we start would cost more than all the rest (doc/decisions/0010).
  */
-#include "active.bpf.h"
 #include "emit.bpf.h"
 #include "thread.bpf.h"
 
@@ -21,7 +20,7 @@ static __always_inline void sample_take(struct task_struct *task, __u64 ip)
 	struct pt_regs *user;
 	void *ring;
 
-	if (!thread || !few_are_active())
+	if (!thread)
 		return;
 	ring = bpf_map_lookup_elem(&sample_rings, &cpu);
 	if (!ring)

@@ -11,6 +11,7 @@
 
 #include "analysis/call_path.h"
 #include "analysis/parallelism.h"
+#include "analysis/run_samples.h"
 #include "analysis/slices.h"
 #include "analysis/thread_rows.h"
 #include "analysis/thread_waits.h"
@@ -45,8 +46,11 @@ struct criticality {
 	uint32_t sync;				/* number of the latest, from 1 */
 };
 
-/* Whether all threads sleep has changed, or not; row is the thread that changed it. */
-static void note_stall(struct criticality *self, struct thread_row *row)
+/*
+ * Whether all threads sleep, or spin, has changed, or not; row is the thread that changed it, in the
+ * phase before until then.
+ */
+static void note_stall(struct criticality *self, struct thread_row *row, uint8_t before)
 {
 	const struct parallelism *p = &self->parallelism;
 	bool is_stalled = p->alive && !p->active;
@@ -66,7 +70,7 @@ static void note_stall(struct criticality *self, struct thread_row *row)
 	if (!p->active)
 		return;		/* no thread is left: nobody woke up */
 	row->metrics.stalls_ended_ns += stall_ns;
-	if (row->has_block_stack)
+	if (row->has_block_stack && !phase_is_active(before))
 		call_path_add_stall(call_paths_get(self->paths, row->thread, row->block_stack,
 						   p->now_ns),
 				    stall_ns);
@@ -79,6 +83,7 @@ static void note_stall(struct criticality *self, struct thread_row *row)
 static void set_phase(struct criticality *self, struct thread_row *row, uint8_t phase,
 		      const struct ev_sched_switch *e)
 {
+	bool has_counted = thread_row_counts(row);
 	uint8_t before = row->phase;
 
 	thread_row_settle(row, &self->parallelism);
@@ -88,13 +93,22 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 			self->running[row->cpu] = NULL;
 	}
 	row->phase = phase;
-	parallelism_change(&self->parallelism, phase_is_active(phase) - phase_is_active(before),
+	/*
+	 * What is preempted goes on as it was; who blocks has come to the end of its wait, even if its
+	 * wake-up has been seen already.
+	 */
+	if (row->is_spinning &&
+	    (!phase_is_active(phase) || (e && e->state != SWITCH_RUNNABLE))) {
+		row->is_spinning = false;
+		parallelism_change_spinning(&self->parallelism, -1);
+	}
+	parallelism_change(&self->parallelism, thread_row_counts(row) - has_counted,
 			   phase_is_alive(phase) - phase_is_alive(before));
 	if (phase_is_alive(phase) && !row->was_alive) {
 		row->was_alive = true;
 		self->totals.thread_count++;
 	}
-	note_stall(self, row);
+	note_stall(self, row, before);
 	if (self->options.waits && phase_is_active(before) != phase_is_active(phase))
 		thread_wait_note_history(row, &self->parallelism);
 	if (phase == PHASE_RUNNING) {
@@ -104,6 +118,25 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 		thread_wait_thread_ends(self->options.waits, row, &self->parallelism);
 		thread_rows_died(self->rows, row);
 	}
+}
+
+/* The thread, which is active, spins from now on or no longer. */
+static void set_spinning(struct criticality *self, struct thread_row *row, bool is_spinning)
+{
+	struct parallelism *p = &self->parallelism;
+	int change = is_spinning - row->is_spinning;
+
+	if (!change)
+		return;
+	thread_row_settle(row, p);
+	if (row->phase == PHASE_RUNNING)
+		(is_spinning ? slices_pause : slices_resume)(row, p);
+	row->is_spinning = is_spinning;
+	parallelism_change_spinning(p, change);
+	parallelism_change(p, -change, 0);
+	note_stall(self, row, row->phase);
+	if (self->options.waits)
+		thread_wait_note_history(row, p);
 }
 
 /* The row of an event's thread, time advanced to the event. */
@@ -237,6 +270,8 @@ static void on_sample(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_sample *e = (const struct ev_sched_sample *)header;
 	struct criticality *self = data;
+	const struct criticality_options *options = &self->options;
+	const struct parallelism *p = &self->parallelism;
 	struct thread_row *row;
 
 	self->totals.samples++;
@@ -245,7 +280,15 @@ static void on_sample(void *data, const struct ev_header *header)
 		self->totals.samples_dropped++;
 		return;
 	}
-	slices_add_sample(&self->slices, row, e);
+	if (options->samples)
+		run_samples_add(options->samples, row->thread, p->now_ns, e, p->active);
+	if (options->is_spinning)
+		set_spinning(self, row, options->is_spinning(options->spin_data, row->thread,
+							     p->now_ns, e->ip, e->kernel_ip));
+	if (row->is_spinning || !parallelism_is_critical(p, p->active, 1))
+		self->totals.samples_dropped++;
+	else
+		slices_add_sample(&self->slices, row, e);
 }
 
 static void on_born(void *data, const struct ev_header *header)
@@ -322,6 +365,7 @@ static void on_exec(void *data, const struct ev_header *header)
 		return;
 	row = advance_to(self, header, header->thread);
 	slices_drop_samples(&self->slices, row);
+	set_spinning(self, row, false);
 	row->has_block_stack = false;
 	row->metrics.path = 0;
 }
@@ -486,6 +530,7 @@ struct criticality_totals criticality_totals(const struct criticality *self)
 	totals.wall_ns = p->wall_ns;
 	totals.active_ns = p->active_ns;
 	totals.stalled_ns = p->stalled_ns;
+	totals.spun_ns = p->spun_ns;
 	totals.critical_ns = p->critical_ns;
 	totals.cmetric_ns = fixed_to_ns(cmetric_sum(self));
 	totals.closure_error_ns = (int64_t)(p->wall_ns - p->stalled_ns - totals.cmetric_ns);

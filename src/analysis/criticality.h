@@ -17,6 +17,7 @@
 #include "session/threads.h"
 
 struct criticality;
+struct run_samples;
 struct stacks;
 struct thread_strip;
 
@@ -27,6 +28,11 @@ struct criticality_options {
 	struct waits *waits;		/* hears of waits; NULL: nobody does */
 	const struct stacks *stacks;	/* gives stack tops their address; NULL: they have none */
 	bool keeps_strips;		/* what each thread did over the time, at 1.4 KB a thread */
+	struct run_samples *samples;	/* hears of all samples; NULL: nobody does */
+	/* Whether a thread spins that was seen at an address: it is not active then. NULL: it is. */
+	bool (*is_spinning)(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
+			    uint64_t kernel_ip);
+	void *spin_data;
 };
 
 /*
@@ -48,8 +54,10 @@ struct thread_metrics {
 	fixed_ns cmetric_oncpu;		/* what GAPP ranks */
 	fixed_ns cmetric_runqueue;	/* the wait for a CPU, which GAPP loses */
 	uint64_t running_ns, runnable_ns, blocked_ns;
+	/* Not counted as active: of running, and of runnable: it spun when it lost its CPU. */
+	uint64_t spinning_ns, spin_preempted_ns;
 	uint64_t slices, critical_slices;
-	uint64_t stalls_ended_ns;	/* stalled time that ended when this thread woke up */
+	uint64_t stalls_ended_ns;	/* stalled time that this thread ended: it woke up */
 	uint64_t path;			/* a stack that the thread was seen with, 0: none */
 	struct thread_strip *strip;	/* counted from begin_ns of the totals; NULL: none is kept */
 	bool is_alive;
@@ -87,6 +95,7 @@ struct criticality_totals {
 	uint64_t begin_ns, end_ns;	/* CLOCK_MONOTONIC: first traced thread to the last */
 	uint64_t wall_ns;		/* time with at least one thread alive */
 	uint64_t active_ns, stalled_ns;	/* n >= 1; n == 0 while threads live */
+	uint64_t spun_ns;		/* stalled while threads spun that are not counted as active */
 	uint64_t cmetric_ns;		/* sum over threads */
 	int64_t closure_error_ns;	/* wall - stalled - cmetric; the law says 0 */
 	uint64_t critical_ns;		/* time with 1 <= n <= N_min */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/findings_internal.h"
-#include "analysis/spin_loop.h"
 #include "analysis/wait_names.h"
 
 #include <stdarg.h>
@@ -34,6 +33,7 @@ static void add_totals(struct findings *findings)
 	if (!findings->input.nmin)	/* it moved with the threads: where it stood highest */
 		report->totals.nmin = totals.alive_count_max < 2 ? 1 : totals.alive_count_max / 2;
 	report->totals.is_nmin_default = !findings->input.nmin;
+	report->totals.is_spin_inactive = findings->input.is_spin_inactive;
 	report->totals.critical_cmetric_ns = totals.oncpu_cmetric_critical_ns;
 	report->losses.gaps = totals.gaps;
 	report->losses.gap_ns = totals.gap_ns;
@@ -94,7 +94,6 @@ void findings_free(struct findings *findings)
 		return;
 	arena_free(findings->arena);
 	wait_names_free(findings->wait_names);
-	spin_finder_free(findings->spin);
 	free(findings->requests);
 	free(findings->notes);
 	free(findings);

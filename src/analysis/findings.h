@@ -16,6 +16,8 @@
 struct findings;
 struct fold_rules;
 struct pause;
+struct run_samples;
+struct spin_judge;
 
 struct findings_input {
 	const struct criticality *criticality;
@@ -30,6 +32,9 @@ struct findings_input {
 	size_t path_count_max;		/* how many paths to name */
 	bool tells_kernel_apart;	/* paths that differ in the kernel's frames only */
 	struct pause *pause;		/* taken while it is made; NULL: none */
+	const struct run_samples *samples;	/* these two tell what spins; NULL: nothing does */
+	struct spin_judge *judge;
+	bool is_spin_inactive;		/* criticality does not count as active what spins */
 };
 
 struct findings *findings_new(const struct findings_input *input);

@@ -5,6 +5,18 @@
 #include "analysis/findings.h"
 #include "base/memory.h"
 
+enum { FINDINGS_SPIN_NAMES_MAX = 4 };
+
+/* A function in which threads spin. */
+struct findings_spin {
+	struct report_frame frame;
+	uint64_t count;			/* samples */
+	const char *word;		/* the variable that ends the wait; NULL: not known */
+	const char *reads;		/* the instruction that reads it; NULL: not known */
+	const char *names[FINDINGS_SPIN_NAMES_MAX];	/* of threads, distinct */
+	size_t name_count;
+};
+
 struct findings {
 	struct findings_input input;
 	struct arena *arena;		/* owns all that the report points to */
@@ -12,7 +24,8 @@ struct findings {
 	const char **notes;
 	size_t note_room;
 	struct wait_names *wait_names;
-	struct spin_finder *spin;		/* NULL until it is needed */
+	struct findings_spin *spins;	/* by samples, most first */
+	size_t spin_count;
 	uint64_t span_ns;		/* from the first traced thread to the last */
 	struct symbol_request *requests;	/* addresses that will be named soon */
 	size_t request_count, request_room;
@@ -60,6 +73,12 @@ void findings_add_summary(struct findings *findings);
 
 /* findings_spin.c: whether most samples of the path are in code that waits for others, spinning. */
 bool findings_is_spin(struct findings *findings, const struct path_metrics *path);
+
+/*
+ * findings_spin.c: what of the balance, which has the running time already, is spinning; and
+ * findings.spins.
+ */
+void findings_add_spinning(struct findings *findings);
 
 /* findings_waits.c: fills in report.balance, waits, locks, files and sockets. */
 void findings_add_waits(struct findings *findings);

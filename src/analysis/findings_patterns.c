@@ -109,19 +109,26 @@ static const char *short_object(struct findings *findings, const char *name)
 	return arena_printf(findings->arena, "%.*s...%s", (int)begin, name, name + end);
 }
 
-/* "big_work() (multi_mutex.cpp:28)"; NULL when no function is known that says anything. */
-static const char *place(struct findings *findings, const struct report_frame *frames, size_t count)
+const char *findings_frame_text(struct findings *findings, const struct report_frame *frame)
 {
-	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
 	const char *file;
 
-	if (!frame || !frame->function)
-		return NULL;
+	if (!frame->function)
+		return arena_printf(findings->arena, "%s+0x%llx", frame->module ? frame->module : "?",
+				    (unsigned long long)frame->offset);
 	if (!frame->file || !frame->line)
 		return short_name(findings, frame->function);
 	file = strrchr(frame->file, '/');
 	return arena_printf(findings->arena, "%s (%s:%u)", short_name(findings, frame->function),
 			    file ? file + 1 : frame->file, frame->line);
+}
+
+/* NULL when no function is known that says anything. */
+static const char *place(struct findings *findings, const struct report_frame *frames, size_t count)
+{
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
+
+	return frame && frame->function ? findings_frame_text(findings, frame) : NULL;
 }
 
 static const char *duration(struct findings *findings, uint64_t time_ns)
@@ -630,6 +637,13 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 	    duration(findings, report->balance.throttled_max_ns));
 }
 
+/* Threads that wait with their CPUs. */
+static void add_spins(struct findings *findings, struct draft *draft)
+{
+	draft->count += findings_put_spins(findings, draft->rows + draft->count,
+					   FINDINGS_MAX - draft->count);
+}
+
 static int findings_by_share(const void *a, const void *b)
 {
 	const struct report_finding *x = a, *y = b;
@@ -650,6 +664,7 @@ void findings_add_patterns(struct findings *findings)
 	add_hot(findings, draft);
 	add_runqueue(findings, draft);
 	add_throttled(findings, draft);
+	add_spins(findings, draft);
 	qsort(draft->rows, draft->count, sizeof(*draft->rows), findings_by_share);
 	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
 	for (size_t i = 0; i < draft->count; i++) {

@@ -442,5 +442,6 @@ void findings_add_waits(struct findings *findings)
 	findings_add_locks(findings);
 	findings_add_files(findings);
 	findings_add_balance(findings);
+	findings_add_spinning(findings);
 	findings_add_patterns(findings);
 }

@@ -85,7 +85,8 @@ struct history_sum history_at(const struct history *history, uint64_t time_ns, u
 	sum.cmetric_ns = point->cmetric_ns;
 	sum.busy_ns = point->busy_ns;
 	if (point->is_active) {
-		sum.cmetric_ns += share_ns - point->share_ns;
+		if (!point->is_spinning)
+			sum.cmetric_ns += share_ns - point->share_ns;
 		sum.busy_ns += time_ns - point->time_ns;
 	}
 	/* The share that is asked for may be rounded otherwise. */

@@ -20,6 +20,7 @@ struct history_point {
 	uint64_t cmetric_ns;	/* of the thread, on a CPU and waiting for one */
 	uint64_t busy_ns;	/* time in which it was active, or waited for work in progress */
 	bool is_active;		/* from here on */
+	bool is_spinning;	/* active, but without a part of the time */
 	bool is_thinned;	/* points that followed were left out */
 };
 

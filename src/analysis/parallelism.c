@@ -97,6 +97,8 @@ void parallelism_advance(struct parallelism *p, uint64_t now_ns)
 				p->critical_ns += dt_ns;
 		} else {
 			p->stalled_ns += dt_ns;
+			if (p->spinning)
+				p->spun_ns += dt_ns;
 		}
 	}
 	p->now_ns = now_ns;
@@ -114,6 +116,11 @@ void parallelism_change(struct parallelism *p, int active, int alive)
 		p->has_begun = true;
 		p->begin_ns = p->end_ns = p->now_ns;
 	}
+}
+
+void parallelism_change_spinning(struct parallelism *p, int spinning)
+{
+	p->spinning += spinning;
 }
 
 /* Thread-ns in [0, offset_ns) from the begin, as if activity were even within a bucket. */

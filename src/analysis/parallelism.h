@@ -19,6 +19,7 @@ typedef unsigned __int128 thread_ns;
 struct parallelism {
 	uint32_t active, alive;		/* n and N */
 	uint32_t active_max, alive_max;
+	uint32_t spinning;		/* active but for that: they are not in n */
 	uint32_t nmin_option;		/* 0: half of the living threads */
 	uint64_t now_ns;
 	fixed_ns share;			/* integral of dt / n: an always active thread's CMetric */
@@ -28,6 +29,7 @@ struct parallelism {
 	bool has_begun;
 	uint64_t begin_ns, end_ns;	/* of the time in which threads lived */
 	uint64_t wall_ns, active_ns, stalled_ns, critical_ns;
+	uint64_t spun_ns;		/* stalled, and some thread spun */
 	uint64_t *time_at;		/* [n] */
 	size_t time_at_count;
 
@@ -43,6 +45,9 @@ void parallelism_advance(struct parallelism *p, uint64_t now_ns);
 
 /* As of now_ns, n and N change by active and alive. */
 void parallelism_change(struct parallelism *p, int active, int alive);
+
+/* As of now_ns, the number of threads that spin changes; whether they are in n is the caller's. */
+void parallelism_change_spinning(struct parallelism *p, int spinning);
 
 /* Whether a mean activity of integral / length_ns is at most N_min. */
 bool parallelism_is_critical(const struct parallelism *p, thread_ns integral, uint64_t length_ns);

@@ -74,6 +74,7 @@ struct report_thread {
 	uint64_t cmetric_ns, cmetric_oncpu_ns;
 	uint64_t running_ns, runnable_ns, blocked_ns, slices, critical_slices;
 	uint64_t stalls_ended_ns;
+	uint64_t inactive_ns;		/* of running and runnable: it spun, and did not count */
 	const struct report_strip_part *strip;	/* [strip_count]; NULL: none was kept */
 	uint64_t key;
 };
@@ -204,9 +205,11 @@ struct report {
 		double parallelism;		/* mean number of active threads over the wall time */
 		uint32_t nmin;
 		bool is_nmin_default;
+		bool is_spin_inactive;		/* threads that spin are not counted as active */
 	} totals;
 	const uint64_t *parallelism_ns;		/* [n]: time with n threads active */
 	size_t parallelism_count;
+	const uint64_t *parallelism_spinning_ns;	/* [n]: of it, spinning; NULL: not known */
 	const double *timeline;			/* mean active threads in equal parts of the wall time */
 	size_t timeline_count;
 	struct {
@@ -244,6 +247,7 @@ struct report {
 	struct {
 		uint64_t thread_ns;		/* all threads' lives: the following add up to it */
 		uint64_t running_ns, runqueue_ns;
+		uint64_t spinning_ns;		/* of running_ns: waiting with the CPU */
 		uint64_t throttled_ns, throttled_max_ns;	/* of runqueue_ns; of one wait */
 		const struct report_cause *causes;	/* by lost time, longest first */
 		size_t cause_count;
@@ -251,6 +255,8 @@ struct report {
 		size_t rival_count;
 		int64_t closure_error_ns;
 		uint64_t odd_waits;		/* whose end or waker is not known */
+		uint64_t wall_useful_ns, wall_spinning_ns, wall_stalled_ns;	/* the wall time */
+		uint64_t samples, samples_spinning;	/* of running threads: what spinning rests on */
 	} balance;
 	const struct report_finding *findings;	/* by share, largest first */
 	size_t finding_count;

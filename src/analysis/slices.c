@@ -76,6 +76,23 @@ void slices_begin(struct thread_row *row, const struct parallelism *p)
 	row->slice_begin_ns = p->now_ns;
 	row->slice_begin_share = p->share;
 	row->slice_begin_integral = p->integral;
+	if (row->is_spinning)
+		slices_pause(row, p);
+}
+
+void slices_pause(struct thread_row *row, const struct parallelism *p)
+{
+	row->pause_begin_ns = p->now_ns;
+	row->pause_begin_share = p->share;
+	row->pause_begin_integral = p->integral;
+}
+
+/* As if the slice had begun later. */
+void slices_resume(struct thread_row *row, const struct parallelism *p)
+{
+	row->slice_begin_ns += p->now_ns - row->pause_begin_ns;
+	row->slice_begin_share += p->share - row->pause_begin_share;
+	row->slice_begin_integral += p->integral - row->pause_begin_integral;
 }
 
 static void add_critical(struct slices *slices, struct thread_row *row,
@@ -101,7 +118,11 @@ void slices_end(struct slices *slices, struct thread_row *row, const struct para
 	slices->totals->slices++;
 	row->metrics.slices++;
 	row->slice_cmetric_ns = 0;
-	if (parallelism_is_critical(p, p->integral - row->slice_begin_integral,
+	if (row->is_spinning)
+		slices_resume(row, p);
+	/* Of one that did nothing but spin there is nothing to tell. */
+	if (!(row->is_spinning && row->slice_begin_ns == p->now_ns) &&
+	    parallelism_is_critical(p, p->integral - row->slice_begin_integral,
 				    p->now_ns - row->slice_begin_ns))
 		add_critical(slices, row, p, e);
 	slices_drop_samples(slices, row);	/* those that went to the path are gone already */

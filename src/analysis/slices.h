@@ -28,6 +28,10 @@ void slices_fini(struct slices *slices);
 /* The row gets a CPU, or is charged for what it did so far and goes on. */
 void slices_begin(struct thread_row *row, const struct parallelism *p);
 
+/* It spins from now on, or no longer: meanwhile the slice neither grows nor weighs. */
+void slices_pause(struct thread_row *row, const struct parallelism *p);
+void slices_resume(struct thread_row *row, const struct parallelism *p);
+
 /*
  * e is the switch that ends the slice; NULL when that was lost or is yet to come. Must come before n
  * and N change: a thread counts in the N of its own last slice.

@@ -390,19 +390,23 @@ static void (*const effects[])(struct effect *) = {
 /* The ways that a branch can take. */
 static uint8_t branch_ways(struct effect *effect)
 {
-	struct spin_value *condition = &effect->flow->condition[effect->i];
-	const struct spin_value *flags = &effect->state->at[SPIN_FLAGS];
+	struct spin_flow *flow = effect->flow;
+	struct spin_value condition = effect->state->at[SPIN_FLAGS];
+	uint8_t ways = SPIN_BEHIND | SPIN_AT_TARGET;
 
-	effect->flow->branches |= SPIN_BIT(effect->i);
-	*condition = *flags;
 	if (effect->step->condition == SPIN_IF_COUNTED) {
-		*condition = effect->state->at[SPIN_RCX];
+		condition = effect->state->at[SPIN_RCX];
 		if (effect->step->reads_flags)
-			*condition = spin_value_both(condition, flags);
+			condition = spin_value_both(&condition, &effect->state->at[SPIN_FLAGS]);
 	} else if (holds(effect) >= 0) {
-		return holds(effect) ? SPIN_AT_TARGET : SPIN_BEHIND;
+		ways = holds(effect) ? SPIN_AT_TARGET : SPIN_BEHIND;
 	}
-	return SPIN_BEHIND | SPIN_AT_TARGET;
+	/* Several states may come here. */
+	if (flow->branches & SPIN_BIT(effect->i))
+		condition = spin_value_both(&condition, &flow->condition[effect->i]);
+	flow->condition[effect->i] = condition;
+	flow->branches |= SPIN_BIT(effect->i);
+	return ways;
 }
 
 static void find_access(struct effect *effect)
@@ -416,19 +420,22 @@ static void find_access(struct effect *effect)
 		flow->facts.reading |= SPIN_BIT(effect->i);
 }
 
-void spin_effect_apply(struct spin_flow *flow, struct spin_state *state, int i)
+uint8_t spin_effect_apply(struct spin_flow *flow, struct spin_state *state, int i)
 {
 	struct effect effect = {
 		.flow = flow, .state = state, .step = &flow->graph->steps[i], .i = i,
 		.access = { .slot = -1, .word = -1 },
 	};
 	enum spin_effect kind = effect.step->effect;
+	uint8_t ways = SPIN_BEHIND | SPIN_AT_TARGET;
 
 	flow->facts.visited |= SPIN_BIT(i);
 	flow->facts.met |= SPIN_BIT(i);
 	if (effect.step->has_place && kind != SPIN_IDLE && kind != SPIN_ADDRESS)
 		find_access(&effect);
 	effects[kind](&effect);
-	flow->facts.ways[i] = effect.step->control == SPIN_BRANCH ? branch_ways(&effect) :
-								    SPIN_BEHIND | SPIN_AT_TARGET;
+	if (effect.step->control == SPIN_BRANCH)
+		ways = branch_ways(&effect);
+	flow->facts.ways[i] |= ways;
+	return ways;
 }

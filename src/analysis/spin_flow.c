@@ -7,7 +7,7 @@
 #include "analysis/spin_flow_internal.h"
 #include "base/memory.h"
 
-enum { TURNS_MAX = 4, STEPS_GONE_MAX = 1024 };
+enum { TURNS_MAX = 4, STEPS_GONE_MAX = 1024, PASS_STEPS_MAX = 6 };
 
 struct spin_flow *spin_flow_new(void)
 {
@@ -47,6 +47,71 @@ static bool arrive(struct spin_flow *flow, const struct spin_state *state, int i
 	return has_changed && !is_end;
 }
 
+/* It only tests a variable or a register, or gets it for that. */
+static bool is_mere_test(const struct spin_step *step)
+{
+	bool is_local = !step->has_place || ((step->place.base == SPIN_RBP ||
+					      step->place.base == SPIN_RSP) &&
+					     step->place.index == SPIN_NOWHERE);
+
+	return is_local && (step->effect == SPIN_IDLE || step->effect == SPIN_COPY ||
+			    step->effect == SPIN_TEST || step->effect == SPIN_COMPARE ||
+			    step->effect == SPIN_AND);
+}
+
+/*
+ * Where ways meet, what is known of one is lost in what is known of all. Without optimisation they
+ * meet to test together how each of them has decided, as those of && do. So if the step, further on
+ * than *i, leads to such a test, and this state alone tells how that ends, goes on behind it: *i is
+ * the branch then, and what follows is returned, perhaps nothing.
+ */
+static spin_set pass_join(struct spin_flow *flow, struct spin_state *state, int *i, int step,
+			  bool *has_passed)
+{
+	const struct spin_step *steps = flow->graph->steps;
+	struct spin_state ahead;
+	spin_set next = SPIN_BIT(step);
+	int at = *i;
+
+	*has_passed = false;
+	memcpy(&ahead, state, flow->location_count * sizeof(*ahead.at));
+	for (int k = 0; k < PASS_STEPS_MAX && next && !(next & (next - 1)); k++) {
+		int before = at;
+		uint8_t ways;
+
+		at = spin_set_first(next);
+		if (at == flow->body.head || steps[at].address <= steps[before].address ||
+		    !is_mere_test(&steps[at]))
+			return 0;
+		ways = spin_effect_apply(flow, &ahead, at);
+		flow->is_lost |= ++flow->steps_gone > STEPS_GONE_MAX;
+		next = spin_graph_next(flow->graph, at, ways) & flow->body.steps;
+		if (steps[at].control != SPIN_BRANCH)
+			continue;
+		if (ways == (SPIN_BEHIND | SPIN_AT_TARGET))
+			return 0;
+		memcpy(state, &ahead, flow->location_count * sizeof(*ahead.at));
+		*i = at;
+		*has_passed = true;
+		return next;
+	}
+	return 0;
+}
+
+/* The same as often as it can be done. next: what follows *i. */
+static spin_set pass_joins(struct spin_flow *flow, struct spin_state *state, int *i, spin_set next)
+{
+	bool has_passed = true;
+
+	while (has_passed && next && !(next & (next - 1)) && next & flow->joins) {
+		spin_set behind = pass_join(flow, state, i, spin_set_first(next), &has_passed);
+
+		if (has_passed)
+			next = behind;
+	}
+	return next;
+}
+
 /* Walks from a step to where ways part or meet. Returns the steps to walk from next. */
 static spin_set walk_from(struct spin_flow *flow, int i)
 {
@@ -56,9 +121,11 @@ static spin_set walk_from(struct spin_flow *flow, int i)
 
 	memcpy(&state, begin, flow->location_count * sizeof(*state.at));
 	for (;;) {
-		spin_effect_apply(flow, &state, i);
+		uint8_t ways = spin_effect_apply(flow, &state, i);
+
 		flow->is_lost |= ++flow->steps_gone > STEPS_GONE_MAX;
-		next = spin_graph_next(flow->graph, i, flow->facts.ways[i]) & flow->body.steps;
+		next = spin_graph_next(flow->graph, i, ways) & flow->body.steps;
+		next = pass_joins(flow, &state, &i, next);
 		if (flow->is_lost || !next)
 			return 0;
 		if (next & (next - 1) || next & flow->joins)

@@ -81,5 +81,8 @@ struct spin_value spin_memory_read(const struct spin_state *state, const struct 
 
 /* --- spin_effect.c --------------------------------------------------------------------------- */
 
-/* Lets a step change the state, and notes what it does and how it can go on. */
-void spin_effect_apply(struct spin_flow *flow, struct spin_state *state, int step);
+/*
+ * Lets a step change the state, and notes what it does and how it can go on. Returns the ways that it
+ * can from this state.
+ */
+uint8_t spin_effect_apply(struct spin_flow *flow, struct spin_state *state, int step);

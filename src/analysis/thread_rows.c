@@ -116,6 +116,8 @@ static void fold_metrics(struct thread_metrics *into, const struct thread_metric
 	into->cmetric_oncpu += from->cmetric_oncpu;
 	into->cmetric_runqueue += from->cmetric_runqueue;
 	into->running_ns += from->running_ns;
+	into->spinning_ns += from->spinning_ns;
+	into->spin_preempted_ns += from->spin_preempted_ns;
 	into->runnable_ns += from->runnable_ns;
 	into->blocked_ns += from->blocked_ns;
 	into->slices += from->slices;
@@ -208,11 +210,17 @@ void thread_row_settle(struct thread_row *row, const struct parallelism *p)
 	row->part_begin_ns = p->now_ns;
 	row->part_begin_share = p->share;
 	if (row->phase == PHASE_RUNNING) {
-		metrics->cmetric_oncpu += share;
 		metrics->running_ns += part_ns;
+		if (row->is_spinning)
+			metrics->spinning_ns += part_ns;
+		else
+			metrics->cmetric_oncpu += share;
 	} else if (row->phase == PHASE_RUNNABLE) {
-		metrics->cmetric_runqueue += share;
 		metrics->runnable_ns += part_ns;
+		if (row->is_spinning)
+			metrics->spin_preempted_ns += part_ns;
+		else
+			metrics->cmetric_runqueue += share;
 	} else if (row->phase == PHASE_BLOCKED) {
 		metrics->blocked_ns += part_ns;
 	}

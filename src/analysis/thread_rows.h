@@ -32,6 +32,7 @@ struct thread_row {
 	struct thread *thread;
 	uint32_t number;
 	uint8_t phase;			/* enum thread_phase */
+	bool is_spinning;		/* active, but not counted as such */
 	bool was_alive;			/* at some time: not only a name in a damaged record */
 
 	uint64_t part_begin_ns;		/* since when it has this phase, or was charged for it */
@@ -42,6 +43,10 @@ struct thread_row {
 	fixed_ns slice_begin_share;
 	thread_ns slice_begin_integral;
 	struct sample_set *samples;	/* NULL: none yet */
+	/* Since when the slice has not counted, while it spins. */
+	uint64_t pause_begin_ns;
+	fixed_ns pause_begin_share;
+	thread_ns pause_begin_integral;
 
 	struct open_wait wait;
 	struct history history;
@@ -61,6 +66,12 @@ struct thread_row {
 	bool is_queued;			/* to be folded */
 	struct thread_row *next_dead;
 };
+
+/* Whether it is one of the n active threads. */
+static inline bool thread_row_counts(const struct thread_row *row)
+{
+	return phase_is_active(row->phase) && !row->is_spinning;
+}
 
 struct thread_rows;
 

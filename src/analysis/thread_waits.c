@@ -35,6 +35,7 @@ void thread_wait_note_history(struct thread_row *row, const struct parallelism *
 		.cmetric_ns = party.sum.cmetric_ns,
 		.busy_ns = party.sum.busy_ns,
 		.is_active = phase_is_active(row->phase),
+		.is_spinning = row->is_spinning,
 	});
 }
 

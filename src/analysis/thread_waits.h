@@ -5,7 +5,7 @@
 #include "analysis/parallelism.h"
 #include "analysis/thread_rows.h"
 
-/* The row has become active or ceases to be. */
+/* The row has become active or ceases to be, or begins or ceases to spin. */
 void thread_wait_note_history(struct thread_row *row, const struct parallelism *p);
 
 /* waits: NULL, nobody hears of them. */

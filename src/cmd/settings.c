@@ -142,6 +142,13 @@ static int set_kernel_stacks(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_spin_inactive(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->is_spin_inactive = true;
+	return 0;
+}
+
 static int set_ring_size(struct settings *settings, const char *argument)
 {
 	uint32_t kilobytes;
@@ -185,7 +192,7 @@ static int set_help(struct settings *settings, const char *argument)
 const struct option_spec trace_options[] = {
 	{ "nmin", 0, "N", "a slice is critical when at most N threads are active on average "
 	  "(default: half of the living threads)", set_nmin },
-	{ "sample-period", 0, "TIME", "how often to look where critical threads run "
+	{ "sample-period", 0, "TIME", "how often to look where threads run "
 	  "(default: 3ms, or the kernel's timer tick near it)", set_sample_period },
 	{ "sample-hz", 0, "HZ", "the same as a frequency", set_sample_hz },
 	{ "depth", 0, "N", "frames of a call path, at most 127 (default)", set_depth },
@@ -197,6 +204,8 @@ const struct option_spec trace_options[] = {
 	{ "processes-only", 0, NULL, "count only the first thread of each process",
 	  set_processes_only },
 	{ "kernel-stacks", 0, NULL, "take call paths through the kernel too", set_kernel_stacks },
+	{ "spin-inactive", 0, NULL, "do not count threads as active while they wait in spin loops",
+	  set_spin_inactive },
 	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ "page", 0, "NAME", "show these pages of the text, in full: summary, all, synchronisation, io, "

@@ -19,6 +19,7 @@ struct settings {
 	const char *json_path, *text_path;	/* NULL: not asked for; text goes to stderr then */
 	uint32_t pages;			/* --page; 0: the text as a whole */
 	bool is_quiet, is_verbose, has_tui, wants_help;
+	bool is_spin_inactive;		/* threads that spin are not counted as active */
 	/* attach only */
 	struct pid_list targets;
 	bool has_target;

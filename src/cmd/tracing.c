@@ -14,6 +14,8 @@
 #include "analysis/cpu_waits.h"
 #include "analysis/files.h"
 #include "analysis/findings.h"
+#include "analysis/run_samples.h"
+#include "analysis/spin_judge.h"
 #include "analysis/waits.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -34,6 +36,7 @@ enum {
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
 	PENDING_BYTES_MAX = 32 << 20,
+	NMIN_ALL = 65535,		/* more are never active: every slice is critical */
 };
 
 /*
@@ -50,6 +53,8 @@ struct tracing {
 	struct threads *threads;
 	struct stacks *stacks;
 	struct symbols *symbols;
+	struct run_samples *samples;
+	struct spin_judge *judge;
 	struct unwinder *unwinder;
 	struct files *files;
 	struct waits *waits;
@@ -66,6 +71,12 @@ struct tracing {
 	bool has_seen_threads;
 	size_t untraced_children;	/* of the processes to attach to */
 };
+
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
+			uint64_t kernel_ip)
+{
+	return spin_judge_is_spin(data, thread->pid, time_ns, ip, kernel_ip);
+}
 
 static int open_engine(struct tracing *tracing)
 {
@@ -86,14 +97,21 @@ static int open_engine(struct tracing *tracing)
 		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
 		.depth = tracing->settings->kernel.depth,
 	});
+	tracing->fold = fold_rules_new();
+	tracing->samples = run_samples_new();
+	tracing->judge = spin_judge_new(tracing->symbols, tracing->fold);
 	tracing->files = files_new(tracing->session, 0);
 	tracing->waits = waits_new(tracing->session, tracing->files);
 	tracing->cpu_waits = cpu_waits_new(tracing->session);
 	options.stacks = tracing->stacks;
 	options.waits = tracing->waits;
+	options.samples = tracing->samples;
+	if (tracing->settings->is_spin_inactive) {
+		options.is_spinning = is_spinning;
+		options.spin_data = tracing->judge;
+	}
 	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
 	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);
-	tracing->fold = fold_rules_new();
 	return fold_rules_add_user(tracing->fold);
 }
 
@@ -120,6 +138,16 @@ static int open_signals(struct tracing *tracing)
 	return tracing->signal_fd < 0 ? fail(-errno, "cannot wait for signals") : 0;
 }
 
+static int open_kernel(struct tracing *tracing)
+{
+	struct kernel_options options = tracing->settings->kernel;
+
+	/* It counts what spins as active, so it cannot tell which slices will be critical. */
+	if (tracing->settings->is_spin_inactive)
+		options.nmin = NMIN_ALL;
+	return kernel_open(&options, &tracing->kernel);
+}
+
 int tracing_open(const struct settings *settings, struct tracing **out)
 {
 	struct tracing *tracing = xcalloc(1, sizeof(*tracing));
@@ -134,7 +162,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err)
 		err = open_signals(tracing);
 	if (!err)
-		err = kernel_open(&settings->kernel, &tracing->kernel);
+		err = open_kernel(tracing);
 	if (!err)
 		err = sideband_open(&tracing->sideband);
 	if (!err)
@@ -160,6 +188,8 @@ void tracing_close(struct tracing *tracing)
 	status_stop();
 	collector_free(tracing->collector);
 	criticality_free(tracing->criticality);
+	spin_judge_free(tracing->judge);
+	run_samples_free(tracing->samples);
 	waits_free(tracing->waits);
 	cpu_waits_free(tracing->cpu_waits);
 	files_free(tracing->files);
@@ -499,6 +529,9 @@ static struct findings_input findings_input(struct tracing *tracing, size_t path
 		.path_count_max = path_count_max,
 		.tells_kernel_apart = tracing->settings->kernel.kernel_stacks,
 		.pause = pause,
+		.samples = tracing->samples,
+		.judge = tracing->judge,
+		.is_spin_inactive = tracing->settings->is_spin_inactive,
 	};
 }
 

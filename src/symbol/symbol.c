@@ -368,6 +368,28 @@ void symbols_follow_stacks(struct symbols *symbols, struct threads *threads)
 	python_frames_follow(symbols->python, symbols->session, threads);
 }
 
+void symbols_function(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+		      struct symbol_frame *frame)
+{
+	const struct place *place;
+	struct space_hit hit;
+	struct module *module;
+	uint64_t offset;
+
+	*frame = (struct symbol_frame){ .offset = address };
+	if (address & STACK_FRAME_MANAGED || !find_mapping(symbols, pid, time_ns, address, &hit))
+		return;
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || module->kind == MODULE_JIT || module->kind == MODULE_OTHER)
+		return;
+	offset = address - hit.mapping.start + hit.mapping.file_offset;
+	place = places_get(symbols->places, module, offset, false);
+	if (place->count)
+		*frame = place->frames[place->count - 1];
+	frame->module = module->name;
+	frame->offset = offset;
+}
+
 size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
 		       bool is_return, struct symbol_frame *frames, size_t max)
 {

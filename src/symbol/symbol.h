@@ -77,6 +77,13 @@ void symbols_forget_process(struct symbols *symbols, uint32_t pid);
 size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
 		       bool is_return, struct symbol_frame *frames, size_t max);
 
+/*
+ * The function that holds a user address, which is no return address, by its symbol alone: no line,
+ * nothing that was inlined. function is NULL when none is known.
+ */
+void symbols_function(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+		      struct symbol_frame *frame);
+
 struct symbol_request {
 	uint32_t pid;
 	uint64_t time_ns;

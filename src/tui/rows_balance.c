@@ -102,6 +102,9 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 	if (rows_filter_has(rows, "running"))
 		add_part(rows, 1, (struct part){ "running", PAGE_GREEN,
 						 report->balance.running_ns, NULL });
+	if (report->balance.spinning_ns && rows_filter_has(rows, "spinning"))
+		add_part(rows, 5, (struct part){ "  of it spinning", PAGE_RED,
+						 report->balance.spinning_ns, NULL });
 	if (rows_filter_has(rows, "waiting for a CPU"))
 		add_part(rows, 2, (struct part){ "waiting for a CPU", PAGE_YELLOW,
 						 report->balance.runqueue_ns -

@@ -50,6 +50,7 @@ static void put_totals(struct json *json, const struct report *report)
 	json_put_double(json, "parallelism", report->totals.parallelism);
 	json_put_uint(json, "nmin", report->totals.nmin);
 	json_put_bool(json, "is_nmin_default", report->totals.is_nmin_default);
+	json_put_bool(json, "is_spin_inactive", report->totals.is_spin_inactive);
 	json_put_uint(json, "threads", report->totals.threads);
 	json_put_uint(json, "alive_max", report->totals.alive_max);
 	json_put_uint(json, "switches", report->totals.switches);
@@ -73,6 +74,8 @@ static void put_parallelism(struct json *json, const struct report *report)
 		json_begin_object(json);
 		json_put_uint(json, "active", i);
 		json_put_uint(json, "ns", report->parallelism_ns[i]);
+		if (report->parallelism_spinning_ns)
+			json_put_uint(json, "spinning_ns", report->parallelism_spinning_ns[i]);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -157,6 +160,7 @@ static void put_thread(struct json *json, const struct report_thread *thread, co
 	json_put_uint(json, "cmetric_oncpu_ns", thread->cmetric_oncpu_ns);
 	json_put_uint(json, "running_ns", thread->running_ns);
 	json_put_uint(json, "runnable_ns", thread->runnable_ns);
+	json_put_uint(json, "inactive_ns", thread->inactive_ns);
 	json_put_uint(json, "blocked_ns", thread->blocked_ns);
 	json_put_uint(json, "slices", thread->slices);
 	json_put_uint(json, "critical_slices", thread->critical_slices);

@@ -28,14 +28,15 @@ static void put_balance(struct json *json, const struct report *report)
 	json_key(json, "wall");
 	json_begin_object(json);
 	json_put_uint(json, "wall_ns", report->target.wall_ns);
-	json_put_uint(json, "useful_ns", report->totals.active_ns);
-	json_put_uint(json, "spinning_ns", 0);
-	json_put_uint(json, "stalled_ns", report->totals.stalled_ns);
+	json_put_uint(json, "useful_ns", report->balance.wall_useful_ns);
+	json_put_uint(json, "spinning_ns", report->balance.wall_spinning_ns);
+	json_put_uint(json, "stalled_ns", report->balance.wall_stalled_ns);
 	json_end_object(json);
 	json_key(json, "threads");
 	json_begin_object(json);
 	json_put_uint(json, "total_ns", report->balance.thread_ns);
 	json_put_uint(json, "running_ns", report->balance.running_ns);
+	json_put_uint(json, "spinning_ns", report->balance.spinning_ns);
 	json_put_uint(json, "runqueue_ns", report->balance.runqueue_ns);
 	json_key(json, "causes");
 	json_begin_array(json);
@@ -56,6 +57,12 @@ static void put_balance(struct json *json, const struct report *report)
 	json_key(json, "closure_error_ns");
 	json_int(json, report->balance.closure_error_ns);
 	json_put_uint(json, "odd_waits", report->balance.odd_waits);
+	json_end_object(json);
+	json_key(json, "samples");
+	json_on_one_line(json);
+	json_begin_object(json);
+	json_put_uint(json, "running", report->balance.samples);
+	json_put_uint(json, "spinning", report->balance.samples_spinning);
 	json_end_object(json);
 	json_end_object(json);
 }

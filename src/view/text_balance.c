@@ -80,6 +80,10 @@ void text_balance_show(struct page *page, const struct report *report)
 	text_fini(&text);
 	show_row(page, report, "running", PAGE_GREEN, report->balance.running_ns);
 	page_end_line(page);
+	if (report->balance.spinning_ns >= share_min * report->balance.thread_ns) {
+		show_row(page, report, "  of it spinning", PAGE_RED, report->balance.spinning_ns);
+		page_end_line(page);
+	}
 	show_row(page, report, "waiting for a CPU", PAGE_YELLOW,
 		 report->balance.runqueue_ns - report->balance.throttled_ns);
 	page_end_line(page);

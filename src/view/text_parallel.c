@@ -12,6 +12,9 @@
 
 enum { ROWS_MAX = 8, LABEL_COLUMNS = 11, PICTURE_COLUMNS_MAX = 84 };
 
+/* Below this share of the wall time, spinning is not worth a line. */
+static const double spinning_share_min = 0.001;
+
 /* Counts of active threads, from `from` up to and without the next row's. */
 struct histogram {
 	size_t from[ROWS_MAX + 1];
@@ -125,13 +128,39 @@ static void show_timeline(struct page *page, const struct report *report)
 	page_end_line(page);
 }
 
+static void put_part(struct text *text, const struct report *report, const char *label,
+		     uint64_t time_ns)
+{
+	text_printf(text, "%s ", label);
+	text_put_duration(text, time_ns);
+	text_put(text, " (");
+	page_text_share(text, (double)time_ns / report->target.wall_ns);
+	text_put(text, ")");
+}
+
+/* What becomes of the wall time, where some of it is spent spinning. */
+static void show_split(struct page *page, const struct report *report)
+{
+	struct text text = { 0 };
+
+	if (report->balance.wall_spinning_ns < spinning_share_min * report->target.wall_ns)
+		return;
+	put_part(&text, report, "useful", report->balance.wall_useful_ns);
+	put_part(&text, report, ", spinning", report->balance.wall_spinning_ns);
+	put_part(&text, report, ", stalled", report->balance.wall_stalled_ns);
+	page_paragraph(page, "      split  ", text.bytes);
+	text_fini(&text);
+}
+
 void text_parallel_show(struct page *page, const struct report *report)
 {
 	struct text text = { 0 };
 
 	if (!report->target.wall_ns || !report->parallelism_count)
 		return;
-	page_heading(page, "Active threads over the wall time", "running, or ready to run");
+	page_heading(page, "Active threads over the wall time",
+		     report->totals.is_spin_inactive ? "running, or ready to run, and not spinning"
+						     : "running, or ready to run");
 	show_histogram(page, report);
 	if (report->timeline_count > 1)
 		show_timeline(page, report);
@@ -151,4 +180,5 @@ void text_parallel_show(struct page *page, const struct report *report)
 	}
 	page_paragraph(page, "   critical  ", text.bytes);
 	text_fini(&text);
+	show_split(page, report);
 }

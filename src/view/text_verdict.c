@@ -11,7 +11,7 @@
 
 /* Below these, a fact is not worth a sentence. */
 static const double path_share_min = 0.05, stalled_share_min = 0.1, imbalance_min = 1.3,
-		    runqueue_share_min = 0.25;
+		    runqueue_share_min = 0.25, spinning_share_min = 0.1;
 
 enum { NAME_COLUMNS_MAX = 60 };
 
@@ -244,6 +244,20 @@ static void say_runqueue(const struct report *report, struct text *text)
 	text_put(text, " of their time waiting for a CPU.");
 }
 
+static void say_spinning(const struct report *report, struct text *text)
+{
+	double share = share_of(report->balance.spinning_ns, report->balance.running_ns);
+
+	if (share < spinning_share_min)
+		return;
+	text_put(text, " Threads spent ");
+	page_text_share(text, share);
+	text_put(text, " of their time on CPUs spinning, which is waiting");
+	text_put(text, report->totals.is_spin_inactive
+		 ? "; they are not counted as active then."
+		 : ": --spin-inactive shows for whom.");
+}
+
 static void say_finding(const struct page *page, const struct report *report, struct text *text)
 {
 	const struct report_finding *finding = report->findings;
@@ -270,6 +284,7 @@ void text_verdict_show(struct page *page, const struct report *report)
 		say_stalls(page, report, &text);
 		say_balance(page, report, &text);
 		say_runqueue(report, &text);
+		say_spinning(report, &text);
 		if (report->losses.records || report->losses.gaps)
 			text_put(&text, " Events were lost (see below): all figures are "
 					"approximate.");

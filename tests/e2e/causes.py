@@ -8,17 +8,18 @@ neither. traced() also checks the laws of DESIGN section 3 on each of them.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from subprocess import DEVNULL, PIPE
 
-from causes_model import assert_alone, assert_ends, assert_found, assert_lost, assert_unlocker, \
-    assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
-    describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, socket_with, wait_of, \
-    waits_like
-from lib import PINCH, Skip, disk_directory, finish, functions_of, main, make_hello_files, pinch, \
-    program, read_line, start, stop, test
+from causes_model import assert_alone, assert_ends, assert_found, assert_lost, assert_spinning, \
+    assert_unlocker, assert_woken, assert_woken_over_loopback, cause_of, check_report, \
+    describe_locks, describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, \
+    socket_with, wait_of, waits_like
+from lib import PINCH, Skip, describe, disk_directory, find_path, finish, functions_of, main, \
+    make_hello_files, pinch, program, read_line, start, stop, test
 
 # How a program ends that cannot be what it is to be here.
 SKIPPED = 77
@@ -523,6 +524,59 @@ def spin_lock():
     on_cpu_ns = report["totals"]["critical_cmetric_ns"]
     assert spinning > 0.2 * on_cpu_ns, f"{spinning} of {on_cpu_ns}"
     assert any("compute" in functions_of(p) for p in report["paths"])
+    # Of four that want the lock one has it: what spins and what works share the CPUs.
+    assert_found(report, "spin", "take_spin_lock", "spin_lock.c:", "until spin_word changes")
+    assert_spinning(report, 0.25, 0.85)
+
+
+EVEN = ("even-0", "even-1", "even-2")
+
+
+def cmetric_of(report, name, key="cmetric_ns"):
+    return sum(t[key] for t in report["threads"] if t["name"] == name)
+
+
+@test("spin_barrier: threads that wait with their CPUs all look alike")
+def spin_barrier():
+    report = trace("spin_barrier")
+    assert_found(report, "spin", "spin_barrier_wait", "spin_barrier.c:", "until barrier_turn changes")
+    assert_spinning(report, 0.4, 0.9)
+    shares = [cmetric_of(report, name) / report["target"]["wall_ns"]
+              for name in ("straggler", *EVEN)]
+    assert all(0.15 < share < 0.35 for share in shares), shares
+
+
+@test("spin_barrier --spin-inactive: the straggler has the CMetric, by straggle()")
+def spin_barrier_inactive():
+    report = trace("spin_barrier", options=["--spin-inactive"])
+    assert report["totals"]["is_spin_inactive"]
+    assert_found(report, "spin", "spin_barrier_wait", "spin_barrier.c:", "until barrier_turn changes")
+    assert_spinning(report, 0.4, 0.9)
+    # On a busy machine the others, too, do their work late: what they do with a CPU is theirs.
+    straggler = cmetric_of(report, "straggler")
+    assert straggler > 0.4 * report["target"]["wall_ns"], straggler
+    assert all(straggler > cmetric_of(report, name) for name in EVEN), describe(report)
+    on_cpu = [cmetric_of(report, name, "cmetric_oncpu_ns") for name in ("straggler", *EVEN)]
+    assert on_cpu[0] > 2 * max(on_cpu[1:]), on_cpu
+    assert "straggle" in functions_of(report["paths"][0]), functions_of(report["paths"][0])
+
+
+@test("stencil_mpi that polls: with --spin-inactive the rank with most rows stands out")
+def stencil_polls():
+    if not shutil.which("mpirun") or not os.path.exists(program("stencil_mpi")):
+        raise Skip("mpirun is not here")
+    result = pinch("run", "--spin-inactive", "--json", "report.json", "--", "mpirun",
+                   "--allow-run-as-root", "--oversubscribe", "-n", 2, "--mca",
+                   "mpi_yield_when_idle", 0, "--mca", "btl", "self,vader", program("stencil_mpi"),
+                   200, 6, "poll", env={**os.environ, "TMPDIR": os.getcwd()})
+    report = checked(result, "stencil_mpi").report
+    ranks = sorted((t for t in report["threads"] if t["name"] == "stencil_mpi"),
+                   key=lambda t: -t["running_ns"])[:2]
+    on_cpu = sorted((t["cmetric_oncpu_ns"] for t in ranks), reverse=True)
+    assert on_cpu[0] > 2 * on_cpu[1], on_cpu
+    relax = find_path(report, "relax")
+    assert relax and relax["rank"] <= 3, describe(report)
+    assert_spinning(report, 0.3, 0.95)
 
 
 @test("oversubscribed: eight threads of one CPU lose their time as preempted")

@@ -155,6 +155,13 @@ def assert_found(report, pattern, *words):
         f"{[(f['pattern'], f['title'][:80]) for f in report['findings'][:6]]}"
 
 
+def assert_spinning(report, least, most):
+    """The part of the running time that was spent spinning."""
+    threads, samples = report["balance"]["threads"], report["balance"]["samples"]
+    share = threads["spinning_ns"] / threads["running_ns"]
+    assert least <= share <= most, f"{share:.0%} of the running time; {samples}"
+
+
 def assert_alone(report, name, least_ms):
     """While all others wait, each moment is its own, be it running or waiting for a CPU."""
     cmetric_ns = sum(t["cmetric_ns"] for t in report["threads"] if t["name"] == name)
@@ -183,6 +190,11 @@ def check_balance(report):
     near(wall["wall_ns"], report["target"]["wall_ns"], 1, "the wall time in the balance")
     near(wall["useful_ns"] + wall["spinning_ns"] + wall["stalled_ns"], wall["wall_ns"], slack_ns,
          "useful, spinning and stalled time add up to the wall time")
+    assert 0 <= threads["spinning_ns"] <= threads["running_ns"], "more spinning than running"
+    assert report["balance"]["samples"]["spinning"] <= report["balance"]["samples"]["running"]
+    if not report["totals"]["is_spin_inactive"]:
+        near(sum(p["spinning_ns"] for p in report["parallelism"]), wall["spinning_ns"], slack_ns,
+             "spinning by number of active threads")
     for key, of_threads in (("running_ns", "running_ns"), ("runqueue_ns", "runnable_ns")):
         near(threads[key], sum(t[of_threads] for t in report["threads"]),
              slack_ns + len(report["threads"]), f"{key} of the balance and of the threads")

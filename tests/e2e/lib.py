@@ -261,7 +261,7 @@ def check_laws(report, is_lossless=True):
         check_thread(thread, wall_ns, slack_ns)
     # n dt, counted by level and counted by thread.
     near(sum(p["active"] * p["ns"] for p in report["parallelism"]),
-         sum(t["running_ns"] + t["runnable_ns"] for t in threads),
+         sum(t["running_ns"] + t["runnable_ns"] - t["inactive_ns"] for t in threads),
          slack_ns + rounding_ns, "thread-seconds of activity")
     assert totals["slices"] == sum(t["slices"] for t in threads), "slices do not add up"
     assert totals["critical_slices"] == sum(t["critical_slices"] for t in threads)

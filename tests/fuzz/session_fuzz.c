@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/criticality.h"
+#include "analysis/run_samples.h"
 #include "analysis/stacks.h"
 #include "session/session.h"
 #include "session/threads.h"
@@ -44,9 +45,19 @@ struct world {
 	struct session *session;
 	struct threads *threads;
 	struct stacks *stacks;
+	struct run_samples *samples;
 	struct criticality *criticality;
 	uint64_t now_ns;
 };
+
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
+			uint64_t kernel_ip)
+{
+	(void)data;
+	(void)thread;
+	(void)time_ns;
+	return (ip ^ kernel_ip) & 1;
+}
 
 static void begin(struct world *world, uint8_t flags)
 {
@@ -59,6 +70,9 @@ static void begin(struct world *world, uint8_t flags)
 	world->session = session_new(STREAMS, PENDING_BYTES_MAX);
 	world->threads = threads_new(world->session);
 	world->stacks = stacks_new(world->session, flags & 16 ? 2 : 0);
+	if (flags & 64)
+		options.is_spinning = is_spinning;
+	world->samples = options.samples = run_samples_new();
 	if (!(flags & 32))
 		options.stacks = world->stacks;
 	world->criticality = criticality_new(world->session, world->threads, &options);
@@ -77,6 +91,8 @@ static void check(const struct world *world)
 	size_t cursor = 0;
 	uint64_t sum = 0;
 
+	if (totals.spun_ns > totals.stalled_ns)
+		abort();
 	if (totals.closure_error_ns || totals.active_ns + totals.stalled_ns != totals.wall_ns)
 		abort();
 	while ((row = criticality_next_thread(world->criticality, &cursor)))
@@ -88,6 +104,8 @@ static void check(const struct world *world)
 		for (size_t i = 0; i < path->sample_kind_count; i++)
 			sum += path->samples[i].ip;
 	}
+	for (size_t i = 0; run_samples_place(world->samples, i); i++)
+		sum += run_samples_place(world->samples, i)->count;
 	criticality_timeline(world->criticality, average, 32);
 	seen_by_the_sanitizers = sum;
 }
@@ -203,6 +221,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	criticality_finish(world.criticality, world.now_ns);
 	check(&world);
 	criticality_free(world.criticality);
+	run_samples_free(world.samples);
 	stacks_free(world.stacks);
 	threads_free(world.threads);
 	session_free(world.session);

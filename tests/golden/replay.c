@@ -9,11 +9,13 @@
  * and size= (makes a damaged record of that many bytes). Other lines:
  *
  *	options nmin=N threads_max=N paths_max=N pending=BYTES waits=1 rivals=1
+ *		spins=IP
  *	advance NS		deliver all before NS
  *	finish NS		end the account there (default: at the last event)
  *	timeline N		show the mean parallelism in N equal parts
  *
- * With PEEK in the environment the account is looked at after each event: that changes nothing.
+ * A thread that is sampled at the ip spins= is not active from there on. With PEEK in the environment
+ * the account is looked at after each event: that changes nothing.
  * Scenarios are ours: a mistake in one stops the replay.
  */
 #include <errno.h>
@@ -421,6 +423,7 @@ struct replay {
 	uint64_t last_ns;
 	size_t timeline_count;
 	uint64_t refused;	/* -ENOSPC */
+	uint64_t spin_ip;
 };
 
 static void push(struct replay *replay, const char *ns, struct keys *keys)
@@ -489,6 +492,16 @@ static void start_peeking(struct replay *replay)
 	session_subscribe(replay->session, handlers, replay);
 }
 
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
+			uint64_t kernel_ip)
+{
+	const struct replay *replay = data;
+
+	(void)thread;
+	(void)time_ns;
+	return ip == replay->spin_ip && !kernel_ip;
+}
+
 static void start(struct replay *replay, struct keys *keys)
 {
 	struct criticality_options options = {
@@ -496,9 +509,13 @@ static void start(struct replay *replay, struct keys *keys)
 		.threads_max = key_number(keys, "threads_max", 0),
 		.paths_max = key_number(keys, "paths_max", 0),
 	};
-
 	bool has_waits = key_number(keys, "waits", 0), has_rivals = key_number(keys, "rivals", 0);
 
+	replay->spin_ip = key_number(keys, "spins", 0);
+	if (replay->spin_ip) {
+		options.is_spinning = is_spinning;
+		options.spin_data = replay;
+	}
 	replay->session = session_new(STREAMS, key_number(keys, "pending", 1 << 20));
 	keys_end(keys);
 	replay->threads = threads_new(replay->session);
@@ -565,11 +582,12 @@ static void print_totals(const struct replay *replay)
 	struct criticality_totals t = criticality_totals(replay->criticality);
 	struct session_counts s = session_counts(replay->session);
 
-	printf("time: begin %llu end %llu wall %llu active %llu stalled %llu\n",
+	printf("time: begin %llu end %llu wall %llu active %llu stalled %llu",
 	       (unsigned long long)t.begin_ns, (unsigned long long)t.end_ns,
 	       (unsigned long long)t.wall_ns, (unsigned long long)t.active_ns,
 	       (unsigned long long)t.stalled_ns);
-	printf("cmetric: sum %llu closure error %lld, critical time %llu, "
+	print_nonzero("spun", t.spun_ns);
+	printf("\ncmetric: sum %llu closure error %lld, critical time %llu, "
 	       "of critical slices %llu\n",
 	       (unsigned long long)t.cmetric_ns, (long long)t.closure_error_ns,
 	       (unsigned long long)t.critical_ns, (unsigned long long)t.oncpu_cmetric_critical_ns);
@@ -624,6 +642,8 @@ static void print_threads(const struct replay *replay)
 		       (unsigned long long)m->running_ns, (unsigned long long)m->runnable_ns,
 		       (unsigned long long)m->blocked_ns, (unsigned long long)m->slices,
 		       (unsigned long long)m->critical_slices);
+		print_nonzero("spinning", m->spinning_ns);
+		print_nonzero("spin-preempted", m->spin_preempted_ns);
 		print_nonzero("stalls-ended-ns", m->stalls_ended_ns);
 		print_nonzero("path", m->path);
 		printf("%s\n", m->is_alive ? " alive" : "");

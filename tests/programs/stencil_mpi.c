@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stencil_mpi [ITERATIONS [SKEW]]		(1000, 6)
+ * stencil_mpi [ITERATIONS [SKEW [poll]]]		(1000, 6)
  *	mpirun --allow-run-as-root --oversubscribe -n 4 --mca mpi_yield_when_idle 1 stencil_mpi
  * Planted bottleneck: a 2-D Jacobi stencil whose rows are shared unevenly: rank 0 has SKEW times
  * the rows of any other rank, and all wait for it through their neighbours.
  * Known answer: relax() in rank 0 leads; the other ranks wait in wait_for_halo(), as `sleep`.
  *
- * Open MPI polls while it waits, which would look like work. So the halo exchange waits by MPI_Test
- * and nanosleep(), 50 us first and 50 us more each time up to 500 us: imbalance shows as blocked
- * time. With SKEW 3, two CPUs would be equally loaded, and the waiting would be for a CPU instead.
+ * Open MPI polls while it waits, which looks like work: with `poll` no rank blocks, and all seem to do
+ * the same, but for --spin-inactive. Without, the halo exchange waits by MPI_Test and nanosleep(),
+ * 50 us first and 50 us more each time up to 500 us: imbalance shows as blocked time. With SKEW 3,
+ * two CPUs would be equally loaded, and the waiting would be for a CPU instead.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { COLUMNS = 1024, TOTAL_ROWS = 2048, STEP_NS = 50000, SLEEP_NS_MAX = 500000 };
+
+static int polls;
 
 static __attribute__((noinline)) void wait_for_halo(MPI_Request *requests, int count)
 {
 	struct timespec pause = { 0, 0 };
 	int is_done;
 
+	if (polls) {
+		MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+		return;
+	}
 	for (;;) {
 		MPI_Testall(count, requests, &is_done, MPI_STATUSES_IGNORE);
 		if (is_done)
@@ -71,6 +79,7 @@ int main(int argc, char **argv)
 	int rank, rank_count, rows;
 	double *from, *to, mine = 0, total = 0;
 
+	polls = argc > 3 && !strcmp(argv[3], "poll");
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
@@ -78,7 +87,7 @@ int main(int argc, char **argv)
 	from = calloc((size_t)(rows + 2) * COLUMNS, sizeof(*from));
 	to = calloc((size_t)(rows + 2) * COLUMNS, sizeof(*to));
 	if (!from || !to || rows < 1) {
-		fprintf(stderr, "usage: stencil_mpi [ITERATIONS [SKEW]]\n");
+		fprintf(stderr, "usage: stencil_mpi [ITERATIONS [SKEW [poll]]]\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	for (int row = 1; row <= rows; row++)		/* a hot left edge */

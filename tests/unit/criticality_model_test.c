@@ -21,16 +21,23 @@ enum {
 	INTERVALS_MAX = 4 * STEPS_MAX, SIDE_STREAM = CPUS_MAX,
 };
 
-enum kind { ON_CPU, RUN_QUEUE, ASLEEP };
+/* The first two are active. */
+enum kind { ON_CPU, RUN_QUEUE, SPINS, SPUN, ASLEEP, KINDS };
+
+/* Samples at this address say that a thread spins. */
+enum { SPIN_IP = 0x500000 };
 
 struct interval {
 	uint32_t thread;
 	enum kind kind;
 	uint64_t begin_ns, end_ns;
+	uint32_t slice;			/* unique, of what is on a CPU */
 };
 
 struct truth {
 	uint8_t phase;			/* UNKNOWN: not born yet */
+	bool is_spinning;
+	uint32_t slice;
 	uint32_t cpu;
 	uint64_t since_ns;
 	uint64_t born_ns, dead_ns;	/* UINT64_MAX: it lives */
@@ -41,7 +48,8 @@ struct truth {
 
 static struct {
 	uint32_t seed, random;
-	uint32_t thread_count, cpu_count, nmin;
+	uint32_t thread_count, cpu_count, nmin, slice_count;
+	bool has_spins;
 	uint64_t now_ns;
 	unsigned int loss_percent;
 	struct session *session;
@@ -90,6 +98,15 @@ static void push(unsigned int stream, const void *event, size_t size_bytes)
 	CHECK_SEED(session_push(w.session, stream, event, size_bytes) == 0);
 }
 
+static enum kind kind_of(const struct truth *t)
+{
+	if (t->phase == PHASE_RUNNING)
+		return t->is_spinning ? SPINS : ON_CPU;
+	if (t->phase == PHASE_RUNNABLE)
+		return t->is_spinning ? SPUN : RUN_QUEUE;
+	return ASLEEP;
+}
+
 /* The truth: what the thread was doing ends here. */
 static void close_interval(uint32_t i, uint64_t end_ns)
 {
@@ -100,8 +117,7 @@ static void close_interval(uint32_t i, uint64_t end_ns)
 	CHECK_SEED(w.interval_count < INTERVALS_MAX);
 	w.intervals[w.interval_count++] = (struct interval){
 		.thread = i, .begin_ns = t->since_ns, .end_ns = end_ns,
-		.kind = t->phase == PHASE_RUNNING ? ON_CPU
-						  : t->phase == PHASE_RUNNABLE ? RUN_QUEUE : ASLEEP,
+		.kind = kind_of(t), .slice = t->slice,
 	};
 }
 
@@ -119,6 +135,9 @@ static void become(uint32_t i, uint8_t phase)
 	t->touched_ns = w.now_ns;
 	t->touched_count++;
 	t->is_preempted_now = t->phase == PHASE_RUNNING && phase == PHASE_RUNNABLE;
+	if (t->phase != PHASE_RUNNING && phase == PHASE_RUNNING)
+		t->slice = ++w.slice_count;
+	t->is_spinning &= is_active(phase);
 	t->phase = phase;
 	t->since_ns = w.now_ns;
 }
@@ -199,6 +218,21 @@ static void change(uint32_t cpu)
 	push(cpu, &e, sizeof(e));
 }
 
+/* A look at a CPU. */
+static void look(uint32_t cpu)
+{
+	uint32_t i = w.running[cpu];
+	struct ev_sched_sample e = {
+		.header = header_of(EV_SCHED_SAMPLE, i), .ip = pick(2) ? SPIN_IP : 0x400000,
+	};
+
+	if (!i || !is_free(i))
+		return;
+	become(i, PHASE_RUNNING);
+	w.truth[i].is_spinning = w.has_spins && e.ip == SPIN_IP;
+	push(cpu, &e, sizeof(e));
+}
+
 static void push_found(uint32_t i)
 {
 	struct ev_thread_found e = {
@@ -259,6 +293,16 @@ static uint64_t pick_step_ns(void)
 	}
 }
 
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
+			uint64_t kernel_ip)
+{
+	(void)data;
+	(void)thread;
+	(void)time_ns;
+	(void)kernel_ip;
+	return ip == SPIN_IP;
+}
+
 static void begin(uint32_t seed, unsigned int loss_percent)
 {
 	struct criticality_options options = { 0 };
@@ -274,6 +318,8 @@ static void begin(uint32_t seed, unsigned int loss_percent)
 	for (uint32_t i = 0; i < THREADS_MAX; i++)
 		w.truth[i].dead_ns = UINT64_MAX;
 	options.nmin = w.nmin;
+	w.has_spins = pick(2);
+	options.is_spinning = w.has_spins ? is_spinning : NULL;
 	/* Folding must not change any sum. */
 	options.threads_max = loss_percent && pick(2) ? 2 : 0;
 	w.session = session_new(CPUS_MAX + 1, 1 << 20);
@@ -290,13 +336,16 @@ static void play(void)
 
 	for (uint32_t step = 0; step < steps; step++) {
 		w.now_ns += pick_step_ns();
-		switch (pick(6)) {
+		switch (pick(7)) {
 		case 0:
 			birth();
 			break;
 		case 1:
 		case 2:
 			wake();
+			break;
+		case 3:
+			look(pick(w.cpu_count));
 			break;
 		default:
 			change(pick(w.cpu_count));
@@ -319,9 +368,9 @@ static void end(void)
 
 struct model {
 	long double cmetric[THREADS_MAX][2];
-	uint64_t spent_ns[THREADS_MAX][3];
+	uint64_t spent_ns[THREADS_MAX][KINDS];
 	uint64_t time_at[THREADS_MAX];
-	uint64_t wall_ns, active_ns, stalled_ns;
+	uint64_t wall_ns, active_ns, stalled_ns, spun_ns;
 	uint64_t slices[THREADS_MAX], critical_min[THREADS_MAX], critical_max[THREADS_MAX];
 };
 
@@ -356,6 +405,7 @@ static void model_stretch(struct model *m, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t dt_ns = end_ns - begin_ns;
 	uint32_t n = count_between(begin_ns, end_ns, RUN_QUEUE);
+	uint32_t spinning = count_between(begin_ns, end_ns, SPUN) - n;
 	uint32_t alive = count_between(begin_ns, end_ns, ASLEEP);
 
 	if (!alive)
@@ -366,13 +416,15 @@ static void model_stretch(struct model *m, uint64_t begin_ns, uint64_t end_ns)
 		m->active_ns += dt_ns;
 	else
 		m->stalled_ns += dt_ns;
+	if (!n && spinning)
+		m->spun_ns += dt_ns;
 	for (size_t k = 0; k < w.interval_count; k++) {
 		const struct interval *v = &w.intervals[k];
 
 		if (v->begin_ns > begin_ns || v->end_ns < end_ns)
 			continue;
 		m->spent_ns[v->thread][v->kind] += dt_ns;
-		if (v->kind != ASLEEP)
+		if (v->kind <= RUN_QUEUE)
 			m->cmetric[v->thread][v->kind] += (long double)dt_ns / n;
 	}
 }
@@ -384,23 +436,42 @@ static bool is_critical(uint64_t integral, uint64_t length_ns, uint32_t alive)
 	return alive < 2 ? integral <= length_ns : 2 * integral <= alive * length_ns;
 }
 
+/* Thread-time of activity while the part of a slice lasted. */
+static uint64_t integral_over(const struct interval *part)
+{
+	uint64_t integral = 0;
+
+	for (size_t k = 0; k < w.interval_count; k++) {
+		const struct interval *v = &w.intervals[k];
+		uint64_t begin_ns = v->begin_ns > part->begin_ns ? v->begin_ns : part->begin_ns;
+		uint64_t end_ns = v->end_ns < part->end_ns ? v->end_ns : part->end_ns;
+
+		if (v->kind <= RUN_QUEUE && begin_ns < end_ns)
+			integral += end_ns - begin_ns;
+	}
+	return integral;
+}
+
 /*
- * A birth or another death at the very end of the slice may be counted in N or not, as
- * the streams happen to be ordered: then both verdicts are right.
+ * A slice by its last part. A birth or another death at the very end of it may be counted in N or not,
+ * as the streams happen to be ordered: then both verdicts are right.
  */
 static void model_slice(struct model *m, const struct interval *slice)
 {
 	uint32_t alive_min = 0, alive_max = 0;
-	uint64_t integral = 0, length_ns = slice->end_ns - slice->begin_ns;
-	bool few, many;
+	uint64_t integral = 0, length_ns = 0;
+	bool few, many, has_spun = false;
 
 	for (size_t k = 0; k < w.interval_count; k++) {
 		const struct interval *v = &w.intervals[k];
-		uint64_t begin_ns = v->begin_ns > slice->begin_ns ? v->begin_ns : slice->begin_ns;
-		uint64_t end_ns = v->end_ns < slice->end_ns ? v->end_ns : slice->end_ns;
 
-		if (v->kind != ASLEEP && begin_ns < end_ns)
-			integral += end_ns - begin_ns;
+		if (v->slice != slice->slice || (v->kind != ON_CPU && v->kind != SPINS))
+			continue;
+		has_spun |= v->kind == SPINS;
+		if (v->kind == ON_CPU) {
+			length_ns += v->end_ns - v->begin_ns;
+			integral += integral_over(v);
+		}
 	}
 	for (uint32_t i = 1; i <= w.thread_count; i++) {
 		const struct truth *t = &w.truth[i];
@@ -413,9 +484,24 @@ static void model_slice(struct model *m, const struct interval *slice)
 	}
 	few = is_critical(integral, length_ns, alive_min);
 	many = is_critical(integral, length_ns, alive_max);
+	/* One that only spun is none, but if its very end did not. */
+	if (has_spun && !length_ns)
+		few = false;
 	m->slices[slice->thread]++;
 	m->critical_min[slice->thread] += few && many;
 	m->critical_max[slice->thread] += few || many;
+}
+
+/* Of a slice: the intervals of a thread are in the order of time. */
+static bool is_last_part(size_t k)
+{
+	if (w.intervals[k].kind != ON_CPU && w.intervals[k].kind != SPINS)
+		return false;
+	for (size_t i = k + 1; i < w.interval_count; i++)
+		if (w.intervals[i].slice == w.intervals[k].slice &&
+		    (w.intervals[i].kind == ON_CPU || w.intervals[i].kind == SPINS))
+			return false;
+	return true;
 }
 
 static void model_all(struct model *m)
@@ -426,7 +512,7 @@ static void model_all(struct model *m)
 		if (w.times[i - 1] < w.times[i])
 			model_stretch(m, w.times[i - 1], w.times[i]);
 	for (size_t k = 0; k < w.interval_count; k++)
-		if (w.intervals[k].kind == ON_CPU)
+		if (is_last_part(k))
 			model_slice(m, &w.intervals[k]);
 }
 
@@ -441,8 +527,10 @@ static void compare_thread(const struct model *m, const struct thread_metrics *r
 
 	CHECK_SEED(fabsl(ns_of(row->cmetric_oncpu) - m->cmetric[i][ON_CPU]) < 1e-4);
 	CHECK_SEED(fabsl(ns_of(row->cmetric_runqueue) - m->cmetric[i][RUN_QUEUE]) < 1e-4);
-	CHECK_SEED(row->running_ns == m->spent_ns[i][ON_CPU]);
-	CHECK_SEED(row->runnable_ns == m->spent_ns[i][RUN_QUEUE]);
+	CHECK_SEED(row->running_ns == m->spent_ns[i][ON_CPU] + m->spent_ns[i][SPINS]);
+	CHECK_SEED(row->runnable_ns == m->spent_ns[i][RUN_QUEUE] + m->spent_ns[i][SPUN]);
+	CHECK_SEED(row->spinning_ns == m->spent_ns[i][SPINS]);
+	CHECK_SEED(row->spin_preempted_ns == m->spent_ns[i][SPUN]);
 	CHECK_SEED(row->blocked_ns == m->spent_ns[i][ASLEEP]);
 	CHECK_SEED(row->slices == m->slices[i]);
 	CHECK_SEED(row->critical_slices >= m->critical_min[i]);
@@ -467,6 +555,7 @@ static void compare(const struct model *m)
 	CHECK_SEED(totals.wall_ns == m->wall_ns);
 	CHECK_SEED(totals.active_ns == m->active_ns);
 	CHECK_SEED(totals.stalled_ns == m->stalled_ns);
+	CHECK_SEED(totals.spun_ns == m->spun_ns);
 	CHECK_SEED(totals.cmetric_ns == m->active_ns);
 	CHECK_SEED(totals.closure_error_ns == 0);
 	for (uint32_t n = 0; n < THREADS_MAX; n++)
@@ -525,7 +614,8 @@ TEST(a_resync_restores_the_truth)
 		}
 		totals = criticality_totals(w.criticality);
 		CHECK_SEED(totals.alive_count == alive);
-		CHECK_SEED(criticality_active_count(w.criticality) == active);
+		/* Who spins is told by the next sample only. */
+		CHECK_SEED(w.has_spins || criticality_active_count(w.criticality) == active);
 		CHECK_SEED(totals.closure_error_ns == 0);
 		end();
 	}

@@ -147,6 +147,9 @@ TEST(functions_that_wait_with_the_cpu_are_known_by_name)
 	struct fold_rules *rules = fold_rules_new();
 
 	CHECK(is_spin(rules, "opal_progress", "libopen-pal.so.40"));
+	CHECK(is_spin(rules, NULL, "libopen-pal.so.40.30.2"));
+	CHECK(is_spin(rules, NULL, "mca_btl_vader.so"));
+	CHECK(!is_spin(rules, NULL, "mca_pml_ob1.so") && !is_spin(rules, "opal_pack", "libopen-pal.so"));
 	CHECK(is_spin(rules, "ompi_request_default_wait_all", "libmpi.so.40"));
 	CHECK(is_spin(rules, "MPIDI_CH3I_Progress", "libmpich.so.12"));
 	CHECK(is_spin(rules, "gomp_team_barrier_wait_end", "libgomp.so.1"));
@@ -198,7 +201,7 @@ TEST(what_a_waiting_runtime_runs_for_the_user_is_no_waiting)
 {
 	struct fold_rules *rules = fold_rules_new();
 	const struct report_frame polling[] = {
-		{ .function = NULL, .module = "mca_btl_vader.so" },
+		{ .function = NULL, .module = "mca_pml_ob1.so" },
 		{ .function = "opal_progress", .module = "libopen-pal.so.40" },
 		{ .function = "PMPI_Recv", .module = "libmpi.so.40" },
 		{ .function = "main", .module = "a.out" },

@@ -454,6 +454,9 @@ static void make_mpi(struct report_fixture *fixture)
 		140 * (uint64_t)MS, 110 * (uint64_t)MS, 200 * (uint64_t)MS, 300 * (uint64_t)MS,
 		300 * (uint64_t)MS,
 	};
+	static const uint64_t spinning_ns[COUNT(parallelism_ns)] = {
+		[2] = 540 * (uint64_t)MS, [8] = 600 * (uint64_t)MS,
+	};
 	struct report *report = &fixture->report;
 	struct report_group *groups = arena_alloc(fixture->arena, sizeof(*groups));
 	struct report_thread *threads = arena_alloc(fixture->arena, 8 * sizeof(*threads));
@@ -485,7 +488,12 @@ static void make_mpi(struct report_fixture *fixture)
 	report->totals.stalls = 0;
 	report->totals.threads = report->totals.alive_max = 8;
 	report->parallelism_ns = parallelism_ns;
+	report->parallelism_spinning_ns = spinning_ns;
 	report->parallelism_count = COUNT(parallelism_ns);
+	report->balance.spinning_ns = 2100 * (uint64_t)MS;
+	report->balance.wall_spinning_ns = 1140 * (uint64_t)MS;
+	report->balance.samples = 1660;
+	report->balance.samples_spinning = 700;
 	report->totals.parallelism = 2.45;
 	report->groups = groups;
 	report->group_count = 1;
@@ -636,6 +644,13 @@ static void make_attach(struct report_fixture *fixture)
 	fixture->report.totals.is_nmin_default = false;
 }
 
+/* The account of the wall time, whatever part of it was spent spinning. */
+static void set_wall(struct report *report)
+{
+	report->balance.wall_useful_ns = report->totals.active_ns - report->balance.wall_spinning_ns;
+	report->balance.wall_stalled_ns = report->totals.stalled_ns;
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct report_fixture *fixture);
@@ -659,6 +674,7 @@ struct report_fixture *report_fixture_new(const char *name)
 		if (strcmp(makers[i].name, name))
 			continue;
 		makers[i].make(fixture);
+		set_wall(&fixture->report);
 		return fixture;
 	}
 	assert(!"a fixture of that name");

@@ -260,16 +260,6 @@ TEST(each_instruction_that_a_waiting_thread_repeats_is_in_a_spin_loop)
 
 /* --- What they make of loops that work ------------------------------------------------------- */
 
-/*
- * clang -O0 lets both ways of && meet before it tests which one was taken, so that what the swap
- * expects is no longer known to be what was read.
- */
-static bool is_known_mistake(const struct function *function)
-{
-	return begins_with(base_name(function->path), "works-clang-O0") &&
-	       (!strcmp(function->name, "work_pop") || !strcmp(function->name, "work_maximum"));
-}
-
 struct working {
 	struct spin_finder *finder;
 	size_t function_count, instruction_count, found_count;
@@ -280,7 +270,7 @@ static void check_working(void *data, const struct function *function)
 	struct working *working = data;
 	struct spin_loop loop;
 
-	if (!begins_with(function->name, "work_") || is_known_mistake(function))
+	if (!begins_with(function->name, "work_"))
 		return;
 	working->function_count++;
 	for (size_t i = 0; i < function->size; i++) {

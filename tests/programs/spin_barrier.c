@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Planted bottleneck: four threads meet six times at a barrier at which they wait with their CPUs,
+ * as OpenMP and MPI programs do. `even-0` to `even-2` come after 5 ms; `straggler` (main) computes for
+ * 200 ms.
+ * Known answer: nobody blocks, so all threads look equally active, and each has about a quarter of
+ * the CMetric. Most of the running time is `spin`, in spin_barrier_wait(), until barrier_turn changes.
+ * With --spin-inactive `straggler` has nearly all of the CMetric, by straggle().
+ */
+#include "roles.h"
+
+enum { EVEN = 3, STEPS = 6, STRAGGLE_MS = 200, EVEN_MS = 5 };
+
+static unsigned int arrived, barrier_turn;	/* atomic */
+
+static OWN_FRAME void spin_barrier_wait(void)
+{
+	unsigned int turn = __atomic_load_n(&barrier_turn, __ATOMIC_ACQUIRE);
+
+	if (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) == EVEN + 1) {
+		__atomic_store_n(&arrived, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&barrier_turn, turn + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	while (__atomic_load_n(&barrier_turn, __ATOMIC_ACQUIRE) == turn)
+#ifdef __x86_64__
+		__builtin_ia32_pause()
+#endif
+			;
+}
+
+static OWN_FRAME void straggle(void)
+{
+	compute_ms(STRAGGLE_MS);
+}
+
+static OWN_FRAME void work_evenly(int number)
+{
+	(void)number;
+	for (int i = 0; i < STEPS; i++) {
+		compute_ms(EVEN_MS);
+		spin_barrier_wait();
+	}
+}
+
+int main(void)
+{
+	struct role even[EVEN];
+
+	role_name_self("straggler");
+	role_start_all(even, EVEN, "even-%d", work_evenly);
+	for (int i = 0; i < STEPS; i++) {
+		straggle();
+		spin_barrier_wait();
+	}
+	role_join_all(even, EVEN);
+	return 0;
+}
