@@ -41,7 +41,8 @@ struct cpu_counts {
 	__u32 memory_sent;	/* stack.MEMORY records */
 	__u32 memory_allowed;	/* how many may have been; written by the engine */
 	__u64 other_told;	/* the last thread named that is not traced */
-	__u64 padding[6];
+	__u64 turns_left;	/* switches between others to tell of, for a traced thread waits for the CPU */
+	__u64 padding[5];
 	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
