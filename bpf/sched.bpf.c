@@ -16,6 +16,9 @@
 /* Longer waits are as good as this one: their stacks are kept. */
 enum { WAIT_MEAN_MAX_NS = 4000000000u };
 
+/* Others may take turns for ever on a CPU that nobody who is traced waits for any more. */
+enum { TURNS_TOLD_MAX = 256 };
+
 /*
  * Why prev leaves the CPU. A signal can make a thread that was going to sleep stay awake; and
  * a waker on another CPU may have come between its decision and its last instruction here.
@@ -162,6 +165,25 @@ static __always_inline __u32 rival_tell(struct cpu_counts *here, struct task_str
 	return task->pid;
 }
 
+/* Neither is traced: prev and next take turns on the CPU that a traced thread had to leave. */
+static __always_inline void turn_tell(struct cpu_counts *here, struct task_struct *prev,
+				      struct task_struct *next)
+{
+	struct ev_sched_switch *e;
+
+	here->turns_left = next->pid ? here->turns_left - 1 : 0;
+	other_tell(here, prev);
+	e = slot_begin(here, EV_SCHED_SWITCH, 0);
+	if (!e)
+		return;
+	event_clear(e, sizeof(*e));
+	e->cpu = bpf_get_smp_processor_id();
+	e->syscall = SYSCALL_NONE;
+	e->value = prev->pid;
+	e->object = next->pid;
+	slot_end(here);
+}
+
 static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt,
 				      struct task_struct *prev, struct task_struct *next,
 				      __u32 prev_state)
@@ -175,11 +197,15 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 
 	is_traced = out;
 	barrier_var(is_traced);	/* or clang tests "out | in", which the verifier forbids */
-	if (!is_traced && !in)
+	if (!is_traced && !in) {
+		if (here->turns_left)
+			turn_tell(here, prev, next);
 		return;
+	}
 	reason = out ? switch_reason(preempt, prev, prev_state) : SWITCH_RUNNABLE;
 	if (reason == SWITCH_RUNNABLE)
 		rival = out ? rival_tell(here, next, in) : rival_tell(here, prev, false);
+	here->turns_left = out && rival ? TURNS_TOLD_MAX : 0;
 	if (in)
 		throttle_tell(in, next);
 	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);

@@ -12,7 +12,7 @@
 enum {
 	CPUS_MAX = UINT16_MAX + 1,
 	CPU_NONE = CPUS_MAX,
-	OWNERS = 64,			/* of each CPU that are kept: a power of two */
+	OWNERS = 512,			/* of each CPU that are kept: a power of two */
 	THREADS_MAX = 1 << 17,
 	OTHERS_MAX = 1 << 16,
 	RIVALS_MAX = 4096,
@@ -144,9 +144,12 @@ static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
 	}
 }
 
-/* A part of a wait from begin_ns to now_ns goes to those who had the CPU. */
-static void charge(struct cpu_waits *waits, struct cpu *cpu, uint64_t begin_ns, uint64_t now_ns,
-		   double part)
+/*
+ * A part of a wait from begin_ns to now_ns goes to those who had the CPU. instead: the CPU that the
+ * thread was moved to in the end, or NULL; it was there at least when this one had nobody.
+ */
+static void charge(struct cpu_waits *waits, struct cpu *cpu, struct cpu *instead, uint64_t begin_ns,
+		   uint64_t now_ns, double part)
 {
 	size_t oldest = cpu->count > OWNERS ? cpu->count - OWNERS : 0;
 	uint64_t end_ns = now_ns;
@@ -154,12 +157,15 @@ static void charge(struct cpu_waits *waits, struct cpu *cpu, uint64_t begin_ns, 
 	for (size_t i = cpu->count; i > oldest && end_ns > begin_ns; i--) {
 		const struct owner *owner = owner_at(cpu, i - 1);
 		uint64_t from_ns = owner->begin_ns > begin_ns ? owner->begin_ns : begin_ns;
+		bool has_nobody = owner->who == OWNER_IDLE || owner->who == OWNER_UNKNOWN;
 		struct rival *rival;
 
 		if (from_ns >= end_ns)
 			continue;
 		rival = rival_of(waits, owner->who);
-		if (rival)
+		if (instead && has_nobody)
+			charge(waits, instead, NULL, from_ns, end_ns, part);
+		else if (rival)
 			rival->wait_ns += (end_ns - from_ns) * part;
 		end_ns = from_ns;
 	}
@@ -187,12 +193,15 @@ static double take_throttled(struct cpu_waits *waits, const struct candidate *ca
 static void end(struct cpu_waits *waits, uint32_t number, uint16_t cpu, uint64_t now_ns)
 {
 	struct candidate *candidate = get_candidate(waits, number);
+	struct cpu *here = get_cpu(waits, cpu), *left;
 
 	if (!candidate || !candidate->begin_ns)
 		return;
-	if (candidate->gap == waits->gaps)
-		charge(waits, get_cpu(waits, candidate->cpu == CPU_NONE ? cpu : candidate->cpu),
-		       candidate->begin_ns, now_ns, take_throttled(waits, candidate, now_ns));
+	if (candidate->gap == waits->gaps) {
+		left = candidate->cpu == CPU_NONE ? here : get_cpu(waits, candidate->cpu);
+		charge(waits, left, left == here ? NULL : here, candidate->begin_ns, now_ns,
+		       take_throttled(waits, candidate, now_ns));
+	}
 	*candidate = (struct candidate){ 0 };
 }
 
@@ -218,6 +227,8 @@ static uint64_t next_owner(const struct ev_sched_switch *e)
 {
 	if (e->next)
 		return OWNER_PROGRAM;
+	if (!e->header.thread)
+		return (uint32_t)e->object;
 	return e->header.thread && e->state == SWITCH_RUNNABLE ? e->value : OWNER_UNKNOWN;
 }
 

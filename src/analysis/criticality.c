@@ -208,7 +208,7 @@ static void on_switch(void *data, const struct ev_header *header)
 	struct thread_row *row = self->running[e->cpu];
 
 	parallelism_advance(&self->parallelism, header->time_ns);
-	self->totals.switches++;
+	self->totals.switches += header->thread || e->next;
 	if (row && row->number != header->thread) {
 		/* The switch that ended its slice was lost. */
 		self->totals.unordered++;

@@ -34,7 +34,7 @@ QUICK = {
     "attach": "blocked threads|namespace",
     "unwind": "mutex_storm|first_steps",
     "python": "known places|generators",
-    "causes": "cond_wait|robust_mutex|fifo_pair|tcp_slow:|unix_pair|signal_ends",
+    "causes": "cond_wait|robust_mutex|fifo_pair|tcp_slow:|unix_pair|signal_ends|stolen|cpu_limit",
     "oracle": "pipeline_stages",
 }
 QUICK_LIMIT_S = 500

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * stolen_cpu thief | CPU
- * Planted bottleneck: the thread `victim` computes on one CPU until it has had 60 ms of it, beside a
- * process that is not traced and has nine times its weight: `stolen_cpu thief`, named `cpu-thief`,
- * which computes for ever on the CPU whose number it prints first.
+ * Planted bottleneck: the thread `victim` computes on one CPU until it has had 40 ms of it. Of each 10 ms
+ * a process that is not traced has 8 there, before all others: `stolen_cpu thief`, named `cpu-thief`,
+ * which prints the number of the CPU first.
  * Known answer: most of the victim's time is `preempted`, and most of that while cpu-thief ran.
  */
 #include "roles.h"
 #include <sched.h>
-#include <sys/resource.h>
 
-enum { CPU_MS = 60, THIEF_NICE = -10, THIEF_LIMIT_S = 120 };
+enum { CPU_MS = 40, STOLEN_MS = 8, LEFT_MS = 2, THIEF_LIMIT_S = 120 };
 
 static int cpu;
 
@@ -41,18 +40,22 @@ static OWN_FRAME void crunch(int number)
 
 static int steal(void)
 {
+	struct sched_param priority = { .sched_priority = 1 };
+
 	role_name_self("cpu-thief");
 	cpu = sched_getcpu();
 	stay();
-	if (setpriority(PRIO_PROCESS, 0, THIEF_NICE)) {
-		puts("a process cannot be given more weight here");
+	if (sched_setscheduler(0, SCHED_FIFO, &priority)) {
+		puts("a process cannot come before all others here");
 		return TEST_SKIPPED;
 	}
 	alarm(THIEF_LIMIT_S);
 	printf("%d\n", cpu);
 	fflush(stdout);
-	for (volatile uint64_t x = 0;; x++)
-		;
+	for (;;) {
+		compute_ms(STOLEN_MS);
+		sleep_ms(LEFT_MS);
+	}
 }
 
 int main(int argc, char **argv)

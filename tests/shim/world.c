@@ -349,6 +349,7 @@ static void check_switch(struct world *world, uint32_t cpu, struct world_task *p
 		rival = NULL;
 	if (rival)
 		world_expect_other(world, cpu, rival);
+	world->turns_left[cpu] = out && rival ? 256 : 0;
 	world->last_switch = *(const struct ev_sched_switch *)
 		world_expect(world, cpu, EV_SCHED_SWITCH, out);
 	world_require(world, e->next == (next->is_traced ? next->number : 0));
@@ -362,6 +363,23 @@ static void check_switch(struct world *world, uint32_t cpu, struct world_task *p
 		world_check_switch_stack(world, cpu, prev, e);
 	else
 		world_require(world, !e->flags && !e->stack && !e->keep);
+}
+
+/* A switch between two that are not traced. */
+static void check_turn(struct world *world, uint32_t cpu, struct world_task *prev,
+		       const struct world_task *next)
+{
+	const struct ev_sched_switch *e;
+
+	if (!world->turns_left[cpu])
+		return;
+	world->turns_left[cpu] = next->is_idle ? 0 : world->turns_left[cpu] - 1;
+	world_expect_other(world, cpu, prev);
+	e = world_expect(world, cpu, EV_SCHED_SWITCH, 0);
+	world_require(world, !e->next && e->cpu == cpu && e->syscall == SYSCALL_NONE);
+	world_require(world, e->state == SWITCH_RUNNABLE && !e->flags && !e->stack && !e->keep);
+	world_require(world, e->value == (uint32_t)prev->task.pid);
+	world_require(world, e->object == (uint32_t)next->task.pid);
 }
 
 /* The tracepoint, and all that must follow. The task's state is as it is at that moment. */
@@ -379,6 +397,8 @@ static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t 
 	sched_switch(NULL, preempt, &prev->task, &next->task, prev_state);
 	if (prev->is_traced || next->is_traced)
 		check_switch(world, cpu, prev, next, reason);
+	else
+		check_turn(world, cpu, prev, next);
 
 	prev->place = reason == SWITCH_RUNNABLE ? PLACE_READY :
 		      reason == SWITCH_DEAD ? PLACE_DEAD : PLACE_BLOCKED;

@@ -99,6 +99,7 @@ struct world {
 	size_t task_count;
 	struct world_task idle[WORLD_CPUS_MAX];
 	struct world_task *on_cpu[WORLD_CPUS_MAX];
+	uint32_t turns_left[WORLD_CPUS_MAX];	/* that others take and that are told */
 	uint64_t now_ns;		/* since the beginning, as the model counts */
 	uint64_t integral_base;
 	uint32_t numbers_given, pids_given;

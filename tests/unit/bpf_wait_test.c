@@ -427,6 +427,38 @@ TEST(who_could_run_tells_who_has_its_cpu)
 	end();
 }
 
+TEST(others_that_take_turns_while_a_thread_waits_for_their_cpu_are_told_but_not_for_ever)
+{
+	struct world_task *third;
+
+	begin();
+	third = world_add_task(&world, NULL);
+	sched_switch(NULL, true, &task->task, &other->task, 0);
+	drain();
+	for (uint32_t i = 0; i < 300; i++) {
+		const struct ev_sched_switch *e;
+
+		sched_switch(NULL, true, i % 2 ? &third->task : &other->task,
+			     i % 2 ? &other->task : &third->task, 0);
+		e = (const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+		if (e && e->header.event == TRACE_EVENT_THREAD_OTHER)
+			e = (const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
+		CHECK((e != NULL) == (i < 256));
+		CHECK(!e || (e->value == (uint32_t)(i % 2 ? third : other)->task.pid &&
+			     e->object == (uint32_t)(i % 2 ? other : third)->task.pid &&
+			     !e->header.thread && !e->next));
+	}
+	/* Nor when the CPU has nothing to do any more. */
+	sched_switch(NULL, true, &other->task, &task->task, 0);
+	sched_switch(NULL, true, &task->task, &other->task, 0);
+	sched_switch(NULL, true, &other->task, &world.idle[0].task, 1);
+	drain();
+	sched_switch(NULL, true, &world.idle[0].task, &other->task, 0);
+	sched_switch(NULL, true, &other->task, &third->task, 0);
+	CHECK(!shim_read(&rings, 0, NULL));
+	end();
+}
+
 /* --- The CPU limit of a cgroup ---------------------------------------------------------------- */
 
 /* Of the next record, which comes before the switch that gives the task a CPU; 0: there is none. */
