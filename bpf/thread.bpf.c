@@ -51,6 +51,7 @@ __noinline int other_send(__u64 name)
 	e->start_ns = current->start_boottime;
 	e->is_kernel = (current->flags & PF_KTHREAD) != 0;
 	bpf_probe_read_kernel(e->name, sizeof(e->name), current->comm);
+	bpf_probe_read_kernel(e->process, sizeof(e->process), current->group_leader->comm);
 	event_submit(e);
 	bpf_map_update_elem(&others_known, &name, &seen, BPF_ANY);
 	return 0;

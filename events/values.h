@@ -26,7 +26,8 @@ enum switch_flags {
  *
  *	                object                 value           operation
  *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
- *	a file          file.*, 0: not known   descriptor      second argument's lowest bits
+ *	a file          file.*, 0: not known   descriptor      second argument's lowest bits; the
+ *	                                                       next three are in owners
  *	poll, ppoll     the file, if it is one descriptors     of poll: milliseconds; 65535: no limit
  *	a process       which one, as in wait4
  *	anything else   first argument         second argument

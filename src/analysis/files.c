@@ -44,7 +44,7 @@ static struct file_info *add(struct files *files, uint64_t file)
 		return NULL;
 	info = arena_alloc(files->arena, sizeof(*info));
 	info->file = file;
-	info->path = info->local = info->peer = "";
+	info->path = info->local = info->peer = info->peer_process = "";
 	table_put(files->by_file, file, info);
 	return info;
 }
@@ -72,6 +72,30 @@ static void put_path(struct text *text, const char *names, size_t bytes)
 		text_put(text, "/");
 }
 
+enum file_kind file_kind_of_name(uint64_t file)
+{
+	switch (file >> 1 & 0xf) {
+	case S_IFSOCK >> 12:
+		return FILE_SOCKET;
+	case S_IFIFO >> 12:
+		return FILE_PIPE;
+	case S_IFDIR >> 12:
+		return FILE_DIRECTORY;
+	case S_IFCHR >> 12:
+	case S_IFBLK >> 12:
+		return FILE_DEVICE;
+	default:
+		return FILE_REGULAR;
+	}
+}
+
+enum file_kind files_kind(const struct files *files, uint64_t file)
+{
+	const struct file_info *info = files_find(files, file);
+
+	return info ? info->kind : file_kind_of_name(file);
+}
+
 static enum file_kind path_kind(const struct ev_file_path *e)
 {
 	if (strstr(e->names, "[timerfd]"))
@@ -80,17 +104,7 @@ static enum file_kind path_kind(const struct ev_file_path *e)
 		return FILE_EVENT;
 	if (e->names[0] == '[')
 		return FILE_POLL;
-	switch (e->mode & S_IFMT) {
-	case S_IFIFO:
-		return FILE_PIPE;
-	case S_IFDIR:
-		return FILE_DIRECTORY;
-	case S_IFCHR:
-	case S_IFBLK:
-		return FILE_DEVICE;
-	default:
-		return FILE_REGULAR;
-	}
+	return file_kind_of_name((e->mode & S_IFMT) >> 12 << 1);
 }
 
 static void on_path(void *data, const struct ev_header *header)
@@ -170,6 +184,8 @@ static void on_socket(void *data, const struct ev_header *header)
 	} else if (e->family == AF_UNIX) {
 		info->is_server = !e->is_peers_path;
 		*(e->is_peers_path ? &info->peer : &info->local) = keep(files, e->path);
+		if (e->has_process)
+			info->peer_process = keep(files, e->path + strlen(e->path) + 1);
 	}
 }
 

@@ -37,6 +37,7 @@ struct file_info {
 	bool is_loopback;		/* both ends are on this machine */
 	bool is_server;			/* the end that others connect to */
 	uint32_t peer_pid;
+	const char *peer_process;	/* its name; empty: not known */
 	uint64_t peer_inode;
 };
 
@@ -45,3 +46,9 @@ void files_free(struct files *files);
 
 /* NULL when it was never told, or was one too many. */
 const struct file_info *files_find(const struct files *files, uint64_t file);
+
+/* What its name alone tells (events/file.pleco). */
+enum file_kind file_kind_of_name(uint64_t file);
+
+/* The same, or better if it was told. */
+enum file_kind files_kind(const struct files *files, uint64_t file);

@@ -187,7 +187,7 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 }
 
 /*
- * A file's path. Of a socket, the end that stays the same from one connection to the next: a server's
+ * A file's path, unless there was no room for it. Of a socket, the end that stays the same from one connection to the next: a server's
  * own, and a client's peer.
  */
 const char *findings_file_name(const struct file_info *file)
@@ -195,7 +195,7 @@ const char *findings_file_name(const struct file_info *file)
 	if (!file)
 		return NULL;
 	if (file->kind != FILE_SOCKET)
-		return file->path;
+		return *file->path ? file->path : NULL;
 	if (!*file->local && !*file->peer)	/* a pair of sockets, of which there may be many */
 		return NULL;
 	return *file->peer && !file->is_server ? file->peer : *file->local ? file->local : file->peer;

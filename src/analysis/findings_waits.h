@@ -38,6 +38,14 @@ const char *findings_file_name(const struct file_info *file);
 const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
 			       uint64_t address);
 
+/* findings_peers.c */
+struct peer_index;
+
+struct peer_index *findings_index_peers(struct findings *findings);
+void findings_free_peers(struct peer_index *index);
+struct report_peer findings_peer(struct findings *findings, const struct peer_index *index,
+				 const struct wait_file *file, const struct file_info *info);
+
 /* findings_locks.c, findings_files.c, findings_balance.c: fill in their part of the report. */
 void findings_add_locks(struct findings *findings);
 void findings_add_files(struct findings *findings);

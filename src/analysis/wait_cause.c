@@ -166,7 +166,7 @@ static enum wait_cause file_cause(const struct wait_facts *facts, const struct f
 {
 	if (facts->syscall == SYS_fcntl && is_lock_command(facts->operation))
 		return CAUSE_LOCK;
-	switch (file ? file->kind : FILE_REGULAR) {
+	switch (file ? file->kind : file_kind_of_name(facts->object)) {
 	case FILE_SOCKET:
 		return CAUSE_SOCKET;
 	case FILE_PIPE:

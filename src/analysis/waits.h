@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/file_calls.h"
 #include "analysis/history.h"
 #include "analysis/wait_cause.h"
 #include "session/session.h"
@@ -20,7 +21,7 @@ struct files;
 struct waits;
 struct wait_path;
 
-enum { WAIT_RECENT = 4, WAIT_ENDERS = 4 };
+enum { WAIT_RECENT = 4, WAIT_ENDERS = 4, WAIT_USERS = 2 };
 
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
@@ -182,6 +183,24 @@ struct wait_file {
 	enum wait_cause cause;
 	struct wait_sum sum;
 	uint64_t cmetric_ns;
+	uint64_t direction_ns[FILE_DIRECTIONS];
+	uint64_t asked_bytes, asked_count;	/* of the waits in calls that told how many */
+	/* Threads that waited for it, those that waited longest; approximate when there are more. */
+	struct wait_user {
+		uint32_t thread;	/* number; 0: none */
+		uint64_t wait_ns;
+	} users[WAIT_USERS];
+	struct wait_peer *peers;	/* the other end, as far as it ended waits */
+};
+
+/* Threads of one process whose names differ in numbers only. */
+struct wait_peer {
+	const struct thread *thread;	/* the first one; NULL: not traced */
+	uint32_t pid;
+	char name[16], process[16];	/* of one that is not traced */
+	uint64_t name_group;
+	uint64_t wait_ns;		/* that they ended; approximate when there are many of them */
+	struct wait_peer *next;		/* of the same file */
 };
 
 const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor);

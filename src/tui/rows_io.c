@@ -7,10 +7,11 @@
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/rows_waits.h"
+#include "view/io_words.h"
 #include "view/page.h"
 
 enum { NUMBER_WAITS = 0, NUMBER_FILES = 10, NUMBER_SOCKETS = 20 };
-enum { DETAIL_PATH = 0, DETAIL_FACTS = 10000 };
+enum { DETAIL_PATH = 0, DETAIL_PEER = 5000, DETAIL_FACTS = 10000 };
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
@@ -27,6 +28,22 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 	});
 	row_put_object(page, file->path, page_room(page) - (file->is_deleted ? 10 : 0));
 	page_put(page, file->is_deleted ? " (deleted)" : "");
+}
+
+static void add_transfer(struct rows *rows, const struct row *row, struct text *line,
+			 const struct report_transfer *transfer, const struct report_peer *peer)
+{
+	io_put_peer(line, peer);
+	if (line->length)
+		rows_add_whole(rows, row, DETAIL_PEER, "other end: ", line->bytes);
+	text_fini(line);
+	text_put(line, io_direction(transfer));
+	if (line->length && transfer->asked_count)
+		text_put(line, ", ");
+	io_put_asked(line, transfer);
+	if (line->length)
+		rows_add_text(rows, row, DETAIL_FACTS + 2, line->bytes);
+	text_fini(line);
 }
 
 static void add_figures(struct rows *rows, const struct row *row, struct text *line,
@@ -54,6 +71,7 @@ static void add_file_rows(struct rows *rows, const struct row *row)
 		    (unsigned long long)file->inode);
 	rows_add_text(rows, row, DETAIL_FACTS, line.bytes);
 	text_fini(&line);
+	add_transfer(rows, row, &line, &file->transfer, &file->other_end);
 	add_figures(rows, row, &line, file->max_ns, file->idle_ns, file->cmetric_ns);
 }
 
@@ -85,10 +103,9 @@ static void add_socket_rows(struct rows *rows, const struct row *row)
 	text_printf(&line, "%s", *socket->peer ? socket->peer : "unnamed");
 	if (socket->host)
 		text_printf(&line, " (%s)", socket->host);
-	if (socket->peer_name)
-		text_printf(&line, " of %s", socket->peer_name);
 	rows_add_whole(rows, row, DETAIL_PATH + 100, "to ", line.bytes);
 	text_fini(&line);
+	add_transfer(rows, row, &line, &socket->transfer, &socket->other_end);
 	add_figures(rows, row, &line, socket->max_ns, socket->idle_ns, socket->cmetric_ns);
 }
 

@@ -12,8 +12,8 @@ import sys
 import time
 from subprocess import PIPE
 
-from causes_model import assert_alone, assert_ends, assert_found, assert_lost, assert_unlocker, \
-    assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
+from causes_model import FORCED_NS, assert_alone, assert_ends, assert_found, assert_lost, assert_other_end, assert_reads, \
+    assert_unlocker, assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
     describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, socket_with, wait_of, \
     waits_like
 from lib import PINCH, Skip, disk_directory, finish, functions_of, main, pinch, program, \
@@ -261,6 +261,10 @@ def pipe_pair():
     assert_lost(wait, 10 * 70)
     assert_woken(wait, "writer", function="slow_writer")
     assert_alone(report, "writer", 10 * 70)
+    pipes = [f for f in report["files"] if f["path"] == wait["object"]]
+    assert len(pipes) == 1, report["files"]
+    assert_other_end(pipes[0], "reader", "writer")
+    assert_reads(pipes[0], 1)
 
 
 @test("fifo_pair: a process waits at items.fifo for slow_writer in another one")
@@ -269,6 +273,15 @@ def fifo_pair():
     wait = first_wait(report, cause="pipe", function="read_item", about="/items.fifo")
     assert_lost(wait, 10 * 70)
     assert_woken(wait, "writer", function="slow_writer")
+    assert_other_end(file_at(report, "/items.fifo"), "writer")
+
+
+@test("fifo_pair --threads-only: the process at the other end of items.fifo is not traced")
+def fifo_pair_outside():
+    report = trace("fifo_pair", os.getcwd(), options=["--threads-only"])
+    wait = wait_of(report, cause="pipe", function="read_item", about="/items.fifo")
+    assert_woken(wait, "writer", "process")
+    assert_other_end(file_at(report, "/items.fifo"), "writer")
 
 
 @test("reused_fd: four pipes of one descriptor number are told apart, by the names they have then")
@@ -284,30 +297,44 @@ def reused_fd():
     assert not any("/old.fifo" in (w["object"] or "") for w in waits), describe_waits(report)
 
 
-def check_tcp(name, host, *arguments):
+def check_tcp(name, process, host, *arguments):
     result = traced(name, *arguments)
     peer = f"{host}:{int(result.out)}"
     wait = first_wait(result.report, cause="socket", function="await_answer")
     assert_lost(wait, 10 * 70)
     assert_woken_over_loopback(wait, "server")
     assert peer in (wait["object"] or ""), f"{peer} is not in {describe_wait(wait)}"
-    assert socket_with(result.report, peer=peer)["count"] >= 10
+    socket = socket_with(result.report, peer=peer)
+    assert socket["count"] >= 10
+    # Where the kernel's thread delivers, the one that waits at the other end is known.
+    assert_other_end(socket, process, "server", least=0)
+    assert socket["read_ns"] >= FORCED_NS * 10 * 70, socket
     assert_alone(result.report, "server", 10 * 70)
 
 
 @test("tcp_slow: client waits for its peer, 127.0.0.1 and the port of server")
 def tcp_slow():
-    check_tcp("tcp_slow", "127.0.0.1")
+    check_tcp("tcp_slow", "client", "127.0.0.1")
 
 
 @test("tcp_slow_processes: the same of two processes")
 def tcp_slow_processes():
-    check_tcp("tcp_slow_processes", "127.0.0.1")
+    check_tcp("tcp_slow_processes", "server", "127.0.0.1")
 
 
 @test("tcp_slow_processes -6: the same by IPv6")
 def tcp_slow_processes_6():
-    check_tcp("tcp_slow_processes", "[::1]", "-6")
+    check_tcp("tcp_slow_processes", "server", "[::1]", "-6")
+
+
+@test("tcp_slow_processes --threads-only: server, which is not traced, is at the other end")
+def tcp_slow_outside():
+    result = traced("tcp_slow_processes", options=["--threads-only"])
+    wait = first_wait(result.report, cause="socket", function="await_answer")
+    if not any(w["context"] == "process" for w in wait["wakers"]):
+        raise Skip("the kernel's own thread delivers here")
+    socket = socket_with(result.report, peer=f"127.0.0.1:{int(result.out)}")
+    assert_other_end(socket, "server", least=0.01)
 
 
 @test("unix_pair: client waits for answer, the peer is server.socket")
@@ -321,6 +348,8 @@ def unix_pair():
     assert "/server.socket" in (wait["object"] or ""), describe_wait(wait)
     socket = socket_with(report, peer="/server.socket")
     assert "unix" in socket["family"].lower(), socket["family"]
+    assert_other_end(socket, "server")
+    assert_reads(socket, 1)
 
 
 @test("udp_wait: receiver waits on its own address, connected to nobody")

@@ -199,7 +199,7 @@ static size_t fill_switch(union any_event *e, struct keys *keys)
 	e->switched.object = key_number(keys, "object", 0);
 	e->switched.value = key_number(keys, "value", 0);
 	e->switched.operation = key_number(keys, "operation", 0);
-	e->switched.owners[0] = key_number(keys, "owner", 0);
+	e->switched.owners[0] = key_number(keys, "owner", key_number(keys, "bytes", 0));
 	return sizeof(e->switched);
 }
 
@@ -257,6 +257,7 @@ static size_t fill_other(union any_event *e, struct keys *keys)
 	const char *name = key_text(keys, "name", "");
 
 	e->other.tid = key_number(keys, "tid", 0);
+	e->other.pid = key_number(keys, "pid", 0);
 	memcpy(e->other.name, name, strnlen(name, sizeof(e->other.name)));
 	return sizeof(e->other);
 }
@@ -653,6 +654,21 @@ static void print_wakers(const struct wait_waker *waker)
 	}
 }
 
+static void print_file(const struct replay *replay, const struct wait_file *file)
+{
+	printf("file %s: waited %llu idle %llu times %llu", file_name(replay, file->file),
+	       (unsigned long long)file->sum.wait_ns, (unsigned long long)file->sum.idle_ns,
+	       (unsigned long long)file->sum.count);
+	print_nonzero("reading", file->direction_ns[FILE_READING]);
+	print_nonzero("writing", file->direction_ns[FILE_WRITING]);
+	print_nonzero("bytes", file->asked_bytes);
+	printf("\n");
+	for (const struct wait_peer *peer = file->peers; peer; peer = peer->next)
+		printf("  other end '%s' of pid %u: ended %llu\n",
+		       peer->thread ? peer->thread->name : peer->name, peer->pid,
+		       (unsigned long long)peer->wait_ns);
+}
+
 static void print_waits(const struct replay *replay)
 {
 	const struct wait_path *path;
@@ -688,9 +704,7 @@ static void print_waits(const struct replay *replay)
 		print_wakers(lock->unlockers);
 	}
 	for (cursor = 0; (file = waits_next_file(replay->waits, &cursor));)
-		printf("file %s: waited %llu idle %llu times %llu\n", file_name(replay, file->file),
-		       (unsigned long long)file->sum.wait_ns, (unsigned long long)file->sum.idle_ns,
-		       (unsigned long long)file->sum.count);
+		print_file(replay, file);
 	printf("odd waits: %llu\n", (unsigned long long)waits_odd(replay->waits));
 }
 
