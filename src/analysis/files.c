@@ -15,12 +15,20 @@
 enum {
 	FILES_MAX_DEFAULT = 65536,
 	BYTES_MAX = 16 << 20,		/* of all their names */
+	HOSTS_MAX = 65536,
 	PORT_EPHEMERAL_FIRST = 32768,	/* what Linux gives to who connects, unless told otherwise */
+};
+
+/* The name that the program last resolved to an address. */
+struct host {
+	uint8_t address[16];	/* of IPv6, or as it maps IPv4 */
+	const char *name;
 };
 
 struct files {
 	struct arena *arena;
 	struct table *by_file;
+	struct table *hosts;	/* by address */
 	size_t files_max, bytes_left;
 };
 
@@ -142,6 +150,69 @@ static const char *endpoint(struct files *files, uint16_t family, const uint8_t 
 	return keep(files, whole);
 }
 
+static void whole_address(uint16_t family, const uint8_t *address, uint8_t whole[16])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (family == AF_INET6) {
+		memcpy(whole, address, 16);
+	} else {
+		memcpy(whole, mapped, sizeof(mapped));
+		memcpy(whole + sizeof(mapped), address, 4);
+	}
+}
+
+static uint64_t address_key(const uint8_t whole[16])
+{
+	uint64_t words[2];
+
+	memcpy(words, whole, sizeof(words));
+	return hash_u64(words[0] ^ hash_u64(words[1]));
+}
+
+static const char *find_host(const struct files *files, const uint8_t whole[16])
+{
+	const struct host *host = table_find(files->hosts, address_key(whole));
+
+	return host && !memcmp(host->address, whole, sizeof(host->address)) ? host->name : NULL;
+}
+
+/* A name that is nothing but the address tells nothing. */
+static bool is_address(const char *name)
+{
+	uint8_t address[16];
+
+	return inet_pton(AF_INET, name, address) == 1 || strchr(name, ':');
+}
+
+static void on_host(void *data, const struct ev_header *header)
+{
+	const struct ev_file_host *e = (const struct ev_file_host *)header;
+	struct files *files = data;
+	char name[sizeof(e->name)];
+	uint8_t whole[16];
+	struct host *host;
+
+	if (e->family != AF_INET && e->family != AF_INET6)
+		return;
+	memcpy(name, e->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	if (!*name || is_address(name))
+		return;
+	whole_address(e->family, e->address, whole);
+	host = table_find(files->hosts, address_key(whole));
+	if (!host) {
+		if (table_count(files->hosts) >= HOSTS_MAX)
+			return;
+		host = arena_alloc(files->arena, sizeof(*host));
+		host->name = "";
+		table_put(files->hosts, address_key(whole), host);
+	}
+	memcpy(host->address, whole, sizeof(whole));
+	if (strcmp(host->name, name))
+		host->name = keep(files, name);
+}
+
 static bool is_loopback(const struct ev_file_socket *e)
 {
 	static const uint8_t loopback[16] = { [15] = 1 }, mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -179,6 +250,8 @@ static void on_socket(void *data, const struct ev_header *header)
 	if (e->family == AF_INET || e->family == AF_INET6) {
 		info->local = endpoint(files, e->family, e->local, e->local_port);
 		info->peer = endpoint(files, e->family, e->peer, e->peer_port);
+		whole_address(e->family, e->peer, info->peer_address);
+		info->host = find_host(files, info->peer_address);
 		info->is_server = !e->peer_port || (e->peer_port >= PORT_EPHEMERAL_FIRST &&
 						    e->local_port < PORT_EPHEMERAL_FIRST);
 	} else if (e->family == AF_UNIX) {
@@ -192,6 +265,7 @@ static void on_socket(void *data, const struct ev_header *header)
 static const struct event_handler handlers[] = {
 	{ EV_FILE_PATH, on_path },
 	{ EV_FILE_SOCKET, on_socket },
+	{ EV_FILE_HOST, on_host },
 	{ 0, NULL },
 };
 
@@ -201,6 +275,7 @@ struct files *files_new(struct session *session, size_t files_max)
 
 	files->arena = arena_new();
 	files->by_file = table_new();
+	files->hosts = table_new();
 	files->files_max = files_max ? files_max : FILES_MAX_DEFAULT;
 	files->bytes_left = BYTES_MAX;
 	session_subscribe(session, handlers, files);
@@ -212,6 +287,7 @@ void files_free(struct files *files)
 	if (!files)
 		return;
 	table_free(files->by_file);
+	table_free(files->hosts);
 	arena_free(files->arena);
 	free(files);
 }
@@ -219,4 +295,13 @@ void files_free(struct files *files)
 const struct file_info *files_find(const struct files *files, uint64_t file)
 {
 	return table_find(files->by_file, file);
+}
+
+const char *files_host(const struct files *files, const struct file_info *info)
+{
+	const char *host = info->host;
+
+	if (!host && *info->peer && info->family != AF_UNIX)
+		host = find_host(files, info->peer_address);
+	return host && *host ? host : NULL;
 }

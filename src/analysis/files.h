@@ -34,6 +34,8 @@ struct file_info {
 	/* Of a socket, else zeros. */
 	uint16_t family, type;
 	const char *local, *peer;	/* "127.0.0.1:80", "[::1]:80"; of a Unix socket its path */
+	uint8_t peer_address[16];	/* of IPv6, or as that maps IPv4 */
+	const char *host;		/* see files_host() */
 	bool is_loopback;		/* both ends are on this machine */
 	bool is_server;			/* the end that others connect to */
 	uint32_t peer_pid;
@@ -46,6 +48,12 @@ void files_free(struct files *files);
 
 /* NULL when it was never told, or was one too many. */
 const struct file_info *files_find(const struct files *files, uint64_t file);
+
+/*
+ * The name that the program had resolved to a socket's peer when it first waited for it, or resolved
+ * later; NULL: none.
+ */
+const char *files_host(const struct files *files, const struct file_info *info);
 
 /* What its name alone tells (events/file.pleco). */
 enum file_kind file_kind_of_name(uint64_t file);

@@ -124,6 +124,7 @@ static void add_row(struct findings *findings, const struct peer_index *index, s
 		struct report_socket *socket = &rows->sockets[rows->socket_count++];
 
 		*socket = as_report_socket(file, info);
+		socket->host = files_host(findings->input.files, info);
 		socket->other_end = findings_peer(findings, index, file, info);
 	} else {
 		struct report_file *row = &rows->files[rows->file_count++];

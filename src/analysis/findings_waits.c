@@ -201,10 +201,19 @@ const char *findings_file_name(const struct file_info *file)
 	return *file->peer && !file->is_server ? file->peer : *file->local ? file->local : file->peer;
 }
 
+/* The same with the host's name, if the program resolved that. */
+static const char *file_name(struct findings *findings, const struct file_info *file)
+{
+	const char *name = findings_file_name(file);
+	const char *host = name && name == file->peer ? files_host(findings->input.files, file) : NULL;
+
+	return host ? arena_printf(findings->arena, "%s (%s)", name, host) : name;
+}
+
 static const char *object_name(struct findings *findings, const struct wait_path *path)
 {
 	if (wait_has_file(&path->facts))
-		return findings_file_name(files_find(findings->input.files, path->object));
+		return file_name(findings, files_find(findings->input.files, path->object));
 	if (wait_has_futex(&path->facts))
 		return findings_lock_name(findings, path->pid, path->first_ns, path->object);
 	return NULL;

@@ -128,6 +128,13 @@ static int set_kernel_stacks(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_dns(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->kernel.follows_hosts = true;
+	return 0;
+}
+
 static int set_ring_size(struct settings *settings, const char *argument)
 {
 	uint32_t kilobytes;
@@ -183,6 +190,7 @@ const struct option_spec trace_options[] = {
 	{ "processes-only", 0, NULL, "count only the first thread of each process",
 	  set_processes_only },
 	{ "kernel-stacks", 0, NULL, "take call paths through the kernel too", set_kernel_stacks },
+	{ "dns", 0, NULL, "name the hosts behind addresses as the program resolves them", set_dns },
 	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },

@@ -80,6 +80,7 @@ static const struct {
 	{ EV_SCHED_SAMPLE, sizeof(struct ev_sched_sample), false },
 	{ EV_FILE_PATH, sizeof(struct ev_file_path), true },
 	{ EV_FILE_SOCKET, sizeof(struct ev_file_socket), true },
+	{ EV_FILE_HOST, sizeof(struct ev_file_host), false },
 	{ EV_SPACE_MAP, sizeof(struct ev_space_map), true },
 	{ EV_SPACE_EXEC, sizeof(struct ev_space_exec), false },
 	{ EV_SPACE_FORK, sizeof(struct ev_space_fork), false },

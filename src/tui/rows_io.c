@@ -80,6 +80,7 @@ static const struct row_kind file_kind = { put_file, add_file_rows };
 static void put_socket(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_socket *socket = row->item;
+	struct text peer = { 0 };
 
 	row_put_wait_figures(page, context, &(struct wait_figures){
 		socket->wait_ns, socket->idle_ns, socket->max_ns, socket->count, socket->cmetric_ns,
@@ -89,8 +90,10 @@ static void put_socket(struct page *page, const struct row *row, const struct ro
 	page_put(page, " ");
 	page_put_name(page, *socket->local ? socket->local : "unnamed", page_room(page) / 2);
 	if (*socket->peer) {
+		io_put_address(&peer, socket);
 		page_put(page, " to ");
-		page_put_name(page, socket->host ? socket->host : socket->peer, page_room(page));
+		page_put_name(page, peer.bytes, page_room(page));
+		text_fini(&peer);
 	}
 }
 

@@ -14,6 +14,18 @@ const char *io_direction(const struct report_transfer *transfer)
 	return transfer->read_ns ? "reading" : transfer->write_ns ? "writing" : "";
 }
 
+void io_put_address(struct text *text, const struct report_socket *socket)
+{
+	const char *port = strrchr(socket->peer, ':');
+
+	if (socket->host && port) {
+		text_put(text, socket->host);
+		text_put(text, port);
+	} else {
+		text_put(text, socket->peer);
+	}
+}
+
 void io_put_asked(struct text *text, const struct report_transfer *transfer)
 {
 	if (!transfer->asked_count)

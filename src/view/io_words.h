@@ -3,8 +3,12 @@
 #pragma once
 
 struct report_peer;
+struct report_socket;
 struct report_transfer;
 struct text;
+
+/* "db.example:3306", or the address when the host has no name; not escaped, empty: no other end. */
+void io_put_address(struct text *text, const struct report_socket *socket);
 
 /* "reading", "writing", "both"; empty: neither. */
 const char *io_direction(const struct report_transfer *transfer);

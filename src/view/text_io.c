@@ -113,6 +113,7 @@ static void show_files(struct page *page, const struct report *report)
 
 static void show_sockets(struct page *page, const struct report *report)
 {
+	struct text peer = { 0 };
 	size_t i = 0;
 
 	for (; i < report->socket_count; i++) {
@@ -128,9 +129,10 @@ static void show_sockets(struct page *page, const struct report *report)
 		page_put_name(page, *socket->local ? socket->local : "unnamed",
 			      name_room(page, &socket->transfer) / 2);
 		if (*socket->peer) {
+			io_put_address(&peer, socket);
 			page_put(page, " to ");
-			page_put_name(page, socket->host ? socket->host : socket->peer,
-				      name_room(page, &socket->transfer));
+			page_put_name(page, peer.bytes, name_room(page, &socket->transfer));
+			text_fini(&peer);
 		}
 		put_direction(page, &socket->transfer);
 		put_details(page, &socket->transfer, &socket->other_end);

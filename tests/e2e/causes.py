@@ -8,13 +8,14 @@ neither. traced() also checks the laws of DESIGN section 3 on each of them.
 """
 import os
 import re
+import shutil
 import sys
 import time
 from subprocess import PIPE
 
 from causes_model import FORCED_NS, assert_alone, assert_ends, assert_found, assert_lost, assert_other_end, assert_reads, \
     assert_unlocker, assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
-    describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, socket_with, wait_of, \
+    describe_wait, describe_waits, DISK, LOOPBACK, file_at, first_wait, lock_named, socket_with, wait_of, \
     waits_like
 from lib import PINCH, Skip, disk_directory, finish, functions_of, main, pinch, program, \
     read_line, start, test
@@ -335,6 +336,49 @@ def tcp_slow_outside():
         raise Skip("the kernel's own thread delivers here")
     socket = socket_with(result.report, peer=f"127.0.0.1:{int(result.out)}")
     assert_other_end(socket, "server", least=0.01)
+
+
+def check_resolved(result):
+    *_, port = result.out.split()
+    peer = f"127.0.0.7:{int(port)}"
+    wait = first_wait(result.report, cause="socket", function="await_answer")
+    assert_lost(wait, 10 * 70)
+    assert wait["object"] == f"{peer} (slow.example)", describe_wait(wait)
+    hosts = {s["peer"]: s["host"] for s in result.report["sockets"] if s["host"]}
+    assert hosts == {peer: "slow.example"}, hosts
+    assert not result.report["notes"], result.report["notes"]
+
+
+@test("resolve_slow --dns: the peer is called slow.example, as getaddrinfo() was asked")
+def resolve_slow():
+    result = traced("resolve_slow", options=["--dns"])
+    check_resolved(result)
+    # Who follows a function's return changes where it returns to: the callers are there nevertheless,
+    # unless the stack had to be copied, before there were tables, and was too large for that.
+    wait = wait_of(result.report, cause="poll", about=":53")
+    if wait["stack_end"] != "truncated":
+        names = functions_of(wait)
+        assert names.index("find_server") < names.index("main"), describe_wait(wait)
+    assert_lost(wait, 300)
+    assert_ends(wait, 300, "names", context=LOOPBACK | {"thread"})
+
+
+@test("resolve_slow: without --dns nobody has a name")
+def resolve_unnamed():
+    report = trace("resolve_slow")
+    assert not any(s["host"] for s in report["sockets"]), report["sockets"]
+    wait_of(report, cause="poll", about=":53")
+
+
+@test("resolve_slow --dns with a C library of its own, which pinch meets on its way")
+def resolve_own_library():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        library = next(line.split()[-1] for line in maps if "/libc.so.6" in line)
+    os.mkdir("lib")
+    shutil.copy(library, "lib")
+    result = pinch("run", "--json", "report.json", "--dns", "--", "env",
+                   f"LD_LIBRARY_PATH={os.path.abspath('lib')}", program("resolve_slow"), "await")
+    check_resolved(checked(result, "resolve_slow"))
 
 
 @test("unix_pair: client waits for answer, the peer is server.socket")

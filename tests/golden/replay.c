@@ -149,6 +149,7 @@ union any_event {
 	struct ev_sched_wake wake;
 	struct ev_file_path path;
 	struct ev_file_socket socket;
+	struct ev_file_host host;
 	uint64_t room[8 + FRAMES_MAX];
 };
 
@@ -250,6 +251,17 @@ static size_t fill_socket(union any_event *e, struct keys *keys)
 	memcpy(e->socket.local, (uint8_t[]){ 127, 0, 0, 1 }, 4);
 	memcpy(e->socket.peer, (uint8_t[]){ key_number(keys, "peer", 127), 0, 0, 1 }, 4);
 	return sizeof(e->socket) + 1;
+}
+
+/* Of the same addresses. */
+static size_t fill_host(union any_event *e, struct keys *keys)
+{
+	const char *name = key_text(keys, "name", "");
+
+	e->host.family = 2;
+	memcpy(e->host.address, (uint8_t[]){ key_number(keys, "peer", 127), 0, 0, 1 }, 4);
+	memcpy(e->host.name, name, strnlen(name, sizeof(e->host.name)));
+	return sizeof(e->host);
 }
 
 static size_t fill_other(union any_event *e, struct keys *keys)
@@ -381,6 +393,7 @@ static const struct {
 	{ "thread.OTHER", EV_THREAD_OTHER, fill_other },
 	{ "file.PATH", EV_FILE_PATH, fill_path },
 	{ "file.SOCKET", EV_FILE_SOCKET, fill_socket },
+	{ "file.HOST", EV_FILE_HOST, fill_host },
 	{ "nonsense.SUBSYSTEM", 999u << 16, fill_header },
 	{ "nonsense.EVENT", EV_SCHED_SWITCH | 99, fill_header },
 };
@@ -656,12 +669,16 @@ static void print_wakers(const struct wait_waker *waker)
 
 static void print_file(const struct replay *replay, const struct wait_file *file)
 {
+	const struct file_info *info = files_find(replay->files, file->file);
+
 	printf("file %s: waited %llu idle %llu times %llu", file_name(replay, file->file),
 	       (unsigned long long)file->sum.wait_ns, (unsigned long long)file->sum.idle_ns,
 	       (unsigned long long)file->sum.count);
 	print_nonzero("reading", file->direction_ns[FILE_READING]);
 	print_nonzero("writing", file->direction_ns[FILE_WRITING]);
 	print_nonzero("bytes", file->asked_bytes);
+	if (info && files_host(replay->files, info))
+		printf(" host %s", files_host(replay->files, info));
 	printf("\n");
 	for (const struct wait_peer *peer = file->peers; peer; peer = peer->next)
 		printf("  other end '%s' of pid %u: ended %llu\n",

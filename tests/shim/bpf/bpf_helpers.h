@@ -45,6 +45,7 @@ __u32 bpf_get_prandom_u32(void);
 long bpf_map_delete_elem(void *map, const void *key);
 long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __u64 flags);
 long bpf_probe_read_user(void *to, __u32 size, const void *from);
+long bpf_probe_read_user_str(void *to, __u32 size, const void *from);
 long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags);
 struct task_struct *bpf_get_current_task_btf(void);
 long bpf_task_pt_regs(struct task_struct *task);
