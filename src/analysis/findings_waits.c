@@ -240,6 +240,20 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 		merge_waker(findings, merged->wakers, waker);
 }
 
+/* Pipes without a name tell nothing apart: of one call path there may be many. */
+static bool is_nameless_pipe(struct findings *findings, const struct wait_path *path)
+{
+	const struct file_info *file = wait_has_file(&path->facts)
+				       ? files_find(findings->input.files, path->object) : NULL;
+
+	return file && file->kind == FILE_PIPE && *file->path != '/';
+}
+
+static bool is_same_text(const char *x, const char *y)
+{
+	return x == y || (x && y && !strcmp(x, y));
+}
+
 static struct table *merge_paths(struct findings *findings)
 {
 	struct table *by_key = table_new();
@@ -253,7 +267,8 @@ static struct table *merge_paths(struct findings *findings)
 		uint64_t key = mix(meaning.cause, path->facts.syscall);
 
 		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
-		key = object ? findings_hash_string(key, object) : key;
+		if (object && !is_nameless_pipe(findings, path))
+			key = findings_hash_string(key, object);
 		merged = table_find(by_key, key);
 		if (!merged) {
 			merged = arena_alloc(findings->arena, sizeof(*merged));
@@ -263,6 +278,8 @@ static struct table *merge_paths(struct findings *findings)
 			merged->wakers = table_new();
 			table_put(by_key, key, merged);
 		}
+		if (!is_same_text(merged->object, object))
+			merged->object = NULL;
 		merge_path(findings, merged, path);
 	}
 	return by_key;

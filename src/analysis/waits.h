@@ -113,6 +113,7 @@ struct wait_path {
 	struct wait_facts facts;	/* of the first */
 	enum wait_cause cause;
 	uint64_t object;
+	bool has_many_objects;		/* object is 0, for want of room for all of them */
 	bool is_estimated;		/* some of its stacks or its wakers' were left out */
 	double wait_ns, idle_ns, count;	/* estimates */
 	double cmetric_ns;		/* of the critical slices that these waits ended */

@@ -6,6 +6,7 @@ for what, and who ends it. The programs force how long a wait lasts at least, an
 must lead is three times as long as any other: a machine that is busy with something else changes
 neither. traced() also checks the laws of DESIGN section 3 on each of them.
 """
+import json
 import os
 import re
 import shutil
@@ -17,8 +18,8 @@ from causes_model import FORCED_NS, assert_alone, assert_ends, assert_found, ass
     assert_unlocker, assert_woken, assert_woken_over_loopback, cause_of, check_report, describe_locks, \
     describe_wait, describe_waits, DISK, LOOPBACK, file_at, first_wait, lock_named, socket_with, wait_of, \
     waits_like
-from lib import PINCH, Skip, disk_directory, finish, functions_of, main, pinch, program, \
-    read_line, start, test
+from lib import PINCH, Skip, disk_directory, finish, functions_of, main, parse_report, pinch, \
+    program, read_line, start, test
 
 # How a program ends that cannot be what it is to be here.
 SKIPPED = 77
@@ -296,6 +297,34 @@ def reused_fd():
         assert_lost(named[0], 150)
         assert_woken(named[0], "feeder", function="feed")
     assert not any("/old.fifo" in (w["object"] or "") for w in waits), describe_waits(report)
+
+
+@test("many_files: of 100,000 pipes those that find no room share a row, in bounded memory")
+def many_files():
+    result = pinch("run", "--json", "report.json", "-o", "report.txt", "--top", "100", "--",
+                   program("many_files"))
+    assert result.status == 0, result.text[:2000]
+    with open("report.json", encoding="utf-8") as file:
+        report = json.load(file)
+    others = [f for f in report["files"] if f["path"] == "others"]
+    assert len(others) == 1 and len(report["files"]) <= 65537, len(report["files"])
+    assert others[0]["count"] >= 0.9 * (100000 - 65536), others[0]
+    assert sum(f["count"] for f in report["files"]) >= 0.9 * 100000
+    assert report["cost"]["peak_rss_bytes"] < 512 << 20, report["cost"]
+    # To check all of the rows against the schema would take minutes.
+    report["files"] = report["files"][:20]
+    report["sockets"] = report["sockets"][:20]
+    report = parse_report(json.dumps(report).encode())
+    for function in ("read_early", "read_late"):
+        wait = wait_of(report, cause="pipe", function=function)
+        assert_lost(wait, 300)
+        assert_woken(wait, "writer", function="late_writer")
+    # Its pipe has no row of its own, and is taken for a pipe nevertheless.
+    assert wait["object"] is None, describe_wait(wait)
+    assert sum(w["count"] for w in waits_like(report, cause="poll")) >= 0.9 * 100000
+    assert not waits_like(report, cause="file", function="wait_for_pipes"), describe_waits(report)
+    with open("report.txt", encoding="utf-8") as file:
+        assert re.search(r"^ .* others( |$)", file.read(), re.MULTILINE)
 
 
 def check_tcp(name, process, host, *arguments):
