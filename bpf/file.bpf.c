@@ -12,12 +12,15 @@ enum {
 	FILE_KIND_SHIFT = 12,
 	NAME_KIND_SHIFT = 1,		/* where a file's name has its kind */
 	NAME_KIND_MASK = 0xf << NAME_KIND_SHIFT,
+	PROCESSES_MAGIC = 0x50494446,	/* processes' own descriptors since Linux 6.9, without names */
 	ANONYMOUS_MAGIC = 0x09041934,	/* what has no file at all: [eventpoll] and the like */
 	FAMILY_UNIX = 1,
 	FAMILY_IPV4 = 2,
 	FAMILY_IPV6 = 10,
 	DEVICE_MINOR_BITS = 20,
 };
+
+static const char process_name[] = "[pidfd]";
 
 /* Notes a name behind those before; false when there is no room or nothing to read. */
 static __always_inline bool name_add(struct file_scratch *s, const void *name)
@@ -118,7 +121,13 @@ static __always_inline __u64 path_name(struct file_scratch *s, struct file *file
 	s->bytes = 0;
 	s->dentry = (__u64)dentry;
 	s->mount = (__u64)mount - bpf_core_field_offset(struct mount, mnt);
-	bpf_loop(PATH_NAMES_MAX, path_step, &owner, 0);
+	if (BPF_CORE_READ(super, s_magic) == PROCESSES_MAGIC) {
+		/* As before. */
+		__builtin_memcpy(s->names, process_name, sizeof(process_name));
+		s->bytes = sizeof(process_name);
+	} else {
+		bpf_loop(PATH_NAMES_MAX, path_step, &owner, 0);
+	}
 	if (!s->bytes)
 		s->names[s->bytes++] = '\0';
 	e->name_bytes = s->bytes;

@@ -110,9 +110,26 @@ static enum file_kind path_kind(const struct ev_file_path *e)
 		return FILE_TIMER;
 	if (strstr(e->names, "[eventfd]"))
 		return FILE_EVENT;
-	if (e->names[0] == '[')
+	if (e->names[0] == '[' || !strcmp(e->names, "inotify"))
 		return FILE_POLL;
 	return file_kind_of_name((e->mode & S_IFMT) >> 12 << 1);
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+	return !strncmp(path, directory, strlen(directory));
+}
+
+/* What only its path tells. */
+static void look_at_path(struct file_info *info, bool is_linked)
+{
+	if (info->kind == FILE_DEVICE &&
+	    (is_below(info->path, "/dev/pts/") || is_below(info->path, "/dev/tty") ||
+	     is_below(info->path, "/dev/console")))
+		info->kind = FILE_TERMINAL;
+	/* What is in memory only was never linked. */
+	info->is_deleted = !is_linked && info->kind == FILE_REGULAR &&
+			   !is_below(info->path, "memfd:");
 }
 
 static void on_path(void *data, const struct ev_header *header)
@@ -131,8 +148,8 @@ static void on_path(void *data, const struct ev_header *header)
 	put_path(&text, e->names, e->name_bytes);
 	if (!text.length)
 		text_printf(&text, "pipe:[%llu]", (unsigned long long)e->inode);
-	info->is_deleted = !e->links && info->kind == FILE_REGULAR;
 	info->path = keep(files, text.bytes);
+	look_at_path(info, e->links);
 	text_fini(&text);
 }
 

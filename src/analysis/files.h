@@ -16,12 +16,13 @@ struct files;
 enum file_kind {
 	FILE_REGULAR,
 	FILE_DIRECTORY,
-	FILE_DEVICE,		/* a block device, a terminal or any other */
+	FILE_DEVICE,		/* a block device or any other */
 	FILE_PIPE,		/* with a name or without */
 	FILE_SOCKET,
 	FILE_POLL,		/* epoll, io_uring, inotify */
 	FILE_EVENT,		/* eventfd */
 	FILE_TIMER,		/* timerfd */
+	FILE_TERMINAL,
 };
 
 struct file_info {

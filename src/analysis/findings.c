@@ -2,6 +2,7 @@
 #include "analysis/findings_internal.h"
 #include "analysis/spin_loop.h"
 #include "analysis/wait_names.h"
+#include "base/table.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,6 +96,7 @@ void findings_free(struct findings *findings)
 	arena_free(findings->arena);
 	wait_names_free(findings->wait_names);
 	spin_finder_free(findings->spin);
+	table_free(findings->children);
 	free(findings->requests);
 	free(findings->notes);
 	free(findings);

@@ -13,6 +13,7 @@ struct findings {
 	size_t note_room;
 	struct wait_names *wait_names;
 	struct spin_finder *spin;		/* NULL until it is needed */
+	struct table *children;		/* see findings_children.c; NULL until it is needed */
 	uint64_t span_ns;		/* from the first traced thread to the last */
 	struct symbol_request *requests;	/* addresses that will be named soon */
 	size_t request_count, request_room;

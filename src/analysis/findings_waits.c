@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "analysis/files.h"
 #include "analysis/fold.h"
@@ -210,13 +211,32 @@ static const char *file_name(struct findings *findings, const struct file_info *
 	return host ? arena_printf(findings->arena, "%s (%s)", name, host) : name;
 }
 
+/* System V's have a number only. */
+const char *findings_ipc_name(struct findings *findings, const struct wait_facts *facts,
+			      uint64_t object)
+{
+	switch (facts->syscall) {
+	case SYS_semop:
+	case SYS_semtimedop:
+		return arena_printf(findings->arena, "semaphore set %llu", (unsigned long long)object);
+	case SYS_msgsnd:
+	case SYS_msgrcv:
+		return arena_printf(findings->arena, "message queue %llu", (unsigned long long)object);
+	}
+	return NULL;
+}
+
 static const char *object_name(struct findings *findings, const struct wait_path *path)
 {
 	if (wait_has_file(&path->facts))
 		return file_name(findings, files_find(findings->input.files, path->object));
 	if (wait_has_futex(&path->facts))
 		return findings_lock_name(findings, path->pid, path->first_ns, path->object);
-	return NULL;
+	if (path->has_many_objects)
+		return NULL;
+	if (path->cause == CAUSE_CHILD)
+		return findings_child_name(findings, path);
+	return findings_ipc_name(findings, &path->facts, path->object);
 }
 
 static void merge_path(struct findings *findings, struct merged_wait *merged,
@@ -240,12 +260,14 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 		merge_waker(findings, merged->wakers, waker);
 }
 
-/* Pipes without a name tell nothing apart: of one call path there may be many. */
-static bool is_nameless_pipe(struct findings *findings, const struct wait_path *path)
+/* Pipes without a name and children tell nothing apart: of one call path there may be many. */
+static bool is_one_of_many(struct findings *findings, const struct wait_path *path)
 {
 	const struct file_info *file = wait_has_file(&path->facts)
 				       ? files_find(findings->input.files, path->object) : NULL;
 
+	if (path->cause == CAUSE_CHILD)
+		return true;
 	return file && file->kind == FILE_PIPE && *file->path != '/';
 }
 
@@ -267,7 +289,7 @@ static struct table *merge_paths(struct findings *findings)
 		uint64_t key = mix(meaning.cause, path->facts.syscall);
 
 		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
-		if (object && !is_nameless_pipe(findings, path))
+		if (object && !is_one_of_many(findings, path))
 			key = findings_hash_string(key, object);
 		merged = table_find(by_key, key);
 		if (!merged) {

@@ -67,6 +67,8 @@ static void add_file_rows(struct rows *rows, const struct row *row)
 	struct text line = { 0 };
 
 	rows_add_whole(rows, row, DETAIL_PATH, "", file->path);
+	if (*io_plain_words(file->path))
+		text_printf(&line, "%s; ", io_plain_words(file->path));
 	text_printf(&line, "%s; device %u:%u, inode %llu", file->cause, file->major, file->minor,
 		    (unsigned long long)file->inode);
 	rows_add_text(rows, row, DETAIL_FACTS, line.bytes);

@@ -7,6 +7,28 @@
 #include "base/text.h"
 #include "view/page.h"
 
+const char *io_plain_words(const char *path)
+{
+	static const struct {
+		const char *path, *words;
+	} known[] = {
+		{ "[eventfd]", "event counter" },
+		{ "[timerfd]", "timer" },
+		{ "[signalfd]", "signals to come" },
+		{ "[eventpoll]", "epoll: several files" },
+		{ "[io_uring]", "ring of requests" },
+		{ "[pidfd]", "end of a process" },
+		{ "[userfaultfd]", "page faults of others" },
+		{ "inotify", "changes of files" },
+		{ "[fanotify]", "changes of files" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(path, known[i].path))
+			return known[i].words;
+	return "";
+}
+
 const char *io_direction(const struct report_transfer *transfer)
 {
 	if (transfer->read_ns && transfer->write_ns)

@@ -10,6 +10,9 @@ struct text;
 /* "db.example:3306", or the address when the host has no name; not escaped, empty: no other end. */
 void io_put_address(struct text *text, const struct report_socket *socket);
 
+/* "event counter" of "[eventfd]"; empty when the path says it all. */
+const char *io_plain_words(const char *path);
+
 /* "reading", "writing", "both"; empty: neither. */
 const char *io_direction(const struct report_transfer *transfer);
 

@@ -38,6 +38,16 @@ static void put_direction(struct page *page, const struct report_transfer *trans
 	page_end_line(page);
 }
 
+static void put_words(struct page *page, const char *path)
+{
+	if (!*io_plain_words(path))
+		return;
+	page_color(page, PAGE_DIM);
+	page_put(page, " (");
+	page_put_name(page, io_plain_words(path), page_room(page) - 1);
+	page_put(page, ")");
+}
+
 static void put_detail(struct page *page, const char *label, struct text *detail)
 {
 	if (detail->length) {
@@ -105,6 +115,7 @@ static void show_files(struct page *page, const struct report *report)
 			      (file->is_deleted ? strlen(deleted) : 0));
 		if (file->is_deleted)
 			page_put(page, deleted);
+		put_words(page, file->path);
 		put_direction(page, &file->transfer);
 		put_details(page, &file->transfer, &file->other_end);
 	}

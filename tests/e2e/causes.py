@@ -254,6 +254,8 @@ def sysv_semaphore():
     assert_woken(wait, "holder", function="give_semaphore")
     kinds = [lock["kind"] for lock in report["locks"]]
     assert "sysv-semaphore" in kinds[:1], kinds
+    assert re.fullmatch(r"semaphore set \d+", wait["object"] or ""), describe_wait(wait)
+    lock_named(report, wait["object"], "sysv-semaphore")
 
 
 @test("pipe_pair: reader waits for slow_writer in writer")
@@ -491,6 +493,7 @@ def io_uring_wait():
 def fork_wait():
     report = trace("fork_wait")
     wait = first_wait(report, cause="child", function="await_child")
+    assert re.fullmatch(r"process child \(\d+\)", wait["object"] or ""), describe_wait(wait)
     assert_lost(wait, 700)
     assert_woken(wait, "child", "exit")
     assert_alone(report, "child", 700)
