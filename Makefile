@@ -86,7 +86,7 @@ $O/gen/events.json: $(PLECOC) $(EVENTS)
 # --- others declare, and comes first. ------------------------------------------------------
 
 BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
-	fault.bpf.o blocked.bpf.o)
+	fault.bpf.o host.bpf.o blocked.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h
 	@echo "  BPF   $<"; mkdir -p $(@D)

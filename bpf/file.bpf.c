@@ -9,12 +9,18 @@
 enum {
 	FILE_KIND_MASK = 0170000,
 	FILE_KIND_SOCKET = 0140000,
+	FILE_KIND_SHIFT = 12,
+	NAME_KIND_SHIFT = 1,		/* where a file's name has its kind */
+	NAME_KIND_MASK = 0xf << NAME_KIND_SHIFT,
+	PROCESSES_MAGIC = 0x50494446,	/* processes' own descriptors since Linux 6.9, without names */
 	ANONYMOUS_MAGIC = 0x09041934,	/* what has no file at all: [eventpoll] and the like */
 	FAMILY_UNIX = 1,
 	FAMILY_IPV4 = 2,
 	FAMILY_IPV6 = 10,
 	DEVICE_MINOR_BITS = 20,
 };
+
+static const char process_name[] = "[pidfd]";
 
 /* Notes a name behind those before; false when there is no room or nothing to read. */
 static __always_inline bool name_add(struct file_scratch *s, const void *name)
@@ -77,6 +83,14 @@ static __always_inline void file_send(struct file_scratch *s, __u32 fixed_bytes,
 		bpf_map_update_elem(&files_known, &file, &seen, BPF_ANY);
 }
 
+/* What a file is must be known even to who has no room to remember its name. */
+static __always_inline __u64 name_of_kind(__u64 hash, __u32 mode)
+{
+	__u64 kind = (mode & FILE_KIND_MASK) >> FILE_KIND_SHIFT;
+
+	return (hash & ~(__u64)NAME_KIND_MASK) | kind << NAME_KIND_SHIFT | 1;
+}
+
 static __always_inline __u64 path_name(struct file_scratch *s, struct file *file,
 				       struct inode *inode, __u32 mode)
 {
@@ -94,7 +108,7 @@ static __always_inline __u64 path_name(struct file_scratch *s, struct file *file
 	hash = hash_mix(hash, (__u64)BPF_CORE_READ(dentry, d_parent));
 	if (BPF_CORE_READ(super, s_magic) == ANONYMOUS_MAGIC)
 		hash = hash_mix(hash, (__u64)file);
-	hash |= 1;
+	hash = name_of_kind(hash, mode);
 	if (bpf_map_lookup_elem(&files_known, &hash))
 		return hash;
 	header_fill(&e->header, EV_FILE_PATH, 0);
@@ -107,7 +121,13 @@ static __always_inline __u64 path_name(struct file_scratch *s, struct file *file
 	s->bytes = 0;
 	s->dentry = (__u64)dentry;
 	s->mount = (__u64)mount - bpf_core_field_offset(struct mount, mnt);
-	bpf_loop(PATH_NAMES_MAX, path_step, &owner, 0);
+	if (BPF_CORE_READ(super, s_magic) == PROCESSES_MAGIC) {
+		/* As before. */
+		__builtin_memcpy(s->names, process_name, sizeof(process_name));
+		s->bytes = sizeof(process_name);
+	} else {
+		bpf_loop(PATH_NAMES_MAX, path_step, &owner, 0);
+	}
 	if (!s->bytes)
 		s->names[s->bytes++] = '\0';
 	e->name_bytes = s->bytes;
@@ -148,6 +168,18 @@ static __always_inline bool unix_path(struct file_scratch *s, struct sock *sock)
 		s->bytes = bytes + 1;
 	}
 	return true;
+}
+
+/* The name of the process that has this id. */
+static __always_inline bool process_name_add(struct file_scratch *s, struct pid *pid)
+{
+	struct hlist_node *first = BPF_CORE_READ(pid, tasks[PIDTYPE_TGID].first);
+	struct task_struct *task;
+
+	if (!first)
+		return false;
+	task = (void *)first - bpf_core_field_offset(struct task_struct, pid_links[PIDTYPE_TGID]);
+	return name_add(s, (void *)task + bpf_core_field_offset(struct task_struct, comm));
 }
 
 static __always_inline void unix_names(struct file_scratch *s, struct ev_file_socket *e,
@@ -203,11 +235,13 @@ static __always_inline __u64 socket_name(struct file_scratch *s, struct file *fi
 	if (!s->bytes)
 		s->names[s->bytes++] = '\0';
 	hash = hash_mix(hash_mix(e->inode, e->family), (__u64)e->peer_port << 16 | e->local_port);
-	hash = hash_mix(hash_mix(hash, *(__u64 *)e->peer), e->peer_file);
-	hash |= 1;
+	hash = name_of_kind(hash_mix(hash_mix(hash, *(__u64 *)e->peer), e->peer_file),
+			    FILE_KIND_SOCKET);
 	e->file = hash;
 	if (bpf_map_lookup_elem(&files_known, &hash))
 		return hash;
+	if (e->peer_pid)
+		e->has_process = process_name_add(s, BPF_CORE_READ(sock, sk_peer_pid));
 	header_fill(&e->header, EV_FILE_SOCKET, 0);
 	file_send(s, sizeof(*e), hash);
 	return hash;

@@ -14,7 +14,16 @@ struct upid {
 	int nr;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct pid {
+	struct hlist_head tasks[2];	/* enum pid_type: there are more */
 	unsigned int level;
 	struct upid numbers[1];
 };
@@ -164,6 +173,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct hlist_node pid_links[2];
 	__u64 start_boottime;
 	char comm[16];
 	struct thread_struct thread;
@@ -217,6 +227,7 @@ enum {
 	TASK_DEAD = 0x80,
 	TASK_WAKING = 0x200,
 	TASK_NEW = 0x800,
+	PIDTYPE_TGID = 1,
 	PF_IO_WORKER = 0x00000010,
 	PF_USER_WORKER = 0x00004000,	/* of vhost; nothing else before 6.4 */
 	PF_KTHREAD = 0x00200000,

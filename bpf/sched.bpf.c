@@ -259,14 +259,16 @@ static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_
 
 	e->tid = current->pid;
 	e->pid = current->tgid;
-	if (!waker)
+	if (current->flags & PF_KTHREAD)
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(current);
-	e->waker = waker->thread;
+	e->waker = waker ? waker->thread : 0;
 	/* Calls of 32 bits have numbers of their own. */
 	if (regs->orig_ax >= SYSCALLS_MAX || current->thread_info.status & COMPAT_STATUS)
 		return;
 	e->syscall = regs->orig_ax;
+	if (!waker)
+		return;
 	e->operation = regs->si;
 	e->object = regs->di;
 }

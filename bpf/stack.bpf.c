@@ -24,6 +24,16 @@ static __always_inline __u32 memory_copy(struct memory_scratch *m, __u64 sp)
 	return done;
 }
 
+/* Puts back the address of the caller of getaddrinfo(), if its place is among what was copied. */
+static __always_inline void memory_restore(struct memory_scratch *m, const struct stack_subject *subject,
+					   __u64 sp, __u32 bytes)
+{
+	__u64 place = subject->return_at - ((sp & -(__u64)WORD_BYTES) - RED_ZONE_BYTES);
+
+	if (place < bytes)
+		m->words[(place / WORD_BYTES) & (MEMORY_WORDS_ROOM - 1)] = subject->return_address;
+}
+
 /*
  * Sends the stack itself, under a name of its own: some of its code has no unwind tables yet. The
  * kernel's frames lie in s.
@@ -45,6 +55,8 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 			    e->registers[STACK_POINTER]) | 1;
 	e->pid = s->subject.pid;
 	bytes = memory_copy(m, e->registers[STACK_POINTER]);
+	if (follows_hosts)
+		memory_restore(m, &s->subject, e->registers[STACK_POINTER], bytes);
 	e->word_count = bytes / sizeof(__u64);
 	e->kernel_count = kernel_count;
 	kernel_count *= sizeof(__u64);

@@ -68,6 +68,8 @@ static __always_inline void subject_read(struct stack_subject *subject, struct t
 	subject->pid = task->tgid;
 	subject->thread = thread->thread;
 	subject->python = thread->python;
+	subject->return_at = thread->host.return_at;
+	subject->return_address = thread->host.return_address;
 }
 
 /* The kernel's frames, into scratch memory. Their number is nothing that the verifier should follow. */

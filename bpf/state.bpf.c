@@ -13,6 +13,7 @@ const volatile bool kernel_stacks = false;
 const volatile bool threads_only = false;
 const volatile bool processes_only = false;
 const volatile bool trace_all = false;
+const volatile bool follows_hosts = false;
 const volatile __u32 own_pid = 0;
 const volatile __u32 slot_mask = 0;
 const volatile __u8 wait_arguments[SYSCALLS_MAX] = {};

@@ -31,6 +31,7 @@ extern const volatile bool kernel_stacks;
 extern const volatile bool threads_only;	/* do not follow into new processes */
 extern const volatile bool processes_only;	/* first threads of processes only */
 extern const volatile bool trace_all;
+extern const volatile bool follows_hosts;	/* host.bpf.c is there */
 extern const volatile __u32 own_pid;		/* never traced */
 extern const volatile __u32 slot_mask;		/* slots of a ring, less one: a power of two */
 extern const volatile __u8 wait_arguments[SYSCALLS_MAX];	/* enum wait_argument, by system call */
@@ -40,6 +41,13 @@ struct python_hint {
 	__u64 thread;		/* where CPython keeps its state; 0: not known */
 	__u32 skip;		/* stacks that it is not looked for, after it was in vain */
 	__u32 skip_last;
+};
+
+/* A call of getaddrinfo() that lasts. */
+struct host_call {
+	__u64 name, result;	/* addresses of what it was given */
+	__u64 return_at;	/* where on the stack its return address was; 0: nowhere */
+	__u64 return_address;
 };
 
 /*
@@ -73,6 +81,7 @@ struct thread_state {
 	__u64 fault_address, fault_ip;
 	/* Where it waits for a CPU, and how long that was stopped before; 0: it does not matter. */
 	__u64 queue, queue_stopped_ns;
+	struct host_call host;
 };
 
 struct threads_map {
@@ -152,6 +161,7 @@ struct stack_subject {
 	__u32 pid;
 	__u32 thread;			/* its number */
 	struct python_hint python;
+	__u64 return_at, return_address;	/* as in struct host_call */
 };
 
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */

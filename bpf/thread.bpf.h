@@ -73,6 +73,7 @@ static __noinline int other_send(__u64 name, struct task_struct *task)
 	e->start_ns = task->start_boottime;
 	e->is_kernel = (task->flags & PF_KTHREAD) != 0;
 	bpf_probe_read_kernel(e->name, sizeof(e->name), task->comm);
+	bpf_probe_read_kernel(e->process, sizeof(e->process), task->group_leader->comm);
 	event_submit(e);
 	bpf_map_update_elem(&others_known, &name, &seen, BPF_ANY);
 	return 0;

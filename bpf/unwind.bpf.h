@@ -132,6 +132,8 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 	sp = u->sp;
 	if (!unwind_step(u, rule_remember(s, address)))
 		return 1;
+	if (follows_hosts && u->sp == s->subject.return_at + WORD_BYTES)
+		u->ip = s->subject.return_address;
 	if (address - p->process.code_begin < p->process.code_bytes)
 		python_on_native(p, sp, u->sp);
 	return 0;

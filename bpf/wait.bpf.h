@@ -27,6 +27,11 @@ struct futex_waiter {		/* struct futex_waitv */
 	__u64 value, address;
 };
 
+static __always_inline __u32 saturated(__u64 value)
+{
+	return value > 0xffffffff ? 0xffffffff : value;
+}
+
 /* Only the current thread's memory can be read. */
 static __always_inline bool user_read(void *to, __u32 bytes, struct task_struct *task, __u64 address)
 {
@@ -130,6 +135,9 @@ static __always_inline void argument_read(struct ev_sched_switch *e, struct task
 		e->value = regs->di;
 		e->operation = regs->si;
 		e->object = file_of(task, thread, regs->di, owner);
+		e->owners[0] = saturated(regs->dx);
+		e->owners[1] = saturated(regs->r10);
+		e->owners[2] = saturated(regs->r8);
 		break;
 	case ARGUMENT_POLL:
 		e->operation = limit_of(regs->dx);

@@ -27,7 +27,8 @@ enum switch_flags {
  *
  *	                object                 value           operation
  *	a futex         address of the word    the word        FUTEX_WAIT_BITSET and so on, with flags
- *	a file          file.*, 0: not known   descriptor      second argument's lowest bits
+ *	a file          file.*, 0: not known   descriptor      second argument's lowest bits; the
+ *	                                                       next three are in owners
  *	poll, ppoll     the file, if it is one descriptors     milliseconds; 65535: no limit, or as many
  *	none: a fault   file.* mapped there    enum fault_memory
  *	a process       which one, as in wait4

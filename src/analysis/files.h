@@ -16,12 +16,13 @@ struct files;
 enum file_kind {
 	FILE_REGULAR,
 	FILE_DIRECTORY,
-	FILE_DEVICE,		/* a block device, a terminal or any other */
+	FILE_DEVICE,		/* a block device or any other */
 	FILE_PIPE,		/* with a name or without */
 	FILE_SOCKET,
 	FILE_POLL,		/* epoll, io_uring, inotify */
 	FILE_EVENT,		/* eventfd */
 	FILE_TIMER,		/* timerfd */
+	FILE_TERMINAL,
 };
 
 struct file_info {
@@ -34,9 +35,12 @@ struct file_info {
 	/* Of a socket, else zeros. */
 	uint16_t family, type;
 	const char *local, *peer;	/* "127.0.0.1:80", "[::1]:80"; of a Unix socket its path */
+	uint8_t peer_address[16];	/* of IPv6, or as that maps IPv4 */
+	const char *host;		/* see files_host() */
 	bool is_loopback;		/* both ends are on this machine */
 	bool is_server;			/* the end that others connect to */
 	uint32_t peer_pid;
+	const char *peer_process;	/* its name; empty: not known */
 	uint64_t peer_inode;
 };
 
@@ -45,3 +49,15 @@ void files_free(struct files *files);
 
 /* NULL when it was never told, or was one too many. */
 const struct file_info *files_find(const struct files *files, uint64_t file);
+
+/*
+ * The name that the program had resolved to a socket's peer when it first waited for it, or resolved
+ * later; NULL: none.
+ */
+const char *files_host(const struct files *files, const struct file_info *info);
+
+/* What its name alone tells (events/file.pleco). */
+enum file_kind file_kind_of_name(uint64_t file);
+
+/* The same, or better if it was told. */
+enum file_kind files_kind(const struct files *files, uint64_t file);

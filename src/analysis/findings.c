@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/findings_internal.h"
 #include "analysis/wait_names.h"
+#include "base/table.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -94,6 +95,7 @@ void findings_free(struct findings *findings)
 		return;
 	arena_free(findings->arena);
 	wait_names_free(findings->wait_names);
+	table_free(findings->children);
 	free(findings->requests);
 	free(findings->notes);
 	free(findings);

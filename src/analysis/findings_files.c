@@ -20,6 +20,16 @@ static const char *family_name(uint16_t family)
 	return "other";
 }
 
+static struct report_transfer as_report_transfer(const struct wait_file *file)
+{
+	return (struct report_transfer){
+		.read_ns = file->direction_ns[FILE_READING],
+		.write_ns = file->direction_ns[FILE_WRITING],
+		.asked_bytes = file->asked_bytes,
+		.asked_count = file->asked_count,
+	};
+}
+
 static struct report_file as_report_file(const struct wait_file *file, const struct file_info *info)
 {
 	return (struct report_file){
@@ -35,6 +45,7 @@ static struct report_file as_report_file(const struct wait_file *file, const str
 		.max_ns = file->sum.max_ns,
 		.cmetric_ns = file->cmetric_ns,
 		.key = file->file,
+		.transfer = as_report_transfer(file),
 	};
 }
 
@@ -51,7 +62,26 @@ static struct report_socket as_report_socket(const struct wait_file *file,
 		.max_ns = file->sum.max_ns,
 		.cmetric_ns = file->cmetric_ns,
 		.key = file->file,
+		.transfer = as_report_transfer(file),
 	};
+}
+
+/* A file that has no name for want of room, to the row of all such files. */
+static void add_other(struct report_file *others, const struct wait_file *file)
+{
+	others->path = "others";
+	if (file->sum.max_ns >= others->max_ns)
+		others->cause = wait_cause_name(file->cause);
+	others->wait_ns += file->sum.wait_ns;
+	others->idle_ns += findings_idle_ns(file->cause, file->sum.idle_ns);
+	others->count += file->sum.count;
+	others->cmetric_ns += file->cmetric_ns;
+	if (file->sum.max_ns > others->max_ns)
+		others->max_ns = file->sum.max_ns;
+	others->transfer.read_ns += file->direction_ns[FILE_READING];
+	others->transfer.write_ns += file->direction_ns[FILE_WRITING];
+	others->transfer.asked_bytes += file->asked_bytes;
+	others->transfer.asked_count += file->asked_count;
 }
 
 static int compare(uint64_t x_ns, uint64_t y_ns)
@@ -75,30 +105,56 @@ static int sockets_by_loss(const void *a, const void *b)
 	return order ? order : strcmp(x->peer, y->peer);
 }
 
+/* The rows as they are made. */
+struct io_rows {
+	struct report_file *files;
+	struct report_socket *sockets;
+	size_t file_count, socket_count;
+	struct report_file others;
+};
+
+static void add_row(struct findings *findings, const struct peer_index *index, struct io_rows *rows,
+		    const struct wait_file *file)
+{
+	const struct file_info *info = files_find(findings->input.files, file->file);
+
+	if (!info || !*info->path) {
+		add_other(&rows->others, file);
+	} else if (info->kind == FILE_SOCKET) {
+		struct report_socket *socket = &rows->sockets[rows->socket_count++];
+
+		*socket = as_report_socket(file, info);
+		socket->host = files_host(findings->input.files, info);
+		socket->other_end = findings_peer(findings, index, file, info);
+	} else {
+		struct report_file *row = &rows->files[rows->file_count++];
+
+		*row = as_report_file(file, info);
+		row->other_end = findings_peer(findings, index, file, info);
+	}
+}
+
 void findings_add_files(struct findings *findings)
 {
 	const struct findings_input *input = &findings->input;
-	size_t cursor = 0, count = 0, file_count = 0, socket_count = 0;
+	struct peer_index *index = findings_index_peers(findings);
+	size_t cursor = 0, count = 1;	/* for the others */
 	const struct wait_file *file;
-	struct report_socket *sockets;
-	struct report_file *files;
+	struct io_rows rows = { 0 };
 
 	while (waits_next_file(input->waits, &cursor))
 		count++;
-	files = arena_alloc(findings->arena, count * sizeof(*files));
-	sockets = arena_alloc(findings->arena, count * sizeof(*sockets));
-	for (cursor = 0; (file = waits_next_file(input->waits, &cursor));) {
-		const struct file_info *info = files_find(input->files, file->file);
-
-		if (info && info->kind == FILE_SOCKET)
-			sockets[socket_count++] = as_report_socket(file, info);
-		else if (info && file->cause != CAUSE_POLL)	/* its descriptor leads to others only */
-			files[file_count++] = as_report_file(file, info);
-	}
-	qsort(files, file_count, sizeof(*files), files_by_loss);
-	qsort(sockets, socket_count, sizeof(*sockets), sockets_by_loss);
-	findings->report.files = files;
-	findings->report.file_count = file_count;
-	findings->report.sockets = sockets;
-	findings->report.socket_count = socket_count;
+	rows.files = arena_alloc(findings->arena, count * sizeof(*rows.files));
+	rows.sockets = arena_alloc(findings->arena, count * sizeof(*rows.sockets));
+	for (cursor = 0; (file = waits_next_file(input->waits, &cursor));)
+		add_row(findings, index, &rows, file);
+	findings_free_peers(index);
+	if (rows.others.path)
+		rows.files[rows.file_count++] = rows.others;
+	qsort(rows.files, rows.file_count, sizeof(*rows.files), files_by_loss);
+	qsort(rows.sockets, rows.socket_count, sizeof(*rows.sockets), sockets_by_loss);
+	findings->report.files = rows.files;
+	findings->report.file_count = rows.file_count;
+	findings->report.sockets = rows.sockets;
+	findings->report.socket_count = rows.socket_count;
 }

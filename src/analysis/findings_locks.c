@@ -111,7 +111,7 @@ static const char *lock_name(struct findings *findings, const struct wait_lock *
 		return findings_lock_name(findings, lock->pid, lock->first_ns, lock->object);
 	if (wait_has_file(&lock->facts))
 		return findings_file_name(files_find(findings->input.files, lock->object));
-	return NULL;
+	return lock->pid ? findings_ipc_name(findings, &lock->facts, lock->object) : NULL;
 }
 
 static struct merged_lock *get_merged(struct findings *findings, struct table *by_key,

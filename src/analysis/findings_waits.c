@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "analysis/files.h"
 #include "analysis/fold.h"
@@ -197,7 +198,7 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 }
 
 /*
- * A file's path. Of a socket, the end that stays the same from one connection to the next: a server's
+ * A file's path, unless there was no room for it. Of a socket, the end that stays the same from one connection to the next: a server's
  * own, and a client's peer.
  */
 const char *findings_file_name(const struct file_info *file)
@@ -205,10 +206,34 @@ const char *findings_file_name(const struct file_info *file)
 	if (!file)
 		return NULL;
 	if (file->kind != FILE_SOCKET)
-		return file->path;
+		return *file->path ? file->path : NULL;
 	if (!*file->local && !*file->peer)	/* a pair of sockets, of which there may be many */
 		return NULL;
 	return *file->peer && !file->is_server ? file->peer : *file->local ? file->local : file->peer;
+}
+
+/* The same with the host's name, if the program resolved that. */
+static const char *file_name(struct findings *findings, const struct file_info *file)
+{
+	const char *name = findings_file_name(file);
+	const char *host = name && name == file->peer ? files_host(findings->input.files, file) : NULL;
+
+	return host ? arena_printf(findings->arena, "%s (%s)", name, host) : name;
+}
+
+/* System V's have a number only. */
+const char *findings_ipc_name(struct findings *findings, const struct wait_facts *facts,
+			      uint64_t object)
+{
+	switch (facts->syscall) {
+	case SYS_semop:
+	case SYS_semtimedop:
+		return arena_printf(findings->arena, "semaphore set %llu", (unsigned long long)object);
+	case SYS_msgsnd:
+	case SYS_msgrcv:
+		return arena_printf(findings->arena, "message queue %llu", (unsigned long long)object);
+	}
+	return NULL;
 }
 
 /* NULL where the object leads to others only: a poll's descriptor, and one by which a lock is made. */
@@ -218,12 +243,16 @@ static const char *object_name(struct findings *findings, const struct wait_path
 	if (cause == CAUSE_POLL || path->cause == CAUSE_POLL)
 		return NULL;
 	if (wait_has_file(&path->facts))
-		return findings_file_name(files_find(findings->input.files, path->object));
+		return file_name(findings, files_find(findings->input.files, path->object));
 	if (wait_has_futex(&path->facts))
 		return findings_lock_name(findings, path->pid, path->first_ns, path->object);
+	if (path->has_many_objects)
+		return NULL;
 	if (wait_is_on_memory(&path->facts))
 		return "anonymous memory";
-	return NULL;
+	if (path->cause == CAUSE_CHILD)
+		return findings_child_name(findings, path);
+	return findings_ipc_name(findings, &path->facts, path->object);
 }
 
 static void merge_path(struct findings *findings, struct merged_wait *merged,
@@ -247,6 +276,22 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 		merge_waker(findings, merged->wakers, waker);
 }
 
+/* Pipes without a name and children tell nothing apart: of one call path there may be many. */
+static bool is_one_of_many(struct findings *findings, const struct wait_path *path)
+{
+	const struct file_info *file = wait_has_file(&path->facts)
+				       ? files_find(findings->input.files, path->object) : NULL;
+
+	if (path->cause == CAUSE_CHILD)
+		return true;
+	return file && file->kind == FILE_PIPE && *file->path != '/';
+}
+
+static bool is_same_text(const char *x, const char *y)
+{
+	return x == y || (x && y && !strcmp(x, y));
+}
+
 static struct table *merge_paths(struct findings *findings)
 {
 	struct table *by_key = table_new();
@@ -260,7 +305,8 @@ static struct table *merge_paths(struct findings *findings)
 		uint64_t key = mix(meaning.cause, path->facts.syscall);
 
 		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
-		key = object ? findings_hash_string(key, object) : key;
+		if (object && !is_one_of_many(findings, path))
+			key = findings_hash_string(key, object);
 		merged = table_find(by_key, key);
 		if (!merged) {
 			merged = arena_alloc(findings->arena, sizeof(*merged));
@@ -270,6 +316,8 @@ static struct table *merge_paths(struct findings *findings)
 			merged->wakers = table_new();
 			table_put(by_key, key, merged);
 		}
+		if (!is_same_text(merged->object, object))
+			merged->object = NULL;
 		merge_path(findings, merged, path);
 	}
 	return by_key;

@@ -37,9 +37,24 @@ const char *findings_cause_text(struct findings *findings, enum wait_cause cause
 /* NULL when it is not known. */
 const char *findings_file_name(const struct file_info *file);
 
+/* "semaphore set 5"; NULL when the call is on something else. */
+const char *findings_ipc_name(struct findings *findings, const struct wait_facts *facts,
+			      uint64_t object);
+
+/* findings_children.c: "process child (4711)"; NULL when it waits for none, for any, or who knows. */
+const char *findings_child_name(struct findings *findings, const struct wait_path *path);
+
 /* findings_locks.c: the variable at an address; NULL when there is none. */
 const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
 			       uint64_t address);
+
+/* findings_peers.c */
+struct peer_index;
+
+struct peer_index *findings_index_peers(struct findings *findings);
+void findings_free_peers(struct peer_index *index);
+struct report_peer findings_peer(struct findings *findings, const struct peer_index *index,
+				 const struct wait_file *file, const struct file_info *info);
 
 /* findings_locks.c, findings_files.c, findings_balance.c: fill in their part of the report. */
 void findings_add_locks(struct findings *findings);

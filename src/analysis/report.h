@@ -142,23 +142,39 @@ struct report_lock {
 	bool is_waiters;		/* no lock, but what one of its waiters sleeps on */
 };
 
+/* The other end of a pipe or a connection. */
+struct report_peer {
+	const char *process, *thread;	/* names; NULL: not known */
+	uint32_t pid;			/* as the host sees it; 0: not known */
+	double share;			/* of the time waited, that this thread, or its like, ended */
+};
+
+/* What threads waited for it to do: parts of wait_ns; the rest was neither. */
+struct report_transfer {
+	uint64_t read_ns, write_ns;
+	uint64_t asked_bytes, asked_count;	/* of the waits of which it is known */
+};
+
 struct report_file {
-	const char *path;
+	const char *path;		/* "others": all that found no room */
 	uint64_t inode;
 	uint32_t major, minor;
 	bool is_deleted;
 	const char *cause;
 	uint64_t wait_ns, idle_ns, count, max_ns, cmetric_ns;
 	uint64_t key;
+	struct report_transfer transfer;
+	struct report_peer other_end;
 };
 
 struct report_socket {
 	const char *family;		/* "ipv4", "ipv6", "unix" or "other" */
 	const char *local, *peer;	/* empty: none */
-	const char *peer_name;		/* of the process at the other end; NULL: not known */
-	const char *host;		/* NULL: not known */
+	const char *host;		/* that the program resolved to the peer; NULL: not known */
 	uint64_t wait_ns, idle_ns, count, max_ns, cmetric_ns;
 	uint64_t key;
+	struct report_transfer transfer;
+	struct report_peer other_end;
 };
 
 /* What stands out, and what speaks for it. */

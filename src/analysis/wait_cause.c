@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "analysis/files.h"
 #include "session/syscalls.h"
@@ -101,10 +102,18 @@ static const struct {
 	[CAUSE_SPIN] = { "spin", "SYNCHRONISATION" },
 };
 
+/* Of waitid(), what wait4() would have been given. */
+static uint64_t object_of(const struct ev_sched_switch *e)
+{
+	if (e->syscall == SYS_waitid)
+		return e->object == P_PID ? e->value : 0;
+	return e->object;
+}
+
 struct wait_facts wait_facts_of(const struct ev_sched_switch *e)
 {
 	return (struct wait_facts){
-		.object = e->object,
+		.object = object_of(e),
 		.value = e->value,
 		.owners = { e->owners[0], e->owners[1], e->owners[2] },
 		.syscall = e->syscall,
@@ -178,11 +187,12 @@ static enum wait_cause file_cause(const struct wait_facts *facts, const struct f
 {
 	if (facts->syscall == SYS_fcntl && is_lock_command(facts->operation))
 		return CAUSE_LOCK;
-	switch (file ? file->kind : FILE_REGULAR) {
+	switch (file ? file->kind : file_kind_of_name(facts->object)) {
 	case FILE_SOCKET:
 		return CAUSE_SOCKET;
 	case FILE_PIPE:
 	case FILE_EVENT:
+	case FILE_TERMINAL:
 		return CAUSE_PIPE;
 	case FILE_TIMER:
 		return CAUSE_SLEEP;

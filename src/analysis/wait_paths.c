@@ -7,14 +7,17 @@
 #include "base/memory.h"
 #include "base/table.h"
 
-enum { PATHS_MAX = 65536 };
+enum {
+	PATHS_MAX = 65536,
+	SPARE_MAX = 4096,	/* beyond that, of call paths whatever they wait for */
+};
 
 struct wait_paths {
 	struct arena *arena;
 	struct table *by_hash;
 	struct wait_path **paths;
 	size_t count, room;
-	struct wait_path *others;	/* NULL until it is needed */
+	struct wait_path *others[CAUSES];	/* NULL until it is needed */
 };
 
 struct wait_paths *wait_paths_new(void)
@@ -58,8 +61,19 @@ static bool is_same(const struct wait_path *path, const struct thread *thread, u
 	       path->facts.syscall == wait->facts.syscall && path->object == wait->facts.object;
 }
 
-struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread,
-				 uint64_t stack, const struct open_wait *wait)
+static struct wait_path *get_others(struct wait_paths *paths, const struct open_wait *wait)
+{
+	struct wait_path **others = &paths->others[wait->cause];
+
+	if (!*others) {
+		*others = add(paths, wait);
+		(*others)->has_many_objects = true;
+	}
+	return *others;
+}
+
+static struct wait_path *get(struct wait_paths *paths, const struct thread *thread, uint64_t stack,
+			     const struct open_wait *wait, size_t count_max)
 {
 	uint64_t space = (uint64_t)thread->exec_count << 32 | thread->pid;
 	uint64_t call = (uint64_t)wait->facts.syscall << 8 | wait->cause;
@@ -69,17 +83,32 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 	for (path = first; path; path = path->next)
 		if (is_same(path, thread, stack, wait))
 			return path;
-	if (paths->others || paths->count >= PATHS_MAX) {
-		if (!paths->others)
-			paths->others = add(paths, wait);
-		return paths->others;
-	}
+	if (paths->count >= count_max)
+		return NULL;
 	path = add(paths, wait);
 	path->stack = stack;
 	path->pid = thread->pid;
 	path->exec_count = thread->exec_count;
+	path->object = wait->facts.object;
 	path->next = first;
 	table_put(paths->by_hash, hash, path);
+	return path;
+}
+
+struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread,
+				 uint64_t stack, const struct open_wait *wait)
+{
+	struct wait_path *path = get(paths, thread, stack, wait, PATHS_MAX);
+	struct open_wait any;
+
+	if (path)
+		return path;
+	any = *wait;
+	any.facts.object = 0;
+	path = get(paths, thread, stack, &any, PATHS_MAX + SPARE_MAX);
+	if (!path)
+		return get_others(paths, wait);
+	path->has_many_objects = true;
 	return path;
 }
 
@@ -90,7 +119,7 @@ static void add_wait(struct wait_path *path, const struct open_wait *wait, uint6
 	if (!path->seen) {
 		path->first_ns = wait->begin_ns;
 		path->facts = wait->facts;
-		path->object = wait->facts.object;
+		path->object = path->has_many_objects ? 0 : wait->facts.object;
 	}
 	path->wait_ns += wait_ns * weight;
 	path->idle_ns += idle_ns * weight;

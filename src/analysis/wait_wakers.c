@@ -14,7 +14,7 @@
 enum { WAKERS_MAX = 64 };	/* of one list; what is beyond goes to the last one */
 
 /* Threads of a pool are one waker, the thread that feeds them another. */
-static uint64_t name_group(const char *name)
+uint64_t wait_name_group(const char *name)
 {
 	uint64_t hash = 0;
 
@@ -33,10 +33,10 @@ static bool is_same(const struct wait_waker *waker, const struct wait_end *end)
 	if (waker->kind != end->kind || waker->stack != end->stack)
 		return false;
 	if (!thread)
-		return !waker->thread && !strcmp(waker->name, end->name ? end->name : "");
+		return !waker->thread && !strcmp(waker->name, end->other ? end->other->name : "");
 	return waker->thread && waker->pid == thread->pid &&
 	       waker->exec_count == thread->exec_count &&
-	       (waker->thread == thread || waker->name_group == name_group(thread->name));
+	       (waker->thread == thread || waker->name_group == wait_name_group(thread->name));
 }
 
 static struct wait_waker *make(struct arena *arena, const struct wait_end *end)
@@ -48,11 +48,11 @@ static struct wait_waker *make(struct arena *arena, const struct wait_end *end)
 	waker->thread = thread;
 	if (thread) {
 		thread->is_kept = true;
-		waker->name_group = name_group(thread->name);
+		waker->name_group = wait_name_group(thread->name);
 		waker->pid = thread->pid;
 		waker->exec_count = thread->exec_count;
-	} else if (end->name) {
-		memcpy(waker->name, end->name, strnlen(end->name, sizeof(waker->name) - 1));
+	} else if (end->other) {
+		memcpy(waker->name, end->other->name, sizeof(waker->name));
 	}
 	waker->first_ns = end->now_ns;
 	waker->stack = end->stack;

@@ -16,7 +16,7 @@
 #include "base/table.h"
 #include "values.h"
 
-enum { FILES_MAX = 65536, OTHERS_MAX = 65536 };
+enum { OTHERS_MAX = 65536 };
 
 struct waits {
 	const struct files *files;
@@ -24,9 +24,8 @@ struct waits {
 	struct wait_paths *paths;
 	struct wait_locks *locks;
 	struct wait_sum by_cause[CAUSES];
-	struct table *by_file;
-	struct wait_file *other_files;	/* NULL until it is needed */
-	struct table *others;		/* names of threads that are not traced, by tid */
+	struct wait_files *files_waited;
+	struct table *others;		/* struct wait_other by tid */
 	uint64_t odd;
 	struct journal *journal;	/* of waits that last and are counted nevertheless */
 };
@@ -35,16 +34,17 @@ static void on_other(void *data, const struct ev_header *header)
 {
 	const struct ev_thread_other *e = (const struct ev_thread_other *)header;
 	struct waits *waits = data;
-	char *name = table_find(waits->others, e->tid);
+	struct wait_other *other = table_find(waits->others, e->tid);
 
-	if (!name) {
+	if (!other) {
 		if (table_count(waits->others) >= OTHERS_MAX)
 			return;
-		name = arena_alloc(waits->arena, sizeof(e->name));
-		table_put(waits->others, e->tid, name);
+		other = arena_alloc(waits->arena, sizeof(*other));
+		table_put(waits->others, e->tid, other);
 	}
-	memcpy(name, e->name, sizeof(e->name));
-	name[sizeof(e->name) - 1] = '\0';
+	other->pid = e->pid;
+	memcpy(other->name, e->name, sizeof(other->name) - 1);
+	memcpy(other->process, e->process, sizeof(other->process) - 1);
 }
 
 static const struct event_handler handlers[] = {
@@ -60,7 +60,7 @@ struct waits *waits_new(struct session *session, const struct files *files)
 	waits->arena = arena_new();
 	waits->paths = wait_paths_new();
 	waits->locks = wait_locks_new();
-	waits->by_file = table_new();
+	waits->files_waited = wait_files_new();
 	waits->others = table_new();
 	waits->journal = journal_new();
 	session_subscribe(session, handlers, waits);
@@ -73,7 +73,7 @@ void waits_free(struct waits *waits)
 		return;
 	wait_paths_free(waits->paths);
 	wait_locks_free(waits->locks);
-	table_free(waits->by_file);
+	wait_files_free(waits->files_waited);
 	table_free(waits->others);
 	journal_free(waits->journal);
 	arena_free(waits->arena);
@@ -200,6 +200,22 @@ static bool is_sending(uint16_t syscall)
 	return false;
 }
 
+/* Who takes something out of a connection tells the other end that there is room. */
+static bool is_making_room(const struct open_wait *wait, uint16_t syscall)
+{
+	return file_direction_of(&wait->facts) == FILE_WRITING &&
+	       file_direction_of(&(struct wait_facts){ .syscall = syscall }) == FILE_READING;
+}
+
+/* What the thread that an interrupt came to was doing may be what the interrupt is about. */
+static bool is_loopback_message(const struct open_wait *wait, const struct ev_sched_wake *e,
+				const struct file_info *file)
+{
+	if (!e->tid || (file && file->kind == FILE_SOCKET && !file->is_loopback))
+		return false;
+	return is_sending(e->syscall) || is_making_room(wait, e->syscall);
+}
+
 static bool is_signalling(uint16_t syscall)
 {
 	switch (syscall) {
@@ -239,8 +255,7 @@ static enum waker_kind interrupt_kind(const struct open_wait *wait, const struct
 	case CAUSE_POLL:
 		if (!is_soft)
 			return WAKER_TIMER;
-		if (e->tid && is_sending(e->syscall) && (!file || file->is_loopback ||
-							 file->kind != FILE_SOCKET))
+		if (is_loopback_message(wait, e, file))
 			return task_kind(e);
 		/* What completes there may be anything. */
 		if (file && !strcmp(file->path, "[io_uring]"))
@@ -297,15 +312,15 @@ static struct wait_end end_of(struct waits *waits, const struct open_wait *wait,
 			      bool is_over)
 {
 	struct wait_end end = { .kind = WAKER_NONE, .now_ns = now_ns };
-	const char *name;
+	const struct wait_other *other;
 
 	if (!e) {
 		if (!is_over)
 			end.kind = lost_kind(wait);
 		return end;
 	}
-	name = e->tid && !e->waker ? table_find(waits->others, e->tid) : NULL;
-	end.kind = kind_of(wait, e, file_of(waits, &wait->facts), name);
+	other = e->tid && !e->waker ? table_find(waits->others, e->tid) : NULL;
+	end.kind = kind_of(wait, e, file_of(waits, &wait->facts), other ? other->name : NULL);
 	if (is_traced_kind(end.kind) && waker) {
 		end.waker = waker;
 		end.stack = e->flags & WAKE_HAS_STACK ? e->stack : 0;
@@ -314,7 +329,7 @@ static struct wait_end end_of(struct waits *waits, const struct open_wait *wait,
 					    wait->begin_share_ns).cmetric_ns;
 	} else if (end.kind == WAKER_PROCESS || end.kind == WAKER_KERNEL ||
 		   end.kind == WAKER_SIGNAL) {
-		end.name = name;
+		end.other = other;
 	}
 	return end;
 }
@@ -445,47 +460,14 @@ static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns,
 	};
 }
 
-static struct wait_file *get_file(struct waits *waits, const struct open_wait *wait)
+static void end_file(struct waits *waits, const struct wait_party *party,
+		     const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+		     const struct wait_end *end)
 {
-	struct wait_file *file = table_find(waits->by_file, wait->facts.object);
-
-	if (file)
-		return file;
-	if (table_count(waits->by_file) >= FILES_MAX) {
-		if (!waits->other_files)
-			waits->other_files = arena_alloc(waits->arena, sizeof(*file));
-		return waits->other_files;
-	}
-	file = arena_alloc(waits->arena, sizeof(*file));
-	file->file = wait->facts.object;
-	table_put(waits->by_file, file->file, file);
-	return file;
-}
-
-/* The cause of more than half of the time, if there is one, is what remains (Boyer and Moore). */
-static void vote_cause(struct wait_file *file, enum wait_cause cause, uint64_t wait_ns)
-{
-	if (cause == file->cause) {
-		file->cause_lead_ns += wait_ns;
-	} else if (file->cause_lead_ns >= wait_ns && file->sum.count) {
-		file->cause_lead_ns -= wait_ns;
-	} else {
-		file->cause_lead_ns = wait_ns - file->cause_lead_ns;
-		file->cause = cause;
-	}
-}
-
-static void add_file(struct waits *waits, const struct open_wait *wait, uint64_t wait_ns,
-		     uint64_t idle_ns)
-{
-	struct wait_file *file;
-
 	if (!wait_has_file(&wait->facts) || !wait->facts.object)
 		return;
-	file = get_file(waits, wait);
-	vote_cause(file, wait->cause, wait_ns);
-	wait_sum_add(&file->sum, wait_ns, idle_ns);
-	file->cmetric_ns += wait->slice_cmetric_ns;
+	wait_files_end(waits->files_waited, party->thread, wait,
+		       files_kind(waits->files, wait->facts.object), wait_ns, idle_ns, end);
 }
 
 /* What its file is, the kernel side has told after the switch. */
@@ -530,7 +512,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 		wait->called_object = wait->facts.object;
 		wait->called_running_ns = party->running_ns;
 	}
-	add_file(waits, wait, wait_ns, idle_ns);
+	end_file(waits, party, wait, wait_ns, idle_ns, &end);
 	remember(wait, now_ns, idle_ns, path, weight);
 	wait->real_ns += wait_ns - idle_ns;
 	wait->last = (struct last_wait){
@@ -564,15 +546,6 @@ void waits_thread_ends(struct waits *waits, const struct wait_party *party)
 		last->lock->sum.idle_ns += more_ns;
 }
 
-static void count_open_file(struct waits *waits, const struct open_wait *wait, uint64_t wait_ns,
-			    uint64_t idle_ns)
-{
-	if (!wait_has_file(&wait->facts) || !wait->facts.object)
-		return;
-	journal_save(waits->journal, get_file(waits, wait), sizeof(struct wait_file));
-	add_file(waits, wait, wait_ns, idle_ns);
-}
-
 void waits_count_open(struct waits *waits, const struct wait_party *party, uint64_t now_ns)
 {
 	struct open_wait as_is = *party->wait, *wait = &as_is;
@@ -596,7 +569,9 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 	if (wait->is_lock)
 		wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
 				      waits->journal);
-	count_open_file(waits, wait, wait_ns, idle_ns);
+	if (wait_has_file(&wait->facts) && wait->facts.object)
+		wait_files_count_open(waits->files_waited, party->thread, wait, wait_ns, idle_ns,
+				      waits->journal);
 }
 
 void waits_uncount_open(struct waits *waits)
@@ -619,14 +594,9 @@ const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *curso
 	return wait_locks_next(waits->locks, cursor);
 }
 
-/* A wait that was counted while it lasted leaves its file behind. */
 const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor)
 {
-	const struct wait_file *file;
-
-	while ((file = table_next(waits->by_file, cursor)) && !file->sum.count)
-		;
-	return file;
+	return wait_files_next(waits->files_waited, cursor);
 }
 
 uint64_t waits_odd(const struct waits *waits)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/file_calls.h"
 #include "analysis/history.h"
 #include "analysis/wait_cause.h"
 #include "session/session.h"
@@ -20,7 +21,7 @@ struct files;
 struct waits;
 struct wait_path;
 
-enum { WAIT_RECENT = 4, WAIT_ENDERS = 4 };
+enum { WAIT_RECENT = 4, WAIT_ENDERS = 4, WAIT_USERS = 2 };
 
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
@@ -128,6 +129,7 @@ struct wait_path {
 	struct wait_facts facts;	/* of the first */
 	enum wait_cause cause;
 	uint64_t object;
+	bool has_many_objects;		/* object is 0, for want of room for all of them */
 	bool is_estimated;		/* some of its stacks or its wakers' were left out */
 	double wait_ns, idle_ns, count;	/* estimates */
 	double cmetric_ns;		/* of the critical slices that these waits ended */
@@ -200,6 +202,24 @@ struct wait_file {
 	uint64_t cause_lead_ns;		/* what speaks for it more than for all others */
 	struct wait_sum sum;
 	uint64_t cmetric_ns;
+	uint64_t direction_ns[FILE_DIRECTIONS];
+	uint64_t asked_bytes, asked_count;	/* of the waits in calls that told how many */
+	/* Threads that waited for it, those that waited longest; approximate when there are more. */
+	struct wait_user {
+		uint32_t thread;	/* number; 0: none */
+		uint64_t wait_ns;
+	} users[WAIT_USERS];
+	struct wait_peer *peers;	/* the other end, as far as it ended waits */
+};
+
+/* Threads of one process whose names differ in numbers only. */
+struct wait_peer {
+	const struct thread *thread;	/* the first one; NULL: not traced */
+	uint32_t pid;
+	char name[16], process[16];	/* of one that is not traced */
+	uint64_t name_group;
+	uint64_t wait_ns;		/* that they ended; approximate when there are many of them */
+	struct wait_peer *next;		/* of the same file */
 };
 
 const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor);

@@ -2,16 +2,23 @@
 /* What the files that add up waits share. */
 #pragma once
 
+#include "analysis/files.h"
 #include "analysis/waits.h"
 
 struct arena;
 struct journal;
 
+/* A thread that is not traced and has woken one that is. */
+struct wait_other {
+	uint32_t pid;
+	char name[16], process[16];	/* of its process: its first thread's */
+};
+
 /* Who ended a wait, as it is added to a path and to a lock. */
 struct wait_end {
 	enum waker_kind kind;
 	const struct wait_party *waker;	/* NULL: not traced */
-	const char *name;		/* of one that is not traced; NULL: nobody */
+	const struct wait_other *other;	/* NULL: nobody, or it is traced */
 	uint64_t stack, now_ns;
 	uint64_t cmetric_ns;		/* the criticality of the wake-up */
 	double weight;			/* waits that it stands for; 0: its stack was not kept */
@@ -60,6 +67,24 @@ void wait_locks_count_open(struct wait_locks *locks, const struct thread *thread
 			   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 			   struct wait_path *path, struct journal *journal);
 const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor);
+
+/* wait_files.c */
+struct wait_files;
+
+struct wait_files *wait_files_new(void);
+void wait_files_free(struct wait_files *files);
+/* kind: of the file that was waited for. */
+void wait_files_end(struct wait_files *files, const struct thread *thread,
+		    const struct open_wait *wait, enum file_kind kind, uint64_t wait_ns,
+		    uint64_t idle_ns, const struct wait_end *end);
+/* The same for a wait that lasts: the journal can undo it. */
+void wait_files_count_open(struct wait_files *files, const struct thread *thread,
+			   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+			   struct journal *journal);
+const struct wait_file *wait_files_next(const struct wait_files *files, size_t *cursor);
+
+/* wait_wakers.c: the same for names that differ in numbers only. */
+uint64_t wait_name_group(const char *name);
 
 /* A wait is done, or left. */
 void wait_sum_add(struct wait_sum *sum, uint64_t wait_ns, uint64_t idle_ns);

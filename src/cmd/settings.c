@@ -149,6 +149,13 @@ static int set_spin_inactive(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_dns(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->kernel.follows_hosts = true;
+	return 0;
+}
+
 static int set_ring_size(struct settings *settings, const char *argument)
 {
 	uint32_t kilobytes;
@@ -206,6 +213,7 @@ const struct option_spec trace_options[] = {
 	{ "kernel-stacks", 0, NULL, "take call paths through the kernel too", set_kernel_stacks },
 	{ "spin-inactive", 0, NULL, "do not count threads as active while they wait in spin loops",
 	  set_spin_inactive },
+	{ "dns", 0, NULL, "name the hosts behind addresses as the program resolves them", set_dns },
 	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ "page", 0, "NAME", "show these pages of the text, in full: summary, all, synchronisation, io, "

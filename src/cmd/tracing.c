@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "collect/collector.h"
+#include "collect/resolver.h"
 #include "collect/unwinder.h"
 #include "session/threads.h"
 #include "analysis/fold.h"
@@ -56,6 +57,7 @@ struct tracing {
 	struct run_samples *samples;
 	struct spin_judge *judge;
 	struct unwinder *unwinder;
+	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
 	struct files *files;
 	struct waits *waits;
 	struct cpu_waits *cpu_waits;
@@ -169,6 +171,9 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 		err = open_engine(tracing);
 	if (!err)
 		err = kernel_attach(tracing->kernel);
+	if (!err && settings->kernel.follows_hosts)
+		tracing->resolver = resolver_new(tracing->session, tracing->symbols,
+						 tracing->kernel);
 	if (err)
 		goto out_close;
 	/* A reader that waits for the CPU behind its targets would lose records. */
@@ -193,6 +198,7 @@ void tracing_close(struct tracing *tracing)
 	waits_free(tracing->waits);
 	cpu_waits_free(tracing->cpu_waits);
 	files_free(tracing->files);
+	resolver_free(tracing->resolver);
 	unwinder_free(tracing->unwinder);
 	symbols_free(tracing->symbols);
 	stacks_free(tracing->stacks);
@@ -230,6 +236,8 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 		sideband_follow(tracing->sideband, pids->pids[i]);
 		symbols_add_process(tracing->symbols, pids->pids[i]);
 		unwinder_add_process(tracing->unwinder, pids->pids[i]);
+		if (tracing->resolver)
+			resolver_add_process(tracing->resolver, pids->pids[i]);
 		if (!tracing->settings->kernel.trace_all) {
 			err = kernel_add_target(tracing->kernel, pids->pids[i]);
 			if (err)
@@ -365,6 +373,8 @@ static int next_wait_ms(struct tracing *tracing)
 int tracing_step(struct tracing *tracing, pid_t *sender)
 {
 	collector_poll(tracing->collector);
+	if (tracing->resolver)
+		resolver_update(tracing->resolver);
 	if (!tracing->settings->is_quiet && status_is_due())
 		show_status(tracing);
 	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);
@@ -566,6 +576,9 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	add_kernel_counts(tracing, report);
 	add_stack_counts(tracing, report);
 	note = kernel_sampling_note(tracing->kernel);
+	if (note)
+		findings_add_note(findings, "%s", note);
+	note = tracing->resolver ? resolver_note(tracing->resolver) : NULL;
 	if (note)
 		findings_add_note(findings, "%s", note);
 	if (tracing->untraced_children)

@@ -32,6 +32,7 @@ enum {
 	RING_BYTES_MIN = 4 << 10,
 	SAMPLE_RING_BYTES = 64 << 10,
 	RINGS_A_CPU = 3,
+	RESOLVERS_MAX = 256,		/* C libraries of containers */
 	MEMORY_AT_ONCE = 1000,
 };
 
@@ -55,6 +56,8 @@ struct kernel {
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
 	struct bpf_link *iterator, *waits_iterator;
+	struct bpf_link *resolvers[RESOLVERS_MAX][2];
+	size_t resolver_count;
 };
 
 /* What libbpf last complained of: printed only when loading fails. */
@@ -232,6 +235,9 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	bpf->rodata->threads_only = options->threads_only;
 	bpf->rodata->processes_only = options->processes_only;
 	bpf->rodata->trace_all = options->trace_all;
+	bpf->rodata->follows_hosts = options->follows_hosts;
+	bpf_program__set_autoload(bpf->progs.resolve_begin, options->follows_hosts);
+	bpf_program__set_autoload(bpf->progs.resolve_end, options->follows_hosts);
 	bpf->rodata->own_pid = getpid();
 	bpf->rodata->slot_mask = kernel->slot_count - 1;
 	for (uint32_t number = 0; number < SYSCALLS_MAX; number++)
@@ -283,6 +289,8 @@ int kernel_attach(struct kernel *kernel)
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
 	bpf_program__set_autoattach(bpf->progs.list_waits, false);
 	bpf_program__set_autoattach(bpf->progs.exit_begin, false);
+	bpf_program__set_autoattach(bpf->progs.resolve_begin, false);
+	bpf_program__set_autoattach(bpf->progs.resolve_end, false);
 	err = pinch_bpf__attach(bpf);
 	if (err)
 		return fail(err, "cannot attach to the scheduler's tracepoints (%s)",
@@ -310,8 +318,40 @@ void kernel_detach(struct kernel *kernel)
 	bpf_link__destroy(kernel->iterator);
 	bpf_link__destroy(kernel->waits_iterator);
 	kernel->iterator = kernel->waits_iterator = NULL;
+	while (kernel->resolver_count) {
+		struct bpf_link **links = kernel->resolvers[--kernel->resolver_count];
+
+		bpf_link__destroy(links[0]);
+		bpf_link__destroy(links[1]);
+	}
 	if (kernel->bpf)
 		pinch_bpf__detach(kernel->bpf);
+}
+
+int kernel_attach_resolver(struct kernel *kernel, const char *path, uint64_t file_offset)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, options);
+	struct bpf_program *programs[2] = {
+		kernel->bpf->progs.resolve_begin, kernel->bpf->progs.resolve_end,
+	};
+	struct bpf_link **links = kernel->resolvers[kernel->resolver_count];
+	int err;
+
+	if (kernel->resolver_count == RESOLVERS_MAX)
+		return -E2BIG;
+	for (size_t i = 0; i < 2; i++) {
+		options.retprobe = i;
+		links[i] = bpf_program__attach_uprobe_opts(programs[i], -1, path, file_offset,
+							   &options);
+		if (links[i])
+			continue;
+		err = -errno;
+		if (i)
+			bpf_link__destroy(links[0]);
+		return err;
+	}
+	kernel->resolver_count++;
+	return 0;
 }
 
 static int set_target(struct kernel *kernel, uint32_t pid, uint32_t kind)

@@ -20,6 +20,7 @@ struct kernel_options {
 	bool kernel_stacks;
 	bool threads_only, processes_only;
 	bool trace_all;
+	bool follows_hosts;		/* kernel_attach_resolver() will be called */
 	uint64_t sample_period_ns;	/* 0: no sampling */
 	size_t ring_bytes;		/* for switches and wake-ups, a CPU; a power of two; 0: default */
 };
@@ -30,6 +31,12 @@ void kernel_close(struct kernel *kernel);
 
 /* From here on traced threads leave records; before, the targets may be set. */
 int kernel_attach(struct kernel *kernel);
+
+/*
+ * From now on calls of getaddrinfo(), which is at this place of the file, tell what they resolve:
+ * those of traced threads, whatever process maps the file. 0 or a negative errno, in silence.
+ */
+int kernel_attach_resolver(struct kernel *kernel, const char *path, uint64_t file_offset);
 
 /* No more records come; those in the rings can still be read. */
 void kernel_detach(struct kernel *kernel);

@@ -81,6 +81,7 @@ static const struct {
 	{ EV_SCHED_THROTTLED, sizeof(struct ev_sched_throttled), false },
 	{ EV_FILE_PATH, sizeof(struct ev_file_path), true },
 	{ EV_FILE_SOCKET, sizeof(struct ev_file_socket), true },
+	{ EV_FILE_HOST, sizeof(struct ev_file_host), false },
 	{ EV_SPACE_MAP, sizeof(struct ev_space_map), true },
 	{ EV_SPACE_EXEC, sizeof(struct ev_space_exec), false },
 	{ EV_SPACE_FORK, sizeof(struct ev_space_fork), false },
@@ -157,11 +158,25 @@ void session_subscribe(struct session *session, const struct event_handler *hand
 	}
 }
 
+static bool has_strings(const char *bytes, size_t size_bytes, unsigned int count)
+{
+	const char *end = bytes + size_bytes, *nul;
+
+	for (; count; count--) {
+		nul = memchr(bytes, '\0', end - bytes);
+		if (!nul)
+			return false;
+		bytes = nul + 1;
+	}
+	return true;
+}
+
 /* Whether what follows the fixed part is what the fixed part says. */
 static bool is_tail_whole(const void *event, size_t size_bytes)
 {
 	struct ev_stack_frames frames;
 	struct ev_stack_memory memory;
+	struct ev_file_socket socket;
 	struct ev_file_path path;
 	struct ev_header header;
 	size_t fixed_bytes = sizeof(struct ev_space_map);
@@ -181,10 +196,11 @@ static bool is_tail_whole(const void *event, size_t size_bytes)
 		return size_bytes == sizeof(path) + (size_t)path.name_bytes && path.name_bytes &&
 		       !((const char *)event)[size_bytes - 1];
 	case EV_FILE_SOCKET:
-		fixed_bytes = sizeof(struct ev_file_socket);
-		break;
+		memcpy(&socket, event, sizeof(socket));
+		return has_strings((const char *)event + sizeof(socket), size_bytes - sizeof(socket),
+				   socket.has_process ? 2 : 1);
 	}
-	return memchr((const char *)event + fixed_bytes, '\0', size_bytes - fixed_bytes) != NULL;
+	return has_strings((const char *)event + fixed_bytes, size_bytes - fixed_bytes, 1);
 }
 
 static bool is_well_formed(struct session *session, const void *event, size_t size_bytes)

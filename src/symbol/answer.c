@@ -36,3 +36,8 @@ bool code_answer_is_valid(const struct code_answer *answer, size_t size_bytes)
 	       answer->size_bytes <= CODE_BYTES_MAX &&
 	       answer->size_bytes == size_bytes - offsetof(struct code_answer, code);
 }
+
+bool function_answer_is_valid(const struct function_answer *answer, size_t size_bytes)
+{
+	return size_bytes == sizeof(*answer) && answer->is_found <= 1;
+}

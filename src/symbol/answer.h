@@ -75,3 +75,11 @@ struct code_answer {
 };
 
 bool code_answer_is_valid(const struct code_answer *answer, size_t size_bytes);
+
+/* Where a function begins in the file. */
+struct function_answer {
+	uint64_t is_found;
+	uint64_t file_offset;
+};
+
+bool function_answer_is_valid(const struct function_answer *answer, size_t size_bytes);

@@ -41,6 +41,10 @@ void object_find_variable(struct object *object, uint64_t address, bool wants_ty
 
 void object_segments(const struct object *object, struct segments_answer *answer);
 
+/* Says where a function begins that the file exports, if it is a library or a program of 64 bits. */
+void object_find_function(const struct object *object, const char *name,
+			  struct function_answer *answer);
+
 /*
  * Reads up to size_bytes of code: from the beginning of the function that holds file_offset, as far
  * as it goes, or, when that is not within reach, around it.

@@ -29,6 +29,47 @@ void object_segments(const struct object *object, struct segments_answer *answer
 	}
 }
 
+static bool find_exported(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
+			  uint64_t *address)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t symbol_bytes = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
+	GElf_Sym symbol;
+
+	if (!data || !data->d_buf || !symbol_bytes)
+		return false;
+	for (size_t i = 0; i < data->d_size / symbol_bytes; i++) {
+		const char *found;
+
+		if (!gelf_getsym(data, i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
+		    GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+			continue;
+		found = elf_strptr(elf, header->sh_link, symbol.st_name);
+		if (found && !strcmp(found, name)) {
+			*address = symbol.st_value;
+			return true;
+		}
+	}
+	return false;
+}
+
+void object_find_function(const struct object *object, const char *name,
+			  struct function_answer *answer)
+{
+	Elf *elf = object->program.elf;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	uint64_t address;
+
+	*answer = (struct function_answer){ 0 };
+	if (!elf || gelf_getclass(elf) != ELFCLASS64)
+		return;
+	while (!answer->is_found && (section = elf_nextscn(elf, section)))
+		answer->is_found = gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM &&
+				   find_exported(elf, section, &header, name, &address) &&
+				   elf_offset_at(elf, address, &answer->file_offset);
+}
+
 /* The part of the file that holds code around a place. */
 static bool find_segment(const struct object *object, uint64_t file_offset, uint64_t *start,
 			 uint64_t *end)

@@ -304,6 +304,19 @@ int symbols_unwind_file(struct symbols *symbols, uint32_t number, struct unwind_
 	return err ? -ENOENT : 0;
 }
 
+int symbols_find_function(struct symbols *symbols, uint32_t pid, uint64_t address, const char *name,
+			  uint64_t *file_offset)
+{
+	struct module *module = NULL;
+	struct space_hit hit;
+
+	if (spaces_find(symbols->spaces, pid, UINT64_MAX, address, &hit) && hit.is_mapped)
+		module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || module->kind != MODULE_FILE || module_has_failed(module))
+		return -ENOENT;
+	return worker_ask_function(symbols->worker, module, name, file_offset) ? -ENOENT : 0;
+}
+
 /* A name that the program's JIT compiler gave, in this space or the one it was copied from. */
 static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
 			    uint64_t address, uint64_t *start)

@@ -131,6 +131,13 @@ size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns
 			 uint8_t *code, size_t size_bytes, uint64_t *start);
 
 /*
+ * Where a function that the file exports which is mapped at this address begins in it. 0, or -ENOENT
+ * when it has none of this name.
+ */
+int symbols_find_function(struct symbols *symbols, uint32_t pid, uint64_t address, const char *name,
+			  uint64_t *file_offset);
+
+/*
  * What is the same for equal code in different processes: *module names the file (by build-id,
  * or device and inode), *offset the place in it. With whole_function the start of the
  * function that holds the address, which costs its symbol table only; where that does not tell,

@@ -36,6 +36,7 @@ struct worker {
 		struct variable_answer variable;
 		struct segments_answer segments;
 		struct code_answer code;
+		struct function_answer function;
 	} answer;
 	struct pause *pause;	/* NULL: none */
 };
@@ -200,6 +201,9 @@ static int receive_answer(struct worker *worker, enum question_kind kind)
 	case QUESTION_CODE:
 		is_valid = code_answer_is_valid(&worker->answer.code, n);
 		break;
+	case QUESTION_FUNCTION:
+		is_valid = function_answer_is_valid(&worker->answer.function, n);
+		break;
 	case QUESTION_TABLE:
 		break;
 	}
@@ -336,6 +340,22 @@ int worker_ask_code(struct worker *worker, const struct module *module, uint64_t
 	if (!err)
 		*answer = &worker->answer.code;
 	return err;
+}
+
+int worker_ask_function(struct worker *worker, const struct module *module, const char *name,
+			uint64_t *file_offset)
+{
+	struct question question = { .kind = QUESTION_FUNCTION };
+	int err;
+
+	snprintf(question.function, sizeof(question.function), "%s", name);
+	err = ask(worker, module, &question);
+	if (err)
+		return err;
+	if (!worker->answer.function.is_found)
+		return -ENOENT;
+	*file_offset = worker->answer.function.file_offset;
+	return 0;
 }
 
 int worker_ask_table(struct worker *worker, const struct module *module, struct unwind_file *file)

@@ -12,6 +12,7 @@ enum question_kind {
 	QUESTION_VARIABLE,	/* what data is at address? */
 	QUESTION_SEGMENTS,	/* how is the file loaded? */
 	QUESTION_CODE,		/* size_bytes of code around file_offset */
+	QUESTION_FUNCTION,	/* where is the exported function? */
 };
 
 struct question {
@@ -26,6 +27,7 @@ struct question {
 	uint8_t has_file;	/* the first question about it: a descriptor comes along */
 	uint8_t is_vdso;
 	uint32_t size_bytes;
+	char function[32];	/* its name */
 	char path[];		/* with has_file: ends with a NUL */
 };
 

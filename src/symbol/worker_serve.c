@@ -59,6 +59,7 @@ struct server {
 		struct variable_answer variable;
 		struct segments_answer segments;
 		struct code_answer code;
+		struct function_answer function;
 	} answer;
 };
 
@@ -263,6 +264,9 @@ static size_t find_answer(struct server *server, struct object *object,
 		object_read_code(object, question->file_offset, question->size_bytes,
 				 &server->answer.code);
 		return offsetof(struct code_answer, code) + server->answer.code.size_bytes;
+	case QUESTION_FUNCTION:
+		object_find_function(object, question->function, &server->answer.function);
+		return sizeof(server->answer.function);
 	default:
 		object_find(object, question->file_offset, question->wants_debug,
 			    &server->answer.place);

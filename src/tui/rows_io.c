@@ -7,10 +7,11 @@
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/rows_waits.h"
+#include "view/io_words.h"
 #include "view/page.h"
 
 enum { NUMBER_WAITS = 0, NUMBER_FILES = 10, NUMBER_SOCKETS = 20 };
-enum { DETAIL_PATH = 0, DETAIL_FACTS = 10000 };
+enum { DETAIL_PATH = 0, DETAIL_PEER = 5000, DETAIL_FACTS = 10000 };
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
@@ -27,6 +28,22 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 	});
 	row_put_object(page, file->path, page_room(page) - (file->is_deleted ? 10 : 0));
 	page_put(page, file->is_deleted ? " (deleted)" : "");
+}
+
+static void add_transfer(struct rows *rows, const struct row *row, struct text *line,
+			 const struct report_transfer *transfer, const struct report_peer *peer)
+{
+	io_put_peer(line, peer);
+	if (line->length)
+		rows_add_whole(rows, row, DETAIL_PEER, "other end: ", line->bytes);
+	text_fini(line);
+	text_put(line, io_direction(transfer));
+	if (line->length && transfer->asked_count)
+		text_put(line, ", ");
+	io_put_asked(line, transfer);
+	if (line->length)
+		rows_add_text(rows, row, DETAIL_FACTS + 2, line->bytes);
+	text_fini(line);
 }
 
 static void add_figures(struct rows *rows, const struct row *row, struct text *line,
@@ -50,10 +67,13 @@ static void add_file_rows(struct rows *rows, const struct row *row)
 	struct text line = { 0 };
 
 	rows_add_whole(rows, row, DETAIL_PATH, "", file->path);
+	if (*io_plain_words(file->path))
+		text_printf(&line, "%s; ", io_plain_words(file->path));
 	text_printf(&line, "%s; device %u:%u, inode %llu", file->cause, file->major, file->minor,
 		    (unsigned long long)file->inode);
 	rows_add_text(rows, row, DETAIL_FACTS, line.bytes);
 	text_fini(&line);
+	add_transfer(rows, row, &line, &file->transfer, &file->other_end);
 	add_figures(rows, row, &line, file->max_ns, file->idle_ns, file->cmetric_ns);
 }
 
@@ -62,6 +82,7 @@ static const struct row_kind file_kind = { put_file, add_file_rows };
 static void put_socket(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_socket *socket = row->item;
+	struct text peer = { 0 };
 
 	row_put_wait_figures(page, context, &(struct wait_figures){
 		socket->wait_ns, socket->idle_ns, socket->max_ns, socket->count, socket->cmetric_ns,
@@ -71,8 +92,10 @@ static void put_socket(struct page *page, const struct row *row, const struct ro
 	page_put(page, " ");
 	page_put_name(page, *socket->local ? socket->local : "unnamed", page_room(page) / 2);
 	if (*socket->peer) {
+		io_put_address(&peer, socket);
 		page_put(page, " to ");
-		page_put_name(page, socket->host ? socket->host : socket->peer, page_room(page));
+		page_put_name(page, peer.bytes, page_room(page));
+		text_fini(&peer);
 	}
 }
 
@@ -85,10 +108,9 @@ static void add_socket_rows(struct rows *rows, const struct row *row)
 	text_printf(&line, "%s", *socket->peer ? socket->peer : "unnamed");
 	if (socket->host)
 		text_printf(&line, " (%s)", socket->host);
-	if (socket->peer_name)
-		text_printf(&line, " of %s", socket->peer_name);
 	rows_add_whole(rows, row, DETAIL_PATH + 100, "to ", line.bytes);
 	text_fini(&line);
+	add_transfer(rows, row, &line, &socket->transfer, &socket->other_end);
 	add_figures(rows, row, &line, socket->max_ns, socket->idle_ns, socket->cmetric_ns);
 }
 

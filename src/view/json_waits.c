@@ -131,6 +131,26 @@ static void put_lock(struct json *json, const struct report_lock *lock)
 	json_end_object(json);
 }
 
+static void put_transfer(struct json *json, const struct report_transfer *transfer)
+{
+	json_put_uint(json, "read_ns", transfer->read_ns);
+	json_put_uint(json, "write_ns", transfer->write_ns);
+	json_put_uint(json, "asked_bytes", transfer->asked_bytes);
+	json_put_uint(json, "asked_count", transfer->asked_count);
+}
+
+static void put_other_end(struct json *json, const struct report_peer *peer)
+{
+	json_put_string(json, "peer_name", peer->process);
+	json_put_string(json, "peer_thread", peer->thread);
+	json_key(json, "peer_pid");
+	if (peer->pid)
+		json_uint(json, peer->pid);
+	else
+		json_null(json);
+	json_put_double(json, "peer_share", peer->share);
+}
+
 static void put_file(struct json *json, const struct report_file *file)
 {
 	json_on_one_line(json);
@@ -149,6 +169,8 @@ static void put_file(struct json *json, const struct report_file *file)
 	json_put_uint(json, "count", file->count);
 	json_put_uint(json, "max_ns", file->max_ns);
 	json_put_uint(json, "cmetric_ns", file->cmetric_ns);
+	put_transfer(json, &file->transfer);
+	put_other_end(json, &file->other_end);
 	json_end_object(json);
 }
 
@@ -165,6 +187,8 @@ static void put_socket(struct json *json, const struct report_socket *socket)
 	json_put_uint(json, "count", socket->count);
 	json_put_uint(json, "max_ns", socket->max_ns);
 	json_put_uint(json, "cmetric_ns", socket->cmetric_ns);
+	put_transfer(json, &socket->transfer);
+	put_other_end(json, &socket->other_end);
 	json_end_object(json);
 }
 

@@ -6,6 +6,7 @@ for what, and who ends it. The programs force how long a wait lasts at least, an
 must lead is three times as long as any other: a machine that is busy with something else changes
 neither. traced() also checks the laws of DESIGN section 3 on each of them.
 """
+import json
 import os
 import re
 import shutil
@@ -14,12 +15,13 @@ import sys
 import time
 from subprocess import DEVNULL, PIPE
 
-from causes_model import assert_alone, assert_ends, assert_found, assert_lost, assert_spinning, \
-    assert_unlocker, assert_woken, assert_woken_over_loopback, cause_of, check_report, \
-    describe_locks, describe_wait, describe_waits, DISK, file_at, first_wait, lock_named, \
-    socket_with, wait_of, waits_like
+from causes_model import FORCED_NS, assert_alone, assert_ends, assert_found, assert_lost, \
+    assert_other_end, assert_reads, assert_spinning, assert_unlocker, assert_woken, \
+    assert_woken_over_loopback, cause_of, check_report, describe_locks, describe_wait, \
+    describe_waits, DISK, LOOPBACK, file_at, first_wait, lock_named, socket_with, wait_of, \
+    waits_like
 from lib import PINCH, Skip, describe, disk_directory, find_path, finish, functions_of, main, \
-    make_hello_files, pinch, program, read_line, start, stop, test
+    make_hello_files, parse_report, pinch, program, read_line, start, stop, test
 
 # How a program ends that cannot be what it is to be here.
 SKIPPED = 77
@@ -254,6 +256,8 @@ def sysv_semaphore():
     assert_woken(wait, "holder", function="give_semaphore")
     kinds = [lock["kind"] for lock in report["locks"]]
     assert "sysv-semaphore" in kinds[:1], kinds
+    assert re.fullmatch(r"semaphore set \d+", wait["object"] or ""), describe_wait(wait)
+    lock_named(report, wait["object"], "sysv-semaphore")
 
 
 @test("pipe_pair: reader waits for slow_writer in writer")
@@ -263,6 +267,10 @@ def pipe_pair():
     assert_lost(wait, 10 * 70)
     assert_woken(wait, "writer", function="slow_writer")
     assert_alone(report, "writer", 10 * 70)
+    pipes = [f for f in report["files"] if f["path"] == wait["object"]]
+    assert len(pipes) == 1, report["files"]
+    assert_other_end(pipes[0], "reader", "writer")
+    assert_reads(pipes[0], 1)
 
 
 @test("fifo_pair: a process waits at items.fifo for slow_writer in another one")
@@ -271,6 +279,15 @@ def fifo_pair():
     wait = first_wait(report, cause="pipe", function="read_item", about="/items.fifo")
     assert_lost(wait, 10 * 70)
     assert_woken(wait, "writer", function="slow_writer")
+    assert_other_end(file_at(report, "/items.fifo"), "writer")
+
+
+@test("fifo_pair --threads-only: the process at the other end of items.fifo is not traced")
+def fifo_pair_outside():
+    report = trace("fifo_pair", os.getcwd(), options=["--threads-only"])
+    wait = wait_of(report, cause="pipe", function="read_item", about="/items.fifo")
+    assert_woken(wait, "writer", "process")
+    assert_other_end(file_at(report, "/items.fifo"), "writer")
 
 
 @test("reused_fd: four pipes of one descriptor number are told apart, by the names they have then")
@@ -286,30 +303,115 @@ def reused_fd():
     assert not any("/old.fifo" in (w["object"] or "") for w in waits), describe_waits(report)
 
 
-def check_tcp(name, host, *arguments):
+@test("many_files: of 100,000 pipes those that find no room share a row, in bounded memory")
+def many_files():
+    result = pinch("run", "--json", "report.json", "-o", "report.txt", "--top", "100", "--",
+                   program("many_files"))
+    assert result.status == 0, result.text[:2000]
+    with open("report.json", encoding="utf-8") as file:
+        report = json.load(file)
+    others = [f for f in report["files"] if f["path"] == "others"]
+    assert len(others) == 1 and len(report["files"]) <= 65537, len(report["files"])
+    assert others[0]["count"] >= 0.9 * (100000 - 65536), others[0]
+    assert sum(f["count"] for f in report["files"]) >= 0.9 * 100000
+    assert report["cost"]["peak_rss_bytes"] < 512 << 20, report["cost"]
+    # To check all of the rows against the schema would take minutes.
+    report["files"] = report["files"][:20]
+    report["sockets"] = report["sockets"][:20]
+    report = parse_report(json.dumps(report).encode())
+    for function in ("read_early", "read_late"):
+        wait = wait_of(report, cause="pipe", function=function)
+        assert_lost(wait, 300)
+        assert_woken(wait, "writer", function="late_writer")
+    # Its pipe has no row of its own, and is taken for a pipe nevertheless.
+    assert wait["object"] is None, describe_wait(wait)
+    assert sum(w["count"] for w in waits_like(report, cause="poll")) >= 0.9 * 100000
+    assert not waits_like(report, cause="file", function="wait_for_pipes"), describe_waits(report)
+    with open("report.txt", encoding="utf-8") as file:
+        assert re.search(r"^ .* others( |$)", file.read(), re.MULTILINE)
+
+
+def check_tcp(name, process, host, *arguments):
     result = traced(name, *arguments)
     peer = f"{host}:{int(result.out)}"
     wait = first_wait(result.report, cause="socket", function="await_answer")
     assert_lost(wait, 10 * 70)
     assert_woken_over_loopback(wait, "server")
     assert peer in (wait["object"] or ""), f"{peer} is not in {describe_wait(wait)}"
-    assert socket_with(result.report, peer=peer)["count"] >= 10
+    socket = socket_with(result.report, peer=peer)
+    assert socket["count"] >= 10
+    # Where the kernel's thread delivers, the one that waits at the other end is known.
+    assert_other_end(socket, process, "server", least=0)
+    assert socket["read_ns"] >= FORCED_NS * 10 * 70, socket
     assert_alone(result.report, "server", 10 * 70)
 
 
 @test("tcp_slow: client waits for its peer, 127.0.0.1 and the port of server")
 def tcp_slow():
-    check_tcp("tcp_slow", "127.0.0.1")
+    check_tcp("tcp_slow", "client", "127.0.0.1")
 
 
 @test("tcp_slow_processes: the same of two processes")
 def tcp_slow_processes():
-    check_tcp("tcp_slow_processes", "127.0.0.1")
+    check_tcp("tcp_slow_processes", "server", "127.0.0.1")
 
 
 @test("tcp_slow_processes -6: the same by IPv6")
 def tcp_slow_processes_6():
-    check_tcp("tcp_slow_processes", "[::1]", "-6")
+    check_tcp("tcp_slow_processes", "server", "[::1]", "-6")
+
+
+@test("tcp_slow_processes --threads-only: server, which is not traced, is at the other end")
+def tcp_slow_outside():
+    result = traced("tcp_slow_processes", options=["--threads-only"])
+    wait = first_wait(result.report, cause="socket", function="await_answer")
+    if not any(w["context"] == "process" for w in wait["wakers"]):
+        raise Skip("the kernel's own thread delivers here")
+    socket = socket_with(result.report, peer=f"127.0.0.1:{int(result.out)}")
+    assert_other_end(socket, "server", least=0.01)
+
+
+def check_resolved(result):
+    *_, port = result.out.split()
+    peer = f"127.0.0.7:{int(port)}"
+    wait = first_wait(result.report, cause="socket", function="await_answer")
+    assert_lost(wait, 10 * 70)
+    assert wait["object"] == f"{peer} (slow.example)", describe_wait(wait)
+    hosts = {s["peer"]: s["host"] for s in result.report["sockets"] if s["host"]}
+    assert hosts == {peer: "slow.example"}, hosts
+    assert not result.report["notes"], result.report["notes"]
+
+
+@test("resolve_slow --dns: the peer is called slow.example, as getaddrinfo() was asked")
+def resolve_slow():
+    result = traced("resolve_slow", options=["--dns"])
+    check_resolved(result)
+    # Who follows a function's return changes where it returns to: the callers are there nevertheless,
+    # unless the stack had to be copied, before there were tables, and was too large for that.
+    wait = wait_of(result.report, cause="poll", about=":53")
+    if wait["stack_end"] != "truncated":
+        names = functions_of(wait)
+        assert names.index("find_server") < names.index("main"), describe_wait(wait)
+    assert_lost(wait, 300)
+    assert_ends(wait, 300, "names", context=LOOPBACK | {"thread"})
+
+
+@test("resolve_slow: without --dns nobody has a name")
+def resolve_unnamed():
+    report = trace("resolve_slow")
+    assert not any(s["host"] for s in report["sockets"]), report["sockets"]
+    wait_of(report, cause="poll", about=":53")
+
+
+@test("resolve_slow --dns with a C library of its own, which pinch meets on its way")
+def resolve_own_library():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        library = next(line.split()[-1] for line in maps if "/libc.so.6" in line)
+    os.mkdir("lib")
+    shutil.copy(library, "lib")
+    result = pinch("run", "--json", "report.json", "--dns", "--", "env",
+                   f"LD_LIBRARY_PATH={os.path.abspath('lib')}", program("resolve_slow"), "await")
+    check_resolved(checked(result, "resolve_slow"))
 
 
 @test("unix_pair: client waits for answer, the peer is server.socket")
@@ -323,6 +425,8 @@ def unix_pair():
     assert "/server.socket" in (wait["object"] or ""), describe_wait(wait)
     socket = socket_with(report, peer="/server.socket")
     assert "unix" in socket["family"].lower(), socket["family"]
+    assert_other_end(socket, "server")
+    assert_reads(socket, 1)
 
 
 @test("udp_wait: receiver waits on its own address, connected to nobody")
@@ -400,6 +504,7 @@ def io_uring_wait():
 def fork_wait():
     report = trace("fork_wait")
     wait = first_wait(report, cause="child", function="await_child")
+    assert re.fullmatch(r"process child \(\d+\)", wait["object"] or ""), describe_wait(wait)
     assert_lost(wait, 700)
     assert_woken(wait, "child", "exit")
     assert_alone(report, "child", 700)

@@ -147,6 +147,21 @@ def socket_with(report, **ends):
     return found[0]
 
 
+def assert_other_end(row, process, thread=None, least=0.9):
+    """least: the share of the time waited that this thread must have ended; 0: any, or none."""
+    what = f"{row['peer_thread']!r} of {row['peer_name']!r} ({row['peer_share']:.0%})"
+    assert row["peer_name"] == process, f"at the other end is {what}, not {process}"
+    assert row["peer_thread"] == (thread or process), f"at the other end is {what}, not {thread}"
+    assert row["peer_pid"] and row["peer_share"] >= least, f"at the other end is {what}"
+
+
+def assert_reads(row, bytes_each):
+    """All of the waiting, with so many bytes asked for by each call."""
+    assert row["read_ns"] == row["wait_ns"] and not row["write_ns"], row
+    assert row["asked_count"] == row["count"], row
+    assert row["asked_bytes"] == bytes_each * row["count"], row
+
+
 def assert_found(report, pattern, *words):
     """A finding of that pattern whose title has these words."""
     found = [f for f in report["findings"] if f["pattern"] == pattern
@@ -239,11 +254,20 @@ def check_locks(report):
         assert costs == sorted(costs, reverse=True), f"{text}: unlockers are not in order"
 
 
+def check_io(report):
+    for row in report["files"] + report["sockets"]:
+        assert row["read_ns"] + row["write_ns"] <= row["wait_ns"], row
+        assert row["asked_count"] <= row["count"], row
+        assert 0 <= row["peer_share"] <= 1, row
+        assert row["peer_share"] == 0 or row["peer_name"] or row["peer_pid"], row
+
+
 def check_report(report, path):
     check_laws(report)
     check_balance(report)
     check_waits(report)
     check_locks(report)
+    check_io(report)
     for row in report["paths"]:
         if row["cause"]:        # one of which only stalls are known has none
             check_cause(row)

@@ -43,7 +43,7 @@ for number in (signal.SIGINT, signal.SIGQUIT):
 
 BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork", "sched_process_exec",
              "sched_process_exit", "task_rename", "list_threads", "sample_timer",
-             "sample_tick", "exit_begin"}
+             "sample_tick", "exit_begin", "resolve_begin", "resolve_end"}
 
 tests = []
 processes = []
@@ -389,7 +389,7 @@ def pinch_programs():
     held = owners()
     return [(p["id"], p.get("name", ""), held.get(p["id"], set()))
             for p in json.loads(done.stdout)
-            if p["type"] in ("tracing", "perf_event")
+            if p["type"] in ("tracing", "perf_event", "kprobe")
             and any(p.get("name") == n or p.get("name") == n[:15] for n in BPF_NAMES)]
 
 

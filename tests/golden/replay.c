@@ -154,6 +154,7 @@ union any_event {
 	struct ev_sched_wake wake;
 	struct ev_file_path path;
 	struct ev_file_socket socket;
+	struct ev_file_host host;
 	uint64_t room[8 + FRAMES_MAX];
 };
 
@@ -204,7 +205,7 @@ static size_t fill_switch(union any_event *e, struct keys *keys)
 	e->switched.object = key_number(keys, "object", 0);
 	e->switched.value = key_number(keys, "value", 0);
 	e->switched.operation = key_number(keys, "operation", 0);
-	e->switched.owners[0] = key_number(keys, "owner", 0);
+	e->switched.owners[0] = key_number(keys, "owner", key_number(keys, "bytes", 0));
 	return sizeof(e->switched);
 }
 
@@ -240,8 +241,11 @@ static size_t fill_path(union any_event *e, struct keys *keys)
 	e->path.mode = key_number(keys, "mode", 0100644);
 	e->path.links = key_number(keys, "links", 1);
 	memcpy(names, name, bytes);
-	memcpy(names + bytes, "/", 2);
-	e->path.name_bytes = bytes + 2;
+	e->path.name_bytes = bytes;
+	if (!key_number(keys, "anonymous", 0)) {
+		memcpy(names + bytes, "/", 2);
+		e->path.name_bytes += 2;
+	}
 	return sizeof(e->path) + e->path.name_bytes;
 }
 
@@ -261,6 +265,17 @@ static size_t fill_throttled(union any_event *e, struct keys *keys)
 {
 	e->throttled.throttled_ns = key_number(keys, "throttled_ns", 0);
 	return sizeof(e->throttled);
+}
+
+/* Of the same addresses. */
+static size_t fill_host(union any_event *e, struct keys *keys)
+{
+	const char *name = key_text(keys, "name", "");
+
+	e->host.family = 2;
+	memcpy(e->host.address, (uint8_t[]){ key_number(keys, "peer", 127), 0, 0, 1 }, 4);
+	memcpy(e->host.name, name, strnlen(name, sizeof(e->host.name)));
+	return sizeof(e->host);
 }
 
 static size_t fill_other(union any_event *e, struct keys *keys)
@@ -408,6 +423,7 @@ static const struct {
 	{ "sched.THROTTLED", EV_SCHED_THROTTLED, fill_throttled },
 	{ "file.PATH", EV_FILE_PATH, fill_path },
 	{ "file.SOCKET", EV_FILE_SOCKET, fill_socket },
+	{ "file.HOST", EV_FILE_HOST, fill_host },
 	{ "nonsense.SUBSYSTEM", 999u << 16, fill_header },
 	{ "nonsense.EVENT", EV_SCHED_SWITCH | 99, fill_header },
 };
@@ -702,6 +718,25 @@ static void print_wakers(const struct wait_waker *waker)
 	}
 }
 
+static void print_file(const struct replay *replay, const struct wait_file *file)
+{
+	const struct file_info *info = files_find(replay->files, file->file);
+
+	printf("file %s: waited %llu idle %llu times %llu", file_name(replay, file->file),
+	       (unsigned long long)file->sum.wait_ns, (unsigned long long)file->sum.idle_ns,
+	       (unsigned long long)file->sum.count);
+	print_nonzero("reading", file->direction_ns[FILE_READING]);
+	print_nonzero("writing", file->direction_ns[FILE_WRITING]);
+	print_nonzero("bytes", file->asked_bytes);
+	if (info && files_host(replay->files, info))
+		printf(" host %s", files_host(replay->files, info));
+	printf("\n");
+	for (const struct wait_peer *peer = file->peers; peer; peer = peer->next)
+		printf("  other end '%s' of pid %u: ended %llu\n",
+		       peer->thread ? peer->thread->name : peer->name, peer->pid,
+		       (unsigned long long)peer->wait_ns);
+}
+
 static void print_waits(const struct replay *replay)
 {
 	const struct wait_path *path;
@@ -737,9 +772,7 @@ static void print_waits(const struct replay *replay)
 		print_wakers(lock->unlockers);
 	}
 	for (cursor = 0; (file = waits_next_file(replay->waits, &cursor));)
-		printf("file %s: waited %llu idle %llu times %llu\n", file_name(replay, file->file),
-		       (unsigned long long)file->sum.wait_ns, (unsigned long long)file->sum.idle_ns,
-		       (unsigned long long)file->sum.count);
+		print_file(replay, file);
 	printf("odd waits: %llu\n", (unsigned long long)waits_odd(replay->waits));
 }
 

@@ -699,6 +699,25 @@ long bpf_find_vma(struct task_struct *task, __u64 address,
 	return 0;
 }
 
+/* Of what was planted only. */
+long bpf_probe_read_user_str(void *to, __u32 size, const void *from)
+{
+	const char *byte;
+	char *out = to;
+
+	shim_point();
+	for (__u32 i = 0; i < size; i++) {
+		byte = planted_at((uint64_t)from + i, 1);
+		if (!byte)
+			return -EFAULT;
+		out[i] = *byte;
+		if (!*byte)
+			return i + 1;
+	}
+	out[size - 1] = '\0';
+	return size;
+}
+
 long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __u64 flags)
 {
 	__u32 i = 0;

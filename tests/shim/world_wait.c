@@ -93,9 +93,13 @@ static void call_file(struct world_task *task, uint32_t which)
 
 	registers->di = which % (WORLD_DESCRIPTORS + 1);
 	registers->si = 0x7ffe00001000 + which;
+	registers->dx = 100 + which;
+	registers->r10 = which % 2 ? 0xffffffff : 0x100000000 + which;
+	registers->r8 = 300 + which;
 	task->wait = (struct world_wait){
 		.syscall = CALL_FILE, .has_descriptor = true, .descriptor = registers->di,
 		.value = registers->di, .operation = 0x1000 + which,
+		.owners = { 100 + which, 0xffffffff, 300 + which },
 	};
 }
 
@@ -223,6 +227,7 @@ static void expect_file(struct world *world, uint32_t cpu, struct world_file *fi
 	const struct ev_file_path *e = world_expect(world, cpu, EV_FILE_PATH, 0);
 
 	world_require(world, e->file && (!file->id || e->file == file->id));
+	world_require(world, (e->file & 0x1f) == (8 << 1 | 1));	/* a regular file */
 	for (uint32_t i = 0; i < WORLD_FILES; i++)
 		world_require(world, &world->files[i] == file || world->files[i].id != e->file);
 	file->id = e->file;
@@ -315,6 +320,8 @@ void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task
 	if (wait.restarts && task->wait_told.syscall) {
 		wait = task->wait_told;
 		wait.has_descriptor = false;
+		if (arguments[wait.syscall] == ARGUMENT_FILE)	/* more than is kept */
+			memset(wait.owners, 0, sizeof(wait.owners));
 		/* The word of a futex is read again. */
 		if (!task->task.mm && arguments[wait.syscall] <= ARGUMENT_FUTEX_VECTOR &&
 		    arguments[wait.syscall] >= ARGUMENT_FUTEX) {
@@ -355,6 +362,7 @@ void world_expect_other(struct world *world, uint32_t cpu, struct world_task *ot
 	world_require(world, e->is_kernel == ((other->task.flags & PF_KTHREAD) != 0));
 	world_require(world, !memcmp(e->reserved, (char[7]){ 0 }, 7));
 	world_require(world, !strcmp(e->name, other->task.comm));
+	world_require(world, !strcmp(e->process, other->task.group_leader->comm));
 }
 
 void world_expect_waker(struct world *world, uint32_t cpu, struct world_task *waker,
@@ -377,14 +385,13 @@ bool world_check_waker(struct world *world, const struct world_task *waker,
 	world_require(world, e->context == context);
 	world_require(world, e->tid == (is_named ? (uint32_t)waker->task.pid : 0));
 	world_require(world, e->pid == (is_named ? (uint32_t)waker->task.tgid : 0));
+	has_call = is_named && !is_kernel && number < SYSCALLS_MAX && !is_compat(waker);
+	world_require(world, e->syscall == (has_call ? number : SYSCALL_NONE));
 	if (!is_named || !waker->is_traced) {
-		world_require(world, !e->waker && e->syscall == SYSCALL_NONE);
-		world_require(world, !e->object && !e->operation);
+		world_require(world, !e->waker && !e->object && !e->operation);
 		return false;
 	}
-	has_call = number < SYSCALLS_MAX && !is_compat(waker);
 	world_require(world, e->waker == waker->number);
-	world_require(world, e->syscall == (has_call ? number : SYSCALL_NONE));
 	world_require(world, e->object == (has_call ? waker->registers.di : 0));
 	world_require(world, e->operation == (has_call ? (uint32_t)waker->registers.si : 0));
 	return true;

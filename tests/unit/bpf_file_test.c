@@ -204,6 +204,17 @@ static void make_anonymous(struct place *place, const char *name)
 	place->file.private_data = place;
 }
 
+TEST(a_process_s_own_descriptor_is_called_so)
+{
+	static struct super_block processes = { .s_magic = 0x50494446 };
+
+	begin();
+	make_file(&first, NULL, "");
+	first.inode.i_sb = &processes;
+	CHECK(wait_for(3) && !strcmp(names_told(), "[pidfd]"));
+	files_end();
+}
+
 TEST(each_file_without_an_inode_of_its_own_is_one)
 {
 	uint64_t file;

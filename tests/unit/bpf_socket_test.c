@@ -21,6 +21,7 @@ struct end {
 	struct unix_sock sock;
 	struct address address;
 	struct pid peer_pid;
+	struct task_struct peer_process;
 };
 
 static struct end here, there;
@@ -157,6 +158,8 @@ static void connect_ends(void)
 	there.sock.peer = &here.sock.sk;
 	here.peer_pid.numbers[0].nr = 301;
 	here.sock.sk.sk_peer_pid = &here.peer_pid;
+	here.peer_pid.tasks[PIDTYPE_TGID].first = &here.peer_process.pid_links[PIDTYPE_TGID];
+	strcpy(here.peer_process.comm, "server");
 }
 
 TEST(a_unix_socket_with_a_name_tells_it)
@@ -202,12 +205,26 @@ TEST(a_socket_without_a_name_tells_that_of_the_other_end)
 	CHECK(wait_for(3));
 	e = socket_told();
 	CHECK(e && !strcmp(e->path, name) && e->peer_pid == 301);
+	CHECK(e->has_process && !strcmp(peer_process(), "server"));
 	CHECK(e->peer_file == there.alloc.vfs_inode.i_ino);
 	/* The other end tells its own. */
 	CHECK(wait_for(4));
 	e = socket_told();
 	CHECK(e && !strcmp(e->path, name) && !e->peer_pid);
 	CHECK(e->peer_file == here.alloc.vfs_inode.i_ino);
+	files_end();
+}
+
+TEST(a_process_that_has_ended_has_no_name)
+{
+	const struct ev_file_socket *e;
+
+	begin(FAMILY_UNIX);
+	connect_ends();
+	here.peer_pid.tasks[PIDTYPE_TGID].first = NULL;
+	CHECK(wait_for(3));
+	e = socket_told();
+	CHECK(e && e->peer_pid == 301 && !e->has_process && !e->path[0]);
 	files_end();
 }
 

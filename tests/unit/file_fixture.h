@@ -93,6 +93,14 @@ static inline const struct ev_file_path *path_told(void)
 	return e;
 }
 
+/* Only of a socket that has_process. */
+static inline const char *peer_process(void)
+{
+	const char *path = (const char *)&told[sizeof(struct ev_file_socket)];
+
+	return path + strlen(path) + 1;
+}
+
 /* NULL: no socket was told. */
 static inline const struct ev_file_socket *socket_told(void)
 {
@@ -101,7 +109,9 @@ static inline const struct ev_file_socket *socket_told(void)
 	if (!told_bytes || e->header.event != TRACE_EVENT_FILE_SOCKET)
 		return NULL;
 	CHECK(told_bytes > sizeof(*e) && !told[told_bytes - 1]);
-	CHECK(strlen(e->path) + 1 == told_bytes - sizeof(*e));
+	CHECK((e->file & 0x1f) == (014 << 1 | 1));
+	CHECK(strlen(e->path) + 1 + (e->has_process ? strlen(peer_process()) + 1 : 0) ==
+	      told_bytes - sizeof(*e));
 	return e;
 }
 

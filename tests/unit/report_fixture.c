@@ -162,16 +162,23 @@ static const struct report_lock lock_locks[] = {
 
 static const struct report_file lock_files[] = {
 	{ "/var/lib/data/ib_logfile0", 406978, 254, 0, false, "file", 396 * (uint64_t)MS, 0, 7320,
-	  4 * (uint64_t)MS, 43 * (uint64_t)MS },
-	{ "/tmp/\033[31mred\nname", 17, 0, 30, true, "file", 90 * (uint64_t)MS, 0, 3, 40 * (uint64_t)MS, 0 },
+	  4 * (uint64_t)MS, 43 * (uint64_t)MS, 0, { 0, 396 * (uint64_t)MS, 3747840, 7320 },
+	  { 0 } },
+	{ "/tmp/\033[31mred\nname", 17, 0, 30, true, "file", 90 * (uint64_t)MS, 0, 3,
+	  40 * (uint64_t)MS, 0, 0, { 60 * (uint64_t)MS, 20 * (uint64_t)MS, 65536, 1 }, { 0 } },
 	{ "pipe:[9917]", 9917, 0, 14, false, "pipe", 80 * (uint64_t)MS, 79 * (uint64_t)MS, 10,
-	  9 * (uint64_t)MS, 0 },
+	  9 * (uint64_t)MS, 0, 0, { 80 * (uint64_t)MS, 0, 40960, 10 },
+	  { "feeder\033[2J", "feed-1", 4803, 0.97 } },
+	{ "others", 0, 0, 0, false, "file", 2 * (uint64_t)MS, 0, 4100, 1 * (uint64_t)MS, 0, 0, { 0 },
+	  { 0 } },
 };
 
 static const struct report_socket lock_sockets[] = {
-	{ "ipv4", "127.0.0.1:40312", "127.0.0.1:3306", NULL, "db.example", 120 * (uint64_t)MS, 0, 44,
-	  11 * (uint64_t)MS, 5 * (uint64_t)MS },
-	{ "unix", "", "", NULL, NULL, 110 * (uint64_t)MS, 0, 3, 50 * (uint64_t)MS, 0 },
+	{ "ipv4", "127.0.0.1:40312", "127.0.0.1:3306", "db.example", 120 * (uint64_t)MS, 0, 44,
+	  11 * (uint64_t)MS, 5 * (uint64_t)MS, 0, { 100 * (uint64_t)MS, 20 * (uint64_t)MS, 0, 0 },
+	  { "mariadbd", "connection", 812, 0.8 } },
+	{ "unix", "", "", NULL, 110 * (uint64_t)MS, 0, 3, 50 * (uint64_t)MS, 0, 0,
+	  { 110 * (uint64_t)MS, 0, 3, 3 }, { "backend", "backend", 4711, 0 } },
 };
 
 static const char *const lock_evidence[] = {

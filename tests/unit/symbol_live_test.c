@@ -97,6 +97,41 @@ static bool is_function(const char *function)
 	       !strcmp(fixture.frames[0].function, function);
 }
 
+struct own_function {
+	uint64_t address, mapped_at, file_offset;
+};
+
+static void on_own_mapping(void *data, const struct module_identity *identity, uint64_t file_offset)
+{
+	struct own_function *function = data;
+
+	if (function->address < identity->start || function->address >= identity->end)
+		return;
+	function->mapped_at = identity->start;
+	function->file_offset = function->address - identity->start + file_offset;
+}
+
+TEST(a_function_that_a_library_exports_is_found_by_its_name)
+{
+	struct own_function function = { .address = (uint64_t)dlsym(RTLD_DEFAULT, "getaddrinfo") };
+	uint64_t file_offset = 0;
+
+	CHECK(function.address && !maps_file_read(getpid(), on_own_mapping, &function));
+	fixture_begin(&fixture);
+	CHECK(!symbols_add_process(fixture.symbols, getpid()));
+	CHECK(!symbols_find_function(fixture.symbols, getpid(), function.mapped_at, "getaddrinfo",
+				     &file_offset));
+	CHECK(file_offset == function.file_offset);
+	CHECK(symbols_find_function(fixture.symbols, getpid(), function.mapped_at, "getaddrinfos",
+				    &file_offset) == -ENOENT);
+	CHECK(symbols_find_function(fixture.symbols, getpid(), 4096, "getaddrinfo",
+				    &file_offset) == -ENOENT);
+	CHECK(symbols_find_function(fixture.symbols, NOBODY, function.mapped_at, "getaddrinfo",
+				    &file_offset) == -ENOENT);
+	CHECK(file_offset == function.file_offset);
+	fixture_end(&fixture);
+}
+
 TEST(names_of_a_process_that_is_gone_and_whose_program_was_replaced)
 {
 	uint64_t place = input_offset("pie", "place_local"), load;

@@ -52,6 +52,7 @@ long bpf_probe_read_user(void *to, __u32 size, const void *from);
 long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task_struct *task,
 			     __u64 flags);
 long bpf_get_task_stack(struct task_struct *task, void *frames, __u32 size, __u64 flags);
+long bpf_probe_read_user_str(void *to, __u32 size, const void *from);
 long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags);
 struct task_struct *bpf_get_current_task_btf(void);
 long bpf_task_pt_regs(struct task_struct *task);

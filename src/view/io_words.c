@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/io_words.h"
+
+#include <string.h>
+
+#include "analysis/report.h"
+#include "base/text.h"
+#include "view/page.h"
+
+const char *io_plain_words(const char *path)
+{
+	static const struct {
+		const char *path, *words;
+	} known[] = {
+		{ "[eventfd]", "event counter" },
+		{ "[timerfd]", "timer" },
+		{ "[signalfd]", "signals to come" },
+		{ "[eventpoll]", "epoll: several files" },
+		{ "[io_uring]", "ring of requests" },
+		{ "[pidfd]", "end of a process" },
+		{ "[userfaultfd]", "page faults of others" },
+		{ "inotify", "changes of files" },
+		{ "[fanotify]", "changes of files" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(path, known[i].path))
+			return known[i].words;
+	return "";
+}
+
+const char *io_direction(const struct report_transfer *transfer)
+{
+	if (transfer->read_ns && transfer->write_ns)
+		return "both";
+	return transfer->read_ns ? "reading" : transfer->write_ns ? "writing" : "";
+}
+
+void io_put_address(struct text *text, const struct report_socket *socket)
+{
+	const char *port = strrchr(socket->peer, ':');
+
+	if (socket->host && port) {
+		text_put(text, socket->host);
+		text_put(text, port);
+	} else {
+		text_put(text, socket->peer);
+	}
+}
+
+void io_put_asked(struct text *text, const struct report_transfer *transfer)
+{
+	if (!transfer->asked_count)
+		return;
+	text_put_size(text, transfer->asked_bytes / transfer->asked_count);
+	text_put(text, " asked for at a time");
+}
+
+void io_put_peer(struct text *text, const struct report_peer *peer)
+{
+	const char *process = peer->process ? peer->process : "a process";
+
+	if (!peer->process && !peer->thread && !peer->pid)
+		return;
+	if (peer->thread && strcmp(peer->thread, process)) {
+		text_put_escaped(text, peer->thread);
+		text_put(text, " of ");
+	}
+	text_put_escaped(text, process);
+	if (peer->pid)
+		text_printf(text, " (%u)", peer->pid);
+	if (peer->share > 0) {
+		text_put(text, ", which ended ");
+		page_text_share(text, peer->share);
+		text_put(text, " of it");
+	}
+}
