@@ -11,14 +11,15 @@ TABLES, ROWS = 4, 10000
 
 
 class Server:
-    def __init__(self, place):
-        self.place = place
+    def __init__(self, place, rows=ROWS):
+        self.place, self.rows = place, rows
         self.directory = os.path.join(place.directory, "mariadb")
         self.socket = os.path.join(self.directory, "socket")
         self.log = os.path.join(self.directory, "log")
         self.process = None
 
-    def start(self):
+    def start(self, *options):
+        """Options come last, and so override ours."""
         data = os.path.join(self.directory, "data")
         # mariadbd refuses to be root, and gives up root's rights before it opens its files.
         user = pwd.getpwnam("mysql")
@@ -32,7 +33,8 @@ class Server:
             self.process = processes.start(
                 [self.place.find("mariadbd"), *common, f"--socket={self.socket}",
                  f"--pid-file={self.directory}/pid", "--skip-networking",
-                 "--innodb-buffer-pool-size=128M", f"--tmpdir={self.directory}"],
+                 "--innodb-buffer-pool-size=128M", f"--tmpdir={self.directory}",
+                 *options],
                 stdout=log, stderr=log)
         processes.until(lambda: processes.answers(self.socket), self.process, "mariadbd")
         processes.run(["mariadb", "--no-defaults", f"--socket={self.socket}", "--user=root",
@@ -42,7 +44,7 @@ class Server:
     def sysbench(self, action, events=0):
         return [self.place.find("sysbench"), "oltp_read_write", "--db-driver=mysql",
                 f"--mysql-socket={self.socket}", "--mysql-user=root", "--mysql-db=sbtest",
-                f"--tables={TABLES}", f"--table-size={ROWS}", "--threads=16", "--time=0",
+                f"--tables={TABLES}", f"--table-size={self.rows}", "--threads=16", "--time=0",
                 f"--events={events}", "--rand-seed=1", action]
 
     def stop(self):

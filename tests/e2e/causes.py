@@ -885,6 +885,8 @@ def fsync_io():
     waits_ns = [f["wait_ns"] for f in files]
     assert min(waits_ns) > max(waits_ns) / 3, waits_ns
     assert len({(tuple(f["device"]), f["inode"]) for f in files}) == 4
+    titles = [f["title"] for f in report["findings"] if f["cause"] == "file"]
+    assert len(titles) == 1 and titles[0].startswith("threads wait for files in append_block"), titles
 
 
 if __name__ == "__main__":
