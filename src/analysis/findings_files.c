@@ -118,6 +118,8 @@ static void add_row(struct findings *findings, const struct peer_index *index, s
 {
 	const struct file_info *info = files_find(findings->input.files, file->file);
 
+	if (info && info->kind == FILE_POLL && file->cause == CAUSE_POLL)
+		return;		/* it leads to others only */
 	if (!info || !*info->path) {
 		add_other(&rows->others, file);
 	} else if (info->kind == FILE_SOCKET) {

@@ -236,14 +236,17 @@ const char *findings_ipc_name(struct findings *findings, const struct wait_facts
 	return NULL;
 }
 
-/* NULL where the object leads to others only: a poll's descriptor, and one by which a lock is made. */
+/* NULL where the object leads to others only, as an epoll's does. */
 static const char *object_name(struct findings *findings, const struct wait_path *path,
 			       enum wait_cause cause)
 {
-	if (cause == CAUSE_POLL || path->cause == CAUSE_POLL)
+	const struct file_info *file = wait_has_file(&path->facts)
+				       ? files_find(findings->input.files, path->object) : NULL;
+
+	if (file && file->kind == FILE_POLL && (cause == CAUSE_POLL || path->cause == CAUSE_POLL))
 		return NULL;
 	if (wait_has_file(&path->facts))
-		return file_name(findings, files_find(findings->input.files, path->object));
+		return file_name(findings, file);
 	if (wait_has_futex(&path->facts))
 		return findings_lock_name(findings, path->pid, path->first_ns, path->object);
 	if (path->has_many_objects)
@@ -284,7 +287,7 @@ static bool is_one_of_many(struct findings *findings, const struct wait_path *pa
 
 	if (path->cause == CAUSE_CHILD)
 		return true;
-	return file && file->kind == FILE_PIPE && *file->path != '/';
+	return file && file->kind == FILE_PIPE && !strncmp(file->path, "pipe:[", 6);
 }
 
 static bool is_same_text(const char *x, const char *y)

@@ -242,7 +242,7 @@ struct report {
 	struct {
 		uint64_t taken, frames;			/* of the program, in all of them */
 		uint64_t ends[STACK_ENDS];		/* why they have no more frames */
-		uint64_t unwound_late;			/* before there were tables for their code */
+		uint64_t unwound_late;			/* from copies: no tables yet, or found blocked */
 		uint64_t ns, median_ns;			/* spent on them in the BPF programs */
 		uint64_t tables, table_bytes;		/* unwind tables, memory in the kernel */
 	} stacks;
