@@ -184,10 +184,27 @@ static __always_inline void turn_tell(struct cpu_counts *here, struct task_struc
 	slot_end(here);
 }
 
+/*
+ * Whether prev is not who got the CPU in the last switch that was told here: some kernels hide threads
+ * from all tracers, and what these do with it.
+ */
+static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task_struct *prev,
+					    struct task_struct *next)
+{
+	__u32 before = here->next_told;
+
+	here->next_told = next->pid + 1;
+	if (!before || before == (__u32)prev->pid + 1)
+		return false;
+	here->hidden++;
+	return true;
+}
+
 static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt,
 				      struct task_struct *prev, struct task_struct *next,
 				      __u32 prev_state)
 {
+	bool is_hidden = is_after_hidden(here, prev, next);
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
 	struct ev_sched_switch *e;
 	struct slice slice = {};
@@ -223,6 +240,8 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	e->value = rival;
 	if (out && reason == SWITCH_RUNNABLE && is_throttled(prev))
 		e->flags = SWITCH_THROTTLED;
+	if (is_hidden)
+		e->flags |= SWITCH_AFTER_HIDDEN;
 	if (out && is_blocking(reason))
 		wait_describe(e, prev, out, SCRATCH_OF_SWITCHES);
 	if (out && (is_critical || is_blocking(reason)))

@@ -33,7 +33,9 @@ struct cpu_counts {
 	__u64 timed_runs;	/* of them, those whose time was taken */
 	__u64 timed_ns;
 	/* Switches between others to tell of: a traced thread waits for the CPU. */
-	__u64 turns_left;	/* the last one on the cache line that each switch needs */
+	__u32 turns_left;
+	__u32 next_told;	/* who got the CPU in the last switch: tid + 1; 0: not known */
+	/* Behind the cache line that each switch needs. */
 	__u64 stack_ns;		/* spent on taking stacks */
 	__u64 lost;		/* records, all */
 	__u64 samples_lost;
@@ -43,7 +45,8 @@ struct cpu_counts {
 	__u32 memory_sent;	/* stack.MEMORY records */
 	__u32 memory_allowed;	/* how many may have been; written by the engine */
 	__u64 other_told;	/* the last thread named that is not traced */
-	__u64 padding[5];
+	__u64 hidden;		/* switches of which the kernel told no tracer */
+	__u64 padding[4];
 	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");

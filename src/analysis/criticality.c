@@ -167,7 +167,8 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 {
 	uint8_t phase = phase_after(e, row);
 
-	if (row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu))
+	if ((row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu)) &&
+	    !(e->flags & SWITCH_AFTER_HIDDEN))
 		self->totals.unordered++;
 	row->is_end_seen = phase == PHASE_DEAD;
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);

@@ -232,6 +232,7 @@ struct report {
 		uint64_t records, gaps, gap_ns;		/* ring buffers were full */
 		uint64_t samples;			/* the same, of the sampler's */
 		uint64_t malformed, late, unordered;
+		uint64_t hidden;			/* switches that the kernel tells no tracer of */
 		uint64_t stacks_unreadable;		/* critical slices with an empty stack */
 		uint64_t stacks_not_kept;		/* by the governor */
 		double keep_min;			/* smallest probability of keeping one */

@@ -457,6 +457,7 @@ static void add_kernel_counts(struct tracing *tracing, struct report *report)
 	struct session_counts session = session_counts(tracing->session);
 
 	report->losses.samples = counts.samples_lost;
+	report->losses.hidden = counts.hidden;
 	report->losses.malformed = session.malformed;
 	report->losses.late = session.late;
 	report->losses.mappings = sideband_lost(tracing->sideband);

@@ -513,6 +513,7 @@ struct kernel_counts kernel_counts(const struct kernel *kernel)
 		for (size_t k = 0; k < STACK_TIMES; k++)
 			stack_times[k] += cpu->stack_times[k];
 		counts.samples_lost += cpu->samples_lost;
+		counts.hidden += cpu->hidden;
 		counts.runs += cpu->runs;
 		timed_ns += cpu->timed_ns;
 		timed_runs += cpu->timed_runs;

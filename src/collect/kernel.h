@@ -89,6 +89,7 @@ void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns);
 
 struct kernel_counts {
 	uint64_t lost, samples_lost;		/* records */
+	uint64_t hidden;			/* switches that the kernel told no tracer of */
 	uint64_t stack_ns;			/* spent on taking stacks */
 	uint64_t stack_median_ns;		/* on half of them at most so much */
 	uint64_t stack_ends[STACK_ENDS];	/* of those that were unwound in the kernel */

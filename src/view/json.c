@@ -204,6 +204,7 @@ static void put_losses(struct json *json, const struct report *report)
 	json_put_uint(json, "malformed", report->losses.malformed);
 	json_put_uint(json, "late", report->losses.late);
 	json_put_uint(json, "unordered", report->losses.unordered);
+	json_put_uint(json, "hidden", report->losses.hidden);
 	json_put_uint(json, "stacks_unreadable", report->losses.stacks_unreadable);
 	json_put_uint(json, "stacks_not_kept", report->losses.stacks_not_kept);
 	json_put_double(json, "keep_min", report->losses.keep_min);

@@ -142,6 +142,9 @@ static void show_losses(struct page *page, const struct report *report)
 		  "malformed and skipped: please report this");
 	show_loss(page, &label, report->losses.late, "event", "events",
 		  "too late to be put in order");
+	show_loss(page, &label, report->losses.hidden, "switch", "switches",
+		  "of the machine that its kernel hides from all tracers; what threads did then is "
+		  "inferred from what followed");
 	show_loss(page, &label, report->losses.unordered, "change of state", "changes of state",
 		  "at odds with the one before, mended");
 	show_loss(page, &label, report->losses.stacks_unreadable, "critical slice",
