@@ -349,11 +349,8 @@ static void on_waits(void *data, const struct ev_header *header)
 	if (!header->thread)
 		return;
 	row = advance_to(self, header, header->thread);
-	if (!self->options.waits ||
-	    !waits_listed(self->options.waits, row->thread, &row->wait, e) || !e->stack)
-		return;
-	row->has_block_stack = true;
-	row->block_stack = e->stack;
+	if (self->options.waits)
+		waits_listed(self->options.waits, row->thread, &row->wait, e);
 }
 
 /* What was gathered in the old address space means nothing in the new one. */

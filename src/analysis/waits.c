@@ -159,14 +159,14 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
  * Each wait that lasts is listed with its stack, whatever the coin was at its beginning: it stands for
  * itself alone.
  */
-bool waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
+void waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
 		  const struct ev_thread_waits *e)
 {
 	if (!wait->is_open || (e->begin_ns ? e->begin_ns != wait->begin_ns : !wait->is_found))
-		return false;
+		return;
 	wait->keep = 0;
 	if (wait->has_stack)
-		return true;
+		return;
 	wait->has_stack = true;
 	wait->stack = e->stack;
 	if (wait->is_found && e->state != SWITCH_RUNNABLE && e->state != SWITCH_DEAD) {
@@ -177,7 +177,6 @@ bool waits_listed(struct waits *waits, const struct thread *thread, struct open_
 		if (wait->is_lock)
 			wait_locks_found(waits->locks, thread, wait);
 	}
-	return true;
 }
 
 static bool is_sending(uint16_t syscall)

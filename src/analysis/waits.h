@@ -93,8 +93,8 @@ enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_fact
 void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns, uint64_t share_ns,
 		 uint64_t slice_cmetric_ns, const struct ev_sched_switch *e);
 
-/* e tells where the thread waits; false: that is not what it waits for any more. */
-bool waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
+/* e tells where the thread waits; nothing, if it waits for something else by then. */
+void waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
 		  const struct ev_thread_waits *e);
 
 /*
