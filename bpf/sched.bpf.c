@@ -154,15 +154,16 @@ static __always_inline bool threads_switch(struct thread_state *out, struct thre
 
 /*
  * Who has the CPU of a traced thread that could run: next, when that one leaves it, or prev, when it
- * gets one. Returns its tid; 0: the idle thread, or a traced one, of which there is no need to tell.
+ * gets one. Returns its tid; 0: the idle thread. Not for a traced one, of which there is no need to tell.
  */
-static __always_inline __u32 rival_tell(struct cpu_counts *here, struct task_struct *task,
-					bool is_traced)
+static __always_inline __u32 rival_tell(struct cpu_counts *here, struct task_struct *rival,
+					bool is_leaving)
 {
-	if (is_traced || !task->pid)
+	if (!rival->pid)
 		return 0;
-	other_tell(here, task);
-	return task->pid;
+	other_tell(here, rival);
+	here->turns_left = TURNS_TOLD_MAX * is_leaving;
+	return rival->pid;
 }
 
 /* Neither is traced: prev and next take turns on the CPU that a traced thread had to leave. */
@@ -184,27 +185,35 @@ static __always_inline void turn_tell(struct cpu_counts *here, struct task_struc
 	slot_end(here);
 }
 
+/* What the current thread waits for. Verified once, not for each way that a switch can take. */
+__noinline int wait_tell(struct ev_sched_switch *e, struct thread_state *thread)
+{
+	if (e && thread)
+		wait_describe(e, bpf_get_current_task_btf(), thread, SCRATCH_OF_SWITCHES);
+	return 0;
+}
+
 /*
  * Whether prev is not who got the CPU in the last switch that was told here: some kernels hide threads
  * from all tracers, and what these do with it.
  */
-static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task_struct *prev,
-					    struct task_struct *next)
+static __always_inline __u32 is_after_hidden(struct cpu_counts *here, struct task_struct *prev,
+					     struct task_struct *next)
 {
-	__u32 before = here->next_told;
+	__u32 before = here->next_told, differs = before ^ (prev->pid + 1), is_hidden;
 
 	here->next_told = next->pid + 1;
-	if (!before || before == (__u32)prev->pid + 1)
-		return false;
-	here->hidden++;
-	return true;
+	/* Both are not 0. Without a branch, or the verifier would follow two ways from here on. */
+	is_hidden = (before | -before) >> 31 & (differs | -differs) >> 31;
+	here->hidden += is_hidden;
+	return is_hidden;
 }
 
 static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt,
 				      struct task_struct *prev, struct task_struct *next,
 				      __u32 prev_state)
 {
-	bool is_hidden = is_after_hidden(here, prev, next);
+	__u32 is_hidden = is_after_hidden(here, prev, next);
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
 	struct ev_sched_switch *e;
 	struct slice slice = {};
@@ -220,9 +229,9 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 		return;
 	}
 	reason = out ? switch_reason(preempt, prev, prev_state) : SWITCH_RUNNABLE;
-	if (reason == SWITCH_RUNNABLE)
-		rival = out ? rival_tell(here, next, in) : rival_tell(here, prev, false);
-	here->turns_left = out && rival ? TURNS_TOLD_MAX : 0;
+	here->turns_left = 0;
+	if (reason == SWITCH_RUNNABLE && !(out && in))
+		rival = rival_tell(here, out ? next : prev, is_traced);
 	if (in)
 		throttle_tell(in, next);
 	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);
@@ -240,10 +249,9 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	e->value = rival;
 	if (out && reason == SWITCH_RUNNABLE && is_throttled(prev))
 		e->flags = SWITCH_THROTTLED;
-	if (is_hidden)
-		e->flags |= SWITCH_AFTER_HIDDEN;
+	e->flags |= is_hidden * SWITCH_AFTER_HIDDEN;
 	if (out && is_blocking(reason))
-		wait_describe(e, prev, out, SCRATCH_OF_SWITCHES);
+		wait_tell(e, out);
 	if (out && (is_critical || is_blocking(reason)))
 		stack_leave(ctx, prev, out, is_critical ? stack_keep(slice_weight(slice)) : 0, e);
 	slot_end(here);

@@ -78,17 +78,23 @@ static __always_inline __u64 stopped_since_noted(struct thread_state *thread,
 	return past_queue_stopped_ns((struct cfs_rq *)queue) - thread->queue_stopped_ns;
 }
 
+/* A function of its own, for the verifier looks at it once then. */
+__noinline int throttle_send(__u32 thread, __u64 stopped_ns)
+{
+	struct ev_sched_throttled *e = event_reserve(EV_SCHED_THROTTLED, thread, sizeof(*e));
+
+	if (!e)
+		return 0;
+	e->throttled_ns = stopped_ns;
+	event_submit(e);
+	return 0;
+}
+
 /* The thread is about to get a CPU. */
 static __always_inline void throttle_tell(struct thread_state *thread, struct task_struct *task)
 {
 	__u64 stopped_ns = stopped_since_noted(thread, task);
-	struct ev_sched_throttled *e;
 
-	if (!stopped_ns)
-		return;
-	e = event_reserve(EV_SCHED_THROTTLED, thread->thread, sizeof(*e));
-	if (!e)
-		return;
-	e->throttled_ns = stopped_ns;
-	event_submit(e);
+	if (stopped_ns)
+		throttle_send(thread->thread, stopped_ns);
 }

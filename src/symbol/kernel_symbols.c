@@ -56,15 +56,25 @@ static uint32_t put_name(struct kernel_symbols *symbols, const char *name)
 	return at;
 }
 
-/* "ffffffff81000000 T name	[module]" */
-static void add_line(struct kernel_symbols *symbols, const char *line)
+/* Ends the word that the string begins with; returns what follows it and the space behind it. */
+static char *end_word(char *string)
 {
-	char name[512], module[64] = "[kernel]";
-	unsigned long long start;
-	char type;
+	static const char space[] = " \t\n";
+	char *end = string + strcspn(string, space), *next = end + strspn(end, space);
 
-	if (sscanf(line, "%llx %c %511s %63s", &start, &type, name, module) < 3 || !start ||
-	    (tolower(type) != 't' && tolower(type) != 'w') || symbols->count == FUNCTIONS_MAX)
+	*end = '\0';
+	return next;
+}
+
+/* "ffffffff81000000 T name	[module]"; there are so many that sscanf() would take a while. */
+static void add_line(struct kernel_symbols *symbols, char *line)
+{
+	char *type = end_word(line), *name = end_word(type), *module = end_word(name), *end;
+	uint64_t start = strtoull(line, &end, 16);
+
+	end_word(module);
+	if (*end || !start || !*name || (tolower(*type) != 't' && tolower(*type) != 'w') ||
+	    symbols->count == FUNCTIONS_MAX)
 		return;
 	if (symbols->count == symbols->room) {
 		symbols->room = symbols->room ? symbols->room * 2 : 4096;
@@ -73,7 +83,8 @@ static void add_line(struct kernel_symbols *symbols, const char *line)
 	}
 	symbols->functions[symbols->count++] = (struct function){
 		.start = start, .name = put_name(symbols, name),
-		.module = module_number(symbols, module), .is_global = isupper(type),
+		.module = module_number(symbols, *module ? module : "[kernel]"),
+		.is_global = isupper(*type),
 	};
 }
 

@@ -525,6 +525,7 @@ static void interrupt(void)
 	interrupting->registers = reader->registers;
 	interrupting->registers.di = 4;
 	interrupting->task.__state = 1;
+	shim_current = &interrupting->task;
 	sched_switch(NULL, false, &interrupting->task, &world.idle[0].task, 1);
 }
 
