@@ -64,7 +64,7 @@ void findings_add_balance(struct findings *findings);
 /* findings_rivals.c: who had the CPU in the time that threads waited for one. */
 void findings_add_rivals(struct findings *findings, uint64_t waited_ns);
 
-/* findings_patterns.c: "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
+/* draft.c: "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
 const char *findings_frame_text(struct findings *findings, const struct report_frame *frame);
 
 /* findings_spin.c: the functions in which threads spin that stand out. Returns how many, at most max. */

@@ -20,6 +20,23 @@ static double share_of(uint64_t part, uint64_t whole)
 	return whole ? (double)part / whole : 0;
 }
 
+/* Whether next to nothing was waited for that was being done, in stalls that are worth a sentence. */
+static bool had_nothing_to_do(const struct report *report)
+{
+	static const double real_share_max = 0.01;
+	uint64_t real_ns = 0;
+
+	for (size_t i = 0; i < report->balance.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.causes[i];
+
+		if (!cause->is_active)
+			real_ns += cause->lost_ns - cause->idle_ns;
+	}
+	return share_of(report->totals.stalled_ns, report->target.wall_ns) >= stalled_share_min &&
+	       report->balance.cause_count &&
+	       real_ns <= real_share_max * report->balance.thread_ns;
+}
+
 static void say_parallelism(const struct report *report, struct text *text)
 {
 	uint64_t wall_ns = report->target.wall_ns, alive = report->totals.alive_max;
@@ -47,6 +64,9 @@ static void say_parallelism(const struct report *report, struct text *text)
 			text_put(text, " none was (stalled)");
 		}
 		text_put(text, ".");
+		if (had_nothing_to_do(report))
+			text_put(text, " Then it had nothing to do: its threads waited for time to "
+				       "pass or for work from outside.");
 	}
 }
 
@@ -136,36 +156,15 @@ static void say_first_path(const struct page *page, const struct report *report,
 	text_put(text, "; start there.");
 }
 
-/* Whether next to nothing was waited for that was being done. */
-static bool is_idle(const struct report *report)
-{
-	static const double real_share_max = 0.01;
-	uint64_t real_ns = 0;
-
-	for (size_t i = 0; i < report->balance.cause_count; i++) {
-		const struct report_cause *cause = &report->balance.causes[i];
-
-		if (!cause->is_active)
-			real_ns += cause->lost_ns - cause->idle_ns;
-	}
-	return report->balance.cause_count &&
-	       real_ns <= real_share_max * report->balance.thread_ns;
-}
-
 static void say_stalls(const struct page *page, const struct report *report, struct text *text)
 {
 	const struct report_path *longest = report->stall_paths;
 	const struct report_frame *headline;
 
-	if (!report->stall_path_count ||
+	if (!report->stall_path_count || had_nothing_to_do(report) ||
 	    share_of(report->totals.stalled_ns, report->target.wall_ns) < stalled_share_min ||
 	    longest->stalled_ns < report->totals.stalled_ns / 2)
 		return;
-	if (is_idle(report)) {
-		text_put(text, " Then it had nothing to do: its threads waited for time to pass or for "
-			       "work from outside.");
-		return;
-	}
 	headline = text_path_headline(longest, page->style->fold);
 	if (!headline)
 		return;
