@@ -21,12 +21,14 @@ static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
 	__u64 number = BPF_CORE_READ((struct inode *)inode, i_ino);
 	/* What has no inode of its own may lie where another one was that had none either. */
 	__u64 private = (__u64)BPF_CORE_READ((struct file *)file, private_data);
+	__u64 name;
 
 	if (thread->file_struct != file || thread->file_inode != inode ||
 	    thread->file_inode_number != number || thread->file_private != private) {
-		thread->file = file_name(file, inode, owner);
+		name = file_name(file, inode, owner);
+		thread->file = name;
 		/* Looked up again if there was no room to tell it. */
-		thread->file_struct = bpf_map_lookup_elem(&files_known, &thread->file) ? file : 0;
+		thread->file_struct = bpf_map_lookup_elem(&files_known, &name) ? file : 0;
 		thread->file_inode = inode;
 		thread->file_inode_number = number;
 		thread->file_private = private;
