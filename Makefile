@@ -85,7 +85,7 @@ $O/gen/events.json: $(PLECOC) $(EVENTS)
 # --- BPF: one object a concern, linked into one skeleton. state.bpf.o defines what the -----
 # --- others declare, and comes first. ------------------------------------------------------
 
-BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
+BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o unwind.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
 	fault.bpf.o host.bpf.o blocked.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h

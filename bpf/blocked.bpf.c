@@ -10,24 +10,6 @@
 
 #include <bpf/bpf_tracing.h>
 
-/* As memory_copy(), of another thread. */
-static __always_inline __u32 blocked_copy(struct memory_scratch *m, struct task_struct *task, __u64 sp)
-{
-	__u32 done = 0, bytes, i;
-
-	sp = (sp & -(__u64)WORD_BYTES) - RED_ZONE_BYTES;
-	for (i = 0; i < MEMORY_PAGES; i++) {
-		bytes = PAGE_BYTES - (sp & (PAGE_BYTES - 1));
-		barrier_var(bytes);
-		if (bytes > PAGE_BYTES || done > (MEMORY_PAGES - 1) * PAGE_BYTES ||
-		    bpf_copy_from_user_task((char *)m->words + done, bytes, (void *)sp, task, 0))
-			break;
-		done += bytes;
-		sp += bytes;
-	}
-	return done;
-}
-
 /* The kernel's frames behind the program's stack; returns their bytes. */
 static __always_inline __u32 blocked_kernel(struct memory_scratch *m, struct task_struct *task,
 					    __u32 at)
@@ -62,7 +44,7 @@ static __always_inline __u64 blocked_send(struct task_struct *task,
 		return 0;
 	e = (struct ev_stack_memory *)m->event;
 	registers_read(e->registers, task);
-	bytes = blocked_copy(m, task, e->registers[STACK_POINTER]);
+	bytes = memory_copy(m, task, e->registers[STACK_POINTER]);
 	kernel_bytes = blocked_kernel(m, task, bytes);
 	if (!is_blocked_since(thread, begin_ns) || !(bytes + kernel_bytes))
 		return 0;

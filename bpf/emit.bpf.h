@@ -20,10 +20,11 @@ static __always_inline void header_fill(struct ev_header *header, enum event_id 
 	header->event = id & 0xffff;
 }
 
-/* All but the header; the size is a multiple of 8. */
+/* All but the header, in words: the size is a multiple of 8. */
 static __always_inline void event_clear(void *event, __u32 size)
 {
-	__builtin_memset(event + sizeof(struct ev_header), 0, size - sizeof(struct ev_header));
+	__builtin_memset(__builtin_assume_aligned(event + sizeof(struct ev_header), sizeof(__u64)),
+			 0, size - sizeof(struct ev_header));
 }
 
 static __always_inline struct cpu_counts *counts_here(void)

@@ -20,14 +20,15 @@ enum { WAIT_MEAN_MAX_NS = 4000000000u };
 enum { TURNS_TOLD_MAX = 256 };
 
 /*
- * Why prev leaves the CPU. A signal can make a thread that was going to sleep stay awake; and
+ * Why a thread leaves the CPU. A signal can make one that was going to sleep stay awake; and
  * a waker on another CPU may have come between its decision and its last instruction here.
- * Both show in its state, which differs then from the one that the tracepoint was given.
+ * Both show in its state now, which differs then from the one that the tracepoint was given.
+ *
+ * A function of its own, as those below: what it returns is any number to the verifier then, which
+ * else would follow each reason through all that comes after it.
  */
-static __always_inline __u8 switch_reason(bool preempt, struct task_struct *prev, __u32 prev_state)
+__noinline __u32 switch_reason(__u32 preempt, __u32 state, __u32 prev_state)
 {
-	__u32 state = prev->__state;
-
 	if (prev_state & TASK_DEAD)
 		return SWITCH_DEAD;
 	if (preempt || !prev_state || !state || state == TASK_WAKING)
@@ -39,7 +40,7 @@ static __always_inline __u8 switch_reason(bool preempt, struct task_struct *prev
 	return SWITCH_BLOCKED;
 }
 
-static __always_inline bool is_blocking(__u8 reason)
+static __always_inline bool is_blocking(__u32 reason)
 {
 	return reason != SWITCH_RUNNABLE && reason != SWITCH_DEAD;
 }
@@ -113,7 +114,7 @@ static __always_inline void stack_leave(void *ctx, struct task_struct *task,
 }
 
 /* Returns the word of active_add(). */
-static __always_inline __u64 thread_leaves(struct thread_state *thread, __u8 reason, __u64 now_ns)
+static __always_inline __u64 phase_leave(struct thread_state *thread, __u32 reason, __u64 now_ns)
 {
 	__u64 word;
 
@@ -130,26 +131,31 @@ static __always_inline __u64 thread_leaves(struct thread_state *thread, __u8 rea
 	return word;
 }
 
-/* What both threads of a switch do at now_ns; true when out's slice was critical. */
-static __always_inline bool threads_switch(struct thread_state *out, struct thread_state *in,
-					   __u8 reason, __u64 now_ns, struct slice *slice)
+/* A thread leaves its CPU. Returns 0, or, if its slice was critical, 1 more than that weighs, ns. */
+__noinline __u64 thread_leave(struct thread_state *thread, __u32 reason, __u64 now_ns)
 {
-	bool is_critical = false;
+	/* Before it leaves: a thread counts in the N of its own last slice. */
+	__u64 limit = nmin_doubled();
+	struct slice slice;
+
+	if (!thread)
+		return 0;
+	slice = slice_of(thread, phase_leave(thread, reason, now_ns), now_ns);
+	if (slice.length_ns >> 62 || !slice_is_critical(slice, limit))
+		return 0;
+	return slice_weight(slice) + 1;
+}
+
+/* A thread gets a CPU. */
+__noinline int thread_enter(struct thread_state *thread, __u64 now_ns)
+{
 	__u64 word;
 
-	if (out) {
-		/* Before it leaves: a thread counts in the N of its own last slice. */
-		__u64 limit = nmin_doubled();
-
-		word = thread_leaves(out, reason, now_ns);
-		*slice = slice_of(out, word, now_ns);
-		is_critical = slice->length_ns < 1ull << 62 && slice_is_critical(*slice, limit);
-	}
-	if (in) {
-		phase_set(in, PHASE_RUNNING, now_ns, &word);
-		slice_begin(in, bpf_get_smp_processor_id(), word, now_ns);
-	}
-	return is_critical;
+	if (!thread)
+		return 0;
+	phase_set(thread, PHASE_RUNNING, now_ns, &word);
+	slice_begin(thread, bpf_get_smp_processor_id(), word, now_ns);
+	return 0;
 }
 
 /*
@@ -215,11 +221,10 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 {
 	__u32 is_hidden = is_after_hidden(here, prev, next);
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
+	__u32 reason = SWITCH_RUNNABLE, rival = 0;
+	__u64 now_ns, weight = 0;
 	struct ev_sched_switch *e;
-	struct slice slice = {};
-	bool is_critical, is_traced;
-	__u32 rival = 0;
-	__u8 reason;
+	bool is_traced;
 
 	is_traced = out;
 	barrier_var(is_traced);	/* or clang tests "out | in", which the verifier forbids */
@@ -228,15 +233,19 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 			turn_tell(here, prev, next);
 		return;
 	}
-	reason = out ? switch_reason(preempt, prev, prev_state) : SWITCH_RUNNABLE;
+	if (out)
+		reason = switch_reason(preempt, prev->__state, prev_state);
 	here->turns_left = 0;
 	if (reason == SWITCH_RUNNABLE && !(out && in))
 		rival = rival_tell(here, out ? next : prev, is_traced);
 	if (in)
 		throttle_tell(in, next);
 	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);
-	is_critical = threads_switch(out, in, reason,
-				     e ? e->header.time_ns : bpf_ktime_get_ns(), &slice);
+	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
+	if (out)
+		weight = thread_leave(out, reason, now_ns);
+	if (in)
+		thread_enter(in, now_ns);
 	if (out && reason == SWITCH_RUNNABLE)
 		throttle_leave(out, prev);
 	if (!e)
@@ -252,8 +261,8 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	e->flags |= is_hidden * SWITCH_AFTER_HIDDEN;
 	if (out && is_blocking(reason))
 		wait_tell(e, out);
-	if (out && (is_critical || is_blocking(reason)))
-		stack_leave(ctx, prev, out, is_critical ? stack_keep(slice_weight(slice)) : 0, e);
+	if (out && (weight || is_blocking(reason)))
+		stack_leave(ctx, prev, out, weight ? stack_keep(weight - 1) : 0, e);
 	slot_end(here);
 }
 

@@ -4,25 +4,6 @@
  */
 #include "hash.bpf.h"
 #include "stack.bpf.h"
-#include "unwind.bpf.h"
-
-/* Reads the user's stack from sp on, and its red zone; returns the number of bytes, whole words. */
-static __always_inline __u32 memory_copy(struct memory_scratch *m, __u64 sp)
-{
-	__u32 done = 0, bytes, i;
-
-	sp = (sp & -(__u64)WORD_BYTES) - RED_ZONE_BYTES;
-	for (i = 0; i < MEMORY_PAGES; i++) {
-		bytes = PAGE_BYTES - (sp & (PAGE_BYTES - 1));
-		barrier_var(bytes);
-		if (bytes > PAGE_BYTES || done > (MEMORY_PAGES - 1) * PAGE_BYTES ||
-		    bpf_probe_read_user((char *)m->words + done, bytes, (void *)sp))
-			break;
-		done += bytes;
-		sp += bytes;
-	}
-	return done;
-}
 
 /* Puts back the address of the caller of getaddrinfo(), if its place is among what was copied. */
 static __always_inline void memory_restore(struct memory_scratch *m, const struct stack_subject *subject,
@@ -50,11 +31,11 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	e = (struct ev_stack_memory *)m->event;
 	header_fill(&e->header, EV_STACK_MEMORY, 0);
 	for (i = 0; i < REGISTERS; i++)
-		register_read(&s->unwind, i, &e->registers[i]);
+		e->registers[i] = s->subject.registers[i];
 	e->stack = hash_mix(hash_mix(e->header.time_ns, bpf_get_smp_processor_id()),
 			    e->registers[STACK_POINTER]) | 1;
 	e->pid = s->subject.pid;
-	bytes = memory_copy(m, e->registers[STACK_POINTER]);
+	bytes = memory_copy(m, NULL, e->registers[STACK_POINTER]);
 	if (follows_hosts)
 		memory_restore(m, &s->subject, e->registers[STACK_POINTER], bytes);
 	e->word_count = bytes / sizeof(__u64);
@@ -73,16 +54,6 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	    !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
 		return e->stack;
 	event_lost();
-	return 0;
-}
-
-/* The user's frames behind the kernel's: unwind_user(). Verified once, too. */
-__noinline int stack_unwind(__u32 owner, bool needs_range)
-{
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
-
-	if (s)
-		unwind_user(s, s->first, needs_range);
 	return 0;
 }
 

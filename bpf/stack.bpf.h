@@ -35,6 +35,13 @@ static __always_inline __u64 stack_keep(__u64 weight_ns)
  */
 __u64 stack_find(__u32 owner);
 
+/*
+ * Puts the user's frames behind those of the kernel, innermost first. How many there are, and why there
+ * are no more, s->unwind says. With needs_range the tables must know all the code: otherwise
+ * s->unwind.lacks_range.
+ */
+int stack_unwind(__u32 owner, bool needs_range);
+
 /* What a thread has left behind when it left user space, by their numbers in DWARF. */
 static __always_inline void registers_read(__u64 *registers, struct task_struct *task)
 {
@@ -57,6 +64,31 @@ static __always_inline void registers_read(__u64 *registers, struct task_struct 
 	registers[14] = regs->r14;
 	registers[15] = regs->r15;
 	registers[16] = regs->ip;
+}
+
+/* NULL: of the current thread; else of another one, which may have to be waited for. */
+static __always_inline bool memory_read(void *to, __u32 bytes, __u64 from, struct task_struct *task)
+{
+	return !(task ? bpf_copy_from_user_task(to, bytes, (void *)from, task, 0)
+		      : bpf_probe_read_user(to, bytes, (void *)from));
+}
+
+/* Reads a stack from sp on, and its red zone; returns the number of bytes, whole words. */
+static __always_inline __u32 memory_copy(struct memory_scratch *m, struct task_struct *task, __u64 sp)
+{
+	__u32 done = 0, bytes, i;
+
+	sp = (sp & -(__u64)WORD_BYTES) - RED_ZONE_BYTES;
+	for (i = 0; i < MEMORY_PAGES; i++) {
+		bytes = PAGE_BYTES - (sp & (PAGE_BYTES - 1));
+		barrier_var(bytes);
+		if (bytes > PAGE_BYTES || done > (MEMORY_PAGES - 1) * PAGE_BYTES ||
+		    !memory_read((char *)m->words + done, bytes, sp, task))
+			break;
+		done += bytes;
+		sp += bytes;
+	}
+	return done;
 }
 
 /* The thread whose stack is to be taken, into scratch memory. */

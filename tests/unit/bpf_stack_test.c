@@ -5,7 +5,7 @@
  */
 #include "test.h"
 #include "world.h"
-#include "unwind.bpf.h"
+#include "unwind_format.h"
 #undef const		/* the shim of bpf_helpers.h takes it away from the programs */
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "stack.bpf.h"
-#include "unwind.bpf.h"
+#include "unwind.bpf.c"
 #undef const		/* the shim of bpf_helpers.h takes it away from the programs */
 
 static struct stack_scratch host_scratch;
@@ -22,7 +22,8 @@ static inline void host_unwind(__u32 first)
 	struct thread_state thread = { .thread = 1 };
 
 	subject_read(&host_scratch.subject, &host_task, &thread);
-	unwind_user(&host_scratch, first, false);
+	host_scratch.first = first;
+	unwind_user(&host_scratch, false);
 }
 
 long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,

@@ -1,12 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The user's call path of the current thread, from the tables that the engine has made of the
- * call frame information: unwind_step.h.
+ * The user's call path of a thread, from the tables that the engine has made of the call frame
+ * information: unwind_step.h.
  */
-#pragma once
-
 #include "python.bpf.h"
-#include "state.bpf.h"
+#include "stack.bpf.h"
 #include "unwind_step.h"
 
 static __always_inline void *chunk_of(const struct unwind *u __attribute__((unused)), __u32 place)
@@ -24,14 +22,20 @@ static __always_inline void *unit_at(const struct unwind *u __attribute__((unuse
 	return bpf_map_lookup_elem(chunk, &index);
 }
 
-/* Reads with it what follows on its page: one reading takes the same time whatever its size. */
-static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *word)
+/*
+ * Reads a word into u->word, and with it what follows on its page: one reading takes the same time
+ * whatever its size. Verified once, not for each word that a step may need.
+ */
+__noinline int word_load(struct unwind *u, __u64 address)
 {
-	__u64 offset = address - u->window_begin;
+	__u64 offset;
 	__u32 bytes;
 
+	if (!u)
+		return 0;
 	if (address % WORD_BYTES)
-		return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
+		return !bpf_probe_read_user(&u->word, sizeof(u->word), (void *)address);
+	offset = address - u->window_begin;
 	if (offset >= u->window_bytes) {
 		bytes = PAGE_BYTES - address % PAGE_BYTES;
 		if (bytes > sizeof(u->window))
@@ -40,13 +44,21 @@ static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *wo
 		if (bytes > sizeof(u->window) ||
 		    bpf_probe_read_user(u->window, bytes, (void *)address)) {
 			u->window_bytes = 0;
-			return false;
+			return 0;
 		}
 		u->window_begin = address;
 		u->window_bytes = bytes;
 		offset = 0;
 	}
-	*word = u->window[(offset / WORD_BYTES) & (UNWIND_WINDOW_WORDS - 1)];
+	u->word = u->window[(offset / WORD_BYTES) & (UNWIND_WINDOW_WORDS - 1)];
+	return 1;
+}
+
+static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *word)
+{
+	if (!word_load(u, address))
+		return false;
+	*word = u->word;
 	return true;
 }
 
@@ -72,6 +84,12 @@ static __always_inline bool thread_pointer(struct unwind *u, __u64 *address)
 	return true;
 }
 
+/* Verified once, not for each way that leads to it. */
+__noinline __u32 rule_search(struct unwind *u, __u64 address)
+{
+	return u ? rule_find(u, address) : UNWIND_NONE;
+}
+
 /* Stacks are much like those before them, and a search takes ten times as long as this. */
 static __always_inline __u32 rule_remember(struct stack_scratch *s, __u64 address)
 {
@@ -84,7 +102,7 @@ static __always_inline __u32 rule_remember(struct stack_scratch *s, __u64 addres
 
 	if (version && memo->version == version && memo->address == address)
 		return memo->rule;
-	rule = rule_find(u, address);
+	rule = rule_search(u, address);
 	if (!u->lacks_range) {
 		memo->address = address;
 		memo->version = version;
@@ -171,12 +189,7 @@ static __always_inline void python_remember(struct stack_scratch *s)
 	}
 }
 
-/*
- * Puts the user's frames into scratch memory from the frame first on, innermost first. How many
- * there are, and why there are no more, s->unwind says. With needs_range the tables must know all
- * the code: otherwise s->unwind.lacks_range.
- */
-static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bool needs_range)
+static __always_inline void unwind_user(struct stack_scratch *s, bool needs_range)
 {
 	const __u64 *registers = s->subject.registers;
 	struct unwind_space *space;
@@ -184,7 +197,6 @@ static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bo
 	__u32 pid = s->subject.pid, owner = s->owner;
 	bool has_python;
 
-	s->first = first;
 	unwind_begin(u, registers[INSTRUCTION_POINTER], registers[STACK_POINTER],
 		     registers[FRAME_POINTER]);
 	u->needs_range = needs_range;
@@ -205,4 +217,13 @@ static __always_inline void unwind_user(struct stack_scratch *s, __u32 first, bo
 		python_remember(s);
 		s->thread = s->subject.thread;
 	}
+}
+
+__noinline int stack_unwind(__u32 owner, bool needs_range)
+{
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
+
+	if (s)
+		unwind_user(s, needs_range);
+	return 0;
 }
