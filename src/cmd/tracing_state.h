@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What tracing.c and tracing_report.c share of one run of tracing.
+ */
+#pragma once
+
+#include "cmd/tracing.h"
+
+struct tracing {
+	const struct settings *settings;
+	struct kernel *kernel;
+	struct sideband *sideband;
+	struct session *session;
+	struct threads *threads;
+	struct stacks *stacks;
+	struct symbols *symbols;
+	struct run_samples *samples;
+	struct spin_judge *judge;
+	struct unwinder *unwinder;
+	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
+	struct files *files;
+	struct waits *waits;
+	struct cpu_waits *cpu_waits;
+	struct criticality *criticality;
+	struct collector *collector;
+	struct fold_rules *fold;
+	int signal_fd;
+	const struct tracing_watch *watch;	/* NULL: nothing */
+	uint64_t opened_ns, started_ns;
+	uint64_t ended_ns, collector_cpu_ns;	/* 0: it goes on */
+	int poll_ms;
+	unsigned long slack_ns;
+	size_t untraced_children;	/* of the processes to attach to */
+};
+
+/* CPU time of this process so far, ns. */
+uint64_t tracing_cpu_ns(void);
