@@ -4,11 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
-#include <time.h>
 
 #include "base/memory.h"
-#include "base/table.h"
 #include "symbol/answer.h"
 #include "symbol/answer_cache.h"
 #include "symbol/asker.h"
@@ -16,7 +13,7 @@
 #include "symbol/jit_hints.h"
 #include "symbol/jit_names.h"
 #include "symbol/kernel_symbols.h"
-#include "symbol/maps_file.h"
+#include "symbol/mapped_files.h"
 #include "symbol/module.h"
 #include "symbol/names.h"
 #include "symbol/notes.h"
@@ -28,105 +25,30 @@
 #include "values.h"
 
 enum {
-	MAPPINGS_MAX = 200000,
-	PROCESSES_MAX = 65536,		/* whose maps file may be read again */
 	NAMES_BYTES_MAX = 32 << 20,
 	JIT_PLACE = 1u << 31,		/* such code is the same in one address space only */
 	PYTHON_PLACE = 1u << 30,	/* known by its names */
 };
 
-static const uint64_t reread_ns = 1000000000ull;
-
-struct process {
-	uint64_t read_ns;		/* when its maps file was last read */
-};
-
 struct symbols {
 	struct session *session;
-	struct spaces *spaces;
+	struct mapped_files *files;
+	struct spaces *spaces;		/* these three are the files' */
 	struct modules *modules;
+	struct jit_names *jit;
 	struct worker *worker;
 	struct asker *asker;
 	struct answer_cache *cache;	/* NULL: none */
 	struct kernel_symbols *kernel;	/* NULL until it is needed */
-	struct jit_names *jit;
 	struct python_frames *python;
 	struct names *names;
 	struct notes *notes;
-	struct arena *arena;
 	struct places *places;
 	struct variables *variables;
-	struct table *processes;	/* by pid + 1 */
 	bool is_offline;
 	bool has_noted_kernel;
 	uint32_t noted_hints;		/* a bit for each of jit_hint() */
 	uint32_t hinted_space;		/* the last one that this was about */
-};
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* The symbol file of a process's JIT compiler is opened while the process lives. */
-static void keep_jit_names(struct symbols *symbols, uint32_t pid)
-{
-	struct space_hit hit;
-
-	if (!spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &hit))
-		return;
-	if (jit_names_keep(symbols->jit, hit.space, pid) == -EPERM)
-		notes_add(symbols->notes, "the JIT's symbol file of process %u belongs to another "
-			  "user and is not trusted", pid);
-}
-
-static void on_map(void *data, const struct ev_header *header)
-{
-	const struct ev_space_map *e = (const struct ev_space_map *)header;
-	struct symbols *symbols = data;
-	struct module_identity identity = {
-		.pid = e->pid, .start = e->start, .end = e->start + e->size,
-		.device = makedev(e->major, e->minor), .inode = e->inode, .path = e->path,
-	};
-	struct mapping mapping = {
-		.start = e->start, .end = e->start + e->size, .file_offset = e->file_offset,
-	};
-	struct module *module;
-
-	if (e->build_id_size <= sizeof(identity.build_id.bytes)) {
-		identity.build_id.size_bytes = e->build_id_size;
-		memcpy(identity.build_id.bytes, e->build_id, e->build_id_size);
-	}
-	if (symbols->is_offline)
-		identity.pid = 0;
-	module = modules_get(symbols->modules, &identity);
-	mapping.module = module ? module->number : 0;
-	spaces_map(symbols->spaces, e->pid, header->time_ns, &mapping);
-	if (!symbols->is_offline && module && module->kind == MODULE_JIT)
-		keep_jit_names(symbols, e->pid);
-}
-
-static void on_exec(void *data, const struct ev_header *header)
-{
-	const struct ev_space_exec *e = (const struct ev_space_exec *)header;
-	struct symbols *symbols = data;
-
-	spaces_exec(symbols->spaces, e->pid, header->time_ns);
-}
-
-static void on_fork(void *data, const struct ev_header *header)
-{
-	const struct ev_space_fork *e = (const struct ev_space_fork *)header;
-	struct symbols *symbols = data;
-
-	spaces_fork(symbols->spaces, e->pid, e->parent_pid, header->time_ns);
-}
-
-static const struct event_handler handlers[] = {
-	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork }, { 0 },
 };
 
 struct symbols *symbols_new(struct session *session)
@@ -135,19 +57,17 @@ struct symbols *symbols_new(struct session *session)
 
 	symbols->session = session;
 	symbols->worker = worker_new();
-	symbols->spaces = spaces_new(MAPPINGS_MAX);
-	symbols->modules = modules_new();
 	symbols->notes = notes_new();
+	symbols->files = mapped_files_new(session, symbols->notes);
+	symbols->spaces = mapped_files_spaces(symbols->files);
+	symbols->modules = mapped_files_modules(symbols->files);
+	symbols->jit = mapped_files_jit(symbols->files);
 	symbols->names = names_new(NAMES_BYTES_MAX, symbols->notes);
-	symbols->jit = jit_names_new();
-	symbols->arena = arena_new();
 	symbols->asker = asker_new(symbols->worker, symbols->notes);
 	symbols->places = places_new(symbols->asker, symbols->names);
 	symbols->variables = variables_new(symbols->worker, symbols->asker, symbols->spaces,
 					   symbols->modules, symbols->names);
-	symbols->processes = table_new();
 	symbols->python = python_frames_new(symbols->spaces, symbols->modules, symbols->names);
-	session_subscribe(session, handlers, symbols);
 	return symbols;
 }
 
@@ -161,14 +81,10 @@ void symbols_free(struct symbols *symbols)
 	asker_free(symbols->asker);
 	worker_free(symbols->worker);
 	python_frames_free(symbols->python);
-	spaces_free(symbols->spaces);
-	modules_free(symbols->modules);
+	mapped_files_free(symbols->files);
 	kernel_symbols_free(symbols->kernel);
-	jit_names_free(symbols->jit);
 	names_free(symbols->names);
 	notes_free(symbols->notes);
-	arena_free(symbols->arena);
-	table_free(symbols->processes);
 	free(symbols);
 }
 
@@ -189,6 +105,7 @@ void symbols_save_cache(struct symbols *symbols)
 void symbols_set_offline(struct symbols *symbols)
 {
 	symbols->is_offline = true;
+	mapped_files_set_offline(symbols->files);
 }
 
 void symbols_set_pause(struct symbols *symbols, struct pause *pause)
@@ -196,73 +113,25 @@ void symbols_set_pause(struct symbols *symbols, struct pause *pause)
 	worker_set_pause(symbols->worker, pause);
 }
 
-/* NULL when there are too many. */
-static struct process *process_get(struct symbols *symbols, uint32_t pid)
-{
-	struct process *process = table_find(symbols->processes, (uint64_t)pid + 1);
-
-	if (!process && table_count(symbols->processes) < PROCESSES_MAX) {
-		process = arena_alloc(symbols->arena, sizeof(*process));
-		table_put(symbols->processes, (uint64_t)pid + 1, process);
-	}
-	return process;
-}
-
-static void on_found(void *data, const struct module_identity *identity, uint64_t file_offset)
-{
-	struct symbols *symbols = data;
-	struct module *module = modules_get(symbols->modules, identity);
-	struct mapping mapping = {
-		.start = identity->start, .end = identity->end, .file_offset = file_offset,
-		.module = module ? module->number : 0,
-	};
-
-	spaces_found(symbols->spaces, identity->pid, session_time_ns(symbols->session), &mapping);
-}
-
 int symbols_add_process(struct symbols *symbols, uint32_t pid)
 {
-	struct process *process = process_get(symbols, pid);
-
-	if (process)
-		process->read_ns = now_ns();
-	return maps_file_read(pid, on_found, symbols);
+	return mapped_files_add(symbols->files, pid);
 }
 
 void symbols_keep_process(struct symbols *symbols, uint32_t pid)
 {
-	if (symbols->is_offline)
-		return;
-	symbols_add_process(symbols, pid);
-	keep_jit_names(symbols, pid);
+	mapped_files_keep(symbols->files, pid);
 }
 
 void symbols_forget_process(struct symbols *symbols, uint32_t pid)
 {
-	struct space_hit hit;
-
-	if (spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &hit))
-		jit_names_forget(symbols->jit, hit.space);
-	spaces_forget(symbols->spaces, pid);
-}
-
-/* An event may have been lost, or the mapping made in a way that has none. */
-static bool read_again(struct symbols *symbols, uint32_t pid)
-{
-	struct process *process = symbols->is_offline ? NULL : process_get(symbols, pid);
-
-	if (!process || (process->read_ns && now_ns() - process->read_ns < reread_ns))
-		return false;
-	return !symbols_add_process(symbols, pid);
+	mapped_files_forget(symbols->files, pid);
 }
 
 static bool find_mapping(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
 			 struct space_hit *hit)
 {
-	if (spaces_find(symbols->spaces, pid, time_ns, address, hit) && hit->is_mapped)
-		return true;
-	return read_again(symbols, pid) &&
-	       spaces_find(symbols->spaces, pid, time_ns, address, hit) && hit->is_mapped;
+	return mapped_files_find(symbols->files, pid, time_ns, address, hit);
 }
 
 struct mapping_visitor {
@@ -539,7 +408,7 @@ int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_
 {
 	int err = variables_find(symbols->variables, pid, time_ns, address, object);
 
-	if (err && read_again(symbols, pid))
+	if (err && mapped_files_read_again(symbols->files, pid))
 		err = variables_find(symbols->variables, pid, time_ns, address, object);
 	return err;
 }

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/mapped_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "session/session.h"
+#include "symbol/jit_names.h"
+#include "symbol/maps_file.h"
+#include "symbol/module.h"
+#include "symbol/notes.h"
+#include "symbol/space.h"
+
+enum {
+	MAPPINGS_MAX = 200000,
+	PROCESSES_MAX = 65536,		/* whose maps file may be read again */
+};
+
+static const uint64_t reread_ns = 1000000000ull;
+
+struct process {
+	uint64_t read_ns;		/* when its maps file was last read */
+};
+
+struct mapped_files {
+	struct session *session;
+	struct notes *notes;
+	struct spaces *spaces;
+	struct modules *modules;
+	struct jit_names *jit;
+	struct table *processes;	/* by pid + 1 */
+	struct arena *arena;		/* the processes */
+	bool is_offline;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The symbol file of a process's JIT compiler is opened while the process lives. */
+static void keep_jit_names(struct mapped_files *files, uint32_t pid)
+{
+	struct space_hit hit;
+
+	if (!spaces_find(files->spaces, pid, UINT64_MAX, 0, &hit))
+		return;
+	if (jit_names_keep(files->jit, hit.space, pid) == -EPERM)
+		notes_add(files->notes, "the JIT's symbol file of process %u belongs to another "
+			  "user and is not trusted", pid);
+}
+
+static void on_map(void *data, const struct ev_header *header)
+{
+	const struct ev_space_map *e = (const struct ev_space_map *)header;
+	struct mapped_files *files = data;
+	struct module_identity identity = {
+		.pid = e->pid, .start = e->start, .end = e->start + e->size,
+		.device = makedev(e->major, e->minor), .inode = e->inode, .path = e->path,
+	};
+	struct mapping mapping = {
+		.start = e->start, .end = e->start + e->size, .file_offset = e->file_offset,
+	};
+	struct module *module;
+
+	if (e->build_id_size <= sizeof(identity.build_id.bytes)) {
+		identity.build_id.size_bytes = e->build_id_size;
+		memcpy(identity.build_id.bytes, e->build_id, e->build_id_size);
+	}
+	if (files->is_offline)
+		identity.pid = 0;
+	module = modules_get(files->modules, &identity);
+	mapping.module = module ? module->number : 0;
+	spaces_map(files->spaces, e->pid, header->time_ns, &mapping);
+	if (!files->is_offline && module && module->kind == MODULE_JIT)
+		keep_jit_names(files, e->pid);
+}
+
+static void on_exec(void *data, const struct ev_header *header)
+{
+	const struct ev_space_exec *e = (const struct ev_space_exec *)header;
+	struct mapped_files *files = data;
+
+	spaces_exec(files->spaces, e->pid, header->time_ns);
+}
+
+static void on_fork(void *data, const struct ev_header *header)
+{
+	const struct ev_space_fork *e = (const struct ev_space_fork *)header;
+	struct mapped_files *files = data;
+
+	spaces_fork(files->spaces, e->pid, e->parent_pid, header->time_ns);
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork }, { 0 },
+};
+
+struct mapped_files *mapped_files_new(struct session *session, struct notes *notes)
+{
+	struct mapped_files *files = xcalloc(1, sizeof(*files));
+
+	files->session = session;
+	files->notes = notes;
+	files->spaces = spaces_new(MAPPINGS_MAX);
+	files->modules = modules_new();
+	files->jit = jit_names_new();
+	files->processes = table_new();
+	files->arena = arena_new();
+	session_subscribe(session, handlers, files);
+	return files;
+}
+
+void mapped_files_free(struct mapped_files *files)
+{
+	if (!files)
+		return;
+	spaces_free(files->spaces);
+	modules_free(files->modules);
+	jit_names_free(files->jit);
+	table_free(files->processes);
+	arena_free(files->arena);
+	free(files);
+}
+
+void mapped_files_set_offline(struct mapped_files *files)
+{
+	files->is_offline = true;
+}
+
+struct spaces *mapped_files_spaces(struct mapped_files *files)
+{
+	return files->spaces;
+}
+
+struct modules *mapped_files_modules(struct mapped_files *files)
+{
+	return files->modules;
+}
+
+struct jit_names *mapped_files_jit(struct mapped_files *files)
+{
+	return files->jit;
+}
+
+/* NULL when there are too many. */
+static struct process *process_get(struct mapped_files *files, uint32_t pid)
+{
+	struct process *process = table_find(files->processes, (uint64_t)pid + 1);
+
+	if (!process && table_count(files->processes) < PROCESSES_MAX) {
+		process = arena_alloc(files->arena, sizeof(*process));
+		table_put(files->processes, (uint64_t)pid + 1, process);
+	}
+	return process;
+}
+
+static void on_found(void *data, const struct module_identity *identity, uint64_t file_offset)
+{
+	struct mapped_files *files = data;
+	struct module *module = modules_get(files->modules, identity);
+	struct mapping mapping = {
+		.start = identity->start, .end = identity->end, .file_offset = file_offset,
+		.module = module ? module->number : 0,
+	};
+
+	spaces_found(files->spaces, identity->pid, session_time_ns(files->session), &mapping);
+}
+
+int mapped_files_add(struct mapped_files *files, uint32_t pid)
+{
+	struct process *process = process_get(files, pid);
+
+	if (process)
+		process->read_ns = now_ns();
+	return maps_file_read(pid, on_found, files);
+}
+
+void mapped_files_keep(struct mapped_files *files, uint32_t pid)
+{
+	if (files->is_offline)
+		return;
+	mapped_files_add(files, pid);
+	keep_jit_names(files, pid);
+}
+
+void mapped_files_forget(struct mapped_files *files, uint32_t pid)
+{
+	struct space_hit hit;
+
+	if (spaces_find(files->spaces, pid, UINT64_MAX, 0, &hit))
+		jit_names_forget(files->jit, hit.space);
+	spaces_forget(files->spaces, pid);
+}
+
+/* An event may have been lost, or the mapping made in a way that has none. */
+bool mapped_files_read_again(struct mapped_files *files, uint32_t pid)
+{
+	struct process *process = files->is_offline ? NULL : process_get(files, pid);
+
+	if (!process || (process->read_ns && now_ns() - process->read_ns < reread_ns))
+		return false;
+	return !mapped_files_add(files, pid);
+}
+
+bool mapped_files_find(struct mapped_files *files, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 struct space_hit *hit)
+{
+	if (spaces_find(files->spaces, pid, time_ns, address, hit) && hit->is_mapped)
+		return true;
+	return mapped_files_read_again(files, pid) &&
+	       spaces_find(files->spaces, pid, time_ns, address, hit) && hit->is_mapped;
+}
