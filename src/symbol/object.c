@@ -14,7 +14,6 @@
 #include "symbol/dwarf_variables.h"
 #include "symbol/go_table.h"
 #include "symbol/mini_debug.h"
-#include "symbol/python_file.h"
 #include "symbol/vdso.h"
 
 struct object *object_new(int fd, uint32_t pid, const char *path)
@@ -47,6 +46,7 @@ void object_free(struct object *object)
 	dwarf_file_close(object->dwarf);
 	dwarf_end(object->shared_dwarf);
 	go_table_free(object->go);
+	free(object->functions);
 	elf_symbols_free(object->variables);
 	elf_symbols_free(object->symbols);
 	elf_file_close(&object->mini);
@@ -77,7 +77,7 @@ void object_shrink(struct object *object)
 	object->flags |= ANSWER_BAD_LINES;
 }
 
-static void open_debug(struct object *object)
+void object_open_debug(struct object *object)
 {
 	if (object->has_tried_debug)
 		return;
@@ -100,7 +100,7 @@ struct elf_symbols *object_symbols_new(struct object *object, enum elf_symbol_ki
 	Elf *files[ELF_SYMBOL_FILES_MAX] = { object->program.elf };
 
 	if (!elf_has_symtab(object->program.elf)) {
-		open_debug(object);
+		object_open_debug(object);
 		files[1] = object->debug.elf;
 		if (!files[1] && !object->mini.elf)
 			mini_debug_open(object->program.elf, &object->mini, &object->mini_bytes);
@@ -138,7 +138,7 @@ void object_open_dwarf(struct object *object)
 		return;
 	object->has_tried_dwarf = true;
 	if (!elf_has_lines(debug->elf)) {
-		open_debug(object);
+		object_open_debug(object);
 		debug = &object->debug;
 	}
 	if (!debug->elf || !elf_has_lines(debug->elf)) {
@@ -273,6 +273,7 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 		 struct answer *answer)
 {
 	struct elf_symbol function;
+	struct cfi_function nameless;
 	const char *suffix = "";
 	uint64_t address;
 	bool is_found;
@@ -305,85 +306,7 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 			put_function(answer, function.name, suffix);
 		elf_offset_at(object->program.elf, function.start, &answer->function_offset);
 	}
+	if (answer->function_offset == UINT64_MAX && object_cfi_function(object, address, &nameless))
+		elf_offset_at(object->program.elf, nameless.begin, &answer->function_offset);
 	answer->flags = object->flags | (wants_lines ? 0 : ANSWER_BY_SYMBOLS);
-}
-
-/* Call frame information in a section, unpacked. */
-static bool find_cfi(Elf *elf, const char *name, struct cfi_section *section)
-{
-	GElf_Shdr header;
-	Elf_Scn *scn = elf ? elf_find_section(elf, name, &header) : NULL;
-	Elf_Data *data;
-
-	if (scn && header.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
-		return false;
-	data = scn ? elf_getdata(scn, NULL) : NULL;
-	if (!data || !data->d_buf)
-		return false;
-	*section = (struct cfi_section){
-		.bytes = data->d_buf, .size_bytes = data->d_size, .address = header.sh_addr,
-		.is_eh = !strcmp(name, ".eh_frame"),
-	};
-	return true;
-}
-
-/* In the program, or, where it has nothing else, in its debug file. */
-static bool find_debug_frame(struct object *object, bool has_rows, struct cfi_section *section)
-{
-	if (find_cfi(object->program.elf, ".debug_frame", section))
-		return true;
-	if (has_rows)
-		return false;
-	open_debug(object);
-	return find_cfi(object->debug.elf, ".debug_frame", section);
-}
-
-static void put_segments(Elf *elf, struct unwind_file *file)
-{
-	size_t count;
-
-	if (elf_getphdrnum(elf, &count))
-		return;
-	for (size_t i = 0; i < count && file->segment_count < UNWIND_SEGMENTS_MAX; i++) {
-		GElf_Phdr header;
-
-		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD &&
-		    header.p_flags & PF_X)
-			file->segments[file->segment_count++] = (struct unwind_segment){
-				header.p_offset, header.p_vaddr, header.p_filesz,
-			};
-	}
-}
-
-int object_unwind_file(struct object *object, struct unwind_file *file)
-{
-	struct unwind_table more;
-	struct cfi_section section;
-	struct cfi_counts counts;
-	Elf *elf = object->program.elf;
-	GElf_Ehdr header;
-
-	*file = (struct unwind_file){ 0 };
-	if (!elf || !gelf_getehdr(elf, &header) || header.e_machine != EM_X86_64 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64)
-		return -ENOENT;
-	if (find_cfi(elf, ".eh_frame", &section))
-		unwind_table_build(&section, &file->table, &counts);
-	if (object_go_table(object)) {
-		go_table_unwind(object->go, &more);
-		unwind_table_merge(&file->table, &more);
-		unwind_table_fini(&more);
-	}
-	/* Go's linker writes of C's code in the one and of Go's in the other. */
-	if (find_debug_frame(object, file->table.row_count, &section)) {
-		unwind_table_build(&section, &more, &counts);
-		unwind_table_merge(&file->table, &more);
-		unwind_table_fini(&more);
-	}
-	/* The dynamic loader's says nothing of it. */
-	if (header.e_entry)
-		unwind_table_mark_end(&file->table, header.e_entry);
-	put_segments(elf, file);
-	python_file_find(elf, file);
-	return file->table.row_count ? 0 : -ENOENT;
 }

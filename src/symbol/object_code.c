@@ -91,10 +91,11 @@ static bool find_segment(const struct object *object, uint64_t file_offset, uint
 	return false;
 }
 
-/* Where the function begins in the file, and where it ends if a symbol tells. */
+/* Where the function begins in the file, and where it ends if that is known. */
 static void find_function(struct object *object, uint64_t file_offset, uint64_t *start,
 			  uint64_t *end)
 {
+	struct cfi_function nameless;
 	struct elf_symbol symbol;
 	struct go_place place;
 	uint64_t address;
@@ -107,6 +108,9 @@ static void find_function(struct object *object, uint64_t file_offset, uint64_t 
 		*end = *start + (symbol.end - symbol.start);
 	} else if (object_go_table(object) && go_table_find(object->go, address, &place)) {
 		*start = file_offset - (address - place.start);
+	} else if (object_cfi_function(object, address, &nameless)) {
+		*start = file_offset - (address - nameless.begin);
+		*end = *start + (nameless.end - nameless.begin);
 	}
 }
 

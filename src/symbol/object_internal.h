@@ -7,6 +7,7 @@
 #include "symbol/elf_file.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/object.h"
+#include "unwind/cfi.h"
 
 struct object {
 	struct elf_file program, debug, shared, mini;
@@ -16,10 +17,12 @@ struct object {
 	struct dwarf_file *dwarf;
 	struct dwarf_variables *dwarf_variables;	/* of dwarf */
 	struct go_table *go;
+	struct cfi_function *functions;		/* by call frame information; without names */
+	size_t function_count;
 	char *path;
 	uint32_t pid;
 	uint32_t flags;
-	bool has_tried_debug, has_tried_dwarf, has_tried_go;
+	bool has_tried_debug, has_tried_dwarf, has_tried_go, has_tried_functions;
 };
 
 /* Symbols of all files that have any. */
@@ -33,3 +36,9 @@ void object_open_dwarf(struct object *object);
 
 /* NULL when the program is not Go's. */
 const struct go_table *object_go_table(struct object *object);
+
+/* object->debug is there then, if there is any. */
+void object_open_debug(struct object *object);
+
+/* The function that holds an address, by call frame information; false: it tells of none. */
+bool object_cfi_function(struct object *object, uint64_t address, struct cfi_function *function);

@@ -307,6 +307,9 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	place = places_get(symbols->places, module, offset, true);
 	if (!place->count) {
 		frames[0].function = jit_name(symbols, pid, &hit, wanted, &start);
+		/* A function without a name is called after its beginning, wherever in it this is. */
+		if (!frames[0].function && place->function_offset != UINT64_MAX)
+			frames[0].offset = place->function_offset;
 		return 1;
 	}
 	count = place->count < max ? place->count : max;

@@ -23,7 +23,8 @@ struct symbol_frame {
 	uint32_t line;		/* 0 when not known */
 	const char *module;	/* base name of the mapped file, "[kernel]", "[vdso]", "[jit]",
 				 * "[python]" for a function of Python */
-	uint64_t offset;	/* in the file; of the kernel, in the function; of [jit], address;
+	uint64_t offset;	/* in the file, where function is NULL that of its beginning, if that is
+				 * known; of the kernel, in the function; of [jit], address;
 				 * of [python], the code object's, or 0 */
 	bool is_inlined;	/* part of the frame that follows it */
 	bool is_kernel;

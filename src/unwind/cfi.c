@@ -269,6 +269,14 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
+static void sort_functions(struct reader *reader)
+{
+	find_functions(reader);
+	if (reader->function_count)
+		qsort(reader->functions, reader->function_count, sizeof(*reader->functions),
+		      by_begin);
+}
+
 /* The machine that executes call frame instructions. */
 struct machine {
 	struct rule_state now, first;		/* first: after the CIE's own program */
@@ -515,13 +523,34 @@ void cfi_read(const struct cfi_section *section, cfi_row_fn on_row, void *data,
 	};
 
 	*counts = (struct cfi_counts){ 0 };
-	find_functions(&reader);
+	sort_functions(&reader);
 	if (!reader.function_count)
 		return;
-	qsort(reader.functions, reader.function_count, sizeof(*reader.functions), by_begin);
 	reader.end = reader.functions[0].begin;
 	for (size_t i = 0; i < reader.function_count; i++)
 		read_rows(&reader, &reader.functions[i]);
 	on_row(data, reader.end, 0);
 	free(reader.functions);
+}
+
+struct cfi_function *cfi_functions(const struct cfi_section *section, size_t *count)
+{
+	struct cfi_counts counts = { 0 };
+	struct reader reader = {
+		.section = section, .counts = &counts, .cie_place = UINT64_MAX,
+	};
+	struct cfi_function *functions;
+
+	sort_functions(&reader);
+	*count = reader.function_count;
+	if (!*count)
+		return NULL;
+	functions = xcalloc(*count, sizeof(*functions));
+	for (size_t i = 0; i < *count; i++)
+		functions[i] = (struct cfi_function){
+			reader.functions[i].begin,
+			reader.functions[i].begin + reader.functions[i].size,
+		};
+	free(reader.functions);
+	return functions;
 }

@@ -29,3 +29,10 @@ struct cfi_counts {
 /* Calls on_row for all functions in the order of their addresses. */
 void cfi_read(const struct cfi_section *section, cfi_row_fn on_row, void *data,
 	      struct cfi_counts *counts);
+
+struct cfi_function {
+	uint64_t begin, end;
+};
+
+/* What the section takes for functions, by their begin, for the caller to free. NULL: none. */
+struct cfi_function *cfi_functions(const struct cfi_section *section, size_t *count);

@@ -199,11 +199,11 @@ TEST(what_debug_files_share_is_read_and_missed_when_it_is_gone)
 	fixture_end(&fixture);
 }
 
-TEST(a_stripped_program_gives_offsets_and_a_note)
+TEST(a_stripped_program_gives_offsets_of_functions_and_a_note)
 {
 	fixture_begin(&fixture);
 	resolve_in(&fixture, "stripped", "pie", "place_local");
-	CHECK(has_offset_only("stripped", input_offset("pie", "place_local")));
+	CHECK(has_offset_only("stripped", input_offset("pie", "local_function")));
 	CHECK(has_note(&fixture, "for stripped", "-dbgsym"));
 	fixture_end(&fixture);
 }
@@ -212,7 +212,7 @@ TEST(a_debug_file_of_another_build_is_not_used)
 {
 	fixture_begin(&fixture);
 	resolve_in(&fixture, "stale", "anonymous_full", "place_local");
-	CHECK(has_offset_only("stale", input_offset("anonymous_full", "place_local")));
+	CHECK(has_offset_only("stale", input_offset("anonymous_full", "local_function")));
 	CHECK(has_note(&fixture, "debug file of stale", "another build"));
 	fixture_end(&fixture);
 }
@@ -349,6 +349,24 @@ TEST(equal_files_in_different_processes_are_one_place)
 	CHECK(found[2] == input_offset("pie", "local_function"));
 	CHECK(symbols_place(fixture.symbols, NOBODY, 20, 0x10, false, &module[0], &found[0]) ==
 	      -ENOENT);
+	fixture_end(&fixture);
+}
+
+TEST(functions_that_have_lost_their_names_are_one_place_each)
+{
+	uint64_t at[] = {
+		input_offset("pie", "place_local"), input_offset("pie", "place_local") + 1,
+		input_offset("pie", "place_inlined"),
+	}, found[3];
+	uint32_t module;
+
+	fixture_begin(&fixture);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("stripped"));
+	for (size_t i = 0; i < 3; i++)
+		CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + at[i], true, &module,
+				     &found[i]));
+	CHECK(found[0] == input_offset("pie", "local_function") && found[1] == found[0]);
+	CHECK(found[2] == input_offset("pie", "outer"));
 	fixture_end(&fixture);
 }
 

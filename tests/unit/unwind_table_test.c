@@ -421,6 +421,27 @@ TEST(a_push_moves_the_frame_and_saves_rbp)
 	unwind_table_fini(&table);
 }
 
+/* The second one stands first, and what a linker has dropped between them. */
+TEST(functions_have_their_beginnings_and_ends_in_order)
+{
+	static const uint8_t bytes[] = {
+		CIE, FDE(16, 24), 0, 0, 0,
+		16, 0, 0, 0, 48, 0, 0, 0, 0xcc, 0xff, 0xfe, 0xff, 8, 0, 0, 0, 0, 0, 0, 0,
+		16, 0, 0, 0, 68, 0, 0, 0, 0xb0, 2, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0,
+	};
+	struct cfi_section section = { bytes, sizeof(bytes), 0x10000, true };
+	struct cfi_function *functions;
+	size_t count;
+
+	functions = cfi_functions(&section, &count);
+	CHECK(count == 2);
+	CHECK(functions[0].begin == 0x102f8 && functions[0].end == 0x10300);
+	CHECK(functions[1].begin == 0x10400 && functions[1].end == 0x10420);
+	free(functions);
+	section.size_bytes = 24;
+	CHECK(!cfi_functions(&section, &count) && !count);
+}
+
 TEST(a_stack_need_not_be_aligned)
 {
 	/* As clang makes it of a function with one char that calls nothing: sub $1,%rsp. */
