@@ -12,6 +12,7 @@ enum {
 	OPERATION_MAX = 0xffff,
 	FUTEX_WORDS = 5,	/* the word, and those around it where libraries keep who holds a lock */
 	NO_DESCRIPTOR = 0xffffffff,
+	PARTS_MAX = 8,		/* of what a call reads or writes: of more the sum is not known */
 };
 
 struct pollfd {
@@ -25,6 +26,14 @@ struct time_limit {		/* struct timespec */
 
 struct futex_waiter {		/* struct futex_waitv */
 	__u64 value, address;
+};
+
+struct part {			/* struct iovec */
+	__u64 address, bytes;
+};
+
+struct message {		/* the beginning of struct msghdr */
+	__u64 name, name_bytes, parts, part_count;
 };
 
 static __always_inline __u32 saturated(__u64 value)
@@ -112,6 +121,42 @@ static __always_inline void restart_read(struct ev_sched_switch *e, struct task_
 	}
 }
 
+/* How many bytes there are in all parts; 0: not known. */
+static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address, __u64 count)
+{
+	struct part parts[PARTS_MAX] = {};
+	__u64 bytes = 0;
+	__u32 i;
+
+	barrier_var(count);
+	if (!count || count > PARTS_MAX ||
+	    !user_read(parts, count * sizeof(*parts), task, address))
+		return 0;
+	for (i = 0; i < PARTS_MAX; i++)
+		bytes += saturated(parts[i].bytes);
+	return saturated(bytes);
+}
+
+static __always_inline __u32 message_bytes(struct task_struct *task, __u64 address)
+{
+	struct message message = {};
+
+	return user_read(&message, sizeof(message), task, address) ?
+		parts_bytes(task, message.parts, message.part_count) : 0;
+}
+
+static __always_inline void file_read(struct ev_sched_switch *e, struct task_struct *task,
+				      struct thread_state *thread, struct pt_regs *regs,
+				      enum scratch_owner owner, __u32 bytes)
+{
+	e->value = regs->di;
+	e->operation = regs->si;
+	e->object = file_of(task, thread, regs->di, owner);
+	e->owners[0] = bytes;
+	e->owners[1] = saturated(regs->r10);
+	e->owners[2] = saturated(regs->r8);
+}
+
 static __always_inline void argument_read(struct ev_sched_switch *e, struct task_struct *task,
 					  struct thread_state *thread, struct pt_regs *regs,
 					  enum scratch_owner owner)
@@ -132,12 +177,13 @@ static __always_inline void argument_read(struct ev_sched_switch *e, struct task
 		futexes_read(e, task, regs->di);
 		break;
 	case ARGUMENT_FILE:
-		e->value = regs->di;
-		e->operation = regs->si;
-		e->object = file_of(task, thread, regs->di, owner);
-		e->owners[0] = saturated(regs->dx);
-		e->owners[1] = saturated(regs->r10);
-		e->owners[2] = saturated(regs->r8);
+		file_read(e, task, thread, regs, owner, saturated(regs->dx));
+		break;
+	case ARGUMENT_FILE_PARTS:
+		file_read(e, task, thread, regs, owner, parts_bytes(task, regs->si, regs->dx));
+		break;
+	case ARGUMENT_FILE_MESSAGE:
+		file_read(e, task, thread, regs, owner, message_bytes(task, regs->si));
 		break;
 	case ARGUMENT_POLL:
 		e->operation = limit_of(regs->dx);

@@ -57,6 +57,8 @@ enum wait_argument {
 	ARGUMENT_POLL = 5,	/* address of descriptors, how many, milliseconds */
 	ARGUMENT_RESTART = 6,	/* none: it goes on with the call before */
 	ARGUMENT_POLL_TIME = 7,	/* address of descriptors, how many, address of a struct timespec */
+	ARGUMENT_FILE_PARTS = 8,	/* descriptor, address of a struct iovec, how many */
+	ARGUMENT_FILE_MESSAGE = 9,	/* descriptor, address of a struct msghdr */
 };
 
 /* Where a wake-up comes from: sched.WAKE.context. */

@@ -6,20 +6,23 @@
 #include "analysis/wait_cause.h"
 #include "values.h"
 
-/* Where a call has its count of bytes: in which of sched.SWITCH.owners, plus one. */
-enum { NO_COUNT, THIRD, FOURTH, FIFTH };
+/*
+ * Where a call has its count of bytes: in which of sched.SWITCH.owners, plus one. Of what is read or
+ * written in parts their sum is there.
+ */
+enum { NO_COUNT, THIRD, FOURTH, FIFTH, SUM = THIRD };
 
 static const struct {
 	uint8_t direction, count;
 } calls[SYSCALLS_MAX] = {
 	[SYS_read] = { FILE_READING, THIRD },
 	[SYS_pread64] = { FILE_READING, THIRD },
-	[SYS_readv] = { FILE_READING, NO_COUNT },	/* the count is in memory */
-	[SYS_preadv] = { FILE_READING, NO_COUNT },
-	[SYS_preadv2] = { FILE_READING, NO_COUNT },
+	[SYS_readv] = { FILE_READING, SUM },
+	[SYS_preadv] = { FILE_READING, SUM },
+	[SYS_preadv2] = { FILE_READING, SUM },
 	[SYS_recvfrom] = { FILE_READING, THIRD },
-	[SYS_recvmsg] = { FILE_READING, NO_COUNT },
-	[SYS_recvmmsg] = { FILE_READING, NO_COUNT },
+	[SYS_recvmsg] = { FILE_READING, SUM },
+	[SYS_recvmmsg] = { FILE_READING, NO_COUNT },	/* several messages */
 	[SYS_getdents] = { FILE_READING, NO_COUNT },	/* how much room there is */
 	[SYS_getdents64] = { FILE_READING, NO_COUNT },
 	[SYS_readahead] = { FILE_READING, THIRD },
@@ -29,14 +32,14 @@ static const struct {
 	[SYS_copy_file_range] = { FILE_READING, FIFTH },
 	[SYS_write] = { FILE_WRITING, THIRD },
 	[SYS_pwrite64] = { FILE_WRITING, THIRD },
-	[SYS_writev] = { FILE_WRITING, NO_COUNT },
-	[SYS_pwritev] = { FILE_WRITING, NO_COUNT },
-	[SYS_pwritev2] = { FILE_WRITING, NO_COUNT },
+	[SYS_writev] = { FILE_WRITING, SUM },
+	[SYS_pwritev] = { FILE_WRITING, SUM },
+	[SYS_pwritev2] = { FILE_WRITING, SUM },
 	[SYS_sendto] = { FILE_WRITING, THIRD },
-	[SYS_sendmsg] = { FILE_WRITING, NO_COUNT },
+	[SYS_sendmsg] = { FILE_WRITING, SUM },
 	[SYS_sendmmsg] = { FILE_WRITING, NO_COUNT },
 	[SYS_sendfile] = { FILE_WRITING, FOURTH },	/* the first one is what is written */
-	[SYS_vmsplice] = { FILE_WRITING, NO_COUNT },
+	[SYS_vmsplice] = { FILE_WRITING, SUM },
 	[SYS_mq_timedsend] = { FILE_WRITING, THIRD },
 	[SYS_fsync] = { FILE_WRITING, NO_COUNT },
 	[SYS_fdatasync] = { FILE_WRITING, NO_COUNT },

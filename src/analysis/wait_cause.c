@@ -146,10 +146,16 @@ static bool is_fault(const struct wait_facts *facts)
 
 bool wait_has_file(const struct wait_facts *facts)
 {
-	enum wait_argument argument = syscall_argument(facts->syscall);
-
-	return argument == ARGUMENT_FILE || argument == ARGUMENT_POLL || argument == ARGUMENT_POLL_TIME ||
-	       (is_fault(facts) && facts->value == MEMORY_OF_FILE);
+	switch (syscall_argument(facts->syscall)) {
+	case ARGUMENT_FILE:
+	case ARGUMENT_FILE_PARTS:
+	case ARGUMENT_FILE_MESSAGE:
+	case ARGUMENT_POLL:
+	case ARGUMENT_POLL_TIME:
+		return true;
+	default:
+		return is_fault(facts) && facts->value == MEMORY_OF_FILE;
+	}
 }
 
 bool wait_is_on_memory(const struct wait_facts *facts)

@@ -5,6 +5,8 @@ enum {
 	FUTEX_WORDS = 5,
 	POLL_COUNT = 3,			/* of descriptors, unless it is one */
 	NO_LIMIT = 0xffff,
+	PARTS_KNOWN = 8,		/* of more than these nobody knows the sum */
+	PARTS = 10,
 	DEVICE = 8 << 20 | 1,
 };
 
@@ -31,8 +33,37 @@ static uint64_t poll_address(uint32_t descriptor)
 	return 0x7c000000 + descriptor * 0x100;
 }
 
+static const uint64_t parts_address = 0x7a000000;
+
+/* What has so many parts. */
+static uint64_t message_address(uint32_t count)
+{
+	return 0x79000000 + count * 0x100;
+}
+
+/* Each has twice as many bytes as the one before, so that each sum tells which there are. */
+static void plant_parts(void)
+{
+	struct { uint64_t address, bytes; } parts[PARTS];
+
+	for (uint32_t i = 0; i < PARTS; i++) {
+		uint64_t message[] = { 0, 0, parts_address, i };
+
+		parts[i].address = 0x5000;
+		parts[i].bytes = 100ull << i;
+		shim_plant(message_address(i), message, sizeof(message));
+	}
+	shim_plant(parts_address, parts, sizeof(parts));
+}
+
+static uint32_t parts_bytes(uint32_t count)
+{
+	return count <= PARTS_KNOWN ? 100 * ((1u << count) - 1) : 0;
+}
+
 static void plant_memory(void)
 {
+	plant_parts();
 	for (uint32_t i = 0; i < WORLD_FUTEXES; i++) {
 		struct { uint64_t value, address; uint32_t flags, reserved; } vector = {
 			.value = 1, .address = futexes[i].address,
@@ -61,6 +92,8 @@ static const uint8_t arguments[CALL_COUNT] = {
 	[CALL_POLL] = ARGUMENT_POLL,
 	[CALL_RESTART] = ARGUMENT_RESTART,
 	[CALL_POLL_TIME] = ARGUMENT_POLL_TIME,
+	[CALL_FILE_PARTS] = ARGUMENT_FILE_PARTS,
+	[CALL_FILE_MESSAGE] = ARGUMENT_FILE_MESSAGE,
 };
 
 static struct world_wait on_futex(enum world_call call, uint32_t which, uint16_t operation)
@@ -101,6 +134,19 @@ static void call_file(struct world_task *task, uint32_t which)
 		.value = registers->di, .operation = 0x1000 + which,
 		.owners = { 100 + which, 0xffffffff, 300 + which },
 	};
+}
+
+static void call_parts(struct world_task *task, enum world_call call, uint32_t which)
+{
+	struct pt_regs *registers = &task->registers;
+	uint32_t count = which / 8 % PARTS;
+
+	call_file(task, which);
+	registers->si = call == CALL_FILE_PARTS ? parts_address : message_address(count);
+	registers->dx = call == CALL_FILE_PARTS ? count : which;
+	task->wait.syscall = call;
+	task->wait.operation = registers->si;
+	task->wait.owners[0] = parts_bytes(count);
 }
 
 static const struct { int ms; uint16_t told; } limits[] = {
@@ -164,6 +210,10 @@ void world_call(struct world_task *task, enum world_call call, uint32_t which)
 		break;
 	case CALL_FILE:
 		call_file(task, which % 0x1000);
+		break;
+	case CALL_FILE_PARTS:
+	case CALL_FILE_MESSAGE:
+		call_parts(task, call, which % 0x1000);
 		break;
 	case CALL_POLL:
 	case CALL_POLL_TIME:
@@ -278,6 +328,11 @@ static bool says(const struct ev_sched_switch *e, const struct world_wait *wait)
 }
 
 /* The same where its memory cannot be read: that is gone, or not that of who looks. */
+static bool is_file_call(uint16_t call)
+{
+	return call == CALL_FILE || call == CALL_FILE_PARTS || call == CALL_FILE_MESSAGE;
+}
+
 static struct world_wait without_memory(struct world_wait wait)
 {
 	switch (wait.syscall) {
@@ -293,6 +348,10 @@ static struct world_wait without_memory(struct world_wait wait)
 		break;
 	case CALL_POLL:
 		wait.has_descriptor = false;
+		break;
+	case CALL_FILE_PARTS:
+	case CALL_FILE_MESSAGE:
+		wait.owners[0] = 0;
 	}
 	return wait;
 }
@@ -320,7 +379,7 @@ void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task
 	if (wait.restarts && task->wait_told.syscall) {
 		wait = task->wait_told;
 		wait.has_descriptor = false;
-		if (arguments[wait.syscall] == ARGUMENT_FILE)	/* more than is kept */
+		if (is_file_call(wait.syscall))		/* more than is kept */
 			memset(wait.owners, 0, sizeof(wait.owners));
 		/* The word of a futex is read again. */
 		if (!task->task.mm && arguments[wait.syscall] <= ARGUMENT_FUTEX_VECTOR &&
