@@ -12,10 +12,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "session/event_kinds.h"
 
 enum {
-	SUBSYSTEMS_MAX = 16,
-	EVENTS_MAX = 32,	/* of one subsystem */
 	STREAM_BYTES_FIRST = 16 * 1024,
 	/*
 	 * How far back an event is put into its place. Interrupts swap neighbours; only damage
@@ -29,12 +28,10 @@ struct handler {
 	void *data;
 };
 
-/* One for each event that can be declared. */
-struct kind {
-	uint32_t size_bytes;	/* up to the flexible array; 0: no such event */
-	bool is_flexible;
-	uint32_t handler_count;
-	struct handler *handlers;
+/* Those of one kind of events. */
+struct handlers {
+	uint32_t count;
+	struct handler *list;
 };
 
 struct entry {
@@ -56,7 +53,7 @@ struct head {
 };
 
 struct session {
-	struct kind kinds[SUBSYSTEMS_MAX * EVENTS_MAX];
+	struct handlers handlers[TRACE_NUM_SUBSYSTEMS * EVENTS_MAX];
 	struct stream *streams;
 	unsigned int stream_count;
 	struct head *heap;
@@ -67,49 +64,10 @@ struct session {
 	struct session_counts counts;
 };
 
-static const struct {
-	enum event_id id;
-	uint32_t size_bytes;
-	bool is_flexible;
-} known_kinds[] = {
-	{ EV_COLLECT_GAP, sizeof(struct ev_collect_gap), false },
-	{ EV_COLLECT_SYNC_BEGIN, sizeof(struct ev_collect_sync_begin), false },
-	{ EV_COLLECT_SYNC_END, sizeof(struct ev_collect_sync_end), false },
-	{ EV_SCHED_SWITCH, sizeof(struct ev_sched_switch), false },
-	{ EV_SCHED_WAKE, sizeof(struct ev_sched_wake), false },
-	{ EV_SCHED_SAMPLE, sizeof(struct ev_sched_sample), false },
-	{ EV_SCHED_THROTTLED, sizeof(struct ev_sched_throttled), false },
-	{ EV_FILE_PATH, sizeof(struct ev_file_path), true },
-	{ EV_FILE_SOCKET, sizeof(struct ev_file_socket), true },
-	{ EV_FILE_HOST, sizeof(struct ev_file_host), false },
-	{ EV_SPACE_MAP, sizeof(struct ev_space_map), true },
-	{ EV_SPACE_EXEC, sizeof(struct ev_space_exec), false },
-	{ EV_SPACE_FORK, sizeof(struct ev_space_fork), false },
-	{ EV_SPACE_EXIT, sizeof(struct ev_space_exit), false },
-	{ EV_STACK_FRAMES, sizeof(struct ev_stack_frames), true },
-	{ EV_STACK_MEMORY, sizeof(struct ev_stack_memory), true },
-	{ EV_THREAD_BORN, sizeof(struct ev_thread_born), false },
-	{ EV_THREAD_FOUND, sizeof(struct ev_thread_found), false },
-	{ EV_THREAD_NAME, sizeof(struct ev_thread_name), false },
-	{ EV_THREAD_EXEC, sizeof(struct ev_thread_exec), false },
-	{ EV_THREAD_OTHER, sizeof(struct ev_thread_other), false },
-	{ EV_THREAD_WAITS, sizeof(struct ev_thread_waits), false },
-};
-_Static_assert(TRACE_NUM_SUBSYSTEMS == 6, "known_kinds lacks a subsystem");
-
-static unsigned int kind_index(unsigned int subsys, unsigned int event)
+static struct handlers *handlers_of(struct session *session, unsigned int subsys,
+				    unsigned int event)
 {
-	return subsys * EVENTS_MAX + event;
-}
-
-static struct kind *kind_find(struct session *session, unsigned int subsys, unsigned int event)
-{
-	struct kind *kind;
-
-	if (subsys >= SUBSYSTEMS_MAX || event >= EVENTS_MAX)
-		return NULL;
-	kind = &session->kinds[kind_index(subsys, event)];
-	return kind->size_bytes ? kind : NULL;
+	return &session->handlers[subsys * EVENTS_MAX + event];
 }
 
 struct session *session_new(unsigned int stream_count, size_t pending_bytes_max)
@@ -120,14 +78,6 @@ struct session *session_new(unsigned int stream_count, size_t pending_bytes_max)
 	session->streams = xcalloc(stream_count, sizeof(*session->streams));
 	session->heap = xcalloc(stream_count, sizeof(*session->heap));
 	session->pending_bytes_max = pending_bytes_max;
-	for (size_t i = 0; i < sizeof(known_kinds) / sizeof(*known_kinds); i++) {
-		unsigned int id = known_kinds[i].id;
-		struct kind *kind = &session->kinds[kind_index(id >> 16, id & 0xffff)];
-
-		assert(id >> 16 < SUBSYSTEMS_MAX && (id & 0xffff) < EVENTS_MAX);
-		kind->size_bytes = known_kinds[i].size_bytes;
-		kind->is_flexible = known_kinds[i].is_flexible;
-	}
 	return session;
 }
 
@@ -137,8 +87,8 @@ void session_free(struct session *session)
 		return;
 	for (unsigned int i = 0; i < session->stream_count; i++)
 		free(session->streams[i].bytes);
-	for (size_t i = 0; i < SUBSYSTEMS_MAX * EVENTS_MAX; i++)
-		free(session->kinds[i].handlers);
+	for (size_t i = 0; i < TRACE_NUM_SUBSYSTEMS * EVENTS_MAX; i++)
+		free(session->handlers[i].list);
 	free(session->streams);
 	free(session->heap);
 	free(session);
@@ -148,75 +98,13 @@ void session_subscribe(struct session *session, const struct event_handler *hand
 {
 	assert(!session->is_delivering);
 	for (; handlers->on_event; handlers++) {
-		struct kind *kind = kind_find(session, handlers->id >> 16, handlers->id & 0xffff);
+		unsigned int subsys = handlers->id >> 16, event = handlers->id & 0xffff;
+		struct handlers *here = handlers_of(session, subsys, event);
 
-		assert(kind);
-		kind->handlers = xrealloc(kind->handlers, kind->handler_count + 1,
-					  sizeof(*kind->handlers));
-		kind->handlers[kind->handler_count++] =
-			(struct handler){ handlers->on_event, data };
+		assert(event_kind_find(subsys, event));
+		here->list = xrealloc(here->list, here->count + 1, sizeof(*here->list));
+		here->list[here->count++] = (struct handler){ handlers->on_event, data };
 	}
-}
-
-static bool has_strings(const char *bytes, size_t size_bytes, unsigned int count)
-{
-	const char *end = bytes + size_bytes, *nul;
-
-	for (; count; count--) {
-		nul = memchr(bytes, '\0', end - bytes);
-		if (!nul)
-			return false;
-		bytes = nul + 1;
-	}
-	return true;
-}
-
-/* Whether what follows the fixed part is what the fixed part says. */
-static bool is_tail_whole(const void *event, size_t size_bytes)
-{
-	struct ev_stack_frames frames;
-	struct ev_stack_memory memory;
-	struct ev_file_socket socket;
-	struct ev_file_path path;
-	struct ev_header header;
-	size_t fixed_bytes = sizeof(struct ev_space_map);
-
-	memcpy(&header, event, sizeof(header));
-	switch ((unsigned int)header.subsys << 16 | header.event) {
-	case EV_STACK_FRAMES:
-		memcpy(&frames, event, sizeof(frames));
-		return size_bytes == sizeof(frames) + sizeof(uint64_t) *
-			((size_t)frames.kernel_count + frames.user_count);
-	case EV_STACK_MEMORY:
-		memcpy(&memory, event, sizeof(memory));
-		return size_bytes == sizeof(memory) + sizeof(uint64_t) *
-			((size_t)memory.kernel_count + memory.word_count);
-	case EV_FILE_PATH:
-		memcpy(&path, event, sizeof(path));
-		return size_bytes == sizeof(path) + (size_t)path.name_bytes && path.name_bytes &&
-		       !((const char *)event)[size_bytes - 1];
-	case EV_FILE_SOCKET:
-		memcpy(&socket, event, sizeof(socket));
-		return has_strings((const char *)event + sizeof(socket), size_bytes - sizeof(socket),
-				   socket.has_process ? 2 : 1);
-	}
-	return has_strings((const char *)event + fixed_bytes, size_bytes - fixed_bytes, 1);
-}
-
-static bool is_well_formed(struct session *session, const void *event, size_t size_bytes)
-{
-	const struct kind *kind;
-	struct ev_header header;
-
-	if (size_bytes < sizeof(header) || size_bytes > UINT32_MAX / 2)
-		return false;
-	memcpy(&header, event, sizeof(header));
-	kind = kind_find(session, header.subsys, header.event);
-	if (!kind)
-		return false;
-	if (!kind->is_flexible)
-		return size_bytes == kind->size_bytes;
-	return size_bytes >= kind->size_bytes && is_tail_whole(event, size_bytes);
 }
 
 static struct entry *entry_at(const struct stream *stream, size_t offset)
@@ -300,7 +188,7 @@ int session_push(struct session *session, unsigned int stream, const void *event
 	size_t entry_bytes;
 
 	assert(stream < session->stream_count && !session->is_delivering);
-	if (!is_well_formed(session, event, size_bytes)) {
+	if (!event_is_well_formed(event, size_bytes)) {
 		counts->malformed++;
 		return -EBADMSG;
 	}
@@ -360,15 +248,15 @@ static void heap_fill(struct session *session, uint64_t last_ns)
 
 static void deliver(struct session *session, const struct ev_header *header)
 {
-	const struct kind *kind = &session->kinds[kind_index(header->subsys, header->event)];
+	const struct handlers *handlers = handlers_of(session, header->subsys, header->event);
 
 	if (header->time_ns < session->time_ns)
 		session->counts.late++;
 	else
 		session->time_ns = header->time_ns;
 	session->counts.delivered++;
-	for (uint32_t i = 0; i < kind->handler_count; i++)
-		kind->handlers[i].on_event(kind->handlers[i].data, header);
+	for (uint32_t i = 0; i < handlers->count; i++)
+		handlers->list[i].on_event(handlers->list[i].data, header);
 }
 
 /* Takes the first event of the stream on top of the heap. */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "session/event_kinds.h"
+
+#include <string.h>
+
+#define KIND(id, type, is_flexible) [(id) >> 16][(id) & 0xffff] = { id, sizeof(type), is_flexible }
+
+static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
+	KIND(EV_SCHED_SWITCH, struct ev_sched_switch, false),
+	KIND(EV_SCHED_WAKE, struct ev_sched_wake, false),
+	KIND(EV_SCHED_SAMPLE, struct ev_sched_sample, false),
+	KIND(EV_SCHED_THROTTLED, struct ev_sched_throttled, false),
+	KIND(EV_THREAD_BORN, struct ev_thread_born, false),
+	KIND(EV_THREAD_FOUND, struct ev_thread_found, false),
+	KIND(EV_THREAD_NAME, struct ev_thread_name, false),
+	KIND(EV_THREAD_EXEC, struct ev_thread_exec, false),
+	KIND(EV_THREAD_OTHER, struct ev_thread_other, false),
+	KIND(EV_THREAD_WAITS, struct ev_thread_waits, false),
+	KIND(EV_STACK_FRAMES, struct ev_stack_frames, true),
+	KIND(EV_STACK_MEMORY, struct ev_stack_memory, true),
+	KIND(EV_SPACE_MAP, struct ev_space_map, true),
+	KIND(EV_SPACE_EXEC, struct ev_space_exec, false),
+	KIND(EV_SPACE_FORK, struct ev_space_fork, false),
+	KIND(EV_SPACE_EXIT, struct ev_space_exit, false),
+	KIND(EV_COLLECT_GAP, struct ev_collect_gap, false),
+	KIND(EV_COLLECT_SYNC_BEGIN, struct ev_collect_sync_begin, false),
+	KIND(EV_COLLECT_SYNC_END, struct ev_collect_sync_end, false),
+	KIND(EV_FILE_PATH, struct ev_file_path, true),
+	KIND(EV_FILE_SOCKET, struct ev_file_socket, true),
+	KIND(EV_FILE_HOST, struct ev_file_host, false),
+};
+_Static_assert(TRACE_NUM_SUBSYSTEMS == 6, "a subsystem is missing above");
+
+const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event)
+{
+	if (subsys >= TRACE_NUM_SUBSYSTEMS || event >= EVENTS_MAX || !kinds[subsys][event].size_bytes)
+		return NULL;
+	return &kinds[subsys][event];
+}
+
+static bool has_strings(const char *bytes, size_t size_bytes, unsigned int count)
+{
+	const char *end = bytes + size_bytes, *nul;
+
+	for (; count; count--) {
+		nul = memchr(bytes, '\0', end - bytes);
+		if (!nul)
+			return false;
+		bytes = nul + 1;
+	}
+	return true;
+}
+
+/* Whether what follows the fixed part is what the fixed part says. */
+static bool is_tail_whole(const void *event, size_t size_bytes)
+{
+	struct ev_stack_frames frames;
+	struct ev_stack_memory memory;
+	struct ev_file_socket socket;
+	struct ev_file_path path;
+	struct ev_header header;
+	size_t fixed_bytes = sizeof(struct ev_space_map);
+
+	memcpy(&header, event, sizeof(header));
+	switch ((unsigned int)header.subsys << 16 | header.event) {
+	case EV_STACK_FRAMES:
+		memcpy(&frames, event, sizeof(frames));
+		return size_bytes == sizeof(frames) + sizeof(uint64_t) *
+			((size_t)frames.kernel_count + frames.user_count);
+	case EV_STACK_MEMORY:
+		memcpy(&memory, event, sizeof(memory));
+		return size_bytes == sizeof(memory) + sizeof(uint64_t) *
+			((size_t)memory.kernel_count + memory.word_count);
+	case EV_FILE_PATH:
+		memcpy(&path, event, sizeof(path));
+		return size_bytes == sizeof(path) + (size_t)path.name_bytes && path.name_bytes &&
+		       !((const char *)event)[size_bytes - 1];
+	case EV_FILE_SOCKET:
+		memcpy(&socket, event, sizeof(socket));
+		return has_strings((const char *)event + sizeof(socket), size_bytes - sizeof(socket),
+				   socket.has_process ? 2 : 1);
+	}
+	return has_strings((const char *)event + fixed_bytes, size_bytes - fixed_bytes, 1);
+}
+
+bool event_is_well_formed(const void *event, size_t size_bytes)
+{
+	const struct event_kind *kind;
+	struct ev_header header;
+
+	if (size_bytes < sizeof(header) || size_bytes > UINT32_MAX / 2)
+		return false;
+	memcpy(&header, event, sizeof(header));
+	kind = event_kind_find(header.subsys, header.event);
+	if (!kind)
+		return false;
+	if (!kind->is_flexible)
+		return size_bytes == kind->size_bytes;
+	return size_bytes >= kind->size_bytes && is_tail_whole(event, size_bytes);
+}
+
+/* Of so many strings, one behind the other. */
+static size_t strings_bytes(const char *strings, unsigned int count)
+{
+	size_t bytes = 0;
+
+	for (; count; count--)
+		bytes += strlen(strings + bytes) + 1;
+	return bytes;
+}
+
+size_t event_bytes(const struct ev_header *header)
+{
+	switch ((unsigned int)header->subsys << 16 | header->event) {
+	case EV_STACK_FRAMES: {
+		const struct ev_stack_frames *e = (const void *)header;
+
+		return sizeof(*e) + sizeof(uint64_t) * ((size_t)e->kernel_count + e->user_count);
+	}
+	case EV_STACK_MEMORY: {
+		const struct ev_stack_memory *e = (const void *)header;
+
+		return sizeof(*e) + sizeof(uint64_t) * ((size_t)e->kernel_count + e->word_count);
+	}
+	case EV_FILE_PATH: {
+		const struct ev_file_path *e = (const void *)header;
+
+		return sizeof(*e) + e->name_bytes;
+	}
+	case EV_FILE_SOCKET: {
+		const struct ev_file_socket *e = (const void *)header;
+
+		return sizeof(*e) + strings_bytes(e->path, e->has_process ? 2 : 1);
+	}
+	case EV_SPACE_MAP: {
+		const struct ev_space_map *e = (const void *)header;
+
+		return sizeof(*e) + strings_bytes(e->path, 1);
+	}
+	default:
+		return event_kind_find(header->subsys, header->event)->size_bytes;
+	}
+}
