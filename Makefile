@@ -15,7 +15,7 @@ ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 WARN := -Wall -Wextra $(if $(CI),-Werror)
 CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf
 CFLAGS ?= -O2 -g
-LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lncursesw -ltinfo
+LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -lncursesw -ltinfo
 Q := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
@@ -41,7 +41,7 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libc6-dev linux-libc-dev
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libc6-dev linux-libc-dev
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \

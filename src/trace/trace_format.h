@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The trace file: a header, and then chunks, each of which can be read alone. All numbers are
+ * little-endian. doc/pinch-trace.5 describes it for others; these layouts are permanent.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define TRACE_MAGIC "\x89PINCH\r\n"		/* tells of transfers that change bytes */
+
+enum {
+	TRACE_VERSION = 1,
+	TRACE_CHUNK_MAGIC = 0x4b484350,		/* "PCHK" */
+	TRACE_CHUNK_BYTES_MAX = 64 << 20,	/* of a chunk, stored and unpacked */
+};
+
+struct trace_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes;			/* of this header */
+	uint64_t created_ns;			/* CLOCK_REALTIME */
+	uint64_t random[2];			/* tells traces apart */
+	uint64_t reserved[2];
+	uint64_t checksum;			/* XXH64 of all before it */
+};
+_Static_assert(sizeof(struct trace_header) == 64, "this layout is the file format");
+
+enum trace_chunk_kind {
+	TRACE_CHUNK_INFO = 1,			/* JSON: the machine, the command, the schema of events */
+	TRACE_CHUNK_FORMS = 2,			/* struct trace_form: what kinds of events look like */
+	TRACE_CHUNK_EVENTS = 3,			/* event_code.h */
+	TRACE_CHUNK_INDEX = 4,			/* struct trace_place of all chunks before it */
+	TRACE_CHUNK_KINDS,
+};
+
+enum trace_packing { TRACE_PLAIN = 0, TRACE_ZSTD = 1 };
+
+struct trace_chunk {
+	uint32_t magic;
+	uint16_t kind;				/* enum trace_chunk_kind; unknown ones are skipped */
+	uint16_t packing;			/* enum trace_packing */
+	uint32_t stored_bytes;			/* that follow, filled up with zeros to a multiple of 8 */
+	uint32_t plain_bytes;			/* unpacked */
+	uint64_t first_ns, last_ns;		/* of its events, CLOCK_MONOTONIC */
+	uint32_t count;				/* of events */
+	uint32_t reserved[3];
+	uint64_t content_checksum;		/* XXH64 of what is stored */
+	uint64_t checksum;			/* XXH64 of this header before it */
+};
+_Static_assert(sizeof(struct trace_chunk) == 64, "this layout is the file format");
+
+struct trace_form {
+	uint16_t subsys, event;
+	uint32_t size_bytes;			/* of the fixed part */
+	uint32_t is_flexible;
+	uint32_t reserved;
+};
+_Static_assert(sizeof(struct trace_form) == 16, "this layout is the file format");
+
+struct trace_place {
+	uint64_t offset;			/* of the chunk in the file */
+	uint64_t first_ns, last_ns;
+	uint32_t count;
+	uint32_t kind;
+};
+_Static_assert(sizeof(struct trace_place) == 32, "this layout is the file format");
+
+/* The last bytes of a trace that was ended in order. */
+struct trace_end {
+	uint64_t index_offset;			/* of the chunk with the index */
+	char magic[8];
+};
+_Static_assert(sizeof(struct trace_end) == 16, "this layout is the file format");

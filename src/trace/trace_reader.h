@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads a trace, which may be damaged, incomplete, still being written, or made by an enemy: what a
+ * checksum does not vouch for is never used.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events.h"
+#include "trace/trace_format.h"
+
+struct trace_reader;
+
+/*
+ * -EBADMSG: no trace; -ENOTSUP: of a later version; or a negative errno: -EINVAL when it is no regular
+ * file. Nothing is said.
+ */
+int trace_reader_open(const char *path, struct trace_reader **out);
+void trace_reader_close(struct trace_reader *reader);
+
+struct trace_extent {
+	uint64_t events, chunks;
+	uint64_t first_ns, last_ns;	/* CLOCK_MONOTONIC; 0: no events */
+	uint64_t created_ns;		/* CLOCK_REALTIME */
+	uint64_t file_bytes;
+	uint64_t unread_bytes;		/* at the end: the writer was stopped there, or they are damaged */
+	bool is_ended;			/* the writer came to its end */
+};
+
+const struct trace_extent *trace_reader_extent(const struct trace_reader *reader);
+
+/* All chunks, in the order of the file. */
+const struct trace_place *trace_reader_places(const struct trace_reader *reader, size_t *count);
+
+/*
+ * The content of the chunk numbered i, unpacked and valid until the next call; -EBADMSG: it is damaged;
+ * or a negative errno.
+ */
+int trace_reader_content(struct trace_reader *reader, size_t i, const void **content,
+			 size_t *size_bytes);
+
+/* The next event that is read is the first of the first chunk with one at or after time_ns. */
+void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns);
+
+/*
+ * The next event, valid until the next call. 1; 0: there is none; -EBADMSG: a chunk is damaged, the next
+ * call goes on behind it; or a negative errno.
+ */
+int trace_reader_next(struct trace_reader *reader, const struct ev_header **header);
