@@ -18,6 +18,7 @@
 #include "session/threads.h"
 
 struct files;
+struct others;
 struct waits;
 struct wait_path;
 
@@ -83,7 +84,7 @@ enum waker_kind {
 /* "timer". */
 const char *waker_kind_name(enum waker_kind kind);
 
-struct waits *waits_new(struct session *session, const struct files *files);
+struct waits *waits_new(const struct files *files, const struct others *others);
 void waits_free(struct waits *waits);
 
 /* Why the slice ended that e ends. */

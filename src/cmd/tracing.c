@@ -14,6 +14,7 @@
 #include "analysis/cpu_waits.h"
 #include "analysis/files.h"
 #include "analysis/findings.h"
+#include "analysis/others.h"
 #include "analysis/run_samples.h"
 #include "analysis/spin_judge.h"
 #include "analysis/waits.h"
@@ -59,6 +60,7 @@ struct tracing {
 	struct unwinder *unwinder;
 	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
 	struct files *files;
+	struct others *others;
 	struct waits *waits;
 	struct cpu_waits *cpu_waits;
 	struct criticality *criticality;
@@ -103,8 +105,9 @@ static int open_engine(struct tracing *tracing)
 	tracing->samples = run_samples_new();
 	tracing->judge = spin_judge_new(tracing->symbols, tracing->fold);
 	tracing->files = files_new(tracing->session, 0);
-	tracing->waits = waits_new(tracing->session, tracing->files);
-	tracing->cpu_waits = cpu_waits_new(tracing->session);
+	tracing->others = others_new(tracing->session);
+	tracing->waits = waits_new(tracing->files, tracing->others);
+	tracing->cpu_waits = cpu_waits_new(tracing->session, tracing->others);
 	options.stacks = tracing->stacks;
 	options.waits = tracing->waits;
 	options.samples = tracing->samples;
@@ -197,6 +200,7 @@ void tracing_close(struct tracing *tracing)
 	run_samples_free(tracing->samples);
 	waits_free(tracing->waits);
 	cpu_waits_free(tracing->cpu_waits);
+	others_free(tracing->others);
 	files_free(tracing->files);
 	resolver_free(tracing->resolver);
 	unwinder_free(tracing->unwinder);

@@ -28,6 +28,7 @@
 #include "analysis/cpu_waits.h"
 #include "analysis/criticality.h"
 #include "analysis/files.h"
+#include "analysis/others.h"
 #include "analysis/stacks.h"
 #include "analysis/waits.h"
 #include "session/syscalls.h"
@@ -434,6 +435,7 @@ struct replay {
 	struct stacks *stacks;
 	struct criticality *criticality;
 	struct files *files;
+	struct others *others;
 	struct waits *waits;		/* NULL unless asked for */
 	struct cpu_waits *cpu_waits;	/* the same */
 	uint64_t last_ns;
@@ -538,10 +540,11 @@ static void start(struct replay *replay, struct keys *keys)
 	replay->stacks = stacks_new(replay->session, 0);
 	options.stacks = replay->stacks;
 	replay->files = files_new(replay->session, 0);
+	replay->others = others_new(replay->session);
 	if (has_waits)
-		options.waits = replay->waits = waits_new(replay->session, replay->files);
+		options.waits = replay->waits = waits_new(replay->files, replay->others);
 	if (has_rivals)
-		replay->cpu_waits = cpu_waits_new(replay->session);
+		replay->cpu_waits = cpu_waits_new(replay->session, replay->others);
 	replay->criticality = criticality_new(replay->session, replay->threads, &options);
 	if (getenv("PEEK"))
 		start_peeking(replay);
@@ -839,6 +842,7 @@ int main(int argc, char **argv)
 	criticality_free(replay.criticality);
 	waits_free(replay.waits);
 	cpu_waits_free(replay.cpu_waits);
+	others_free(replay.others);
 	files_free(replay.files);
 	stacks_free(replay.stacks);
 	threads_free(replay.threads);

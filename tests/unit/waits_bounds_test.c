@@ -7,6 +7,7 @@
 
 #include "analysis/criticality.h"
 #include "analysis/files.h"
+#include "analysis/others.h"
 #include "analysis/stacks.h"
 #include "analysis/waits.h"
 #include "session/session.h"
@@ -19,6 +20,7 @@ static struct session *session;
 static struct threads *threads;
 static struct stacks *stacks;
 static struct files *files;
+static struct others *others;
 static struct waits *waits;
 static struct criticality *criticality;
 static uint64_t now_ns;
@@ -44,7 +46,8 @@ static void begin(void)
 	threads = threads_new(session);
 	stacks = stacks_new(session, 0);
 	files = files_new(session, 0);
-	waits = waits_new(session, files);
+	others = others_new(session);
+	waits = waits_new(files, others);
 	criticality = criticality_new(session, threads, &(struct criticality_options){
 		.stacks = stacks, .waits = waits,
 	});
@@ -58,6 +61,7 @@ static void end(void)
 {
 	criticality_free(criticality);
 	waits_free(waits);
+	others_free(others);
 	files_free(files);
 	stacks_free(stacks);
 	threads_free(threads);
