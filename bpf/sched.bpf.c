@@ -193,19 +193,48 @@ __noinline int wait_tell(struct ev_sched_switch *e, struct thread_state *thread)
 	return 0;
 }
 
+/* The time of the scheduler of this CPU, whose current thread that is: cheaper than a clock. */
+static __always_inline __u64 queue_clock(struct task_struct *current)
+{
+	return bpf_core_field_exists(current->se.cfs_rq) ? current->se.cfs_rq->rq->clock : 0;
+}
+
+/*
+ * The thread that got this CPU in the last switch told here has left it without a word. since_ns: how
+ * long ago it got it.
+ */
+__noinline int hidden_tell(__u32 tid, __u64 since_ns)
+{
+	struct cpu_counts *here = counts_here();
+	struct ev_sched_hidden *e;
+
+	here->hidden++;
+	e = slot_begin(here, EV_SCHED_HIDDEN, 0);
+	if (!e)
+		return 0;
+	e->begin_ns = since_ns ? e->header.time_ns - since_ns : 0;
+	e->tid = tid;
+	e->cpu = bpf_get_smp_processor_id();
+	e->reserved = 0;
+	slot_end(here);
+	return 0;
+}
+
 /*
  * Whether prev is not who got the CPU in the last switch that was told here: some kernels hide threads
- * from all tracers, and what these do with it.
+ * from all tracers, and what these do with it. They tell of the switch to such a thread, not of the one
+ * from it.
  */
 static __always_inline __u32 is_after_hidden(struct cpu_counts *here, struct task_struct *prev,
 					     struct task_struct *next)
 {
-	__u32 before = here->next_told, differs = before ^ (prev->pid + 1), is_hidden;
+	__u32 before = here->next_told, is_hidden = before && before != prev->pid + 1u;
+	__u64 clock = queue_clock(prev);
 
+	if (is_hidden)
+		hidden_tell(before - 1, clock - here->told_clock);
 	here->next_told = next->pid + 1;
-	/* Both are not 0. Without a branch, or the verifier would follow two ways from here on. */
-	is_hidden = (before | -before) >> 31 & (differs | -differs) >> 31;
-	here->hidden += is_hidden;
+	here->told_clock = clock;
 	return is_hidden;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/others.h"
+#include "analysis/wake_order.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "values.h"
@@ -16,8 +17,6 @@ enum {
 	OWNERS = 512,			/* of each CPU that are kept: a power of two */
 	THREADS_MAX = 1 << 17,
 	RIVALS_MAX = 4096,
-	/* As in criticality.c: a wake-up is at most so much out of order with the block before it. */
-	WAKE_TIE_NS_MAX = 100 * 1000,
 };
 
 /* Who has a CPU: the tid of a thread that is not traced, or one of these. */

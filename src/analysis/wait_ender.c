@@ -12,7 +12,7 @@ const char *waker_kind_name(enum waker_kind kind)
 {
 	static const char *const names[WAKER_KINDS] = {
 		"thread", "exit", "process", "kernel", "timer", "disk",
-		"network", "interrupt", "signal", "none", "lost",
+		"network", "interrupt", "signal", "none", "lost", "hidden",
 	};
 
 	return names[kind];
@@ -125,7 +125,7 @@ static enum waker_kind kind_of(const struct open_wait *wait, const struct ev_sch
 	return task_kind(e);
 }
 
-enum waker_kind wait_lost_kind(const struct open_wait *wait)
+enum waker_kind wait_untold_kind(const struct open_wait *wait, enum untold_reason reason)
 {
 	switch (wait->cause) {
 	case CAUSE_SLEEP:
@@ -134,7 +134,7 @@ enum waker_kind wait_lost_kind(const struct open_wait *wait)
 	case CAUSE_PAGE_FAULT:
 		return WAKER_DISK;
 	default:
-		return WAKER_LOST;
+		return reason == UNTOLD_HIDDEN ? WAKER_HIDDEN : WAKER_LOST;
 	}
 }
 

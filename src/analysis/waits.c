@@ -22,11 +22,12 @@ struct waits {
 	struct wait_sum by_cause[CAUSES];
 	struct wait_files *files_waited;
 	const struct others *others;
-	uint64_t odd;
+	struct untold *untold;
 	struct journal *journal;	/* of waits that last and are counted nevertheless */
 };
 
-struct waits *waits_new(const struct files *files, const struct others *others)
+struct waits *waits_new(const struct files *files, const struct others *others,
+			struct untold *untold)
 {
 	struct waits *waits = xcalloc(1, sizeof(*waits));
 
@@ -36,6 +37,7 @@ struct waits *waits_new(const struct files *files, const struct others *others)
 	waits->locks = wait_locks_new();
 	waits->files_waited = wait_files_new();
 	waits->others = others;
+	waits->untold = untold;
 	waits->journal = journal_new();
 	return waits;
 }
@@ -151,8 +153,12 @@ static struct wait_end end_of(struct waits *waits, const struct open_wait *wait,
 	if (e)
 		return wait_end_of(wait, now_ns, e, waker, file_of(waits, &wait->facts),
 				   waits->others);
-	if (!is_over)
-		end.kind = wait_lost_kind(wait);
+	if (is_over)
+		return end;
+	end.kind = wait_untold_kind(wait, untold_add(waits->untold, UNTOLD_WAKER, wait->begin_ns,
+						     now_ns, &end.open));
+	if (end.kind != WAKER_LOST)
+		end.open = NULL;
 	return end;
 }
 
@@ -315,7 +321,6 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->is_open = false;
 	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
-	waits->odd += !e && !is_over;
 	weight = weigh(party, e, waker, &end, &stack);
 	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
 	if (is_held_by(wait, end.waker)) {
@@ -421,7 +426,7 @@ const struct wait_file *waits_next_file(const struct waits *waits, size_t *curso
 	return wait_files_next(waits->files_waited, cursor);
 }
 
-uint64_t waits_odd(const struct waits *waits)
+uint64_t waits_untold(const struct waits *waits, enum untold_reason reason)
 {
-	return waits->odd;
+	return untold_count(waits->untold, UNTOLD_WAKER, reason);
 }

@@ -17,6 +17,7 @@
 #include "analysis/others.h"
 #include "analysis/run_samples.h"
 #include "analysis/spin_judge.h"
+#include "analysis/untold.h"
 #include "analysis/waits.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -61,6 +62,7 @@ struct tracing {
 	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
 	struct files *files;
 	struct others *others;
+	struct untold *untold;
 	struct waits *waits;
 	struct cpu_waits *cpu_waits;
 	struct criticality *criticality;
@@ -106,10 +108,12 @@ static int open_engine(struct tracing *tracing)
 	tracing->judge = spin_judge_new(tracing->symbols, tracing->fold);
 	tracing->files = files_new(tracing->session, 0);
 	tracing->others = others_new(tracing->session);
-	tracing->waits = waits_new(tracing->files, tracing->others);
+	tracing->untold = untold_new(tracing->session);
+	tracing->waits = waits_new(tracing->files, tracing->others, tracing->untold);
 	tracing->cpu_waits = cpu_waits_new(tracing->session, tracing->others);
 	options.stacks = tracing->stacks;
 	options.waits = tracing->waits;
+	options.untold = tracing->untold;
 	options.samples = tracing->samples;
 	if (tracing->settings->is_spin_inactive) {
 		options.is_spinning = is_spinning;
@@ -201,6 +205,7 @@ void tracing_close(struct tracing *tracing)
 	waits_free(tracing->waits);
 	cpu_waits_free(tracing->cpu_waits);
 	others_free(tracing->others);
+	untold_free(tracing->untold);
 	files_free(tracing->files);
 	resolver_free(tracing->resolver);
 	unwinder_free(tracing->unwinder);

@@ -79,6 +79,7 @@ static const struct {
 	{ EV_SCHED_WAKE, sizeof(struct ev_sched_wake), false },
 	{ EV_SCHED_SAMPLE, sizeof(struct ev_sched_sample), false },
 	{ EV_SCHED_THROTTLED, sizeof(struct ev_sched_throttled), false },
+	{ EV_SCHED_HIDDEN, sizeof(struct ev_sched_hidden), false },
 	{ EV_FILE_PATH, sizeof(struct ev_file_path), true },
 	{ EV_FILE_SOCKET, sizeof(struct ev_file_socket), true },
 	{ EV_FILE_HOST, sizeof(struct ev_file_host), false },

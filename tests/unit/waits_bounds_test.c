@@ -9,6 +9,7 @@
 #include "analysis/files.h"
 #include "analysis/others.h"
 #include "analysis/stacks.h"
+#include "analysis/untold.h"
 #include "analysis/waits.h"
 #include "session/session.h"
 #include "session/threads.h"
@@ -21,6 +22,7 @@ static struct threads *threads;
 static struct stacks *stacks;
 static struct files *files;
 static struct others *others;
+static struct untold *untold;
 static struct waits *waits;
 static struct criticality *criticality;
 static uint64_t now_ns;
@@ -47,7 +49,8 @@ static void begin(void)
 	stacks = stacks_new(session, 0);
 	files = files_new(session, 0);
 	others = others_new(session);
-	waits = waits_new(files, others);
+	untold = untold_new(session);
+	waits = waits_new(files, others, untold);
 	criticality = criticality_new(session, threads, &(struct criticality_options){
 		.stacks = stacks, .waits = waits,
 	});
@@ -62,6 +65,7 @@ static void end(void)
 	criticality_free(criticality);
 	waits_free(waits);
 	others_free(others);
+	untold_free(untold);
 	files_free(files);
 	stacks_free(stacks);
 	threads_free(threads);
