@@ -35,6 +35,8 @@ enum {
 	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
+	HIDDEN_MS_MAX = 100,		/* for the next switch of a CPU */
+	HIDDEN_POLL_MS = 4,		/* events are delivered 2 ms after they were */
 	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
@@ -520,10 +522,27 @@ static int show(struct tracing *tracing, const struct report *report)
 	return err ? err : json_err;
 }
 
+/*
+ * Where a kernel hides threads, the next switch of a CPU shows that it had one: what it did last would
+ * stay without a reason.
+ */
+static void await_hidden(struct tracing *tracing)
+{
+	uint64_t limit_ns = now_ns() + HIDDEN_MS_MAX * 1000000ull;
+
+	if (!kernel_counts(tracing->kernel).hidden)
+		return;
+	do {
+		poll(NULL, 0, HIDDEN_POLL_MS);
+		collector_poll(tracing->collector);
+	} while (untold_count(tracing->untold, UNTOLD_CHANGE, UNTOLD_ODD) && now_ns() < limit_ns);
+}
+
 void tracing_finish(struct tracing *tracing)
 {
 	if (tracing->ended_ns)
 		return;
+	await_hidden(tracing);
 	tracing->collector_cpu_ns = cpu_time_ns();
 	tracing->ended_ns = now_ns();
 	status_stop();
