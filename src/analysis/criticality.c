@@ -176,10 +176,8 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 
 	if (row->phase == PHASE_BLOCKED)
 		note_untold_wake(self, row);
-	else if ((row->phase != PHASE_RUNNING ||
-		  (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu)) &&
-		 !(e->flags & SWITCH_AFTER_HIDDEN))
-		self->totals.unordered++;
+	else if (row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu))
+		self->totals.unordered += !(e->flags & SWITCH_AFTER_HIDDEN);
 	row->is_end_seen = phase == PHASE_DEAD;
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
@@ -199,16 +197,15 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 {
 	row->is_wake_early = false;
 	row->is_wake_late = false;
-	if (row->phase == PHASE_BLOCKED)
-		note_untold_wake(self, row);
-	else if (row->phase != PHASE_RUNNABLE)
-		self->totals.unordered++;
-	if (row->phase == PHASE_RUNNING)
-		set_phase(self, row, PHASE_RUNNABLE, NULL);
 	if (row->phase == PHASE_BLOCKED) {
+		note_untold_wake(self, row);
 		row->is_wake_late = true;
 		row->wake_ns = self->parallelism.now_ns;
+	} else if (row->phase != PHASE_RUNNABLE) {
+		self->totals.unordered++;
 	}
+	if (row->phase == PHASE_RUNNING)
+		set_phase(self, row, PHASE_RUNNABLE, NULL);
 	set_phase(self, row, PHASE_RUNNING, NULL);
 	row->cpu = cpu;
 	self->running[cpu] = row;
