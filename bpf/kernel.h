@@ -148,7 +148,9 @@ struct thread_info {
 	__u32 status;
 };
 
-struct rq;
+struct rq {
+	__u64 clock;			/* of the scheduler: when it last read its own, ns */
+};
 
 struct cfs_rq {
 	struct rq *rq;			/* CONFIG_FAIR_GROUP_SCHED, as the following */

@@ -199,19 +199,47 @@ __noinline int wait_tell(struct ev_sched_switch *e, struct thread_state *thread)
 	return 0;
 }
 
+/* The time of the scheduler of this CPU, whose current thread that is: cheaper than a clock. */
+static __always_inline __u64 queue_clock(struct task_struct *current)
+{
+	return bpf_core_field_exists(current->se.cfs_rq) ? current->se.cfs_rq->rq->clock : 0;
+}
+
+/*
+ * The thread that got this CPU in the last switch told here has left it without a word. since_ns: how
+ * long ago it got it.
+ */
+__noinline int hidden_tell(__u32 tid, __u64 since_ns)
+{
+	struct cpu_counts *here = counts_here();
+	struct ev_sched_hidden *e;
+
+	here->hidden++;
+	e = slot_begin(here, EV_SCHED_HIDDEN, 0);
+	if (!e)
+		return 0;
+	e->begin_ns = since_ns ? e->header.time_ns - since_ns : 0;
+	e->tid = tid;
+	e->cpu = bpf_get_smp_processor_id();
+	e->reserved = 0;
+	slot_end(here);
+	return 0;
+}
+
 /*
  * Whether prev is not who got the CPU in the last switch that was told here: some kernels hide threads
- * from all tracers, and what these do with it.
+ * from all tracers, and what these do with it. They tell of the switch to such a thread, not of the one
+ * from it. clock: queue_clock().
  */
-static __always_inline __u32 is_after_hidden(struct cpu_counts *here, struct task_struct *prev,
-					     struct task_struct *next)
+__noinline __u32 is_after_hidden(__u32 prev, __u32 next, __u64 clock)
 {
-	__u32 before = here->next_told, differs = before ^ (prev->pid + 1), is_hidden;
+	struct cpu_counts *here = counts_here();
+	__u32 before = here->next_told, is_hidden = before && before != prev + 1;
 
-	here->next_told = next->pid + 1;
-	/* Both are not 0. Without a branch, or the verifier would follow two ways from here on. */
-	is_hidden = (before | -before) >> 31 & (differs | -differs) >> 31;
-	here->hidden += is_hidden;
+	if (is_hidden)
+		hidden_tell(before - 1, clock - here->told_clock);
+	here->next_told = next + 1;
+	here->told_clock = clock;
 	return is_hidden;
 }
 
@@ -219,7 +247,7 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 				      struct task_struct *prev, struct task_struct *next,
 				      __u32 prev_state)
 {
-	__u32 is_hidden = is_after_hidden(here, prev, next);
+	__u32 is_hidden = is_after_hidden(prev->pid, next->pid, queue_clock(prev));
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
 	__u32 reason = SWITCH_RUNNABLE, rival = 0;
 	__u64 now_ns, weight = 0;

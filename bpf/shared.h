@@ -31,11 +31,12 @@ struct cpu_counts {
 	__u64 lost_untold;	/* records lost since the last collect.GAP */
 	__u64 runs;		/* of the scheduler's programs */
 	__u64 timed_runs;	/* of them, those whose time was taken */
-	__u64 timed_ns;
+	__u64 told_clock;	/* of the scheduler, at the last switch */
 	/* Switches between others to tell of: a traced thread waits for the CPU. */
 	__u32 turns_left;
 	__u32 next_told;	/* who got the CPU in the last switch: tid + 1; 0: not known */
 	/* Behind the cache line that each switch needs. */
+	__u64 timed_ns;
 	__u64 stack_ns;		/* spent on taking stacks */
 	__u64 lost;		/* records, all */
 	__u64 samples_lost;
@@ -46,7 +47,7 @@ struct cpu_counts {
 	__u32 memory_allowed;	/* how many may have been; written by the engine */
 	__u64 other_told;	/* the last thread named that is not traced */
 	__u64 hidden;		/* switches of which the kernel told no tracer */
-	__u64 padding[4];
+	__u64 padding[3];
 	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");

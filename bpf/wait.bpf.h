@@ -125,16 +125,19 @@ static __always_inline void restart_read(struct ev_sched_switch *e, struct task_
 static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address, __u64 count)
 {
 	struct part parts[PARTS_MAX] = {};
-	__u64 bytes = 0;
+	__u64 bytes = 0, too_many = 0;
 	__u32 i;
 
 	barrier_var(count);
 	if (!count || count > PARTS_MAX ||
 	    !user_read(parts, count * sizeof(*parts), task, address))
 		return 0;
-	for (i = 0; i < PARTS_MAX; i++)
-		bytes += saturated(parts[i].bytes);
-	return saturated(bytes);
+	/* Without a branch for each, which the verifier would follow both ways. */
+	for (i = 0; i < PARTS_MAX; i++) {
+		bytes += (__u32)parts[i].bytes;
+		too_many |= parts[i].bytes >> 32;
+	}
+	return too_many ? 0xffffffff : saturated(bytes);
 }
 
 static __always_inline __u32 message_bytes(struct task_struct *task, __u64 address)

@@ -20,7 +20,7 @@ enum switch_flags {
 	SWITCH_IO_WAIT = 4,	/* the kernel says that it waits for a device */
 	SWITCH_COMPAT = 8,	/* its system call is one of 32 bits, with numbers of its own */
 	SWITCH_THROTTLED = 16,	/* it could run, but for the CPU limit of its cgroup */
-	SWITCH_AFTER_HIDDEN = 32,	/* the kernel has not told how it got the CPU */
+	SWITCH_AFTER_HIDDEN = 32,	/* the kernel has not told how it got the CPU: see sched.HIDDEN */
 };
 
 /*

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/others.h"
+#include "analysis/wake_order.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "values.h"
@@ -14,10 +16,7 @@ enum {
 	CPU_NONE = CPUS_MAX,
 	OWNERS = 512,			/* of each CPU that are kept: a power of two */
 	THREADS_MAX = 1 << 17,
-	OTHERS_MAX = 1 << 16,
 	RIVALS_MAX = 4096,
-	/* As in criticality.c: a wake-up is at most so much out of order with the block before it. */
-	WAKE_TIE_NS_MAX = 100 * 1000,
 };
 
 /* Who has a CPU: the tid of a thread that is not traced, or one of these. */
@@ -43,17 +42,11 @@ struct candidate {
 	uint64_t throttled_ns;		/* of its wait, or more */
 };
 
-struct other {
-	uint32_t pid;
-	bool is_kernel;
-	char name[16];
-};
-
 struct cpu_waits {
 	struct arena *arena;
 	struct cpu *cpus[CPUS_MAX];	/* NULL until it is heard of */
 	struct table *candidates;	/* by number; each is the heap's */
-	struct table *others;		/* by tid */
+	const struct others *others;
 	struct table *rivals;
 	struct cpu_throttling throttling;
 	uint32_t gaps;
@@ -113,12 +106,11 @@ static struct rival *get_rival(struct cpu_waits *waits, uint64_t key, enum rival
 
 static struct rival *other_rival(struct cpu_waits *waits, uint32_t tid)
 {
-	const struct other *other = table_find(waits->others, tid);
+	const struct other *other = others_find(waits->others, tid);
 	uint32_t pid = other ? other->pid : tid;
 	bool is_kernel = other && other->is_kernel;
 	/* A process is called like its first thread, when that one is known. */
-	const struct other *named = pid != tid && table_find(waits->others, pid)
-					    ? table_find(waits->others, pid) : other;
+	const struct other *first = others_find(waits->others, pid), *named = first ? first : other;
 	struct rival *rival = get_rival(waits, 1ull << 32 | pid,
 					is_kernel ? RIVAL_KERNEL : RIVAL_PROCESS);
 
@@ -270,24 +262,6 @@ static void on_throttled(void *data, const struct ev_header *header)
 		candidate->throttled_ns = ((const struct ev_sched_throttled *)header)->throttled_ns;
 }
 
-static void on_other(void *data, const struct ev_header *header)
-{
-	const struct ev_thread_other *e = (const struct ev_thread_other *)header;
-	struct cpu_waits *waits = data;
-	struct other *other = table_find(waits->others, e->tid);
-
-	if (!other) {
-		if (table_count(waits->others) >= OTHERS_MAX)
-			return;
-		other = arena_alloc(waits->arena, sizeof(*other));
-		table_put(waits->others, e->tid, other);
-	}
-	other->pid = e->pid;
-	other->is_kernel = e->is_kernel;
-	memcpy(other->name, e->name, sizeof(other->name));
-	other->name[sizeof(other->name) - 1] = '\0';
-}
-
 static void on_gap(void *data, const struct ev_header *header __attribute__((unused)))
 {
 	struct cpu_waits *waits = data;
@@ -301,18 +275,17 @@ static const struct event_handler handlers[] = {
 	{ EV_SCHED_THROTTLED, on_throttled },
 	{ EV_THREAD_BORN, on_wake },
 	{ EV_THREAD_FOUND, on_found },
-	{ EV_THREAD_OTHER, on_other },
 	{ EV_COLLECT_GAP, on_gap },
 	{ 0, NULL },
 };
 
-struct cpu_waits *cpu_waits_new(struct session *session)
+struct cpu_waits *cpu_waits_new(struct session *session, const struct others *others)
 {
 	struct cpu_waits *waits = xcalloc(1, sizeof(*waits));
 
 	waits->arena = arena_new();
 	waits->candidates = table_new();
-	waits->others = table_new();
+	waits->others = others;
 	waits->rivals = table_new();
 	session_subscribe(session, handlers, waits);
 	return waits;
@@ -328,7 +301,6 @@ void cpu_waits_free(struct cpu_waits *waits)
 	while ((candidate = table_next(waits->candidates, &cursor)))
 		free(candidate);
 	table_free(waits->candidates);
-	table_free(waits->others);
 	table_free(waits->rivals);
 	arena_free(waits->arena);
 	free(waits);

@@ -12,6 +12,7 @@
 #include "session/session.h"
 
 struct cpu_waits;
+struct others;
 
 enum rival_kind {
 	RIVAL_PROGRAM,			/* traced threads */
@@ -33,7 +34,7 @@ struct cpu_throttling {
 	uint64_t throttled_ns, count, max_ns;
 };
 
-struct cpu_waits *cpu_waits_new(struct session *session);
+struct cpu_waits *cpu_waits_new(struct session *session, const struct others *others);
 void cpu_waits_free(struct cpu_waits *waits);
 
 /* Walk with *cursor = 0; NULL ends. */

@@ -15,17 +15,12 @@
 #include "analysis/slices.h"
 #include "analysis/thread_rows.h"
 #include "analysis/thread_waits.h"
+#include "analysis/untold.h"
+#include "analysis/wake_order.h"
 #include "base/memory.h"
 #include "values.h"
 
-enum {
-	CPUS_MAX = UINT16_MAX + 1,
-	/*
-	 * A wake-up is at most so much out of order with the block or the switch that it
-	 * belongs to. Clocks differ by far less; a longer distance means two different things.
-	 */
-	WAKE_TIE_NS_MAX = 100 * 1000,
-};
+enum { CPUS_MAX = UINT16_MAX + 1 };
 
 struct criticality {
 	struct criticality_options options;
@@ -93,6 +88,8 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 			self->running[row->cpu] = NULL;
 	}
 	row->phase = phase;
+	if (phase == PHASE_BLOCKED)
+		row->block_ns = self->parallelism.now_ns;
 	/*
 	 * What is preempted goes on as it was; who blocks has come to the end of its wait, even if its
 	 * wake-up has been seen already.
@@ -162,14 +159,25 @@ static uint8_t phase_after(const struct ev_sched_switch *e, const struct thread_
 	return PHASE_BLOCKED;
 }
 
+/* The row, which is blocked, turns out to have been woken. */
+static void note_untold_wake(struct criticality *self, const struct thread_row *row)
+{
+	if (self->options.untold)
+		untold_add(self->options.untold, UNTOLD_CHANGE, row->block_ns,
+			   self->parallelism.now_ns, NULL);
+	else
+		self->totals.unordered++;
+}
+
 static void switch_out(struct criticality *self, struct thread_row *row,
 		       const struct ev_sched_switch *e)
 {
 	uint8_t phase = phase_after(e, row);
 
-	if ((row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu)) &&
-	    !(e->flags & SWITCH_AFTER_HIDDEN))
-		self->totals.unordered++;
+	if (row->phase == PHASE_BLOCKED)
+		note_untold_wake(self, row);
+	else if (row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu))
+		self->totals.unordered += !(e->flags & SWITCH_AFTER_HIDDEN);
 	row->is_end_seen = phase == PHASE_DEAD;
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
@@ -189,14 +197,15 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 {
 	row->is_wake_early = false;
 	row->is_wake_late = false;
-	if (row->phase != PHASE_RUNNABLE)
-		self->totals.unordered++;
-	if (row->phase == PHASE_RUNNING)
-		set_phase(self, row, PHASE_RUNNABLE, NULL);
 	if (row->phase == PHASE_BLOCKED) {
+		note_untold_wake(self, row);
 		row->is_wake_late = true;
 		row->wake_ns = self->parallelism.now_ns;
+	} else if (row->phase != PHASE_RUNNABLE) {
+		self->totals.unordered++;
 	}
+	if (row->phase == PHASE_RUNNING)
+		set_phase(self, row, PHASE_RUNNABLE, NULL);
 	set_phase(self, row, PHASE_RUNNING, NULL);
 	row->cpu = cpu;
 	self->running[cpu] = row;
@@ -523,6 +532,8 @@ struct criticality_totals criticality_totals(const struct criticality *self)
 	const struct parallelism *p = &self->parallelism;
 	struct criticality_totals totals = self->totals;
 
+	if (self->options.untold)
+		totals.unordered += untold_count(self->options.untold, UNTOLD_CHANGE, UNTOLD_ODD);
 	totals.begin_ns = p->begin_ns;
 	totals.end_ns = p->end_ns;
 	totals.wall_ns = p->wall_ns;

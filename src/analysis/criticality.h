@@ -20,12 +20,14 @@ struct criticality;
 struct run_samples;
 struct stacks;
 struct thread_strip;
+struct untold;
 
 struct criticality_options {
 	uint32_t nmin;			/* 0: half of the living threads, at least 1 */
 	size_t threads_max;		/* rows; beyond, the dead are folded by name; 0: default */
 	size_t paths_max;		/* rows; paths beyond it share one row; 0: default */
 	struct waits *waits;		/* hears of waits; NULL: nobody does */
+	struct untold *untold;		/* knows why records are missing; NULL: nobody does */
 	const struct stacks *stacks;	/* gives stack tops their address; NULL: they have none */
 	bool keeps_strips;		/* what each thread did over the time, at 1.4 KB a thread */
 	struct run_samples *samples;	/* hears of all samples; NULL: nobody does */
@@ -107,7 +109,7 @@ struct criticality_totals {
 	uint64_t stack_tops;
 	/* Critical slices with a stack; that the governor left without; that were cut short. */
 	uint64_t stacks_kept, stacks_skipped, stacks_missing;
-	uint64_t unordered;		/* transitions that did not fit the state, mended */
+	uint64_t unordered;		/* transitions that did not fit the state, without a reason; mended */
 	uint64_t gaps, lost_records, gap_ns;
 	double keep_min;		/* smallest probability of keeping a stack; 1: all */
 	uint32_t nmin;			/* as it stood at the end */

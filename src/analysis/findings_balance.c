@@ -154,5 +154,7 @@ void findings_add_balance(struct findings *findings)
 	report->balance.causes = rows;
 	report->balance.closure_error_ns = (int64_t)(blocked_ns - waited_ns);
 	findings_add_rivals(findings, report->balance.runqueue_ns - report->balance.throttled_ns);
-	report->balance.odd_waits = waits_odd(findings->input.waits);
+	report->balance.odd_waits = waits_untold(findings->input.waits, UNTOLD_ODD);
+	report->balance.hidden_waits = waits_untold(findings->input.waits, UNTOLD_HIDDEN);
+	report->balance.lost_waits = waits_untold(findings->input.waits, UNTOLD_LOST);
 }

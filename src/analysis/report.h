@@ -271,7 +271,8 @@ struct report {
 		const struct report_rival *rivals;	/* by time, most first; all of the waits for a CPU */
 		size_t rival_count;
 		int64_t closure_error_ns;
-		uint64_t odd_waits;		/* whose end or waker is not known */
+		/* Who ended them is not told: the kernel hid it, records were lost, or without a reason. */
+		uint64_t hidden_waits, lost_waits, odd_waits;
 		uint64_t wall_useful_ns, wall_spinning_ns, wall_stalled_ns;	/* the wall time */
 		uint64_t samples, samples_spinning;	/* of running threads: what spinning rests on */
 	} balance;

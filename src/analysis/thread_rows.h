@@ -57,6 +57,7 @@ struct thread_row {
 
 	/* A wake-up and the transition that it must come after or before may swap. */
 	bool is_wake_early, is_wake_late;
+	uint64_t block_ns;		/* when it blocked last */
 	bool is_end_seen;		/* its last switch, not a list that lacks it */
 	uint64_t wake_ns;
 

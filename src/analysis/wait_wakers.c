@@ -92,4 +92,28 @@ void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct
 	waker->cmetric_ns += end->cmetric_ns * end->weight;
 	if (end->cmetric_ns > waker->cmetric_max_ns)
 		waker->cmetric_max_ns = end->cmetric_ns;
+	if (end->open)
+		untold_note_waker(end->open, arena, list, wait_ns, end->weight);
+}
+
+void wait_wakers_hide(struct arena *arena, struct wait_waker **list, uint64_t wait_ns,
+		      double weight)
+{
+	enum { ANY_HALF = 1 };		/* of a wait: what is left is rounding */
+	struct wait_waker **place = list, *lost;
+	uint64_t first_ns;
+
+	while (*place && (*place)->kind != WAKER_LOST)
+		place = &(*place)->next;
+	lost = *place;
+	if (!lost)			/* one of too many */
+		return;
+	first_ns = lost->first_ns;
+	lost->wait_ns -= wait_ns * weight;
+	lost->count -= weight;
+	if (2 * lost->count < ANY_HALF)
+		*place = lost->next;
+	wait_wakers_add(arena, list, &(struct wait_end){
+		.kind = WAKER_HIDDEN, .now_ns = first_ns, .weight = weight,
+	}, wait_ns);
 }

@@ -8,15 +8,11 @@
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "analysis/files.h"
 #include "analysis/journal.h"
 #include "base/memory.h"
-#include "base/table.h"
 #include "values.h"
-
-enum { OTHERS_MAX = 65536 };
 
 struct waits {
 	const struct files *files;
@@ -25,34 +21,13 @@ struct waits {
 	struct wait_locks *locks;
 	struct wait_sum by_cause[CAUSES];
 	struct wait_files *files_waited;
-	struct table *others;		/* struct wait_other by tid */
-	uint64_t odd;
+	const struct others *others;
+	struct untold *untold;
 	struct journal *journal;	/* of waits that last and are counted nevertheless */
 };
 
-static void on_other(void *data, const struct ev_header *header)
-{
-	const struct ev_thread_other *e = (const struct ev_thread_other *)header;
-	struct waits *waits = data;
-	struct wait_other *other = table_find(waits->others, e->tid);
-
-	if (!other) {
-		if (table_count(waits->others) >= OTHERS_MAX)
-			return;
-		other = arena_alloc(waits->arena, sizeof(*other));
-		table_put(waits->others, e->tid, other);
-	}
-	other->pid = e->pid;
-	memcpy(other->name, e->name, sizeof(other->name) - 1);
-	memcpy(other->process, e->process, sizeof(other->process) - 1);
-}
-
-static const struct event_handler handlers[] = {
-	{ EV_THREAD_OTHER, on_other },
-	{ 0, NULL },
-};
-
-struct waits *waits_new(struct session *session, const struct files *files)
+struct waits *waits_new(const struct files *files, const struct others *others,
+			struct untold *untold)
 {
 	struct waits *waits = xcalloc(1, sizeof(*waits));
 
@@ -61,9 +36,9 @@ struct waits *waits_new(struct session *session, const struct files *files)
 	waits->paths = wait_paths_new();
 	waits->locks = wait_locks_new();
 	waits->files_waited = wait_files_new();
-	waits->others = table_new();
+	waits->others = others;
+	waits->untold = untold;
 	waits->journal = journal_new();
-	session_subscribe(session, handlers, waits);
 	return waits;
 }
 
@@ -74,20 +49,9 @@ void waits_free(struct waits *waits)
 	wait_paths_free(waits->paths);
 	wait_locks_free(waits->locks);
 	wait_files_free(waits->files_waited);
-	table_free(waits->others);
 	journal_free(waits->journal);
 	arena_free(waits->arena);
 	free(waits);
-}
-
-const char *waker_kind_name(enum waker_kind kind)
-{
-	static const char *const names[WAKER_KINDS] = {
-		"thread", "exit", "process", "kernel", "timer", "disk",
-		"network", "interrupt", "signal", "none", "lost",
-	};
-
-	return names[kind];
 }
 
 void wait_sum_add(struct wait_sum *sum, uint64_t wait_ns, uint64_t idle_ns)
@@ -179,157 +143,22 @@ void waits_listed(struct waits *waits, const struct thread *thread, struct open_
 	}
 }
 
-static bool is_sending(uint16_t syscall)
-{
-	switch (syscall) {
-	case SYS_write:
-	case SYS_writev:
-	case SYS_sendto:
-	case SYS_sendmsg:
-	case SYS_sendmmsg:
-	case SYS_sendfile:
-	case SYS_splice:
-	case SYS_connect:
-	case SYS_accept:
-	case SYS_accept4:
-	case SYS_shutdown:
-	case SYS_close:
-		return true;
-	}
-	return false;
-}
-
-/* Who takes something out of a connection tells the other end that there is room. */
-static bool is_making_room(const struct open_wait *wait, uint16_t syscall)
-{
-	return file_direction_of(&wait->facts) == FILE_WRITING &&
-	       file_direction_of(&(struct wait_facts){ .syscall = syscall }) == FILE_READING;
-}
-
-/* What the thread that an interrupt came to was doing may be what the interrupt is about. */
-static bool is_loopback_message(const struct open_wait *wait, const struct ev_sched_wake *e,
-				const struct file_info *file)
-{
-	if (!e->tid || (file && file->kind == FILE_SOCKET && !file->is_loopback))
-		return false;
-	return is_sending(e->syscall) || is_making_room(wait, e->syscall);
-}
-
-static bool is_signalling(uint16_t syscall)
-{
-	switch (syscall) {
-	case SYS_kill:
-	case SYS_tkill:
-	case SYS_tgkill:
-	case SYS_rt_sigqueueinfo:
-	case SYS_rt_tgsigqueueinfo:
-	case SYS_pidfd_send_signal:
-		return true;
-	}
-	return false;
-}
-
-static enum waker_kind task_kind(const struct ev_sched_wake *e)
-{
-	if (is_signalling(e->syscall))
-		return WAKER_SIGNAL;
-	if (!e->waker)
-		return WAKER_PROCESS;
-	return e->syscall == SYS_exit || e->syscall == SYS_exit_group ? WAKER_EXIT : WAKER_THREAD;
-}
-
-/*
- * What an interrupt means follows from what was waited for. What is sent to this machine itself is
- * received in an interrupt of the sender's.
- */
-static enum waker_kind interrupt_kind(const struct open_wait *wait, const struct ev_sched_wake *e,
-				      const struct file_info *file, bool is_soft)
-{
-	switch (wait->cause) {
-	case CAUSE_FILE:
-	case CAUSE_PAGE_FAULT:
-	case CAUSE_KERNEL_LOCK:
-		return WAKER_DISK;
-	case CAUSE_SOCKET:
-	case CAUSE_POLL:
-		if (!is_soft)
-			return WAKER_TIMER;
-		if (is_loopback_message(wait, e, file))
-			return task_kind(e);
-		/* What completes there may be anything. */
-		if (file && !strcmp(file->path, "[io_uring]"))
-			return WAKER_INTERRUPT;
-		return WAKER_NETWORK;
-	case CAUSE_PIPE:
-	case CAUSE_CHILD:
-	case CAUSE_STOPPED:
-		return WAKER_INTERRUPT;
-	default:
-		return WAKER_TIMER;
-	}
-}
-
-static enum waker_kind kind_of(const struct open_wait *wait, const struct ev_sched_wake *e,
-			       const struct file_info *file, const char *name)
-{
-	switch (e->context) {
-	case WAKE_HARDIRQ:
-		return interrupt_kind(wait, e, file, false);
-	case WAKE_SOFTIRQ:
-		return interrupt_kind(wait, e, file, true);
-	case WAKE_KERNEL_THREAD:
-		/* Where interrupts are threads (PREEMPT_RT). */
-		if (name && (!strncmp(name, "irq/", 4) || !strncmp(name, "ksoftirqd/", 10)))
-			return interrupt_kind(wait, e, file, true);
-		return WAKER_KERNEL;
-	}
-	return task_kind(e);
-}
-
-/* No record tells of the wake-up; of some waits there is only one thing that can have ended them. */
-static enum waker_kind lost_kind(const struct open_wait *wait)
-{
-	switch (wait->cause) {
-	case CAUSE_SLEEP:
-		return WAKER_TIMER;
-	case CAUSE_FILE:
-	case CAUSE_PAGE_FAULT:
-		return WAKER_DISK;
-	default:
-		return WAKER_LOST;
-	}
-}
-
-static bool is_traced_kind(enum waker_kind kind)
-{
-	return kind == WAKER_THREAD || kind == WAKER_EXIT || kind == WAKER_SIGNAL;
-}
-
 /* Who ended it, all but the weight. */
 static struct wait_end end_of(struct waits *waits, const struct open_wait *wait, uint64_t now_ns,
 			      const struct ev_sched_wake *e, const struct wait_party *waker,
 			      bool is_over)
 {
 	struct wait_end end = { .kind = WAKER_NONE, .now_ns = now_ns };
-	const struct wait_other *other;
 
-	if (!e) {
-		if (!is_over)
-			end.kind = lost_kind(wait);
+	if (e)
+		return wait_end_of(wait, now_ns, e, waker, file_of(waits, &wait->facts),
+				   waits->others);
+	if (is_over)
 		return end;
-	}
-	other = e->tid && !e->waker ? table_find(waits->others, e->tid) : NULL;
-	end.kind = kind_of(wait, e, file_of(waits, &wait->facts), other ? other->name : NULL);
-	if (is_traced_kind(end.kind) && waker) {
-		end.waker = waker;
-		end.stack = e->flags & WAKE_HAS_STACK ? e->stack : 0;
-		end.cmetric_ns = waker->sum.cmetric_ns -
-				 history_at(waker->history, wait->begin_ns,
-					    wait->begin_share_ns).cmetric_ns;
-	} else if (end.kind == WAKER_PROCESS || end.kind == WAKER_KERNEL ||
-		   end.kind == WAKER_SIGNAL) {
-		end.other = other;
-	}
+	end.kind = wait_untold_kind(wait, untold_add(waits->untold, UNTOLD_WAKER, wait->begin_ns,
+						     now_ns, &end.open));
+	if (end.kind != WAKER_LOST)
+		end.open = NULL;
 	return end;
 }
 
@@ -492,7 +321,6 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->is_open = false;
 	settle_cause(waits, wait);
 	end = end_of(waits, wait, now_ns, e, waker, is_over);
-	waits->odd += !e && !is_over;
 	weight = weigh(party, e, waker, &end, &stack);
 	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
 	if (is_held_by(wait, end.waker)) {
@@ -598,7 +426,7 @@ const struct wait_file *waits_next_file(const struct waits *waits, size_t *curso
 	return wait_files_next(waits->files_waited, cursor);
 }
 
-uint64_t waits_odd(const struct waits *waits)
+uint64_t waits_untold(const struct waits *waits, enum untold_reason reason)
 {
-	return waits->odd;
+	return untold_count(waits->untold, UNTOLD_WAKER, reason);
 }

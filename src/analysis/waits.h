@@ -13,11 +13,13 @@
 
 #include "analysis/file_calls.h"
 #include "analysis/history.h"
+#include "analysis/untold.h"
 #include "analysis/wait_cause.h"
 #include "session/session.h"
 #include "session/threads.h"
 
 struct files;
+struct others;
 struct waits;
 struct wait_path;
 
@@ -77,13 +79,15 @@ enum waker_kind {
 	WAKER_SIGNAL,
 	WAKER_NONE,			/* it had not ended with the trace */
 	WAKER_LOST,			/* the record was */
+	WAKER_HIDDEN,			/* the kernel told nobody of it */
 	WAKER_KINDS,
 };
 
 /* "timer". */
 const char *waker_kind_name(enum waker_kind kind);
 
-struct waits *waits_new(struct session *session, const struct files *files);
+struct waits *waits_new(const struct files *files, const struct others *others,
+			struct untold *untold);
 void waits_free(struct waits *waits);
 
 /* Why the slice ended that e ends. */
@@ -224,5 +228,5 @@ struct wait_peer {
 
 const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor);
 
-/* Waits whose end or waker is not known, for want of a record. */
-uint64_t waits_odd(const struct waits *waits);
+/* Waits of which no record tells who ended them, by the reason for that. */
+uint64_t waits_untold(const struct waits *waits, enum untold_reason reason);

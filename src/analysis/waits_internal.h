@@ -3,30 +3,37 @@
 #pragma once
 
 #include "analysis/files.h"
+#include "analysis/others.h"
+#include "analysis/untold.h"
 #include "analysis/waits.h"
 
 struct arena;
 struct journal;
 
-/* A thread that is not traced and has woken one that is. */
-struct wait_other {
-	uint32_t pid;
-	char name[16], process[16];	/* of its process: its first thread's */
-};
-
 /* Who ended a wait, as it is added to a path and to a lock. */
 struct wait_end {
 	enum waker_kind kind;
 	const struct wait_party *waker;	/* NULL: not traced */
-	const struct wait_other *other;	/* NULL: nobody, or it is traced */
+	const struct other *other;	/* NULL: nobody, or it is traced */
 	uint64_t stack, now_ns;
 	uint64_t cmetric_ns;		/* the criticality of the wake-up */
 	double weight;			/* waits that it stands for; 0: its stack was not kept */
+	struct untold_case *open;	/* who ended it may still turn out to be hidden; NULL: not */
 };
+
+/* wait_ender.c: who ended the wait by e, all but the weight. file: that it waited for, or NULL. */
+struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns,
+			    const struct ev_sched_wake *e, const struct wait_party *waker,
+			    const struct file_info *file, const struct others *others);
+/* No record tells of the wake-up; of some waits there is only one thing that can have ended them. */
+enum waker_kind wait_untold_kind(const struct open_wait *wait, enum untold_reason reason);
 
 /* wait_wakers.c: adds to the list of wakers. */
 void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct wait_end *end,
 		     uint64_t wait_ns);
+/* A wait in the list that counts as ended by what was lost turns out to be ended by what is hidden. */
+void wait_wakers_hide(struct arena *arena, struct wait_waker **list, uint64_t wait_ns,
+		      double weight);
 
 /* wait_paths.c */
 struct wait_paths;

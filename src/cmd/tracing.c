@@ -15,9 +15,11 @@
 #include "analysis/criticality.h"
 #include "analysis/files.h"
 #include "analysis/fold.h"
+#include "analysis/others.h"
 #include "analysis/run_samples.h"
 #include "analysis/spin_judge.h"
 #include "analysis/stacks.h"
+#include "analysis/untold.h"
 #include "analysis/waits.h"
 #include "base/fail.h"
 #include "base/memory.h"
@@ -32,6 +34,8 @@ enum {
 	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
+	HIDDEN_MS_MAX = 100,		/* for the next switch of a CPU */
+	HIDDEN_POLL_MS = 4,		/* events are delivered 2 ms after they were */
 	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
@@ -74,10 +78,13 @@ static int open_engine(struct tracing *tracing)
 	tracing->samples = run_samples_new();
 	tracing->judge = spin_judge_new(tracing->symbols, tracing->fold);
 	tracing->files = files_new(tracing->session, 0);
-	tracing->waits = waits_new(tracing->session, tracing->files);
-	tracing->cpu_waits = cpu_waits_new(tracing->session);
+	tracing->others = others_new(tracing->session);
+	tracing->untold = untold_new(tracing->session);
+	tracing->waits = waits_new(tracing->files, tracing->others, tracing->untold);
+	tracing->cpu_waits = cpu_waits_new(tracing->session, tracing->others);
 	options.stacks = tracing->stacks;
 	options.waits = tracing->waits;
+	options.untold = tracing->untold;
 	options.samples = tracing->samples;
 	if (tracing->settings->is_spin_inactive) {
 		options.is_spinning = is_spinning;
@@ -168,6 +175,8 @@ void tracing_close(struct tracing *tracing)
 	run_samples_free(tracing->samples);
 	waits_free(tracing->waits);
 	cpu_waits_free(tracing->cpu_waits);
+	others_free(tracing->others);
+	untold_free(tracing->untold);
 	files_free(tracing->files);
 	resolver_free(tracing->resolver);
 	unwinder_free(tracing->unwinder);
@@ -398,10 +407,27 @@ bool tracing_is_target_gone(const struct tracing *tracing)
 	return totals.thread_count && !totals.alive_count;
 }
 
+/*
+ * Where a kernel hides threads, the next switch of a CPU shows that it had one: what it did last would
+ * stay without a reason.
+ */
+static void await_hidden(struct tracing *tracing)
+{
+	uint64_t limit_ns = now_ns() + HIDDEN_MS_MAX * 1000000ull;
+
+	if (!kernel_counts(tracing->kernel).hidden)
+		return;
+	do {
+		poll(NULL, 0, HIDDEN_POLL_MS);
+		collector_poll(tracing->collector);
+	} while (untold_count(tracing->untold, UNTOLD_CHANGE, UNTOLD_ODD) && now_ns() < limit_ns);
+}
+
 void tracing_finish(struct tracing *tracing)
 {
 	if (tracing->ended_ns)
 		return;
+	await_hidden(tracing);
 	tracing->collector_cpu_ns = tracing_cpu_ns();
 	tracing->ended_ns = now_ns();
 	status_stop();

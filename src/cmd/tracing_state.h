@@ -19,6 +19,8 @@ struct tracing {
 	struct unwinder *unwinder;
 	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
 	struct files *files;
+	struct others *others;
+	struct untold *untold;
 	struct waits *waits;
 	struct cpu_waits *cpu_waits;
 	struct criticality *criticality;

@@ -29,8 +29,14 @@ void slot_ring_free(struct slot_ring *ring)
 
 static size_t record_bytes(const struct ev_header *header)
 {
-	return header->event == TRACE_EVENT_SCHED_WAKE ? sizeof(struct ev_sched_wake)
-						       : sizeof(struct ev_sched_switch);
+	switch (header->event) {
+	case TRACE_EVENT_SCHED_WAKE:
+		return sizeof(struct ev_sched_wake);
+	case TRACE_EVENT_SCHED_HIDDEN:
+		return sizeof(struct ev_sched_hidden);
+	default:
+		return sizeof(struct ev_sched_switch);
+	}
 }
 
 bool slot_ring_drain(struct slot_ring *ring, ring_record_fn on_record, void *data)

@@ -10,6 +10,7 @@ static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
 	KIND(EV_SCHED_WAKE, struct ev_sched_wake, false),
 	KIND(EV_SCHED_SAMPLE, struct ev_sched_sample, false),
 	KIND(EV_SCHED_THROTTLED, struct ev_sched_throttled, false),
+	KIND(EV_SCHED_HIDDEN, struct ev_sched_hidden, false),
 	KIND(EV_THREAD_BORN, struct ev_thread_born, false),
 	KIND(EV_THREAD_FOUND, struct ev_thread_found, false),
 	KIND(EV_THREAD_NAME, struct ev_thread_name, false),

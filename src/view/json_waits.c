@@ -56,6 +56,8 @@ static void put_balance(struct json *json, const struct report *report)
 	put_rivals(json, report);
 	json_key(json, "closure_error_ns");
 	json_int(json, report->balance.closure_error_ns);
+	json_put_uint(json, "hidden_waits", report->balance.hidden_waits);
+	json_put_uint(json, "lost_waits", report->balance.lost_waits);
 	json_put_uint(json, "odd_waits", report->balance.odd_waits);
 	json_end_object(json);
 	json_key(json, "samples");

@@ -115,6 +115,7 @@ static const char *without_thread(const struct report_waker *waker)
 		{ "interrupt", "an interrupt" },
 		{ "none", "nothing: it lasts" },
 		{ "lost", "something whose record was lost" },
+		{ "hidden", "what the kernel hides from tracers" },
 	};
 
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)

@@ -101,6 +101,8 @@ static void show_account(struct page *page, const struct report *report)
 	put_exact(&text, report->totals.stalled_ns);
 	text_put(&text, error_ns < 0 ? ", closure error -" : ", closure error ");
 	text_put_duration(&text, error_size_ns);
+	text_put(&text, ", odd states ");
+	text_put_count(&text, report->losses.unordered + report->balance.odd_waits);
 	page_paragraph(page, "Accounted  ", text.bytes);
 	text_fini(&text);
 }
@@ -123,7 +125,7 @@ static void show_loss(struct page *page, const char **label, uint64_t count,
 static void show_losses(struct page *page, const struct report *report)
 {
 	double keep_min = report->losses.keep_min;
-	struct text gaps = { 0 }, not_kept = { 0 };
+	struct text gaps = { 0 }, not_kept = { 0 }, hidden = { 0 };
 	const char *label = "Lost       ";
 
 	text_put(&gaps, "in which events were lost, a ring buffer was full: ");
@@ -142,9 +144,16 @@ static void show_losses(struct page *page, const struct report *report)
 		  "malformed and skipped: please report this");
 	show_loss(page, &label, report->losses.late, "event", "events",
 		  "too late to be put in order");
-	show_loss(page, &label, report->losses.hidden, "switch", "switches",
-		  "of the machine that its kernel hides from all tracers; what threads did then is "
-		  "inferred from what followed");
+	text_put(&hidden, "of other threads that this machine's kernel shows to no tracer");
+	if (report->balance.hidden_waits) {
+		text_put(&hidden, "; ");
+		text_put_count(&hidden, report->balance.hidden_waits);
+		text_printf(&hidden, " %s of the program ended meanwhile, by what is not known",
+			    report->balance.hidden_waits == 1 ? "wait" : "waits");
+	}
+	show_loss(page, &label, report->losses.hidden, "switch", "switches", hidden.bytes);
+	show_loss(page, &label, report->balance.odd_waits, "wait", "waits",
+		  "ended by what no record tells, and nothing explains why: please report this");
 	show_loss(page, &label, report->losses.unordered, "change of state", "changes of state",
 		  "at odds with the one before, mended");
 	show_loss(page, &label, report->losses.stacks_unreadable, "critical slice",
@@ -161,6 +170,7 @@ static void show_losses(struct page *page, const struct report *report)
 		page_paragraph(page, label, "nothing");
 	text_fini(&gaps);
 	text_fini(&not_kept);
+	text_fini(&hidden);
 }
 
 static void show_cost(struct page *page, const struct report *report)

@@ -277,6 +277,18 @@ def check_laws(report, is_lossless=True):
         if JITTER_NS:
             lost.pop("late", None)
         assert not lost, f"lost: {lost}"
+        check_states(report)
+
+
+def check_states(report):
+    """Each wait has an end and a waker, or a reason why none is known."""
+    account = report["balance"]["threads"]
+    assert not account["odd_waits"], f"{account['odd_waits']} waits ended by nobody knows what"
+    assert not account["lost_waits"], f"{account['lost_waits']} waits of whose end the record was lost"
+    assert not account["hidden_waits"] or report["losses"]["hidden"], \
+        f"{account['hidden_waits']} waits ended by what is hidden, and nothing is"
+    assert not report["losses"]["unordered"], \
+        f"{report['losses']['unordered']} changes of state did not fit the one before"
 
 
 def check_histogram(report, slack_ns):

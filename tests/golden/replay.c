@@ -28,7 +28,9 @@
 #include "analysis/cpu_waits.h"
 #include "analysis/criticality.h"
 #include "analysis/files.h"
+#include "analysis/others.h"
 #include "analysis/stacks.h"
+#include "analysis/untold.h"
 #include "analysis/waits.h"
 #include "session/syscalls.h"
 #include "session/session.h"
@@ -151,6 +153,7 @@ union any_event {
 	struct ev_thread_other other;
 	struct ev_thread_waits waits;
 	struct ev_sched_throttled throttled;
+	struct ev_sched_hidden hidden;
 	struct ev_sched_wake wake;
 	struct ev_file_path path;
 	struct ev_file_socket socket;
@@ -200,6 +203,8 @@ static size_t fill_switch(union any_event *e, struct keys *keys)
 	}
 	if (key_number(keys, "skipped", 0))
 		e->switched.flags = SWITCH_STACK_SKIPPED;
+	if (key_number(keys, "after_hidden", 0))
+		e->switched.flags |= SWITCH_AFTER_HIDDEN;
 	e->switched.keep = atof(key_text(keys, "keep", "0")) * 0x1p32;
 	e->switched.syscall = key_syscall(keys);
 	e->switched.object = key_number(keys, "object", 0);
@@ -259,6 +264,14 @@ static size_t fill_socket(union any_event *e, struct keys *keys)
 	memcpy(e->socket.local, (uint8_t[]){ 127, 0, 0, 1 }, 4);
 	memcpy(e->socket.peer, (uint8_t[]){ key_number(keys, "peer", 127), 0, 0, 1 }, 4);
 	return sizeof(e->socket) + 1;
+}
+
+static size_t fill_hidden(union any_event *e, struct keys *keys)
+{
+	e->hidden.begin_ns = key_number(keys, "begin_ns", 0);
+	e->hidden.tid = key_number(keys, "tid", 1);
+	e->hidden.cpu = key_number(keys, "cpu", 0);
+	return sizeof(e->hidden);
 }
 
 static size_t fill_throttled(union any_event *e, struct keys *keys)
@@ -421,6 +434,7 @@ static const struct {
 	{ "thread.OTHER", EV_THREAD_OTHER, fill_other },
 	{ "thread.WAITS", EV_THREAD_WAITS, fill_waits },
 	{ "sched.THROTTLED", EV_SCHED_THROTTLED, fill_throttled },
+	{ "sched.HIDDEN", EV_SCHED_HIDDEN, fill_hidden },
 	{ "file.PATH", EV_FILE_PATH, fill_path },
 	{ "file.SOCKET", EV_FILE_SOCKET, fill_socket },
 	{ "file.HOST", EV_FILE_HOST, fill_host },
@@ -434,6 +448,8 @@ struct replay {
 	struct stacks *stacks;
 	struct criticality *criticality;
 	struct files *files;
+	struct others *others;
+	struct untold *untold;
 	struct waits *waits;		/* NULL unless asked for */
 	struct cpu_waits *cpu_waits;	/* the same */
 	uint64_t last_ns;
@@ -538,10 +554,13 @@ static void start(struct replay *replay, struct keys *keys)
 	replay->stacks = stacks_new(replay->session, 0);
 	options.stacks = replay->stacks;
 	replay->files = files_new(replay->session, 0);
+	replay->others = others_new(replay->session);
+	options.untold = replay->untold = untold_new(replay->session);
 	if (has_waits)
-		options.waits = replay->waits = waits_new(replay->session, replay->files);
+		options.waits = replay->waits = waits_new(replay->files, replay->others,
+							  replay->untold);
 	if (has_rivals)
-		replay->cpu_waits = cpu_waits_new(replay->session);
+		replay->cpu_waits = cpu_waits_new(replay->session, replay->others);
 	replay->criticality = criticality_new(replay->session, replay->threads, &options);
 	if (getenv("PEEK"))
 		start_peeking(replay);
@@ -773,7 +792,11 @@ static void print_waits(const struct replay *replay)
 	}
 	for (cursor = 0; (file = waits_next_file(replay->waits, &cursor));)
 		print_file(replay, file);
-	printf("odd waits: %llu\n", (unsigned long long)waits_odd(replay->waits));
+	printf("odd waits: %llu",
+	       (unsigned long long)waits_untold(replay->waits, UNTOLD_ODD));
+	print_nonzero("hidden", waits_untold(replay->waits, UNTOLD_HIDDEN));
+	print_nonzero("lost", waits_untold(replay->waits, UNTOLD_LOST));
+	printf("\n");
 }
 
 static void print_rivals(const struct replay *replay)
@@ -839,6 +862,8 @@ int main(int argc, char **argv)
 	criticality_free(replay.criticality);
 	waits_free(replay.waits);
 	cpu_waits_free(replay.cpu_waits);
+	others_free(replay.others);
+	untold_free(replay.untold);
 	files_free(replay.files);
 	stacks_free(replay.stacks);
 	threads_free(replay.threads);

@@ -789,7 +789,7 @@ struct cpu_area {
 	struct hrtimer other;
 	struct hrtimer_cpu_base bases;
 	struct pt_regs *regs;
-	uint64_t runqueue;		/* stands for the kernel's struct rq */
+	struct rq runqueue;
 	int preempt_count;
 };
 
@@ -810,8 +810,13 @@ struct cfs_rq *shim_queue(uint32_t cpu)
 {
 	static struct cfs_rq queues[CPUS_MAX];
 
-	queues[cpu].rq = (struct rq *)&cpu_areas[cpu].runqueue;
+	queues[cpu].rq = &cpu_areas[cpu].runqueue;
 	return &queues[cpu];
+}
+
+void shim_set_queue_clock(uint32_t cpu, uint64_t clock_ns)
+{
+	cpu_areas[cpu].runqueue.clock = clock_ns;
 }
 
 void shim_set_preempt_count(uint32_t cpu, int count)

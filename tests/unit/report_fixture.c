@@ -611,7 +611,11 @@ static void make_losses(struct report_fixture *fixture)
 	report->losses.gap_ns = 12 * MS;
 	report->losses.malformed = 1;
 	report->losses.late = 2;
+	report->losses.hidden = 603;
 	report->losses.unordered = 1;
+	report->balance.hidden_waits = 238;
+	report->balance.lost_waits = 17;
+	report->balance.odd_waits = 1;
 	report->losses.stacks_unreadable = 14;
 	report->losses.stacks_not_kept = 1;
 	report->losses.keep_min = 0.5;

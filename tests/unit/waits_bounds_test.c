@@ -7,7 +7,9 @@
 
 #include "analysis/criticality.h"
 #include "analysis/files.h"
+#include "analysis/others.h"
 #include "analysis/stacks.h"
+#include "analysis/untold.h"
 #include "analysis/waits.h"
 #include "session/session.h"
 #include "session/threads.h"
@@ -19,6 +21,8 @@ static struct session *session;
 static struct threads *threads;
 static struct stacks *stacks;
 static struct files *files;
+static struct others *others;
+static struct untold *untold;
 static struct waits *waits;
 static struct criticality *criticality;
 static uint64_t now_ns;
@@ -44,7 +48,9 @@ static void begin(void)
 	threads = threads_new(session);
 	stacks = stacks_new(session, 0);
 	files = files_new(session, 0);
-	waits = waits_new(session, files);
+	others = others_new(session);
+	untold = untold_new(session);
+	waits = waits_new(files, others, untold);
 	criticality = criticality_new(session, threads, &(struct criticality_options){
 		.stacks = stacks, .waits = waits,
 	});
@@ -58,6 +64,8 @@ static void end(void)
 {
 	criticality_free(criticality);
 	waits_free(waits);
+	others_free(others);
+	untold_free(untold);
 	files_free(files);
 	stacks_free(stacks);
 	threads_free(threads);

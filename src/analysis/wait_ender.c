@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who ended a wait: what the waker did, or what an interrupt means for what was waited for. */
+#include "analysis/waits_internal.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "analysis/others.h"
+#include "values.h"
+
+const char *waker_kind_name(enum waker_kind kind)
+{
+	static const char *const names[WAKER_KINDS] = {
+		"thread", "exit", "process", "kernel", "timer", "disk",
+		"network", "interrupt", "signal", "none", "lost", "hidden",
+	};
+
+	return names[kind];
+}
+
+static bool is_sending(uint16_t syscall)
+{
+	switch (syscall) {
+	case SYS_write:
+	case SYS_writev:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_sendfile:
+	case SYS_splice:
+	case SYS_connect:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_shutdown:
+	case SYS_close:
+		return true;
+	}
+	return false;
+}
+
+/* Who takes something out of a connection tells the other end that there is room. */
+static bool is_making_room(const struct open_wait *wait, uint16_t syscall)
+{
+	return file_direction_of(&wait->facts) == FILE_WRITING &&
+	       file_direction_of(&(struct wait_facts){ .syscall = syscall }) == FILE_READING;
+}
+
+/* What the thread that an interrupt came to was doing may be what the interrupt is about. */
+static bool is_loopback_message(const struct open_wait *wait, const struct ev_sched_wake *e,
+				const struct file_info *file)
+{
+	if (!e->tid || (file && file->kind == FILE_SOCKET && !file->is_loopback))
+		return false;
+	return is_sending(e->syscall) || is_making_room(wait, e->syscall);
+}
+
+static bool is_signalling(uint16_t syscall)
+{
+	switch (syscall) {
+	case SYS_kill:
+	case SYS_tkill:
+	case SYS_tgkill:
+	case SYS_rt_sigqueueinfo:
+	case SYS_rt_tgsigqueueinfo:
+	case SYS_pidfd_send_signal:
+		return true;
+	}
+	return false;
+}
+
+static enum waker_kind task_kind(const struct ev_sched_wake *e)
+{
+	if (is_signalling(e->syscall))
+		return WAKER_SIGNAL;
+	if (!e->waker)
+		return WAKER_PROCESS;
+	return e->syscall == SYS_exit || e->syscall == SYS_exit_group ? WAKER_EXIT : WAKER_THREAD;
+}
+
+/*
+ * What an interrupt means follows from what was waited for. What is sent to this machine itself is
+ * received in an interrupt of the sender's.
+ */
+static enum waker_kind interrupt_kind(const struct open_wait *wait, const struct ev_sched_wake *e,
+				      const struct file_info *file, bool is_soft)
+{
+	switch (wait->cause) {
+	case CAUSE_FILE:
+	case CAUSE_PAGE_FAULT:
+	case CAUSE_KERNEL_LOCK:
+		return WAKER_DISK;
+	case CAUSE_SOCKET:
+	case CAUSE_POLL:
+		if (!is_soft)
+			return WAKER_TIMER;
+		if (is_loopback_message(wait, e, file))
+			return task_kind(e);
+		/* What completes there may be anything. */
+		if (file && !strcmp(file->path, "[io_uring]"))
+			return WAKER_INTERRUPT;
+		return WAKER_NETWORK;
+	case CAUSE_PIPE:
+	case CAUSE_CHILD:
+	case CAUSE_STOPPED:
+		return WAKER_INTERRUPT;
+	default:
+		return WAKER_TIMER;
+	}
+}
+
+static enum waker_kind kind_of(const struct open_wait *wait, const struct ev_sched_wake *e,
+			       const struct file_info *file, const char *name)
+{
+	switch (e->context) {
+	case WAKE_HARDIRQ:
+		return interrupt_kind(wait, e, file, false);
+	case WAKE_SOFTIRQ:
+		return interrupt_kind(wait, e, file, true);
+	case WAKE_KERNEL_THREAD:
+		/* Where interrupts are threads (PREEMPT_RT). */
+		if (name && (!strncmp(name, "irq/", 4) || !strncmp(name, "ksoftirqd/", 10)))
+			return interrupt_kind(wait, e, file, true);
+		return WAKER_KERNEL;
+	}
+	return task_kind(e);
+}
+
+enum waker_kind wait_untold_kind(const struct open_wait *wait, enum untold_reason reason)
+{
+	switch (wait->cause) {
+	case CAUSE_SLEEP:
+		return WAKER_TIMER;
+	case CAUSE_FILE:
+	case CAUSE_PAGE_FAULT:
+		return WAKER_DISK;
+	default:
+		return reason == UNTOLD_HIDDEN ? WAKER_HIDDEN : WAKER_LOST;
+	}
+}
+
+static bool is_traced_kind(enum waker_kind kind)
+{
+	return kind == WAKER_THREAD || kind == WAKER_EXIT || kind == WAKER_SIGNAL;
+}
+
+struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns,
+			    const struct ev_sched_wake *e, const struct wait_party *waker,
+			    const struct file_info *file, const struct others *others)
+{
+	struct wait_end end = { .now_ns = now_ns };
+	const struct other *other;
+
+	other = e->tid && !e->waker ? others_find(others, e->tid) : NULL;
+	end.kind = kind_of(wait, e, file, other ? other->name : NULL);
+	if (is_traced_kind(end.kind) && waker) {
+		end.waker = waker;
+		end.stack = e->flags & WAKE_HAS_STACK ? e->stack : 0;
+		end.cmetric_ns = waker->sum.cmetric_ns -
+				 history_at(waker->history, wait->begin_ns,
+					    wait->begin_share_ns).cmetric_ns;
+	} else if (end.kind == WAKER_PROCESS || end.kind == WAKER_KERNEL ||
+		   end.kind == WAKER_SIGNAL) {
+		end.other = other;
+	}
+	return end;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a kernel hides from tracers: a switch from such a thread comes without a word. */
+#include "test.h"
+#include "world.h"
+
+static struct world world;
+static struct world_task *thread;		/* traced */
+static struct world_task *hidden, *stranger;	/* not traced */
+
+enum { BEGIN_NS = 1000000, CLOCK_AHEAD_NS = 5000, CPU = 1 };
+
+static void begin(void)
+{
+	struct world_options options = { .cpu_count = 2, .begin_ns = BEGIN_NS };
+
+	world_init(&world, &options);
+	thread = world_add_task(&world, NULL);
+	hidden = world_add_task(&world, NULL);
+	stranger = world_add_task(&world, NULL);
+	shim_set_target(thread->task.pid, TARGET_EXISTING);
+	world_visit(&world, 0, thread);
+	while (shim_read(&rings, CPU, NULL))
+		;
+}
+
+static void end(void)
+{
+	CHECK(!shim_records_open());
+	world_fini(&world);
+}
+
+/* A switch that the kernel tells of; the scheduler's clock has gone on by so much since the last one. */
+static void tell(struct world_task *prev, struct world_task *next, uint64_t ahead_ns)
+{
+	static uint64_t clock_ns;
+
+	shim_set_queue_clock(CPU, clock_ns += ahead_ns);
+	shim_cpu = CPU;
+	shim_current = &prev->task;
+	prev->task.se.cfs_rq = shim_queue(CPU);
+	sched_switch(NULL, true, &prev->task, &next->task, 0);
+}
+
+static const struct ev_header *next_record(uint16_t event)
+{
+	const struct ev_header *header;
+
+	while ((header = shim_read(&rings, CPU, NULL)))
+		if (!header->subsys && header->event == event)
+			break;
+	return header;
+}
+
+/* The next record is that, or none. */
+static bool is_hidden_told(uint64_t *time_ns, uint64_t *begin_ns)
+{
+	const struct ev_sched_hidden *e = (const void *)next_record(TRACE_EVENT_SCHED_HIDDEN);
+
+	if (!e)
+		return false;
+	CHECK(e->tid == (uint32_t)hidden->task.pid && e->cpu == CPU);
+	*time_ns = e->header.time_ns;
+	*begin_ns = e->begin_ns;
+	return true;
+}
+
+TEST(that_a_cpu_had_a_hidden_thread_is_told_before_the_switch_that_shows_it)
+{
+	const struct ev_sched_switch *e;
+	uint64_t time_ns, begin_ns;
+
+	begin();
+	tell(thread, hidden, 100);
+	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
+	CHECK(e && !(e->flags & SWITCH_AFTER_HIDDEN));
+	tell(&world.idle[CPU], thread, CLOCK_AHEAD_NS);
+	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns == time_ns - CLOCK_AHEAD_NS);
+	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
+	CHECK(e && e->next && e->header.time_ns >= time_ns && e->flags & SWITCH_AFTER_HIDDEN);
+	CHECK(cpu_counts[CPU].hidden == 1);
+	end();
+}
+
+TEST(it_is_told_between_others_too)
+{
+	uint64_t time_ns, begin_ns;
+
+	begin();
+	tell(&world.idle[CPU], hidden, 100);
+	tell(stranger, &world.idle[CPU], 200);
+	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns == time_ns - 200);
+	CHECK(!next_record(TRACE_EVENT_SCHED_SWITCH));
+	end();
+}
+
+TEST(who_got_the_cpu_before_tracing_is_not_known_and_who_leaves_it_with_a_word_is_not_hidden)
+{
+	begin();
+	tell(stranger, thread, 100);
+	tell(thread, &world.idle[CPU], 100);
+	tell(&world.idle[CPU], hidden, 100);
+	tell(hidden, stranger, 100);
+	CHECK(!next_record(TRACE_EVENT_SCHED_HIDDEN) && !cpu_counts[CPU].hidden);
+	end();
+}
+
+TEST(without_the_scheduler_s_clock_it_is_not_known_since_when)
+{
+	uint64_t time_ns, begin_ns;
+
+	begin();
+	shim_missing_field = "cfs_rq";
+	tell(stranger, hidden, 100);
+	tell(stranger, &world.idle[CPU], 100);
+	CHECK(is_hidden_told(&time_ns, &begin_ns) && !begin_ns);
+	end();
+}
