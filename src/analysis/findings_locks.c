@@ -6,6 +6,7 @@
 
 #include "analysis/files.h"
 #include "analysis/fold.h"
+#include "analysis/thread_index.h"
 #include "base/pause.h"
 #include "base/table.h"
 
@@ -30,34 +31,6 @@ static const char *place_of(struct findings *findings, const struct wait_path *p
 	count = findings_name_path(findings, path->pid, path->first_ns, path->stack, &frames, NULL);
 	frame = fold_find_headline(findings->input.fold, frames, count);
 	return frame ? frame->function : NULL;
-}
-
-/* Threads by what locks know them by. */
-struct thread_index {
-	struct table *by_number, *by_tid;
-};
-
-/* In its own namespace, among those of its process. */
-static uint64_t tid_key(uint32_t pid, uint32_t ns_tid)
-{
-	return (uint64_t)pid << 32 | ns_tid;
-}
-
-static struct thread_index index_threads(struct findings *findings)
-{
-	struct thread_index index = { table_new(), table_new() };
-	const struct thread_metrics *metrics;
-	size_t cursor = 0;
-
-	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
-		const struct thread *thread = metrics->thread;
-
-		if (!thread)
-			continue;
-		table_put(index.by_number, thread->number, (void *)thread);
-		table_put(index.by_tid, tid_key(thread->pid, thread->ns_tid), (void *)thread);
-	}
-	return index;
 }
 
 static const char *name_of(struct findings *findings, const struct thread *thread)
@@ -160,7 +133,7 @@ static const char *holder_name(struct findings *findings, const struct thread_in
 		return NULL;
 	for (size_t i = begin; i < end; i++) {
 		const struct thread *thread =
-			table_find(index->by_tid, tid_key(lock->pid, lock->holders[i].tid));
+			thread_index_find(index, lock->pid, lock->holders[i].tid);
 
 		if (thread)
 			return name_of(findings, thread);
@@ -228,7 +201,7 @@ static int locks_by_loss(const void *a, const void *b)
 
 void findings_add_locks(struct findings *findings)
 {
-	struct thread_index index = index_threads(findings);
+	struct thread_index index = thread_index_new(findings->input.criticality);
 	struct table *by_key = table_new();
 	const struct wait_lock *lock;
 	struct merged_lock *merged;
@@ -245,6 +218,5 @@ void findings_add_locks(struct findings *findings)
 	findings->report.locks = rows;
 	findings->report.lock_count = count;
 	table_free(by_key);
-	table_free(index.by_number);
-	table_free(index.by_tid);
+	thread_index_free(&index);
 }
