@@ -7,7 +7,7 @@
 
 #include "analysis/findings_internal.h"
 
-enum { FINDINGS_MAX = 64, EVIDENCE_MAX = 6 };
+enum { FINDINGS_MAX = 64, EVIDENCE_MAX = 10 };
 
 struct draft {
 	struct report_finding rows[FINDINGS_MAX];
@@ -47,7 +47,11 @@ const char *draft_counted(struct findings *findings, uint64_t count, const char 
 const char *draft_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns,
 			  uint64_t max_ns);
 
-/* patterns_locks.c, patterns_waits.c, patterns_threads.c */
+/* Comes before all others, whatever its share. */
+static const char pattern_deadlock[] = "deadlock";
+
+/* patterns_deadlock.c, patterns_locks.c, patterns_waits.c, patterns_threads.c */
+void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
 void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);

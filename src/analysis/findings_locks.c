@@ -6,6 +6,7 @@
 
 #include "analysis/files.h"
 #include "analysis/fold.h"
+#include "analysis/stuck.h"
 #include "analysis/thread_index.h"
 #include "base/pause.h"
 #include "base/table.h"
@@ -43,7 +44,8 @@ struct merged_lock {
 	const char *name;
 	const struct wait_lock *heaviest;
 	struct wait_sum sum;
-	uint64_t hold_ns, holds, vain_count;
+	uint64_t hold_ns, holds, vain_count, endless_ns, holder_waited_ns, holder_path_ns;
+	const struct wait_path *holder_path;
 	uint32_t queue_max, lengths[LENGTHS];
 	struct table *unlockers;	/* see findings_put_unlockers() */
 	struct wait_ender ender;	/* of all words, the one that ended most */
@@ -62,7 +64,13 @@ static void merge_lock(struct findings *findings, struct merged_lock *merged,
 		merged->sum.max_ns = lock->sum.max_ns;
 	merged->hold_ns += lock->hold_ns;
 	merged->holds += lock->holds;
+	merged->holder_waited_ns += lock->holder_waited_ns;
+	if (lock->holder_path_ns > merged->holder_path_ns) {
+		merged->holder_path_ns = lock->holder_path_ns;
+		merged->holder_path = lock->holder_path;
+	}
 	merged->vain_count += lock->vain_count;
+	merged->endless_ns += stuck_endless_ns(findings->stuck, lock);
 	if (lock->queue_max > merged->queue_max)
 		merged->queue_max = lock->queue_max;
 	wait_lock_add_lengths(lock, merged->lengths);
@@ -146,6 +154,8 @@ static void forget_what_differs(struct report_lock *lock)
 {
 	lock->kind = "lock";
 	lock->where = lock->holder = lock->ender = NULL;
+	lock->holder_wait = lock->holder_waits_at = NULL;
+	lock->holder_waited_ns = 0;
 	lock->ender_share = 0;
 	lock->hold_ns = lock->holds = lock->vain_count = 0;
 }
@@ -173,9 +183,14 @@ static struct report_lock as_report_lock(struct findings *findings,
 		.holds = merged->holds,
 		.vain_count = merged->vain_count,
 		.key = merged->key,
+		.endless_ns = merged->endless_ns,
+		.holder_wait = patterns_holder_wait(findings, lock),
+		.holder_waited_ns = merged->holder_waited_ns,
 	};
 
 	pause_take_if_due(findings->input.pause);
+	if (merged->holder_path)
+		out.holder_waits_at = patterns_wait_place(findings, merged->holder_path);
 	out.holder = holder_name(findings, index, lock, out.kind);
 	if (merged->ender.thread && merged->sum.wait_ns) {
 		out.ender = name_of(findings, table_find(index->by_number, merged->ender.thread));

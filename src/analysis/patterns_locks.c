@@ -89,13 +89,19 @@ static void say_lock(struct findings *findings, struct report_finding *row,
 	draft_say(findings, row, lock->queue_max > 1 ? "%s; up to %s at once" : "%s",
 		  draft_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
 		  draft_counted(findings, lock->queue_max, "thread"));
-	if (!lock->holds && lock->holder)
+	if (lock->holder_wait)
+		draft_say(findings, row, "at last held by %s", lock->holder_wait);
+	if (!lock->holds && lock->holder && !lock->holder_wait)
 		draft_say(findings, row, "held by thread %s", lock->holder);
 	if (lock->holds)
 		draft_say(findings, row, "held for %s in the mean while somebody waited%s%s",
 			  draft_duration(findings, lock->hold_ns / lock->holds),
 			  lock->holder ? ", mostly by thread " : "",
 			  lock->holder ? lock->holder : "");
+	if (lock->holder_waits_at && lock->holder_waited_ns * 10 >= lock->hold_ns)
+		draft_say(findings, row, "the holder waited itself for %.0f %% of that time, longest: %s",
+			  100 * draft_share(lock->holder_waited_ns, lock->hold_ns),
+			  lock->holder_waits_at);
 	if (worst && draft_place(findings, worst->frames, worst->frame_count))
 		draft_say(findings, row,
 			  "%.0f %% of the waiting ended when %s let go of it, %llu of %llu times",
@@ -190,13 +196,21 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 	draft_say(findings, row, "up to %s at once", draft_counted(findings, lock->queue_max, "thread"));
 }
 
+/* What a deadlock costs is told with it. */
+static uint64_t lost_ns(const struct report_lock *lock)
+{
+	uint64_t told_ns = lock->idle_ns + lock->endless_ns;
+
+	return lock->wait_ns > told_ns ? lock->wait_ns - told_ns : 0;
+}
+
 void patterns_add_locks(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
 
 	for (size_t i = 0; i < report->lock_count; i++) {
 		const struct report_lock *lock = &report->locks[i];
-		double share = draft_share(lock->wait_ns - lock->idle_ns, report->balance.thread_ns);
+		double share = draft_share(lost_ns(lock), report->balance.thread_ns);
 
 		add_vain(findings, draft, lock);
 		if (share < finding_share_min || !lock->waits || lock->is_waiters)

@@ -140,6 +140,10 @@ struct report_lock {
 	uint64_t vain_count;		/* wake-ups after which a thread waited again at once */
 	uint64_t key;
 	bool is_waiters;		/* no lock, but what one of its waiters sleeps on */
+	uint64_t endless_ns;		/* of wait_ns: by threads that are in a deadlock or behind one */
+	uint64_t holder_waited_ns;	/* of hold_ns: its holder waited itself; at least that */
+	const char *holder_waits_at;	/* "sleep in f", where that was longest; NULL: not known */
+	const char *holder_wait;	/* who had it at last, and what that waited for; NULL: not known */
 };
 
 /* The other end of a pipe or a connection. */
@@ -275,7 +279,7 @@ struct report {
 		uint64_t wall_useful_ns, wall_spinning_ns, wall_stalled_ns;	/* the wall time */
 		uint64_t samples, samples_spinning;	/* of running threads: what spinning rests on */
 	} balance;
-	const struct report_finding *findings;	/* by share, largest first */
+	const struct report_finding *findings;	/* deadlocks first; by share, largest first */
 	size_t finding_count;
 	const struct report_wait *waits;	/* by lost time that is not idle, longest first */
 	size_t wait_count;

@@ -263,9 +263,13 @@ static void say_finding(const struct page *page, const struct report *report, st
 
 	if (!report->finding_count)
 		return;
-	text_put(text, "What costs most, ");
-	page_text_share(text, finding->share);
-	text_put(text, " of all threads' time: ");
+	if (is_same(finding->pattern, "deadlock")) {
+		text_put(text, "There is ");
+	} else {
+		text_put(text, "What costs most, ");
+		page_text_share(text, finding->share);
+		text_put(text, " of all threads' time: ");
+	}
 	page_text_name(page, text, finding->title);
 	text_put(text, ". ");
 }

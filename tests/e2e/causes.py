@@ -890,5 +890,13 @@ def fsync_io():
     assert len(titles) == 1 and titles[0].startswith("threads wait for files in append_block"), titles
 
 
+@test("sleep_holding: the finding says what the holder of held_lock did meanwhile")
+def sleep_holding_found():
+    report = trace("sleep_holding")
+    finding, = [f for f in report["findings"] if "held_lock" in f["title"]]
+    said, = [e for e in finding["evidence"] if e.startswith("the holder waited itself for ")]
+    assert "longest: sleep in sleep_ms (" in said and "from sleep_with_lock (" in said, said
+
+
 if __name__ == "__main__":
     sys.exit(main())
