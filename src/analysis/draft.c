@@ -16,6 +16,15 @@ double draft_share(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
+double draft_lost(const struct findings *findings, double lost_ns)
+{
+	const struct report *report = &findings->report;
+
+	if (lost_ns < finding_wall_min * report->target.wall_ns)
+		return 0;
+	return draft_share(lost_ns, report->balance.busy_ns);
+}
+
 struct report_finding *draft_add(struct findings *findings, struct draft *draft,
 				 const char *pattern, const char *cause, double share,
 				 const char *format, ...)

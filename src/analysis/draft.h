@@ -15,10 +15,13 @@ struct draft {
 	size_t count;
 };
 
-/* A finding below this share of all threads' time is none. */
-static const double finding_share_min = 0.03;
+/* A finding below this share of all threads' time that was not idle, or of the wall time, is none. */
+static const double finding_share_min = 0.03, finding_wall_min = 0.01;
 
 double draft_share(double part, double whole);
+
+/* Of all threads' time that was not idle; 0 where that is next to nothing in the wall time. */
+double draft_lost(const struct findings *findings, double lost_ns);
 
 /* NULL when there are enough of them. */
 struct report_finding *draft_add(struct findings *findings, struct draft *draft,

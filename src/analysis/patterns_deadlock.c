@@ -8,7 +8,7 @@
 #include "analysis/fold.h"
 #include "analysis/stuck.h"
 
-enum { TITLE_THREADS_MAX = 4, PATH_FRAMES_MAX = 3, BEHIND_NAMED = 3 };
+enum { TITLE_THREADS_MAX = 4, PATH_FRAMES_MAX = 3, BEHIND_NAMED = 3, LONG_PARTS = 10 };
 
 /* The one of a cycle that was the last to begin: the others had waited for it. */
 static const struct stuck_wait *find_last(const struct stuck *stuck, uint32_t cycle)
@@ -167,7 +167,7 @@ static void add_cycle(struct findings *findings, struct draft *draft, uint32_t c
 		if (stuck->waits[i].leads_to == cycle)
 			lost_ns += stuck->waits[i].wait->end_ns - stuck->waits[i].wait->begin_ns;
 	row = draft_add(findings, draft, pattern_deadlock, "lock",
-			draft_share(lost_ns, findings->report.balance.thread_ns), "%s",
+			draft_share(lost_ns, findings->report.balance.busy_ns), "%s",
 			title_of(findings, first, count));
 	if (!row)
 		return;
@@ -199,7 +199,8 @@ const char *patterns_holder_wait(struct findings *findings, const struct wait_lo
 	const struct stuck_wait *waiter = stuck_find(findings->stuck, lock);
 	const struct wait_lasting *wait = waiter ? waiter->holder->wait : NULL;
 
-	if (!wait || !wait->path)
+	if (!wait || !wait->path || (wait->end_ns - wait->begin_ns) * LONG_PARTS <
+	    findings->report.target.wall_ns)
 		return NULL;
 	return arena_printf(findings->arena, "%s, which waited itself then: %s for %s", wait->name,
 			    patterns_wait_place(findings, wait->path),

@@ -183,13 +183,12 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 {
 	struct report_finding *row;
 
-	if (is_held(lock) || is_kind(lock, "join") || is_kind(lock, "idle") ||
+	if (is_held(lock) || is_kind(lock, "join") || is_kind(lock, "idle") || is_kind(lock, "barrier") ||
 	    lock->is_waiters || lock->vain_count < 20 ||
 	    lock->vain_count * 3 < lock->waits)
 		return;
 	row = draft_add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups",
-			"condition", draft_share(lock->wait_ns - lock->idle_ns,
-						 findings->report.balance.thread_ns),
+			"condition", draft_lost(findings, lock->wait_ns - lock->idle_ns),
 		  "%llu of %llu wake-ups from %s were in vain: several threads were called at once, "
 			"and waited again", (unsigned long long)lock->vain_count,
 			(unsigned long long)lock->waits, lock_title(findings, lock));
@@ -210,7 +209,7 @@ void patterns_add_locks(struct findings *findings, struct draft *draft)
 
 	for (size_t i = 0; i < report->lock_count; i++) {
 		const struct report_lock *lock = &report->locks[i];
-		double share = draft_share(lost_ns(lock), report->balance.thread_ns);
+		double share = draft_lost(findings, lost_ns(lock));
 
 		add_vain(findings, draft, lock);
 		if (share < finding_share_min || !lock->waits || lock->is_waiters)

@@ -9,10 +9,10 @@
  * programs, is no finding.
  */
 static bool is_mere_parent(const struct report *report, const struct report_wait *wait,
-			   double share)
+			   uint64_t lost_ns)
 {
 	return (!strcmp(wait->cause, "join") || !strcmp(wait->cause, "child")) &&
-	       report->totals.alive_max >= 3 && share <= 1.2 / report->totals.alive_max;
+	       report->totals.alive_max >= 3 && lost_ns <= 1.2 * report->target.wall_ns;
 }
 
 /* What threads wait for that is no lock: one finding a cause and place. */
@@ -82,12 +82,12 @@ static struct alike *find_alike(struct findings *findings, struct alike *rows, s
 static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike)
 {
 	const struct report_wait *wait = alike->heaviest;
-	double thread_ns = findings->report.balance.thread_ns;
-	double share = draft_share(alike->lost_ns - alike->idle_ns, thread_ns);
+	uint64_t lost_ns = alike->lost_ns - alike->idle_ns;
+	double share = draft_lost(findings, lost_ns);
 	struct report_finding *row;
 	const char *title;
 
-	if (share < finding_share_min || is_mere_parent(&findings->report, wait, share))
+	if (share < finding_share_min || is_mere_parent(&findings->report, wait, lost_ns))
 		return;
 	title = alike->places == 1 ? wait_title(findings, wait, wait->object) : alike->title;
 	row = draft_add(findings, draft, "wait", wait->cause, share, "%s", title);
@@ -113,7 +113,7 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 		struct alike *alike;
 
 		/* So many that are smaller do not read the same. */
-		if (draft_share(wait->lost_ns - wait->idle_ns, report->balance.thread_ns) <
+		if (draft_share(wait->lost_ns - wait->idle_ns, report->balance.busy_ns) <
 		    finding_share_min / 30)
 			break;
 		if ((!strcmp(wait->cause, "lock") && !wait->kind) || !strcmp(wait->cause, "barrier"))

@@ -186,7 +186,7 @@ struct report_finding {
 	const char *title;		/* a sentence without its full stop */
 	const char *pattern;		/* "convoy" and so on: doc/report-schema.json */
 	const char *cause;
-	double share;			/* of all threads' time: what is lost by it */
+	double share;			/* of all threads' time that was not idle: what is lost by it */
 	const char *const *evidence;	/* sentences */
 	size_t evidence_count;
 	uint32_t wait_rank, path_rank;	/* where to look: in waits and in paths, from 1; 0: nowhere */
@@ -267,6 +267,7 @@ struct report {
 	size_t unlock_count;
 	struct {
 		uint64_t thread_ns;		/* all threads' lives: the following add up to it */
+		uint64_t busy_ns;		/* of it, what was not idle: the shares of waits are of this */
 		uint64_t running_ns, runqueue_ns;
 		uint64_t spinning_ns;		/* of running_ns: waiting with the CPU */
 		uint64_t throttled_ns, throttled_max_ns;	/* of runqueue_ns; of one wait */

@@ -524,30 +524,20 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	end_file(waits, party, wait, wait_ns, idle_ns, &end);
 	remember(wait, now_ns, idle_ns, path, weight);
 	wait->real_ns += wait_ns - idle_ns;
-	wait->last = (struct last_wait){
+	wait_last_set(wait, &(struct last_wait){
 		wait_ns, idle_ns, party->running_ns, path, lock, wait->cause, weight,
-	};
-}
-
-static bool is_woken_to_end(const struct wait_party *party)
-{
-	enum { NEXT_TO_NOTHING_NS = 1000000, WAIT_PARTS = 10 };
-	const struct last_wait *last = &party->wait->last;
-	uint64_t running_ns = party->running_ns - last->running_ns;
-
-	return running_ns <= NEXT_TO_NOTHING_NS && running_ns <= last->wait_ns / WAIT_PARTS;
+	});
 }
 
 void waits_thread_ends(struct waits *waits, const struct wait_party *party)
 {
-	struct last_wait *last = &party->wait->last;
+	struct last_wait *last = &party->wait->leaving;
 	uint64_t more_ns = last->wait_ns - last->idle_ns;
 
-	if (!is_woken_to_end(party))
-		return;
-	wait_lastings_add_killed(waits->lastings, party->thread, party->wait);
+	if (wait_last_is_to_end(party, &party->wait->last))
+		wait_lastings_add_killed(waits->lastings, party->thread, party->wait);
 	/* The first thread of a process ends with its work done: it did not wait in order to end. */
-	if (!more_ns || party->thread->tid == party->thread->pid)
+	if (!more_ns || party->thread->tid == party->thread->pid || !wait_last_is_to_end(party, last))
 		return;
 	last->idle_ns += more_ns;
 	waits->by_cause[last->cause].idle_ns += more_ns;

@@ -46,14 +46,17 @@ struct open_wait {
 		double weight;
 	} recent[WAIT_RECENT];
 	size_t recent_next;
-	/* The last one: what there is of it to be taken for idle when the thread ends right after it. */
+	/*
+	 * The last one; and the last one beside which those after it were short, with next to nothing run
+	 * since, which is taken for idle when the thread ends then.
+	 */
 	struct last_wait {
 		uint64_t wait_ns, idle_ns, running_ns;	/* running_ns: of the thread, at its end */
 		struct wait_path *path;
 		struct wait_lock *lock;
 		enum wait_cause cause;
 		double weight;
-	} last;
+	} last, leaving;
 };
 
 /* A thread as waits see it: who waits or who wakes. */

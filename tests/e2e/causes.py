@@ -898,5 +898,16 @@ def sleep_holding_found():
     assert "longest: sleep in sleep_ms (" in said and "from sleep_with_lock (" in said, said
 
 
+@test("idle_crowd: what costs most is till_lock, and a hundred idle threads make that no less")
+def idle_crowd():
+    report = trace("idle_crowd")
+    threads = report["balance"]["threads"]
+    assert threads["busy_ns"] < 0.2 * threads["total_ns"], threads
+    lock, = [f for f in report["findings"] if "till_lock" in f["title"]]
+    # Three are not idle, main among them; one of these waits for it nearly all the time.
+    assert 0.1 < lock["share"] < 0.5, lock
+    assert not [f for f in report["findings"] if f["cause"] == "condition"], report["findings"]
+
+
 if __name__ == "__main__":
     sys.exit(main())

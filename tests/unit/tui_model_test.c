@@ -341,7 +341,7 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	}
 	locks[0].name = "registry_mutex";
 	locks[COUNT - 1].where = "main";
-	report.balance.thread_ns = 1000000;
+	report.balance.thread_ns = report.balance.busy_ns = 1000000;
 	model = new_model(&report, PAGE_LOCKS);
 	CHECK(model_count(model) == 3);
 	CHECK(row_has(model, 0, "300 mutex locks in Account::transfer"));
@@ -413,7 +413,7 @@ TEST(a_path_of_4096_bytes_is_cut_in_its_row_and_whole_below_it)
 	for (size_t i = 0; i < 4096; i++)
 		path[i] = i % 100 ? 'a' + i % 26 : '/';
 	memcpy(path + 4086, "/the_end.c", 10);
-	report.balance.thread_ns = 10;
+	report.balance.thread_ns = report.balance.busy_ns = 10;
 	model = new_model(&report, PAGE_IO);
 	CHECK(model_count(model) == 2 && row_has(model, 1, "the_end.c"));
 	model_move(model, 1);
