@@ -909,5 +909,13 @@ def idle_crowd():
     assert not [f for f in report["findings"] if f["cause"] == "condition"], report["findings"]
 
 
+@test("heap_locks: locks of which none matters by itself are one finding")
+def heap_locks_found():
+    report = trace("heap_locks")
+    lock, = [f for f in report["findings"] if "mutex locks in update_node" in f["title"]]
+    heaviest = max(k["wait_ns"] for k in report["locks"] if k["kind"] == "mutex")
+    assert lock["share"] * report["balance"]["threads"]["busy_ns"] > 2 * heaviest, lock
+
+
 if __name__ == "__main__":
     sys.exit(main())
