@@ -917,5 +917,20 @@ def heap_locks_found():
     assert lock["share"] * report["balance"]["threads"]["busy_ns"] > 2 * heaviest, lock
 
 
+@test("saturated_pool: submit waits for crew, whose threads are never without a job")
+def saturated_pool():
+    report = trace("saturated_pool")
+    assert_found(report, "saturated-pool", "submit (", "3 threads of crew-*")
+    found, = [f for f in report["findings"] if f["pattern"] == "saturated-pool"]
+    assert any(e.startswith("they are mostly in do_job (") or "compute_ms" in e
+               for e in found["evidence"]), found
+
+
+@test("saturated_pool slack: no pool is saturated whose threads wait for jobs")
+def saturated_pool_slack():
+    report = trace("saturated_pool", "slack")
+    assert not [f for f in report["findings"] if f["pattern"] == "saturated-pool"], report["findings"]
+
+
 if __name__ == "__main__":
     sys.exit(main())
