@@ -117,8 +117,7 @@ int list_waits(struct bpf_iter__task *ctx)
 	/* The switch has told it, unless the wait is older than our tracing. */
 	if (!begin_ns || !thread->wait_has_stack)
 		stack = blocked_send(task, thread, begin_ns);
-	if (!begin_ns)
-		blocked_futex(words, task);
+	blocked_futex(words, task);
 	if (!is_blocked_since(thread, begin_ns))
 		return 0;
 	thread->wait_listed = begin_ns | 1;

@@ -7,7 +7,7 @@
 
 #include "analysis/findings_internal.h"
 
-enum { FINDINGS_MAX = 64, EVIDENCE_MAX = 6 };
+enum { FINDINGS_MAX = 64, EVIDENCE_MAX = 10 };
 
 struct draft {
 	struct report_finding rows[FINDINGS_MAX];
@@ -15,10 +15,13 @@ struct draft {
 	size_t count;
 };
 
-/* A finding below this share of all threads' time is none. */
-static const double finding_share_min = 0.03;
+/* A finding below this share of all threads' time that was not idle, or of the wall time, is none. */
+static const double finding_share_min = 0.03, finding_wall_min = 0.01;
 
 double draft_share(double part, double whole);
+
+/* Of all threads' time that was not idle; 0 where that is next to nothing in the wall time. */
+double draft_lost(const struct findings *findings, double lost_ns);
 
 /* NULL when there are enough of them. */
 struct report_finding *draft_add(struct findings *findings, struct draft *draft,
@@ -47,7 +50,11 @@ const char *draft_counted(struct findings *findings, uint64_t count, const char 
 const char *draft_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns,
 			  uint64_t max_ns);
 
-/* patterns_locks.c, patterns_waits.c, patterns_threads.c */
+/* Comes before all others, whatever its share. */
+static const char pattern_deadlock[] = "deadlock";
+
+/* patterns_deadlock.c, patterns_locks.c, patterns_waits.c, patterns_threads.c */
+void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
 void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);

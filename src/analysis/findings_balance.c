@@ -114,6 +114,15 @@ static void add_active(struct findings *findings, struct report_cause *rows, uin
 		};
 }
 
+static uint64_t busy_ns(const struct report *report, const struct report_cause *rows)
+{
+	uint64_t idle_ns = 0;
+
+	for (size_t i = 0; i < report->balance.cause_count; i++)
+		idle_ns += rows[i].idle_ns;
+	return report->balance.thread_ns > idle_ns ? report->balance.thread_ns - idle_ns : 0;
+}
+
 void findings_add_balance(struct findings *findings)
 {
 	struct report *report = &findings->report;
@@ -150,6 +159,7 @@ void findings_add_balance(struct findings *findings)
 		};
 	}
 	add_active(findings, rows, slices);
+	report->balance.busy_ns = busy_ns(report, rows);
 	qsort(rows, report->balance.cause_count, sizeof(*rows), causes_by_loss);
 	report->balance.causes = rows;
 	report->balance.closure_error_ns = (int64_t)(blocked_ns - waited_ns);

@@ -26,6 +26,7 @@ struct findings {
 	struct wait_names *wait_names;
 	struct findings_spin *spins;	/* by samples, most first */
 	size_t spin_count;
+	struct stuck *stuck;		/* who waits for ever; while the report is made */
 	struct table *children;		/* see findings_children.c; NULL until it is needed */
 	uint64_t span_ns;		/* from the first traced thread to the last */
 	struct symbol_request *requests;	/* addresses that will be named soon */

@@ -6,6 +6,8 @@
 
 #include "analysis/files.h"
 #include "analysis/fold.h"
+#include "analysis/stuck.h"
+#include "analysis/thread_index.h"
 #include "base/pause.h"
 #include "base/table.h"
 
@@ -32,34 +34,6 @@ static const char *place_of(struct findings *findings, const struct wait_path *p
 	return frame ? frame->function : NULL;
 }
 
-/* Threads by what locks know them by. */
-struct thread_index {
-	struct table *by_number, *by_tid;
-};
-
-/* In its own namespace, among those of its process. */
-static uint64_t tid_key(uint32_t pid, uint32_t ns_tid)
-{
-	return (uint64_t)pid << 32 | ns_tid;
-}
-
-static struct thread_index index_threads(struct findings *findings)
-{
-	struct thread_index index = { table_new(), table_new() };
-	const struct thread_metrics *metrics;
-	size_t cursor = 0;
-
-	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
-		const struct thread *thread = metrics->thread;
-
-		if (!thread)
-			continue;
-		table_put(index.by_number, thread->number, (void *)thread);
-		table_put(index.by_tid, tid_key(thread->pid, thread->ns_tid), (void *)thread);
-	}
-	return index;
-}
-
 static const char *name_of(struct findings *findings, const struct thread *thread)
 {
 	return thread ? arena_strdup(findings->arena, thread->name) : NULL;
@@ -70,7 +44,8 @@ struct merged_lock {
 	const char *name;
 	const struct wait_lock *heaviest;
 	struct wait_sum sum;
-	uint64_t hold_ns, holds, vain_count;
+	uint64_t hold_ns, holds, vain_count, endless_ns, holder_waited_ns, holder_path_ns;
+	const struct wait_path *holder_path;
 	uint32_t queue_max, lengths[LENGTHS];
 	struct table *unlockers;	/* see findings_put_unlockers() */
 	struct wait_ender ender;	/* of all words, the one that ended most */
@@ -89,7 +64,13 @@ static void merge_lock(struct findings *findings, struct merged_lock *merged,
 		merged->sum.max_ns = lock->sum.max_ns;
 	merged->hold_ns += lock->hold_ns;
 	merged->holds += lock->holds;
+	merged->holder_waited_ns += lock->holder_waited_ns;
+	if (lock->holder_path_ns > merged->holder_path_ns) {
+		merged->holder_path_ns = lock->holder_path_ns;
+		merged->holder_path = lock->holder_path;
+	}
 	merged->vain_count += lock->vain_count;
+	merged->endless_ns += stuck_endless_ns(findings->stuck, lock);
 	if (lock->queue_max > merged->queue_max)
 		merged->queue_max = lock->queue_max;
 	wait_lock_add_lengths(lock, merged->lengths);
@@ -160,7 +141,7 @@ static const char *holder_name(struct findings *findings, const struct thread_in
 		return NULL;
 	for (size_t i = begin; i < end; i++) {
 		const struct thread *thread =
-			table_find(index->by_tid, tid_key(lock->pid, lock->holders[i].tid));
+			thread_index_find(index, lock->pid, lock->holders[i].tid);
 
 		if (thread)
 			return name_of(findings, thread);
@@ -173,6 +154,8 @@ static void forget_what_differs(struct report_lock *lock)
 {
 	lock->kind = "lock";
 	lock->where = lock->holder = lock->ender = NULL;
+	lock->holder_wait = lock->holder_waits_at = NULL;
+	lock->holder_waited_ns = 0;
 	lock->ender_share = 0;
 	lock->hold_ns = lock->holds = lock->vain_count = 0;
 }
@@ -200,9 +183,14 @@ static struct report_lock as_report_lock(struct findings *findings,
 		.holds = merged->holds,
 		.vain_count = merged->vain_count,
 		.key = merged->key,
+		.endless_ns = merged->endless_ns,
+		.holder_wait = patterns_holder_wait(findings, lock),
+		.holder_waited_ns = merged->holder_waited_ns,
 	};
 
 	pause_take_if_due(findings->input.pause);
+	if (merged->holder_path)
+		out.holder_waits_at = patterns_wait_place(findings, merged->holder_path);
 	out.holder = holder_name(findings, index, lock, out.kind);
 	if (merged->ender.thread && merged->sum.wait_ns) {
 		out.ender = name_of(findings, table_find(index->by_number, merged->ender.thread));
@@ -228,7 +216,7 @@ static int locks_by_loss(const void *a, const void *b)
 
 void findings_add_locks(struct findings *findings)
 {
-	struct thread_index index = index_threads(findings);
+	struct thread_index index = thread_index_new(findings->input.criticality);
 	struct table *by_key = table_new();
 	const struct wait_lock *lock;
 	struct merged_lock *merged;
@@ -245,6 +233,5 @@ void findings_add_locks(struct findings *findings)
 	findings->report.locks = rows;
 	findings->report.lock_count = count;
 	table_free(by_key);
-	table_free(index.by_number);
-	table_free(index.by_tid);
+	thread_index_free(&index);
 }

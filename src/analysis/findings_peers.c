@@ -9,12 +9,12 @@
 #include <sys/socket.h>
 
 #include "analysis/files.h"
+#include "analysis/thread_index.h"
 #include "base/memory.h"
 #include "base/table.h"
 
 struct peer_index {
-	struct table *by_number;	/* threads */
-	struct table *by_pid;		/* first threads of processes */
+	struct thread_index threads;
 	struct table *by_end;		/* struct wait_file of sockets */
 };
 
@@ -27,22 +27,6 @@ static uint64_t end_key(const char *local, const char *peer)
 static uint64_t inode_key(uint64_t inode)
 {
 	return hash_u64(inode);
-}
-
-static void index_threads(struct findings *findings, struct peer_index *index)
-{
-	const struct thread_metrics *metrics;
-	size_t cursor = 0;
-
-	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
-		const struct thread *thread = metrics->thread;
-
-		if (!thread)
-			continue;
-		table_put(index->by_number, thread->number, (void *)thread);
-		if (thread->tid == thread->pid)
-			table_put(index->by_pid, thread->pid, (void *)thread);
-	}
 }
 
 static void index_sockets(struct findings *findings, struct peer_index *index)
@@ -66,18 +50,15 @@ struct peer_index *findings_index_peers(struct findings *findings)
 {
 	struct peer_index *index = xcalloc(1, sizeof(*index));
 
-	index->by_number = table_new();
-	index->by_pid = table_new();
+	index->threads = thread_index_new(findings->input.criticality);
 	index->by_end = table_new();
-	index_threads(findings, index);
 	index_sockets(findings, index);
 	return index;
 }
 
 void findings_free_peers(struct peer_index *index)
 {
-	table_free(index->by_number);
-	table_free(index->by_pid);
+	thread_index_free(&index->threads);
 	table_free(index->by_end);
 	free(index);
 }
@@ -91,7 +72,7 @@ static const char *copy(struct findings *findings, const char *name)
 static struct report_peer peer_of_thread(struct findings *findings, const struct peer_index *index,
 					 const struct thread *thread)
 {
-	const struct thread *first = table_find(index->by_pid, thread->pid);
+	const struct thread *first = table_find(index->threads.by_pid, thread->pid);
 
 	return (struct report_peer){
 		.process = copy(findings, first ? first->name : thread->name),
@@ -138,7 +119,7 @@ static const struct thread *user_of_other_end(const struct peer_index *index,
 	for (size_t i = 1; i < WAIT_USERS; i++)
 		if (file->users[i].wait_ns > most->wait_ns)
 			most = &file->users[i];
-	return table_find(index->by_number, most->thread);
+	return table_find(index->threads.by_number, most->thread);
 }
 
 /* Of a pair of sockets, it is the process that made them, which may have passed on both. */
@@ -161,7 +142,7 @@ struct report_peer findings_peer(struct findings *findings, const struct peer_in
 		return peer_of_thread(findings, index, thread);
 	if (!has_connected_process(info))
 		return (struct report_peer){ 0 };
-	thread = table_find(index->by_pid, info->peer_pid);
+	thread = table_find(index->threads.by_pid, info->peer_pid);
 	return (struct report_peer){
 		.process = copy(findings, thread ? thread->name : info->peer_process),
 		.pid = info->peer_pid,

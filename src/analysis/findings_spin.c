@@ -301,7 +301,7 @@ size_t findings_put_spins(struct findings *findings, struct report_finding *rows
 	for (size_t i = 0; i < findings->spin_count && count < max; i++) {
 		const struct findings_spin *spin = &findings->spins[i];
 		double part = share_of(spin->count, report->balance.samples);
-		double share = part * share_of(report->balance.running_ns, report->balance.thread_ns);
+		double share = part * share_of(report->balance.running_ns, report->balance.busy_ns);
 		struct report_finding *row = &rows[count];
 
 		if (share < share_min && part < running_share_min)

@@ -11,6 +11,7 @@
 
 #include "analysis/files.h"
 #include "analysis/fold.h"
+#include "analysis/stuck.h"
 #include "analysis/wait_names.h"
 #include "session/syscalls.h"
 #include "base/table.h"
@@ -489,6 +490,7 @@ static void request_names(struct findings *findings)
 void findings_add_waits(struct findings *findings)
 {
 	request_names(findings);
+	findings->stuck = findings_find_stuck(findings);
 	add_waits(findings);
 	findings_add_locks(findings);
 	findings_add_files(findings);

@@ -6,19 +6,33 @@
 
 #include "analysis/findings_waits.h"
 
-/* Whether the others wait meanwhile, and not just have nothing to do. */
-static bool do_others_wait(const struct report *report, double alone_ns)
+/* Waiting that was not idle, but for threads to end: that is what a parent does that has no work. */
+static double waited_ns(const struct report *report)
 {
-	double others = draft_share(report->balance.thread_ns, report->target.wall_ns) - 1;
-	double waited_ns = 0;
+	double sum_ns = 0;
 
 	for (size_t i = 0; i < report->balance.cause_count; i++) {
 		const struct report_cause *cause = &report->balance.causes[i];
 
-		if (!cause->is_active)
-			waited_ns += cause->lost_ns - cause->idle_ns;
+		if (!cause->is_active && strcmp(cause->cause, "join") && strcmp(cause->cause, "child"))
+			sum_ns += cause->lost_ns - cause->idle_ns;
 	}
-	return waited_ns >= 0.3 * alone_ns * others;
+	return sum_ns;
+}
+
+/* How many threads there are in the mean that have something to do or wait for it. */
+static double count_busy(const struct report *report)
+{
+	return draft_share(report->balance.running_ns + report->balance.runqueue_ns +
+			   waited_ns(report), report->target.wall_ns);
+}
+
+/* Whether the others wait meanwhile, and not just have nothing to do. */
+static bool do_others_wait(const struct report *report, double alone_ns)
+{
+	double others = count_busy(report) - 1;
+
+	return waited_ns(report) >= 0.3 * alone_ns * (others > 1 ? others : 1);
 }
 
 /* One thread alone is active for long, and more are there. */
@@ -36,7 +50,7 @@ static void add_serial(struct findings *findings, struct draft *draft)
 		return;
 	where = draft_place(findings, path->frames, path->frame_count);
 	row = draft_add(findings, draft, "serial-phase", path->cause,
-			share * (1 - 1.0 / report->totals.alive_max),
+			share * (1 - 1 / count_busy(report)),
 			"for %.0f %% of the wall time only one thread was active%s%s", 100 * share,
 			where ? ", mostly in " : "", where ? where : "");
 	if (row)
@@ -127,7 +141,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
 	double active_ns = report->balance.running_ns + cpu_wait_ns(report);
-	double share = draft_share(cpu_wait_ns(report), report->balance.thread_ns);
+	double share = draft_lost(findings, cpu_wait_ns(report));
 	struct report_finding *row;
 
 	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
@@ -144,7 +158,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 static void add_throttled(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
-	double share = draft_share(report->balance.throttled_ns, report->balance.thread_ns);
+	double share = draft_lost(findings, report->balance.throttled_ns);
 	struct report_finding *row;
 
 	if (share < finding_share_min)

@@ -140,6 +140,10 @@ struct report_lock {
 	uint64_t vain_count;		/* wake-ups after which a thread waited again at once */
 	uint64_t key;
 	bool is_waiters;		/* no lock, but what one of its waiters sleeps on */
+	uint64_t endless_ns;		/* of wait_ns: by threads that are in a deadlock or behind one */
+	uint64_t holder_waited_ns;	/* of hold_ns: its holder waited itself; at least that */
+	const char *holder_waits_at;	/* "sleep in f", where that was longest; NULL: not known */
+	const char *holder_wait;	/* who had it at last, and what that waited for; NULL: not known */
 };
 
 /* The other end of a pipe or a connection. */
@@ -182,7 +186,7 @@ struct report_finding {
 	const char *title;		/* a sentence without its full stop */
 	const char *pattern;		/* "convoy" and so on: doc/report-schema.json */
 	const char *cause;
-	double share;			/* of all threads' time: what is lost by it */
+	double share;			/* of all threads' time that was not idle: what is lost by it */
 	const char *const *evidence;	/* sentences */
 	size_t evidence_count;
 	uint32_t wait_rank, path_rank;	/* where to look: in waits and in paths, from 1; 0: nowhere */
@@ -263,6 +267,7 @@ struct report {
 	size_t unlock_count;
 	struct {
 		uint64_t thread_ns;		/* all threads' lives: the following add up to it */
+		uint64_t busy_ns;		/* of it, what was not idle: the shares of waits are of this */
 		uint64_t running_ns, runqueue_ns;
 		uint64_t spinning_ns;		/* of running_ns: waiting with the CPU */
 		uint64_t throttled_ns, throttled_max_ns;	/* of runqueue_ns; of one wait */
@@ -276,7 +281,7 @@ struct report {
 		uint64_t wall_useful_ns, wall_spinning_ns, wall_stalled_ns;	/* the wall time */
 		uint64_t samples, samples_spinning;	/* of running threads: what spinning rests on */
 	} balance;
-	const struct report_finding *findings;	/* by share, largest first */
+	const struct report_finding *findings;	/* deadlocks first; by share, largest first */
 	size_t finding_count;
 	const struct report_wait *waits;	/* by lost time that is not idle, longest first */
 	size_t wait_count;

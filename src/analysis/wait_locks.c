@@ -221,12 +221,31 @@ static void add_ender(struct wait_lock *lock, uint32_t thread, uint64_t wait_ns)
 	least->count++;
 }
 
+/* Of the time since the lock was busy, what its holder, who ends it, spent in its own last wait. */
+static void add_holder_wait(struct wait_lock *lock, const struct open_wait *holder)
+{
+	uint64_t begin_ns = holder->begin_ns, end_ns = begin_ns + holder->last.wait_ns, waited_ns;
+
+	if (begin_ns < lock->busy_since_ns)
+		begin_ns = lock->busy_since_ns;
+	if (holder->is_open || end_ns <= begin_ns)
+		return;
+	waited_ns = end_ns - begin_ns;
+	lock->holder_waited_ns += waited_ns;
+	if (holder->last.path && waited_ns > lock->holder_path_ns) {
+		lock->holder_path_ns = waited_ns;
+		lock->holder_path = holder->last.path;
+	}
+}
+
 /* By the end of a wait for it a lock changes hands. */
-static void add_hold(struct wait_lock *lock, uint64_t now_ns)
+static void add_hold(struct wait_lock *lock, uint64_t now_ns, const struct wait_party *waker)
 {
 	if (lock->busy_since_ns && now_ns > lock->busy_since_ns) {
 		lock->hold_ns += now_ns - lock->busy_since_ns;
 		lock->holds++;
+		if (waker)
+			add_holder_wait(lock, waker->wait);
 	}
 	lock->busy_since_ns = lock->waiting ? now_ns : 0;
 }
@@ -244,6 +263,33 @@ static bool note_call(struct wait_lock *lock, const struct wait_end *end)
 	return is_call;
 }
 
+/* Any wake-up but one by time may be by who had the lock until then. */
+static void note_handed(struct wait_lock *lock, const struct wait_end *end)
+{
+	enum { APART_NS = 1000000 };
+	struct wait_burst *burst = &lock->handed[0];
+
+	if (end->kind == WAKER_TIMER || end->kind == WAKER_NONE)
+		return;
+	if (!burst->end_ns || end->now_ns - burst->end_ns > APART_NS) {
+		lock->handed[1] = *burst;
+		burst->begin_ns = end->now_ns;
+	}
+	burst->end_ns = end->now_ns;
+}
+
+static bool is_within(const struct wait_burst *burst, uint64_t begin_ns, uint64_t end_ns)
+{
+	return burst->end_ns >= begin_ns && burst->begin_ns < end_ns;
+}
+
+bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, uint64_t end_ns)
+{
+	/* What was before two bursts is not known. */
+	return is_within(&lock->handed[0], begin_ns, end_ns) ||
+	       is_within(&lock->handed[1], begin_ns, end_ns) || lock->handed[1].begin_ns >= end_ns;
+}
+
 struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread,
 				 const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 				 struct wait_path *path, const struct wait_end *end, bool *is_call)
@@ -257,10 +303,11 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 	wait_sum_add(&lock->sum, wait_ns, idle_ns);
 	lock->cmetric_ns += wait->slice_cmetric_ns;
 	add_length(lock, wait_ns);
+	note_handed(lock, end);
 	if (path && (!lock->heaviest || path->wait_ns > lock->heaviest->wait_ns))
 		lock->heaviest = path;
 	if (end->kind == WAKER_THREAD || end->kind == WAKER_EXIT || end->kind == WAKER_PROCESS)
-		add_hold(lock, end->now_ns);
+		add_hold(lock, end->now_ns, end->waker);
 	if (end->waker)
 		add_ender(lock, end->waker->thread->number, wait_ns);
 	wait_wakers_add(locks->arena, &lock->unlockers, end, wait_ns);
@@ -268,9 +315,10 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 	return lock;
 }
 
-void wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
-			   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-			   struct wait_path *path, struct journal *journal)
+struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
+					const struct open_wait *wait, uint64_t wait_ns,
+					uint64_t idle_ns, struct wait_path *path,
+					struct journal *journal)
 {
 	struct wait_lock *lock = get(locks, thread, wait);
 
@@ -279,6 +327,7 @@ void wait_locks_count_open(struct wait_locks *locks, const struct thread *thread
 	lock->cmetric_ns += wait->slice_cmetric_ns;
 	if (path && (!lock->heaviest || path->wait_ns > lock->heaviest->wait_ns))
 		lock->heaviest = path;
+	return lock;
 }
 
 const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor)

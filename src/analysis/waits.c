@@ -23,6 +23,7 @@ struct waits {
 	struct wait_files *files_waited;
 	const struct others *others;
 	struct untold *untold;
+	struct wait_lastings *lastings;
 	struct journal *journal;	/* of waits that last and are counted nevertheless */
 };
 
@@ -38,6 +39,7 @@ struct waits *waits_new(const struct files *files, const struct others *others,
 	waits->files_waited = wait_files_new();
 	waits->others = others;
 	waits->untold = untold;
+	waits->lastings = wait_lastings_new();
 	waits->journal = journal_new();
 	return waits;
 }
@@ -49,6 +51,7 @@ void waits_free(struct waits *waits)
 	wait_paths_free(waits->paths);
 	wait_locks_free(waits->locks);
 	wait_files_free(waits->files_waited);
+	wait_lastings_free(waits->lastings);
 	journal_free(waits->journal);
 	arena_free(waits->arena);
 	free(waits);
@@ -106,7 +109,7 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 
 	wait->is_open = true;
 	wait->is_found = false;
-	wait->begin_ns = now_ns;
+	wait->begin_ns = wait->told_ns = now_ns;
 	wait->begin_share_ns = share_ns;
 	wait->facts = facts;
 	wait->cause = waits_cause_of(waits, &wait->facts);
@@ -129,14 +132,19 @@ void waits_listed(struct waits *waits, const struct thread *thread, struct open_
 	if (!wait->is_open || (e->begin_ns ? e->begin_ns != wait->begin_ns : !wait->is_found))
 		return;
 	wait->keep = 0;
-	if (wait->has_stack)
+	if (!wait->has_stack) {
+		wait->has_stack = true;
+		wait->stack = e->stack;
+	}
+	if (e->state == SWITCH_RUNNABLE || e->state == SWITCH_DEAD)
 		return;
-	wait->has_stack = true;
-	wait->stack = e->stack;
-	if (wait->is_found && e->state != SWITCH_RUNNABLE && e->state != SWITCH_DEAD) {
-		wait->facts.state = e->state;
+	if (wait->is_found || (e->value && wait_has_futex(&wait->facts))) {
 		wait->facts.value = e->value;
 		memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
+		wait->told_ns = e->header.time_ns;
+	}
+	if (wait->is_found) {
+		wait->facts.state = e->state;
 		wait->cause = waits_cause_of(waits, &wait->facts);
 		if (wait->is_lock)
 			wait_locks_found(waits->locks, thread, wait);
@@ -335,6 +343,8 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	if (wait->is_lock)
 		lock = wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
 				      &end, &is_call);
+	if (is_over)
+		wait_lastings_add(waits->lastings, party->thread, wait, now_ns, path, lock);
 	if (is_call) {
 		wait->called_object = wait->facts.object;
 		wait->called_running_ns = party->running_ns;
@@ -342,28 +352,20 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	end_file(waits, party, wait, wait_ns, idle_ns, &end);
 	remember(wait, now_ns, idle_ns, path, weight);
 	wait->real_ns += wait_ns - idle_ns;
-	wait->last = (struct last_wait){
+	wait_last_set(wait, &(struct last_wait){
 		wait_ns, idle_ns, party->running_ns, path, lock, wait->cause, weight,
-	};
-}
-
-/* The first thread of a process ends with its work done: it did not wait in order to end. */
-static bool is_woken_to_end(const struct wait_party *party)
-{
-	enum { NEXT_TO_NOTHING_NS = 1000000, WAIT_PARTS = 10 };
-	const struct last_wait *last = &party->wait->last;
-	uint64_t running_ns = party->running_ns - last->running_ns;
-
-	return party->thread->tid != party->thread->pid && running_ns <= NEXT_TO_NOTHING_NS &&
-	       running_ns <= last->wait_ns / WAIT_PARTS;
+	});
 }
 
 void waits_thread_ends(struct waits *waits, const struct wait_party *party)
 {
-	struct last_wait *last = &party->wait->last;
+	struct last_wait *last = &party->wait->leaving;
 	uint64_t more_ns = last->wait_ns - last->idle_ns;
 
-	if (!more_ns || !is_woken_to_end(party))
+	if (wait_last_is_to_end(party, &party->wait->last))
+		wait_lastings_add_killed(waits->lastings, party->thread, party->wait);
+	/* The first thread of a process ends with its work done: it did not wait in order to end. */
+	if (!more_ns || party->thread->tid == party->thread->pid || !wait_last_is_to_end(party, last))
 		return;
 	last->idle_ns += more_ns;
 	waits->by_cause[last->cause].idle_ns += more_ns;
@@ -378,6 +380,7 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 	struct open_wait as_is = *party->wait, *wait = &as_is;
 	uint64_t wait_ns = now_ns - wait->begin_ns, stack = 0, idle_ns;
 	struct wait_path *path = NULL;
+	struct wait_lock *lock = NULL;
 	struct wait_sum *sum;
 	struct wait_end end;
 	double weight;
@@ -394,15 +397,17 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 		wait_path_add_open(path, wait, wait_ns, idle_ns, weight, waits->journal);
 	}
 	if (wait->is_lock)
-		wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
-				      waits->journal);
+		lock = wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns,
+					     path, waits->journal);
 	if (wait_has_file(&wait->facts) && wait->facts.object)
 		wait_files_count_open(waits->files_waited, party->thread, wait, wait_ns, idle_ns,
 				      waits->journal);
+	wait_lastings_add(waits->lastings, party->thread, wait, now_ns, path, lock);
 }
 
 void waits_uncount_open(struct waits *waits)
 {
+	wait_lastings_clear(waits->lastings);
 	journal_undo(waits->journal);
 }
 
@@ -424,6 +429,11 @@ const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *curso
 const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor)
 {
 	return wait_files_next(waits->files_waited, cursor);
+}
+
+const struct wait_lasting *waits_next_lasting(const struct waits *waits, size_t *cursor)
+{
+	return wait_lastings_next(waits->lastings, cursor);
 }
 
 uint64_t waits_untold(const struct waits *waits, enum untold_reason reason)

@@ -31,6 +31,7 @@ struct open_wait {
 	bool is_found;			/* it is older than the trace */
 	uint64_t begin_ns, begin_share_ns;
 	struct wait_facts facts;
+	uint64_t told_ns;		/* when facts told who owns the lock */
 	enum wait_cause cause;
 	bool has_stack;
 	uint64_t stack;
@@ -47,14 +48,17 @@ struct open_wait {
 		double weight;
 	} recent[WAIT_RECENT];
 	size_t recent_next;
-	/* The last one: what there is of it to be taken for idle when the thread ends right after it. */
+	/*
+	 * The last one; and the last one beside which those after it were short, with next to nothing run
+	 * since, which is taken for idle when the thread ends then.
+	 */
 	struct last_wait {
 		uint64_t wait_ns, idle_ns, running_ns;	/* running_ns: of the thread, at its end */
 		struct wait_path *path;
 		struct wait_lock *lock;
 		enum wait_cause cause;
 		double weight;
-	} last;
+	} last, leaving;
 };
 
 /* A thread as waits see it: who waits or who wakes. */
@@ -175,6 +179,9 @@ struct wait_lock {
 	uint64_t last_end_ns;		/* of a wait that a traced thread ended, and which */
 	uint32_t last_waker;
 	uint64_t hold_ns, holds;
+	/* Of hold_ns, in which the holder waited itself, as far as its last wait tells; where longest. */
+	uint64_t holder_waited_ns, holder_path_ns;
+	const struct wait_path *holder_path;
 	/* Of the words where libraries keep the holder's id, those that held it most often; 0: none. */
 	struct wait_vote {
 		uint32_t tid, votes;
@@ -189,6 +196,10 @@ struct wait_lock {
 	} enders[WAIT_ENDERS];
 	uint64_t vain_count;		/* waits that began right after such a call: it was in vain */
 	struct wait_path *heaviest;	/* one call path that waited for it, to be named after */
+	/* The last two bursts of wake-ups that may have handed it over, the later one first. */
+	struct wait_burst {
+		uint64_t begin_ns, end_ns;
+	} handed[2];
 	struct wait_lock *next;		/* of the same hash */
 };
 
@@ -227,6 +238,25 @@ struct wait_peer {
 };
 
 const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor);
+
+/* A wait that nobody ended, though its thread may have been killed. */
+struct wait_lasting {
+	char name[16];			/* of the thread */
+	uint32_t pid, exec_count, ns_tid;
+	struct wait_facts facts;
+	enum wait_cause cause;
+	bool is_found;			/* it is older than the trace */
+	uint64_t begin_ns, end_ns;
+	uint64_t told_ns;		/* when facts told who owns the lock */
+	const struct wait_path *path;	/* NULL: its stack was not kept */
+	const struct wait_lock *lock;	/* NULL: it is for none */
+};
+
+/* Those of dead threads first; valid until the account of open waits is taken back. */
+const struct wait_lasting *waits_next_lasting(const struct waits *waits, size_t *cursor);
+
+/* Whether the lock may have been handed over from begin_ns on, before end_ns. */
+bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, uint64_t end_ns);
 
 /* Waits of which no record tells who ended them, by the reason for that. */
 uint64_t waits_untold(const struct waits *waits, enum untold_reason reason);

@@ -70,10 +70,30 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 				 const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
 				 struct wait_path *path, const struct wait_end *end, bool *is_call);
 /* The same for a wait that lasts: the journal can undo it. */
-void wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
-			   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-			   struct wait_path *path, struct journal *journal);
+struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
+					const struct open_wait *wait, uint64_t wait_ns,
+					uint64_t idle_ns, struct wait_path *path,
+					struct journal *journal);
 const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor);
+
+/* wait_last.c: a wait has ended; whether the thread of party has run next to nothing since one. */
+void wait_last_set(struct open_wait *wait, const struct last_wait *last);
+bool wait_last_is_to_end(const struct wait_party *party, const struct last_wait *last);
+
+/* wait_lasting.c */
+struct wait_lastings;
+
+struct wait_lastings *wait_lastings_new(void);
+void wait_lastings_free(struct wait_lastings *lastings);
+void wait_lastings_add(struct wait_lastings *lastings, const struct thread *thread,
+		       const struct open_wait *wait, uint64_t end_ns, const struct wait_path *path,
+		       const struct wait_lock *lock);
+/* The thread ended right after its last wait, which may have ended because the thread was to end. */
+void wait_lastings_add_killed(struct wait_lastings *lastings, const struct thread *thread,
+			      const struct open_wait *wait);
+/* Forgets all but those of dead threads. */
+void wait_lastings_clear(struct wait_lastings *lastings);
+const struct wait_lasting *wait_lastings_next(const struct wait_lastings *lastings, size_t *cursor);
 
 /* wait_files.c */
 struct wait_files;

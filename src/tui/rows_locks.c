@@ -27,7 +27,7 @@ static void put_figures(struct page *page, const struct row_context *context,
 			const struct lock_class *class)
 {
 	uint64_t lost_ns = class->wait_ns - class->idle_ns;
-	uint64_t thread_ns = context->report->balance.thread_ns;
+	uint64_t busy_ns = context->report->balance.busy_ns;
 
 	page_put_duration(page, lost_ns, 9);
 	if (context->sort == SORT_UNLOCK)
@@ -35,7 +35,7 @@ static void put_figures(struct page *page, const struct row_context *context,
 	else if (context->sort == SORT_LONGEST)
 		page_put_duration(page, class->max_ns, 9);
 	else
-		page_put_share(page, thread_ns ? (double)lost_ns / thread_ns : 0, 9);
+		page_put_share(page, busy_ns ? (double)lost_ns / busy_ns : 0, 9);
 	page_put_count(page, class->waits, 8);
 	page_put(page, "  ");
 }

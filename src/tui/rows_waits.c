@@ -31,7 +31,7 @@ void row_put_wait_titles(struct page *page, const struct row_context *context)
 void row_put_wait_figures(struct page *page, const struct row_context *context,
 			  const struct wait_figures *figures)
 {
-	uint64_t thread_ns = context->report->balance.thread_ns;
+	uint64_t busy_ns = context->report->balance.busy_ns;
 	uint64_t lost_ns = figures->wait_ns - figures->idle_ns;
 
 	if (figures->is_estimated)
@@ -43,7 +43,7 @@ void row_put_wait_figures(struct page *page, const struct row_context *context,
 	else if (context->sort == WAIT_SORT_CMETRIC)
 		page_put_duration(page, figures->cmetric_ns, 9);
 	else
-		page_put_share(page, thread_ns ? (double)lost_ns / thread_ns : 0, 9);
+		page_put_share(page, busy_ns ? (double)lost_ns / busy_ns : 0, 9);
 	page_put_count(page, figures->count, 8);
 	page_put(page, "  ");
 }

@@ -35,6 +35,7 @@ static void put_balance(struct json *json, const struct report *report)
 	json_key(json, "threads");
 	json_begin_object(json);
 	json_put_uint(json, "total_ns", report->balance.thread_ns);
+	json_put_uint(json, "busy_ns", report->balance.busy_ns);
 	json_put_uint(json, "running_ns", report->balance.running_ns);
 	json_put_uint(json, "spinning_ns", report->balance.spinning_ns);
 	json_put_uint(json, "runqueue_ns", report->balance.runqueue_ns);

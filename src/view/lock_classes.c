@@ -23,8 +23,8 @@ static uint64_t hash_string(uint64_t hash, const char *string)
 	return hash;
 }
 
-/* A lock without name or place is in a class of its own. */
-static uint64_t key_of(const struct report_lock *lock, size_t index)
+/* Those without name or place, whose stacks were not kept, are of one class a kind. */
+static uint64_t key_of(const struct report_lock *lock)
 {
 	uint64_t key = hash_string(1, lock->kind);
 
@@ -32,7 +32,7 @@ static uint64_t key_of(const struct report_lock *lock, size_t index)
 		return hash_string(hash_u64(key ^ 2), lock->name);
 	if (lock->where)
 		return hash_string(hash_u64(key ^ 3), lock->where);
-	return hash_u64(key ^ (lock->key ? lock->key : index + 1));
+	return key;
 }
 
 /* Adds the figures of a lock to those of its class. */
@@ -80,7 +80,7 @@ static struct table *count_locks(const struct report *report)
 	struct table *counts = table_new();
 
 	for (size_t i = 0; i < report->lock_count; i++) {
-		uint64_t key = key_of(&report->locks[i], i);
+		uint64_t key = key_of(&report->locks[i]);
 
 		if (is_lock(&report->locks[i]))
 			table_put(counts, key, (void *)((uintptr_t)table_find(counts, key) + 1));
@@ -97,7 +97,7 @@ const struct lock_class *lock_classes(struct arena *arena, const struct report *
 
 	*count = 0;
 	for (size_t i = 0; i < report->lock_count; i++) {
-		uint64_t key = key_of(&report->locks[i], i);
+		uint64_t key = key_of(&report->locks[i]);
 
 		if (!is_lock(&report->locks[i]))
 			continue;
@@ -135,7 +135,7 @@ void lock_class_put_name(struct page *page, const struct lock_class *class, bool
 	page_put_name(page, lock->kind, page_room(page));
 	page_color(page, PAGE_PLAIN);
 	if (class->lock_count > 1 && !name)
-		page_put(page, " locks");
+		page_put(page, lock->where ? " locks" : " locks, where is not known");
 	if (lock->where && page_room(page) > 20) {
 		page_put(page, " in ");
 		page_put_function(page, lock->where, page_room(page));

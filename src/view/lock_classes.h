@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Locks of one class: the same kind, and the same name or, when they have none, waited for in the
- * same function, as the locks are that each object of a type has.
+ * same function, as the locks are that each object of a type has; or where that is not known.
  */
 #pragma once
 

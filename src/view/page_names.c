@@ -93,28 +93,32 @@ static void cut_middle(const struct page *page, struct text *text, const char *s
 	cut_front(page, text, string, columns_max - begin_columns);
 }
 
+/* How a text that has no room is made shorter. */
+typedef void cut_function(const struct page *page, struct text *text, const char *string,
+			  uint32_t columns_max);
+
+static void put_cut(struct page *page, cut_function *cut, const char *string, uint32_t columns_max)
+{
+	struct text text = { 0 };
+
+	text_put(&text, "");
+	cut(page, &text, string, columns_max);
+	page_put(page, text.bytes);
+	text_fini(&text);
+}
+
 void page_put_path(struct page *page, const char *path, uint32_t columns_max)
 {
-	struct text cut = { 0 };
-
 	page->scratch.length = 0;
 	page_text_name(page, &page->scratch, path);
-	text_put(&cut, "");
-	cut_middle(page, &cut, page->scratch.bytes, columns_max);
-	page_put(page, cut.bytes);
-	text_fini(&cut);
+	put_cut(page, cut_middle, page->scratch.bytes, columns_max);
 }
 
 void page_put_name(struct page *page, const char *name, uint32_t columns_max)
 {
-	struct text cut = { 0 };
-
 	page->scratch.length = 0;
 	page_text_name(page, &page->scratch, name);
-	text_put(&cut, "");
-	cut_end(page, &cut, page->scratch.bytes, columns_max);
-	page_put(page, cut.bytes);
-	text_fini(&cut);
+	put_cut(page, cut_end, page->scratch.bytes, columns_max);
 }
 
 static bool ends_with(const char *string, size_t length, const char *end)
@@ -246,12 +250,7 @@ void page_text_location(const struct page *page, struct text *text, const char *
 
 void page_put_location(struct page *page, const char *file, uint32_t line, uint32_t columns_max)
 {
-	struct text cut = { 0 };
-
 	page->scratch.length = 0;
 	page_text_location(page, &page->scratch, file, line);
-	text_put(&cut, "");
-	cut_front(page, &cut, page->scratch.bytes, columns_max);
-	page_put(page, cut.bytes);
-	text_fini(&cut);
+	put_cut(page, cut_front, page->scratch.bytes, columns_max);
 }

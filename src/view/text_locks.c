@@ -160,7 +160,7 @@ static bool is_worth_it(const struct page *page, const struct report *report,
 	if (page->style->is_verbose)
 		return true;
 	return shown < CLASSES_MAX &&
-	       class->wait_ns - class->idle_ns >= lock_share_min * report->balance.thread_ns;
+	       class->wait_ns - class->idle_ns >= lock_share_min * report->balance.busy_ns;
 }
 
 static void show_class(struct page *page, const struct lock_class *class)

@@ -11,7 +11,9 @@
 
 /* Below these, a fact is not worth a sentence. */
 static const double path_share_min = 0.05, stalled_share_min = 0.1, imbalance_min = 1.3,
-		    runqueue_share_min = 0.25, spinning_share_min = 0.1;
+		    runqueue_share_min = 0.25, spinning_share_min = 0.1,
+/* Above this share of it, all threads' time is as good as what was not idle. */
+		    busy_share_mostly = 0.99;
 
 enum { NAME_COLUMNS_MAX = 60 };
 
@@ -23,7 +25,7 @@ static double share_of(uint64_t part, uint64_t whole)
 /* Whether next to nothing was waited for that was being done, in stalls that are worth a sentence. */
 static bool had_nothing_to_do(const struct report *report)
 {
-	static const double real_share_max = 0.01;
+	static const double real_share_max = 0.1;
 	uint64_t real_ns = 0;
 
 	for (size_t i = 0; i < report->balance.cause_count; i++) {
@@ -34,7 +36,7 @@ static bool had_nothing_to_do(const struct report *report)
 	}
 	return share_of(report->totals.stalled_ns, report->target.wall_ns) >= stalled_share_min &&
 	       report->balance.cause_count &&
-	       real_ns <= real_share_max * report->balance.thread_ns;
+	       real_ns <= real_share_max * report->totals.stalled_ns;
 }
 
 static void say_parallelism(const struct report *report, struct text *text)
@@ -263,9 +265,14 @@ static void say_finding(const struct page *page, const struct report *report, st
 
 	if (!report->finding_count)
 		return;
-	text_put(text, "What costs most, ");
-	page_text_share(text, finding->share);
-	text_put(text, " of all threads' time: ");
+	if (is_same(finding->pattern, "deadlock")) {
+		text_put(text, "There is ");
+	} else {
+		text_put(text, "What costs most, ");
+		page_text_share(text, finding->share);
+		text_put(text, report->balance.busy_ns < busy_share_mostly * report->balance.thread_ns
+			 ? " of all threads' time that was not idle: " : " of all threads' time: ");
+	}
 	page_text_name(page, text, finding->title);
 	text_put(text, ". ");
 }

@@ -10,7 +10,7 @@
 
 enum { WAITS_MAX = 8, WAKERS_MAX = 3, RANK_COLUMN = 4, DETAIL_COLUMN = 6 };
 
-/* Smaller shares of all threads' time are left to the verbose report, but for the first one. */
+/* Smaller shares of all threads' busy time are left to the verbose report, but for the first one. */
 static const double wait_share_min = 0.005, waker_share_min = 0.02;
 
 static const char detail_indent[] = "      ";
@@ -22,7 +22,7 @@ static void show_summary(struct page *page, const struct report *report,
 
 	page_printf(page, "%3zu ", rank);
 	if (real_ns)
-		page_put_share(page, (double)real_ns / report->balance.thread_ns, 8);
+		page_put_share(page, (double)real_ns / report->balance.busy_ns, 8);
 	else
 		page_printf(page, "%8s", "idle");
 	if (wait->is_estimated)
@@ -134,7 +134,7 @@ static void show_wait(struct page *page, const struct report *report,
 
 static void show_heading(struct page *page)
 {
-	page_heading(page, "Waits by lost time", "of all threads' time, without what was idle");
+	page_heading(page, "Waits by lost time", "of all threads' time that was not idle");
 }
 
 void text_waits_show(struct page *page, const struct report *report)
@@ -149,7 +149,7 @@ void text_waits_show(struct page *page, const struct report *report)
 
 		if (i && !page->style->is_verbose &&
 		    (i >= WAITS_MAX ||
-		     wait->lost_ns < wait_share_min * report->balance.thread_ns))
+		     wait->lost_ns < wait_share_min * report->balance.busy_ns))
 			break;
 		show_wait(page, report, wait, i + 1);
 	}

@@ -252,7 +252,32 @@ def hanging():
         assert found["holder"] == holder and found["kind"] == "mutex", found
     join = next(w for w in report["waits"] if w["cause"] == "join")
     assert "main" in [frame["function"] for frame in join["stack"]], join
+    check_deadlock(report)
+    assert len(report["findings"]) == 1, report["findings"]
     stop(target)
+
+
+def check_deadlock(report):
+    first = report["findings"][0]
+    assert [f["pattern"] for f in report["findings"]].count("deadlock") == 1, report["findings"]
+    assert first["pattern"] == "deadlock" and first["cause"] == "lock" and first["wait"], first
+    for waiter, lock, holder in (("left", "ledger", "right"), ("right", "accounts", "left")):
+        said = f"{waiter} waits for {lock}, which {holder} holds"
+        assert said in first["title"], first
+        where, = [e for e in first["evidence"] if e.startswith(said)]
+        assert "in take (" in where and f"from run_{waiter} (" in where, where
+
+
+@test("threads that hang until they are killed are a deadlock, and the verdict says so")
+def hanging_until_killed():
+    process = start(PINCH, "run", "--json", "report.json", program("deadlock"), stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE)
+    assert read_line(process) == b"stuck\n"
+    process.send_signal(signal.SIGINT)
+    text = process.stderr.read().decode()
+    assert process.wait(LIMIT_S) == 128 + signal.SIGINT
+    check_deadlock(parse_report(read("report.json", "rb")))
+    assert "There is a deadlock: " in " ".join(text.split()), text
 
 
 @test("-n NAME attaches to the processes of that name, and only to them")

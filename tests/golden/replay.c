@@ -783,11 +783,16 @@ static void print_waits(const struct replay *replay)
 
 		wait_lock_add_lengths(lock, lengths);
 		printf("lock 0x%llx: waited %llu times %llu half %llu queue %u held %llu in %llu "
-		       "holder %u\n", (unsigned long long)lock->object,
+		       "holder %u", (unsigned long long)lock->object,
 		       (unsigned long long)lock->sum.wait_ns, (unsigned long long)lock->sum.count,
 		       (unsigned long long)wait_lengths_quantile_ns(lengths, &lock->sum, 0.5), lock->queue_max,
 		       (unsigned long long)lock->hold_ns, (unsigned long long)lock->holds,
 		       lock->holders[0].tid);
+		if (lock->holder_path)
+			printf(", which waited %llu, at %llu",
+			       (unsigned long long)lock->holder_waited_ns,
+			       (unsigned long long)lock->holder_path->stack);
+		printf("\n");
 		print_wakers(lock->unlockers);
 	}
 	for (cursor = 0; (file = waits_next_file(replay->waits, &cursor));)

@@ -104,6 +104,22 @@ TEST(a_futex_that_was_found_waited_for_tells_its_words)
 	end();
 }
 
+TEST(who_has_the_lock_is_told_as_it_is_when_the_wait_is_listed)
+{
+	static const uint32_t words[5] = { 2, 1, 4712, 0, 0 };
+	struct ev_thread_waits e;
+	bool has_memory;
+
+	begin();
+	come_back();
+	task->registers.orig_ax = CALL_FUTEX;
+	task->registers.di = 0x20000000;
+	leave(TASK_INTERRUPTIBLE);
+	shim_plant(0x20000000, words, sizeof(words));
+	CHECK(list(&e, &has_memory) && e.begin_ns && e.value == 2 && e.owners[0] == 4712);
+	end();
+}
+
 TEST(a_wait_whose_switch_had_the_stack_is_told_without)
 {
 	struct ev_thread_waits e;

@@ -341,7 +341,7 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	}
 	locks[0].name = "registry_mutex";
 	locks[COUNT - 1].where = "main";
-	report.balance.thread_ns = 1000000;
+	report.balance.thread_ns = report.balance.busy_ns = 1000000;
 	model = new_model(&report, PAGE_LOCKS);
 	CHECK(model_count(model) == 3);
 	CHECK(row_has(model, 0, "300 mutex locks in Account::transfer"));
@@ -356,6 +356,27 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	model_free(model);
 	free(objects);
 	free(locks);
+}
+
+/* Where they are waited for is not known: their stacks were not kept. */
+TEST(locks_without_a_place_are_one_row_a_kind)
+{
+	struct report_lock locks[] = {
+		{ .object = "0x1000", .kind = "futex", .waits = 2, .wait_ns = 3000, .key = 1 },
+		{ .object = "0x2000", .kind = "pi-mutex", .waits = 2, .wait_ns = 2000, .key = 2 },
+		{ .object = "0x3000", .kind = "futex", .waits = 2, .wait_ns = 1000, .key = 3 },
+	};
+	struct report report = { .locks = locks, .lock_count = sizeof(locks) / sizeof(*locks) };
+	struct model *model;
+
+	report.balance.thread_ns = report.balance.busy_ns = 100000;
+	model = new_model(&report, PAGE_LOCKS);
+	CHECK(model_count(model) == 2);
+	CHECK(row_has(model, 0, "2 futex locks, where is not known") && row_has(model, 0, "4.00 us"));
+	CHECK(row_has(model, 1, "0x2000  pi-mutex"));
+	model_toggle(model);
+	CHECK(model_count(model) == 4 && row_has(model, 1, "0x1000") && row_has(model, 2, "0x3000"));
+	model_free(model);
 }
 
 TEST(a_cause_unfolds_to_its_waits_and_these_to_stacks_and_wakers)
@@ -413,7 +434,7 @@ TEST(a_path_of_4096_bytes_is_cut_in_its_row_and_whole_below_it)
 	for (size_t i = 0; i < 4096; i++)
 		path[i] = i % 100 ? 'a' + i % 26 : '/';
 	memcpy(path + 4086, "/the_end.c", 10);
-	report.balance.thread_ns = 10;
+	report.balance.thread_ns = report.balance.busy_ns = 10;
 	model = new_model(&report, PAGE_IO);
 	CHECK(model_count(model) == 2 && row_has(model, 1, "the_end.c"));
 	model_move(model, 1);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits from which a thread was woken for nothing but to end. On its way out it may wait again, as for
+ * the mutex of the condition by which it was called: not for long, beside what it waited before.
+ */
+#include "analysis/waits_internal.h"
+
+enum { NEXT_TO_NOTHING_NS = 1000000, WAIT_PARTS = 10 };
+
+/* Whether the thread has run next to nothing since then. */
+static bool is_just_after(const struct last_wait *last, uint64_t running_ns)
+{
+	running_ns -= last->running_ns;
+	return running_ns <= NEXT_TO_NOTHING_NS && running_ns <= last->wait_ns / WAIT_PARTS;
+}
+
+void wait_last_set(struct open_wait *wait, const struct last_wait *last)
+{
+	if (!is_just_after(&wait->leaving, last->running_ns) ||
+	    last->wait_ns > wait->leaving.wait_ns / WAIT_PARTS)
+		wait->leaving = *last;
+	wait->last = *last;
+}
+
+bool wait_last_is_to_end(const struct wait_party *party, const struct last_wait *last)
+{
+	return is_just_after(last, party->running_ns);
+}
