@@ -53,7 +53,7 @@ $(PROGRAMS_C:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
-$(PROGRAMS_CAUSES:%=$O/programs/%): $O/programs/%: tests/programs/%.c tests/programs/roles.h
+$(PROGRAMS_CAUSES:%=$O/programs/%): $O/programs/%: tests/programs/%.c $(wildcard tests/programs/*.h)
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
