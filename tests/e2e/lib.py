@@ -8,6 +8,7 @@ Environment: O, the build directory (default: build); PINCH, another binary to t
 of the sentences to run (a regular expression); LIMIT_S, after how many seconds a wait is a hang; JITTER_NS,
 what is added to tolerances of times (tests/kernels); KEEP, to keep the private directory.
 """
+import functools
 import json
 import os
 import re
@@ -142,7 +143,7 @@ class Result:
     def text(self):
         return self.err.decode("utf-8", "replace")
 
-    @property
+    @functools.cached_property
     def report(self):
         return parse_report(read(self.report_path, "rb"))
 
