@@ -675,6 +675,28 @@ def spin_barrier_inactive():
     assert "straggle" in functions_of(report["paths"][0]), functions_of(report["paths"][0])
 
 
+def openmp(policy, *arguments):
+    return checked(pinch("run", "--json", "report.json", "--top", "100", "--", program("openmp_turns"),
+                         *arguments, env={**os.environ, "OMP_WAIT_POLICY": policy}), "openmp_turns")
+
+
+@test("openmp_turns, OMP_WAIT_POLICY=active: what waits at a barrier spins in libgomp")
+def openmp_active():
+    result = openmp("active")
+    assert_spinning(result)
+    assert_found(result.report, "spin", "libgomp")
+
+
+@test("openmp_turns, OMP_WAIT_POLICY=passive: even sleeps at the barrier in meet until straggler comes")
+def openmp_passive():
+    report = openmp("passive", "asleep").report
+    # A library without symbols does not say that it is a barrier.
+    wait = first_wait(report, cause=("barrier", "lock"), function="meet")
+    assert_lost(wait, 6 * 150)
+    assert_woken(wait, "straggler", function="meet")
+    assert report["balance"]["threads"]["spinning_ns"] == 0, report["balance"]
+
+
 @test("stencil_mpi that polls: with --spin-inactive the rank with most rows stands out")
 def stencil_polls():
     if not shutil.which("mpirun") or not os.path.exists(program("stencil_mpi")):
@@ -903,4 +925,4 @@ def fsync_io():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(jobs=2))
