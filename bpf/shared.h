@@ -45,7 +45,7 @@ struct cpu_counts {
 	__u64 stack_frames;	/* of the program, in all of them */
 	__u32 memory_sent;	/* stack.MEMORY records */
 	__u32 memory_allowed;	/* how many may have been; written by the engine */
-	__u64 other_told;	/* the last thread named that is not traced */
+	__u64 other_told;	/* the last thread named that is not traced, and its name */
 	__u64 hidden;		/* switches of which the kernel told no tracer */
 	__u64 padding[3];
 	__u32 stack_times[STACK_TIMES];

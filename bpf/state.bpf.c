@@ -31,7 +31,7 @@ struct memory_scratch_map memory_scratch SEC(".maps");
 struct blocked_memory_map blocked_memory SEC(".maps");
 struct stacks_map stacks_known SEC(".maps");
 struct stacks_map files_known SEC(".maps");
-struct stacks_map others_known SEC(".maps");
+struct others_map others_known SEC(".maps");
 struct file_scratch_map file_scratch SEC(".maps");
 
 struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
@@ -39,6 +39,7 @@ struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
 __u64 activity __attribute__((aligned(128))) = 0;
 __u64 threads_alive __attribute__((aligned(128))) = 0;
 __u64 threads_born = 0;
+__u64 others_renamed = 0;
 __u64 threads_untracked = 0;
 __u64 waits_left = 0;
 volatile __u64 keep_all_above_ns = 0;

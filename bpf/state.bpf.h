@@ -219,6 +219,13 @@ struct stacks_map {
 	__type(value, __u8);
 };
 
+struct others_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, STACKS_KNOWN_MAX);
+	__type(key, __u64);	/* who */
+	__type(value, __u64);	/* what it was called */
+};
+
 enum {
 	NAME_BYTES = 256,
 	NAMES_BYTES = 4096,	/* of a path */
@@ -278,7 +285,7 @@ extern struct memory_scratch_map memory_scratch SEC(".maps");
 extern struct blocked_memory_map blocked_memory SEC(".maps");
 extern struct stacks_map stacks_known SEC(".maps");
 extern struct stacks_map files_known SEC(".maps");
-extern struct stacks_map others_known SEC(".maps");
+extern struct others_map others_known SEC(".maps");
 extern struct file_scratch_map file_scratch SEC(".maps");
 
 extern struct cpu_counts cpu_counts[CPUS_MAX];
@@ -290,6 +297,7 @@ extern struct cpu_counts cpu_counts[CPUS_MAX];
 extern __u64 activity;
 extern __u64 threads_alive;
 extern __u64 threads_born;	/* the last number given */
+extern __u64 others_renamed;
 extern __u64 waits_left;	/* those that the last list of waits had no room for */
 extern __u64 threads_untracked;	/* refused: no memory for their state, or too many */
 

@@ -59,11 +59,18 @@ static __always_inline __u32 namespace_id(struct task_struct *task)
 	return upid.nr;
 }
 
+/* What a thread is called, in one word. */
+static __always_inline __u64 other_name(struct task_struct *task)
+{
+	const __u64 *name = (const __u64 *)task->comm;
+
+	return hash_mix(hash_mix(0, name[0]), name[1]);
+}
+
 /* Sends the name of a thread that is not traced. */
-static __noinline int other_send(__u64 name, struct task_struct *task)
+static __noinline int other_send(__u64 who, __u64 name, struct task_struct *task)
 {
 	struct ev_thread_other *e = event_reserve(EV_THREAD_OTHER, 0, sizeof(*e));
-	__u8 seen = 1;
 
 	if (!e)
 		return 0;
@@ -75,25 +82,33 @@ static __noinline int other_send(__u64 name, struct task_struct *task)
 	bpf_probe_read_kernel(e->name, sizeof(e->name), task->comm);
 	bpf_probe_read_kernel(e->process, sizeof(e->process), task->group_leader->comm);
 	event_submit(e);
-	bpf_map_update_elem(&others_known, &name, &seen, BPF_ANY);
+	bpf_map_update_elem(&others_known, &who, &name, BPF_ANY);
 	return 0;
 }
 
 /*
- * The same, unless that was done, of a waker or of who has the CPU of a traced thread. A CPU often
- * has to do with one and the same: it need not look that one up again.
+ * The same, unless that was done, of a waker or of who has the CPU of a traced thread. Who forks is
+ * called like its parent until it execs or renames itself, and is told again then. A CPU often has to
+ * do with one and the same: it need not look that one up again.
  */
 static __always_inline void other_tell(struct cpu_counts *here, struct task_struct *task)
 {
-	__u64 name = hash_mix(hash_mix(0, task->start_boottime),
-			      (__u64)task->tgid << 32 | task->pid);
+	__u64 who = hash_mix(hash_mix(0, task->start_boottime),
+			     (__u64)task->tgid << 32 | task->pid);
+	__u64 name = other_name(task), told = hash_mix(who ^ name, others_renamed);
+	const __u64 *known;
 
-	if (here->other_told == name)
+	if (here->other_told == told)
 		return;
-	if (bpf_map_lookup_elem(&others_known, &name))
-		here->other_told = name;
-	else
-		other_send(name, task);
+	known = bpf_map_lookup_elem(&others_known, &who);
+	if (known && *known == name) {
+		here->other_told = told;
+		return;
+	}
+	/* No CPU may go by what it saw before: the thread may yet get its old name again. */
+	if (known)
+		__sync_fetch_and_add(&others_renamed, 1);
+	other_send(who, name, task);
 }
 
 /* BORN and FOUND begin alike; this fills in what they share. */

@@ -230,8 +230,13 @@ static void on_switch(void *data, const struct ev_header *header)
 	struct cpu_waits *waits = data;
 	struct cpu *cpu = get_cpu(waits, e->cpu);
 
-	/* Between records there may have been several: who had it last stands for them. */
-	if (!header->thread && cpu->count)
+	/*
+	 * Between records there may have been several: who had it last stands for them, and for those
+	 * before the first record.
+	 */
+	if (!cpu->count)
+		*owner_at(cpu, cpu->count++) = (struct owner){ 0, OWNER_PROGRAM };
+	if (!header->thread)
 		owner_at(cpu, cpu->count - 1)->who = e->value;
 	if (header->thread)
 		leave(waits, e);

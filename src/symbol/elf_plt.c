@@ -48,6 +48,12 @@ static bool find_slot(const uint8_t *stub, size_t stub_bytes, uint64_t address, 
 	return false;
 }
 
+/* Where a stub leads that is used for the first time: push of one slot, and a jump through the next. */
+static bool is_resolver(const uint8_t *stub)
+{
+	return stub[0] == 0xff && stub[1] == 0x35;
+}
+
 static const char *name_of_slot(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header, uint64_t slot)
 {
 	Elf_Data *relocations = elf_getdata(scn, NULL), *symbols;
@@ -94,6 +100,11 @@ bool elf_plt_find(Elf *elf, uint64_t address, struct elf_symbol *function)
 		return false;
 	function->start = header.sh_addr + at;
 	function->end = function->start + stub_bytes;
+	if (stub_bytes == STUB_BYTES && is_resolver((const uint8_t *)code->d_buf + at)) {
+		/* The dynamic linker writes itself into that slot: no relocation names it. */
+		function->name = "_dl_runtime_resolve";
+		return true;
+	}
 	if (!find_slot((const uint8_t *)code->d_buf + at, stub_bytes, function->start, &slot))
 		return false;
 	while ((relocations = elf_nextscn(elf, relocations))) {

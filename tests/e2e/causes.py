@@ -18,9 +18,9 @@ from subprocess import DEVNULL, PIPE
 from causes_model import FORCED_NS, assert_alone, assert_ends, assert_found, assert_lost, \
     assert_other_end, assert_reads, assert_spinning, assert_unlocker, assert_woken, \
     assert_woken_over_loopback, cause_of, check_report, describe_locks, describe_wait, \
-    describe_waits, DISK, LOOPBACK, file_at, first_wait, lock_named, socket_with, wait_of, \
-    waits_like
-from lib import PINCH, Skip, describe, disk_directory, find_path, finish, functions_of, main, \
+    describe_waits, DISK, LOOPBACK, file_at, first_wait, lock_named, socket_with, spinning_share, \
+    wait_of, waits_like
+from lib import JITTER_NS, PINCH, Skip, describe, disk_directory, find_path, finish, functions_of, main, \
     make_hello_files, parse_report, pinch, program, read_line, start, stop, test
 
 # How a program ends that cannot be what it is to be here.
@@ -494,8 +494,9 @@ def io_uring_wait():
     report = trace("io_uring_wait")
     causes = ("other(io_uring_enter)", "poll", "pipe", "file", "sleep")
     wait = wait_of(report, cause=causes, function="await_timeout")
-    assert wait["lost_ns"] >= 290_000_000, describe_wait(wait)
-    assert_woken(wait, context={"timer", "timer", "interrupt"})
+    # It runs from a moment before the wait.
+    assert wait["lost_ns"] >= 150_000_000, describe_wait(wait)
+    assert_woken(wait, context={"timer", "interrupt"})
     wait = wait_of(report, cause=causes, function="await_read")
     assert_lost(wait, 300)
     assert_woken(wait, "writer", function="late_writer")
@@ -588,8 +589,13 @@ def check_idle_pool(report, cause, context):
     fetch = wait_of(report, cause=cause, function="fetch_work")
     assert_woken(pool, "dispatcher", function="dispatch")
     assert_woken(fetch, context=context)
-    for wait in (pool, fetch):
-        assert wait["idle_ns"] >= 0.5 * wait["lost_ns"], describe_wait(wait)
+    assert fetch["idle_ns"] == fetch["lost_ns"], describe_wait(fetch)
+    # Each of the eight is idle for as long as `dispatcher`, which wakes it, is.
+    dispatcher, = [t for t in report["threads"] if t["name"] == "dispatcher"]
+    life_ns = sum(dispatcher[key] for key in ("running_ns", "runnable_ns", "blocked_ns"))
+    busy_ns = 8 * (life_ns - fetch["idle_ns"]) + JITTER_NS
+    assert pool["lost_ns"] - pool["idle_ns"] <= busy_ns + 1_000_000, \
+        f"{busy_ns} ns: {describe_wait(pool)}"
     first = functions_of(report["waits"][0])
     assert "take_work" not in first and "fetch_work" not in first, describe_waits(report)
 
@@ -615,7 +621,8 @@ def idle_pool_stdin():
 @test("spin_lock: paths through take_spin_lock spin, honest work does not")
 def spin_lock():
     # Nobody blocks: with the default N_min nothing would be critical, and there were no paths.
-    report = trace("spin_lock", options=["--nmin", 9])
+    result = traced("spin_lock", options=["--nmin", 9])
+    report = result.report
     spinning = 0
     for path in report["paths"]:
         names = functions_of(path)
@@ -626,13 +633,12 @@ def spin_lock():
             assert path["cause"] != "spin", f"{path['cause']}: {names}"
         elif "take_spin_lock" in names:
             assert not sampled or path["cause"] == "spin", f"{path['cause']}: {names}"
-    # Of the time on CPUs: how much of the wall time they get is up to whoever else wants them.
+    share = assert_spinning(result)
+    # A path is all of what its slices did: a slice may end in other work than it began with.
     on_cpu_ns = report["totals"]["critical_cmetric_ns"]
-    assert spinning > 0.2 * on_cpu_ns, f"{spinning} of {on_cpu_ns}"
+    assert spinning > share / 2 * on_cpu_ns, f"{spinning} of {on_cpu_ns}, {share:.0%}"
     assert any("compute" in functions_of(p) for p in report["paths"])
-    # Of four that want the lock one has it: what spins and what works share the CPUs.
     assert_found(report, "spin", "take_spin_lock", "spin_lock.c:", "until spin_word changes")
-    assert_spinning(report, 0.25, 0.85)
 
 
 EVEN = ("even-0", "even-1", "even-2")
@@ -644,9 +650,10 @@ def cmetric_of(report, name, key="cmetric_ns"):
 
 @test("spin_barrier: threads that wait with their CPUs all look alike")
 def spin_barrier():
-    report = trace("spin_barrier")
+    result = traced("spin_barrier")
+    report = result.report
     assert_found(report, "spin", "spin_barrier_wait", "spin_barrier.c:", "until barrier_turn changes")
-    assert_spinning(report, 0.4, 0.9)
+    assert_spinning(result)
     shares = [cmetric_of(report, name) / report["target"]["wall_ns"]
               for name in ("straggler", *EVEN)]
     assert all(0.15 < share < 0.35 for share in shares), shares
@@ -654,10 +661,11 @@ def spin_barrier():
 
 @test("spin_barrier --spin-inactive: the straggler has the CMetric, by straggle()")
 def spin_barrier_inactive():
-    report = trace("spin_barrier", options=["--spin-inactive"])
+    result = traced("spin_barrier", options=["--spin-inactive"])
+    report = result.report
     assert report["totals"]["is_spin_inactive"]
     assert_found(report, "spin", "spin_barrier_wait", "spin_barrier.c:", "until barrier_turn changes")
-    assert_spinning(report, 0.4, 0.9)
+    assert_spinning(result)
     # On a busy machine the others, too, do their work late: what they do with a CPU is theirs.
     straggler = cmetric_of(report, "straggler")
     assert straggler > 0.4 * report["target"]["wall_ns"], straggler
@@ -665,6 +673,28 @@ def spin_barrier_inactive():
     on_cpu = [cmetric_of(report, name, "cmetric_oncpu_ns") for name in ("straggler", *EVEN)]
     assert on_cpu[0] > 2 * max(on_cpu[1:]), on_cpu
     assert "straggle" in functions_of(report["paths"][0]), functions_of(report["paths"][0])
+
+
+def openmp(policy, *arguments):
+    return checked(pinch("run", "--json", "report.json", "--top", "100", "--", program("openmp_turns"),
+                         *arguments, env={**os.environ, "OMP_WAIT_POLICY": policy}), "openmp_turns")
+
+
+@test("openmp_turns, OMP_WAIT_POLICY=active: what waits at a barrier spins in libgomp")
+def openmp_active():
+    result = openmp("active")
+    assert_spinning(result)
+    assert_found(result.report, "spin", "libgomp")
+
+
+@test("openmp_turns, OMP_WAIT_POLICY=passive: even sleeps at the barrier in meet until straggler comes")
+def openmp_passive():
+    report = openmp("passive", "asleep").report
+    # A library without symbols does not say that it is a barrier.
+    wait = first_wait(report, cause=("barrier", "lock"), function="meet")
+    assert_lost(wait, 6 * 150)
+    assert_woken(wait, "straggler", function="meet")
+    assert report["balance"]["threads"]["spinning_ns"] == 0, report["balance"]
 
 
 @test("stencil_mpi that polls: with --spin-inactive the rank with most rows stands out")
@@ -682,7 +712,7 @@ def stencil_polls():
     assert on_cpu[0] > 2 * on_cpu[1], on_cpu
     relax = find_path(report, "relax")
     assert relax and relax["rank"] <= 3, describe(report)
-    assert_spinning(report, 0.3, 0.95)
+    assert 0.3 <= spinning_share(report) <= 0.95, report["balance"]
 
 
 @test("oversubscribed: eight threads of one CPU lose their time as preempted")
@@ -695,7 +725,8 @@ def oversubscribed():
     assert worst["cause"] == "preempted", f"{worst['cause']} is worst"
     assert worst["lost_ns"] > 0.8 * threads["runqueue_ns"], worst["lost_ns"]
     assert_found(report, "run-queue")
-    # While one of them runs, the others wait: of the CPU that other programs have that says nothing.
+    # While one of them runs, the others wait, be it one after the other: 7 + 6 + ... + 0 for the eight.
+    # Of the CPU that other programs have that says nothing.
     own = next(r for r in rivals_of(report) if r["kind"] == "program")
     assert own["wait_ns"] > 3 * threads["running_ns"], f"{own}, {threads['running_ns']} ns running"
 
@@ -866,13 +897,16 @@ def main_read():
         [f["path"] for f in report["files"][:6]]
 
 
-@test("main_write: of the files that big_work flushes, 7.txt is waited for longest, 1.txt least")
+@test("main_write: of the files that big_work flushes, 7.txt is waited for most often, 1.txt least")
 def main_write():
     report = trace("main_write", disk_directory())
     wait = first_wait(report, beside=("join",), cause="file", function="big_work")
     assert "fsync" in functions_of(wait), describe_wait(wait)
-    waits_ns = [file_at(report, f"/{i}.txt")["wait_ns"] for i in range(1, 8)]
-    assert waits_ns[0] == min(waits_ns) and waits_ns[6] == max(waits_ns), waits_ns
+    files = [file_at(report, f"/{i}.txt") for i in range(1, 8)]
+    # How fast the disk is at one time and another is up to whoever else uses it.
+    waits_ns, counts = ([f[key] for f in files] for key in ("wait_ns", "count"))
+    assert counts == sorted(counts) and counts[6] > 3 * counts[0], counts
+    assert waits_ns[0] == min(waits_ns) and waits_ns[6] > 2 * waits_ns[0], waits_ns
 
 
 @test("fsync_io: append_block waits for four files alike")
@@ -933,4 +967,4 @@ def saturated_pool_slack():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(jobs=2))

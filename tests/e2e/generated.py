@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import lib
+from causes_model import assert_ends, describe_waits, waits_like, wakers_like
 from lib import PINCH, program, run, start, test, wait_until
 
 # Four threads come and go at one lock; a line after each hundred rounds of one of them. What holds
@@ -40,6 +41,23 @@ public class Queue {
       threads[k].start();
     }
     for (Thread thread : threads) thread.join();
+  }
+}
+"""
+
+# The thread computes for 300 ms when it sees that main waits for it.
+JOINED = """
+public class Joined {
+  static void compute(Thread waiter) {
+    while (waiter.getState() != Thread.State.WAITING) Thread.onSpinWait();
+    long end = System.nanoTime() + 300_000_000L;
+    while (System.nanoTime() < end) ;
+  }
+  public static void main(String[] arguments) throws Exception {
+    Thread waiter = Thread.currentThread();
+    Thread slow = new Thread(() -> compute(waiter), "slow");
+    slow.start();
+    slow.join();
   }
 }
 """
@@ -144,6 +162,17 @@ def java_nameless():
     assert any("[jit]" in [f["module"] for f in path["stack"]] for path in report["paths"])
     notes = notes_of(report)
     assert len(notes) == 1 and "Compiler.perfmap" in notes[0], report["notes"]
+
+
+@test("Java: Thread.join() is a wait for a condition, which the thread's exit ends")
+def java_join():
+    with open("Joined.java", "w") as file:
+        file.write(JOINED)
+    report = run(installed("java"), "-XX:+PreserveFramePointer", "Joined.java", options=["--top", 100]).report
+    waits = [w for w in waits_like(report, cause="condition", function="ObjectMonitor::wait")
+             if wakers_like(w, "slow", "thread", "JavaThread::exit")]
+    assert len(waits) == 1, describe_waits(report)
+    assert_ends(waits[0], 300, "slow", function="JavaThread::exit")
 
 
 @test("Node.js: functions that it compiles have the names of --perf-basic-prof")

@@ -5,9 +5,11 @@ what it asserts decides the sentence, and main() prints TAP. Everything a test s
 start() or pinch(), so that it is stopped, by its pid, whatever happens.
 
 Environment: O, the build directory (default: build); PINCH, another binary to test; ONLY, a part
-of the sentences to run (a regular expression); LIMIT_S, after how many seconds a wait is a hang; JITTER_NS,
-what is added to tolerances of times (tests/kernels); KEEP, to keep the private directory.
+of the sentences to run (a regular expression); JOBS, how many at a time, which is else up to the file;
+LIMIT_S, after how many seconds a wait is a hang; JITTER_NS, what is added to tolerances of times
+(tests/kernels); KEEP, to keep the private directory.
 """
+import functools
 import json
 import os
 import re
@@ -47,6 +49,7 @@ BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork
 
 tests = []
 processes = []
+workers = {}        # pid: the number of its test
 
 
 class Skip(Exception):
@@ -142,7 +145,7 @@ class Result:
     def text(self):
         return self.err.decode("utf-8", "replace")
 
-    @property
+    @functools.cached_property
     def report(self):
         return parse_report(read(self.report_path, "rb"))
 
@@ -442,6 +445,10 @@ def cannot_trace():
 
 
 def stop_all():
+    for pid in workers:
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+    workers.clear()
     for process in processes:
         if process.poll() is None:
             process.kill()
@@ -468,15 +475,68 @@ def run_one(function):
     return None
 
 
+def start_worker(number, function):
+    """A process that runs one test, and leaves a file with what it says."""
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid:
+        workers[pid] = number
+        return
+    try:
+        workers.clear()
+        outcome = run_one(function)
+        with open(os.path.join(os.environ["TMPDIR"], f"outcome-{number}"), "w") as file:
+            json.dump(outcome, file)
+    finally:
+        os._exit(0)
+
+
+def end_of_worker():
+    """Which test has ended, and how."""
+    pid, status = os.wait()
+    number = workers.pop(pid)
+    path = os.path.join(os.environ["TMPDIR"], f"outcome-{number}")
+    return number, json.loads(read(path)) if os.path.exists(path) else \
+        ("fail", f"its process ended with {os.waitstatus_to_exitcode(status)}")
+
+
+def outcomes_of(functions, jobs):
+    """In their order; that many run at a time."""
+    if jobs == 1:
+        yield from map(run_one, functions)
+        return
+    begun, ended = 0, {}
+    for number in range(len(functions)):
+        while number not in ended:
+            while begun < len(functions) and len(workers) < jobs:
+                start_worker(begun, functions[begun])
+                begun += 1
+            at, outcome = end_of_worker()
+            ended[at] = outcome
+        yield ended[number]
+
+
 def print_line(line):
     # What a traced program chose may be in a message: keep the terminal and TAP clean.
     print("".join(c if c.isprintable() else repr(c)[1:-1] for c in line), flush=True)
 
 
-def main():
+def print_test(number, sentence, outcome):
+    """outcome: as of run_one(). Returns whether it has failed."""
+    kind, text = outcome or (None, "")
+    print_line(f"{'not ' if kind == 'fail' else ''}ok {number} - {sentence}"
+               + (f" # SKIP {text}" if kind == "skip" else ""))
+    if kind == "fail":
+        for line in text.splitlines():
+            print_line(f"# {line}")
+    return kind == "fail"
+
+
+def main(jobs=1):
+    """jobs: more than 1 where each test means the same whatever else has the CPUs."""
     only = os.environ.get("ONLY", "")
+    jobs = int(os.environ.get("JOBS", jobs))
     chosen = [t for t in tests if re.search(only, t[0])]
-    chosen.append(("nothing of pinch stays attached", assert_nothing_attached))
     if not os.path.exists(PINCH):
         print(f"Bail out! {PINCH} is not built")
         return 1
@@ -486,24 +546,19 @@ def main():
     os.environ["TMPDIR"] = directory
     os.environ["XDG_CACHE_HOME"] = os.path.join(directory, "cache")
     failed = 0
+    last = ("nothing of pinch stays attached", assert_nothing_attached)
     try:
-        for number, (sentence, function) in enumerate(chosen, 1):
-            outcome = ("skip", reason) if reason else run_one(function)
-            if not outcome:
-                print_line(f"ok {number} - {sentence}")
-            elif outcome[0] == "skip":
-                print_line(f"ok {number} - {sentence} # SKIP {outcome[1]}")
-            else:
-                failed += 1
-                print_line(f"not ok {number} - {sentence}")
-                for line in outcome[1].splitlines():
-                    print_line(f"# {line}")
+        outcomes = outcomes_of([function for _, function in chosen], jobs) if not reason else \
+            (("skip", reason) for _ in chosen)
+        for number, ((sentence, _), outcome) in enumerate(zip(chosen, outcomes), 1):
+            failed += print_test(number, sentence, outcome)
+        failed += print_test(len(chosen) + 1, last[0], ("skip", reason) if reason else run_one(last[1]))
     finally:
         stop_all()
         os.chdir("/")
         if not os.environ.get("KEEP"):
             shutil.rmtree(directory, ignore_errors=True)
-    print(f"1..{len(chosen)}")
+    print(f"1..{len(chosen) + 1}")
     return 1 if failed else 0
 
 

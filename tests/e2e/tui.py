@@ -185,7 +185,7 @@ def attached(process, *options, **more):
 
 @test("each page shows what it is for, of a program with one lock that has ended")
 def pages():
-    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex"), 10) as t:
         t.wait("ended, exit status 0, after", "[1 SUMMARY]", "Time of all threads")
         assert re.search(r"lock +\S+ +[0-9.]+ % +[0-9.]+ (s|ms|min)", t.text()), t.text()
         assert "half of them were active (critical)" in re.sub(r"\s+", " ", t.text())
@@ -232,7 +232,7 @@ def tabs():
 
 @test("rows unfold to stacks, wakers and unlockers, and fold")
 def unfolding():
-    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex"), 10) as t:
         t.wait("ended, exit status 0, after")
         page(t, 3)
         t.keys("Enter")
@@ -268,7 +268,7 @@ def unfolding():
 
 @test("search, sorting and filtering say what they do")
 def looking_for():
-    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex"), 10) as t:
         t.wait("ended, exit status 0, after")
         page(t, 2)
         t.type("/multi_mutex.cpp")
@@ -297,7 +297,7 @@ def looking_for():
 
 @test("a page longer than the screen scrolls by row, by screen and to its ends")
 def scrolling():
-    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex"), 10) as t:
         t.wait("ended, exit status 0, after")
         page(t, 6)
         t.keys("Enter")
@@ -452,7 +452,7 @@ def is_whole(text, columns, lines):
 
 @test("80x24, 200x50, too small, and back: the same screen again")
 def resizing():
-    with Terminal(PINCH, "run", "--tui", program("multi_mutex")) as t:
+    with Terminal(PINCH, "run", "--tui", program("multi_mutex"), 10) as t:
         t.wait("ended, exit status 0, after")
         page(t, 3)
         t.keys("Enter")
@@ -950,4 +950,4 @@ def plain_errors():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(jobs=2))

@@ -5,12 +5,14 @@
  * brings seldom: it sleeps for 250 ms before each of four pieces, and before it closes the pool;
  * or, told so, it says that it is ready and reads a byte of the standard input, from another
  * process, for each piece, to the end. Work takes 1 ms. The thread `busy` does the real work alone,
- * for 1.2 s or until the input ends.
+ * for 1.2 s or until the input ends. Where that is allowed, `dispatcher` comes before all others: what
+ * waits for it is not idle while it waits for a CPU.
  * Known answer: `busy` leads by real_work(). The waits in take_work(), a `condition` on work_ready,
  * are idle and lead nothing, though they are eight times as long as the run; so is the `sleep`, or
  * the `pipe` wait for a process that is not traced, in fetch_work() of `dispatcher`.
  */
 #include "roles.h"
+#include <sched.h>
 
 enum { WORKERS = 8, PIECES = 4, FETCH_MS = 250, WORK_MS = 1, BUSY_MS = 1200 };
 
@@ -50,8 +52,16 @@ static OWN_FRAME int fetch_work(int number)
 	return number < PIECES;
 }
 
+static void come_first(void)
+{
+	struct sched_param priority = { .sched_priority = 1 };
+
+	sched_setscheduler(0, SCHED_FIFO, &priority);
+}
+
 static OWN_FRAME void dispatch(int number)
 {
+	come_first();
 	if (is_stdin) {
 		puts("ready");
 		fflush(stdout);
@@ -83,8 +93,8 @@ int main(int argc, char **argv)
 	struct role workers[WORKERS], dispatcher, busy;
 
 	is_stdin = argc > 1 && !strcmp(argv[1], "stdin");
-	role_start_all(workers, WORKERS, "worker-%d", work);
 	role_start(&dispatcher, "dispatcher", dispatch, 0);
+	role_start_all(workers, WORKERS, "worker-%d", work);
 	role_start(&busy, "busy", real_work, 0);
 	role_join_all(&busy, 1);
 	role_join_all(&dispatcher, 1);

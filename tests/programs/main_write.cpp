@@ -4,7 +4,7 @@
  * Planted bottleneck: eight threads, four times over, each write a file whose size is proportional
  * to the thread's number, flushing it with fsync as they go and before they close it.
  * Known answer: the heaviest wait is `file`, in fsync() called from big_work(int); of the files,
- * DIRECTORY/7.txt waits longest and 1.txt least; 0.txt is empty and hardly appears.
+ * DIRECTORY/7.txt waits most often and 1.txt least; 0.txt is empty and hardly appears.
  * The files are removed at the end. On a tmpfs nothing can block.
  */
 #include <cstdio>

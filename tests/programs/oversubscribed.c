@@ -12,14 +12,6 @@ enum { THREADS = 8, CPU_MS = 120 };
 
 static int cpu;
 
-static uint64_t cpu_time_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return time.tv_sec * 1000000000ull + time.tv_nsec;
-}
-
 static OWN_FRAME void crunch(int number)
 {
 	volatile uint64_t x = number;

@@ -15,6 +15,7 @@ PROGRAM_PLAIN_FLAGS := -O1 -g -fno-omit-frame-pointer -fno-inline -pthread
 PROGRAMS_PLAIN := mutex multi_mutex multi_lock main_read main_write mutex_man_thread
 PROGRAMS_TBB := $(and $(wildcard /usr/include/oneapi/tbb/mutex.h),tbb_mutex)
 PROGRAMS_MPI := $(and $(shell command -v $(MPICC)),stencil_mpi)
+PROGRAMS_OPENMP := $(and $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes),openmp_turns)
 PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_storm many_threads \
 	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code
 
@@ -32,7 +33,7 @@ PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 # As distributions build.
 PROGRAMS_STOCK := first_steps
 
-PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) \
+PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
 	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_STOCK) atomic_wait lock_plugin.so odd_symbols \
 	dlopen_plugin plugin.so)
 EXAMPLES := $O/examples/pipeline
@@ -45,6 +46,10 @@ $O/programs/tbb_mutex: tests/programs/tbb_mutex.cpp
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) $(PROGRAM_PLAIN_FLAGS) $(PROGRAM_WARN) -o $@ $< -ltbb
 
+$O/programs/openmp_turns: tests/programs/openmp_turns.c tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) -fopenmp $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
 $O/programs/stencil_mpi: tests/programs/stencil_mpi.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(MPICC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
@@ -53,7 +58,7 @@ $(PROGRAMS_C:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
-$(PROGRAMS_CAUSES:%=$O/programs/%): $O/programs/%: tests/programs/%.c tests/programs/roles.h
+$(PROGRAMS_CAUSES:%=$O/programs/%): $O/programs/%: tests/programs/%.c $(wildcard tests/programs/*.h)
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
 

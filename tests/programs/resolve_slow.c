@@ -9,21 +9,17 @@
  * Known answer: the heaviest wait is `socket`, in await_answer(), peer 127.0.0.7:PORT, host
  * slow.example; another one is `poll`, below find_server().
  */
-#include "roles.h"
-#include <arpa/inet.h>
+#include "asking.h"
 #include <net/if.h>
 #include <netdb.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { QUESTIONS = 10, ANSWER_MS = 70, NAME_MS = 300, NAMES_PORT = 53, MESSAGE_BYTES = 512,
-       HEADER_BYTES = 12, BREAKPOINT = 0xcc };
+enum { NAME_MS = 300, NAMES_PORT = 53, MESSAGE_BYTES = 512, HEADER_BYTES = 12, BREAKPOINT = 0xcc };
 
-static int listening, names_socket;
-static pid_t client;
+static int names_socket;
 
 static void skip(const char *why)
 {
@@ -64,16 +60,6 @@ static void be_alone(void)
 	replace_file("/etc/nsswitch.conf", "hosts: dns\n");
 }
 
-static int bound(int type, int port)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
-	int fd = socket(AF_INET, type, 0);
-
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)))
-		skip("bind");
-	return fd;
-}
-
 /* The question of one name as it came, and one answer to it. */
 static void answer_names(int number)
 {
@@ -107,18 +93,8 @@ static void answer_names(int number)
 
 static void serve(int number)
 {
-	int fd = accept(listening, NULL, NULL);
-	char byte;
-
 	(void)number;
-	if (fd < 0)
-		die("accept");
-	while (recv(fd, &byte, 1, 0) == 1) {
-		await_blocked(client, SYS_recvfrom);
-		compute_ms(ANSWER_MS);
-		send(fd, &byte, 1, 0);
-	}
-	close(fd);
+	answer_all();
 }
 
 static OWN_FRAME struct addrinfo *find_server(const char *port)
@@ -131,14 +107,6 @@ static OWN_FRAME struct addrinfo *find_server(const char *port)
 		exit(1);
 	}
 	return found;
-}
-
-static OWN_FRAME void await_answer(int fd)
-{
-	char byte;
-
-	if (recv(fd, &byte, 1, 0) != 1)
-		die("recv");
 }
 
 static void await_probe(void)
@@ -156,20 +124,19 @@ static void await_probe(void)
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in address;
-	socklen_t length = sizeof(address);
+	struct sockaddr_in names = { .sin_family = AF_INET, .sin_port = htons(NAMES_PORT) };
+	struct sockaddr_in address = { .sin_family = AF_INET };
 	struct addrinfo *found;
 	struct role roles[2];
 	char port[8];
-	int fd;
 
 	role_name_self("client");
 	client = gettid();
 	be_alone();
-	names_socket = bound(SOCK_DGRAM, NAMES_PORT);
-	listening = bound(SOCK_STREAM, 0);
-	if (listen(listening, 1) || getsockname(listening, (struct sockaddr *)&address, &length))
-		die("listen");
+	names_socket = socket(AF_INET, SOCK_DGRAM, 0);
+	if (bind(names_socket, (struct sockaddr *)&names, sizeof(names)) ||
+	    listen_at((struct sockaddr *)&address, sizeof(address)))
+		skip("bind");
 	printf("%d\n", ntohs(address.sin_port));
 	fflush(stdout);
 	if (argc > 1 && !strcmp(argv[1], "await"))
@@ -178,15 +145,7 @@ int main(int argc, char **argv)
 	role_start(&roles[1], "server", serve, 0);
 	snprintf(port, sizeof(port), "%d", ntohs(address.sin_port));
 	found = find_server(port);
-	fd = socket(AF_INET, SOCK_STREAM, 0);
-	if (connect(fd, found->ai_addr, found->ai_addrlen))
-		die("connect");
-	for (int i = 0; i < QUESTIONS; i++) {
-		if (send(fd, "?", 1, 0) != 1)
-			die("send");
-		await_answer(fd);
-	}
-	close(fd);
+	ask_all(found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
 	role_join_all(roles, 2);
 	return 0;

@@ -42,6 +42,15 @@ static inline uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
+/* That the calling thread has had of a CPU. */
+static inline uint64_t cpu_time_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+
 /* By the wall clock: on a busy machine, too, others wait as long for it. */
 static inline void compute_ms(unsigned length_ms)
 {

@@ -25,8 +25,6 @@ static void stay(void)
 
 static OWN_FRAME void crunch(int number)
 {
-	struct timespec time;
-
 	(void)number;
 	stay();
 	do {
@@ -34,8 +32,7 @@ static OWN_FRAME void crunch(int number)
 
 		for (int i = 0; i < 10000; i++)
 			x = x * 6364136223846793005ull + 1442695040888963407ull;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	} while (time.tv_sec * 1000ull + time.tv_nsec / 1000000 < CPU_MS);
+	} while (cpu_time_ns() < CPU_MS * 1000000ull);
 }
 
 static int steal(void)

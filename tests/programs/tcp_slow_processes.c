@@ -7,47 +7,13 @@
  * Known answer: the heaviest wait is `socket`, in await_answer(), peer 127.0.0.1:PORT or
  * [::1]:PORT; `server` leads by compute_answer().
  */
-#include "roles.h"
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
-enum { QUESTIONS = 10, ANSWER_MS = 70 };
-
-static int listening;
-static pid_t client;
-
-static OWN_FRAME void compute_answer(void)
-{
-	await_blocked(client, SYS_recvfrom);
-	compute_ms(ANSWER_MS);
-}
-
-static OWN_FRAME void serve(void)
-{
-	int fd = accept(listening, NULL, NULL);
-	char byte;
-
-	if (fd < 0)
-		die("accept");
-	while (recv(fd, &byte, 1, 0) == 1) {
-		compute_answer();
-		send(fd, &byte, 1, 0);
-	}
-}
-
-static OWN_FRAME void await_answer(int fd)
-{
-	char byte;
-
-	if (recv(fd, &byte, 1, 0) != 1)
-		die("recv");
-}
+#include "asking.h"
 
 int main(int argc, char **argv)
 {
 	struct sockaddr_in six_not = { .sin_family = AF_INET };
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	int is_six = argc > 1 && !strcmp(argv[1], "-6"), fd;
+	int is_six = argc > 1 && !strcmp(argv[1], "-6");
 	struct sockaddr *address = is_six ? (struct sockaddr *)&six : (struct sockaddr *)&six_not;
 	socklen_t length = is_six ? sizeof(six) : sizeof(six_not);
 	pid_t server;
@@ -55,23 +21,13 @@ int main(int argc, char **argv)
 	role_name_self("client");
 	client = getpid();
 	six_not.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	listening = socket(address->sa_family, SOCK_STREAM, 0);
-	if (bind(listening, address, length) || listen(listening, 1) ||
-	    getsockname(listening, address, &length)) {
+	if (listen_at(address, length)) {
 		perror(is_six ? "::1" : "127.0.0.1");
 		return TEST_SKIPPED;
 	}
 	printf("%d\n", ntohs(is_six ? six.sin6_port : six_not.sin_port));
-	server = role_fork("server", serve);
-	fd = socket(address->sa_family, SOCK_STREAM, 0);
-	if (connect(fd, address, length))
-		die("connect");
-	for (int i = 0; i < QUESTIONS; i++) {
-		if (send(fd, "?", 1, 0) != 1)
-			die("send");
-		await_answer(fd);
-	}
-	close(fd);
+	server = role_fork("server", answer_all);
+	ask_all(address, length);
 	role_wait(server);
 	return 0;
 }

@@ -463,6 +463,10 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 fl
 	shim_point();
 	if (map == &stacks_known && shim_stacks_map_fails)
 		return -ENOMEM;
+	if (map == &others_known) {
+		*(uint64_t *)table_add(&others_table, *(const uint64_t *)key) = *(const uint64_t *)value;
+		return 0;
+	}
 	if (known_table(map)) {
 		*(uint8_t *)table_add(known_table(map), *(const uint64_t *)key) =
 			*(const uint8_t *)value;
@@ -523,7 +527,7 @@ uint32_t shim_target(uint32_t pid)
 	return kind ? *kind : 0;
 }
 
-void shim_forget(struct stacks_map *map)
+void shim_forget(void *map)
 {
 	table_clear(known_table(map));
 	for (uint32_t cpu = 0; map == &others_known && cpu < CPUS_MAX; cpu++)
@@ -885,6 +889,6 @@ void shim_reset(void)
 	shim_set_option(runqueues_offset, offsetof(struct cpu_area, runqueue));
 	shim_set_option(preempt_count_offset, offsetof(struct cpu_area, preempt_count));
 	memset((void *)wait_arguments, ARGUMENT_PLAIN, sizeof(wait_arguments));
-	activity = threads_alive = threads_born = threads_untracked = 0;
+	activity = threads_alive = threads_born = threads_untracked = others_renamed = 0;
 	keep_all_above_ns = 0;
 }

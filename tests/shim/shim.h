@@ -92,7 +92,7 @@ void shim_set_target(uint32_t pid, uint32_t kind);
 uint32_t shim_target(uint32_t pid);
 
 /* What has been told: &stacks_known, &files_known or &others_known. */
-void shim_forget(struct stacks_map *map);
+void shim_forget(void *map);
 
 /* For se.cfs_rq of a task that runs on this CPU: programs find the CPU's own variables by it. */
 struct cfs_rq *shim_queue(uint32_t cpu);

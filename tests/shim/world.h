@@ -77,7 +77,8 @@ struct world_task {
 	bool has_waited, wait_has_stack;
 	uint64_t wait_begin_ns, wait_mean_ns;
 	uint32_t wait_coin;
-	bool is_other_told;		/* as one who is not traced and wakes, or has the CPU */
+	/* The name that was told of one who is not traced and wakes, or has the CPU; "": none. */
+	char other_told[16];
 };
 
 /* The options of pinch, as the user means them. */

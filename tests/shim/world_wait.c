@@ -411,9 +411,9 @@ void world_expect_other(struct world *world, uint32_t cpu, struct world_task *ot
 {
 	const struct ev_thread_other *e;
 
-	if (other->is_traced || other->is_other_told)
+	if (other->is_traced || !strcmp(other->other_told, other->task.comm))
 		return;
-	other->is_other_told = true;
+	memcpy(other->other_told, other->task.comm, sizeof(other->other_told));
 	e = world_expect(world, cpu, EV_THREAD_OTHER, 0);
 	world_require(world, e->tid == (uint32_t)other->task.pid);
 	world_require(world, e->pid == (uint32_t)other->task.tgid);
@@ -466,7 +466,7 @@ void world_forget(struct world *world)
 	for (uint32_t i = 0; i < WORLD_FILES; i++)
 		world->files[i].is_told = false;
 	for (size_t i = 0; i < world->task_count; i++)
-		world->tasks[i]->is_other_told = false;
+		world->tasks[i]->other_told[0] = 0;
 	for (uint32_t cpu = 0; cpu < world->options.cpu_count; cpu++)
-		world->idle[cpu].is_other_told = false;
+		world->idle[cpu].other_told[0] = 0;
 }

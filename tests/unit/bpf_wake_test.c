@@ -257,6 +257,28 @@ TEST(a_waker_that_is_not_traced_is_named_once)
 	end();
 }
 
+/* As who forks does, and execs then. */
+static void call_stranger(const char *name)
+{
+	memset(stranger->task.comm, 0, sizeof(stranger->task.comm));
+	strcpy(stranger->task.comm, name);
+}
+
+TEST(a_name_is_told_anew_each_time_that_it_is_another_one)
+{
+	begin();
+	call_stranger("bash");
+	CHECK(tells_stranger() && !tells_stranger());
+	call_stranger("fifteen_letters");
+	CHECK(tells_stranger() && !tells_stranger());
+	call_stranger("fifteen_letterz");
+	CHECK(tells_stranger() && !tells_stranger());
+	/* Its old one is not the one that was told last. */
+	call_stranger("bash");
+	CHECK(tells_stranger() && !tells_stranger());
+	end();
+}
+
 TEST(two_lives_of_one_thread_id_are_named_each)
 {
 	begin();

@@ -248,7 +248,7 @@ TEST(cpp_and_rust_names_are_demangled)
 TEST(stubs_of_shared_libraries_have_the_name_of_what_they_call)
 {
 	uint64_t end = input_offset("pie", "main");
-	unsigned int count = 0;
+	unsigned int count = 0, resolver_count = 0;
 
 	fixture_begin(&fixture);
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("pie"));
@@ -256,8 +256,10 @@ TEST(stubs_of_shared_libraries_have_the_name_of_what_they_call)
 	for (uint64_t at = input_offset("pie", "_init"); at < end; at += 4) {
 		resolve(&fixture, at);
 		count += has_function_only("pause@plt");
+		resolver_count += has_function_only("_dl_runtime_resolve@plt");
 	}
 	CHECK(count == 4 || count == 8);	/* 16 bytes, or two stubs with branch tracking */
+	CHECK(resolver_count == 4);		/* where all stubs lead for the first time */
 	fixture_end(&fixture);
 }
 

@@ -7,7 +7,7 @@ mkdir -p "$dir"
 cd "$dir"
 c() { gcc -O2 "$@"; }
 
-c -g -gdwarf-5 -fPIE -pie "$here/inlined.c" -o pie
+c -g -gdwarf-5 -fPIE -pie -Wl,-z,lazy "$here/inlined.c" -o pie
 c -g -gdwarf-5 -fno-pie -no-pie "$here/inlined.c" -o fixed
 c -g -gdwarf-4 "$here/inlined.c" -o dwarf4
 c -g1 "$here/inlined.c" -o lines_only
