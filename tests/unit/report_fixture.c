@@ -433,6 +433,10 @@ static void make_pipeline(struct report_fixture *fixture)
 				      COUNT(functions), "condition", "SYNCHRONISATION" };
 	report->paths = path;
 	report->path_count = report->path_count_all = 1;
+	report->trunk.frame = &frames[1];
+	report->trunk.cmetric_ns = wall_ns * 11 / 20;
+	report->trunk.wall_share = 0.55;
+	report->trunk.path_count = 1214;
 }
 
 static void make_mpi(struct report_fixture *fixture)
