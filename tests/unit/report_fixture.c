@@ -433,10 +433,6 @@ static void make_pipeline(struct report_fixture *fixture)
 				      COUNT(functions), "condition", "SYNCHRONISATION" };
 	report->paths = path;
 	report->path_count = report->path_count_all = 1;
-	report->trunk.frame = &frames[1];
-	report->trunk.cmetric_ns = wall_ns * 11 / 20;
-	report->trunk.wall_share = 0.55;
-	report->trunk.path_count = 1214;
 }
 
 static void make_mpi(struct report_fixture *fixture)
@@ -608,9 +604,14 @@ static void make_losses(struct report_fixture *fixture)
 		"multi-mutex-dbgsym, or set DEBUGINFOD_URLS.",
 		"Sampling was not possible: perf_event_paranoid is 3.",
 	};
+	static const struct report_frame trunk = { .module = "multi_mutex", .offset = 0x2a40 };
 	struct report *report = &fixture->report;
 
 	make_lock(fixture);
+	report->trunk.frame = &trunk;
+	report->trunk.cmetric_ns = 3800 * (uint64_t)MS;
+	report->trunk.wall_share = 0.9;
+	report->trunk.path_count = 1214;
 	report->losses.records = 12345;
 	report->losses.gaps = 3;
 	report->losses.gap_ns = 12 * MS;
