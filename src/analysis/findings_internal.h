@@ -36,6 +36,16 @@ struct findings {
 /* findings_paths.c: fills in report.paths. */
 void findings_add_paths(struct findings *findings);
 
+/* A call path, as the trunk of all of them is made of. */
+struct trunk_path {
+	uint32_t pid;
+	uint64_t first_ns, stack;
+	double cmetric_ns;
+};
+
+/* findings_trunk.c: fills in report.trunk. paths: by CMetric, largest first. */
+void findings_add_trunk(struct findings *findings, const struct trunk_path *paths, size_t count);
+
 /* findings_groups.c: fills in report.groups. */
 void findings_add_groups(struct findings *findings);
 

@@ -367,6 +367,19 @@ static const struct report_path *name_paths(struct findings *findings, struct me
 	return paths;
 }
 
+static void add_trunk(struct findings *findings, struct merged_path *const *all, size_t count)
+{
+	struct trunk_path *paths = xcalloc(count + 1, sizeof(*paths));
+
+	for (size_t i = 0; i < count; i++)
+		paths[i] = (struct trunk_path){
+			.pid = all[i]->heaviest->pid, .first_ns = all[i]->heaviest->first_ns,
+			.stack = all[i]->heaviest->stack, .cmetric_ns = all[i]->cmetric_ns,
+		};
+	findings_add_trunk(findings, paths, count);
+	free(paths);
+}
+
 void findings_add_paths(struct findings *findings)
 {
 	enum { STALL_PATHS_MAX = 3 };
@@ -382,6 +395,7 @@ void findings_add_paths(struct findings *findings)
 	report->paths = name_paths(findings, all, count);
 	report->path_count = count;
 	report->path_count_all = all_count;
+	add_trunk(findings, all, all_count);
 
 	qsort(all, all_count, sizeof(*all), by_stalled);
 	while (stalling < all_count && stalling < STALL_PATHS_MAX && all[stalling]->stalled_ns)

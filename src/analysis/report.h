@@ -259,6 +259,11 @@ struct report {
 	const struct report_path *paths;
 	size_t path_count;
 	uint64_t path_count_all;		/* before the limit of --top */
+	struct {
+		const struct report_frame *frame;	/* NULL: none that says more than the first path */
+		uint64_t cmetric_ns, path_count;
+		double wall_share;
+	} trunk;				/* a function that at least half of all paths' CMetric went through */
 	const struct report_path *stall_paths;	/* whose ends ended most of the stalled time */
 	size_t stall_path_count;
 	const struct report_hot_function *hot_functions;	/* by CMetric, largest first */

@@ -135,6 +135,21 @@ static void put_path(struct json *json, const struct report_path *path)
 	json_end_object(json);
 }
 
+static void put_trunk(struct json *json, const struct report *report)
+{
+	json_key(json, "trunk");
+	if (!report->trunk.frame) {
+		json_null(json);
+		return;
+	}
+	json_begin_object(json);
+	json_put_uint(json, "cmetric_ns", report->trunk.cmetric_ns);
+	json_put_double(json, "wall_share", report->trunk.wall_share);
+	json_put_uint(json, "paths", report->trunk.path_count);
+	json_put_stack(json, report->trunk.frame, 1);
+	json_end_object(json);
+}
+
 static void put_paths(struct json *json, const char *key, const struct report_path *paths,
 		      size_t count)
 {
@@ -274,6 +289,7 @@ static void json_show(const struct report *report, const struct view_style *styl
 	put_parallelism(&json, report);
 	put_paths(&json, "paths", report->paths, report->path_count);
 	put_paths(&json, "stall_paths", report->stall_paths, report->stall_path_count);
+	put_trunk(&json, report);
 	json_put_waits(&json, report);
 	put_groups(&json, report);
 	json_key(&json, "notes");

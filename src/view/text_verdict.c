@@ -122,6 +122,31 @@ static void say_sampled(const struct page *page, const struct report_path *path,
 	}
 }
 
+/* Where paths are many, what they have in common. */
+static void say_trunk(const struct page *page, const struct report *report, struct text *text)
+{
+	const struct report_path *path = report->paths;
+	const struct report_frame *headline = text_path_headline(path, page->style->fold);
+
+	text_put(text, " ");
+	text_put_count(text, report->trunk.path_count);
+	text_put(text, " call paths through ");
+	say_frame(page, report->trunk.frame, text);
+	text_put(text, " account for ");
+	if (path->is_estimated)
+		text_put(text, "about ");
+	page_text_share(text, report->trunk.wall_share);
+	text_put(text, " of the wall time; start there.");
+	if (!headline || path->wall_share < path_share_min)
+		return;
+	text_put(text, " The first path of all, through ");
+	say_frame(page, headline, text);
+	text_put(text, ", has ");
+	page_text_share(text, path->wall_share);
+	say_sampled(page, path, headline, text);
+	text_put(text, ".");
+}
+
 static void say_first_path(const struct page *page, const struct report *report,
 			   struct text *text)
 {
@@ -132,6 +157,10 @@ static void say_first_path(const struct page *page, const struct report *report,
 		text_put(text, report->totals.critical_slices
 			 ? " No call path of a critical slice could be read."
 			 : " No slice was critical: nothing held the threads back.");
+		return;
+	}
+	if (report->trunk.frame) {
+		say_trunk(page, report, text);
 		return;
 	}
 	if (!(path->wall_share >= path_share_min)) {

@@ -966,5 +966,19 @@ def saturated_pool_slack():
     assert not [f for f in report["findings"] if f["pattern"] == "saturated-pool"], report["findings"]
 
 
+@test("spread_paths: no path stands out, and what they have in common is crunch")
+def spread_paths():
+    report = trace("spread_paths")
+    trunk = report["trunk"]
+    assert trunk["stack"][0]["function"] == "crunch" and trunk["paths"] >= 12, trunk
+    first = report["paths"][0]
+    assert trunk["wall_share"] > 3 * first["wall_share"], (trunk, first["wall_share"])
+
+
+@test("idle_pool: what all threads begin with is no trunk")
+def no_trunk():
+    assert trace("idle_pool")["trunk"] is None
+
+
 if __name__ == "__main__":
     sys.exit(main(jobs=2))

@@ -25,7 +25,7 @@ PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
 	timed_waits signal_ends_wait futex_kinds fcntl_lock flock_lock sysv_semaphore pipe_pair \
 	fifo_pair reused_fd tcp_slow tcp_slow_processes unix_pair udp_wait epoll_server poll_one \
 	cold_mapping close_flush io_uring_wait fork_wait stopped sleep_holding lock_convoy resolve_slow \
-	false_wakeups serial_phase hot_thread idle_pool idle_crowd saturated_pool spin_lock spin_barrier \
+	false_wakeups serial_phase hot_thread idle_pool idle_crowd saturated_pool spread_paths spin_lock spin_barrier \
 	oversubscribed stolen_cpu cpu_limit deadlock many_locks many_files odd_files odd_memory
 # Who waits, or wakes, in the last thing it does must be on the stack.
 PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls

@@ -604,9 +604,14 @@ static void make_losses(struct report_fixture *fixture)
 		"multi-mutex-dbgsym, or set DEBUGINFOD_URLS.",
 		"Sampling was not possible: perf_event_paranoid is 3.",
 	};
+	static const struct report_frame trunk = { .module = "multi_mutex", .offset = 0x2a40 };
 	struct report *report = &fixture->report;
 
 	make_lock(fixture);
+	report->trunk.frame = &trunk;
+	report->trunk.cmetric_ns = 3800 * (uint64_t)MS;
+	report->trunk.wall_share = 0.9;
+	report->trunk.path_count = 1214;
 	report->losses.records = 12345;
 	report->losses.gaps = 3;
 	report->losses.gap_ns = 12 * MS;
