@@ -818,11 +818,6 @@ struct cfs_rq *shim_queue(uint32_t cpu)
 	return &queues[cpu];
 }
 
-void shim_forget_switch(uint32_t cpu)
-{
-	cpu_counts[cpu].next_told = 0;
-}
-
 void shim_set_queue_clock(uint32_t cpu, uint64_t clock_ns)
 {
 	cpu_areas[cpu].runqueue.clock = clock_ns;

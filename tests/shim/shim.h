@@ -96,8 +96,6 @@ void shim_forget(void *map);
 
 /* For se.cfs_rq of a task that runs on this CPU: programs find the CPU's own variables by it. */
 struct cfs_rq *shim_queue(uint32_t cpu);
-/* As if nothing were known of who has this CPU: what comes does not follow from what was told. */
-void shim_forget_switch(uint32_t cpu);
 /* The scheduler's time there. */
 void shim_set_queue_clock(uint32_t cpu, uint64_t clock_ns);
 
