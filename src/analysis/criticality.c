@@ -20,7 +20,10 @@
 #include "base/memory.h"
 #include "values.h"
 
-enum { CPUS_MAX = UINT16_MAX + 1 };
+enum {
+	CPUS_MAX = UINT16_MAX + 1,
+	LIST_NS_MAX = 10000000,		/* from the clock of a thread.FOUND to the end of its record */
+};
 
 struct criticality {
 	struct criticality_options options;
@@ -88,6 +91,7 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 			self->running[row->cpu] = NULL;
 	}
 	row->phase = phase;
+	row->found_ns = 0;
 	if (phase == PHASE_BLOCKED)
 		row->block_ns = self->parallelism.now_ns;
 	/*
@@ -159,9 +163,30 @@ static uint8_t phase_after(const struct ev_sched_switch *e, const struct thread_
 	return PHASE_BLOCKED;
 }
 
+/*
+ * The list of threads has just told what the row does: its next event, on another CPU, may have come
+ * between the time of that record and its content.
+ */
+static bool may_cross_list(const struct criticality *self, const struct thread_row *row)
+{
+	return row->found_ns && self->parallelism.now_ns <= row->found_ns + LIST_NS_MAX;
+}
+
+/*
+ * What the row does now does not follow from what it did. That is odd, unless nothing was known of it,
+ * or records are lost.
+ */
+static void note_unordered(struct criticality *self, const struct thread_row *row)
+{
+	if (row->phase != PHASE_UNKNOWN && !may_cross_list(self, row) && !self->is_in_gap)
+		self->totals.unordered++;
+}
+
 /* The row, which is blocked, turns out to have been woken. */
 static void note_untold_wake(struct criticality *self, const struct thread_row *row)
 {
+	if (may_cross_list(self, row))
+		return;
 	if (self->options.untold)
 		untold_add(self->options.untold, UNTOLD_CHANGE, row->block_ns,
 			   self->parallelism.now_ns, NULL);
@@ -176,8 +201,9 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 
 	if (row->phase == PHASE_BLOCKED)
 		note_untold_wake(self, row);
-	else if (row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu))
-		self->totals.unordered += !(e->flags & SWITCH_AFTER_HIDDEN);
+	else if ((row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu)) &&
+		 !(e->flags & SWITCH_AFTER_HIDDEN))
+		note_unordered(self, row);
 	row->is_end_seen = phase == PHASE_DEAD;
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
@@ -202,7 +228,7 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 		row->is_wake_late = true;
 		row->wake_ns = self->parallelism.now_ns;
 	} else if (row->phase != PHASE_RUNNABLE) {
-		self->totals.unordered++;
+		note_unordered(self, row);
 	}
 	if (row->phase == PHASE_RUNNING)
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
@@ -221,7 +247,7 @@ static void on_switch(void *data, const struct ev_header *header)
 	self->totals.switches += header->thread || e->next;
 	if (row && row->number != header->thread) {
 		/* The switch that ended its slice was lost. */
-		self->totals.unordered++;
+		note_unordered(self, row);
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 	}
 	if (header->thread)
@@ -266,12 +292,11 @@ static void on_wake(void *data, const struct ev_header *header)
 		row->wake_ns = self->parallelism.now_ns;
 		break;
 	case PHASE_UNKNOWN:
-		self->totals.unordered++;
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 		break;
 	case PHASE_DEAD:
 		/* To believe it would leave a ghost that is active for ever. */
-		self->totals.unordered++;
+		note_unordered(self, row);
 		break;
 	}
 }
@@ -312,7 +337,7 @@ static void on_born(void *data, const struct ev_header *header)
 	if (row->phase == PHASE_UNKNOWN)
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 	else if (row->phase == PHASE_DEAD)
-		self->totals.unordered++;
+		note_unordered(self, row);
 }
 
 static void on_found(void *data, const struct ev_header *header)
@@ -329,14 +354,16 @@ static void on_found(void *data, const struct ev_header *header)
 	/* The list met it at its end: to believe that would leave a ghost, as with wake-ups. */
 	if (row->phase == PHASE_DEAD && row->is_end_seen)
 		return;
-	if (row->phase != PHASE_UNKNOWN)
-		self->totals.unordered++;
+	/* What events have told is right, as long as none are lost; the list was read a moment later. */
+	if (row->phase != PHASE_UNKNOWN && !self->is_in_gap)
+		return;
 	row->is_wake_early = false;
 	row->is_wake_late = false;
 	row->has_block_stack = false;
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 	/* Its CPU shows at its next switch: the one that is told may be out of date. */
 	set_phase(self, row, e->phase, NULL);
+	row->found_ns = self->parallelism.now_ns;
 	if (e->phase == PHASE_BLOCKED)
 		thread_wait_begin(self->options.waits, row, &self->parallelism,
 				  &(struct ev_sched_switch){
@@ -417,7 +444,8 @@ static void on_sync_end(void *data, const struct ev_header *header)
 	while ((row = thread_rows_next(self->rows, &cursor))) {
 		if (row->sync == self->sync || row->phase == PHASE_DEAD)
 			continue;
-		self->totals.unordered += phase_is_alive(row->phase);
+		if (phase_is_alive(row->phase))
+			note_unordered(self, row);
 		thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 		set_phase(self, row, PHASE_DEAD, NULL);
 	}
