@@ -504,13 +504,26 @@ TEST(code_begins_with_its_function)
 	fixture_end(&fixture);
 }
 
-TEST(code_without_a_name_is_what_lies_around_it)
+TEST(code_of_a_function_that_has_lost_its_name_is_that_of_the_function)
+{
+	uint64_t offset = input_offset("pie", "local_function"), start;
+	uint8_t code[4096];
+	size_t count;
+
+	begin("stripped");
+	count = read_code(MAP_START + offset + 1, code, sizeof(code), &start);
+	CHECK(count > 1 && count < 64 && start == MAP_START + offset);
+	CHECK(is_in_file("pie", offset, code, count));
+	fixture_end(&fixture);
+}
+
+TEST(code_of_which_nothing_tells_is_what_lies_around_it)
 {
 	uint64_t offset = input_offset("pie", "second"), start;
 	uint8_t code[4096];
 	size_t count;
 
-	begin("stripped");
+	begin("bare");
 	count = read_code(MAP_START + offset, code, 64, &start);
 	CHECK(count == 64 && start == MAP_START + offset - 32);
 	CHECK(is_in_file("pie", offset - 32, code, count));
