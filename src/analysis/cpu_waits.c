@@ -14,7 +14,9 @@
 enum {
 	CPUS_MAX = UINT16_MAX + 1,
 	CPU_NONE = CPUS_MAX,
-	OWNERS = 512,			/* of each CPU that are kept: a power of two */
+	/* Of each CPU that are kept, powers of two: more when a wait turns out to need more. */
+	OWNERS = 512,
+	OWNERS_MAX = 1 << 14,
 	THREADS_MAX = 1 << 17,
 	RIVALS_MAX = 4096,
 };
@@ -29,8 +31,8 @@ struct owner {
 };
 
 struct cpu {
-	struct owner owners[OWNERS];	/* the last one has it */
-	size_t count;			/* of all so far; the last OWNERS are kept */
+	struct owner *owners;		/* the heap's; the last one has it */
+	size_t count, kept;		/* of all that came, and room for the last of them */
 	uint32_t gap;			/* the number of gaps before */
 };
 
@@ -70,6 +72,8 @@ static struct cpu *get_cpu(struct cpu_waits *waits, uint16_t number)
 
 	if (!cpu) {
 		cpu = waits->cpus[number] = arena_alloc(waits->arena, sizeof(*cpu));
+		cpu->kept = OWNERS;
+		cpu->owners = xcalloc(cpu->kept, sizeof(*cpu->owners));
 		cpu->gap = waits->gaps;
 	}
 	if (cpu->gap != waits->gaps) {
@@ -81,7 +85,23 @@ static struct cpu *get_cpu(struct cpu_waits *waits, uint16_t number)
 
 static struct owner *owner_at(struct cpu *cpu, size_t i)
 {
-	return &cpu->owners[i % OWNERS];
+	return &cpu->owners[i & (cpu->kept - 1)];
+}
+
+/* Of one that has lost some already. */
+static void keep_more(struct cpu *cpu)
+{
+	struct owner *more;
+
+	if (cpu->kept == OWNERS_MAX)
+		return;
+	more = xcalloc(2 * cpu->kept, sizeof(*more));
+	for (size_t i = 0; i < cpu->kept; i++)
+		more[i] = *owner_at(cpu, cpu->count + i);	/* the oldest one first */
+	free(cpu->owners);
+	cpu->owners = more;
+	cpu->count = cpu->kept;
+	cpu->kept *= 2;
 }
 
 static void begin(struct cpu_waits *waits, uint32_t number, uint64_t now_ns, uint32_t cpu)
@@ -143,7 +163,7 @@ static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
 static void charge(struct cpu_waits *waits, struct cpu *cpu, struct cpu *instead, uint64_t begin_ns,
 		   uint64_t now_ns, double part)
 {
-	size_t oldest = cpu->count > OWNERS ? cpu->count - OWNERS : 0;
+	size_t oldest = cpu->count > cpu->kept ? cpu->count - cpu->kept : 0;
 	uint64_t end_ns = now_ns;
 
 	for (size_t i = cpu->count; i > oldest && end_ns > begin_ns; i--) {
@@ -161,6 +181,8 @@ static void charge(struct cpu_waits *waits, struct cpu *cpu, struct cpu *instead
 			rival->wait_ns += (end_ns - from_ns) * part;
 		end_ns = from_ns;
 	}
+	if (oldest && end_ns > begin_ns)
+		keep_more(cpu);
 }
 
 /* When in a wait that was is not known: it is taken off evenly. Returns what part of it is left. */
@@ -305,6 +327,9 @@ void cpu_waits_free(struct cpu_waits *waits)
 		return;
 	while ((candidate = table_next(waits->candidates, &cursor)))
 		free(candidate);
+	for (size_t i = 0; i < CPUS_MAX; i++)
+		if (waits->cpus[i])
+			free(waits->cpus[i]->owners);
 	table_free(waits->candidates);
 	table_free(waits->rivals);
 	arena_free(waits->arena);

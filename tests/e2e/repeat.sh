@@ -5,6 +5,7 @@
 # the time, and something else writes to the disk. TAP, a line for each test, with what it said when it
 # failed. ONLY chooses tests, as in the suites themselves.
 set -u
+export LIMIT_S=${LIMIT_S:-600}		# what must share the CPUs with so much does not hang yet
 rounds=${1:-20}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- causes

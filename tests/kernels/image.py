@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 PACKAGES = ["bash", "bpftool", "coreutils", "dash", "iproute2", "linux-perf", "mount", "procps", "python3",
             "python3-jsonschema", "util-linux"]
 # What the built programs are linked to.
-LIBRARIES_OF = ["pinch", "programs/tbb_mutex", "tests/unwind_probe"]
+LIBRARIES_OF = ["pinch", "programs/tbb_mutex", "programs/openmp_turns", "tests/unwind_probe"]
 
 SOURCES = ["bench", "doc/report-schema.json", "tests/e2e"]
 BUILT = ["pinch", "programs", "tests/unwind_probe"]
