@@ -3,12 +3,14 @@
 #include "test.h"
 
 #include "analysis/cpu_waits.h"
+#include "analysis/others.h"
 #include "session/session.h"
 #include "values.h"
 
 enum { TURN_NS = 10, TURNS = 3000, WAITS = 10, OTHERS = 3, FIRST_OTHER = 70 };
 
 static struct session *session;
+static struct others *others;
 static struct cpu_waits *waits;
 static uint64_t now_ns;
 
@@ -57,12 +59,14 @@ static void begin(void)
 {
 	now_ns = 1000;
 	session = session_new(1, 64 << 20);
-	waits = cpu_waits_new(session);
+	others = others_new(session);
+	waits = cpu_waits_new(session, others);
 }
 
 static void end(void)
 {
 	cpu_waits_free(waits);
+	others_free(others);
 	session_free(session);
 }
 

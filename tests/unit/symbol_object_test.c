@@ -506,7 +506,7 @@ TEST(code_begins_with_its_function)
 
 TEST(code_of_a_function_that_has_lost_its_name_is_that_of_the_function)
 {
-	uint64_t offset = input_offset("pie", "local_function"), start;
+	uint64_t offset = input_offset("pie", "second"), start;
 	uint8_t code[4096];
 	size_t count;
 

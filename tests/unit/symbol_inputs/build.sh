@@ -41,7 +41,6 @@ c -shared -nostdlib unit_*.o -o units
 objcopy --remove-section=.debug_aranges pie no_aranges
 
 strip -o stripped pie
-objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr stripped bare
 strip --strip-debug -o no_lines pie
 
 objcopy --only-keep-debug pie linked.debug

@@ -36,6 +36,7 @@ fi
 
 strip --strip-debug -o no_debug pie
 strip -o stripped pie
+objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr stripped bare
 objcopy --only-keep-debug pie linked.debug
 strip -o linked pie
 objcopy --add-gnu-debuglink=linked.debug linked
