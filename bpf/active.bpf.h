@@ -27,18 +27,17 @@ static __always_inline __u64 active_integral(__u64 word, __u64 now_ns)
  * that nobody has to fetch it from another CPU again; that it lacks the change makes no
  * difference to the integral up to now_ns.
  */
-static __always_inline __u64 active_add(int change, __u64 now_ns)
+static __always_inline __u64 active_add(__s64 change, __u64 now_ns)
 {
-	if (change > 0)
-		return __sync_fetch_and_add(&activity, (now_ns << 16) + 1);
-	if (change < 0)
-		return __sync_fetch_and_add(&activity, -((now_ns << 16) + 1));
+	if (change)
+		return __sync_fetch_and_add(&activity, change * ((now_ns << 16) + 1));
 	return *(volatile __u64 *)&activity;
 }
 
-static __always_inline int is_active_phase(__u32 phase)
+/* 1 or 0; without a branch, or the verifier would follow both ways. */
+static __always_inline __s64 is_active_phase(__u32 phase)
 {
-	return phase == PHASE_RUNNABLE || phase == PHASE_RUNNING;
+	return (1 << PHASE_RUNNABLE | 1 << PHASE_RUNNING) >> (phase & 31) & 1;
 }
 
 /*

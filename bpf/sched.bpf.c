@@ -23,11 +23,8 @@ enum { TURNS_TOLD_MAX = 256 };
  * Why a thread leaves the CPU. A signal can make one that was going to sleep stay awake; and
  * a waker on another CPU may have come between its decision and its last instruction here.
  * Both show in its state now, which differs then from the one that the tracepoint was given.
- *
- * A function of its own, as those below: what it returns is any number to the verifier then, which
- * else would follow each reason through all that comes after it.
  */
-__noinline __u32 switch_reason(__u32 preempt, __u32 state, __u32 prev_state)
+static __always_inline __u32 switch_reason(__u32 preempt, __u32 state, __u32 prev_state)
 {
 	if (prev_state & TASK_DEAD)
 		return SWITCH_DEAD;
@@ -132,30 +129,24 @@ static __always_inline __u64 phase_leave(struct thread_state *thread, __u32 reas
 }
 
 /* A thread leaves its CPU. Returns 0, or, if its slice was critical, 1 more than that weighs, ns. */
-__noinline __u64 thread_leave(struct thread_state *thread, __u32 reason, __u64 now_ns)
+static __always_inline __u64 thread_leave(struct thread_state *thread, __u32 reason, __u64 now_ns)
 {
 	/* Before it leaves: a thread counts in the N of its own last slice. */
 	__u64 limit = nmin_doubled();
-	struct slice slice;
+	struct slice slice = slice_of(thread, phase_leave(thread, reason, now_ns), now_ns);
 
-	if (!thread)
-		return 0;
-	slice = slice_of(thread, phase_leave(thread, reason, now_ns), now_ns);
 	if (slice.length_ns >> 62 || !slice_is_critical(slice, limit))
 		return 0;
 	return slice_weight(slice) + 1;
 }
 
 /* A thread gets a CPU. */
-__noinline int thread_enter(struct thread_state *thread, __u64 now_ns)
+static __always_inline void thread_enter(struct thread_state *thread, __u64 now_ns)
 {
 	__u64 word;
 
-	if (!thread)
-		return 0;
 	phase_set(thread, PHASE_RUNNING, now_ns, &word);
 	slice_begin(thread, bpf_get_smp_processor_id(), word, now_ns);
-	return 0;
 }
 
 /*
@@ -199,15 +190,19 @@ __noinline int wait_tell(struct ev_sched_switch *e, struct thread_state *thread)
 	return 0;
 }
 
-/* The time of the scheduler of this CPU, whose current thread that is: cheaper than a clock. */
-static __always_inline __u64 queue_clock(struct task_struct *current)
+/*
+ * The time of the scheduler of this CPU, whose current thread that is; 0 as long as no thread was
+ * hidden here, so that who hides none does not pay for it.
+ */
+static __always_inline __u64 queue_clock(struct cpu_counts *here, struct task_struct *current)
 {
-	return bpf_core_field_exists(current->se.cfs_rq) ? current->se.cfs_rq->rq->clock : 0;
+	return here->hidden && bpf_core_field_exists(current->se.cfs_rq)
+		? current->se.cfs_rq->rq->clock : 0;
 }
 
 /*
  * The thread that got this CPU in the last switch told here has left it without a word. since_ns: how
- * long ago it got it.
+ * long ago it got it; 0: not known.
  */
 __noinline int hidden_tell(__u32 tid, __u64 since_ns)
 {
@@ -229,25 +224,37 @@ __noinline int hidden_tell(__u32 tid, __u64 since_ns)
 /*
  * Whether prev is not who got the CPU in the last switch that was told here: some kernels hide threads
  * from all tracers, and what these do with it. They tell of the switch to such a thread, not of the one
- * from it. clock: queue_clock().
+ * from it.
  */
-__noinline __u32 is_after_hidden(__u32 prev, __u32 next, __u64 clock)
+static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task_struct *prev,
+					    struct task_struct *next)
 {
-	struct cpu_counts *here = counts_here();
-	__u32 before = here->next_told, is_hidden = before && before != prev + 1;
+	__u32 before = here->next_told;
+	bool is_hidden = before && before != prev->pid + 1u;
+	__u64 clock = queue_clock(here, prev);
 
 	if (is_hidden)
-		hidden_tell(before - 1, clock - here->told_clock);
-	here->next_told = next + 1;
+		hidden_tell(before - 1, here->told_clock ? clock - here->told_clock : 0);
+	here->next_told = next->pid + 1;
 	here->told_clock = clock;
 	return is_hidden;
+}
+
+/*
+ * The same value, of which the verifier does not know any more what it can be: it would follow each
+ * of them through all that comes after. A call would do that, too, but takes ten times as long.
+ */
+static __always_inline __u64 unfollowed(struct cpu_counts *here, __u64 value)
+{
+	*(volatile __u64 *)&here->unfollowed = value;
+	return *(volatile __u64 *)&here->unfollowed;
 }
 
 static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt,
 				      struct task_struct *prev, struct task_struct *next,
 				      __u32 prev_state)
 {
-	__u32 is_hidden = is_after_hidden(prev->pid, next->pid, queue_clock(prev));
+	__u32 is_hidden = unfollowed(here, is_after_hidden(here, prev, next));
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
 	__u32 reason = SWITCH_RUNNABLE, rival = 0;
 	__u64 now_ns, weight = 0;
@@ -262,7 +269,7 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 		return;
 	}
 	if (out)
-		reason = switch_reason(preempt, prev->__state, prev_state);
+		reason = unfollowed(here, switch_reason(preempt, prev->__state, prev_state));
 	here->turns_left = 0;
 	if (reason == SWITCH_RUNNABLE && !(out && in))
 		rival = rival_tell(here, out ? next : prev, is_traced);
@@ -271,7 +278,7 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	e = slot_begin(here, EV_SCHED_SWITCH, out ? out->thread : 0);
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
 	if (out)
-		weight = thread_leave(out, reason, now_ns);
+		weight = unfollowed(here, thread_leave(out, reason, now_ns));
 	if (in)
 		thread_enter(in, now_ns);
 	if (out && reason == SWITCH_RUNNABLE)

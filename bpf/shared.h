@@ -47,7 +47,8 @@ struct cpu_counts {
 	__u32 memory_allowed;	/* how many may have been; written by the engine */
 	__u64 other_told;	/* the last thread named that is not traced, and its name */
 	__u64 hidden;		/* switches of which the kernel told no tracer */
-	__u64 padding[3];
+	__u64 unfollowed;	/* what the verifier is not to know */
+	__u64 padding[2];
 	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");

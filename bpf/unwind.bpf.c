@@ -22,20 +22,14 @@ static __always_inline void *unit_at(const struct unwind *u __attribute__((unuse
 	return bpf_map_lookup_elem(chunk, &index);
 }
 
-/*
- * Reads a word into u->word, and with it what follows on its page: one reading takes the same time
- * whatever its size. Verified once, not for each word that a step may need.
- */
-__noinline int word_load(struct unwind *u, __u64 address)
+/* Reads with it what follows on its page: one reading takes the same time whatever its size. */
+static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *word)
 {
-	__u64 offset;
+	__u64 offset = address - u->window_begin;
 	__u32 bytes;
 
-	if (!u)
-		return 0;
 	if (address % WORD_BYTES)
-		return !bpf_probe_read_user(&u->word, sizeof(u->word), (void *)address);
-	offset = address - u->window_begin;
+		return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
 	if (offset >= u->window_bytes) {
 		bytes = PAGE_BYTES - address % PAGE_BYTES;
 		if (bytes > sizeof(u->window))
@@ -44,17 +38,23 @@ __noinline int word_load(struct unwind *u, __u64 address)
 		if (bytes > sizeof(u->window) ||
 		    bpf_probe_read_user(u->window, bytes, (void *)address)) {
 			u->window_bytes = 0;
-			return 0;
+			return false;
 		}
 		u->window_begin = address;
 		u->window_bytes = bytes;
 		offset = 0;
 	}
-	u->word = u->window[(offset / WORD_BYTES) & (UNWIND_WINDOW_WORDS - 1)];
-	return 1;
+	*word = u->window[(offset / WORD_BYTES) & (UNWIND_WINDOW_WORDS - 1)];
+	return true;
 }
 
-static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *word)
+/* Into u->word. Verified once, not for each word that a step may need. */
+__noinline int word_load(struct unwind *u, __u64 address)
+{
+	return u && word_read(u, address, &u->word);
+}
+
+static __always_inline bool rare_word(struct unwind *u, __u64 address, __u64 *word)
 {
 	if (!word_load(u, address))
 		return false;

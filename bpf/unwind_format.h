@@ -129,5 +129,5 @@ struct unwind {
 	__u32 window_bytes;		/* of the user's stack, from window_begin on */
 	__u64 window_begin;
 	__u64 window[UNWIND_WINDOW_WORDS];
-	__u64 word;			/* the last one read */
+	__u64 word;			/* the last one that was read rarely */
 };

@@ -28,12 +28,15 @@ enum {
 	GO_M_CURRENT = 192,		/* the goroutine that runs, if only on the runtime's stack */
 };
 
-/* Whoever includes this has these five. The chunk that a place is in, and the unit; or NULL. */
+/* Whoever includes this has these six. The chunk that a place is in, and the unit; or NULL. */
 static __always_inline void *chunk_of(const struct unwind *u, __u32 place);
 static __always_inline void *unit_at(const struct unwind *u, void *chunk, __u32 place);
 
 /* A word of the stack; false when it cannot be read. */
 static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *word);
+
+/* The same, where few stacks need it: it may take longer, and should be short. */
+static __always_inline bool rare_word(struct unwind *u, __u64 address, __u64 *word);
 
 /* A register by its number in DWARF, of the innermost frame. */
 static __always_inline bool register_read(const struct unwind *u, __u32 number, __u64 *value);
@@ -151,14 +154,14 @@ static __always_inline bool cfa_find(struct unwind *u, __u32 rule, __u64 *cfa)
 		*cfa = u->bp + offset * WORD_BYTES;
 		return true;
 	case UNWIND_RSP_DEREF:
-		return word_read(u, u->sp + offset * WORD_BYTES, cfa);
+		return rare_word(u, u->sp + offset * WORD_BYTES, cfa);
 	case UNWIND_RSP_DEREF_8:
-		if (!word_read(u, u->sp + offset * WORD_BYTES, cfa))
+		if (!rare_word(u, u->sp + offset * WORD_BYTES, cfa))
 			return false;
 		*cfa += WORD_BYTES;
 		return true;
 	case UNWIND_RBP_DEREF:
-		return word_read(u, u->bp + offset * WORD_BYTES, cfa);
+		return rare_word(u, u->bp + offset * WORD_BYTES, cfa);
 	case UNWIND_PLT:
 		*cfa = u->sp + ((__s64)(u->ip & 15) >= offset ? 2 * WORD_BYTES : WORD_BYTES);
 		return true;
@@ -190,7 +193,7 @@ static __always_inline bool step_by_rule(struct unwind *u, __u32 rule)
 			return false;
 		break;
 	case UNWIND_RBP_AT_RBP:
-		if (!word_read(u, u->bp + offset * WORD_BYTES, &bp))
+		if (!rare_word(u, u->bp + offset * WORD_BYTES, &bp))
 			return false;
 		break;
 	}
@@ -209,8 +212,8 @@ static __always_inline bool step_by_signal(struct unwind *u)
 {
 	__u64 sp = u->sp;
 
-	if (!word_read(u, sp + SIGNAL_RBP, &u->bp) || !word_read(u, sp + SIGNAL_RSP, &u->sp) ||
-	    !word_read(u, sp + SIGNAL_RIP, &u->ip))
+	if (!rare_word(u, sp + SIGNAL_RBP, &u->bp) || !rare_word(u, sp + SIGNAL_RSP, &u->sp) ||
+	    !rare_word(u, sp + SIGNAL_RIP, &u->ip))
 		return false;
 	u->is_exact = true;
 	u->is_guessed = false;
@@ -222,8 +225,8 @@ static __always_inline bool step_by_go(struct unwind *u, __u32 rule)
 {
 	__u64 thread, g, m, current, owner, sp, bp, ip;
 
-	if (!thread_pointer(u, &thread) || !word_read(u, thread - GO_BELOW_THREAD, &g) ||
-	    !word_read(u, g + GO_G_M, &m) || !word_read(u, m + GO_M_CURRENT, &current))
+	if (!thread_pointer(u, &thread) || !rare_word(u, thread - GO_BELOW_THREAD, &g) ||
+	    !rare_word(u, g + GO_G_M, &m) || !rare_word(u, m + GO_M_CURRENT, &current))
 		return false;
 	if (g == current)
 		return step_by_rule(u, UNWIND_RSP | 1 << UNWIND_OFFSET_SHIFT);
@@ -231,12 +234,12 @@ static __always_inline bool step_by_go(struct unwind *u, __u32 rule)
 		u->end = STACK_COMPLETE;
 		return false;
 	}
-	if (!word_read(u, current + GO_G_M, &owner) || owner != m ||
-	    !word_read(u, current + GO_G_SP, &sp) || !word_read(u, current + GO_G_PC, &ip) ||
-	    !word_read(u, current + GO_G_BP, &bp))
+	if (!rare_word(u, current + GO_G_M, &owner) || owner != m ||
+	    !rare_word(u, current + GO_G_SP, &sp) || !rare_word(u, current + GO_G_PC, &ip) ||
+	    !rare_word(u, current + GO_G_BP, &bp))
 		return false;
 	if (rule >> UNWIND_OFFSET_SHIFT == UNWIND_GO_RETURNS) {
-		if (!word_read(u, sp, &ip))
+		if (!rare_word(u, sp, &ip))
 			return false;
 		sp += WORD_BYTES;
 	}

@@ -46,6 +46,11 @@ static inline bool word_read(struct unwind *u, __u64 address, __u64 *word)
 	return true;
 }
 
+static inline bool rare_word(struct unwind *u, __u64 address, __u64 *word)
+{
+	return word_read(u, address, word);
+}
+
 static inline bool register_read(const struct unwind *u, __u32 number, __u64 *value)
 {
 	*value = ((const struct walk *)u)->copy->registers[number];
