@@ -70,6 +70,7 @@ TEST(that_a_cpu_had_a_hidden_thread_is_told_before_the_switch_that_shows_it)
 	uint64_t time_ns, begin_ns;
 
 	begin();
+	cpu_counts[CPU].hidden = 1;
 	tell(thread, hidden, 100);
 	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
 	CHECK(e && !(e->flags & SWITCH_AFTER_HIDDEN));
@@ -77,7 +78,22 @@ TEST(that_a_cpu_had_a_hidden_thread_is_told_before_the_switch_that_shows_it)
 	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns == time_ns - CLOCK_AHEAD_NS);
 	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
 	CHECK(e && e->next && e->header.time_ns >= time_ns && e->flags & SWITCH_AFTER_HIDDEN);
-	CHECK(cpu_counts[CPU].hidden == 1);
+	CHECK(cpu_counts[CPU].hidden == 2);
+	end();
+}
+
+TEST(of_the_first_one_on_a_cpu_it_is_not_known_since_when)
+{
+	uint64_t time_ns, begin_ns;
+
+	begin();
+	tell(thread, hidden, 100);
+	tell(&world.idle[CPU], hidden, 200);
+	CHECK(is_hidden_told(&time_ns, &begin_ns) && !begin_ns && cpu_counts[CPU].hidden == 1);
+	tell(&world.idle[CPU], hidden, 300);
+	CHECK(is_hidden_told(&time_ns, &begin_ns) && !begin_ns);
+	tell(&world.idle[CPU], thread, 400);
+	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns == time_ns - 400);
 	end();
 }
 
@@ -86,6 +102,7 @@ TEST(it_is_told_between_others_too)
 	uint64_t time_ns, begin_ns;
 
 	begin();
+	cpu_counts[CPU].hidden = 1;
 	tell(&world.idle[CPU], hidden, 100);
 	tell(stranger, &world.idle[CPU], 200);
 	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns == time_ns - 200);
