@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report.h"
+#include "analysis/report_frame.h"
 #include "base/fail.h"
 #include "base/memory.h"
 

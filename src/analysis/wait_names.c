@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "analysis/fold.h"
-#include "analysis/report.h"
+#include "analysis/report_frame.h"
 #include "base/memory.h"
 
 static const char builtin_rules[] =

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/findings.h"
 #include "base/memory.h"
 #include "base/pause.h"
 #include "collect/collector.h"
+#include "findings/findings.h"
 #include "tui/output_lines.h"
 #include "tui/tui.h"
 #include "tui/ui.h"

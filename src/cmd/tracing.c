@@ -17,7 +17,6 @@
 #include "analysis/fold.h"
 #include "analysis/others.h"
 #include "analysis/run_samples.h"
-#include "analysis/spin_judge.h"
 #include "analysis/stacks.h"
 #include "analysis/untold.h"
 #include "analysis/waits.h"
@@ -27,6 +26,7 @@
 #include "collect/resolver.h"
 #include "collect/unwinder.h"
 #include "session/threads.h"
+#include "spin/spin_judge.h"
 #include "view/output.h"
 #include "view/status.h"
 

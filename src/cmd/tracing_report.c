@@ -8,12 +8,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "analysis/findings.h"
 #include "base/text.h"
 #include "cmd/tracing_state.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
 #include "collect/unwinder.h"
+#include "findings/findings.h"
 #include "view/output.h"
 #include "view/view.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "tui/line.h"
 #include "tui/rows.h"
 #include "tui/unfolded.h"

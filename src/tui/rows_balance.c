@@ -2,9 +2,9 @@
 /* The page of both accounts: the wall time by active threads, the time of all threads by cause. */
 #include "tui/rows_balance.h"
 
-#include "analysis/report.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/rows_waits.h"

@@ -2,8 +2,8 @@
 /* The page of what threads wait for outside the program: call paths, files, sockets. */
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/rows_waits.h"

@@ -2,8 +2,8 @@
 /* The page of locks and of who lets go of them; a class of several locks unfolds to them. */
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/rows_waits.h"

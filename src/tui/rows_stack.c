@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analysis/fold.h"
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "tui/rows.h"
 #include "view/page.h"
 #include "view/text_frames.h"

@@ -2,8 +2,8 @@
 /* The page that says what to know first: the verdict, and what is most critical of each kind. */
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/rows_balance.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/strip_picture.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "tui/pages.h"
 #include "tui/rows.h"
 #include "tui/rows_stack.h"

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/bars.h"
 #include "view/page.h"
 #include "view/view.h"

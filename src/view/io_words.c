@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "view/page.h"
 
 const char *io_plain_words(const char *path)

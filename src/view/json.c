@@ -5,7 +5,7 @@
  */
 #include "base/json.h"
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/json_parts.h"
 #include "view/view.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/json_parts.h"
 
-#include "analysis/report.h"
 #include "base/json.h"
+#include "findings/report.h"
 
 void json_put_uint(struct json *json, const char *key, uint64_t value)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "findings/report.h"
 #include "view/page.h"
 
 /* Waiting for the end of a thread is told of with the other waits: nobody holds it. */

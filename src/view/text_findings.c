@@ -2,7 +2,7 @@
 /* What stands out, with what speaks for it. */
 #include <stdio.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/page.h"
 #include "view/text_sections.h"
 #include "view/view.h"

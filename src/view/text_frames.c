@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/fold.h"
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/page.h"
 
 void text_frame_name(struct text *text, const struct report_frame *frame)

@@ -2,7 +2,7 @@
 /* Files and sockets, by how long threads waited for them. */
 #include <string.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/io_words.h"
 #include "view/page.h"
 #include "view/text_sections.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/memory.h"
+#include "findings/report.h"
 #include "view/lock_classes.h"
 #include "view/page.h"
 #include "view/text_frames.h"

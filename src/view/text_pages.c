@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "view/page.h"
 #include "view/text_sections.h"
 #include "view/view.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/bars.h"
 #include "view/page.h"
 #include "view/view.h"

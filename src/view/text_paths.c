@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/fold.h"
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/bars.h"
 #include "view/page.h"
 #include "view/text_frames.h"

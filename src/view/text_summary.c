@@ -2,7 +2,7 @@
 /* What is most critical of each kind: functions, single unlocks, single actions on files. */
 #include <string.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/page.h"
 #include "view/text_frames.h"
 #include "view/text_sections.h"

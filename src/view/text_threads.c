@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/report.h"
 #include "base/memory.h"
+#include "findings/report.h"
 #include "view/bars.h"
 #include "view/page.h"
 #include "view/view.h"

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/page.h"
 
 static double share_of(uint64_t part, uint64_t whole)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/page.h"
 #include "view/text_frames.h"
 #include "view/view.h"

@@ -2,7 +2,7 @@
 /* Where threads wait, why, and who ends it. */
 #include <string.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "view/page.h"
 #include "view/text_frames.h"
 #include "view/text_sections.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/spin_loop.h"
+#include "spin/spin_loop.h"
 
 enum { CODE_BYTES_MAX = 300 };
 

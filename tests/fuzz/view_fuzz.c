@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report.h"
+#include "analysis/fold.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "analysis/fold.h"
+#include "findings/report.h"
 #include "tui/model.h"
 #include "view/view.h"
 

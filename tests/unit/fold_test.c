@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "test.h"
 #include "analysis/fold.h"
 

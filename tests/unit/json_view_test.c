@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "report_fixture.h"
 #include "test.h"
 #include "view/view.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report.h"
 #include "base/memory.h"
+#include "findings/report.h"
 
 /* What a fixture leaves out at the end of a struct is 0. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/spin_loop.h"
-#include "analysis/spin_step.h"
+#include "spin/spin_loop.h"
+#include "spin/spin_step.h"
 #include "single_step.h"
 
 enum { STEPS_MAX = 500, ADDRESSES_MAX = 1000 };

@@ -12,11 +12,11 @@
 
 #include "analysis/criticality.h"
 #include "analysis/files.h"
-#include "analysis/findings_internal.h"
 #include "analysis/others.h"
 #include "analysis/stacks.h"
-#include "analysis/stuck.h"
 #include "analysis/untold.h"
+#include "findings/findings_internal.h"
+#include "findings/stuck.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "values.h"

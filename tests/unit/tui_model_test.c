@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/fold.h"
-#include "analysis/report.h"
 #include "base/text.h"
+#include "findings/report.h"
 #include "report_fixture.h"
 #include "tui/line.h"
 #include "tui/model.h"

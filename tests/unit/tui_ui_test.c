@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/fold.h"
-#include "analysis/report.h"
+#include "findings/report.h"
 #include "report_fixture.h"
 #include "tui/keys.h"
 #include "tui/line.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "analysis/report.h"
 #include "analysis/wait_names.h"
+#include "findings/report.h"
 #include "test.h"
 
 enum { FRAMES_MAX = 12 };

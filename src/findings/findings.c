@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/wait_names.h"
+#include "base/table.h"
+#include "findings/findings_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TIMELINE_PARTS = 120, NOTE_BYTES_MAX = 512 };
+
+static void add_totals(struct findings *findings)
+{
+	struct criticality_totals totals = criticality_totals(findings->input.criticality);
+	struct stacks_counts stacks = stacks_counts(findings->input.stacks);
+	struct report *report = &findings->report;
+
+	report->target.wall_ns = totals.wall_ns;
+	report->target.is_running = totals.alive_count > 0;
+	report->totals.active_ns = totals.active_ns;
+	report->totals.stalled_ns = totals.stalled_ns;
+	report->totals.cmetric_ns = totals.cmetric_ns;
+	report->totals.critical_ns = totals.critical_ns;
+	report->totals.closure_error_ns = totals.closure_error_ns;
+	report->totals.threads = totals.thread_count;
+	report->totals.alive_max = totals.alive_count_max;
+	report->totals.switches = totals.switches;
+	report->totals.slices = totals.slices;
+	report->totals.critical_slices = totals.critical_slices;
+	report->totals.samples = totals.samples;
+	report->totals.stack_tops = totals.stack_tops;
+	report->totals.stalls = totals.stalls;
+	report->totals.nmin = findings->input.nmin;
+	if (!findings->input.nmin)	/* it moved with the threads: where it stood highest */
+		report->totals.nmin = totals.alive_count_max < 2 ? 1 : totals.alive_count_max / 2;
+	report->totals.is_nmin_default = !findings->input.nmin;
+	report->totals.is_spin_inactive = findings->input.is_spin_inactive;
+	report->totals.critical_cmetric_ns = totals.oncpu_cmetric_critical_ns;
+	report->losses.gaps = totals.gaps;
+	report->losses.gap_ns = totals.gap_ns;
+	report->losses.records = totals.lost_records;
+	report->losses.unordered = totals.unordered;
+	report->losses.stacks_not_kept = totals.stacks_skipped;
+	report->losses.keep_min = totals.keep_min;
+	report->losses.stacks_resent = stacks.resent;
+}
+
+static void add_parallelism(struct findings *findings)
+{
+	const struct criticality *criticality = findings->input.criticality;
+	struct criticality_totals totals = criticality_totals(criticality);
+	size_t count = totals.active_count_max + 1;
+	uint64_t *time_ns = arena_alloc(findings->arena, count * sizeof(*time_ns));
+	double *timeline = arena_alloc(findings->arena, TIMELINE_PARTS * sizeof(*timeline));
+	double thread_ns = 0;
+
+	for (size_t n = 0; n < count; n++) {
+		time_ns[n] = criticality_time_at(criticality, n);
+		thread_ns += (double)time_ns[n] * n;
+	}
+	findings->report.parallelism_ns = time_ns;
+	findings->report.parallelism_count = count;
+	if (totals.wall_ns)
+		findings->report.totals.parallelism = thread_ns / totals.wall_ns;
+	findings->report.timeline = timeline;
+	findings->report.timeline_count =
+		criticality_timeline(criticality, timeline, TIMELINE_PARTS);
+}
+
+struct findings *findings_new(const struct findings_input *input)
+{
+	struct findings *findings = xcalloc(1, sizeof(*findings));
+	const char *const *notes;
+	size_t count;
+
+	findings->input = *input;
+	findings->arena = arena_new();
+	findings->wait_names = wait_names_new();
+	add_totals(findings);
+	add_parallelism(findings);
+	findings_add_paths(findings);
+	findings_add_groups(findings);
+	if (input->waits)
+		findings_add_waits(findings);
+	findings_add_summary(findings);
+	count = symbols_notes(input->symbols, &notes);
+	for (size_t i = 0; i < count; i++)
+		findings_add_note(findings, "%s", notes[i]);
+	return findings;
+}
+
+void findings_free(struct findings *findings)
+{
+	if (!findings)
+		return;
+	arena_free(findings->arena);
+	wait_names_free(findings->wait_names);
+	table_free(findings->children);
+	free(findings->requests);
+	free(findings->notes);
+	free(findings);
+}
+
+struct report *findings_report(struct findings *findings)
+{
+	return &findings->report;
+}
+
+void findings_add_note(struct findings *findings, const char *format, ...)
+{
+	struct report *report = &findings->report;
+	char note[NOTE_BYTES_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(note, sizeof(note), format, args);
+	va_end(args);
+	if (report->note_count == findings->note_room) {
+		findings->note_room = findings->note_room ? findings->note_room * 2 : 8;
+		findings->notes = xrealloc(findings->notes, findings->note_room,
+					   sizeof(*findings->notes));
+	}
+	findings->notes[report->note_count++] = arena_strdup(findings->arena, note);
+	report->notes = findings->notes;
+}

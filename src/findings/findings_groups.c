@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads that do the same job stand together, so that the stages of a pipeline and the ranks
+ * of a parallel job can be compared (001, figures 4 and 5). Alike are threads whose names
+ * differ in numbers only; where all threads bear the program's name, those that started in
+ * the same function.
+ */
+#include "findings/findings_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fold.h"
+#include "analysis/thread_strip.h"
+#include "base/pause.h"
+#include "base/table.h"
+
+enum { START_PATHS_MAX = 256 };	/* looked at for where threads began, besides each one's first */
+
+struct group {
+	const char *name;
+	bool is_start_function;
+	struct report_thread *rows;
+	size_t count, room;
+	uint64_t thread_count, cmetric_ns;
+	uint64_t key;
+	struct thread_strip *strip;	/* of all its threads; NULL: none */
+};
+
+/* "work-12" -> "work-*" */
+static const char *without_numbers(struct arena *arena, const char *name)
+{
+	char *out = arena_alloc(arena, strlen(name) + 1), *at = out;
+
+	while (*name) {
+		if (isdigit((unsigned char)*name)) {
+			*at++ = '*';
+			while (isdigit((unsigned char)*name))
+				name++;
+		} else {
+			*at++ = *name++;
+		}
+	}
+	*at = '\0';
+	return out;
+}
+
+static uint64_t hash_string(const char *string, uint64_t seed)
+{
+	uint64_t hash = seed;
+
+	for (; *string; string++)
+		hash = hash_u64(hash ^ (unsigned char)*string);
+	return hash;
+}
+
+static struct report_thread as_row(struct findings *findings, const struct thread_metrics *metrics)
+{
+	const struct thread *thread = metrics->thread;
+	uint64_t oncpu_ns = fixed_to_ns(metrics->cmetric_oncpu);
+
+	pause_take_if_due(findings->input.pause);
+	return (struct report_thread){
+		.tid = thread ? thread->ns_tid : 0,
+		.pid = thread ? thread->ns_pid : 0,
+		.host_tid = thread ? thread->tid : 0,
+		.host_pid = thread ? thread->pid : 0,
+		.name = arena_strdup(findings->arena, metrics->name),
+		.thread_count = metrics->thread_count,
+		.cmetric_ns = fixed_to_ns(metrics->cmetric_oncpu + metrics->cmetric_runqueue),
+		.cmetric_oncpu_ns = oncpu_ns,
+		.running_ns = metrics->running_ns,
+		.runnable_ns = metrics->runnable_ns,
+		.inactive_ns = metrics->spinning_ns + metrics->spin_preempted_ns,
+		.blocked_ns = metrics->blocked_ns,
+		.slices = metrics->slices,
+		.critical_slices = metrics->critical_slices,
+		.stalls_ended_ns = metrics->stalls_ended_ns,
+		.strip = findings_strip(findings, metrics->strip),
+		.key = thread ? thread->number : hash_string(metrics->name, 1),
+	};
+}
+
+static struct group *group_get(struct findings *findings, struct table *groups, const char *name,
+			       bool is_start_function)
+{
+	uint64_t key = hash_string(name, is_start_function);
+	struct group *group = table_find(groups, key);
+
+	if (!group) {
+		group = arena_alloc(findings->arena, sizeof(*group));
+		group->name = name;
+		group->is_start_function = is_start_function;
+		group->key = key;
+		table_put(groups, key, group);
+	}
+	return group;
+}
+
+static void group_add_strip(struct findings *findings, struct group *group,
+			    const struct thread_strip *strip)
+{
+	if (!strip)
+		return;
+	if (!group->strip)
+		group->strip = arena_alloc(findings->arena, sizeof(*group->strip));
+	thread_strip_merge(group->strip, strip);
+}
+
+static void group_add(struct group *group, struct report_thread row)
+{
+	if (group->count == group->room) {
+		group->room = group->room ? group->room * 2 : 8;
+		group->rows = xrealloc(group->rows, group->room, sizeof(*group->rows));
+	}
+	group->rows[group->count++] = row;
+	group->thread_count += row.thread_count;
+	group->cmetric_ns += row.cmetric_ns;
+}
+
+static int rows_by_cmetric(const void *a, const void *b)
+{
+	const struct report_thread *x = a, *y = b;
+
+	if (x->cmetric_ns != y->cmetric_ns)
+		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
+	return x->host_tid < y->host_tid ? -1 : x->host_tid > y->host_tid;
+}
+
+static int groups_by_cmetric(const void *a, const void *b)
+{
+	const struct report_group *x = a, *y = b;
+
+	if (x->cmetric_ns != y->cmetric_ns)
+		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static struct report_group as_report_group(struct findings *findings, struct group *group)
+{
+	struct report_thread *rows = arena_alloc(findings->arena, group->count * sizeof(*rows));
+	double mean_ns = (double)group->cmetric_ns / group->thread_count;
+
+	qsort(group->rows, group->count, sizeof(*rows), rows_by_cmetric);
+	memcpy(rows, group->rows, group->count * sizeof(*rows));
+	return (struct report_group){
+		/* One thread is called by its own name. */
+		.name = group->count == 1 && !group->is_start_function ? rows[0].name : group->name,
+		.is_start_function = group->is_start_function,
+		.thread_count = group->thread_count,
+		.cmetric_ns = group->cmetric_ns,
+		.imbalance = mean_ns > 0 ? rows[0].cmetric_ns / mean_ns : 1,
+		.threads = rows,
+		.row_count = group->count,
+		.strip = findings_strip(findings, group->strip),
+		.key = group->key,
+	};
+}
+
+/* How many threads of a process bear the name of its first thread. */
+struct process_name {
+	char name[16];
+	size_t sharing_count;
+};
+
+static struct table *count_process_names(struct findings *findings)
+{
+	struct table *names = table_new();
+	const struct thread_metrics *metrics;
+	struct process_name *process;
+	size_t cursor;
+
+	for (cursor = 0; (metrics = criticality_next_thread(findings->input.criticality, &cursor));) {
+		if (!metrics->thread || metrics->thread->tid != metrics->thread->pid)
+			continue;
+		process = arena_alloc(findings->arena, sizeof(*process));
+		memcpy(process->name, metrics->name, sizeof(process->name));
+		table_put(names, metrics->thread->pid, process);
+	}
+	for (cursor = 0; (metrics = criticality_next_thread(findings->input.criticality, &cursor));) {
+		process = metrics->thread ? table_find(names, metrics->thread->pid) : NULL;
+		if (process && !strcmp(process->name, metrics->name))
+			process->sharing_count++;
+	}
+	return names;
+}
+
+/* Threads of the Go runtime run any goroutine: where its stack begins, the thread did not begin. */
+static bool is_goroutine(struct findings *findings, const struct report_frame *outermost)
+{
+	const char *label = fold_find_label(findings->input.fold, outermost);
+
+	return label && !strcmp(label, "Go runtime");
+}
+
+/* The outermost function of a stack that is the program's own; NULL when none is known. */
+static const char *start_function(struct findings *findings, uint32_t pid, uint64_t name)
+{
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, name);
+	const struct report_frame *frames;
+	size_t count;
+
+	if (!pid || !stack)
+		return NULL;
+	count = findings_name_stack(findings, pid, UINT64_MAX, stack, &frames);
+	if (count && is_goroutine(findings, &frames[count - 1]))
+		return NULL;
+	while (count--)
+		if (frames[count].function && !frames[count].is_inlined &&
+		    !fold_is_plumbing(findings->input.fold, &frames[count]))
+			return frames[count].function;
+	return NULL;
+}
+
+/* True for a thread that only its start function tells from the others of its process. */
+static bool is_shared_name(struct table *names, const struct thread *thread, const char *name)
+{
+	const struct process_name *process = thread ? table_find(names, thread->pid) : NULL;
+
+	return process && process->sharing_count > 1 && !strcmp(process->name, name);
+}
+
+static bool has_shared_name(struct table *names, const struct thread_metrics *metrics)
+{
+	return is_shared_name(names, metrics->thread, metrics->name);
+}
+
+static void add_start(struct table *starts, const struct thread *thread, const char *function)
+{
+	if (function)
+		table_put(starts, thread->number, (void *)function);
+}
+
+/*
+ * A thread that was first seen in what begins threads may have gone on to its own code; a process's
+ * first thread begins in nobody's. True when the path was looked at.
+ */
+static bool add_starts_of_path(struct findings *findings, struct table *names,
+			       const struct path_metrics *path, struct table *starts)
+{
+	const char *function = NULL;
+	bool is_looked_for = false;
+
+	for (size_t i = 0; i < path->thread_count && i < PATH_THREADS_MAX; i++) {
+		const struct thread *thread = path->threads[i];
+
+		if (thread->tid == thread->pid || table_find(starts, thread->number) ||
+		    !is_shared_name(names, thread, thread->name))
+			continue;
+		if (!is_looked_for)
+			function = start_function(findings, path->pid, path->stack);
+		is_looked_for = true;
+		add_start(starts, thread, function);
+	}
+	return is_looked_for;
+}
+
+/* By number of thread. */
+static struct table *find_starts(struct findings *findings, struct table *names)
+{
+	struct table *starts = table_new();
+	const struct thread_metrics *metrics;
+	const struct path_metrics *path;
+	size_t cursor = 0, looked = 0;
+
+	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
+		if (has_shared_name(names, metrics))
+			add_start(starts, metrics->thread,
+				  start_function(findings, metrics->thread->pid, metrics->path));
+	cursor = 0;
+	while (looked < START_PATHS_MAX &&
+	       (path = criticality_next_path(findings->input.criticality, &cursor)))
+		looked += add_starts_of_path(findings, names, path, starts);
+	return starts;
+}
+
+static void request_start_functions(struct findings *findings, struct table *names)
+{
+	const struct thread_metrics *metrics;
+	size_t cursor = 0;
+
+	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
+		const struct ev_stack_frames *stack =
+			stacks_find(findings->input.stacks, metrics->path);
+
+		if (stack && has_shared_name(names, metrics))
+			findings_request_stack(findings, metrics->thread->pid, UINT64_MAX, stack);
+	}
+	findings_prepare(findings);
+}
+
+static void add_thread(struct findings *findings, struct table *groups, struct table *starts,
+		       const struct thread_metrics *metrics)
+{
+	const char *function = metrics->thread ? table_find(starts, metrics->thread->number) : NULL;
+	struct group *group;
+
+	if (function)
+		group = group_get(findings, groups, function, true);
+	else
+		group = group_get(findings, groups,
+				  without_numbers(findings->arena, metrics->name), false);
+	group_add(group, as_row(findings, metrics));
+	group_add_strip(findings, group, metrics->strip);
+}
+
+void findings_add_groups(struct findings *findings)
+{
+	struct table *names = count_process_names(findings), *groups = table_new();
+	const struct thread_metrics *metrics;
+	struct report_group *out;
+	struct group *group;
+	size_t cursor = 0, count = 0;
+	struct table *starts;
+
+	findings_begin_strips(findings);
+	request_start_functions(findings, names);
+	starts = find_starts(findings, names);
+	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
+		add_thread(findings, groups, starts, metrics);
+	out = arena_alloc(findings->arena, table_count(groups) * sizeof(*out));
+	for (cursor = 0; (group = table_next(groups, &cursor));) {
+		out[count++] = as_report_group(findings, group);
+		free(group->rows);
+	}
+	qsort(out, count, sizeof(*out), groups_by_cmetric);
+	findings->report.groups = out;
+	findings->report.group_count = count;
+	table_free(groups);
+	table_free(starts);
+	table_free(names);
+}

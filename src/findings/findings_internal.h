@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that make a report share. */
+#pragma once
+
+#include "base/memory.h"
+#include "findings/findings.h"
+
+enum { FINDINGS_SPIN_NAMES_MAX = 4 };
+
+/* A function in which threads spin. */
+struct findings_spin {
+	struct report_frame frame;
+	uint64_t count;			/* samples */
+	const char *word;		/* the variable that ends the wait; NULL: not known */
+	const char *reads;		/* the instruction that reads it; NULL: not known */
+	const char *names[FINDINGS_SPIN_NAMES_MAX];	/* of threads, distinct */
+	size_t name_count;
+};
+
+struct findings {
+	struct findings_input input;
+	struct arena *arena;		/* owns all that the report points to */
+	struct report report;
+	const char **notes;
+	size_t note_room;
+	struct wait_names *wait_names;
+	struct findings_spin *spins;	/* by samples, most first */
+	size_t spin_count;
+	struct stuck *stuck;		/* who waits for ever; while the report is made */
+	struct table *children;		/* see findings_children.c; NULL until it is needed */
+	uint64_t span_ns;		/* from the first traced thread to the last */
+	struct symbol_request *requests;	/* addresses that will be named soon */
+	size_t request_count, request_room;
+};
+
+/* findings_paths.c: fills in report.paths. */
+void findings_add_paths(struct findings *findings);
+
+/* A call path, as the trunk of all of them is made of. */
+struct trunk_path {
+	uint32_t pid;
+	uint64_t first_ns, stack;
+	double cmetric_ns;
+};
+
+/* findings_trunk.c: fills in report.trunk. paths: by CMetric, largest first. */
+void findings_add_trunk(struct findings *findings, const struct trunk_path *paths, size_t count);
+
+/* findings_groups.c: fills in report.groups. */
+void findings_add_groups(struct findings *findings);
+
+/* findings_stack.c: the first of the kernel's frames that is not our own or the scheduler's. */
+size_t findings_kernel_begin(struct findings *findings, const struct ev_stack_frames *stack);
+
+/*
+ * findings_stack.c: how many of the user's frames are believable. Code that keeps no frame
+ * pointers leaves garbage in their place: the first address that lies in no code ends the stack.
+ */
+size_t findings_usable_count(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			     const struct ev_stack_frames *stack);
+
+/*
+ * findings_stack.c: notes a stack, or one address, that will be named soon; findings_prepare()
+ * looks all of them up. Naming does not depend on it, and is faster after it.
+ */
+void findings_request_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			    const struct ev_stack_frames *stack);
+void findings_request(struct findings *findings, const struct symbol_request *request);
+void findings_prepare(struct findings *findings);
+
+/*
+ * findings_stack.c: equal for stacks that are one to the user: the innermost function as a whole,
+ * because a slice may end anywhere in it, and the callers' call sites.
+ */
+uint64_t findings_stack_key(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name);
+
+/* findings_strips.c: into which parts the time is divided; then a strip in these parts, or NULL. */
+struct thread_strip;
+void findings_begin_strips(struct findings *findings);
+const struct report_strip_part *findings_strip(struct findings *findings,
+					       const struct thread_strip *strip);
+
+/* findings_summary.c: fills in report.hot_functions and unlocks, from what is in it already. */
+void findings_add_summary(struct findings *findings);
+
+/* findings_spin.c: whether most samples of the path are in code that waits for others, spinning. */
+bool findings_is_spin(struct findings *findings, const struct path_metrics *path);
+
+/*
+ * findings_spin.c: what of the balance, which has the running time already, is spinning; and
+ * findings.spins.
+ */
+void findings_add_spinning(struct findings *findings);
+
+/* findings_waits.c: fills in report.balance, waits, locks, files and sockets. */
+void findings_add_waits(struct findings *findings);
+
+/* findings_stack.c: names the frames of a stack of an address space. */
+size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			   const struct ev_stack_frames *stack,
+			   const struct report_frame **frames);

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "findings/findings_waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/files.h"
+#include "analysis/fold.h"
+#include "base/pause.h"
+#include "base/table.h"
+#include "findings/stuck.h"
+#include "findings/thread_index.h"
+
+const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			       uint64_t address)
+{
+	struct symbol_object object;
+
+	if (!pid || symbols_resolve_object(findings->input.symbols, pid, time_ns, address, &object))
+		return NULL;
+	return object.name ? arena_strdup(findings->arena, object.name) : NULL;
+}
+
+/* The function that the stack is named after. */
+static const char *place_of(struct findings *findings, const struct wait_path *path)
+{
+	const struct report_frame *frames, *frame;
+	size_t count;
+
+	if (!path)
+		return NULL;
+	count = findings_name_path(findings, path->pid, path->first_ns, path->stack, &frames, NULL);
+	frame = fold_find_headline(findings->input.fold, frames, count);
+	return frame ? frame->function : NULL;
+}
+
+static const char *name_of(struct findings *findings, const struct thread *thread)
+{
+	return thread ? arena_strdup(findings->arena, thread->name) : NULL;
+}
+
+/* The words that are one lock to the user: a variable's, or each by itself. */
+struct merged_lock {
+	const char *name;
+	const struct wait_lock *heaviest;
+	struct wait_sum sum;
+	uint64_t hold_ns, holds, vain_count, endless_ns, holder_waited_ns, holder_path_ns;
+	const struct wait_path *holder_path;
+	uint32_t queue_max, lengths[LENGTHS];
+	struct table *unlockers;	/* see findings_put_unlockers() */
+	struct wait_ender ender;	/* of all words, the one that ended most */
+	uint64_t key;
+};
+
+static void merge_lock(struct findings *findings, struct merged_lock *merged,
+		       const struct wait_lock *lock)
+{
+	if (!merged->heaviest || lock->sum.wait_ns > merged->heaviest->sum.wait_ns)
+		merged->heaviest = lock;
+	merged->sum.wait_ns += lock->sum.wait_ns;
+	merged->sum.idle_ns += lock->sum.idle_ns;
+	merged->sum.count += lock->sum.count;
+	if (lock->sum.max_ns > merged->sum.max_ns)
+		merged->sum.max_ns = lock->sum.max_ns;
+	merged->hold_ns += lock->hold_ns;
+	merged->holds += lock->holds;
+	merged->holder_waited_ns += lock->holder_waited_ns;
+	if (lock->holder_path_ns > merged->holder_path_ns) {
+		merged->holder_path_ns = lock->holder_path_ns;
+		merged->holder_path = lock->holder_path;
+	}
+	merged->vain_count += lock->vain_count;
+	merged->endless_ns += stuck_endless_ns(findings->stuck, lock);
+	if (lock->queue_max > merged->queue_max)
+		merged->queue_max = lock->queue_max;
+	wait_lock_add_lengths(lock, merged->lengths);
+	findings_merge_unlockers(findings, merged->unlockers, lock->unlockers);
+	for (size_t i = 0; i < WAIT_ENDERS; i++) {
+		if (lock->enders[i].thread && lock->enders[i].thread == merged->ender.thread)
+			merged->ender.wait_ns += lock->enders[i].wait_ns;
+		else if (lock->enders[i].wait_ns > merged->ender.wait_ns)
+			merged->ender = lock->enders[i];
+	}
+}
+
+/* A variable's, or the file's that is locked. */
+static const char *lock_name(struct findings *findings, const struct wait_lock *lock)
+{
+	if (lock->is_others)
+		return NULL;
+	if (wait_has_futex(&lock->facts))
+		return findings_lock_name(findings, lock->pid, lock->first_ns, lock->object);
+	if (wait_has_file(&lock->facts))
+		return findings_file_name(files_find(findings->input.files, lock->object));
+	return lock->pid ? findings_ipc_name(findings, &lock->facts, lock->object) : NULL;
+}
+
+static struct merged_lock *get_merged(struct findings *findings, struct table *by_key,
+				      const struct wait_lock *lock)
+{
+	const char *name = lock_name(findings, lock);
+	uint64_t key = (uint64_t)lock->exec_count << 32 | lock->pid;
+	struct merged_lock *merged;
+
+	key = name ? findings_hash_string(key, name) : hash_u64(key ^ hash_u64(lock->object)) ^ lock->cause;
+	merged = table_find(by_key, key);
+	if (!merged) {
+		merged = arena_alloc(findings->arena, sizeof(*merged));
+		merged->name = name;
+		merged->key = key;
+		merged->unlockers = table_new();
+		table_put(by_key, key, merged);
+	}
+	return merged;
+}
+
+static struct wait_meaning meaning_of(struct findings *findings, const struct wait_lock *lock)
+{
+	if (lock->heaviest)
+		return findings_meaning(findings, lock->heaviest);
+	return wait_meaning_of(findings->wait_names, &lock->facts, lock->cause, NULL, 0);
+}
+
+static const char *object_text(struct findings *findings, const struct wait_lock *lock)
+{
+	if (lock->is_others)
+		return "others";
+	if (wait_has_futex(&lock->facts))
+		return arena_printf(findings->arena, "0x%llx", (unsigned long long)lock->object);
+	return arena_printf(findings->arena, "%llu", (unsigned long long)lock->object);
+}
+
+/* Of the places where such a lock may keep it: one that holds the id of a thread of its process. */
+static const char *holder_name(struct findings *findings, const struct thread_index *index,
+			       const struct wait_lock *lock, const char *kind)
+{
+	bool is_rwlock = !strcmp(kind, "rwlock");
+	size_t begin = is_rwlock ? 1 : 0, end = is_rwlock ? 3 : 1;
+
+	if (!is_rwlock && strcmp(kind, "mutex") && strcmp(kind, "pi-mutex"))
+		return NULL;
+	for (size_t i = begin; i < end; i++) {
+		const struct thread *thread =
+			thread_index_find(index, lock->pid, lock->holders[i].tid);
+
+		if (thread)
+			return name_of(findings, thread);
+	}
+	return NULL;
+}
+
+/* Many locks, of which only the sums are known: of any kind, from anywhere, held by anybody. */
+static void forget_what_differs(struct report_lock *lock)
+{
+	lock->kind = "lock";
+	lock->where = lock->holder = lock->ender = NULL;
+	lock->holder_wait = lock->holder_waits_at = NULL;
+	lock->holder_waited_ns = 0;
+	lock->ender_share = 0;
+	lock->hold_ns = lock->holds = lock->vain_count = 0;
+}
+
+static struct report_lock as_report_lock(struct findings *findings,
+					 const struct thread_index *index,
+					 struct merged_lock *merged)
+{
+	const struct wait_lock *lock = merged->heaviest;
+	struct wait_meaning meaning = meaning_of(findings, lock);
+	struct report_lock out = {
+		.name = merged->name,
+		.object = object_text(findings, lock),
+		.kind = meaning.lock_kind ? meaning.lock_kind : "futex",
+		.where = place_of(findings, lock->heaviest),
+		.is_waiters = meaning.is_made,
+		.waits = merged->sum.count,
+		.wait_ns = merged->sum.wait_ns,
+		.idle_ns = findings_idle_of(&meaning, merged->sum.idle_ns, merged->sum.wait_ns),
+		.p50_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.5),
+		.p99_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.99),
+		.max_ns = merged->sum.max_ns,
+		.queue_max = merged->queue_max,
+		.hold_ns = merged->hold_ns,
+		.holds = merged->holds,
+		.vain_count = merged->vain_count,
+		.key = merged->key,
+		.endless_ns = merged->endless_ns,
+		.holder_wait = patterns_holder_wait(findings, lock),
+		.holder_waited_ns = merged->holder_waited_ns,
+	};
+
+	pause_take_if_due(findings->input.pause);
+	if (merged->holder_path)
+		out.holder_waits_at = patterns_wait_place(findings, merged->holder_path);
+	out.holder = holder_name(findings, index, lock, out.kind);
+	if (merged->ender.thread && merged->sum.wait_ns) {
+		out.ender = name_of(findings, table_find(index->by_number, merged->ender.thread));
+		out.ender_share = (double)merged->ender.wait_ns / merged->sum.wait_ns;
+	}
+	out.unlocker_count = findings_put_unlockers(findings, merged->unlockers, &out.unlockers);
+	if (lock->is_others)
+		forget_what_differs(&out);
+	return out;
+}
+
+static int locks_by_loss(const void *a, const void *b)
+{
+	const struct report_lock *x = a, *y = b;
+	uint64_t x_ns = x->wait_ns - x->idle_ns, y_ns = y->wait_ns - y->idle_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns < y->wait_ns ? 1 : -1;
+	return strcmp(x->object, y->object);
+}
+
+void findings_add_locks(struct findings *findings)
+{
+	struct thread_index index = thread_index_new(findings->input.criticality);
+	struct table *by_key = table_new();
+	const struct wait_lock *lock;
+	struct merged_lock *merged;
+	struct report_lock *rows;
+	size_t cursor = 0, count = 0;
+
+	while ((lock = waits_next_lock(findings->input.waits, &cursor)))
+		if (lock->sum.count)
+			merge_lock(findings, get_merged(findings, by_key, lock), lock);
+	rows = arena_alloc(findings->arena, table_count(by_key) * sizeof(*rows));
+	for (cursor = 0; (merged = table_next(by_key, &cursor));)
+		rows[count++] = as_report_lock(findings, &index, merged);
+	qsort(rows, count, sizeof(*rows), locks_by_loss);
+	findings->report.locks = rows;
+	findings->report.lock_count = count;
+	table_free(by_key);
+	thread_index_free(&index);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who had the CPU while threads waited for one. */
+#include "findings/findings_waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cpu_waits.h"
+
+enum { RIVALS_NAMED_MAX = 64 };
+
+static int by_time(const void *a, const void *b)
+{
+	const struct report_rival *x = a, *y = b;
+
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns < y->wait_ns ? 1 : -1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return strcmp(x->kind, y->kind);
+}
+
+/* "program", "process" and so on. */
+static const char *kind_name(enum rival_kind kind)
+{
+	static const char *const names[RIVAL_KINDS] = { "program", "process", "kernel", "idle" };
+
+	return names[kind];
+}
+
+void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
+{
+	const struct cpu_waits *waits = findings->input.cpu_waits;
+	const struct rival *rival;
+	struct report_rival *rows;
+	size_t cursor = 0, count = 0;
+
+	if (!waits)
+		return;
+	rows = arena_alloc(findings->arena, (cpu_waits_rival_count(waits) + 1) * sizeof(*rows));
+	while ((rival = cpu_waits_next(waits, &cursor)))
+		rows[count++] = (struct report_rival){
+			.kind = kind_name(rival->kind),
+			.name = *rival->name ? arena_strdup(findings->arena, rival->name) : NULL,
+			.pid = rival->pid,
+			.wait_ns = rival->wait_ns,
+		};
+	qsort(rows, count, sizeof(*rows), by_time);
+	if (count > RIVALS_NAMED_MAX)
+		count = RIVALS_NAMED_MAX;
+	for (size_t i = 0; i < count; i++)
+		waited_ns -= rows[i].wait_ns < waited_ns ? rows[i].wait_ns : waited_ns;
+	/* Small ones, those that are not known, and waits that have not ended. */
+	if (waited_ns)
+		rows[count++] = (struct report_rival){ .kind = "other", .wait_ns = waited_ns };
+	findings->report.balance.rivals = rows;
+	findings->report.balance.rival_count = count;
+}

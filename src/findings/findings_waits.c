@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits by call path: equal paths of different processes are one, and so are their wakers. Functions
+ * above a system call tell what kind of wait it is.
+ */
+#include "findings/findings_waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "analysis/files.h"
+#include "analysis/fold.h"
+#include "analysis/wait_names.h"
+#include "base/table.h"
+#include "findings/stuck.h"
+#include "session/syscalls.h"
+
+enum { CALLS_LOOKED_AT = 6 };
+
+struct merged_waker {
+	const struct wait_waker *waker;		/* stands for all */
+	double wait_ns, count, cmetric_ns;
+	uint64_t key, cmetric_max_ns;
+};
+
+struct merged_wait {
+	uint64_t key;
+	struct wait_meaning meaning;
+	double wait_ns, idle_ns, count, cmetric_ns;
+	uint64_t seen, max_ns;
+	const char *object;		/* NULL: it has no name, or there are several without */
+	bool is_estimated;
+	uint64_t cmetric_max_ns;
+	const struct wait_path *heaviest, *worst;
+	struct table *wakers;
+};
+
+static bool may_be_idle(enum wait_cause cause)
+{
+	switch (cause) {
+	case CAUSE_LOCK:
+	case CAUSE_BARRIER:
+	case CAUSE_FILE:
+	case CAUSE_PAGE_FAULT:
+	case CAUSE_KERNEL_LOCK:
+	case CAUSE_THROTTLED:
+		return false;
+	default:
+		return true;
+	}
+}
+
+double findings_idle_ns(enum wait_cause cause, double idle_ns)
+{
+	return may_be_idle(cause) ? idle_ns : 0;
+}
+
+double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns)
+{
+	if (meaning->is_idle)
+		return wait_ns;
+	/* That an unknown futex is a lock is a guess. */
+	if (!meaning->is_named && meaning->lock_kind && !strcmp(meaning->lock_kind, "futex"))
+		return idle_ns;
+	return findings_idle_ns(meaning->cause, idle_ns);
+}
+
+size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
+			  const struct report_frame **frames, enum stack_end *end)
+{
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, name);
+
+	*frames = NULL;
+	if (!pid || !stack)
+		return 0;
+	if (end)
+		*end = stack->end < STACK_ENDS ? stack->end : STACK_UNREADABLE;
+	return findings_name_stack(findings, pid, time_ns, stack, frames);
+}
+
+/* The function that the call before this return address calls directly, or NULL. */
+static const char *callee(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			  uint64_t address)
+{
+	enum { CALL_BYTES = 5, CALL = 0xe8, CODE_BYTES = 8192 };
+	struct symbol_frame frame[SYMBOL_INLINE_MAX] = { 0 };
+	uint8_t code[CODE_BYTES];
+	uint64_t begin;
+	int32_t distance;
+	size_t bytes = symbols_read_code(findings->input.symbols, pid, time_ns, address - 1, code,
+					 sizeof(code), &begin);
+
+	if (address < begin + CALL_BYTES || address - begin > bytes ||
+	    code[address - begin - CALL_BYTES] != CALL)
+		return NULL;
+	memcpy(&distance, &code[address - begin - sizeof(distance)], sizeof(distance));
+	symbols_resolve(findings->input.symbols, pid, time_ns, address + distance, false, frame,
+			SYMBOL_INLINE_MAX);
+	return frame->function;
+}
+
+/*
+ * Without its debug information a library's own functions have no names, and the one that was called
+ * may have gone on to another without leaving a frame. The call tells its name nevertheless.
+ */
+static struct wait_meaning called_meaning(struct findings *findings, const struct wait_path *path,
+					  struct wait_meaning meaning)
+{
+	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
+
+	for (size_t i = 0; i < stack->user_count && i < CALLS_LOOKED_AT && !meaning.is_named; i++) {
+		struct stack_frame frame = stack_user_frame(stack, i);
+		struct report_frame called = { 0 };
+
+		if (!frame.is_return || frame.address & STACK_FRAME_MANAGED)
+			continue;
+		called.function = callee(findings, path->pid, path->first_ns, frame.address);
+		if (called.function)
+			meaning = wait_meaning_of(findings->wait_names, &path->facts, path->cause,
+						  &called, 1);
+	}
+	return meaning;
+}
+
+struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path)
+{
+	const struct report_frame *frames;
+	size_t count = findings_name_path(findings, path->pid, path->first_ns, path->stack, &frames,
+					  NULL);
+	struct wait_meaning meaning;
+
+	meaning = wait_meaning_of(findings->wait_names, &path->facts, path->cause, frames, count);
+	if (!meaning.is_named && count && wait_has_futex(&path->facts))
+		meaning = called_meaning(findings, path, meaning);
+	return meaning;
+}
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+	return hash_u64(key ^ hash_u64(value));
+}
+
+uint64_t findings_hash_string(uint64_t key, const char *string)
+{
+	for (; *string; string++)
+		key = mix(key, (unsigned char)*string);
+	return key;
+}
+
+/*
+ * Equal for stacks that are one to the user: by the frames of his own code. What a library does below
+ * them to wait or to wake is not his.
+ */
+static uint64_t own_key(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name)
+{
+	const struct report_frame *frames;
+	size_t count = findings_name_path(findings, pid, time_ns, name, &frames, NULL), i = 0;
+	uint64_t key = 1;
+
+	while (i < count && fold_is_plumbing(findings->input.fold, &frames[i]))
+		i++;
+	if (i == count)
+		return findings_stack_key(findings, pid, time_ns, name);
+	for (; i < count; i++)
+		if (!frames[i].is_inlined)
+			key = mix(findings_hash_string(key, frames[i].module ? frames[i].module : ""),
+				  frames[i].offset);
+	return key;
+}
+
+static uint64_t waker_key(struct findings *findings, const struct wait_waker *waker)
+{
+	uint64_t key = mix(1, waker->kind);
+
+	if (waker->thread)
+		return mix(mix(key, waker->name_group),
+			   own_key(findings, waker->pid, waker->first_ns, waker->stack));
+	return findings_hash_string(key, waker->name);
+}
+
+static void merge_waker(struct findings *findings, struct table *wakers,
+			const struct wait_waker *waker)
+{
+	uint64_t key = waker_key(findings, waker);
+	struct merged_waker *merged = table_find(wakers, key);
+
+	if (!merged) {
+		merged = arena_alloc(findings->arena, sizeof(*merged));
+		merged->waker = waker;
+		merged->key = key;
+		table_put(wakers, key, merged);
+	}
+	merged->wait_ns += waker->wait_ns;
+	merged->count += waker->count;
+	merged->cmetric_ns += waker->cmetric_ns;
+	if (waker->cmetric_max_ns > merged->cmetric_max_ns)
+		merged->cmetric_max_ns = waker->cmetric_max_ns;
+}
+
+/*
+ * A file's path, unless there was no room for it. Of a socket, the end that stays the same from one connection to the next: a server's
+ * own, and a client's peer.
+ */
+const char *findings_file_name(const struct file_info *file)
+{
+	if (!file)
+		return NULL;
+	if (file->kind != FILE_SOCKET)
+		return *file->path ? file->path : NULL;
+	if (!*file->local && !*file->peer)	/* a pair of sockets, of which there may be many */
+		return NULL;
+	return *file->peer && !file->is_server ? file->peer : *file->local ? file->local : file->peer;
+}
+
+/* The same with the host's name, if the program resolved that. */
+static const char *file_name(struct findings *findings, const struct file_info *file)
+{
+	const char *name = findings_file_name(file);
+	const char *host = name && name == file->peer ? files_host(findings->input.files, file) : NULL;
+
+	return host ? arena_printf(findings->arena, "%s (%s)", name, host) : name;
+}
+
+/* System V's have a number only. */
+const char *findings_ipc_name(struct findings *findings, const struct wait_facts *facts,
+			      uint64_t object)
+{
+	switch (facts->syscall) {
+	case SYS_semop:
+	case SYS_semtimedop:
+		return arena_printf(findings->arena, "semaphore set %llu", (unsigned long long)object);
+	case SYS_msgsnd:
+	case SYS_msgrcv:
+		return arena_printf(findings->arena, "message queue %llu", (unsigned long long)object);
+	}
+	return NULL;
+}
+
+/* NULL where the object leads to others only, as an epoll's does. */
+static const char *object_name(struct findings *findings, const struct wait_path *path,
+			       enum wait_cause cause)
+{
+	const struct file_info *file = wait_has_file(&path->facts)
+				       ? files_find(findings->input.files, path->object) : NULL;
+
+	if (file && file->kind == FILE_POLL && (cause == CAUSE_POLL || path->cause == CAUSE_POLL))
+		return NULL;
+	if (wait_has_file(&path->facts))
+		return file_name(findings, file);
+	if (wait_has_futex(&path->facts))
+		return findings_lock_name(findings, path->pid, path->first_ns, path->object);
+	if (path->has_many_objects)
+		return NULL;
+	if (wait_is_on_memory(&path->facts))
+		return "anonymous memory";
+	if (path->cause == CAUSE_CHILD)
+		return findings_child_name(findings, path);
+	return findings_ipc_name(findings, &path->facts, path->object);
+}
+
+static void merge_path(struct findings *findings, struct merged_wait *merged,
+		       const struct wait_path *path)
+{
+	merged->wait_ns += path->wait_ns;
+	merged->idle_ns += findings_idle_of(&merged->meaning, path->idle_ns, path->wait_ns);
+	merged->count += path->count;
+	merged->cmetric_ns += path->cmetric_ns;
+	merged->seen += path->seen;
+	merged->is_estimated |= path->is_estimated;
+	if (path->max_ns > merged->max_ns)
+		merged->max_ns = path->max_ns;
+	if (path->cmetric_max_ns > merged->cmetric_max_ns) {
+		merged->cmetric_max_ns = path->cmetric_max_ns;
+		merged->worst = path;
+	}
+	if (!merged->heaviest || path->wait_ns > merged->heaviest->wait_ns)
+		merged->heaviest = path;
+	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
+		merge_waker(findings, merged->wakers, waker);
+}
+
+/* Pipes without a name and children tell nothing apart: of one call path there may be many. */
+static bool is_one_of_many(struct findings *findings, const struct wait_path *path)
+{
+	const struct file_info *file = wait_has_file(&path->facts)
+				       ? files_find(findings->input.files, path->object) : NULL;
+
+	if (path->cause == CAUSE_CHILD)
+		return true;
+	return file && file->kind == FILE_PIPE && !strncmp(file->path, "pipe:[", 6);
+}
+
+static bool is_same_text(const char *x, const char *y)
+{
+	return x == y || (x && y && !strcmp(x, y));
+}
+
+static struct table *merge_paths(struct findings *findings)
+{
+	struct table *by_key = table_new();
+	const struct wait_path *path;
+	struct merged_wait *merged;
+	size_t cursor = 0;
+
+	while ((path = waits_next_path(findings->input.waits, &cursor))) {
+		struct wait_meaning meaning = findings_meaning(findings, path);
+		const char *object = object_name(findings, path, meaning.cause);
+		uint64_t key = mix(meaning.cause, path->facts.syscall);
+
+		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
+		if (object && !is_one_of_many(findings, path))
+			key = findings_hash_string(key, object);
+		merged = table_find(by_key, key);
+		if (!merged) {
+			merged = arena_alloc(findings->arena, sizeof(*merged));
+			merged->key = key;
+			merged->meaning = meaning;
+			merged->object = object;
+			merged->wakers = table_new();
+			table_put(by_key, key, merged);
+		}
+		if (!is_same_text(merged->object, object))
+			merged->object = NULL;
+		merge_path(findings, merged, path);
+	}
+	return by_key;
+}
+
+static int wakers_by_time(const void *a, const void *b)
+{
+	const struct report_waker *x = a, *y = b;
+
+	if (x->lost_ns != y->lost_ns)
+		return x->lost_ns < y->lost_ns ? 1 : -1;
+	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->context, y->context);
+}
+
+static int wakers_by_criticality(const void *a, const void *b)
+{
+	const struct report_waker *x = a, *y = b;
+
+	if (x->cmetric_ns != y->cmetric_ns)
+		return x->cmetric_ns < y->cmetric_ns ? 1 : -1;
+	return wakers_by_time(a, b);
+}
+
+static struct report_waker as_report_waker(struct findings *findings,
+					   const struct merged_waker *merged, double wait_ns)
+{
+	const struct wait_waker *waker = merged->waker;
+	struct report_waker out = {
+		.context = waker_kind_name(waker->kind),
+		.name = waker->thread ? waker->thread->name : waker->name[0] ? waker->name : NULL,
+		.share = wait_ns > 0 ? merged->wait_ns / wait_ns : 0,
+		.lost_ns = merged->wait_ns + 0.5,
+		.count = merged->count + 0.5,
+		.cmetric_ns = merged->cmetric_ns + 0.5,
+		.cmetric_max_ns = merged->cmetric_max_ns,
+		.key = merged->key,
+	};
+
+	if (out.name)
+		out.name = arena_strdup(findings->arena, out.name);
+	if (waker->thread)
+		out.frame_count = findings_name_path(findings, waker->pid, waker->first_ns,
+						     waker->stack, &out.frames, NULL);
+	return out;
+}
+
+/* Those of a table of struct merged_waker, which is freed. */
+static size_t put_wakers(struct findings *findings, struct table *wakers, bool by_criticality,
+			 const struct report_waker **out)
+{
+	struct report_waker *rows;
+	struct merged_waker *merged;
+	size_t cursor = 0, count = 0;
+	double wait_ns = 0;
+
+	rows = arena_alloc(findings->arena, table_count(wakers) * sizeof(*rows));
+	while ((merged = table_next(wakers, &cursor)))
+		wait_ns += merged->wait_ns;
+	for (cursor = 0; (merged = table_next(wakers, &cursor));)
+		rows[count++] = as_report_waker(findings, merged, wait_ns);
+	qsort(rows, count, sizeof(*rows), by_criticality ? wakers_by_criticality : wakers_by_time);
+	table_free(wakers);
+	*out = rows;
+	return count;
+}
+
+void findings_merge_unlockers(struct findings *findings, struct table *unlockers,
+			      const struct wait_waker *list)
+{
+	for (; list; list = list->next)
+		if (list->thread)
+			merge_waker(findings, unlockers, list);
+}
+
+size_t findings_put_unlockers(struct findings *findings, struct table *unlockers,
+			      const struct report_waker **out)
+{
+	return put_wakers(findings, unlockers, true, out);
+}
+
+const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall)
+{
+	const char *name = syscall_name(syscall);
+
+	if (cause != CAUSE_OTHER)
+		return wait_cause_name(cause);
+	return arena_printf(findings->arena, "other(%s)", name ? name : "no system call");
+}
+
+static struct report_wait as_report_wait(struct findings *findings, struct merged_wait *merged)
+{
+	const struct wait_path *path = merged->heaviest;
+	struct report_wait out = {
+		.cause = findings_cause_text(findings, merged->meaning.cause, path->facts.syscall),
+		.group = wait_cause_group(merged->meaning.cause),
+		.object = merged->object,
+		.kind = merged->meaning.is_made ? merged->meaning.lock_kind : NULL,
+		.lost_ns = merged->wait_ns + 0.5,
+		.idle_ns = merged->idle_ns > 0 ? merged->idle_ns + 0.5 : 0,
+		.count = merged->count + 0.5,
+		.max_ns = merged->max_ns,
+		.cmetric_ns = merged->cmetric_ns + 0.5,
+		.is_estimated = merged->is_estimated,
+		.cmetric_max_ns = merged->cmetric_max_ns,
+		.key = merged->key,
+	};
+
+	if (out.idle_ns > out.lost_ns)
+		out.idle_ns = out.lost_ns;
+	if (merged->worst)
+		out.worst_object = object_name(findings, merged->worst, merged->meaning.cause);
+	out.frame_count = findings_name_path(findings, path->pid, path->first_ns, path->stack,
+					     &out.frames, &out.stack_end);
+	out.waker_count = put_wakers(findings, merged->wakers, false, &out.wakers);
+	return out;
+}
+
+static int waits_by_loss(const void *a, const void *b)
+{
+	const struct report_wait *x = a, *y = b;
+	uint64_t x_ns = x->lost_ns - x->idle_ns, y_ns = y->lost_ns - y->idle_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	if (x->lost_ns != y->lost_ns)
+		return x->lost_ns < y->lost_ns ? 1 : -1;
+	return strcmp(x->cause, y->cause);
+}
+
+static void add_waits(struct findings *findings)
+{
+	struct table *by_key = merge_paths(findings);
+	struct merged_wait *merged;
+	struct report_wait *rows;
+	size_t cursor = 0, count = 0;
+
+	rows = arena_alloc(findings->arena, table_count(by_key) * sizeof(*rows));
+	while ((merged = table_next(by_key, &cursor)))
+		rows[count++] = as_report_wait(findings, merged);
+	qsort(rows, count, sizeof(*rows), waits_by_loss);
+	findings->report.waits = rows;
+	findings->report.wait_count = count;
+	table_free(by_key);
+}
+
+/* Each wait's stacks and its wakers', looked up together. */
+static void request_names(struct findings *findings)
+{
+	const struct ev_stack_frames *stack;
+	const struct wait_path *path;
+	size_t cursor = 0;
+
+	while ((path = waits_next_path(findings->input.waits, &cursor))) {
+		stack = path->pid ? stacks_find(findings->input.stacks, path->stack) : NULL;
+		if (stack)
+			findings_request_stack(findings, path->pid, path->first_ns, stack);
+		for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next) {
+			stack = waker->pid ? stacks_find(findings->input.stacks, waker->stack) : NULL;
+			if (stack)
+				findings_request_stack(findings, waker->pid, waker->first_ns, stack);
+		}
+	}
+	findings_prepare(findings);
+}
+
+void findings_add_waits(struct findings *findings)
+{
+	request_names(findings);
+	findings->stuck = findings_find_stuck(findings);
+	add_waits(findings);
+	findings_add_locks(findings);
+	findings_add_files(findings);
+	findings_add_balance(findings);
+	findings_add_spinning(findings);
+	findings_add_patterns(findings);
+}

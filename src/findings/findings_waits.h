@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that make findings of waits share. */
+#pragma once
+
+#include "analysis/wait_names.h"
+#include "analysis/waits.h"
+#include "findings/findings_internal.h"
+
+struct file_info;
+struct table;
+
+/* Of a cause that may be idle; else 0. */
+double findings_idle_ns(enum wait_cause cause, double idle_ns);
+
+/* Of waits whose functions are known. */
+double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns);
+
+/* Names the frames of a stack; end may be NULL. Returns how many, 0 when there are none. */
+size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
+			  const struct report_frame **frames, enum stack_end *end);
+
+struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);
+
+/* Merges the traced threads of a list of wakers into a table, which begins empty. */
+void findings_merge_unlockers(struct findings *findings, struct table *unlockers,
+			      const struct wait_waker *list);
+
+/* Those of such a table, which is freed, by criticality. Returns how many. */
+size_t findings_put_unlockers(struct findings *findings, struct table *unlockers,
+			      const struct report_waker **out);
+
+uint64_t findings_hash_string(uint64_t key, const char *string);
+
+/* "lock", "other(pause)". */
+const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall);
+
+/* NULL when it is not known. */
+const char *findings_file_name(const struct file_info *file);
+
+/* "semaphore set 5"; NULL when the call is on something else. */
+const char *findings_ipc_name(struct findings *findings, const struct wait_facts *facts,
+			      uint64_t object);
+
+/* findings_children.c: "process child (4711)"; NULL when it waits for none, for any, or who knows. */
+const char *findings_child_name(struct findings *findings, const struct wait_path *path);
+
+/* findings_locks.c: the variable at an address; NULL when there is none. */
+const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
+			       uint64_t address);
+
+/* findings_peers.c */
+struct peer_index;
+
+struct peer_index *findings_index_peers(struct findings *findings);
+void findings_free_peers(struct peer_index *index);
+struct report_peer findings_peer(struct findings *findings, const struct peer_index *index,
+				 const struct wait_file *file, const struct file_info *info);
+
+/* findings_locks.c, findings_files.c, findings_balance.c: fill in their part of the report. */
+void findings_add_locks(struct findings *findings);
+void findings_add_files(struct findings *findings);
+void findings_add_balance(struct findings *findings);
+
+/* findings_rivals.c: who had the CPU in the time that threads waited for one. */
+void findings_add_rivals(struct findings *findings, uint64_t waited_ns);
+
+/* draft.c: "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
+const char *findings_frame_text(struct findings *findings, const struct report_frame *frame);
+
+/*
+ * patterns_deadlock.c: "h, which waited itself then: sleep in f for 2 s", of the lock's holder; NULL:
+ * there is nothing to be told of it.
+ */
+const char *patterns_holder_wait(struct findings *findings, const struct wait_lock *lock);
+
+/* patterns_deadlock.c: "sleep in f (x.c:3), from g (x.c:20)". */
+const char *patterns_wait_place(struct findings *findings, const struct wait_path *path);
+
+/* findings_spin.c: the functions in which threads spin that stand out. Returns how many, at most max. */
+size_t findings_put_spins(struct findings *findings, struct report_finding *rows, size_t max);
+
+/* findings_patterns.c: what stands out, when all the rest is there. */
+void findings_add_patterns(struct findings *findings);
