@@ -235,7 +235,7 @@ enum {
 /* A struct ev_file_path or ev_file_socket as it goes out, and where looking for its names is. */
 struct file_scratch {
 	__u64 event[sizeof(struct ev_file_socket) / sizeof(__u64)];	/* a path's at its end */
-	char names[NAMES_BYTES + NAME_BYTES];
+	char names[NAMES_BYTES + NAME_BYTES] __attribute__((aligned(8)));
 	__u32 bytes, owner;
 	__u64 dentry, mount;
 };

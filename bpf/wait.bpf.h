@@ -12,7 +12,7 @@ enum {
 	OPERATION_MAX = 0xffff,
 	FUTEX_WORDS = 5,	/* the word, and those around it where libraries keep who holds a lock */
 	NO_DESCRIPTOR = 0xffffffff,
-	PARTS_MAX = 8,		/* of what a call reads or writes: of more the sum is not known */
+	PARTS_MAX = 16,		/* of what a call reads or writes: of more the sum is not known */
 };
 
 struct pollfd {
@@ -121,13 +121,20 @@ static __always_inline void restart_read(struct ev_sched_switch *e, struct task_
 	}
 }
 
-/* How many bytes there are in all parts; 0: not known. */
-static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address, __u64 count)
+/* How many bytes there are in all parts; 0: not known. They go where the names of the file will. */
+static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address, __u64 count,
+					 enum scratch_owner owner)
 {
-	struct part parts[PARTS_MAX] = {};
+	__u32 key = owner, i;
+	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &key);
 	__u64 bytes = 0, too_many = 0;
-	__u32 i;
+	struct part *parts;
 
+	if (!s)
+		return 0;
+	parts = (struct part *)s->names;
+	for (i = 0; i < PARTS_MAX; i++)
+		parts[i].bytes = 0;
 	barrier_var(count);
 	if (!count || count > PARTS_MAX ||
 	    !user_read(parts, count * sizeof(*parts), task, address))
@@ -140,12 +147,13 @@ static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address
 	return too_many ? 0xffffffff : saturated(bytes);
 }
 
-static __always_inline __u32 message_bytes(struct task_struct *task, __u64 address)
+static __always_inline __u32 message_bytes(struct task_struct *task, __u64 address,
+					   enum scratch_owner owner)
 {
 	struct message message = {};
 
 	return user_read(&message, sizeof(message), task, address) ?
-		parts_bytes(task, message.parts, message.part_count) : 0;
+		parts_bytes(task, message.parts, message.part_count, owner) : 0;
 }
 
 static __always_inline void file_read(struct ev_sched_switch *e, struct task_struct *task,
@@ -183,10 +191,10 @@ static __always_inline void argument_read(struct ev_sched_switch *e, struct task
 		file_read(e, task, thread, regs, owner, saturated(regs->dx));
 		break;
 	case ARGUMENT_FILE_PARTS:
-		file_read(e, task, thread, regs, owner, parts_bytes(task, regs->si, regs->dx));
+		file_read(e, task, thread, regs, owner, parts_bytes(task, regs->si, regs->dx, owner));
 		break;
 	case ARGUMENT_FILE_MESSAGE:
-		file_read(e, task, thread, regs, owner, message_bytes(task, regs->si));
+		file_read(e, task, thread, regs, owner, message_bytes(task, regs->si, owner));
 		break;
 	case ARGUMENT_POLL:
 		e->operation = limit_of(regs->dx);

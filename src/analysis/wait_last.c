@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Waits from which a thread was woken for nothing but to end. On its way out it may wait again, as for
- * the mutex of the condition by which it was called: not for long, beside what it waited before.
+ * the mutex of the condition by which it was called, which all of its kind want then: not for longer than
+ * it waited before.
  */
 #include "analysis/waits_internal.h"
 
@@ -17,7 +18,7 @@ static bool is_just_after(const struct last_wait *last, uint64_t running_ns)
 void wait_last_set(struct open_wait *wait, const struct last_wait *last)
 {
 	if (!is_just_after(&wait->leaving, last->running_ns) ||
-	    last->wait_ns > wait->leaving.wait_ns / WAIT_PARTS)
+	    last->wait_ns > wait->leaving.wait_ns)
 		wait->leaving = *last;
 	wait->last = *last;
 }

@@ -2,6 +2,7 @@
 #include "spin/spin_judge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/fold.h"
 #include "analysis/report_frame.h"
@@ -91,6 +92,12 @@ static struct spin_loop *find_loop(struct spin_judge *judge, uint32_t pid, uint6
 	return copy;
 }
 
+/* Its loops read the time again when the kernel has changed it meanwhile, which it does in nanoseconds. */
+static bool is_vdso(const struct symbol_frame *named)
+{
+	return named->module && !strcmp(named->module, "[vdso]");
+}
+
 /* NULL: nothing is known of the address. */
 static const struct answer *answer_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns,
 				      uint64_t ip)
@@ -112,7 +119,8 @@ static const struct answer *answer_of(struct spin_judge *judge, uint32_t pid, ui
 	table_put(judge->answers, key, answer);
 	symbols_function(judge->symbols, pid, time_ns, ip, &named);
 	answer->is_named = is_named_spin(judge, &named);
-	answer->loop = find_loop(judge, pid, time_ns, ip);
+	if (!is_vdso(&named))
+		answer->loop = find_loop(judge, pid, time_ns, ip);
 	return answer;
 }
 

@@ -5,8 +5,8 @@ enum {
 	FUTEX_WORDS = 5,
 	POLL_COUNT = 3,			/* of descriptors, unless it is one */
 	NO_LIMIT = 0xffff,
-	PARTS_KNOWN = 8,		/* of more than these nobody knows the sum */
-	PARTS = 10,
+	PARTS_KNOWN = 16,		/* of more than these nobody knows the sum */
+	PARTS = 20,
 	DEVICE = 8 << 20 | 1,
 };
 
