@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waits from which a thread was woken for nothing but to end. On its way out it may wait again, as for
- * the mutex of the condition by which it was called, which all of its kind want then: not for longer than
- * it waited before.
+ * Waits from which a thread was woken for nothing but to end. On its way out it may wait again, not for
+ * long beside what it waited before, unless it is for the mutex of the condition by which it was called:
+ * all of its kind want that one then.
  */
 #include "analysis/waits_internal.h"
 
@@ -15,10 +15,17 @@ static bool is_just_after(const struct last_wait *last, uint64_t running_ns)
 	return running_ns <= NEXT_TO_NOTHING_NS && running_ns <= last->wait_ns / WAIT_PARTS;
 }
 
+static bool is_on_way_out(const struct last_wait *leaving, const struct last_wait *next)
+{
+	bool is_mutex_of_condition = leaving->cause == CAUSE_CONDITION && next->cause == CAUSE_LOCK;
+
+	return is_just_after(leaving, next->running_ns) &&
+	       next->wait_ns <= leaving->wait_ns / (is_mutex_of_condition ? 1 : WAIT_PARTS);
+}
+
 void wait_last_set(struct open_wait *wait, const struct last_wait *last)
 {
-	if (!is_just_after(&wait->leaving, last->running_ns) ||
-	    last->wait_ns > wait->leaving.wait_ns)
+	if (!is_on_way_out(&wait->leaving, last))
 		wait->leaving = *last;
 	wait->last = *last;
 }

@@ -84,7 +84,8 @@ def multi_mutex():
     # Emulated, to begin and end a thread takes longer than its work.
     if not JITTER_NS:
         assert_leads(report, "big_work")
-    factor = 1 if JITTER_NS else 10
+    # Where a slice ends says where its thread came to a lock: the work before was another's in part.
+    factor = 1 if JITTER_NS else 4
     assert sum_of(report, "big_work") > factor * sum_of(report, "medium_work"), describe(report)
     assert sum_of(report, "big_work") > factor * sum_of(report, "small_work"), describe(report)
     assert_has_line(report, "big_work", "multi_mutex.cpp")
