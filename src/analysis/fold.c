@@ -9,21 +9,30 @@
 #include "analysis/report_frame.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/table.h"
 
 /* The text of share/fold.rules as string literals, one a line: the build makes it. */
 static const char builtin_rules[] =
 #include "fold_rules.inc"
 	;
 
-enum { RULES_MAX = 4096, LINE_BYTES_MAX = 4096, FIELD_MAX = 3 };
+enum { RULES_MAX = 4096, LINE_BYTES_MAX = 4096, FIELD_MAX = 3, VERDICTS_MAX = 1 << 16 };
 
 struct rule {
 	const char *label;	/* "-": plumbing, shown; "+": shown as any other; "~": waits */
 	const char *function, *module;	/* patterns; module may be NULL */
 };
 
+/* What the rules say of a frame. The same ones come again and again, and there are hundreds of rules. */
+struct verdict {
+	const char *function, *module;
+	const struct rule *rule;	/* how it is shown; NULL: none says */
+	bool is_spin;
+};
+
 struct fold_rules {
 	struct arena *arena;
+	struct table *verdicts;	/* by a hash of both names; emptied when a rule is added */
 	struct rule *rules;	/* the last that matches wins: what came later overrides */
 	size_t count, room;
 };
@@ -111,6 +120,9 @@ static int add_line(struct fold_rules *rules, char *line)
 /* The first rule of a file wins within it, so its rules are turned round. */
 static void reverse_from(struct fold_rules *rules, size_t begin)
 {
+	/* What was said without them does not hold any more. */
+	table_free(rules->verdicts);
+	rules->verdicts = table_new();
 	for (size_t end = rules->count; begin + 1 < end; begin++) {
 		struct rule rule = rules->rules[begin];
 
@@ -139,6 +151,7 @@ struct fold_rules *fold_rules_of(const char *text)
 	struct fold_rules *rules = xcalloc(1, sizeof(*rules));
 
 	rules->arena = arena_new();
+	rules->verdicts = table_new();
 	add_builtin(rules, text);
 	return rules;
 }
@@ -153,6 +166,7 @@ void fold_rules_free(struct fold_rules *rules)
 	if (!rules)
 		return;
 	arena_free(rules->arena);
+	table_free(rules->verdicts);
 	free(rules->rules);
 	free(rules);
 }
@@ -227,38 +241,70 @@ static bool is_kind(const struct rule *rule, char kind)
 	return rule->label[0] == kind && !rule->label[1];
 }
 
-static bool matches(const struct rule *rule, const struct report_frame *frame)
+static bool matches(const struct rule *rule, const struct verdict *names)
 {
-	const char *function = frame->function && *frame->function ? frame->function : "-";
-	const char *module = frame->module ? frame->module : "";
-
-	return glob_matches(rule->function, function) &&
-	       (!rule->module || glob_matches(rule->module, module));
+	return glob_matches(rule->function, names->function) &&
+	       (!rule->module || glob_matches(rule->module, names->module));
 }
 
-/* How a frame is shown: those that say where threads wait have no part in it. */
-static const struct rule *find_rule(const struct fold_rules *rules,
-				    const struct report_frame *frame)
+/* Rules that say where threads wait have no part in how a frame is shown. */
+static void judge(const struct fold_rules *rules, struct verdict *verdict)
 {
-	for (size_t i = rules ? rules->count : 0; i; i--) {
-		const struct rule *rule = &rules->rules[i - 1];
+	bool has_spin = false;
 
-		if (!is_kind(rule, '~') && matches(rule, frame))
-			return rule;
+	for (size_t i = rules->count; i && !(verdict->rule && has_spin); i--) {
+		const struct rule *rule = &rules->rules[i - 1];
+		bool is_wait = is_kind(rule, '~');
+
+		if ((verdict->rule || is_wait) && (has_spin || !(is_wait || is_kind(rule, '+'))))
+			continue;
+		if (!matches(rule, verdict))
+			continue;
+		if (!verdict->rule && !is_wait)
+			verdict->rule = rule;
+		if (!has_spin && (is_wait || is_kind(rule, '+'))) {
+			has_spin = true;
+			verdict->is_spin = is_wait;
+		}
 	}
-	return NULL;
+}
+
+static struct verdict verdict_of(const struct fold_rules *rules, const struct report_frame *frame)
+{
+	struct verdict *known, verdict = {
+		.function = frame->function && *frame->function ? frame->function : "-",
+		.module = frame->module ? frame->module : "",
+	};
+	uint64_t key;
+
+	if (!rules)
+		return verdict;
+	key = hash_string(hash_string(1, verdict.function), verdict.module);
+	known = table_find(rules->verdicts, key);
+	if (known && !strcmp(known->function, verdict.function) &&
+	    !strcmp(known->module, verdict.module))
+		return *known;
+	judge(rules, &verdict);
+	if (!known && table_count(rules->verdicts) < VERDICTS_MAX) {
+		known = arena_alloc(rules->arena, sizeof(*known));
+		*known = verdict;
+		known->function = arena_strdup(rules->arena, verdict.function);
+		known->module = arena_strdup(rules->arena, verdict.module);
+		table_put(rules->verdicts, key, known);
+	}
+	return verdict;
 }
 
 const char *fold_find_label(const struct fold_rules *rules, const struct report_frame *frame)
 {
-	const struct rule *rule = find_rule(rules, frame);
+	const struct rule *rule = verdict_of(rules, frame).rule;
 
 	return rule && !is_kind(rule, '-') && !is_kind(rule, '+') ? rule->label : NULL;
 }
 
 bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame *frame)
 {
-	const struct rule *rule = find_rule(rules, frame);
+	const struct rule *rule = verdict_of(rules, frame).rule;
 
 	return frame->is_kernel || (rule && !is_kind(rule, '+'));
 }
@@ -300,13 +346,7 @@ const struct report_frame *fold_find_headline(const struct fold_rules *rules,
 
 bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *frame)
 {
-	for (size_t i = rules ? rules->count : 0; i; i--) {
-		const struct rule *rule = &rules->rules[i - 1];
-
-		if ((is_kind(rule, '~') || is_kind(rule, '+')) && matches(rule, frame))
-			return is_kind(rule, '~');
-	}
-	return false;
+	return verdict_of(rules, frame).is_spin;
 }
 
 const struct report_frame *fold_find_spin(const struct fold_rules *rules,

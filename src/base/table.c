@@ -30,6 +30,15 @@ uint64_t hash_u64(uint64_t value)
 	return value ^ (value >> 31);
 }
 
+uint64_t hash_string(uint64_t seed, const char *string)
+{
+	uint64_t hash = 0xcbf29ce484222325ull ^ seed;	/* FNV-1a */
+
+	for (; *string; string++)
+		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;
+	return hash_u64(hash);
+}
+
 struct table *table_new(void)
 {
 	struct table *table = xcalloc(1, sizeof(*table));

@@ -31,3 +31,6 @@ void *table_next(const struct table *table, size_t *cursor);
 
 /* Mixes a 64-bit value so that each bit depends on all of the input's. */
 uint64_t hash_u64(uint64_t value);
+
+/* Of seed and the bytes of a string. */
+uint64_t hash_string(uint64_t seed, const char *string);

@@ -46,15 +46,6 @@ static const char *without_numbers(struct arena *arena, const char *name)
 	return out;
 }
 
-static uint64_t hash_string(const char *string, uint64_t seed)
-{
-	uint64_t hash = seed;
-
-	for (; *string; string++)
-		hash = hash_u64(hash ^ (unsigned char)*string);
-	return hash;
-}
-
 static struct report_thread as_row(struct findings *findings, const struct thread_metrics *metrics)
 {
 	const struct thread *thread = metrics->thread;
@@ -78,14 +69,14 @@ static struct report_thread as_row(struct findings *findings, const struct threa
 		.critical_slices = metrics->critical_slices,
 		.stalls_ended_ns = metrics->stalls_ended_ns,
 		.strip = findings_strip(findings, metrics->strip),
-		.key = thread ? thread->number : hash_string(metrics->name, 1),
+		.key = thread ? thread->number : hash_string(1, metrics->name),
 	};
 }
 
 static struct group *group_get(struct findings *findings, struct table *groups, const char *name,
 			       bool is_start_function)
 {
-	uint64_t key = hash_string(name, is_start_function);
+	uint64_t key = hash_string(is_start_function, name);
 	struct group *group = table_find(groups, key);
 
 	if (!group) {

@@ -102,7 +102,7 @@ static struct merged_lock *get_merged(struct findings *findings, struct table *b
 	uint64_t key = (uint64_t)lock->exec_count << 32 | lock->pid;
 	struct merged_lock *merged;
 
-	key = name ? findings_hash_string(key, name) : hash_u64(key ^ hash_u64(lock->object)) ^ lock->cause;
+	key = name ? hash_string(key, name) : hash_u64(key ^ hash_u64(lock->object)) ^ lock->cause;
 	merged = table_find(by_key, key);
 	if (!merged) {
 		merged = arena_alloc(findings->arena, sizeof(*merged));

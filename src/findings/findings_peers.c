@@ -21,7 +21,7 @@ struct peer_index {
 /* Of a socket on this end; the other end's is the same with both ends exchanged. */
 static uint64_t end_key(const char *local, const char *peer)
 {
-	return findings_hash_string(findings_hash_string(1, local) + 1, peer);
+	return hash_string(hash_string(1, local) + 1, peer);
 }
 
 static uint64_t inode_key(uint64_t inode)

@@ -19,15 +19,6 @@ struct hot_function {
 	size_t order;
 };
 
-static uint64_t hash_string(const char *string)
-{
-	uint64_t hash = 1;
-
-	for (; *string; string++)
-		hash = hash_u64(hash ^ (unsigned char)*string);
-	return hash;
-}
-
 static void add_lines(struct hot_function *hot, const struct report_function *function)
 {
 	size_t *count = &hot->hot.function.line_count;
@@ -57,7 +48,7 @@ static void add_functions(struct findings *findings, struct table *by_name,
 		sample_count += path->functions[i].count;
 	for (size_t i = 0; i < path->function_count; i++) {
 		const struct report_function *function = &path->functions[i];
-		uint64_t key = hash_string(function->name);
+		uint64_t key = hash_string(1, function->name);
 		struct hot_function *hot = table_find(by_name, key);
 
 		if (!hot) {

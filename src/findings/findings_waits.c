@@ -141,13 +141,6 @@ static uint64_t mix(uint64_t key, uint64_t value)
 	return hash_u64(key ^ hash_u64(value));
 }
 
-uint64_t findings_hash_string(uint64_t key, const char *string)
-{
-	for (; *string; string++)
-		key = mix(key, (unsigned char)*string);
-	return key;
-}
-
 /*
  * Equal for stacks that are one to the user: by the frames of his own code. What a library does below
  * them to wait or to wake is not his.
@@ -164,7 +157,7 @@ static uint64_t own_key(struct findings *findings, uint32_t pid, uint64_t time_n
 		return findings_stack_key(findings, pid, time_ns, name);
 	for (; i < count; i++)
 		if (!frames[i].is_inlined)
-			key = mix(findings_hash_string(key, frames[i].module ? frames[i].module : ""),
+			key = mix(hash_string(key, frames[i].module ? frames[i].module : ""),
 				  frames[i].offset);
 	return key;
 }
@@ -176,7 +169,7 @@ static uint64_t waker_key(struct findings *findings, const struct wait_waker *wa
 	if (waker->thread)
 		return mix(mix(key, waker->name_group),
 			   own_key(findings, waker->pid, waker->first_ns, waker->stack));
-	return findings_hash_string(key, waker->name);
+	return hash_string(key, waker->name);
 }
 
 static void merge_waker(struct findings *findings, struct table *wakers,
@@ -310,7 +303,7 @@ static struct table *merge_paths(struct findings *findings)
 
 		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
 		if (object && !is_one_of_many(findings, path))
-			key = findings_hash_string(key, object);
+			key = hash_string(key, object);
 		merged = table_find(by_key, key);
 		if (!merged) {
 			merged = arena_alloc(findings->arena, sizeof(*merged));

@@ -29,8 +29,6 @@ void findings_merge_unlockers(struct findings *findings, struct table *unlockers
 size_t findings_put_unlockers(struct findings *findings, struct table *unlockers,
 			      const struct report_waker **out);
 
-uint64_t findings_hash_string(uint64_t key, const char *string);
-
 /* "lock", "other(pause)". */
 const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall);
 

@@ -225,7 +225,7 @@ static uint64_t group_key(const struct report_lock *lock, size_t index)
 {
 	if (lock->name || !lock->where || !is_held(lock))
 		return hash_u64(index + 1);
-	return findings_hash_string(findings_hash_string(1, lock->kind) + 1, lock->where);
+	return hash_string(hash_string(1, lock->kind) + 1, lock->where);
 }
 
 static void add_unlockers(struct findings *findings, struct table *unlockers,

@@ -42,15 +42,6 @@ void names_free(struct names *names)
 	free(names);
 }
 
-static uint64_t hash_string(const char *string)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;	/* FNV-1a */
-
-	while (*string)
-		hash = (hash ^ (unsigned char)*string++) * 0x100000001b3ull;
-	return hash;
-}
-
 static void note_full(struct names *names)
 {
 	if (names->notes)
@@ -67,7 +58,7 @@ const char *names_get(struct names *names, const char *string)
 
 	if (!string || !string[0])
 		return NULL;
-	key = hash_string(string);
+	key = hash_string(1, string);
 	first = table_find(names->table, key);
 	size_bytes = sizeof(*name) + strlen(string) + 1;
 	for (name = first; name; name = name->next)

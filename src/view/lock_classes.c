@@ -16,13 +16,6 @@ static bool is_lock(const struct report_lock *lock)
 	return strcmp(lock->kind, "join") != 0;
 }
 
-static uint64_t hash_string(uint64_t hash, const char *string)
-{
-	for (; *string; string++)
-		hash = hash_u64(hash ^ (unsigned char)*string);
-	return hash;
-}
-
 /* Those without name or place, whose stacks were not kept, are of one class a kind. */
 static uint64_t key_of(const struct report_lock *lock)
 {
