@@ -621,7 +621,7 @@ long bpf_get_task_stack(struct task_struct *task, void *frames, __u32 size, __u6
 enum { STACK_BELOW_BYTES = 4096, STACK_BYTES = 1 << 16 };
 
 /* Objects in the user's memory, the later ones in front of the others. */
-enum { PLANTED_MAX = 4096, PLANTED_BYTES_MAX = 256 };
+enum { PLANTED_MAX = 4096, PLANTED_BYTES_MAX = 512 };
 
 static struct planted {
 	uint64_t address;
