@@ -4,45 +4,20 @@
  * two CPUs may disagree by some nanoseconds: an event that does not fit the state of its
  * thread mends the state, so that one loss never falsifies what follows.
  */
-#include "analysis/criticality.h"
+#include "analysis/criticality_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/call_path.h"
-#include "analysis/parallelism.h"
 #include "analysis/run_samples.h"
-#include "analysis/slices.h"
-#include "analysis/thread_rows.h"
 #include "analysis/thread_waits.h"
 #include "analysis/untold.h"
 #include "analysis/wake_order.h"
 #include "base/memory.h"
 #include "values.h"
 
-enum {
-	CPUS_MAX = UINT16_MAX + 1,
-	LIST_NS_MAX = 10000000,		/* from the clock of a thread.FOUND to the end of its record */
-};
-
-struct criticality {
-	struct criticality_options options;
-	struct threads *threads;
-	struct parallelism parallelism;
-	struct thread_rows *rows;
-	struct call_paths *paths;
-	struct criticality_totals totals;	/* only the counters */
-	struct slices slices;
-
-	struct thread_row *running[CPUS_MAX];	/* by CPU; NULL: an untraced thread, or not known */
-
-	bool is_stalled;
-	uint64_t stall_begin_ns;
-
-	bool is_in_gap, is_in_sync, is_sync_damaged;
-	uint64_t gap_begin_ns;
-	uint32_t sync;				/* number of the latest, from 1 */
-};
+enum { LIST_NS_MAX = 10000000 };	/* from the clock of a thread.FOUND to the end of its record */
 
 /*
  * Whether all threads sleep, or spin, has changed, or not; row is the thread that changed it, in the
@@ -544,84 +519,3 @@ void criticality_finish(struct criticality *self, uint64_t now_ns)
 }
 
 /* Over all rows. */
-static fixed_ns cmetric_sum(const struct criticality *self)
-{
-	const struct thread_metrics *metrics;
-	size_t cursor = 0;
-	fixed_ns sum = 0;
-
-	while ((metrics = criticality_next_thread(self, &cursor)))
-		sum += metrics->cmetric_oncpu + metrics->cmetric_runqueue;
-	return sum;
-}
-
-struct criticality_totals criticality_totals(const struct criticality *self)
-{
-	const struct parallelism *p = &self->parallelism;
-	struct criticality_totals totals = self->totals;
-
-	if (self->options.untold)
-		totals.unordered += untold_count(self->options.untold, UNTOLD_CHANGE, UNTOLD_ODD);
-	totals.begin_ns = p->begin_ns;
-	totals.end_ns = p->end_ns;
-	totals.wall_ns = p->wall_ns;
-	totals.active_ns = p->active_ns;
-	totals.stalled_ns = p->stalled_ns;
-	totals.spun_ns = p->spun_ns;
-	totals.critical_ns = p->critical_ns;
-	totals.cmetric_ns = fixed_to_ns(cmetric_sum(self));
-	totals.closure_error_ns = (int64_t)(p->wall_ns - p->stalled_ns - totals.cmetric_ns);
-	totals.oncpu_cmetric_critical_ns = fixed_to_ns(self->slices.cmetric_critical);
-	totals.alive_count = p->alive;
-	totals.alive_count_max = p->alive_max;
-	totals.active_count_max = p->active_max;
-	totals.nmin = p->nmin_option ? p->nmin_option : p->alive < 2 ? 1 : p->alive / 2;
-	return totals;
-}
-
-uint32_t criticality_active_count(const struct criticality *self)
-{
-	return self->parallelism.active;
-}
-
-/* Rows come first, then what was folded; the cursor's upper half tells which. */
-const struct thread_metrics *criticality_next_thread(const struct criticality *self,
-						     size_t *cursor)
-{
-	const size_t folded_base = SIZE_MAX / 2;
-	const struct thread_metrics *metrics;
-	struct thread_row *row;
-	size_t folded;
-
-	while (*cursor < folded_base && (row = thread_rows_next(self->rows, cursor))) {
-		if (!row->was_alive)
-			continue;
-		thread_row_settle(row, &self->parallelism);
-		memcpy(row->metrics.name, row->thread->name, sizeof(row->metrics.name));
-		row->metrics.is_alive = phase_is_alive(row->phase);
-		return &row->metrics;
-	}
-	if (*cursor < folded_base)
-		*cursor = folded_base;
-	folded = *cursor - folded_base;
-	metrics = thread_rows_next_folded(self->rows, &folded);
-	*cursor = folded_base + folded;
-	return metrics;
-}
-
-const struct path_metrics *criticality_next_path(const struct criticality *self, size_t *cursor)
-{
-	return call_paths_next(self->paths, self->options.stacks, cursor);
-}
-
-uint64_t criticality_time_at(const struct criticality *self, uint32_t active)
-{
-	const struct parallelism *p = &self->parallelism;
-
-	return active < p->time_at_count ? p->time_at[active] : 0;
-}
-
-size_t criticality_timeline(const struct criticality *self, double *average, size_t count)
-{
-	return parallelism_timeline(&self->parallelism, average, count);
-}
