@@ -140,6 +140,12 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct sigpending {
+	struct {
+		unsigned long sig[1];
+	} signal;
+};
+
 struct thread_struct {
 	unsigned long fsbase;
 };
@@ -173,6 +179,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct files_struct *files;
 	struct signal_struct *signal;
+	struct sigpending pending;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct hlist_node pid_links[2];
@@ -223,6 +230,7 @@ struct bpf_perf_event_data {
 
 /* include/linux/sched.h: unchanged over the range of kernels we support. */
 enum {
+	SIGKILL_PENDING = 1 << 8,
 	TASK_INTERRUPTIBLE = 0x1,
 	TASK_UNINTERRUPTIBLE = 0x2,
 	TASK_STOPPED_OR_TRACED = 0x4 | 0x8,

@@ -385,6 +385,9 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e,
 	event_clear(e, sizeof(*e));
 	e->context = context;
 	e->syscall = SYSCALL_NONE;
+	/* Whatever ends a whole process, the kernel sends that to each thread that has to go. */
+	if (task->pending.signal.sig[0] & SIGKILL_PENDING)
+		e->flags = WAKE_TO_DIE;
 	if (may_be_sender(current, context))
 		waker_describe(e, current, waker);
 	if (e->waker && waker)

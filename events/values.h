@@ -73,6 +73,7 @@ enum wake_context {
 enum wake_flags {
 	WAKE_HAS_STACK = 1,	/* stack and keep are meant, even when stack is 0 */
 	WAKE_HAS_WAIT_STACK = 2,	/* the same of wait_stack */
+	WAKE_TO_DIE = 4,	/* the thread woken has been killed, or its whole process ends */
 };
 
 /* Why a stack has no more frames: stack.FRAMES.end. */

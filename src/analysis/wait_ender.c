@@ -70,11 +70,16 @@ static bool is_signalling(uint16_t syscall)
 
 static enum waker_kind task_kind(const struct ev_sched_wake *e)
 {
+	bool is_exiting = e->syscall == SYS_exit || e->syscall == SYS_exit_group;
+
 	if (is_signalling(e->syscall))
 		return WAKER_SIGNAL;
-	if (!e->waker)
-		return WAKER_PROCESS;
-	return e->syscall == SYS_exit || e->syscall == SYS_exit_group ? WAKER_EXIT : WAKER_THREAD;
+	if (e->waker && is_exiting)
+		return WAKER_EXIT;
+	/* Also by a terminal, for too much memory, or by a signal that another thread has taken. */
+	if (e->flags & WAKE_TO_DIE)
+		return WAKER_SIGNAL;
+	return e->waker ? WAKER_THREAD : WAKER_PROCESS;
 }
 
 /*

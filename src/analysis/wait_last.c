@@ -23,8 +23,11 @@ static bool is_on_way_out(const struct last_wait *leaving, const struct last_wai
 	       next->wait_ns <= leaving->wait_ns / (is_mutex_of_condition ? 1 : WAIT_PARTS);
 }
 
-void wait_last_set(struct open_wait *wait, const struct last_wait *last)
+void wait_last_set(struct open_wait *wait, const struct last_wait *last, bool is_to_die)
 {
+	if (wait->is_dying)
+		return;
+	wait->is_dying = is_to_die;
 	if (!is_on_way_out(&wait->leaving, last))
 		wait->leaving = *last;
 	wait->last = *last;
@@ -32,5 +35,5 @@ void wait_last_set(struct open_wait *wait, const struct last_wait *last)
 
 bool wait_last_is_to_end(const struct wait_party *party, const struct last_wait *last)
 {
-	return is_just_after(last, party->running_ns);
+	return party->wait->is_dying || is_just_after(last, party->running_ns);
 }

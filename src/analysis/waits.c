@@ -354,7 +354,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	wait->real_ns += wait_ns - idle_ns;
 	wait_last_set(wait, &(struct last_wait){
 		wait_ns, idle_ns, party->running_ns, path, lock, wait->cause, weight,
-	});
+	}, e && e->flags & WAKE_TO_DIE);
 }
 
 void waits_thread_ends(struct waits *waits, const struct wait_party *party)

@@ -59,6 +59,7 @@ struct open_wait {
 		enum wait_cause cause;
 		double weight;
 	} last, leaving;
+	bool is_dying;			/* it was woken from the last one to end; later ones do not count */
 };
 
 /* A thread as waits see it: who waits or who wakes. */

@@ -76,8 +76,11 @@ struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct t
 					struct journal *journal);
 const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor);
 
-/* wait_last.c: a wait has ended; whether the thread of party has run next to nothing since one. */
-void wait_last_set(struct open_wait *wait, const struct last_wait *last);
+/*
+ * wait_last.c: a wait has ended, of a thread that is to die then or not; whether the thread of party was
+ * woken from one to die, or has run next to nothing since.
+ */
+void wait_last_set(struct open_wait *wait, const struct last_wait *last, bool is_to_die);
 bool wait_last_is_to_end(const struct wait_party *party, const struct last_wait *last);
 
 /* wait_lasting.c */

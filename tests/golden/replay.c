@@ -223,6 +223,7 @@ static size_t fill_wake(union any_event *e, struct keys *keys)
 	e->wake.tid = key_number(keys, "tid", e->wake.waker);
 	e->wake.context = key_word(keys, "context", contexts, WAKE_THREAD);
 	e->wake.syscall = key_syscall(keys);
+	e->wake.flags = key_number(keys, "to_die", 0) ? WAKE_TO_DIE : 0;
 	e->wake.keep = atof(key_text(keys, "keep", "0")) * 0x1p32;
 	if (stack) {
 		e->wake.flags |= WAKE_HAS_STACK;

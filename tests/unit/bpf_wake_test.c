@@ -120,6 +120,20 @@ TEST(a_waker_outside_of_calls_or_in_one_of_32_bits_tells_no_number)
 	end();
 }
 
+TEST(a_thread_with_a_deadly_signal_is_woken_to_die_by_whatever_wakes_it)
+{
+	begin();
+	waiter->task.pending.signal.sig[0] = 1 << 8;
+	CHECK(wake_by(0, 0).flags & WAKE_TO_DIE);
+	CHECK(wake_by(0, HARDIRQ).flags == WAKE_TO_DIE);
+	CHECK(wake_by(1, 0).flags == WAKE_TO_DIE);
+	waiter->task.pending.signal.sig[0] = ~(1ul << 8);
+	CHECK(!(wake_by(0, 0).flags & WAKE_TO_DIE));
+	waiter->task.pending.signal.sig[0] = 0;
+	CHECK(!(wake_by(0, 0).flags & WAKE_TO_DIE));
+	end();
+}
+
 TEST(a_device_s_interrupt_is_nobody_whomever_it_interrupts)
 {
 	static const int counts[] = { HARDIRQ, 3 * HARDIRQ, NMI, NMI | HARDIRQ, HARDIRQ | SOFTIRQ };
