@@ -11,22 +11,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "analysis/cpu_waits.h"
 #include "analysis/criticality.h"
-#include "analysis/files.h"
-#include "analysis/fold.h"
-#include "analysis/others.h"
-#include "analysis/run_samples.h"
-#include "analysis/stacks.h"
 #include "analysis/untold.h"
-#include "analysis/waits.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
 #include "collect/unwinder.h"
-#include "session/threads.h"
-#include "spin/spin_judge.h"
 #include "view/output.h"
 #include "view/status.h"
 
@@ -39,7 +30,6 @@ enum {
 	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
-	PENDING_BYTES_MAX = 32 << 20,
 	NMIN_ALL = 65535,		/* more are never active: every slice is critical */
 };
 
@@ -49,50 +39,25 @@ enum {
  */
 static const double FILL_URGENT = 0.25, FILL_HIGH = 0.05, FILL_LOW = 0.02;
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
-			uint64_t kernel_ip)
-{
-	return spin_judge_is_spin(data, thread->pid, time_ns, ip, kernel_ip);
-}
-
 static int open_engine(struct tracing *tracing)
 {
-	struct criticality_options options = {
-		.nmin = tracing->settings->kernel.nmin,
-		.keeps_strips = tracing->settings->has_tui,
-	};
+	const struct settings *settings = tracing->settings;
+	struct engine *engine = &tracing->engine;
+	int err = engine_open(engine, &(struct engine_options){
+		.stream_count = collector_stream_count(tracing->kernel),
+		.nmin = settings->kernel.nmin,
+		.is_spin_inactive = settings->is_spin_inactive,
+		.keeps_strips = settings->has_tui,
+	});
 
-	tracing->session = session_new(collector_stream_count(tracing->kernel), PENDING_BYTES_MAX);
-	tracing->threads = threads_new(tracing->session);
-	tracing->stacks = stacks_new(tracing->session, 0);
-	tracing->symbols = symbols_new(tracing->session);
-	symbols_use_cache(tracing->symbols);
-	symbols_follow_stacks(tracing->symbols, tracing->threads);
-	tracing->unwinder = unwinder_new(tracing->session, tracing->symbols,
+	tracing->unwinder = unwinder_new(engine->session, engine->symbols,
 					 &(struct unwinder_options){
 		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
 		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
-		.depth = tracing->settings->kernel.depth,
+		.depth = settings->kernel.depth,
 	});
-	tracing->fold = fold_rules_new();
-	tracing->samples = run_samples_new();
-	tracing->judge = spin_judge_new(tracing->symbols, tracing->fold);
-	tracing->files = files_new(tracing->session, 0);
-	tracing->others = others_new(tracing->session);
-	tracing->untold = untold_new(tracing->session);
-	tracing->waits = waits_new(tracing->files, tracing->others, tracing->untold);
-	tracing->cpu_waits = cpu_waits_new(tracing->session, tracing->others);
-	options.stacks = tracing->stacks;
-	options.waits = tracing->waits;
-	options.untold = tracing->untold;
-	options.samples = tracing->samples;
-	if (tracing->settings->is_spin_inactive) {
-		options.is_spinning = is_spinning;
-		options.spin_data = tracing->judge;
-	}
-	tracing->criticality = criticality_new(tracing->session, tracing->threads, &options);
-	tracing->collector = collector_new(tracing->session, tracing->kernel, tracing->sideband);
-	return fold_rules_add_user(tracing->fold);
+	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
+	return err;
 }
 
 /* Signals are read from a descriptor from here on; the kernel side must not be left waiting. */
@@ -150,7 +115,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err)
 		err = kernel_attach(tracing->kernel);
 	if (!err && settings->kernel.follows_hosts)
-		tracing->resolver = resolver_new(tracing->session, tracing->symbols,
+		tracing->resolver = resolver_new(tracing->engine.session, tracing->engine.symbols,
 						 tracing->kernel);
 	if (err)
 		goto out_close;
@@ -170,23 +135,11 @@ void tracing_close(struct tracing *tracing)
 		return;
 	status_stop();
 	collector_free(tracing->collector);
-	criticality_free(tracing->criticality);
-	spin_judge_free(tracing->judge);
-	run_samples_free(tracing->samples);
-	waits_free(tracing->waits);
-	cpu_waits_free(tracing->cpu_waits);
-	others_free(tracing->others);
-	untold_free(tracing->untold);
-	files_free(tracing->files);
 	resolver_free(tracing->resolver);
 	unwinder_free(tracing->unwinder);
-	symbols_free(tracing->symbols);
-	stacks_free(tracing->stacks);
-	threads_free(tracing->threads);
-	session_free(tracing->session);
+	engine_close(&tracing->engine);
 	sideband_close(tracing->sideband);
 	kernel_close(tracing->kernel);
-	fold_rules_free(tracing->fold);
 	if (tracing->signal_fd >= 0)
 		close(tracing->signal_fd);
 	free(tracing);
@@ -214,7 +167,7 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 	for (size_t i = 0; i < pids->count; i++) {
 		/* First the new mappings, then the old ones: none falls between. */
 		sideband_follow(tracing->sideband, pids->pids[i]);
-		symbols_add_process(tracing->symbols, pids->pids[i]);
+		symbols_add_process(tracing->engine.symbols, pids->pids[i]);
 		unwinder_add_process(tracing->unwinder, pids->pids[i]);
 		if (tracing->resolver)
 			resolver_add_process(tracing->resolver, pids->pids[i]);
@@ -251,7 +204,7 @@ void tracing_set_watch(struct tracing *tracing, const struct tracing_watch *watc
 
 void tracing_set_pause(struct tracing *tracing, struct pause *pause)
 {
-	symbols_set_pause(tracing->symbols, pause);
+	symbols_set_pause(tracing->engine.symbols, pause);
 }
 
 void tracing_take_in(struct tracing *tracing)
@@ -262,30 +215,30 @@ void tracing_take_in(struct tracing *tracing)
 
 const struct fold_rules *tracing_fold_rules(const struct tracing *tracing)
 {
-	return tracing->fold;
+	return tracing->engine.fold;
 }
 
 struct tracing_counts tracing_counts(const struct tracing *tracing)
 {
-	struct criticality_totals totals = criticality_totals(tracing->criticality);
+	struct criticality_totals totals = criticality_totals(tracing->engine.criticality);
 	uint64_t end_ns = tracing->ended_ns ? tracing->ended_ns : now_ns();
 
 	return (struct tracing_counts){
 		.time_ns = end_ns - tracing->started_ns,
 		.threads = totals.alive_count,
-		.active = criticality_active_count(tracing->criticality),
+		.active = criticality_active_count(tracing->engine.criticality),
 		.lost = totals.lost_records,
 	};
 }
 
 static void show_status(struct tracing *tracing)
 {
-	struct criticality_totals totals = criticality_totals(tracing->criticality);
+	struct criticality_totals totals = criticality_totals(tracing->engine.criticality);
 	struct status_counts counts = {
 		.time_ns = now_ns() - tracing->started_ns,
 		.threads = totals.alive_count,
-		.parallelism = criticality_active_count(tracing->criticality),
-		.events = session_counts(tracing->session).delivered,
+		.parallelism = criticality_active_count(tracing->engine.criticality),
+		.events = session_counts(tracing->engine.session).delivered,
 		.lost = totals.lost_records,
 	};
 
@@ -365,7 +318,7 @@ static bool has_thread_of(const struct tracing *tracing, uint32_t pid)
 	const struct thread_metrics *metrics;
 	size_t cursor = 0;
 
-	while ((metrics = criticality_next_thread(tracing->criticality, &cursor)))
+	while ((metrics = criticality_next_thread(tracing->engine.criticality, &cursor)))
 		if (metrics->is_alive && metrics->thread && metrics->thread->pid == pid)
 			return true;
 	return false;
@@ -402,7 +355,7 @@ bool tracing_is_time_over(const struct tracing *tracing)
 
 bool tracing_is_target_gone(const struct tracing *tracing)
 {
-	struct criticality_totals totals = criticality_totals(tracing->criticality);
+	struct criticality_totals totals = criticality_totals(tracing->engine.criticality);
 
 	return totals.thread_count && !totals.alive_count;
 }
@@ -420,7 +373,7 @@ static void await_hidden(struct tracing *tracing)
 	do {
 		poll(NULL, 0, HIDDEN_POLL_MS);
 		collector_poll(tracing->collector);
-	} while (untold_count(tracing->untold, UNTOLD_CHANGE, UNTOLD_ODD) && now_ns() < limit_ns);
+	} while (untold_count(tracing->engine.untold, UNTOLD_CHANGE, UNTOLD_ODD) && now_ns() < limit_ns);
 }
 
 void tracing_finish(struct tracing *tracing)
@@ -434,5 +387,5 @@ void tracing_finish(struct tracing *tracing)
 	list_waits(tracing);
 	kernel_detach(tracing->kernel);
 	collector_finish(tracing->collector);
-	criticality_finish(tracing->criticality, tracing->ended_ns);
+	criticality_finish(tracing->engine.criticality, tracing->ended_ns);
 }

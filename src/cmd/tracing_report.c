@@ -44,7 +44,7 @@ static uint64_t peak_rss_bytes(void)
 static void add_kernel_counts(struct tracing *tracing, struct report *report)
 {
 	struct kernel_counts counts = kernel_counts(tracing->kernel);
-	struct session_counts session = session_counts(tracing->session);
+	struct session_counts session = session_counts(tracing->engine.session);
 
 	report->losses.samples = counts.samples_lost;
 	report->losses.hidden = counts.hidden;
@@ -91,7 +91,7 @@ static int show(struct tracing *tracing, const struct report *report)
 		style = settings->text_path ? (struct view_style){ .has_unicode = true,
 							.full_paths = VIEW_FULL_PATHS_DEFAULT }
 					    : view_style_for(STDERR_FILENO);
-		style.fold = tracing->fold;
+		style.fold = tracing->engine.fold;
 		style.is_verbose = settings->is_verbose;
 		style.pages = settings->pages;
 		text_view.show(report, &style, &text);
@@ -104,23 +104,13 @@ static int show(struct tracing *tracing, const struct report *report)
 static struct findings_input findings_input(struct tracing *tracing, size_t path_count_max,
 					    struct pause *pause)
 {
-	return (struct findings_input){
-		.criticality = tracing->criticality,
-		.stacks = tracing->stacks,
-		.waits = tracing->waits,
-		.cpu_waits = tracing->cpu_waits,
-		.files = tracing->files,
-		.symbols = tracing->symbols,
-		.fold = tracing->fold,
-		.nmin = tracing->settings->kernel.nmin,
-		.sample_period_ns = tracing->settings->kernel.sample_period_ns,
-		.path_count_max = path_count_max,
-		.tells_kernel_apart = tracing->settings->kernel.kernel_stacks,
-		.pause = pause,
-		.samples = tracing->samples,
-		.judge = tracing->judge,
-		.is_spin_inactive = tracing->settings->is_spin_inactive,
-	};
+	struct findings_input input = engine_findings_input(&tracing->engine);
+
+	input.sample_period_ns = tracing->settings->kernel.sample_period_ns;
+	input.path_count_max = path_count_max;
+	input.tells_kernel_apart = tracing->settings->kernel.kernel_stacks;
+	input.pause = pause;
+	return input;
 }
 
 /* What goes on is counted up to where all events are known. */
@@ -130,10 +120,10 @@ static struct findings *find(struct tracing *tracing, const struct findings_inpu
 
 	if (tracing->ended_ns)
 		return findings_new(input);
-	criticality_advance(tracing->criticality, collector_delivered_ns(tracing->collector));
-	criticality_count_open_waits(tracing->criticality);
+	criticality_advance(tracing->engine.criticality, collector_delivered_ns(tracing->collector));
+	criticality_count_open_waits(tracing->engine.criticality);
 	findings = findings_new(input);
-	criticality_uncount_open_waits(tracing->criticality);
+	criticality_uncount_open_waits(tracing->engine.criticality);
 	return findings;
 }
 
@@ -168,7 +158,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 				  tracing->untraced_children == 1 ? "its" : "their");
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
 	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : tracing_cpu_ns();
-	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->symbols);
+	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->engine.symbols);
 	report->cost.post_processing_ns = now_ns() - (is_over ? tracing->ended_ns : begin_ns);
 	return findings;
 }
@@ -187,6 +177,6 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 	findings_free(findings);
 
 out_save:
-	symbols_save_cache(tracing->symbols);
+	symbols_save_cache(tracing->engine.symbols);
 	return err;
 }

@@ -4,28 +4,17 @@
  */
 #pragma once
 
+#include "cmd/engine.h"
 #include "cmd/tracing.h"
 
 struct tracing {
 	const struct settings *settings;
 	struct kernel *kernel;
 	struct sideband *sideband;
-	struct session *session;
-	struct threads *threads;
-	struct stacks *stacks;
-	struct symbols *symbols;
-	struct run_samples *samples;
-	struct spin_judge *judge;
+	struct engine engine;
 	struct unwinder *unwinder;
 	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
-	struct files *files;
-	struct others *others;
-	struct untold *untold;
-	struct waits *waits;
-	struct cpu_waits *cpu_waits;
-	struct criticality *criticality;
 	struct collector *collector;
-	struct fold_rules *fold;
 	int signal_fd;
 	const struct tracing_watch *watch;	/* NULL: nothing */
 	uint64_t opened_ns, started_ns;

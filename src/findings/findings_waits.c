@@ -173,7 +173,7 @@ static uint64_t waker_key(struct findings *findings, const struct wait_waker *wa
 }
 
 static void merge_waker(struct findings *findings, struct table *wakers,
-			const struct wait_waker *waker)
+			const struct wait_waker *waker, double part)
 {
 	uint64_t key = waker_key(findings, waker);
 	struct merged_waker *merged = table_find(wakers, key);
@@ -184,9 +184,9 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 		merged->key = key;
 		table_put(wakers, key, merged);
 	}
-	merged->wait_ns += waker->wait_ns;
-	merged->count += waker->count;
-	merged->cmetric_ns += waker->cmetric_ns;
+	merged->wait_ns += waker->wait_ns * part;
+	merged->count += waker->count * part;
+	merged->cmetric_ns += waker->cmetric_ns * part;
 	if (waker->cmetric_max_ns > merged->cmetric_max_ns)
 		merged->cmetric_max_ns = waker->cmetric_max_ns;
 }
@@ -253,12 +253,12 @@ static const char *object_name(struct findings *findings, const struct wait_path
 }
 
 static void merge_path(struct findings *findings, struct merged_wait *merged,
-		       const struct wait_path *path)
+		       const struct wait_path *path, double part)
 {
-	merged->wait_ns += path->wait_ns;
-	merged->idle_ns += findings_idle_of(&merged->meaning, path->idle_ns, path->wait_ns);
-	merged->count += path->count;
-	merged->cmetric_ns += path->cmetric_ns;
+	merged->wait_ns += path->wait_ns * part;
+	merged->idle_ns += findings_idle_of(&merged->meaning, path->idle_ns, path->wait_ns) * part;
+	merged->count += path->count * part;
+	merged->cmetric_ns += path->cmetric_ns * part;
 	merged->seen += path->seen;
 	merged->is_estimated |= path->is_estimated;
 	if (path->max_ns > merged->max_ns)
@@ -270,7 +270,7 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 	if (!merged->heaviest || path->wait_ns > merged->heaviest->wait_ns)
 		merged->heaviest = path;
 	for (const struct wait_waker *waker = path->wakers; waker; waker = waker->next)
-		merge_waker(findings, merged->wakers, waker);
+		merge_waker(findings, merged->wakers, waker, part);
 }
 
 /* Pipes without a name and children tell nothing apart: of one call path there may be many. */
@@ -289,34 +289,48 @@ static bool is_same_text(const char *x, const char *y)
 	return x == y || (x && y && !strcmp(x, y));
 }
 
+/* part: of path, that was waited for this object; NULL: for one without a name, or for several. */
+static void add_part(struct findings *findings, struct table *by_key, const struct wait_path *path,
+		     struct wait_meaning meaning, const char *object, double part)
+{
+	uint64_t key = mix(meaning.cause, path->facts.syscall);
+	struct merged_wait *merged;
+
+	key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
+	if (object && !is_one_of_many(findings, path))
+		key = hash_string(key, object);
+	merged = table_find(by_key, key);
+	if (!merged) {
+		merged = arena_alloc(findings->arena, sizeof(*merged));
+		merged->key = key;
+		merged->meaning = meaning;
+		merged->object = object;
+		merged->wakers = table_new();
+		table_put(by_key, key, merged);
+	}
+	if (!is_same_text(merged->object, object))
+		merged->object = NULL;
+	merge_path(findings, merged, path, part);
+}
+
 static struct table *merge_paths(struct findings *findings)
 {
+	struct wait_bounds *bounds = findings_bounds_new(findings);
 	struct table *by_key = table_new();
 	const struct wait_path *path;
-	struct merged_wait *merged;
 	size_t cursor = 0;
 
 	while ((path = waits_next_path(findings->input.waits, &cursor))) {
+		struct wait_parts parts = findings_parts(bounds, path);
 		struct wait_meaning meaning = findings_meaning(findings, path);
-		const char *object = object_name(findings, path, meaning.cause);
-		uint64_t key = mix(meaning.cause, path->facts.syscall);
 
-		key = mix(key, own_key(findings, path->pid, path->first_ns, path->stack));
-		if (object && !is_one_of_many(findings, path))
-			key = hash_string(key, object);
-		merged = table_find(by_key, key);
-		if (!merged) {
-			merged = arena_alloc(findings->arena, sizeof(*merged));
-			merged->key = key;
-			merged->meaning = meaning;
-			merged->object = object;
-			merged->wakers = table_new();
-			table_put(by_key, key, merged);
-		}
-		if (!is_same_text(merged->object, object))
-			merged->object = NULL;
-		merge_path(findings, merged, path);
+		if (parts.own > 0)
+			add_part(findings, by_key, path, meaning,
+				 object_name(findings, path, meaning.cause), parts.own);
+		if (parts.others > 0)
+			add_part(findings, by_key, path, meaning, NULL, parts.others);
 	}
+	findings_bounds_free(bounds);
 	return by_key;
 }
 
@@ -386,7 +400,7 @@ void findings_merge_unlockers(struct findings *findings, struct table *unlockers
 {
 	for (; list; list = list->next)
 		if (list->thread)
-			merge_waker(findings, unlockers, list);
+			merge_waker(findings, unlockers, list, 1);
 }
 
 size_t findings_put_unlockers(struct findings *findings, struct table *unlockers,

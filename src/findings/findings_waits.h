@@ -54,6 +54,19 @@ void findings_free_peers(struct peer_index *index);
 struct report_peer findings_peer(struct findings *findings, const struct peer_index *index,
 				 const struct wait_file *file, const struct file_info *info);
 
+/* findings_bounds.c: estimates in accord with what is known exactly. */
+struct wait_bounds;
+
+struct wait_bounds *findings_bounds_new(struct findings *findings);
+void findings_bounds_free(struct wait_bounds *bounds);
+
+/* By what to multiply the estimates of a path: for its object, and for others that it waited for. */
+struct wait_parts {
+	double own, others;
+};
+
+struct wait_parts findings_parts(const struct wait_bounds *bounds, const struct wait_path *path);
+
 /* findings_locks.c, findings_files.c, findings_balance.c: fill in their part of the report. */
 void findings_add_locks(struct findings *findings);
 void findings_add_files(struct findings *findings);

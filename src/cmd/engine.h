@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All that listens to a session and knows no provider: the analyses, and who says what addresses are
+ * called. A live run and a trace are analysed by the same engine.
+ */
+#pragma once
+
+#include "findings/findings.h"
+
+struct engine_options {
+	unsigned int stream_count;	/* of the session */
+	uint32_t nmin;			/* 0: half of the living threads */
+	bool is_spin_inactive;		/* threads that spin are not counted as active */
+	bool keeps_strips;		/* what each thread did when */
+};
+
+struct engine {
+	struct engine_options options;
+	struct session *session;
+	struct threads *threads;
+	struct stacks *stacks;
+	struct symbols *symbols;
+	struct fold_rules *fold;
+	struct run_samples *samples;
+	struct spin_judge *judge;
+	struct files *files;
+	struct others *others;
+	struct untold *untold;
+	struct waits *waits;
+	struct cpu_waits *cpu_waits;
+	struct criticality *criticality;
+};
+
+/* 0, or a negative errno after having said what is wrong with the user's rules. */
+int engine_open(struct engine *engine, const struct engine_options *options);
+
+/* Also of an engine that was not opened, or only in part. */
+void engine_close(struct engine *engine);
+
+/* What findings are made of, as far as the engine has it. */
+struct findings_input engine_findings_input(const struct engine *engine);
