@@ -3,11 +3,12 @@
  * How long each file and each lock was waited for is known exactly; how much of that at which call
  * path is estimated where stacks were left out. So the estimates of an object are brought to its exact
  * sum. One stack that stands for a hundred waits for a hundred files was seen at one of them: what that
- * one was not waited for, the others were, as far as the cause's exact sum has room for it.
+ * one was not waited for, the others were, as far as there are files without a stack.
  * (Ratio estimation: Särndal, Swensson, Wretman: Model Assisted Survey Sampling, 5.6.)
  */
 #include "findings/findings_waits.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -15,6 +16,7 @@
 
 /* Of one object: all; of that, at paths whose stacks were all kept; and estimates of the others. */
 struct object_sum {
+	enum wait_cause cause;
 	uint64_t wait_ns;
 	double kept_ns, estimated_ns;
 };
@@ -41,10 +43,11 @@ static struct object_sum *find_sum(const struct wait_bounds *bounds, const struc
 }
 
 static void add_object(struct findings *findings, struct wait_bounds *bounds, uint64_t key,
-		       uint64_t wait_ns)
+		       enum wait_cause cause, uint64_t wait_ns)
 {
 	struct object_sum *sum = arena_alloc(findings->arena, sizeof(*sum));
 
+	sum->cause = cause;
 	sum->wait_ns = wait_ns;
 	table_put(bounds->objects, key, sum);
 }
@@ -57,12 +60,13 @@ static void add_objects(struct findings *findings, struct wait_bounds *bounds)
 
 	for (cursor = 0; (file = waits_next_file(findings->input.waits, &cursor));)
 		if (file->file)
-			add_object(findings, bounds, hash_u64(file->file), file->sum.wait_ns);
+			add_object(findings, bounds, hash_u64(file->file), file->cause,
+				   file->sum.wait_ns);
 	for (cursor = 0; (lock = waits_next_lock(findings->input.waits, &cursor));)
 		if (!lock->is_others)
 			add_object(findings, bounds,
 				   lock_key(lock->pid, lock->exec_count, lock->object),
-				   lock->sum.wait_ns);
+				   lock->cause, lock->sum.wait_ns);
 }
 
 static double own_part(const struct wait_bounds *bounds, const struct wait_path *path)
@@ -76,23 +80,23 @@ static double own_part(const struct wait_bounds *bounds, const struct wait_path 
 
 static void share_out(const struct waits *waits, struct wait_bounds *bounds)
 {
-	double own_ns[CAUSES] = { 0 }, beyond_ns[CAUSES] = { 0 };
+	double unseen_ns[CAUSES] = { 0 }, beyond_ns[CAUSES] = { 0 };
+	const struct object_sum *sum;
 	const struct wait_path *path;
+	size_t cursor;
 
-	for (size_t cursor = 0; (path = waits_next_path(waits, &cursor));) {
+	for (cursor = 0; (sum = table_next(bounds->objects, &cursor));)
+		if (sum->kept_ns + sum->estimated_ns <= 0)
+			unseen_ns[sum->cause] += sum->wait_ns;
+	for (cursor = 0; (path = waits_next_path(waits, &cursor));) {
 		double part = own_part(bounds, path);
 
-		own_ns[path->cause] += path->wait_ns * part;
 		if (part < 1)
 			beyond_ns[path->cause] += path->wait_ns * (1 - part);
 	}
-	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
-		double left_ns = waits_by_cause(waits, cause).wait_ns - own_ns[cause];
-
-		if (left_ns > 0 && beyond_ns[cause] > 0)
-			bounds->others_part[cause] = left_ns < beyond_ns[cause]
-						     ? left_ns / beyond_ns[cause] : 1;
-	}
+	for (enum wait_cause cause = 0; cause < CAUSES; cause++)
+		if (beyond_ns[cause] > 0)
+			bounds->others_part[cause] = fmin(unseen_ns[cause] / beyond_ns[cause], 1);
 }
 
 struct wait_bounds *findings_bounds_new(struct findings *findings)
@@ -124,5 +128,7 @@ struct wait_parts findings_parts(const struct wait_bounds *bounds, const struct 
 
 	if (parts.own < 1)
 		parts.others = (1 - parts.own) * bounds->others_part[path->cause];
+	if (parts.others * path->count < 1)
+		parts.others = 0;
 	return parts;
 }
