@@ -23,6 +23,8 @@ static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
 	KIND(EV_SPACE_EXEC, struct ev_space_exec, false),
 	KIND(EV_SPACE_FORK, struct ev_space_fork, false),
 	KIND(EV_SPACE_EXIT, struct ev_space_exit, false),
+	KIND(EV_SPACE_FOUND, struct ev_space_found, true),
+	KIND(EV_SPACE_PYTHON_CODE, struct ev_space_python_code, true),
 	KIND(EV_COLLECT_GAP, struct ev_collect_gap, false),
 	KIND(EV_COLLECT_SYNC_BEGIN, struct ev_collect_sync_begin, false),
 	KIND(EV_COLLECT_SYNC_END, struct ev_collect_sync_end, false),
@@ -52,6 +54,22 @@ static bool has_strings(const char *bytes, size_t size_bytes, unsigned int count
 	return true;
 }
 
+static size_t code_bytes(const struct ev_space_python_code *code)
+{
+	return sizeof(*code) + (size_t)code->function_bytes + code->file_bytes + code->table_bytes;
+}
+
+static bool is_code_whole(const char *event, size_t size_bytes)
+{
+	struct ev_space_python_code code;
+	const char *file;
+
+	memcpy(&code, event, sizeof(code));
+	file = event + sizeof(code) + code.function_bytes;
+	return size_bytes == code_bytes(&code) && code.function_bytes && !file[-1] &&
+	       (!code.file_bytes || !file[code.file_bytes - 1]);
+}
+
 /* Whether what follows the fixed part is what the fixed part says. */
 static bool is_tail_whole(const void *event, size_t size_bytes)
 {
@@ -61,6 +79,8 @@ static bool is_tail_whole(const void *event, size_t size_bytes)
 	struct ev_file_path path;
 	struct ev_header header;
 	size_t fixed_bytes = sizeof(struct ev_space_map);
+
+	_Static_assert(sizeof(struct ev_space_found) == sizeof(struct ev_space_map), "like it");
 
 	memcpy(&header, event, sizeof(header));
 	switch ((unsigned int)header.subsys << 16 | header.event) {
@@ -80,6 +100,8 @@ static bool is_tail_whole(const void *event, size_t size_bytes)
 		memcpy(&socket, event, sizeof(socket));
 		return has_strings((const char *)event + sizeof(socket), size_bytes - sizeof(socket),
 				   socket.has_process ? 2 : 1);
+	case EV_SPACE_PYTHON_CODE:
+		return is_code_whole(event, size_bytes);
 	}
 	return has_strings((const char *)event + fixed_bytes, size_bytes - fixed_bytes, 1);
 }
@@ -133,6 +155,9 @@ size_t event_bytes(const struct ev_header *header)
 
 		return sizeof(*e) + strings_bytes(e->path, e->has_process ? 2 : 1);
 	}
+	case EV_SPACE_PYTHON_CODE:
+		return code_bytes((const void *)header);
+	case EV_SPACE_FOUND:
 	case EV_SPACE_MAP: {
 		const struct ev_space_map *e = (const void *)header;
 

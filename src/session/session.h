@@ -47,8 +47,8 @@ void session_advance(struct session *session, uint64_t until_ns);
 void session_finish(struct session *session);
 
 /*
- * Hands an event out at once, well-formed and not earlier than the one that is being delivered: for
- * handlers to which one event says what another should have said.
+ * Hands an event out at once, well-formed and not earlier than the one that was delivered last: for
+ * handlers to which one event says what another should have said, and for what is read elsewhere.
  */
 void session_hand_out(struct session *session, const struct ev_header *header);
 

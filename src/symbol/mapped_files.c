@@ -2,6 +2,7 @@
 #include "symbol/mapped_files.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -58,16 +59,13 @@ static void keep_jit_names(struct mapped_files *files, uint32_t pid)
 			  "user and is not trusted", pid);
 }
 
-static void on_map(void *data, const struct ev_header *header)
+/* Which file it is, in *mapping what is mapped where. */
+static struct module *module_of(struct mapped_files *files, const struct ev_space_map *e,
+				struct mapping *mapping)
 {
-	const struct ev_space_map *e = (const struct ev_space_map *)header;
-	struct mapped_files *files = data;
 	struct module_identity identity = {
 		.pid = e->pid, .start = e->start, .end = e->start + e->size,
 		.device = makedev(e->major, e->minor), .inode = e->inode, .path = e->path,
-	};
-	struct mapping mapping = {
-		.start = e->start, .end = e->start + e->size, .file_offset = e->file_offset,
 	};
 	struct module *module;
 
@@ -78,10 +76,36 @@ static void on_map(void *data, const struct ev_header *header)
 	if (files->is_offline)
 		identity.pid = 0;
 	module = modules_get(files->modules, &identity);
-	mapping.module = module ? module->number : 0;
+	*mapping = (struct mapping){
+		.start = e->start, .end = e->start + e->size, .file_offset = e->file_offset,
+		.module = module ? module->number : 0,
+	};
+	return module;
+}
+
+static void on_map(void *data, const struct ev_header *header)
+{
+	const struct ev_space_map *e = (const struct ev_space_map *)header;
+	struct mapped_files *files = data;
+	struct mapping mapping;
+	struct module *module = module_of(files, e, &mapping);
+
 	spaces_map(files->spaces, e->pid, header->time_ns, &mapping);
 	if (!files->is_offline && module && module->kind == MODULE_JIT)
 		keep_jit_names(files, e->pid);
+}
+
+/* Looks like one that is mapped, but for its kind. */
+static void on_found(void *data, const struct ev_header *header)
+{
+	const struct ev_space_map *e = (const struct ev_space_map *)header;
+	struct mapped_files *files = data;
+	struct mapping mapping;
+
+	_Static_assert(offsetof(struct ev_space_found, path) == offsetof(struct ev_space_map, path),
+		       "the same fields");
+	module_of(files, e, &mapping);
+	spaces_found(files->spaces, e->pid, header->time_ns, &mapping);
 }
 
 static void on_exec(void *data, const struct ev_header *header)
@@ -101,7 +125,8 @@ static void on_fork(void *data, const struct ev_header *header)
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork }, { 0 },
+	{ EV_SPACE_MAP, on_map }, { EV_SPACE_FOUND, on_found }, { EV_SPACE_EXEC, on_exec },
+	{ EV_SPACE_FORK, on_fork }, { 0 },
 };
 
 struct mapped_files *mapped_files_new(struct session *session, struct notes *notes)
@@ -163,16 +188,23 @@ static struct process *process_get(struct mapped_files *files, uint32_t pid)
 	return process;
 }
 
-static void on_found(void *data, const struct module_identity *identity, uint64_t file_offset)
+/* What is read is an event like others: whoever has no process gets it nevertheless. */
+static void tell(void *data, const struct module_identity *identity, uint64_t file_offset)
 {
 	struct mapped_files *files = data;
-	struct module *module = modules_get(files->modules, identity);
-	struct mapping mapping = {
-		.start = identity->start, .end = identity->end, .file_offset = file_offset,
-		.module = module ? module->number : 0,
-	};
+	struct ev_space_found *e = xcalloc(1, sizeof(*e) + strlen(identity->path) + 1);
 
-	spaces_found(files->spaces, identity->pid, session_time_ns(files->session), &mapping);
+	*e = (struct ev_space_found){
+		.header = { .time_ns = session_time_ns(files->session),
+			    .subsys = TRACE_SUBSYS_SPACE, .event = TRACE_EVENT_SPACE_FOUND },
+		.pid = identity->pid, .start = identity->start,
+		.size = identity->end - identity->start, .file_offset = file_offset,
+		.inode = identity->inode, .major = major(identity->device),
+		.minor = minor(identity->device),
+	};
+	strcpy(e->path, identity->path);
+	session_hand_out(files->session, &e->header);
+	free(e);
 }
 
 int mapped_files_add(struct mapped_files *files, uint32_t pid)
@@ -181,7 +213,7 @@ int mapped_files_add(struct mapped_files *files, uint32_t pid)
 
 	if (process)
 		process->read_ns = now_ns();
-	return maps_file_read(pid, on_found, files);
+	return maps_file_read(pid, tell, files);
 }
 
 void mapped_files_keep(struct mapped_files *files, uint32_t pid)

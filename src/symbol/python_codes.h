@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "events.h"
 #include "symbol/python_layout.h"
 
 struct names;
@@ -21,9 +22,17 @@ void python_codes_free(struct python_codes *codes);
 /*
  * A process in this space runs the code of a managed frame (STACK_FRAME_MANAGED). The memory of a
  * code object that is gone can be another's: one that was seen is looked at again after a second.
+ * Returns what python_codes_add() should be told, NULL when that is nothing new; it is valid until the
+ * next call.
  */
-void python_codes_see(struct python_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
-		      const struct python_version *version, uint64_t frame);
+const struct ev_space_python_code *python_codes_look(struct python_codes *codes, uint32_t pid,
+						     uint32_t space, uint64_t time_ns,
+						     const struct python_version *version,
+						     uint64_t frame);
+
+/* The code is that of a process in this space. */
+void python_codes_add(struct python_codes *codes, uint32_t space,
+		      const struct ev_space_python_code *e);
 
 struct python_place {
 	const char *function, *file;	/* file may be NULL */

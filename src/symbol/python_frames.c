@@ -17,31 +17,11 @@ enum { VERSIONS_MAX = 65536 };
 struct python_frames {
 	struct spaces *spaces;
 	struct modules *modules;
+	struct session *session;
 	struct threads *threads;	/* NULL: stacks are not followed */
 	struct python_codes *codes;
 	struct table *versions;		/* by space: struct python_version */
 };
-
-struct python_frames *python_frames_new(struct spaces *spaces, struct modules *modules,
-					struct names *names)
-{
-	struct python_frames *frames = xcalloc(1, sizeof(*frames));
-
-	frames->spaces = spaces;
-	frames->modules = modules;
-	frames->codes = python_codes_new(names);
-	frames->versions = table_new();
-	return frames;
-}
-
-void python_frames_free(struct python_frames *frames)
-{
-	if (!frames)
-		return;
-	python_codes_free(frames->codes);
-	table_free(frames->versions);
-	free(frames);
-}
 
 struct version_search {
 	const struct python_frames *frames;
@@ -71,6 +51,27 @@ static const struct python_version *version_of(struct python_frames *frames, uin
 	return search.version;
 }
 
+/* What is read of a process is an event like others: whoever has no process gets it nevertheless. */
+static void on_code(void *data, const struct ev_header *header)
+{
+	const struct ev_space_python_code *e = (const struct ev_space_python_code *)header;
+	struct python_frames *frames = data;
+	struct space_hit hit;
+
+	if (spaces_find(frames->spaces, e->pid, UINT64_MAX, 0, &hit))
+		python_codes_add(frames->codes, hit.space, e);
+}
+
+static void look(struct python_frames *frames, uint32_t pid, uint32_t space, uint64_t time_ns,
+		 const struct python_version *version, uint64_t frame)
+{
+	const struct ev_space_python_code *e = python_codes_look(frames->codes, pid, space, time_ns,
+								 version, frame);
+
+	if (e)
+		session_hand_out(frames->session, &e->header);
+}
+
 static void on_frames(void *data, const struct ev_header *header)
 {
 	const struct ev_stack_frames *e = (const struct ev_stack_frames *)header;
@@ -89,18 +90,40 @@ static void on_frames(void *data, const struct ev_header *header)
 		uint64_t frame = e->frames[e->kernel_count + i];
 
 		if (frame & STACK_FRAME_MANAGED)
-			python_codes_see(frames->codes, pid, hit.space, header->time_ns, version,
-					 frame);
+			look(frames, pid, hit.space, header->time_ns, version, frame);
 	}
 }
 
-void python_frames_follow(struct python_frames *frames, struct session *session,
-			  struct threads *threads)
+struct python_frames *python_frames_new(struct session *session, struct spaces *spaces,
+					struct modules *modules, struct names *names)
+{
+	static const struct event_handler handlers[] = { { EV_SPACE_PYTHON_CODE, on_code }, { 0 } };
+	struct python_frames *frames = xcalloc(1, sizeof(*frames));
+
+	frames->session = session;
+	session_subscribe(session, handlers, frames);
+	frames->spaces = spaces;
+	frames->modules = modules;
+	frames->codes = python_codes_new(names);
+	frames->versions = table_new();
+	return frames;
+}
+
+void python_frames_free(struct python_frames *frames)
+{
+	if (!frames)
+		return;
+	python_codes_free(frames->codes);
+	table_free(frames->versions);
+	free(frames);
+}
+
+void python_frames_follow(struct python_frames *frames, struct threads *threads)
 {
 	static const struct event_handler handlers[] = { { EV_STACK_FRAMES, on_frames }, { 0 } };
 
 	frames->threads = threads;
-	session_subscribe(session, handlers, frames);
+	session_subscribe(frames->session, handlers, frames);
 }
 
 /* In this space or, when the process did not live long enough, the one it was copied from. */

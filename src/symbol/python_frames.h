@@ -17,14 +17,13 @@ struct spaces;
 struct symbol_frame;
 struct threads;
 
-/* Borrows all of them. */
-struct python_frames *python_frames_new(struct spaces *spaces, struct modules *modules,
-					struct names *names);
+/* Subscribes to session; borrows all of them. */
+struct python_frames *python_frames_new(struct session *session, struct spaces *spaces,
+					struct modules *modules, struct names *names);
 void python_frames_free(struct python_frames *frames);
 
-/* Looks at the stacks of a session; threads tell whose they are. */
-void python_frames_follow(struct python_frames *frames, struct session *session,
-			  struct threads *threads);
+/* Looks at the session's stacks, and at their processes; threads tell whose they are. */
+void python_frames_follow(struct python_frames *frames, struct threads *threads);
 
 /* Always fills in *frame; without a function when that is not known. */
 void python_frames_resolve(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,

@@ -67,7 +67,8 @@ struct symbols *symbols_new(struct session *session)
 	symbols->places = places_new(symbols->asker, symbols->names);
 	symbols->variables = variables_new(symbols->worker, symbols->asker, symbols->spaces,
 					   symbols->modules, symbols->names);
-	symbols->python = python_frames_new(symbols->spaces, symbols->modules, symbols->names);
+	symbols->python = python_frames_new(session, symbols->spaces, symbols->modules,
+					    symbols->names);
 	return symbols;
 }
 
@@ -247,7 +248,7 @@ static void resolve_unmapped(struct symbols *symbols, uint32_t pid, const struct
 
 void symbols_follow_stacks(struct symbols *symbols, struct threads *threads)
 {
-	python_frames_follow(symbols->python, symbols->session, threads);
+	python_frames_follow(symbols->python, threads);
 }
 
 void symbols_function(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,

@@ -70,6 +70,15 @@ static uint64_t frame_of(const struct code *code, uint64_t index)
 	return STACK_FRAME_MANAGED | (uintptr_t)code->object << STACK_MANAGED_SHIFT | index;
 }
 
+static void see(uint32_t space, uint64_t time_ns, uint64_t frame)
+{
+	const struct ev_space_python_code *e = python_codes_look(codes, getpid(), space, time_ns,
+								 version, frame);
+
+	if (e)
+		python_codes_add(codes, space, e);
+}
+
 TEST(a_frame_is_known_by_its_code_and_line)
 {
 	static struct code code;
@@ -78,7 +87,7 @@ TEST(a_frame_is_known_by_its_code_and_line)
 	begin();
 	set_code(&code, "function", "file.py", 7);
 	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
-	python_codes_see(codes, getpid(), 1, 10, version, frame_of(&code, 0));
+	see(1, 10, frame_of(&code, 0));
 	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
 	CHECK(!strcmp(place.function, "function") && !strcmp(place.file, "file.py"));
 	CHECK(place.line == 7 && place.first_line == 7);
@@ -99,9 +108,9 @@ TEST(equal_functions_of_two_spaces_are_one_place)
 	begin();
 	set_code(&code, "function", "file.py", 7);
 	set_code(&other, "function", "file.py", 8);
-	python_codes_see(codes, getpid(), 1, 10, version, frame_of(&code, 0));
-	python_codes_see(codes, getpid(), 2, 10, version, frame_of(&code, 0));
-	python_codes_see(codes, getpid(), 2, 10, version, frame_of(&other, 0));
+	see(1, 10, frame_of(&code, 0));
+	see(2, 10, frame_of(&code, 0));
+	see(2, 10, frame_of(&other, 0));
 	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 0), &places[0]));
 	CHECK(python_codes_find(codes, 2, 10, frame_of(&code, 0), &places[1]));
 	CHECK(python_codes_find(codes, 2, 10, frame_of(&other, 0), &places[2]));
@@ -116,13 +125,13 @@ TEST(another_function_in_the_memory_of_one_that_is_gone_counts_from_when_it_was_
 
 	begin();
 	set_code(&code, "first", "file.py", 7);
-	python_codes_see(codes, getpid(), 1, SECOND, version, frame_of(&code, 0));
+	see(1, SECOND, frame_of(&code, 0));
 	set_code(&code, "second", "file.py", 9);
 	/* Not so soon. */
-	python_codes_see(codes, getpid(), 1, SECOND + 1, version, frame_of(&code, 0));
+	see(1, SECOND + 1, frame_of(&code, 0));
 	CHECK(python_codes_find(codes, 1, 3ull * SECOND, frame_of(&code, 0), &place));
 	CHECK(!strcmp(place.function, "first"));
-	python_codes_see(codes, getpid(), 1, 3ull * SECOND, version, frame_of(&code, 0));
+	see(1, 3ull * SECOND, frame_of(&code, 0));
 	CHECK(python_codes_find(codes, 1, 3ull * SECOND, frame_of(&code, 0), &place));
 	CHECK(!strcmp(place.function, "second"));
 	CHECK(python_codes_find(codes, 1, 2ull * SECOND, frame_of(&code, 0), &place));
@@ -140,11 +149,10 @@ TEST(a_process_that_cannot_be_read_has_no_names)
 	begin();
 	set_code(&code, "function", "file.py", 7);
 	/* It is too short to be what the frame ran. */
-	python_codes_see(codes, getpid(), 1, 10, version, frame_of(&code, 3));
+	see(1, 10, frame_of(&code, 3));
 	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
-	python_codes_see(codes, 0x7ffffff0, 1, 10, version, frame_of(&code, 0));
+	CHECK(!python_codes_look(codes, 0x7ffffff0, 1, 10, version, frame_of(&code, 0)));
 	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
-	python_codes_see(codes, getpid(), 1, 10, version,
-			 STACK_FRAME_MANAGED | 0x1000ull << STACK_MANAGED_SHIFT);
+	see(1, 10, STACK_FRAME_MANAGED | 0x1000ull << STACK_MANAGED_SHIFT);
 	end();
 }

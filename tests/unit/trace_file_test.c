@@ -76,6 +76,18 @@ static void make_tail(const struct event_kind *kind)
 		put_string(e->path + 8, 5);
 		break;
 	}
+	case EV_SPACE_PYTHON_CODE: {
+		struct ev_space_python_code *e = (void *)header;
+
+		e->function_bytes = 1 + below(50);
+		e->file_bytes = below(2) ? 1 + below(100) : 0;
+		e->table_bytes = below(300);
+		put_string((char *)e->data, e->function_bytes - 1);
+		if (e->file_bytes)
+			put_string((char *)e->data + e->function_bytes, e->file_bytes - 1);
+		break;
+	}
+	case EV_SPACE_FOUND:
 	case EV_SPACE_MAP:
 		put_string(((struct ev_space_map *)header)->path, below(300));
 		break;
