@@ -107,13 +107,18 @@ $O/gen/%_rules.inc: share/%.rules
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$Qsed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
 
+$O/gen/events_json.inc: $O/gen/events.json
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$Qsed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
+
 # As the headers of this machine number them.
 $O/gen/syscall_names.inc:
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$Qecho '#include <sys/syscall.h>' | $(CC) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' > $@
 
-GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc $O/gen/syscall_names.inc
+GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc \
+	$O/gen/syscall_names.inc $O/gen/events_json.inc
 
 # --- The tool ------------------------------------------------------------------------------
 
@@ -346,6 +351,7 @@ install: all
 	install -D -m 644 share/fold.rules $(DESTDIR)$(PREFIX)/share/pinch/fold.rules
 	for page in doc/*.1; do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
+	install -D -m 644 doc/pinch-trace.5 $(DESTDIR)$(PREFIX)/share/man/man5/pinch-trace.5
 
 clean:
 	rm -rf $O

@@ -5,48 +5,14 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cmd/live.h"
+#include "cmd/run.h"
 #include "cmd/settings.h"
 #include "cmd/tracing.h"
 #include "tui/tui.h"
 
-static int add_target(struct settings *settings, int err)
-{
-	settings->has_target = true;
-	return err;
-}
-
-static int set_pid(struct settings *settings, const char *argument)
-{
-	return add_target(settings, targets_by_pid(argument, &settings->targets));
-}
-
-static int set_name(struct settings *settings, const char *argument)
-{
-	return add_target(settings, targets_by_name(argument, &settings->targets));
-}
-
-static int set_cgroup(struct settings *settings, const char *argument)
-{
-	return add_target(settings, targets_by_cgroup(argument, &settings->targets));
-}
-
-static int set_all(struct settings *settings, const char *argument)
-{
-	(void)argument;
-	settings->kernel.trace_all = true;
-	return add_target(settings, targets_all(&settings->targets));
-}
-
-static const struct option_spec target_options[] = {
-	{ "pid", 'p', "PID", "processes to trace, separated by commas; may be given again",
-	  set_pid },
-	{ "name", 'n', "NAME", "processes with this command name or program", set_name },
-	{ "cgroup", 0, "DIR", "processes of a control group and those below it", set_cgroup },
-	{ "all", 'a', NULL, "every program on this machine", set_all },
-	{ 0 },
+static const struct option_spec *const options[] = {
+	target_options, trace_options, watch_options, report_options, common_options, NULL,
 };
-
-static const struct option_spec *const options[] = { target_options, trace_options, NULL };
 
 static void put_command(struct text *text, int argc, char **argv)
 {
@@ -103,11 +69,12 @@ static int trace_processes(struct tracing *tracing, const struct settings *setti
 	};
 	int err;
 
-	err = tracing_add_processes(tracing, &settings->targets);
-	if (err)
-		return EXIT_FAILED;
 	put_command(&command, argc, argv);
 	outcome.command = command.bytes;
+	tracing_begin(tracing, &outcome);
+	err = tracing_add_processes(tracing, &settings->targets);
+	if (err)
+		goto out_fini;
 	tracing_start(tracing);
 	if (settings->has_tui)
 		err = watch_processes(tracing, settings, &outcome);
@@ -116,41 +83,44 @@ static int trace_processes(struct tracing *tracing, const struct settings *setti
 	tracing_restore_signals();
 	if (!err)
 		err = tracing_report(tracing, &outcome);
+
+out_fini:
 	text_fini(&command);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
+int attach_traced(const struct settings *settings, int argc, char **argv)
+{
+	struct tracing *tracing = NULL;
+	int status = EXIT_FAILED;
+
+	if (settings->has_tui && tui_check())
+		return EXIT_USAGE;
+	if (!tracing_open(settings, &tracing))
+		status = trace_processes(tracing, settings, argc, argv);
+	tracing_close(tracing);
+	return status;
 }
 
 static int attach_run(int argc, char **argv)
 {
 	struct settings settings;
-	struct tracing *tracing = NULL;
 	int rest, err, status = EXIT_USAGE;
 
 	settings_init(&settings);
 	err = settings_parse(&settings, &attach_command, argc, argv, &rest);
 	if (err) {
 		status = err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-		goto out_close;
-	}
-	if (settings.wants_help) {
+	} else if (settings.wants_help) {
 		command_help(&attach_command);
 		status = 0;
-		goto out_close;
-	}
-	if (rest < argc || !settings.has_target) {
+	} else if (rest < argc || !settings.has_target) {
 		fail_plain(-EINVAL, "which processes? pinch attach -p PID, -n NAME, --cgroup DIR "
 			   "or --all%s%s", rest < argc ? ", not " : "",
 			   rest < argc ? argv[rest] : "");
-		goto out_close;
+	} else {
+		status = attach_traced(&settings, argc, argv);
 	}
-	if (settings.has_tui && tui_check())
-		goto out_close;
-	status = EXIT_FAILED;
-	if (!tracing_open(&settings, &tracing))
-		status = trace_processes(tracing, &settings, argc, argv);
-
-out_close:
-	tracing_close(tracing);
 	settings_fini(&settings);
 	return status;
 }

@@ -27,7 +27,8 @@ struct command {
 /* Ends with NULL. */
 extern const struct command *const commands[];
 
-extern const struct command run_command, attach_command, check_command, help_command;
+extern const struct command run_command, attach_command, record_command, report_command,
+			    check_command, help_command;
 
 const struct command *command_find(const char *name);
 

@@ -35,8 +35,12 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->threads = threads_new(engine->session);
 	engine->stacks = stacks_new(engine->session, 0);
 	engine->symbols = symbols_new(engine->session);
-	symbols_use_cache(engine->symbols);
-	symbols_follow_stacks(engine->symbols, engine->threads);
+	if (options->is_offline) {
+		symbols_set_offline(engine->symbols);
+	} else {
+		symbols_use_cache(engine->symbols);
+		symbols_follow_stacks(engine->symbols, engine->threads);
+	}
 	engine->fold = fold_rules_new();
 	engine->samples = run_samples_new();
 	engine->judge = spin_judge_new(engine->symbols, engine->fold);

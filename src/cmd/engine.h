@@ -12,6 +12,7 @@ struct engine_options {
 	uint32_t nmin;			/* 0: half of the living threads */
 	bool is_spin_inactive;		/* threads that spin are not counted as active */
 	bool keeps_strips;		/* what each thread did when */
+	bool is_offline;		/* the events are of a trace */
 };
 
 struct engine {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cmd/command_output.h"
 #include "cmd/live.h"
+#include "cmd/run.h"
 #include "cmd/settings.h"
 #include "cmd/tracing.h"
 #include "collect/launch.h"
@@ -131,11 +132,12 @@ static int trace_command(struct run *run, char *const *arguments)
 {
 	int err;
 
+	put_command(&run->command, arguments);
+	run->outcome.command = run->command.bytes;
+	tracing_begin(run->tracing, &run->outcome);
 	err = tracing_add_command(run->tracing, run->pid);
 	if (err)
 		return EXIT_PINCH_FAILED;
-	put_command(&run->command, arguments);
-	run->outcome.command = run->command.bytes;
 	tracing_start(run->tracing);
 	err = launch_go(run->launch);
 	if (err) {
@@ -181,38 +183,49 @@ static int start(struct run *run, struct inheritance *inheritance, char *const *
 	return trace_command(run, arguments);
 }
 
+int run_traced(const struct settings *settings, struct inheritance *inheritance,
+	       char *const *arguments)
+{
+	struct run run = { .settings = settings };
+	int status;
+
+	if (!arguments[0]) {
+		fail_plain(-EINVAL, "which command? pinch run [options] -- COMMAND [ARG...]");
+		return EXIT_PINCH_FAILED;
+	}
+	status = start(&run, inheritance, arguments);
+	tracing_close(run.tracing);
+	launch_free(run.launch);
+	command_output_close(run.output);
+	text_fini(&run.command);
+	return status;
+}
+
 static int run_run(int argc, char **argv)
 {
 	struct inheritance inheritance;
 	struct settings settings;
-	struct run run = { .settings = &settings };
 	int rest, status = EXIT_PINCH_FAILED;
 
 	inheritance_take(&inheritance);
 	settings_init(&settings);
 	if (settings_parse(&settings, &run_command, argc, argv, &rest))
-		goto out_close;
+		goto out_fini;
 	if (settings.wants_help) {
 		command_help(&run_command);
 		status = 0;
-		goto out_close;
+	} else {
+		status = run_traced(&settings, &inheritance, argv + rest);
 	}
-	if (rest == argc) {
-		fail_plain(-EINVAL, "which command? pinch run [options] -- COMMAND [ARG...]");
-		goto out_close;
-	}
-	status = start(&run, &inheritance, argv + rest);
 
-out_close:
-	tracing_close(run.tracing);
-	launch_free(run.launch);
-	command_output_close(run.output);
-	text_fini(&run.command);
+out_fini:
 	settings_fini(&settings);
 	return status;
 }
 
-static const struct option_spec *const options[] = { trace_options, NULL };
+static const struct option_spec *const options[] = {
+	trace_options, watch_options, report_options, common_options, NULL,
+};
 
 const struct command run_command = {
 	.name = "run",

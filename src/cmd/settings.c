@@ -121,6 +121,12 @@ static int set_output(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_trace(struct settings *settings, const char *argument)
+{
+	settings->trace_path = argument;
+	return 0;
+}
+
 static int set_threads_only(struct settings *settings, const char *argument)
 {
 	(void)argument;
@@ -203,10 +209,7 @@ const struct option_spec trace_options[] = {
 	  "(default: 3ms, or the kernel's timer tick near it)", set_sample_period },
 	{ "sample-hz", 0, "HZ", "the same as a frequency", set_sample_hz },
 	{ "depth", 0, "N", "frames of a call path, at most 127 (default)", set_depth },
-	{ "top", 0, "N", "call paths to report (default: 10)", set_top },
 	{ "duration", 0, "TIME", "stop tracing after TIME, such as 30s", set_duration },
-	{ "json", 0, "FILE", "write the report as JSON too; - is standard output", set_json },
-	{ "output", 'o', "FILE", "write the text to FILE instead of standard error", set_output },
 	{ "threads-only", 0, NULL, "do not follow into new processes", set_threads_only },
 	{ "processes-only", 0, NULL, "count only the first thread of each process",
 	  set_processes_only },
@@ -216,11 +219,27 @@ const struct option_spec trace_options[] = {
 	{ "dns", 0, NULL, "name the hosts behind addresses as the program resolves them", set_dns },
 	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
+	{ 0 },
+};
+
+const struct option_spec watch_options[] = {
+	{ "trace", 0, "FILE", "write all that is traced to FILE too, for pinch report", set_trace },
+	{ "tui", 0, NULL, "show the report on the terminal as it grows, page by page", set_tui },
+	{ 0 },
+};
+
+const struct option_spec report_options[] = {
+	{ "top", 0, "N", "call paths to report (default: 10)", set_top },
+	{ "json", 0, "FILE", "write the report as JSON too; - is standard output", set_json },
+	{ "output", 'o', "FILE", "write the text to FILE instead of the terminal", set_output },
 	{ "page", 0, "NAME", "show these pages of the text, in full: summary, all, synchronisation, io, "
 	  "locks, threads, balance", set_page },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
+	{ 0 },
+};
+
+const struct option_spec common_options[] = {
 	{ "quiet", 'q', NULL, "no progress line; no text unless -o is given", set_quiet },
-	{ "tui", 0, NULL, "show the report on the terminal as it grows, page by page", set_tui },
 	{ "help", 'h', NULL, "show this help", set_help },
 	{ 0 },
 };

@@ -16,7 +16,10 @@ struct settings {
 	uint64_t duration_ns;		/* 0: until the end */
 	uint32_t path_count_max;	/* --top */
 	bool has_path_count;		/* it was given */
-	const char *json_path, *text_path;	/* NULL: not asked for; text goes to stderr then */
+	const char *json_path, *text_path;	/* NULL: not asked for; text goes to the terminal then */
+	const char *trace_path;		/* NULL: no trace is written */
+	bool is_recording;		/* for a trace alone: no text unless it is asked for */
+	bool is_reporting;		/* nothing is traced: text goes to standard output */
 	uint32_t pages;			/* --page; 0: the text as a whole */
 	bool is_quiet, is_verbose, has_tui, wants_help;
 	bool is_spin_inactive;		/* threads that spin are not counted as active */
@@ -35,5 +38,11 @@ void settings_fini(struct settings *settings);
 int settings_parse(struct settings *settings, const struct command *command, int argc,
 		   char **argv, int *rest);
 
-/* Options that both ways of tracing take. */
-extern const struct option_spec trace_options[];
+/* Options in common: of all that trace; of those that show it as it goes on; of all that report. */
+extern const struct option_spec trace_options[], watch_options[], report_options[];
+
+/* Those of every command; the last list. */
+extern const struct option_spec common_options[];
+
+/* Whom to trace that runs already. */
+extern const struct option_spec target_options[];

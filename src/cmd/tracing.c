@@ -15,10 +15,12 @@
 #include "analysis/untold.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "cmd/recorder.h"
+#include "cmd/run_events.h"
+#include "cmd/show.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
 #include "collect/unwinder.h"
-#include "view/output.h"
 #include "view/status.h"
 
 enum {
@@ -57,6 +59,8 @@ static int open_engine(struct tracing *tracing)
 		.depth = settings->kernel.depth,
 	});
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
+	if (!err && settings->trace_path)
+		err = recorder_open(engine, settings->trace_path, &tracing->recorder);
 	return err;
 }
 
@@ -101,9 +105,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	tracing->settings = settings;
 	tracing->opened_ns = now_ns();
 	tracing->signal_fd = -1;
-	err = output_check(settings->text_path);
-	if (!err && settings->json_path)
-		err = output_check(settings->json_path);
+	err = show_check(settings);
 	if (!err)
 		err = open_signals(tracing);
 	if (!err)
@@ -134,6 +136,7 @@ void tracing_close(struct tracing *tracing)
 	if (!tracing)
 		return;
 	status_stop();
+	recorder_close(tracing->recorder);
 	collector_free(tracing->collector);
 	resolver_free(tracing->resolver);
 	unwinder_free(tracing->unwinder);
@@ -143,6 +146,11 @@ void tracing_close(struct tracing *tracing)
 	if (tracing->signal_fd >= 0)
 		close(tracing->signal_fd);
 	free(tracing);
+}
+
+void tracing_begin(struct tracing *tracing, const struct outcome *outcome)
+{
+	run_event_hand_out(tracing->engine.session, tracing->opened_ns, tracing->settings, outcome);
 }
 
 int tracing_add_command(struct tracing *tracing, pid_t pid)
@@ -308,6 +316,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	collector_poll(tracing->collector);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
+	recorder_step(tracing->recorder, now_ns());
 	if (!tracing->settings->is_quiet && status_is_due())
 		show_status(tracing);
 	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);

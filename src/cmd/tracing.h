@@ -21,6 +21,16 @@ struct tracing;
 int tracing_open(const struct settings *settings, struct tracing **out);
 void tracing_close(struct tracing *tracing);
 
+struct outcome {
+	const char *command;		/* as the user would type it */
+	const uint32_t *pids;
+	size_t pid_count;
+	int exit_status;		/* -1: none */
+};
+
+/* What is going to be traced: comes before the following two. */
+void tracing_begin(struct tracing *tracing, const struct outcome *outcome);
+
 /* Trace this process from its next exec on. */
 int tracing_add_command(struct tracing *tracing, pid_t pid);
 
@@ -63,13 +73,6 @@ bool tracing_is_target_gone(const struct tracing *tracing);
 
 /* A signal ends pinch again: the user should not have to wait for a report. */
 void tracing_restore_signals(void);
-
-struct outcome {
-	const char *command;		/* as the user would type it */
-	const uint32_t *pids;
-	size_t pid_count;
-	int exit_status;		/* -1: none */
-};
 
 /* Detaches and finishes the account, unless that is done. */
 void tracing_finish(struct tracing *tracing);

@@ -9,13 +9,15 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cmd/recorder.h"
+#include "cmd/run_events.h"
+#include "cmd/show.h"
 #include "cmd/tracing_state.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
 #include "collect/unwinder.h"
 #include "findings/findings.h"
-#include "view/output.h"
-#include "view/view.h"
+#include "trace/trace_writer.h"
 
 uint64_t tracing_cpu_ns(void)
 {
@@ -75,30 +77,23 @@ static void add_stack_counts(struct tracing *tracing, struct report *report)
 	report->stacks.table_bytes = engine.table_bytes;
 }
 
-static int show(struct tracing *tracing, const struct report *report)
+/* Sentences for the user that only tracing knows of, with a NUL behind each. */
+static void put_notes(struct tracing *tracing, struct text *notes)
 {
-	const struct settings *settings = tracing->settings;
-	struct view_style style;
-	struct text text = { 0 };
-	int err = 0, json_err = 0;
+	const char *note = kernel_sampling_note(tracing->kernel);
+	size_t children = tracing->untraced_children;
 
-	if (settings->json_path) {
-		json_view.show(report, &(struct view_style){ 0 }, &text);
-		json_err = output_write(settings->json_path, &text);
-		text_fini(&text);
-	}
-	if ((!settings->is_quiet && !settings->has_tui) || settings->text_path) {
-		style = settings->text_path ? (struct view_style){ .has_unicode = true,
-							.full_paths = VIEW_FULL_PATHS_DEFAULT }
-					    : view_style_for(STDERR_FILENO);
-		style.fold = tracing->engine.fold;
-		style.is_verbose = settings->is_verbose;
-		style.pages = settings->pages;
-		text_view.show(report, &style, &text);
-		err = output_write(settings->text_path, &text);
-		text_fini(&text);
-	}
-	return err ? err : json_err;
+	if (note)
+		text_put_bytes(notes, note, strlen(note) + 1);
+	note = tracing->resolver ? resolver_note(tracing->resolver) : NULL;
+	if (note)
+		text_put_bytes(notes, note, strlen(note) + 1);
+	if (!children)
+		return;
+	text_printf(notes, "%zu child process%s of the target ran already and %s not traced: give %s "
+		    "numbers to -p, too, or use -n NAME", children, children == 1 ? "" : "es",
+		    children == 1 ? "is" : "are", children == 1 ? "its" : "their");
+	text_put_bytes(notes, "", 1);
 }
 
 static struct findings_input findings_input(struct tracing *tracing, size_t path_count_max,
@@ -135,7 +130,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	struct findings *findings = find(tracing, &input);
 	struct report *report = findings_report(findings);
 	bool is_over = tracing->ended_ns;
-	const char *note;
+	struct text notes = { 0 };
 
 	report->target.command = outcome->command;
 	report->target.pids = outcome->pids;
@@ -143,19 +138,9 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	report->target.exit_status = outcome->exit_status;
 	add_kernel_counts(tracing, report);
 	add_stack_counts(tracing, report);
-	note = kernel_sampling_note(tracing->kernel);
-	if (note)
-		findings_add_note(findings, "%s", note);
-	note = tracing->resolver ? resolver_note(tracing->resolver) : NULL;
-	if (note)
-		findings_add_note(findings, "%s", note);
-	if (tracing->untraced_children)
-		findings_add_note(findings, "%zu child process%s of the target ran already and %s not "
-				  "traced: give %s numbers to -p, too, or use -n NAME",
-				  tracing->untraced_children,
-				  tracing->untraced_children == 1 ? "" : "es",
-				  tracing->untraced_children == 1 ? "is" : "are",
-				  tracing->untraced_children == 1 ? "its" : "their");
+	put_notes(tracing, &notes);
+	notes_fill(notes.bytes, notes.length, findings);
+	text_fini(&notes);
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
 	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : tracing_cpu_ns();
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->engine.symbols);
@@ -163,20 +148,49 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	return findings;
 }
 
+/* A trace has the names of all paths, however many the report shows. */
+static void name_all(struct tracing *tracing)
+{
+	struct findings_input input = findings_input(tracing, SIZE_MAX, NULL);
+
+	findings_free(find(tracing, &input));
+}
+
+static int end_recording(struct tracing *tracing, const struct report *report)
+{
+	struct trace_writer_counts counts;
+	struct text notes = { 0 };
+	int err;
+
+	name_all(tracing);
+	put_notes(tracing, &notes);
+	end_event_hand_out(tracing->engine.session, tracing->ended_ns, report, &notes);
+	text_fini(&notes);
+	err = recorder_finish(tracing->recorder, &counts);
+	if (!err && !tracing->settings->is_quiet)
+		fprintf(stderr, "pinch: wrote %s: %llu events, %.1f MB; see pinch report %s\n",
+			tracing->settings->trace_path, (unsigned long long)counts.events,
+			counts.file_bytes / 1e6, tracing->settings->trace_path);
+	return err;
+}
+
 int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 {
 	const struct settings *settings = tracing->settings;
+	bool is_shown = settings->has_tui && !settings->text_path && !settings->json_path;
 	struct findings *findings;
-	int err = 0;
+	int err = 0, record_err = 0;
 
 	tracing_finish(tracing);
-	if (settings->has_tui && !settings->text_path && !settings->json_path)
+	if (is_shown && !tracing->recorder)
 		goto out_save;		/* the terminal has shown it */
-	findings = tracing_findings(tracing, outcome, tracing->settings->path_count_max, NULL);
-	err = show(tracing, findings_report(findings));
+	findings = tracing_findings(tracing, outcome, settings->path_count_max, NULL);
+	err = show_report(settings, tracing->engine.fold, findings_report(findings));
+	if (tracing->recorder)
+		record_err = end_recording(tracing, findings_report(findings));
 	findings_free(findings);
 
 out_save:
 	symbols_save_cache(tracing->engine.symbols);
-	return err;
+	return err ? err : record_err;
 }

@@ -15,6 +15,7 @@ struct tracing {
 	struct unwinder *unwinder;
 	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
 	struct collector *collector;
+	struct recorder *recorder;	/* NULL: no trace is written */
 	int signal_fd;
 	const struct tracing_watch *watch;	/* NULL: nothing */
 	uint64_t opened_ns, started_ns;

@@ -28,6 +28,8 @@ static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
 	KIND(EV_COLLECT_GAP, struct ev_collect_gap, false),
 	KIND(EV_COLLECT_SYNC_BEGIN, struct ev_collect_sync_begin, false),
 	KIND(EV_COLLECT_SYNC_END, struct ev_collect_sync_end, false),
+	KIND(EV_COLLECT_RUN, struct ev_collect_run, true),
+	KIND(EV_COLLECT_END, struct ev_collect_end, true),
 	KIND(EV_FILE_PATH, struct ev_file_path, true),
 	KIND(EV_FILE_SOCKET, struct ev_file_socket, true),
 	KIND(EV_FILE_HOST, struct ev_file_host, false),
@@ -70,6 +72,27 @@ static bool is_code_whole(const char *event, size_t size_bytes)
 	       (!code.file_bytes || !file[code.file_bytes - 1]);
 }
 
+static bool is_run_whole(const char *event, size_t size_bytes)
+{
+	enum { STRINGS = 3 };
+	struct ev_collect_run run;
+	size_t text;
+
+	memcpy(&run, event, sizeof(run));
+	text = sizeof(run) + sizeof(uint32_t) * (size_t)run.pid_count;
+	return size_bytes == text + run.text_bytes &&
+	       has_strings(event + text, run.text_bytes, STRINGS);
+}
+
+static bool is_end_whole(const char *event, size_t size_bytes)
+{
+	struct ev_collect_end end;
+
+	memcpy(&end, event, sizeof(end));
+	return size_bytes == sizeof(end) + (size_t)end.text_bytes &&
+	       (!end.text_bytes || !event[size_bytes - 1]);
+}
+
 /* Whether what follows the fixed part is what the fixed part says. */
 static bool is_tail_whole(const void *event, size_t size_bytes)
 {
@@ -102,6 +125,10 @@ static bool is_tail_whole(const void *event, size_t size_bytes)
 				   socket.has_process ? 2 : 1);
 	case EV_SPACE_PYTHON_CODE:
 		return is_code_whole(event, size_bytes);
+	case EV_COLLECT_RUN:
+		return is_run_whole(event, size_bytes);
+	case EV_COLLECT_END:
+		return is_end_whole(event, size_bytes);
 	}
 	return has_strings((const char *)event + fixed_bytes, size_bytes - fixed_bytes, 1);
 }
@@ -157,6 +184,16 @@ size_t event_bytes(const struct ev_header *header)
 	}
 	case EV_SPACE_PYTHON_CODE:
 		return code_bytes((const void *)header);
+	case EV_COLLECT_RUN: {
+		const struct ev_collect_run *e = (const void *)header;
+
+		return sizeof(*e) + sizeof(uint32_t) * (size_t)e->pid_count + e->text_bytes;
+	}
+	case EV_COLLECT_END: {
+		const struct ev_collect_end *e = (const void *)header;
+
+		return sizeof(*e) + e->text_bytes;
+	}
 	case EV_SPACE_FOUND:
 	case EV_SPACE_MAP: {
 		const struct ev_space_map *e = (const void *)header;

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "symbol/answer_book.h"
 
 enum {
 	FILE_BYTES_MAX = 32 << 20,
@@ -60,6 +61,7 @@ struct added {
 struct answer_cache {
 	int directory;			/* -1: none */
 	struct table *modules;		/* by number + 1 */
+	struct answer_book *book;	/* NULL: none */
 };
 
 static bool is_valid(uint64_t key, const void *answer, size_t size_bytes)
@@ -226,7 +228,12 @@ static const void *find(struct answer_cache *cache, const struct module *module,
 	if (!entry)
 		return NULL;
 	answer = (const char *)cached->file + entry->at;
-	return is_valid(key, answer, entry->size_bytes) ? answer : NULL;
+	if (!is_valid(key, answer, entry->size_bytes))
+		return NULL;
+	if (cache->book)
+		answer_book_put(cache->book, kind == KIND_PLACE ? BOOK_PLACE : BOOK_VARIABLE,
+				module_owner(module), place, answer, entry->size_bytes);
+	return answer;
 }
 
 const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module,
@@ -423,6 +430,11 @@ void answer_cache_save(struct answer_cache *cache)
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */
+
+void answer_cache_use_book(struct answer_cache *cache, struct answer_book *book)
+{
+	cache->book = book;
+}
 
 struct answer_cache *answer_cache_new(void)
 {

@@ -10,10 +10,14 @@
 #include "symbol/answer.h"
 #include "symbol/module.h"
 
+struct answer_book;
 struct answer_cache;
 
 struct answer_cache *answer_cache_new(void);
 void answer_cache_free(struct answer_cache *cache);
+
+/* What is found is put into a book as well; borrowed. */
+void answer_cache_use_book(struct answer_cache *cache, struct answer_book *book);
 
 /* NULL when it is not there; valid until answer_cache_free(). */
 const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module,

@@ -76,7 +76,8 @@ int asker_ask(struct asker *asker, struct module *module, bool wants_debug,
 		module->failure_count++;
 		module->spent_ns = 0;
 	}
-	if (err && !module_has_failed(module))
+	/* A trace that does not tell may tell of other places. */
+	if (err && err != -ENODATA && !module_has_failed(module))
 		note_error(asker, module, err);
 	if (!err)
 		module->flags |= flags & ~(uint32_t)ANSWER_BY_SYMBOLS;

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/memory.h"
 #include "base/table.h"
@@ -39,6 +40,7 @@ struct modules {
 	size_t name_count;
 	size_t open_count, open_count_max;
 	uint64_t dropped;
+	bool is_shut;
 };
 
 struct modules *modules_new(void)
@@ -70,6 +72,18 @@ void modules_free(struct modules *modules)
 	table_free(modules->names);
 	arena_free(modules->arena);
 	free(modules);
+}
+
+void modules_shut(struct modules *modules)
+{
+	modules->is_shut = true;
+}
+
+uint64_t module_owner(const struct module *module)
+{
+	if (module->build_id.size_bytes)
+		return XXH64(module->build_id.bytes, module->build_id.size_bytes, 0);
+	return XXH64(module->path, strlen(module->path), module->inode);
 }
 
 struct module *modules_at(const struct modules *modules, uint32_t number)
@@ -341,7 +355,7 @@ struct module *modules_get(struct modules *modules, const struct module_identity
 		modules->dropped++;
 		return NULL;
 	}
-	if (kind == MODULE_FILE) {
+	if (kind == MODULE_FILE && !modules->is_shut) {
 		fd = open_identity(&id, &build_id);
 		if (build_id.size_bytes)
 			module = find_build_id(modules, &build_id);

@@ -56,10 +56,19 @@ static inline bool module_has_failed(const struct module *module)
 	return module->failure_count >= MODULE_FAILURES_MAX;
 }
 
+/*
+ * Tells the file apart from others, here and on other machines: XXH64 of its build-id, or, when it has
+ * none, of its path, with the inode as the seed.
+ */
+uint64_t module_owner(const struct module *module);
+
 struct modules;
 
 /* Raises the limit of descriptors to what the system allows, for there may be many files. */
 struct modules *modules_new(void);
+
+/* No file is opened from now on: those here are other ones. */
+void modules_shut(struct modules *modules);
 void modules_free(struct modules *modules);
 
 /* NULL beyond the bound on distinct files; counted. */

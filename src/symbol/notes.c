@@ -23,6 +23,7 @@ struct notes {
 	struct arena *arena;
 	const char **list;
 	size_t count;
+	bool is_shut;
 };
 
 struct notes *notes_new(void)
@@ -49,12 +50,17 @@ size_t notes_list(const struct notes *notes, const char *const **list)
 	return notes->count;
 }
 
+void notes_open(struct notes *notes, bool is_open)
+{
+	notes->is_shut = !is_open;
+}
+
 void notes_add(struct notes *notes, const char *format, ...)
 {
 	char note[1024];
 	va_list args;
 
-	if (notes->count > NOTES_MAX)
+	if (notes->is_shut || notes->count > NOTES_MAX)
 		return;
 	if (notes->count == NOTES_MAX) {
 		notes->list[notes->count++] = "more files could not be read";

@@ -2,6 +2,7 @@
 /* Sentences for the user about what could not be named, and what to do about it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct module;
@@ -12,6 +13,9 @@ void notes_free(struct notes *notes);
 
 /* The list ends with its count, not with NULL; valid until the next note. */
 size_t notes_list(const struct notes *notes, const char *const **list);
+
+/* Whether notes are taken from now on; they are at first. */
+void notes_open(struct notes *notes, bool is_open);
 
 void notes_add(struct notes *notes, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

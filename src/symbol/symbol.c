@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "symbol/answer.h"
+#include "symbol/answer_book.h"
 #include "symbol/answer_cache.h"
 #include "symbol/asker.h"
 #include "symbol/demangle.h"
@@ -39,6 +40,8 @@ struct symbols {
 	struct worker *worker;
 	struct asker *asker;
 	struct answer_cache *cache;	/* NULL: none */
+	struct answer_book *book;	/* of a recording; NULL: none */
+	size_t notes_kept;		/* in the book */
 	struct kernel_symbols *kernel;	/* NULL until it is needed */
 	struct python_frames *python;
 	struct names *names;
@@ -79,6 +82,7 @@ void symbols_free(struct symbols *symbols)
 	variables_free(symbols->variables);
 	places_free(symbols->places);
 	answer_cache_free(symbols->cache);
+	answer_book_free(symbols->book);
 	asker_free(symbols->asker);
 	worker_free(symbols->worker);
 	python_frames_free(symbols->python);
@@ -107,6 +111,69 @@ void symbols_set_offline(struct symbols *symbols)
 {
 	symbols->is_offline = true;
 	mapped_files_set_offline(symbols->files);
+}
+
+void symbols_keep_answers(struct symbols *symbols)
+{
+	symbols->book = answer_book_new();
+	worker_use_book(symbols->worker, symbols->book, false);
+	if (symbols->cache)
+		answer_cache_use_book(symbols->cache, symbols->book);
+}
+
+void symbols_keep_notes(struct symbols *symbols)
+{
+	const char *const *notes;
+	size_t count = notes_list(symbols->notes, &notes);
+
+	for (; symbols->notes_kept < count; symbols->notes_kept++)
+		answer_book_put(symbols->book, BOOK_NOTE, 0, symbols->notes_kept,
+				notes[symbols->notes_kept], strlen(notes[symbols->notes_kept]) + 1);
+}
+
+const void *symbols_take_answers(struct symbols *symbols, size_t *size_bytes)
+{
+	return answer_book_take(symbols->book, size_bytes);
+}
+
+static void add_notes(struct symbols *symbols)
+{
+	const char *note;
+	size_t size_bytes;
+
+	for (; (note = answer_book_find(symbols->book, BOOK_NOTE, 0, symbols->notes_kept,
+					&size_bytes)); symbols->notes_kept++)
+		notes_add(symbols->notes, "%.*s", (int)size_bytes, note);
+}
+
+int symbols_add_answers(struct symbols *symbols, const void *answers, size_t size_bytes)
+{
+	int err;
+
+	if (!symbols->book) {
+		symbols->book = answer_book_new();
+		worker_use_book(symbols->worker, symbols->book, true);
+		modules_shut(symbols->modules);
+	}
+	err = answer_book_add(symbols->book, answers, size_bytes);
+	notes_open(symbols->notes, true);
+	add_notes(symbols);
+	notes_open(symbols->notes, false);
+	return err;
+}
+
+int symbols_build_id(const struct symbols *symbols, uint32_t pid, uint64_t address,
+		     struct build_id *build_id)
+{
+	const struct module *module = NULL;
+	struct space_hit hit;
+
+	if (spaces_find(symbols->spaces, pid, UINT64_MAX, address, &hit) && hit.is_mapped)
+		module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || !module->build_id.size_bytes)
+		return -ENOENT;
+	*build_id = module->build_id;
+	return 0;
 }
 
 void symbols_set_pause(struct symbols *symbols, struct pause *pause)
@@ -170,6 +237,10 @@ int symbols_unwind_file(struct symbols *symbols, uint32_t number, struct unwind_
 	err = worker_ask_table(symbols->worker, module, file);
 	if (!err)
 		module->python_version = file->python_version;
+	if (!err && symbols->book && module->python_version)
+		answer_book_put(symbols->book, BOOK_FILE, module_owner(module), 0,
+				&(struct book_file){ module->python_version },
+				sizeof(struct book_file));
 	/* A file that is hostile to one way of reading it may still have names. */
 	return err ? -ENOENT : 0;
 }
@@ -187,6 +258,16 @@ int symbols_find_function(struct symbols *symbols, uint32_t pid, uint64_t addres
 	return worker_ask_function(symbols->worker, module, name, file_offset) ? -ENOENT : 0;
 }
 
+static const char *recorded_jit_name(struct symbols *symbols, const struct space_hit *hit,
+				     uint64_t address, uint64_t *start)
+{
+	const char *name, *module;
+
+	name = answer_book_find_function(symbols->book, BOOK_JIT, hit->space, address, start,
+					 &module);
+	return name ? names_get(symbols->names, name) : NULL;
+}
+
 /* A name that the program's JIT compiler gave, in this space or the one it was copied from. */
 static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
 			    uint64_t address, uint64_t *start)
@@ -195,14 +276,19 @@ static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct 
 	struct space_hit newest;
 	uint32_t live_pid = 0;
 
+	if (symbols->is_offline)
+		return symbols->book ? recorded_jit_name(symbols, hit, address, start) : NULL;
 	/* What /proc shows is the process after its last exec. */
-	if (!symbols->is_offline && spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &newest) &&
+	if (spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &newest) &&
 	    newest.space == hit->space)
 		live_pid = pid;
 	if (!jit_names_find(symbols->jit, hit->space, live_pid, address, name, sizeof(name),
 			    start) &&
 	    !jit_names_find(symbols->jit, hit->base, 0, address, name, sizeof(name), start))
 		return NULL;
+	if (symbols->book)
+		answer_book_put_function(symbols->book, BOOK_JIT, hit->space, address, *start, name,
+					 NULL);
 	return names_get(symbols->names, name);
 }
 
@@ -347,6 +433,20 @@ void symbols_prepare(struct symbols *symbols, const struct symbol_request *reque
 	free(wants);
 }
 
+static void resolve_recorded_kernel(struct symbols *symbols, uint64_t address,
+				    struct symbol_frame *frame)
+{
+	const char *name, *module;
+	uint64_t start;
+
+	name = answer_book_find_function(symbols->book, BOOK_KERNEL, 0, address, &start, &module);
+	if (!name)
+		return;
+	frame->function = names_get(symbols->names, name);
+	frame->module = names_get(symbols->names, module);
+	frame->offset = address - start;
+}
+
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
 {
 	struct kernel_function function;
@@ -355,6 +455,10 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 	*frame = (struct symbol_frame){
 		.module = "[kernel]", .offset = address, .is_kernel = true,
 	};
+	if (symbols->is_offline && symbols->book) {
+		resolve_recorded_kernel(symbols, address, frame);
+		return;
+	}
 	if (!symbols->kernel)
 		symbols->kernel = kernel_symbols_new(symbols->is_offline ? "" : "/proc/kallsyms");
 	if (!kernel_symbols_count(symbols->kernel) && !symbols->has_noted_kernel) {
@@ -370,6 +474,9 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 	frame->function = names_get(symbols->names, name);
 	frame->module = function.module;
 	frame->offset = address - function.start;
+	if (symbols->book)
+		answer_book_put_function(symbols->book, BOOK_KERNEL, 0, address, function.start,
+					 name, function.module);
 }
 
 int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
@@ -458,8 +565,11 @@ size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns
 bool symbols_is_interpreter(const struct symbols *symbols, uint32_t number)
 {
 	const struct module *module = modules_at(symbols->modules, number);
+	size_t size_bytes;
 
-	return module && module->python_version;
+	if (!module || module->python_version || !symbols->is_offline || !symbols->book)
+		return module && module->python_version;
+	return answer_book_find(symbols->book, BOOK_FILE, module_owner(module), 0, &size_bytes);
 }
 
 size_t symbols_notes(const struct symbols *symbols, const char *const **notes)

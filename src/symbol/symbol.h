@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "session/session.h"
+#include "symbol/build_id.h"
 #include "unwind/table_file.h"
 
 struct pause;
@@ -57,6 +58,28 @@ void symbols_save_cache(struct symbols *symbols);
  * files is looked at.
  */
 void symbols_set_offline(struct symbols *symbols);
+
+/* What is learnt from now on is kept for a recording. */
+void symbols_keep_answers(struct symbols *symbols);
+
+/* No more will be learnt: what there is to say about it is kept, too. */
+void symbols_keep_notes(struct symbols *symbols);
+
+/*
+ * Part of what was learnt and not taken yet, as answer_book.h describes it; valid until the next
+ * question. *size_bytes is 0 when that was all.
+ */
+const void *symbols_take_answers(struct symbols *symbols, size_t *size_bytes);
+
+/*
+ * What was learnt when the recording was made, which nothing else is asked then. -EBADMSG: it is
+ * damaged, and only what comes before that is known.
+ */
+int symbols_add_answers(struct symbols *symbols, const void *answers, size_t size_bytes);
+
+/* The build-id of the file that a process has mapped at an address now. 0, or -ENOENT. */
+int symbols_build_id(const struct symbols *symbols, uint32_t pid, uint64_t address,
+		     struct build_id *build_id);
 
 /*
  * The process ends or is about to be reported: what can only be read while it lives

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/pause.h"
+#include "symbol/answer_book.h"
 #include "symbol/worker_message.h"
 
 enum {
@@ -38,7 +39,10 @@ struct worker {
 		struct code_answer code;
 		struct function_answer function;
 	} answer;
+	size_t answer_bytes;
 	struct pause *pause;	/* NULL: none */
+	struct answer_book *book;	/* NULL: none */
+	bool is_book_alone;
 };
 
 static int start(struct worker *worker)
@@ -104,6 +108,14 @@ void worker_free(struct worker *worker)
 void worker_set_pause(struct worker *worker, struct pause *pause)
 {
 	worker->pause = pause;
+}
+
+void worker_use_book(struct worker *worker, struct answer_book *book, bool is_alone)
+{
+	worker->book = book;
+	worker->is_book_alone = is_alone;
+	if (is_alone)
+		stop(worker);
 }
 
 /* Until there is an answer, or the worker has had all the time that it gets. */
@@ -175,9 +187,30 @@ static int send_question(struct worker *worker, const struct question *question,
 	return n < 0 ? -errno : 0;
 }
 
+/* It has read hostile files, and a book comes from a trace: answers are input. */
+static bool is_answer_valid(const struct worker *worker, enum question_kind kind)
+{
+	size_t size_bytes = worker->answer_bytes;
+
+	switch (kind) {
+	case QUESTION_PLACE:
+		return answer_is_valid(&worker->answer.place, size_bytes);
+	case QUESTION_VARIABLE:
+		return variable_answer_is_valid(&worker->answer.variable, size_bytes);
+	case QUESTION_SEGMENTS:
+		return segments_answer_is_valid(&worker->answer.segments, size_bytes);
+	case QUESTION_CODE:
+		return code_answer_is_valid(&worker->answer.code, size_bytes);
+	case QUESTION_FUNCTION:
+		return function_answer_is_valid(&worker->answer.function, size_bytes);
+	case QUESTION_TABLE:
+		break;
+	}
+	return false;
+}
+
 static int receive_answer(struct worker *worker, enum question_kind kind)
 {
-	bool is_valid = false;
 	ssize_t n;
 
 	if (worker->pause)
@@ -185,29 +218,58 @@ static int receive_answer(struct worker *worker, enum question_kind kind)
 	do
 		n = recv(worker->socket, &worker->answer, sizeof(worker->answer), 0);
 	while (n < 0 && errno == EINTR);
-	/* It has read hostile files: its answers are input too. */
 	if (n <= 0)
 		return -ECHILD;
-	switch (kind) {
+	worker->answer_bytes = n;
+	return is_answer_valid(worker, kind) ? 0 : -ECHILD;
+}
+
+/* Where a book has the answer; 0: not at all. */
+static enum book_kind book_kind_of(const struct question *question)
+{
+	switch (question->kind) {
 	case QUESTION_PLACE:
-		is_valid = answer_is_valid(&worker->answer.place, n);
-		break;
+		return question->wants_debug ? BOOK_PLACE : BOOK_PLACE_BY_SYMBOLS;
 	case QUESTION_VARIABLE:
-		is_valid = variable_answer_is_valid(&worker->answer.variable, n);
-		break;
+		return BOOK_VARIABLE;
 	case QUESTION_SEGMENTS:
-		is_valid = segments_answer_is_valid(&worker->answer.segments, n);
-		break;
+		return BOOK_SEGMENTS;
 	case QUESTION_CODE:
-		is_valid = code_answer_is_valid(&worker->answer.code, n);
-		break;
-	case QUESTION_FUNCTION:
-		is_valid = function_answer_is_valid(&worker->answer.function, n);
-		break;
-	case QUESTION_TABLE:
-		break;
+		return BOOK_CODE;
 	}
-	return is_valid ? 0 : -ECHILD;
+	return 0;
+}
+
+static uint64_t book_place_of(const struct question *question)
+{
+	return question->file_offset | (uint64_t)question->size_bytes << BOOK_CODE_SIZE_SHIFT;
+}
+
+static bool find_in_book(struct worker *worker, const struct module *module,
+			 const struct question *question)
+{
+	enum book_kind kind = book_kind_of(question);
+	const void *content = NULL;
+	size_t size_bytes;
+
+	if (kind)
+		content = answer_book_find(worker->book, kind, module_owner(module),
+					   book_place_of(question), &size_bytes);
+	if (!content || size_bytes > sizeof(worker->answer))
+		return false;
+	memcpy(&worker->answer, content, size_bytes);
+	worker->answer_bytes = size_bytes;
+	return is_answer_valid(worker, question->kind);
+}
+
+static void put_in_book(struct worker *worker, const struct module *module,
+			const struct question *question)
+{
+	enum book_kind kind = book_kind_of(question);
+
+	if (kind)
+		answer_book_put(worker->book, kind, module_owner(module), book_place_of(question),
+				&worker->answer, worker->answer_bytes);
 }
 
 /* Sends the question, with the module's file unless the process has that already. */
@@ -280,7 +342,8 @@ static void note_death(struct worker *worker)
 	worker->death_count++;
 }
 
-static int ask(struct worker *worker, const struct module *module, struct question *question)
+static int ask_process(struct worker *worker, const struct module *module,
+		       struct question *question)
 {
 	int err = send_to_process(worker, module, question);
 
@@ -288,6 +351,22 @@ static int ask(struct worker *worker, const struct module *module, struct questi
 		err = receive_answer(worker, question->kind);
 	if (err == -ECHILD)
 		note_death(worker);
+	return err;
+}
+
+static int ask(struct worker *worker, const struct module *module, struct question *question)
+{
+	int err;
+
+	if (!worker->book)
+		return ask_process(worker, module, question);
+	if (find_in_book(worker, module, question))
+		return 0;
+	if (worker->is_book_alone)
+		return -ENODATA;
+	err = ask_process(worker, module, question);
+	if (!err)
+		put_in_book(worker, module, question);
 	return err;
 }
 

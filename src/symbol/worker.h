@@ -14,12 +14,19 @@
 #include "symbol/module.h"
 #include "unwind/table_file.h"
 
+struct answer_book;
 struct pause;
 struct worker;
 
 /* Starts the process; when that fails, asking does. */
 struct worker *worker_new(void);
 void worker_free(struct worker *worker);
+
+/*
+ * Answers are put into a book, and looked for there first; borrowed. is_alone: nowhere else, and what is
+ * not there is -ENODATA.
+ */
+void worker_use_book(struct worker *worker, struct answer_book *book, bool is_alone);
 
 /* Taken while an answer is waited for; borrowed. NULL: none. */
 void worker_set_pause(struct worker *worker, struct pause *pause);

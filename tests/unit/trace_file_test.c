@@ -87,6 +87,22 @@ static void make_tail(const struct event_kind *kind)
 			put_string((char *)e->data + e->function_bytes, e->file_bytes - 1);
 		break;
 	}
+	case EV_COLLECT_RUN: {
+		struct ev_collect_run *e = (void *)header;
+
+		e->pid_count = below(5);
+		e->text_bytes = 12;
+		memcpy(e->data + 4 * e->pid_count, "one\0two\0six", e->text_bytes);
+		break;
+	}
+	case EV_COLLECT_END: {
+		struct ev_collect_end *e = (void *)header;
+
+		e->text_bytes = below(2) ? 1 + below(100) : 0;
+		if (e->text_bytes)
+			put_string((char *)e->data, e->text_bytes - 1);
+		break;
+	}
 	case EV_SPACE_FOUND:
 	case EV_SPACE_MAP:
 		put_string(((struct ev_space_map *)header)->path, below(300));

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "base/fail.h"
+#include "cmd/run.h"
+#include "cmd/settings.h"
+#include "collect/launch.h"
+
+static int set_output(struct settings *settings, const char *argument)
+{
+	settings->trace_path = argument;
+	return 0;
+}
+
+static const struct option_spec record_options[] = {
+	{ "output", 'o', "FILE", "the trace (default: trace.pinch)", set_output },
+	{ 0 },
+};
+
+static const struct option_spec *const options[] = {
+	record_options, target_options, trace_options, common_options, NULL,
+};
+
+static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv,
+		  int rest)
+{
+	if (settings->has_target && rest < argc) {
+		fail_plain(-EINVAL, "either processes that run already or a command, not both: %s",
+			   argv[rest]);
+		return EXIT_USAGE;
+	}
+	if (settings->has_target)
+		return attach_traced(settings, argc, argv);
+	if (rest == argc) {
+		fail_plain(-EINVAL, "record what? pinch record [options] -- COMMAND [ARG...], or -p PID "
+			   "and the like");
+		return EXIT_USAGE;
+	}
+	return run_traced(settings, inheritance, argv + rest);
+}
+
+static int record_run(int argc, char **argv)
+{
+	struct inheritance inheritance;
+	struct settings settings;
+	int rest, err, status = EXIT_USAGE;
+
+	inheritance_take(&inheritance);
+	settings_init(&settings);
+	settings.is_recording = true;
+	settings.trace_path = "trace.pinch";
+	err = settings_parse(&settings, &record_command, argc, argv, &rest);
+	if (err) {
+		status = err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	} else if (settings.wants_help) {
+		command_help(&record_command);
+		status = 0;
+	} else {
+		status = record(&settings, &inheritance, argc, argv, rest);
+	}
+	settings_fini(&settings);
+	return status;
+}
+
+const struct command record_command = {
+	.name = "record",
+	.usage = "[options] [--] COMMAND [ARG...]\n       pinch record [options] -p PID... | -n NAME | "
+		 "--cgroup DIR | --all",
+	.summary = "Trace into a file, for pinch report here or on another machine",
+	.description =
+		"Traces as pinch run does, or pinch attach, and keeps what it is told instead of\n"
+		"showing a report. Whatever ends pinch, the file can be read up to half a second\n"
+		"before.",
+	.options = options,
+	.run = record_run,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes what an engine is told into a trace file, and at the end what addresses are called, so that a
+ * replay tells the same.
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct engine;
+struct recorder;
+struct report;
+struct trace_writer_counts;
+
+/*
+ * Begins the trace. The engine's other providers are there already: what they hand out is written, too.
+ * 0, or a negative errno after having said why not.
+ */
+int recorder_open(struct engine *engine, const char *path, struct recorder **out);
+
+/* What is older than half a second goes to the file. */
+void recorder_step(struct recorder *recorder, uint64_t now_ns);
+
+/*
+ * Ends the trace with the names that are known by now. 0, or a negative errno after having said why it is
+ * incomplete.
+ */
+int recorder_finish(struct recorder *recorder, struct trace_writer_counts *counts);
+
+/* Without an end, unless it has one: what there is can be read. */
+void recorder_close(struct recorder *recorder);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A trace through the engine, as if it happened now. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct findings;
+struct fold_rules;
+struct replay;
+
+/*
+ * Reads the trace to its end. 0, or a negative errno after having said why not: of a trace that is damaged
+ * or was cut off, what can be read is taken, and the report says so.
+ */
+int replay_open(const char *path, struct replay **out);
+void replay_close(struct replay *replay);
+
+/* For the caller to free; valid as long as the replay. */
+struct findings *replay_findings(struct replay *replay, size_t path_count_max);
+
+const struct fold_rules *replay_fold_rules(const struct replay *replay);

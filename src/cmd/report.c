@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "base/fail.h"
+#include "cmd/replay.h"
+#include "cmd/settings.h"
+#include "cmd/show.h"
+#include "findings/findings.h"
+
+static int report_trace(const struct settings *settings, const char *path)
+{
+	struct findings *findings;
+	struct replay *replay;
+	int err = show_check(settings);
+
+	if (!err)
+		err = replay_open(path, &replay);
+	if (err)
+		return EXIT_FAILED;
+	findings = replay_findings(replay, settings->path_count_max);
+	err = show_report(settings, replay_fold_rules(replay), findings_report(findings));
+	findings_free(findings);
+	replay_close(replay);
+	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
+static int report_run(int argc, char **argv)
+{
+	struct settings settings;
+	int rest, status = EXIT_USAGE;
+
+	settings_init(&settings);
+	settings.is_reporting = true;
+	if (settings_parse(&settings, &report_command, argc, argv, &rest))
+		goto out_fini;
+	status = 0;
+	if (settings.wants_help) {
+		command_help(&report_command);
+	} else if (rest + 1 != argc) {
+		fail_plain(-EINVAL, "which trace? pinch report [options] FILE");
+		status = EXIT_USAGE;
+	} else {
+		status = report_trace(&settings, argv[rest]);
+	}
+
+out_fini:
+	settings_fini(&settings);
+	return status;
+}
+
+static const struct option_spec *const options[] = { report_options, common_options, NULL };
+
+const struct command report_command = {
+	.name = "report",
+	.usage = "[options] FILE",
+	.summary = "Report what a trace tells, as if it was traced now",
+	.description =
+		"FILE is a trace of pinch record, or of run and attach with --trace, of this machine\n"
+		"or another one. Of one that was cut off what is there is reported.",
+	.options = options,
+	.run = report_run,
+};
