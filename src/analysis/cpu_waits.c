@@ -33,6 +33,7 @@ struct owner {
 struct cpu {
 	struct owner *owners;		/* the heap's; the last one has it */
 	size_t count, kept;		/* of all that came, and room for the last of them */
+	uint64_t switched_ns;		/* when it was last told of */
 	uint32_t gap;			/* the number of gaps before */
 };
 
@@ -246,25 +247,45 @@ static uint64_t next_owner(const struct ev_sched_switch *e)
 	return e->header.thread && e->state == SWITCH_RUNNABLE ? e->value : OWNER_UNKNOWN;
 }
 
+/* The threads of the program have it one after the other, as if they were one. */
+static void give(struct cpu *cpu, uint64_t begin_ns, uint64_t who)
+{
+	if (!cpu->count || who != OWNER_PROGRAM || owner_at(cpu, cpu->count - 1)->who != who)
+		*owner_at(cpu, cpu->count++) = (struct owner){ begin_ns, who };
+}
+
+/*
+ * Somebody else leaves it. Between records there may have been several: who had it last stands for them,
+ * and for those before the first record.
+ */
+static void correct_last(struct cpu *cpu, uint64_t who)
+{
+	struct owner *last = owner_at(cpu, cpu->count - 1);
+
+	if (last->begin_ns < cpu->switched_ns)
+		give(cpu, cpu->switched_ns, who);
+	else
+		last->who = who;
+}
+
 static void on_switch(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
 	struct cpu_waits *waits = data;
 	struct cpu *cpu = get_cpu(waits, e->cpu);
 
-	/*
-	 * Between records there may have been several: who had it last stands for them, and for those
-	 * before the first record.
-	 */
-	if (!cpu->count)
-		*owner_at(cpu, cpu->count++) = (struct owner){ 0, OWNER_PROGRAM };
-	if (!header->thread)
-		owner_at(cpu, cpu->count - 1)->who = e->value;
+	if (!cpu->count) {
+		cpu->switched_ns = 0;
+		give(cpu, 0, OWNER_PROGRAM);
+	}
 	if (header->thread)
 		leave(waits, e);
+	else
+		correct_last(cpu, e->value);
 	if (e->next)
 		end(waits, e->next, e->cpu, header->time_ns);
-	*owner_at(cpu, cpu->count++) = (struct owner){ header->time_ns, next_owner(e) };
+	give(cpu, header->time_ns, next_owner(e));
+	cpu->switched_ns = header->time_ns;
 }
 
 static void on_wake(void *data, const struct ev_header *header)

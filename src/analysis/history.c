@@ -55,10 +55,20 @@ static struct history_sum between(const struct history_point *point,
 	};
 }
 
-/* The last point that is not later; the first one must not be. */
+/*
+ * The last point that is not later; the first one must not be. What is asked for is mostly one of the
+ * last.
+ */
 static const struct history_point *point_at(const struct history *history, uint64_t time_ns)
 {
-	size_t begin = 0, end = history->count;
+	size_t begin, end = history->count, back = 1;
+
+	for (; back < history->count; back *= 2) {
+		if (history->points[history->count - back].time_ns <= time_ns)
+			break;
+		end = history->count - back;
+	}
+	begin = back < history->count ? history->count - back : 0;
 
 	while (end - begin > 1) {
 		size_t middle = (begin + end) / 2;

@@ -154,15 +154,16 @@ struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns,
 {
 	struct wait_end end = { .now_ns = now_ns };
 	const struct other *other;
+	struct history_sum then;
 
 	other = e->tid && !e->waker ? others_find(others, e->tid) : NULL;
 	end.kind = kind_of(wait, e, file, other ? other->name : NULL);
 	if (is_traced_kind(end.kind) && waker) {
+		then = history_at(waker->history, wait->begin_ns, wait->begin_share_ns);
 		end.waker = waker;
 		end.stack = e->flags & WAKE_HAS_STACK ? e->stack : 0;
-		end.cmetric_ns = waker->sum.cmetric_ns -
-				 history_at(waker->history, wait->begin_ns,
-					    wait->begin_share_ns).cmetric_ns;
+		end.cmetric_ns = waker->sum.cmetric_ns - then.cmetric_ns;
+		end.busy_ns = waker->sum.busy_ns - then.busy_ns;
 	} else if (end.kind == WAKER_PROCESS || end.kind == WAKER_KERNEL ||
 		   end.kind == WAKER_SIGNAL) {
 		end.other = other;

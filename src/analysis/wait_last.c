@@ -6,13 +6,17 @@
  */
 #include "analysis/waits_internal.h"
 
-enum { NEXT_TO_NOTHING_NS = 1000000, WAIT_PARTS = 10 };
+enum { NEXT_TO_NOTHING_NS = 1000000, NEXT_TO_NOTHING_PARTS = 100, WAIT_PARTS = 10 };
 
 /* Whether the thread has run next to nothing since then. */
 static bool is_just_after(const struct last_wait *last, uint64_t running_ns)
 {
+	uint64_t nothing_ns = last->wait_ns / NEXT_TO_NOTHING_PARTS;
+
+	if (nothing_ns < NEXT_TO_NOTHING_NS)
+		nothing_ns = NEXT_TO_NOTHING_NS;
 	running_ns -= last->running_ns;
-	return running_ns <= NEXT_TO_NOTHING_NS && running_ns <= last->wait_ns / WAIT_PARTS;
+	return running_ns <= nothing_ns && running_ns <= last->wait_ns / WAIT_PARTS;
 }
 
 static bool is_on_way_out(const struct last_wait *leaving, const struct last_wait *next)

@@ -235,15 +235,11 @@ static bool is_killed(const struct wait_party *party, const struct open_wait *wa
 static uint64_t idle_part(struct waits *waits, const struct wait_party *party,
 			  const struct open_wait *wait, uint64_t wait_ns, const struct wait_end *end)
 {
-	uint64_t busy_ns;
-
 	if (is_killed(party, wait, end))
 		return wait_ns;
 	if (!end->waker)
 		return is_asked_for(wait, end, file_of(waits, &wait->facts)) ? 0 : wait_ns;
-	busy_ns = end->waker->sum.busy_ns - history_at(end->waker->history, wait->begin_ns,
-						       wait->begin_share_ns).busy_ns;
-	return busy_ns < wait_ns ? wait_ns - busy_ns : 0;
+	return end->busy_ns < wait_ns ? wait_ns - end->busy_ns : 0;
 }
 
 /*

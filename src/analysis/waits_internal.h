@@ -17,6 +17,7 @@ struct wait_end {
 	const struct other *other;	/* NULL: nobody, or it is traced */
 	uint64_t stack, now_ns;
 	uint64_t cmetric_ns;		/* the criticality of the wake-up */
+	uint64_t busy_ns;		/* in which the waker was busy since the wait began */
 	double weight;			/* waits that it stands for; 0: its stack was not kept */
 	struct untold_case *open;	/* who ended it may still turn out to be hidden; NULL: not */
 };
