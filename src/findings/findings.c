@@ -78,6 +78,7 @@ struct findings *findings_new(const struct findings_input *input)
 	findings->wait_names = wait_names_new();
 	add_totals(findings);
 	add_parallelism(findings);
+	findings_prepare_spinning(findings);
 	findings_add_paths(findings);
 	findings_add_groups(findings);
 	if (input->waits)

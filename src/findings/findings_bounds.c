@@ -14,11 +14,15 @@
 #include "base/memory.h"
 #include "base/table.h"
 
-/* Of one object: all; of that, at paths whose stacks were all kept; and estimates of the others. */
+/*
+ * Of one object: all; of that, at paths whose stacks were all kept; of the others, the longest wait of
+ * each, which is certain, and what is estimated beyond these.
+ */
 struct object_sum {
 	enum wait_cause cause;
 	uint64_t wait_ns;
-	double kept_ns, estimated_ns;
+	double kept_ns, certain_ns, estimated_ns;
+	bool is_seen;
 };
 
 struct wait_bounds {
@@ -73,9 +77,29 @@ static double own_part(const struct wait_bounds *bounds, const struct wait_path 
 {
 	const struct object_sum *sum = find_sum(bounds, path);
 
-	if (!path->is_estimated || !sum || sum->estimated_ns <= 0)
+	double left_ns, beyond_ns = path->wait_ns - path->max_ns;
+
+	if (!path->is_estimated || !sum || path->wait_ns <= 0)
 		return 1;
-	return sum->kept_ns < sum->wait_ns ? (sum->wait_ns - sum->kept_ns) / sum->estimated_ns : 0;
+	left_ns = fmax(sum->wait_ns - sum->kept_ns - sum->certain_ns, 0);
+	if (sum->estimated_ns > 0)
+		beyond_ns *= left_ns / sum->estimated_ns;
+	return (path->max_ns + beyond_ns) / path->wait_ns;
+}
+
+static void add_path(struct wait_bounds *bounds, const struct wait_path *path)
+{
+	struct object_sum *sum = find_sum(bounds, path);
+
+	if (!sum)
+		return;
+	sum->is_seen = true;
+	if (path->is_estimated) {
+		sum->certain_ns += path->max_ns;
+		sum->estimated_ns += path->wait_ns - path->max_ns;
+	} else {
+		sum->kept_ns += path->wait_ns;
+	}
 }
 
 static void share_out(const struct waits *waits, struct wait_bounds *bounds)
@@ -86,7 +110,7 @@ static void share_out(const struct waits *waits, struct wait_bounds *bounds)
 	size_t cursor;
 
 	for (cursor = 0; (sum = table_next(bounds->objects, &cursor));)
-		if (sum->kept_ns + sum->estimated_ns <= 0)
+		if (!sum->is_seen)
 			unseen_ns[sum->cause] += sum->wait_ns;
 	for (cursor = 0; (path = waits_next_path(waits, &cursor));) {
 		double part = own_part(bounds, path);
@@ -106,12 +130,8 @@ struct wait_bounds *findings_bounds_new(struct findings *findings)
 
 	bounds->objects = table_new();
 	add_objects(findings, bounds);
-	for (size_t cursor = 0; (path = waits_next_path(findings->input.waits, &cursor));) {
-		struct object_sum *sum = find_sum(bounds, path);
-
-		if (sum)
-			*(path->is_estimated ? &sum->estimated_ns : &sum->kept_ns) += path->wait_ns;
-	}
+	for (size_t cursor = 0; (path = waits_next_path(findings->input.waits, &cursor));)
+		add_path(bounds, path);
 	share_out(findings->input.waits, bounds);
 	return bounds;
 }

@@ -83,6 +83,9 @@ const struct report_strip_part *findings_strip(struct findings *findings,
 /* findings_summary.c: fills in report.hot_functions and unlocks, from what is in it already. */
 void findings_add_summary(struct findings *findings);
 
+/* findings_spin.c: looks at where threads ran, all at once, before anybody asks of one place. */
+void findings_prepare_spinning(struct findings *findings);
+
 /* findings_spin.c: whether most samples of the path are in code that waits for others, spinning. */
 bool findings_is_spin(struct findings *findings, const struct path_metrics *path);
 

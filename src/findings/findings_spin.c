@@ -164,6 +164,26 @@ static void add_place(struct findings *findings, const struct run_place *place, 
 	add_names(findings, spin, place);
 }
 
+void findings_prepare_spinning(struct findings *findings)
+{
+	struct symbol_request *requests;
+	const struct run_place **places;
+	size_t count, request_count = 0;
+
+	if (!findings->input.judge || !findings->input.samples)
+		return;
+	places = sorted_places(findings->input.samples, &count);
+	requests = xcalloc(count + 1, sizeof(*requests));
+	for (size_t i = 0; i < count && i < PLACES_MAX; i++)
+		if (places[i]->ip)
+			requests[request_count++] = (struct symbol_request){
+				places[i]->pid, places[i]->first_ns, places[i]->ip, false,
+			};
+	spin_judge_prepare(findings->input.judge, requests, request_count);
+	free(requests);
+	free(places);
+}
+
 static void add_places(struct findings *findings, uint64_t *spun_at)
 {
 	size_t count;

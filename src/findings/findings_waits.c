@@ -5,6 +5,7 @@
  */
 #include "findings/findings_waits.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -255,14 +256,17 @@ static const char *object_name(struct findings *findings, const struct wait_path
 static void merge_path(struct findings *findings, struct merged_wait *merged,
 		       const struct wait_path *path, double part)
 {
+	uint64_t max_ns;
+
 	merged->wait_ns += path->wait_ns * part;
 	merged->idle_ns += findings_idle_of(&merged->meaning, path->idle_ns, path->wait_ns) * part;
 	merged->count += path->count * part;
 	merged->cmetric_ns += path->cmetric_ns * part;
 	merged->seen += path->seen;
 	merged->is_estimated |= path->is_estimated;
-	if (path->max_ns > merged->max_ns)
-		merged->max_ns = path->max_ns;
+	max_ns = fmin(path->max_ns, path->wait_ns * part + 0.5);
+	if (max_ns > merged->max_ns)
+		merged->max_ns = max_ns;
 	if (path->cmetric_max_ns > merged->cmetric_max_ns) {
 		merged->cmetric_max_ns = path->cmetric_max_ns;
 		merged->worst = path;

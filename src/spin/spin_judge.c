@@ -10,7 +10,7 @@
 #include "base/table.h"
 #include "symbol/symbol.h"
 
-enum { CODE_BYTES = 8192, ANSWERS_MAX = 1 << 16 };
+enum { CODE_BYTES = 8192, ANSWERS_MAX = 1 << 16, TOGETHER_MAX = 64 };
 
 struct answer {
 	bool is_named;			/* waits by its name */
@@ -98,18 +98,28 @@ static bool is_vdso(const struct symbol_frame *named)
 	return named->module && !strcmp(named->module, "[vdso]");
 }
 
+static bool key_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip,
+		   uint64_t *key)
+{
+	uint64_t offset;
+	uint32_t module;
+
+	if (symbols_place(judge->symbols, pid, time_ns, ip, false, &module, &offset))
+		return false;
+	*key = hash_u64(offset ^ hash_u64(module));
+	return true;
+}
+
 /* NULL: nothing is known of the address. */
 static const struct answer *answer_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns,
 				      uint64_t ip)
 {
 	struct symbol_frame named = { 0 };
 	struct answer *answer;
-	uint64_t offset, key;
-	uint32_t module;
+	uint64_t key;
 
-	if (symbols_place(judge->symbols, pid, time_ns, ip, false, &module, &offset))
+	if (!key_of(judge, pid, time_ns, ip, &key))
 		return NULL;
-	key = hash_u64(offset ^ hash_u64(module));
 	answer = table_find(judge->answers, key);
 	if (answer)
 		return answer;
@@ -122,6 +132,34 @@ static const struct answer *answer_of(struct spin_judge *judge, uint32_t pid, ui
 	if (!is_vdso(&named))
 		answer->loop = find_loop(judge, pid, time_ns, ip);
 	return answer;
+}
+
+static void answer_all(struct spin_judge *judge, const struct symbol_request *requests, size_t count)
+{
+	symbols_prepare_code(judge->symbols, requests, count, CODE_BYTES);
+	for (size_t i = 0; i < count; i++)
+		answer_of(judge, requests[i].pid, requests[i].time_ns, requests[i].address);
+}
+
+void spin_judge_prepare(struct spin_judge *judge, const struct symbol_request *requests,
+			size_t count)
+{
+	struct symbol_request together[TOGETHER_MAX];
+	size_t together_count = 0;
+	uint64_t key;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!key_of(judge, requests[i].pid, requests[i].time_ns, requests[i].address, &key) ||
+		    table_find(judge->answers, key))
+			continue;
+		together[together_count++] = requests[i];
+		if (together_count == TOGETHER_MAX) {
+			answer_all(judge, together, together_count);
+			together_count = 0;
+		}
+	}
+	if (together_count)
+		answer_all(judge, together, together_count);
 }
 
 bool spin_judge_is_spin(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip,

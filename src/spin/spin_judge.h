@@ -7,17 +7,23 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "spin/spin_loop.h"
 
 struct fold_rules;
 struct spin_judge;
+struct symbol_request;
 struct symbols;
 
 /* Borrows both. */
 struct spin_judge *spin_judge_new(struct symbols *symbols, const struct fold_rules *fold);
 void spin_judge_free(struct spin_judge *judge);
+
+/* Looks at addresses that will be asked for, which takes less time together. */
+void spin_judge_prepare(struct spin_judge *judge, const struct symbol_request *requests,
+			size_t count);
 
 /*
  * ip and kernel_ip as in sched.SAMPLE, of process pid as its address space was at time_ns. What is

@@ -84,3 +84,19 @@ int asker_ask(struct asker *asker, struct module *module, bool wants_debug,
 	notes_add_module(asker->notes, module);
 	return err;
 }
+
+void asker_ask_ahead(struct asker *asker, struct worker_question *questions, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct worker_question question = questions[i];
+
+		if (module_has_failed(question.module))
+			continue;
+		if (question.module->failure_count)
+			question.wants_lines = false;
+		questions[kept++] = question;
+	}
+	worker_ask_ahead(asker->worker, questions, kept);
+}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct asker;
@@ -23,6 +24,11 @@ void asker_free(struct asker *asker);
  */
 typedef int (*asker_question)(void *data, struct worker *worker, const struct module *module,
 			      bool has_debug, uint32_t *flags);
+
+struct worker_question;
+
+/* Takes answers in ahead: see worker_ask_ahead(). Leaves out questions about files that have failed. */
+void asker_ask_ahead(struct asker *asker, struct worker_question *questions, size_t count);
 
 /* 0 when the question was answered, with debug information or without. */
 int asker_ask(struct asker *asker, struct module *module, bool wants_debug,

@@ -15,6 +15,7 @@
 
 enum {
 	PLACES_MAX = 200000,		/* remembered; others are asked for each time */
+	TOGETHER_MAX = 256,		/* questions put ahead of the answers' use */
 	OFFSET_BITS = 44,		/* larger files than that cannot be mapped */
 };
 
@@ -151,9 +152,43 @@ static int by_place(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-void places_prepare(struct places *places, struct place_request *requests, size_t count)
+/* Whether the worker has to be asked. */
+static bool is_question(const struct places *places, const struct place_request *request,
+			bool wants_lines)
+{
+	const struct place *place = table_find(places->table,
+					       place_key(request->module, request->offset));
+
+	if (request->offset >> OFFSET_BITS || (place && (place->has_lines || !wants_lines)))
+		return false;
+	return !places->cache || !wants_lines ||
+	       !answer_cache_find(places->cache, request->module, request->offset);
+}
+
+static void ask_ahead(struct places *places, const struct place_request *requests, size_t count,
+		      bool wants_lines)
+{
+	struct worker_question questions[TOGETHER_MAX];
+	size_t question_count = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_question(places, &requests[i], wants_lines))
+			questions[question_count++] = (struct worker_question){
+				.module = requests[i].module, .kind = WORKER_PLACE,
+				.file_offset = requests[i].offset, .wants_lines = wants_lines,
+			};
+	if (question_count > 1)
+		asker_ask_ahead(places->asker, questions, question_count);
+}
+
+void places_prepare(struct places *places, struct place_request *requests, size_t count,
+		    bool wants_lines)
 {
 	qsort(requests, count, sizeof(*requests), by_place);
-	for (size_t i = 0; i < count; i++)
-		places_get(places, requests[i].module, requests[i].offset, true);
+	for (size_t i = 0; i < count; i++) {
+		if (i % TOGETHER_MAX == 0)
+			ask_ahead(places, &requests[i],
+				  count - i < TOGETHER_MAX ? count - i : TOGETHER_MAX, wants_lines);
+		places_get(places, requests[i].module, requests[i].offset, wants_lines);
+	}
 }

@@ -40,5 +40,9 @@ struct place_request {
 	uint64_t offset;
 };
 
-/* Looks places up that will be asked for, with their lines, in the order of the files. Sorts them. */
-void places_prepare(struct places *places, struct place_request *requests, size_t count);
+/*
+ * Looks places up that will be asked for, with their lines or without, in the order of the files. Sorts
+ * them.
+ */
+void places_prepare(struct places *places, struct place_request *requests, size_t count,
+		    bool wants_lines);

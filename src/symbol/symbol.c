@@ -408,10 +408,11 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	return count;
 }
 
-void symbols_prepare(struct symbols *symbols, const struct symbol_request *requests, size_t count)
+/* The places in files that are asked for; what is generated or managed is not in one. */
+static size_t find_places(struct symbols *symbols, const struct symbol_request *requests,
+			  size_t count, struct place_request *places)
 {
-	struct place_request *wants = xcalloc(count + 1, sizeof(*wants));
-	size_t want_count = 0;
+	size_t place_count = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct symbol_request *request = &requests[i];
@@ -425,12 +426,37 @@ void symbols_prepare(struct symbols *symbols, const struct symbol_request *reque
 			continue;
 		module = modules_at(symbols->modules, hit.mapping.module);
 		if (module && (module->kind == MODULE_FILE || module->kind == MODULE_VDSO))
-			wants[want_count++] = (struct place_request){
+			places[place_count++] = (struct place_request){
 				module, wanted - hit.mapping.start + hit.mapping.file_offset,
 			};
 	}
-	places_prepare(symbols->places, wants, want_count);
-	free(wants);
+	return place_count;
+}
+
+void symbols_prepare(struct symbols *symbols, const struct symbol_request *requests, size_t count)
+{
+	struct place_request *places = xcalloc(count + 1, sizeof(*places));
+
+	places_prepare(symbols->places, places, find_places(symbols, requests, count, places), true);
+	free(places);
+}
+
+void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *requests,
+			  size_t count, size_t size_bytes)
+{
+	struct place_request *places = xcalloc(count + 1, sizeof(*places));
+	struct worker_question *questions = xcalloc(count + 1, sizeof(*questions));
+	size_t place_count = find_places(symbols, requests, count, places);
+
+	places_prepare(symbols->places, places, place_count, false);
+	for (size_t i = 0; i < place_count; i++)
+		questions[i] = (struct worker_question){
+			.module = places[i].module, .kind = WORKER_CODE,
+			.file_offset = places[i].offset, .size_bytes = size_bytes,
+		};
+	asker_ask_ahead(symbols->asker, questions, place_count);
+	free(questions);
+	free(places);
 }
 
 static void resolve_recorded_kernel(struct symbols *symbols, uint64_t address,

@@ -121,6 +121,13 @@ struct symbol_request {
  */
 void symbols_prepare(struct symbols *symbols, const struct symbol_request *requests, size_t count);
 
+/*
+ * The same for symbols_function() and for symbols_read_code() with this size, of addresses that are no
+ * return addresses. What is read is remembered until the next call of this or of symbols_prepare().
+ */
+void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *requests,
+			  size_t count, size_t size_bytes);
+
 /* Resolves a kernel address; one frame. Of a return address, pass the byte before it. */
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
 

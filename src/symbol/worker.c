@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -22,6 +23,7 @@
 enum {
 	DEATHS_MAX = 24,	/* then names are given up: something is wrong on this machine */
 	ANSWER_SECONDS_MAX = 90,	/* the worker's own limit is lower */
+	AHEAD_MAX = 16,		/* questions: all fit into the socket, whatever the worker does */
 	PAUSE_MS = 10,
 };
 
@@ -42,6 +44,7 @@ struct worker {
 	size_t answer_bytes;
 	struct pause *pause;	/* NULL: none */
 	struct answer_book *book;	/* NULL: none */
+	struct answer_book *ahead;	/* what was asked ahead, if there is no book; NULL: nothing */
 	bool is_book_alone;
 };
 
@@ -101,6 +104,7 @@ void worker_free(struct worker *worker)
 	if (!worker)
 		return;
 	stop(worker);
+	answer_book_free(worker->ahead);
 	free(worker->is_known);
 	free(worker);
 }
@@ -245,15 +249,20 @@ static uint64_t book_place_of(const struct question *question)
 	return question->file_offset | (uint64_t)question->size_bytes << BOOK_CODE_SIZE_SHIFT;
 }
 
+static struct answer_book *known_answers(const struct worker *worker)
+{
+	return worker->book ? worker->book : worker->ahead;
+}
+
 static bool find_in_book(struct worker *worker, const struct module *module,
 			 const struct question *question)
 {
-	enum book_kind kind = book_kind_of(question);
+	enum book_kind kind = known_answers(worker) ? book_kind_of(question) : 0;
 	const void *content = NULL;
 	size_t size_bytes;
 
 	if (kind)
-		content = answer_book_find(worker->book, kind, module_owner(module),
+		content = answer_book_find(known_answers(worker), kind, module_owner(module),
 					   book_place_of(question), &size_bytes);
 	if (!content || size_bytes > sizeof(worker->answer))
 		return false;
@@ -268,8 +277,8 @@ static void put_in_book(struct worker *worker, const struct module *module,
 	enum book_kind kind = book_kind_of(question);
 
 	if (kind)
-		answer_book_put(worker->book, kind, module_owner(module), book_place_of(question),
-				&worker->answer, worker->answer_bytes);
+		answer_book_put(known_answers(worker), kind, module_owner(module),
+				book_place_of(question), &worker->answer, worker->answer_bytes);
 }
 
 /* Sends the question, with the module's file unless the process has that already. */
@@ -358,16 +367,88 @@ static int ask(struct worker *worker, const struct module *module, struct questi
 {
 	int err;
 
-	if (!worker->book)
-		return ask_process(worker, module, question);
 	if (find_in_book(worker, module, question))
 		return 0;
 	if (worker->is_book_alone)
 		return -ENODATA;
 	err = ask_process(worker, module, question);
-	if (!err)
+	if (!err && worker->book)
 		put_in_book(worker, module, question);
 	return err;
+}
+
+static struct question as_question(const struct worker_question *wanted)
+{
+	struct question question = {
+		.kind = wanted->kind == WORKER_CODE ? QUESTION_CODE : QUESTION_PLACE,
+		.file_offset = wanted->file_offset, .wants_debug = wanted->wants_lines,
+		.size_bytes = wanted->size_bytes,
+	};
+
+	return question;
+}
+
+/* Sends some questions, then takes their answers. Returns false when that is of no use any more. */
+static bool ask_some_ahead(struct worker *worker, const struct worker_question *questions,
+			   size_t count)
+{
+	const struct worker_question *sent[AHEAD_MAX];
+	size_t sent_count = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < count && err != -ECHILD && err != -ECANCELED; i++) {
+		struct question question = as_question(&questions[i]);
+
+		if (find_in_book(worker, questions[i].module, &question))
+			continue;
+		err = send_to_process(worker, questions[i].module, &question);
+		if (!err)
+			sent[sent_count++] = &questions[i];
+	}
+	for (size_t i = 0; i < sent_count && err != -ECHILD; i++) {
+		struct question question = as_question(sent[i]);
+
+		err = receive_answer(worker, question.kind);
+		if (!err)
+			put_in_book(worker, sent[i]->module, &question);
+	}
+	if (err == -ECHILD)
+		note_death(worker);
+	return err != -ECHILD && err != -ECANCELED;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* Where answers take long, one is asked for at a time: that of the next may be worth waiting for less. */
+void worker_ask_ahead(struct worker *worker, const struct worker_question *questions, size_t count)
+{
+	static const uint64_t soon_ns = 10000000, all_ns_max = 10000000000;
+	uint64_t begin_ns = now_ns();
+	size_t at = 0, some = 1;
+
+	if (worker->is_book_alone)
+		return;
+	answer_book_free(worker->ahead);
+	worker->ahead = worker->book ? NULL : answer_book_new();
+	while (at < count && now_ns() - begin_ns < all_ns_max) {
+		uint64_t asked_ns = now_ns();
+
+		if (some > count - at)
+			some = count - at;
+		if (!ask_some_ahead(worker, &questions[at], some))
+			return;
+		at += some;
+		if (now_ns() - asked_ns > soon_ns * some)
+			some = 1;
+		else if (some < AHEAD_MAX)
+			some *= 2;
+	}
 }
 
 int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,

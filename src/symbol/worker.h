@@ -34,6 +34,22 @@ void worker_set_pause(struct worker *worker, struct pause *pause);
 /* The peak of the process's resident memory; of several, of the one that took most. */
 uint64_t worker_memory_bytes(const struct worker *worker);
 
+/* What will be asked. */
+struct worker_question {
+	const struct module *module;
+	enum worker_question_kind { WORKER_PLACE, WORKER_CODE } kind;
+	uint64_t file_offset;
+	bool wants_lines;		/* of a place */
+	size_t size_bytes;		/* of code */
+};
+
+/*
+ * Asks many questions at once, for each answer that is waited for alone costs two changes of the thread
+ * on a CPU. The answers are found by those who ask these questions before the next call of this. What
+ * cannot be answered is left for them to find out.
+ */
+void worker_ask_ahead(struct worker *worker, const struct worker_question *questions, size_t count);
+
 /* The unwind table of a module, for the caller to free. Errors as those of worker_ask(). */
 int worker_ask_table(struct worker *worker, const struct module *module, struct unwind_file *file);
 

@@ -72,6 +72,7 @@ TEST(the_rows_of_a_file_are_what_was_waited_for_it)
 			struct wait_parts parts = findings_parts(bounds, path);
 
 			CHECK(parts.own > 0 && parts.others >= 0 && (parts.own < 1 || !parts.others));
+			CHECK(path->wait_ns * parts.own > path->max_ns - 1e-6);
 			own_ns[path->object >> 5] += path->wait_ns * parts.own;
 			sum_ns += path->wait_ns * (parts.own + parts.others);
 		}

@@ -496,6 +496,47 @@ TEST(a_file_that_shrinks_while_it_is_mapped_costs_only_its_own_names)
 	fixture_end(&fixture);
 }
 
+TEST(what_is_prepared_of_a_file_that_fails_costs_only_its_own_names)
+{
+	enum { REQUESTS = 200, CODE = 64 };
+	uint64_t good = input_offset("dwarf4", "place_local"), begin;
+	struct symbol_request requests[REQUESTS];
+	uint8_t code[2][CODE];
+	char command[1024], path[256];
+	size_t bytes;
+
+	strcpy(path, input("shrunk"));
+	snprintf(command, sizeof(command), "cp %s %s", input("pie"), path);
+	run(command);
+	fixture_begin(&fixture);
+	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, path);
+	push_map(&fixture, 10, NOBODY + 1, MAP_START, MAP_BYTES, 0, input("dwarf4"));
+	resolve(&fixture, input_offset("pie", "place_inlined"));
+	CHECK(fixture.count == 3 && !truncate(path, 0));
+	for (size_t i = 0; i < REQUESTS; i++)
+		requests[i] = (struct symbol_request){
+			.pid = NOBODY + (i & 1), .time_ns = 20,
+			.address = MAP_START + good + i / 2 * (i & 1 ? 1 : 16),
+		};
+	symbols_prepare(fixture.symbols, requests, REQUESTS);
+	symbols_prepare_code(fixture.symbols, requests, REQUESTS, CODE);
+	for (size_t i = 0; i < REQUESTS; i++) {
+		resolve_at(requests[i].pid, requests[i].address);
+		CHECK(fixture.count >= 1 && fixture.frames[0].module);
+	}
+	resolve_at(NOBODY + 1, MAP_START + good);
+	CHECK(is_function("local_function") && fixture.frames[0].line == input_line("local"));
+	bytes = symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[0], CODE,
+				  &begin);
+	CHECK(bytes);
+	/* The same without what was prepared, which the next preparation forgets. */
+	symbols_prepare(fixture.symbols, requests, 2);
+	CHECK(symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[1], CODE,
+				&begin) == bytes);
+	CHECK(!memcmp(code[0], code[1], bytes));
+	fixture_end(&fixture);
+}
+
 TEST(files_with_changed_bytes_do_no_harm)
 {
 	uint64_t place = input_offset("pie", "place_inlined");
