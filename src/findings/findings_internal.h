@@ -7,6 +7,8 @@
 
 enum { FINDINGS_SPIN_NAMES_MAX = 4 };
 
+struct run_place;
+
 /* A function in which threads spin. */
 struct findings_spin {
 	struct report_frame frame;
@@ -85,6 +87,14 @@ void findings_add_summary(struct findings *findings);
 
 /* findings_spin.c: looks at where threads ran, all at once, before anybody asks of one place. */
 void findings_prepare_spinning(struct findings *findings);
+
+/*
+ * findings_spin.c: the function in which threads were seen running most often, counting places that are
+ * wanted, as "do_job (pool.c:12)"; NULL when they were seen in none.
+ */
+const char *findings_busiest_function(struct findings *findings,
+				      bool (*is_wanted)(const void *data, const struct run_place *place),
+				      const void *data);
 
 /* findings_spin.c: whether most samples of the path are in code that waits for others, spinning. */
 bool findings_is_spin(struct findings *findings, const struct path_metrics *path);

@@ -15,7 +15,7 @@
 #include "spin/spin_judge.h"
 
 /* Beyond these, the places that are met most seldom are taken for useful. */
-enum { PATH_PLACES_MAX = 64, PLACES_MAX = 4096, SPINS_MAX = 64 };
+enum { PATH_PLACES_MAX = 64, PLACES_MAX = 4096, SPINS_MAX = 64, BUSY_MAX = 128 };
 
 /* Of all threads' time, or of their time on CPUs, which may be scarce, this much stands out. */
 static const double share_min = 0.03, running_share_min = 0.1;
@@ -115,6 +115,42 @@ static struct findings_spin *spin_of(struct findings *findings, const struct rep
 	spin = &findings->spins[findings->spin_count++];
 	spin->frame = *frame;
 	return spin;
+}
+
+const char *findings_busiest_function(struct findings *findings,
+				      bool (*is_wanted)(const void *data, const struct run_place *place),
+				      const void *data)
+{
+	struct {
+		struct report_frame frame;
+		uint64_t count;
+	} functions[BUSY_MAX];
+	size_t function_count = 0, count, k, most = 0;
+	const struct run_place **places;
+
+	if (!findings->input.samples)
+		return NULL;
+	places = sorted_places(findings->input.samples, &count);
+	for (size_t i = 0, wanted = 0; i < count && wanted < BUSY_MAX; i++) {
+		struct report_frame frame;
+
+		if (!is_wanted(data, places[i]))
+			continue;
+		wanted++;
+		frame = frame_of(findings, places[i]);
+		for (k = 0; k < function_count; k++)
+			if (is_same(functions[k].frame.function, frame.function))
+				break;
+		if (k == function_count) {
+			functions[function_count].frame = frame;
+			functions[function_count++].count = 0;
+		}
+		functions[k].count += places[i]->count;
+		if (functions[k].count > functions[most].count)
+			most = k;
+	}
+	free(places);
+	return function_count ? findings_frame_text(findings, &functions[most].frame) : NULL;
 }
 
 /* What ends the wait, if the code tells: a variable, or the instruction that reads it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings of waits for anything but locks. */
+#include "analysis/run_samples.h"
 #include "findings/draft.h"
 #include "findings/findings_waits.h"
 
@@ -156,50 +157,14 @@ static const struct report_path *path_of_pool(const struct report *report, const
 	return NULL;
 }
 
-static bool is_on_stack(const struct report_path *path, const char *function)
+static bool is_of_pool(const void *data, const struct run_place *place)
 {
-	for (size_t i = 0; i < path->frame_count; i++)
-		if (path->frames[i].function && !strcmp(path->frames[i].function, function))
-			return true;
-	return false;
-}
+	const struct pool *pool = data;
 
-/*
- * Where the slices of a path were spent, if samples show that it was mostly elsewhere than where they
- * ended: a job is done, and then its thread waits for the next one. NULL: it was not.
- */
-static const char *place_elsewhere(struct findings *findings, const struct report_path *path)
-{
-	const struct report_function *most = NULL;
-	uint64_t all = 0, elsewhere = 0, most_count = 0;
-
-	for (size_t i = 0; i < path->function_count; i++) {
-		const struct report_function *function = &path->functions[i];
-		uint64_t count = function->count - function->stack_top_count;
-
-		all += count;
-		if (is_on_stack(path, function->name))
-			continue;
-		elsewhere += count;
-		if (count > most_count) {
-			most_count = count;
-			most = function;
-		}
-	}
-	if (!most || elsewhere * 2 <= all)
-		return NULL;
-	return findings_frame_text(findings, &(struct report_frame){
-		.function = most->name,
-		.file = most->line_count ? most->lines[0].file : NULL,
-		.line = most->line_count ? most->lines[0].line : 0,
-	});
-}
-
-static const char *place_of_path(struct findings *findings, const struct report_path *path)
-{
-	const char *elsewhere = place_elsewhere(findings, path);
-
-	return elsewhere ? elsewhere : draft_place(findings, path->frames, path->frame_count);
+	for (size_t i = 0; i < place->name_count; i++)
+		if (!is_in_group(pool->group, place->names[i]))
+			return false;
+	return true;
 }
 
 static struct report_finding *add_pool(struct findings *findings, struct draft *draft,
@@ -208,7 +173,7 @@ static struct report_finding *add_pool(struct findings *findings, struct draft *
 {
 	const char *where = draft_place(findings, wait->frames, wait->frame_count);
 	const struct report_path *path = path_of_pool(&findings->report, pool);
-	const char *at = path ? place_of_path(findings, path) : NULL;
+	const char *at = findings_busiest_function(findings, is_of_pool, pool);
 	uint64_t active_ns = pool->running_ns + pool->runnable_ns;
 	double cpu_wait = draft_share(pool->runnable_ns, active_ns);
 	struct report_finding *row;
