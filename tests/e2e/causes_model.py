@@ -18,7 +18,7 @@ ACTIVE = {"preempted", "throttled", "spin"}
 CAUSES = set(GROUPS) | ACTIVE | {"poll", "child", "sleep", "page-fault", "kernel-lock", "stopped",
                                  "exit"}
 CONTEXTS = {"thread", "process", "kernel", "timer", "disk", "network", "interrupt", "signal",
-            "exit", "none", "lost"}
+            "exit", "none", "lost", "hidden"}
 KINDS = {"mutex", "rwlock", "semaphore", "condition", "barrier", "join", "futex", "pi-mutex",
          "sysv-semaphore", "flock", "file-lock", "atomic", "once", "tbb", "monitor", "park", "idle"}
 # The disk's interrupt, or the kernel's thread that has it do its work.
