@@ -369,6 +369,14 @@ bool tracing_is_target_gone(const struct tracing *tracing)
 	return totals.thread_count && !totals.alive_count;
 }
 
+static bool has_odd(const struct tracing *tracing)
+{
+	const struct untold *untold = tracing->engine.untold;
+
+	return untold_count(untold, UNTOLD_CHANGE, UNTOLD_ODD) ||
+	       untold_count(untold, UNTOLD_WAKER, UNTOLD_ODD);
+}
+
 /*
  * Where a kernel hides threads, the next switch of a CPU shows that it had one: what it did last would
  * stay without a reason.
@@ -377,12 +385,12 @@ static void await_hidden(struct tracing *tracing)
 {
 	uint64_t limit_ns = now_ns() + HIDDEN_MS_MAX * 1000000ull;
 
-	if (!kernel_counts(tracing->kernel).hidden)
+	if (!kernel_counts(tracing->kernel).hidden && !has_odd(tracing))
 		return;
 	do {
 		poll(NULL, 0, HIDDEN_POLL_MS);
 		collector_poll(tracing->collector);
-	} while (untold_count(tracing->engine.untold, UNTOLD_CHANGE, UNTOLD_ODD) && now_ns() < limit_ns);
+	} while (has_odd(tracing) && now_ns() < limit_ns);
 }
 
 void tracing_finish(struct tracing *tracing)
