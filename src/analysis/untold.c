@@ -12,9 +12,13 @@
 enum {
 	CPUS_MAX = UINT16_MAX + 1,
 	REASONS_KEPT = 256,		/* the last ones: a power of two */
-	CASES_MAX = 1024,		/* that may still be explained: the same */
+	/* That may still be explained: the same. A disk ends thousands of waits while one thread runs. */
+	CASES_MAX = 1 << 16,
 	LISTS_MAX = 2,			/* a path's and a lock's */
 };
+
+/* Cases come in the order of their ends, but for records that come late. */
+static const uint64_t late_ns_max = 10000000;
 
 /* Nobody was told of what happened on some CPU between these moments. */
 struct silence {
@@ -73,6 +77,8 @@ static void add_silence(struct untold *untold, enum untold_reason reason, uint64
 	for (size_t i = untold->case_count; i > first; i--) {
 		struct untold_case *one = &untold->cases[(i - 1) % CASES_MAX];
 
+		if (one->end_ns + late_ns_max < begin_ns)
+			break;
 		if (one->is_open && is_within(silence, one->begin_ns, one->end_ns))
 			explain(untold, one, reason);
 	}
