@@ -835,7 +835,9 @@ def mutex():
     assert_woken(wait, "mutex", function="mutex_work")
     lock = lock_named(report, "work_mutex", "mutex", "mutex")
     assert lock["name"] in ("work_mutex", "mutex_work(int)::work_mutex"), lock["name"]
-    assert_lost(wait_of(report, cause="sleep", function="mutex_work"), 12 * 150)
+    sleep = wait_of(report, cause="sleep", function="mutex_work")
+    assert sleep["count"] == 12, describe_waits(report)
+    assert_lost(sleep, 12 * 150)
 
 
 @test("mutex_man_thread: threads made by clone() wait for work_mutex, and mutex_work wakes them")
