@@ -126,6 +126,24 @@ def write(path, data):
         file.write(data)
 
 
+# --- Verdicts -----------------------------------------------------------------------------------
+
+VERDICT = re.compile(r"(\S+): ([a-z ]+): ([\d,]+) events? in ([\d,]+) chunks?, [\d.]+ \S+, [\d.]+ K?M?B, "
+                     r"by pinch [\d.]+ on (\S+), kernel (\S+)")
+
+
+def check(path, verdict):
+    """What pinch check says of a trace: how many events, how many chunks, and the lines below."""
+    result = pinch("check", path)
+    assert result.status == (verdict != "whole") and not result.err, (result.status, result.text)
+    first, *rest = result.out.decode().splitlines()
+    match = VERDICT.fullmatch(first)
+    assert match and match[1] == path and match[2] == verdict, (verdict, first)
+    assert (match[5], match[6]) == (os.uname().nodename, os.uname().release), first
+    assert bool(rest) == (verdict != "whole"), rest
+    return int(match[3].replace(",", "")), int(match[4].replace(",", "")), rest
+
+
 # --- The tests ----------------------------------------------------------------------------------
 
 @test("all events of a trace are printed, and text and JSON say the same of them")
@@ -135,6 +153,7 @@ def forms():
         count = record(*command)
         lines, events = dump(), parse_json(dump("--json"))
         assert len(lines) == count, (len(lines), count)
+        assert check("t.pinch", "whole")[0] == count
         assert_forms_agree(lines, events)
         assert Counter(line.split()[2] for line in lines) == Counter(e["event"] for e in events)
         assert events[0]["event"] == "collect.RUN" and events[-1]["event"] == "collect.END"
@@ -202,6 +221,9 @@ def damaged():
         write("bad.pinch", data)
         said = "2 chunks were left out" if len(wanted) == 2 else "1 chunk was left out"
         assert dump(path="bad.pinch", status=1, said=said) == rest
+        count, _, told = check("bad.pinch", "damaged")
+        assert count == len(rest)
+        assert told == [f"  at byte {chunks[i][0]}: a chunk of events is damaged" for i in wanted], told
 
 
 @test("of a trace that was cut off anywhere what is before is printed")
@@ -212,8 +234,29 @@ def cut():
         count = sum(chunk[3] for chunk in chunks[:i])
         write("cut.pinch", whole[:at + 64 + stored // 2])
         assert dump(path="cut.pinch", said="was cut off or is damaged") == lines[:count]
+        read_count, _, told = check("cut.pinch", "cut off or damaged")
+        assert read_count == count and f"from byte {at} on" in told[0], told
+        assert f" {64 + stored // 2} bytes were not read" in told[0], told
         write("cut.pinch", whole[:at])
         assert dump(path="cut.pinch", said="has no end") == lines[:count]
+        read_count, chunk_count, told = check("cut.pinch", "cut off")
+        assert (read_count, chunk_count) == (count, len(chunks_of("cut.pinch")))
+        assert "the end is missing" in told[0] and "names are missing" in told[1], told
+
+
+@test("any byte that is not what was written, anywhere in the file, is found")
+def flipped():
+    record(program("multi_mutex"))
+    whole, chance = read("t.pinch", "rb"), random.Random(5)
+    filling = {at + 64 + stored + i for at, _, stored, _ in chunks_of() for i in range(-stored % 8)}
+    for place in sorted(chance.sample(range(len(whole)), 60)):
+        data = bytearray(whole)
+        data[place] ^= 1 << chance.randrange(8)
+        write("bad.pinch", data)
+        result = pinch("check", "bad.pinch")
+        assert result.status == (place not in filling), (place, result.out, result.text)
+        assert result.status == 0 or b"damaged" in result.out or "no trace" in result.text \
+            or "later version" in result.text, (place, result.out)
 
 
 @test("who reads only the beginning ends the dump without a message")
