@@ -62,8 +62,8 @@ kernel-packages:
 bench-packages:
 	@./tools/install-packages $(BUILD_PACKAGES) $(BENCH_PACKAGES)
 
-# --- Events: one list, a header and JSON. The order of the files numbers the subsystems: ---
-# --- add at the end. ---------------------------------------------------------------------
+# --- Events: one list, a header, JSON and a table. The order of the files numbers the -----
+# --- subsystems: add at the end. -----------------------------------------------------------
 
 EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco collect.pleco \
 	file.pleco)
@@ -81,6 +81,10 @@ $O/gen/events.h: $(PLECOC) $(EVENTS)
 $O/gen/events.json: $(PLECOC) $(EVENTS)
 	@echo "  PLECO $@"; mkdir -p $(@D)
 	$Q$(PLECOC) --json -o $@ $(EVENTS)
+
+$O/gen/event_fields.inc: $(PLECOC) $(EVENTS)
+	@echo "  PLECO $@"; mkdir -p $(@D)
+	$Q$(PLECOC) --table -o $@ $(EVENTS)
 
 # --- BPF: one object a concern, linked into one skeleton. state.bpf.o defines what the -----
 # --- others declare, and comes first. ------------------------------------------------------
@@ -118,7 +122,7 @@ $O/gen/syscall_names.inc:
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' > $@
 
 GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc \
-	$O/gen/syscall_names.inc $O/gen/events_json.inc
+	$O/gen/syscall_names.inc $O/gen/events_json.inc $O/gen/event_fields.inc
 
 # --- The tool ------------------------------------------------------------------------------
 

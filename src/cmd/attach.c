@@ -11,7 +11,8 @@
 #include "tui/tui.h"
 
 static const struct option_spec *const options[] = {
-	target_options, trace_options, watch_options, report_options, common_options, NULL,
+	target_options, trace_options, watch_options, report_options, quiet_options, common_options,
+	NULL,
 };
 
 static void put_command(struct text *text, int argc, char **argv)

@@ -4,25 +4,18 @@
 #include <sys/utsname.h>
 
 #include "base/fail.h"
+#include "cmd/check_trace.h"
 #include "cmd/command.h"
 #include "collect/machine.h"
 
 enum { CHECKS_MAX = 32 };
 
-static int check_run(int argc, char **argv)
+static int check_machine(void)
 {
 	struct machine_check checks[CHECKS_MAX];
 	size_t count, missing = 0;
 	struct utsname name;
 
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		command_help(&check_command);
-		return 0;
-	}
-	if (argc > 1) {
-		fail_plain(-1, "pinch check takes no arguments, such as '%s'", argv[1]);
-		return EXIT_USAGE;
-	}
 	count = machine_check(checks, CHECKS_MAX);
 	for (size_t i = 0; i < count; i++)
 		missing += checks[i].is_needed && !checks[i].is_met;
@@ -39,10 +32,26 @@ static int check_run(int argc, char **argv)
 	return missing ? EXIT_FAILED : 0;
 }
 
+static int check_run(int argc, char **argv)
+{
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		command_help(&check_command);
+		return 0;
+	}
+	if (argc > 2 || (argc > 1 && argv[1][0] == '-')) {
+		fail_plain(-1, "pinch check takes a trace or nothing, not '%s'",
+			   argv[argc > 2 ? 2 : 1]);
+		return EXIT_USAGE;
+	}
+	return argc > 1 ? check_trace(argv[1]) : check_machine();
+}
+
 const struct command check_command = {
 	.name = "check",
-	.usage = "",
-	.summary = "Tell what this machine supports, what it lacks and how to get it",
-	.description = "Tries each thing that pinch needs. Exit status 1 when tracing is impossible.",
+	.usage = "[FILE]",
+	.summary = "Tell what this machine supports and what it lacks, or whether a trace is whole",
+	.description =
+		"Tries each thing that pinch needs. Exit status 1 when tracing is impossible.\n"
+		"Of a FILE, all is read and verified. Exit status 1 when something is missing.",
 	.run = check_run,
 };

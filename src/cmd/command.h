@@ -28,7 +28,7 @@ struct command {
 extern const struct command *const commands[];
 
 extern const struct command run_command, attach_command, record_command, report_command,
-			    check_command, help_command;
+			    dump_command, check_command, help_command;
 
 const struct command *command_find(const char *name);
 

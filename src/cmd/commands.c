@@ -4,8 +4,8 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&run_command, &attach_command, &record_command, &report_command, &check_command,
-	&help_command, NULL,
+	&run_command, &attach_command, &record_command, &report_command, &dump_command,
+	&check_command, &help_command, NULL,
 };
 
 const struct command *command_find(const char *name)

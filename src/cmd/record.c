@@ -18,7 +18,7 @@ static const struct option_spec record_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	record_options, target_options, trace_options, common_options, NULL,
+	record_options, target_options, trace_options, quiet_options, common_options, NULL,
 };
 
 static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv,

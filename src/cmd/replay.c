@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/memory.h"
 #include "cmd/engine.h"
 #include "cmd/run_events.h"
+#include "cmd/trace_open.h"
 #include "session/event_kinds.h"
 #include "session/session.h"
 #include "trace/trace_reader.h"
@@ -100,28 +100,13 @@ static void take_events(struct replay *replay)
 			   replay->end ? replay->end->ended_ns : replay->last_ns);
 }
 
-static int say(const char *path, int err)
-{
-	switch (err) {
-	case -EBADMSG:
-		return fail_plain(err, "%s is no trace of pinch", path);
-	case -ENOTSUP:
-		return fail_plain(err, "%s was written by a later version of pinch", path);
-	case -EINVAL:
-		return fail_plain(err, "%s is no regular file", path);
-	}
-	return fail(err, "cannot read %s", path);
-}
-
 int replay_open(const char *path, struct replay **out)
 {
 	struct replay *replay = xcalloc(1, sizeof(*replay));
-	int err = trace_reader_open(path, &replay->reader);
+	int err = trace_open(path, &replay->reader);
 
-	if (err) {
-		say(path, err);
+	if (err)
 		goto out_close;
-	}
 	find_run(replay);
 	err = open_engine(replay);
 	if (err)

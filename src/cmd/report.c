@@ -48,7 +48,9 @@ out_fini:
 	return status;
 }
 
-static const struct option_spec *const options[] = { report_options, common_options, NULL };
+static const struct option_spec *const options[] = {
+	report_options, quiet_options, common_options, NULL,
+};
 
 const struct command report_command = {
 	.name = "report",

@@ -36,8 +36,8 @@ void settings_fini(struct settings *settings)
 	pid_list_fini(&settings->targets);
 }
 
-static int parse_number(const char *option, const char *argument, unsigned long min,
-			unsigned long max, uint32_t *number)
+int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max,
+		 uint32_t *number)
 {
 	unsigned long value;
 	char *end;
@@ -53,7 +53,7 @@ static int parse_number(const char *option, const char *argument, unsigned long 
 
 static int set_nmin(struct settings *settings, const char *argument)
 {
-	return parse_number("nmin", argument, 1, NMIN_MAX, &settings->kernel.nmin);
+	return number_parse("nmin", argument, 1, NMIN_MAX, &settings->kernel.nmin);
 }
 
 static int set_sample_period(struct settings *settings, const char *argument)
@@ -70,7 +70,7 @@ static int set_sample_period(struct settings *settings, const char *argument)
 static int set_sample_hz(struct settings *settings, const char *argument)
 {
 	uint32_t hz;
-	int err = parse_number("sample-hz", argument, 1, SAMPLE_HZ_MAX, &hz);
+	int err = number_parse("sample-hz", argument, 1, SAMPLE_HZ_MAX, &hz);
 
 	if (!err)
 		settings->kernel.sample_period_ns = 1000000000ull / hz;
@@ -79,13 +79,13 @@ static int set_sample_hz(struct settings *settings, const char *argument)
 
 static int set_depth(struct settings *settings, const char *argument)
 {
-	return parse_number("depth", argument, 1, DEPTH_MAX, &settings->kernel.depth);
+	return number_parse("depth", argument, 1, DEPTH_MAX, &settings->kernel.depth);
 }
 
 static int set_top(struct settings *settings, const char *argument)
 {
 	settings->has_path_count = true;
-	return parse_number("top", argument, 1, TOP_MAX, &settings->path_count_max);
+	return number_parse("top", argument, 1, TOP_MAX, &settings->path_count_max);
 }
 
 static int set_duration(struct settings *settings, const char *argument)
@@ -165,7 +165,7 @@ static int set_dns(struct settings *settings, const char *argument)
 static int set_ring_size(struct settings *settings, const char *argument)
 {
 	uint32_t kilobytes;
-	int err = parse_number("ring-kb", argument, 4, 1 << 20, &kilobytes);
+	int err = number_parse("ring-kb", argument, 4, 1 << 20, &kilobytes);
 
 	if (!err && (kilobytes & (kilobytes - 1)))
 		err = fail_plain(-EINVAL, "--ring-kb takes a power of two, not '%s'", argument);
@@ -238,8 +238,12 @@ const struct option_spec report_options[] = {
 	{ 0 },
 };
 
-const struct option_spec common_options[] = {
+const struct option_spec quiet_options[] = {
 	{ "quiet", 'q', NULL, "no progress line; no text unless -o is given", set_quiet },
+	{ 0 },
+};
+
+const struct option_spec common_options[] = {
 	{ "help", 'h', NULL, "show this help", set_help },
 	{ 0 },
 };

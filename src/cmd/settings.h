@@ -11,6 +11,12 @@
 #include "collect/kernel.h"
 #include "collect/targets.h"
 
+struct dump_options {
+	bool is_json, has_thread;
+	uint32_t thread;
+	uint64_t from_ns, to_ns;	/* since the first event; 0: no limit */
+};
+
 struct settings {
 	struct kernel_options kernel;
 	uint64_t duration_ns;		/* 0: until the end */
@@ -26,6 +32,7 @@ struct settings {
 	/* attach only */
 	struct pid_list targets;
 	bool has_target;
+	struct dump_options dump;	/* dump only */
 };
 
 void settings_init(struct settings *settings);
@@ -38,8 +45,15 @@ void settings_fini(struct settings *settings);
 int settings_parse(struct settings *settings, const struct command *command, int argc,
 		   char **argv, int *rest);
 
-/* Options in common: of all that trace; of those that show it as it goes on; of all that report. */
-extern const struct option_spec trace_options[], watch_options[], report_options[];
+/* The argument of an option as a number; -EINVAL after having said what the option takes. */
+int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max,
+		 uint32_t *number);
+
+/*
+ * Options in common: of all that trace; of those that show it as it goes on; of all that report; of
+ * both.
+ */
+extern const struct option_spec trace_options[], watch_options[], report_options[], quiet_options[];
 
 /* Those of every command; the last list. */
 extern const struct option_spec common_options[];

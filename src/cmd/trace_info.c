@@ -48,3 +48,41 @@ void trace_info_put(struct text *out)
 	text_put(out, events);
 	text_put(out, "}\n");
 }
+
+/* What stands between quotes at *at, which then is behind them. NULL: there are none. */
+static const char *take_string(const char **at, const char *end, size_t *length)
+{
+	const char *begin, *quote;
+
+	if (*at == end || **at != '"')
+		return NULL;
+	begin = quote = *at + 1;
+	while (quote < end && *quote != '"')
+		quote += *quote == '\\' && end - quote > 1 ? 2 : 1;
+	if (quote == end)
+		return NULL;
+	*length = quote - begin;
+	*at = quote + 1;
+	return begin;
+}
+
+bool trace_info_find(const char *info, size_t size_bytes, const char *key, struct text *out)
+{
+	const char *at = info, *end = info + size_bytes, *name, *value;
+	size_t name_length, length;
+
+	while (at < end && (*at == '{' || *at == ',')) {
+		at++;
+		name = take_string(&at, end, &name_length);
+		if (!name || at == end || *at++ != ':')
+			return false;
+		value = take_string(&at, end, &length);
+		if (!value)
+			return false;
+		if (name_length == strlen(key) && !memcmp(name, key, name_length)) {
+			text_put_bytes(out, value, length);
+			return true;
+		}
+	}
+	return false;
+}

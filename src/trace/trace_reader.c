@@ -351,3 +351,8 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 			return result;
 	}
 }
+
+size_t trace_reader_at(const struct trace_reader *reader)
+{
+	return reader->next - 1;
+}

@@ -50,3 +50,6 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns);
  * call goes on behind it; or a negative errno.
  */
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header);
+
+/* The number of the chunk that the last event, or damage, was in. */
+size_t trace_reader_at(const struct trace_reader *reader);

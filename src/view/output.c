@@ -218,7 +218,7 @@ static int output_fail(const struct output *output, int err)
 {
 	if (err == -EPIPE)
 		return err;
-	return fail(err, "cannot write the report to %s%s", output->name, advice(err));
+	return fail(err, "cannot write to %s%s", output->name, advice(err));
 }
 
 int output_check(const char *path)

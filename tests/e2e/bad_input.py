@@ -793,7 +793,7 @@ def wrong_options():
     assert_refused(pinch("attach"), 2, "-p")
     assert_refused(pinch("attach", "-p", os.getpid(), "extra"), 2, "extra")
     assert_refused(pinch("frobnicate"), 2, "frobnicate")
-    assert_refused(pinch("check", "extra"), 2, "extra")
+    assert_refused(pinch("check", "t.pinch", "extra"), 2, "extra")
     assert_refused(pinch("help", "frobnicate"), 2, "frobnicate")
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzzes plecoc: any bytes are a Pleco file. They either are refused with a message or compile to
- * both outputs. A byte 0x01, which no good file holds, separates several files.
+ * all outputs. A byte 0x01, which no good file holds, separates several files.
  */
 #include <assert.h>
 #include <string.h>
@@ -29,14 +29,17 @@ static size_t take_source(struct source *source, const char *data, size_t size)
 
 static void check_outputs(const struct schema *schema)
 {
-	struct buffer header = { 0 }, json = { 0 };
+	struct buffer header = { 0 }, json = { 0 }, table = { 0 };
 
 	emit_header(schema, &header);
 	emit_json(schema, &json);
+	emit_table(schema, &table);
 	assert(header.size && strlen(header.data) == header.size);
 	assert(json.size && strlen(json.data) == json.size);
+	assert(table.size && strlen(table.data) == table.size);
 	buffer_fini(&header);
 	buffer_fini(&json);
+	buffer_fini(&table);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,7 +4,7 @@
 # Tests plecoc: run.sh PLECOC. Prints TAP. UPDATE=1 writes what golden/ and errors/ expect anew:
 # review the diff then.
 #
-# golden/X.pleco compiles to X.h and X.json; errors/X.pleco is refused with the words of X.expect.
+# golden/X.pleco compiles to X.h, X.json and X.table; errors/X.pleco is refused with the words of X.expect.
 
 export LC_ALL=C.UTF-8
 plecoc=$(realpath "${1:?usage: run.sh PLECOC}")
@@ -109,6 +109,51 @@ layout_agrees() {	# layout_agrees X.json X.h
 	} >"$tmp/layout.c" && $CC -std=gnu11 -Wall -Werror -fsyntax-only "$tmp/layout.c"
 }
 
+# What is in the table is what the JSON says.
+table_agrees() {	# table_agrees X.json X.table
+	cat >"$tmp/table.c" <<-EOF
+	#include <stdio.h>
+	enum { FIELD_UNSIGNED, FIELD_SIGNED, FIELD_CHAR };
+	struct event_field { const char *name; int kind, bytes, offset, count, is_flexible; };
+	static const struct {
+		const char *subsys, *name, *text;
+		int size, count;
+		const struct event_field *fields;
+	} table[64][64] = {
+	#include "$2"
+	};
+	static void show(const struct event_field *f)
+	{
+		static const char *const kinds[] = { "u", "s", "char" };
+		printf("%s %s", f->name, kinds[f->kind]);
+		if (f->kind != FIELD_CHAR)
+			printf("%d", 8 * f->bytes);
+		printf(" %d %d %d\\n", f->offset, f->count, f->is_flexible);
+	}
+	int main(void)
+	{
+		for (int i = 0; i < 64 * 64; i++) {
+			int s = i / 64, e = i % 64;
+			if (!table[s][e].name)
+				continue;
+			printf("%d %d %s %s\\n", s, e, table[s][e].subsys, table[s][e].text);
+			if (table[s][e].count)
+				printf("%s %d\\n", table[s][e].name, table[s][e].size);
+			for (int f = 0; f < table[s][e].count; f++)
+				show(&table[s][e].fields[f]);
+		}
+	}
+	EOF
+	# shellcheck disable=SC2016 # the variables are those of jq
+	$CC -std=gnu11 -Wall -Wextra -Werror -o "$tmp/table" "$tmp/table.c" && "$tmp/table" >"$tmp/said" &&
+		jq -r '
+		to_entries[] | .key as $subsys | .value.name as $name | .value.events | to_entries[] |
+		.key as $event | .value | "\($subsys) \($event) \($name) \(.text? // .)",
+		(objects | "\(.name) \(.size)", (.fields[] |
+			"\(.name) \(.type) \(.offset) \(.count // 0) \(if .flexible then 1 else 0 end)"))
+		' "$1" | diff - "$tmp/said"
+}
+
 #
 # What good files compile to
 #
@@ -121,6 +166,10 @@ for pleco in golden/*.pleco; do
 	cp "$tmp/out" "$tmp/$name.json"
 	check "the JSON of golden/$name is the expected one" \
 		same "golden/$name.json" "$tmp/$name.json"
+	check "golden/$name compiles to a table" status 0 "$plecoc" --table "$pleco"
+	cp "$tmp/out" "$tmp/$name.table"
+	check "the table of golden/$name is the expected one" \
+		same "golden/$name.table" "$tmp/$name.table"
 	check "gcc accepts the header of golden/$name" compiles "$tmp/$name.h" "$CC" -std=gnu11
 	if have "$CLANG"; then
 		check "clang for BPF accepts the header of golden/$name" \
@@ -135,9 +184,12 @@ for pleco in golden/*.pleco; do
 		check "the JSON of golden/$name parses" jq -e . "$tmp/$name.json"
 		check "header and JSON of golden/$name agree on sizes, offsets and numbers" \
 			layout_agrees "$tmp/$name.json" "$tmp/$name.h"
+		check "table and JSON of golden/$name say the same" \
+			table_agrees "$tmp/$name.json" "$tmp/$name.table"
 	else
 		skip "the JSON of golden/$name parses" "no jq"
 		skip "header and JSON of golden/$name agree on sizes, offsets and numbers" "no jq"
+		skip "table and JSON of golden/$name say the same" "no jq"
 	fi
 done
 
@@ -184,7 +236,7 @@ for pleco in errors/*.pleco; do
 	cp "$tmp/err" "$tmp/message"
 	check "errors/$name gets its message" same "errors/$name.expect" "$tmp/message"
 done
-for mode in --header --json; do
+for mode in --header --json --table; do
 	check "$mode writes nothing on an error" \
 		refused "errors/bad_character.pleco:2:10: error: unexpected character '@'" \
 		$mode golden/fields.pleco errors/bad_character.pleco
@@ -327,6 +379,7 @@ check "no arguments are wrong usage" usage_error
 check "no mode is wrong usage" usage_error golden/seed.pleco
 check "no file is wrong usage" usage_error --json
 check "two modes are wrong usage" usage_error --json --header golden/seed.pleco
+check "the table and another mode are wrong usage" usage_error --table --json golden/seed.pleco
 check "an unknown option is wrong usage" usage_error --xml golden/seed.pleco
 check "-o without a file is wrong usage" usage_error --json golden/seed.pleco -o
 check "two outputs are wrong usage" usage_error --json golden/seed.pleco -o "$dir/a" -o "$dir/b"

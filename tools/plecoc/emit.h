@@ -10,3 +10,6 @@ void emit_header(const struct schema *schema, struct buffer *out);
 
 /* The description that travels inside every trace. */
 void emit_json(const struct schema *schema, struct buffer *out);
+
+/* What a program that reads the fields of any event is compiled with. */
+void emit_table(const struct schema *schema, struct buffer *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plecoc: compiles Pleco event declarations to a C header or to JSON. */
+/* plecoc: compiles Pleco event declarations to a C header, to JSON or to a table in C. */
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,12 +22,14 @@ enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 static const char help[] =
 	"Usage: plecoc --header [-o OUTPUT] FILE...\n"
 	"       plecoc --json [-o OUTPUT] FILE...\n"
+	"       plecoc --table [-o OUTPUT] FILE...\n"
 	"\n"
 	"Compiles the trace events that the Pleco FILEs declare, numbered in the order given,\n"
-	"to a C header or to JSON.\n"
+	"to a C header, to JSON or to a table in C.\n"
 	"\n"
 	"  --header    write a C header: a macro for each number, a struct for each event\n"
 	"  --json      write the same numbers, with the texts and the layout of the fields\n"
+	"  --table     write that as C initialisers, for a program that reads any event\n"
 	"  -o OUTPUT   write to OUTPUT instead of standard output; on an error it is not touched\n"
 	"  --help      show this text\n"
 	"  --version   show the version\n"
@@ -68,6 +70,7 @@ static int read_command_line(struct command_line *line, int argc, char **argv)
 	static const struct option options[] = {
 		{ "header",  no_argument, NULL, 'H' },
 		{ "json",    no_argument, NULL, 'j' },
+		{ "table",   no_argument, NULL, 't' },
 		{ "help",    no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ 0 },
@@ -83,6 +86,9 @@ static int read_command_line(struct command_line *line, int argc, char **argv)
 			break;
 		case 'j':
 			emit = emit_json;
+			break;
+		case 't':
+			emit = emit_table;
 			break;
 		case 'o':
 			if (line->output)
@@ -100,14 +106,14 @@ static int read_command_line(struct command_line *line, int argc, char **argv)
 			return EXIT_USAGE;
 		}
 		if (emit && line->emit && emit != line->emit)
-			return usage_error("--header and --json exclude each other", "");
+			return usage_error("--header, --json and --table exclude each other", "");
 		if (emit)
 			line->emit = emit;
 	}
 	line->inputs = argv + optind;
 	line->input_count = argc - optind;
 	if (!line->emit)
-		return usage_error("say --header or --json", "");
+		return usage_error("say --header, --json or --table", "");
 	if (!line->input_count)
 		return usage_error("no FILE given", "");
 	if (is_an_input(line))

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/check_trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "cmd/trace_info.h"
+#include "cmd/trace_open.h"
+#include "symbol/answer_book.h"
+#include "trace/trace_reader.h"
+
+enum { DAMAGE_TOLD_MAX = 20 };
+
+struct trace_check {
+	const char *path;
+	struct trace_reader *reader;
+	uint64_t events, first_ns, last_ns;	/* of those that could be read */
+	size_t damaged_count;			/* of chunks */
+	bool has_end, has_names;
+	struct text origin;			/* ", by pinch 0.1.0 on HOST, kernel 6.1" */
+	struct text damage;			/* a line for each chunk, up to DAMAGE_TOLD_MAX */
+};
+
+static void note_damage(struct trace_check *check, size_t chunk)
+{
+	static const char *const contents[TRACE_CHUNK_KINDS] = {
+		[TRACE_CHUNK_INFO] = "information", [TRACE_CHUNK_FORMS] = "forms",
+		[TRACE_CHUNK_EVENTS] = "events", [TRACE_CHUNK_INDEX] = "the index",
+		[TRACE_CHUNK_NAMES] = "names",
+	};
+	size_t count;
+	const struct trace_place *place = &trace_reader_places(check->reader, &count)[chunk];
+	const char *content = place->kind < TRACE_CHUNK_KINDS ? contents[place->kind] : NULL;
+
+	if (check->damaged_count++ < DAMAGE_TOLD_MAX)
+		text_printf(&check->damage, "  at byte %" PRIu64 ": a chunk of %s is damaged\n",
+			    place->offset, content ? content : "a kind not known here");
+}
+
+static void take_origin(struct trace_check *check, const char *info, size_t size_bytes)
+{
+	static const struct {
+		const char *key, *words;
+	} members[] = { { "pinch", ", by pinch " }, { "host", " on " }, { "kernel", ", kernel " } };
+
+	check->origin.length = 0;
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		text_put(&check->origin, members[i].words);
+		if (!trace_info_find(info, size_bytes, members[i].key, &check->origin))
+			text_put(&check->origin, "(not known)");
+	}
+}
+
+static bool are_names(const void *content, size_t size_bytes)
+{
+	struct answer_book *book = answer_book_new();
+	int err = answer_book_add(book, content, size_bytes);
+
+	answer_book_free(book);
+	return !err;
+}
+
+/* The content of a chunk without events. 0, or a negative errno when it cannot be read at all. */
+static int check_chunk(struct trace_check *check, size_t chunk, uint32_t kind)
+{
+	const void *content;
+	size_t size_bytes;
+	int err = trace_reader_content(check->reader, chunk, &content, &size_bytes);
+
+	if (err && err != -EBADMSG)
+		return err;
+	if (err || (kind == TRACE_CHUNK_NAMES && !are_names(content, size_bytes)))
+		note_damage(check, chunk);
+	else if (kind == TRACE_CHUNK_INFO && size_bytes)
+		take_origin(check, content, size_bytes);
+	check->has_names |= kind == TRACE_CHUNK_NAMES;
+	return 0;
+}
+
+static int check_chunks(struct trace_check *check)
+{
+	size_t count;
+	const struct trace_place *places = trace_reader_places(check->reader, &count);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < count; i++)
+		if (places[i].kind != TRACE_CHUNK_EVENTS)
+			err = check_chunk(check, i, places[i].kind);
+	return err;
+}
+
+static void take_event(struct trace_check *check, const struct ev_header *header)
+{
+	if (!check->events++ || header->time_ns < check->first_ns)
+		check->first_ns = header->time_ns;
+	if (header->time_ns > check->last_ns)
+		check->last_ns = header->time_ns;
+	check->has_end |= header->subsys == TRACE_SUBSYS_COLLECT &&
+			  header->event == TRACE_EVENT_COLLECT_END;
+}
+
+static int check_events(struct trace_check *check)
+{
+	const struct ev_header *header;
+	int got;
+
+	while ((got = trace_reader_next(check->reader, &header))) {
+		if (got == 1)
+			take_event(check, header);
+		else if (got == -EBADMSG)
+			note_damage(check, trace_reader_at(check->reader));
+		else
+			return got;
+	}
+	return 0;
+}
+
+/* What is damaged may have had the end in it. */
+static bool is_cut_off(const struct trace_check *check)
+{
+	return !trace_reader_extent(check->reader)->is_ended ||
+	       (!check->has_end && !check->damaged_count);
+}
+
+static const char *verdict_of(const struct trace_check *check)
+{
+	if (check->damaged_count)
+		return "damaged";
+	if (trace_reader_extent(check->reader)->unread_bytes)
+		return "cut off or damaged";
+	if (is_cut_off(check))
+		return "cut off";
+	return check->has_names ? NULL : "without names";
+}
+
+static void put_verdict(const struct trace_check *check, const char *verdict, struct text *out)
+{
+	const struct trace_extent *extent = trace_reader_extent(check->reader);
+
+	text_printf(out, "%s: %s: ", check->path, verdict ? verdict : "whole");
+	text_put_count(out, check->events);
+	text_printf(out, " event%s in ", check->events == 1 ? "" : "s");
+	text_put_count(out, extent->chunks);
+	text_printf(out, " chunk%s, ", extent->chunks == 1 ? "" : "s");
+	text_put_duration(out, check->last_ns - check->first_ns);
+	text_put(out, ", ");
+	text_put_size(out, extent->file_bytes);
+	if (check->origin.length)
+		text_put_escaped(out, check->origin.bytes);
+	text_put(out, "\n");
+}
+
+static void put_details(const struct trace_check *check, struct text *out)
+{
+	const struct trace_extent *extent = trace_reader_extent(check->reader);
+
+	if (check->damaged_count)
+		text_put(out, check->damage.bytes);
+	if (check->damaged_count > DAMAGE_TOLD_MAX)
+		text_printf(out, "  and %zu more\n", check->damaged_count - DAMAGE_TOLD_MAX);
+	if (extent->unread_bytes)
+		text_printf(out, "  from byte %" PRIu64 " on, which is no whole chunk, %" PRIu64
+			    " bytes were not read\n", extent->file_bytes - extent->unread_bytes,
+			    extent->unread_bytes);
+	if (is_cut_off(check))
+		text_put(out, "  the end is missing: tracing was stopped, or it still goes on\n");
+	if (!check->has_names)
+		text_put(out, "  names are missing: a report has them only where the files of the "
+			 "program are\n");
+}
+
+int check_trace(const char *path)
+{
+	struct trace_check check = { .path = path };
+	struct text text = { 0 };
+	const char *verdict;
+	int err = trace_open(path, &check.reader);
+
+	if (err)
+		return EXIT_FAILED;
+	err = check_chunks(&check);
+	if (!err)
+		err = check_events(&check);
+	verdict = verdict_of(&check);
+	if (err) {
+		fail(err, "cannot read %s", path);
+	} else {
+		put_verdict(&check, verdict, &text);
+		put_details(&check, &text);
+		fputs(text.bytes, stdout);
+	}
+	text_fini(&text);
+	text_fini(&check.origin);
+	text_fini(&check.damage);
+	trace_reader_close(check.reader);
+	return err || verdict ? EXIT_FAILED : 0;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cmd/event_line.h"
+#include "cmd/settings.h"
+#include "cmd/trace_open.h"
+#include "trace/trace_reader.h"
+#include "view/output.h"
+
+enum { WRITTEN_AT_ONCE_BYTES = 64 << 10 };
+
+struct dump {
+	const struct dump_options *options;
+	const char *path;
+	struct trace_reader *reader;
+	uint64_t first_ns;
+	struct text out;		/* not written yet */
+	size_t damaged_count;		/* of chunks */
+};
+
+/* The other one of the two threads that some events are about; else the only one. */
+static uint32_t other_thread(const struct ev_header *header)
+{
+	switch ((unsigned int)header->subsys << 16 | header->event) {
+	case EV_SCHED_SWITCH:
+		return ((const struct ev_sched_switch *)header)->next;
+	case EV_SCHED_WAKE:
+		return ((const struct ev_sched_wake *)header)->waker;
+	}
+	return header->thread;
+}
+
+static bool is_wanted(const struct dump *dump, const struct ev_header *header)
+{
+	const struct dump_options *options = dump->options;
+	uint64_t ns = header->time_ns < dump->first_ns ? 0 : header->time_ns - dump->first_ns;
+
+	return ns >= options->from_ns && (!options->to_ns || ns < options->to_ns) &&
+	       (!options->has_thread || header->thread == options->thread ||
+		other_thread(header) == options->thread);
+}
+
+static int write_out(struct dump *dump)
+{
+	int err = output_write("-", &dump->out);
+
+	dump->out.length = 0;
+	return err;
+}
+
+static int put_event(struct dump *dump, const struct ev_header *header)
+{
+	if (!is_wanted(dump, header))
+		return 0;
+	if (dump->options->is_json)
+		event_line_put_json(&dump->out, header);
+	else
+		event_line_put(&dump->out, header, dump->first_ns);
+	return dump->out.length < WRITTEN_AT_ONCE_BYTES ? 0 : write_out(dump);
+}
+
+static int put_events(struct dump *dump)
+{
+	const struct ev_header *header;
+	int got, err = 0;
+
+	if (dump->options->from_ns)
+		trace_reader_seek(dump->reader, dump->first_ns + dump->options->from_ns);
+	while (!err && (got = trace_reader_next(dump->reader, &header))) {
+		if (got == 1)
+			err = put_event(dump, header);
+		else if (got == -EBADMSG)
+			dump->damaged_count++;
+		else
+			err = fail(got, "cannot read %s", dump->path);
+	}
+	return err ? err : write_out(dump);
+}
+
+/* What is not there is told behind what is. */
+static int tell_missing(const struct dump *dump)
+{
+	const struct trace_extent *extent = trace_reader_extent(dump->reader);
+
+	if (extent->unread_bytes)
+		warn("%s was cut off or is damaged: its last %llu bytes were not read", dump->path,
+		     (unsigned long long)extent->unread_bytes);
+	else if (!extent->is_ended)
+		warn("%s has no end: its writer was stopped, or it is still being written",
+		     dump->path);
+	if (!dump->damaged_count)
+		return 0;
+	return fail_plain(-EBADMSG, "%s is damaged: %zu chunk%s left out", dump->path,
+			  dump->damaged_count, dump->damaged_count == 1 ? " was" : "s were");
+}
+
+static int dump_trace(const struct dump_options *options, const char *path)
+{
+	struct dump dump = { .options = options, .path = path };
+	int err = output_check("-");
+
+	if (!err)
+		err = trace_open(path, &dump.reader);
+	if (err)
+		return EXIT_FAILED;
+	signal(SIGPIPE, SIG_IGN);
+	dump.first_ns = trace_reader_extent(dump.reader)->first_ns;
+	err = put_events(&dump);
+	if (!err)
+		err = tell_missing(&dump);
+	text_fini(&dump.out);
+	trace_reader_close(dump.reader);
+	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
+static int dump_run(int argc, char **argv)
+{
+	struct settings settings;
+	int rest, status = EXIT_USAGE;
+
+	settings_init(&settings);
+	if (settings_parse(&settings, &dump_command, argc, argv, &rest))
+		goto out_fini;
+	status = 0;
+	if (settings.wants_help) {
+		command_help(&dump_command);
+	} else if (rest + 1 != argc) {
+		fail_plain(-EINVAL, "which trace? pinch dump [options] FILE");
+		status = EXIT_USAGE;
+	} else {
+		status = dump_trace(&settings.dump, argv[rest]);
+	}
+
+out_fini:
+	settings_fini(&settings);
+	return status;
+}
+
+static int set_json(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->dump.is_json = true;
+	return 0;
+}
+
+static int parse_time(const char *option, const char *argument, uint64_t *time_ns)
+{
+	if (duration_parse(argument, time_ns))
+		return fail_plain(-EINVAL, "--%s takes a time since the first event, with its "
+				  "unit, such as 250ms or 1.5s, not '%s'", option, argument);
+	return 0;
+}
+
+static int set_from(struct settings *settings, const char *argument)
+{
+	return parse_time("from", argument, &settings->dump.from_ns);
+}
+
+static int set_to(struct settings *settings, const char *argument)
+{
+	return parse_time("to", argument, &settings->dump.to_ns);
+}
+
+static int set_thread(struct settings *settings, const char *argument)
+{
+	settings->dump.has_thread = true;
+	return number_parse("thread", argument, 0, UINT32_MAX, &settings->dump.thread);
+}
+
+static const struct option_spec dump_options[] = {
+	{ "json", 0, NULL, "print each event as a JSON object", set_json },
+	{ "from", 0, "TIME", "only events at least TIME after the first one, such as 1.5s",
+	  set_from },
+	{ "to", 0, "TIME", "only events less than TIME after the first one", set_to },
+	{ "thread", 0, "N", "only events of the thread with number N in the trace", set_thread },
+	{ 0 },
+};
+
+static const struct option_spec *const options[] = { dump_options, common_options, NULL };
+
+const struct command dump_command = {
+	.name = "dump",
+	.usage = "[options] FILE",
+	.summary = "Print the events of a trace, one a line",
+	.description =
+		"A line has seconds since the first event, the number of the thread, the event\n"
+		"and its fields. Of a trace that is damaged what is whole is printed.",
+	.options = options,
+	.run = dump_run,
+};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/event_line.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "trace/event_fields.h"
+
+enum { DECIMAL_MAX = 65535 };	/* larger u64 are addresses and the like more often than counts */
+
+/* How both forms differ; lists look the same in them. */
+struct form {
+	void (*put_number)(struct text *out, const struct event_field *field, uint64_t number);
+	void (*put_string)(struct text *out, const char *string);
+	void (*put_size)(struct text *out, size_t size_bytes);	/* of what is neither */
+};
+
+static void put_decimal(struct text *out, const struct event_field *field, uint64_t number)
+{
+	const char *format = field->kind == FIELD_SIGNED ? "%" PRId64 : "%" PRIu64;
+	char digits[24];
+
+	text_put_bytes(out, digits, snprintf(digits, sizeof(digits), format, number));
+}
+
+static void put_number(struct text *out, const struct event_field *field, uint64_t number)
+{
+	char digits[24];
+
+	if (field->kind == FIELD_UNSIGNED && field->width_bytes == sizeof(number) &&
+	    (field->is_flexible || number > DECIMAL_MAX))
+		text_put_bytes(out, digits, snprintf(digits, sizeof(digits), "0x%" PRIx64, number));
+	else
+		put_decimal(out, field, number);
+}
+
+/* A quote in it must not seem to end it, nor a backslash to be of an escape. */
+static void put_string(struct text *out, const char *string)
+{
+	struct text marked = { 0 };
+
+	text_put(&marked, "");
+	for (; *string; string++) {
+		if (*string == '"' || *string == '\\')
+			text_put(&marked, "\\");
+		text_put_bytes(&marked, string, 1);
+	}
+	text_put(out, "\"");
+	text_put_escaped(out, marked.bytes);
+	text_put(out, "\"");
+	text_fini(&marked);
+}
+
+static void put_size(struct text *out, size_t size_bytes)
+{
+	text_printf(out, "<%zu bytes>", size_bytes);
+}
+
+static void put_json_size(struct text *out, size_t size_bytes)
+{
+	text_printf(out, "{\"size_bytes\": %zu}", size_bytes);
+}
+
+static const struct form text_form = { put_number, put_string, put_size };
+static const struct form json_form = { put_decimal, text_put_json_string, put_json_size };
+
+/* The bytes up to a NUL or the end. Returns where what follows them begins. */
+static const char *put_string_at(struct text *out, const struct form *form, const char *at,
+				 const char *end)
+{
+	size_t length = strnlen(at, end - at);
+	struct text string = { 0 };
+
+	text_put_bytes(&string, at, length);
+	form->put_string(out, string.bytes);
+	text_fini(&string);
+	return at + length < end ? at + length + 1 : end;
+}
+
+static void put_strings(struct text *out, const struct form *form, const char *at, const char *end)
+{
+	text_put(out, "[");
+	while (at < end) {
+		at = put_string_at(out, form, at, end);
+		text_put(out, at < end ? "," : "");
+	}
+	text_put(out, "]");
+}
+
+static void put_numbers(struct text *out, const struct form *form, const struct event_field *field,
+			const char *at, const char *end)
+{
+	text_put(out, "[");
+	for (; at < end; at += field->width_bytes) {
+		form->put_number(out, field, event_field_number(field, at));
+		text_put(out, at + field->width_bytes < end ? "," : "");
+	}
+	text_put(out, "]");
+}
+
+/* Strings with a NUL behind each. None is empty: numbers that look like strings have zeros, too. */
+static bool is_text(const char *at, const char *end)
+{
+	char before = '\0';
+
+	for (; at < end; before = *at++)
+		if (*at ? (unsigned char)*at < ' ' || *at == 0x7f : !before)
+			return false;
+	return !before;
+}
+
+static void put_value(struct text *out, const struct form *form, const struct event_field *field,
+		      const struct ev_header *header)
+{
+	size_t size_bytes;
+	const char *at = event_field_bytes(field, header, &size_bytes), *end = at + size_bytes;
+	bool is_raw = field->is_flexible && field->width_bytes == 1 && field->kind != FIELD_CHAR;
+
+	if (field->kind == FIELD_CHAR && !field->is_flexible)
+		put_string_at(out, form, at, end);
+	else if (field->kind == FIELD_CHAR || (is_raw && is_text(at, end)))
+		put_strings(out, form, at, end);
+	else if (is_raw)
+		form->put_size(out, size_bytes);
+	else if (field->count || field->is_flexible)
+		put_numbers(out, form, field, at, end);
+	else
+		form->put_number(out, field, event_field_number(field, at));
+}
+
+void event_line_put(struct text *out, const struct ev_header *header, uint64_t first_ns)
+{
+	const struct event_fields *event = event_fields_find(header->subsys, header->event);
+	bool is_before = header->time_ns < first_ns;
+	uint64_t ns = is_before ? first_ns - header->time_ns : header->time_ns - first_ns;
+
+	text_printf(out, "%s%" PRIu64 ".%09" PRIu64 " %" PRIu32 " %s.%s", is_before ? "-" : "",
+		    ns / 1000000000, ns % 1000000000, header->thread, event->subsys, event->event);
+	for (uint32_t i = 0; i < event->count; i++) {
+		text_put(out, " ");
+		text_put(out, event->fields[i].name);
+		text_put(out, "=");
+		put_value(out, &text_form, &event->fields[i], header);
+	}
+	text_put(out, "\n");
+}
+
+void event_line_put_json(struct text *out, const struct ev_header *header)
+{
+	const struct event_fields *event = event_fields_find(header->subsys, header->event);
+
+	text_printf(out, "{\"time_ns\": %" PRIu64 ", \"thread\": %" PRIu32
+		    ", \"event\": \"%s.%s\", \"fields\": {", (uint64_t)header->time_ns,
+		    header->thread, event->subsys, event->event);
+	for (uint32_t i = 0; i < event->count; i++) {
+		text_put(out, i ? ", \"" : "\"");
+		text_put(out, event->fields[i].name);
+		text_put(out, "\": ");
+		put_value(out, &json_form, &event->fields[i], header);
+	}
+	text_put(out, "}}\n");
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/event_line.h"
+#include "events.h"
+
+#define HEADER(subsys_, event_) { .time_ns = 3000000007, .thread = 4, \
+	.subsys = TRACE_SUBSYS_##subsys_, .event = TRACE_EVENT_##subsys_##_##event_ }
+
+static void check_text(const void *event, const char *expected)
+{
+	struct text text = { 0 };
+
+	event_line_put(&text, event, 1000000000);
+	assert_string_equal(text.bytes, expected);
+	text_fini(&text);
+}
+
+static void check_json(const void *event, const char *expected)
+{
+	struct text text = { 0 };
+
+	event_line_put_json(&text, event);
+	assert_string_equal(text.bytes, expected);
+	text_fini(&text);
+}
+
+TEST(numbers_above_65535_are_hexadecimal_in_text_and_decimal_in_json)
+{
+	struct ev_sched_sample e = {
+		.header = HEADER(SCHED, SAMPLE), .ip = 65536, .kernel_ip = 65535,
+	};
+
+	check_text(&e, "2.000000007 4 sched.SAMPLE ip=0x10000 kernel_ip=65535\n");
+	check_json(&e, "{\"time_ns\": 3000000007, \"thread\": 4, \"event\": \"sched.SAMPLE\", "
+		       "\"fields\": {\"ip\": 65536, \"kernel_ip\": 65535}}\n");
+}
+
+TEST(an_event_before_the_first_has_a_negative_time)
+{
+	struct ev_collect_sync_end e = { .header = HEADER(COLLECT, SYNC_END) };
+
+	e.header.time_ns = 999999999;
+	check_text(&e, "-0.000000001 4 collect.SYNC_END\n");
+}
+
+TEST(a_name_can_neither_end_its_string_nor_its_line)
+{
+	struct ev_thread_name e = { .header = HEADER(THREAD, NAME), .name = "a\"\\\n\x1b\xff b=1" };
+
+	check_text(&e, "2.000000007 4 thread.NAME name=\"a\\\"\\\\\\x0a\\x1b\\xff b=1\"\n");
+	check_json(&e, "{\"time_ns\": 3000000007, \"thread\": 4, \"event\": \"thread.NAME\", "
+		       "\"fields\": {\"name\": \"a\\\"\\\\\\u000a\\u001b\\ufffd b=1\"}}\n");
+}
+
+TEST(a_name_without_an_end_ends_with_its_field)
+{
+	struct ev_thread_name e = { .header = HEADER(THREAD, NAME) };
+
+	memset(e.name, 'x', sizeof(e.name));
+	check_text(&e, "2.000000007 4 thread.NAME name=\"xxxxxxxxxxxxxxxx\"\n");
+}
+
+/* An event with so many bytes behind it. */
+static void *with_data(const void *event, size_t size_bytes, const void *data, size_t data_bytes)
+{
+	char *whole = calloc(1, size_bytes + data_bytes);
+
+	memcpy(whole, event, size_bytes);
+	memcpy(whole + size_bytes, data, data_bytes);
+	return whole;
+}
+
+static void check_data(const void *data, size_t size_bytes, const char *in_text,
+		       const char *in_json)
+{
+	struct ev_space_python_code e = {
+		.header = HEADER(SPACE, PYTHON_CODE), .table_bytes = size_bytes,
+	};
+	void *event = with_data(&e, sizeof(e), data, size_bytes);
+	char expected[300];
+
+	snprintf(expected, sizeof(expected), "2.000000007 4 space.PYTHON_CODE pid=0 first_line=0 "
+		 "address=0 identity=0 function_bytes=0 file_bytes=0 table_bytes=%zu data=%s\n",
+		 size_bytes, in_text);
+	check_text(event, expected);
+	snprintf(expected, sizeof(expected), "{\"time_ns\": 3000000007, \"thread\": 4, "
+		 "\"event\": \"space.PYTHON_CODE\", \"fields\": {\"pid\": 0, \"first_line\": 0, "
+		 "\"address\": 0, \"identity\": 0, \"function_bytes\": 0, \"file_bytes\": 0, "
+		 "\"table_bytes\": %zu, \"data\": %s}}\n", size_bytes, in_json);
+	check_json(event, expected);
+	free(event);
+}
+
+TEST(bytes_that_are_text_are_strings_and_of_others_the_size_is_told)
+{
+	check_data("one\0two", 8, "[\"one\",\"two\"]", "[\"one\",\"two\"]");
+	check_data("", 0, "[]", "[]");
+	check_data("one\0two", 7, "<7 bytes>", "{\"size_bytes\": 7}");
+	check_data("one\0\0two", 9, "<9 bytes>", "{\"size_bytes\": 9}");
+	check_data("one\x1f", 5, "<5 bytes>", "{\"size_bytes\": 5}");
+}
+
+TEST(names_behind_each_other_are_a_list)
+{
+	struct ev_file_path e = { .header = HEADER(FILE, PATH), .name_bytes = 6 };
+	void *event = with_data(&e, sizeof(e), "a\nb\0/", 6);
+
+	check_text(event, "2.000000007 4 file.PATH file=0 inode=0 major=0 minor=0 mode=0 links=0 "
+			  "name_bytes=6 reserved=0 names=[\"a\\x0ab\",\"/\"]\n");
+	free(event);
+}
+
+TEST(frames_are_addresses)
+{
+	struct ev_stack_frames e = { .header = HEADER(STACK, FRAMES), .stack = 1, .user_count = 2 };
+	uint64_t frames[] = { 0x7fff00001000, 16 };
+	void *event = with_data(&e, sizeof(e), frames, sizeof(frames));
+
+	check_text(event, "2.000000007 4 stack.FRAMES stack=1 kernel_count=0 user_count=2 end=0 "
+			  "reserved=[0,0,0] frames=[0x7fff00001000,0x10]\n");
+	free(event);
+}
