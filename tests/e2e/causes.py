@@ -711,7 +711,8 @@ def stencil_polls():
     on_cpu = sorted((t["cmetric_oncpu_ns"] for t in ranks), reverse=True)
     assert on_cpu[0] > 2 * on_cpu[1], on_cpu
     relax = find_path(report, "relax")
-    assert relax and relax["rank"] <= 3, describe(report)
+    # Where they poll there are several paths, each about as heavy.
+    assert relax and relax["rank"] <= 5, describe(report)
     assert 0.3 <= spinning_share(report) <= 0.95, report["balance"]
 
 
