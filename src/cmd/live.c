@@ -75,6 +75,12 @@ static bool is_report_due(const struct live *live)
 	return !tui_is_paused(live->tui) && !live->is_final;
 }
 
+/* Who reads that it has ended takes the figures for the last ones. */
+static bool is_end_shown(const struct live *live)
+{
+	return live->is_over && (live->is_final || tui_is_paused(live->tui));
+}
+
 static void show_status(struct live *live)
 {
 	bool is_running = live->options.has_command && live->options.outcome->exit_status < 0;
@@ -82,14 +88,14 @@ static void show_status(struct live *live)
 
 	if (!is_status_due(live) || now_ns() < live->status_due_ns)
 		return;
-	live->is_status_final = live->is_over && !is_running;
+	live->is_status_final = live->is_over && live->is_final && !is_running;
 	live->status_due_ns = now_ns() + status_interval_ns;
 	counts = tracing_counts(live->options.tracing);
 	tui_set_status(live->tui, &(struct ui_status){
 		.command = live->options.command,
 		.time_ns = counts.time_ns, .threads = counts.threads, .active = counts.active,
 		.lost = counts.lost,
-		.is_over = live->is_over,
+		.is_over = is_end_shown(live),
 		.is_command_running = is_running,
 		.exit_status = live->options.outcome->exit_status,
 	});

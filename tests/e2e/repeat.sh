@@ -12,9 +12,10 @@ rounds=${1:-20}
 here=$(dirname "$(realpath "$0")")
 results=$(mktemp -d) || exit 1
 load=()
+running=				# a suite
 
 stop_load() {
-	[ ${#load[@]} -eq 0 ] || kill "${load[@]}" 2>/dev/null
+	[ ${#load[@]} -eq 0 ] || kill "${load[@]}" ${running:+"$running"} 2>/dev/null
 	load=()
 	wait
 }
@@ -36,7 +37,11 @@ start_load() {
 start_load
 for suite; do
 	for round in $(seq "$rounds"); do
-		/usr/bin/python3 "$here/$suite.py" >"$results/$suite.$round"
+		# Waited for, so that a signal ends all of it at once.
+		/usr/bin/python3 "$here/$suite.py" >"$results/$suite.$round" &
+		running=$!
+		wait "$running"
+		running=
 		echo "# round $round of $rounds: $suite, $(grep -c '^not ok' "$results/$suite.$round") failed"
 	done
 done
