@@ -156,6 +156,18 @@ static void name_all(struct tracing *tracing)
 	findings_free(find(tracing, &input));
 }
 
+/* As pinch check tells its size. */
+static void tell_written(const char *path, const struct trace_writer_counts *counts)
+{
+	struct text text = { 0 };
+
+	text_put_count(&text, counts->events);
+	text_put(&text, " events, ");
+	text_put_size(&text, counts->file_bytes);
+	fprintf(stderr, "pinch: wrote %s: %s; see pinch report %s\n", path, text.bytes, path);
+	text_fini(&text);
+}
+
 static int end_recording(struct tracing *tracing, const struct report *report)
 {
 	struct trace_writer_counts counts;
@@ -168,9 +180,7 @@ static int end_recording(struct tracing *tracing, const struct report *report)
 	text_fini(&notes);
 	err = recorder_finish(tracing->recorder, &counts);
 	if (!err && !tracing->settings->is_quiet)
-		fprintf(stderr, "pinch: wrote %s: %llu events, %.1f MB; see pinch report %s\n",
-			tracing->settings->trace_path, (unsigned long long)counts.events,
-			counts.file_bytes / 1e6, tracing->settings->trace_path);
+		tell_written(tracing->settings->trace_path, &counts);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/symbol.h"
+#include "symbol/symbol_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,29 +29,6 @@ enum {
 	NAMES_BYTES_MAX = 32 << 20,
 	JIT_PLACE = 1u << 31,		/* such code is the same in one address space only */
 	PYTHON_PLACE = 1u << 30,	/* known by its names */
-};
-
-struct symbols {
-	struct session *session;
-	struct mapped_files *files;
-	struct spaces *spaces;		/* these three are the files' */
-	struct modules *modules;
-	struct jit_names *jit;
-	struct worker *worker;
-	struct asker *asker;
-	struct answer_cache *cache;	/* NULL: none */
-	struct answer_book *book;	/* of a recording; NULL: none */
-	size_t notes_kept;		/* in the book */
-	struct kernel_symbols *kernel;	/* NULL until it is needed */
-	struct python_frames *python;
-	struct names *names;
-	struct notes *notes;
-	struct places *places;
-	struct variables *variables;
-	bool is_offline;
-	bool has_noted_kernel;
-	uint32_t noted_hints;		/* a bit for each of jit_hint() */
-	uint32_t hinted_space;		/* the last one that this was about */
 };
 
 struct symbols *symbols_new(struct session *session)
@@ -111,55 +88,6 @@ void symbols_set_offline(struct symbols *symbols)
 {
 	symbols->is_offline = true;
 	mapped_files_set_offline(symbols->files);
-}
-
-void symbols_keep_answers(struct symbols *symbols)
-{
-	symbols->book = answer_book_new();
-	worker_use_book(symbols->worker, symbols->book, false);
-	if (symbols->cache)
-		answer_cache_use_book(symbols->cache, symbols->book);
-}
-
-void symbols_keep_notes(struct symbols *symbols)
-{
-	const char *const *notes;
-	size_t count = notes_list(symbols->notes, &notes);
-
-	for (; symbols->notes_kept < count; symbols->notes_kept++)
-		answer_book_put(symbols->book, BOOK_NOTE, 0, symbols->notes_kept,
-				notes[symbols->notes_kept], strlen(notes[symbols->notes_kept]) + 1);
-}
-
-const void *symbols_take_answers(struct symbols *symbols, size_t *size_bytes)
-{
-	return answer_book_take(symbols->book, size_bytes);
-}
-
-static void add_notes(struct symbols *symbols)
-{
-	const char *note;
-	size_t size_bytes;
-
-	for (; (note = answer_book_find(symbols->book, BOOK_NOTE, 0, symbols->notes_kept,
-					&size_bytes)); symbols->notes_kept++)
-		notes_add(symbols->notes, "%.*s", (int)size_bytes, note);
-}
-
-int symbols_add_answers(struct symbols *symbols, const void *answers, size_t size_bytes)
-{
-	int err;
-
-	if (!symbols->book) {
-		symbols->book = answer_book_new();
-		worker_use_book(symbols->worker, symbols->book, true);
-		modules_shut(symbols->modules);
-	}
-	err = answer_book_add(symbols->book, answers, size_bytes);
-	notes_open(symbols->notes, true);
-	add_notes(symbols);
-	notes_open(symbols->notes, false);
-	return err;
 }
 
 int symbols_build_id(const struct symbols *symbols, uint32_t pid, uint64_t address,
@@ -258,16 +186,6 @@ int symbols_find_function(struct symbols *symbols, uint32_t pid, uint64_t addres
 	return worker_ask_function(symbols->worker, module, name, file_offset) ? -ENOENT : 0;
 }
 
-static const char *recorded_jit_name(struct symbols *symbols, const struct space_hit *hit,
-				     uint64_t address, uint64_t *start)
-{
-	const char *name, *module;
-
-	name = answer_book_find_function(symbols->book, BOOK_JIT, hit->space, address, start,
-					 &module);
-	return name ? names_get(symbols->names, name) : NULL;
-}
-
 /* A name that the program's JIT compiler gave, in this space or the one it was copied from. */
 static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
 			    uint64_t address, uint64_t *start)
@@ -277,7 +195,7 @@ static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct 
 	uint32_t live_pid = 0;
 
 	if (symbols->is_offline)
-		return symbols->book ? recorded_jit_name(symbols, hit, address, start) : NULL;
+		return symbols->book ? symbols_recorded_jit_name(symbols, hit, address, start) : NULL;
 	/* What /proc shows is the process after its last exec. */
 	if (spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &newest) &&
 	    newest.space == hit->space)
@@ -459,20 +377,6 @@ void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *
 	free(places);
 }
 
-static void resolve_recorded_kernel(struct symbols *symbols, uint64_t address,
-				    struct symbol_frame *frame)
-{
-	const char *name, *module;
-	uint64_t start;
-
-	name = answer_book_find_function(symbols->book, BOOK_KERNEL, 0, address, &start, &module);
-	if (!name)
-		return;
-	frame->function = names_get(symbols->names, name);
-	frame->module = names_get(symbols->names, module);
-	frame->offset = address - start;
-}
-
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
 {
 	struct kernel_function function;
@@ -482,7 +386,7 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 		.module = "[kernel]", .offset = address, .is_kernel = true,
 	};
 	if (symbols->is_offline && symbols->book) {
-		resolve_recorded_kernel(symbols, address, frame);
+		symbols_resolve_recorded_kernel(symbols, address, frame);
 		return;
 	}
 	if (!symbols->kernel)
