@@ -33,6 +33,7 @@ help:
 	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
+	@echo "make bench-traces   only how fast traces are read, indexed and asked"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
@@ -45,9 +46,10 @@ BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-de
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
-	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld
+	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
+	apache2 libapache2-mod-php nginx-light rt-tests
 KERNEL_PACKAGES := qemu-system-x86
-BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev chromium
+BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev chromium babeltrace2
 
 build-packages:
 	@./tools/install-packages $(BUILD_PACKAGES)
@@ -66,7 +68,7 @@ bench-packages:
 # --- subsystems: add at the end. -----------------------------------------------------------
 
 EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco collect.pleco \
-	file.pleco)
+	file.pleco system.pleco span.pleco)
 PLECOC := $O/plecoc
 PLECOC_C := $(wildcard tools/plecoc/*.c)
 
@@ -90,7 +92,7 @@ $O/gen/event_fields.inc: $(PLECOC) $(EVENTS)
 # --- others declare, and comes first. ------------------------------------------------------
 
 BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o unwind.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
-	fault.bpf.o host.bpf.o blocked.bpf.o)
+	fault.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h
 	@echo "  BPF   $<"; mkdir -p $(@D)
@@ -160,10 +162,19 @@ $(UNIT_TESTS): $O/tests/%: tests/unit/%.c $(TEST_SUPPORT) $O/libpinch.a
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
 		$(TEST_SUPPORT) $O/libpinch.a $(LDLIBS) -lcmocka -ljansson
 
-$O/tests/replay: tests/golden/replay.c $O/libpinch.a
+# Programs that take scenarios in text.
+GOLDEN_O := $(patsubst tests/golden/%.c,$O/tests/golden/%.o,$(wildcard tests/golden/*.c))
+SCENARIO_O := $(addprefix $O/tests/golden/,scenario.o scenario_events.o)
+
+$(GOLDEN_O): $O/tests/golden/%.o: tests/golden/%.c | $(GEN)
+	@echo "  CC    $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+
+$O/tests/replay: $(addprefix $O/tests/golden/,replay.o replay_print.o outsiders.o) $(SCENARIO_O) $O/libpinch.a
+$O/tests/graph_replay: $(addprefix $O/tests/golden/,graph_replay.o graph_print.o) $(SCENARIO_O) $O/libpinch.a
+$O/tests/replay $O/tests/graph_replay:
 	@echo "  TEST  $@"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
-		$O/libpinch.a $(LDLIBS)
+	$Q$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 # The BPF programs as plain C, against a shim of the kernel's helpers. tests/shim comes first.
 BPF_HOST_O := $(patsubst bpf/%.bpf.c,$O/tests/bpf/%.o,$(wildcard bpf/*.bpf.c)) \
@@ -216,6 +227,10 @@ $O/fuzz/libpinch.a: $(FUZZ_OBJ)
 
 $O/fuzz/plecoc_fuzz: $(FUZZ_PLECOC_OBJ)
 
+# What makes a report of a trace, of the commands.
+FUZZ_REPLAY_OBJ := $(patsubst %,$O/fuzz/src/cmd/%.o,engine replay run_events trace_open)
+$O/fuzz/replay_fuzz: $(FUZZ_REPLAY_OBJ)
+
 # The unwinder of the BPF programs, on the host.
 FUZZ_BPF := $O/fuzz/unwind_fuzz $O/fuzz/walk_fuzz
 $(FUZZ_BPF:%=%.o) $O/fuzz/state.o: FUZZ_CPPFLAGS := $(BPF_HOST_CPPFLAGS) -D_GNU_SOURCE -Wno-unknown-attributes
@@ -248,7 +263,7 @@ fuzz-corpus: $(FUZZ)
 
 # --- Running them ---------------------------------------------------------------------------
 
-TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/unwind_probe \
+TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $O/tests/unwind_probe \
 	$(if $(FUZZ_LIBRARY),$(FUZZ))
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
@@ -257,15 +272,16 @@ export O
 # Neither root nor BPF.
 TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
 	"tests/golden/run.sh $O/tests/replay" \
+	"tests/golden/graph/run.sh $O/tests/graph_replay" \
 	"tests/golden/view/validate.sh" \
 	"tests/plecoc/run.sh $O/plecoc" \
 	"tests/fuzz/replay.sh $O/fuzz" \
 	"tests/check_layers.sh" "tests/check_headers.sh" "tests/check_spdx.sh" \
 	"tests/docs.sh $O/pinch"
 
-# Real kernels and real programs, as root.
-ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py))) \
-	"/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
+# Real kernels and real programs, as root. An emulated machine takes minutes, beside the others.
+ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py)))
+KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
 
 # The same end-to-end tests on other kernels.
 KERNELS ?= $(foreach release,6.1 6.12,$(release)-plain $(release)-cloud $(release)-rt)
@@ -277,7 +293,7 @@ test: all $(TEST_BINARIES)
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
-	@tests/run $(TESTS) $(ROOT_TESTS)
+	@tests/run $(KERNEL_TEST) $(TESTS) $(ROOT_TESTS)
 
 # Ten minutes a kernel. Leaves a table of what each of them did.
 check-kernels: test-packages kernel-packages
@@ -298,11 +314,15 @@ golden-update: all $(TEST_BINARIES)
 
 BENCH_PROGRAMS := $O/bench/stamp $O/bench/yield_storm
 BENCH_GET_STACK := $O/bench/get_stack
-BENCH_TOOLS := $O/bench/symbolise $O/bench/unwind_tables
+BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_read states_ask)
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
 	/usr/bin/python3 bench/run.py --build-dir $O
+
+bench-traces: bench-packages
+	@$(MAKE) --no-print-directory -j2 all bench-programs
+	/usr/bin/python3 bench/run.py --build-dir $O --workload traces --rounds 3
 
 include tests/programs/programs.mk
 
@@ -318,7 +338,7 @@ $O/bench/innodb_oltp: bench/innodb_oltp.c $(LIBMARIADBD)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -std=gnu11 -I/usr/include/mariadb -o $@ $< \
 		$(LIBMARIADBD) $(LIBMARIADBD_LIBS) -lstdc++
 
-check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(EXAMPLES)
+check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(EXAMPLES) $(BENCH_TOOLS)
 bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c
@@ -340,10 +360,12 @@ $(BENCH_GET_STACK): bench/get_stack.c $O/gen/bench/get_stack.skel.h
 
 $(BENCH_TOOLS): $O/bench/%: bench/%.c $O/libpinch.a
 	@echo "  PROG  $@"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $(filter %.c,$^) $O/libpinch.a $(LDLIBS)
 
--include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d) $(FUZZ_OBJ:.o=.d) \
-	$(FUZZ_PLECOC_OBJ:.o=.d) $(wildcard $O/fuzz/*.d)
+$O/bench/trace_gen: bench/generated.c bench/generated.h
+
+-include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d) $(GOLDEN_O:.o=.d) $(FUZZ_OBJ:.o=.d) \
+	$(FUZZ_PLECOC_OBJ:.o=.d) $(FUZZ_REPLAY_OBJ:.o=.d) $(wildcard $O/fuzz/*.d)
 
 demo: build-packages
 	@$(MAKE) --no-print-directory $O/pinch $O/examples/pipeline
@@ -355,9 +377,10 @@ install: all
 	install -D -m 644 share/fold.rules $(DESTDIR)$(PREFIX)/share/pinch/fold.rules
 	for page in doc/*.1; do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
-	install -D -m 644 doc/pinch-trace.5 $(DESTDIR)$(PREFIX)/share/man/man5/pinch-trace.5
+	for page in doc/*.5; do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man5/$${page##*/}; done
 
 clean:
 	rm -rf $O
 
-.PHONY: repeat bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: repeat bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages

@@ -41,10 +41,10 @@ class Server:
                    "--execute=CREATE DATABASE sbtest"])
         processes.run(self.sysbench("prepare"))
 
-    def sysbench(self, action, events=0):
+    def sysbench(self, action, events=0, threads=16):
         return [self.place.find("sysbench"), "oltp_read_write", "--db-driver=mysql",
                 f"--mysql-socket={self.socket}", "--mysql-user=root", "--mysql-db=sbtest",
-                f"--tables={TABLES}", f"--table-size={self.rows}", "--threads=16", "--time=0",
+                f"--tables={TABLES}", f"--table-size={self.rows}", f"--threads={threads}", "--time=0",
                 f"--events={events}", "--rand-seed=1", action]
 
     def stop(self):

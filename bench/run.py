@@ -17,8 +17,11 @@ sys.dont_write_bytecode = True      # the source tree stays clean
 
 import figures
 import long_run
+import prediction
 import processes
 import real
+import recording
+import traces
 from processes import Failure
 from tracers import GetStack, KernelSide, Perf, PerfDwarf, Pinch, Untraced
 from workloads import QUICK_SHARE, REPORTED, SPINNING, WORKLOADS, Command, scaled
@@ -31,6 +34,9 @@ DWARF = "call-graph dwarf"
 SYMBOLS = "symbols"
 TABLES = "unwind tables"
 SPIN = "spin analysis"
+TRACES = "traces"
+RECORDING = "recording"
+WHATIF = "what if"
 
 
 def say(text):
@@ -242,6 +248,28 @@ def measure_tables(place, arguments):
     return {"rounds": [{"tables": one} for one in rounds]}, list(figures.table_rows(rounds))
 
 
+def measure_recording(place, arguments):
+    by_workload = recording.measure(
+        place, QUICK_SHARE if arguments.quick else 1,
+        lambda name, tracers, run: measure_rounds(f"{RECORDING}, {name}", arguments.rounds, tracers, run))
+    return {"rounds": [one for some in by_workload.values() for one in some]}, \
+        list(recording.rows(by_workload))
+
+
+def measure_whatif(place, arguments):
+    results = prediction.measure(place, QUICK_SHARE if arguments.quick else 1, arguments.rounds, say)
+    return {"rounds": results}, list(prediction.rows(results))
+
+
+def measure_traces(place, arguments):
+    """Reading, indexing and asking: a section for each trace."""
+    recorded = [workload for workload in WORKLOADS if workload.name in ("messaging", "mariadb")]
+    share = QUICK_SHARE if arguments.quick else 1
+    measured = list(traces.measure(place, recorded, arguments, share, say))
+    return {"rounds": [one for _, rounds, _ in measured for one in rounds]}, \
+        [(name, rows) for name, _, rows in measured]
+
+
 def measure_all(place, arguments):
     raw, sections, failed = {}, [], False
     os.environ.pop("DEBUGINFOD_URLS", None)     # a download is no part of the cost
@@ -253,6 +281,9 @@ def measure_all(place, arguments):
     jobs.append((DWARF, lambda: measure_dwarf(place, arguments)))
     jobs.append((TABLES, lambda: measure_tables(place, arguments)))
     jobs.append((SPIN, lambda: measure_spin(place, arguments)))
+    jobs.append((RECORDING, lambda: measure_recording(place, arguments)))
+    jobs.append((WHATIF, lambda: measure_whatif(place, arguments)))
+    jobs.append((TRACES, lambda: measure_traces(place, arguments)))
     if os.path.exists(os.path.join(arguments.build_dir, "bench/innodb_oltp")):
         jobs.append((SYMBOLS, lambda: measure_symbols(place, arguments)))
     for name, job in jobs:
@@ -260,7 +291,7 @@ def measure_all(place, arguments):
             continue
         try:
             raw[name], rows = job()
-            sections.append((name, rows))
+            sections += rows if name == TRACES else [(name, rows)]
         except (Failure, OSError, KeyError, ValueError) as failure:
             processes.stop_all()
             say(f"{name}: FAILED: {type(failure).__name__}: {failure}")
@@ -293,7 +324,8 @@ def write_json(path, raw, sections, before):
 
 def parse():
     names = [workload.name for workload in WORKLOADS] + [
-        SWITCH_COST, STACK_COST, DWARF, TABLES, SPIN, SYMBOLS, "stencil_mpi", "innodb_oltp"]
+        SWITCH_COST, STACK_COST, DWARF, TABLES, SPIN, RECORDING, WHATIF, TRACES, SYMBOLS,
+        "stencil_mpi", "innodb_oltp"]
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
     add("--build-dir", default="build", metavar="DIR", help="where make builds (build)")

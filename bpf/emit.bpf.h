@@ -32,6 +32,11 @@ static __always_inline struct cpu_counts *counts_here(void)
 	return &cpu_counts[bpf_get_smp_processor_id() & (CPUS_MAX - 1)];
 }
 
+static __always_inline struct system_cpu *system_here(void)
+{
+	return &system_cpus[bpf_get_smp_processor_id() & (CPUS_MAX - 1)];
+}
+
 static __always_inline void *ring_here(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

@@ -169,6 +169,10 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 
+struct task_io_accounting {
+	__u64 rchar, wchar, syscr, syscw;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -187,6 +191,8 @@ struct task_struct {
 	char comm[16];
 	struct thread_struct thread;
 	struct sched_entity se;
+	unsigned long min_flt, maj_flt;
+	struct task_io_accounting ioac;
 	unsigned int in_iowait : 1;
 	bool throttled;			/* since 6.18 */
 	int softirq_disable_cnt;	/* PREEMPT_RT */
@@ -209,6 +215,46 @@ struct hrtimer {
 	struct hrtimer_clock_base *base;
 };
 
+struct irqaction {
+	const char *name;
+};
+
+struct net_device {
+	char name[16];
+	int ifindex;
+};
+
+struct sk_buff {
+	struct net_device *dev;
+	unsigned int len;
+};
+
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	__u64 __sector;
+};
+
+/* Numbered by the running kernel. */
+enum req_flag_bits {
+	__REQ_SYNC = 11,
+	__REQ_META = 12,
+	__REQ_FUA = 17,
+	__REQ_PREFLUSH = 18,
+	__REQ_RAHEAD = 19,
+	__REQ_BACKGROUND = 20,
+};
+
 struct tick_sched {
 	struct hrtimer sched_timer;
 };
@@ -227,6 +273,11 @@ struct bpf_perf_event_data {
 };
 
 #pragma clang attribute pop
+
+/* arch/x86/include/asm/thread_info.h */
+enum {
+	COMPAT_STATUS = 2,	/* TS_COMPAT */
+};
 
 /* include/linux/sched.h: unchanged over the range of kernels we support. */
 enum {

@@ -5,11 +5,14 @@
  */
 #include "context.bpf.h"
 #include "cost.bpf.h"
+#include "outside_sched.bpf.h"
 #include "slots.bpf.h"
 #include "stack.bpf.h"
+#include "switch.bpf.h"
 #include "thread.bpf.h"
 #include "throttle.bpf.h"
 #include "wait.bpf.h"
+#include "waker.bpf.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -18,29 +21,6 @@ enum { WAIT_MEAN_MAX_NS = 4000000000u };
 
 /* Others may take turns for ever on a CPU that nobody who is traced waits for any more. */
 enum { TURNS_TOLD_MAX = 256 };
-
-/*
- * Why a thread leaves the CPU. A signal can make one that was going to sleep stay awake; and
- * a waker on another CPU may have come between its decision and its last instruction here.
- * Both show in its state now, which differs then from the one that the tracepoint was given.
- */
-static __always_inline __u32 switch_reason(__u32 preempt, __u32 state, __u32 prev_state)
-{
-	if (prev_state & TASK_DEAD)
-		return SWITCH_DEAD;
-	if (preempt || !prev_state || !state || state == TASK_WAKING)
-		return SWITCH_RUNNABLE;
-	if (prev_state & TASK_STOPPED_OR_TRACED)
-		return SWITCH_STOPPED;
-	if (prev_state & TASK_INTERRUPTIBLE)
-		return SWITCH_SLEEPING;
-	return SWITCH_BLOCKED;
-}
-
-static __always_inline bool is_blocking(__u32 reason)
-{
-	return reason != SWITCH_RUNNABLE && reason != SWITCH_DEAD;
-}
 
 /*
  * A wait weighs its length over the number of living threads, so that all waits together weigh no
@@ -240,16 +220,6 @@ static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task
 	return is_hidden;
 }
 
-/*
- * The same value, of which the verifier does not know any more what it can be: it would follow each
- * of them through all that comes after. A call would do that, too, but takes ten times as long.
- */
-static __always_inline __u64 unfollowed(struct cpu_counts *here, __u64 value)
-{
-	*(volatile __u64 *)&here->unfollowed = value;
-	return *(volatile __u64 *)&here->unfollowed;
-}
-
 static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt,
 				      struct task_struct *prev, struct task_struct *next,
 				      __u32 prev_state)
@@ -257,6 +227,7 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	__u32 is_hidden = unfollowed(here, is_after_hidden(here, prev, next));
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
 	__u32 reason = SWITCH_RUNNABLE, rival = 0;
+	struct outsiders_switched outsiders = {};
 	__u64 now_ns, weight = 0;
 	struct ev_sched_switch *e;
 	bool is_traced;
@@ -264,10 +235,20 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	is_traced = out;
 	barrier_var(is_traced);	/* or clang tests "out | in", which the verifier forbids */
 	if (!is_traced && !in) {
-		if (here->turns_left)
+		if (tells_system)
+			outside_switch(here, prev, next,
+				       unfollowed(here, switch_reason(preempt, prev->__state, prev_state)),
+				       is_hidden);
+		else if (here->turns_left)
 			turn_tell(here, prev, next);
 		return;
 	}
+	if (tells_system)
+		outsiders = outsiders_switch(here, out ? NULL : prev, in ? NULL : next,
+					     unfollowed(here, switch_reason(preempt, prev->__state,
+									    prev_state)));
+	if (tells_system && in)
+		running_note(in->thread, next);
 	if (out)
 		reason = unfollowed(here, switch_reason(preempt, prev->__state, prev_state));
 	here->turns_left = 0;
@@ -296,6 +277,8 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	e->flags |= is_hidden * SWITCH_AFTER_HIDDEN;
 	if (out && is_blocking(reason))
 		wait_tell(e, out);
+	if (tells_system)
+		outsiders_tell(e, outsiders, prev);
 	if (out && (weight || is_blocking(reason)))
 		stack_leave(ctx, prev, out, weight ? stack_keep(weight - 1) : 0, e);
 	slot_end(here);
@@ -311,37 +294,6 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	on_switch(ctx, here, preempt, prev, next, prev_state);
 	cost_end(here, begin_ns);
 	return 0;
-}
-
-/*
- * Whether the current thread has to do with a wake-up in this context: what a thread sends to its own
- * machine is received in an interrupt of its own.
- */
-static __always_inline bool may_be_sender(struct task_struct *current, __u8 context)
-{
-	return context <= WAKE_KERNEL_THREAD || (context == WAKE_SOFTIRQ && current->mm);
-}
-
-/* What wakes: the current thread, or what has interrupted it. */
-static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_struct *current,
-					   const struct thread_state *waker)
-{
-	struct pt_regs *regs;
-
-	e->tid = current->pid;
-	e->pid = current->tgid;
-	if (current->flags & PF_KTHREAD)
-		return;
-	regs = (struct pt_regs *)bpf_task_pt_regs(current);
-	e->waker = waker ? waker->thread : 0;
-	/* Calls of 32 bits have numbers of their own. */
-	if (regs->orig_ax >= SYSCALLS_MAX || current->thread_info.status & COMPAT_STATUS)
-		return;
-	e->syscall = regs->orig_ax;
-	if (!waker)
-		return;
-	e->operation = regs->si;
-	e->object = regs->di;
 }
 
 /*
@@ -388,6 +340,7 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e,
 	/* Whatever ends a whole process, the kernel sends that to each thread that has to go. */
 	if (task->pending.signal.sig[0] & SIGKILL_PENDING)
 		e->flags = WAKE_TO_DIE;
+	interrupt_describe(e, context);
 	if (may_be_sender(current, context))
 		waker_describe(e, current, waker);
 	if (e->waker && waker)
@@ -405,6 +358,10 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	struct ev_sched_wake *e;
 	__u8 context;
 
+	if (tells_system && !thread) {
+		outside_wake(here, task, current);
+		return;
+	}
 	if (thread && is_queued)
 		throttle_wake(thread, task);
 	/* It stays where it is until the waker goes on, so its record's time may come later. */

@@ -14,6 +14,24 @@ enum {
 	STACK_TIME_SHIFT = 8,	/* in steps of 256 ns */
 };
 
+/* Which spans a system call begins and ends: bits by their numbers. */
+struct span_call {
+	__u16 begins, ends;
+};
+
+/* When it does. */
+struct span_rule {
+	__u32 fd;		/* of which descriptor only; 2^32 - 1: any */
+	__s32 least;		/* of what it must return */
+	__u8 file_kind;		/* what the descriptor must be, as in st_mode >> 12; 0: anything */
+	__u8 makes_fd;		/* the descriptor is what it returns */
+	__u8 is_by_fd;		/* what is begun with a descriptor is ended with it */
+	__u8 reserved;
+};
+
+/* What a probe of a function is given: the number of its span, and this if it is where the function jumps. */
+#define SPAN_PROBE_JUMPS (1ull << 32)
+
 /* Processes to trace from now on: those that run, or from their next exec on. */
 enum target_kind {
 	TARGET_EXISTING = 1,
@@ -52,6 +70,25 @@ struct cpu_counts {
 	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
+
+/* What a CPU is in the middle of, and what it counts of the machine's events: with --system. */
+struct system_cpu {
+	__u64 irq_begin_ns, softirq_begin_ns;	/* 0: not in one, or since before tracing */
+	__u32 irq;		/* a device's interrupt that it handles, + 1 */
+	__u8 softirq;		/* enum softirq_vector + 1 */
+	__u8 is_timer;		/* one that has expired */
+	__u16 reserved;
+	__u32 running, running_tid;	/* who got the CPU in the last switch: number and tid */
+	/* Packets that are not told yet. */
+	__u64 received_begin_ns;
+	__u32 received_packets, received_bytes, received_interface;
+	char received_name[16];
+	__u32 reserved2;
+	__u64 lost_untold;	/* records lost since the last system.LOST */
+	__u64 lost;
+	__u64 padding[5];
+};
+_Static_assert(sizeof(struct system_cpu) % 64 == 0, "no CPU writes to another's cache lines");
 
 /* A record of a slot ring: room for the largest event that goes there. */
 struct slot {

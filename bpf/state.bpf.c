@@ -14,18 +14,23 @@ const volatile bool threads_only = false;
 const volatile bool processes_only = false;
 const volatile bool trace_all = false;
 const volatile bool follows_hosts = false;
+const volatile bool tells_system = false;
 const volatile __u32 own_pid = 0;
 const volatile __u32 slot_mask = 0;
+const volatile struct span_call span_calls[SYSCALLS_MAX] = {};
+const volatile struct span_rule span_rules[2 * SPANS_MAX] = {};
 const volatile __u8 wait_arguments[SYSCALLS_MAX] = {};
 
 struct chunks_map unwind_chunks SEC(".maps");
 struct spaces_map unwind_spaces SEC(".maps");
 struct threads_map threads SEC(".maps");
+struct outsiders_map outsiders SEC(".maps");
 struct targets_map targets SEC(".maps");
 struct slots_map slots SEC(".maps");
 struct rings_map rings SEC(".maps");
 struct bell_map bell SEC(".maps");
 struct rings_map sample_rings SEC(".maps");
+struct rings_map system_rings SEC(".maps");
 struct scratch_map scratch SEC(".maps");
 struct memory_scratch_map memory_scratch SEC(".maps");
 struct blocked_memory_map blocked_memory SEC(".maps");
@@ -35,10 +40,12 @@ struct others_map others_known SEC(".maps");
 struct file_scratch_map file_scratch SEC(".maps");
 
 struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
+struct system_cpu system_cpus[CPUS_MAX] __attribute__((aligned(128))) = {};
 /* Written all the time; on a line of its own, for what follows is mostly read. */
 __u64 activity __attribute__((aligned(128))) = 0;
 __u64 threads_alive __attribute__((aligned(128))) = 0;
 __u64 threads_born = 0;
+__u64 outsiders_met = 0;
 __u64 others_renamed = 0;
 __u64 threads_untracked = 0;
 __u64 waits_left = 0;

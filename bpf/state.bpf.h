@@ -32,8 +32,11 @@ extern const volatile bool threads_only;	/* do not follow into new processes */
 extern const volatile bool processes_only;	/* first threads of processes only */
 extern const volatile bool trace_all;
 extern const volatile bool follows_hosts;	/* host.bpf.c is there */
+extern const volatile bool tells_system;	/* of all threads, and system.bpf.c is there */
 extern const volatile __u32 own_pid;		/* never traced */
 extern const volatile __u32 slot_mask;		/* slots of a ring, less one: a power of two */
+extern const volatile struct span_call span_calls[SYSCALLS_MAX];	/* by system call */
+extern const volatile struct span_rule span_rules[2 * SPANS_MAX];	/* begin and end of each span */
 extern const volatile __u8 wait_arguments[SYSCALLS_MAX];	/* enum wait_argument, by system call */
 
 /* What is known of a thread of an interpreter. */
@@ -89,6 +92,21 @@ struct threads_map {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct thread_state);
+};
+
+/* A thread that is told of and not traced. Who writes what: as above. */
+struct outside_thread {
+	__u32 number;		/* with THREAD_OUTSIDE */
+	__u32 phase;
+	__u32 cpu;
+	__u32 reserved;
+};
+
+struct outsiders_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct outside_thread);
 };
 
 struct targets_map {
@@ -274,12 +292,14 @@ struct spaces_map {
 extern struct chunks_map unwind_chunks SEC(".maps");
 extern struct spaces_map unwind_spaces SEC(".maps");
 extern struct threads_map threads SEC(".maps");
+extern struct outsiders_map outsiders SEC(".maps");
 extern struct targets_map targets SEC(".maps");
 extern struct slots_map slots SEC(".maps");
 extern struct rings_map rings SEC(".maps");
 extern struct bell_map bell SEC(".maps");
 /* The sampler's own: it may interrupt a program that is writing to the others. */
 extern struct rings_map sample_rings SEC(".maps");
+extern struct rings_map system_rings SEC(".maps");
 extern struct scratch_map scratch SEC(".maps");
 extern struct memory_scratch_map memory_scratch SEC(".maps");
 extern struct blocked_memory_map blocked_memory SEC(".maps");
@@ -289,6 +309,7 @@ extern struct others_map others_known SEC(".maps");
 extern struct file_scratch_map file_scratch SEC(".maps");
 
 extern struct cpu_counts cpu_counts[CPUS_MAX];
+extern struct system_cpu system_cpus[CPUS_MAX];
 
 /*
  * Active threads n and their sum S of (change times its time), in one word so that both are
@@ -297,6 +318,7 @@ extern struct cpu_counts cpu_counts[CPUS_MAX];
 extern __u64 activity;
 extern __u64 threads_alive;
 extern __u64 threads_born;	/* the last number given */
+extern __u64 outsiders_met;	/* the last number given to one of them, without THREAD_OUTSIDE */
 extern __u64 others_renamed;
 extern __u64 waits_left;	/* those that the last list of waits had no room for */
 extern __u64 threads_untracked;	/* refused: no memory for their state, or too many */

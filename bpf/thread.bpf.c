@@ -70,34 +70,56 @@ static __always_inline void space_end(struct task_struct *task)
 	event_submit(e);
 }
 
+/* Only once the threads are listed: until then it is not known who will be traced. */
+static __always_inline void outside_born(struct task_struct *parent, struct task_struct *child)
+{
+	struct outside_thread *outside;
+	struct ev_thread_born *e;
+
+	if (!tells_system || !outsiders_met || target_kind(child->tgid) == TARGET_EXEC)
+		return;
+	outside = outside_add(child);
+	if (!outside)
+		return;
+	outside->phase = PHASE_RUNNABLE;
+	e = event_reserve(EV_THREAD_BORN, outside->number, sizeof(*e));
+	if (!e)
+		return;
+	event_clear(e, sizeof(*e));
+	thread_describe(e, child, number_of(parent));
+	e->is_outside = 1;
+	event_submit(e);
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
-	struct thread_state *parent_thread, *thread;
+	struct thread_state *thread;
 	struct ev_thread_born *e;
 	__u64 now_ns, word;
 
-	if (!is_followed(parent, child))
+	if (!is_followed(parent, child)) {
+		outside_born(parent, child);
 		return 0;
+	}
 	thread = thread_add(child);
 	if (!thread)
 		return 0;
 	space_inherit(parent, child);
-	parent_thread = thread_of(parent);
 	e = event_reserve(EV_THREAD_BORN, thread->thread, sizeof(*e));
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
 	phase_set(thread, PHASE_RUNNABLE, now_ns, &word);
 	if (!e)
 		return 0;
-	thread_describe(e, child, parent_thread ? parent_thread->thread : 0);
-	e->reserved = 0;
+	event_clear(e, sizeof(*e));
+	thread_describe(e, child, number_of(parent));
 	event_submit(e);
 	return 0;
 }
 
-static __always_inline void exec_report(struct thread_state *thread, struct task_struct *task)
+static __always_inline void exec_report(__u32 number, struct task_struct *task)
 {
-	struct ev_thread_exec *e = event_reserve(EV_THREAD_EXEC, thread->thread, sizeof(*e));
+	struct ev_thread_exec *e = event_reserve(EV_THREAD_EXEC, number, sizeof(*e));
 
 	if (!e)
 		return;
@@ -122,11 +144,12 @@ static __always_inline void command_begin(struct task_struct *task)
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
 	phase_set(thread, PHASE_RUNNING, now_ns, &word);
 	slice_begin(thread, bpf_get_smp_processor_id(), word, now_ns);
+	running_note(thread->thread, task);
 	if (!e)
 		return;
 	thread_describe(e, task, 0);
 	e->phase = PHASE_RUNNING;
-	e->reserved = 0;
+	e->is_outside = 0;
 	e->cpu = thread->cpu;
 	e->object = 0;
 	e->value = 0;
@@ -139,12 +162,17 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *task)
 {
 	struct thread_state *thread = thread_of(task);
+	__u32 number = thread ? thread->thread : 0;
 
 	space_forget(task);
-	if (thread)
-		exec_report(thread, task);
-	else if (target_kind(task->tgid) == TARGET_EXEC)
+	if (!number && target_kind(task->tgid) == TARGET_EXEC) {
 		command_begin(task);
+		return 0;
+	}
+	if (!number)
+		number = outside_number(task);
+	if (number)
+		exec_report(number, task);
 	return 0;
 }
 
@@ -185,12 +213,12 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 SEC("tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *task, const char *name)
 {
-	struct thread_state *thread = thread_of(task);
+	__u32 number = number_of(task);
 	struct ev_thread_name *e;
 
-	if (!thread)
+	if (!number)
 		return 0;
-	e = event_reserve(EV_THREAD_NAME, thread->thread, sizeof(*e));
+	e = event_reserve(EV_THREAD_NAME, number, sizeof(*e));
 	if (!e)
 		return 0;
 	/* It may be longer than a name can be, or end before memory of somebody else's. */
@@ -238,6 +266,35 @@ static __always_inline void found_wait(struct ev_thread_found *e, struct task_st
 	e->operation = wait.operation;
 }
 
+/* Tells of a thread that is not traced; but not of one that will be, from its exec on. */
+static __always_inline void outside_list(struct task_struct *task)
+{
+	struct outside_thread *outside = outside_of(task);
+	struct ev_thread_found *e;
+
+	if (!tells_system || (task->__state & TASK_DEAD) || target_kind(task->tgid) == TARGET_EXEC)
+		return;
+	if (!outside)
+		outside = outside_add(task);
+	if (!outside || !outside->number)
+		return;
+	__sync_val_compare_and_swap(&outside->phase, PHASE_UNKNOWN, phase_of(task));
+	e = event_reserve(EV_THREAD_FOUND, outside->number, sizeof(*e));
+	if (!e)
+		return;
+	if (outside->phase == PHASE_DEAD) {
+		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+		return;
+	}
+	event_clear(e, sizeof(*e));
+	thread_describe(e, task, 0);
+	e->phase = outside->phase;
+	e->is_outside = 1;
+	e->cpu = outside->cpu;
+	e->syscall = SYSCALL_NONE;
+	event_submit(e);
+}
+
 /*
  * Walks all tasks: begins to trace those of the targets that are not traced yet, and tells of
  * every traced one. Events of a thread count from the moment it has its state; the phase read
@@ -256,7 +313,11 @@ int list_threads(struct bpf_iter__task *ctx)
 		return 0;
 	thread = thread_of(task);
 	if (!thread) {
-		if (!is_target(task) || (task->__state & TASK_DEAD))
+		if (!is_target(task)) {
+			outside_list(task);
+			return 0;
+		}
+		if (task->__state & TASK_DEAD)
 			return 0;
 		thread = thread_add(task);
 		if (!thread)
@@ -286,7 +347,7 @@ int list_threads(struct bpf_iter__task *ctx)
 	}
 	thread_describe(e, task, 0);
 	e->phase = thread->phase;
-	e->reserved = 0;
+	e->is_outside = 0;
 	e->cpu = thread->cpu;
 	found_wait(e, task);
 	event_submit(e);

@@ -7,6 +7,7 @@
 #include "active.bpf.h"
 #include "emit.bpf.h"
 #include "hash.bpf.h"
+#include "outside.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -16,6 +17,29 @@ static __always_inline struct thread_state *thread_of(struct task_struct *task)
 	if (task->flags & PF_KTHREAD)
 		return NULL;
 	return bpf_task_storage_get(&threads, task, NULL, 0);
+}
+
+/* Its number; 0: it is not told of. */
+static __always_inline __u32 number_of(struct task_struct *task)
+{
+	struct thread_state *thread = thread_of(task);
+
+	return thread ? thread->thread : outside_number(task);
+}
+
+/*
+ * The same of the current one, mostly without a look-up: before 6.2 ("bpf: Add new
+ * bpf_task_storage_get proto with no deadlock detection") one that an interrupt comes into keeps the
+ * programs of the interrupt from theirs.
+ */
+static __always_inline __u32 number_here(struct task_struct *current)
+{
+	const struct system_cpu *here = system_here();
+
+	if (!current->pid)
+		return 0;
+	return here->running && here->running_tid == (__u32)current->pid ? here->running
+									 : number_of(current);
 }
 
 /*
@@ -39,6 +63,7 @@ static __always_inline struct thread_state *thread_add(struct task_struct *task)
 	number = __sync_fetch_and_add(&threads_born, 1) + 1;
 	if (__sync_val_compare_and_swap(&thread->thread, 0, number))
 		return NULL;
+	outside_forget(task);
 	__sync_fetch_and_add(&threads_alive, 1);
 	return thread;
 }

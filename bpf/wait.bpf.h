@@ -8,7 +8,6 @@
 #include "file.bpf.h"
 
 enum {
-	COMPAT_STATUS = 2,	/* TS_COMPAT of arch/x86/include/asm/thread_info.h */
 	OPERATION_MAX = 0xffff,
 	FUTEX_WORDS = 5,	/* the word, and those around it where libraries keep who holds a lock */
 	NO_DESCRIPTOR = 0xffffffff,

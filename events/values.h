@@ -4,6 +4,9 @@
  */
 #pragma once
 
+/* In the number of a thread that is told of with --system and not traced. */
+#define THREAD_OUTSIDE (1u << 31)
+
 /* Why a thread was switched out: sched.SWITCH.state. */
 enum switch_state {
 	SWITCH_RUNNABLE = 0,	/* preempted, or it yielded: it wants to go on */
@@ -74,6 +77,43 @@ enum wake_flags {
 	WAKE_HAS_STACK = 1,	/* stack and keep are meant, even when stack is 0 */
 	WAKE_HAS_WAIT_STACK = 2,	/* the same of wait_stack */
 	WAKE_TO_DIE = 4,	/* the thread woken has been killed, or its whole process ends */
+	/* With --system, of interrupts: */
+	WAKE_BY_TIMER = 8,	/* a timer has expired */
+	WAKE_VECTOR = 0xf0,	/* enum softirq_vector + 1; 0: not known */
+};
+
+enum { WAKE_VECTOR_SHIFT = 4 };
+
+/* What a softirq does: system.SOFTIRQ.vector. */
+enum softirq_vector {
+	SOFTIRQ_URGENT = 0,	/* tasklets that go first */
+	SOFTIRQ_TIMER = 1,
+	SOFTIRQ_SEND = 2,
+	SOFTIRQ_RECEIVE = 3,
+	SOFTIRQ_BLOCK = 4,
+	SOFTIRQ_POLL = 5,
+	SOFTIRQ_TASKLET = 6,
+	SOFTIRQ_SCHEDULER = 7,
+	SOFTIRQ_PRECISE_TIMER = 8,
+	SOFTIRQ_RCU = 9,
+};
+
+/* What a device is asked for: system.BLOCK_ISSUE.operation; others as the kernel numbers them. */
+enum block_operation {
+	BLOCK_READ = 0,
+	BLOCK_WRITE = 1,
+	BLOCK_FLUSH = 2,
+	BLOCK_DISCARD = 3,
+};
+
+/* system.BLOCK_ISSUE.flags. */
+enum block_flags {
+	BLOCK_IS_SYNC = 1,	/* somebody waits for it */
+	BLOCK_IS_META = 2,	/* of the file system's own */
+	BLOCK_IS_LASTING = 4,	/* written through the device's cache (FUA) */
+	BLOCK_FLUSHES = 8,	/* the device's cache first */
+	BLOCK_IS_AHEAD = 16,	/* nobody has asked for it yet */
+	BLOCK_IS_BACKGROUND = 32,	/* write-back that is in no hurry */
 };
 
 /* Why a stack has no more frames: stack.FRAMES.end. */
@@ -102,6 +142,19 @@ enum stack_end {
 #define STACK_MANAGED_SHIFT 14			/* an address is so much further left */
 #define STACK_MANAGED_INDEX ((1ull << 17) - 1)
 #define STACK_MANAGED_CODE (STACK_FRAME_ADDRESS & ~STACK_MANAGED_INDEX)
+
+enum { SPANS_MAX = 16 };
+
+/* span.END.flags. */
+enum span_flags {
+	SPAN_JUMPS = 1,	/* the function jumps: it ends if its frame is gone, as value tells */
+};
+
+/* What begins and ends a span: span.NAME.kind. */
+enum span_kind {
+	SPAN_OF_CALLS = 0,	/* two system calls */
+	SPAN_OF_FUNCTION = 1,	/* a function of the program */
+};
 
 /* What a thread does: thread.FOUND.phase. */
 enum thread_phase {

@@ -44,7 +44,7 @@ page_options() {
 }
 
 "$pinch" help >"$tmp/overview" || echo "pinch help fails" >>"$problems"
-commands=$(sed -n '/^Usage:/,/^Start/s/^  \([a-z]*\)  *[A-Z].*/\1/p' "$tmp/overview" | xargs)
+commands=$(sed -n '/^Usage:/,/^Start/s/^  \([a-z-]*\)  *[A-Z].*/\1/p' "$tmp/overview" | xargs)
 [ -n "$commands" ] || echo "no commands in it" >>"$problems"
 report "pinch help lists the commands"
 

@@ -12,7 +12,6 @@ Without a name it lists the examples. PINCH is the program to run (default: buil
 import contextlib
 import os
 import shutil
-import socket
 import sys
 import tempfile
 
@@ -77,29 +76,13 @@ def run(options, argv, **others):
     return processes.wait(process, processes.RUN_LIMIT_S)
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def connects(port):
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
-
-
 def serve(place, argv, port=None, **others):
     """Starts a server and waits until it accepts."""
     with open(place.path("log"), "wb") as log:
         server = processes.start(argv, stdout=log, stderr=log, **others)
     if port:
-        processes.until(lambda: connects(port), server, argv[0])
+        processes.until(lambda: processes.connects(port), server, argv[0])
     return server
-
-
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as file:
-        return file.read().split()
 
 
 # --- Databases ----------------------------------------------------------------------------------
@@ -165,14 +148,14 @@ http {{
 
 
 def nginx_with(place, options, extra):
-    port = free_port()
+    port = processes.free_port()
     config = place.write("nginx.conf", NGINX_CONF.format(directory=place.directory, port=port,
                                                          extra=extra))
     server = serve(place, [place.find("nginx"), "-e", place.path("errors"), "-c", config], port)
     script = os.path.join(PROGRAMS, "files.lua")
     load = processes.start([place.find("wrk"), "-t", "1", "-c", "16", "-d", FOREVER_S, "-s",
                             script, f"http://127.0.0.1:{port}/"])
-    return attach(options, children(server.pid), load)
+    return attach(options, processes.children(server.pid), load)
 
 
 @example("nginx-light wrk")
@@ -189,7 +172,7 @@ def nginx_files(place, options):
 @example("memcached libmemcached-tools")
 def memcached_threads(place, options):
     """Four worker threads and far more clients than CPUs."""
-    port = free_port()
+    port = processes.free_port()
     server = serve(place, [place.find("memcached"), "-u", "nobody", "-l", "127.0.0.1", "-p",
                            str(port), "-t", "4", "-m", "16"], port)
     load = processes.start([place.find("memcaslap"), "-s", f"127.0.0.1:{port}", "-T", "2", "-c", "64",
@@ -200,7 +183,7 @@ def memcached_threads(place, options):
 @example("etcd-server etcd-client")
 def etcd_puts(place, options):
     """A Go program: every write goes through one log that must be on the disk."""
-    client, peer = free_port(), free_port()
+    client, peer = processes.free_port(), processes.free_port()
     url = f"http://127.0.0.1:{client}"
     peer_url = f"http://127.0.0.1:{peer}"
     server = serve(place, [place.find("etcd"), "--data-dir", place.path("data"),
@@ -226,7 +209,7 @@ server_announce = false
 @example("minetest-server")
 def minetest_map(place, options):
     """Four threads that make a map, and a server that has one lock for it."""
-    port = free_port()
+    port = processes.free_port()
     mod = place.path("world", "worldmods", "pregenerate")
     os.makedirs(mod)
     shutil.copy(os.path.join(PROGRAMS, "pregenerate.lua"), os.path.join(mod, "init.lua"))

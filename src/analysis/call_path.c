@@ -11,6 +11,7 @@ enum {
 	SAMPLE_KINDS_MAX = 4096,		/* of one path */
 	SAMPLE_KINDS_TOTAL_MAX = 1 << 21,	/* of all paths: about 80 MB */
 	PAIRS_MAX = 1 << 20,			/* of a path and a thread: about 32 MB */
+	RECENT = 64,				/* threads of a path, by number: spares most look-ups of pairs */
 };
 
 struct call_path {
@@ -24,6 +25,7 @@ struct call_path {
 	uint64_t stack_tops;
 	float cmetric_by_cause[SLICE_CAUSES];
 	const struct thread *threads[PATH_THREADS_MAX];
+	uint32_t *recent;		/* [RECENT] numbers of others it has met; NULL: none yet */
 	struct call_path *next;		/* of the same hash */
 };
 
@@ -118,6 +120,11 @@ static bool add_thread(struct call_paths *paths, struct call_path *path,
 		path->metrics.thread_count++;
 		return true;
 	}
+	if (!path->recent)
+		path->recent = arena_alloc(paths->arena, RECENT * sizeof(*path->recent));
+	if (path->recent[thread->number % RECENT] == thread->number)
+		return false;
+	path->recent[thread->number % RECENT] = thread->number;
 	if (table_count(paths->pairs) < PAIRS_MAX && !table_find(paths->pairs, pair)) {
 		table_put(paths->pairs, pair, path);
 		path->metrics.thread_count++;

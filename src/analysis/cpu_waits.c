@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "analysis/others.h"
-#include "analysis/wake_order.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "base/whole.h"
+#include "session/outside.h"
+#include "session/wake_order.h"
 #include "values.h"
 
 enum {
@@ -179,7 +181,7 @@ static void charge(struct cpu_waits *waits, struct cpu *cpu, struct cpu *instead
 		if (instead && has_nobody)
 			charge(waits, instead, NULL, from_ns, end_ns, part);
 		else if (rival)
-			rival->wait_ns += (end_ns - from_ns) * part;
+			rival->wait_ns = whole(rival->wait_ns + (end_ns - from_ns) * part);
 		end_ns = from_ns;
 	}
 	if (oldest && end_ns > begin_ns)
@@ -270,10 +272,12 @@ static void correct_last(struct cpu *cpu, uint64_t who)
 
 static void on_switch(void *data, const struct ev_header *header)
 {
-	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
+	struct ev_sched_switch room;
+	const struct ev_sched_switch *e = switch_of_target((const struct ev_sched_switch *)header, &room);
 	struct cpu_waits *waits = data;
 	struct cpu *cpu = get_cpu(waits, e->cpu);
 
+	header = &e->header;
 	if (!cpu->count) {
 		cpu->switched_ns = 0;
 		give(cpu, 0, OWNER_PROGRAM);
@@ -288,9 +292,20 @@ static void on_switch(void *data, const struct ev_header *header)
 	cpu->switched_ns = header->time_ns;
 }
 
+/* Whom a thread that blocked left the CPU to shows at the next switch, unless that one is hidden. */
+static void on_hidden(void *data, const struct ev_header *header)
+{
+	const struct ev_sched_hidden *e = (const struct ev_sched_hidden *)header;
+	struct cpu *cpu = get_cpu(data, e->cpu);
+	struct owner *last = cpu->count ? owner_at(cpu, cpu->count - 1) : NULL;
+
+	if (last && last->who == OWNER_UNKNOWN)
+		last->who = e->tid;
+}
+
 static void on_wake(void *data, const struct ev_header *header)
 {
-	if (header->thread)
+	if (thread_is_traced(header->thread))
 		begin(data, header->thread, header->time_ns, CPU_NONE);
 }
 
@@ -298,13 +313,14 @@ static void on_found(void *data, const struct ev_header *header)
 {
 	const struct ev_thread_found *e = (const struct ev_thread_found *)header;
 
-	if (header->thread && e->phase == PHASE_RUNNABLE)
+	if (thread_is_traced(header->thread) && e->phase == PHASE_RUNNABLE)
 		begin(data, header->thread, header->time_ns, CPU_NONE);
 }
 
 static void on_throttled(void *data, const struct ev_header *header)
 {
-	struct candidate *candidate = header->thread ? get_candidate(data, header->thread) : NULL;
+	struct candidate *candidate = thread_is_traced(header->thread)
+					      ? get_candidate(data, header->thread) : NULL;
 
 	if (candidate)
 		candidate->throttled_ns = ((const struct ev_sched_throttled *)header)->throttled_ns;
@@ -319,6 +335,7 @@ static void on_gap(void *data, const struct ev_header *header __attribute__((unu
 
 static const struct event_handler handlers[] = {
 	{ EV_SCHED_SWITCH, on_switch },
+	{ EV_SCHED_HIDDEN, on_hidden },
 	{ EV_SCHED_WAKE, on_wake },
 	{ EV_SCHED_THROTTLED, on_throttled },
 	{ EV_THREAD_BORN, on_wake },

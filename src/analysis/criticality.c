@@ -11,10 +11,12 @@
 
 #include "analysis/call_path.h"
 #include "analysis/run_samples.h"
+#include "analysis/state_listener.h"
 #include "analysis/thread_waits.h"
 #include "analysis/untold.h"
-#include "analysis/wake_order.h"
 #include "base/memory.h"
+#include "session/outside.h"
+#include "session/wake_order.h"
 #include "values.h"
 
 enum { LIST_NS_MAX = 10000000 };	/* from the clock of a thread.FOUND to the end of its record */
@@ -43,7 +45,7 @@ static void note_stall(struct criticality *self, struct thread_row *row, uint8_t
 	if (!p->active)
 		return;		/* no thread is left: nobody woke up */
 	row->metrics.stalls_ended_ns += stall_ns;
-	if (row->has_block_stack && !phase_is_active(before))
+	if (self->paths && row->has_block_stack && !phase_is_active(before))
 		call_path_add_stall(call_paths_get(self->paths, row->thread, row->block_stack,
 						   p->now_ns),
 				    stall_ns);
@@ -96,6 +98,20 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 	}
 }
 
+/* What the row does by now: the switch or the wake-up that made it do so, as far as there is one. */
+static void tell_state(const struct criticality *self, const struct thread_row *row,
+		       const struct ev_sched_switch *out, const struct ev_sched_wake *wake)
+{
+	const struct state_listener *listener = self->options.listener;
+
+	if (listener)
+		listener->on_change(listener->data, &(struct state_change){
+			.thread = row->thread, .time_ns = self->parallelism.now_ns,
+			.phase = row->phase, .is_spinning = row->is_spinning, .cpu = row->cpu,
+			.out = out, .wake = wake,
+		});
+}
+
 /* The thread, which is active, spins from now on or no longer. */
 static void set_spinning(struct criticality *self, struct thread_row *row, bool is_spinning)
 {
@@ -113,6 +129,7 @@ static void set_spinning(struct criticality *self, struct thread_row *row, bool 
 	note_stall(self, row, row->phase);
 	if (self->options.waits)
 		thread_wait_note_history(row, p);
+	tell_state(self, row, NULL, NULL);
 }
 
 /* The row of an event's thread, time advanced to the event. */
@@ -147,26 +164,39 @@ static bool may_cross_list(const struct criticality *self, const struct thread_r
 	return row->found_ns && self->parallelism.now_ns <= row->found_ns + LIST_NS_MAX;
 }
 
+static void note_odd(struct criticality *self, const struct thread_row *row, const char *what)
+{
+	struct criticality_oddity *odd = &self->totals.odd;
+
+	*odd = (struct criticality_oddity){
+		.time_ns = self->parallelism.now_ns, .tid = row->thread->tid, .what = what,
+	};
+	memcpy(odd->name, row->thread->name, sizeof(odd->name));
+}
+
 /*
  * What the row does now does not follow from what it did. That is odd, unless nothing was known of it,
  * or records are lost.
  */
-static void note_unordered(struct criticality *self, const struct thread_row *row)
+static void note_unordered(struct criticality *self, const struct thread_row *row, const char *what)
 {
-	if (row->phase != PHASE_UNKNOWN && !may_cross_list(self, row) && !self->is_in_gap)
-		self->totals.unordered++;
+	if (row->phase == PHASE_UNKNOWN || may_cross_list(self, row) || self->is_in_gap)
+		return;
+	self->totals.unordered++;
+	note_odd(self, row, what);
 }
 
 /* The row, which is blocked, turns out to have been woken. */
 static void note_untold_wake(struct criticality *self, const struct thread_row *row)
 {
-	if (may_cross_list(self, row))
+	const struct parallelism *p = &self->parallelism;
+	struct untold *untold = self->options.untold;
+
+	if (may_cross_list(self, row) ||
+	    (untold && untold_add(untold, UNTOLD_CHANGE, row->block_ns, p->now_ns, NULL) != UNTOLD_ODD))
 		return;
-	if (self->options.untold)
-		untold_add(self->options.untold, UNTOLD_CHANGE, row->block_ns,
-			   self->parallelism.now_ns, NULL);
-	else
-		self->totals.unordered++;
+	self->totals.unordered += !untold;
+	note_odd(self, row, "was active again, and nothing had woken it");
 }
 
 static void switch_out(struct criticality *self, struct thread_row *row,
@@ -178,7 +208,7 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 		note_untold_wake(self, row);
 	else if ((row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu)) &&
 		 !(e->flags & SWITCH_AFTER_HIDDEN))
-		note_unordered(self, row);
+		note_unordered(self, row, "left a CPU that it did not have");
 	row->is_end_seen = phase == PHASE_DEAD;
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
@@ -192,6 +222,7 @@ static void switch_out(struct criticality *self, struct thread_row *row,
 		set_phase(self, row, phase, e);
 	if (phase == PHASE_BLOCKED)
 		thread_wait_begin(self->options.waits, row, &self->parallelism, e);
+	tell_state(self, row, e, NULL);
 }
 
 static void switch_in(struct criticality *self, struct thread_row *row, uint16_t cpu)
@@ -203,13 +234,19 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 		row->is_wake_late = true;
 		row->wake_ns = self->parallelism.now_ns;
 	} else if (row->phase != PHASE_RUNNABLE) {
-		note_unordered(self, row);
+		note_unordered(self, row, "got a CPU though it was not ready");
 	}
 	if (row->phase == PHASE_RUNNING)
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 	set_phase(self, row, PHASE_RUNNING, NULL);
 	row->cpu = cpu;
 	self->running[cpu] = row;
+	tell_state(self, row, NULL, NULL);
+}
+
+static bool counts(const struct criticality *self, uint32_t thread)
+{
+	return self->options.is_of_all ? thread : thread_is_traced(thread);
 }
 
 static void on_switch(void *data, const struct ev_header *header)
@@ -217,13 +254,18 @@ static void on_switch(void *data, const struct ev_header *header)
 	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
 	struct criticality *self = data;
 	struct thread_row *row = self->running[e->cpu];
+	struct ev_sched_switch room;
 
+	if (!self->options.is_of_all)
+		e = switch_of_target(e, &room);
+	header = &e->header;
 	parallelism_advance(&self->parallelism, header->time_ns);
 	self->totals.switches += header->thread || e->next;
 	if (row && row->number != header->thread) {
 		/* The switch that ended its slice was lost. */
-		note_unordered(self, row);
+		note_unordered(self, row, "lost its CPU to another thread, unseen");
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
+		tell_state(self, row, NULL, NULL);
 	}
 	if (header->thread)
 		switch_out(self, advance_to(self, header, header->thread), e);
@@ -246,20 +288,27 @@ static void on_wake(void *data, const struct ev_header *header)
 {
 	const struct ev_sched_wake *e = (const struct ev_sched_wake *)header;
 	struct criticality *self = data;
+	struct ev_sched_wake room;
 	struct thread_row *row;
 
-	if (!header->thread)
+	if (!self->options.is_of_all)
+		e = wake_of_target(e, &room);
+	if (!counts(self, header->thread))
 		return;
 	row = advance_to(self, header, header->thread);
 	switch (row->phase) {
 	case PHASE_BLOCKED:
 		end_wait(self, row, self->parallelism.now_ns, e);
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
+		tell_state(self, row, NULL, e);
 		break;
 	case PHASE_RUNNING:
 		if (row->is_wake_late && header->time_ns <= row->wake_ns + WAKE_TIE_NS_MAX) {
 			row->is_wake_late = false;
 			end_wait(self, row, row->wake_ns, e);
+			if (self->options.listener)
+				self->options.listener->on_late_wake(self->options.listener->data,
+								     row->thread, e);
 			break;
 		}
 		/* Only blocked threads are woken: the block has yet to come. */
@@ -268,10 +317,11 @@ static void on_wake(void *data, const struct ev_header *header)
 		break;
 	case PHASE_UNKNOWN:
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
+		tell_state(self, row, NULL, e);
 		break;
 	case PHASE_DEAD:
 		/* To believe it would leave a ghost that is active for ever. */
-		note_unordered(self, row);
+		note_unordered(self, row, "was woken after its end");
 		break;
 	}
 }
@@ -285,7 +335,7 @@ static void on_sample(void *data, const struct ev_header *header)
 	struct thread_row *row;
 
 	self->totals.samples++;
-	row = header->thread ? advance_to(self, header, header->thread) : NULL;
+	row = counts(self, header->thread) ? advance_to(self, header, header->thread) : NULL;
 	if (!row || row->phase != PHASE_RUNNING) {
 		self->totals.samples_dropped++;
 		return;
@@ -295,6 +345,8 @@ static void on_sample(void *data, const struct ev_header *header)
 	if (options->is_spinning)
 		set_spinning(self, row, options->is_spinning(options->spin_data, row->thread,
 							     p->now_ns, e->ip, e->kernel_ip));
+	if (!self->paths)
+		return;
 	if (row->is_spinning || !parallelism_is_critical(p, p->active, 1))
 		self->totals.samples_dropped++;
 	else
@@ -306,26 +358,37 @@ static void on_born(void *data, const struct ev_header *header)
 	struct criticality *self = data;
 	struct thread_row *row;
 
-	if (!header->thread)
+	if (!counts(self, header->thread))
 		return;
 	row = advance_to(self, header, header->thread);
-	if (row->phase == PHASE_UNKNOWN)
+	if (row->phase == PHASE_UNKNOWN) {
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
-	else if (row->phase == PHASE_DEAD)
-		note_unordered(self, row);
+		tell_state(self, row, NULL, NULL);
+	} else if (row->phase == PHASE_DEAD) {
+		note_unordered(self, row, "was born after its end");
+	}
 }
 
 static void on_found(void *data, const struct ev_header *header)
 {
 	const struct ev_thread_found *e = (const struct ev_thread_found *)header;
+	struct ev_sched_switch found = {
+		.state = SWITCH_SLEEPING, .object = e->object, .value = e->value,
+		.syscall = e->syscall, .operation = e->operation,
+	};
 	struct criticality *self = data;
 	struct thread_row *row;
 
-	if (!header->thread)
+	if (!counts(self, header->thread))
 		return;
 	row = advance_to(self, header, header->thread);
-	if (e->phase == PHASE_UNKNOWN || e->phase > PHASE_DEAD || e->phase == row->phase)
+	if (e->phase == PHASE_UNKNOWN || e->phase > PHASE_DEAD)
 		return;
+	if (e->phase == row->phase) {
+		if (self->is_in_gap)		/* that it still does so is news */
+			tell_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
+		return;
+	}
 	/* The list met it at its end: to believe that would leave a ghost, as with wake-ups. */
 	if (row->phase == PHASE_DEAD && row->is_end_seen)
 		return;
@@ -340,15 +403,9 @@ static void on_found(void *data, const struct ev_header *header)
 	set_phase(self, row, e->phase, NULL);
 	row->found_ns = self->parallelism.now_ns;
 	if (e->phase == PHASE_BLOCKED)
-		thread_wait_begin(self->options.waits, row, &self->parallelism,
-				  &(struct ev_sched_switch){
-			.state = SWITCH_SLEEPING,
-			.object = e->object,
-			.value = e->value,
-			.syscall = e->syscall,
-			.operation = e->operation,
-		});
+		thread_wait_begin(self->options.waits, row, &self->parallelism, &found);
 	row->wait.is_found = true;
+	tell_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
 }
 
 static void on_waits(void *data, const struct ev_header *header)
@@ -357,7 +414,7 @@ static void on_waits(void *data, const struct ev_header *header)
 	struct criticality *self = data;
 	struct thread_row *row;
 
-	if (!header->thread)
+	if (!counts(self, header->thread))
 		return;
 	row = advance_to(self, header, header->thread);
 	if (self->options.waits)
@@ -370,7 +427,7 @@ static void on_exec(void *data, const struct ev_header *header)
 	struct criticality *self = data;
 	struct thread_row *row;
 
-	if (!header->thread)
+	if (!counts(self, header->thread))
 		return;
 	row = advance_to(self, header, header->thread);
 	slices_drop_samples(&self->slices, row);
@@ -389,7 +446,7 @@ static void on_gap(void *data, const struct ev_header *header)
 	self->totals.lost_records += e->lost;
 	self->is_sync_damaged = true;
 	if (!self->is_in_gap)
-		self->gap_begin_ns = self->parallelism.now_ns;
+		self->gap_begin_wall_ns = self->parallelism.wall_ns;
 	self->is_in_gap = true;
 }
 
@@ -420,12 +477,13 @@ static void on_sync_end(void *data, const struct ev_header *header)
 		if (row->sync == self->sync || row->phase == PHASE_DEAD)
 			continue;
 		if (phase_is_alive(row->phase))
-			note_unordered(self, row);
+			note_unordered(self, row, "was not in the list of all threads");
 		thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 		set_phase(self, row, PHASE_DEAD, NULL);
+		tell_state(self, row, NULL, NULL);
 	}
 	if (self->is_in_gap)
-		self->totals.gap_ns += self->parallelism.now_ns - self->gap_begin_ns;
+		self->totals.gap_ns += self->parallelism.wall_ns - self->gap_begin_wall_ns;
 	self->is_in_gap = false;
 }
 
@@ -452,7 +510,7 @@ struct criticality *criticality_new(struct session *session, struct threads *thr
 	self->threads = threads;
 	self->parallelism.nmin_option = options->nmin;
 	self->rows = thread_rows_new(threads, options->threads_max, options->keeps_strips);
-	self->paths = call_paths_new(options->paths_max);
+	self->paths = options->has_no_paths ? NULL : call_paths_new(options->paths_max);
 	self->totals.keep_min = 1;
 	self->slices.paths = self->paths;
 	self->slices.waits = options->waits;
@@ -513,8 +571,8 @@ void criticality_finish(struct criticality *self, uint64_t now_ns)
 		self->stall_begin_ns = p->now_ns;
 	}
 	if (self->is_in_gap) {
-		self->totals.gap_ns += p->now_ns - self->gap_begin_ns;
-		self->gap_begin_ns = p->now_ns;
+		self->totals.gap_ns += p->wall_ns - self->gap_begin_wall_ns;
+		self->gap_begin_wall_ns = p->wall_ns;
 	}
 }
 

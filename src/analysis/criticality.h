@@ -19,6 +19,7 @@
 struct criticality;
 struct run_samples;
 struct stacks;
+struct state_listener;
 struct thread_strip;
 struct untold;
 
@@ -26,6 +27,7 @@ struct criticality_options {
 	uint32_t nmin;			/* 0: half of the living threads, at least 1 */
 	size_t threads_max;		/* rows; beyond, the dead are folded by name; 0: default */
 	size_t paths_max;		/* rows; paths beyond it share one row; 0: default */
+	bool has_no_paths;		/* threads alone are asked for: samples and stacks go to nobody */
 	struct waits *waits;		/* hears of waits; NULL: nobody does */
 	struct untold *untold;		/* knows why records are missing; NULL: nobody does */
 	const struct stacks *stacks;	/* gives stack tops their address; NULL: they have none */
@@ -35,6 +37,8 @@ struct criticality_options {
 	bool (*is_spinning)(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
 			    uint64_t kernel_ip);
 	void *spin_data;
+	const struct state_listener *listener;	/* hears what each thread does; NULL: nobody does */
+	bool is_of_all;			/* threads that are not traced but told of count like the others */
 };
 
 /*
@@ -93,6 +97,14 @@ struct path_metrics {
 
 enum { PATH_THREADS_MAX = 8, PARALLELISM_MAX = 65536 };
 
+/* A change of state that did not fit what came before. */
+struct criticality_oddity {
+	uint64_t time_ns;
+	uint32_t tid;
+	char name[16];
+	const char *what;		/* the thread did; NULL: there was none */
+};
+
 struct criticality_totals {
 	uint64_t begin_ns, end_ns;	/* CLOCK_MONOTONIC: first traced thread to the last */
 	uint64_t wall_ns;		/* time with at least one thread alive */
@@ -110,6 +122,7 @@ struct criticality_totals {
 	/* Critical slices with a stack; that the governor left without; that were cut short. */
 	uint64_t stacks_kept, stacks_skipped, stacks_missing;
 	uint64_t unordered;		/* transitions that did not fit the state, without a reason; mended */
+	struct criticality_oddity odd;	/* the last of these, or one that a reason was found for since */
 	uint64_t gaps, lost_records, gap_ns;
 	double keep_min;		/* smallest probability of keeping a stack; 1: all */
 	uint32_t nmin;			/* as it stood at the end */

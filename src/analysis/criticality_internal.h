@@ -24,6 +24,6 @@ struct criticality {
 	uint64_t stall_begin_ns;
 
 	bool is_in_gap, is_in_sync, is_sync_damaged;
-	uint64_t gap_begin_ns;
+	uint64_t gap_begin_wall_ns;
 	uint32_t sync;				/* number of the latest, from 1 */
 };

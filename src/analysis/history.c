@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/whole.h"
 
 void history_fini(struct history *history)
 {
@@ -50,8 +51,8 @@ static struct history_sum between(const struct history_point *point,
 	double part = (double)(time_ns - point->time_ns) / (next->time_ns - point->time_ns);
 
 	return (struct history_sum){
-		.cmetric_ns = point->cmetric_ns + part * (next->cmetric_ns - point->cmetric_ns),
-		.busy_ns = point->busy_ns + part * (next->busy_ns - point->busy_ns),
+		.cmetric_ns = whole(point->cmetric_ns + part * (next->cmetric_ns - point->cmetric_ns)),
+		.busy_ns = whole(point->busy_ns + part * (next->busy_ns - point->busy_ns)),
 	};
 }
 

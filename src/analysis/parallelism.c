@@ -49,13 +49,19 @@ static void widen_buckets(struct parallelism *p, uint64_t offset_ns)
 
 static void add_to_buckets(struct parallelism *p, uint64_t from_ns, uint64_t to_ns)
 {
+	size_t i = from_ns >> p->bucket_shift;
+
+	if (i < TIMELINE_BUCKETS && to_ns >> p->bucket_shift == i) {
+		p->buckets[i] += (thread_ns)p->active * (to_ns - from_ns);
+		return;
+	}
 	widen_buckets(p, to_ns);
 	while (from_ns < to_ns) {
-		size_t i = from_ns >> p->bucket_shift;
 		uint64_t left_ns = (1ull << p->bucket_shift) -
 				   (from_ns & ((1ull << p->bucket_shift) - 1));
 		uint64_t part_ns = to_ns - from_ns < left_ns ? to_ns - from_ns : left_ns;
 
+		i = from_ns >> p->bucket_shift;
 		p->buckets[i] += (thread_ns)p->active * part_ns;
 		from_ns += part_ns;
 	}

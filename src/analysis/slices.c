@@ -104,6 +104,8 @@ static void add_critical(struct slices *slices, struct thread_row *row,
 	row->metrics.critical_slices++;
 	row->slice_cmetric_ns = fixed_to_ns(cmetric);
 	slices->cmetric_critical += cmetric;
+	if (!slices->paths)
+		return;
 	if (e && e->flags & SWITCH_HAS_STACK)
 		charge_path(slices, row, cmetric, p->now_ns, e);
 	else if (e && e->flags & SWITCH_STACK_SKIPPED)

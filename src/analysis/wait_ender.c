@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who ended a wait: what the waker did, or what an interrupt means for what was waited for. */
-#include "analysis/waits_internal.h"
+#include "analysis/wait_ender.h"
 
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "analysis/others.h"
+#include "analysis/waits_internal.h"
 #include "values.h"
 
 const char *waker_kind_name(enum waker_kind kind)
@@ -39,19 +40,19 @@ static bool is_sending(uint16_t syscall)
 }
 
 /* Who takes something out of a connection tells the other end that there is room. */
-static bool is_making_room(const struct open_wait *wait, uint16_t syscall)
+static bool is_making_room(const struct wait_facts *facts, uint16_t syscall)
 {
-	return file_direction_of(&wait->facts) == FILE_WRITING &&
+	return file_direction_of(facts) == FILE_WRITING &&
 	       file_direction_of(&(struct wait_facts){ .syscall = syscall }) == FILE_READING;
 }
 
 /* What the thread that an interrupt came to was doing may be what the interrupt is about. */
-static bool is_loopback_message(const struct open_wait *wait, const struct ev_sched_wake *e,
+static bool is_loopback_message(const struct wait_facts *facts, const struct ev_sched_wake *e,
 				const struct file_info *file)
 {
 	if (!e->tid || (file && file->kind == FILE_SOCKET && !file->is_loopback))
 		return false;
-	return is_sending(e->syscall) || is_making_room(wait, e->syscall);
+	return is_sending(e->syscall) || is_making_room(facts, e->syscall);
 }
 
 static bool is_signalling(uint16_t syscall)
@@ -86,10 +87,11 @@ static enum waker_kind task_kind(const struct ev_sched_wake *e)
  * What an interrupt means follows from what was waited for. What is sent to this machine itself is
  * received in an interrupt of the sender's.
  */
-static enum waker_kind interrupt_kind(const struct open_wait *wait, const struct ev_sched_wake *e,
-				      const struct file_info *file, bool is_soft)
+static enum waker_kind interrupt_kind(enum wait_cause cause, const struct wait_facts *facts,
+				      const struct ev_sched_wake *e, const struct file_info *file,
+				      bool is_soft)
 {
-	switch (wait->cause) {
+	switch (cause) {
 	case CAUSE_FILE:
 	case CAUSE_PAGE_FAULT:
 	case CAUSE_KERNEL_LOCK:
@@ -98,7 +100,7 @@ static enum waker_kind interrupt_kind(const struct open_wait *wait, const struct
 	case CAUSE_POLL:
 		if (!is_soft)
 			return WAKER_TIMER;
-		if (is_loopback_message(wait, e, file))
+		if (is_loopback_message(facts, e, file))
 			return task_kind(e);
 		/* What completes there may be anything. */
 		if (file && !strcmp(file->path, "[io_uring]"))
@@ -113,18 +115,19 @@ static enum waker_kind interrupt_kind(const struct open_wait *wait, const struct
 	}
 }
 
-static enum waker_kind kind_of(const struct open_wait *wait, const struct ev_sched_wake *e,
-			       const struct file_info *file, const char *name)
+enum waker_kind waker_kind_of(enum wait_cause cause, const struct wait_facts *facts,
+			      const struct ev_sched_wake *e, const struct file_info *file,
+			      const struct other *other)
 {
 	switch (e->context) {
 	case WAKE_HARDIRQ:
-		return interrupt_kind(wait, e, file, false);
+		return interrupt_kind(cause, facts, e, file, false);
 	case WAKE_SOFTIRQ:
-		return interrupt_kind(wait, e, file, true);
+		return interrupt_kind(cause, facts, e, file, true);
 	case WAKE_KERNEL_THREAD:
 		/* Where interrupts are threads (PREEMPT_RT). */
-		if (name && (!strncmp(name, "irq/", 4) || !strncmp(name, "ksoftirqd/", 10)))
-			return interrupt_kind(wait, e, file, true);
+		if (other && (!strncmp(other->name, "irq/", 4) || !strncmp(other->name, "ksoftirqd/", 10)))
+			return interrupt_kind(cause, facts, e, file, true);
 		return WAKER_KERNEL;
 	}
 	return task_kind(e);
@@ -157,7 +160,7 @@ struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns,
 	struct history_sum then;
 
 	other = e->tid && !e->waker ? others_find(others, e->tid) : NULL;
-	end.kind = kind_of(wait, e, file, other ? other->name : NULL);
+	end.kind = waker_kind_of(wait->cause, &wait->facts, e, file, other);
 	if (is_traced_kind(end.kind) && waker) {
 		then = history_at(waker->history, wait->begin_ns, wait->begin_share_ns);
 		end.waker = waker;

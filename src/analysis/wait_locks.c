@@ -20,7 +20,8 @@ struct wait_locks {
 	struct table *by_hash;
 	struct wait_lock **locks;
 	size_t count, room;
-	struct wait_lock *others;
+	struct wait_lock *others[CAUSES];	/* of all that found no room */
+	bool is_full;
 };
 
 struct wait_locks *wait_locks_new(void)
@@ -66,6 +67,18 @@ static bool is_same(const struct wait_lock *lock, const struct thread *thread,
 	       lock->exec_count == thread->exec_count && lock->cause == wait->cause;
 }
 
+static struct wait_lock *get_others(struct wait_locks *locks, const struct open_wait *wait)
+{
+	struct wait_lock **others = &locks->others[wait->cause];
+
+	locks->is_full = true;
+	if (!*others) {
+		*others = add(locks, wait);
+		(*others)->is_others = true;
+	}
+	return *others;
+}
+
 static struct wait_lock *get(struct wait_locks *locks, const struct thread *thread,
 			     const struct open_wait *wait)
 {
@@ -76,13 +89,8 @@ static struct wait_lock *get(struct wait_locks *locks, const struct thread *thre
 	for (lock = first; lock; lock = lock->next)
 		if (is_same(lock, thread, wait))
 			return lock;
-	if (locks->others || locks->count >= LOCKS_MAX) {
-		if (!locks->others) {
-			locks->others = add(locks, wait);
-			locks->others->is_others = true;
-		}
-		return locks->others;
-	}
+	if (locks->is_full || locks->count >= LOCKS_MAX)
+		return get_others(locks, wait);
 	lock = add(locks, wait);
 	lock->object = wait->facts.object;
 	lock->pid = thread->pid;

@@ -74,6 +74,7 @@ static struct wait_waker *take(struct arena *arena, struct wait_waker **list,
 	if (!waker)
 		return make(arena, end);
 	*place = waker->next;
+	waker->are_several |= waker->thread && end->waker && end->waker->thread != waker->thread;
 	return waker;
 }
 

@@ -122,6 +122,33 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 		wait_locks_begin(waits->locks, party->thread, wait, is_vain);
 }
 
+/* As its switch was, which came before the trace begins: it is as good as one that was seen. */
+static void listed_switch(struct waits *waits, const struct thread *thread, struct open_wait *wait,
+			  const struct ev_thread_waits *e)
+{
+	if (e->state == SWITCH_RUNNABLE || e->state == SWITCH_DEAD)
+		return;
+	wait->has_stack = e->flags & SWITCH_HAS_STACK;
+	wait->stack = e->stack;
+	wait->keep = e->keep;
+	wait->facts.state = e->state;
+	wait->facts.flags = e->flags;
+	wait->facts.value = e->value;
+	memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
+	wait->cause = waits_cause_of(waits, &wait->facts);
+	if (wait->is_lock)
+		wait_locks_found(waits->locks, thread, wait);
+}
+
+/* What tells of the switch that it is older must not come behind the switch itself. */
+static bool is_listed(const struct open_wait *wait, const struct ev_thread_waits *e)
+{
+	if (!wait->is_open)
+		return false;
+	return wait->is_found ? e->begin_ns <= wait->begin_ns
+			      : !e->is_older && e->begin_ns == wait->begin_ns;
+}
+
 /*
  * Each wait that lasts is listed with its stack, whatever the coin was at its beginning: it stands for
  * itself alone.
@@ -129,8 +156,12 @@ void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 void waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
 		  const struct ev_thread_waits *e)
 {
-	if (!wait->is_open || (e->begin_ns ? e->begin_ns != wait->begin_ns : !wait->is_found))
+	if (!is_listed(wait, e))
 		return;
+	if (e->is_older) {
+		listed_switch(waits, thread, wait, e);
+		return;
+	}
 	wait->keep = 0;
 	if (!wait->has_stack) {
 		wait->has_stack = true;
@@ -186,7 +217,7 @@ static double weigh(const struct wait_party *party, const struct ev_sched_wake *
 	const struct open_wait *wait = party->wait;
 	/* The coin is of the thread that ran, even if it was an interrupt that woke. */
 	bool is_within = waker && waker->thread->pid == party->thread->pid;
-	double p1 = probability(wait->keep), p2 = waker ? probability(e->keep) : 1, p = 0;
+	double p1 = probability(wait->keep), p2 = e ? probability(e->keep) : 1, p = 0;
 
 	if (wait->has_stack) {
 		p = is_within && p2 > p1 ? p2 : p1;

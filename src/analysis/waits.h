@@ -151,6 +151,7 @@ struct wait_path {
 struct wait_waker {
 	enum waker_kind kind;
 	const struct thread *thread;	/* the first one; NULL: not traced */
+	bool are_several;		/* others like it, too */
 	char name[16];			/* of one that is not traced */
 	uint64_t name_group;		/* the same for names that differ in numbers only */
 	uint32_t pid, exec_count;
@@ -169,7 +170,7 @@ enum { LENGTH_PARTS = 4, LENGTHS = 40 * LENGTH_PARTS };
 /* A futex word, or another lock, of one address space. */
 struct wait_lock {
 	uint32_t pid, exec_count;
-	bool is_others;			/* stands for all that found no room */
+	bool is_others;			/* stands for all of its cause that found no room */
 	uint64_t first_ns, object;
 	struct wait_facts facts;	/* of the first */
 	enum wait_cause cause;

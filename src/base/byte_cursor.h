@@ -83,6 +83,9 @@ static inline uint64_t byte_cursor_leb(struct byte_cursor *cursor, bool is_signe
 
 static inline uint64_t byte_cursor_uleb(struct byte_cursor *cursor)
 {
+	/* Most are small. */
+	if (cursor->at != cursor->end && *cursor->at < 0x80)
+		return *cursor->at++;
 	return byte_cursor_leb(cursor, false);
 }
 

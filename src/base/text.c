@@ -41,6 +41,20 @@ void text_put(struct text *text, const char *string)
 	text_put_bytes(text, string, strlen(string));
 }
 
+void text_put_varint(struct text *text, uint64_t value)
+{
+	enum { VARINT_BYTES_MAX = 10 };
+	char *at;
+
+	text_reserve(text, VARINT_BYTES_MAX);
+	at = text->bytes + text->length;
+	for (; value >= 0x80; value >>= 7)
+		*at++ = value | 0x80;
+	*at++ = value;
+	*at = '\0';
+	text->length = at - text->bytes;
+}
+
 void text_printf(struct text *text, const char *format, ...)
 {
 	va_list args, again;
@@ -237,15 +251,24 @@ void text_put_count(struct text *text, uint64_t count)
 	}
 }
 
-int duration_parse(const char *string, uint64_t *duration_ns)
+struct unit {
+	const char *name;		/* NULL: there are no more */
+	double factor;
+};
+
+static const struct unit times[] = {
+	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+	{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 }, { 0 },
+};
+
+static const struct unit sizes[] = {
+	{ "K", 1ull << 10 }, { "M", 1ull << 20 }, { "G", 1ull << 30 }, { "T", 1ull << 40 },
+	{ "KB", 1ull << 10 }, { "MB", 1ull << 20 }, { "GB", 1ull << 30 }, { "TB", 1ull << 40 }, { 0 },
+};
+
+/* A number of at least so much, and its unit. */
+static int quantity_parse(const char *string, const struct unit *unit, double min, uint64_t *quantity)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {
-		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
-		{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 },
-	};
 	char *end;
 	double value;
 
@@ -255,14 +278,26 @@ int duration_parse(const char *string, uint64_t *duration_ns)
 	value = strtod(string, &end);
 	if (errno || end == string || string[strspn(string, "0123456789.")] != *end)
 		return -EINVAL;
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (strcmp(end, units[i].name))
-			continue;
-		value *= units[i].ns;
-		if (!(value >= 1 && value < 9.2e18))
-			return -EINVAL;
-		*duration_ns = (uint64_t)(value + 0.5);
-		return 0;
-	}
-	return -EINVAL;
+	while (unit->name && strcmp(end, unit->name))
+		unit++;
+	value *= unit->factor;
+	if (!unit->name || !(value >= min && value < 9.2e18))
+		return -EINVAL;
+	*quantity = (uint64_t)(value + 0.5);
+	return 0;
+}
+
+int duration_parse(const char *string, uint64_t *duration_ns)
+{
+	return quantity_parse(string, times, 1, duration_ns);
+}
+
+int moment_parse(const char *string, uint64_t *moment_ns)
+{
+	return quantity_parse(string, times, 0, moment_ns);
+}
+
+int size_parse(const char *string, uint64_t *size_bytes)
+{
+	return quantity_parse(string, sizes, 1, size_bytes);
 }

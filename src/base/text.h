@@ -17,6 +17,8 @@ struct text {
 void text_fini(struct text *text);
 void text_put(struct text *text, const char *string);
 void text_put_bytes(struct text *text, const char *bytes, size_t count);
+/* Puts a number as a varint: seven bits a byte, the lowest ones first; the highest bit says that more follow. */
+void text_put_varint(struct text *text, uint64_t value);
 void text_printf(struct text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -52,3 +54,9 @@ void text_put_count(struct text *text, uint64_t count);
  * 0, or -EINVAL with *duration_ns untouched: a number without a unit is refused.
  */
 int duration_parse(const char *string, uint64_t *duration_ns);
+
+/* The same with "64K", "1.5G" or "20MB", in bytes: a K is 1024 of them. */
+int size_parse(const char *string, uint64_t *size_bytes);
+
+/* The same of a moment after another one, which may be that one: "0s". */
+int moment_parse(const char *string, uint64_t *moment_ns);

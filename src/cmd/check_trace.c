@@ -37,9 +37,14 @@ static void note_damage(struct trace_check *check, size_t chunk)
 	const struct trace_place *place = &trace_reader_places(check->reader, &count)[chunk];
 	const char *content = place->kind < TRACE_CHUNK_KINDS ? contents[place->kind] : NULL;
 
-	if (check->damaged_count++ < DAMAGE_TOLD_MAX)
-		text_printf(&check->damage, "  at byte %" PRIu64 ": a chunk of %s is damaged\n",
-			    place->offset, content ? content : "a kind not known here");
+	if (check->damaged_count++ >= DAMAGE_TOLD_MAX)
+		return;
+	text_printf(&check->damage, "  at byte %" PRIu64 ": ", place->offset);
+	if (place->kind == TRACE_CHUNK_LOST)
+		text_put(&check->damage, "what should be there is missing\n");
+	else
+		text_printf(&check->damage, "a chunk of %s is damaged\n",
+			    content ? content : "a kind not known here");
 }
 
 static void take_origin(struct trace_check *check, const char *info, size_t size_bytes)
@@ -89,7 +94,7 @@ static int check_chunks(struct trace_check *check)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < count; i++)
-		if (places[i].kind != TRACE_CHUNK_EVENTS)
+		if (places[i].kind != TRACE_CHUNK_EVENTS && places[i].kind != TRACE_CHUNK_LOST)
 			err = check_chunk(check, i, places[i].kind);
 	return err;
 }
@@ -129,7 +134,7 @@ static bool is_cut_off(const struct trace_check *check)
 
 static const char *verdict_of(const struct trace_check *check)
 {
-	if (check->damaged_count)
+	if (check->damaged_count || trace_reader_extent(check->reader)->is_header_damaged)
 		return "damaged";
 	if (trace_reader_extent(check->reader)->unread_bytes)
 		return "cut off or damaged";
@@ -159,14 +164,20 @@ static void put_details(const struct trace_check *check, struct text *out)
 {
 	const struct trace_extent *extent = trace_reader_extent(check->reader);
 
+	if (extent->is_header_damaged)
+		text_put(out, "  at byte 0: the header is damaged, which has only the time of the recording\n");
 	if (check->damaged_count)
 		text_put(out, check->damage.bytes);
 	if (check->damaged_count > DAMAGE_TOLD_MAX)
 		text_printf(out, "  and %zu more\n", check->damaged_count - DAMAGE_TOLD_MAX);
+	if (extent->has_no_forms)
+		text_put(out, "  what events look like is missing: they are read as this version writes them\n");
 	if (extent->unread_bytes)
 		text_printf(out, "  from byte %" PRIu64 " on, which is no whole chunk, %" PRIu64
 			    " bytes were not read\n", extent->file_bytes - extent->unread_bytes,
 			    extent->unread_bytes);
+	if (extent->begins_late)
+		text_put(out, "  a flight recorder: what came before is not kept\n");
 	if (is_cut_off(check))
 		text_put(out, "  the end is missing: tracing was stopped, or it still goes on\n");
 	if (!check->has_names)

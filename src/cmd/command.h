@@ -28,7 +28,10 @@ struct command {
 extern const struct command *const commands[];
 
 extern const struct command run_command, attach_command, record_command, report_command,
-			    dump_command, check_command, help_command;
+			    dump_command, cut_command, merge_command, graph_command,
+			    critical_path_command, spans_command, compare_command, whatif_command,
+			    check_command,
+			    help_command;
 
 const struct command *command_find(const char *name);
 
@@ -39,6 +42,7 @@ void command_help(const struct command *command);
 enum {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
+	EXIT_CONDITION = 3,		/* of `pinch compare`: one holds of --fail-if */
 	EXIT_PINCH_FAILED = 125,	/* of `pinch run`, like env(1) and timeout(1) */
 	EXIT_CANNOT_EXECUTE = 126,
 	EXIT_NOT_FOUND = 127,

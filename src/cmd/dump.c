@@ -8,6 +8,7 @@
 #include "cmd/event_line.h"
 #include "cmd/settings.h"
 #include "cmd/trace_open.h"
+#include "session/event_kinds.h"
 #include "trace/trace_reader.h"
 #include "view/output.h"
 
@@ -15,6 +16,7 @@ enum { WRITTEN_AT_ONCE_BYTES = 64 << 10 };
 
 struct dump {
 	const struct dump_options *options;
+	const struct time_range *range;
 	const char *path;
 	struct trace_reader *reader;
 	uint64_t first_ns;
@@ -22,26 +24,14 @@ struct dump {
 	size_t damaged_count;		/* of chunks */
 };
 
-/* The other one of the two threads that some events are about; else the only one. */
-static uint32_t other_thread(const struct ev_header *header)
-{
-	switch ((unsigned int)header->subsys << 16 | header->event) {
-	case EV_SCHED_SWITCH:
-		return ((const struct ev_sched_switch *)header)->next;
-	case EV_SCHED_WAKE:
-		return ((const struct ev_sched_wake *)header)->waker;
-	}
-	return header->thread;
-}
-
 static bool is_wanted(const struct dump *dump, const struct ev_header *header)
 {
 	const struct dump_options *options = dump->options;
 	uint64_t ns = header->time_ns < dump->first_ns ? 0 : header->time_ns - dump->first_ns;
 
-	return ns >= options->from_ns && (!options->to_ns || ns < options->to_ns) &&
+	return ns >= dump->range->from_ns && ns < dump->range->to_ns &&
 	       (!options->has_thread || header->thread == options->thread ||
-		other_thread(header) == options->thread);
+		event_other_thread(header) == options->thread);
 }
 
 static int write_out(struct dump *dump)
@@ -68,8 +58,10 @@ static int put_events(struct dump *dump)
 	const struct ev_header *header;
 	int got, err = 0;
 
-	if (dump->options->from_ns)
-		trace_reader_seek(dump->reader, dump->first_ns + dump->options->from_ns);
+	if (dump->options->has_thread)
+		trace_reader_choose_thread(dump->reader, dump->options->thread);
+	if (dump->range->from_ns)
+		trace_reader_seek(dump->reader, dump->first_ns + dump->range->from_ns);
 	while (!err && (got = trace_reader_next(dump->reader, &header))) {
 		if (got == 1)
 			err = put_event(dump, header);
@@ -94,13 +86,15 @@ static int tell_missing(const struct dump *dump)
 		     dump->path);
 	if (!dump->damaged_count)
 		return 0;
-	return fail_plain(-EBADMSG, "%s is damaged: %zu chunk%s left out", dump->path,
+	return fail_plain(-EBADMSG, "%s is damaged: %zu part%s left out", dump->path,
 			  dump->damaged_count, dump->damaged_count == 1 ? " was" : "s were");
 }
 
-static int dump_trace(const struct dump_options *options, const char *path)
+static int dump_trace(const struct settings *settings, const char *path)
 {
-	struct dump dump = { .options = options, .path = path };
+	struct dump dump = {
+		.options = &settings->dump, .range = &settings->range, .path = path,
+	};
 	int err = output_check("-");
 
 	if (!err)
@@ -132,7 +126,7 @@ static int dump_run(int argc, char **argv)
 		fail_plain(-EINVAL, "which trace? pinch dump [options] FILE");
 		status = EXIT_USAGE;
 	} else {
-		status = dump_trace(&settings.dump, argv[rest]);
+		status = dump_trace(&settings, argv[rest]);
 	}
 
 out_fini:
@@ -147,24 +141,6 @@ static int set_json(struct settings *settings, const char *argument)
 	return 0;
 }
 
-static int parse_time(const char *option, const char *argument, uint64_t *time_ns)
-{
-	if (duration_parse(argument, time_ns))
-		return fail_plain(-EINVAL, "--%s takes a time since the first event, with its "
-				  "unit, such as 250ms or 1.5s, not '%s'", option, argument);
-	return 0;
-}
-
-static int set_from(struct settings *settings, const char *argument)
-{
-	return parse_time("from", argument, &settings->dump.from_ns);
-}
-
-static int set_to(struct settings *settings, const char *argument)
-{
-	return parse_time("to", argument, &settings->dump.to_ns);
-}
-
 static int set_thread(struct settings *settings, const char *argument)
 {
 	settings->dump.has_thread = true;
@@ -173,14 +149,13 @@ static int set_thread(struct settings *settings, const char *argument)
 
 static const struct option_spec dump_options[] = {
 	{ "json", 0, NULL, "print each event as a JSON object", set_json },
-	{ "from", 0, "TIME", "only events at least TIME after the first one, such as 1.5s",
-	  set_from },
-	{ "to", 0, "TIME", "only events less than TIME after the first one", set_to },
 	{ "thread", 0, "N", "only events of the thread with number N in the trace", set_thread },
 	{ 0 },
 };
 
-static const struct option_spec *const options[] = { dump_options, common_options, NULL };
+static const struct option_spec *const options[] = {
+	dump_options, range_options, common_options, NULL,
+};
 
 const struct command dump_command = {
 	.name = "dump",

@@ -37,7 +37,7 @@ static void overview(void)
 	printf("pinch finds what keeps the threads of a running program from working.\n\n"
 	       "Usage: pinch COMMAND [options]\n\n");
 	for (size_t i = 0; commands[i]; i++)
-		printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+		printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\nStart with:  pinch run -- ./your-program\n"
 	       "`pinch help COMMAND` tells more; `pinch --version` its version.\n");
 }

@@ -2,9 +2,12 @@
 #include <errno.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "cmd/run.h"
 #include "cmd/settings.h"
 #include "collect/launch.h"
+
+enum { RING_BYTES_MIN = 1 << 20, LAST_NS_MIN = 1000000000 };
 
 static int set_output(struct settings *settings, const char *argument)
 {
@@ -12,8 +15,31 @@ static int set_output(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_ring(struct settings *settings, const char *argument)
+{
+	uint64_t *size_bytes = &settings->ring.size_bytes;
+
+	if (size_parse(argument, size_bytes) || *size_bytes < RING_BYTES_MIN)
+		return fail_plain(-EINVAL, "--ring takes a size of at least 1M with its unit, such as "
+				  "500M or 1G, not '%s'", argument);
+	return 0;
+}
+
+static int set_last(struct settings *settings, const char *argument)
+{
+	uint64_t *last_ns = &settings->ring.last_ns;
+
+	if (duration_parse(argument, last_ns) || *last_ns < LAST_NS_MIN)
+		return fail_plain(-EINVAL, "--last takes a duration of at least 1s with its unit, such as "
+				  "60s or 5min, not '%s'", argument);
+	return 0;
+}
+
 static const struct option_spec record_options[] = {
 	{ "output", 'o', "FILE", "the trace (default: trace.pinch)", set_output },
+	{ "ring", 0, "SIZE", "keep the last SIZE bytes, such as 1G: what is new takes the place of what "
+	  "is oldest", set_ring },
+	{ "last", 0, "TIME", "keep what happened in the last TIME, such as 60s", set_last },
 	{ 0 },
 };
 

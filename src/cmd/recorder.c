@@ -9,10 +9,14 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/engine.h"
+#include "cmd/ring_names.h"
 #include "cmd/trace_info.h"
 #include "session/event_kinds.h"
 #include "session/session.h"
 #include "symbol/symbol.h"
+#include "trace/retold.h"
+#include "trace/trace_reader.h"
+#include "trace/trace_ring.h"
 #include "trace/trace_writer.h"
 
 static const uint64_t written_after_ns = 500000000ull;
@@ -20,9 +24,12 @@ static const uint64_t written_after_ns = 500000000ull;
 struct recorder {
 	struct engine *engine;
 	struct trace_writer *writer;	/* NULL: the trace has its end */
+	struct retold *retold;		/* of a flight recorder, as are names; else NULL */
+	struct ring_names *names;
 	char *path;
 	uint64_t *patched;		/* a mapping with its build-id */
 	size_t patched_room;
+	bool has_epoch;			/* not all that was told is still there */
 	bool has_failed;		/* and the user knows */
 };
 
@@ -48,12 +55,44 @@ static const struct ev_header *with_build_id(struct recorder *recorder,
 	return &patched->header;
 }
 
+static void on_retold(void *data, const struct ev_header *header)
+{
+	struct recorder *recorder = data;
+
+	trace_writer_retell(recorder->writer, header);
+	ring_names_retell(recorder->names, header);
+}
+
+/* What a reader must know who begins here, and what the event refers to. */
+static void tell_again(struct recorder *recorder, const struct ev_header *header)
+{
+	struct retold_out out = { .tell = on_retold, .data = recorder };
+	uint64_t time_ns = session_time_ns(recorder->engine->session);
+
+	if (trace_writer_wants_epoch(recorder->writer)) {
+		trace_writer_begin_epoch(recorder->writer);
+		ring_names_begin(recorder->names, time_ns);
+		retold_begin(recorder->retold, time_ns, &out);
+		trace_writer_end_retold(recorder->writer);
+		recorder->has_epoch = true;
+	}
+	if (recorder->has_epoch)
+		retold_refer(recorder->retold, header, &out);
+}
+
 static void on_event(void *data, const struct ev_header *header)
 {
 	struct recorder *recorder = data;
 
-	if (recorder->writer)
-		trace_writer_event(recorder->writer, header);
+	if (!recorder->writer)
+		return;
+	if (recorder->retold)
+		tell_again(recorder, header);
+	trace_writer_event(recorder->writer, header);
+	if (recorder->retold) {
+		retold_follow(recorder->retold, header, true);
+		ring_names_follow(recorder->names, header);
+	}
 }
 
 static void on_mapping(void *data, const struct ev_header *header)
@@ -86,7 +125,8 @@ static int say(const struct recorder *recorder, int err)
 	return fail(err, "cannot write the trace %s", recorder->path);
 }
 
-int recorder_open(struct engine *engine, const char *path, struct recorder **out)
+int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring,
+		  struct recorder **out)
 {
 	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
 	struct text info = { 0 };
@@ -94,14 +134,18 @@ int recorder_open(struct engine *engine, const char *path, struct recorder **out
 
 	recorder->engine = engine;
 	recorder->path = xstrdup(path);
-	err = trace_writer_open(path, &recorder->writer);
+	if (trace_ring_is_asked(ring)) {
+		recorder->retold = retold_new();
+		recorder->names = ring_names_new();
+	}
+	err = trace_writer_open_ring(path, ring, &recorder->writer);
 	if (err) {
 		say(recorder, err);
 		recorder_close(recorder);
 		return err;
 	}
 	trace_info_put(&info);
-	trace_writer_chunk(recorder->writer, TRACE_CHUNK_INFO, info.bytes, info.length);
+	trace_writer_chunk(recorder->writer, TRACE_CHUNK_INFO, info.bytes, info.length, NULL);
 	text_fini(&info);
 	symbols_keep_answers(engine->symbols);
 	subscribe(recorder);
@@ -128,14 +172,38 @@ void recorder_step(struct recorder *recorder, uint64_t now_ns)
 	note_error(recorder);
 }
 
+/* When the trace begins that readers will see; 0: at its beginning. */
+static uint64_t begin_ns(const struct recorder *recorder)
+{
+	const struct trace_extent *extent;
+	struct trace_reader *reader;
+	uint64_t time_ns = 0;
+
+	if (!recorder->has_epoch)
+		return 0;
+	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
+	if (trace_reader_open(recorder->path, &reader))
+		return UINT64_MAX;
+	extent = trace_reader_extent(reader);
+	if (extent->begins_late)
+		time_ns = extent->first_ns;
+	trace_reader_close(reader);
+	return time_ns;
+}
+
 static void put_names(struct recorder *recorder)
 {
+	uint64_t from_ns = begin_ns(recorder);
 	const void *answers;
 	size_t size_bytes;
 
-	symbols_keep_notes(recorder->engine->symbols);
+	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
 	while ((answers = symbols_take_answers(recorder->engine->symbols, &size_bytes)) && size_bytes)
-		trace_writer_chunk(recorder->writer, TRACE_CHUNK_NAMES, answers, size_bytes);
+		if (from_ns)
+			ring_names_put(recorder->names, from_ns, answers, size_bytes,
+				       recorder->writer);
+		else
+			trace_writer_chunk(recorder->writer, TRACE_CHUNK_NAMES, answers, size_bytes, NULL);
 }
 
 int recorder_finish(struct recorder *recorder, struct trace_writer_counts *counts)
@@ -158,6 +226,8 @@ void recorder_close(struct recorder *recorder)
 		return;
 	if (recorder->writer)
 		trace_writer_close(recorder->writer);
+	retold_free(recorder->retold);
+	ring_names_free(recorder->names);
 	free(recorder->patched);
 	free(recorder->path);
 	free(recorder);

@@ -10,13 +10,15 @@
 struct engine;
 struct recorder;
 struct report;
+struct trace_ring_options;
 struct trace_writer_counts;
 
 /*
- * Begins the trace. The engine's other providers are there already: what they hand out is written, too.
- * 0, or a negative errno after having said why not.
+ * Begins the trace; of ring zeros say that it may grow. The engine's other providers are there already: what
+ * they hand out is written, too. 0, or a negative errno after having said why not.
  */
-int recorder_open(struct engine *engine, const char *path, struct recorder **out);
+int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring,
+		  struct recorder **out);
 
 /* What is older than half a second goes to the file. */
 void recorder_step(struct recorder *recorder, uint64_t now_ns);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "cmd/engine.h"
 #include "cmd/run_events.h"
 #include "cmd/trace_open.h"
@@ -42,14 +43,16 @@ static void on_end(void *data, const struct ev_header *header)
 static void find_run(struct replay *replay)
 {
 	const struct ev_header *header;
+	int got;
 
-	if (trace_reader_next(replay->reader, &header) == 1 &&
-	    header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_RUN)
+	while ((got = trace_reader_next(replay->reader, &header)) == -EBADMSG)
+		;
+	if (got == 1 && header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_RUN)
 		replay->run = copy_of(header);
 	trace_reader_seek(replay->reader, 0);
 }
 
-static int open_engine(struct replay *replay)
+static int open_engine(struct replay *replay, bool keeps_strips)
 {
 	static const struct event_handler handlers[] = { { EV_COLLECT_END, on_end }, { 0 } };
 	const struct ev_collect_run *run = replay->run;
@@ -57,27 +60,12 @@ static int open_engine(struct replay *replay)
 		.stream_count = 1,
 		.nmin = run ? run->nmin : 0,
 		.is_spin_inactive = run && run->is_spin_inactive,
+		.keeps_strips = keeps_strips,
 		.is_offline = true,
 	});
 
 	session_subscribe(replay->engine.session, handlers, replay);
 	return err;
-}
-
-static void take_names(struct replay *replay)
-{
-	size_t count, size_bytes;
-	const struct trace_place *places = trace_reader_places(replay->reader, &count);
-	const void *names;
-
-	for (size_t i = 0; i < count; i++) {
-		if (places[i].kind != TRACE_CHUNK_NAMES)
-			continue;
-		if (trace_reader_content(replay->reader, i, &names, &size_bytes) ||
-		    symbols_add_answers(replay->engine.symbols, names, size_bytes))
-			replay->damaged_count++;
-		replay->has_names = true;
-	}
 }
 
 static void take_events(struct replay *replay)
@@ -100,7 +88,7 @@ static void take_events(struct replay *replay)
 			   replay->end ? replay->end->ended_ns : replay->last_ns);
 }
 
-int replay_open(const char *path, struct replay **out)
+int replay_open(const char *path, bool keeps_strips, struct replay **out)
 {
 	struct replay *replay = xcalloc(1, sizeof(*replay));
 	int err = trace_open(path, &replay->reader);
@@ -108,10 +96,11 @@ int replay_open(const char *path, struct replay **out)
 	if (err)
 		goto out_close;
 	find_run(replay);
-	err = open_engine(replay);
+	err = open_engine(replay, keeps_strips);
 	if (err)
 		goto out_close;
-	take_names(replay);
+	replay->has_names = trace_take_names(replay->reader, replay->engine.symbols,
+					     &replay->damaged_count);
 	take_events(replay);
 	*out = replay;
 	return 0;
@@ -133,15 +122,31 @@ void replay_close(struct replay *replay)
 	free(replay);
 }
 
+/* Of what a flight recorder kept. */
+static void add_late_note(const struct replay *replay, struct findings *findings)
+{
+	struct text kept = { 0 };
+
+	text_put_duration(&kept, replay->last_ns - trace_reader_extent(replay->reader)->first_ns);
+	findings_add_note(findings, "the trace is of a flight recorder: what came before its last %s is "
+			  "not kept, and what is lost and what it costs is of all of it", kept.bytes);
+	text_fini(&kept);
+}
+
 static void add_trace_notes(const struct replay *replay, struct findings *findings)
 {
 	const struct trace_extent *extent = trace_reader_extent(replay->reader);
 
+	if (extent->begins_late)
+		add_late_note(replay, findings);
 	if (!replay->end)
 		findings_add_note(findings, "the trace has no end: its writer was stopped, or it is still "
 				  "being written; what came last is missing");
 	else if (!replay->has_names)
 		findings_add_note(findings, "the trace has no names: those shown are of files of this machine");
+	if (extent->has_no_forms)
+		findings_add_note(findings, "the trace does not say any more what its events look like: they "
+				  "are read as this version writes them");
 	if (replay->damaged_count)
 		findings_add_note(findings, "%zu part%s of the trace %s damaged and left out",
 				  replay->damaged_count, replay->damaged_count == 1 ? "" : "s",

@@ -10,10 +10,11 @@ struct fold_rules;
 struct replay;
 
 /*
- * Reads the trace to its end. 0, or a negative errno after having said why not: of a trace that is damaged
- * or was cut off, what can be read is taken, and the report says so.
+ * Reads the trace to its end; keeps_strips: what each thread did when is kept, too. 0, or a negative errno after
+ * having said why not: of a trace that is damaged or was cut off, what can be read is taken, and the report
+ * says so.
  */
-int replay_open(const char *path, struct replay **out);
+int replay_open(const char *path, bool keeps_strips, struct replay **out);
 void replay_close(struct replay *replay);
 
 /* For the caller to free; valid as long as the replay. */

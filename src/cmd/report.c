@@ -3,23 +3,38 @@
 
 #include "base/fail.h"
 #include "cmd/replay.h"
+#include "cmd/report_tui.h"
 #include "cmd/settings.h"
 #include "cmd/show.h"
 #include "findings/findings.h"
+#include "tui/tui.h"
 
-static int report_trace(const struct settings *settings, const char *path)
+static int show_replay(const struct settings *settings, const char *path, struct replay *replay)
 {
 	struct findings *findings;
-	struct replay *replay;
-	int err = show_check(settings);
+	int err = settings->has_tui ? report_tui(settings, path, replay) : 0;
 
-	if (!err)
-		err = replay_open(path, &replay);
-	if (err)
-		return EXIT_FAILED;
+	if (err || (settings->has_tui && !settings->json_path && !settings->text_path))
+		return err;
 	findings = replay_findings(replay, settings->path_count_max);
 	err = show_report(settings, replay_fold_rules(replay), findings_report(findings));
 	findings_free(findings);
+	return err;
+}
+
+static int report_trace(const struct settings *settings, const char *path)
+{
+	struct replay *replay;
+	int err;
+
+	if (settings->has_tui && tui_check())
+		return EXIT_USAGE;
+	err = show_check(settings);
+	if (!err)
+		err = replay_open(path, settings->has_tui, &replay);
+	if (err)
+		return EXIT_FAILED;
+	err = show_replay(settings, path, replay);
 	replay_close(replay);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
@@ -49,7 +64,7 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	report_options, quiet_options, common_options, NULL,
+	tui_options, report_options, quiet_options, common_options, NULL,
 };
 
 const struct command report_command = {

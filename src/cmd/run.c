@@ -135,7 +135,9 @@ static int trace_command(struct run *run, char *const *arguments)
 	put_command(&run->command, arguments);
 	run->outcome.command = run->command.bytes;
 	tracing_begin(run->tracing, &run->outcome);
-	err = tracing_add_command(run->tracing, run->pid);
+	err = tracing_expect_program(run->tracing, arguments[0]);
+	if (!err)
+		err = tracing_add_command(run->tracing, run->pid);
 	if (err)
 		return EXIT_PINCH_FAILED;
 	tracing_start(run->tracing);

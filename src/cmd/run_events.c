@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cmd/settings.h"
 #include "cmd/tracing.h"
+#include "collect/span_spec.h"
 #include "findings/findings.h"
 #include "session/session.h"
 
@@ -46,13 +47,41 @@ void run_event_hand_out(struct session *session, uint64_t begin_ns, const struct
 		.nmin = options->nmin, .tells_kernel_apart = options->kernel_stacks,
 		.is_spin_inactive = settings->is_spin_inactive,
 		.cpu_count = sysconf(_SC_NPROCESSORS_CONF), .pid_count = outcome->pid_count,
-		.text_bytes = text.length,
+		.text_bytes = text.length, .tells_system = options->tells_system,
 	};
 	memcpy(e->data, outcome->pids, pid_bytes);
 	memcpy(e->data + pid_bytes, text.bytes, text.length);
 	session_hand_out(session, &e->header);
 	text_fini(&text);
 	free(e);
+}
+
+static void span_event_hand_out(struct session *session, uint64_t begin_ns, uint32_t span,
+				const struct span_spec *spec)
+{
+	struct ev_span_name *e;
+	struct text text = { 0 };
+
+	text_put(&text, spec->name);
+	text_put_bytes(&text, "", 1);
+	text_put(&text, spec->text);
+	text_put_bytes(&text, "", 1);
+	e = xcalloc(1, sizeof(*e) + text.length);
+	*e = (struct ev_span_name){
+		.header = { .time_ns = begin_ns, .subsys = TRACE_SUBSYS_SPAN,
+			    .event = TRACE_EVENT_SPAN_NAME },
+		.span = span, .text_bytes = text.length, .kind = spec->kind,
+	};
+	memcpy(e->text, text.bytes, text.length);
+	session_hand_out(session, &e->header);
+	text_fini(&text);
+	free(e);
+}
+
+void span_events_hand_out(struct session *session, uint64_t begin_ns, const struct span_specs *specs)
+{
+	for (size_t i = 0; i < specs->count; i++)
+		span_event_hand_out(session, begin_ns, i, &specs->list[i]);
 }
 
 const char *run_event_strings(const struct ev_collect_run *e)

@@ -15,11 +15,15 @@ struct outcome;
 struct report;
 struct session;
 struct settings;
+struct span_specs;
 struct text;
 
 /* Hands collect.RUN out, as of begin_ns (CLOCK_MONOTONIC). */
 void run_event_hand_out(struct session *session, uint64_t begin_ns, const struct settings *settings,
 			const struct outcome *outcome);
+
+/* The same for span.NAME, of each. */
+void span_events_hand_out(struct session *session, uint64_t begin_ns, const struct span_specs *specs);
 
 /* Where its strings begin: the command, the host and the kernel. */
 const char *run_event_strings(const struct ev_collect_run *e);

@@ -28,12 +28,16 @@ void settings_init(struct settings *settings)
 	*settings = (struct settings){
 		.kernel = { .depth = DEPTH_MAX, .sample_period_ns = sampler_cheap_period(SAMPLE_PERIOD_NS) },
 		.path_count_max = 10,
+		.graph.share_min = 0.005,
+		.whatif.scale = 0.5,
+		.range = { .to_ns = UINT64_MAX },
 	};
 }
 
 void settings_fini(struct settings *settings)
 {
 	pid_list_fini(&settings->targets);
+	span_specs_fini(&settings->spans);
 }
 
 int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max,
@@ -109,13 +113,13 @@ static int set_page(struct settings *settings, const char *argument)
 	return err;
 }
 
-static int set_json(struct settings *settings, const char *argument)
+int settings_set_json(struct settings *settings, const char *argument)
 {
 	settings->json_path = argument;
 	return 0;
 }
 
-static int set_output(struct settings *settings, const char *argument)
+int settings_set_output(struct settings *settings, const char *argument)
 {
 	settings->text_path = argument;
 	return 0;
@@ -160,6 +164,24 @@ static int set_dns(struct settings *settings, const char *argument)
 	(void)argument;
 	settings->kernel.follows_hosts = true;
 	return 0;
+}
+
+static int set_system(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->kernel.tells_system = true;
+	return 0;
+}
+
+static int set_span(struct settings *settings, const char *argument)
+{
+	struct text why = { 0 };
+	int err = span_specs_add(&settings->spans, argument, &why);
+
+	if (err)
+		fail_plain(err, "--span %s: %s", argument, why.bytes);
+	text_fini(&why);
+	return err;
 }
 
 static int set_ring_size(struct settings *settings, const char *argument)
@@ -217,6 +239,10 @@ const struct option_spec trace_options[] = {
 	{ "spin-inactive", 0, NULL, "do not count threads as active while they wait in spin loops",
 	  set_spin_inactive },
 	{ "dns", 0, NULL, "name the hosts behind addresses as the program resolves them", set_dns },
+	{ "system", 0, NULL, "put into the trace what the rest of the machine does: its threads, interrupts, "
+	  "packets and disks", set_system },
+	{ "span", 0, "SPEC", "put into the trace where tasks begin and end, for pinch spans: CALL..CALL or "
+	  "FILE:FUNCTION, NAME= before it; again for more", set_span },
 	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ 0 },
@@ -228,10 +254,15 @@ const struct option_spec watch_options[] = {
 	{ 0 },
 };
 
+const struct option_spec tui_options[] = {
+	{ "tui", 0, NULL, "show the report on the terminal, page by page, and who waited for whom", set_tui },
+	{ 0 },
+};
+
 const struct option_spec report_options[] = {
 	{ "top", 0, "N", "call paths to report (default: 10)", set_top },
-	{ "json", 0, "FILE", "write the report as JSON too; - is standard output", set_json },
-	{ "output", 'o', "FILE", "write the text to FILE instead of the terminal", set_output },
+	{ "json", 0, "FILE", "write the report as JSON too; - is standard output", settings_set_json },
+	{ "output", 'o', "FILE", "write the text to FILE instead of the terminal", settings_set_output },
 	{ "page", 0, "NAME", "show these pages of the text, in full: summary, all, synchronisation, io, "
 	  "locks, threads, balance", set_page },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
@@ -240,6 +271,11 @@ const struct option_spec report_options[] = {
 
 const struct option_spec quiet_options[] = {
 	{ "quiet", 'q', NULL, "no progress line; no text unless -o is given", set_quiet },
+	{ 0 },
+};
+
+const struct option_spec made_trace_options[] = {
+	{ "output", 'o', "OUT", "the trace that is made", set_trace },
 	{ 0 },
 };
 
@@ -314,5 +350,7 @@ int settings_parse(struct settings *settings, const struct command *command, int
 	*rest = optind;
 	if (settings->kernel.threads_only && settings->kernel.processes_only)
 		return fail_plain(-EINVAL, "--threads-only and --processes-only exclude each other");
+	if (settings->spans.count && !settings->trace_path)
+		return fail_plain(-EINVAL, "--span is for a trace: give --trace FILE, or use pinch record");
 	return 0;
 }

@@ -32,6 +32,13 @@ static void put_boot(struct text *out)
 	put_member(out, "boot_id", boot);
 }
 
+static void put_schema(struct text *out)
+{
+	text_put(out, "\"clock\":\"CLOCK_MONOTONIC\",\"schema\":");
+	text_put(out, events);
+	text_put(out, "}\n");
+}
+
 void trace_info_put(struct text *out)
 {
 	struct utsname system;
@@ -44,9 +51,22 @@ void trace_info_put(struct text *out)
 	put_member(out, "kernel_version", system.version);
 	put_member(out, "machine", system.machine);
 	put_boot(out);
-	text_put(out, "\"clock\":\"CLOCK_MONOTONIC\",\"schema\":");
-	text_put(out, events);
-	text_put(out, "}\n");
+	put_schema(out);
+}
+
+void trace_info_put_of(struct text *out, const char *info, size_t size_bytes)
+{
+	static const char *const keys[] = {
+		"pinch", "host", "kernel", "kernel_version", "machine", "boot_id",
+	};
+
+	text_put(out, "{");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		text_printf(out, "\"%s\":\"", keys[i]);
+		trace_info_find(info, size_bytes, keys[i], out);
+		text_put(out, "\",");
+	}
+	put_schema(out);
 }
 
 /* What stands between quotes at *at, which then is behind them. NULL: there are none. */

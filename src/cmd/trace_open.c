@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/fail.h"
+#include "symbol/symbol.h"
 #include "trace/trace_reader.h"
 
 int trace_open(const char *path, struct trace_reader **out)
@@ -16,9 +17,28 @@ int trace_open(const char *path, struct trace_reader **out)
 	case -EBADMSG:
 		return fail_plain(err, "%s is no trace of pinch", path);
 	case -ENOTSUP:
-		return fail_plain(err, "%s was written by a later version of pinch", path);
+		return fail_plain(err, "%s was written by another version of pinch: read it with that one", path);
 	case -EINVAL:
 		return fail_plain(err, "%s is no regular file", path);
 	}
 	return fail(err, "cannot read %s", path);
+}
+
+size_t trace_take_names(struct trace_reader *trace, struct symbols *symbols, size_t *damaged_count)
+{
+	size_t count, size_bytes, parts = 0, damaged = 0;
+	const struct trace_place *places = trace_reader_places(trace, &count);
+	const void *names;
+
+	for (size_t i = 0; i < count; i++) {
+		if (places[i].kind != TRACE_CHUNK_NAMES)
+			continue;
+		parts++;
+		if (trace_reader_content(trace, i, &names, &size_bytes) ||
+		    symbols_add_answers(symbols, names, size_bytes))
+			damaged++;
+	}
+	if (damaged_count)
+		*damaged_count = damaged;
+	return parts;
 }

@@ -20,6 +20,8 @@
 #include "cmd/show.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
+#include "collect/span_functions.h"
+#include "collect/span_spec.h"
 #include "collect/unwinder.h"
 #include "view/status.h"
 
@@ -60,7 +62,7 @@ static int open_engine(struct tracing *tracing)
 	});
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
 	if (!err && settings->trace_path)
-		err = recorder_open(engine, settings->trace_path, &tracing->recorder);
+		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
 	return err;
 }
 
@@ -91,6 +93,7 @@ static int open_kernel(struct tracing *tracing)
 {
 	struct kernel_options options = tracing->settings->kernel;
 
+	options.spans = &tracing->settings->spans;
 	/* It counts what spins as active, so it cannot tell which slices will be critical. */
 	if (tracing->settings->is_spin_inactive)
 		options.nmin = NMIN_ALL;
@@ -104,6 +107,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 
 	tracing->settings = settings;
 	tracing->opened_ns = now_ns();
+	tracing->suspended_ns = tracing_suspended_ns();
 	tracing->signal_fd = -1;
 	err = show_check(settings);
 	if (!err)
@@ -119,6 +123,9 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err && settings->kernel.follows_hosts)
 		tracing->resolver = resolver_new(tracing->engine.session, tracing->engine.symbols,
 						 tracing->kernel);
+	if (!err && span_specs_have(&settings->spans, SPAN_OF_FUNCTION))
+		tracing->functions = span_functions_new(tracing->engine.session, tracing->engine.symbols,
+							tracing->kernel, &settings->spans);
 	if (err)
 		goto out_close;
 	/* A reader that waits for the CPU behind its targets would lose records. */
@@ -138,6 +145,7 @@ void tracing_close(struct tracing *tracing)
 	status_stop();
 	recorder_close(tracing->recorder);
 	collector_free(tracing->collector);
+	span_functions_free(tracing->functions);
 	resolver_free(tracing->resolver);
 	unwinder_free(tracing->unwinder);
 	engine_close(&tracing->engine);
@@ -151,12 +159,24 @@ void tracing_close(struct tracing *tracing)
 void tracing_begin(struct tracing *tracing, const struct outcome *outcome)
 {
 	run_event_hand_out(tracing->engine.session, tracing->opened_ns, tracing->settings, outcome);
+	span_events_hand_out(tracing->engine.session, tracing->opened_ns, &tracing->settings->spans);
+}
+
+int tracing_expect_program(struct tracing *tracing, const char *program)
+{
+	return tracing->functions ? span_functions_expect(tracing->functions, program) : 0;
 }
 
 int tracing_add_command(struct tracing *tracing, pid_t pid)
 {
+	int err;
+
 	sideband_follow(tracing->sideband, pid);
-	return kernel_add_command(tracing->kernel, pid);
+	err = kernel_add_command(tracing->kernel, pid);
+	/* Those that are not traced. */
+	if (!err && tracing->settings->kernel.tells_system)
+		err = collector_list_threads(tracing->collector);
+	return err;
 }
 
 /* Of all processes, their unwind tables would be needed. */
@@ -179,6 +199,8 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 		unwinder_add_process(tracing->unwinder, pids->pids[i]);
 		if (tracing->resolver)
 			resolver_add_process(tracing->resolver, pids->pids[i]);
+		if (tracing->functions)
+			span_functions_add_process(tracing->functions, pids->pids[i]);
 		if (!tracing->settings->kernel.trace_all) {
 			err = kernel_add_target(tracing->kernel, pids->pids[i]);
 			if (err)
@@ -316,6 +338,8 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 	collector_poll(tracing->collector);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
+	if (tracing->functions)
+		span_functions_update(tracing->functions);
 	recorder_step(tracing->recorder, now_ns());
 	if (!tracing->settings->is_quiet && status_is_due())
 		show_status(tracing);

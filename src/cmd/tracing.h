@@ -31,6 +31,12 @@ struct outcome {
 /* What is going to be traced: comes before the following two. */
 void tracing_begin(struct tracing *tracing, const struct outcome *outcome);
 
+/*
+ * Follows functions of spans in files that are known, of which the command's is one; NULL: there is none.
+ * 0, or a negative errno after having said what such a file lacks.
+ */
+int tracing_expect_program(struct tracing *tracing, const char *program);
+
 /* Trace this process from its next exec on. */
 int tracing_add_command(struct tracing *tracing, pid_t pid);
 

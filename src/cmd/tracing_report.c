@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -15,9 +16,13 @@
 #include "cmd/tracing_state.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
+#include "collect/span_functions.h"
 #include "collect/unwinder.h"
 #include "findings/findings.h"
+#include "symbol/symbol.h"
 #include "trace/trace_writer.h"
+
+enum { SUSPENSION_MIN_NS = 100000000 };
 
 uint64_t tracing_cpu_ns(void)
 {
@@ -26,6 +31,15 @@ uint64_t tracing_cpu_ns(void)
 	getrusage(RUSAGE_SELF, &usage);
 	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ull +
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ull;
+}
+
+uint64_t tracing_suspended_ns(void)
+{
+	struct timespec running, all;
+
+	clock_gettime(CLOCK_MONOTONIC, &running);
+	clock_gettime(CLOCK_BOOTTIME, &all);
+	return (all.tv_sec - running.tv_sec) * 1000000000ull + all.tv_nsec - running.tv_nsec;
 }
 
 /* Not getrusage()'s: that one includes what this process was before its exec. */
@@ -77,6 +91,30 @@ static void add_stack_counts(struct tracing *tracing, struct report *report)
 	report->stacks.table_bytes = engine.table_bytes;
 }
 
+static void put_system_note(struct tracing *tracing, struct text *notes)
+{
+	uint64_t lost = kernel_system_lost(tracing->kernel);
+
+	if (!lost)
+		return;
+	text_printf(notes, "%llu records of interrupts, packets and disks were lost: --ring-kb gives them more "
+		    "room", (unsigned long long)lost);
+	text_put_bytes(notes, "", 1);
+}
+
+/* The clocks are read one after the other. */
+static void put_suspension(const struct tracing *tracing, struct text *notes)
+{
+	uint64_t suspended_ns = tracing_suspended_ns() - tracing->suspended_ns;
+
+	if (suspended_ns < SUSPENSION_MIN_NS || suspended_ns > UINT64_MAX / 2)
+		return;
+	text_put(notes, "the machine was suspended for ");
+	text_put_duration(notes, suspended_ns);
+	text_put(notes, " while it was traced: that time is in no figure");
+	text_put_bytes(notes, "", 1);
+}
+
 /* Sentences for the user that only tracing knows of, with a NUL behind each. */
 static void put_notes(struct tracing *tracing, struct text *notes)
 {
@@ -88,6 +126,10 @@ static void put_notes(struct tracing *tracing, struct text *notes)
 	note = tracing->resolver ? resolver_note(tracing->resolver) : NULL;
 	if (note)
 		text_put_bytes(notes, note, strlen(note) + 1);
+	if (tracing->functions)
+		span_functions_put_notes(tracing->functions, notes);
+	put_system_note(tracing, notes);
+	put_suspension(tracing, notes);
 	if (!children)
 		return;
 	text_printf(notes, "%zu child process%s of the target ran already and %s not traced: give %s "
@@ -157,10 +199,12 @@ static void name_all(struct tracing *tracing)
 }
 
 /* As pinch check tells its size. */
-static void tell_written(const char *path, const struct trace_writer_counts *counts)
+static void tell_written(const struct settings *settings, const struct trace_writer_counts *counts)
 {
+	const char *path = settings->trace_path;
 	struct text text = { 0 };
 
+	text_put(&text, trace_ring_is_asked(&settings->ring) ? "the last of " : "");
 	text_put_count(&text, counts->events);
 	text_put(&text, " events, ");
 	text_put_size(&text, counts->file_bytes);
@@ -174,13 +218,14 @@ static int end_recording(struct tracing *tracing, const struct report *report)
 	struct text notes = { 0 };
 	int err;
 
+	symbols_keep_notes(tracing->engine.symbols);		/* those of the report */
 	name_all(tracing);
 	put_notes(tracing, &notes);
 	end_event_hand_out(tracing->engine.session, tracing->ended_ns, report, &notes);
 	text_fini(&notes);
 	err = recorder_finish(tracing->recorder, &counts);
 	if (!err && !tracing->settings->is_quiet)
-		tell_written(tracing->settings->trace_path, &counts);
+		tell_written(tracing->settings, &counts);
 	return err;
 }
 

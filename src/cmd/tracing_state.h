@@ -14,11 +14,13 @@ struct tracing {
 	struct engine engine;
 	struct unwinder *unwinder;
 	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
+	struct span_functions *functions;	/* NULL: no span is of one */
 	struct collector *collector;
 	struct recorder *recorder;	/* NULL: no trace is written */
 	int signal_fd;
 	const struct tracing_watch *watch;	/* NULL: nothing */
 	uint64_t opened_ns, started_ns;
+	uint64_t suspended_ns;		/* of this machine, before */
 	uint64_t ended_ns, collector_cpu_ns;	/* 0: it goes on */
 	int poll_ms;
 	unsigned long slack_ns;
@@ -27,3 +29,6 @@ struct tracing {
 
 /* CPU time of this process so far, ns. */
 uint64_t tracing_cpu_ns(void);
+
+/* How long this machine has been suspended since it was started: its clock stands still then. */
+uint64_t tracing_suspended_ns(void);

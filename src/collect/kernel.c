@@ -20,6 +20,8 @@
 #include "collect/percpu.h"
 #include "collect/sampler.h"
 #include "collect/slot_ring.h"
+#include "collect/spans.h"
+#include "collect/system.h"
 #include "collect/tick.h"
 #include "shared.h"
 #include "pinch.skel.h"
@@ -31,12 +33,13 @@ enum {
 	RING_SHARE = 4,			/* the other records' ring is this much smaller */
 	RING_BYTES_MIN = 4 << 10,
 	SAMPLE_RING_BYTES = 64 << 10,
-	RINGS_A_CPU = 3,
+	RINGS_A_CPU_MAX = 4,
 	RESOLVERS_MAX = 256,		/* C libraries of containers */
+	FUNCTION_PLACES_MAX = 16384,	/* of spans, in all files */
 	MEMORY_AT_ONCE = 1000,
 };
 
-enum ring_kind { RING_MAIN, RING_SAMPLES, RING_KINDS };
+enum ring_kind { RING_MAIN, RING_SAMPLES, RING_SYSTEM, RING_KINDS };
 
 /* What one CPU writes. */
 struct cpu_rings {
@@ -48,6 +51,7 @@ struct kernel {
 	struct pinch_bpf *bpf;
 	struct cpu_rings *cpus;
 	unsigned int cpu_count;
+	bool tells_system;
 	uint32_t slot_count;		/* a CPU */
 	const struct slot *slots;	/* of all CPUs */
 	size_t slots_bytes;
@@ -58,6 +62,8 @@ struct kernel {
 	struct bpf_link *iterator, *waits_iterator;
 	struct bpf_link *resolvers[RESOLVERS_MAX][2];
 	size_t resolver_count;
+	struct bpf_link **function_links;	/* of spans */
+	size_t function_link_count, function_link_room;
 };
 
 /* What libbpf last complained of: printed only when loading fails. */
@@ -162,6 +168,9 @@ static int make_rings(struct kernel *kernel)
 	if (!err)
 		err = add_rings(kernel, RING_SAMPLES, kernel->bpf->maps.sample_rings,
 				SAMPLE_RING_BYTES);
+	if (!err && kernel->tells_system)
+		err = add_rings(kernel, RING_SYSTEM, kernel->bpf->maps.system_rings,
+				kernel->ring_bytes);
 	return err;
 }
 
@@ -223,6 +232,7 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	kernel->cpu_count = cpu_count;
 	choose_sizes(kernel, options->ring_bytes);
 	kernel->sample_period_ns = options->sample_period_ns;
+	kernel->tells_system = options->tells_system;
 	libbpf_set_print(libbpf_print);
 	kernel->bpf = bpf = pinch_bpf__open();
 	if (!bpf) {
@@ -243,6 +253,8 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	for (uint32_t number = 0; number < SYSCALLS_MAX; number++)
 		bpf->rodata->wait_arguments[number] = syscall_argument(number);
 	bpf_map__set_max_entries(bpf->maps.slots, kernel->cpu_count * kernel->slot_count);
+	system_choose(bpf, kernel->tells_system);
+	spans_choose(bpf, options->spans);
 	choose_programs(kernel);
 	err = pinch_bpf__load(bpf);
 	if (err) {
@@ -274,6 +286,7 @@ void kernel_close(struct kernel *kernel)
 	ring_close(kernel->bell);
 	if (kernel->slots)
 		munmap((void *)kernel->slots, kernel->slots_bytes);
+	free(kernel->function_links);
 	sampler_free(kernel->sampler);
 	pinch_bpf__destroy(kernel->bpf);
 	free(kernel);
@@ -291,6 +304,8 @@ int kernel_attach(struct kernel *kernel)
 	bpf_program__set_autoattach(bpf->progs.exit_begin, false);
 	bpf_program__set_autoattach(bpf->progs.resolve_begin, false);
 	bpf_program__set_autoattach(bpf->progs.resolve_end, false);
+	bpf_program__set_autoattach(bpf->progs.span_function_begin, false);
+	bpf_program__set_autoattach(bpf->progs.span_function_end, false);
 	err = pinch_bpf__attach(bpf);
 	if (err)
 		return fail(err, "cannot attach to the scheduler's tracepoints (%s)",
@@ -324,6 +339,8 @@ void kernel_detach(struct kernel *kernel)
 		bpf_link__destroy(links[0]);
 		bpf_link__destroy(links[1]);
 	}
+	while (kernel->function_link_count)
+		bpf_link__destroy(kernel->function_links[--kernel->function_link_count]);
 	if (kernel->bpf)
 		pinch_bpf__detach(kernel->bpf);
 }
@@ -351,6 +368,25 @@ int kernel_attach_resolver(struct kernel *kernel, const char *path, uint64_t fil
 		return err;
 	}
 	kernel->resolver_count++;
+	return 0;
+}
+
+int kernel_attach_function(struct kernel *kernel, const char *path, const struct function_place *place,
+			   uint32_t span)
+{
+	struct bpf_link *link;
+
+	if (kernel->function_link_count == FUNCTION_PLACES_MAX)
+		return -E2BIG;
+	link = spans_attach_function(kernel->bpf, path, place, span);
+	if (!link)
+		return -errno;
+	if (kernel->function_link_count == kernel->function_link_room) {
+		kernel->function_link_room = 2 * kernel->function_link_room + 16;
+		kernel->function_links = xrealloc(kernel->function_links, kernel->function_link_room,
+						  sizeof(*kernel->function_links));
+	}
+	kernel->function_links[kernel->function_link_count++] = link;
 	return 0;
 }
 
@@ -406,20 +442,35 @@ int kernel_list_waits(struct kernel *kernel)
 	return err ? err : (int)kernel->bpf->bss->waits_left;
 }
 
+static unsigned int rings_a_cpu(const struct kernel *kernel)
+{
+	return RINGS_A_CPU_MAX - !kernel->tells_system;
+}
+
 unsigned int kernel_ring_count(const struct kernel *kernel)
 {
-	return RINGS_A_CPU * kernel->cpu_count;
+	return rings_a_cpu(kernel) * kernel->cpu_count;
 }
 
 bool kernel_drain(struct kernel *kernel, unsigned int i, ring_record_fn on_record, void *data)
 {
-	const struct cpu_rings *cpu = &kernel->cpus[i / RINGS_A_CPU];
-
 	/* At the same time the session takes the first: a gap comes before what it was told to. */
-	if (i % RINGS_A_CPU == 1)
+	static const enum ring_kind kinds[RINGS_A_CPU_MAX] = {
+		RING_MAIN, RING_KINDS, RING_SAMPLES, RING_SYSTEM,
+	};
+	const struct cpu_rings *cpu = &kernel->cpus[i / rings_a_cpu(kernel)];
+	enum ring_kind kind = kinds[i % rings_a_cpu(kernel)];
+
+	if (kind == RING_KINDS)
 		return slot_ring_drain(cpu->slots, on_record, data);
-	return ring_drain(cpu->rings[i % RINGS_A_CPU == 0 ? RING_MAIN : RING_SAMPLES], on_record,
-			  data);
+	return ring_drain(cpu->rings[kind], on_record, data);
+}
+
+static double more_of(double fill, const struct kernel *kernel, const struct ring *ring)
+{
+	double here = (double)ring_fill_bytes(ring) / kernel->ring_bytes;
+
+	return here > fill ? here : fill;
 }
 
 double kernel_fill(const struct kernel *kernel)
@@ -428,10 +479,11 @@ double kernel_fill(const struct kernel *kernel)
 
 	for (unsigned int i = 0; i < kernel->cpu_count; i++) {
 		double slots = slot_ring_fill(kernel->cpus[i].slots);
-		double main = (double)ring_fill_bytes(kernel->cpus[i].rings[RING_MAIN]) / kernel->ring_bytes;
 
 		fill = slots > fill ? slots : fill;
-		fill = main > fill ? main : fill;
+		fill = more_of(fill, kernel, kernel->cpus[i].rings[RING_MAIN]);
+		if (kernel->tells_system)
+			fill = more_of(fill, kernel, kernel->cpus[i].rings[RING_SYSTEM]);
 	}
 	return fill;
 }
@@ -524,6 +576,11 @@ struct kernel_counts kernel_counts(const struct kernel *kernel)
 	counts.threads_alive = kernel->bpf->bss->threads_alive;
 	counts.threads_untracked = kernel->bpf->bss->threads_untracked;
 	return counts;
+}
+
+uint64_t kernel_system_lost(const struct kernel *kernel)
+{
+	return system_lost(kernel->bpf);
 }
 
 const char *kernel_sampling_note(const struct kernel *kernel)

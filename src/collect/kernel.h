@@ -12,7 +12,9 @@
 #include "collect/ring.h"
 #include "values.h"
 
+struct function_place;
 struct kernel;
+struct span_specs;
 
 struct kernel_options {
 	uint32_t nmin;			/* 0: half of the living threads */
@@ -21,8 +23,10 @@ struct kernel_options {
 	bool threads_only, processes_only;
 	bool trace_all;
 	bool follows_hosts;		/* kernel_attach_resolver() will be called */
+	bool tells_system;		/* of all threads, and of interrupts, packets and disks */
 	uint64_t sample_period_ns;	/* 0: no sampling */
 	size_t ring_bytes;		/* for switches and wake-ups, a CPU; a power of two; 0: default */
+	const struct span_specs *spans;	/* borrowed */
 };
 
 /* Loads the programs. Says what is missing when it fails. */
@@ -37,6 +41,13 @@ int kernel_attach(struct kernel *kernel);
  * those of traced threads, whatever process maps the file. 0 or a negative errno, in silence.
  */
 int kernel_attach_resolver(struct kernel *kernel, const char *path, uint64_t file_offset);
+
+/*
+ * From now on this instruction of the file begins or ends tasks of this span. 0 or a negative errno, in
+ * silence.
+ */
+int kernel_attach_function(struct kernel *kernel, const char *path, const struct function_place *place,
+			   uint32_t span);
 
 /* No more records come; those in the rings can still be read. */
 void kernel_detach(struct kernel *kernel);
@@ -99,6 +110,9 @@ struct kernel_counts {
 };
 
 struct kernel_counts kernel_counts(const struct kernel *kernel);
+
+/* Records of the subsystem system, which are not in the counts. */
+uint64_t kernel_system_lost(const struct kernel *kernel);
 
 /* Sentences on what this kernel could not do; borrowed. */
 const char *kernel_sampling_note(const struct kernel *kernel);

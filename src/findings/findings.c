@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/wait_names.h"
-#include "base/table.h"
 #include "findings/findings_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/table.h"
+#include "base/text.h"
 
 enum { TIMELINE_PARTS = 120, NOTE_BYTES_MAX = 512 };
 
@@ -67,6 +68,21 @@ static void add_parallelism(struct findings *findings)
 		criticality_timeline(criticality, timeline, TIMELINE_PARTS);
 }
 
+static void add_odd_note(struct findings *findings)
+{
+	struct criticality_totals totals = criticality_totals(findings->input.criticality);
+	struct text name = { 0 }, time = { 0 };
+
+	if (!totals.unordered || !totals.odd.what)
+		return;
+	text_put_escaped(&name, totals.odd.name);
+	text_put_duration(&time, totals.odd.time_ns > totals.begin_ns ? totals.odd.time_ns - totals.begin_ns : 0);
+	findings_add_note(findings, "what did not fit, and was mended: %s (tid %u) %s, %s after the beginning",
+			  name.bytes ? name.bytes : "", totals.odd.tid, totals.odd.what, time.bytes);
+	text_fini(&name);
+	text_fini(&time);
+}
+
 struct findings *findings_new(const struct findings_input *input)
 {
 	struct findings *findings = xcalloc(1, sizeof(*findings));
@@ -75,7 +91,8 @@ struct findings *findings_new(const struct findings_input *input)
 
 	findings->input = *input;
 	findings->arena = arena_new();
-	findings->wait_names = wait_names_new();
+	findings->objects = (struct object_names){ input->symbols, input->files, findings->arena };
+	findings->names = path_names_new(input->symbols, input->stacks, input->pause);
 	add_totals(findings);
 	add_parallelism(findings);
 	findings_prepare_spinning(findings);
@@ -84,6 +101,7 @@ struct findings *findings_new(const struct findings_input *input)
 	if (input->waits)
 		findings_add_waits(findings);
 	findings_add_summary(findings);
+	add_odd_note(findings);
 	count = symbols_notes(input->symbols, &notes);
 	for (size_t i = 0; i < count; i++)
 		findings_add_note(findings, "%s", notes[i]);
@@ -95,7 +113,7 @@ void findings_free(struct findings *findings)
 	if (!findings)
 		return;
 	arena_free(findings->arena);
-	wait_names_free(findings->wait_names);
+	path_names_free(findings->names);
 	table_free(findings->children);
 	free(findings->requests);
 	free(findings->notes);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/cpu_waits.h"
+#include "base/whole.h"
 
 struct shares {
 	double wait_ns, idle_ns, count;
@@ -35,7 +36,7 @@ static void add_idle(struct shares *cause, const struct wait_meaning *meaning,
 		cause->idle_ns += part->wait_ns - part->idle_ns;
 }
 
-/* A futex is of one kind, whose name some stack of its waits tells. */
+/* A futex is of one kind, whose name some stack of its waits tells; what many have in common is not known. */
 static void move_locks(struct findings *findings, struct shares *causes)
 {
 	const struct wait_lock *lock;
@@ -45,7 +46,7 @@ static void move_locks(struct findings *findings, struct shares *causes)
 		struct shares part = { lock->sum.wait_ns, lock->sum.idle_ns, lock->sum.count };
 		struct wait_meaning meaning;
 
-		if (!lock->heaviest)
+		if (!lock->heaviest || lock->is_others)
 			continue;
 		meaning = findings_meaning(findings, lock->heaviest);
 		move(causes, lock->cause, meaning.cause, &part);
@@ -78,11 +79,6 @@ static int causes_by_loss(const void *a, const void *b)
 	if (x->lost_ns != y->lost_ns)
 		return x->lost_ns < y->lost_ns ? 1 : -1;
 	return strcmp(x->cause, y->cause);
-}
-
-static uint64_t rounded(double value)
-{
-	return value > 0 ? (uint64_t)(value + 0.5) : 0;
 }
 
 /* The time in which threads could run but did not: preempted, but for what a limit took. */
@@ -153,9 +149,9 @@ void findings_add_balance(struct findings *findings)
 		rows[report->balance.cause_count++] = (struct report_cause){
 			.cause = wait_cause_name(cause),
 			.group = wait_cause_group(cause),
-			.lost_ns = rounded(causes[cause].wait_ns),
-			.idle_ns = rounded(findings_idle_ns(cause, causes[cause].idle_ns)),
-			.count = rounded(causes[cause].count),
+			.lost_ns = whole(causes[cause].wait_ns + 0.5),
+			.idle_ns = whole(findings_idle_ns(cause, causes[cause].idle_ns) + 0.5),
+			.count = whole(causes[cause].count + 0.5),
 		};
 	}
 	add_active(findings, rows, slices);

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "analysis/files.h"
+#include "base/whole.h"
 
 static const char *family_name(uint16_t family)
 {
@@ -40,7 +41,7 @@ static struct report_file as_report_file(const struct wait_file *file, const str
 		.is_deleted = info->is_deleted,
 		.cause = wait_cause_name(file->cause),
 		.wait_ns = file->sum.wait_ns,
-		.idle_ns = findings_idle_ns(file->cause, file->sum.idle_ns),
+		.idle_ns = whole(findings_idle_ns(file->cause, file->sum.idle_ns)),
 		.count = file->sum.count,
 		.max_ns = file->sum.max_ns,
 		.cmetric_ns = file->cmetric_ns,
@@ -57,7 +58,7 @@ static struct report_socket as_report_socket(const struct wait_file *file,
 		.local = info->local,
 		.peer = info->peer,
 		.wait_ns = file->sum.wait_ns,
-		.idle_ns = findings_idle_ns(file->cause, file->sum.idle_ns),
+		.idle_ns = whole(findings_idle_ns(file->cause, file->sum.idle_ns)),
 		.count = file->sum.count,
 		.max_ns = file->sum.max_ns,
 		.cmetric_ns = file->cmetric_ns,
@@ -73,7 +74,7 @@ static void add_other(struct report_file *others, const struct wait_file *file)
 	if (file->sum.max_ns >= others->max_ns)
 		others->cause = wait_cause_name(file->cause);
 	others->wait_ns += file->sum.wait_ns;
-	others->idle_ns += findings_idle_ns(file->cause, file->sum.idle_ns);
+	others->idle_ns += whole(findings_idle_ns(file->cause, file->sum.idle_ns));
 	others->count += file->sum.count;
 	others->cmetric_ns += file->cmetric_ns;
 	if (file->sum.max_ns > others->max_ns)

@@ -28,10 +28,9 @@ struct group {
 	struct thread_strip *strip;	/* of all its threads; NULL: none */
 };
 
-/* "work-12" -> "work-*" */
-static const char *without_numbers(struct arena *arena, const char *name)
+const char *findings_group_name(struct findings *findings, const char *name)
 {
-	char *out = arena_alloc(arena, strlen(name) + 1), *at = out;
+	char *out = arena_alloc(findings->arena, strlen(name) + 1), *at = out;
 
 	while (*name) {
 		if (isdigit((unsigned char)*name)) {
@@ -57,6 +56,7 @@ static struct report_thread as_row(struct findings *findings, const struct threa
 		.pid = thread ? thread->ns_pid : 0,
 		.host_tid = thread ? thread->tid : 0,
 		.host_pid = thread ? thread->pid : 0,
+		.number = thread ? thread->number : 0,
 		.name = arena_strdup(findings->arena, metrics->name),
 		.thread_count = metrics->thread_count,
 		.cmetric_ns = fixed_to_ns(metrics->cmetric_oncpu + metrics->cmetric_runqueue),
@@ -188,13 +188,9 @@ static bool is_goroutine(struct findings *findings, const struct report_frame *o
 /* The outermost function of a stack that is the program's own; NULL when none is known. */
 static const char *start_function(struct findings *findings, uint32_t pid, uint64_t name)
 {
-	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, name);
 	const struct report_frame *frames;
-	size_t count;
+	size_t count = path_names_frames(findings->names, pid, UINT64_MAX, name, &frames, NULL);
 
-	if (!pid || !stack)
-		return NULL;
-	count = findings_name_stack(findings, pid, UINT64_MAX, stack, &frames);
 	if (count && is_goroutine(findings, &frames[count - 1]))
 		return NULL;
 	while (count--)
@@ -290,8 +286,7 @@ static void add_thread(struct findings *findings, struct table *groups, struct t
 	if (function)
 		group = group_get(findings, groups, function, true);
 	else
-		group = group_get(findings, groups,
-				  without_numbers(findings->arena, metrics->name), false);
+		group = group_get(findings, groups, findings_group_name(findings, metrics->name), false);
 	group_add(group, as_row(findings, metrics));
 	group_add_strip(findings, group, metrics->strip);
 }

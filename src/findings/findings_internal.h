@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 #include "findings/findings.h"
+#include "findings/object_names.h"
+#include "findings/path_names.h"
 
 enum { FINDINGS_SPIN_NAMES_MAX = 4 };
 
@@ -25,7 +27,8 @@ struct findings {
 	struct report report;
 	const char **notes;
 	size_t note_room;
-	struct wait_names *wait_names;
+	struct path_names *names;
+	struct object_names objects;
 	struct findings_spin *spins;	/* by samples, most first */
 	size_t spin_count;
 	struct stuck *stuck;		/* who waits for ever; while the report is made */
@@ -48,18 +51,11 @@ struct trunk_path {
 /* findings_trunk.c: fills in report.trunk. paths: by CMetric, largest first. */
 void findings_add_trunk(struct findings *findings, const struct trunk_path *paths, size_t count);
 
+/* findings_groups.c: how threads are called together whose names differ in numbers: "work-12", "work-*". */
+const char *findings_group_name(struct findings *findings, const char *name);
+
 /* findings_groups.c: fills in report.groups. */
 void findings_add_groups(struct findings *findings);
-
-/* findings_stack.c: the first of the kernel's frames that is not our own or the scheduler's. */
-size_t findings_kernel_begin(struct findings *findings, const struct ev_stack_frames *stack);
-
-/*
- * findings_stack.c: how many of the user's frames are believable. Code that keeps no frame
- * pointers leaves garbage in their place: the first address that lies in no code ends the stack.
- */
-size_t findings_usable_count(struct findings *findings, uint32_t pid, uint64_t time_ns,
-			     const struct ev_stack_frames *stack);
 
 /*
  * findings_stack.c: notes a stack, or one address, that will be named soon; findings_prepare()
@@ -107,8 +103,3 @@ void findings_add_spinning(struct findings *findings);
 
 /* findings_waits.c: fills in report.balance, waits, locks, files and sockets. */
 void findings_add_waits(struct findings *findings);
-
-/* findings_stack.c: names the frames of a stack of an address space. */
-size_t findings_name_stack(struct findings *findings, uint32_t pid, uint64_t time_ns,
-			   const struct ev_stack_frames *stack,
-			   const struct report_frame **frames);

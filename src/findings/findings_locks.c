@@ -8,18 +8,9 @@
 #include "analysis/fold.h"
 #include "base/pause.h"
 #include "base/table.h"
+#include "base/whole.h"
 #include "findings/stuck.h"
 #include "findings/thread_index.h"
-
-const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
-			       uint64_t address)
-{
-	struct symbol_object object;
-
-	if (!pid || symbols_resolve_object(findings->input.symbols, pid, time_ns, address, &object))
-		return NULL;
-	return object.name ? arena_strdup(findings->arena, object.name) : NULL;
-}
 
 /* The function that the stack is named after. */
 static const char *place_of(struct findings *findings, const struct wait_path *path)
@@ -29,9 +20,11 @@ static const char *place_of(struct findings *findings, const struct wait_path *p
 
 	if (!path)
 		return NULL;
-	count = findings_name_path(findings, path->pid, path->first_ns, path->stack, &frames, NULL);
+	count = path_names_frames(findings->names, path->pid, path->first_ns, path->stack, &frames, NULL);
 	frame = fold_find_headline(findings->input.fold, frames, count);
-	return frame ? frame->function : NULL;
+	if (!frame || frame->function)
+		return frame ? frame->function : NULL;
+	return frame->module ? findings_frame_text(findings, frame) : NULL;
 }
 
 static const char *name_of(struct findings *findings, const struct thread *thread)
@@ -89,10 +82,10 @@ static const char *lock_name(struct findings *findings, const struct wait_lock *
 	if (lock->is_others)
 		return NULL;
 	if (wait_has_futex(&lock->facts))
-		return findings_lock_name(findings, lock->pid, lock->first_ns, lock->object);
+		return object_name_of_lock(&findings->objects, lock->pid, lock->first_ns, lock->object);
 	if (wait_has_file(&lock->facts))
-		return findings_file_name(files_find(findings->input.files, lock->object));
-	return lock->pid ? findings_ipc_name(findings, &lock->facts, lock->object) : NULL;
+		return object_name_of_file(files_find(findings->input.files, lock->object));
+	return lock->pid ? object_name_of_ipc(&findings->objects, &lock->facts, lock->object) : NULL;
 }
 
 static struct merged_lock *get_merged(struct findings *findings, struct table *by_key,
@@ -118,7 +111,7 @@ static struct wait_meaning meaning_of(struct findings *findings, const struct wa
 {
 	if (lock->heaviest)
 		return findings_meaning(findings, lock->heaviest);
-	return wait_meaning_of(findings->wait_names, &lock->facts, lock->cause, NULL, 0);
+	return path_names_meaning_of(findings->names, &lock->facts, lock->cause, NULL, 0);
 }
 
 static const char *object_text(struct findings *findings, const struct wait_lock *lock)
@@ -149,10 +142,10 @@ static const char *holder_name(struct findings *findings, const struct thread_in
 	return NULL;
 }
 
-/* Many locks, of which only the sums are known: of any kind, from anywhere, held by anybody. */
-static void forget_what_differs(struct report_lock *lock)
+/* Many locks, of which only the sums are known: from anywhere, held by anybody. */
+static void forget_what_differs(struct report_lock *lock, enum wait_cause cause)
 {
-	lock->kind = "lock";
+	lock->kind = wait_cause_name(cause);
 	lock->where = lock->holder = lock->ender = NULL;
 	lock->holder_wait = lock->holder_waits_at = NULL;
 	lock->holder_waited_ns = 0;
@@ -174,7 +167,7 @@ static struct report_lock as_report_lock(struct findings *findings,
 		.is_waiters = meaning.is_made,
 		.waits = merged->sum.count,
 		.wait_ns = merged->sum.wait_ns,
-		.idle_ns = findings_idle_of(&meaning, merged->sum.idle_ns, merged->sum.wait_ns),
+		.idle_ns = whole(findings_idle_of(&meaning, merged->sum.idle_ns, merged->sum.wait_ns)),
 		.p50_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.5),
 		.p99_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.99),
 		.max_ns = merged->sum.max_ns,
@@ -198,7 +191,7 @@ static struct report_lock as_report_lock(struct findings *findings,
 	}
 	out.unlocker_count = findings_put_unlockers(findings, merged->unlockers, &out.unlockers);
 	if (lock->is_others)
-		forget_what_differs(&out);
+		forget_what_differs(&out, lock->cause);
 	return out;
 }
 

@@ -4,6 +4,7 @@
  * finding. Its rank is by CMetric; its frequency table counts where samples fell (001, 4.4).
  */
 #include "analysis/files.h"
+#include "base/whole.h"
 #include "findings/findings_waits.h"
 
 #include <stdlib.h>
@@ -302,7 +303,7 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 	if (wait_has_file(&path->facts) && findings->input.files)
 		cause = wait_cause_of(&path->facts,
 				      files_find(findings->input.files, path->facts.object));
-	meaning = wait_meaning_of(findings->wait_names, &path->facts, cause, out->frames,
+	meaning = path_names_meaning_of(findings->names, &path->facts, cause, out->frames,
 				  out->frame_count);
 	out->cause = findings_cause_text(findings, meaning.cause, path->facts.syscall);
 	out->group = wait_cause_group(meaning.cause);
@@ -312,11 +313,10 @@ static struct report_path as_report_path(struct findings *findings,
 					 const struct merged_path *merged)
 {
 	const struct path_metrics *path = merged->heaviest;
-	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
 	struct report_path out = {
 		.rank = merged->rank,
-		.cmetric_ns = (uint64_t)(merged->cmetric_ns + 0.5),
-		.slices = (uint64_t)(merged->slices + 0.5),
+		.cmetric_ns = whole(merged->cmetric_ns + 0.5),
+		.slices = whole(merged->slices + 0.5),
 		.stalled_ns = merged->stalled_ns,
 		.is_estimated = merged->is_estimated,
 		.key = merged->key,
@@ -324,11 +324,8 @@ static struct report_path as_report_path(struct findings *findings,
 
 	if (findings->report.target.wall_ns)
 		out.wall_share = merged->cmetric_ns / findings->report.target.wall_ns;
-	if (path->pid && stack) {
-		out.frame_count = findings_name_stack(findings, path->pid, path->first_ns, stack,
-						      &out.frames);
-		out.stack_end = stack->end < STACK_ENDS ? stack->end : STACK_UNREADABLE;
-	}
+	out.frame_count = path_names_frames(findings->names, path->pid, path->first_ns, path->stack,
+					    &out.frames, &out.stack_end);
 	add_cause(findings, path, &out);
 	add_threads(findings, merged, &out);
 	add_functions(findings, merged, &out);

@@ -12,6 +12,7 @@
 #include "analysis/run_samples.h"
 #include "base/pause.h"
 #include "base/text.h"
+#include "base/whole.h"
 #include "spin/spin_judge.h"
 
 /* Beyond these, the places that are met most seldom are taken for useful. */
@@ -166,7 +167,7 @@ static void add_loop(struct findings *findings, struct findings_spin *spin,
 	if (*loop.reads)
 		spin->reads = arena_strdup(findings->arena, loop.reads);
 	if (loop.has_word)
-		spin->word = findings_lock_name(findings, place->pid, place->first_ns, loop.word);
+		spin->word = object_name_of_lock(&findings->objects, place->pid, place->first_ns, loop.word);
 }
 
 static void add_names(struct findings *findings, struct findings_spin *spin,
@@ -253,7 +254,7 @@ static void split_wall(struct findings *findings, const uint64_t *spun_at)
 		uint64_t count = run_samples_count_at(findings->input.samples, n);
 		double share = count ? share_of(spun_at[n], count) : all;
 
-		spinning_ns[n] = (uint64_t)(report->parallelism_ns[n] * share + 0.5);
+		spinning_ns[n] = whole(report->parallelism_ns[n] * share + 0.5);
 		report->balance.wall_spinning_ns += spinning_ns[n];
 	}
 	report->parallelism_spinning_ns = spinning_ns;
@@ -299,7 +300,7 @@ void findings_add_spinning(struct findings *findings)
 		return;
 	}
 	split_wall(findings, spun_at);
-	report->balance.spinning_ns = (uint64_t)(report->balance.running_ns *
+	report->balance.spinning_ns = whole(report->balance.running_ns *
 		share_of(report->balance.samples_spinning, report->balance.samples) + 0.5);
 }
 
@@ -334,7 +335,7 @@ static const char *const *evidence_of(struct findings *findings, const struct fi
 	const struct report *report = &findings->report;
 	struct text time = { 0 };
 
-	text_put_duration(&time, part * report->balance.running_ns);
+	text_put_duration(&time, whole(part * report->balance.running_ns));
 	evidence[(*count)++] = arena_printf(findings->arena,
 		"%llu of %llu samples of running threads were there: %.0f %% of their time on CPUs, %s",
 		(unsigned long long)spin->count, (unsigned long long)report->balance.samples,

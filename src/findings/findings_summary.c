@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "base/whole.h"
 
 enum { HOT_FUNCTIONS_MAX = 20, LINES_MAX = 64, UNLOCKS_MAX = 20 };
 
@@ -106,7 +107,7 @@ static void add_hot_functions(struct findings *findings)
 		qsort(all[i]->lines, all[i]->hot.function.line_count, sizeof(*all[i]->lines),
 		      lines_by_count);
 		rows[i] = all[i]->hot;
-		rows[i].cmetric_ns = all[i]->cmetric_ns + 0.5;
+		rows[i].cmetric_ns = whole(all[i]->cmetric_ns + 0.5);
 	}
 	free(all);
 	report->hot_functions = rows;

@@ -10,6 +10,7 @@
 
 #include "analysis/fold.h"
 #include "base/table.h"
+#include "base/whole.h"
 
 enum { PATHS_MAX = 512, FRAMES_MAX = 128 };
 
@@ -50,7 +51,7 @@ static void fill(struct findings *findings, struct branch *branch, const struct 
 	branch->stack = path->pid ? stacks_find(findings->input.stacks, path->stack) : NULL;
 	if (!branch->stack)
 		return;
-	count = findings_usable_count(findings, path->pid, path->first_ns, branch->stack);
+	count = path_names_usable_count(findings->names, path->pid, path->first_ns, branch->stack);
 	for (size_t i = 0; i < count; i++)
 		is_managed |= !!(stack_user_frame(branch->stack, i).address & STACK_FRAME_MANAGED);
 	for (size_t i = count; i-- && branch->depth < FRAMES_MAX;)
@@ -163,7 +164,7 @@ void findings_add_trunk(struct findings *findings, const struct trunk_path *path
 	    trunk_ns >= wall_share_min * report->target.wall_ns)
 		report->trunk.frame = find_frame(findings, branches[0], depth);
 	if (report->trunk.frame) {
-		report->trunk.cmetric_ns = trunk_ns + 0.5;
+		report->trunk.cmetric_ns = whole(trunk_ns + 0.5);
 		report->trunk.wall_share = trunk_ns / report->target.wall_ns;
 		report->trunk.path_count = trunk_count;
 	}

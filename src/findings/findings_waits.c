@@ -14,15 +14,15 @@
 #include "analysis/fold.h"
 #include "analysis/wait_names.h"
 #include "base/table.h"
+#include "base/whole.h"
 #include "findings/stuck.h"
 #include "session/syscalls.h"
-
-enum { CALLS_LOOKED_AT = 6 };
 
 struct merged_waker {
 	const struct wait_waker *waker;		/* stands for all */
 	double wait_ns, count, cmetric_ns;
 	uint64_t key, cmetric_max_ns;
+	bool are_several;			/* threads */
 };
 
 struct merged_wait {
@@ -67,74 +67,10 @@ double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, doub
 	return findings_idle_ns(meaning->cause, idle_ns);
 }
 
-size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
-			  const struct report_frame **frames, enum stack_end *end)
-{
-	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, name);
-
-	*frames = NULL;
-	if (!pid || !stack)
-		return 0;
-	if (end)
-		*end = stack->end < STACK_ENDS ? stack->end : STACK_UNREADABLE;
-	return findings_name_stack(findings, pid, time_ns, stack, frames);
-}
-
-/* The function that the call before this return address calls directly, or NULL. */
-static const char *callee(struct findings *findings, uint32_t pid, uint64_t time_ns,
-			  uint64_t address)
-{
-	enum { CALL_BYTES = 5, CALL = 0xe8, CODE_BYTES = 8192 };
-	struct symbol_frame frame[SYMBOL_INLINE_MAX] = { 0 };
-	uint8_t code[CODE_BYTES];
-	uint64_t begin;
-	int32_t distance;
-	size_t bytes = symbols_read_code(findings->input.symbols, pid, time_ns, address - 1, code,
-					 sizeof(code), &begin);
-
-	if (address < begin + CALL_BYTES || address - begin > bytes ||
-	    code[address - begin - CALL_BYTES] != CALL)
-		return NULL;
-	memcpy(&distance, &code[address - begin - sizeof(distance)], sizeof(distance));
-	symbols_resolve(findings->input.symbols, pid, time_ns, address + distance, false, frame,
-			SYMBOL_INLINE_MAX);
-	return frame->function;
-}
-
-/*
- * Without its debug information a library's own functions have no names, and the one that was called
- * may have gone on to another without leaving a frame. The call tells its name nevertheless.
- */
-static struct wait_meaning called_meaning(struct findings *findings, const struct wait_path *path,
-					  struct wait_meaning meaning)
-{
-	const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, path->stack);
-
-	for (size_t i = 0; i < stack->user_count && i < CALLS_LOOKED_AT && !meaning.is_named; i++) {
-		struct stack_frame frame = stack_user_frame(stack, i);
-		struct report_frame called = { 0 };
-
-		if (!frame.is_return || frame.address & STACK_FRAME_MANAGED)
-			continue;
-		called.function = callee(findings, path->pid, path->first_ns, frame.address);
-		if (called.function)
-			meaning = wait_meaning_of(findings->wait_names, &path->facts, path->cause,
-						  &called, 1);
-	}
-	return meaning;
-}
-
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path)
 {
-	const struct report_frame *frames;
-	size_t count = findings_name_path(findings, path->pid, path->first_ns, path->stack, &frames,
-					  NULL);
-	struct wait_meaning meaning;
-
-	meaning = wait_meaning_of(findings->wait_names, &path->facts, path->cause, frames, count);
-	if (!meaning.is_named && count && wait_has_futex(&path->facts))
-		meaning = called_meaning(findings, path, meaning);
-	return meaning;
+	return path_names_meaning(findings->names, path->pid, path->first_ns, path->stack, &path->facts,
+				  path->cause);
 }
 
 static uint64_t mix(uint64_t key, uint64_t value)
@@ -149,7 +85,7 @@ static uint64_t mix(uint64_t key, uint64_t value)
 static uint64_t own_key(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name)
 {
 	const struct report_frame *frames;
-	size_t count = findings_name_path(findings, pid, time_ns, name, &frames, NULL), i = 0;
+	size_t count = path_names_frames(findings->names, pid, time_ns, name, &frames, NULL), i = 0;
 	uint64_t key = 1;
 
 	while (i < count && fold_is_plumbing(findings->input.fold, &frames[i]))
@@ -185,6 +121,7 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 		merged->key = key;
 		table_put(wakers, key, merged);
 	}
+	merged->are_several |= waker->are_several || waker->thread != merged->waker->thread;
 	merged->wait_ns += waker->wait_ns * part;
 	merged->count += waker->count * part;
 	merged->cmetric_ns += waker->cmetric_ns * part;
@@ -192,65 +129,17 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 		merged->cmetric_max_ns = waker->cmetric_max_ns;
 }
 
-/*
- * A file's path, unless there was no room for it. Of a socket, the end that stays the same from one connection to the next: a server's
- * own, and a client's peer.
- */
-const char *findings_file_name(const struct file_info *file)
+/* NULL: it has no name, or there are several. */
+static const char *object_of(struct findings *findings, const struct wait_path *path,
+			     enum wait_cause cause)
 {
-	if (!file)
-		return NULL;
-	if (file->kind != FILE_SOCKET)
-		return *file->path ? file->path : NULL;
-	if (!*file->local && !*file->peer)	/* a pair of sockets, of which there may be many */
-		return NULL;
-	return *file->peer && !file->is_server ? file->peer : *file->local ? file->local : file->peer;
-}
+	const char *name;
 
-/* The same with the host's name, if the program resolved that. */
-static const char *file_name(struct findings *findings, const struct file_info *file)
-{
-	const char *name = findings_file_name(file);
-	const char *host = name && name == file->peer ? files_host(findings->input.files, file) : NULL;
-
-	return host ? arena_printf(findings->arena, "%s (%s)", name, host) : name;
-}
-
-/* System V's have a number only. */
-const char *findings_ipc_name(struct findings *findings, const struct wait_facts *facts,
-			      uint64_t object)
-{
-	switch (facts->syscall) {
-	case SYS_semop:
-	case SYS_semtimedop:
-		return arena_printf(findings->arena, "semaphore set %llu", (unsigned long long)object);
-	case SYS_msgsnd:
-	case SYS_msgrcv:
-		return arena_printf(findings->arena, "message queue %llu", (unsigned long long)object);
-	}
-	return NULL;
-}
-
-/* NULL where the object leads to others only, as an epoll's does. */
-static const char *object_name(struct findings *findings, const struct wait_path *path,
-			       enum wait_cause cause)
-{
-	const struct file_info *file = wait_has_file(&path->facts)
-				       ? files_find(findings->input.files, path->object) : NULL;
-
-	if (file && file->kind == FILE_POLL && (cause == CAUSE_POLL || path->cause == CAUSE_POLL))
-		return NULL;
-	if (wait_has_file(&path->facts))
-		return file_name(findings, file);
-	if (wait_has_futex(&path->facts))
-		return findings_lock_name(findings, path->pid, path->first_ns, path->object);
 	if (path->has_many_objects)
 		return NULL;
-	if (wait_is_on_memory(&path->facts))
-		return "anonymous memory";
-	if (path->cause == CAUSE_CHILD)
-		return findings_child_name(findings, path);
-	return findings_ipc_name(findings, &path->facts, path->object);
+	name = object_name(&findings->objects, path->pid, path->first_ns, &path->facts, path->cause,
+			   cause);
+	return name || path->cause != CAUSE_CHILD ? name : findings_child_name(findings, path);
 }
 
 static void merge_path(struct findings *findings, struct merged_wait *merged,
@@ -264,7 +153,7 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 	merged->cmetric_ns += path->cmetric_ns * part;
 	merged->seen += path->seen;
 	merged->is_estimated |= path->is_estimated;
-	max_ns = fmin(path->max_ns, path->wait_ns * part + 0.5);
+	max_ns = whole(fmin(path->max_ns, path->wait_ns * part + 0.5));
 	if (max_ns > merged->max_ns)
 		merged->max_ns = max_ns;
 	if (path->cmetric_max_ns > merged->cmetric_max_ns) {
@@ -330,7 +219,7 @@ static struct table *merge_paths(struct findings *findings)
 
 		if (parts.own > 0)
 			add_part(findings, by_key, path, meaning,
-				 object_name(findings, path, meaning.cause), parts.own);
+				 object_of(findings, path, meaning.cause), parts.own);
 		if (parts.others > 0)
 			add_part(findings, by_key, path, meaning, NULL, parts.others);
 	}
@@ -364,17 +253,19 @@ static struct report_waker as_report_waker(struct findings *findings,
 		.context = waker_kind_name(waker->kind),
 		.name = waker->thread ? waker->thread->name : waker->name[0] ? waker->name : NULL,
 		.share = wait_ns > 0 ? merged->wait_ns / wait_ns : 0,
-		.lost_ns = merged->wait_ns + 0.5,
-		.count = merged->count + 0.5,
-		.cmetric_ns = merged->cmetric_ns + 0.5,
+		.lost_ns = whole(merged->wait_ns + 0.5),
+		.count = whole(merged->count + 0.5),
+		.cmetric_ns = whole(merged->cmetric_ns + 0.5),
 		.cmetric_max_ns = merged->cmetric_max_ns,
 		.key = merged->key,
 	};
 
 	if (out.name)
 		out.name = arena_strdup(findings->arena, out.name);
+	if (out.name && merged->are_several)
+		out.names = findings_group_name(findings, out.name);
 	if (waker->thread)
-		out.frame_count = findings_name_path(findings, waker->pid, waker->first_ns,
+		out.frame_count = path_names_frames(findings->names, waker->pid, waker->first_ns,
 						     waker->stack, &out.frames, NULL);
 	return out;
 }
@@ -430,11 +321,11 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.group = wait_cause_group(merged->meaning.cause),
 		.object = merged->object,
 		.kind = merged->meaning.is_made ? merged->meaning.lock_kind : NULL,
-		.lost_ns = merged->wait_ns + 0.5,
-		.idle_ns = merged->idle_ns > 0 ? merged->idle_ns + 0.5 : 0,
-		.count = merged->count + 0.5,
+		.lost_ns = whole(merged->wait_ns + 0.5),
+		.idle_ns = merged->idle_ns > 0 ? whole(merged->idle_ns + 0.5) : 0,
+		.count = whole(merged->count + 0.5),
 		.max_ns = merged->max_ns,
-		.cmetric_ns = merged->cmetric_ns + 0.5,
+		.cmetric_ns = whole(merged->cmetric_ns + 0.5),
 		.is_estimated = merged->is_estimated,
 		.cmetric_max_ns = merged->cmetric_max_ns,
 		.key = merged->key,
@@ -443,8 +334,8 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 	if (out.idle_ns > out.lost_ns)
 		out.idle_ns = out.lost_ns;
 	if (merged->worst)
-		out.worst_object = object_name(findings, merged->worst, merged->meaning.cause);
-	out.frame_count = findings_name_path(findings, path->pid, path->first_ns, path->stack,
+		out.worst_object = object_of(findings, merged->worst, merged->meaning.cause);
+	out.frame_count = path_names_frames(findings->names, path->pid, path->first_ns, path->stack,
 					     &out.frames, &out.stack_end);
 	out.waker_count = put_wakers(findings, merged->wakers, false, &out.wakers);
 	return out;

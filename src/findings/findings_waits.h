@@ -15,10 +15,6 @@ double findings_idle_ns(enum wait_cause cause, double idle_ns);
 /* Of waits whose functions are known. */
 double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns);
 
-/* Names the frames of a stack; end may be NULL. Returns how many, 0 when there are none. */
-size_t findings_name_path(struct findings *findings, uint32_t pid, uint64_t time_ns, uint64_t name,
-			  const struct report_frame **frames, enum stack_end *end);
-
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);
 
 /* Merges the traced threads of a list of wakers into a table, which begins empty. */
@@ -32,19 +28,8 @@ size_t findings_put_unlockers(struct findings *findings, struct table *unlockers
 /* "lock", "other(pause)". */
 const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall);
 
-/* NULL when it is not known. */
-const char *findings_file_name(const struct file_info *file);
-
-/* "semaphore set 5"; NULL when the call is on something else. */
-const char *findings_ipc_name(struct findings *findings, const struct wait_facts *facts,
-			      uint64_t object);
-
 /* findings_children.c: "process child (4711)"; NULL when it waits for none, for any, or who knows. */
 const char *findings_child_name(struct findings *findings, const struct wait_path *path);
-
-/* findings_locks.c: the variable at an address; NULL when there is none. */
-const char *findings_lock_name(struct findings *findings, uint32_t pid, uint64_t time_ns,
-			       uint64_t address);
 
 /* findings_peers.c */
 struct peer_index;

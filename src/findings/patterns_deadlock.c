@@ -46,14 +46,14 @@ static size_t name_frames(struct findings *findings, const struct wait_path *pat
 			  const struct report_frame **frames)
 {
 	*frames = NULL;
-	return path ? findings_name_path(findings, path->pid, path->first_ns, path->stack, frames, NULL)
+	return path ? path_names_frames(findings->names, path->pid, path->first_ns, path->stack, frames, NULL)
 		    : 0;
 }
 
 static const char *lock_text(struct findings *findings, const struct stuck_wait *stuck)
 {
 	const struct wait_lasting *wait = stuck->wait;
-	const char *name = findings_lock_name(findings, wait->pid, wait->begin_ns, wait->facts.object);
+	const char *name = object_name_of_lock(&findings->objects, wait->pid, wait->begin_ns, wait->facts.object);
 	const char *kind = stuck->meaning.lock_kind;
 	const struct report_frame *frames;
 	size_t count = name_frames(findings, wait->path, &frames);
@@ -145,7 +145,7 @@ static void say_behind(struct findings *findings, struct report_finding *row,
 static uint32_t wait_rank_of(struct findings *findings, const struct stuck_wait *stuck)
 {
 	const struct wait_lasting *wait = stuck->wait;
-	const char *name = findings_lock_name(findings, wait->pid, wait->begin_ns, wait->facts.object);
+	const char *name = object_name_of_lock(&findings->objects, wait->pid, wait->begin_ns, wait->facts.object);
 	const struct report *report = &findings->report;
 
 	for (size_t i = 0; i < report->wait_count; i++)

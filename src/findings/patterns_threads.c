@@ -35,6 +35,17 @@ static bool do_others_wait(const struct report *report, double alone_ns)
 	return waited_ns(report) >= 0.3 * alone_ns * (others > 1 ? others : 1);
 }
 
+/* The function that most samples of the path fell into; NULL: none has most, or there are only stack tops. */
+static const char *sampled_in(const struct report_path *path)
+{
+	const struct report_function *first = path->functions;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < path->function_count; i++)
+		count += path->functions[i].count - path->functions[i].stack_top_count;
+	return count && 2 * (first->count - first->stack_top_count) > count ? first->name : NULL;
+}
+
 /* One thread alone is active for long, and more are there. */
 static void add_serial(struct findings *findings, struct draft *draft)
 {
@@ -42,13 +53,17 @@ static void add_serial(struct findings *findings, struct draft *draft)
 	double alone_ns = report->parallelism_count > 1 ? report->parallelism_ns[1] : 0;
 	double share = draft_share(alone_ns, report->target.wall_ns);
 	const struct report_path *path = report->path_count ? &report->paths[0] : NULL;
+	const char *where, *sampled;
 	struct report_finding *row;
-	const char *where;
 
 	if (report->totals.alive_max < 3 || share < 0.3 || !path ||
 	    path->cmetric_ns < 0.5 * alone_ns || !do_others_wait(report, alone_ns))
 		return;
+	/* Its frames are where it ended: in a wait, for all that is known. */
 	where = draft_place(findings, path->frames, path->frame_count);
+	sampled = sampled_in(path);
+	if (sampled && (!where || strncmp(where, sampled, strlen(sampled)) != 0))
+		where = sampled;
 	row = draft_add(findings, draft, "serial-phase", path->cause,
 			share * (1 - 1 / count_busy(report)),
 			"for %.0f %% of the wall time only one thread was active%s%s", 100 * share,

@@ -60,6 +60,7 @@ struct report_strip_part {
 struct report_thread {
 	uint32_t tid, pid;		/* as the container sees them */
 	uint32_t host_tid, host_pid;
+	uint32_t number;		/* unique in the run; 0: it stands for several */
 	const char *name;
 	uint64_t thread_count;		/* above 1: dead threads folded into one row */
 	uint64_t cmetric_ns, cmetric_oncpu_ns;
@@ -86,7 +87,8 @@ struct report_group {
 /* Who or what ended waits. */
 struct report_waker {
 	const char *context;		/* "thread", "timer" and so on: doc/report-schema.json */
-	const char *name;		/* of the thread, or NULL */
+	const char *name;		/* of the thread, the first of them, or NULL */
+	const char *names;		/* of several threads, numbers as '*'; NULL: it was one */
 	double share;			/* of the time waited */
 	uint64_t lost_ns, count;
 	uint64_t cmetric_ns;		/* criticality: what it was given while it was waited for */

@@ -73,7 +73,7 @@ static struct wait_meaning meaning_of(struct findings *findings, const struct wa
 {
 	if (wait->path)
 		return findings_meaning(findings, wait->path);
-	return wait_meaning_of(findings->wait_names, &wait->facts, wait->cause, NULL, 0);
+	return path_names_meaning_of(findings->names, &wait->facts, wait->cause, NULL, 0);
 }
 
 /* Rows by what others know them by. */

@@ -33,8 +33,17 @@ static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
 	KIND(EV_FILE_PATH, struct ev_file_path, true),
 	KIND(EV_FILE_SOCKET, struct ev_file_socket, true),
 	KIND(EV_FILE_HOST, struct ev_file_host, false),
+	KIND(EV_SYSTEM_INTERRUPT, struct ev_system_interrupt, false),
+	KIND(EV_SYSTEM_SOFTIRQ, struct ev_system_softirq, false),
+	KIND(EV_SYSTEM_RECEIVE, struct ev_system_receive, false),
+	KIND(EV_SYSTEM_BLOCK_ISSUE, struct ev_system_block_issue, false),
+	KIND(EV_SYSTEM_BLOCK_COMPLETE, struct ev_system_block_complete, false),
+	KIND(EV_SYSTEM_LOST, struct ev_system_lost, false),
+	KIND(EV_SPAN_NAME, struct ev_span_name, true),
+	KIND(EV_SPAN_BEGIN, struct ev_span_begin, false),
+	KIND(EV_SPAN_END, struct ev_span_end, false),
 };
-_Static_assert(TRACE_NUM_SUBSYSTEMS == 6, "a subsystem is missing above");
+_Static_assert(TRACE_NUM_SUBSYSTEMS == 8, "a subsystem is missing above");
 
 const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event)
 {
@@ -93,6 +102,16 @@ static bool is_end_whole(const char *event, size_t size_bytes)
 	       (!end.text_bytes || !event[size_bytes - 1]);
 }
 
+static bool is_span_whole(const char *event, size_t size_bytes)
+{
+	enum { STRINGS = 2 };
+	struct ev_span_name name;
+
+	memcpy(&name, event, sizeof(name));
+	return size_bytes == sizeof(name) + (size_t)name.text_bytes &&
+	       has_strings(event + sizeof(name), name.text_bytes, STRINGS);
+}
+
 /* Whether what follows the fixed part is what the fixed part says. */
 static bool is_tail_whole(const void *event, size_t size_bytes)
 {
@@ -129,6 +148,8 @@ static bool is_tail_whole(const void *event, size_t size_bytes)
 		return is_run_whole(event, size_bytes);
 	case EV_COLLECT_END:
 		return is_end_whole(event, size_bytes);
+	case EV_SPAN_NAME:
+		return is_span_whole(event, size_bytes);
 	}
 	return has_strings((const char *)event + fixed_bytes, size_bytes - fixed_bytes, 1);
 }
@@ -194,6 +215,11 @@ size_t event_bytes(const struct ev_header *header)
 
 		return sizeof(*e) + e->text_bytes;
 	}
+	case EV_SPAN_NAME: {
+		const struct ev_span_name *e = (const void *)header;
+
+		return sizeof(*e) + e->text_bytes;
+	}
 	case EV_SPACE_FOUND:
 	case EV_SPACE_MAP: {
 		const struct ev_space_map *e = (const void *)header;
@@ -203,4 +229,15 @@ size_t event_bytes(const struct ev_header *header)
 	default:
 		return event_kind_find(header->subsys, header->event)->size_bytes;
 	}
+}
+
+uint32_t event_other_thread(const struct ev_header *header)
+{
+	switch ((unsigned int)header->subsys << 16 | header->event) {
+	case EV_SCHED_SWITCH:
+		return ((const struct ev_sched_switch *)header)->next;
+	case EV_SCHED_WAKE:
+		return ((const struct ev_sched_wake *)header)->waker;
+	}
+	return header->thread;
 }

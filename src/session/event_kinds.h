@@ -24,3 +24,6 @@ bool event_is_well_formed(const void *event, size_t size_bytes);
 
 /* The size of a well-formed event. */
 size_t event_bytes(const struct ev_header *header);
+
+/* The other one of the two threads that some events are about; else the only one. */
+uint32_t event_other_thread(const struct ev_header *header);

@@ -6,10 +6,15 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "session/outside.h"
+
+/* So many that are not traced are known at a time. */
+enum { OUTSIDERS_MAX = 1 << 16 };
 
 struct threads {
 	struct session *session;
 	struct table *by_number;
+	size_t outsider_count;
 };
 
 static void set_name(struct thread *thread, const char *name)
@@ -20,12 +25,15 @@ static void set_name(struct thread *thread, const char *name)
 
 /*
  * A thread lives in the address space of the one that created it, unless that was another
- * process. Both then count the same execs.
+ * process. Both then count the same execs. Of one that is traced, only parents count that are.
  */
 static void set_parent(struct threads *threads, struct thread *thread, uint32_t parent_number)
 {
-	const struct thread *parent = table_find(threads->by_number, parent_number);
+	const struct thread *parent;
 
+	if (thread_is_outside(parent_number) && !thread->is_outside)
+		parent_number = 0;
+	parent = table_find(threads->by_number, parent_number);
 	thread->parent = parent_number;
 	if (parent && parent->pid == thread->pid && parent->exec_count > thread->exec_count)
 		thread->exec_count = parent->exec_count;
@@ -96,7 +104,21 @@ static void on_exec(void *data, const struct ev_header *header)
 	set_name(thread, e->name);
 }
 
+static void on_switch(void *data, const struct ev_header *header)
+{
+	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
+	struct threads *threads = data;
+	struct thread *thread;
+
+	if (e->state != SWITCH_DEAD || !thread_is_outside(header->thread))
+		return;
+	thread = table_find(threads->by_number, header->thread);
+	if (thread)
+		thread->has_ended = true;
+}
+
 static const struct event_handler handlers[] = {
+	{ EV_SCHED_SWITCH, on_switch },
 	{ EV_THREAD_BORN, on_born },
 	{ EV_THREAD_FOUND, on_found },
 	{ EV_THREAD_NAME, on_name },
@@ -127,14 +149,47 @@ void threads_free(struct threads *threads)
 	free(threads);
 }
 
+/* Those that are not traced, or of them those that have ended. */
+static void forget_outsiders(struct threads *threads, bool has_ended)
+{
+	struct table *left = table_new();
+	struct thread *thread;
+	size_t cursor = 0;
+
+	while ((thread = table_next(threads->by_number, &cursor))) {
+		if (!thread->is_outside || thread->is_kept || thread->has_ended < has_ended) {
+			table_put(left, thread->number, thread);
+			continue;
+		}
+		free(thread);
+		threads->outsider_count--;
+	}
+	table_free(threads->by_number);
+	threads->by_number = left;
+}
+
+/* Makes room for one more. All go where damage hides their ends: who lives comes again. */
+static void add_outsider(struct threads *threads)
+{
+	if (threads->outsider_count >= OUTSIDERS_MAX) {
+		forget_outsiders(threads, true);
+		if (threads->outsider_count > OUTSIDERS_MAX / 2)
+			forget_outsiders(threads, false);
+	}
+	threads->outsider_count++;
+}
+
 struct thread *threads_get(struct threads *threads, uint32_t number)
 {
 	struct thread *thread = table_find(threads->by_number, number);
 
 	if (thread)
 		return thread;
+	if (thread_is_outside(number))
+		add_outsider(threads);
 	thread = xcalloc(1, sizeof(*thread));
 	thread->number = number;
+	thread->is_outside = thread_is_outside(number);
 	thread->born_ns = session_time_ns(threads->session);
 	table_put(threads->by_number, number, thread);
 	return thread;

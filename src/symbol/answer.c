@@ -37,6 +37,16 @@ bool code_answer_is_valid(const struct code_answer *answer, size_t size_bytes)
 	       answer->size_bytes == size_bytes - offsetof(struct code_answer, code);
 }
 
+bool symbol_functions_are_valid(const struct symbol_functions *answer, size_t size_bytes)
+{
+	if (size_bytes != sizeof(*answer) || answer->place_count > FUNCTION_PLACES_MAX_FILE)
+		return false;
+	for (uint32_t i = 0; i < answer->place_count; i++)
+		if (answer->places[i].kind > FUNCTION_JUMPS)
+			return false;
+	return true;
+}
+
 bool function_answer_is_valid(const struct function_answer *answer, size_t size_bytes)
 {
 	return size_bytes == sizeof(*answer) && answer->is_found <= 1;

@@ -82,4 +82,6 @@ struct function_answer {
 	uint64_t file_offset;
 };
 
+bool symbol_functions_are_valid(const struct symbol_functions *answer, size_t size_bytes);
+
 bool function_answer_is_valid(const struct function_answer *answer, size_t size_bytes);

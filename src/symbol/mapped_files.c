@@ -17,10 +17,7 @@
 #include "symbol/notes.h"
 #include "symbol/space.h"
 
-enum {
-	MAPPINGS_MAX = 200000,
-	PROCESSES_MAX = 65536,		/* whose maps file may be read again */
-};
+enum { PROCESSES_MAX = 65536 };		/* whose maps file may be read again */
 
 static const uint64_t reread_ns = 1000000000ull;
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { MAPPINGS_MAX = 200000 };		/* of all processes, with their address spaces */
+
 struct jit_names;
 struct mapped_files;
 struct modules;

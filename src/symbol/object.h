@@ -45,6 +45,9 @@ void object_segments(const struct object *object, struct segments_answer *answer
 void object_find_function(const struct object *object, const char *name,
 			  struct function_answer *answer);
 
+/* Says where all functions begin that are called so, by their symbols or as people write them. */
+void object_find_functions(struct object *object, const char *name, struct symbol_functions *answer);
+
 /*
  * Reads up to size_bytes of code: from the beginning of the function that holds file_offset, as far
  * as it goes, or, when that is not within reach, around it.

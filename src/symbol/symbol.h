@@ -62,7 +62,7 @@ void symbols_set_offline(struct symbols *symbols);
 /* What is learnt from now on is kept for a recording. */
 void symbols_keep_answers(struct symbols *symbols);
 
-/* No more will be learnt: what there is to say about it is kept, too. */
+/* What there is to say so far about what was learnt is kept, too. */
 void symbols_keep_notes(struct symbols *symbols);
 
 /*
@@ -167,6 +167,33 @@ size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns
  */
 int symbols_find_function(struct symbols *symbols, uint32_t pid, uint64_t address, const char *name,
 			  uint64_t *file_offset);
+
+enum { FUNCTION_PLACES_MAX_FILE = 1024 };
+
+/* An instruction at which a function begins or ends; where it jumps, it may end. */
+struct function_place {
+	uint64_t file_offset;
+	uint64_t kind;
+};
+
+enum function_place_kind { FUNCTION_BEGINS, FUNCTION_RETURNS, FUNCTION_JUMPS };
+
+/* Functions of a file. */
+struct symbol_functions {
+	struct function_place places[FUNCTION_PLACES_MAX_FILE];
+	uint32_t place_count;
+	uint32_t function_count;
+	uint64_t is_cut;		/* some are not in the list: too many, or of an unknown size */
+};
+
+/*
+ * The functions of the file mapped at this address that are called so, by their symbols or as
+ * function_is_called() says. 0, or -ENOENT when it has none. The same of a file by its path.
+ */
+int symbols_find_functions(struct symbols *symbols, uint32_t pid, uint64_t address, const char *name,
+			   struct symbol_functions *found);
+int symbols_find_functions_of(struct symbols *symbols, const char *path, const char *name,
+			      struct symbol_functions *found);
 
 /*
  * What is the same for equal code in different processes: *module names the file (by build-id,

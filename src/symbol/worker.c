@@ -40,6 +40,7 @@ struct worker {
 		struct segments_answer segments;
 		struct code_answer code;
 		struct function_answer function;
+		struct symbol_functions functions;
 	} answer;
 	size_t answer_bytes;
 	struct pause *pause;	/* NULL: none */
@@ -207,6 +208,8 @@ static bool is_answer_valid(const struct worker *worker, enum question_kind kind
 		return code_answer_is_valid(&worker->answer.code, size_bytes);
 	case QUESTION_FUNCTION:
 		return function_answer_is_valid(&worker->answer.function, size_bytes);
+	case QUESTION_FUNCTIONS:
+		return symbol_functions_are_valid(&worker->answer.functions, size_bytes);
 	case QUESTION_TABLE:
 		break;
 	}
@@ -516,6 +519,21 @@ int worker_ask_function(struct worker *worker, const struct module *module, cons
 		return -ENOENT;
 	*file_offset = worker->answer.function.file_offset;
 	return 0;
+}
+
+int worker_ask_functions(struct worker *worker, const struct module *module, const char *name,
+			 const struct symbol_functions **answer)
+{
+	struct question question = { .kind = QUESTION_FUNCTIONS };
+	int err;
+
+	if (strlen(name) >= sizeof(question.function))
+		return -ENOENT;
+	strcpy(question.function, name);
+	err = ask(worker, module, &question);
+	if (!err)
+		*answer = &worker->answer.functions;
+	return err;
 }
 
 int worker_ask_table(struct worker *worker, const struct module *module, struct unwind_file *file)

@@ -70,11 +70,15 @@ int worker_ask_segments(struct worker *worker, const struct module *module,
 			const struct segments_answer **answer);
 
 /*
- * Where a function that the file exports, with a name of up to 31 bytes, begins in it; -ENOENT: it
+ * Where a function that the file exports, with a name of up to 255 bytes, begins in it; -ENOENT: it
  * exports none of this name that this machine's 64-bit programs can call. Errors as above.
  */
 int worker_ask_function(struct worker *worker, const struct module *module, const char *name,
 			uint64_t *file_offset);
+
+/* All functions that are called so: with a name of up to 255 bytes; its answer is valid as above. */
+int worker_ask_functions(struct worker *worker, const struct module *module, const char *name,
+			 const struct symbol_functions **answer);
 
 /* The same for up to size_bytes of code around a place in the file. */
 int worker_ask_code(struct worker *worker, const struct module *module, uint64_t file_offset,

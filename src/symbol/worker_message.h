@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { WORKER_PATH_BYTES_MAX = 4096 };
+enum { WORKER_PATH_BYTES_MAX = 4096, WORKER_NAME_BYTES = 256 };
 
 enum question_kind {
 	QUESTION_PLACE,		/* what code is at file_offset? */
@@ -13,6 +13,7 @@ enum question_kind {
 	QUESTION_SEGMENTS,	/* how is the file loaded? */
 	QUESTION_CODE,		/* size_bytes of code around file_offset */
 	QUESTION_FUNCTION,	/* where is the exported function? */
+	QUESTION_FUNCTIONS,	/* where are all that are called so? */
 };
 
 struct question {
@@ -27,7 +28,7 @@ struct question {
 	uint8_t has_file;	/* the first question about it: a descriptor comes along */
 	uint8_t is_vdso;
 	uint32_t size_bytes;
-	char function[32];	/* its name */
+	char function[WORKER_NAME_BYTES];	/* its name */
 	char path[];		/* with has_file: ends with a NUL */
 };
 

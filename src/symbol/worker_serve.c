@@ -60,6 +60,7 @@ struct server {
 		struct segments_answer segments;
 		struct code_answer code;
 		struct function_answer function;
+		struct symbol_functions functions;
 	} answer;
 };
 
@@ -267,6 +268,9 @@ static size_t find_answer(struct server *server, struct object *object,
 	case QUESTION_FUNCTION:
 		object_find_function(object, question->function, &server->answer.function);
 		return sizeof(server->answer.function);
+	case QUESTION_FUNCTIONS:
+		object_find_functions(object, question->function, &server->answer.functions);
+		return sizeof(server->answer.functions);
 	default:
 		object_find(object, question->file_offset, question->wants_debug,
 			    &server->answer.place);

@@ -4,37 +4,48 @@
  * ns, as 2n, or -2n - 1 when it goes back; a varint, its thread; a varint, the mask of the words of its
  * fixed part, header aside, that are not as expected; these words; and, if its kind is flexible, a
  * varint, the bytes of the rest, and these. Expected are the first eight words of the event before it in
- * the same slot, which its kind and thread choose, and zeros behind them.
+ * the same slot, which its kind and thread choose, and zeros behind them. A word is the place in which it
+ * was met last, or, if another one was met there since, PLACES and the word itself.
  */
 #include "trace/event_code.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "session/event_kinds.h"
 
 enum {
 	SLOTS = 1024,
 	SLOT_WORDS = 8,
+	PLACE_BITS = 12, PLACES = 1 << PLACE_BITS,
 	WORDS_MAX = 64,			/* of the fixed part of an event */
 	VARINT_BYTES_MAX = 10,
+	WORD_BYTES_MAX = sizeof(uint16_t) + sizeof(uint64_t),
 	/* All but the words and the flexible part. */
 	FRAME_BYTES_MAX = 5 * VARINT_BYTES_MAX,
+	HEAD_BYTES_MAX = FRAME_BYTES_MAX + WORDS_MAX * WORD_BYTES_MAX,
 	TAIL_BYTES_MAX = 1 << 20,
 	ROOM_FIRST = 64 << 10,
 };
 
-struct slots {
-	uint64_t words[SLOTS][SLOT_WORDS];
+/* What both sides know of the events before. */
+struct past {
+	uint64_t slots[SLOTS][SLOT_WORDS];
+	uint64_t words[PLACES];
 };
 
 /* Both sides choose alike; that two kinds or threads may share one costs bytes, nothing else. */
-static uint64_t *slot_of(struct slots *slots, unsigned int id, uint32_t thread)
+static uint64_t *slot_of(struct past *past, unsigned int id, uint32_t thread)
 {
-	return slots->words[(id * 2654435761u ^ thread * 40503u) % SLOTS];
+	return past->slots[(id * 2654435761u ^ thread * 40503u) % SLOTS];
+}
+
+static uint16_t place_of(uint64_t word)
+{
+	return word * 0x9e3779b97f4a7c15ull >> (64 - PLACE_BITS);
 }
 
 static unsigned int id_of(const struct ev_header *header)
@@ -64,7 +75,7 @@ struct event_encoder {
 	uint8_t *bytes;
 	size_t size_bytes, room;
 	uint64_t time_ns;
-	struct slots slots;
+	struct past past;
 };
 
 struct event_encoder *event_encoder_new(void)
@@ -84,7 +95,7 @@ void event_encoder_reset(struct event_encoder *encoder)
 {
 	encoder->size_bytes = 0;
 	encoder->time_ns = 0;
-	encoder->slots = (struct slots){ 0 };
+	encoder->past = (struct past){ 0 };
 }
 
 const void *event_encoder_bytes(const struct event_encoder *encoder, size_t *size_bytes)
@@ -110,7 +121,23 @@ static uint8_t *put_varint(uint8_t *at, uint64_t value)
 	return at;
 }
 
-static uint8_t *put_words(uint8_t *at, uint64_t *slot, const uint64_t *words, unsigned int count)
+static uint8_t *put_word(uint8_t *at, struct past *past, uint64_t word)
+{
+	uint16_t place = place_of(word);
+
+	if (past->words[place] == word) {
+		memcpy(at, &place, sizeof(place));
+		return at + sizeof(place);
+	}
+	past->words[place] = word;
+	place = PLACES;
+	memcpy(at, &place, sizeof(place));
+	memcpy(at + sizeof(place), &word, sizeof(word));
+	return at + WORD_BYTES_MAX;
+}
+
+static uint8_t *put_words(uint8_t *at, struct past *past, uint64_t *slot, const uint64_t *words,
+			  unsigned int count)
 {
 	uint64_t differs = 0;
 
@@ -120,8 +147,7 @@ static uint8_t *put_words(uint8_t *at, uint64_t *slot, const uint64_t *words, un
 	for (; differs; differs &= differs - 1) {
 		unsigned int i = __builtin_ctzll(differs);
 
-		memcpy(at, &words[i], sizeof(words[i]));
-		at += sizeof(words[i]);
+		at = put_word(at, past, words[i]);
 		if (i < SLOT_WORDS)
 			slot[i] = words[i];
 	}
@@ -136,11 +162,11 @@ void event_encoder_add(struct event_encoder *encoder, const struct ev_header *he
 	size_t tail_bytes = kind->is_flexible ? event_bytes(header) - kind->size_bytes : 0;
 	uint8_t *at;
 
-	reserve(encoder, FRAME_BYTES_MAX + kind->size_bytes + tail_bytes);
+	reserve(encoder, HEAD_BYTES_MAX + tail_bytes);
 	at = put_varint(encoder->bytes + encoder->size_bytes, id);
 	at = put_varint(at, delta << 1 ^ -(delta >> 63));
 	at = put_varint(at, header->thread);
-	at = put_words(at, slot_of(&encoder->slots, id, header->thread),
+	at = put_words(at, &encoder->past, slot_of(&encoder->past, id, header->thread),
 		       (const uint64_t *)(header + 1), words_of(kind->size_bytes));
 	if (kind->is_flexible) {
 		at = put_varint(at, tail_bytes);
@@ -155,10 +181,13 @@ void event_encoder_add(struct event_encoder *encoder, const struct ev_header *he
 
 struct event_decoder {
 	struct event_forms forms;
-	struct byte_cursor cursor;
+	const uint8_t *at, *end;
+	/* The last bytes of a chunk, and zeros: whatever they say, what is read lies in here. */
+	uint8_t last[2 * HEAD_BYTES_MAX];
+	bool is_in_last;
 	uint64_t time_ns;
-	struct slots slots;
-	uint64_t *event;		/* as this version knows it */
+	struct past past;
+	struct ev_header *event;	/* with room for any fixed part */
 	size_t room;
 };
 
@@ -167,6 +196,8 @@ struct event_decoder *event_decoder_new(const struct event_forms *forms)
 	struct event_decoder *decoder = xcalloc(1, sizeof(*decoder));
 
 	decoder->forms = *forms;
+	decoder->room = sizeof(*decoder->event) + WORDS_MAX * sizeof(uint64_t);
+	decoder->event = xcalloc(1, decoder->room);
 	return decoder;
 }
 
@@ -180,97 +211,153 @@ void event_decoder_free(struct event_decoder *decoder)
 
 void event_decoder_begin(struct event_decoder *decoder, const void *bytes, size_t size_bytes)
 {
-	decoder->cursor = byte_cursor_new(bytes, size_bytes);
+	decoder->at = bytes;
+	decoder->end = bytes ? decoder->at + size_bytes : decoder->at;
+	decoder->is_in_last = false;
 	decoder->time_ns = 0;
-	decoder->slots = (struct slots){ 0 };
+	decoder->past = (struct past){ 0 };
 }
 
-static void get_words(struct byte_cursor *cursor, uint64_t *slot, uint64_t *words, unsigned int count)
+/* Everything of an event but what is flexible can be read without looking for the end of the bytes. */
+static void make_readable(struct event_decoder *decoder)
 {
-	uint64_t differs = byte_cursor_uleb(cursor);
+	size_t left_bytes = decoder->end - decoder->at;
 
-	for (unsigned int i = 0; i < count; i++) {
-		uint64_t word = i < SLOT_WORDS ? slot[i] : 0;
+	if (decoder->is_in_last || left_bytes >= HEAD_BYTES_MAX)
+		return;
+	memcpy(decoder->last, decoder->at, left_bytes);
+	memset(decoder->last + left_bytes, 0, sizeof(decoder->last) - left_bytes);
+	decoder->at = decoder->last;
+	decoder->end = decoder->last + left_bytes;
+	decoder->is_in_last = true;
+}
 
-		if (differs >> i & 1) {
-			word = byte_cursor_number(cursor, sizeof(word));
-			if (i < SLOT_WORDS)
-				slot[i] = word;
-		}
-		words[i] = word;
+static uint64_t get_varint(const uint8_t **at)
+{
+	uint64_t value = *(*at)++;
+
+	if (value < 0x80)
+		return value;
+	value &= 0x7f;
+	for (unsigned int shift = 7; shift < 7 * VARINT_BYTES_MAX; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			break;
+	}
+	return value;
+}
+
+static uint64_t get_word(const uint8_t **at, struct past *past)
+{
+	uint16_t place;
+	uint64_t word;
+
+	memcpy(&place, *at, sizeof(place));
+	*at += sizeof(place);
+	if (place < PLACES)
+		return past->words[place];
+	memcpy(&word, *at, sizeof(word));
+	*at += sizeof(word);
+	past->words[place_of(word)] = word;
+	return word;
+}
+
+/* words: [WORDS_MAX], of which count are meant. */
+static void get_words(const uint8_t **at, struct past *past, uint64_t *slot, uint64_t *words,
+		      unsigned int count)
+{
+	uint64_t differs = get_varint(at);
+
+	memcpy(words, slot, SLOT_WORDS * sizeof(*words));
+	if (count > SLOT_WORDS)
+		memset(words + SLOT_WORDS, 0, (count - SLOT_WORDS) * sizeof(*words));
+	if (count < 64)
+		differs &= (1ull << count) - 1;
+	for (; differs; differs &= differs - 1) {
+		unsigned int i = __builtin_ctzll(differs);
+
+		words[i] = get_word(at, past);
+		if (i < SLOT_WORDS)
+			slot[i] = words[i];
 	}
 }
 
-/* Where an event of so many bytes goes. */
-static struct ev_header *room_for(struct event_decoder *decoder, size_t size_bytes)
+/* What follows the words. */
+static void take_tail(struct event_decoder *decoder, size_t fixed_bytes, const void *tail, size_t tail_bytes)
 {
-	if (size_bytes > decoder->room) {
-		decoder->room = 2 * size_bytes;
-		free(decoder->event);
-		decoder->event = xcalloc(1, decoder->room);
+	if (fixed_bytes + tail_bytes > decoder->room) {
+		decoder->room = 2 * (fixed_bytes + tail_bytes);
+		decoder->event = xrealloc(decoder->event, decoder->room, 1);
 	}
-	return (struct ev_header *)decoder->event;
+	memcpy((char *)decoder->event + fixed_bytes, tail, tail_bytes);
 }
 
-/* The rest of an event: its words, and what follows them. */
-static int finish(struct event_decoder *decoder, const struct ev_header *header,
-		  const uint64_t *words, unsigned int word_count, uint64_t tail_bytes)
+/* The rest of an event that has its header, and so many words. */
+static int finish(struct event_decoder *decoder, unsigned int word_count, uint64_t tail_bytes)
 {
-	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
-	const void *tail = decoder->cursor.at;
-	unsigned int words_here, given;
-	struct ev_header *event;
+	const struct event_kind *kind = event_kind_find(decoder->event->subsys, decoder->event->event);
+	const void *tail = decoder->at;
+	unsigned int words_here;
 
-	byte_cursor_skip(&decoder->cursor, tail_bytes);
-	if (decoder->cursor.is_bad)
-		return -EBADMSG;
+	decoder->at += tail_bytes;
 	if (!kind)
 		return 0;
 	words_here = words_of(kind->size_bytes);
-	given = word_count < words_here ? word_count : words_here;
-	event = room_for(decoder, kind->size_bytes + tail_bytes);
-	*event = *header;
-	memcpy(event + 1, words, given * sizeof(*words));
-	memset((uint64_t *)(event + 1) + given, 0, (words_here - given) * sizeof(*words));
-	memcpy((char *)event + kind->size_bytes, tail, tail_bytes);
-	return event_is_well_formed(event, kind->size_bytes + tail_bytes) ? 1 : -EBADMSG;
+	assert(words_here <= WORDS_MAX);
+	if (word_count < words_here)
+		memset((uint64_t *)(decoder->event + 1) + word_count, 0,
+		       (words_here - word_count) * sizeof(uint64_t));
+	/* What has no such part cannot be wrong. */
+	if (!kind->is_flexible && !tail_bytes)
+		return 1;
+	take_tail(decoder, kind->size_bytes, tail, tail_bytes);
+	return event_is_well_formed(decoder->event, kind->size_bytes + tail_bytes) ? 1 : -EBADMSG;
 }
 
 /* 1, 0 for one that is not known here, -EBADMSG. */
 static int decode(struct event_decoder *decoder)
 {
-	struct byte_cursor *cursor = &decoder->cursor;
-	uint64_t words[WORDS_MAX], id, delta, tail_bytes = 0;
+	struct ev_header *event = decoder->event;
+	uint64_t id, delta, tail_bytes = 0;
 	struct event_form form = { 0 };
-	struct ev_header header;
 	unsigned int word_count;
+	const uint8_t *at;
 
-	id = byte_cursor_uleb(cursor);
+	make_readable(decoder);
+	at = decoder->at;
+	id = get_varint(&at);
 	if (id < EVENT_IDS)
 		form = decoder->forms.of[id];
-	if (form.size_bytes < sizeof(header) || words_of(form.size_bytes) > WORDS_MAX)
+	if (form.size_bytes < sizeof(*event) || words_of(form.size_bytes) > WORDS_MAX)
 		return -EBADMSG;
-	delta = byte_cursor_uleb(cursor);
+	delta = get_varint(&at);
 	decoder->time_ns += delta >> 1 ^ -(delta & 1);
-	header = (struct ev_header){
-		.time_ns = decoder->time_ns, .thread = byte_cursor_uleb(cursor),
+	*event = (struct ev_header){
+		.time_ns = decoder->time_ns, .thread = get_varint(&at),
 		.subsys = id / EVENTS_MAX, .event = id % EVENTS_MAX,
 	};
 	word_count = words_of(form.size_bytes);
-	get_words(cursor, slot_of(&decoder->slots, id, header.thread), words, word_count);
+	get_words(&at, &decoder->past, slot_of(&decoder->past, id, event->thread), (uint64_t *)(event + 1),
+		  word_count);
 	if (form.is_flexible)
-		tail_bytes = byte_cursor_uleb(cursor);
-	if (cursor->is_bad || tail_bytes > TAIL_BYTES_MAX)
+		tail_bytes = get_varint(&at);
+	if (at > decoder->end || tail_bytes > TAIL_BYTES_MAX ||
+	    tail_bytes > (size_t)(decoder->end - at))
 		return -EBADMSG;
-	return finish(decoder, &header, words, word_count, tail_bytes);
+	decoder->at = at;
+	return finish(decoder, word_count, tail_bytes);
 }
 
 int event_decoder_next(struct event_decoder *decoder, const struct ev_header **header)
 {
 	int result = 0;
 
-	while (!result && byte_cursor_left(&decoder->cursor))
+	while (!result && decoder->at != decoder->end)
 		result = decode(decoder);
-	*header = (const struct ev_header *)decoder->event;
+	if (result < 0)
+		decoder->at = decoder->end;
+	*header = decoder->event;
 	return result;
 }

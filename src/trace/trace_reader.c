@@ -2,175 +2,45 @@
 #include "trace/trace_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <xxhash.h>
-#include <zstd.h>
 
 #include "base/memory.h"
 #include "session/event_kinds.h"
 #include "trace/event_code.h"
-
-struct buffer {
-	void *bytes;
-	size_t room;
-};
+#include "trace/trace_file.h"
+#include "trace/trace_places.h"
+#include "trace/trace_told.h"
 
 struct trace_reader {
-	int fd;
+	struct trace_file file;
 	struct trace_extent extent;
-	struct trace_place *places;
-	size_t place_count, place_room;
+	struct trace_places places;
 	struct event_forms forms;
 	struct event_decoder *decoder;
-	ZSTD_DCtx *zstd;
-	struct buffer stored, plain;
 	size_t next;			/* the chunk to take events from when this one has no more */
 	bool is_in_chunk;
+	bool is_retold;			/* what is in it was */
+	struct trace_told *told;	/* NULL: nothing was told again */
+	bool has_thread;		/* chunks that cannot have this one are left out */
+	uint32_t thread;
 };
-
-/* NULL only when there is no such memory: how much is asked for is bounded. */
-static void *buffer_reserve(struct buffer *buffer, size_t size_bytes)
-{
-	if (size_bytes > buffer->room) {
-		free(buffer->bytes);
-		buffer->room = size_bytes;
-		buffer->bytes = xcalloc(size_bytes, 1);
-	}
-	return buffer->bytes;
-}
-
-/* 0, -EBADMSG when the file has not so many bytes there, or a negative errno. */
-static int read_at(const struct trace_reader *reader, uint64_t at, void *bytes, size_t size_bytes)
-{
-	ssize_t n;
-
-	while (size_bytes) {
-		n = pread(reader->fd, bytes, size_bytes, at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EBADMSG;
-		bytes = (char *)bytes + n;
-		size_bytes -= n;
-		at += n;
-	}
-	return 0;
-}
-
-static uint64_t padded(uint64_t size_bytes)
-{
-	return (size_bytes + 7) & ~7ull;
-}
-
-/* The header of the chunk at an offset, if all of the chunk can be there. */
-static int read_chunk(const struct trace_reader *reader, uint64_t at, struct trace_chunk *chunk)
-{
-	uint64_t end = reader->extent.file_bytes;
-	int err;
-
-	if (at > end || end - at < sizeof(*chunk))
-		return -EBADMSG;
-	err = read_at(reader, at, chunk, sizeof(*chunk));
-	if (err)
-		return err;
-	if (chunk->magic != TRACE_CHUNK_MAGIC ||
-	    chunk->checksum != XXH64(chunk, offsetof(struct trace_chunk, checksum), 0) ||
-	    chunk->stored_bytes > TRACE_CHUNK_BYTES_MAX || chunk->plain_bytes > TRACE_CHUNK_BYTES_MAX ||
-	    padded(chunk->stored_bytes) > end - at - sizeof(*chunk))
-		return -EBADMSG;
-	return 0;
-}
-
-static int unpack(struct trace_reader *reader, const struct trace_chunk *chunk, const void **content)
-{
-	void *plain;
-
-	*content = reader->stored.bytes;
-	if (chunk->packing == TRACE_PLAIN)
-		return chunk->plain_bytes == chunk->stored_bytes ? 0 : -EBADMSG;
-	if (chunk->packing != TRACE_ZSTD)
-		return -EBADMSG;
-	*content = plain = buffer_reserve(&reader->plain, chunk->plain_bytes);
-	return ZSTD_decompressDCtx(reader->zstd, plain, chunk->plain_bytes, reader->stored.bytes,
-				   chunk->stored_bytes) == chunk->plain_bytes ? 0 : -EBADMSG;
-}
-
-static int read_content(struct trace_reader *reader, uint64_t at, struct trace_chunk *chunk,
-			const void **content)
-{
-	int err = read_chunk(reader, at, chunk);
-	void *stored;
-
-	if (err)
-		return err;
-	stored = buffer_reserve(&reader->stored, chunk->stored_bytes);
-	err = read_at(reader, at + sizeof(*chunk), stored, chunk->stored_bytes);
-	if (err)
-		return err;
-	if (chunk->content_checksum != XXH64(stored, chunk->stored_bytes, 0))
-		return -EBADMSG;
-	return unpack(reader, chunk, content);
-}
-
-static void add_place(struct trace_reader *reader, const struct trace_place *place)
-{
-	if (reader->place_count == reader->place_room) {
-		reader->place_room = reader->place_room ? 2 * reader->place_room : 64;
-		reader->places = xrealloc(reader->places, reader->place_room,
-					  sizeof(*reader->places));
-	}
-	reader->places[reader->place_count++] = *place;
-}
-
-/* By the index at the end, which the writer leaves when it comes to it. */
-static bool read_index(struct trace_reader *reader)
-{
-	uint64_t size_bytes = reader->extent.file_bytes;
-	const struct trace_place *places;
-	struct trace_chunk chunk;
-	const void *content;
-	struct trace_end end;
-
-	if (size_bytes < sizeof(struct trace_header) + sizeof(end) ||
-	    read_at(reader, size_bytes - sizeof(end), &end, sizeof(end)) ||
-	    memcmp(end.magic, TRACE_MAGIC, sizeof(end.magic)) ||
-	    read_content(reader, end.index_offset, &chunk, &content) ||
-	    chunk.kind != TRACE_CHUNK_INDEX || chunk.plain_bytes % sizeof(*places))
-		return false;
-	places = content;
-	for (size_t i = 0; i < chunk.plain_bytes / sizeof(*places); i++)
-		add_place(reader, &places[i]);
-	return true;
-}
-
-/* Chunk by chunk, up to what is damaged or not yet written. Returns where that is. */
-static uint64_t find_chunks(struct trace_reader *reader)
-{
-	uint64_t at = sizeof(struct trace_header);
-	struct trace_chunk chunk;
-
-	while (!read_chunk(reader, at, &chunk)) {
-		add_place(reader, &(struct trace_place){
-			.offset = at, .first_ns = chunk.first_ns, .last_ns = chunk.last_ns,
-			.count = chunk.count, .kind = chunk.kind,
-		});
-		at += sizeof(chunk) + padded(chunk.stored_bytes);
-	}
-	return at;
-}
 
 static void measure(struct trace_reader *reader)
 {
 	struct trace_extent *extent = &reader->extent;
 
-	extent->chunks = reader->place_count;
-	for (size_t i = 0; i < reader->place_count; i++) {
-		const struct trace_place *place = &reader->places[i];
+	extent->created_ns = reader->file.header.created_ns;
+	memcpy(extent->id, reader->file.header.random, sizeof(extent->id));
+	extent->file_bytes = reader->file.size_bytes;
+	extent->unread_bytes = reader->places.unread_bytes;
+	extent->is_header_damaged = reader->file.is_header_damaged;
+	extent->is_ended = reader->places.is_ended;
+	extent->begins_late = reader->places.begins_late;
+	for (size_t i = 0; i < reader->places.count; i++) {
+		const struct trace_place *place = &reader->places.list[i];
 
+		extent->chunks += place->kind != TRACE_CHUNK_LOST;
 		if (place->kind != TRACE_CHUNK_EVENTS)
 			continue;
 		if (!extent->events || place->first_ns < extent->first_ns)
@@ -181,101 +51,66 @@ static void measure(struct trace_reader *reader)
 	}
 }
 
-/* What its events look like. */
-static int read_forms(struct trace_reader *reader)
+static void take_forms(struct trace_reader *reader, const struct trace_form *forms, size_t count)
 {
-	const struct trace_form *forms;
+	for (size_t i = 0; i < count; i++) {
+		size_t id = forms[i].subsys * (size_t)EVENTS_MAX + forms[i].event;
+
+		if (forms[i].event < EVENTS_MAX && id < EVENT_IDS)
+			reader->forms.of[id] = (struct event_form){
+				forms[i].size_bytes, forms[i].is_flexible,
+			};
+	}
+}
+
+/* What its events look like; when nothing says so they can only be as this version writes them. */
+static void read_forms(struct trace_reader *reader)
+{
 	const void *content;
 	size_t size_bytes;
-	int err;
 
-	for (size_t i = 0; i < reader->place_count; i++) {
-		if (reader->places[i].kind != TRACE_CHUNK_FORMS)
-			continue;
-		err = trace_reader_content(reader, i, &content, &size_bytes);
-		if (err)
-			return err;
-		forms = content;
-		for (size_t f = 0; f < size_bytes / sizeof(*forms); f++) {
-			size_t id = forms[f].subsys * (size_t)EVENTS_MAX + forms[f].event;
-
-			if (forms[f].event < EVENTS_MAX && id < EVENT_IDS)
-				reader->forms.of[id] = (struct event_form){
-					forms[f].size_bytes, forms[f].is_flexible,
-				};
+	for (size_t i = 0; i < reader->places.count; i++)
+		if (reader->places.list[i].kind == TRACE_CHUNK_FORMS &&
+		    !trace_reader_content(reader, i, &content, &size_bytes)) {
+			take_forms(reader, content, size_bytes / sizeof(struct trace_form));
+			return;
 		}
-		return 0;
-	}
-	return -EBADMSG;
-}
-
-static int read_header(struct trace_reader *reader)
-{
-	struct trace_header header;
-	struct stat status;
-	int err;
-
-	if (fstat(reader->fd, &status))
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -EINVAL;
-	reader->extent.file_bytes = status.st_size;
-	err = read_at(reader, 0, &header, sizeof(header));
-	if (err)
-		return err;
-	if (memcmp(header.magic, TRACE_MAGIC, sizeof(header.magic)))
-		return -EBADMSG;
-	if (header.version != TRACE_VERSION)
-		return -ENOTSUP;
-	if (header.checksum != XXH64(&header, offsetof(struct trace_header, checksum), 0))
-		return -EBADMSG;
-	reader->extent.created_ns = header.created_ns;
-	return 0;
-}
-
-static int read_frame(struct trace_reader *reader)
-{
-	int err = read_header(reader);
-
-	if (err)
-		return err;
-	reader->extent.is_ended = read_index(reader);
-	if (!reader->extent.is_ended)
-		reader->extent.unread_bytes = reader->extent.file_bytes - find_chunks(reader);
-	measure(reader);
-	return read_forms(reader);
+	reader->extent.has_no_forms = true;
+	event_forms_here(&reader->forms);
 }
 
 int trace_reader_open(const char *path, struct trace_reader **out)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
-	struct trace_reader *reader;
+	struct trace_reader *reader = xcalloc(1, sizeof(*reader));
+	int err = trace_file_open(&reader->file, path);
 
-	if (fd < 0)
-		return -errno;
-	reader = xcalloc(1, sizeof(*reader));
-	reader->fd = fd;
-	reader->zstd = ZSTD_createDCtx();
-	err = reader->zstd ? read_frame(reader) : -ENOMEM;
-	if (err) {
-		trace_reader_close(reader);
-		return err;
+	if (err)
+		goto out_close;
+	trace_places_find(&reader->places, &reader->file);
+	if (!reader->places.count) {
+		err = -EBADMSG;
+		goto out_close;
 	}
+	measure(reader);
+	read_forms(reader);
 	reader->decoder = event_decoder_new(&reader->forms);
+	trace_reader_seek(reader, 0);
 	*out = reader;
 	return 0;
+
+out_close:
+	trace_reader_close(reader);
+	return err;
 }
 
 void trace_reader_close(struct trace_reader *reader)
 {
 	if (!reader)
 		return;
+	trace_told_free(reader->told);
 	event_decoder_free(reader->decoder);
-	ZSTD_freeDCtx(reader->zstd);
-	free(reader->stored.bytes);
-	free(reader->plain.bytes);
-	free(reader->places);
-	close(reader->fd);
+	trace_places_fini(&reader->places);
+	trace_file_close(&reader->file);
 	free(reader);
 }
 
@@ -286,51 +121,99 @@ const struct trace_extent *trace_reader_extent(const struct trace_reader *reader
 
 const struct trace_place *trace_reader_places(const struct trace_reader *reader, size_t *count)
 {
-	*count = reader->place_count;
-	return reader->places;
+	*count = reader->places.count;
+	return reader->places.list;
+}
+
+/* Its place may be an enemy's word. */
+static bool is_at(const struct trace_place *place, const struct trace_chunk *chunk)
+{
+	return chunk->number == place->number &&
+	       (chunk->kind == place->kind ||
+		(chunk->kind == TRACE_CHUNK_RETOLD && place->kind == TRACE_CHUNK_EVENTS));
 }
 
 int trace_reader_content(struct trace_reader *reader, size_t i, const void **content,
 			 size_t *size_bytes)
 {
+	const struct trace_place *place = &reader->places.list[i];
 	struct trace_chunk chunk;
-	int err = read_content(reader, reader->places[i].offset, &chunk, content);
+	int err = -EBADMSG;
 
-	/* Its place may be an enemy's word. */
-	if (!err && chunk.kind != reader->places[i].kind)
+	*size_bytes = 0;
+	if (place->kind != TRACE_CHUNK_LOST)
+		err = trace_file_content(&reader->file, place->offset, &chunk, content);
+	if (!err && !is_at(place, &chunk))
 		err = -EBADMSG;
-	*size_bytes = err ? 0 : chunk.plain_bytes;
+	if (!err)
+		*size_bytes = chunk.plain_bytes;
 	return err;
+}
+
+void trace_reader_choose_thread(struct trace_reader *reader, uint32_t thread)
+{
+	reader->has_thread = true;
+	reader->thread = thread;
+}
+
+static void forget_told(struct trace_reader *reader)
+{
+	trace_told_free(reader->told);
+	reader->told = NULL;
+	for (size_t i = 0; !reader->told && i < reader->places.count; i++)
+		if (reader->places.list[i].reserved == TRACE_PLACE_RETOLD)
+			reader->told = trace_told_new();
 }
 
 void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns)
 {
 	reader->next = 0;
-	while (reader->next < reader->place_count &&
-	       (reader->places[reader->next].kind != TRACE_CHUNK_EVENTS ||
-		reader->places[reader->next].last_ns < time_ns))
+	while (time_ns && reader->next < reader->places.count &&
+	       (reader->places.list[reader->next].kind != TRACE_CHUNK_EVENTS ||
+		reader->places.list[reader->next].last_ns < time_ns))
 		reader->next++;
+	/* What is lost just before may have been as late. */
+	while (reader->next && reader->places.list[reader->next - 1].kind == TRACE_CHUNK_LOST)
+		reader->next--;
 	reader->is_in_chunk = false;
+	forget_told(reader);
+}
+
+/* Damage is met where chunks are missing, too. */
+static bool is_met(const struct trace_reader *reader, const struct trace_place *place)
+{
+	if (place->kind != TRACE_CHUNK_EVENTS)
+		return place->kind == TRACE_CHUNK_LOST;
+	return !reader->has_thread || trace_place_may_have(place, reader->thread);
 }
 
 /* 1 when there is a chunk with events, and they can be read. */
 static int open_next(struct trace_reader *reader)
 {
+	const struct trace_place *place;
 	const void *content;
 	size_t size_bytes;
 	int err;
 
-	while (reader->next < reader->place_count &&
-	       reader->places[reader->next].kind != TRACE_CHUNK_EVENTS)
+	while (reader->next < reader->places.count &&
+	       !is_met(reader, &reader->places.list[reader->next]))
 		reader->next++;
-	if (reader->next == reader->place_count)
+	if (reader->next == reader->places.count)
 		return 0;
+	place = &reader->places.list[reader->next];
 	err = trace_reader_content(reader, reader->next++, &content, &size_bytes);
 	if (err)
 		return err;
+	reader->is_retold = place->reserved == TRACE_PLACE_RETOLD;
 	event_decoder_begin(reader->decoder, content, size_bytes);
 	reader->is_in_chunk = true;
 	return 1;
+}
+
+/* Who began earlier knows most of what is told again. */
+static bool is_news(const struct trace_reader *reader, const struct ev_header *header)
+{
+	return !reader->told || trace_told_note(reader->told, header) || !reader->is_retold;
 }
 
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header)
@@ -344,6 +227,8 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 				return result;
 		}
 		result = event_decoder_next(reader->decoder, header);
+		if (result > 0 && !is_news(reader, *header))
+			continue;
 		if (result > 0)
 			return result;
 		reader->is_in_chunk = false;

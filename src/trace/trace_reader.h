@@ -15,7 +15,7 @@
 struct trace_reader;
 
 /*
- * -EBADMSG: no trace; -ENOTSUP: of a later version; or a negative errno: -EINVAL when it is no regular
+ * -EBADMSG: no trace; -ENOTSUP: of another version; or a negative errno: -EINVAL when it is no regular
  * file. Nothing is said.
  */
 int trace_reader_open(const char *path, struct trace_reader **out);
@@ -25,14 +25,21 @@ struct trace_extent {
 	uint64_t events, chunks;
 	uint64_t first_ns, last_ns;	/* CLOCK_MONOTONIC; 0: no events */
 	uint64_t created_ns;		/* CLOCK_REALTIME */
+	uint64_t id[2];			/* random: tells traces apart */
 	uint64_t file_bytes;
 	uint64_t unread_bytes;		/* at the end: the writer was stopped there, or they are damaged */
 	bool is_ended;			/* the writer came to its end */
+	bool begins_late;		/* a flight recorder: what came before is not kept */
+	bool is_header_damaged;		/* nobody knows when it was created */
+	bool has_no_forms;		/* its events are read as this version writes them */
 };
 
 const struct trace_extent *trace_reader_extent(const struct trace_reader *reader);
 
-/* All chunks, in the order of the file. */
+/*
+ * All chunks, in the order in which they were written. One of TRACE_CHUNK_LOST stands where some are
+ * missing, at the offset where the first of these should be.
+ */
 const struct trace_place *trace_reader_places(const struct trace_reader *reader, size_t *count);
 
 /*
@@ -42,11 +49,14 @@ const struct trace_place *trace_reader_places(const struct trace_reader *reader,
 int trace_reader_content(struct trace_reader *reader, size_t i, const void **content,
 			 size_t *size_bytes);
 
+/* Chunks that have no event of this thread are left out from now on. */
+void trace_reader_choose_thread(struct trace_reader *reader, uint32_t thread);
+
 /* The next event that is read is the first of the first chunk with one at or after time_ns. */
 void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns);
 
 /*
- * The next event, valid until the next call. 1; 0: there is none; -EBADMSG: a chunk is damaged, the next
+ * The next event, valid until the next call. 1; 0: there is none; -EBADMSG: a chunk is damaged or some are missing, the next
  * call goes on behind it; or a negative errno.
  */
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a trace: chunk by chunk behind what is there, so that whatever ends the writer, all chunks
- * before can be read. The first error stays; what comes after it is dropped.
+ * Writes a trace: chunk by chunk behind what is there, or in place of what is oldest, so that whatever
+ * ends the writer, all chunks before can be read. The first error stays; what comes after it is dropped.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "events.h"
 #include "trace/trace_format.h"
 
+struct trace_ring_options;
 struct trace_writer;
 
 /*
@@ -19,12 +21,38 @@ struct trace_writer;
  */
 int trace_writer_open(const char *path, struct trace_writer **out);
 
+/*
+ * A trace that does not grow without end, unless that was not asked: what is oldest makes way for what is
+ * new, and a reader begins with what was told again of it.
+ */
+int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring,
+			   struct trace_writer **out);
+
+/* Whether it is time for that: never but in a ring. */
+bool trace_writer_wants_epoch(const struct trace_writer *writer);
+
+/* What is told again between these two is what a reader must know who begins there. */
+void trace_writer_begin_epoch(struct trace_writer *writer);
+void trace_writer_end_retold(struct trace_writer *writer);
+
+/*
+ * Tells a well-formed event again: to a reader who begins with this epoch, before the next event that is
+ * added or somewhat earlier. Others skip it. There must be an epoch.
+ */
+void trace_writer_retell(struct trace_writer *writer, const struct ev_header *header);
+
 /* Adds a well-formed event; they come in time order, but for those that the session calls late. */
 void trace_writer_event(struct trace_writer *writer, const struct ev_header *header);
 
-/* Writes a chunk that has no events, behind the events so far. */
+/* What a chunk without events is about. */
+struct trace_span {
+	uint64_t first_ns, last_ns;
+	uint32_t count;
+};
+
+/* Writes a chunk that has no events; those added before may come behind it. span: NULL, it is about no time. */
 void trace_writer_chunk(struct trace_writer *writer, enum trace_chunk_kind kind, const void *content,
-			size_t size_bytes);
+			size_t size_bytes, const struct trace_span *span);
 
 /* What is not in the file yet goes there when the oldest of it is older than limit_ns before now_ns. */
 void trace_writer_flush(struct trace_writer *writer, uint64_t now_ns, uint64_t limit_ns);

@@ -8,8 +8,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "findings/report.h"
+#include "tui/graphs.h"
 #include "tui/line.h"
 #include "tui/rows.h"
+#include "tui/rows_threads.h"
 #include "tui/unfolded.h"
 #include "view/page.h"
 #include "view/view.h"
@@ -33,9 +35,11 @@ struct search {
 
 struct model {
 	struct model_options options;
+	struct graphs *graphs;		/* NULL: there are none */
 	const struct report *report;	/* NULL: none yet */
 	struct page_state states[STATES];
 	enum page_number page;
+	enum page_number page_before;	/* the graph of one thread leads back to it */
 	bool is_help;
 	uint32_t columns, lines;
 	char *filter;
@@ -51,6 +55,8 @@ struct model *model_new(const struct model_options *options)
 	struct model *model = xcalloc(1, sizeof(*model));
 
 	model->options = *options;
+	if (options->graphs)
+		model->graphs = graphs_new(options->graphs);
 	model->rows = rows_new();
 	model->filter = xstrdup("");
 	model->columns = 80;
@@ -69,6 +75,7 @@ void model_free(struct model *model)
 	for (size_t i = 0; i < STATES; i++)
 		unfolded_free(model->states[i].unfolded);
 	rows_free(model->rows);
+	graphs_free(model->graphs);
 	free(model->filter);
 	free(model->search.pattern);
 	free(model);
@@ -88,6 +95,11 @@ static struct page_state *state_of(const struct model *model)
 static bool needs_report(const struct model *model)
 {
 	return !model->is_help && model->page != PAGE_OUTPUT;
+}
+
+bool model_has_page(const struct model *model, enum page_number page)
+{
+	return page < PAGE_OUTPUT || (page > PAGE_OUTPUT) == (model->graphs != NULL);
 }
 
 static size_t last_row(const struct model *model)
@@ -154,7 +166,7 @@ static void update(struct model *model)
 		return;
 	model->is_stale = false;
 	model->context = (struct row_context){
-		.report = model->report, .output = model->options.output,
+		.report = model->report, .output = model->options.output, .graphs = model->graphs,
 		.fold = model->options.fold, .unfolded = state_of(model)->unfolded,
 		.filter = page->has_filter ? model->filter : "",
 		.sort = state_of(model)->sort, .width = model->columns,
@@ -192,6 +204,8 @@ void model_set_size(struct model *model, uint32_t columns, uint32_t lines)
 
 void model_go_to(struct model *model, enum page_number page)
 {
+	if (!model_has_page(model, page))
+		return;
 	model->page = page;
 	model->is_help = false;
 	model->is_stale = true;
@@ -233,12 +247,14 @@ size_t model_cursor(struct model *model)
 	return state_of(model)->cursor;
 }
 
+/* Rows that are very deep do not move in any more: there must be room for what they say. */
 static void put_mark(struct page *page, const struct row *row, bool is_cursor)
 {
 	bool has_unicode = page->style->has_unicode;
+	uint32_t indent = (uint32_t)row->depth * ROW_INDENT;
 
 	page_put(page, is_cursor ? ">" : " ");
-	page_pad_to(page, 1 + (uint32_t)row->depth * ROW_INDENT);
+	page_pad_to(page, 1 + (indent < page->width / 4 ? indent : page->width / 4));
 	if (!row->can_unfold)
 		page_put(page, "  ");
 	else if (row->is_unfolded)
@@ -378,6 +394,63 @@ void model_unfold_all(struct model *model)
 
 	update(model);
 	unfolded_set_all(unfolded, !unfolded_is_all(unfolded));
+	model->is_stale = true;
+}
+
+static void begin_anew(struct page_state *state)
+{
+	state->cursor = state->top = 0;
+	state->cursor_key = 0;
+}
+
+static void choose_graph(struct model *model, uint32_t thread, bool is_merged)
+{
+	graphs_choose_thread(model->graphs, thread);
+	graphs_set_merged(model->graphs, is_merged);
+	begin_anew(&model->states[PAGE_GRAPH]);
+	begin_anew(&model->states[PAGE_PATH]);
+	model->is_stale = true;
+}
+
+bool model_toggle_thread(struct model *model)
+{
+	uint32_t thread = 0;
+	bool is_back;
+
+	update(model);
+	if (!model->graphs || model->is_help)
+		return false;
+	is_back = page_of(model)->graphs_part && graphs_thread(model->graphs);
+	if (!is_back && rows_count(model->rows))
+		thread = row_thread(rows_at(model->rows, state_of(model)->cursor));
+	if (!is_back && !thread)
+		return false;
+	if (!is_back)
+		model->page_before = model->page;
+	choose_graph(model, thread, graphs_is_merged(model->graphs));
+	model_go_to(model, is_back ? model->page_before : PAGE_GRAPH);
+	return true;
+}
+
+bool model_toggle_merged(struct model *model)
+{
+	if (!page_of(model)->graphs_part || !model->graphs)
+		return false;
+	choose_graph(model, graphs_thread(model->graphs), !graphs_is_merged(model->graphs));
+	return true;
+}
+
+bool model_wants_graph(const struct model *model)
+{
+	return model->graphs && graphs_wants(model->graphs, page_of(model)->graphs_part);
+}
+
+void model_make_graph(struct model *model)
+{
+	/* No row may lead to what was there before. */
+	rows_clear(model->rows, &model->context);
+	model->is_stale = true;
+	graphs_make(model->graphs, page_of(model)->graphs_part);
 	model->is_stale = true;
 }
 

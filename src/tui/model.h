@@ -13,6 +13,7 @@
 #include "tui/pages.h"
 
 struct fold_rules;
+struct graphs_source;
 struct model;
 struct output_lines;
 struct report;
@@ -21,6 +22,7 @@ struct text;
 struct model_options {
 	const struct fold_rules *fold;		/* borrowed; NULL: no frame is folded */
 	const struct output_lines *output;	/* borrowed; NULL: there is none */
+	const struct graphs_source *graphs;	/* copied; of a trace; NULL: there is none */
 	bool has_unicode, has_color;
 };
 
@@ -35,6 +37,9 @@ void model_note_output(struct model *model);
 
 /* Room for rows. */
 void model_set_size(struct model *model, uint32_t columns, uint32_t lines);
+
+/* Of a trace there are graphs, and no output; else it is the other way round. */
+bool model_has_page(const struct model *model, enum page_number page);
 
 /* Help is a page without a tab, from which any other leads back. */
 void model_go_to(struct model *model, enum page_number page);
@@ -66,6 +71,18 @@ void model_unfold(struct model *model);
 void model_fold(struct model *model);
 /* All rows of the page, or none if all were. */
 void model_unfold_all(struct model *model);
+
+/*
+ * Whom the thread of the row waited for: as a graph, and from there back to all. False: the row is of no
+ * thread, or there are no graphs.
+ */
+bool model_toggle_thread(struct model *model);
+/* Threads of one name as one, or apart, on pages of graphs; false: this is none. */
+bool model_toggle_merged(struct model *model);
+
+/* The page wants a graph that is not made: that may last, so the page is drawn first. */
+bool model_wants_graph(const struct model *model);
+void model_make_graph(struct model *model);
 
 /* The page's next order; NULL when there is one only. */
 void model_next_sort(struct model *model);

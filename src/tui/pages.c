@@ -10,4 +10,6 @@ const struct tui_page *const tui_pages[PAGES] = {
 	[PAGE_THREADS] = &threads_page,
 	[PAGE_BALANCE] = &balance_page,
 	[PAGE_OUTPUT] = &output_page,
+	[PAGE_GRAPH] = &graph_page,
+	[PAGE_PATH] = &path_page,
 };

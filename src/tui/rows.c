@@ -86,7 +86,7 @@ void rows_add(struct rows *rows, const struct row *parent, struct row row)
 	row.key = hash_u64(row.key ^ hash_u64(kind ^ (parent ? parent->key : 0)));
 	row.depth = parent ? parent->depth + 1 : 0;
 	row.is_unfolded = row.can_unfold && row.depth < ROW_DEPTH_MAX &&
-			  unfolded_has(rows->context->unfolded, row.key);
+			  unfolded_has(rows->context->unfolded, row.key, row.begins_unfolded);
 	if (rows->count >= ROWS_MAX) {
 		if (!rows->is_full) {
 			rows->is_full = true;

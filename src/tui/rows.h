@@ -12,6 +12,7 @@
 
 struct arena;
 struct fold_rules;
+struct graphs;
 struct output_lines;
 struct page;
 struct report;
@@ -24,6 +25,7 @@ struct unfolded;
 struct row_context {
 	const struct report *report;
 	const struct output_lines *output;	/* of the command; NULL: it is not kept */
+	const struct graphs *graphs;		/* NULL: there are none */
 	const struct fold_rules *fold;
 	const struct unfolded *unfolded;
 	const char *filter;		/* empty: all is shown */
@@ -47,10 +49,11 @@ struct row {
 	uint64_t key;			/* the same for the same thing, whatever is around it */
 	uint16_t depth;
 	bool can_unfold, is_unfolded;
+	bool begins_unfolded;		/* it is, until the user folds it */
 };
 
 /* Rows beyond it are left out, and a last one says so. */
-enum { ROWS_MAX = 500000, ROW_DEPTH_MAX = 16, ROW_INDENT = 2, ROW_MARK_COLUMNS = 3 };
+enum { ROWS_MAX = 500000, ROW_DEPTH_MAX = 64, ROW_INDENT = 2, ROW_MARK_COLUMNS = 3 };
 
 struct rows *rows_new(void);
 void rows_free(struct rows *rows);

@@ -102,6 +102,13 @@ static void add_thread_rows(struct rows *rows, const struct row *row)
 
 static const struct row_kind thread_kind = { put_thread, add_thread_rows };
 
+uint32_t row_thread(const struct row *row)
+{
+	const struct report_thread *thread = row->item;
+
+	return row->kind == &thread_kind ? thread->number : 0;
+}
+
 struct group_sums {
 	uint64_t running_ns, runnable_ns, blocked_ns;
 };

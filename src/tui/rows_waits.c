@@ -291,6 +291,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page synchronisation_page = {
 	.name = "SYNCHRONISATION",
+	.short_name = "SYNC",
 	.sorts = wait_sorts,
 	.has_filter = true,
 	.put_titles = put_titles,

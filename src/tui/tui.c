@@ -65,8 +65,8 @@ int tui_open(const struct tui_options *options, struct tui **out)
 		return err;
 	tui = xcalloc(1, sizeof(*tui));
 	tui->ui = ui_new(&(struct model_options){
-		.fold = options->fold, .output = options->output, .has_color = true,
-		.has_unicode = has_unicode,
+		.fold = options->fold, .output = options->output, .graphs = options->graphs,
+		.has_color = true, .has_unicode = has_unicode,
 	});
 	tui->is_size_stale = true;
 	receiver = tui;
@@ -173,6 +173,10 @@ void tui_update(struct tui *tui)
 		return;
 	tui->is_picture_stale = false;
 	draw(tui);
+	if (!ui_wants_graph(tui->ui))
+		return;
+	ui_make_graph(tui->ui);
+	tui->is_picture_stale = true;
 }
 
 int tui_wait_ms(const struct tui *tui)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct fold_rules;
+struct graphs_source;
 struct output_lines;
 struct report;
 struct tui;
@@ -17,6 +18,7 @@ struct ui_status;
 struct tui_options {
 	const struct fold_rules *fold;		/* borrowed */
 	const struct output_lines *output;	/* borrowed; NULL: there is no command */
+	const struct graphs_source *graphs;	/* copied; of a trace; NULL: there is none */
 };
 
 /* Whether there is a terminal for it. -ENOTTY, after a message, when there is none. */

@@ -6,29 +6,9 @@
 
 #include "base/memory.h"
 #include "tui/keys.h"
-#include "tui/line.h"
-#include "tui/prompt.h"
-#include "view/page.h"
-#include "view/view.h"
+#include "tui/ui_internal.h"
 
-/* Lines besides those of rows: status of the run, tabs, titles; keys and prompts. */
-enum { LINES_ABOVE = 3, LINES_BELOW = 1, SEARCH_ROWS_AT_ONCE = 2000, SCREEN_LINES_MAX = 1000 };
-
-enum mode { MODE_NORMAL, MODE_SEARCH, MODE_FILTER, MODE_QUIT };
-
-struct ui {
-	struct model *model;
-	struct model_options options;
-	struct ui_status status;
-	uint32_t columns, lines;
-	enum mode mode;
-	struct prompt prompt;
-	char *message;			/* NULL: none */
-	bool is_paused, wants_quit, wants_redraw, has_changed;
-	bool is_searching;
-	struct ui_line *composed;
-	size_t composed_room;
-};
+enum { SEARCH_ROWS_AT_ONCE = 2000, SCREEN_LINES_MAX = 1000 };
 
 struct ui *ui_new(const struct model_options *options)
 {
@@ -121,6 +101,17 @@ struct model *ui_model(struct ui *ui)
 	return ui->model;
 }
 
+bool ui_wants_graph(const struct ui *ui)
+{
+	return model_wants_graph(ui->model);
+}
+
+void ui_make_graph(struct ui *ui)
+{
+	model_make_graph(ui->model);
+	ui->has_changed = true;
+}
+
 bool ui_is_searching(const struct ui *ui)
 {
 	return ui->is_searching;
@@ -198,13 +189,23 @@ static void quit(struct ui *ui)
 
 static void go_beside(struct ui *ui, int step)
 {
-	model_go_to(ui->model, (model_page(ui->model) + PAGES + step) % PAGES);
+	enum page_number page = model_page(ui->model);
+
+	do
+		page = (page + PAGES + step) % PAGES;
+	while (!model_has_page(ui->model, page));
+	model_go_to(ui->model, page);
 }
 
-static void go_to(struct ui *ui, uint32_t key)
+/* Tabs are numbered as they are shown. */
+static void go_to(struct ui *ui, uint32_t number)
 {
-	if (key - '1' < PAGES)
-		model_go_to(ui->model, key - '1');
+	for (enum page_number page = 0; page < PAGES; page++) {
+		if (model_has_page(ui->model, page) && !--number) {
+			model_go_to(ui->model, page);
+			return;
+		}
+	}
 }
 
 static void move(struct ui *ui, enum action action)
@@ -256,6 +257,16 @@ static void next_sort(struct ui *ui)
 	model_next_sort(ui->model);
 }
 
+static void choose_graph(struct ui *ui, enum action action)
+{
+	if (action == ACTION_WAITS && !model_toggle_thread(ui->model))
+		ui_set_message(ui, model_has_page(ui->model, PAGE_GRAPH)
+				   ? "first choose the row of a thread, as on page THREADS"
+				   : "graphs are made of traces: see pinch record");
+	if (action == ACTION_MERGE && !model_toggle_merged(ui->model))
+		ui_set_message(ui, "this is for pages GRAPH and PATH, of a trace");
+}
+
 static void act(struct ui *ui, enum action action, uint32_t key)
 {
 	switch (action) {
@@ -269,7 +280,7 @@ static void act(struct ui *ui, enum action action, uint32_t key)
 	case ACTION_PREVIOUS_PAGE:
 		return go_beside(ui, -1);
 	case ACTION_GO_TO_PAGE:
-		return go_to(ui, key);
+		return go_to(ui, key - '0');
 	case ACTION_SEARCH:
 		return begin_prompt(ui, MODE_SEARCH, "");
 	case ACTION_SEARCH_NEXT:
@@ -283,6 +294,8 @@ static void act(struct ui *ui, enum action action, uint32_t key)
 	case ACTION_PAUSE:
 		ui->is_paused = !ui->is_paused;
 		return;
+	case ACTION_WAITS: case ACTION_MERGE:
+		return choose_graph(ui, action);
 	case ACTION_HELP:
 		return model_show_help(ui->model, !model_is_help(ui->model));
 	case ACTION_REDRAW:
@@ -312,201 +325,4 @@ void ui_press(struct ui *ui, uint32_t key)
 		ui->wants_quit = key == 'q' || key == 'Q' || key == 'y' || key == 'Y';
 		ui->mode = MODE_NORMAL;
 	}
-}
-
-static void begin_line(struct ui *ui, size_t i, enum ui_look look)
-{
-	struct ui_line *line = &ui->composed[i];
-
-	line->text.length = 0;
-	text_put(&line->text, "");
-	line->look = look;
-}
-
-/* Puts left on the line, and right at its end as far as there is room. */
-static void put_ends(struct ui *ui, struct text *line, const char *left, const char *right)
-{
-	size_t used = text_columns(left), wanted = text_columns(right);
-
-	text_put(line, left);
-	if (used + 1 + wanted <= ui->columns) {
-		text_printf(line, "%*s", (int)(ui->columns - used - wanted), "");
-		text_put(line, right);
-	}
-	line_cut(line, ui->columns);
-}
-
-static void put_state(struct ui *ui, struct text *text)
-{
-	const struct ui_status *status = &ui->status;
-
-	if (ui->is_paused)
-		text_put(text, "PAUSED  ");
-	if (!status->is_over)
-		text_put(text, "tracing ");
-	else if (status->exit_status >= 0)
-		text_printf(text, "ended, exit status %d, after ", status->exit_status);
-	else
-		text_put(text, "traced for ");
-	if (status->time_ns < 100000000000)
-		text_printf(text, "%.1f s", status->time_ns / 1e9);
-	else
-		text_put_duration(text, status->time_ns);
-	if (!status->is_over) {
-		text_put(text, "  ");
-		text_put_count(text, status->threads);
-		text_put(text, status->threads == 1 ? " thread, " : " threads, ");
-		text_put_count(text, status->active);
-		text_put(text, " active");
-	}
-	if (status->lost) {
-		text_put(text, "  ");
-		text_put_count(text, status->lost);
-		text_put(text, " events lost");
-	}
-}
-
-static void compose_status(struct ui *ui)
-{
-	struct view_style style = {
-		.width = ui->columns, .has_unicode = ui->options.has_unicode,
-	};
-	struct text right = { 0 }, left = { 0 };
-	struct page page;
-	uint32_t taken;
-
-	begin_line(ui, 0, LOOK_BAR);
-	put_state(ui, &right);
-	taken = text_columns(right.bytes) + 9;
-	page_init(&page, &style, &left);
-	page_put(&page, "pinch: ");
-	page_put_name(&page, ui->status.command ? ui->status.command : "",
-		      ui->columns > taken + 10 ? ui->columns - taken : 10);
-	page_fini(&page);
-	put_ends(ui, &ui->composed[0].text, left.bytes, right.bytes);
-	text_fini(&right);
-	text_fini(&left);
-}
-
-static void compose_tabs(struct ui *ui)
-{
-	struct text *line = &ui->composed[1].text;
-
-	begin_line(ui, 1, LOOK_PLAIN);
-	if (model_is_help(ui->model)) {
-		text_put(line, "[HELP] the keys, and what figures mean");
-		return;
-	}
-	for (size_t i = 0; i < PAGES; i++) {
-		/* The brackets say without colour which one it is. */
-		if (i == model_page(ui->model))
-			text_printf(line, "\033[1m[%zu %s]\033[0m", i + 1, tui_pages[i]->name);
-		else
-			text_printf(line, i ? " %zu %s" : "%zu %s", i + 1, tui_pages[i]->name);
-	}
-	line_cut(line, ui->columns);
-}
-
-static void put_prompt(struct ui *ui, struct text *line)
-{
-	struct text typed = { 0 };
-
-	text_put(&typed, "");
-	text_put_escaped(&typed, ui->prompt.typed.bytes ? ui->prompt.typed.bytes : "");
-	text_put(line, ui->mode == MODE_SEARCH ? "/" : "filter (thread name or cause): ");
-	text_put(line, typed.bytes);
-	text_put(line, "_");
-	text_fini(&typed);
-}
-
-static void put_position(struct ui *ui, struct text *line)
-{
-	const char *sort = model_sort_name(ui->model);
-	size_t count = model_count(ui->model);
-
-	text_put_count(line, count ? model_cursor(ui->model) + 1 : 0);
-	text_put(line, "/");
-	text_put_count(line, count);
-	if (sort)
-		text_printf(line, "  sorted by %s", sort);
-	if (*model_filter(ui->model)) {
-		text_put(line, model_is_filtered(ui->model) ? "  filter: "
-							    : "  (no filter here): ");
-		text_put_escaped(line, model_filter(ui->model));
-	}
-}
-
-static void compose_foot(struct ui *ui)
-{
-	size_t i = ui->lines - 1;
-	struct text *line = &ui->composed[i].text, left = { 0 };
-
-	begin_line(ui, i, LOOK_BAR);
-	if (ui->mode == MODE_SEARCH || ui->mode == MODE_FILTER) {
-		put_prompt(ui, line);
-		line_cut(line, ui->columns);
-	} else if (ui->mode == MODE_QUIT) {
-		put_ends(ui, line, "The command runs on, untraced, its output here. Quit? (y/n)",
-			 "");
-	} else if (ui->message) {
-		text_put_escaped(line, ui->message);
-		line_cut(line, ui->columns);
-	} else {
-		put_position(ui, &left);
-		put_ends(ui, line, left.bytes,
-			 model_is_help(ui->model) ? "q back" : "? help  q quit");
-		text_fini(&left);
-	}
-}
-
-static void compose_rows(struct ui *ui)
-{
-	size_t top = model_top(ui->model), count = model_count(ui->model);
-	size_t cursor = model_cursor(ui->model), end = ui->lines - LINES_BELOW;
-
-	for (size_t i = LINES_ABOVE; i < end; i++) {
-		size_t row = top + i - LINES_ABOVE;
-
-		begin_line(ui, i, row == cursor && row < count ? LOOK_CURSOR : LOOK_PLAIN);
-		if (row < count)
-			model_put_row(ui->model, row, &ui->composed[i].text);
-	}
-	if (count)
-		return;
-	text_put(&ui->composed[LINES_ABOVE].text, !model_has_report(ui->model)
-		 ? "   waiting for the first events" : model_is_filtered(ui->model)
-		 ? "   nothing here passes the filter" : "   nothing of this kind so far");
-}
-
-/* On a screen that is too small all that can be said is that it is. */
-static void compose_small(struct ui *ui)
-{
-	for (size_t i = 0; i < ui->lines; i++)
-		begin_line(ui, i, LOOK_PLAIN);
-	if (!ui->lines)
-		return;
-	text_printf(&ui->composed[0].text, "pinch needs %dx%d, this is %ux%u", UI_COLUMNS_MIN,
-		    UI_LINES_MIN, ui->columns, ui->lines);
-	line_cut(&ui->composed[0].text, ui->columns);
-}
-
-const struct ui_line *ui_compose(struct ui *ui)
-{
-	if (ui->lines > ui->composed_room) {
-		ui->composed = xrealloc(ui->composed, ui->lines, sizeof(*ui->composed));
-		for (size_t i = ui->composed_room; i < ui->lines; i++)
-			ui->composed[i] = (struct ui_line){ 0 };
-		ui->composed_room = ui->lines;
-	}
-	if (ui->columns < UI_COLUMNS_MIN || ui->lines < UI_LINES_MIN) {
-		compose_small(ui);
-		return ui->composed;
-	}
-	compose_status(ui);
-	compose_tabs(ui);
-	begin_line(ui, 2, LOOK_TITLES);
-	model_put_titles(ui->model, &ui->composed[2].text);
-	compose_rows(ui);
-	compose_foot(ui);
-	return ui->composed;
 }

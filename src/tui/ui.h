@@ -45,6 +45,10 @@ bool ui_wants_quit(const struct ui *ui);
 /* Once for each time it was wished for. */
 bool ui_takes_redraw(struct ui *ui);
 
+/* What is shown waits for a graph: draw it, then make that, which may last. */
+bool ui_wants_graph(const struct ui *ui);
+void ui_make_graph(struct ui *ui);
+
 /* A search goes on: go on with it soon. */
 bool ui_is_searching(const struct ui *ui);
 void ui_search_on(struct ui *ui);

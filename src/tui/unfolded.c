@@ -6,16 +6,20 @@
 #include "base/memory.h"
 #include "base/table.h"
 
+enum all { AS_IT_BEGINS, ALL_FOLDED, ALL_UNFOLDED };
+
 struct unfolded {
-	bool is_all;
-	struct table *exceptions;	/* keys for which the contrary holds */
+	enum all all;
+	struct table *choices;		/* of the user since, by key */
 };
+
+static const char choice_folded, choice_unfolded;
 
 struct unfolded *unfolded_new(void)
 {
 	struct unfolded *unfolded = xcalloc(1, sizeof(*unfolded));
 
-	unfolded->exceptions = table_new();
+	unfolded->choices = table_new();
 	return unfolded;
 }
 
@@ -23,31 +27,32 @@ void unfolded_free(struct unfolded *unfolded)
 {
 	if (!unfolded)
 		return;
-	table_free(unfolded->exceptions);
+	table_free(unfolded->choices);
 	free(unfolded);
 }
 
-bool unfolded_has(const struct unfolded *unfolded, uint64_t key)
+bool unfolded_has(const struct unfolded *unfolded, uint64_t key, bool begins_so)
 {
-	return !table_find(unfolded->exceptions, key) == unfolded->is_all;
+	const char *choice = table_find(unfolded->choices, key);
+
+	if (choice)
+		return choice == &choice_unfolded;
+	return unfolded->all == AS_IT_BEGINS ? begins_so : unfolded->all == ALL_UNFOLDED;
 }
 
 void unfolded_set(struct unfolded *unfolded, uint64_t key, bool is_unfolded)
 {
-	if (is_unfolded == unfolded->is_all)
-		table_take(unfolded->exceptions, key);
-	else
-		table_put(unfolded->exceptions, key, unfolded);
+	table_put(unfolded->choices, key, (char *)(is_unfolded ? &choice_unfolded : &choice_folded));
 }
 
 void unfolded_set_all(struct unfolded *unfolded, bool is_unfolded)
 {
-	table_free(unfolded->exceptions);
-	unfolded->exceptions = table_new();
-	unfolded->is_all = is_unfolded;
+	table_free(unfolded->choices);
+	unfolded->choices = table_new();
+	unfolded->all = is_unfolded ? ALL_UNFOLDED : ALL_FOLDED;
 }
 
 bool unfolded_is_all(const struct unfolded *unfolded)
 {
-	return unfolded->is_all;
+	return unfolded->all == ALL_UNFOLDED;
 }

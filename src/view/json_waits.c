@@ -78,6 +78,7 @@ static void put_waker(struct json *json, const struct report_waker *waker)
 	json_put_uint(json, "count", waker->count);
 	json_put_string(json, "context", waker->context);
 	json_put_string(json, "name", waker->name);
+	json_put_string(json, "names", waker->names);
 	json_put_uint(json, "cmetric_ns", waker->cmetric_ns);
 	json_put_stack(json, waker->frames, waker->frame_count);
 	json_end_object(json);

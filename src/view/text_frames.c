@@ -126,10 +126,10 @@ static const char *without_thread(const struct report_waker *waker)
 
 static const char *before_thread(const struct report_waker *waker)
 {
-	return !strcmp(waker->context, "exit") ? "the end of thread " :
-	       !strcmp(waker->context, "process") ? "another program's thread " :
-	       !strcmp(waker->context, "kernel") ? "the kernel's thread " :
-	       !strcmp(waker->context, "signal") ? "a signal from thread " : "thread ";
+	return !strcmp(waker->context, "exit") ? "the end of " :
+	       !strcmp(waker->context, "process") ? "another program's " :
+	       !strcmp(waker->context, "kernel") ? "the kernel's " :
+	       !strcmp(waker->context, "signal") ? "a signal from " : "";
 }
 
 void text_put_waker(struct page *page, const struct report_waker *waker,
@@ -145,7 +145,8 @@ void text_put_waker(struct page *page, const struct report_waker *waker,
 		return;
 	}
 	page_put(page, before_thread(waker));
-	page_put_name(page, waker->name ? waker->name : "?", NAME_COLUMNS);
+	page_put(page, waker->names ? "threads " : "thread ");
+	page_put_name(page, waker->names ? waker->names : waker->name ? waker->name : "?", NAME_COLUMNS);
 	if (waker->frame_count && page_room(page) > 20) {
 		page_put(page, "  ");
 		text_put_headline(page, waker->frames, waker->frame_count, fold);

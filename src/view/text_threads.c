@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/whole.h"
 #include "findings/report.h"
 #include "view/bars.h"
 #include "view/page.h"
@@ -163,7 +164,7 @@ static void show_thread(struct page *page, const struct report *report,
 	struct columns columns = columns_of(page);
 
 	put_thread_label(page, thread);
-	put_numbers(page, report, thread_height(thread));
+	put_numbers(page, report, whole(thread_height(thread)));
 	if (columns.is_wide)
 		put_times(page, thread);
 	page_pad_to(page, columns.picture);

@@ -11,8 +11,8 @@ import sys
 import time
 
 from lib import LIMIT_S, PINCH, Skip, check_laws, describe, finish, \
-    find_path, links_of, main, near, parse_report, program, read, \
-    read_line, start, status_of, stop, test, threads_named, wait_until
+    find_path, main, near, parse_report, program, read, \
+    read_line, start, status_of, stop, test, threads_named, wait_attached, wait_until
 
 # A target that does what its standard input says, so that no test depends on time.
 SLEEPERS = r"""
@@ -78,20 +78,6 @@ def attach(*arguments, **options):
                     **options)
     wait_attached(process)
     return process
-
-
-def wait_attached(process):
-    wait_until(lambda: process.poll() is not None or links_of(process.pid), "pinch to attach")
-    # The listing of the threads follows; then it polls its signals.
-    wait_until(lambda: process.poll() is not None or is_polling(process.pid), "pinch to trace")
-
-
-def is_polling(pid):
-    """It waits in poll(), as it does between two looks at its rings."""
-    try:
-        return "poll" in read(f"/proc/{pid}/wchan") or read(f"/proc/{pid}/syscall")[:2] == "7 "
-    except OSError:
-        return False
 
 
 def end(process, number=signal.SIGINT):

@@ -238,4 +238,4 @@ def nameless():
 
 
 if __name__ == "__main__":
-    sys.exit(lib.main())
+    sys.exit(lib.main(jobs=2))

@@ -157,11 +157,13 @@ def many_locks():
     assert causes["lock"]["count"] == 100000, causes
     assert sum(lock["waits"] for lock in locks) == sum(c["count"] for c in of_locks)
     assert sum(lock["wait_ns"] for lock in locks) == sum(c["lost_ns"] for c in of_locks)
-    assert len(locks) == ROWS_MAX, len(locks)
-    others = [lock for lock in locks if lock["address"] == "others"]
-    assert len(others) == 1 and others[0]["waits"] >= 100000 - ROWS_MAX, others
+    others = {lock["kind"]: lock for lock in locks if lock["address"] == "others"}
+    # The end of taker may be one of them, too.
+    assert len(locks) == ROWS_MAX - 1 + len(others) and others.keys() <= {"lock", "join"}, (len(locks), others)
+    lock = others["lock"]
+    assert lock["waits"] >= 100000 - ROWS_MAX, others
     # Of many locks nothing is known that is said of one.
-    assert others[0]["kind"] == "lock" and not others[0]["holder"] and not others[0]["class"]
+    assert not lock["holder"] and not lock["class"], lock
     assert not [f["title"] for f in report["findings"] if f["cause"] == "lock"], report["findings"]
     assert " others" in result.text, result.text
     grown = report["cost"]["peak_rss_bytes"] - small["cost"]["peak_rss_bytes"]

@@ -45,7 +45,10 @@ for number in (signal.SIGINT, signal.SIGQUIT):
 
 BPF_NAMES = {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork", "sched_process_exec",
              "sched_process_exit", "task_rename", "list_threads", "sample_timer",
-             "sample_tick", "exit_begin", "resolve_begin", "resolve_end"}
+             "sample_tick", "exit_begin", "resolve_begin", "resolve_end", "irq_begin", "irq_end",
+             "softirq_begin", "softirq_end", "timer_begin", "timer_end", "net_receive",
+             "block_issue", "block_complete", "span_call_begin", "span_call_end",
+             "span_function_begin", "span_function_end"}
 
 tests = []
 processes = []
@@ -68,6 +71,11 @@ def program(name):
     if not os.path.exists(path):
         raise Skip(f"{name} is not built here")
     return path
+
+
+def script(name):
+    """A planted program that is not built."""
+    return os.path.join(ROOT, "tests", "programs", name)
 
 
 # --- Processes ----------------------------------------------------------------------------------
@@ -291,7 +299,7 @@ def check_states(report):
     assert not account["hidden_waits"] or report["losses"]["hidden"], \
         f"{account['hidden_waits']} waits ended by what is hidden, and nothing is"
     assert not report["losses"]["unordered"], \
-        f"{report['losses']['unordered']} changes of state did not fit the one before"
+        f"{report['losses']['unordered']} changes of state did not fit the one before: {report['notes']}"
 
 
 def check_histogram(report, slack_ns):
@@ -417,6 +425,20 @@ def links_of(pid):
     except OSError:
         pass
     return count
+
+
+def wait_attached(process):
+    wait_until(lambda: process.poll() is not None or links_of(process.pid), "pinch to attach")
+    # The listing of the threads follows; then it polls its signals.
+    wait_until(lambda: process.poll() is not None or is_polling(process.pid), "pinch to trace")
+
+
+def is_polling(pid):
+    """It waits in poll(), as it does between two looks at its rings."""
+    try:
+        return "poll" in read(f"/proc/{pid}/wchan") or read(f"/proc/{pid}/syscall")[:2] == "7 "
+    except OSError:
+        return False
 
 
 def assert_nothing_attached():

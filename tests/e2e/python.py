@@ -392,4 +392,4 @@ def hostile():
 
 
 if __name__ == "__main__":
-    sys.exit(lib.main())
+    sys.exit(lib.main(jobs=2))

@@ -7,13 +7,14 @@ program nor its files are.
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 
 from lib import PINCH, Skip, check_laws, find, main, parse_report, pinch, program, read, read_line, \
-    start, stop, test, wait_until
+    script, start, stop, test, wait_until
 
 
 def replay(trace, *options, **kw):
@@ -73,25 +74,13 @@ def text():
 
 @test("kernel stacks, spinning threads set aside, another N_min: what was asked for is in the trace")
 def options():
-    for given in (["--kernel-stacks"], ["--spin-inactive"], ["--nmin", 3]):
+    for given in (["--kernel-stacks"], ["--spin-inactive"], ["--nmin", 3], ["--system"]):
         assert_replays(program("multi_mutex"), options=given)
 
 
 @test("Python's functions and lines come out of the trace")
 def python():
-    with open("work.py", "w", encoding="utf-8") as file:
-        file.write("import threading, time\n"
-                   "lock = threading.Lock()\n"
-                   "def hold():\n"
-                   "    with lock:\n"
-                   "        time.sleep(0.05)\n"
-                   "def work():\n"
-                   "    for _ in range(5):\n"
-                   "        hold()\n"
-                   "threads = [threading.Thread(target=work) for _ in range(3)]\n"
-                   "for t in threads: t.start()\n"
-                   "for t in threads: t.join()\n")
-    live = assert_replays(sys.executable, "work.py")
+    live = assert_replays(sys.executable, script("python_lock.py"))
     names = {f["function"] for w in live["waits"] for f in w["stack"]}
     assert "hold" in names, names
 
@@ -160,6 +149,72 @@ def killed():
         os.unlink("t.pinch")
 
 
+def storm():
+    """Many processes that talk without end: a lot to tell."""
+    perf = find("perf")
+    if not perf:
+        raise Skip("perf is not installed")
+    return perf, "bench", "sched", "messaging", "-g", 3, "-l", 1000000
+
+
+def bytes_written(pid):
+    return int(re.search(r"wchar: (\d+)", read(f"/proc/{pid}/io"))[1])
+
+
+@test("a flight recorder that has turned and is killed has most of its ring, and no more")
+def ring_killed():
+    ring = 1 << 20
+    process = start(PINCH, "record", "--ring", "1M", "-o", "t.pinch", "--", *storm(),
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        for turns in (1, 2, 4):
+            wait_until(lambda: bytes_written(process.pid) > turns * ring, "a ring that turns")
+            assert os.path.getsize("t.pinch") <= ring + 65536
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+    checked = pinch("check", "t.pinch")
+    assert b"t.pinch: cut off: " in checked.out and b"flight recorder" in checked.out, checked.out
+    report = replay("t.pinch")
+    check_laws(report)
+    assert report["totals"]["threads"] > 100, report["totals"]
+    assert any("flight recorder" in note for note in report["notes"]), report["notes"]
+
+
+@test("a flight recorder by time has that time, a little more, and the names")
+def last():
+    result = pinch("record", "--last", "1s", "--ring", "100M", "-o", "t.pinch", "--", program("mutex_storm"), 4,
+                   100000)
+    assert result.status == 0 and "wrote t.pinch: the last of " in result.text, result.text
+    whole = pinch("check", "t.pinch")
+    assert whole.status == 0 and b"t.pinch: whole: " in whole.out, whole.out
+    report = replay("t.pinch")
+    check_laws(report)
+    assert 0.9 < report["totals"]["active_ns"] / 1e9 < 1.5, report["totals"]
+    names = {f["function"] for p in report["paths"] for f in p["stack"]}
+    assert "hammer" in names, names
+    pinch("cut", "-o", "cut.pinch", "t.pinch")
+    cut = replay("cut.pinch")
+    assert_same({**report, "notes": 0}, {**cut, "notes": 0})
+
+
+@test("a wall clock that is set back changes nothing; how long the machine was suspended is told, and in no figure")
+def clocks():
+    os.environ["LD_PRELOAD"] = program("other_clocks.so")
+    try:
+        result = pinch("record", "-o", "t.pinch", "--", "sleep", "4")
+    finally:
+        del os.environ["LD_PRELOAD"]
+    assert result.status == 0, result.text
+    report = replay("t.pinch")
+    check_laws(report)
+    assert 3.9 < report["target"]["wall_ns"] / 1e9 < 5, report["target"]
+    assert any("the machine was suspended for 5.00 s" in note for note in report["notes"]), report["notes"]
+    checked = pinch("check", "t.pinch")
+    assert checked.status == 0 and b"t.pinch: whole: " in checked.out, checked.out
+
+
 @test("a disk that is full costs the trace, and not the report nor the command")
 def full():
     result = pinch("run", "--trace", "/dev/full", "--", program("multi_mutex"))
@@ -181,6 +236,9 @@ def refused():
             (["report"], "which trace?", 2),
             (["report", "empty", "text"], "which trace?", 2),
             (["record"], "record what?", 2),
+            (["record", "--ring", "1000", "true"], "--ring takes a size", 2),
+            (["record", "--ring", "10K", "true"], "--ring takes a size of at least 1M", 2),
+            (["record", "--last", "5", "true"], "--last takes a duration", 2),
             (["record", "-p", os.getpid(), "true"], "not both", 2)):
         result = pinch(*arguments)
         assert result.status == status and said in result.text, (arguments, result.text)

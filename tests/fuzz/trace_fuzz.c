@@ -18,6 +18,7 @@ enum { FILE_BYTES_MAX = 1 << 16, CHUNKS_MAX = 64 };
 
 static uint8_t bytes[FILE_BYTES_MAX];
 static size_t size_bytes;
+static uint32_t trace;
 
 static void mend_header(void)
 {
@@ -27,6 +28,7 @@ static void mend_header(void)
 	memcpy(header.magic, TRACE_MAGIC, sizeof(header.magic));
 	if (header.version % 16)
 		header.version = TRACE_VERSION;
+	trace = header.random[0];
 	header.checksum = XXH64(&header, offsetof(struct trace_header, checksum), 0);
 	memcpy(bytes, &header, sizeof(header));
 }
@@ -39,13 +41,20 @@ static size_t mend_chunk(size_t at)
 
 	memcpy(&chunk, bytes + at, sizeof(chunk));
 	chunk.magic = TRACE_CHUNK_MAGIC;
+	chunk.trace = trace;
+	chunk.number %= 2 * CHUNKS_MAX;
+	chunk.flags %= 8;
 	chunk.kind %= TRACE_CHUNK_KINDS + 1;
 	chunk.packing %= 3;
 	chunk.stored_bytes %= left + 8;
 	if (chunk.packing == TRACE_PLAIN && chunk.plain_bytes % 8)
 		chunk.plain_bytes = chunk.stored_bytes;
-	if (chunk.stored_bytes <= left)
+	if (chunk.stored_bytes <= left) {
+		size_t end = at + sizeof(chunk) + chunk.stored_bytes;
+
+		memset(bytes + end, 0, -end % 8 < size_bytes - end ? -end % 8 : size_bytes - end);
 		chunk.content_checksum = XXH64(bytes + at + sizeof(chunk), chunk.stored_bytes, 0);
+	}
 	chunk.checksum = XXH64(&chunk, offsetof(struct trace_chunk, checksum), 0);
 	memcpy(bytes + at, &chunk, sizeof(chunk));
 	return at + sizeof(chunk) + (chunk.stored_bytes + 7) / 8 * 8;
@@ -82,6 +91,9 @@ static uint64_t read_all(const char *path)
 	}
 	trace_reader_seek(reader, hash);
 	trace_reader_next(reader, &header);
+	trace_reader_choose_thread(reader, hash);
+	while (trace_reader_next(reader, &header))
+		;
 	trace_reader_close(reader);
 	return hash;
 }

@@ -25,7 +25,7 @@ BUILD = os.path.abspath(os.environ.get("O", os.path.join(image.ROOT, "build")))
 
 # An emulated CPU is about ten times slower, and waits for its host's CPUs.
 SETTINGS = "LIMIT_S=400 JITTER_NS=20000000"
-SUITES = ("planted", "attach", "unwind", "python", "causes", "oracle", "bad_input")
+SUITES = ("planted", "attach", "unwind", "python", "causes", "oracle", "system", "spans", "bad_input")
 LIMIT_S = 3000
 
 # Start, attach, stacks, names, processes and ends: what a kernel may be different in.
@@ -36,6 +36,8 @@ QUICK = {
     "python": "known places|generators",
     "causes": "cond_wait|robust_mutex|fifo_pair|tcp_slow:|unix_pair|signal_ends|stolen|cpu_limit",
     "oracle": "pipeline_stages",
+    "system": "all threads|packets",
+    "spans": "by system calls|calls itself",
 }
 QUICK_LIMIT_S = 500
 

@@ -2,10 +2,11 @@
 /*
  * main_write [DIRECTORY]
  * Planted bottleneck: eight threads, four times over, each write a file whose size is proportional
- * to the thread's number, flushing it with fsync as they go and before they close it.
+ * to the thread's number, flushing it with fsync as they go and before they close it. From the second
+ * time on they write over it, and the files stay: to free a file's blocks may be to wait for the disk, too.
  * Known answer: the heaviest wait is `file`, in fsync() called from big_work(int); of the files,
  * DIRECTORY/7.txt waits most often and 1.txt least; 0.txt is empty and hardly appears.
- * The files are removed at the end. On a tmpfs nothing can block.
+ * On a tmpfs nothing can block.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -33,7 +34,7 @@ static void die(const std::string &name)
 static void __attribute__((noinline)) big_work(int id)
 {
 	std::string block(block_size, 'H');
-	int fd = open(file_name(id).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	int fd = open(file_name(id).c_str(), O_WRONLY | O_CREAT, 0644);
 
 	if (fd < 0)
 		die(file_name(id));
@@ -55,7 +56,5 @@ int main(int argc, char **argv)
 		for (auto &thread : threads)
 			thread.join();
 	}
-	for (int id = 0; id < writer_count; id++)
-		unlink(file_name(id).c_str());
 	return 0;
 }

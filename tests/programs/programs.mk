@@ -17,7 +17,7 @@ PROGRAMS_TBB := $(and $(wildcard /usr/include/oneapi/tbb/mutex.h),tbb_mutex)
 PROGRAMS_MPI := $(and $(shell command -v $(MPICC)),stencil_mpi)
 PROGRAMS_OPENMP := $(and $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes),openmp_turns)
 PROGRAMS_C := known_serial pipeline_stages cpu_bound mutex_storm fsync_io fork_storm many_threads \
-	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code
+	odd_names thread_churn exec_thread signal_self short_children inline_chain generated_code direct_read
 
 # One cause of waiting each: tests/e2e/causes.py.
 PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
@@ -26,16 +26,20 @@ PROGRAMS_CAUSES := cond_wait barrier_straggler rwlock_writer rwlock_readers \
 	fifo_pair reused_fd tcp_slow tcp_slow_processes unix_pair udp_wait epoll_server poll_one \
 	cold_mapping close_flush io_uring_wait fork_wait stopped sleep_holding lock_convoy resolve_slow \
 	false_wakeups serial_phase hot_thread idle_pool idle_crowd saturated_pool spread_paths spin_lock spin_barrier \
-	oversubscribed stolen_cpu cpu_limit deadlock many_locks many_files odd_files odd_memory
+	oversubscribed stolen_cpu urgent_task cpu_limit deadlock many_locks many_files odd_files odd_memory held_longer \
+	made_faster
 # Who waits, or wakes, in the last thing it does must be on the stack.
 PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
+
+# Tasks: tests/e2e/spans.py.
+PROGRAMS_SPANS := span_server span_throw
 
 # As distributions build.
 PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
-	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_STOCK) atomic_wait lock_plugin.so odd_symbols \
-	dlopen_plugin plugin.so)
+	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_STOCK) atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
+	dlopen_plugin plugin.so other_clocks.so)
 EXAMPLES := $O/examples/pipeline
 
 $(PROGRAMS_PLAIN:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp
@@ -66,6 +70,10 @@ $O/programs/atomic_wait: tests/programs/atomic_wait.cpp tests/programs/roles.h
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) -std=c++20 $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
+$(PROGRAMS_SPANS:%=$O/programs/%): $O/programs/%: tests/programs/%.cpp tests/programs/roles.h
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CXX) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
+
 $O/programs/lock_plugin.so: tests/programs/lock_plugin.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -shared -fPIC -o $@ $<
@@ -85,6 +93,10 @@ $(PROGRAMS_STOCK:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 $O/programs/dlopen_plugin: tests/programs/dlopen_plugin.cpp
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CXX) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $< -ldl
+
+$O/programs/other_clocks.so: tests/programs/other_clocks.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -D_GNU_SOURCE -fPIC -shared -o $@ $<
 
 $O/programs/plugin.so: tests/programs/plugin.cpp
 	@echo "  PROG  $@"; mkdir -p $(@D)

@@ -5,7 +5,8 @@
  * computes 300 ms before it answers, by DNS, that it is 127.0.0.7. There it asks the thread `server`
  * ten times, which computes for 70 ms before it answers. Prints the server's port. All of that in
  * a network of its own, with its own /etc/resolv.conf; ends with status 77 where that cannot be.
- * With await, it resolves nothing before somebody follows getaddrinfo().
+ * With await, it resolves nothing before somebody follows getaddrinfo(), and then twice: who follows it
+ * does that at its beginning and at its end, one after the other.
  * Known answer: the heaviest wait is `socket`, in await_answer(), peer 127.0.0.7:PORT, host
  * slow.example; another one is `poll`, below find_server().
  */
@@ -13,6 +14,7 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -61,7 +63,7 @@ static void be_alone(void)
 }
 
 /* The question of one name as it came, and one answer to it. */
-static void answer_names(int number)
+static void answer_name(void)
 {
 	static const unsigned char answer[] = {
 		0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 7,
@@ -73,7 +75,6 @@ static void answer_names(int number)
 				 &length);
 	ssize_t end = HEADER_BYTES;
 
-	(void)number;
 	if (bytes < HEADER_BYTES)
 		die("recvfrom");
 	while (end < bytes && message[end])
@@ -89,6 +90,12 @@ static void answer_names(int number)
 	if (sendto(names_socket, message, end + sizeof(answer), 0, (struct sockaddr *)&from,
 		   length) < 0)
 		die("sendto");
+}
+
+static void answer_names(int number)
+{
+	while (number--)
+		answer_name();
 }
 
 static void serve(int number)
@@ -128,6 +135,7 @@ int main(int argc, char **argv)
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	struct addrinfo *found;
 	struct role roles[2];
+	bool awaits = argc > 1 && !strcmp(argv[1], "await");
 	char port[8];
 
 	role_name_self("client");
@@ -139,11 +147,13 @@ int main(int argc, char **argv)
 		skip("bind");
 	printf("%d\n", ntohs(address.sin_port));
 	fflush(stdout);
-	if (argc > 1 && !strcmp(argv[1], "await"))
+	if (awaits)
 		await_probe();
-	role_start(&roles[0], "names", answer_names, 0);
+	role_start(&roles[0], "names", answer_names, 1 + awaits);
 	role_start(&roles[1], "server", serve, 0);
 	snprintf(port, sizeof(port), "%d", ntohs(address.sin_port));
+	if (awaits)
+		freeaddrinfo(find_server(port));
 	found = find_server(port);
 	ask_all(found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);

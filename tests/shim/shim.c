@@ -9,7 +9,7 @@ struct task_struct *shim_current;
 struct pt_regs shim_user_regs;
 struct shim_stack shim_user_stack, shim_kernel_stack;
 struct pt_regs *(*shim_registers)(struct task_struct *task);
-uint64_t shim_stacks_asked, shim_bell_rings, shim_user_reads;
+uint64_t shim_stacks_asked, shim_bell_rings, shim_user_reads, shim_cookie;
 struct python_process shim_python;
 const char *shim_missing_field;
 bool shim_storage_fails, shim_stacks_map_fails, shim_tables_are_missing;
@@ -39,7 +39,7 @@ struct hash_table {
 	size_t count;
 };
 
-static struct hash_table threads_table, targets_table, stacks_table, files_table, others_table;
+static struct hash_table threads_table, outsiders_table, targets_table, stacks_table, files_table, others_table;
 
 static struct entry **table_place(struct hash_table *table, uint64_t key)
 {
@@ -104,17 +104,30 @@ struct shim_ring {
 	struct record *first, *last;
 };
 
-static struct shim_ring rings_by_cpu[2][CPUS_MAX];
+enum { RING_MAPS = 3 };
+
+static struct shim_ring rings_by_cpu[RING_MAPS][CPUS_MAX];
 static struct record *last_read;
 static size_t records_open;
 static uint64_t records_begun;		/* in rings of both kinds: gives their order */
 
+/* Those of a map; NULL: it has none. */
+static struct shim_ring *rings_of(const void *map)
+{
+	const void *maps[RING_MAPS] = { &rings, &sample_rings, &system_rings };
+
+	for (size_t i = 0; i < RING_MAPS; i++)
+		if (map == maps[i])
+			return rings_by_cpu[i];
+	return NULL;
+}
+
 static struct shim_ring *ring_of(void *map, uint32_t cpu)
 {
-	require(map == &rings || map == &sample_rings);
-	if (cpu >= CPUS_MAX || !rings_by_cpu[map == &sample_rings][cpu].capacity)
-		return NULL;
-	return &rings_by_cpu[map == &sample_rings][cpu];
+	struct shim_ring *all = rings_of(map);
+
+	require(all);
+	return cpu < CPUS_MAX && all[cpu].capacity ? &all[cpu] : NULL;
 }
 
 static size_t record_bytes(uint64_t size)
@@ -237,7 +250,7 @@ size_t shim_bytes_waiting(struct rings_map *map, uint32_t cpu)
 
 void shim_make_ring(struct rings_map *map, uint32_t cpu, size_t bytes)
 {
-	rings_by_cpu[map == &sample_rings][cpu].capacity = bytes;
+	rings_of(map)[cpu].capacity = bytes;
 }
 
 /* --- Slot rings: the programs fill them, this reads them as the engine does --------------- */
@@ -388,6 +401,7 @@ void shim_make_rings(uint32_t cpu_count, size_t bytes, uint32_t slots)
 	for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
 		shim_make_ring(&rings, cpu, bytes);
 		shim_make_ring(&sample_rings, cpu, bytes);
+		shim_make_ring(&system_rings, cpu, bytes);
 	}
 	shim_make_slots(cpu_count, slots);
 }
@@ -429,7 +443,7 @@ static struct hash_table *known_table(void *map)
 void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	shim_point();
-	if (map == &rings || map == &sample_rings)
+	if (rings_of(map))
 		return ring_of(map, *(const uint32_t *)key);
 	if (map == &unwind_spaces) {
 		unwind_space.python = shim_python;
@@ -496,13 +510,28 @@ bool shim_field_exists(const char *field)
 
 void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u64 flags)
 {
+	struct hash_table *table = map == &outsiders ? &outsiders_table : &threads_table;
+
 	shim_point();
-	require(map == &threads && !value);
+	require((map == &threads || map == &outsiders) && !value);
 	if (!task)
 		return NULL;
 	if (!(flags & BPF_LOCAL_STORAGE_GET_F_CREATE) || shim_storage_fails)
-		return table_get(&threads_table, (uintptr_t)task);
-	return table_add(&threads_table, (uintptr_t)task);
+		return table_get(table, (uintptr_t)task);
+	return table_add(table, (uintptr_t)task);
+}
+
+long bpf_task_storage_delete(void *map, struct task_struct *task)
+{
+	shim_point();
+	require(map == &outsiders && task);
+	table_delete(&outsiders_table, (uintptr_t)task);
+	return 0;
+}
+
+struct outside_thread *shim_outsider(struct task_struct *task)
+{
+	return table_get(&outsiders_table, (uintptr_t)task);
 }
 
 struct thread_state *shim_thread(struct task_struct *task)
@@ -513,6 +542,7 @@ struct thread_state *shim_thread(struct task_struct *task)
 void shim_free_task(struct task_struct *task)
 {
 	table_delete(&threads_table, (uintptr_t)task);
+	table_delete(&outsiders_table, (uintptr_t)task);
 }
 
 void shim_set_target(uint32_t pid, uint32_t kind)
@@ -676,6 +706,11 @@ static long user_read(void *to, __u32 size, const void *from, const struct task_
 	return 0;
 }
 
+__u64 bpf_get_attach_cookie(void *ctx __attribute__((unused)))
+{
+	return shim_cookie;
+}
+
 long bpf_probe_read_user(void *to, __u32 size, const void *from)
 {
 	return user_read(to, size, from, shim_current);
@@ -831,7 +866,7 @@ void shim_set_preempt_count(uint32_t cpu, int count)
 void shim_reset(void)
 {
 	shim_set_option(sample_each_ticks, 1);
-	for (uint32_t i = 0; i < 2 * CPUS_MAX; i++) {
+	for (uint32_t i = 0; i < RING_MAPS * CPUS_MAX; i++) {
 		struct shim_ring *ring = &rings_by_cpu[i / CPUS_MAX][i % CPUS_MAX];
 
 		while (ring->first) {
@@ -846,8 +881,10 @@ void shim_reset(void)
 	last_read = NULL;
 	records_open = records_begun = 0;
 	memset(cpu_counts, 0, sizeof(cpu_counts));
+	memset(system_cpus, 0, sizeof(system_cpus));
 	shim_make_slots(0, 1);
 	table_clear(&threads_table);
+	table_clear(&outsiders_table);
 	table_clear(&targets_table);
 	table_clear(&stacks_table);
 	table_clear(&files_table);
@@ -860,7 +897,7 @@ void shim_reset(void)
 	shim_cpu = 0;
 	shim_current = NULL;
 	shim_user_stack = shim_kernel_stack = (struct shim_stack){ 0 };
-	shim_stacks_asked = shim_bell_rings = shim_user_reads = 0;
+	shim_stacks_asked = shim_bell_rings = shim_user_reads = shim_cookie = 0;
 	shim_python = (struct python_process){ 0 };
 	shim_mapped = NULL;
 	shim_missing_field = NULL;
@@ -878,6 +915,7 @@ void shim_reset(void)
 	shim_set_option(processes_only, false);
 	shim_set_option(trace_all, false);
 	shim_set_option(own_pid, 0);
+	shim_set_option(tells_system, false);
 	shim_set_option(tick_cpu_sched_offset, offsetof(struct cpu_area, tick));
 	shim_set_option(hrtimer_bases_offset, offsetof(struct cpu_area, bases));
 	shim_set_option(irq_regs_offset, offsetof(struct cpu_area, regs));
@@ -885,5 +923,6 @@ void shim_reset(void)
 	shim_set_option(preempt_count_offset, offsetof(struct cpu_area, preempt_count));
 	memset((void *)wait_arguments, ARGUMENT_PLAIN, sizeof(wait_arguments));
 	activity = threads_alive = threads_born = threads_untracked = others_renamed = 0;
+	outsiders_met = 0;
 	keep_all_above_ns = 0;
 }

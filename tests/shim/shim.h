@@ -47,6 +47,7 @@ extern bool shim_storage_fails;		/* no memory for another thread's state */
 extern bool shim_stacks_map_fails;	/* no room in the map of known stacks */
 extern bool shim_tables_are_missing;	/* no unwind tables for any code */
 extern uint64_t shim_bell_rings;
+extern uint64_t shim_cookie;		/* that a probe was attached with */
 extern uint32_t (*shim_random)(void);	/* NULL: a fixed pseudo-random sequence */
 extern void (*shim_at_point)(void);	/* at each helper, atomic operation and barrier */
 
@@ -84,6 +85,7 @@ size_t shim_slots_waiting(uint32_t cpu);
 size_t shim_records_open(void);
 
 struct thread_state *shim_thread(struct task_struct *task);	/* NULL: not traced */
+struct outside_thread *shim_outsider(struct task_struct *task);	/* NULL: not told of */
 /* Two timers of the current CPU expire, one of no interest and the tick, while regs were in use. */
 void shim_expire_timers(struct pt_regs *regs);
 
@@ -118,3 +120,12 @@ int list_waits(struct bpf_iter__task *ctx);
 int page_fault(void *ctx, unsigned long address, struct pt_regs *regs);
 int sample_timer(struct bpf_perf_event_data *ctx);
 int sample_tick(void *ctx, struct hrtimer *timer);
+int irq_begin(void *ctx, int irq);
+int irq_end(void *ctx, int irq, struct irqaction *action, int result);
+int softirq_begin(void *ctx, unsigned int vector);
+int softirq_end(void *ctx, unsigned int vector);
+int timer_begin(void *ctx);
+int timer_end(void *ctx);
+int net_receive(void *ctx, struct sk_buff *packet);
+int block_issue(void *ctx, struct request *request);
+int block_complete(void *ctx, struct request *request, uint8_t status, unsigned int bytes);

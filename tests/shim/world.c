@@ -23,7 +23,7 @@ void world_check(const struct world *world, bool is_so, const char *claim, const
 
 const void *world_expect(struct world *world, uint32_t cpu, enum event_id id, uint32_t thread)
 {
-	const struct ev_header *header = shim_read(&rings, cpu, NULL);
+	const struct ev_header *header = world_read(world, cpu);
 
 	world_require(world, header);
 	world_require(world, header->subsys == id >> 16 && header->event == (id & 0xffff));
@@ -37,7 +37,8 @@ static void check_counts(struct world *world)
 	uint64_t integral = (active_integral(activity, shim_now_ns) - world->integral_base) & INTEGRAL_MASK;
 
 	for (uint32_t cpu = 0; cpu < world->options.cpu_count; cpu++)
-		world_require(world, !shim_read(&rings, cpu, NULL));
+		world_require(world, !world_read(world, cpu));
+	world_check_outside(world);
 	world_require(world, !shim_records_open());
 	world_require(world, active_count() == world->model.active);
 	world_require(world, threads_alive == (uint64_t)world->model.alive);
@@ -120,6 +121,7 @@ void world_init(struct world *world, const struct world_options *options)
 	shim_set_option(processes_only, options->processes_only);
 	shim_set_option(trace_all, options->trace_all);
 	shim_set_option(own_pid, options->own_pid);
+	shim_set_option(tells_system, options->tells_system);
 	keep_all_above_ns = options->keep_all_above_ns;
 	world->integral_base = active_integral(activity, shim_now_ns);
 	shim_registers = registers_of;
@@ -181,6 +183,7 @@ static void trace(struct world *world, struct world_task *task)
 	bool is_active = task->place == PLACE_READY || task->place == PLACE_ON_CPU;
 
 	task->is_traced = true;
+	task->outside_number = 0;
 	task->number = ++world->numbers_given;
 	task->slice_begin_ns = world->now_ns;
 	model_change(&world->model, world->now_ns, is_active, 1);
@@ -203,13 +206,16 @@ struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread)
 	if (is_child_wanted(world, parent, child)) {
 		trace(world, child);
 		e = world_expect(world, cpu, EV_THREAD_BORN, child->number);
-		world_require(world, e->parent == parent->number && !e->reserved);
+		world_require(world, e->parent == world_number(parent) && !e->is_outside);
+		world_require(world, !memcmp(e->reserved, (char[3]){ 0 }, 3));
 		world_require(world, e->tid == (uint32_t)child->task.pid);
 		world_require(world, e->pid == (uint32_t)child->task.tgid);
 		world_require(world, e->ns_tid == e->tid && e->ns_pid == e->pid);
 		world_require(world, e->start_ns == child->task.start_boottime);
 		world_require(world, !strcmp(e->name, child->task.comm));
 	}
+	world->parent = parent;
+	world_expect_outside(world, EV_THREAD_BORN, child);
 	child->task.__state = 0;
 	check_counts(world);
 	return child;
@@ -223,7 +229,7 @@ static void check_found(struct world *world, uint32_t cpu, const struct world_ta
 	const struct ev_thread_found *e = world_expect(world, cpu, EV_THREAD_FOUND, task->number);
 	struct ev_thread_found found = *e;
 
-	world_require(world, e->tid == (uint32_t)task->task.pid && !e->parent && !e->reserved);
+	world_require(world, e->tid == (uint32_t)task->task.pid && !e->parent && !e->is_outside);
 	world_require(world, e->pid == (uint32_t)task->task.tgid);
 	world_require(world, e->ns_tid == e->tid && e->ns_pid == e->pid);
 	world_require(world, e->phase == phases[task->place]);
@@ -249,6 +255,7 @@ void world_exec(struct world *world, uint32_t cpu)
 		check_found(world, cpu, task);
 		world_require(world, shim_target(task->task.tgid) == TARGET_EXISTING);
 	}
+	world_expect_outside(world, EV_THREAD_EXEC, task);
 	check_counts(world);
 }
 
@@ -313,6 +320,7 @@ void world_rename(struct world *world, uint32_t cpu, const char *name)
 		e = world_expect(world, cpu, EV_THREAD_NAME, task->number);
 		world_require(world, !memcmp(e->name, padded, sizeof(padded)));
 	}
+	world_expect_outside(world, EV_THREAD_NAME, task);
 	check_counts(world);
 }
 
@@ -371,10 +379,11 @@ static void check_turn(struct world *world, uint32_t cpu, struct world_task *pre
 {
 	const struct ev_sched_switch *e;
 
-	if (!world->turns_left[cpu])
+	if (!world->turns_left[cpu] && !world->options.tells_system)
 		return;
 	world->turns_left[cpu] = next->is_idle ? 0 : world->turns_left[cpu] - 1;
-	world_expect_other(world, cpu, prev);
+	if (!prev->is_idle)
+		world_expect_other(world, cpu, prev);
 	e = world_expect(world, cpu, EV_SCHED_SWITCH, 0);
 	world_require(world, !e->next && e->cpu == cpu && e->syscall == SYSCALL_NONE);
 	world_require(world, e->state == SWITCH_RUNNABLE && !e->flags && !e->stack && !e->keep);
@@ -399,6 +408,7 @@ static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t 
 		check_switch(world, cpu, prev, next, reason);
 	else
 		check_turn(world, cpu, prev, next);
+	world_check_outside_switch(world, prev, next, reason);
 
 	prev->place = reason == SWITCH_RUNNABLE ? PLACE_READY :
 		      reason == SWITCH_DEAD ? PLACE_DEAD : PLACE_BLOCKED;
@@ -533,6 +543,8 @@ void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *t
 						e);
 			model_change(&world->model, world->now_ns, 1, 0);
 		}
+		world->waker = waker;
+		world_expect_outside(world, EV_SCHED_WAKE, task);
 		task->place = PLACE_READY;
 	}
 	task->task.__state = 0;
@@ -554,5 +566,7 @@ void world_visit(struct world *world, uint32_t cpu, struct world_task *task)
 		trace(world, task);
 	if (task->is_traced && task->place != PLACE_DEAD)
 		check_found(world, cpu, task);
+	if (task->place != PLACE_DEAD)
+		world_expect_outside(world, EV_THREAD_FOUND, task);
 	check_counts(world);
 }

@@ -66,6 +66,7 @@ struct world_task {
 	uint32_t cpu;
 	bool is_idle, is_exiting, is_traced, has_exit_stack;
 	uint32_t number;		/* as the model expects it */
+	uint32_t outside_number;	/* the same of one that is told of and not traced; 0: it is not */
 	uint64_t slice_begin_ns;
 	uint32_t path;			/* where it is in its program */
 	uint32_t exit_path;
@@ -84,7 +85,7 @@ struct world_task {
 /* The options of pinch, as the user means them. */
 struct world_options {
 	uint32_t cpu_count, nmin;
-	bool threads_only, processes_only, trace_all;
+	bool threads_only, processes_only, trace_all, tells_system;
 	uint32_t own_pid;
 	uint32_t keep_all_above_ns;
 	uint64_t begin_ns;		/* what the clock says at first */
@@ -117,6 +118,21 @@ struct world {
 	struct dentry root;
 	struct ev_sched_switch last_switch;	/* of a traced thread or to one */
 	struct ev_sched_wake last_wake;
+	/* Of those who are not traced: numbers, what the step must tell, what it told, and of whom. */
+	uint32_t outside_numbers_given;
+	enum event_id outside_id;
+	const struct world_task *outside_task, *parent, *waker;
+	size_t outside_count;
+	union {
+		struct ev_header header;
+		struct ev_thread_born born;
+		struct ev_thread_found found;
+		struct ev_thread_name name;
+		struct ev_thread_exec exec;
+		struct ev_sched_wake wake;
+	} outside_told;
+	struct ev_sched_switch switch_told;	/* as they came */
+	struct ev_sched_wake wake_told;
 	uint64_t slices, critical_slices, generous_stacks;
 	uint64_t waits, waits_kept, wait_stacks;
 	const char *what;		/* the step, for a failure's message */

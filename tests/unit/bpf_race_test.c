@@ -40,6 +40,7 @@ struct settings {
 	bool listing;			/* the iterator comes while they run */
 	bool reading;			/* somebody reads the slot rings while they run */
 	bool holding;			/* CPUs are held up where a thread has just blocked */
+	bool outside;			/* nobody is traced, all are told of */
 };
 
 static struct race_task tasks[TASKS_MAX];
@@ -405,7 +406,8 @@ static void begin(uint64_t seed)
 	shim_make_rings(ACTORS, 8 << 20, SLOTS);
 	shim_tick_ns = 7;
 	shim_at_point = pause_here;
-	shim_set_target(1000, TARGET_EXISTING);
+	shim_set_target(1000, settings.outside ? 0 : TARGET_EXISTING);
+	shim_set_option(tells_system, settings.outside);
 	memset(tasks, 0, sizeof(tasks));
 	task_count = 0;
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
@@ -421,11 +423,27 @@ static void begin(uint64_t seed)
 
 /* --- What must hold when all is quiet ------------------------------------------------------ */
 
-static bool is_traced_active(const struct race_task *task)
+/* What the programs know of a task; number 0: nothing. */
+struct known {
+	uint32_t number, phase;
+};
+
+static struct known known_of(const struct race_task *task)
 {
 	const struct thread_state *thread = shim_thread((struct task_struct *)&task->task);
+	const struct outside_thread *outside = shim_outsider((struct task_struct *)&task->task);
 
-	return thread && is_active_phase(thread->phase);
+	CHECK(!(settings.outside ? (const void *)thread : outside));
+	if (thread)
+		return (struct known){ thread->thread, thread->phase };
+	if (outside)
+		return (struct known){ outside->number & ~THREAD_OUTSIDE, outside->phase };
+	return (struct known){ 0, PHASE_UNKNOWN };
+}
+
+static bool is_seen_active(const struct race_task *task)
+{
+	return is_active_phase(known_of(task).phase);
 }
 
 static bool is_dead(const struct race_task *task)
@@ -439,20 +457,19 @@ static void check_counts(void)
 
 	CHECK(!shim_records_open());
 	for (uint32_t i = 0; i < task_count; i++) {
-		const struct thread_state *thread = shim_thread(&tasks[i].task);
+		struct known known = known_of(&tasks[i]);
 
 		alive += !is_dead(&tasks[i]);
-		active += is_traced_active(&tasks[i]);
+		active += is_seen_active(&tasks[i]);
 		if (is_dead(&tasks[i]))
-			CHECK(!thread || thread->phase == PHASE_DEAD);
+			CHECK(!known.number || known.phase == PHASE_DEAD);
 		else
-			CHECK(thread && thread->thread && thread->phase != PHASE_UNKNOWN);
-		for (uint32_t j = 0; thread && j < i; j++)
-			CHECK(!shim_thread(&tasks[j].task) ||
-			      shim_thread(&tasks[j].task)->thread != thread->thread);
+			CHECK(known.number && known.phase != PHASE_UNKNOWN);
+		for (uint32_t j = 0; known.number && j < i; j++)
+			CHECK(known_of(&tasks[j]).number != known.number);
 	}
-	CHECK(threads_alive == alive);
-	CHECK(active_count() == active);
+	CHECK(threads_alive == (settings.outside ? 0 : alive));
+	CHECK(active_count() == (settings.outside ? 0 : active));
 }
 
 /*
@@ -464,7 +481,7 @@ static void check_counts(void)
 static void check_phases(bool may_seem_asleep)
 {
 	for (uint32_t i = 0; i < task_count; i++)
-		CHECK(is_traced_active(&tasks[i]) == is_on_queue(&tasks[i]) ||
+		CHECK(is_seen_active(&tasks[i]) == is_on_queue(&tasks[i]) ||
 		      (may_seem_asleep && is_on_queue(&tasks[i])));
 }
 
@@ -494,9 +511,10 @@ static void check_numbers(void)
 	memset(has_died, 0, sizeof(has_died));
 	for (uint32_t cpu = 0; cpu < ACTORS; cpu++)
 		while ((header = shim_read(&rings, cpu, NULL))) {
-			uint32_t number = header->thread;
+			uint32_t number = header->thread & ~THREAD_OUTSIDE;
 
 			CHECK(number < 4 * TASKS_MAX);
+			CHECK(!number || !(header->thread & THREAD_OUTSIDE) == !settings.outside);
 			if (header->subsys == TRACE_SUBSYS_THREAD) {
 				CHECK(!number == (header->event == TRACE_EVENT_THREAD_OTHER));
 				is_told[number] = true;
@@ -505,12 +523,12 @@ static void check_numbers(void)
 				has_died[number] = true;
 		}
 	for (uint32_t i = 0; i < task_count; i++) {
-		const struct thread_state *thread = shim_thread(&tasks[i].task);
+		uint32_t number = known_of(&tasks[i]).number;
 
-		if (!thread || is_dead(&tasks[i]))
+		if (!number || is_dead(&tasks[i]))
 			continue;
-		CHECK(is_told[thread->thread] && !has_died[thread->thread]);
-		is_told[thread->thread] = false;
+		CHECK(is_told[number] && !has_died[number]);
+		is_told[number] = false;
 	}
 	for (uint32_t number = 1; number < 4 * TASKS_MAX; number++)
 		CHECK(!is_told[number] || has_died[number]);
@@ -562,6 +580,15 @@ TEST(counts_are_right_when_the_iterator_races_with_births_and_deaths)
 				      .listing = true };
 	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++)
 		run(seed);
+}
+
+TEST(phases_are_right_of_those_who_are_not_traced)
+{
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		settings = (struct settings){ .steps = 40, .births = seed % 2, .deaths = seed % 2,
+					      .listing = seed % 3 == 0, .outside = true };
+		run(seed);
+	}
 }
 
 /* --- Decisions, against the exact model of the records in time order ------------------------ */

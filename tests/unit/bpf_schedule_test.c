@@ -196,7 +196,7 @@ static void add_tasks(struct world *world, uint32_t count, uint32_t targets_in_8
 
 struct totals {
 	uint64_t slices, critical_slices, generous_stacks, threads;
-	uint64_t waits, waits_kept, wait_stacks;
+	uint64_t waits, waits_kept, wait_stacks, outsiders;
 };
 
 static struct totals run(uint64_t seed, const struct world_options *options, uint32_t magnitudes,
@@ -217,7 +217,8 @@ static struct totals run(uint64_t seed, const struct world_options *options, uin
 		random_step(&s);
 	totals = (struct totals){ s.world.slices, s.world.critical_slices,
 				  s.world.generous_stacks, s.world.numbers_given,
-				  s.world.waits, s.world.waits_kept, s.world.wait_stacks };
+				  s.world.waits, s.world.waits_kept, s.world.wait_stacks,
+				  s.world.outside_numbers_given };
 	world_fini(&s.world);
 	return totals;
 }
@@ -241,6 +242,7 @@ static void add_totals(struct totals *sum, struct totals more)
 	sum->waits += more.waits;
 	sum->waits_kept += more.waits_kept;
 	sum->wait_stacks += more.wait_stacks;
+	sum->outsiders += more.outsiders;
 }
 
 enum { SEEDS = 2000, STEPS = 500 };
@@ -328,6 +330,23 @@ TEST(each_way_of_following_traces_exactly_what_it_says)
 		options.trace_all = true;
 		run(seed, &options, 7, 300);
 	}
+}
+
+/* World takes what is told of others for itself: the rest is what the model expects of a target. */
+TEST(all_others_are_told_of_and_nothing_else_changes)
+{
+	struct totals sum = { 0 };
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct world_options options = options_for(seed);
+
+		options.tells_system = true;
+		options.threads_only = seed % 6 == 1;
+		options.processes_only = seed % 6 == 2;
+		options.trace_all = seed % 6 == 3;
+		add_totals(&sum, run(seed, &options, 8, STEPS));
+	}
+	CHECK(sum.slices > 10000 && sum.waits > 10000 && sum.outsiders > 2000);
 }
 
 TEST(the_governor_keeps_stacks_with_the_probability_it_tells)

@@ -108,18 +108,18 @@ static const struct report_frame unlock_frames[] = {
 };
 
 static const struct report_waker lock_wakers[] = {
-	{ "thread", "multi_mutex", 0.83, 38020 * (uint64_t)MS, 310, 2950 * (uint64_t)MS, unlock_frames,
-	  COUNT(unlock_frames) },
-	{ "thread", "multi_mutex", 0.16, 7330 * (uint64_t)MS, 902, 41 * (uint64_t)MS, NULL, 0 },
-	{ "signal", "multi_mutex", 0.01, 458 * (uint64_t)MS, 2, 0, join_frames, COUNT(join_frames) },
+	{ "thread", "multi_mutex", "multi_mutex", 0.83, 38020 * (uint64_t)MS, 310, 2950 * (uint64_t)MS,
+	  unlock_frames, COUNT(unlock_frames) },
+	{ "thread", "multi_mutex", NULL, 0.16, 7330 * (uint64_t)MS, 902, 41 * (uint64_t)MS, NULL, 0 },
+	{ "signal", "multi_mutex", NULL, 0.01, 458 * (uint64_t)MS, 2, 0, join_frames, COUNT(join_frames) },
 };
 
 static const struct report_waker other_wakers[] = {
-	{ "exit", "multi_mutex", 0.62, 2110 * (uint64_t)MS, 90, 100 * (uint64_t)MS, unlock_frames + 2, 1 },
-	{ "process", "client", 0.2, 680 * (uint64_t)MS, 20, 0, NULL, 0 },
-	{ "kernel", "kworker/u8:2", 0.1, 340 * (uint64_t)MS, 10, 0, NULL, 0 },
-	{ "timer", NULL, 0.05, 170 * (uint64_t)MS, 5, 0, NULL, 0 },
-	{ "none", NULL, 0.03, 102 * (uint64_t)MS, 1, 0, NULL, 0 },
+	{ "exit", "worker-4", "worker-*", 0.62, 2110 * (uint64_t)MS, 90, 100 * (uint64_t)MS, unlock_frames + 2, 1 },
+	{ "process", "client", NULL, 0.2, 680 * (uint64_t)MS, 20, 0, NULL, 0 },
+	{ "kernel", "kworker/u8:2", NULL, 0.1, 340 * (uint64_t)MS, 10, 0, NULL, 0 },
+	{ "timer", NULL, NULL, 0.05, 170 * (uint64_t)MS, 5, 0, NULL, 0 },
+	{ "none", NULL, NULL, 0.03, 102 * (uint64_t)MS, 1, 0, NULL, 0 },
 };
 
 static const struct report_rival lock_rivals[] = {

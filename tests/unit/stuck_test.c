@@ -84,12 +84,12 @@ static void begin(uint32_t seed)
 	w.findings.arena = arena_new();
 	w.findings.input.waits = w.waits;
 	w.findings.input.stacks = w.stacks;
-	w.findings.wait_names = wait_names_new();
+	w.findings.names = path_names_new(NULL, w.stacks, NULL);
 }
 
 static void end(void)
 {
-	wait_names_free(w.findings.wait_names);
+	path_names_free(w.findings.names);
 	arena_free(w.findings.arena);
 	criticality_free(w.criticality);
 	waits_free(w.waits);

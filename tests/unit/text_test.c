@@ -146,6 +146,17 @@ TEST(thousands_are_separated)
 	CHECK(!strcmp(count(UINT64_MAX), "18,446,744,073,709,551,615"));
 }
 
+TEST(a_moment_may_be_the_first_one)
+{
+	uint64_t ns = 7;
+
+	CHECK(!moment_parse("0s", &ns) && ns == 0);
+	CHECK(!moment_parse("1.5s", &ns) && ns == 1500000000);
+	CHECK(moment_parse("0", &ns) == -EINVAL && moment_parse("-1s", &ns) == -EINVAL);
+	CHECK(moment_parse("1e9d", &ns) == -EINVAL && moment_parse("200000d", &ns) == -EINVAL);
+	CHECK(ns == 1500000000);
+}
+
 TEST(durations_are_read_with_their_unit_only)
 {
 	uint64_t ns = 77;
@@ -169,4 +180,22 @@ TEST(durations_are_read_with_their_unit_only)
 	CHECK(duration_parse("1e99s", &ns) == -EINVAL);
 	CHECK(duration_parse("9999999999h", &ns) == -EINVAL);
 	CHECK(ns == 77);
+}
+
+TEST(sizes_are_read_with_their_units_and_nothing_else)
+{
+	uint64_t bytes;
+
+	CHECK(!size_parse("64K", &bytes) && bytes == 65536);
+	CHECK(!size_parse("1.5GB", &bytes) && bytes == 3ull << 29);
+	CHECK(!size_parse("20M", &bytes) && bytes == 20 << 20);
+	bytes = 77;
+	CHECK(size_parse("20", &bytes) == -EINVAL);
+	CHECK(size_parse("M", &bytes) == -EINVAL);
+	CHECK(size_parse("0M", &bytes) == -EINVAL);
+	CHECK(size_parse("-1M", &bytes) == -EINVAL);
+	CHECK(size_parse("1 M", &bytes) == -EINVAL);
+	CHECK(size_parse("1m", &bytes) == -EINVAL);
+	CHECK(size_parse("9999999999T", &bytes) == -EINVAL);
+	CHECK(bytes == 77);
 }

@@ -5,6 +5,7 @@
 
 #include "session/session.h"
 #include "session/threads.h"
+#include "values.h"
 
 static struct ev_header header_of(enum event_id id, uint64_t time_ns, uint32_t thread)
 {
@@ -157,6 +158,61 @@ TEST(number_0_is_no_thread)
 	exec(session, 1, 0, 5);
 	session_finish(session);
 	CHECK(!*threads_get(threads, 0)->name);
+	threads_free(threads);
+	session_free(session);
+}
+
+/* --- Threads that are not traced -------------------------------------------------------------- */
+
+static void leave(struct session *session, uint64_t time_ns, uint32_t number, uint8_t state)
+{
+	struct ev_sched_switch e = { .header = header_of(EV_SCHED_SWITCH, time_ns, number), .state = state };
+
+	session_push(session, 0, &e, sizeof(e));
+}
+
+TEST(a_number_tells_who_is_not_traced_even_if_the_birth_was_lost)
+{
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+
+	born(session, THREAD_OUTSIDE | 3, 0, 1003, 1001, "worker");
+	session_finish(session);
+	CHECK(threads_get(threads, THREAD_OUTSIDE | 3)->is_outside);
+	CHECK(!strcmp(threads_get(threads, THREAD_OUTSIDE | 3)->name, "worker"));
+	CHECK(threads_get(threads, THREAD_OUTSIDE | 4)->is_outside);
+	CHECK(!threads_get(threads, 3)->is_outside);
+	threads_free(threads);
+	session_free(session);
+}
+
+TEST(of_those_who_are_not_traced_the_dead_are_forgotten_when_there_are_many)
+{
+	enum { MANY = 1 << 16 };
+	struct session *session = session_new(1, 4096);
+	struct threads *threads = threads_new(session);
+	uint32_t number;
+
+	for (uint32_t i = 1; i <= MANY; i++) {
+		number = THREAD_OUTSIDE | i;
+		born(session, number, 0, 1000 + i, 1000, "one");
+		if (i % 2)
+			leave(session, 100ull * number, number, SWITCH_DEAD);
+		else
+			leave(session, 100ull * number, number, SWITCH_SLEEPING);
+		session_finish(session);
+	}
+	threads_get(threads, 1);
+	threads_get(threads, THREAD_OUTSIDE | (MANY + 1));
+	CHECK(threads_get(threads, THREAD_OUTSIDE | MANY)->tid == 1000 + MANY);
+	CHECK(threads_get(threads, THREAD_OUTSIDE | 2)->tid == 1002);
+	CHECK(!threads_get(threads, THREAD_OUTSIDE | 1)->tid);
+	/* None of these is known to have died: all go. */
+	for (uint32_t i = 0; i < MANY; i++)
+		threads_get(threads, THREAD_OUTSIDE | (2 * MANY + i))->is_kept = i < 3;
+	CHECK(!threads_get(threads, THREAD_OUTSIDE | 2)->tid);
+	CHECK(threads_get(threads, THREAD_OUTSIDE | 2 * MANY)->is_kept);
+	CHECK(!threads_get(threads, 1)->is_outside);
 	threads_free(threads);
 	session_free(session);
 }

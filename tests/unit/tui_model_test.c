@@ -7,6 +7,7 @@
 #include "analysis/fold.h"
 #include "base/text.h"
 #include "findings/report.h"
+#include "graph_fixture.h"
 #include "report_fixture.h"
 #include "tui/line.h"
 #include "tui/model.h"
@@ -392,7 +393,7 @@ TEST(a_cause_unfolds_to_its_waits_and_these_to_stacks_and_wakers)
 	CHECK(cursor_is_on(model, "work_mutex"));
 	model_toggle(model);
 	search(model, "ended by", false);
-	CHECK(cursor_is_on(model, "83.0 %  ended by thread multi_mutex"));
+	CHECK(cursor_is_on(model, "83.0 %  ended by threads multi_mutex"));
 	model_toggle(model);
 	search(model, "multi_mutex.cpp:28", false);
 	CHECK(cursor_is_on(model, "big_work(int)"));
@@ -456,6 +457,8 @@ TEST(a_page_without_a_report_is_empty_and_stands_all_keys)
 	struct model *model = model_new(&(struct model_options){ 0 });
 
 	for (enum page_number page = 0; page < PAGES; page++) {
+		if (!model_has_page(model, page))
+			continue;
 		model_go_to(model, page);
 		model_unfold_all(model);
 		model_toggle(model);
@@ -467,4 +470,229 @@ TEST(a_page_without_a_report_is_empty_and_stands_all_keys)
 		CHECK(model_count(model) == (page == PAGE_OUTPUT));
 	}
 	model_free(model);
+}
+
+/* The model on the page of the graph, which is made. */
+static struct model *new_graph_model(struct graph_fixture *fixture, enum page_number page)
+{
+	static const struct report report;
+	struct graphs_source source = graph_fixture_source(fixture);
+	struct model *model = model_new(&(struct model_options){ .has_unicode = true, .graphs = &source });
+
+	model_set_report(model, &report);
+	model_set_size(model, 120, SCREEN_LINES);
+	model_go_to(model, page);
+	CHECK(model_wants_graph(model));
+	model_make_graph(model);
+	CHECK(!model_wants_graph(model));
+	return model;
+}
+
+TEST(of_a_graph_of_100000_nodes_only_those_rows_are_made_text_of_that_are_seen)
+{
+	struct graph_fixture *fixture = graph_fixture_new();
+	struct model *model;
+	size_t looks = 0;
+
+	graph_fixture_add(fixture, SIZE_MAX, (struct graph_node){ .kind = GRAPH_THREADS, .ns = MANY });
+	for (size_t i = 1; i < MANY; i++)
+		graph_fixture_add(fixture, i < 50000 ? 0 : i - 49999, (struct graph_node){
+			.kind = GRAPH_THREAD, .id = i, .ns = (MANY - i) / 10, .count = i,
+		});
+	model = new_graph_model(fixture, PAGE_GRAPH);
+	CHECK(model_count(model) == 50000);
+	model_unfold_all(model);
+	CHECK(model_count(model) == MANY);
+	for (int i = 0; i < 300; i++, looks++) {
+		model_move_screens(model, i % 3 ? 17 : -3);
+		look(model);
+	}
+	model_move(model, MANY);
+	look(model);
+	model_next_sort(model);
+	look(model);
+	CHECK(model_formatted(model) <= (looks + 2) * SCREEN_LINES);
+	CHECK(graph_fixture_trees(fixture) == 1);
+	model_free(model);
+	graph_fixture_free(fixture);
+}
+
+TEST(of_a_path_of_100000_parts_the_longest_are_shown_and_the_rest_is_counted)
+{
+	struct graph_fixture *fixture = graph_fixture_new();
+	struct model *model;
+	size_t count;
+
+	for (uint32_t i = 1; i <= 5; i++)
+		graph_fixture_name(fixture, i, "one");
+	for (size_t i = 0; i < MANY; i++)
+		graph_fixture_add_part(fixture, (struct path_part){ .thread = 1 + i % 5, .kind = GRAPH_RUNNING },
+				       i == 77777 ? 9000000 : 1 + i % 1000);
+	model = new_graph_model(fixture, PAGE_PATH);
+	count = model_count(model);
+	/* Whose it is, its sums, a heading behind an empty line, parts, and how many there are more. */
+	CHECK(count == 1 + 5 + 2 + GRAPHS_LONGEST_MAX + 1);
+	CHECK(row_has(model, count - 1, "90,000 shorter ones"));
+	search(model, "9.00 ms", false);
+	CHECK(model_cursor(model) > 7 && cursor_is_on(model, "9.00 ms"));
+	CHECK(model_formatted(model) < 2 * count);
+	model_free(model);
+	graph_fixture_free(fixture);
+}
+
+TEST(switching_threads_apart_and_merged_keeps_what_is_unfolded_of_each)
+{
+	struct graph_fixture *fixture = graph_fixture_new();
+	struct model *model;
+	size_t folded, unfolded;
+
+	graph_fixture_add_lock(fixture);
+	model = new_graph_model(fixture, PAGE_GRAPH);
+	folded = model_count(model);
+	model_move(model, 1);
+	CHECK(cursor_is_on(model, "main (tid 101)"));
+	model_fold(model);
+	unfolded = model_count(model);
+	CHECK(unfolded < folded);
+	CHECK(model_toggle_merged(model) && model_wants_graph(model) && model_count(model) == 1);
+	model_make_graph(model);
+	CHECK(model_count(model) == folded && row_has(model, 1, "main ") && model_cursor(model) == 0);
+	CHECK(model_toggle_merged(model));
+	model_make_graph(model);
+	CHECK(model_count(model) == unfolded && row_has(model, 1, "main (tid 101)"));
+	CHECK(graph_fixture_trees(fixture) == 3);
+	model_free(model);
+	graph_fixture_free(fixture);
+}
+
+/* --- Random trees against lists ------------------------------------------------------------- */
+
+enum { TREES = 1500, NODES_MAX = 40, NAMES = 6 };
+
+static const char *const names[NAMES + 1] = { "", "ant", "bee", "cat", "beetle", "anteater", "dog" };
+
+struct tree {
+	size_t count, parents[NODES_MAX], shown[NODES_MAX], shown_count;
+	struct graph_node nodes[NODES_MAX];
+	const char *filter;
+	bool is_by_count;
+};
+
+static uint32_t pick(uint32_t *random, uint32_t below)
+{
+	*random = *random * 1664525 + 1013904223;
+	return (uint64_t)*random * below >> 32;
+}
+
+static void plant(struct tree *tree, uint32_t *random, struct graph_fixture *fixture)
+{
+	static const char *const filters[] = { "", "", "bee", "ANT", "cat", "t", "zebra" };
+
+	*tree = (struct tree){
+		.count = 1 + pick(random, NODES_MAX), .filter = filters[pick(random, 7)],
+		.is_by_count = pick(random, 2),
+	};
+	for (size_t i = 0; i < tree->count; i++) {
+		tree->parents[i] = i ? pick(random, i) : SIZE_MAX;
+		tree->nodes[i] = (struct graph_node){
+			.kind = GRAPH_THREAD, .id = 1 + pick(random, NAMES), .ns = 1 + pick(random, 9),
+			.count = 1 + pick(random, 5), .max_ns = i,
+		};
+		graph_fixture_add(fixture, tree->parents[i], tree->nodes[i]);
+	}
+}
+
+static bool is_named(const struct tree *tree, size_t node)
+{
+	char label[64];
+
+	snprintf(label, sizeof(label), "%s (tid", names[tree->nodes[node].id]);
+	return strcasestr(label, tree->filter);
+}
+
+static bool is_below(const struct tree *tree, size_t node, size_t above)
+{
+	for (; node != SIZE_MAX; node = tree->parents[node])
+		if (node == above)
+			return true;
+	return false;
+}
+
+/* It has the filter in its name, or one above it or below it has. */
+static bool passes(const struct tree *tree, size_t node)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (is_named(tree, i) && (is_below(tree, node, i) || is_below(tree, i, node)))
+			return true;
+	return false;
+}
+
+/* Who comes first of two children. */
+static bool is_before(const struct tree *tree, size_t a, size_t b)
+{
+	const struct graph_node *x = &tree->nodes[a], *y = &tree->nodes[b];
+
+	if (tree->is_by_count && x->count != y->count)
+		return x->count > y->count;
+	return x->ns != y->ns ? x->ns > y->ns : a < b;
+}
+
+static void lay_out(struct tree *tree, size_t node)
+{
+	bool is_told[NODES_MAX] = { false };
+
+	if (!passes(tree, node))
+		return;
+	tree->shown[tree->shown_count++] = node;
+	for (;;) {
+		size_t next = SIZE_MAX;
+
+		for (size_t i = 0; i < tree->count; i++)
+			if (tree->parents[i] == node && !is_told[i] &&
+			    (next == SIZE_MAX || is_before(tree, i, next)))
+				next = i;
+		if (next == SIZE_MAX)
+			return;
+		is_told[next] = true;
+		lay_out(tree, next);
+	}
+}
+
+static void check_rows(struct tree *tree, struct model *model)
+{
+	char label[64], figures[64];
+
+	CHECK(model_count(model) == tree->shown_count);
+	for (size_t i = 0; i < tree->shown_count; i++) {
+		const struct graph_node *node = &tree->nodes[tree->shown[i]];
+
+		snprintf(label, sizeof(label), " %s (tid %u) ", names[node->id], 100 + node->id);
+		snprintf(figures, sizeof(figures), " %u ns %8u ", (unsigned int)node->ns, (unsigned int)node->count);
+		CHECK(row_has(model, i, label) && row_has(model, i, figures));
+	}
+}
+
+TEST(rows_of_random_graphs_are_those_of_a_naive_walk)
+{
+	struct graph_fixture *fixture = graph_fixture_new();
+	uint32_t random = 5;
+
+	for (uint32_t i = 1; i <= NAMES; i++)
+		graph_fixture_name(fixture, i, names[i]);
+	for (int round = 0; round < TREES; round++) {
+		struct model *model;
+		struct tree tree;
+
+		graph_fixture_clear(fixture);
+		plant(&tree, &random, fixture);
+		model = new_graph_model(fixture, PAGE_GRAPH);
+		model_unfold_all(model);
+		model_set_filter(model, tree.filter);
+		if (tree.is_by_count)
+			model_next_sort(model);
+		lay_out(&tree, 0);
+		check_rows(&tree, model);
+		model_free(model);
+	}
+	graph_fixture_free(fixture);
 }

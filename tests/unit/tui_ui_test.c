@@ -8,6 +8,7 @@
 
 #include "analysis/fold.h"
 #include "findings/report.h"
+#include "graph_fixture.h"
 #include "report_fixture.h"
 #include "tui/keys.h"
 #include "tui/line.h"
@@ -16,22 +17,26 @@
 
 struct stage {
 	struct report_fixture *fixture;
+	struct graph_fixture *graphs;	/* NULL: it is no trace */
 	struct fold_rules *fold;
 	struct output_lines *output;
 	struct ui *ui;
 	uint32_t lines;
 };
 
-static struct stage begin(const char *name, bool has_unicode)
+static struct stage begin_with(const char *name, bool has_unicode, struct graph_fixture *graphs)
 {
+	struct graphs_source source;
 	struct stage stage = {
 		.fixture = report_fixture_new(name), .fold = fold_rules_new(),
-		.output = output_lines_new(), .lines = 24,
+		.output = output_lines_new(), .lines = 24, .graphs = graphs,
 	};
 
+	if (graphs)
+		source = graph_fixture_source(graphs);
 	stage.ui = ui_new(&(struct model_options){
 		.fold = stage.fold, .output = stage.output, .has_unicode = has_unicode,
-		.has_color = true,
+		.has_color = true, .graphs = graphs ? &source : NULL,
 	});
 	ui_set_status(stage.ui, &(struct ui_status){
 		.command = report_fixture_get(stage.fixture)->target.command,
@@ -41,9 +46,25 @@ static struct stage begin(const char *name, bool has_unicode)
 	return stage;
 }
 
+static struct stage begin(const char *name, bool has_unicode)
+{
+	return begin_with(name, has_unicode, NULL);
+}
+
+/* With the graphs of a trace that is small. */
+static struct stage begin_trace(bool has_unicode)
+{
+	struct graph_fixture *graphs = graph_fixture_new();
+
+	graph_fixture_add_lock(graphs);
+	return begin_with("lock", has_unicode, graphs);
+}
+
 static void end(struct stage *stage)
 {
 	ui_free(stage->ui);
+	if (stage->graphs)
+		graph_fixture_free(stage->graphs);
 	output_lines_free(stage->output);
 	fold_rules_free(stage->fold);
 	report_fixture_free(stage->fixture);
@@ -111,7 +132,7 @@ TEST(each_page_is_shown_as_in_its_golden_file)
 	struct stage stage = begin("lock", true);
 
 	output(&stage, "first line\nsecond\ta tab\n\033[31mred\n");
-	for (size_t i = 0; i < PAGES; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		char keys[] = { (char)('1' + i), '\0' }, file[64];
 		struct text text;
 
@@ -139,6 +160,40 @@ TEST(unfolded_rows_help_and_ascii_are_shown_as_in_their_golden_files)
 	text = shown(&stage);
 	CHECK(golden_view_matches("tui-help.txt", text.bytes));
 	text_fini(&text);
+	end(&stage);
+}
+
+/* Draws, makes what is wanted, and draws again, as the terminal's side does. */
+static struct text shown_made(struct stage *stage)
+{
+	ui_compose(stage->ui);
+	if (ui_wants_graph(stage->ui))
+		ui_make_graph(stage->ui);
+	CHECK(!ui_wants_graph(stage->ui));
+	return shown(stage);
+}
+
+TEST(the_pages_of_graphs_are_shown_as_in_their_golden_files)
+{
+	static const struct {
+		const char *keys, *file;
+		uint32_t columns;
+	} screens[] = {
+		{ "8", "tui-graph.txt", 80 }, { "E", "tui-graph-unfolded.txt", 80 }, { "s", "tui-graph-count.txt", 120 },
+		{ "m", "tui-graph-merged.txt", 80 }, { "m9", "tui-path.txt", 80 },
+		{ "E", "tui-path-unfolded.txt", 80 },
+	};
+	struct stage stage = begin_trace(true);
+
+	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++) {
+		struct text text;
+
+		size(&stage, screens[i].columns, 24);
+		press(&stage, screens[i].keys);
+		text = shown_made(&stage);
+		CHECK(golden_view_matches(screens[i].file, text.bytes));
+		text_fini(&text);
+	}
 	end(&stage);
 }
 
@@ -181,6 +236,26 @@ TEST(no_report_however_hostile_drives_the_terminal_or_leaves_its_line)
 					press(&stage, " G");
 					check_harmless(&stage, has_unicode, sizes[i][0]);
 				}
+			}
+			end(&stage);
+		}
+	}
+}
+
+TEST(no_graph_however_hostile_drives_the_terminal_or_leaves_its_line)
+{
+	for (int has_unicode = 0; has_unicode < 2; has_unicode++) {
+		for (uint32_t columns = 80; columns < 500; columns += 37) {
+			struct stage stage = begin_trace(has_unicode);
+
+			size(&stage, columns, 30);
+			for (const char *key = "8EGm9EG"; *key; key++) {
+				struct text text;
+
+				ui_press(stage.ui, (unsigned char)*key);
+				text = shown_made(&stage);
+				check_harmless(&stage, has_unicode, columns);
+				text_fini(&text);
 			}
 			end(&stage);
 		}
@@ -247,6 +322,103 @@ TEST(keys_change_pages_both_ways_round)
 	CHECK(shows(&stage, "[1 SUMMARY]"));
 	press(&stage, "7");
 	CHECK(shows(&stage, "[7 BALANCE]"));
+	end(&stage);
+}
+
+TEST(of_a_trace_there_are_graphs_and_no_output_and_else_the_other_way_round)
+{
+	struct stage stage = begin_trace(true);
+
+	CHECK(shows(&stage, "8 GRAPH 9 PATH") && !shows(&stage, "OUTPUT"));
+	ui_press(stage.ui, KEY_CODE_LEFT);
+	CHECK(shows(&stage, "[9 PATH]"));
+	ui_press(stage.ui, KEY_CODE_RIGHT);
+	CHECK(shows(&stage, "[1 SUMMARY]"));
+	press(&stage, "7\t");
+	CHECK(shows(&stage, "[8 GRAPH]") && shows(&stage, "3 SYNC 4"));
+	size(&stage, 90, 24);
+	CHECK(shows(&stage, "3 SYNCHRONISATION"));
+	end(&stage);
+	stage = begin("lock", true);
+	CHECK(!shows(&stage, "GRAPH") && !shows(&stage, "PATH"));
+	press(&stage, "w");
+	CHECK(line_shows(&stage, 23, "graphs are made of traces"));
+	press(&stage, "m");
+	CHECK(line_shows(&stage, 23, "for pages GRAPH and PATH") && !ui_wants_graph(stage.ui));
+	end(&stage);
+}
+
+TEST(a_graph_is_made_when_its_page_is_shown_and_once)
+{
+	struct stage stage = begin_trace(true);
+	struct text text;
+
+	press(&stage, "6");
+	CHECK(!ui_wants_graph(stage.ui));
+	press(&stage, "8");
+	CHECK(shows(&stage, "making it…") && ui_wants_graph(stage.ui) && !graph_fixture_trees(stage.graphs));
+	text = shown_made(&stage);
+	text_fini(&text);
+	press(&stage, "jjs+-18E");
+	CHECK(!ui_wants_graph(stage.ui) && graph_fixture_trees(stage.graphs) == 1);
+	press(&stage, "9");
+	CHECK(ui_wants_graph(stage.ui) && !graph_fixture_paths(stage.graphs));
+	text = shown_made(&stage);
+	text_fini(&text);
+	press(&stage, "8989");
+	CHECK(!ui_wants_graph(stage.ui) && graph_fixture_paths(stage.graphs) == 1);
+	end(&stage);
+}
+
+TEST(a_graph_that_cannot_be_made_is_tried_once_and_said_to_be_none)
+{
+	struct stage stage = begin_trace(true);
+	struct text text;
+
+	graph_fixture_fail(stage.graphs);
+	for (const char *key = "8898"; *key; key++) {
+		ui_press(stage.ui, (unsigned char)*key);
+		text = shown_made(&stage);
+		CHECK(strstr(text.bytes, "it could not be made"));
+		text_fini(&text);
+	}
+	CHECK(graph_fixture_trees(stage.graphs) == 1 && graph_fixture_paths(stage.graphs) == 1);
+	end(&stage);
+}
+
+TEST(a_thread_leads_to_its_graph_and_back)
+{
+	struct report_thread threads[] = {
+		{ .tid = 102, .number = 2, .name = "worker-1", .thread_count = 1, .key = 2 },
+		{ .name = "ended", .thread_count = 5, .key = 9 },
+	};
+	struct report_group group = {
+		.name = "workers", .thread_count = 6, .threads = threads, .row_count = 2, .imbalance = 1,
+	};
+	struct report report = { .groups = &group, .group_count = 1 };
+	struct stage stage = begin_trace(true);
+	struct text text;
+
+	ui_set_report(stage.ui, &report);
+	press(&stage, "6+w");
+	CHECK(line_shows(&stage, 23, "first choose the row of a thread") && shows(&stage, "[6 THREADS]"));
+	press(&stage, "jjw");
+	CHECK(line_shows(&stage, 23, "first choose the row of a thread"));
+	press(&stage, "kw");
+	text = shown_made(&stage);
+	CHECK(strstr(text.bytes, "[8 GRAPH]") && strstr(text.bytes, "worker-1 (tid 102)"));
+	CHECK(!strstr(text.bytes, "all threads"));
+	text_fini(&text);
+	press(&stage, "9");
+	text = shown_made(&stage);
+	CHECK(strstr(text.bytes, "what worker-1 (tid 102) could not"));
+	text_fini(&text);
+	press(&stage, "w");
+	CHECK(shows(&stage, "[6 THREADS]") && line_shows(&stage, 4, ">"));
+	press(&stage, "8");
+	text = shown_made(&stage);
+	CHECK(strstr(text.bytes, "all threads"));
+	text_fini(&text);
 	end(&stage);
 }
 
@@ -397,7 +569,7 @@ TEST(output_is_followed_until_the_cursor_leaves_its_end)
 
 TEST(every_key_of_the_help_does_something)
 {
-	static const char keys[] = "kjb gG\n+-E/nNsfp?hq=Q\x0c\t";
+	static const char keys[] = "kjb gG\n+-E/nNsfp?hq=Qmw\x0c\t";
 
 	for (const char *key = keys; *key; key++)
 		CHECK(key_action((unsigned char)*key) != ACTION_NONE);
@@ -410,8 +582,11 @@ TEST(any_keys_in_any_order_do_no_harm)
 	uint32_t random = 11;
 
 	for (const char *const *name = report_fixture_names; *name; name++) {
-		struct stage stage = begin(*name, true);
+		struct graph_fixture *graphs = graph_fixture_new();
+		struct stage stage;
 
+		graph_fixture_add_lock(graphs);
+		stage = begin_with(*name, true, graphs);
 		for (int i = 0; i < 3000; i++) {
 			uint32_t key;
 
@@ -426,6 +601,8 @@ TEST(any_keys_in_any_order_do_no_harm)
 			if (ui_is_searching(stage.ui))
 				ui_search_on(stage.ui);
 			ui_compose(stage.ui);
+			if (random >> 12 & 1 && ui_wants_graph(stage.ui))
+				ui_make_graph(stage.ui);
 		}
 		end(&stage);
 	}

@@ -35,6 +35,7 @@ struct vm_area_struct;
 void *bpf_map_lookup_elem(void *map, const void *key);
 long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 flags);
 void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u64 flags);
+long bpf_task_storage_delete(void *map, struct task_struct *task);
 void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags);
 void bpf_ringbuf_submit(void *data, __u64 flags);
 void bpf_ringbuf_discard(void *data, __u64 flags);
@@ -53,6 +54,7 @@ long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task
 			     __u64 flags);
 long bpf_get_task_stack(struct task_struct *task, void *frames, __u32 size, __u64 flags);
 long bpf_probe_read_user_str(void *to, __u32 size, const void *from);
+__u64 bpf_get_attach_cookie(void *ctx);
 long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags);
 struct task_struct *bpf_get_current_task_btf(void);
 long bpf_task_pt_regs(struct task_struct *task);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The events of a trace that is generated: at which places of the program, with what, and how they are put. */
+#pragma once
+
+#include <stdint.h>
+
+#include "events.h"
+
+struct trace_writer;
+
+enum {
+	GENERATED_PID = 1000,
+	GENERATED_LOCKS = 24, GENERATED_CHANNELS = 12, GENERATED_FILES = 32,	/* odd channels are pipes */
+};
+
+/* What the events are made of; begins with a writer, a seed of random, and how many events there are to be. */
+struct generated {
+	struct trace_writer *writer;
+	uint64_t random, now_ns, events, events_max;
+};
+
+/* A random number below another one. */
+uint64_t generated_pick(struct generated *g, uint64_t below);
+
+/* Puts an event a ns after the one before; nothing when there is only room for the end. */
+void generated_put(struct generated *g, void *event, enum event_id id, uint32_t thread);
+
+/* One of the call paths that lead to something, by its number. */
+uint64_t generated_stack(struct generated *g, unsigned int what);
+
+/* What threads wait for. */
+uint64_t generated_lock(uint32_t lock);
+uint64_t generated_channel(uint32_t channel);
+uint64_t generated_file(uint32_t file);
+
+/* An address in the program. */
+uint64_t generated_address(uint64_t what);
+
+/* What a trace begins with: what is traced, its program, call paths and files; and what it ends with. */
+void generated_begin(struct generated *g, uint32_t cpu_count, uint64_t sample_ns);
+void generated_end(struct generated *g);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Who or what wakes a thread. */
+#pragma once
+
+#include "thread.bpf.h"
+
+/*
+ * Whether the current thread has to do with a wake-up in this context: what a thread sends to its own
+ * machine is received in an interrupt of its own.
+ */
+static __always_inline bool may_be_sender(struct task_struct *current, __u8 context)
+{
+	return context <= WAKE_KERNEL_THREAD || (context == WAKE_SOFTIRQ && current->mm);
+}
+
+/* What wakes: the current thread, or what has interrupted it. */
+static __always_inline void waker_describe(struct ev_sched_wake *e, struct task_struct *current,
+					   const struct thread_state *waker)
+{
+	struct pt_regs *regs;
+
+	e->tid = current->pid;
+	e->pid = current->tgid;
+	if (tells_system && !waker)
+		e->waker = outside_number(current);
+	if (current->flags & PF_KTHREAD)
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(current);
+	if (waker)
+		e->waker = waker->thread;
+	/* Calls of 32 bits have numbers of their own. */
+	if (regs->orig_ax >= SYSCALLS_MAX || current->thread_info.status & COMPAT_STATUS)
+		return;
+	e->syscall = regs->orig_ax;
+	if (!waker)
+		return;
+	e->operation = regs->si;
+	e->object = regs->di;
+}
+
+/* Which interrupt wakes, if one does. */
+static __always_inline void interrupt_describe(struct ev_sched_wake *e, __u8 context)
+{
+	const struct system_cpu *now;
+
+	if (!tells_system || context <= WAKE_KERNEL_THREAD)
+		return;
+	now = system_here();
+	if (context == WAKE_HARDIRQ)
+		e->operation = now->irq;
+	else
+		e->flags |= now->softirq << WAKE_VECTOR_SHIFT;
+	if (now->is_timer && !e->operation)
+		e->flags |= WAKE_BY_TIMER;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names at the end of a flight recorder's trace: address spaces, by whose numbers code that a program
+ * generated has its names, are counted anew by readers, from the epoch on with which they begin.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events.h"
+
+struct ring_names;
+struct trace_writer;
+
+struct ring_names *ring_names_new(void);
+void ring_names_free(struct ring_names *names);
+
+/* An epoch begins, which is told again these events. */
+void ring_names_begin(struct ring_names *names, uint64_t time_ns);
+void ring_names_retell(struct ring_names *names, const struct ev_header *header);
+
+/* An event of the trace. */
+void ring_names_follow(struct ring_names *names, const struct ev_header *header);
+
+/* Writes names for readers who begin with the epoch of this time. */
+void ring_names_put(struct ring_names *names, uint64_t begin_ns, const void *content,
+		    size_t size_bytes, struct trace_writer *writer);

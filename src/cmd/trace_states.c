@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/trace_states.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/files.h"
+#include "analysis/others.h"
+#include "analysis/stacks.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cmd/trace_states_make.h"
+#include "cmd/trace_open.h"
+#include "findings/path_names.h"
+#include "graph/graph_label.h"
+#include "session/event_kinds.h"
+#include "session/session.h"
+#include "session/threads.h"
+#include "spans/execution_log.h"
+#include "states/states.h"
+#include "symbol/symbol.h"
+#include "trace/trace_reader.h"
+
+enum { PENDING_BYTES_MAX = 1 << 20 };
+
+static void on_run(void *data, const struct ev_header *header)
+{
+	struct trace_states *all = data;
+	size_t size_bytes = event_bytes(header);
+
+	free(all->run);
+	all->run = memcpy(xcalloc(1, size_bytes), header, size_bytes);
+}
+
+static void on_end(void *data, const struct ev_header *header)
+{
+	const struct ev_collect_end *e = (const struct ev_collect_end *)header;
+	struct trace_states *all = data;
+
+	all->has_ended = e->exit_status != UINT32_MAX;
+}
+
+/* What the file has of events tells of threads, mappings, stacks and files. */
+static void take_events(struct trace_states *all)
+{
+	struct trace_reader *file = states_file(all->states);
+	const struct ev_header *header;
+	int got;
+
+	while ((got = trace_reader_next(file, &header)))
+		if (got == 1)
+			session_hand_out(all->session, header);
+		else if (got != -EBADMSG)
+			break;
+}
+
+static bool lives_at_end(void *data, uint32_t thread)
+{
+	struct trace_states *all = data;
+	uint64_t end_ns = states_end_ns(all->states);
+	struct state state;
+
+	return end_ns && states_at(all->states, thread, end_ns - 1, &state);
+}
+
+static void open_rest(struct trace_states *all, struct trace_reader *trace)
+{
+	static const struct event_handler handlers[] = {
+		{ EV_COLLECT_RUN, on_run }, { EV_COLLECT_END, on_end }, { 0 },
+	};
+
+	all->session = session_new(1, PENDING_BYTES_MAX);
+	all->threads = threads_new(all->session);
+	all->stacks = stacks_new(all->session, 0);
+	all->symbols = symbols_new(all->session);
+	symbols_set_offline(all->symbols);
+	all->files = files_new(all->session, 0);
+	all->others = others_new(all->session);
+	all->executions = execution_log_new(all->session);
+	all->names = path_names_new(all->symbols, all->stacks, NULL);
+	session_subscribe(all->session, handlers, all);
+	trace_take_names(trace, all->symbols, NULL);
+	take_events(all);
+	execution_log_finish(all->executions, lives_at_end, all);
+}
+
+int trace_states_open_pausing(const char *trace_path, struct pause *pause, const bool *is_cancelled,
+			      struct trace_states *all)
+{
+	struct trace_reader *trace;
+	struct text path = { 0 };
+	int err = trace_open(trace_path, &trace);
+
+	*all = (struct trace_states){ 0 };
+	if (err)
+		return err;
+	trace_states_path(trace_path, trace, &path);
+	if (!trace_states_are_of(path.bytes, trace))
+		err = trace_states_make(path.bytes, trace_path, trace, pause, is_cancelled);
+	if (!err) {
+		err = states_open(path.bytes, &all->states);
+		if (err)
+			fail(err, "cannot read %s", path.bytes);
+	}
+	if (!err) {
+		all->path = xstrdup(path.bytes);
+		open_rest(all, trace);
+	}
+	trace_reader_close(trace);
+	text_fini(&path);
+	return err;
+}
+
+int trace_states_open(const char *trace_path, struct trace_states *all)
+{
+	return trace_states_open_pausing(trace_path, NULL, NULL, all);
+}
+
+void trace_states_close(struct trace_states *all)
+{
+	if (all->states && states_damaged_count(all->states))
+		warn("%s is damaged, and what it should say is missing: remove it, and it is made again",
+		     all->path);
+	free(all->path);
+	path_names_free(all->names);
+	execution_log_free(all->executions);
+	others_free(all->others);
+	files_free(all->files);
+	symbols_free(all->symbols);
+	stacks_free(all->stacks);
+	threads_free(all->threads);
+	session_free(all->session);
+	states_close(all->states);
+	free(all->run);
+	*all = (struct trace_states){ 0 };
+}
+
+uint64_t trace_states_time(const struct trace_states *all, uint64_t since_ns)
+{
+	uint64_t first_ns = all->run ? all->run->header.time_ns : states_begin_ns(all->states);
+
+	return since_ns < UINT64_MAX - first_ns ? first_ns + since_ns : UINT64_MAX;
+}
+
+struct graph_labels *trace_states_labels(const struct trace_states *all, const struct fold_rules *fold,
+					 bool is_by_group)
+{
+	struct graph_labels *labels = graph_labels_new(&(struct graph_names){
+		.threads = all->threads, .others = all->others, .files = all->files,
+		.symbols = all->symbols, .paths = all->names, .fold = fold,
+		.activities = states_activities(all->states),
+	});
+
+	graph_labels_group(labels, is_by_group);
+	return labels;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The history of states of a trace, made when it is first wanted and kept beside the trace, with what is
+ * known of threads, files and addresses. The caller owns the struct.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ev_collect_run;
+struct execution_log;
+struct files;
+struct fold_rules;
+struct graph_labels;
+struct others;
+struct path_names;
+struct pause;
+struct session;
+struct stacks;
+struct states;
+struct symbols;
+struct threads;
+
+struct trace_states {
+	struct states *states;
+	struct session *session;
+	struct threads *threads;
+	struct stacks *stacks;
+	struct files *files;
+	struct others *others;
+	struct symbols *symbols;
+	struct path_names *names;
+	struct execution_log *executions;
+	struct ev_collect_run *run;	/* what was traced; NULL: the trace does not say */
+	char *path;			/* of the file with the states */
+	bool has_ended;			/* the command that was traced did, before tracing ended */
+};
+
+/* 0, or a negative errno after having said why there is none. */
+int trace_states_open(const char *trace_path, struct trace_states *all);
+
+/*
+ * The same with pauses, while the states are made, which may set *is_cancelled: then it is -ECANCELED, and
+ * nothing has been said.
+ */
+int trace_states_open_pausing(const char *trace_path, struct pause *pause, const bool *is_cancelled,
+			      struct trace_states *all);
+
+/* Says so if parts of the file turned out to be damaged. */
+void trace_states_close(struct trace_states *all);
+
+/* A time since the first event of the trace, as its states have it; UINT64_MAX stays. */
+uint64_t trace_states_time(const struct trace_states *all, uint64_t since_ns);
+
+/* How threads and waits are called; for the caller to free. is_by_group: see graph_labels_group(). */
+struct graph_labels *trace_states_labels(const struct trace_states *all, const struct fold_rules *fold,
+					 bool is_by_group);

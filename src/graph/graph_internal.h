@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that build a graph share. */
+#pragma once
+
+#include "graph/graph.h"
+
+struct states;
+struct table;
+
+/* A part of the life of a thread that is to be looked at, for the sake of another part. */
+struct stretch {
+	uint64_t begin_ns, end_ns;
+	uint32_t thread;
+	uint32_t above;			/* the one that waited for it; NO_STRETCH: none */
+	uint32_t next;			/* of the same node */
+};
+
+enum { NO_STRETCH = UINT32_MAX };
+
+struct graph_builder {
+	struct states *states;
+	struct graph *graph;
+	size_t room;
+	struct pending {
+		uint32_t first, last;	/* NO_STRETCH: none */
+	} *pending;			/* what is to be looked at, by node */
+	struct stretch *stretches;
+	size_t stretch_count, stretch_room;
+	struct table *children;		/* nodes plus 1, by parent and what they are */
+	const struct graph_options *options;
+	uint64_t least_ns;
+};
+
+/* Adds ns to the node of this kind below parent, which is made if need be, and returns it. */
+size_t graph_add(struct graph_builder *b, size_t parent, enum graph_kind kind, uint32_t id,
+		 const struct graph_wait *wait, uint64_t ns);
+
+/* graph_resources.c: those who had the CPU while the thread, which could run, had none. */
+void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, const struct state *state,
+		      uint64_t begin_ns, uint64_t end_ns);
+
+/* The same: it had a CPU; what interrupts took of that time is not its own. */
+void graph_add_running(struct graph_builder *b, size_t node, const struct state *state,
+		       uint64_t begin_ns, uint64_t end_ns);
+
+/* The same: those whose requests disks had. */
+void graph_add_disk_users(struct graph_builder *b, size_t node, uint64_t begin_ns, uint64_t end_ns);

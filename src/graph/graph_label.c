@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "graph/graph_label.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fold.h"
+#include "analysis/others.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "findings/object_names.h"
+#include "findings/path_names.h"
+#include "session/outside.h"
+#include "session/syscalls.h"
+#include "session/threads.h"
+#include "states/activity.h"
+#include "values.h"
+
+struct graph_labels {
+	struct graph_names names;
+	struct object_names objects;
+	struct arena *arena;
+	struct table *known;		/* labels, by what they are of */
+	bool is_grouping, omits_lines;
+};
+
+struct graph_labels *graph_labels_new(const struct graph_names *names)
+{
+	struct graph_labels *labels = xcalloc(1, sizeof(*labels));
+
+	labels->names = *names;
+	labels->arena = arena_new();
+	labels->objects = (struct object_names){ names->symbols, names->files, labels->arena };
+	labels->known = table_new();
+	return labels;
+}
+
+void graph_labels_free(struct graph_labels *labels)
+{
+	if (!labels)
+		return;
+	table_free(labels->known);
+	arena_free(labels->arena);
+	free(labels);
+}
+
+void graph_labels_group(struct graph_labels *labels, bool is_grouping)
+{
+	labels->is_grouping = is_grouping;
+}
+
+void graph_labels_omit_lines(struct graph_labels *labels)
+{
+	labels->omits_lines = true;
+}
+
+const char *graph_kind_name(enum graph_kind kind)
+{
+	static const char *const names[GRAPH_KINDS] = {
+		"threads", "thread", "other-thread", "wait", "running", "spinning", "cpu", "cpu-limit", "idle",
+		"interrupted", "softirq", "disk", "disk-idle", "network", "timer", "signal", "interrupt", "absent", "untold",
+	};
+
+	return names[kind];
+}
+
+/* What needs no number. */
+static const char *plain_label(enum graph_kind kind)
+{
+	static const char *const labels[GRAPH_KINDS] = {
+		[GRAPH_THREADS] = "all threads", [GRAPH_RUNNING] = "running", [GRAPH_SPINNING] = "spinning",
+		[GRAPH_CPU] = "waiting for a CPU", [GRAPH_CPU_LIMIT] = "stopped by the CPU limit of its cgroup",
+		[GRAPH_IDLE] = "nobody: the CPU was waking up", [GRAPH_DISK] = "disk",
+		[GRAPH_DISK_IDLE] = "no disk had a request",
+		[GRAPH_NETWORK] = "network", [GRAPH_TIMER] = "timer", [GRAPH_SIGNAL] = "signal",
+		[GRAPH_INTERRUPT] = "interrupt",
+		[GRAPH_ABSENT] = "before it began, or after its end", [GRAPH_UNTOLD] = "not known",
+	};
+
+	return labels[kind];
+}
+
+/* Digits that may differ are one star. */
+static const char *without_numbers(struct graph_labels *labels, const char *name)
+{
+	struct text out = { 0 };
+	const char *group;
+
+	for (; *name; name++) {
+		if (!isdigit((unsigned char)*name))
+			text_put_bytes(&out, name, 1);
+		else if (!out.length || out.bytes[out.length - 1] != '*')
+			text_put(&out, "*");
+	}
+	group = arena_strdup(labels->arena, out.bytes ? out.bytes : "");
+	text_fini(&out);
+	return group;
+}
+
+static const char *thread_label(struct graph_labels *labels, uint32_t number)
+{
+	const struct thread *thread = threads_get(labels->names.threads, number);
+
+	if (labels->is_grouping)
+		return without_numbers(labels, thread->name);
+	return arena_printf(labels->arena, "%s (tid %u%s)", *thread->name ? thread->name : "a thread",
+			    thread->tid, thread_is_outside(number) ? ", not traced" : "");
+}
+
+static const char *other_label(struct graph_labels *labels, uint32_t tid)
+{
+	const struct other *other = others_find(labels->names.others, tid);
+
+	if (!other)
+		return arena_printf(labels->arena, "another thread (tid %u)", tid);
+	if (other->is_kernel)
+		return arena_printf(labels->arena, "%s (kernel)",
+				    labels->is_grouping ? without_numbers(labels, other->name)
+							: other->name);
+	if (labels->is_grouping)
+		return arena_printf(labels->arena, "%s (not traced)",
+				    without_numbers(labels, other->name));
+	return arena_printf(labels->arena, "%s (tid %u, not traced)", other->name, tid);
+}
+
+static const char *interrupt_label(struct graph_labels *labels, uint32_t number)
+{
+	const char *name = activities_interrupt_name(labels->names.activities, number);
+
+	return arena_printf(labels->arena, "interrupted by %s (interrupt %u)", name ? name : "a device",
+			    number);
+}
+
+/* As /proc/softirqs has them. */
+static const char *softirq_name(uint32_t vector)
+{
+	static const char *const names[] = {
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER",
+		"RCU",
+	};
+
+	return vector < sizeof(names) / sizeof(*names) ? names[vector] : "?";
+}
+
+static size_t frames_of(struct graph_labels *labels, const struct graph_wait *wait,
+			const struct report_frame **frames)
+{
+	const struct thread *thread = threads_get(labels->names.threads, wait->thread);
+
+	return path_names_frames(labels->names.paths, thread->pid, wait->time_ns, wait->stack, frames, NULL);
+}
+
+static const struct report_frame *headline_of(struct graph_labels *labels, const struct graph_wait *wait)
+{
+	const struct report_frame *frames;
+	size_t count = frames_of(labels, wait, &frames);
+
+	return count ? fold_find_headline(labels->names.fold, frames, count) : NULL;
+}
+
+static void put_place(struct graph_labels *labels, const struct graph_wait *wait, struct text *out)
+{
+	const struct report_frame *frame = headline_of(labels, wait);
+
+	if (!frame)
+		return;
+	if (frame->function)
+		text_printf(out, " in %s", frame->function);
+	else if (labels->omits_lines)
+		text_printf(out, " in %s", frame->module ? frame->module : "?");
+	else
+		text_printf(out, " in %s+0x%llx", frame->module ? frame->module : "?",
+			    (unsigned long long)frame->offset);
+	if (frame->file) {
+		const char *slash = strrchr(frame->file, '/');
+
+		text_printf(out, " (%s", slash ? slash + 1 : frame->file);
+		if (!labels->omits_lines)
+			text_printf(out, ":%u", frame->line);
+		text_put(out, ")");
+	}
+}
+
+static struct wait_facts facts_of(const struct graph_wait *wait)
+{
+	return (struct wait_facts){
+		.object = wait->object, .syscall = wait->syscall, .operation = wait->operation,
+		.state = wait->state,
+	};
+}
+
+const char *graph_wait_object(struct graph_labels *labels, const struct graph_wait *wait)
+{
+	const struct thread *thread = threads_get(labels->names.threads, wait->thread);
+	struct wait_facts facts = facts_of(wait);
+
+	return object_name(&labels->objects, thread->pid, wait->time_ns, &facts, wait->cause, wait->cause);
+}
+
+const char *graph_wait_function(struct graph_labels *labels, const struct graph_wait *wait)
+{
+	const struct report_frame *frame = headline_of(labels, wait);
+
+	return frame ? frame->function : NULL;
+}
+
+static bool is_called(const char *function, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(function, name, length) && (!function[length] || function[length] == '(');
+}
+
+bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait, const char *function)
+{
+	const struct report_frame *frames;
+	size_t count = frames_of(labels, wait, &frames);
+
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].function && is_called(frames[i].function, function))
+			return true;
+	return false;
+}
+
+static const char *wait_label(struct graph_labels *labels, const struct graph_wait *wait)
+{
+	struct wait_facts facts = facts_of(wait);
+	const char *object = graph_wait_object(labels, wait);
+	const char *syscall = syscall_name(wait->syscall), *label;
+	struct text out = { 0 };
+
+	if (wait->cause == CAUSE_OTHER && !syscall)
+		text_put(&out, "blocked in the kernel");
+	else
+		text_put(&out, wait_cause_name(wait->cause));
+	if (wait->cause == CAUSE_OTHER && syscall)
+		text_printf(&out, "(%s)", syscall);
+	else if (syscall && !wait_has_futex(&facts))
+		text_printf(&out, " %s", syscall);
+	if (object)
+		text_printf(&out, " %s", object);
+	put_place(labels, wait, &out);
+	label = arena_strdup(labels->arena, out.bytes);
+	text_fini(&out);
+	return label;
+}
+
+static uint64_t wait_key(const struct graph_wait *wait)
+{
+	uint64_t key = hash_u64(wait->object ^ hash_u64(wait->stack));
+
+	key = hash_u64(key ^ ((uint64_t)wait->syscall << 32 | wait->operation << 16 |
+			      wait->cause << 8 | wait->state));
+	return hash_u64(key ^ wait->thread);
+}
+
+static const char *new_label(struct graph_labels *labels, const struct graph_node *node)
+{
+	switch (node->kind) {
+	case GRAPH_THREAD:
+		return thread_label(labels, node->id);
+	case GRAPH_OTHER:
+		return other_label(labels, node->id);
+	case GRAPH_WAIT:
+		return wait_label(labels, &node->wait);
+	case GRAPH_INTERRUPTED:
+		return interrupt_label(labels, node->id);
+	default:
+		return arena_printf(labels->arena, "interrupted by the softirq %s",
+				    softirq_name(node->id));
+	}
+}
+
+const char *graph_label(struct graph_labels *labels, const struct graph_node *node)
+{
+	uint64_t key = hash_u64((uint64_t)node->kind << 33 | (uint64_t)labels->is_grouping << 32 | node->id);
+	const char *label = plain_label(node->kind);
+
+	if (label)
+		return label;
+	if (node->kind == GRAPH_WAIT)
+		key = wait_key(&node->wait);
+	label = table_find(labels->known, key);
+	if (!label) {
+		label = new_label(labels, node);
+		table_put(labels->known, key, (char *)label);
+	}
+	return label;
+}
+
+uint64_t graph_label_key(void *data, const struct graph_node *node)
+{
+	return hash_string(1, graph_label(data, node));
+}

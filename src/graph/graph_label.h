@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What nodes of a graph are called. Labels live until graph_labels_free(). */
+#pragma once
+
+#include "graph/graph.h"
+
+struct activities;
+struct files;
+struct fold_rules;
+struct graph_labels;
+struct others;
+struct path_names;
+struct symbols;
+struct threads;
+
+struct graph_names {
+	struct threads *threads;
+	const struct others *others;
+	const struct files *files;
+	struct symbols *symbols;
+	struct path_names *paths;
+	const struct fold_rules *fold;
+	const struct activities *activities;
+};
+
+struct graph_labels *graph_labels_new(const struct graph_names *names);
+void graph_labels_free(struct graph_labels *labels);
+
+/* From now on threads whose names differ in numbers only are called alike: "worker-*". */
+void graph_labels_group(struct graph_labels *labels, bool is_grouping);
+
+/* From now on a place is called by its function and file alone: lines differ between builds. */
+void graph_labels_omit_lines(struct graph_labels *labels);
+
+/* "lock cache.mutex_ in Cache::get() (cache.cpp:12)", "worker-1 (tid 4711)", "disk". */
+const char *graph_label(struct graph_labels *labels, const struct graph_node *node);
+
+/* The same for nodes that are called alike: graph_options.key_of. data: the labels. */
+uint64_t graph_label_key(void *data, const struct graph_node *node);
+
+/* Of a wait: the name of what it is for, and the function that it is called after; NULL: not known. */
+const char *graph_wait_object(struct graph_labels *labels, const struct graph_wait *wait);
+const char *graph_wait_function(struct graph_labels *labels, const struct graph_wait *wait);
+
+/* Whether a function is on the wait's stack, by its name with its arguments or without. */
+bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait, const char *function);
+
+/* "thread", "wait", "cpu" and so on: the same for ever. */
+const char *graph_kind_name(enum graph_kind kind);

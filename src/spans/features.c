@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "spans/features.h"
+
+#include <stdlib.h>
+
+#include "analysis/file_calls.h"
+#include "analysis/wait_cause.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "session/session.h"
+#include "states/states.h"
+#include "values.h"
+
+void features_of_states(struct states *states, const struct execution *execution, struct features *out)
+{
+	uint64_t from_ns = execution->begin_ns, to_ns = execution->end_ns;
+	struct state_walk walk;
+	struct state state;
+
+	out->duration_ns = to_ns - from_ns;
+	out->transfers = execution->transfers;
+	out->read_bytes = execution->read_bytes;
+	out->written_bytes = execution->written_bytes;
+	out->faults = execution->faults;
+	states_walk(states, execution->thread, from_ns, to_ns, &walk);
+	while (state_walk_next(&walk, &state)) {
+		unsigned int share = state_share(state.kind, state.value.why);
+		uint64_t begin_ns = state.begin_ns > from_ns ? state.begin_ns : from_ns;
+		uint64_t end_ns = state.end_ns < to_ns ? state.end_ns : to_ns;
+
+		if (end_ns <= begin_ns)
+			continue;
+		out->ns[share] += end_ns - begin_ns;
+		out->count[share]++;
+	}
+}
+
+/* --- What is counted as it is told ------------------------------------------------------------ */
+
+/* The executions of one thread. */
+struct thread_executions {
+	size_t *list, count, room;	/* of all, by their beginnings */
+	size_t next;			/* the first one that has not begun */
+	size_t *open, open_count;	/* those that last */
+};
+
+struct feature_counts {
+	const struct executions *executions;
+	struct features *features;
+	struct table *threads;		/* struct thread_executions, by number + 1 */
+};
+
+static void add_execution(struct feature_counts *counts, size_t i)
+{
+	uint64_t key = counts->executions->list[i].thread + 1ull;
+	struct thread_executions *thread = table_find(counts->threads, key);
+
+	if (!thread) {
+		thread = xcalloc(1, sizeof(*thread));
+		table_put(counts->threads, key, thread);
+	}
+	if (thread->count == thread->room) {
+		thread->room = thread->room ? 2 * thread->room : 4;
+		thread->list = xrealloc(thread->list, thread->room, sizeof(*thread->list));
+		thread->open = xrealloc(thread->open, thread->room, sizeof(*thread->open));
+	}
+	thread->list[thread->count++] = i;
+}
+
+/* Those of a thread that a moment lies in; NULL: none. */
+static const struct thread_executions *at(struct feature_counts *counts, uint32_t number, uint64_t time_ns)
+{
+	const struct execution *all = counts->executions->list;
+	struct thread_executions *thread = table_find(counts->threads, number + 1ull);
+	size_t kept = 0;
+
+	if (!thread)
+		return NULL;
+	while (thread->next < thread->count && all[thread->list[thread->next]].begin_ns <= time_ns)
+		thread->open[thread->open_count++] = thread->list[thread->next++];
+	for (size_t i = 0; i < thread->open_count; i++)
+		if (all[thread->open[i]].end_ns > time_ns)
+			thread->open[kept++] = thread->open[i];
+	thread->open_count = kept;
+	return kept ? thread : NULL;
+}
+
+static void count_at(struct feature_counts *counts, uint32_t number, uint64_t time_ns,
+		     const struct features *more)
+{
+	const struct thread_executions *thread = at(counts, number, time_ns);
+
+	for (size_t i = 0; thread && i < thread->open_count; i++) {
+		struct features *features = &counts->features[thread->open[i]];
+
+		features->io_count += more->io_count;
+		features->io_bytes += more->io_bytes;
+		features->wakes += more->wakes;
+		features->interrupts += more->interrupts;
+		features->softirqs += more->softirqs;
+		features->block_count += more->block_count;
+		features->block_bytes += more->block_bytes;
+	}
+}
+
+static void on_switch(void *data, const struct ev_header *header)
+{
+	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
+	struct features more = { .io_count = 1 };
+	struct wait_facts facts;
+
+	if (!header->thread || (e->state != SWITCH_SLEEPING && e->state != SWITCH_BLOCKED))
+		return;
+	facts = wait_facts_of(e);
+	if (file_direction_of(&facts) == FILE_NEITHER)
+		return;
+	file_asked_bytes(&facts, &more.io_bytes);
+	count_at(data, header->thread, header->time_ns, &more);
+}
+
+static void on_wake(void *data, const struct ev_header *header)
+{
+	const struct ev_sched_wake *e = (const struct ev_sched_wake *)header;
+
+	if (e->waker && e->context == WAKE_THREAD)
+		count_at(data, e->waker, header->time_ns, &(struct features){ .wakes = 1 });
+}
+
+static void on_interrupt(void *data, const struct ev_header *header)
+{
+	count_at(data, header->thread, header->time_ns, &(struct features){ .interrupts = 1 });
+}
+
+static void on_softirq(void *data, const struct ev_header *header)
+{
+	count_at(data, header->thread, header->time_ns, &(struct features){ .softirqs = 1 });
+}
+
+static void on_block_issue(void *data, const struct ev_header *header)
+{
+	const struct ev_system_block_issue *e = (const struct ev_system_block_issue *)header;
+
+	count_at(data, header->thread, header->time_ns, &(struct features){
+		.block_count = 1, .block_bytes = e->bytes,
+	});
+}
+
+static const struct event_handler handlers[] = {
+	{ EV_SCHED_SWITCH, on_switch },
+	{ EV_SCHED_WAKE, on_wake },
+	{ EV_SYSTEM_INTERRUPT, on_interrupt },
+	{ EV_SYSTEM_SOFTIRQ, on_softirq },
+	{ EV_SYSTEM_BLOCK_ISSUE, on_block_issue },
+	{ 0, NULL },
+};
+
+struct feature_counts *feature_counts_new(struct session *session, const struct executions *executions,
+					  struct features *features)
+{
+	struct feature_counts *counts = xcalloc(1, sizeof(*counts));
+
+	counts->executions = executions;
+	counts->features = features;
+	counts->threads = table_new();
+	for (size_t i = 0; i < executions->count; i++)
+		add_execution(counts, i);
+	session_subscribe(session, handlers, counts);
+	return counts;
+}
+
+void feature_counts_free(struct feature_counts *counts)
+{
+	struct thread_executions *thread;
+	size_t cursor = 0;
+
+	if (!counts)
+		return;
+	while ((thread = table_next(counts->threads, &cursor))) {
+		free(thread->list);
+		free(thread->open);
+		free(thread);
+	}
+	table_free(counts->threads);
+	free(counts);
+}

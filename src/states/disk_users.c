@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "states/activity.h"
+#include "states/interruptions.h"
+
+enum { USERS_MAX = 1024 };
+
+/* A request begins or ends. */
+struct edge {
+	uint64_t time_ns;
+	size_t user;
+	bool is_end;
+};
+
+struct sweep {
+	struct disk_user *users;
+	uint32_t *open;			/* requests of each user that are under way */
+	size_t user_count, user_room;
+	struct edge *edges;
+	size_t edge_count, edge_room;
+	uint64_t from_ns, to_ns;
+};
+
+/* The last one stands for all that there is no room for. */
+static size_t user_of(struct sweep *sweep, const struct activity *activity)
+{
+	size_t i = 0;
+
+	while (i < sweep->user_count && (sweep->users[i].thread != activity->thread ||
+					 sweep->users[i].tid != activity->tid))
+		i++;
+	if (i < sweep->user_count)
+		return i;
+	if (sweep->user_count == USERS_MAX) {
+		sweep->users[USERS_MAX - 1].thread = sweep->users[USERS_MAX - 1].tid = 0;
+		return USERS_MAX - 1;
+	}
+	if (sweep->user_count == sweep->user_room) {
+		sweep->user_room = sweep->user_room ? 2 * sweep->user_room : 16;
+		sweep->users = xrealloc(sweep->users, sweep->user_room, sizeof(*sweep->users));
+	}
+	sweep->users[sweep->user_count] = (struct disk_user){
+		.thread = activity->thread, .tid = activity->tid,
+	};
+	return sweep->user_count++;
+}
+
+static void add_edge(struct sweep *sweep, uint64_t time_ns, size_t user, bool is_end)
+{
+	if (sweep->edge_count == sweep->edge_room) {
+		sweep->edge_room = sweep->edge_room ? 2 * sweep->edge_room : 32;
+		sweep->edges = xrealloc(sweep->edges, sweep->edge_room, sizeof(*sweep->edges));
+	}
+	sweep->edges[sweep->edge_count++] = (struct edge){ time_ns, user, is_end };
+}
+
+static void gather(void *data, const struct activity *activity)
+{
+	struct sweep *sweep = data;
+	uint64_t begin_ns = activity->begin_ns, end_ns = activity->end_ns;
+	size_t user;
+
+	if (activity->kind != ACTIVITY_DISK)
+		return;
+	user = user_of(sweep, activity);
+	sweep->users[user].count++;
+	add_edge(sweep, begin_ns > sweep->from_ns ? begin_ns : sweep->from_ns, user, false);
+	add_edge(sweep, end_ns < sweep->to_ns ? end_ns : sweep->to_ns, user, true);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->is_end - y->is_end;
+}
+
+/* Splits ns among those with requests under way; what a division leaves goes to the first ones. */
+static void split(struct sweep *sweep, uint64_t ns, uint64_t open)
+{
+	uint64_t each = ns / open, rest = ns % open;
+
+	for (size_t i = 0; i < sweep->user_count; i++) {
+		uint64_t extra = rest < sweep->open[i] ? rest : sweep->open[i];
+
+		sweep->users[i].ns += each * sweep->open[i] + extra;
+		rest -= extra;
+	}
+}
+
+struct disk_user *disk_users_of(struct activities *activities, uint64_t from_ns, uint64_t to_ns,
+				size_t *count, uint64_t *idle_ns)
+{
+	struct sweep sweep = { .from_ns = from_ns, .to_ns = to_ns };
+	uint64_t at_ns = from_ns, open = 0;
+
+	*idle_ns = 0;
+	activities_each(activities, from_ns, to_ns, gather, &sweep);
+	sweep.open = xcalloc(sweep.user_count + 1, sizeof(*sweep.open));
+	if (sweep.edge_count)
+		qsort(sweep.edges, sweep.edge_count, sizeof(*sweep.edges), by_time);
+	for (size_t i = 0; i <= sweep.edge_count; i++) {
+		const struct edge *edge = i < sweep.edge_count ? &sweep.edges[i] : NULL;
+		uint64_t time_ns = edge ? edge->time_ns : to_ns;
+
+		if (open)
+			split(&sweep, time_ns - at_ns, open);
+		else
+			*idle_ns += time_ns - at_ns;
+		at_ns = time_ns;
+		if (!edge)
+			break;
+		open += edge->is_end ? -1 : 1;
+		sweep.open[edge->user] += edge->is_end ? -1 : 1;
+	}
+	free(sweep.open);
+	free(sweep.edges);
+	*count = sweep.user_count;
+	return sweep.users;
+}

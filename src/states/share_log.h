@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A pyramid of summaries: for each thread, how much of each 2^k ns it spent in which state, so that any
+ * stretch of time can be drawn or summed up without its changes. Cells without a change are not kept,
+ * nor are levels where cells have so few that going through them costs next to nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "states/state.h"
+
+struct share_log;
+struct trace_writer;
+
+enum {
+	SHARE_SHIFT = 20,		/* cells of the lowest level are 2^20 ns wide */
+	SHARE_LEVELS = 24,		/* each twice as wide as those of the one below */
+	SHARE_WINDOW_SHIFT = 8,		/* cells that a chunk covers, as a power of two */
+};
+
+/* What is kept of a thread. Begins zeroed, but for its number. */
+struct share_thread {
+	uint32_t number;
+	uint8_t share;			/* what it has been doing */
+	bool has_begun;
+	uint32_t open;			/* a bit for each level with a cell that has no end yet */
+	size_t place;			/* among those that have some */
+	uint64_t until_ns;		/* time up to there is in the cells */
+	struct share_cell *cells;	/* [SHARE_LEVELS]; NULL until there is one */
+};
+
+struct share_log *share_log_new(struct trace_writer *writer);
+
+/* From now_ns on, which does not run backwards, the thread spends its time so. */
+void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns,
+		      uint8_t share);
+
+/* At now_ns the thread ends. What there is of it is kept; it may begin again. */
+void share_log_end(struct share_log *log, struct share_thread *thread, uint64_t now_ns);
+
+/* All threads have ended: writes what is left. */
+void share_log_finish(struct share_log *log);
+void share_log_free(struct share_log *log);

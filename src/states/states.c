@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "states/states_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/byte_cursor.h"
+#include "base/memory.h"
+#include "states/activity.h"
+#include "trace/trace_reader.h"
+
+enum {
+	OPEN_BLOCKS = 8,
+	LISTED_MAX = 1 << 24,		/* blocks in unpacked lists, of all threads */
+	LISTS_BYTES_MAX = 256 << 20,	/* packed ones */
+};
+
+/* In which blocks a thread changes. */
+struct changes {
+	uint32_t thread, count;
+	size_t at;			/* of the distances between them, in the lists */
+	uint32_t *blocks;		/* [count]; NULL: not unpacked */
+};
+
+struct states {
+	struct trace_reader *file;
+	struct block_place {
+		size_t chunk;		/* of the file */
+		uint64_t first_ns, last_ns;
+	} *blocks;
+	size_t block_count, damaged_count;
+	struct open_block open[OPEN_BLOCKS];
+	uint64_t uses;
+	uint8_t *lists;
+	size_t lists_bytes;
+	struct changes *changes;	/* by thread, and for one thread by block */
+	size_t change_count, change_room, listed;
+	struct state_gaps gaps;
+	struct share_index *shares;
+	struct activities *activities;
+};
+
+/* --- Opening -------------------------------------------------------------------------------- */
+
+/* They do not overlap: what is read one after the other is in time order. */
+static int find_blocks(struct states *states)
+{
+	uint64_t before_ns = 0;
+	size_t count;
+	const struct trace_place *places = trace_reader_places(states->file, &count);
+
+	states->blocks = xcalloc(count + 1, sizeof(*states->blocks));
+	for (size_t i = 0; i < count; i++) {
+		if (places[i].kind != TRACE_CHUNK_STATES)
+			continue;
+		if (places[i].first_ns < before_ns || places[i].last_ns < places[i].first_ns)
+			return -EBADMSG;
+		before_ns = places[i].last_ns;
+		states->blocks[states->block_count++] = (struct block_place){
+			i, places[i].first_ns, places[i].last_ns,
+		};
+	}
+	return 0;
+}
+
+static void add_changes(struct states *states, uint32_t thread, uint32_t count, size_t at)
+{
+	if (states->change_count == states->change_room) {
+		states->change_room = states->change_room ? 2 * states->change_room : 256;
+		states->changes = xrealloc(states->changes, states->change_room,
+					   sizeof(*states->changes));
+	}
+	states->changes[states->change_count++] = (struct changes){ thread, count, at, NULL };
+}
+
+static int take_lists(struct states *states, const void *bytes, size_t size_bytes)
+{
+	struct byte_cursor cursor = byte_cursor_new(bytes, size_bytes);
+
+	if (!size_bytes)
+		return 0;
+	if (size_bytes > LISTS_BYTES_MAX - states->lists_bytes)
+		return -EBADMSG;
+	states->lists = xrealloc(states->lists, states->lists_bytes + size_bytes, 1);
+	memcpy(states->lists + states->lists_bytes, bytes, size_bytes);
+	while (byte_cursor_left(&cursor)) {
+		uint32_t thread = byte_cursor_uleb(&cursor), count = byte_cursor_uleb(&cursor);
+
+		add_changes(states, thread, count,
+			    states->lists_bytes + (cursor.at - (const uint8_t *)bytes));
+		for (uint32_t i = 0; i < count && !cursor.is_bad; i++)
+			byte_cursor_uleb(&cursor);
+	}
+	states->lists_bytes += size_bytes;
+	return cursor.is_bad ? -EBADMSG : 0;
+}
+
+static int take_gaps(struct states *states, const void *bytes, size_t size_bytes)
+{
+	const struct state_gap *gaps = bytes;
+
+	for (size_t i = 0; i < size_bytes / sizeof(*gaps); i++)
+		state_gaps_add(&states->gaps, gaps[i].begin_ns, gaps[i].end_ns);
+	return 0;
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+	const struct changes *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return (x->thread > y->thread) - (x->thread < y->thread);
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static int read_parts(struct states *states)
+{
+	size_t count, size_bytes;
+	const struct trace_place *places = trace_reader_places(states->file, &count);
+	const void *content;
+	int err = find_blocks(states);
+
+	for (size_t i = 0; i < count && !err; i++) {
+		if (places[i].kind != TRACE_CHUNK_STATE_PLACES &&
+		    places[i].kind != TRACE_CHUNK_STATE_GAPS)
+			continue;
+		err = trace_reader_content(states->file, i, &content, &size_bytes);
+		if (!err)
+			err = (places[i].kind == TRACE_CHUNK_STATE_GAPS ? take_gaps : take_lists)
+				(states, content, size_bytes);
+	}
+	if (states->changes)
+		qsort(states->changes, states->change_count, sizeof(*states->changes),
+		      compare_changes);
+	states->shares = share_index_new(states->file);
+	states->activities = activities_new(states->file);
+	return err;
+}
+
+int states_open(const char *path, struct states **out)
+{
+	struct states *states = xcalloc(1, sizeof(*states));
+	int err = trace_reader_open(path, &states->file);
+
+	if (!err)
+		err = read_parts(states);
+	if (!err && !trace_reader_extent(states->file)->is_ended)
+		err = -EBADMSG;
+	if (err)
+		states_close(states);
+	else
+		*out = states;
+	return err;
+}
+
+void states_close(struct states *states)
+{
+	if (!states)
+		return;
+	for (size_t i = 0; i < OPEN_BLOCKS; i++)
+		open_block_fini(&states->open[i]);
+	for (size_t i = 0; i < states->change_count; i++)
+		free(states->changes[i].blocks);
+	share_index_free(states->shares);
+	activities_free(states->activities);
+	state_gaps_fini(&states->gaps);
+	free(states->changes);
+	free(states->lists);
+	free(states->blocks);
+	if (states->file)
+		trace_reader_close(states->file);
+	free(states);
+}
+
+/* --- What others ask ------------------------------------------------------------------------ */
+
+struct trace_reader *states_file(const struct states *states)
+{
+	return states->file;
+}
+
+uint64_t states_begin_ns(const struct states *states)
+{
+	return states->block_count ? states->blocks[0].first_ns : 0;
+}
+
+uint64_t states_end_ns(const struct states *states)
+{
+	return states->block_count ? states->blocks[states->block_count - 1].last_ns : 0;
+}
+
+uint64_t states_told_until_ns(const struct states *states)
+{
+	size_t count;
+	const struct trace_place *places = trace_reader_places(states->file, &count);
+
+	for (size_t i = count; i; i--)
+		if (places[i - 1].kind == TRACE_CHUNK_STATE_GAPS)
+			return places[i - 1].last_ns;
+	return 0;
+}
+
+size_t states_damaged_count(const struct states *states)
+{
+	return states->damaged_count;
+}
+
+const struct state_gaps *states_gaps(const struct states *states)
+{
+	return &states->gaps;
+}
+
+struct share_index *states_share_index(const struct states *states)
+{
+	return states->shares;
+}
+
+struct activities *states_activities(const struct states *states)
+{
+	return states->activities;
+}
+
+size_t states_block_count(const struct states *states)
+{
+	return states->block_count;
+}
+
+uint64_t states_block_begin_ns(const struct states *states, size_t number)
+{
+	return number < states->block_count ? states->blocks[number].first_ns : states_end_ns(states);
+}
+
+size_t states_block_at(const struct states *states, uint64_t time_ns)
+{
+	size_t low = 0, high = states->block_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (states->blocks[middle].first_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : 0;
+}
+
+static struct open_block *least_used(struct states *states)
+{
+	struct open_block *least = &states->open[0];
+
+	for (size_t i = 1; i < OPEN_BLOCKS; i++)
+		if (states->open[i].used < least->used)
+			least = &states->open[i];
+	return least;
+}
+
+static bool read_block(struct states *states, size_t number, struct state_block *block)
+{
+	const struct block_place *place = &states->blocks[number];
+	const void *content;
+	size_t size_bytes;
+
+	if (number >= states->block_count ||
+	    trace_reader_content(states->file, place->chunk, &content, &size_bytes) ||
+	    state_block_decode(content, size_bytes, block))
+		return false;
+	if (block->first_ns == place->first_ns && block->last_ns == place->last_ns)
+		return true;
+	state_block_fini(block);
+	return false;
+}
+
+const struct open_block *states_block(struct states *states, size_t number)
+{
+	struct open_block *open;
+
+	for (size_t i = 0; i < OPEN_BLOCKS; i++) {
+		open = &states->open[i];
+		if (open->used && open->number == number) {
+			open->used = ++states->uses;
+			return open;
+		}
+	}
+	open = least_used(states);
+	open_block_fini(open);
+	if (!read_block(states, number, &open->block)) {
+		states->damaged_count++;
+		return NULL;
+	}
+	open_block_index(open);
+	open->number = number;
+	open->used = ++states->uses;
+	return open;
+}
+
+static void forget_lists(struct states *states)
+{
+	for (size_t i = 0; i < states->change_count; i++) {
+		free(states->changes[i].blocks);
+		states->changes[i].blocks = NULL;
+	}
+	states->listed = 0;
+}
+
+static void unpack_list(struct states *states, struct changes *changes)
+{
+	struct byte_cursor cursor = byte_cursor_new(states->lists + changes->at,
+						    states->lists_bytes - changes->at);
+	uint32_t block = 0;
+
+	if (states->listed > LISTED_MAX)
+		forget_lists(states);
+	changes->blocks = xcalloc(changes->count + 1, sizeof(*changes->blocks));
+	for (uint32_t i = 0; i < changes->count; i++)
+		changes->blocks[i] = block += byte_cursor_uleb(&cursor);
+	states->listed += changes->count;
+}
+
+/* The first of a thread's lists, or where it would be. */
+static size_t find_changes(const struct states *states, uint32_t thread)
+{
+	size_t low = 0, high = states->change_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (states->changes[middle].thread < thread)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static size_t first_above(const struct changes *changes, size_t after)
+{
+	size_t low = 0, high = changes->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (changes->blocks[middle] > after)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < changes->count ? changes->blocks[low] : SIZE_MAX;
+}
+
+size_t states_next_block(struct states *states, uint32_t thread, size_t after)
+{
+	for (size_t i = find_changes(states, thread);
+	     i < states->change_count && states->changes[i].thread == thread; i++) {
+		size_t block;
+
+		if (!states->changes[i].blocks)
+			unpack_list(states, &states->changes[i]);
+		block = first_above(&states->changes[i], after);
+		if (block < states->block_count)
+			return block;
+	}
+	return SIZE_MAX;
+}
+
+void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread),
+			void *data)
+{
+	for (size_t i = 0; i < states->change_count; i++)
+		if (!i || states->changes[i - 1].thread != states->changes[i].thread)
+			on_thread(data, states->changes[i].thread);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The history of states: what each thread did at any time, who had a CPU, and how much of any stretch of
+ * time was spent how. It is a file beside a trace, made once; a query finds its place in O(log n) and
+ * unpacks one block. The file may be an enemy's.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "states/state.h"
+
+struct activities;
+struct states;
+struct trace_reader;
+
+/* -EBADMSG: it is none, or damaged; or a negative errno. Nothing is said. */
+int states_open(const char *path, struct states **out);
+void states_close(struct states *states);
+
+/* The file itself, which has more than states. */
+struct trace_reader *states_file(const struct states *states);
+
+/* When the first state begins that was seen to begin, and when the last one ends; both 0: there is none. */
+uint64_t states_begin_ns(const struct states *states);
+uint64_t states_end_ns(const struct states *states);
+
+/* The end of the trace: a thread whose last state ends earlier had come to its own. */
+uint64_t states_told_until_ns(const struct states *states);
+
+/* Calls on_thread for the number of each thread that has a state, in their order. */
+void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread),
+			void *data);
+
+/* Parts of it that were damaged when somebody asked for them. */
+size_t states_damaged_count(const struct states *states);
+
+/*
+ * The states of one thread that have a part in [from_ns, to_ns), in time order; times in which it does not
+ * live are left out, and those in which it is not known what it did are STATE_UNKNOWN. The first one
+ * may begin before, the last one end after.
+ */
+struct state_walk {
+	struct states *states;
+	uint32_t thread;
+	uint64_t from_ns, to_ns;
+	size_t block, at;		/* the record to come; AT_ORIGIN: what the block began with */
+	bool is_over;
+	struct state rest;		/* the part behind a gap of what was told last */
+	bool has_rest;
+};
+
+void states_walk(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		 struct state_walk *walk);
+bool state_walk_next(struct state_walk *walk, struct state *out);
+
+/* What a thread did at a time. False: it did not live. */
+bool states_at(struct states *states, uint32_t thread, uint64_t time_ns, struct state *out);
+
+/* Who has a CPU. */
+struct cpu_state {
+	uint64_t begin_ns, end_ns;
+	uint32_t thread;		/* a traced one's number, or 0 */
+	uint32_t tid;			/* another one's; 0: nobody */
+};
+
+/*
+ * Who had a CPU in [from_ns, to_ns), clipped to that, in pieces: one may follow another alike. Where there is
+ * none, nobody knows: so it is from the beginning of a gap to the first change behind it.
+ */
+struct cpu_walk {
+	struct states *states;
+	uint32_t cpu;
+	uint64_t from_ns, to_ns;
+	size_t block, at;
+};
+
+void states_walk_cpu(struct states *states, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
+		     struct cpu_walk *walk);
+bool cpu_walk_next(struct cpu_walk *walk, struct cpu_state *out);
+
+/* What the machine did besides; of a trace without --system it has nothing. Lives as long as the states. */
+struct activities *states_activities(const struct states *states);
+
+/* Adds how much of [from_ns, to_ns) a thread spent how, by state_share(); what is missing, it did not live. */
+void states_add_shares(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		       uint64_t ns[SHARES]);

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace/trace_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "base/memory.h"
+#include "trace/trace_file.h"
+#include "trace/trace_places.h"
+#include "trace/trace_ring.h"
+
+enum {
+	ZSTD_LEVEL = 1,
+	PLAIN_BYTES_MIN = 256,		/* smaller ones gain nothing */
+	PLACES_MAX = TRACE_CHUNK_BYTES_MAX / sizeof(struct trace_place),	/* of an index */
+};
+
+struct trace_output {
+	int fd;
+	int err;			/* the first one; nothing is written after it */
+	uint64_t end;			/* of the file */
+	struct trace_ring *ring;
+	uint32_t trace, number;		/* of the next chunk */
+	ZSTD_CCtx *zstd;
+	void *packed;
+	size_t packed_room;
+	struct trace_places places;
+	uint64_t chunk_count;
+};
+
+static int write_all(int fd, struct iovec *parts, int count, uint64_t at)
+{
+	ssize_t n;
+
+	while (count) {
+		n = pwritev(fd, parts, count, at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		at += n;
+		for (; count && (size_t)n >= parts->iov_len; count--)
+			n -= parts++->iov_len;
+		if (count) {
+			parts->iov_base = (char *)parts->iov_base + n;
+			parts->iov_len -= n;
+		}
+	}
+	return 0;
+}
+
+/* What was behind the end stays there: a part of a chunk is no chunk. */
+static void put(struct trace_output *output, uint64_t at, struct iovec *parts, int count)
+{
+	if (output->err)
+		return;
+	output->err = write_all(output->fd, parts, count, at);
+	if (output->err && ftruncate(output->fd, output->end))
+		return;		/* readers stop there, too */
+}
+
+static void put_at_end(struct trace_output *output, struct iovec *parts, int count)
+{
+	uint64_t size_bytes = 0;
+
+	for (int i = 0; i < count; i++)
+		size_bytes += parts[i].iov_len;
+	put(output, output->end, parts, count);
+	if (!output->err)
+		output->end += size_bytes;
+}
+
+/* Packs what it can; returns what is to be stored. */
+static const void *pack(struct trace_output *output, struct trace_chunk *chunk, const void *content,
+			size_t size_bytes)
+{
+	size_t bound = ZSTD_compressBound(size_bytes), packed_bytes;
+
+	chunk->plain_bytes = chunk->stored_bytes = size_bytes;
+	chunk->packing = TRACE_PLAIN;
+	if (size_bytes < PLAIN_BYTES_MIN)
+		return content;
+	if (bound > output->packed_room) {
+		output->packed_room = bound;
+		free(output->packed);
+		output->packed = xcalloc(bound, 1);
+	}
+	packed_bytes = ZSTD_compressCCtx(output->zstd, output->packed, bound, content, size_bytes,
+					 ZSTD_LEVEL);
+	if (ZSTD_isError(packed_bytes) || packed_bytes >= size_bytes)
+		return content;
+	chunk->stored_bytes = packed_bytes;
+	chunk->packing = TRACE_ZSTD;
+	return output->packed;
+}
+
+static void seal(struct trace_output *output, struct trace_chunk *chunk, const void *stored)
+{
+	chunk->magic = TRACE_CHUNK_MAGIC;
+	chunk->trace = output->trace;
+	chunk->number = output->number++;
+	chunk->content_checksum = XXH64(stored, chunk->stored_bytes, 0);
+	chunk->checksum = XXH64(chunk, offsetof(struct trace_chunk, checksum), 0);
+}
+
+static void note_place(struct trace_output *output, const struct trace_chunk *chunk, uint64_t at,
+		       const uint64_t *threads)
+{
+	struct trace_place place = {
+		.offset = at, .first_ns = chunk->first_ns, .last_ns = chunk->last_ns,
+		.count = chunk->count, .kind = chunk->kind, .flags = chunk->flags,
+		.number = chunk->number,
+	};
+
+	if (threads)
+		memcpy(place.threads, threads, sizeof(place.threads));
+	/* What is in a ring is bounded by that. */
+	if (output->ring || output->places.count < PLACES_MAX)
+		trace_places_add(&output->places, &place);
+}
+
+/* No part of what was in a segment must be taken for a chunk, wherever the new ones end. */
+static void clear_segment(struct trace_output *output, uint64_t from, uint64_t size_bytes)
+{
+	struct trace_places *places = &output->places;
+	struct trace_chunk none = { 0 };
+	size_t kept = 0;
+
+	for (size_t i = 0; i < places->count; i++) {
+		uint64_t offset = places->list[i].offset;
+
+		if (offset < from || offset - from >= size_bytes)
+			places->list[kept++] = places->list[i];
+		else
+			put(output, offset, &(struct iovec){ &none, sizeof(none) }, 1);
+	}
+	places->count = kept;
+}
+
+/*
+ * In place of older ones. The header comes last: whatever ends the writer, there is a chunk or none.
+ * One that is too large is left out; its number tells that it is missing.
+ */
+static void put_in_ring(struct trace_output *output, const struct trace_chunk *chunk,
+			const uint64_t *threads, struct iovec *parts)
+{
+	uint64_t at, reused;
+
+	at = trace_ring_take(output->ring, trace_chunk_bytes(chunk), chunk->last_ns, &output->end,
+			     &reused);
+	if (at == TRACE_RING_NONE)
+		return;
+	if (reused != TRACE_RING_NONE)
+		clear_segment(output, reused, trace_ring_segment_bytes(output->ring));
+	note_place(output, chunk, at, threads);
+	put(output, at + sizeof(*chunk), &parts[1], 2);
+	put(output, at, &parts[0], 1);
+}
+
+static bool is_in_ring(const struct trace_output *output, const struct trace_chunk *chunk)
+{
+	return output->ring && (chunk->kind == TRACE_CHUNK_EVENTS ||
+				chunk->kind == TRACE_CHUNK_RETOLD);
+}
+
+void trace_output_put(struct trace_output *output, struct trace_chunk *chunk,
+		      const uint64_t *threads, const void *content, size_t size_bytes)
+{
+	static const char zeros[8];
+	const void *stored = pack(output, chunk, content, size_bytes);
+	struct iovec parts[] = {
+		{ chunk, sizeof(*chunk) }, { (void *)stored, chunk->stored_bytes },
+		{ (void *)zeros, -chunk->stored_bytes % sizeof(zeros) },
+	};
+
+	if (output->err)
+		return;
+	seal(output, chunk, stored);
+	if (is_in_ring(output, chunk)) {
+		put_in_ring(output, chunk, threads, parts);
+	} else {
+		if (output->ring)
+			trace_ring_trim(output->ring, &output->end);
+		note_place(output, chunk, output->end, threads);
+		put_at_end(output, parts, 3);
+	}
+	output->chunk_count += !output->err;
+}
+
+/* --- The file ------------------------------------------------------------------------------- */
+
+static void put_header(struct trace_output *output, const struct trace_ring_options *ring)
+{
+	struct trace_header header = {
+		.magic = TRACE_MAGIC, .version = TRACE_VERSION, .header_bytes = sizeof(header),
+		.ring_bytes = ring ? ring->size_bytes : 0, .last_ns = ring ? ring->last_ns : 0,
+	};
+	struct iovec part = { &header, sizeof(header) };
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	header.created_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+	if (getrandom(header.random, sizeof(header.random), 0) != sizeof(header.random))
+		header.random[0] = header.created_ns;
+	header.checksum = XXH64(&header, offsetof(struct trace_header, checksum), 0);
+	output->trace = header.random[0];
+	put_at_end(output, &part, 1);
+}
+
+/* Two writers would write over each other: the second one must not even empty the file. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	else if (ftruncate(fd, 0))
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* A disk that has room for the ring has it to the end. */
+static int reserve(int fd, const struct trace_ring_options *ring)
+{
+	if (!ring || !ring->size_bytes ||
+	    !fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, ring->size_bytes) || errno != ENOSPC)
+		return 0;
+	return -ENOSPC;
+}
+
+int trace_output_open(const char *path, const struct trace_ring_options *ring,
+		      struct trace_output **out)
+{
+	struct trace_output *output;
+	int fd = open_file(path), err;
+
+	if (fd < 0)
+		return fd;
+	output = xcalloc(1, sizeof(*output));
+	output->fd = fd;
+	output->zstd = ZSTD_createCCtx();
+	output->err = output->zstd ? reserve(fd, ring) : -ENOMEM;
+	if (ring)
+		output->ring = trace_ring_new(ring);
+	put_header(output, ring);
+	err = output->err;
+	if (err)
+		trace_output_close(output);
+	else
+		*out = output;
+	return err;
+}
+
+struct trace_ring *trace_output_ring(const struct trace_output *output)
+{
+	return output->ring;
+}
+
+uint64_t trace_output_chunks(const struct trace_output *output)
+{
+	return output->chunk_count;
+}
+
+uint64_t trace_output_bytes(const struct trace_output *output)
+{
+	return output->end;
+}
+
+int trace_output_error(const struct trace_output *output)
+{
+	return output->err;
+}
+
+static void put_end(struct trace_output *output)
+{
+	struct trace_end end = { .magic = TRACE_MAGIC };
+	struct trace_chunk chunk = { .kind = TRACE_CHUNK_INDEX };
+	struct iovec part = { &end, sizeof(end) };
+
+	if (output->ring)
+		trace_ring_trim(output->ring, &output->end);
+	if (output->places.count < PLACES_MAX) {
+		end.index_offset = output->end;
+		trace_output_put(output, &chunk, NULL, output->places.list,
+				 output->places.count * sizeof(*output->places.list));
+	}
+	put_at_end(output, &part, 1);
+	/* Gives back what was reserved and not needed. */
+	if (!output->err && ftruncate(output->fd, output->end))
+		output->err = -errno;
+}
+
+int trace_output_close(struct trace_output *output)
+{
+	int err;
+
+	put_end(output);
+	err = output->err;
+	if (close(output->fd) && !err)
+		err = -errno;
+	ZSTD_freeCCtx(output->zstd);
+	trace_ring_free(output->ring);
+	trace_places_fini(&output->places);
+	free(output->packed);
+	free(output);
+	return err;
+}

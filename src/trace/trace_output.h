@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The file of a trace that is being written: chunks, each with its checksums, and where each of them is. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/trace_format.h"
+
+struct trace_output;
+struct trace_ring;
+struct trace_ring_options;
+
+/* As trace_writer_open(); ring is NULL when what is new goes to the end of the file. */
+int trace_output_open(const char *path, const struct trace_ring_options *ring,
+		      struct trace_output **out);
+
+/*
+ * Writes a chunk whose kind, flags, times and count are given; of threads, which its events are about,
+ * NULL is none.
+ */
+void trace_output_put(struct trace_output *output, struct trace_chunk *chunk,
+		      const uint64_t *threads, const void *content, size_t size_bytes);
+
+/* NULL: it has none. */
+struct trace_ring *trace_output_ring(const struct trace_output *output);
+
+uint64_t trace_output_chunks(const struct trace_output *output);
+uint64_t trace_output_bytes(const struct trace_output *output);
+int trace_output_error(const struct trace_output *output);
+
+/* Ends the file with its index and frees the output. 0, or the first error. */
+int trace_output_close(struct trace_output *output);

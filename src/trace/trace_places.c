@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace/trace_places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "trace/trace_file.h"
+
+void trace_places_add(struct trace_places *places, const struct trace_place *place)
+{
+	if (places->count == places->room) {
+		places->room = places->room ? 2 * places->room : 64;
+		places->list = xrealloc(places->list, places->room, sizeof(*places->list));
+	}
+	places->list[places->count++] = *place;
+}
+
+void trace_places_fini(struct trace_places *places)
+{
+	free(places->list);
+}
+
+/* By the index at the end, which the writer leaves when it comes to it. */
+static bool read_index(struct trace_places *places, struct trace_file *file)
+{
+	const struct trace_place *list;
+	struct trace_chunk chunk;
+	struct trace_end end;
+	const void *content;
+
+	if (!trace_file_end(file, &end) ||
+	    trace_file_content(file, end.index_offset, &chunk, &content) ||
+	    chunk.kind != TRACE_CHUNK_INDEX || chunk.plain_bytes % sizeof(*list))
+		return false;
+	list = content;
+	for (size_t i = 0; i < chunk.plain_bytes / sizeof(*list); i++)
+		trace_places_add(places, &list[i]);
+	return true;
+}
+
+/* All chunks in the file. Returns where the last one ends. */
+static uint64_t find_chunks(struct trace_places *places, const struct trace_file *file)
+{
+	uint64_t at = sizeof(struct trace_header), end = at;
+	struct trace_chunk chunk;
+
+	while ((at = trace_file_find_chunk(file, at)) < file->size_bytes &&
+	       !trace_file_chunk(file, at, &chunk)) {
+		struct trace_place place = {
+			.offset = at, .first_ns = chunk.first_ns, .last_ns = chunk.last_ns,
+			.count = chunk.count, .kind = chunk.kind, .flags = chunk.flags,
+			.number = chunk.number,
+		};
+
+		memset(place.threads, 0xff, sizeof(place.threads));
+		trace_places_add(places, &place);
+		end = at += trace_chunk_bytes(&chunk);
+	}
+	return end;
+}
+
+static void scan(struct trace_places *places, const struct trace_file *file)
+{
+	uint64_t end = find_chunks(places, file);
+	const struct trace_place *last = places->count ? &places->list[places->count - 1] : NULL;
+	struct trace_end mark;
+
+	places->is_ended = trace_file_end(file, &mark);
+	/* In a ring, old bytes are everywhere. */
+	if (!places->is_ended && !trace_file_is_ring(file))
+		places->unread_bytes = file->size_bytes - end;
+	if (places->is_ended && last && end + sizeof(mark) != file->size_bytes)
+		trace_places_add(places, &(struct trace_place){
+			.kind = TRACE_CHUNK_LOST, .offset = end, .number = last->number + 1,
+		});
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct trace_place *one = a, *other = b;
+
+	if (one->number != other->number)
+		return one->number < other->number ? -1 : 1;
+	return (one->offset > other->offset) - (one->offset < other->offset);
+}
+
+static void sort(struct trace_places *places)
+{
+	size_t i = 1;
+
+	while (i < places->count && places->list[i - 1].number < places->list[i].number)
+		i++;
+	if (i < places->count)
+		qsort(places->list, places->count, sizeof(*places->list), compare);
+}
+
+/* --- Where the trace begins ----------------------------------------------------------------- */
+
+/* A trace can begin with what was told again if all of that can be read. */
+static bool is_whole(const struct trace_places *places, size_t i, struct trace_file *file)
+{
+	uint32_t number = places->list[i].number;
+	struct trace_chunk chunk;
+	const void *content;
+
+	for (; i < places->count && places->list[i].kind == TRACE_CHUNK_RETOLD &&
+	       places->list[i].number == number; i++, number++) {
+		if (trace_file_content(file, places->list[i].offset, &chunk, &content) ||
+		    chunk.number != number)
+			return false;
+		if (places->list[i].flags & TRACE_CHUNK_HAS_RETOLD)
+			return true;
+	}
+	return false;
+}
+
+/* When a trace that tells of the last so many nanoseconds has to begin. */
+static uint64_t late_ns(const struct trace_places *places, const struct trace_file *file)
+{
+	uint64_t end_ns = 0;
+
+	for (size_t i = 0; i < places->count; i++)
+		if (places->list[i].kind == TRACE_CHUNK_EVENTS && places->list[i].last_ns > end_ns)
+			end_ns = places->list[i].last_ns;
+	if (!file->header.last_ns || end_ns < file->header.last_ns)
+		return 0;
+	return end_ns - file->header.last_ns;
+}
+
+/* The chunk that it begins with; as many as there are: none says that it can. */
+static size_t find_beginning(const struct trace_places *places, struct trace_file *file)
+{
+	uint64_t until_ns = late_ns(places, file);
+	size_t begin = places->count;
+
+	for (size_t i = 0; i < places->count; i++) {
+		const struct trace_place *place = &places->list[i];
+
+		if (!(place->flags & TRACE_CHUNK_BEGINS) ||
+		    (begin < places->count && place->first_ns > until_ns))
+			continue;
+		if (place->kind == TRACE_CHUNK_EVENTS ||
+		    (place->kind == TRACE_CHUNK_RETOLD && is_whole(places, i, file)))
+			begin = i;
+	}
+	return begin;
+}
+
+/* --- What readers are shown ----------------------------------------------------------------- */
+
+/* So that chunks which should lie between two others are missed; the first one is where all begins. */
+static void note_lost(struct trace_places *shown, const struct trace_place *before,
+		      const struct trace_place *place, const struct trace_file *file)
+{
+	struct trace_place lost = { .kind = TRACE_CHUNK_LOST };
+	struct trace_chunk chunk;
+
+	lost.number = before ? before->number + 1 : 0;
+	if (place->number <= lost.number)
+		return;
+	lost.offset = before ? before->offset : sizeof(struct trace_header);
+	if (before && !trace_file_chunk(file, before->offset, &chunk))
+		lost.offset = before->offset + trace_chunk_bytes(&chunk);
+	trace_places_add(shown, &lost);
+}
+
+/* Of the events: those from the beginning on, but not how another epoch begins. */
+static bool is_shown(const struct trace_places *places, size_t i, size_t begin, bool *is_beginning)
+{
+	const struct trace_place *place = &places->list[i];
+	bool is_other = *is_beginning;
+
+	switch (place->kind) {
+	case TRACE_CHUNK_EVENTS:
+		return begin == places->count || i >= begin;
+	case TRACE_CHUNK_RETOLD:
+		if (place->flags & TRACE_CHUNK_BEGINS)
+			is_other = *is_beginning = i != begin;
+		if (place->flags & TRACE_CHUNK_HAS_RETOLD)
+			*is_beginning = false;
+		return i >= begin && !is_other;
+	}
+	return true;
+}
+
+static void show(struct trace_places *places, size_t begin, const struct trace_file *file)
+{
+	struct trace_places shown = *places;
+	const struct trace_place *before = NULL;
+	bool is_beginning = false;
+
+	shown.list = NULL;
+	shown.count = shown.room = 0;
+	for (size_t i = 0; i < places->count; i++) {
+		struct trace_place place = places->list[i];
+
+		if (before && before->number == place.number)
+			continue;
+		if (!places->begins_late || i > begin)
+			note_lost(&shown, before, &place, file);
+		if (is_shown(places, i, begin, &is_beginning)) {
+			place.reserved = 0;
+			if (place.kind == TRACE_CHUNK_RETOLD) {
+				place.kind = TRACE_CHUNK_EVENTS;
+				place.reserved = TRACE_PLACE_RETOLD;
+			}
+			trace_places_add(&shown, &place);
+		}
+		before = &places->list[i];
+	}
+	free(places->list);
+	*places = shown;
+}
+
+void trace_places_find(struct trace_places *places, struct trace_file *file)
+{
+	size_t begin;
+
+	*places = (struct trace_places){ 0 };
+	places->is_ended = read_index(places, file);
+	if (!places->is_ended)
+		scan(places, file);
+	sort(places);
+	begin = find_beginning(places, file);
+	places->begins_late = begin < places->count && places->list[begin].kind == TRACE_CHUNK_RETOLD;
+	show(places, begin, file);
+}

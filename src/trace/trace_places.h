@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the chunks of a trace are, in the order in which they were written: by its index, or by what is
+ * found in the file. How a flight recorder's epochs begin is left out, but for the one with which the trace
+ * begins; what was told again is TRACE_CHUNK_EVENTS here. Chunks that are missing are a TRACE_CHUNK_LOST.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/trace_format.h"
+
+struct trace_file;
+
+/* In trace_place.reserved of those: what was told before need not be told again. */
+enum { TRACE_PLACE_RETOLD = 1 };
+
+struct trace_places {
+	struct trace_place *list;
+	size_t count, room;
+	uint64_t unread_bytes;		/* behind the last chunk */
+	bool is_ended;			/* the writer came to its end */
+	bool begins_late;		/* what a flight recorder wrote earlier is not kept */
+};
+
+void trace_places_find(struct trace_places *places, struct trace_file *file);
+void trace_places_fini(struct trace_places *places);
+
+void trace_places_add(struct trace_places *places, const struct trace_place *place);
+
+/* In which of the bits that a thread is. */
+static inline bool trace_place_may_have(const struct trace_place *place, uint32_t thread)
+{
+	return place->threads[thread / 64 % TRACE_THREAD_WORDS] >> thread % 64 & 1;
+}
+
+static inline void trace_place_note_thread(struct trace_place *place, uint32_t thread)
+{
+	place->threads[thread / 64 % TRACE_THREAD_WORDS] |= 1ull << thread % 64;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A graph as text, as JSON and in the language of Graphviz. Nodes with less than share_min of the root's
+ * time are told together.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct graph;
+struct graph_labels;
+struct text;
+
+/* begin_ns: when the trace began, CLOCK_MONOTONIC. */
+void graph_put_text(struct text *out, const struct graph *graph, struct graph_labels *labels,
+		    double share_min, bool has_unicode);
+
+/* All nodes, in an array: a parent comes before its children. */
+void graph_put_json(struct text *out, const struct graph *graph, struct graph_labels *labels);
+void graph_put_dot(struct text *out, const struct graph *graph, struct graph_labels *labels,
+		   double share_min);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What would have been, as text and as JSON. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct graph_labels;
+struct text;
+struct whatif;
+struct whatif_answer;
+struct whatif_rank;
+
+struct whatif_view {
+	const struct whatif *whatif;
+	struct graph_labels *labels;
+	const char *kind, *name;	/* of what is shorter; NULL: nothing */
+	double scale;
+	uint32_t cpu_count;
+	const struct whatif_answer *answer;	/* NULL: ranks are shown */
+	const struct whatif_rank *ranks;
+	size_t rank_count;
+};
+
+void whatif_put_text(struct text *out, const struct whatif_view *view);
+void whatif_put_json(struct text *out, const struct whatif_view *view);

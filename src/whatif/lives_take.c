@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Of the states of each thread, its steps. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "graph/wait_end.h"
+#include "graph/wait_walk.h"
+#include "session/threads.h"
+#include "states/states.h"
+#include "whatif/lives_make.h"
+
+/* MOMENT_NS: about a turn of the kernel's. CPUs beyond CPUS_MAX are not told apart. */
+enum { MOMENT_NS = 4000000, CPUS_MAX = 256 };
+
+struct taker {
+	struct lives_make *make;
+	struct states *states;
+	uint32_t life, thread;
+	uint32_t cpu;			/* where it ran last */
+	bool has_run;
+	struct state ready;		/* it waits for the CPU that it gets next */
+	bool is_ready;
+	bool got_signal, saw_exit;	/* a signal, or the end of its process, ended its last wait */
+	struct gap {
+		uint64_t begin_ns, end_ns;
+	} *gaps;			/* in which a CPU was with none of the threads in the replay */
+	size_t gap_count, gap_room;
+};
+
+static int add(struct taker *t, const struct step *step)
+{
+	struct lives *lives = t->make->lives;
+
+	if (lives->step_count == lives->step_room) {
+		if (lives->step_room >= STEPS_MAX)
+			return -E2BIG;
+		lives->step_room = lives->step_room ? 2 * lives->step_room : 1024;
+		lives->steps = xrealloc(lives->steps, lives->step_room, sizeof(*lives->steps));
+	}
+	lives->steps[lives->step_count] = *step;
+	lives->steps[lives->step_count++].life = t->life;
+	return 0;
+}
+
+static int add_step(struct taker *t, enum step_kind kind, uint64_t begin_ns, uint64_t end_ns)
+{
+	return add(t, &(struct step){
+		.begin_ns = begin_ns, .end_ns = end_ns, .kind = kind, .end = GRAPH_UNTOLD,
+		.other = STEP_NONE, .wait = STEP_NONE,
+	});
+}
+
+/* The step that was added last waits until a thread's life has come to that time. */
+static void add_wake(struct taker *t, uint32_t waker, uint64_t time_ns)
+{
+	struct lives_make *make = t->make;
+
+	if (make->wake_count == make->wake_room) {
+		make->wake_room = make->wake_room ? 2 * make->wake_room : 1024;
+		make->wakes = xrealloc(make->wakes, make->wake_room, sizeof(*make->wakes));
+	}
+	make->wakes[make->wake_count++] = (struct wake){ time_ns, waker, make->lives->step_count - 1 };
+}
+
+static uint32_t name_of(struct taker *t, const struct state *state)
+{
+	struct graph_wait wait = graph_wait_of(t->thread, state);
+	struct lives *lives = t->make->lives;
+	uint64_t key = hash_u64(wait.object ^ hash_u64(wait.stack));
+	uintptr_t at;
+
+	key = hash_u64(key ^ ((uint64_t)wait.syscall << 32 | wait.operation << 16 | wait.cause << 8 |
+			      wait.state));
+	key = hash_u64(key ^ wait.thread);
+	at = (uintptr_t)table_find(t->make->by_wait, key);
+	if (!at) {
+		if (lives->wait_count == lives->wait_room) {
+			lives->wait_room = lives->wait_room ? 2 * lives->wait_room : 64;
+			lives->waits = xrealloc(lives->waits, lives->wait_room, sizeof(*lives->waits));
+		}
+		lives->waits[lives->wait_count++] = (struct lives_wait){ .wait = wait };
+		at = lives->wait_count;
+		table_put(t->make->by_wait, key, (void *)at);
+	}
+	lives->waits[at - 1].ns += state->end_ns - state->begin_ns;
+	lives->waits[at - 1].count++;
+	return at - 1;
+}
+
+/* A life plus 1; 0: it has none, or is the thread itself. */
+static uintptr_t other_life(const struct taker *t, uint32_t thread)
+{
+	return thread == t->thread ? 0 : (uintptr_t)table_find(t->make->by_thread, thread);
+}
+
+static int take_wait(struct taker *t, const struct state *state)
+{
+	enum graph_kind end = wait_end_kind(&state->ended);
+	uintptr_t waker = end == GRAPH_THREAD ? other_life(t, state->ended.thread) : 0;
+	struct step step = {
+		.begin_ns = state->begin_ns, .end_ns = state->end_ns, .other = STEP_NONE,
+		.wait = name_of(t, state), .kind = waker ? STEP_WAIT : STEP_DELAY, .end = end,
+	};
+	int err = add(t, &step);
+
+	if (!err && waker)
+		add_wake(t, waker - 1, state->end_ns);
+	return err;
+}
+
+static void add_gap(struct taker *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (begin_ns >= end_ns)
+		return;
+	if (t->gap_count == t->gap_room) {
+		t->gap_room = t->gap_room ? 2 * t->gap_room : 64;
+		t->gaps = xrealloc(t->gaps, t->gap_room, sizeof(*t->gaps));
+	}
+	t->gaps[t->gap_count++] = (struct gap){ begin_ns, end_ns };
+}
+
+/* When in the stretch a CPU was with none of the threads in the replay; counts_idle: or with nobody. */
+static void add_gaps(struct taker *t, const struct state *state, uint32_t cpu, bool counts_idle)
+{
+	uint64_t at_ns = state->begin_ns;
+	struct cpu_state piece;
+	struct cpu_walk walk;
+
+	states_walk_cpu(t->states, cpu, state->begin_ns, state->end_ns, &walk);
+	while (cpu_walk_next(&walk, &piece)) {
+		bool is_ours = piece.thread && other_life(t, piece.thread);
+		bool is_idle = !piece.thread && !piece.tid;
+
+		if (counts_idle)
+			add_gap(t, at_ns, piece.begin_ns);
+		if (!is_ours && (!is_idle || counts_idle))
+			add_gap(t, piece.begin_ns, piece.end_ns);
+		at_ns = piece.end_ns;
+	}
+	if (counts_idle)
+		add_gap(t, at_ns, state->end_ns);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+}
+
+/* How long it was a gap of at least one CPU. */
+static uint64_t gaps_ns(struct taker *t)
+{
+	uint64_t ns = 0, at_ns = 0;
+
+	if (t->gap_count)
+		qsort(t->gaps, t->gap_count, sizeof(*t->gaps), by_begin);
+	for (size_t i = 0; i < t->gap_count; i++) {
+		const struct gap *gap = &t->gaps[i];
+
+		if (gap->begin_ns > at_ns)
+			at_ns = gap->begin_ns;
+		if (gap->end_ns > at_ns) {
+			ns += gap->end_ns - at_ns;
+			at_ns = gap->end_ns;
+		}
+	}
+	return ns;
+}
+
+/*
+ * Of the time in which it could run, that which was not for want of CPUs that threads in the replay had. The
+ * kernel leaves a thread that was woken behind another one for a moment though another CPU is idle; but when
+ * it is for longer, the thread may not run there.
+ */
+static uint64_t late_ns(struct taker *t, const struct state *state, uint32_t own_cpu)
+{
+	uint64_t all_ns = state->end_ns - state->begin_ns, ns;
+
+	t->gap_count = 0;
+	add_gaps(t, state, own_cpu, true);
+	ns = gaps_ns(t);
+	if (ns == all_ns)
+		return ns;
+	for (uint32_t cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (t->make->cpus[cpu / 64] >> cpu % 64 & 1)
+			add_gaps(t, state, cpu, all_ns < MOMENT_NS);
+	return gaps_ns(t);
+}
+
+static int add_late(struct taker *t, enum step_kind kind, uint64_t ns)
+{
+	return ns ? add_step(t, kind, t->ready.begin_ns, t->ready.begin_ns + ns) : 0;
+}
+
+/* next: what it does then; NULL: no more. */
+static int take_ready(struct taker *t, const struct state *next)
+{
+	const struct state *state = &t->ready;
+	bool gets_cpu = next && (next->kind == STATE_RUNNING || next->kind == STATE_SPINNING);
+	bool has_left = state->value.why == READY_PREEMPTED && t->has_run;
+
+	if (!t->is_ready)
+		return 0;
+	t->is_ready = false;
+	if (state->value.why == READY_THROTTLED)
+		return add_late(t, STEP_SLOWED, state->end_ns - state->begin_ns);
+	if (!has_left && !gets_cpu)
+		return 0;
+	return add_late(t, has_left ? STEP_SLOWED : STEP_LATE,
+			late_ns(t, state, has_left ? t->cpu : next->cpu));
+}
+
+static int take_state(struct taker *t, const struct state *state)
+{
+	int err = take_ready(t, state);
+
+	if (err)
+		return err;
+	switch (state->kind) {
+	case STATE_RUNNING:
+	case STATE_SPINNING:
+		t->cpu = state->cpu;
+		t->has_run = true;
+		t->make->cpus[state->cpu % CPUS_MAX / 64] |= 1ull << state->cpu % 64;
+		return add_step(t, STEP_WORK, state->begin_ns, state->end_ns);
+	case STATE_RUNNABLE:
+		t->ready = *state;
+		t->is_ready = true;
+		return 0;
+	case STATE_BLOCKED:
+		t->got_signal = state->ended.why == READY_WOKEN && state->ended.how == WAKER_SIGNAL;
+		t->saw_exit = state->ended.why == READY_WOKEN && state->ended.syscall == SYS_exit_group;
+		return take_wait(t, state);
+	case STATE_UNKNOWN:
+		break;
+	}
+	return add_step(t, STEP_DELAY, state->begin_ns, state->end_ns);
+}
+
+/* It begins when its parent had come so far, or so long after all began. */
+static int take_birth(struct taker *t, struct threads *threads, const struct state *first)
+{
+	const struct thread *thread = threads_get(threads, t->thread);
+	uintptr_t parent = other_life(t, thread->parent);
+	bool is_born = first->kind == STATE_RUNNABLE && first->value.why == READY_BORN;
+	struct lives *lives = t->make->lives;
+	int err;
+
+	if (!lives->begin_ns || first->begin_ns < lives->begin_ns)
+		lives->begin_ns = first->begin_ns;
+	if (!is_born || !parent)
+		/* From the beginning of all, which is not known yet. */
+		return add_step(t, STEP_LATE, 0, first->begin_ns);
+	err = add_step(t, STEP_WAIT, first->begin_ns, first->begin_ns);
+	if (!err)
+		add_wake(t, parent - 1, first->begin_ns);
+	return err;
+}
+
+/* What nothing comes after had not ended: nobody knows how long it would have been. */
+static void leave_out_last(struct lives_make *make, size_t first)
+{
+	struct lives *lives = make->lives;
+
+	while (lives->step_count > first && lives->steps[lives->step_count - 1].kind != STEP_WORK) {
+		lives->step_count--;
+		if (make->wake_count && make->wakes[make->wake_count - 1].wait == lives->step_count)
+			make->wake_count--;
+	}
+}
+
+/* last_ns: when the last of its states ended. */
+static void note_end(const struct taker *t, struct threads *threads, struct life *life, uint64_t last_ns)
+{
+	const struct thread *thread = threads_get(threads, t->thread);
+
+	/* Where another thread ends the process, the first one ends with it, and nobody kills it. */
+	life->has_ended = life->first < life->end && last_ns < states_told_until_ns(t->states) &&
+			  !t->got_signal && (!t->saw_exit || thread->tid == thread->pid);
+	life->is_awaited = life->has_ended && thread->tid == thread->pid;
+}
+
+static int take_life(struct taker *t, struct threads *threads)
+{
+	struct life *life = &t->make->lives->lives[t->life];
+	struct wait_walk walk;
+	uint64_t last_ns = 0;
+	struct state state;
+	int err = 0;
+
+	life->first = t->make->lives->step_count;
+	wait_walk_begin(t->states, life->thread, 0, UINT64_MAX, &walk);
+	for (bool is_first = true; !err && wait_walk_next(&walk, &state); is_first = false) {
+		if (is_first)
+			err = take_birth(t, threads, &state);
+		if (!err)
+			err = take_state(t, &state);
+		last_ns = state.end_ns;
+	}
+	if (!err)
+		err = take_ready(t, NULL);
+	leave_out_last(t->make, life->first);
+	life->end = t->make->lives->step_count;
+	note_end(t, threads, life, last_ns);
+	return err;
+}
+
+int lives_take(struct lives_make *make, struct states *states, struct threads *threads)
+{
+	struct lives *lives = make->lives;
+	int err = 0;
+
+	for (size_t i = 0; i < lives->count && !err; i++) {
+		struct taker taker = {
+			.make = make, .states = states, .life = i, .thread = lives->lives[i].thread,
+		};
+
+		err = take_life(&taker, threads);
+		free(taker.gaps);
+	}
+	for (size_t i = 0; i < lives->count; i++) {
+		struct step *first = &lives->steps[lives->lives[i].first];
+
+		if (lives->lives[i].first < lives->lives[i].end && first->kind == STEP_LATE && !first->begin_ns)
+			first->begin_ns = lives->begin_ns;
+	}
+	return err;
+}

@@ -1,0 +1,329 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The use cases of DepGraph (Ezzati-Jivan and others, 2021, section V) on real programs, each a server or
+more of our own on loopback: what slow periods and requests waited for, and who was at the bottom of it.
+"""
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+import lib
+from graph_model import anywhere, below, graph, heaviest, part, path, picture, start_recording, \
+    stop_recording
+from lib import Skip, program, read_line, start, stop, test
+
+sys.path.insert(0, os.path.join(lib.ROOT, "bench"))
+import apache   # noqa: E402
+
+# What an interrupted or busy CPU may add to a wait that the kernel times.
+SLACK_NS = 500_000 + lib.JITTER_NS
+
+
+def installed(name):
+    return lib.ServerPlace.find(name)
+
+
+def share_of(node, begin):
+    return sum(part["ns"] for part in anywhere(node, begin)) / node["ns"]
+
+
+# --- Contention for a CPU -------------------------------------------------------------------------
+
+CYCLES, SLOW_NS, FAST_NS = 2000, 2_000_000, 500_000
+
+
+def last_cpu():
+    return max(os.sched_getaffinity(0))
+
+
+def start_urgent():
+    process = start(program("urgent_task"), last_cpu(), stdout=subprocess.PIPE)
+    if read_line(process) != b"urgent\n":
+        raise Skip("a process cannot come before all others here")
+    return process
+
+
+def record_cycles():
+    """How late each cycle was, in ns, as cyclictest says."""
+    result = lib.pinch("record", "-q", "-o", "t.pinch", "--system", "--", installed("cyclictest"), "-t1", "-v",
+                       "-p", 50, "-a", last_cpu(), "-i", 1000, "-l", CYCLES)
+    assert result.status == 0, result.text
+    late = [1000 * int(us) for us in re.findall(rb"^\s*0:\s*\d+:\s*(\d+)", result.out, re.M)]
+    assert len(late) == CYCLES, result.text
+    return late
+
+
+def slow_cycles(parts):
+    """When a timer had woken it, and it waited for a CPU; the first one had not its priority yet."""
+    return [(after["begin_ns"], after["end_ns"]) for before, after in zip(parts, parts[1:])
+            if before["end"] == "timer" and after["kind"] == "cpu" and
+            after["end_ns"] - after["begin_ns"] > SLOW_NS]
+
+
+def fast_cycles(parts):
+    """The longest time without a long wait for a CPU."""
+    long = [p for p in parts if p["kind"] == "cpu" and p["end_ns"] - p["begin_ns"] > FAST_NS]
+    return max(((a["end_ns"], b["begin_ns"]) for a, b in zip(long, long[1:])), key=lambda gap: gap[1] - gap[0])
+
+
+@test("cyclictest and a more urgent task that a timer wakes: slow cycles wait for its CPU, others do not")
+def cpu_contention():
+    urgent = start_urgent()
+    late = record_cycles()
+    stop(urgent)
+    root = graph()
+    thread = max(root["children"], key=lambda t: heaviest(t, "sleep")["count"])
+    wait = heaviest(thread, "waiting for a CPU")
+    assert heaviest(wait, "urgent")["ns"] > 0.5 * wait["ns"], picture(root)
+
+    parts = path("--thread", thread["thread"])[0]["parts"]
+    slow = slow_cycles(parts)
+    assert len(slow) > CYCLES / 100, f"{len(slow)} slow cycles"
+    periods = [graph("--thread", thread["thread"], *part(root["from_ns"], *cycle)) for cycle in slow]
+    # Now and then it is another one's, or was a thread's that the kernel shows to no tracer.
+    found = [period for period in periods if share_of(period, "urgent") > 0.8]
+    assert len(found) > 0.8 * len(slow), "\n".join([f"{len(found)} of {len(slow)}", *map(picture, periods)])
+    # In the middle: a virtual machine's timer is late by itself now and then.
+    waits = [end - begin for begin, end in slow]
+    waited_ns, late_ns = statistics.median(waits), statistics.median(ns for ns in late if ns > SLOW_NS)
+    assert abs(waited_ns - late_ns) < 0.2 * late_ns, (waits, late)
+    assert max(waits) < max(late) + SLACK_NS, (waits, late)
+    begin, end = fast_cycles(parts)
+    between = graph("--thread", thread["thread"], *part(root["from_ns"], begin, end))
+    assert end - begin > SLOW_NS and share_of(between, "urgent") < 0.02, (end - begin, picture(between))
+    assert heaviest(graph("--thread", "urgent"), "sleep", "timer")["count"] >= len(slow) - 1
+
+
+# --- Contention for a disk ------------------------------------------------------------------------
+
+SERVED, SERVED_BYTES = 400, 32 << 10
+SEARCHED, SEARCHED_BYTES = 50, 1 << 20
+TREES = ("searched1", "searched2")
+
+
+def make_tree(directory, count, size):
+    os.makedirs(directory)
+    line = b"some words of no importance\n"
+    for number in range(count):
+        with open(os.path.join(directory, str(number)), "wb") as file:
+            file.write(line * (size // len(line)))
+            os.fsync(file.fileno())
+
+
+def forget(directory):
+    """The files of a tree must be read from the disk again."""
+    for entry in os.scandir(directory):
+        with open(entry.path, "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def get_all(port):
+    """When that was, in ns."""
+    forget("served")
+    begin_ns = time.monotonic_ns()
+    for number in range(SERVED):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{number}", timeout=lib.LIMIT_S) as answer:
+            assert answer.read()
+    return begin_ns, time.monotonic_ns()
+
+
+def get_all_beside_grep(port):
+    done = threading.Event()
+
+    def search(tree):
+        while not done.is_set():
+            forget(tree)
+            start(installed("grep"), "-r", "nothing to be found", tree, env={"LC_ALL": "C"}).wait()
+
+    searchers = [threading.Thread(target=search, args=(tree,)) for tree in TREES]
+    for searcher in searchers:
+        searcher.start()
+    try:
+        return get_all(port)
+    finally:
+        done.set()
+        for searcher in searchers:
+            searcher.join()
+
+
+def record_served():
+    """The options of a graph for the time without grep and for that with it."""
+    place = lib.server_place()
+    make_tree("served", SERVED, SERVED_BYTES)
+    for tree in TREES:
+        make_tree(tree, SEARCHED, SEARCHED_BYTES)
+    server = apache.Server(place, os.path.abspath("served"), 2)
+    try:
+        server.start()
+        recorder = start_recording(server.pids(), "--system")
+        alone, beside = get_all(server.port), get_all_beside_grep(server.port)
+        stop_recording(recorder)
+    finally:
+        server.stop()
+    from_ns = graph()["from_ns"]
+    return part(from_ns, *alone), part(from_ns, *beside)
+
+
+def disk_time(root, *user):
+    """How long workers waited for files that the disk read, or how much of that it read for somebody."""
+    return sum(node["ns"] for node in below(root, "apache", "file read", "disk", *user))
+
+
+@test("Apache and a grep through a tree, from a cold cache: below the disk is grep with its share")
+def disk_contention():
+    lib.disk_directory()
+    alone, beside = (graph("--merge", *options) for options in record_served())
+    assert disk_time(alone) and not disk_time(alone, "grep"), picture(alone)
+    all_ns, grep_ns = disk_time(beside), disk_time(beside, "grep")
+    print(f"# of the waiting for the disk it had work for grep in {grep_ns / all_ns:.0%}")
+    assert grep_ns > 0.05 * all_ns, picture(beside)
+    others_ns = all_ns - sum(disk_time(beside, user) for user in ("grep", "apache", "no disk"))
+    assert grep_ns > others_ns, (grep_ns, others_ns)
+
+
+# --- Contention for a lock ------------------------------------------------------------------------
+
+WORKERS, SCRIPTS, FUNCTIONS, GETS, CHANGED = 6, 8, 1500, 40, 0.05
+
+# A script's functions are compiled to machine code while the cache is locked.
+OPCACHE = """
+opcache.memory_consumption={megabytes}
+opcache.interned_strings_buffer=4
+opcache.max_wasted_percentage=1
+opcache.revalidate_freq=0
+opcache.file_update_protection=0
+opcache.jit=function
+opcache.jit_buffer_size=8M
+"""
+
+# The clock is the trace's.
+INDEX = """<?php
+$begin = hrtime(true);
+include 'part' . (int)$_GET['part'] . '.php';
+echo getmypid(), ' ', $begin, ' ', hrtime(true);
+"""
+
+
+def make_scripts():
+    os.mkdir("scripts")
+    with open("scripts/index.php", "w", encoding="utf-8") as file:
+        file.write(INDEX)
+    for number in range(SCRIPTS):
+        with open(f"scripts/part{number}.php", "w", encoding="utf-8") as file:
+            file.write("<?php\n")
+            for i in range(FUNCTIONS):
+                word = f"{number} {i}"
+                file.write(f"function f{number}_{i}($a) {{ $b = ['one {word}' => $a, 'two {word}' => {i}];"
+                           f" return $b['two {word}'] . ' text {word}'; }}\n")
+
+
+def get_script(port, number):
+    """The process that answered, and from when to when it made the answer."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/index.php?part={number}",
+                                timeout=lib.LIMIT_S) as answer:
+        return tuple(map(int, answer.read().split()))
+
+
+def get_scripts(port, seed, requests):
+    """By chance; some of them are changed before."""
+    chance = random.Random(seed)
+    for _ in range(GETS):
+        number = chance.randrange(SCRIPTS)
+        if chance.random() < CHANGED:
+            os.utime(f"scripts/part{number}.php")
+        requests.append(get_script(port, number))
+
+
+def record_scripts(megabytes):
+    """The requests, shortest first, of clients as many as workers."""
+    requests = []
+    server = apache.Server(lib.ServerPlace, os.path.abspath("scripts"), WORKERS,
+                           OPCACHE.format(megabytes=megabytes))
+    try:
+        server.start()
+        for number in range(SCRIPTS):
+            get_script(server.port, number)
+        recorder = start_recording(server.pids(), "--span", "request=accept4..close")
+        clients = [threading.Thread(target=get_scripts, args=(server.port, seed, requests))
+                   for seed in range(WORKERS)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        stop_recording(recorder)
+    finally:
+        server.stop()
+    assert len(requests) == WORKERS * GETS, f"{len(requests)} answers"
+    return sorted(requests, key=lambda request: request[2] - request[1])
+
+
+def graph_of(request, origin_ns):
+    pid, *times = request
+    return graph("--thread", pid, *part(origin_ns, *times))
+
+
+def lock_waits(thread):
+    return below(thread, "lock fcntl")
+
+
+def lock_ns(graphs):
+    return sum(node["ns"] for root in graphs for node in lock_waits(root))
+
+
+def check_slow(slow):
+    """Most of what they wait for is the lock, and all of that waiting other workers end."""
+    waits = [wait for root in slow for wait in lock_waits(root)]
+    others_ns = sum(other["ns"] for wait in waits for other in below(wait, "apache2"))
+    assert others_ns > 0.9 * lock_ns(slow), "\n".join(map(picture, waits))
+    all_ns = sum(node["ns"] for root in slow for node in root["children"] if node["kind"] == "wait")
+    assert lock_ns(slow) > 0.5 * all_ns, "\n".join(map(picture, slow))
+
+
+def check_comparison():
+    """What a user is told who knows nothing of caches: groups of requests, and what tells slow ones from fast."""
+    result = lib.pinch("compare", "--json", "-", "t.pinch")
+    assert result.status == 0, result.text
+    told = json.loads(result.out)
+    fast, slow = (told["groups"][at]["duration_ns"]["mean"] for at in (0, -1))
+    words = [reason["words"] for reason in told["reasons"]]
+    named = [reason for reason in told["reasons"]
+             if "fcntl" in reason["words"] and "waiting for other apache" in reason["words"]]
+    assert slow > 2 * fast and named, (told["groups"], words)
+    # How much of it is that, and how much the CPUs, depends on how many groups there are.
+    assert named[0]["change"] > 500_000, (slow - fast, words)
+    print(f"# {named[0]['words']}")
+
+
+@test("Apache with PHP and a small OPcache: slow requests wait in fcntl for other workers, fast ones do not")
+def lock_contention():
+    lib.server_place()
+    if not apache.php_module():
+        raise Skip("libapache2-mod-php is not installed")
+    make_scripts()
+    record_scripts(128)
+    large_ns = lock_ns(graph()["children"])
+    requests = record_scripts(8)
+    whole = graph()
+    small_ns = lock_ns(whole["children"])
+    assert large_ns < 0.5 * small_ns, (small_ns, large_ns)
+
+    fast = [graph_of(request, whole["from_ns"]) for request in requests[:len(requests) // 4]]
+    slow = [graph_of(request, whole["from_ns"]) for request in requests[-len(requests) // 10:]]
+    check_slow(slow)
+    check_comparison()
+    fast_ns, slow_ns = lock_ns(fast) / len(fast), lock_ns(slow) / len(slow)
+    assert slow_ns > 10 * fast_ns, (slow_ns, fast_ns)
+    print(f"# in fcntl: {slow_ns / 1e6:.2f} ms of a slow request and {fast_ns / 1e6:.2f} ms of a fast one in the "
+          f"mean; {small_ns / 1e6:.0f} ms of all with a small cache, {large_ns / 1e6:.0f} ms with a large one")
+
+
+if __name__ == "__main__":
+    sys.exit(lib.main())

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What tests ask graphs and critical paths: to find nodes in them, to say in a few lines what is there
+instead, and the laws that both obey.
+"""
+import json
+import signal
+
+from lib import LIMIT_S, PINCH, pinch, start, wait_attached
+
+
+def record(*command, status=0, options=()):
+    result = pinch("record", "-q", "-o", "t.pinch", *options, "--", *command)
+    assert result.status == status, result.text
+
+
+def graph(*options, trace="t.pinch"):
+    """The nodes, each with its children, of which the first is the root."""
+    result = pinch("graph", "--min", 0, "--json", "-", *options, trace)
+    assert result.status == 0, result.text
+    told = json.loads(result.out)
+    nodes = told["nodes"]
+    for node in nodes:
+        node["children"] = []
+    for node in nodes[1:]:
+        nodes[node["parent"]]["children"].append(node)
+    check_sums(nodes)
+    nodes[0]["from_ns"] = told["from_ns"]
+    return nodes[0]
+
+
+def check_sums(nodes):
+    assert nodes, "a graph has a root"
+    for node in nodes:
+        parts = sum(child["ns"] for child in node["children"])
+        assert parts == node["ns"] or not parts or node["is_cycle"] or node["is_cut"], \
+            f"{node['label']}: {parts} of {node['ns']} ns"
+
+
+def below(node, *way):
+    """The nodes that words of labels lead to, one below the other."""
+    if not way:
+        return [node]
+    return [last for child in node["children"] if way[0] in child["label"]
+            for last in below(child, *way[1:])]
+
+
+def anywhere(node, begin):
+    """The nodes at any depth whose labels begin so."""
+    for child in node["children"]:
+        if child["label"].startswith(begin):
+            yield child
+        yield from anywhere(child, begin)
+
+
+def heaviest(node, *way):
+    found = below(node, *way)
+    assert found, f"nothing below {node['label']} is {' > '.join(way)}:\n{picture(node)}"
+    return max(found, key=lambda n: n["ns"])
+
+
+def picture(node, depth=0):
+    lines = [f"{node['ns'] / 1e6:10.1f} ms {'  ' * depth}{node['label']}"]
+    if depth < 6:
+        lines += [picture(child, depth + 1) for child in node["children"][:6]]
+    return "\n".join(lines)
+
+
+def path(*options):
+    result = pinch("critical-path", "--json", "-", *options, "t.pinch")
+    assert result.status == 0, result.text
+    told = json.loads(result.out)
+    parts_ns = sum(part["end_ns"] - part["begin_ns"] for part in told["parts"])
+    assert parts_ns == sum(row["ns"] for row in told["sums"]), "the sums are those of the parts"
+    for before, after in zip(told["parts"], told["parts"][1:]):
+        assert before["end_ns"] == after["begin_ns"], (before, after)
+    return told, parts_ns
+
+
+def part(origin_ns, begin_ns, end_ns):
+    """The options for a part of the trace."""
+    return "--from", f"{begin_ns - origin_ns}ns", "--to", f"{end_ns - origin_ns}ns"
+
+
+def start_recording(pids, *options):
+    recorder = start(PINCH, "record", "-q", "-o", "t.pinch", *options, "-p", ",".join(map(str, pids)))
+    wait_attached(recorder)
+    return recorder
+
+
+def stop_recording(recorder):
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(LIMIT_S) == 0

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A trace whose events and names are arbitrary but well-formed, through all that a report is made of: the
+ * engine, findings, and both views. The account closes, and the JSON parses. The first byte says whether
+ * numbers are made small, so that events meet; then come the size of the names, these, and events in
+ * their code.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cmd/replay.h"
+#include "findings/findings.h"
+#include "findings/report.h"
+#include "input.h"
+#include "session/event_kinds.h"
+#include "trace/event_code.h"
+#include "trace/trace_writer.h"
+#include "view/view.h"
+
+enum { EVENTS_COUNT_MAX = 2000, EVENT_BYTES_MAX = 1 << 16 };
+
+/* Bits of the first byte. */
+enum { IS_TAME = 1, HAS_RUN = 2, HAS_ALL_PATHS = 4 };
+
+/* The trace has the names: nobody is needed who reads files. */
+pid_t fork(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+static void ignore(const char *line)
+{
+	(void)line;
+}
+
+int LLVMFuzzerInitialize(int *count, char ***args)
+{
+	(void)count, (void)args;
+	fail_set_sink(ignore);
+	return 0;
+}
+
+static void tame_switch(struct ev_sched_switch *e)
+{
+	e->next %= 16;
+	e->state %= 5;
+	e->cpu %= 4;
+	e->stack %= 8;
+	e->object %= 4;
+}
+
+static void tame_wake(struct ev_sched_wake *e)
+{
+	e->waker %= 16;
+	e->tid %= 32;
+	e->pid %= 8;
+	e->context %= 4;
+	e->object %= 4;
+	e->stack %= 8;
+	e->wait_stack %= 8;
+}
+
+static void tame_found(struct ev_thread_found *e)
+{
+	e->tid %= 32;
+	e->pid %= 8;
+	e->phase %= 5;
+	e->cpu %= 4;
+	e->object %= 4;
+}
+
+/* Few threads, stacks and objects; times that a run may have. */
+static void tame(struct ev_header *header)
+{
+	header->thread %= 16;
+	header->time_ns %= 1ull << 40;
+	switch ((unsigned int)header->subsys << 16 | header->event) {
+	case EV_SCHED_SWITCH:
+		tame_switch((struct ev_sched_switch *)header);
+		break;
+	case EV_SCHED_WAKE:
+		tame_wake((struct ev_sched_wake *)header);
+		break;
+	case EV_THREAD_FOUND:
+		tame_found((struct ev_thread_found *)header);
+		break;
+	case EV_THREAD_BORN:
+		((struct ev_thread_born *)header)->tid %= 32;
+		((struct ev_thread_born *)header)->pid %= 8;
+		break;
+	case EV_THREAD_OTHER:
+		((struct ev_thread_other *)header)->tid %= 32;
+		((struct ev_thread_other *)header)->pid %= 8;
+		break;
+	case EV_THREAD_WAITS:
+		((struct ev_thread_waits *)header)->stack %= 8;
+		break;
+	case EV_STACK_FRAMES:
+		((struct ev_stack_frames *)header)->stack %= 8;
+		break;
+	case EV_SPACE_MAP:
+	case EV_SPACE_FOUND:
+		((struct ev_space_map *)header)->pid %= 8;
+		break;
+	}
+}
+
+static void put_run(struct trace_writer *writer)
+{
+	static const char text[] = "command\0host\0kernel";
+	uint64_t room[16] = { 0 };
+	struct ev_collect_run *e = (struct ev_collect_run *)room;
+
+	_Static_assert(sizeof(*e) + sizeof(text) <= sizeof(room), "it fits");
+	e->header = (struct ev_header){ .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_RUN };
+	e->text_bytes = sizeof(text);
+	memcpy(e->data, text, sizeof(text));
+	trace_writer_event(writer, &e->header);
+}
+
+static void put_events(struct trace_writer *writer, const struct input *input, bool is_tame)
+{
+	static uint64_t room[EVENT_BYTES_MAX / sizeof(uint64_t)];
+	const struct ev_header *header;
+	struct event_decoder *decoder;
+	struct event_forms forms;
+
+	event_forms_here(&forms);
+	decoder = event_decoder_new(&forms);
+	event_decoder_begin(decoder, input->bytes, input->size);
+	for (int i = 0; i < EVENTS_COUNT_MAX && event_decoder_next(decoder, &header) > 0; i++) {
+		if (event_bytes(header) > sizeof(room))
+			continue;
+		memcpy(room, header, event_bytes(header));
+		if (is_tame)
+			tame((struct ev_header *)room);
+		trace_writer_event(writer, (const struct ev_header *)room);
+	}
+	event_decoder_free(decoder);
+}
+
+static void write_trace(const char *path, struct input *input, unsigned int flags)
+{
+	size_t names_bytes = take_number(input, 2);
+	struct trace_writer *writer;
+
+	if (names_bytes > input->size)
+		names_bytes = input->size;
+	if (trace_writer_open(path, &writer))
+		abort();
+	/* There are always some: else it would be files of this machine that name things. */
+	trace_writer_chunk(writer, TRACE_CHUNK_NAMES, input->bytes, names_bytes, NULL);
+	input->bytes += names_bytes;
+	input->size -= names_bytes;
+	if (flags & HAS_RUN)
+		put_run(writer);
+	put_events(writer, input, flags & IS_TAME);
+	if (trace_writer_close(writer))
+		abort();
+}
+
+static void check(const struct report *report, const struct fold_rules *fold)
+{
+	struct view_style style = { .fold = fold, .is_verbose = true };
+	struct text text = { 0 };
+	json_error_t error;
+	json_t *root;
+
+	if (report->totals.closure_error_ns)
+		abort();
+	text_view.show(report, &style, &text);
+	text.length = 0;
+	json_view.show(report, &style, &text);
+	root = json_loads(text.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL,
+			  &error);
+	if (!root)
+		abort();
+	json_decref(root);
+	text_fini(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct input input = { bytes, size };
+	unsigned int flags = take_number(&input, 1);
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+	struct findings *findings;
+	struct replay *replay;
+	char path[64];
+
+	if (fd < 0)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	write_trace(path, &input, flags);
+	if (replay_open(path, false, &replay))
+		abort();
+	findings = replay_findings(replay, flags & HAS_ALL_PATHS ? SIZE_MAX : 10);
+	check(findings_report(findings), replay_fold_rules(replay));
+	findings_free(findings);
+	replay_close(replay);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Arbitrary events, well-formed as those of a trace are, before and behind the beginning of a part. What is
+ * told again is well-formed, and so is what is told again of that.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "session/event_kinds.h"
+#include "trace/event_code.h"
+#include "trace/retold.h"
+
+enum { TOLD_MAX = 100000 };
+
+struct part {
+	struct retold *next;		/* follows what is told; NULL: nobody does */
+	size_t count;
+};
+
+static void tell(void *data, const struct ev_header *header)
+{
+	struct part *part = data;
+
+	if (!event_is_well_formed(header, event_bytes(header)))
+		abort();
+	if (part->next && part->count++ < TOLD_MAX)
+		retold_follow(part->next, header, true);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct input input = { bytes, size };
+	uint64_t every = 1 + take_number(&input, 1);
+	struct part part = { .next = retold_new() }, last = { 0 };
+	const struct retold_out out = { tell, &part, NULL }, last_out = { tell, &last, NULL };
+	struct retold *retold = retold_new();
+	const struct ev_header *header;
+	struct event_decoder *decoder;
+	struct event_forms forms;
+	bool has_begun = false;
+
+	event_forms_here(&forms);
+	decoder = event_decoder_new(&forms);
+	event_decoder_begin(decoder, input.bytes, input.size);
+	for (uint64_t i = 0; event_decoder_next(decoder, &header) == 1; i++) {
+		if (i % every == every - 1) {
+			retold_begin(retold, header->time_ns, &out);
+			has_begun = true;
+		}
+		if (has_begun)
+			retold_refer(retold, header, &out);
+		retold_is_wanted(retold, header);
+		retold_follow(retold, header, has_begun);
+	}
+	retold_begin(part.next, UINT64_MAX, &last_out);
+	event_decoder_free(decoder);
+	retold_free(retold);
+	retold_free(part.next);
+	return 0;
+}

@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Usage: run.sh GRAPH_REPLAY. Compares what each scenario gives with its .expect: ../scenarios.sh.
+replay=${1:?Usage: run.sh GRAPH_REPLAY}
+dir=$(dirname "$0")
+. "$dir/../scenarios.sh"
+
+compare_all "$dir"
+finish

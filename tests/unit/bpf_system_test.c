@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the machine does besides its threads: interrupts, packets, requests to disks, and which interrupt
+ * wakes a thread. Threads that are told of and not traced are in bpf_schedule_test.c.
+ */
+#include "test.h"
+#include "world.h"
+
+enum { SOFTIRQ = 1 << 8, HARDIRQ = 1 << 16, RECORD = 8 };
+
+static struct world world;
+static struct world_task *traced, *stranger;	/* on CPU 0, and on CPU 1 */
+static struct world_task *sleeper;		/* traced */
+static struct irqaction disk = { .name = "virtio1-req.0" };
+
+static void begin(bool tells_system)
+{
+	struct world_options options = { .cpu_count = 2, .begin_ns = 1000000,
+					 .tells_system = tells_system };
+
+	world_init(&world, &options);
+	traced = world_add_task(&world, NULL);
+	sleeper = world_add_task(&world, traced);
+	stranger = world_add_task(&world, NULL);
+	shim_set_target(traced->task.pid, TARGET_EXISTING);
+	world_visit(&world, 0, traced);
+	world_visit(&world, 0, sleeper);
+	world_visit(&world, 0, stranger);
+	world_wake_in(&world, 0, traced, WAKE_HARDIRQ);
+	world_leave(&world, 0, LEAVE_PREEMPTED, traced);
+	world_wake_in(&world, 1, stranger, WAKE_HARDIRQ);
+	world_leave(&world, 1, LEAVE_PREEMPTED, stranger);
+}
+
+/* All has been read, and the target's records have lost nothing. */
+static void end(void)
+{
+	for (uint32_t cpu = 0; cpu < 2; cpu++)
+		CHECK(!shim_read(&system_rings, cpu, NULL) && !cpu_counts[cpu].lost);
+	CHECK(!shim_records_open());
+	world_fini(&world);
+}
+
+static void go_to(uint32_t cpu)
+{
+	shim_cpu = cpu;
+	shim_current = &world.on_cpu[cpu]->task;
+}
+
+static void pass(uint64_t ns)
+{
+	world_pass(&world, ns);
+}
+
+/* The CPU's next record, of that kind and told now. */
+static const void *expect(uint32_t cpu, enum event_id id)
+{
+	const struct ev_header *header = shim_read(&system_rings, cpu, NULL);
+
+	CHECK(header && header->subsys == id >> 16 && header->event == (id & 0xffff));
+	CHECK(header->time_ns == shim_now_ns);
+	return header;
+}
+
+/* --- Interrupts ------------------------------------------------------------------------------- */
+
+TEST(an_interrupt_is_told_at_its_end_with_its_beginning)
+{
+	const struct ev_system_interrupt *e;
+	uint64_t begin_ns;
+
+	begin(true);
+	for (uint32_t cpu = 0; cpu < 2; cpu++)
+		for (int irq = 0; irq < 300; irq += 33) {
+			go_to(cpu);
+			begin_ns = shim_now_ns;
+			irq_begin(NULL, irq);
+			CHECK(!shim_read(&system_rings, cpu, NULL));
+			pass(700);
+			irq_end(NULL, irq, &disk, irq % 3);
+			e = expect(cpu, EV_SYSTEM_INTERRUPT);
+			CHECK(e->begin_ns == begin_ns && e->irq == (uint32_t)irq && e->cpu == cpu);
+			CHECK(e->header.thread == (cpu ? stranger->outside_number : traced->number));
+			CHECK(e->is_handled == (irq % 3 != 0) && !strcmp(e->name, disk.name));
+		}
+	end();
+}
+
+TEST(an_idle_cpu_is_no_thread_that_is_interrupted)
+{
+	const struct ev_system_interrupt *e;
+
+	begin(true);
+	world_leave(&world, 1, LEAVE_PREEMPTED, NULL);
+	go_to(1);
+	irq_begin(NULL, 1);
+	irq_end(NULL, 1, &disk, 1);
+	e = expect(1, EV_SYSTEM_INTERRUPT);
+	CHECK(!e->header.thread);
+	end();
+}
+
+TEST(who_has_the_cpu_is_told_also_if_no_switch_told_it)
+{
+	const struct ev_system_interrupt *e;
+
+	begin(true);
+	/* As if a hidden thread had got the CPU, or nobody yet. */
+	for (uint32_t tid = 0; tid < 2; tid++) {
+		system_cpus[1].running_tid = tid;
+		system_cpus[1].running = traced->number;
+		go_to(1);
+		irq_begin(NULL, 1);
+		irq_end(NULL, 1, &disk, 1);
+		e = expect(1, EV_SYSTEM_INTERRUPT);
+		CHECK(e->header.thread == stranger->outside_number);
+	}
+	end();
+}
+
+TEST(the_end_of_what_began_before_tracing_is_not_told)
+{
+	begin(true);
+	go_to(0);
+	irq_end(NULL, 36, &disk, 1);
+	softirq_end(NULL, SOFTIRQ_TIMER);
+	irq_begin(NULL, 36);
+	irq_end(NULL, 36, &disk, 1);
+	expect(0, EV_SYSTEM_INTERRUPT);
+	irq_end(NULL, 36, &disk, 1);
+	end();
+}
+
+TEST(a_long_name_is_cut)
+{
+	struct irqaction device = { .name = "a-device-with-a-name-of-more-than-all-these-bytes" };
+	const struct ev_system_interrupt *e;
+
+	begin(true);
+	go_to(0);
+	irq_begin(NULL, 36);
+	irq_end(NULL, 36, &device, 1);
+	e = expect(0, EV_SYSTEM_INTERRUPT);
+	CHECK(!strcmp(e->name, "a-device-with-a-name-of"));
+	end();
+}
+
+TEST(an_interrupt_within_a_softirq_ends_before_it)
+{
+	const struct ev_system_softirq *e;
+	uint64_t begin_ns;
+
+	begin(true);
+	go_to(0);
+	begin_ns = shim_now_ns;
+	softirq_begin(NULL, SOFTIRQ_BLOCK);
+	pass(100);
+	irq_begin(NULL, 36);
+	pass(100);
+	irq_end(NULL, 36, &disk, 1);
+	expect(0, EV_SYSTEM_INTERRUPT);
+	pass(100);
+	softirq_end(NULL, SOFTIRQ_BLOCK);
+	e = expect(0, EV_SYSTEM_SOFTIRQ);
+	CHECK(e->begin_ns == begin_ns && e->vector == SOFTIRQ_BLOCK && !e->cpu);
+	CHECK(e->header.thread == traced->number);
+	end();
+}
+
+/* --- Who wakes ---------------------------------------------------------------------------------- */
+
+/* The record of the sleeper's wake-up, as it is. */
+static const struct ev_sched_wake *wake(uint32_t cpu, int preempt_count)
+{
+	const struct ev_header *header;
+
+	go_to(cpu);
+	shim_thread(&sleeper->task)->phase = PHASE_BLOCKED;
+	shim_set_preempt_count(cpu, preempt_count);
+	sched_waking(NULL, &sleeper->task);
+	shim_set_preempt_count(cpu, 0);
+	do
+		header = shim_read(&rings, cpu, NULL);
+	while (header && header->subsys != TRACE_SUBSYS_SCHED);
+	CHECK(header && header->event == TRACE_EVENT_SCHED_WAKE);
+	return (const struct ev_sched_wake *)header;
+}
+
+TEST(a_wake_up_says_which_interrupt_it_comes_from)
+{
+	begin(true);
+	go_to(0);
+	CHECK(!wake(0, HARDIRQ)->operation);
+	irq_begin(NULL, 36);
+	CHECK(wake(0, HARDIRQ)->operation == 37 && !wake(0, HARDIRQ)->flags);
+	CHECK(!wake(1, HARDIRQ)->operation);
+	go_to(0);
+	irq_end(NULL, 36, &disk, 1);
+	expect(0, EV_SYSTEM_INTERRUPT);
+	CHECK(!wake(0, HARDIRQ)->operation);
+	timer_begin(NULL);
+	CHECK(wake(0, HARDIRQ)->flags == WAKE_BY_TIMER);
+	timer_end(NULL);
+	CHECK(!wake(0, HARDIRQ)->flags);
+	for (uint32_t vector = SOFTIRQ_URGENT; vector <= SOFTIRQ_RCU; vector++) {
+		softirq_begin(NULL, vector);
+		CHECK((wake(0, SOFTIRQ)->flags & WAKE_VECTOR) >> WAKE_VECTOR_SHIFT == vector + 1);
+		CHECK(!wake(0, SOFTIRQ | HARDIRQ)->flags && !(wake(1, SOFTIRQ)->flags & WAKE_VECTOR));
+		go_to(0);
+		softirq_end(NULL, vector);
+		expect(0, EV_SYSTEM_SOFTIRQ);
+		CHECK(!(wake(0, SOFTIRQ)->flags & WAKE_VECTOR));
+	}
+	end();
+}
+
+TEST(a_thread_that_wakes_is_no_interrupt_and_has_its_number)
+{
+	const struct ev_sched_wake *e;
+
+	begin(true);
+	go_to(1);
+	timer_begin(NULL);
+	e = wake(1, 0);
+	CHECK(e->waker == stranger->outside_number && e->tid == (uint32_t)stranger->task.pid);
+	CHECK(!e->flags && !e->operation && !e->object);
+	timer_end(NULL);
+	e = wake(0, 0);
+	CHECK(e->waker == traced->number);
+	end();
+}
+
+TEST(nothing_of_it_is_told_unless_it_is_asked_for)
+{
+	const struct ev_sched_wake *e;
+
+	begin(false);
+	go_to(1);
+	irq_begin(NULL, 36);
+	timer_begin(NULL);
+	e = wake(1, HARDIRQ);
+	CHECK(!e->operation && !e->flags);
+	e = wake(1, 0);
+	CHECK(!e->waker && !outsiders_met && !shim_outsider(&stranger->task));
+	end();
+}
+
+/* --- The network ------------------------------------------------------------------------------ */
+
+static struct net_device wire = { .name = "eth0", .ifindex = 2 }, loop = { .name = "lo", .ifindex = 1 };
+
+static void receive(struct net_device *device, uint32_t bytes)
+{
+	struct sk_buff packet = { .dev = device, .len = bytes };
+
+	net_receive(NULL, &packet);
+}
+
+TEST(packets_are_added_up_over_a_softirq)
+{
+	const struct ev_system_receive *e;
+	uint64_t begin_ns;
+
+	begin(true);
+	go_to(0);
+	for (uint32_t count = 1; count < 300; count += 17) {
+		softirq_begin(NULL, SOFTIRQ_RECEIVE);
+		pass(50);
+		begin_ns = shim_now_ns;
+		for (uint32_t i = 0; i < count; i++) {
+			receive(&wire, 1000 + i);
+			pass(50);
+		}
+		CHECK(!shim_read(&system_rings, 0, NULL));
+		softirq_end(NULL, SOFTIRQ_RECEIVE);
+		e = expect(0, EV_SYSTEM_RECEIVE);
+		CHECK(e->packets == count && e->bytes == 1000 * count + count * (count - 1) / 2);
+		CHECK(e->begin_ns == begin_ns && e->interface == 2 && !e->cpu);
+		CHECK(!e->header.thread && !strcmp(e->name, "eth0"));
+		expect(0, EV_SYSTEM_SOFTIRQ);
+	}
+	end();
+}
+
+TEST(packets_of_two_interfaces_are_told_apart)
+{
+	const struct ev_system_receive *e;
+
+	begin(true);
+	go_to(0);
+	softirq_begin(NULL, SOFTIRQ_RECEIVE);
+	receive(&wire, 10);
+	receive(&wire, 20);
+	receive(&loop, 40);
+	e = expect(0, EV_SYSTEM_RECEIVE);
+	CHECK(e->packets == 2 && e->bytes == 30 && e->interface == 2);
+	softirq_end(NULL, SOFTIRQ_RECEIVE);
+	e = expect(0, EV_SYSTEM_RECEIVE);
+	CHECK(e->packets == 1 && e->bytes == 40 && e->interface == 1 && !strcmp(e->name, "lo"));
+	expect(0, EV_SYSTEM_SOFTIRQ);
+	end();
+}
+
+TEST(a_packet_outside_of_softirqs_is_told_at_once)
+{
+	const struct ev_system_receive *e;
+
+	begin(true);
+	go_to(1);
+	receive(&loop, 40);
+	e = expect(1, EV_SYSTEM_RECEIVE);
+	CHECK(e->packets == 1 && e->bytes == 40 && e->cpu == 1);
+	end();
+}
+
+/* --- Disks ------------------------------------------------------------------------------------ */
+
+static struct gendisk vda = { .major = 254, .first_minor = 16 };
+static struct request_queue queue = { .disk = &vda };
+
+TEST(a_request_has_one_name_from_its_issue_to_its_end)
+{
+	struct request requests[2] = {
+		{ &queue, BLOCK_READ | 1 << __REQ_SYNC, 8192, 1000 },
+		{ &queue, BLOCK_WRITE | 1 << __REQ_BACKGROUND | 1 << __REQ_FUA, 4096, 77 },
+	};
+	struct ev_system_block_issue issues[2];
+	const struct ev_system_block_complete *e;
+
+	begin(true);
+	go_to(0);
+	for (size_t i = 0; i < 2; i++) {
+		block_issue(NULL, &requests[i]);
+		issues[i] = *(const struct ev_system_block_issue *)expect(0, EV_SYSTEM_BLOCK_ISSUE);
+		CHECK(issues[i].sector == requests[i].__sector && issues[i].bytes == requests[i].__data_len);
+		CHECK(issues[i].device == (254 << 20 | 16) && issues[i].request != (uint64_t)&requests[i]);
+		CHECK(issues[i].header.thread == traced->number && issues[i].context == WAKE_THREAD);
+		CHECK(issues[i].tid == (uint32_t)traced->task.pid);
+	}
+	CHECK(issues[0].operation == BLOCK_READ && issues[0].flags == BLOCK_IS_SYNC);
+	CHECK(issues[1].operation == BLOCK_WRITE &&
+	      issues[1].flags == (BLOCK_IS_BACKGROUND | BLOCK_IS_LASTING));
+	CHECK(issues[0].request != issues[1].request);
+	go_to(1);
+	block_complete(NULL, &requests[0], 0, 4096);
+	e = expect(1, EV_SYSTEM_BLOCK_COMPLETE);
+	CHECK(e->request == issues[0].request && e->sector == 1000 && e->bytes == 4096 && !e->is_last);
+	CHECK(!e->status && e->cpu == 1 && e->device == issues[0].device && !e->header.thread);
+	block_complete(NULL, &requests[1], 10, 4096);
+	e = expect(1, EV_SYSTEM_BLOCK_COMPLETE);
+	CHECK(e->request == issues[1].request && e->status == 10 && e->is_last);
+	end();
+}
+
+TEST(who_issues_is_told_unless_it_is_an_interrupt)
+{
+	struct request request = { &queue, BLOCK_WRITE, 4096, 77 };
+	struct request flush = { &(struct request_queue){ NULL }, BLOCK_FLUSH, 0, UINT64_MAX };
+	const struct ev_system_block_issue *e;
+
+	begin(true);
+	go_to(1);
+	block_issue(NULL, &request);
+	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
+	CHECK(e->header.thread == stranger->outside_number && e->tid == (uint32_t)stranger->task.pid);
+	stranger->task.flags = PF_KTHREAD;
+	block_issue(NULL, &flush);
+	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
+	CHECK(e->header.thread == stranger->outside_number && e->context == WAKE_KERNEL_THREAD);
+	CHECK(!e->device && e->operation == BLOCK_FLUSH && !e->bytes);
+	shim_set_preempt_count(1, SOFTIRQ);
+	block_issue(NULL, &request);
+	shim_set_preempt_count(1, 0);
+	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
+	CHECK(!e->header.thread && !e->tid && e->context == WAKE_SOFTIRQ);
+	end();
+}
+
+/* --- Losses ----------------------------------------------------------------------------------- */
+
+TEST(what_there_is_no_room_for_is_counted_and_told_before_the_next_record)
+{
+	enum { ROOM = 4, SENT = 20 };
+	const struct ev_system_lost *e;
+	uint64_t told = 0;
+
+	begin(true);
+	go_to(0);
+	shim_make_ring(&system_rings, 0, ROOM * (sizeof(struct ev_system_softirq) + RECORD) + 1);
+	for (uint32_t i = 0; i < SENT; i++) {
+		softirq_begin(NULL, SOFTIRQ_RCU);
+		softirq_end(NULL, SOFTIRQ_RCU);
+	}
+	CHECK(system_cpus[0].lost == SENT - ROOM);
+	while (shim_read(&system_rings, 0, NULL))
+		told++;
+	CHECK(told == ROOM);
+	softirq_begin(NULL, SOFTIRQ_RCU);
+	softirq_end(NULL, SOFTIRQ_RCU);
+	e = expect(0, EV_SYSTEM_LOST);
+	CHECK(e->lost == SENT - ROOM && !e->cpu && !e->reserved);
+	expect(0, EV_SYSTEM_SOFTIRQ);
+	end();
+}

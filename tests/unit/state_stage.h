@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A history of states that a test makes by telling what threads do, and then asks. */
+#pragma once
+
+#include <stdint.h>
+
+#include "analysis/state_listener.h"
+
+struct files;
+struct others;
+struct session;
+struct state_log;
+struct states;
+struct threads;
+struct trace_writer;
+
+struct state_stage {
+	char path[64];
+	struct session *session;
+	struct threads *threads;
+	struct files *files;
+	struct others *others;
+	struct trace_writer *writer;
+	struct state_log *log;
+	const struct state_listener *listener;	/* to be told */
+	struct states *states;		/* NULL until all is told */
+};
+
+void state_stage_open(struct state_stage *stage);
+
+/* All is told. */
+void state_stage_finish(struct state_stage *stage, uint64_t end_ns);
+void state_stage_close(struct state_stage *stage);

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The history of states against lists: random lives of threads, written and read again, must be what a
+ * list of intervals for each thread says, however one asks.
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "session/session.h"
+#include "session/threads.h"
+#include "state_stage.h"
+#include "states/state_log.h"
+#include "states/states.h"
+#include "trace/trace_reader.h"
+#include "values.h"
+
+enum { THREADS = 60, CPUS = 4, QUESTIONS = 500, LATE_NS = 50, BLOCK_RECORDS = 1 << 15 };
+
+struct list {
+	struct state *states;
+	size_t count, room;
+	bool is_alive;
+};
+
+static struct {
+	uint64_t seed;
+	uint64_t random, now_ns;
+	unsigned int gap_one_in;
+	struct state_stage stage;
+	struct list lists[THREADS];
+	struct gap {
+		uint64_t begin_ns, end_ns;
+	} gaps[1000];
+	size_t gap_count;
+	uint64_t switched_ns[CPUS];
+	struct list owners[CPUS];	/* value.thread, value.tid; kind RUNNING: known */
+	uint64_t records;
+} w;
+
+static uint64_t pick(uint64_t below)
+{
+	w.random = w.random * 6364136223846793005ull + 1442695040888963407ull;
+	return (w.random >> 33) % below;
+}
+
+static struct state *last_of(struct list *list)
+{
+	return &list->states[list->count - 1];
+}
+
+static void add(struct list *list, const struct state *state)
+{
+	if (list->count == list->room) {
+		list->room = list->room ? 2 * list->room : 64;
+		list->states = xrealloc(list->states, list->room, sizeof(*list->states));
+	}
+	list->states[list->count++] = *state;
+}
+
+/* What the thread did before, ends; state: NULL, it ends with it. */
+static void change(struct list *list, const struct state *state)
+{
+	if (list->is_alive)
+		last_of(list)->end_ns = w.now_ns;
+	list->is_alive = state;
+	if (state)
+		add(list, state);
+}
+
+static void own(uint32_t cpu, uint32_t thread, uint32_t tid, bool is_known)
+{
+	struct state state = { .begin_ns = w.now_ns, .kind = is_known ? STATE_RUNNING : STATE_UNKNOWN };
+
+	state.value.thread = thread;
+	state.value.tid = tid;
+	change(&w.owners[cpu], &state);
+}
+
+/* Returns the CPU that the thread had, or CPUS. */
+static uint32_t leave_cpu(uint32_t number)
+{
+	uint32_t had = CPUS;
+
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		if (w.owners[cpu].is_alive && last_of(&w.owners[cpu])->value.thread == number) {
+			own(cpu, 0, 0, false);
+			had = cpu;
+		}
+	return had;
+}
+
+static void hand_out_switch(uint32_t cpu, uint32_t number, uint32_t next, uint32_t value, uint64_t object)
+{
+	struct ev_sched_switch e = {
+		.header = { .subsys = EV_SCHED_SWITCH >> 16, .event = EV_SCHED_SWITCH & 0xffff,
+			    .thread = number, .time_ns = w.now_ns },
+		.next = next, .cpu = cpu, .value = value, .object = object, .state = SWITCH_SLEEPING,
+	};
+
+	w.switched_ns[cpu] = w.now_ns;
+	session_hand_out(w.stage.session, &e.header);
+}
+
+static void tell(uint32_t number, struct state *state, struct state_change *told)
+{
+	told->thread = threads_get(w.stage.threads, number);
+	told->time_ns = state->begin_ns = w.now_ns;
+	w.stage.listener->on_change(w.stage.listener->data, told);
+	change(&w.lists[number - 1], state);
+	w.records++;
+}
+
+static void block(uint32_t number)
+{
+	static const uint16_t calls[] = { 0, 1, 202, 35, 61, 7 };
+	struct ev_sched_switch e = {
+		.state = SWITCH_SLEEPING, .flags = pick(3) ? SWITCH_HAS_STACK : 0,
+		.stack = pick(20) * 0x123456789abcdull, .object = pick(10),
+		.syscall = calls[pick(6)], .operation = pick(2) ? 0x80 : 0x189,
+	};
+	struct state_change told = { .phase = PHASE_BLOCKED, .out = &e };
+	struct wait_facts facts = wait_facts_of(&e);
+	struct state state = { .kind = STATE_BLOCKED, .value = {
+		.object = e.object, .syscall = e.syscall, .operation = e.operation,
+		.why = wait_cause_of(&facts, NULL), .how = SWITCH_SLEEPING,
+		.stack = e.flags & SWITCH_HAS_STACK ? e.stack : 0,
+	} };
+	uint32_t cpu;
+
+	cpu = leave_cpu(number);
+	tell(number, &state, &told);
+	/* The next one is not traced; the switch after this one will say who it was. */
+	if (cpu < CPUS && pick(2)) {
+		hand_out_switch(cpu, number, 0, 0, 0);
+		own(cpu, 0, 0, false);
+		last_of(&w.owners[cpu])->value.object = 1;
+	}
+}
+
+static struct ev_sched_wake random_wake(void)
+{
+	return (struct ev_sched_wake){
+		.waker = pick(3) ? 1 + pick(THREADS) : 0, .tid = 1000 + pick(5), .context = WAKE_THREAD,
+		.syscall = 202, .operation = 0x81, .object = pick(10),
+		.flags = WAKE_HAS_STACK, .stack = pick(30) * 0xfedcba987ull,
+	};
+}
+
+static struct state_value value_of(const struct ev_sched_wake *e)
+{
+	return (struct state_value){
+		.object = e->object, .stack = e->stack, .thread = e->waker, .tid = e->waker ? 0 : e->tid,
+		.syscall = e->syscall, .operation = e->operation,
+		.why = READY_WOKEN, .how = e->waker ? WAKER_THREAD : WAKER_PROCESS,
+	};
+}
+
+static void wake(uint32_t number)
+{
+	struct ev_sched_wake e = random_wake();
+	struct state_change told = { .phase = PHASE_RUNNABLE, .wake = &e };
+	struct state state = { .kind = STATE_RUNNABLE, .value = value_of(&e) };
+
+	/* Sometimes a stack that the wait lacked comes with its end. */
+	if (!last_of(&w.lists[number - 1])->value.stack && pick(2)) {
+		e.flags |= WAKE_HAS_WAIT_STACK;
+		e.wait_stack = 0x77;
+	}
+	last_of(&w.lists[number - 1])->ended = state.value;
+	if (e.flags & WAKE_HAS_WAIT_STACK)
+		last_of(&w.lists[number - 1])->value.stack = 0x77;
+	tell(number, &state, &told);
+}
+
+static void preempt(uint32_t number)
+{
+	struct ev_sched_switch e = { .state = SWITCH_RUNNABLE, .flags = pick(5) ? 0 : SWITCH_THROTTLED };
+	struct state_change told = { .phase = PHASE_RUNNABLE, .out = &e };
+	struct state state = { .kind = STATE_RUNNABLE, .value = {
+		.why = e.flags ? READY_THROTTLED : READY_PREEMPTED,
+	} };
+
+	leave_cpu(number);
+	tell(number, &state, &told);
+}
+
+static void run(uint32_t number, bool is_spinning)
+{
+	struct state_change told = {
+		.phase = PHASE_RUNNING, .cpu = pick(CPUS), .is_spinning = is_spinning,
+	};
+	struct state state = {
+		.kind = is_spinning ? STATE_SPINNING : STATE_RUNNING, .cpu = told.cpu,
+	};
+	struct state *had = w.owners[told.cpu].is_alive ? last_of(&w.owners[told.cpu]) : NULL;
+	uint32_t tid = pick(2) ? 0 : 5000 + pick(3), other = had ? had->value.thread : 0;
+
+	if (other)
+		preempt(other);
+	else if (had && had->kind == STATE_UNKNOWN && had->value.object) {
+		had->kind = STATE_RUNNING;
+		had->value.tid = tid;
+	}
+	leave_cpu(number);
+	own(told.cpu, number, 0, true);
+	tell(number, &state, &told);
+	if (!other)
+		hand_out_switch(told.cpu, 0, number, tid, 0);
+}
+
+/* The switch was told before the wake-up that led to it. */
+static void run_and_wake(uint32_t number)
+{
+	struct ev_sched_wake e = random_wake();
+
+	last_of(&w.lists[number - 1])->ended = value_of(&e);
+	run(number, false);
+	w.now_ns += pick(LATE_NS);
+	w.stage.listener->on_late_wake(w.stage.listener->data, threads_get(w.stage.threads, number), &e);
+	w.records++;
+}
+
+static void bear(uint32_t number)
+{
+	struct state_change told = { .phase = PHASE_RUNNABLE };
+	struct state state = { .kind = STATE_RUNNABLE, .value = { .why = READY_BORN } };
+
+	tell(number, &state, &told);
+}
+
+static void kill_thread(uint32_t number)
+{
+	struct state_change told = {
+		.thread = threads_get(w.stage.threads, number), .time_ns = w.now_ns, .phase = PHASE_DEAD,
+	};
+
+	leave_cpu(number);
+	w.stage.listener->on_change(w.stage.listener->data, &told);
+	change(&w.lists[number - 1], NULL);
+	w.records++;
+}
+
+/* Between two threads that are not traced. */
+static void switch_others(void)
+{
+	uint32_t cpu = pick(CPUS), from = 5000 + pick(3), to = pick(3) ? 5000 + pick(3) : 0;
+	struct list *list = &w.owners[cpu];
+	struct state *last = list->is_alive ? last_of(list) : NULL;
+
+	if (last && last->value.thread)
+		return;		/* a traced one has it */
+	hand_out_switch(cpu, 0, 0, from, to);
+	if (last && last->kind == STATE_UNKNOWN && last->value.object) {
+		last->kind = STATE_RUNNING;
+		last->value.tid = from;
+	}
+	if (!last || last->kind == STATE_UNKNOWN || last->value.tid != to)
+		own(cpu, 0, to, true);
+}
+
+static void lose_records(void)
+{
+	uint32_t cpu = pick(CPUS);
+	struct ev_collect_gap e = {
+		.header = { .subsys = EV_COLLECT_GAP >> 16,
+			    .event = EV_COLLECT_GAP & 0xffff, .time_ns = w.now_ns },
+		.lost = 1, .cpu = cpu,
+	};
+
+	if (w.gap_count == 1000 || !w.switched_ns[cpu])
+		return;
+	session_hand_out(w.stage.session, &e.header);
+	w.gaps[w.gap_count++] = (struct gap){ w.switched_ns[cpu], w.now_ns };
+}
+
+static void step(void)
+{
+	uint32_t number = 1 + (pick(3) ? pick(6) : pick(THREADS));
+	struct list *list = &w.lists[number - 1];
+
+	/* Some moments are shared, some lie hours apart. */
+	if (pick(4))
+		w.now_ns += pick(1ull << (1 + pick(20)));
+	if (!pick(20000))
+		w.now_ns += pick(1000) * 10000000000ull;
+	if (!pick(50))
+		switch_others();
+	if (w.gap_one_in && !pick(w.gap_one_in))
+		lose_records();
+	if (!list->is_alive) {
+		bear(number);
+		return;
+	}
+	switch (last_of(list)->kind) {
+	case STATE_BLOCKED:
+		if (pick(50))
+			wake(number);
+		else
+			run_and_wake(number);
+		break;
+	case STATE_RUNNABLE:
+		run(number, !pick(10));
+		break;
+	default:
+		if (!pick(200))
+			kill_thread(number);
+		else if (!pick(3))
+			preempt(number);
+		else
+			block(number);
+	}
+}
+
+static void set_up(uint64_t seed, unsigned int gap_one_in)
+{
+	memset(&w, 0, sizeof(w));
+	w.seed = seed;
+	w.random = seed * 0x9e3779b97f4a7c15ull + 1;
+	w.gap_one_in = gap_one_in;
+	w.now_ns = 1000000000ull * (1 + pick(1000000));
+	state_stage_open(&w.stage);
+	state_log_subscribe(w.stage.log, w.stage.session);
+}
+
+/* As states.h says it: behind the beginning of a gap that touches a state nothing is known of it. */
+static void cut_at_gaps(struct list *list)
+{
+	struct list cut = { 0 };
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct state state = list->states[i];
+		uint64_t unknown_ns = state.end_ns;
+
+		for (size_t g = 0; g < w.gap_count; g++)
+			if (w.gaps[g].end_ns > state.begin_ns && w.gaps[g].begin_ns < unknown_ns)
+				unknown_ns = w.gaps[g].begin_ns > state.begin_ns ? w.gaps[g].begin_ns
+										 : state.begin_ns;
+		if (unknown_ns == state.end_ns) {
+			add(&cut, &state);
+			continue;
+		}
+		state.end_ns = unknown_ns;
+		state.ended = (struct state_value){ 0 };
+		if (state.end_ns > state.begin_ns)
+			add(&cut, &state);
+		add(&cut, &(struct state){
+			.begin_ns = unknown_ns, .end_ns = list->states[i].end_ns,
+		});
+	}
+	free(list->states);
+	*list = cut;
+}
+
+static void finish(void)
+{
+	w.now_ns += pick(1000);
+	state_stage_finish(&w.stage, w.now_ns);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		if (w.lists[i].is_alive)
+			last_of(&w.lists[i])->end_ns = w.now_ns;
+		cut_at_gaps(&w.lists[i]);
+	}
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		if (w.owners[cpu].is_alive)
+			last_of(&w.owners[cpu])->end_ns = w.now_ns;
+		cut_at_gaps(&w.owners[cpu]);
+	}
+}
+
+static void tear_down(void)
+{
+	state_stage_close(&w.stage);
+	for (uint32_t i = 0; i < THREADS; i++)
+		free(w.lists[i].states);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		free(w.owners[cpu].states);
+}
+
+#define CHECK_SEED(condition) do {						\
+	if (!(condition))							\
+		fail_msg("seed %llu: %s", (unsigned long long)w.seed, #condition);	\
+} while (0)
+
+static bool is_same(const struct state *a, const struct state *b)
+{
+	if (a->kind != b->kind || a->begin_ns != b->begin_ns || a->end_ns != b->end_ns)
+		return false;
+	if (a->kind == STATE_RUNNING || a->kind == STATE_SPINNING)
+		return a->cpu == b->cpu;
+	if (a->kind == STATE_UNKNOWN)
+		return true;
+	return !memcmp(&a->value, &b->value, sizeof(a->value)) &&
+	       (a->kind != STATE_BLOCKED || !memcmp(&a->ended, &b->ended, sizeof(a->ended)));
+}
+
+/* A question about a stretch of time, short or long. */
+static void pick_stretch(uint64_t *from_ns, uint64_t *to_ns)
+{
+	uint64_t begin_ns = states_begin_ns(w.stage.states), all_ns = states_end_ns(w.stage.states) - begin_ns;
+
+	*from_ns = begin_ns + ((uint64_t)pick(1u << 31) << 31 | pick(1u << 31)) % all_ns;
+	*to_ns = *from_ns + 1 + pick(1ull << (1 + pick(31)));
+	if (!pick(10))
+		*to_ns = *from_ns + all_ns / (1 + pick(5));
+}
+
+static void check_walk(uint32_t number, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct list *list = &w.lists[number - 1];
+	struct state_walk walk;
+	struct state state;
+
+	states_walk(w.stage.states, number, from_ns, to_ns, &walk);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct state *expected = &list->states[i];
+
+		if (expected->end_ns <= from_ns || expected->begin_ns >= to_ns ||
+		    expected->begin_ns == expected->end_ns)
+			continue;
+		CHECK_SEED(state_walk_next(&walk, &state));
+		CHECK_SEED(is_same(&state, expected));
+	}
+	CHECK_SEED(!state_walk_next(&walk, &state));
+}
+
+static void check_shares(uint32_t number, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct list *list = &w.lists[number - 1];
+	uint64_t ns[SHARES] = { 0 }, expected[SHARES] = { 0 };
+
+	states_add_shares(w.stage.states, number, from_ns, to_ns, ns);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct state *state = &list->states[i];
+		uint64_t begin_ns = state->begin_ns > from_ns ? state->begin_ns : from_ns;
+		uint64_t end_ns = state->end_ns < to_ns ? state->end_ns : to_ns;
+
+		if (begin_ns < end_ns)
+			expected[state_share(state->kind, state->value.why)] += end_ns - begin_ns;
+	}
+	CHECK_SEED(!memcmp(ns, expected, sizeof(ns)));
+}
+
+/* Who was unknown until the next switch told may stay so in blocks that were written before that. */
+static bool may_lack(const struct state *expected)
+{
+	return expected->value.object && w.records > BLOCK_RECORDS;
+}
+
+static void check_cpu(uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct list *list = &w.owners[cpu];
+	struct cpu_state piece;
+	struct cpu_walk walk;
+	bool has_piece;
+
+	states_walk_cpu(w.stage.states, cpu, from_ns, to_ns, &walk);
+	has_piece = cpu_walk_next(&walk, &piece);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct state *expected = &list->states[i];
+		uint64_t at_ns = expected->begin_ns > from_ns ? expected->begin_ns : from_ns;
+		uint64_t end_ns = expected->end_ns < to_ns ? expected->end_ns : to_ns;
+
+		if (expected->kind == STATE_UNKNOWN)
+			continue;
+		while (at_ns < end_ns) {
+			if (may_lack(expected) && (!has_piece || piece.begin_ns >= end_ns))
+				break;
+			CHECK_SEED(has_piece);
+			CHECK_SEED(piece.begin_ns == at_ns ||
+				   (may_lack(expected) && piece.begin_ns > at_ns));
+			CHECK_SEED(piece.end_ns <= end_ns);
+			CHECK_SEED(piece.thread == expected->value.thread);
+			CHECK_SEED(piece.tid == expected->value.tid);
+			at_ns = piece.end_ns;
+			has_piece = cpu_walk_next(&walk, &piece);
+		}
+	}
+	CHECK_SEED(!has_piece);
+}
+
+static void check_all(void)
+{
+	uint64_t from_ns, to_ns;
+
+	for (uint32_t i = 0; i < QUESTIONS; i++) {
+		uint32_t number = 1 + pick(THREADS);
+
+		pick_stretch(&from_ns, &to_ns);
+		check_walk(number, from_ns, to_ns);
+		check_shares(number, from_ns, to_ns);
+		check_cpu(pick(CPUS), from_ns, to_ns);
+	}
+	for (uint32_t number = 1; number <= THREADS; number++)
+		check_walk(number, 0, UINT64_MAX);
+	CHECK_SEED(!states_damaged_count(w.stage.states));
+}
+
+static void play(uint64_t seed, unsigned int steps, unsigned int gap_one_in)
+{
+	set_up(seed, gap_one_in);
+	for (unsigned int i = 0; i < steps; i++)
+		step();
+	finish();
+	if (w.records)
+		check_all();
+	tear_down();
+}
+
+TEST(short_histories_are_what_happened)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		play(seed, 1 + seed * 7, 0);
+}
+
+TEST(histories_of_many_blocks_are_what_happened)
+{
+	for (uint64_t seed = 1000; seed < 1003; seed++)
+		play(seed, 300000, 0);
+}
+
+TEST(what_was_lost_is_no_state)
+{
+	for (uint64_t seed = 2000; seed < 2060; seed++)
+		play(seed, 3000, 200);
+	for (uint64_t seed = 3000; seed < 3002; seed++)
+		play(seed, 300000, 10000);
+}
+

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace_fixture.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session/event_kinds.h"
+#include "trace/trace_reader.h"
+#include "trace/trace_writer.h"
+#include "values.h"
+
+enum { EVENT_WORDS = 2048 };
+
+uint64_t trace_seed;
+
+uint64_t trace_draw(void)
+{
+	trace_seed = trace_seed * 6364136223846793005ull + 1442695040888963407ull;
+	return trace_seed >> 24;
+}
+
+uint64_t trace_below(uint64_t limit)
+{
+	return trace_draw() % limit;
+}
+
+/* --- Random events of all kinds ------------------------------------------------------------- */
+
+static uint64_t event[EVENT_WORDS];
+
+static void put_string(char *at, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		at[i] = 'a' + trace_below(26);
+	at[length] = '\0';
+}
+
+/* Makes the flexible part what the fixed part says. */
+static void make_tail(const struct event_kind *kind)
+{
+	struct ev_header *header = (struct ev_header *)event;
+
+	switch (kind->id) {
+	case EV_STACK_FRAMES:
+		((struct ev_stack_frames *)header)->kernel_count = trace_below(20);
+		((struct ev_stack_frames *)header)->user_count = trace_below(100);
+		break;
+	case EV_STACK_MEMORY:
+		((struct ev_stack_memory *)header)->kernel_count = trace_below(20);
+		((struct ev_stack_memory *)header)->word_count = trace_below(1000);
+		break;
+	case EV_FILE_PATH: {
+		struct ev_file_path *e = (void *)header;
+
+		e->name_bytes = 1 + trace_below(200);
+		put_string(e->names, e->name_bytes - 1);
+		break;
+	}
+	case EV_FILE_SOCKET: {
+		struct ev_file_socket *e = (void *)header;
+
+		e->has_process = trace_below(2);
+		put_string(e->path, 7);
+		put_string(e->path + 8, 5);
+		break;
+	}
+	case EV_SPACE_PYTHON_CODE: {
+		struct ev_space_python_code *e = (void *)header;
+
+		e->function_bytes = 1 + trace_below(50);
+		e->file_bytes = trace_below(2) ? 1 + trace_below(100) : 0;
+		e->table_bytes = trace_below(300);
+		put_string((char *)e->data, e->function_bytes - 1);
+		if (e->file_bytes)
+			put_string((char *)e->data + e->function_bytes, e->file_bytes - 1);
+		break;
+	}
+	case EV_COLLECT_RUN: {
+		struct ev_collect_run *e = (void *)header;
+
+		e->pid_count = trace_below(5);
+		e->text_bytes = 12;
+		memcpy(e->data + 4 * e->pid_count, "one\0two\0six", e->text_bytes);
+		break;
+	}
+	case EV_COLLECT_END: {
+		struct ev_collect_end *e = (void *)header;
+
+		e->text_bytes = trace_below(2) ? 1 + trace_below(100) : 0;
+		if (e->text_bytes)
+			put_string((char *)e->data, e->text_bytes - 1);
+		break;
+	}
+	case EV_SPAN_NAME: {
+		struct ev_span_name *e = (void *)header;
+
+		e->text_bytes = 8;
+		memcpy(e->text, "one\0two", e->text_bytes);
+		break;
+	}
+	case EV_SPACE_FOUND:
+	case EV_SPACE_MAP:
+		put_string(((struct ev_space_map *)header)->path, trace_below(300));
+		break;
+	default:
+		break;
+	}
+}
+
+static const struct event_kind *any_kind(void)
+{
+	const struct event_kind *kind = NULL;
+
+	while (!kind)
+		kind = event_kind_find(trace_below(TRACE_NUM_SUBSYSTEMS), trace_below(EVENTS_MAX));
+	return kind;
+}
+
+/* Most words are those of before or 0, as in a real trace. */
+const struct ev_header *trace_make_event(uint64_t time_ns)
+{
+	const struct event_kind *kind = any_kind();
+	struct ev_header *header = (struct ev_header *)event;
+	size_t tail = kind->is_flexible ? kind->size_bytes / 8 : EVENT_WORDS;
+
+	for (size_t i = 2; i < EVENT_WORDS && (i < 64 || trace_below(8)); i++)
+		if (!trace_below(3) || i >= tail)
+			event[i] = trace_below(2) ? trace_draw() << 32 | trace_draw() : 0;
+	*header = (struct ev_header){
+		.time_ns = time_ns, .thread = trace_below(3) ? trace_below(5) : trace_below(1u << 31),
+		.subsys = kind->id >> 16, .event = kind->id & 0xffff,
+	};
+	make_tail(kind);
+	assert(event_is_well_formed(header, event_bytes(header)));
+	return header;
+}
+
+struct trace_written trace_written;
+
+void trace_note(const struct ev_header *header)
+{
+	size_t size_bytes = event_bytes(header);
+
+	if (trace_written.size_bytes + size_bytes > trace_written.room) {
+		trace_written.room = 2 * (trace_written.size_bytes + size_bytes);
+		trace_written.bytes = realloc(trace_written.bytes, trace_written.room);
+	}
+	if (trace_written.count == trace_written.at_room) {
+		trace_written.at_room = 2 * trace_written.at_room + 64;
+		trace_written.at = realloc(trace_written.at,
+					   trace_written.at_room * sizeof(*trace_written.at));
+	}
+	memcpy(trace_written.bytes + trace_written.size_bytes, header, size_bytes);
+	trace_written.at[trace_written.count++] = trace_written.size_bytes;
+	trace_written.size_bytes += size_bytes;
+}
+
+void trace_forget(void)
+{
+	free(trace_written.bytes);
+	free(trace_written.at);
+	memset(&trace_written, 0, sizeof(trace_written));
+}
+
+const struct ev_header *trace_event(size_t i)
+{
+	return (const struct ev_header *)(trace_written.bytes + trace_written.at[i]);
+}
+
+bool trace_is_written(size_t i, const struct ev_header *header)
+{
+	size_t size_bytes = event_bytes(header);
+
+	return i < trace_written.count &&
+	       size_bytes <= trace_written.size_bytes - trace_written.at[i] &&
+	       !memcmp(header, trace_event(i), size_bytes);
+}
+
+/* --- Files ----------------------------------------------------------------------------------- */
+
+char trace_path[] = "/tmp/pinch-trace-test-XXXXXX";
+
+void trace_begin(void)
+{
+	int fd;
+
+	memcpy(trace_path + sizeof(trace_path) - 7, "XXXXXX", 6);
+	fd = mkstemp(trace_path);
+	assert(fd >= 0 && !close(fd));
+	trace_forget();
+}
+
+void trace_end(void)
+{
+	assert(!unlink(trace_path));
+	trace_forget();
+}
+
+struct trace_writer *trace_write(size_t count, uint64_t flush_one_in)
+{
+	struct trace_writer *writer;
+	uint64_t time_ns = 1000;
+
+	memset(event, 0, sizeof(event));
+	assert(!trace_writer_open(trace_path, &writer));
+	trace_writer_chunk(writer, TRACE_CHUNK_INFO, "{}", 2, NULL);
+	for (size_t i = 0; i < count; i++) {
+		const struct ev_header *header = trace_make_event(time_ns += 1 + trace_below(1000));
+
+		trace_note(header);
+		trace_writer_event(writer, header);
+		if (!trace_below(flush_one_in))
+			trace_writer_flush(writer, time_ns, 0);
+	}
+	return writer;
+}
+
+size_t trace_read(struct trace_reader *reader, int *result)
+{
+	const struct ev_header *header;
+	size_t count = 0;
+
+	while ((*result = trace_reader_next(reader, &header)) > 0)
+		assert(trace_is_written(count++, header));
+	return count;
+}
+
+static void write_and_wait(void (*write_all)(_Atomic size_t *flushed), _Atomic size_t *flushed)
+{
+	write_all(flushed);
+	for (;;)
+		pause();
+}
+
+size_t trace_kill_writer(void (*write_all)(_Atomic size_t *flushed), size_t count, uint64_t spins)
+{
+	_Atomic size_t *flushed = mmap(NULL, sizeof(*flushed), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child = fork();
+	size_t before;
+
+	if (!child)
+		write_and_wait(write_all, flushed);
+	while (atomic_load(flushed) < count)
+		assert(waitpid(child, NULL, WNOHANG) == 0);
+	while (spins--)
+		atomic_load(flushed);
+	before = atomic_load(flushed);
+	kill(child, SIGKILL);
+	assert(waitpid(child, NULL, 0) == child);
+	munmap((void *)flushed, sizeof(*flushed));
+	return before;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/pause.h"
+#include "cmd/trace_states.h"
+#include "states/states.h"
+#include "trace/trace_writer.h"
+#include "trace_fixture.h"
+
+enum { THREADS = 20000 };
+
+static void write_threads(void)
+{
+	struct trace_writer *writer;
+
+	CHECK(!trace_writer_open(trace_path, &writer));
+	for (uint32_t thread = 1; thread <= THREADS; thread++)
+		trace_writer_event(writer, &(struct ev_thread_born){
+			.header = { .time_ns = 1000 + thread, .thread = thread,
+				    .subsys = TRACE_SUBSYS_THREAD, .event = TRACE_EVENT_THREAD_BORN },
+			.tid = thread, .pid = 1, .ns_tid = thread, .ns_pid = 1, .name = "one",
+		}.header);
+	CHECK(!trace_writer_close(writer));
+}
+
+static void remove_states(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s.states", trace_path);
+	unlink(path);
+}
+
+/* Files beside the trace that begin as that of its states does. */
+static size_t states_files(void)
+{
+	char pattern[128];
+	glob_t found;
+	size_t count;
+
+	snprintf(pattern, sizeof(pattern), "%s.states*", trace_path);
+	count = glob(pattern, 0, NULL, &found) ? 0 : found.gl_pathc;
+	globfree(&found);
+	return count;
+}
+
+struct visitor {
+	unsigned int visits, visits_max;
+	bool is_enough;
+};
+
+static void visit(void *data)
+{
+	struct visitor *visitor = data;
+
+	visitor->is_enough = ++visitor->visits == visitor->visits_max;
+}
+
+static void count_thread(void *data, uint32_t thread)
+{
+	(void)thread;
+	++*(size_t *)data;
+}
+
+TEST(others_are_let_in_while_states_are_made_and_not_when_they_are_there)
+{
+	struct visitor visitor = { 0 };
+	struct pause pause = { .take = visit, .data = &visitor };
+	struct trace_states all;
+	size_t count = 0;
+
+	trace_begin();
+	write_threads();
+	for (int round = 0; round < 2; round++) {
+		visitor.visits = 0;
+		CHECK(!trace_states_open_pausing(trace_path, &pause, &visitor.is_enough, &all));
+		CHECK(round ? !visitor.visits : visitor.visits >= 4);
+		count = 0;
+		states_each_thread(all.states, count_thread, &count);
+		CHECK(count == THREADS);
+		trace_states_close(&all);
+	}
+	CHECK(states_files() == 1);
+	remove_states();
+	trace_end();
+}
+
+TEST(who_is_let_in_can_give_it_up_and_nothing_is_left_of_it)
+{
+	struct trace_states all;
+
+	trace_begin();
+	write_threads();
+	for (unsigned int visits = 1; visits <= 4; visits++) {
+		struct visitor visitor = { .visits_max = visits };
+		struct pause pause = { .take = visit, .data = &visitor };
+
+		CHECK(trace_states_open_pausing(trace_path, &pause, &visitor.is_enough, &all) == -ECANCELED);
+		CHECK(visitor.visits == visits && !states_files());
+	}
+	CHECK(!trace_states_open(trace_path, &all));
+	trace_states_close(&all);
+	remove_states();
+	trace_end();
+}

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is predicted against what is so: random programs of threads that work, sleep, take locks and let each
+ * other go, run on some CPUs, and run again with what was predicted.
+ */
+#include "test.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "session/session.h"
+#include "session/threads.h"
+#include "state_stage.h"
+#include "states/states.h"
+#include "values.h"
+#include "whatif/lives.h"
+#include "whatif/whatif.h"
+
+enum { THREADS = 6, OPERATIONS = 160, GATES = THREADS * THREADS, TURN_NS = 4000000 };
+enum { BEGIN_NS = 1000000, LOCK_OBJECT = 0x1000, GATE_OBJECT = 0x2000 };
+
+/* What a thread does, one after the other. */
+struct operation {
+	enum { WORK, HOLD, SLEEP, LOCK, UNLOCK, OPEN, PASS } kind;	/* HOLD: work with the lock */
+	uint64_t ns;
+	unsigned int gate;		/* OPEN lets one PASS */
+};
+
+struct program {
+	struct operation operations[THREADS][OPERATIONS];
+	unsigned int counts[THREADS], thread_count;
+	bool has_lock;
+};
+
+/* How it is run. */
+struct setting {
+	unsigned int cpus;
+	double hold_scale, sleep_scale;
+	bool is_told;			/* to the log of states */
+};
+
+static struct {
+	uint32_t seed, random;
+	struct program program;
+	struct state_stage stage;
+	struct lives lives;
+	struct whatif whatif;
+	/* Which operations made their thread wait when it was told. */
+	bool has_waited[THREADS][OPERATIONS];
+} w;
+
+static uint32_t pick(uint32_t below)
+{
+	w.random = w.random * 1664525 + 1013904223;
+	return (uint64_t)w.random * below >> 32;
+}
+
+/* --- Running a program -------------------------------------------------------------------------- */
+
+struct run {
+	const struct setting *setting;
+	uint64_t now_ns;
+	struct actor {
+		unsigned int at;
+		enum { READY, ON_CPU, ASLEEP, WAITING, OVER } doing;
+		uint64_t left_ns, turn_ns, wakes_ns, order;
+		unsigned int cpu;
+		bool is_in_work;
+	} actors[THREADS];
+	uint64_t orders;
+	bool has_cpu[THREADS];
+	unsigned int opened[GATES];
+	unsigned int holder;		/* plus 1 */
+	bool waits_anew;		/* somebody had to wait where nobody had when it was told */
+};
+
+static void tell(const struct run *run, unsigned int actor, struct state_change change)
+{
+	if (!run->setting->is_told)
+		return;
+	change.thread = threads_get(w.stage.threads, actor + 1);
+	change.time_ns = BEGIN_NS + run->now_ns;
+	w.stage.listener->on_change(w.stage.listener->data, &change);
+}
+
+static void make_ready(struct run *run, unsigned int actor, const struct ev_sched_wake *wake)
+{
+	run->actors[actor].doing = READY;
+	run->actors[actor].order = ++run->orders;
+	tell(run, actor, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = wake });
+}
+
+static void wake_by(struct run *run, unsigned int actor, unsigned int waker)
+{
+	make_ready(run, actor, &(struct ev_sched_wake){
+		.waker = waker + 1, .tid = 100 + waker, .context = WAKE_THREAD, .syscall = SYS_futex,
+	});
+}
+
+static void block(struct run *run, unsigned int actor, const struct operation *operation)
+{
+	struct ev_sched_switch e = { .state = SWITCH_SLEEPING, .syscall = SYS_futex };
+
+	run->has_cpu[run->actors[actor].cpu] = false;
+	run->actors[actor].doing = operation->kind == SLEEP ? ASLEEP : WAITING;
+	if (operation->kind == SLEEP) {
+		e.syscall = SYS_nanosleep;
+	} else if (operation->kind == LOCK) {
+		e.object = LOCK_OBJECT;
+		e.operation = FUTEX_WAIT | FUTEX_PRIVATE_FLAG;
+	} else {
+		e.object = GATE_OBJECT + 8 * operation->gate;
+		e.operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+	}
+	if (run->setting->is_told)
+		w.has_waited[actor][run->actors[actor].at] = true;
+	else if (operation->kind != SLEEP && !w.has_waited[actor][run->actors[actor].at])
+		run->waits_anew = true;
+	tell(run, actor, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
+}
+
+/* kind: LOCK or PASS. */
+static unsigned int first_waiter(const struct run *run, int kind, unsigned int gate)
+{
+	unsigned int first = THREADS;
+
+	for (unsigned int i = 0; i < w.program.thread_count; i++) {
+		const struct operation *o = &w.program.operations[i][run->actors[i].at];
+
+		if (run->actors[i].doing == WAITING && (int)o->kind == kind && o->gate == gate &&
+		    (first == THREADS || run->actors[i].order < run->actors[first].order))
+			first = i;
+	}
+	return first;
+}
+
+static void let_go(struct run *run, unsigned int actor, const struct operation *operation)
+{
+	bool is_lock = operation->kind == UNLOCK;
+	unsigned int waiter = first_waiter(run, is_lock ? LOCK : PASS, operation->gate);
+
+	if (is_lock)
+		run->holder = waiter < THREADS ? waiter + 1 : 0;
+	else if (waiter == THREADS)
+		run->opened[operation->gate]++;
+	if (waiter == THREADS)
+		return;
+	run->actors[waiter].at++;
+	wake_by(run, waiter, actor);
+}
+
+/* Whether it goes on at once. */
+static bool take(struct run *run, unsigned int actor, const struct operation *operation)
+{
+	if (operation->kind == LOCK && !run->holder) {
+		run->holder = actor + 1;
+		return true;
+	}
+	if (operation->kind == PASS && run->opened[operation->gate]) {
+		run->opened[operation->gate]--;
+		return true;
+	}
+	run->actors[actor].order = ++run->orders;
+	block(run, actor, operation);
+	return false;
+}
+
+/* All that takes no time, of a thread that has a CPU. */
+static void act(struct run *run, unsigned int actor)
+{
+	struct actor *a = &run->actors[actor];
+
+	while (a->doing == ON_CPU && !a->is_in_work && a->at < w.program.counts[actor]) {
+		const struct operation *o = &w.program.operations[actor][a->at];
+
+		switch (o->kind) {
+		case WORK:
+		case HOLD:
+			a->left_ns = o->kind == HOLD ? o->ns * run->setting->hold_scale : o->ns;
+			a->is_in_work = true;
+			return;
+		case SLEEP:
+			a->wakes_ns = run->now_ns + (uint64_t)(o->ns * run->setting->sleep_scale);
+			block(run, actor, o);
+			return;
+		case LOCK:
+		case PASS:
+			if (!take(run, actor, o))
+				return;
+			break;
+		case UNLOCK:
+		case OPEN:
+			let_go(run, actor, o);
+			break;
+		}
+		a->at++;
+	}
+	if (a->doing == ON_CPU && !a->is_in_work) {
+		a->doing = OVER;
+		run->has_cpu[a->cpu] = false;
+		tell(run, actor, (struct state_change){ .phase = PHASE_DEAD });
+	}
+}
+
+static void fill_cpu(struct run *run, unsigned int cpu)
+{
+	unsigned int first = THREADS;
+
+	for (unsigned int i = 0; i < w.program.thread_count; i++)
+		if (run->actors[i].doing == READY &&
+		    (first == THREADS || run->actors[i].order < run->actors[first].order))
+			first = i;
+	if (first == THREADS)
+		return;
+	run->actors[first].doing = ON_CPU;
+	run->actors[first].cpu = cpu;
+	run->actors[first].turn_ns = run->now_ns + TURN_NS;
+	run->has_cpu[cpu] = true;
+	tell(run, first, (struct state_change){ .phase = PHASE_RUNNING, .cpu = cpu });
+	act(run, first);
+}
+
+static bool is_any_ready(const struct run *run)
+{
+	for (unsigned int i = 0; i < w.program.thread_count; i++)
+		if (run->actors[i].doing == READY)
+			return true;
+	return false;
+}
+
+/* When the thread does something next; UINT64_MAX: not by itself. */
+static uint64_t next_of(const struct run *run, const struct actor *a)
+{
+	uint64_t end_ns = run->now_ns + a->left_ns;
+
+	if (a->doing == ASLEEP)
+		return a->wakes_ns;
+	if (a->doing != ON_CPU)
+		return UINT64_MAX;
+	return a->turn_ns < end_ns ? a->turn_ns : end_ns;
+}
+
+static void happen(struct run *run, unsigned int actor)
+{
+	struct actor *a = &run->actors[actor];
+
+	if (a->doing == ASLEEP) {
+		a->at++;
+		make_ready(run, actor, &(struct ev_sched_wake){ .context = WAKE_HARDIRQ });
+	} else if (!a->left_ns) {
+		a->is_in_work = false;
+		a->at++;
+		act(run, actor);
+	} else if (is_any_ready(run)) {
+		struct ev_sched_switch e = { .state = SWITCH_RUNNABLE };
+
+		run->has_cpu[a->cpu] = false;
+		a->doing = READY;
+		a->order = ++run->orders;
+		tell(run, actor, (struct state_change){ .phase = PHASE_RUNNABLE, .out = &e });
+	} else {
+		a->turn_ns = run->now_ns + TURN_NS;
+	}
+}
+
+/* How long the program takes. */
+static uint64_t run_program(const struct setting *setting, bool *waits_anew)
+{
+	struct run run = { .setting = setting };
+
+	for (unsigned int i = 0; i < w.program.thread_count; i++)
+		make_ready(&run, i, NULL);
+	for (;;) {
+		uint64_t next_ns = UINT64_MAX;
+		unsigned int next = 0;
+
+		for (unsigned int cpu = 0; cpu < setting->cpus; cpu++)
+			while (!run.has_cpu[cpu] && is_any_ready(&run))
+				fill_cpu(&run, cpu);
+		for (unsigned int i = 0; i < w.program.thread_count; i++)
+			if (next_of(&run, &run.actors[i]) < next_ns) {
+				next_ns = next_of(&run, &run.actors[i]);
+				next = i;
+			}
+		if (next_ns == UINT64_MAX)
+			break;
+		for (unsigned int i = 0; i < w.program.thread_count; i++)
+			if (run.actors[i].doing == ON_CPU)
+				run.actors[i].left_ns -= next_ns - run.now_ns;
+		run.now_ns = next_ns;
+		happen(&run, next);
+	}
+	for (unsigned int i = 0; i < w.program.thread_count; i++)
+		assert_int_equal(run.actors[i].doing, OVER);
+	*waits_anew = run.waits_anew;
+	return run.now_ns;
+}
+
+/* --- Recording it ------------------------------------------------------------------------------- */
+
+static void begin_record(void)
+{
+	state_stage_open(&w.stage);
+}
+
+static void end_record(uint64_t ns)
+{
+	uint32_t numbers[THREADS];
+
+	state_stage_finish(&w.stage, BEGIN_NS + ns + 1);	/* the trace ends later than its threads */
+	for (unsigned int i = 0; i < THREADS; i++)
+		numbers[i] = i + 1;
+	assert_int_equal(lives_of(w.stage.states, w.stage.threads, numbers, THREADS, &w.lives), 0);
+	whatif_init(&w.whatif, &w.lives);
+}
+
+static void record(unsigned int cpus)
+{
+	struct setting setting = { .cpus = cpus, .hold_scale = 1, .sleep_scale = 1, .is_told = true };
+	bool waits_anew;
+	uint64_t ns;
+
+	begin_record();
+	ns = run_program(&setting, &waits_anew);
+	end_record(ns);
+	if (w.whatif.recorded_ns != ns)
+		fail_msg("seed %u: recorded %ju of %ju", w.seed, (uintmax_t)w.whatif.recorded_ns, (uintmax_t)ns);
+}
+
+static void forget(void)
+{
+	whatif_fini(&w.whatif);
+	lives_fini(&w.lives);
+	state_stage_close(&w.stage);
+}
+
+static void begin(uint32_t seed)
+{
+	memset(&w, 0, sizeof(w));
+	w.seed = w.random = seed;
+}
+
+static struct operation *add(unsigned int thread, int kind, uint64_t ns)
+{
+	struct operation *o = &w.program.operations[thread][w.program.counts[thread]++];
+
+	assert_true(w.program.counts[thread] <= OPERATIONS);
+	*o = (struct operation){ .kind = kind, .ns = ns };
+	return o;
+}
+
+/* Threads that sleep and work, and let others go: each gate is opened before it is passed, in one order. */
+static void make_gates(void)
+{
+	w.program.thread_count = 2 + pick(THREADS - 1);
+	for (unsigned int i = 0; i < 60; i++) {
+		unsigned int thread = pick(w.program.thread_count), other = pick(w.program.thread_count);
+		unsigned int gate = thread * THREADS + other;
+
+		if (w.program.counts[thread] > OPERATIONS - 4 || w.program.counts[other] > OPERATIONS - 4)
+			continue;
+		add(thread, WORK, 1000 + pick(3000000));
+		if (pick(2))
+			add(thread, SLEEP, 1000 + pick(3000000));
+		if (thread == other)
+			continue;
+		add(thread, WORK, 1000 + pick(100000));
+		add(thread, OPEN, 0)->gate = gate;
+		add(other, PASS, 0)->gate = gate;
+	}
+	for (unsigned int i = 0; i < w.program.thread_count; i++)
+		add(i, WORK, 1000 + pick(100000));
+}
+
+/* Threads that always find the lock taken, also when it is held for less. */
+static void make_convoy(double scale)
+{
+	uint64_t hold_ns = 200000 + pick(1000000);
+	unsigned int rounds = 10 + pick(20);
+
+	w.program.thread_count = 3 + pick(THREADS - 2);
+	w.program.has_lock = true;
+	for (unsigned int i = 0; i < w.program.thread_count; i++) {
+		add(i, WORK, 1000 + 1000 * i);
+		for (unsigned int j = 0; j < rounds; j++) {
+			add(i, LOCK, 0);
+			add(i, HOLD, hold_ns + pick(hold_ns / 10));
+			add(i, UNLOCK, 0);
+			add(i, SLEEP, 1000 + pick(hold_ns * scale * (w.program.thread_count - 2) * 0.8));
+			add(i, WORK, 1 + pick(1000));
+		}
+	}
+}
+
+/* Changes that no kernel would tell: threads that are woken by who sleeps, wait for each other, run twice. */
+static uint64_t record_nonsense(void)
+{
+	static const uint16_t calls[] = { SYS_nanosleep, SYS_futex, SYS_read };
+	struct run run = { .setting = &(struct setting){ .is_told = true } };
+
+	for (unsigned int i = pick(400); i-- > 0;) {
+		struct ev_sched_switch out = {
+			.state = pick(4) ? SWITCH_SLEEPING : SWITCH_RUNNABLE, .syscall = calls[pick(3)],
+			.object = LOCK_OBJECT + 8 * pick(3), .operation = pick(2) ? 128 : 137,
+		};
+		struct ev_sched_wake wake = {
+			.waker = pick(THREADS + 2), .tid = 100 + pick(8), .context = pick(3),
+			.syscall = pick(4) ? SYS_futex : SYS_exit,
+		};
+		struct state_change change = {
+			.phase = PHASE_BLOCKED + pick(pick(20) ? 3 : 4), .cpu = pick(3),
+			.out = pick(8) ? &out : NULL, .wake = pick(8) ? &wake : NULL,
+		};
+
+		if (change.phase == PHASE_RUNNABLE && pick(2))
+			change.out = NULL;
+		run.now_ns += pick(3) ? pick(1000000) : 0;
+		tell(&run, pick(THREADS), change);
+	}
+	return run.now_ns + 1;
+}
+
+/* --- The tests ---------------------------------------------------------------------------------- */
+
+static struct whatif_answer predict(const char *cause, double scale, unsigned int cpus)
+{
+	bool *is_chosen = calloc(w.lives.wait_count + 1, sizeof(*is_chosen));
+	struct whatif_answer answer;
+	uint64_t ns = 0;
+
+	if (cause)
+		element_choose(&w.lives, NULL, ELEMENT_CAUSE, cause, is_chosen);
+	whatif_predict(&w.whatif, &(struct whatif_change){ is_chosen, scale, cpus }, &answer);
+	free(is_chosen);
+	for (size_t i = 0; i < answer.path.count; i++)
+		ns += answer.path.parts[i].end_ns - answer.path.parts[i].begin_ns;
+	ns = (double)ns / w.whatif.replay_ns * w.whatif.recorded_ns;
+	if (ns > answer.predicted_ns + 1 || ns + 1 < answer.predicted_ns)
+		fail_msg("seed %u: the path is %ju, the replay %ju", w.seed, (uintmax_t)ns,
+			 (uintmax_t)answer.predicted_ns);
+	critical_path_fini(&answer.path);
+	return answer;
+}
+
+static double off(uint64_t a, uint64_t b)
+{
+	return a > b ? (double)(a - b) / b : (double)(b - a) / b;
+}
+
+TEST(a_replay_of_what_was_recorded_takes_as_long)
+{
+	for (uint32_t seed = 1; seed <= 1000; seed++) {
+		begin(seed);
+		if (seed % 4)
+			make_gates();
+		else
+			make_convoy(1);
+		record(1 + pick(THREADS));
+		if (off(w.whatif.replay_ns, w.whatif.recorded_ns) > 0.02)
+			fail_msg("seed %u: %ju instead of %ju", seed, (uintmax_t)w.whatif.replay_ns,
+				 (uintmax_t)w.whatif.recorded_ns);
+		forget();
+	}
+}
+
+TEST(shorter_sleeps_give_what_they_really_give_unless_others_wait_then)
+{
+	unsigned int same_count = 0;
+
+	for (uint32_t seed = 1; seed <= 1000; seed++) {
+		struct setting setting = { .cpus = THREADS, .hold_scale = 1, .sleep_scale = pick(11) / 10.0 };
+		struct whatif_answer answer;
+		bool waits_anew;
+		uint64_t ns;
+
+		begin(seed);
+		setting.sleep_scale = pick(11) / 10.0;
+		make_gates();
+		record(THREADS);
+		ns = run_program(&setting, &waits_anew);
+		answer = predict("sleep", setting.sleep_scale, THREADS);
+		if (answer.predicted_ns > ns + 1000)
+			fail_msg("seed %u: %ju is more than %ju", seed, (uintmax_t)answer.predicted_ns, (uintmax_t)ns);
+		if (!waits_anew && answer.predicted_ns + 1000 < ns)
+			fail_msg("seed %u: %ju is less than %ju", seed, (uintmax_t)answer.predicted_ns, (uintmax_t)ns);
+		same_count += !waits_anew;
+		forget();
+	}
+	assert_true(same_count > 100);
+}
+
+TEST(other_numbers_of_cpus_give_what_they_really_give)
+{
+	unsigned int same_count = 0;
+
+	for (uint32_t seed = 1; seed <= 1000; seed++) {
+		struct setting setting = { .hold_scale = 1, .sleep_scale = 1 };
+		struct whatif_answer answer;
+		bool waits_anew;
+		uint64_t ns;
+
+		begin(seed);
+		make_gates();
+		record(1 + pick(THREADS));
+		setting.cpus = 1 + pick(THREADS);
+		ns = run_program(&setting, &waits_anew);
+		answer = predict(NULL, 1, setting.cpus);
+		if (!waits_anew && off(answer.predicted_ns, ns) > 0.05)
+			fail_msg("seed %u: %ju instead of %ju", seed, (uintmax_t)answer.predicted_ns, (uintmax_t)ns);
+		same_count += !waits_anew;
+		forget();
+	}
+	assert_true(same_count > 100);
+}
+
+TEST(a_convoy_is_as_much_faster_as_its_lock)
+{
+	for (uint32_t seed = 1; seed <= 1000; seed++) {
+		struct setting setting = { .cpus = THREADS, .sleep_scale = 1 };
+		struct whatif_answer answer;
+		bool waits_anew;
+		uint64_t ns;
+
+		begin(seed);
+		setting.hold_scale = (2 + pick(9)) / 10.0;
+		make_convoy(setting.hold_scale);
+		record(THREADS);
+		ns = run_program(&setting, &waits_anew);
+		answer = predict("lock", setting.hold_scale, THREADS);
+		/* Nobody waits for the last holds: these are not known. */
+		if (off(answer.predicted_ns, ns) > 0.07)
+			fail_msg("seed %u: %ju instead of %ju", seed, (uintmax_t)answer.predicted_ns, (uintmax_t)ns);
+		if (answer.least_ns > answer.predicted_ns || answer.most_ns < answer.predicted_ns)
+			fail_msg("seed %u: bounds", seed);
+		forget();
+	}
+}
+
+static void tell_at(unsigned int ms, uint32_t number, struct state_change change)
+{
+	change.thread = threads_get(w.stage.threads, number);
+	change.time_ns = BEGIN_NS + ms * 1000000ull;
+	w.stage.listener->on_change(w.stage.listener->data, &change);
+}
+
+static void block_at(unsigned int ms, uint32_t number, struct ev_sched_switch e)
+{
+	e.state = SWITCH_SLEEPING;
+	tell_at(ms, number, (struct state_change){ .phase = PHASE_BLOCKED, .out = &e });
+}
+
+/* waker: 0: a timer. */
+static void wake_at(unsigned int ms, uint32_t number, uint32_t waker)
+{
+	struct ev_sched_wake e = {
+		.waker = waker, .tid = waker ? 100 + waker : 0, .syscall = waker ? SYS_futex : SYSCALL_NONE,
+		.context = waker ? WAKE_THREAD : WAKE_HARDIRQ,
+	};
+
+	tell_at(ms, number, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
+	tell_at(ms, number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
+}
+
+/* Thread 1 works 10, sleeps 40, works 2, waits 8 for thread 2, which sleeps 59 of 60, and works 10. */
+static uint64_t predict_beside_clock(bool has_ended)
+{
+	const struct ev_sched_switch sleep = { .syscall = SYS_nanosleep }, lock = {
+		.syscall = SYS_futex, .object = LOCK_OBJECT, .operation = FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+	};
+	struct whatif_answer answer;
+
+	begin(1);
+	begin_record();
+	for (uint32_t number = 1; number <= 2; number++)
+		tell_at(0, number, (struct state_change){ .phase = PHASE_RUNNING, .cpu = number });
+	block_at(1, 2, sleep);
+	block_at(10, 1, sleep);
+	wake_at(50, 1, 0);
+	block_at(52, 1, lock);
+	wake_at(60, 2, 0);
+	wake_at(60, 1, 2);
+	block_at(61, 2, sleep);
+	wake_at(65, 2, 0);
+	if (has_ended)
+		tell_at(66, 2, (struct state_change){ .phase = PHASE_DEAD });
+	tell_at(70, 1, (struct state_change){ .phase = PHASE_DEAD });
+	end_record(70000000);
+	assert_int_equal(w.whatif.recorded_ns, 70000000);
+	answer = predict("sleep", 0.5, w.whatif.cpu_count);
+	forget();
+	return answer.predicted_ns;
+}
+
+TEST(who_goes_by_the_clock_is_waited_for_as_long_as_it_was_and_whose_work_it_is_until_it_is_there)
+{
+	assert_true(off(predict_beside_clock(false), 50000000) < 0.001);
+	assert_true(off(predict_beside_clock(true), 42000000) < 0.001);
+}
+
+TEST(what_no_kernel_would_tell_is_replayed_to_its_end)
+{
+	static const char *const causes[] = { "lock", "condition", "sleep", "join", "file" };
+
+	for (uint32_t seed = 1; seed <= 1000; seed++) {
+		struct whatif_answer answer;
+
+		begin(seed);
+		begin_record();
+		end_record(record_nonsense());
+		if (w.whatif.recorded_ns) {
+			answer = predict(causes[pick(5)], pick(3) / 2.0, 1 + pick(4));
+			assert_true(answer.least_ns <= answer.most_ns);
+			answer = predict(causes[pick(5)], 1, w.whatif.cpu_count);
+			assert_int_equal(answer.predicted_ns, w.whatif.recorded_ns);
+		}
+		forget();
+	}
+}
