@@ -68,7 +68,7 @@ bench-packages:
 # --- subsystems: add at the end. -----------------------------------------------------------
 
 EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco collect.pleco \
-	file.pleco system.pleco span.pleco)
+	file.pleco system.pleco span.pleco klock.pleco)
 PLECOC := $O/plecoc
 PLECOC_C := $(wildcard tools/plecoc/*.c)
 
@@ -92,7 +92,7 @@ $O/gen/event_fields.inc: $(PLECOC) $(EVENTS)
 # --- others declare, and comes first. ------------------------------------------------------
 
 BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o unwind.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
-	fault.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o)
+	fault.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o klock.bpf.o klock_name.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h
 	@echo "  BPF   $<"; mkdir -p $(@D)

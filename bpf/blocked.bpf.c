@@ -4,6 +4,7 @@
  * Their stacks lie in memory that is not the current thread's and may have to be waited for, so they
  * are sent as they lie there, and the engine finds the frames.
  */
+#include "klock.bpf.h"
 #include "stack.bpf.h"
 #include "thread.bpf.h"
 #include "wait.bpf.h"
@@ -133,5 +134,6 @@ int list_waits(struct bpf_iter__task *ctx)
 	e->owners[1] = words[3];
 	e->owners[2] = words[4];
 	event_submit(e);
+	klocks_tell_lasting(thread, task->pid);
 	return 0;
 }

@@ -102,6 +102,19 @@ static __always_inline void event_submit(void *event)
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
 
+/*
+ * Notes in a map that the engine has been told of something. While the map's own locks are held, who
+ * waits for a lock (klock.bpf.c) must not come back here.
+ */
+static __always_inline void remember(void *known, const void *key, const void *value)
+{
+	struct cpu_counts *here = counts_here();
+
+	*(volatile __u64 *)&here->is_remembering = 1;
+	bpf_map_update_elem(known, key, value, BPF_ANY);
+	*(volatile __u64 *)&here->is_remembering = 0;
+}
+
 /* For a stack as it lies in memory. Other records need some, too. */
 static __always_inline bool memory_has_room(void)
 {

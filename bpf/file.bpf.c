@@ -80,7 +80,7 @@ static __always_inline void file_send(struct file_scratch *s, __u32 fixed_bytes,
 			       fixed_bytes + bytes, BPF_RB_NO_WAKEUP))
 		event_lost();
 	else
-		bpf_map_update_elem(&files_known, &file, &seen, BPF_ANY);
+		remember(&files_known, &file, &seen);
 }
 
 /* What a file is must be known even to who has no room to remember its name. */
@@ -91,12 +91,12 @@ static __always_inline __u64 name_of_kind(__u64 hash, __u32 mode)
 	return (hash & ~(__u64)NAME_KIND_MASK) | kind << NAME_KIND_SHIFT | 1;
 }
 
-static __always_inline __u64 path_name(struct file_scratch *s, struct file *file,
-				       struct inode *inode, __u32 mode)
+/* owner_file: whose name it is, if it is not of all that have this inode; 0: of all. */
+static __always_inline __u64 path_name(struct file_scratch *s, struct dentry *dentry,
+				       struct vfsmount *mount, struct inode *inode, __u32 mode,
+				       __u64 owner_file)
 {
 	struct ev_file_path *e = (void *)s->event + sizeof(s->event) - sizeof(*e);
-	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
-	struct vfsmount *mount = BPF_CORE_READ(file, f_path.mnt);
 	struct super_block *super = BPF_CORE_READ(inode, i_sb);
 	__u32 device = BPF_CORE_READ(super, s_dev), owner = s->owner;
 	__u64 number = BPF_CORE_READ(inode, i_ino);
@@ -107,7 +107,7 @@ static __always_inline __u64 path_name(struct file_scratch *s, struct file *file
 	hash = hash_mix(hash, BPF_CORE_READ(dentry, d_name.hash_len));
 	hash = hash_mix(hash, (__u64)BPF_CORE_READ(dentry, d_parent));
 	if (BPF_CORE_READ(super, s_magic) == ANONYMOUS_MAGIC)
-		hash = hash_mix(hash, (__u64)file);
+		hash = hash_mix(hash, owner_file);
 	hash = name_of_kind(hash, mode);
 	if (bpf_map_lookup_elem(&files_known, &hash))
 		return hash;
@@ -120,7 +120,7 @@ static __always_inline __u64 path_name(struct file_scratch *s, struct file *file
 	e->links = links;
 	s->bytes = 0;
 	s->dentry = (__u64)dentry;
-	s->mount = (__u64)mount - bpf_core_field_offset(struct mount, mnt);
+	s->mount = mount ? (__u64)mount - bpf_core_field_offset(struct mount, mnt) : 0;
 	if (BPF_CORE_READ(super, s_magic) == PROCESSES_MAGIC) {
 		/* As before. */
 		__builtin_memcpy(s->names, process_name, sizeof(process_name));
@@ -257,5 +257,35 @@ __noinline __u64 file_name(__u64 file, __u64 inode, __u32 owner)
 	s->owner = owner;
 	if ((mode & FILE_KIND_MASK) == FILE_KIND_SOCKET)
 		return socket_name(s, (struct file *)file, (struct inode *)inode);
-	return path_name(s, (struct file *)file, (struct inode *)inode, mode);
+	return path_name(s, BPF_CORE_READ((struct file *)file, f_path.dentry),
+			 BPF_CORE_READ((struct file *)file, f_path.mnt), (struct inode *)inode, mode, file);
+}
+
+/*
+ * A mount of the file system of an inode, through which the current thread may have come to it. NULL: none
+ * is at hand.
+ */
+static __always_inline struct vfsmount *mount_of(struct inode *inode)
+{
+	struct fs_struct *places = bpf_get_current_task_btf()->fs;
+	struct super_block *super = BPF_CORE_READ(inode, i_sb);
+	struct vfsmount *mount = BPF_CORE_READ(places, pwd.mnt);
+
+	if (mount && BPF_CORE_READ(mount, mnt_sb) == super)
+		return mount;
+	mount = BPF_CORE_READ(places, root.mnt);
+	return mount && BPF_CORE_READ(mount, mnt_sb) == super ? mount : NULL;
+}
+
+__noinline __u64 inode_name(__u64 inode, __u32 owner)
+{
+	__u64 name = (__u64)BPF_CORE_READ((struct inode *)inode, i_dentry.first);
+	__u32 mode = BPF_CORE_READ((struct inode *)inode, i_mode);
+	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &owner);
+
+	if (!s || !name)
+		return 0;
+	s->owner = owner;
+	return path_name(s, (void *)name - bpf_core_field_offset(struct dentry, d_u.d_alias),
+			 mount_of((struct inode *)inode), (struct inode *)inode, mode, 0);
 }

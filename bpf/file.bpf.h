@@ -13,6 +13,9 @@
 /* The name of what lies at these addresses in the kernel, told if it is new. 0: it is gone. */
 __u64 file_name(__u64 file, __u64 inode, __u32 owner);
 
+/* The same of an inode that no file is at hand of. 0: it has no name. */
+__u64 inode_name(__u64 inode, __u32 owner);
+
 /* The name of a file that a thread waits for; the last one is in its state. */
 static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
 					enum scratch_owner owner)
@@ -36,21 +39,31 @@ static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
 	return thread->file;
 }
 
+/* Where the kernel has the file behind a descriptor of a thread; 0 while it is being closed. False: there is none. */
+static __always_inline bool file_find(struct task_struct *task, __u32 descriptor, __u64 *file)
+{
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+
+	*file = 0;
+	if (!files)
+		return false;
+	table = files->fdt;
+	if (descriptor >= table->max_fds)
+		return false;
+	bpf_probe_read_kernel(file, sizeof(*file), table->fd + descriptor);
+	return true;
+}
+
 /* The file behind a descriptor of a thread. 0: there is none. */
 static __always_inline __u64 file_of(struct task_struct *task, struct thread_state *thread,
 				     __u32 descriptor, enum scratch_owner owner)
 {
-	struct files_struct *files = task->files;
-	struct fdtable *table;
-	__u64 file = 0;
+	__u64 file;
 
-	if (!files)
+	if (!file_find(task, descriptor, &file))
 		return 0;
-	table = files->fdt;
-	if (descriptor >= table->max_fds)
-		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
-	if (!file)	/* while it is being closed */
+	if (!file)
 		return thread->file_descriptor == descriptor ? thread->file : 0;
 	thread->file_descriptor = descriptor;
 	return file_known(thread, file, owner);

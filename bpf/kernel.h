@@ -28,6 +28,35 @@ struct pid {
 	struct upid numbers[1];
 };
 
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+struct mutex {
+	atomic_long_t owner;		/* the task and flags; not with PREEMPT_RT */
+};
+
+typedef struct spinlock {
+	int of_any_size;
+} spinlock_t;
+
+typedef struct raw_spinlock {
+	int of_any_size;
+} raw_spinlock_t;
+
+struct rw_semaphore {
+	atomic_long_t owner;		/* as above */
+	raw_spinlock_t wait_lock;
+};
+
+struct xarray {
+	spinlock_t xa_lock;
+};
+
+struct address_space {
+	struct xarray i_pages;
+};
+
 struct mm_struct {
 	void *pgd;
 };
@@ -43,6 +72,11 @@ struct inode {
 	__u32 i_rdev;
 	unsigned long i_ino;
 	struct super_block *i_sb;
+	struct address_space *i_mapping;
+	struct address_space i_data;
+	struct rw_semaphore i_rwsem;
+	spinlock_t i_lock;
+	struct hlist_head i_dentry;
 };
 
 struct qstr {
@@ -54,10 +88,14 @@ struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
 	struct inode *d_inode;
+	union {
+		struct hlist_node d_alias;
+	} d_u;
 };
 
 struct vfsmount {
 	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
 };
 
 struct mount {
@@ -75,6 +113,14 @@ struct file {
 	struct path f_path;
 	struct inode *f_inode;
 	void *private_data;
+};
+
+struct fs_struct {
+	struct path root, pwd;
+};
+
+struct pipe_inode_info {
+	unsigned int max_usage;
 };
 
 struct vm_area_struct {
@@ -140,6 +186,14 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct sighand_struct {
+	spinlock_t siglock;
+};
+
+struct kmem_cache {
+	const char *name;
+};
+
 struct sigpending {
 	struct {
 		unsigned long sig[1];
@@ -156,6 +210,7 @@ struct thread_info {
 
 struct rq {
 	__u64 clock;			/* of the scheduler: when it last read its own, ns */
+	int cpu;
 };
 
 struct cfs_rq {
@@ -182,7 +237,9 @@ struct task_struct {
 	int tgid;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	struct fs_struct *fs;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	struct sigpending pending;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
@@ -277,6 +334,16 @@ struct bpf_perf_event_data {
 /* arch/x86/include/asm/thread_info.h */
 enum {
 	COMPAT_STATUS = 2,	/* TS_COMPAT */
+};
+
+/* include/trace/events/lock.h: of lock:contention_begin */
+enum {
+	CONTENTION_SPINS = 1 << 0,
+	CONTENTION_READS = 1 << 1,
+	CONTENTION_WRITES = 1 << 2,
+	CONTENTION_RT = 1 << 3,
+	CONTENTION_PERCPU = 1 << 4,
+	CONTENTION_MUTEX = 1 << 5,
 };
 
 /* include/linux/sched.h: unchanged over the range of kernels we support. */

@@ -162,11 +162,29 @@ static __always_inline void turn_tell(struct cpu_counts *here, struct task_struc
 	slot_end(here);
 }
 
+/* The lock of the kernel that a thread waits for, of several the one that it came to last. NULL: none. */
+static __always_inline struct klock_wait *klock_of(struct thread_state *thread)
+{
+	for (int i = KLOCKS_AT_ONCE - 1; i >= 0; i--)
+		if (thread->klocks[i].address)
+			return &thread->klocks[i];
+	return NULL;
+}
+
 /* What the current thread waits for. Verified once, not for each way that a switch can take. */
 __noinline int wait_tell(struct ev_sched_switch *e, struct thread_state *thread)
 {
-	if (e && thread)
-		wait_describe(e, bpf_get_current_task_btf(), thread, SCRATCH_OF_SWITCHES);
+	struct klock_wait *klock;
+
+	if (!e || !thread)
+		return 0;
+	wait_describe(e, bpf_get_current_task_btf(), thread, SCRATCH_OF_SWITCHES);
+	klock = klock_of(thread);
+	if (!klock)
+		return 0;
+	e->flags |= SWITCH_KERNEL_LOCK;
+	e->object = klock->lock;
+	e->value = klock->owner;
 	return 0;
 }
 

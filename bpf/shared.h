@@ -66,7 +66,8 @@ struct cpu_counts {
 	__u64 other_told;	/* the last thread named that is not traced, and its name */
 	__u64 hidden;		/* switches of which the kernel told no tracer */
 	__u64 unfollowed;	/* what the verifier is not to know */
-	__u64 padding[2];
+	__u64 is_remembering;	/* what the engine has been told is being noted */
+	__u64 run_queue;	/* where the kernel has that of this CPU; 0: not known */
 	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");

@@ -4,6 +4,7 @@
  * and attached only when a span is of it.
  */
 #include "emit.bpf.h"
+#include "file.bpf.h"
 #include "thread.bpf.h"
 
 #include <bpf/bpf_core_read.h>
@@ -40,20 +41,13 @@ static __always_inline void span_tell(enum event_id id, struct task_struct *curr
 /* What is behind a descriptor of the current thread, as in st_mode >> 12. 0: nothing. */
 static __always_inline __u32 descriptor_kind(struct task_struct *current, __u32 descriptor)
 {
-	struct files_struct *files = current->files;
-	struct fdtable *table;
-	struct file *file = NULL;
 	struct inode *inode;
+	__u64 file;
 
-	if (!files)
-		return 0;
-	table = files->fdt;
-	if (descriptor >= table->max_fds)
-		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
+	file_find(current, descriptor, &file);
 	if (!file)
 		return 0;
-	inode = BPF_CORE_READ(file, f_inode);
+	inode = BPF_CORE_READ((struct file *)file, f_inode);
 	return BPF_CORE_READ(inode, i_mode) >> 12;
 }
 

@@ -79,52 +79,66 @@ __noinline __u64 stack_name(__u32 owner)
 	return hash ? hash : 1;
 }
 
-__noinline __u64 stack_find(__u32 owner)
+/* Sends the frames that lie in s, unless that was done. Returns their name. */
+static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 {
-	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
-	struct cpu_counts *here = counts_here();
+	__u32 count = s->first + s->unwind.count;
 	struct ev_stack_frames *e;
-	__u32 kernel_count, user_count, count;
 	__u64 hash;
 	void *ring;
-	__u8 seen = 1, end;
+	__u8 seen = 1;
 
-	if (!s)
-		return 0;
-	kernel_count = s->first;
-	/* Only so many, or a program without tables could make us send nothing else. */
-	stack_unwind(owner, (__s32)(here->memory_allowed - here->memory_sent) > 0);
-	if (s->unwind.lacks_range) {
-		if (memory_has_room())
-			return memory_send(s, kernel_count);
-		stack_unwind(owner, false);
-	}
-	user_count = s->unwind.count;
-	end = s->unwind.end;
-	count = kernel_count + user_count;
-	if (!count)
-		return 0;
-	here->stack_ends[end & (STACK_ENDS - 1)]++;
-	here->stack_frames += user_count;
 	hash = stack_name(owner);
 	if (bpf_map_lookup_elem(&stacks_known, &hash))
 		return hash;
-
 	ring = ring_here();
 	if (!ring)
 		return 0;
 	e = (struct ev_stack_frames *)s->event;
 	header_fill(&e->header, EV_STACK_FRAMES, s->python.total ? s->thread : 0);
 	e->stack = hash;
-	e->kernel_count = kernel_count;
-	e->user_count = user_count;
-	e->end = end;
+	e->kernel_count = s->first;
+	e->user_count = s->unwind.count;
+	e->end = s->unwind.end;
 	__builtin_memset(e->reserved, 0, sizeof(e->reserved));
 	if (!gap_is_told() ||
 	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & (STACK_FRAMES_ROOM - 1)) * sizeof(__u64),
 			       BPF_RB_NO_WAKEUP))
 		event_lost();	/* not known then: the next one sends it */
 	else
-		bpf_map_update_elem(&stacks_known, &hash, &seen, BPF_ANY);
+		remember(&stacks_known, &hash, &seen);
 	return hash;
+}
+
+__noinline __u64 stack_find(__u32 owner)
+{
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
+	struct cpu_counts *here = counts_here();
+
+	if (!s)
+		return 0;
+	/* Only so many, or a program without tables could make us send nothing else. */
+	stack_unwind(owner, (__s32)(here->memory_allowed - here->memory_sent) > 0);
+	if (s->unwind.lacks_range) {
+		if (memory_has_room())
+			return memory_send(s, s->first);
+		stack_unwind(owner, false);
+	}
+	if (!(s->first + s->unwind.count))
+		return 0;
+	here->stack_ends[s->unwind.end & (STACK_ENDS - 1)]++;
+	here->stack_frames += s->unwind.count;
+	return frames_send(s, owner);
+}
+
+__noinline __u64 stack_find_kernel(__u32 owner)
+{
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &owner);
+
+	if (!s)
+		return 0;
+	s->unwind.count = 0;
+	s->unwind.end = STACK_COMPLETE;
+	s->python.total = 0;
+	return frames_send(s, owner);
 }

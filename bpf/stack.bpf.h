@@ -35,6 +35,9 @@ static __always_inline __u64 stack_keep(__u64 weight_ns)
  */
 __u64 stack_find(__u32 owner);
 
+/* The same of nothing but the kernel's frames. */
+__u64 stack_find_kernel(__u32 owner);
+
 /*
  * Puts the user's frames behind those of the kernel, innermost first. How many there are, and why there
  * are no more, s->unwind says. With needs_range the tables must know all the code: otherwise
@@ -149,4 +152,21 @@ static __always_inline __u64 stack_take(void *ctx, struct task_struct *task,
 	thread->python = s->subject.python;
 	stack_count(counts_here(), bpf_ktime_get_ns() - begin_ns);
 	return stack;
+}
+
+/* The same of where in the kernel a thread is that has no CPU, whoever it is. */
+static __always_inline __u64 stack_of_sleeper(struct task_struct *task, enum scratch_owner owner)
+{
+	__u32 key = owner;
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &key);
+	long bytes;
+
+	if (!s)
+		return 0;
+	bytes = bpf_get_task_stack(task, s->frames, STACK_DEPTH_MAX * sizeof(__u64), 0);
+	if (bytes <= 0)
+		return 0;
+	s->owner = owner;
+	s->first = bytes / sizeof(__u64);
+	return stack_find_kernel(owner);
 }

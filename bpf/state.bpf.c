@@ -38,6 +38,9 @@ struct stacks_map stacks_known SEC(".maps");
 struct stacks_map files_known SEC(".maps");
 struct others_map others_known SEC(".maps");
 struct file_scratch_map file_scratch SEC(".maps");
+struct stacks_map klocks_known SEC(".maps");
+struct klock_spins_map klock_spins SEC(".maps");
+struct klock_scratch_map klock_scratch SEC(".maps");
 
 struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
 struct system_cpu system_cpus[CPUS_MAX] __attribute__((aligned(128))) = {};

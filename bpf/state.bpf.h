@@ -53,6 +53,21 @@ struct host_call {
 	__u64 return_address;
 };
 
+/* A lock of the kernel that is waited for: the fields of klock.WAIT. */
+struct klock_wait {
+	__u64 address;		/* 0: none is */
+	__u64 lock;
+	__u64 begin_ns;
+	__u64 stack, owner_stack;
+	__u32 keep;
+	__u32 owner;
+	__u8 kind, flags;
+	__u16 reserved[3];
+};
+
+/* A thread that sleeps for a lock may yet have to wait for another one on its way to sleep. */
+enum { KLOCKS_AT_ONCE = 2 };
+
 /*
  * A traced thread. Only the CPU that switches the thread writes it, but for phase: a waker
  * moves it from BLOCKED to RUNNABLE, and the iterator from UNKNOWN to what it finds.
@@ -85,6 +100,10 @@ struct thread_state {
 	/* Where it waits for a CPU, and how long that was stopped before; 0: it does not matter. */
 	__u64 queue, queue_stopped_ns;
 	struct host_call host;
+	/* Locks of the kernel that it waits for, and may sleep meanwhile. */
+	struct klock_wait klocks[KLOCKS_AT_ONCE];
+	__u32 klock_mean_ns;	/* as wait_mean_ns */
+	__u32 reserved;
 };
 
 struct threads_map {
@@ -166,6 +185,7 @@ struct unwind_memo {
 enum scratch_owner {
 	SCRATCH_OF_SWITCHES,
 	SCRATCH_OF_OTHERS,
+	SCRATCH_OF_LOCKS,
 	SCRATCH_OWNERS,
 };
 
@@ -258,6 +278,21 @@ struct file_scratch {
 	__u64 dentry, mount;
 };
 
+/* Whoever spins for a lock stays on its CPU; what interrupts it may spin itself. */
+struct klock_spins_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WAKE_HARDIRQ + 1);
+	__type(key, __u32);	/* enum wake_context */
+	__type(value, struct klock_wait);
+};
+
+struct klock_scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ev_klock_lock);
+};
+
 struct file_scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SCRATCH_OWNERS);
@@ -307,6 +342,9 @@ extern struct stacks_map stacks_known SEC(".maps");
 extern struct stacks_map files_known SEC(".maps");
 extern struct others_map others_known SEC(".maps");
 extern struct file_scratch_map file_scratch SEC(".maps");
+extern struct stacks_map klocks_known SEC(".maps");
+extern struct klock_spins_map klock_spins SEC(".maps");
+extern struct klock_scratch_map klock_scratch SEC(".maps");
 
 extern struct cpu_counts cpu_counts[CPUS_MAX];
 extern struct system_cpu system_cpus[CPUS_MAX];

@@ -107,7 +107,7 @@ static __noinline int other_send(__u64 who, __u64 name, struct task_struct *task
 	bpf_probe_read_kernel(e->name, sizeof(e->name), task->comm);
 	bpf_probe_read_kernel(e->process, sizeof(e->process), task->group_leader->comm);
 	event_submit(e);
-	bpf_map_update_elem(&others_known, &who, &name, BPF_ANY);
+	remember(&others_known, &who, &name);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ enum switch_flags {
 	SWITCH_COMPAT = 8,	/* its system call is one of 32 bits, with numbers of its own */
 	SWITCH_THROTTLED = 16,	/* it could run, but for the CPU limit of its cgroup */
 	SWITCH_AFTER_HIDDEN = 32,	/* the kernel has not told how it got the CPU: see sched.HIDDEN */
+	SWITCH_KERNEL_LOCK = 64,	/* it waits for a lock of the kernel: object is a klock.LOCK */
 };
 
 /*
@@ -37,6 +38,8 @@ enum switch_flags {
  *	none: a fault   file.* mapped there    enum fault_memory
  *	a process       which one, as in wait4
  *	anything else   first argument         second argument
+ *
+ * With SWITCH_KERNEL_LOCK the object is that lock, and the value the tid of who has it, whatever the call.
  */
 enum {
 	SYSCALL_NONE = 0xffff,
@@ -142,6 +145,46 @@ enum stack_end {
 #define STACK_MANAGED_SHIFT 14			/* an address is so much further left */
 #define STACK_MANAGED_INDEX ((1ull << 17) - 1)
 #define STACK_MANAGED_CODE (STACK_FRAME_ADDRESS & ~STACK_MANAGED_INDEX)
+
+/* How a lock of the kernel is taken: klock.WAIT.kind. */
+enum klock_kind {
+	KLOCK_SPINLOCK = 0,
+	KLOCK_RWLOCK_READ = 1,
+	KLOCK_RWLOCK_WRITE = 2,
+	KLOCK_MUTEX = 3,
+	KLOCK_RWSEM_READ = 4,
+	KLOCK_RWSEM_WRITE = 5,
+	KLOCK_PERCPU_READ = 6,
+	KLOCK_PERCPU_WRITE = 7,
+	KLOCK_RTMUTEX = 8,
+	KLOCK_KINDS = 9,
+};
+
+/* klock.WAIT.flags. */
+enum klock_flags {
+	KLOCK_HAS_STACK = 1,	/* stack and keep are meant, even when stack is 0 */
+	KLOCK_LASTS = 2,	/* the wait had not ended when this was told */
+	KLOCK_GAVE_UP = 4,	/* it ended without the lock */
+	KLOCK_HAS_READERS = 8,	/* whoever had it had it for reading: any number of threads, none is known */
+};
+
+/* What a lock of the kernel is a part of: klock.LOCK.object. */
+enum klock_object {
+	KLOCK_OF_NOTHING = 0,	/* known */
+	KLOCK_OF_MEMORY = 1,	/* of a process: struct mm_struct */
+	KLOCK_OF_DESCRIPTORS = 2,	/* of a process: struct files_struct */
+	KLOCK_OF_SIGNALS = 3,	/* of a process: struct sighand_struct */
+	KLOCK_OF_PROCESS = 4,	/* struct signal_struct */
+	KLOCK_OF_THREAD = 5,	/* struct task_struct */
+	KLOCK_OF_INODE = 6,	/* of file: struct inode */
+	KLOCK_OF_FILE = 7,	/* as it was opened: struct file */
+	KLOCK_OF_PIPE = 8,	/* struct pipe_inode_info */
+	KLOCK_OF_SOCKET = 9,	/* struct sock */
+	KLOCK_OF_UNIX_SOCKET = 10,	/* struct unix_sock */
+	KLOCK_OF_UNIX_PEER = 11,	/* the same, of the other end of file */
+	KLOCK_OF_RUN_QUEUE = 12,	/* of cpu: struct rq */
+	KLOCK_OBJECTS = 13,
+};
 
 enum { SPANS_MAX = 16 };
 

@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "session/syscalls.h"
+#include "collect/klocks.h"
 #include "collect/machine.h"
 #include "collect/percpu.h"
 #include "collect/sampler.h"
@@ -292,6 +293,25 @@ void kernel_close(struct kernel *kernel)
 	free(kernel);
 }
 
+/* Runs an iterator over all threads. */
+static int walk_threads(struct bpf_link *iterator)
+{
+	char nothing[64];
+	ssize_t n;
+	int fd, err = 0;
+
+	fd = bpf_iter_create(bpf_link__fd(iterator));
+	if (fd < 0)
+		return fail(-errno, "cannot list the kernel's threads");
+	do
+		n = read(fd, nothing, sizeof(nothing));
+	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
+	if (n < 0)
+		err = fail(-errno, "cannot list the kernel's threads");
+	close(fd);
+	return err;
+}
+
 int kernel_attach(struct kernel *kernel)
 {
 	struct pinch_bpf *bpf = kernel->bpf;
@@ -301,11 +321,15 @@ int kernel_attach(struct kernel *kernel)
 	bpf_program__set_autoattach(bpf->progs.sample_tick, false);
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
 	bpf_program__set_autoattach(bpf->progs.list_waits, false);
+	bpf_program__set_autoattach(bpf->progs.list_queues, false);
 	bpf_program__set_autoattach(bpf->progs.exit_begin, false);
 	bpf_program__set_autoattach(bpf->progs.resolve_begin, false);
 	bpf_program__set_autoattach(bpf->progs.resolve_end, false);
 	bpf_program__set_autoattach(bpf->progs.span_function_begin, false);
 	bpf_program__set_autoattach(bpf->progs.span_function_end, false);
+	err = klocks_prepare(bpf, walk_threads);
+	if (err)
+		return err;
 	err = pinch_bpf__attach(bpf);
 	if (err)
 		return fail(err, "cannot attach to the scheduler's tracepoints (%s)",
@@ -407,25 +431,6 @@ int kernel_add_target(struct kernel *kernel, uint32_t pid)
 int kernel_add_command(struct kernel *kernel, uint32_t pid)
 {
 	return set_target(kernel, pid, TARGET_EXEC);
-}
-
-/* Runs an iterator over all threads. */
-static int walk_threads(struct bpf_link *iterator)
-{
-	char nothing[64];
-	ssize_t n;
-	int fd, err = 0;
-
-	fd = bpf_iter_create(bpf_link__fd(iterator));
-	if (fd < 0)
-		return fail(-errno, "cannot list the kernel's threads");
-	do
-		n = read(fd, nothing, sizeof(nothing));
-	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
-	if (n < 0)
-		err = fail(-errno, "cannot list the kernel's threads");
-	close(fd);
-	return err;
 }
 
 int kernel_list_threads(struct kernel *kernel)

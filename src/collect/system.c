@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <stddef.h>
 
+#include "collect/program.h"
 #include "shared.h"
 #include "pinch.skel.h"
 
@@ -33,17 +34,6 @@ void system_choose(struct pinch_bpf *bpf, bool is_told)
 		bpf_program__set_autoload(programs[i], is_told);
 }
 
-/* The kernel does not enter a program again that an interrupt has interrupted. */
-static uint64_t not_entered(const struct bpf_program *program)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t size_bytes = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size_bytes))
-		return 0;
-	return info.recursion_misses;
-}
-
 uint64_t system_lost(const struct pinch_bpf *bpf)
 {
 	struct bpf_program *programs[PROGRAMS];
@@ -55,6 +45,6 @@ uint64_t system_lost(const struct pinch_bpf *bpf)
 		lost += bpf->bss->system_cpus[cpu].lost;
 	programs_of(bpf, programs);
 	for (size_t i = 0; i < PROGRAMS; i++)
-		lost += not_entered(programs[i]);
+		lost += program_not_entered(programs[i]);
 	return lost;
 }

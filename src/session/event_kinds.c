@@ -42,8 +42,10 @@ static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
 	KIND(EV_SPAN_NAME, struct ev_span_name, true),
 	KIND(EV_SPAN_BEGIN, struct ev_span_begin, false),
 	KIND(EV_SPAN_END, struct ev_span_end, false),
+	KIND(EV_KLOCK_WAIT, struct ev_klock_wait, false),
+	KIND(EV_KLOCK_LOCK, struct ev_klock_lock, false),
 };
-_Static_assert(TRACE_NUM_SUBSYSTEMS == 8, "a subsystem is missing above");
+_Static_assert(TRACE_NUM_SUBSYSTEMS == 9, "a subsystem is missing above");
 
 const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event)
 {

@@ -39,7 +39,8 @@ struct hash_table {
 	size_t count;
 };
 
-static struct hash_table threads_table, outsiders_table, targets_table, stacks_table, files_table, others_table;
+static struct hash_table threads_table, outsiders_table, targets_table, stacks_table, files_table, others_table,
+	klocks_table;
 
 static struct entry **table_place(struct hash_table *table, uint64_t key)
 {
@@ -433,11 +434,14 @@ static struct memory_scratch memory_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_of_blocked;
 static struct file_scratch files_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 
+static struct klock_wait spins_by_cpu[CPUS_MAX][WAKE_HARDIRQ + 1];
+static struct ev_klock_lock klock_by_cpu[CPUS_MAX];
+
 /* NULL: the map is no set of what has been told. */
 static struct hash_table *known_table(void *map)
 {
 	return map == &stacks_known ? &stacks_table : map == &files_known ? &files_table :
-	       map == &others_known ? &others_table : NULL;
+	       map == &others_known ? &others_table : map == &klocks_known ? &klocks_table : NULL;
 }
 
 void *bpf_map_lookup_elem(void *map, const void *key)
@@ -466,6 +470,11 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &file_scratch)
 		return *(const uint32_t *)key < SCRATCH_OWNERS
 		       ? &files_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+	if (map == &klock_spins)
+		return *(const uint32_t *)key <= WAKE_HARDIRQ
+		       ? &spins_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+	if (map == &klock_scratch)
+		return &klock_by_cpu[shim_cpu];
 	if (known_table(map))
 		return table_get(known_table(map), *(const uint64_t *)key);
 	require(map == &targets);
@@ -782,6 +791,11 @@ long bpf_task_pt_regs(struct task_struct *task)
 	return (long)&regs;
 }
 
+__u64 bpf_get_current_task(void)
+{
+	return (uintptr_t)bpf_get_current_task_btf();
+}
+
 struct task_struct *bpf_get_current_task_btf(void)
 {
 	static struct task_struct nobody;
@@ -888,6 +902,8 @@ void shim_reset(void)
 	table_clear(&targets_table);
 	table_clear(&stacks_table);
 	table_clear(&files_table);
+	table_clear(&klocks_table);
+	memset(spins_by_cpu, 0, sizeof(spins_by_cpu));
 	table_clear(&others_table);
 	memset(cpu_areas, 0, sizeof(cpu_areas));
 	/* What a program forgets to fill shows; one CPU's will do. */

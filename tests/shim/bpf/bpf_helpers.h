@@ -18,6 +18,8 @@ struct vm_area_struct;
 #define __always_inline inline __attribute__((always_inline))
 #define __noinline __attribute__((noinline, unused))
 #define SEC(name)
+#define __ksym
+#define __weak __attribute__((weak))
 
 /* Maps stay the structs of pointers that libbpf makes of them: their sizes can be read. */
 #define __uint(name, val) int (*name)[val]
@@ -57,6 +59,7 @@ long bpf_probe_read_user_str(void *to, __u32 size, const void *from);
 __u64 bpf_get_attach_cookie(void *ctx);
 long bpf_get_stack(void *ctx, void *frames, __u32 size, __u64 flags);
 struct task_struct *bpf_get_current_task_btf(void);
+__u64 bpf_get_current_task(void);
 long bpf_task_pt_regs(struct task_struct *task);
 long bpf_probe_read_kernel(void *to, __u32 size, const void *from);
 long bpf_probe_read_kernel_str(void *to, __u32 size, const void *from);

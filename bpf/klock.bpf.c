@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Locks of the kernel that traced threads wait for: a wait is one record, at its end. While a lock is free
+ * nothing of this runs.
+ *
+ * A mutex tells of its waiting twice, of its spinning and of its sleeping, and once of the end. Who sleeps may
+ * go on on another CPU; who spins stays, and may be interrupted by what spins for another lock.
+ */
+#include "context.bpf.h"
+#include "cost.bpf.h"
+#include "klock.bpf.h"
+#include "stack.bpf.h"
+#include "thread.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+enum {
+	KLOCK_MEAN_MAX_NS = 4000000000u,
+	OWNER_FLAGS = 7,
+	OWNER_READS = 1,	/* of an rw_semaphore */
+};
+
+/* Since 6.2 ("bpf: Add kfuncs to store struct task_struct * as a kptr"). */
+extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
+extern void bpf_task_release(struct task_struct *task) __ksym __weak;
+
+static __always_inline bool may_sleep(__u32 flags)
+{
+	return !(flags & CONTENTION_SPINS) || flags & CONTENTION_MUTEX;
+}
+
+static __always_inline enum klock_kind kind_of(__u32 flags)
+{
+	bool reads = flags & CONTENTION_READS, writes = flags & CONTENTION_WRITES;
+
+	if (flags & CONTENTION_MUTEX)
+		return KLOCK_MUTEX;
+	if (flags & CONTENTION_PERCPU)
+		return writes ? KLOCK_PERCPU_WRITE : KLOCK_PERCPU_READ;
+	if (flags & CONTENTION_SPINS)
+		return reads ? KLOCK_RWLOCK_READ : writes ? KLOCK_RWLOCK_WRITE : KLOCK_SPINLOCK;
+	if (reads || writes)
+		return reads ? KLOCK_RWSEM_READ : KLOCK_RWSEM_WRITE;
+	return KLOCK_RTMUTEX;
+}
+
+/* The task that has the lock, and flags; 0: it does not say, or nobody has. */
+static __always_inline __u64 owner_word(__u64 address, enum klock_kind kind)
+{
+	struct rw_semaphore *semaphore = (struct rw_semaphore *)address;
+	struct mutex *mutex = (struct mutex *)address;
+
+	if (kind == KLOCK_MUTEX && bpf_core_field_exists(mutex->owner))
+		return BPF_CORE_READ(mutex, owner.counter);
+	if ((kind == KLOCK_RWSEM_READ || kind == KLOCK_RWSEM_WRITE) && bpf_core_field_exists(semaphore->owner))
+		return BPF_CORE_READ(semaphore, owner.counter);
+	return 0;
+}
+
+static __always_inline void owner_note(struct klock_wait *wait)
+{
+	__u64 word = owner_word(wait->address, wait->kind);
+	struct task_struct *owner = (struct task_struct *)(word & ~(__u64)OWNER_FLAGS);
+
+	if (wait->kind != KLOCK_MUTEX && word & OWNER_READS)
+		wait->flags |= KLOCK_HAS_READERS;
+	else if (owner)
+		wait->owner = BPF_CORE_READ(owner, pid);
+}
+
+/* Where in the kernel the owner is, and who it is if it is not traced. One that runs is nowhere yet. */
+static __always_inline __u64 owner_tell(struct cpu_counts *here, __u32 tid, bool wants_stack)
+{
+	__u64 stack = 0;
+	struct task_struct *owner;
+
+	if (!tid || !bpf_task_from_pid)
+		return 0;
+	owner = bpf_task_from_pid(tid);
+	if (!owner)
+		return 0;
+	if (!thread_of(owner))
+		other_tell(here, owner);
+	if (wants_stack && !owner->on_cpu)
+		stack = stack_of_sleeper(owner, SCRATCH_OF_LOCKS);
+	bpf_task_release(owner);
+	return stack;
+}
+
+/* The stacks of both; where the waiter is does not change until it has the lock. */
+static __always_inline void stacks_take(void *ctx, struct cpu_counts *here, struct klock_wait *wait,
+					struct task_struct *current, struct thread_state *thread)
+{
+	__u64 keep = stack_keep(thread->klock_mean_ns);
+	bool is_kept = keep >= KEEP_CERTAIN || bpf_get_prandom_u32() < keep;
+
+	wait->owner_stack = owner_tell(here, wait->owner, is_kept);
+	if (!is_kept)
+		return;
+	wait->flags |= KLOCK_HAS_STACK;
+	wait->keep = keep < KEEP_CERTAIN ? keep : 0;
+	wait->stack = stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS);
+}
+
+/* What the current thread waits for, or what interrupted it. NULL: there is no room. */
+static __always_inline struct klock_wait *wait_begun(struct thread_state *thread, __u64 address, __u32 flags,
+						     __u32 context)
+{
+	if (!may_sleep(flags))
+		return bpf_map_lookup_elem(&klock_spins, &context);
+	if (!thread)
+		return NULL;
+	return thread->klocks[0].address && thread->klocks[0].address != address ? &thread->klocks[1]
+										   : &thread->klocks[0];
+}
+
+static __always_inline struct klock_wait *wait_ended(struct thread_state *thread, __u64 address, __u32 context)
+{
+	struct klock_wait *spin = bpf_map_lookup_elem(&klock_spins, &context);
+
+	if (spin && spin->address == address)
+		return spin;
+	if (!thread)
+		return NULL;
+	for (int i = KLOCKS_AT_ONCE - 1; i >= 0; i--)
+		if (thread->klocks[i].address == address)
+			return &thread->klocks[i];
+	return NULL;
+}
+
+static __always_inline bool is_told(struct task_struct *current, struct thread_state *thread)
+{
+	return thread || (trace_all && (__u32)current->tgid != own_pid);
+}
+
+static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 address, __u32 flags)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct thread_state *thread = thread_of(current);
+	struct klock_wait *wait;
+	__u32 context;
+
+	if (!is_told(current, thread))
+		return;
+	context = context_here(current);
+	wait = wait_begun(thread, address, flags, context);
+	if (!wait || wait->address == address)
+		return;
+	__builtin_memset(wait, 0, sizeof(*wait));
+	wait->begin_ns = bpf_ktime_get_ns();
+	wait->kind = kind_of(flags);
+	wait->address = address;
+	wait->lock = klock_name(address, wait->kind, context == WAKE_THREAD);
+	owner_note(wait);
+	if (thread && context == WAKE_THREAD)
+		stacks_take(ctx, here, wait, current, thread);
+}
+
+SEC("tp_btf/contention_begin")
+int BPF_PROG(klock_begin, void *lock, unsigned int flags)
+{
+	struct cpu_counts *here = counts_here();
+	__u64 begin_ns;
+
+	if (here->is_remembering)
+		return 0;
+	begin_ns = cost_begin(here);
+	on_begin(ctx, here, (__u64)lock, flags);
+	cost_end(here, begin_ns);
+	return 0;
+}
+
+static __always_inline void wait_fill(struct ev_klock_wait *e, const struct klock_wait *wait, __u32 tid)
+{
+	e->begin_ns = wait->begin_ns;
+	e->lock = wait->lock;
+	e->stack = wait->stack;
+	e->keep = wait->keep;
+	e->tid = tid;
+	e->owner = wait->owner;
+	e->kind = wait->kind;
+	e->flags = wait->flags;
+	e->reserved = 0;
+	e->owner_stack = wait->owner_stack;
+}
+
+static __always_inline void mean_note(struct thread_state *thread, __u64 wait_ns)
+{
+	if (wait_ns > KLOCK_MEAN_MAX_NS)
+		wait_ns = KLOCK_MEAN_MAX_NS;
+	thread->klock_mean_ns = (3ull * thread->klock_mean_ns + wait_ns) / 4;
+}
+
+static __always_inline void on_end(struct cpu_counts *here, __u64 address, int result)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct thread_state *thread = thread_of(current);
+	struct ev_klock_wait *e;
+	struct klock_wait *wait;
+	__u32 context;
+
+	if (!is_told(current, thread))
+		return;
+	context = context_here(current);
+	wait = wait_ended(thread, address, context);
+	if (!wait)
+		return;
+	wait->address = 0;
+	if (!thread && context <= WAKE_KERNEL_THREAD)
+		other_tell(here, current);
+	e = event_reserve(EV_KLOCK_WAIT, thread ? thread->thread : 0, sizeof(*e));
+	if (!e)
+		return;
+	wait_fill(e, wait, current->pid);
+	e->context = context;
+	if (result)
+		e->flags |= KLOCK_GAVE_UP;
+	if (thread && context == WAKE_THREAD)
+		mean_note(thread, e->header.time_ns - e->begin_ns);
+	event_submit(e);
+}
+
+SEC("tp_btf/contention_end")
+int BPF_PROG(klock_end, void *lock, int result)
+{
+	struct cpu_counts *here = counts_here();
+	__u64 begin_ns;
+
+	if (here->is_remembering)
+		return 0;
+	begin_ns = cost_begin(here);
+	on_end(here, (__u64)lock, result);
+	cost_end(here, begin_ns);
+	return 0;
+}
+
+__noinline int klocks_tell_lasting(struct thread_state *thread, __u32 tid)
+{
+	struct ev_klock_wait *e;
+
+	if (!thread)
+		return 0;
+	for (int i = 0; i < KLOCKS_AT_ONCE; i++) {
+		if (!thread->klocks[i].address)
+			continue;
+		e = event_reserve(EV_KLOCK_WAIT, thread->thread, sizeof(*e));
+		if (!e)
+			return 0;
+		wait_fill(e, &thread->klocks[i], tid);
+		e->context = WAKE_THREAD;
+		e->flags |= KLOCK_LASTS;
+		event_submit(e);
+	}
+	return 0;
+}
