@@ -123,7 +123,7 @@ $O/gen/syscall_names.inc:
 	$Qecho '#include <sys/syscall.h>' | $(CC) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' > $@
 
-GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc \
+GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc $O/gen/klock_rules.inc \
 	$O/gen/syscall_names.inc $O/gen/events_json.inc $O/gen/event_fields.inc
 
 # --- The tool ------------------------------------------------------------------------------

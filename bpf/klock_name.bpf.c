@@ -132,12 +132,14 @@ static long queue_step(__u32 cpu, void *data)
 }
 
 /* What need not be known to tell the lock from others. */
-static __always_inline void describe(struct ev_klock_lock *e)
+static __always_inline void describe(struct ev_klock_lock *e, struct task_struct *current)
 {
 	struct kmem_cache *cache;
 
 	if (!e->object)
 		bpf_loop(CPUS_MAX, queue_step, &e, 0);
+	if (e->pid)
+		bpf_probe_read_kernel(e->process, sizeof(e->process), current->group_leader->comm);
 	if (e->object == KLOCK_OF_RUN_QUEUE || !bpf_get_kmem_cache)
 		return;
 	cache = bpf_get_kmem_cache(e->address);
@@ -164,7 +166,7 @@ __noinline __u64 klock_name(__u64 address, __u32 kind, __u32 is_thread)
 	lock = lock ? lock : 1;
 	if (bpf_map_lookup_elem(&klocks_known, &lock))
 		return lock;
-	describe(e);
+	describe(e, current);
 	header_fill(&e->header, EV_KLOCK_LOCK, 0);
 	e->lock = lock;
 	if (!gap_is_told() || bpf_ringbuf_output(ring, e, sizeof(*e), BPF_RB_NO_WAKEUP))

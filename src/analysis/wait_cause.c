@@ -123,10 +123,17 @@ struct wait_facts wait_facts_of(const struct ev_sched_switch *e)
 	};
 }
 
+bool wait_has_klock(const struct wait_facts *facts)
+{
+	return facts->flags & SWITCH_KERNEL_LOCK;
+}
+
 bool wait_has_futex(const struct wait_facts *facts)
 {
 	enum wait_argument argument = syscall_argument(facts->syscall);
 
+	if (wait_has_klock(facts))
+		return false;
 	return argument == ARGUMENT_FUTEX || argument == ARGUMENT_FUTEX_FLAGS ||
 	       argument == ARGUMENT_FUTEX_VECTOR;
 }
@@ -141,11 +148,13 @@ uint32_t wait_futex_command(const struct wait_facts *facts)
 static bool is_fault(const struct wait_facts *facts)
 {
 	return facts->syscall == SYSCALL_NONE && facts->state == SWITCH_BLOCKED &&
-	       !(facts->flags & SWITCH_COMPAT);
+	       !(facts->flags & (SWITCH_COMPAT | SWITCH_KERNEL_LOCK));
 }
 
 bool wait_has_file(const struct wait_facts *facts)
 {
+	if (wait_has_klock(facts))
+		return false;
 	switch (syscall_argument(facts->syscall)) {
 	case ARGUMENT_FILE:
 	case ARGUMENT_FILE_PARTS:
@@ -219,6 +228,8 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 		return CAUSE_EXIT;
 	if (facts->state == SWITCH_STOPPED)
 		return CAUSE_STOPPED;
+	if (wait_has_klock(facts))
+		return CAUSE_KERNEL_LOCK;
 	if (facts->flags & SWITCH_COMPAT)
 		return CAUSE_OTHER;
 	if (facts->syscall == SYSCALL_NONE)

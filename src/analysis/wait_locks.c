@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 
-enum { LOCKS_MAX = 65536, UNIT_BITS = 7 };
+enum { LOCKS_MAX = 65536 };
 
 struct wait_locks {
 	struct arena *arena;
@@ -60,11 +60,16 @@ static struct wait_lock *add(struct wait_locks *locks, const struct open_wait *w
 	return lock;
 }
 
-static bool is_same(const struct wait_lock *lock, const struct thread *thread,
-		    const struct open_wait *wait)
+/* A process's own means another thing in each; a lock of the kernel is the same for all. */
+static uint64_t space_of(const struct thread *thread, const struct open_wait *wait)
 {
-	return lock->object == wait->facts.object && lock->pid == thread->pid &&
-	       lock->exec_count == thread->exec_count && lock->cause == wait->cause;
+	return wait_has_klock(&wait->facts) ? 0 : (uint64_t)thread->exec_count << 32 | thread->pid;
+}
+
+static bool is_same(const struct wait_lock *lock, uint64_t space, const struct open_wait *wait)
+{
+	return lock->object == wait->facts.object && lock->cause == wait->cause &&
+	       ((uint64_t)lock->exec_count << 32 | lock->pid) == space;
 }
 
 static struct wait_lock *get_others(struct wait_locks *locks, const struct open_wait *wait)
@@ -82,19 +87,19 @@ static struct wait_lock *get_others(struct wait_locks *locks, const struct open_
 static struct wait_lock *get(struct wait_locks *locks, const struct thread *thread,
 			     const struct open_wait *wait)
 {
-	uint64_t space = (uint64_t)thread->exec_count << 32 | thread->pid;
+	uint64_t space = space_of(thread, wait);
 	uint64_t hash = hash_u64(wait->facts.object ^ hash_u64(space ^ wait->cause));
 	struct wait_lock *first = table_find(locks->by_hash, hash), *lock;
 
 	for (lock = first; lock; lock = lock->next)
-		if (is_same(lock, thread, wait))
+		if (is_same(lock, space, wait))
 			return lock;
 	if (locks->is_full || locks->count >= LOCKS_MAX)
 		return get_others(locks, wait);
 	lock = add(locks, wait);
 	lock->object = wait->facts.object;
-	lock->pid = thread->pid;
-	lock->exec_count = thread->exec_count;
+	lock->pid = (uint32_t)space;
+	lock->exec_count = space >> 32;
 	lock->next = first;
 	table_put(locks->by_hash, hash, lock);
 	return lock;
@@ -154,29 +159,6 @@ void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
 		lock->queue_max = lock->waiting;
 }
 
-/* Steps of a quarter of a power of two, from 128 ns on. */
-static size_t length_index(uint64_t wait_ns)
-{
-	uint64_t units = wait_ns >> UNIT_BITS;
-	size_t power, index;
-
-	if (units < LENGTH_PARTS)
-		return units;
-	power = 63 - __builtin_clzll(units);
-	index = (power - 1) * LENGTH_PARTS + (units >> (power - 2) & (LENGTH_PARTS - 1));
-	return index < LENGTHS ? index : LENGTHS - 1;
-}
-
-/* The end of a step. */
-static uint64_t length_limit_ns(size_t index)
-{
-	size_t power = index / LENGTH_PARTS + 1;
-
-	if (index < LENGTH_PARTS)
-		return (index + 1) << UNIT_BITS;
-	return (uint64_t)(LENGTH_PARTS + index % LENGTH_PARTS + 1) << (power - 2 + UNIT_BITS);
-}
-
 static void add_length(struct wait_lock *lock, uint64_t wait_ns)
 {
 	if (lock->sum.count == 1)
@@ -194,19 +176,6 @@ void wait_lock_add_lengths(const struct wait_lock *lock, uint32_t *lengths)
 		lengths[length_index(lock->first_wait_ns)]++;
 	for (size_t i = 0; lock->lengths && i < LENGTHS; i++)
 		lengths[i] += lock->lengths[i];
-}
-
-uint64_t wait_lengths_quantile_ns(const uint32_t *lengths, const struct wait_sum *sum, double part)
-{
-	uint64_t below = 0, limit_ns;
-
-	for (size_t i = 0; i < LENGTHS; i++) {
-		below += lengths[i];
-		limit_ns = length_limit_ns(i);
-		if (below >= part * sum->count)
-			return limit_ns < sum->max_ns ? limit_ns : sum->max_ns;
-	}
-	return sum->max_ns;
 }
 
 /* The thread that takes the place of another one inherits its figures (Metwally et al., ICDT 2005). */

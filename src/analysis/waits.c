@@ -78,7 +78,7 @@ enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_fact
 
 static bool is_lock(const struct open_wait *wait)
 {
-	if (wait_has_futex(&wait->facts))
+	if (wait_has_futex(&wait->facts) || wait_has_klock(&wait->facts))
 		return true;
 	return wait->cause == CAUSE_LOCK || wait->cause == CAUSE_SEMAPHORE;
 }
@@ -281,7 +281,7 @@ static bool is_held_by(const struct open_wait *wait, const struct wait_party *wa
 {
 	enum { MUTEX_CONTENDED = 2 };
 
-	if (wait->cause != CAUSE_LOCK || !waker)
+	if (!waker || (wait->cause != CAUSE_LOCK && !wait_has_klock(&wait->facts)))
 		return false;
 	return !wait_has_futex(&wait->facts) ||
 	       wait_futex_command(&wait->facts) != FUTEX_WAIT ||

@@ -13,6 +13,7 @@
 
 #include "analysis/file_calls.h"
 #include "analysis/history.h"
+#include "analysis/lengths.h"
 #include "analysis/untold.h"
 #include "analysis/wait_cause.h"
 #include "session/session.h"
@@ -164,9 +165,6 @@ struct wait_waker {
 /* Walk with *cursor = 0; NULL ends. */
 const struct wait_path *waits_next_path(const struct waits *waits, size_t *cursor);
 
-/* Lengths by powers of two, each in four parts. */
-enum { LENGTH_PARTS = 4, LENGTHS = 40 * LENGTH_PARTS };
-
 /* A futex word, or another lock, of one address space. */
 struct wait_lock {
 	uint32_t pid, exec_count;
@@ -209,9 +207,6 @@ const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *curso
 
 /* Adds the lengths of its waits to lengths[LENGTHS]. */
 void wait_lock_add_lengths(const struct wait_lock *lock, uint32_t *lengths);
-
-/* The length that a part of all waits does not exceed; sum: of them. */
-uint64_t wait_lengths_quantile_ns(const uint32_t *lengths, const struct wait_sum *sum, double part);
 
 struct wait_file {
 	uint64_t file;			/* 0: those that found no room */

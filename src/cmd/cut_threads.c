@@ -304,6 +304,7 @@ const struct ev_header *cut_threads_change(struct cut_threads *threads, const st
 	case EV_FILE_SOCKET:
 	case EV_FILE_HOST:
 	case EV_SPACE_PYTHON_CODE:
+	case EV_KLOCK_LOCK:
 		return retold_is_wanted(retold, header) ? header : NULL;
 	case EV_SYSTEM_INTERRUPT:
 	case EV_SYSTEM_SOFTIRQ:

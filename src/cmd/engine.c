@@ -5,6 +5,7 @@
 #include "analysis/criticality.h"
 #include "analysis/files.h"
 #include "analysis/fold.h"
+#include "analysis/klocks.h"
 #include "analysis/others.h"
 #include "analysis/run_samples.h"
 #include "analysis/stacks.h"
@@ -46,6 +47,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->judge = spin_judge_new(engine->symbols, engine->fold);
 	engine->files = files_new(engine->session, 0);
 	engine->others = others_new(engine->session);
+	engine->klocks = klocks_new(engine->session, engine->threads);
 	engine->untold = untold_new(engine->session);
 	engine->waits = waits_new(engine->files, engine->others, engine->untold);
 	engine->cpu_waits = cpu_waits_new(engine->session, engine->others);
@@ -68,6 +70,7 @@ void engine_close(struct engine *engine)
 	run_samples_free(engine->samples);
 	waits_free(engine->waits);
 	cpu_waits_free(engine->cpu_waits);
+	klocks_free(engine->klocks);
 	others_free(engine->others);
 	untold_free(engine->untold);
 	files_free(engine->files);
@@ -87,6 +90,8 @@ struct findings_input engine_findings_input(const struct engine *engine)
 		.waits = engine->waits,
 		.cpu_waits = engine->cpu_waits,
 		.files = engine->files,
+		.klocks = engine->klocks,
+		.others = engine->others,
 		.symbols = engine->symbols,
 		.fold = engine->fold,
 		.samples = engine->samples,

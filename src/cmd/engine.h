@@ -25,6 +25,7 @@ struct engine {
 	struct run_samples *samples;
 	struct spin_judge *judge;
 	struct files *files;
+	struct klocks *klocks;
 	struct others *others;
 	struct untold *untold;
 	struct waits *waits;

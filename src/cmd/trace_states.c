@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/files.h"
+#include "analysis/klocks.h"
 #include "analysis/others.h"
 #include "analysis/stacks.h"
 #include "base/fail.h"
@@ -78,6 +79,7 @@ static void open_rest(struct trace_states *all, struct trace_reader *trace)
 	symbols_set_offline(all->symbols);
 	all->files = files_new(all->session, 0);
 	all->others = others_new(all->session);
+	all->klocks = klocks_new(all->session, all->threads);
 	all->executions = execution_log_new(all->session);
 	all->names = path_names_new(all->symbols, all->stacks, NULL);
 	session_subscribe(all->session, handlers, all);
@@ -128,6 +130,7 @@ void trace_states_close(struct trace_states *all)
 	execution_log_free(all->executions);
 	others_free(all->others);
 	files_free(all->files);
+	klocks_free(all->klocks);
 	symbols_free(all->symbols);
 	stacks_free(all->stacks);
 	threads_free(all->threads);
@@ -148,7 +151,7 @@ struct graph_labels *trace_states_labels(const struct trace_states *all, const s
 					 bool is_by_group)
 {
 	struct graph_labels *labels = graph_labels_new(&(struct graph_names){
-		.threads = all->threads, .others = all->others, .files = all->files,
+		.threads = all->threads, .others = all->others, .files = all->files, .klocks = all->klocks,
 		.symbols = all->symbols, .paths = all->names, .fold = fold,
 		.activities = states_activities(all->states),
 	});

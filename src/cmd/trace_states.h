@@ -11,6 +11,7 @@
 struct ev_collect_run;
 struct execution_log;
 struct files;
+struct klocks;
 struct fold_rules;
 struct graph_labels;
 struct others;
@@ -28,6 +29,7 @@ struct trace_states {
 	struct threads *threads;
 	struct stacks *stacks;
 	struct files *files;
+	struct klocks *klocks;
 	struct others *others;
 	struct symbols *symbols;
 	struct path_names *names;

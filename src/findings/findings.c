@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "findings/klock_words.h"
 
 enum { TIMELINE_PARTS = 120, NOTE_BYTES_MAX = 512 };
 
@@ -91,8 +92,10 @@ struct findings *findings_new(const struct findings_input *input)
 
 	findings->input = *input;
 	findings->arena = arena_new();
-	findings->objects = (struct object_names){ input->symbols, input->files, findings->arena };
+	findings->objects = (struct object_names){ input->symbols, input->files, input->klocks,
+							  findings->arena };
 	findings->names = path_names_new(input->symbols, input->stacks, input->pause);
+	findings->klock_words = klock_words_new();
 	add_totals(findings);
 	add_parallelism(findings);
 	findings_prepare_spinning(findings);
@@ -100,6 +103,8 @@ struct findings *findings_new(const struct findings_input *input)
 	findings_add_groups(findings);
 	if (input->waits)
 		findings_add_waits(findings);
+	if (input->klocks)
+		findings_add_klocks(findings);
 	findings_add_summary(findings);
 	add_odd_note(findings);
 	count = symbols_notes(input->symbols, &notes);
@@ -114,6 +119,7 @@ void findings_free(struct findings *findings)
 		return;
 	arena_free(findings->arena);
 	path_names_free(findings->names);
+	klock_words_free(findings->klock_words);
 	table_free(findings->children);
 	free(findings->requests);
 	free(findings->notes);

@@ -9,6 +9,7 @@
 
 enum { FINDINGS_SPIN_NAMES_MAX = 4 };
 
+struct klock_words;
 struct run_place;
 
 /* A function in which threads spin. */
@@ -31,6 +32,7 @@ struct findings {
 	struct object_names objects;
 	struct findings_spin *spins;	/* by samples, most first */
 	size_t spin_count;
+	struct klock_words *klock_words;
 	struct stuck *stuck;		/* who waits for ever; while the report is made */
 	struct table *children;		/* see findings_children.c; NULL until it is needed */
 	uint64_t span_ns;		/* from the first traced thread to the last */
@@ -40,6 +42,9 @@ struct findings {
 
 /* findings_paths.c: fills in report.paths. */
 void findings_add_paths(struct findings *findings);
+
+/* findings_klocks.c: fills in report.klocks. */
+void findings_add_klocks(struct findings *findings);
 
 /* A call path, as the trunk of all of them is made of. */
 struct trunk_path {

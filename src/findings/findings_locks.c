@@ -6,9 +6,11 @@
 
 #include "analysis/files.h"
 #include "analysis/fold.h"
+#include "analysis/klocks.h"
 #include "base/pause.h"
 #include "base/table.h"
 #include "base/whole.h"
+#include "findings/klock_words.h"
 #include "findings/stuck.h"
 #include "findings/thread_index.h"
 
@@ -76,11 +78,27 @@ static void merge_lock(struct findings *findings, struct merged_lock *merged,
 	}
 }
 
+/* By what it is part of, or else by the functions that wait for it. */
+static const char *klock_name(struct findings *findings, const struct wait_lock *lock)
+{
+	const char *name = object_name_of_klock(&findings->objects, lock->object);
+	const struct wait_path *path = lock->heaviest;
+	const struct report_frame *frames;
+	size_t count;
+
+	if (name || !path)
+		return name;
+	count = path_names_frames(findings->names, path->pid, path->first_ns, path->stack, &frames, NULL);
+	return klock_words_name(findings->klock_words, frames, count);
+}
+
 /* A variable's, or the file's that is locked. */
 static const char *lock_name(struct findings *findings, const struct wait_lock *lock)
 {
 	if (lock->is_others)
 		return NULL;
+	if (wait_has_klock(&lock->facts))
+		return klock_name(findings, lock);
 	if (wait_has_futex(&lock->facts))
 		return object_name_of_lock(&findings->objects, lock->pid, lock->first_ns, lock->object);
 	if (wait_has_file(&lock->facts))
@@ -114,10 +132,19 @@ static struct wait_meaning meaning_of(struct findings *findings, const struct wa
 	return path_names_meaning_of(findings->names, &lock->facts, lock->cause, NULL, 0);
 }
 
+static const char *klock_address(struct findings *findings, uint64_t lock)
+{
+	const struct klock_facts *facts = findings->input.klocks ? klocks_find(findings->input.klocks, lock) : NULL;
+
+	return facts ? arena_printf(findings->arena, "0x%llx", (unsigned long long)facts->address) : "not told";
+}
+
 static const char *object_text(struct findings *findings, const struct wait_lock *lock)
 {
 	if (lock->is_others)
 		return "others";
+	if (wait_has_klock(&lock->facts))
+		return klock_address(findings, lock->object);
 	if (wait_has_futex(&lock->facts))
 		return arena_printf(findings->arena, "0x%llx", (unsigned long long)lock->object);
 	return arena_printf(findings->arena, "%llu", (unsigned long long)lock->object);
@@ -153,6 +180,14 @@ static void forget_what_differs(struct report_lock *lock, enum wait_cause cause)
 	lock->hold_ns = lock->holds = lock->vain_count = 0;
 }
 
+static const char *kind_of(struct findings *findings, const struct wait_lock *lock,
+			   const struct wait_meaning *meaning)
+{
+	if (wait_has_klock(&lock->facts) && findings->input.klocks)
+		return klock_kind_name(klocks_main_kind(findings->input.klocks, lock->object));
+	return meaning->lock_kind ? meaning->lock_kind : "futex";
+}
+
 static struct report_lock as_report_lock(struct findings *findings,
 					 const struct thread_index *index,
 					 struct merged_lock *merged)
@@ -162,14 +197,14 @@ static struct report_lock as_report_lock(struct findings *findings,
 	struct report_lock out = {
 		.name = merged->name,
 		.object = object_text(findings, lock),
-		.kind = meaning.lock_kind ? meaning.lock_kind : "futex",
+		.kind = kind_of(findings, lock, &meaning),
 		.where = place_of(findings, lock->heaviest),
 		.is_waiters = meaning.is_made,
 		.waits = merged->sum.count,
 		.wait_ns = merged->sum.wait_ns,
 		.idle_ns = whole(findings_idle_of(&meaning, merged->sum.idle_ns, merged->sum.wait_ns)),
-		.p50_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.5),
-		.p99_ns = wait_lengths_quantile_ns(merged->lengths, &merged->sum, 0.99),
+		.p50_ns = lengths_quantile_ns(merged->lengths, merged->sum.count, merged->sum.max_ns, 0.5),
+		.p99_ns = lengths_quantile_ns(merged->lengths, merged->sum.count, merged->sum.max_ns, 0.99),
 		.max_ns = merged->sum.max_ns,
 		.queue_max = merged->queue_max,
 		.hold_ns = merged->hold_ns,

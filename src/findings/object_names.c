@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "analysis/files.h"
+#include "analysis/klocks.h"
 #include "base/memory.h"
 #include "symbol/symbol.h"
 
@@ -53,6 +54,40 @@ const char *object_name_of_ipc(const struct object_names *names, const struct wa
 	return NULL;
 }
 
+/* What the kernel's objects are called by itself, and how users call that of which they are. */
+static const struct {
+	const char *type, *whose;	/* whose: "" for the process's or file's own name */
+} klock_objects[KLOCK_OBJECTS] = {
+	[KLOCK_OF_MEMORY] = { "mm_struct", "" },
+	[KLOCK_OF_DESCRIPTORS] = { "files_struct", "the descriptors of " },
+	[KLOCK_OF_SIGNALS] = { "sighand_struct", "" },
+	[KLOCK_OF_PROCESS] = { "signal_struct", "" },
+	[KLOCK_OF_THREAD] = { "task_struct", "a thread of " },
+	[KLOCK_OF_INODE] = { "inode", "" },
+	[KLOCK_OF_FILE] = { "file", "" },
+	[KLOCK_OF_PIPE] = { "pipe_inode_info", "" },
+	[KLOCK_OF_SOCKET] = { "sock", "" },
+	[KLOCK_OF_UNIX_SOCKET] = { "unix_sock", "" },
+	[KLOCK_OF_UNIX_PEER] = { "unix_sock", "the other end of " },
+};
+
+const char *object_name_of_klock(const struct object_names *names, uint64_t lock)
+{
+	const struct klock_facts *facts = names->klocks ? klocks_find(names->klocks, lock) : NULL;
+	const char *member, *owner;
+
+	if (!facts || facts->object == KLOCK_OF_NOTHING)
+		return NULL;
+	if (facts->object == KLOCK_OF_RUN_QUEUE)
+		return arena_printf(names->arena, "run queue of CPU %u", facts->cpu);
+	member = symbols_kernel_member(names->symbols, klock_objects[facts->object].type, facts->offset);
+	owner = facts->pid ? facts->process : name_with_host(names, files_find(names->files, facts->file));
+	if (!member)
+		member = arena_printf(names->arena, "%s+0x%x", klock_objects[facts->object].type, facts->offset);
+	return owner && *owner ? arena_printf(names->arena, "%s of %s%s", member,
+					      klock_objects[facts->object].whose, owner) : member;
+}
+
 const char *object_name(const struct object_names *names, uint32_t pid, uint64_t time_ns,
 			const struct wait_facts *facts, enum wait_cause cause,
 			enum wait_cause named_cause)
@@ -60,6 +95,8 @@ const char *object_name(const struct object_names *names, uint32_t pid, uint64_t
 	const struct file_info *file = wait_has_file(facts) ? files_find(names->files, facts->object)
 							    : NULL;
 
+	if (wait_has_klock(facts))
+		return object_name_of_klock(names, facts->object);
 	if (file && file->kind == FILE_POLL && (cause == CAUSE_POLL || named_cause == CAUSE_POLL))
 		return NULL;
 	if (wait_has_file(facts))

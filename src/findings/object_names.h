@@ -9,12 +9,14 @@
 struct arena;
 struct file_info;
 struct files;
+struct klocks;
 struct symbols;
 
 /* arena: what owns the names. */
 struct object_names {
 	struct symbols *symbols;
 	const struct files *files;
+	const struct klocks *klocks;	/* NULL: none are told */
 	struct arena *arena;
 };
 
@@ -31,6 +33,12 @@ const char *object_name_of_file(const struct file_info *file);
 /* "semaphore set 5"; NULL when the call is on something else. */
 const char *object_name_of_ipc(const struct object_names *names, const struct wait_facts *facts,
 			       uint64_t object);
+
+/*
+ * A lock of the kernel by what it is part of: "mmap_lock of mariadbd", "i_rwsem of /var/log/x", "run queue of
+ * CPU 1". NULL: that is not known.
+ */
+const char *object_name_of_klock(const struct object_names *names, uint64_t lock);
 
 /*
  * What the facts are about; a socket's peer with its host. cause: by the facts, and with what names of

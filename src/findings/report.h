@@ -139,6 +139,63 @@ struct report_lock {
 	const char *holder_wait;	/* who had it at last, and what that waited for; NULL: not known */
 };
 
+/* A call path at which locks of the kernel were waited for, or where an owner was. */
+struct report_klock_stack {
+	const struct report_frame *frames;
+	size_t frame_count;
+};
+
+struct report_klock_waiter {
+	const char *thread;		/* its name; NULL: those of which there were too many */
+	const char *context;		/* "softirq" or "interrupt", which had its CPU; NULL: it waited itself */
+	uint32_t pid, tid;
+	uint64_t waits, wait_ns, max_ns;
+	size_t stack;			/* one of klocks.stacks, counted from 1 on; 0: not known */
+};
+
+struct report_klock_owner {
+	const char *thread;		/* NULL: readers, of whom none is known */
+	uint32_t tid;
+	uint64_t waits, wait_ns;	/* of those that began while it had the lock */
+	size_t stack;			/* one of klocks.stacks, counted from 1 on; 0: not known */
+};
+
+struct report_klock_path {
+	size_t stack;
+	uint64_t waits, wait_ns;	/* estimates where stacks are thinned out */
+};
+
+/* A lock of the kernel, taken in one way. */
+struct report_klock {
+	const char *name;		/* "i_rwsem of /var/log/x"; NULL: not known */
+	const char *kind;		/* "rwsem write" */
+	const char *address;		/* "0xffff888101234567"; "others" */
+	const char *cache;		/* what the kernel calls memory of this kind; NULL: not known */
+	const char *where;		/* the function of the kernel that waited most; NULL: not known */
+	uint64_t waits, wait_ns, p50_ns, p90_ns, p99_ns, max_ns;
+	uint64_t lasting, gave_up;	/* of waits: not over at the end; given up without the lock */
+	const struct report_klock_waiter *waiters;	/* by time waited, longest first, as the following */
+	const struct report_klock_owner *owners;
+	const struct report_klock_path *paths;
+	size_t waiter_count, owner_count, path_count;
+	const uint32_t *lengths;	/* [LENGTHS] of waits */
+};
+
+/* All locks of a kind together. */
+struct report_klock_kind {
+	const char *kind;
+	uint64_t waits, wait_ns, p25_ns, p50_ns, p75_ns, p99_ns, max_ns;
+	const uint32_t *lengths;
+};
+
+struct report_klocks {
+	uint64_t waits, wait_ns;
+	const struct report_klock *locks;	/* by time waited, longest first */
+	const struct report_klock_kind *kinds;
+	const struct report_klock_stack *stacks;
+	size_t lock_count, kind_count, stack_count;
+};
+
 /* The other end of a pipe or a connection. */
 struct report_peer {
 	const char *process, *thread;	/* names; NULL: not known */
@@ -285,6 +342,7 @@ struct report {
 	size_t wait_count;
 	const struct report_lock *locks;	/* by lost time, longest first */
 	size_t lock_count;
+	struct report_klocks klocks;
 	const struct report_file *files;
 	size_t file_count;
 	const struct report_socket *sockets;

@@ -12,6 +12,7 @@ struct thread_index {
 	struct table *by_number;
 	struct table *by_tid;		/* use thread_index_find() */
 	struct table *by_pid;		/* first threads of processes */
+	struct table *by_host_tid;	/* the last one of each id */
 };
 
 struct thread_index thread_index_new(const struct criticality *criticality);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/fold.h"
+#include "analysis/klocks.h"
 #include "analysis/others.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -32,7 +33,8 @@ struct graph_labels *graph_labels_new(const struct graph_names *names)
 
 	labels->names = *names;
 	labels->arena = arena_new();
-	labels->objects = (struct object_names){ names->symbols, names->files, labels->arena };
+	labels->objects = (struct object_names){ names->symbols, names->files, names->klocks,
+						   labels->arena };
 	labels->known = table_new();
 	return labels;
 }
@@ -183,18 +185,21 @@ static void put_place(struct graph_labels *labels, const struct graph_wait *wait
 	}
 }
 
-static struct wait_facts facts_of(const struct graph_wait *wait)
+static struct wait_facts facts_of(const struct graph_labels *labels, const struct graph_wait *wait)
 {
+	bool is_klock = wait->cause == CAUSE_KERNEL_LOCK && labels->objects.klocks &&
+			klocks_find(labels->objects.klocks, wait->object);
+
 	return (struct wait_facts){
 		.object = wait->object, .syscall = wait->syscall, .operation = wait->operation,
-		.state = wait->state,
+		.state = wait->state, .flags = is_klock ? SWITCH_KERNEL_LOCK : 0,
 	};
 }
 
 const char *graph_wait_object(struct graph_labels *labels, const struct graph_wait *wait)
 {
 	const struct thread *thread = threads_get(labels->names.threads, wait->thread);
-	struct wait_facts facts = facts_of(wait);
+	struct wait_facts facts = facts_of(labels, wait);
 
 	return object_name(&labels->objects, thread->pid, wait->time_ns, &facts, wait->cause, wait->cause);
 }
@@ -226,7 +231,7 @@ bool graph_wait_is_in(struct graph_labels *labels, const struct graph_wait *wait
 
 static const char *wait_label(struct graph_labels *labels, const struct graph_wait *wait)
 {
-	struct wait_facts facts = facts_of(wait);
+	struct wait_facts facts = facts_of(labels, wait);
 	const char *object = graph_wait_object(labels, wait);
 	const char *syscall = syscall_name(wait->syscall), *label;
 	struct text out = { 0 };

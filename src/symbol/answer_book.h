@@ -22,6 +22,7 @@ enum book_kind {
 	BOOK_KERNEL = 7,		/* at an address; struct book_function */
 	BOOK_JIT = 8,			/* of an address space, at an address; struct book_function */
 	BOOK_NOTE = 9,			/* numbered from 0 on; a sentence for the user */
+	BOOK_KERNEL_MEMBER = 10,	/* of a type, by a hash of its name, at an offset; struct book_function */
 };
 
 /* Of the place of code. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/table.h"
 #include "symbol/answer.h"
 #include "symbol/answer_book.h"
 #include "symbol/answer_cache.h"
@@ -15,6 +16,7 @@
 #include "symbol/jit_hints.h"
 #include "symbol/jit_names.h"
 #include "symbol/kernel_symbols.h"
+#include "symbol/kernel_types.h"
 #include "symbol/mapped_files.h"
 #include "symbol/module.h"
 #include "symbol/names.h"
@@ -66,6 +68,7 @@ void symbols_free(struct symbols *symbols)
 	python_frames_free(symbols->python);
 	mapped_files_free(symbols->files);
 	kernel_symbols_free(symbols->kernel);
+	kernel_types_free(symbols->kernel_types);
 	names_free(symbols->names);
 	notes_free(symbols->notes);
 	free(symbols);
@@ -554,4 +557,28 @@ struct symbol_counts symbols_counts(const struct symbols *symbols)
 		.modules_dropped = modules_dropped(symbols->modules),
 		.mappings_dropped = spaces.dropped,
 	};
+}
+
+/* In what is recorded a member is a function without a module, which begins at its offset. */
+const char *symbols_kernel_member(struct symbols *symbols, const char *type, uint32_t offset)
+{
+	uint64_t owner = hash_string(0, type), start;
+	const char *module, *known;
+	char name[128];
+
+	if (symbols->book) {
+		known = answer_book_find_function(symbols->book, BOOK_KERNEL_MEMBER, owner, offset, &start,
+						  &module);
+		if (known || symbols->is_offline)
+			return known ? names_get(symbols->names, known) : NULL;
+	}
+	if (symbols->is_offline)
+		return NULL;
+	if (!symbols->kernel_types)
+		symbols->kernel_types = kernel_types_new();
+	if (kernel_types_member(symbols->kernel_types, type, offset, name, sizeof(name)))
+		return NULL;
+	if (symbols->book)
+		answer_book_put_function(symbols->book, BOOK_KERNEL_MEMBER, owner, offset, offset, name, NULL);
+	return names_get(symbols->names, name);
 }

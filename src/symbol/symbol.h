@@ -131,6 +131,11 @@ void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *
 /* Resolves a kernel address; one frame. Of a return address, pass the byte before it. */
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
 
+/*
+ * What lies at an offset (bytes) of a type of the kernel, "mmap_lock"; NULL: it is not known.
+ */
+const char *symbols_kernel_member(struct symbols *symbols, const char *type, uint32_t offset);
+
 struct symbol_object {
 	const char *name;	/* of the variable and the member there, as users write it: "cache",
 				 * "cache.lock", "shards[3].lock", "f()::count"; ends in "+0x18"

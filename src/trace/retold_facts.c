@@ -166,14 +166,18 @@ bool retold_facts_tell(const struct ev_header *header, enum fact_kind *kind, uin
 		*kind = FACT_OTHER;
 		*key = ((const struct ev_thread_other *)header)->tid;
 		return true;
+	case EV_KLOCK_LOCK:
+		*kind = FACT_KLOCK;
+		*key = ((const struct ev_klock_lock *)header)->lock;
+		return true;
 	}
 	return false;
 }
 
-/* The first event that tells of a stack or a file stands for it, as in the analyses. */
+/* The first event that tells of a stack, a file or a lock stands for it, as in the analyses. */
 static bool is_final(enum fact_kind kind)
 {
-	return kind == FACT_STACK || kind == FACT_FILE;
+	return kind == FACT_STACK || kind == FACT_FILE || kind == FACT_KLOCK;
 }
 
 static void keep(struct retold_facts *facts, struct fact *fact, const struct ev_header *header)

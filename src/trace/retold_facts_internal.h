@@ -4,7 +4,7 @@
 
 #include "trace/retold_facts.h"
 
-enum fact_kind { FACT_STACK, FACT_FILE, FACT_HOST, FACT_CODE, FACT_OTHER, FACT_KINDS };
+enum fact_kind { FACT_STACK, FACT_FILE, FACT_HOST, FACT_CODE, FACT_OTHER, FACT_KLOCK, FACT_KINDS };
 
 /* Which of these an event tells; false: none. */
 bool retold_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key);

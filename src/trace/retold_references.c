@@ -109,6 +109,27 @@ static void refer_object(const struct telling *telling, uint64_t object, uint16_
 		refer_file(telling, object);
 }
 
+static void refer_klock(const struct telling *telling, uint64_t lock)
+{
+	struct ev_header *header = retold_facts_take(telling->facts, FACT_KLOCK, lock, NULL);
+
+	if (!header)
+		return;
+	if (((const struct ev_klock_lock *)header)->file)
+		refer_file(telling, ((const struct ev_klock_lock *)header)->file);
+	tell(telling, header);
+}
+
+static void refer_klock_wait(const struct telling *telling, const struct ev_klock_wait *e)
+{
+	refer_stack(telling, e->stack);
+	refer_stack(telling, e->owner_stack);
+	refer_klock(telling, e->lock);
+	refer_other(telling, e->owner);
+	if (!e->header.thread)
+		refer_other(telling, e->tid);
+}
+
 /* Who is not traced is named by its id, whether or not it has a number. */
 static void refer_switch(const struct telling *telling, const struct ev_sched_switch *e)
 {
@@ -116,6 +137,11 @@ static void refer_switch(const struct telling *telling, const struct ev_sched_sw
 
 	refer_stack(telling, e->stack);
 	e = switch_of_target(e, &room);
+	if (e->header.thread && e->flags & SWITCH_KERNEL_LOCK) {
+		refer_klock(telling, e->object);
+		refer_other(telling, e->value);
+		return;
+	}
 	if (e->header.thread && e->state != SWITCH_RUNNABLE) {
 		refer_object(telling, e->object, e->syscall, e->value);
 		return;
@@ -168,6 +194,9 @@ void retold_facts_refer(struct retold_facts *facts, const struct ev_header *head
 		break;
 	case EV_FILE_SOCKET:
 		refer_host(&telling, (const void *)header);
+		break;
+	case EV_KLOCK_WAIT:
+		refer_klock_wait(&telling, (const void *)header);
 		break;
 	}
 }

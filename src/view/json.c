@@ -291,6 +291,7 @@ static void json_show(const struct report *report, const struct view_style *styl
 	put_paths(&json, "stall_paths", report->stall_paths, report->stall_path_count);
 	put_trunk(&json, report);
 	json_put_waits(&json, report);
+	json_put_klocks(&json, report);
 	put_groups(&json, report);
 	json_key(&json, "notes");
 	json_begin_array(&json);

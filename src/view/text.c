@@ -45,6 +45,7 @@ static void show_all(struct page *page, const struct report *report)
 	text_findings_show(page, report);
 	text_waits_show(page, report);
 	text_locks_show(page, report);
+	text_klocks_show(page, report);
 	text_io_show(page, report);
 	text_paths_show(page, report);
 	text_stalls_show(page, report);

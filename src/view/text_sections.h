@@ -17,10 +17,13 @@ void text_balance_show(struct page *page, const struct report *report);
 void text_findings_show(struct page *page, const struct report *report);
 void text_waits_show(struct page *page, const struct report *report);
 void text_locks_show(struct page *page, const struct report *report);
+/* Where they matter, the first ones. */
+void text_klocks_show(struct page *page, const struct report *report);
 void text_io_show(struct page *page, const struct report *report);
 
 /* Only on pages of their own: what is most critical of each kind, and all waits of a group of causes. */
 void text_summary_show(struct page *page, const struct report *report);
+void text_klocks_show_all(struct page *page, const struct report *report);
 void text_waits_show_group(struct page *page, const struct report *report, const char *group);
 
 /* Those that the style has chosen. */

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Locks of the kernel by name, with who waited for them, where, and who had them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/klocks.h"
+#include "analysis/others.h"
+#include "base/pause.h"
+#include "base/table.h"
+#include "base/whole.h"
+#include "findings/findings_internal.h"
+#include "findings/klock_words.h"
+#include "findings/thread_index.h"
+
+/* While report.klocks is made. */
+struct making {
+	struct findings *findings;
+	struct thread_index index;
+	struct table *stacks;		/* by stack and address space */
+	struct report_klock_stack *list;
+	size_t count, room;
+};
+
+/* --- Call paths --------------------------------------------------------------------------------- */
+
+static size_t name_path(struct making *making, uint64_t stack, uint32_t pid, uint64_t time_ns,
+			const struct report_frame **frames)
+{
+	/* Where an owner is: in the kernel, which is the same for all. */
+	return path_names_frames(making->findings->names, pid ? pid : 1, time_ns, stack, frames, NULL);
+}
+
+/* Counted from 1 on; 0: it is not known. */
+static size_t stack_number(struct making *making, uint64_t stack, uint32_t pid, uint64_t time_ns)
+{
+	uint64_t key = hash_u64(stack ^ hash_u64(pid));
+	const struct report_frame *frames;
+	size_t number = stack ? (uintptr_t)table_find(making->stacks, key) : 0, count;
+
+	if (number || !stack)
+		return number;
+	count = name_path(making, stack, pid, time_ns, &frames);
+	if (!count)
+		return 0;
+	if (making->count == making->room) {
+		making->room = making->room ? 2 * making->room : 256;
+		making->list = xrealloc(making->list, making->room, sizeof(*making->list));
+	}
+	making->list[making->count] = (struct report_klock_stack){ frames, count };
+	table_put(making->stacks, key, (void *)(uintptr_t)++making->count);
+	return making->count;
+}
+
+static size_t path_number(struct making *making, const struct klock_path *path)
+{
+	return path ? stack_number(making, path->stack, path->pid, path->first_ns) : 0;
+}
+
+/* --- Rows --------------------------------------------------------------------------------------- */
+
+static const char *context_name(enum wake_context context)
+{
+	return context == WAKE_SOFTIRQ ? "softirq" : context == WAKE_HARDIRQ ? "interrupt" : NULL;
+}
+
+static const char *other_name(struct making *making, uint32_t tid)
+{
+	const struct other *other = tid ? others_find(making->findings->input.others, tid) : NULL;
+
+	return other ? arena_strdup(making->findings->arena, other->name) : NULL;
+}
+
+static struct report_klock_waiter as_waiter(struct making *making, const struct klock_waiter *waiter)
+{
+	const struct thread *thread = table_find(making->index.by_number, waiter->thread);
+	struct report_klock_waiter out = {
+		.context = context_name(waiter->context), .tid = waiter->tid,
+		.waits = waiter->sum.waits, .wait_ns = waiter->sum.wait_ns, .max_ns = waiter->sum.max_ns,
+		.stack = path_number(making, waiter->path),
+	};
+
+	if (!thread) {
+		out.thread = other_name(making, waiter->tid);
+		return out;
+	}
+	out.thread = arena_strdup(making->findings->arena, thread->name);
+	out.pid = thread->pid;
+	out.tid = thread->tid;
+	return out;
+}
+
+static struct report_klock_owner as_owner(struct making *making, const struct klock_owner *owner)
+{
+	const struct thread *thread = table_find(making->index.by_host_tid, owner->tid);
+
+	return (struct report_klock_owner){
+		.thread = thread ? arena_strdup(making->findings->arena, thread->name)
+				 : other_name(making, owner->tid),
+		.tid = owner->tid, .waits = owner->sum.waits, .wait_ns = owner->sum.wait_ns,
+		.stack = stack_number(making, owner->stack, 0, 0),
+	};
+}
+
+#define BY_WAIT(type)										\
+	static int type##_by_wait(const void *a, const void *b)					\
+	{											\
+		const struct report_##type *x = a, *y = b;					\
+												\
+		return x->wait_ns < y->wait_ns ? 1 : x->wait_ns > y->wait_ns ? -1 :		\
+		       x->waits < y->waits ? 1 : x->waits > y->waits ? -1 : 0;			\
+	}
+BY_WAIT(klock_waiter)
+BY_WAIT(klock_owner)
+BY_WAIT(klock_path)
+BY_WAIT(klock)
+BY_WAIT(klock_kind)
+
+static void add_waiters(struct making *making, struct report_klock *out, const struct klock *klock)
+{
+	struct report_klock_waiter *rows =
+		arena_alloc(making->findings->arena, klock->waiter_count * sizeof(*rows));
+
+	for (const struct klock_waiter *waiter = klock->waiters; waiter; waiter = waiter->next)
+		rows[out->waiter_count++] = as_waiter(making, waiter);
+	qsort(rows, out->waiter_count, sizeof(*rows), klock_waiter_by_wait);
+	out->waiters = rows;
+}
+
+static void add_owners(struct making *making, struct report_klock *out, const struct klock *klock)
+{
+	struct report_klock_owner *rows;
+	size_t count = 0;
+
+	for (const struct klock_owner *owner = klock->owners; owner; owner = owner->next)
+		count++;
+	rows = arena_alloc(making->findings->arena, count * sizeof(*rows));
+	for (const struct klock_owner *owner = klock->owners; owner; owner = owner->next)
+		rows[out->owner_count++] = as_owner(making, owner);
+	qsort(rows, out->owner_count, sizeof(*rows), klock_owner_by_wait);
+	out->owners = rows;
+}
+
+static void add_paths(struct making *making, struct report_klock *out, const struct klock *klock)
+{
+	struct report_klock_path *rows;
+	size_t count = 0;
+
+	for (const struct klock_path *path = klock->paths; path; path = path->next)
+		count++;
+	rows = arena_alloc(making->findings->arena, count * sizeof(*rows));
+	for (const struct klock_path *path = klock->paths; path; path = path->next) {
+		size_t number = path_number(making, path);
+
+		if (number)
+			rows[out->path_count++] = (struct report_klock_path){
+				number, whole(path->waits), whole(path->wait_ns),
+			};
+	}
+	qsort(rows, out->path_count, sizeof(*rows), klock_path_by_wait);
+	out->paths = rows;
+}
+
+/* What its own address does not tell, who waits for it may. */
+static void name_lock(struct making *making, struct report_klock *out, const struct klock *klock)
+{
+	struct findings *findings = making->findings;
+	const struct klock_facts *facts = klocks_find(findings->input.klocks, klock->lock);
+	const struct report_klock_stack *heaviest =
+		out->path_count ? &making->list[out->paths[0].stack - 1] : NULL;
+
+	if (heaviest)
+		out->where = klock_words_where(findings->klock_words, heaviest->frames, heaviest->frame_count);
+	if (!klock->lock) {
+		out->address = "others";
+		return;
+	}
+	out->address = arena_printf(findings->arena, "0x%llx",
+				    (unsigned long long)(facts ? facts->address : 0));
+	out->cache = facts && *facts->cache ? facts->cache : NULL;
+	out->name = object_name_of_klock(&findings->objects, klock->lock);
+	if (!out->name && heaviest)
+		out->name = klock_words_name(findings->klock_words, heaviest->frames, heaviest->frame_count);
+}
+
+static struct report_klock as_lock(struct making *making, const struct klock *klock)
+{
+	uint32_t *lengths = arena_alloc(making->findings->arena, LENGTHS * sizeof(*lengths));
+	const struct klock_sum *sum = &klock->sum;
+	struct report_klock out = {
+		.kind = klock_kind_name(klock->kind),
+		.waits = sum->waits, .wait_ns = sum->wait_ns, .max_ns = sum->max_ns,
+		.lasting = klock->lasting, .gave_up = klock->gave_up, .lengths = lengths,
+	};
+
+	pause_take_if_due(making->findings->input.pause);
+	klock_add_lengths(klock, lengths);
+	out.p50_ns = lengths_quantile_ns(lengths, sum->waits, sum->max_ns, 0.5);
+	out.p90_ns = lengths_quantile_ns(lengths, sum->waits, sum->max_ns, 0.9);
+	out.p99_ns = lengths_quantile_ns(lengths, sum->waits, sum->max_ns, 0.99);
+	add_waiters(making, &out, klock);
+	add_owners(making, &out, klock);
+	add_paths(making, &out, klock);
+	name_lock(making, &out, klock);
+	return out;
+}
+
+/* --- All of them -------------------------------------------------------------------------------- */
+
+static void add_kinds(struct making *making)
+{
+	struct findings *findings = making->findings;
+	struct report_klock_kind *rows = arena_alloc(findings->arena, KLOCK_KINDS * sizeof(*rows));
+	struct report_klocks *klocks = &findings->report.klocks;
+	const struct klock *klock;
+
+	for (int kind = 0; kind < KLOCK_KINDS; kind++) {
+		struct report_klock_kind *row = &rows[klocks->kind_count];
+		uint32_t *lengths = arena_alloc(findings->arena, LENGTHS * sizeof(*lengths));
+		size_t cursor = 0;
+
+		*row = (struct report_klock_kind){ .kind = klock_kind_name(kind), .lengths = lengths };
+		while ((klock = klocks_next(findings->input.klocks, &cursor))) {
+			if (klock->kind != (enum klock_kind)kind)
+				continue;
+			row->waits += klock->sum.waits;
+			row->wait_ns += klock->sum.wait_ns;
+			row->max_ns = klock->sum.max_ns > row->max_ns ? klock->sum.max_ns : row->max_ns;
+			klock_add_lengths(klock, lengths);
+		}
+		row->p25_ns = lengths_quantile_ns(lengths, row->waits, row->max_ns, 0.25);
+		row->p50_ns = lengths_quantile_ns(lengths, row->waits, row->max_ns, 0.5);
+		row->p75_ns = lengths_quantile_ns(lengths, row->waits, row->max_ns, 0.75);
+		row->p99_ns = lengths_quantile_ns(lengths, row->waits, row->max_ns, 0.99);
+		klocks->waits += row->waits;
+		klocks->wait_ns += row->wait_ns;
+		klocks->kind_count += row->waits > 0;
+	}
+	qsort(rows, klocks->kind_count, sizeof(*rows), klock_kind_by_wait);
+	klocks->kinds = rows;
+}
+
+void findings_add_klocks(struct findings *findings)
+{
+	struct making making = {
+		.findings = findings, .index = thread_index_new(findings->input.criticality),
+		.stacks = table_new(),
+	};
+	struct report_klocks *klocks = &findings->report.klocks;
+	struct report_klock *rows;
+	const struct klock *klock;
+	size_t cursor = 0, count = 0;
+
+	while (klocks_next(findings->input.klocks, &cursor))
+		count++;
+	rows = arena_alloc(findings->arena, count * sizeof(*rows));
+	for (cursor = 0; (klock = klocks_next(findings->input.klocks, &cursor));)
+		rows[klocks->lock_count++] = as_lock(&making, klock);
+	qsort(rows, klocks->lock_count, sizeof(*rows), klock_by_wait);
+	klocks->locks = rows;
+	klocks->stacks = arena_alloc(findings->arena, making.count * sizeof(*making.list));
+	klocks->stack_count = making.count;
+	if (making.count)
+		memcpy((void *)klocks->stacks, making.list, making.count * sizeof(*making.list));
+	add_kinds(&making);
+	thread_index_free(&making.index);
+	table_free(making.stacks);
+	free(making.list);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "findings/klock_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fold.h"
+#include "analysis/report_frame.h"
+#include "base/memory.h"
+
+static const char builtin_rules[] =
+#include "klock_rules.inc"
+	;
+
+static const char takes_locks[] = "-";
+
+struct klock_words {
+	struct fold_rules *rules;
+};
+
+struct klock_words *klock_words_new(void)
+{
+	struct klock_words *words = xcalloc(1, sizeof(*words));
+
+	words->rules = fold_rules_of(builtin_rules);
+	return words;
+}
+
+void klock_words_free(struct klock_words *words)
+{
+	if (!words)
+		return;
+	fold_rules_free(words->rules);
+	free(words);
+}
+
+/* The frame that wanted the lock; label: what its rule says of it, or NULL. */
+static const struct report_frame *frame_of(const struct klock_words *words, const struct report_frame *frames,
+					   size_t count, const char **label)
+{
+	for (size_t i = 0; i < count && frames[i].is_kernel; i++) {
+		*label = frames[i].function ? fold_find_label(words->rules, &frames[i]) : NULL;
+		if (!*label || strcmp(*label, takes_locks))
+			return &frames[i];
+	}
+	*label = NULL;
+	return NULL;
+}
+
+const char *klock_words_where(const struct klock_words *words, const struct report_frame *frames, size_t count)
+{
+	const char *label;
+	const struct report_frame *frame = frame_of(words, frames, count, &label);
+
+	return frame ? frame->function : NULL;
+}
+
+const char *klock_words_name(const struct klock_words *words, const struct report_frame *frames, size_t count)
+{
+	const char *label;
+
+	frame_of(words, frames, count, &label);
+	return label;
+}
+
+const char *klock_kind_name(enum klock_kind kind)
+{
+	static const char *const names[KLOCK_KINDS] = {
+		[KLOCK_SPINLOCK] = "spinlock",
+		[KLOCK_RWLOCK_READ] = "rwlock read",
+		[KLOCK_RWLOCK_WRITE] = "rwlock write",
+		[KLOCK_MUTEX] = "mutex",
+		[KLOCK_RWSEM_READ] = "rwsem read",
+		[KLOCK_RWSEM_WRITE] = "rwsem write",
+		[KLOCK_PERCPU_READ] = "percpu-rwsem read",
+		[KLOCK_PERCPU_WRITE] = "percpu-rwsem write",
+		[KLOCK_RTMUTEX] = "rtmutex",
+	};
+
+	return names[kind];
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a lock of the kernel is, by the functions that wait for it (share/klock.rules). */
+#pragma once
+
+#include <stddef.h>
+
+#include "values.h"
+
+struct klock_words;
+struct report_frame;
+
+struct klock_words *klock_words_new(void);
+void klock_words_free(struct klock_words *words);
+
+/* The first function of the kernel that wanted the lock, behind those that take it; NULL: not known. */
+const char *klock_words_where(const struct klock_words *words, const struct report_frame *frames, size_t count);
+
+/* "tasklist_lock"; NULL: that function says nothing. Lives as long as words. */
+const char *klock_words_name(const struct klock_words *words, const struct report_frame *frames, size_t count);
+
+/* "rwsem write". */
+const char *klock_kind_name(enum klock_kind kind);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Locks of the kernel, by the time that threads waited for them, spinning or asleep. */
+#include <string.h>
+
+#include "findings/report.h"
+#include "view/page.h"
+#include "view/text_frames.h"
+#include "view/text_sections.h"
+#include "view/view.h"
+
+enum { LOCKS_BRIEF = 3, LOCKS_MAX = 50, LOCKS_VERBOSE_MAX = 100000, WAITERS_MAX = 3, PATHS_MAX = 2,
+       DETAIL_COLUMN = 6, FRAMES_MAX = 24 };
+
+/* Of all threads' time: below that they are no matter for a report on other things. */
+static const double share_min = 0.005;
+
+static void put_name(struct page *page, const struct report_klock *lock)
+{
+	page_color(page, PAGE_BOLD);
+	if (lock->name)
+		page_put_path(page, lock->name, page_room(page) / 2);
+	else if (lock->cache)
+		page_printf(page, "a lock in %s memory", lock->cache);
+	else
+		page_put(page, strcmp(lock->address, "others") ? lock->address : "locks that found no room");
+	page_color(page, PAGE_PLAIN);
+	page_printf(page, "  %s", lock->kind);
+	if (!lock->name && lock->where) {
+		page_put(page, " in ");
+		page_put_function(page, lock->where, page_room(page));
+	}
+}
+
+static void show_counts(struct page *page, const struct report_klock *lock)
+{
+	struct text text = { 0 };
+
+	text_put_count(&text, lock->waits);
+	text_put(&text, lock->waits == 1 ? " wait of " : " waits: half up to ");
+	if (lock->waits > 1) {
+		text_put_duration(&text, lock->p50_ns);
+		text_put(&text, ", 90 % up to ");
+		text_put_duration(&text, lock->p90_ns);
+		text_put(&text, ", 99 % up to ");
+		text_put_duration(&text, lock->p99_ns);
+		text_put(&text, ", at most ");
+	}
+	text_put_duration(&text, lock->max_ns);
+	if (lock->waiter_count > 1)
+		text_printf(&text, "; by %zu threads", lock->waiter_count);
+	if (lock->lasting)
+		text_printf(&text, "; %llu not over yet", (unsigned long long)lock->lasting);
+	if (lock->gave_up)
+		text_printf(&text, "; %llu given up", (unsigned long long)lock->gave_up);
+	text_printf(&text, "; at %s", lock->address);
+	if (lock->name && lock->cache)
+		text_printf(&text, " in %s", lock->cache);
+	page_color(page, PAGE_DIM);
+	page_paragraph(page, "      ", text.bytes);
+	text_fini(&text);
+}
+
+static void show_owner(struct page *page, const struct report *report, const struct report_klock *lock)
+{
+	const struct report_klock_owner *owner = lock->owner_count ? &lock->owners[0] : NULL;
+	const struct report_klock_stack *stack;
+
+	if (!owner || !lock->wait_ns)
+		return;
+	page_pad_to(page, DETAIL_COLUMN);
+	page_put_share(page, (double)owner->wait_ns / lock->wait_ns, 7);
+	page_put(page, "  began while ");
+	if (owner->thread) {
+		page_put(page, "thread ");
+		page_put_name(page, owner->thread, 24);
+		page_printf(page, " (tid %u) had it", owner->tid);
+	} else if (owner->tid) {
+		page_printf(page, "the thread with tid %u had it", owner->tid);
+	} else {
+		page_put(page, "readers had it");
+	}
+	if (owner->stack) {
+		stack = &report->klocks.stacks[owner->stack - 1];
+		page_put(page, ", once in ");
+		text_put_frame_function(page, &stack->frames[0], page_room(page));
+	}
+	page_end_line(page);
+}
+
+static void show_waiter(struct page *page, const struct report_klock *lock, const struct report_klock_waiter *waiter)
+{
+	page_pad_to(page, DETAIL_COLUMN);
+	page_put_share(page, lock->wait_ns ? (double)waiter->wait_ns / lock->wait_ns : 0, 7);
+	page_put(page, "  ");
+	if (waiter->context)
+		page_printf(page, "%s in place of ", waiter->context);
+	page_put(page, waiter->thread || waiter->tid ? "thread " : "further threads");
+	if (waiter->thread)
+		page_put_name(page, waiter->thread, 24);
+	if (waiter->tid)
+		page_printf(page, " (tid %u)", waiter->tid);
+	page_put(page, ": ");
+	page_put_count(page, waiter->waits, 0);
+	page_put(page, waiter->waits == 1 ? " wait, " : " waits, ");
+	page_put_duration(page, waiter->wait_ns, 0);
+	page_end_line(page);
+}
+
+static void show_path(struct page *page, const struct report *report, const struct report_klock *lock,
+		      const struct report_klock_path *path)
+{
+	const struct report_klock_stack *stack = &report->klocks.stacks[path->stack - 1];
+
+	page_pad_to(page, DETAIL_COLUMN);
+	page_put_share(page, lock->wait_ns && path->wait_ns < lock->wait_ns ? (double)path->wait_ns / lock->wait_ns
+									    : 1, 7);
+	page_put(page, "  ");
+	text_put_headline(page, stack->frames, stack->frame_count, page->style->fold);
+	page_end_line(page);
+	for (size_t i = 0; i < stack->frame_count && i < FRAMES_MAX; i++) {
+		page_pad_to(page, DETAIL_COLUMN + 9);
+		text_put_frame(page, &stack->frames[i], page_room(page) / 2);
+		page_end_line(page);
+	}
+}
+
+static void show_lock(struct page *page, const struct report *report, const struct report_klock *lock, bool is_full)
+{
+	size_t waiters_max = page->style->is_verbose ? lock->waiter_count : WAITERS_MAX;
+
+	page_pad_to(page, 2);
+	page_put_duration(page, lock->wait_ns, 9);
+	page_put(page, "  ");
+	put_name(page, lock);
+	page_end_line(page);
+	show_counts(page, lock);
+	show_owner(page, report, lock);
+	if (!is_full)
+		return;
+	for (size_t i = 0; i < lock->waiter_count && i < waiters_max; i++)
+		show_waiter(page, lock, &lock->waiters[i]);
+	for (size_t i = 0; i < lock->path_count && i < PATHS_MAX; i++)
+		show_path(page, report, lock, &lock->paths[i]);
+}
+
+static void show_locks(struct page *page, const struct report *report, size_t max, bool is_full)
+{
+	const struct report_klocks *klocks = &report->klocks;
+
+	page_heading(page, "Locks of the kernel by time waited for them", "spinning and asleep");
+	for (size_t i = 0; i < klocks->lock_count && i < max; i++)
+		show_lock(page, report, &klocks->locks[i], is_full);
+	if (klocks->lock_count > max) {
+		page_color(page, PAGE_DIM);
+		page_pad_to(page, 4);
+		page_put_ellipsis(page);
+		page_printf(page, " %zu more", klocks->lock_count - max);
+		page_end_line(page);
+	}
+}
+
+static void show_verdict(struct page *page, const struct report *report)
+{
+	const struct report_klocks *klocks = &report->klocks;
+	const struct report_klock *first = &klocks->locks[0];
+	struct text text = { 0 };
+
+	text_put(&text, "Threads waited ");
+	text_put_duration(&text, klocks->wait_ns);
+	text_put(&text, " for locks of the kernel, ");
+	page_text_share(&text, report->balance.thread_ns ? (double)klocks->wait_ns / report->balance.thread_ns : 0);
+	text_put(&text, " of all their time");
+	if (klocks->wait_ns) {
+		text_put(&text, ": ");
+		page_text_share(&text, (double)first->wait_ns / klocks->wait_ns);
+		text_put(&text, " of it for ");
+		if (first->name)
+			page_text_name(page, &text, first->name);
+		else
+			text_printf(&text, "a %s at %s", first->kind, first->address);
+		if (first->name)
+			text_printf(&text, " (%s)", first->kind);
+		if (!first->name && first->where) {
+			text_put(&text, " in ");
+			page_text_function(page, &text, first->where, 60);
+		}
+	}
+	text_put(&text, ".");
+	page_paragraph(page, "", text.bytes);
+	text_fini(&text);
+}
+
+static void show_kinds(struct page *page, const struct report *report)
+{
+	const struct report_klocks *klocks = &report->klocks;
+
+	page_heading(page, "Waits by kind of lock", NULL);
+	page_color(page, PAGE_DIM);
+	page_put(page, "                         waited     waits       25 %       50 %       75 %       99 %    at most");
+	page_end_line(page);
+	for (size_t i = 0; i < klocks->kind_count; i++) {
+		const struct report_klock_kind *kind = &klocks->kinds[i];
+
+		page_pad_to(page, 2);
+		page_put(page, kind->kind);
+		page_pad_to(page, 21);
+		page_put_duration(page, kind->wait_ns, 10);
+		page_put_count(page, kind->waits, 10);
+		page_put_duration(page, kind->p25_ns, 11);
+		page_put_duration(page, kind->p50_ns, 11);
+		page_put_duration(page, kind->p75_ns, 11);
+		page_put_duration(page, kind->p99_ns, 11);
+		page_put_duration(page, kind->max_ns, 11);
+		page_end_line(page);
+	}
+}
+
+void text_klocks_show(struct page *page, const struct report *report)
+{
+	const struct report_klocks *klocks = &report->klocks;
+
+	if (klocks->lock_count && klocks->wait_ns > share_min * report->balance.thread_ns)
+		show_locks(page, report, LOCKS_BRIEF, false);
+}
+
+void text_klocks_show_all(struct page *page, const struct report *report)
+{
+	if (!report->klocks.lock_count)
+		return;
+	show_verdict(page, report);
+	show_kinds(page, report);
+	show_locks(page, report, page->style->is_verbose ? LOCKS_VERBOSE_MAX : LOCKS_MAX, true);
+}
