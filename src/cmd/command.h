@@ -27,7 +27,7 @@ struct command {
 /* Ends with NULL. */
 extern const struct command *const commands[];
 
-extern const struct command run_command, attach_command, record_command, report_command,
+extern const struct command run_command, attach_command, record_command, report_command, klock_command,
 			    dump_command, cut_command, merge_command, graph_command,
 			    critical_path_command, spans_command, compare_command, whatif_command,
 			    check_command,

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "cmd/replay.h"
 #include "cmd/report_tui.h"
+#include "cmd/run.h"
 #include "cmd/settings.h"
 #include "cmd/show.h"
 #include "findings/findings.h"
@@ -22,7 +23,7 @@ static int show_replay(const struct settings *settings, const char *path, struct
 	return err;
 }
 
-static int report_trace(const struct settings *settings, const char *path)
+int report_traced(const struct settings *settings, const char *path)
 {
 	struct replay *replay;
 	int err;
@@ -55,7 +56,7 @@ static int report_run(int argc, char **argv)
 		fail_plain(-EINVAL, "which trace? pinch report [options] FILE");
 		status = EXIT_USAGE;
 	} else {
-		status = report_trace(&settings, argv[rest]);
+		status = report_traced(&settings, argv[rest]);
 	}
 
 out_fini:

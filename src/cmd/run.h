@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The two ways of tracing, for the commands that take them: a new command, or what runs already. */
+/* Ways to a report, for the commands that take them: a new command, what runs already, or a trace. */
 #pragma once
 
 struct inheritance;
@@ -14,3 +14,6 @@ int run_traced(const struct settings *settings, struct inheritance *inheritance,
 
 /* Traces the targets of the settings; argv is the command line of pinch. The same. */
 int attach_traced(const struct settings *settings, int argc, char **argv);
+
+/* Reports what a trace tells. The same. */
+int report_traced(const struct settings *settings, const char *path);

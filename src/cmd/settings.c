@@ -264,7 +264,7 @@ const struct option_spec report_options[] = {
 	{ "json", 0, "FILE", "write the report as JSON too; - is standard output", settings_set_json },
 	{ "output", 'o', "FILE", "write the text to FILE instead of the terminal", settings_set_output },
 	{ "page", 0, "NAME", "show these pages of the text, in full: summary, all, synchronisation, io, "
-	  "locks, threads, balance", set_page },
+	  "locks, klocks, threads, balance", set_page },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
 	{ 0 },
 };

@@ -19,6 +19,7 @@
 #include "cmd/run_events.h"
 #include "cmd/show.h"
 #include "collect/collector.h"
+#include "collect/kernel_types.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
 #include "collect/span_spec.h"
@@ -54,6 +55,8 @@ static int open_engine(struct tracing *tracing)
 		.keeps_strips = settings->has_tui,
 	});
 
+	tracing->kernel_types = kernel_types_new();
+	symbols_set_kernel_types(engine->symbols, kernel_types_member, tracing->kernel_types);
 	tracing->unwinder = unwinder_new(engine->session, engine->symbols,
 					 &(struct unwinder_options){
 		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
@@ -149,6 +152,7 @@ void tracing_close(struct tracing *tracing)
 	resolver_free(tracing->resolver);
 	unwinder_free(tracing->unwinder);
 	engine_close(&tracing->engine);
+	kernel_types_free(tracing->kernel_types);
 	sideband_close(tracing->sideband);
 	kernel_close(tracing->kernel);
 	if (tracing->signal_fd >= 0)

@@ -12,6 +12,7 @@ struct tracing {
 	struct kernel *kernel;
 	struct sideband *sideband;
 	struct engine engine;
+	struct kernel_types *kernel_types;
 	struct unwinder *unwinder;
 	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
 	struct span_functions *functions;	/* NULL: no span is of one */

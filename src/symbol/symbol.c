@@ -16,7 +16,6 @@
 #include "symbol/jit_hints.h"
 #include "symbol/jit_names.h"
 #include "symbol/kernel_symbols.h"
-#include "symbol/kernel_types.h"
 #include "symbol/mapped_files.h"
 #include "symbol/module.h"
 #include "symbol/names.h"
@@ -68,7 +67,6 @@ void symbols_free(struct symbols *symbols)
 	python_frames_free(symbols->python);
 	mapped_files_free(symbols->files);
 	kernel_symbols_free(symbols->kernel);
-	kernel_types_free(symbols->kernel_types);
 	names_free(symbols->names);
 	notes_free(symbols->notes);
 	free(symbols);
@@ -559,6 +557,12 @@ struct symbol_counts symbols_counts(const struct symbols *symbols)
 	};
 }
 
+void symbols_set_kernel_types(struct symbols *symbols, symbol_member_fn *member, void *data)
+{
+	symbols->kernel_member = member;
+	symbols->kernel_member_data = data;
+}
+
 /* In what is recorded a member is a function without a module, which begins at its offset. */
 const char *symbols_kernel_member(struct symbols *symbols, const char *type, uint32_t offset)
 {
@@ -572,11 +576,8 @@ const char *symbols_kernel_member(struct symbols *symbols, const char *type, uin
 		if (known || symbols->is_offline)
 			return known ? names_get(symbols->names, known) : NULL;
 	}
-	if (symbols->is_offline)
-		return NULL;
-	if (!symbols->kernel_types)
-		symbols->kernel_types = kernel_types_new();
-	if (kernel_types_member(symbols->kernel_types, type, offset, name, sizeof(name)))
+	if (!symbols->kernel_member ||
+	    symbols->kernel_member(symbols->kernel_member_data, type, offset, name, sizeof(name)))
 		return NULL;
 	if (symbols->book)
 		answer_book_put_function(symbols->book, BOOK_KERNEL_MEMBER, owner, offset, offset, name, NULL);

@@ -132,8 +132,14 @@ void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
 
 /*
- * What lies at an offset (bytes) of a type of the kernel, "mmap_lock"; NULL: it is not known.
+ * Puts what lies at an offset (bytes) of a type of the running kernel into name; -errno: that is not known.
  */
+typedef int symbol_member_fn(void *data, const char *type, uint32_t offset, char *name, uint32_t room_bytes);
+
+/* Who is asked of the kernel's types; without it, what a recording says of them is all that is known. */
+void symbols_set_kernel_types(struct symbols *symbols, symbol_member_fn *member, void *data);
+
+/* What lies at an offset of a type of the kernel, "mmap_lock"; NULL: it is not known. */
 const char *symbols_kernel_member(struct symbols *symbols, const char *type, uint32_t offset);
 
 struct symbol_object {

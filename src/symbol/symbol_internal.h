@@ -20,7 +20,8 @@ struct symbols {
 	struct answer_book *book;	/* of a recording; NULL: none */
 	size_t notes_kept;		/* in the book */
 	struct kernel_symbols *kernel;	/* NULL until it is needed */
-	struct kernel_types *kernel_types;	/* as before */
+	symbol_member_fn *kernel_member;	/* NULL: nobody knows */
+	void *kernel_member_data;
 	struct python_frames *python;
 	struct names *names;
 	struct notes *notes;

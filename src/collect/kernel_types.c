@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/kernel_types.h"
+#include "collect/kernel_types.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -13,15 +13,13 @@
 enum { DEPTH_MAX = 16 };
 
 struct kernel_types {
-	struct btf *btf;		/* NULL: none */
+	struct btf *btf;		/* NULL: not read, or the kernel has none */
+	bool is_read;
 };
 
 struct kernel_types *kernel_types_new(void)
 {
-	struct kernel_types *types = xcalloc(1, sizeof(*types));
-
-	types->btf = btf__load_vmlinux_btf();
-	return types;
+	return xcalloc(1, sizeof(struct kernel_types));
 }
 
 void kernel_types_free(struct kernel_types *types)
@@ -94,11 +92,22 @@ static const struct btf_type *element_at(const struct btf *btf, const struct btf
 	return plain_type(btf, btf_array(type)->type);
 }
 
-int kernel_types_member(const struct kernel_types *types, const char *name_of_type, uint32_t offset, char *name,
-			uint32_t room_bytes)
+/* NULL: there is none of this name. */
+static const struct btf_type *find(struct kernel_types *types, const char *name)
 {
-	int id = types->btf ? btf__find_by_name_kind(types->btf, name_of_type, BTF_KIND_STRUCT) : -ENOENT;
-	const struct btf_type *type = id > 0 ? btf__type_by_id(types->btf, id) : NULL;
+	int id;
+
+	if (!types->is_read)
+		types->btf = btf__load_vmlinux_btf();
+	types->is_read = true;
+	id = types->btf ? btf__find_by_name_kind(types->btf, name, BTF_KIND_STRUCT) : -ENOENT;
+	return id > 0 ? btf__type_by_id(types->btf, id) : NULL;
+}
+
+int kernel_types_member(void *data, const char *name_of_type, uint32_t offset, char *name, uint32_t room_bytes)
+{
+	struct kernel_types *types = data;
+	const struct btf_type *type = find(types, name_of_type);
 	uint32_t begin;
 
 	*name = '\0';
