@@ -23,6 +23,7 @@ static const char *lock_name(struct graph_labels *labels, const struct graph_wai
 	case CAUSE_CONDITION:
 	case CAUSE_BARRIER:
 	case CAUSE_SEMAPHORE:
+	case CAUSE_KERNEL_LOCK:
 		return graph_wait_object(labels, wait);
 	}
 	return NULL;

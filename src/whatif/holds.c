@@ -131,6 +131,7 @@ static uint64_t since_ns_of(const struct holds *holds, uint32_t wait, enum hold_
 	case CAUSE_CHILD:
 		return step->begin_ns;
 	case CAUSE_LOCK:
+	case CAUSE_KERNEL_LOCK:
 		return held_since(holds, wait, waker, guess);
 	default:
 		return made_since(holds, wait, waker, guess);

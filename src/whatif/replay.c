@@ -125,7 +125,7 @@ static struct queue *queue_of(struct player *p, const struct step *wait)
 	if (!p->queues || wait->wait == STEP_NONE)
 		return NULL;
 	what = &p->lives->waits[wait->wait].wait;
-	if (what->cause != CAUSE_LOCK)
+	if (what->cause != CAUSE_LOCK && what->cause != CAUSE_KERNEL_LOCK)
 		return NULL;
 	key = hash_u64(what->object);
 	queue = table_find(p->queues, key);
