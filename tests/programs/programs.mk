@@ -34,11 +34,15 @@ PROGRAM_CAUSES_FLAGS := $(PROGRAM_FLAGS) -fno-optimize-sibling-calls
 # Tasks: tests/e2e/spans.py.
 PROGRAMS_SPANS := span_server span_throw
 
+# Locks of the kernel: tests/e2e/klock.py.
+PROGRAMS_KLOCK := klock_append klock_create klock_mmap klock_pipe klock_socket klock_fd_table klock_forks \
+	klock_overwrite klock_read_block klock_spin
+
 # As distributions build.
 PROGRAMS_STOCK := first_steps
 
 PROGRAMS := $(addprefix $O/programs/,$(PROGRAMS_PLAIN) $(PROGRAMS_TBB) $(PROGRAMS_MPI) $(PROGRAMS_OPENMP) \
-	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_STOCK) atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
+	$(PROGRAMS_C) $(PROGRAMS_CAUSES) $(PROGRAMS_KLOCK) $(PROGRAMS_STOCK) atomic_wait $(PROGRAMS_SPANS) lock_plugin.so odd_symbols \
 	dlopen_plugin plugin.so other_clocks.so)
 EXAMPLES := $O/examples/pipeline
 
@@ -62,7 +66,7 @@ $(PROGRAMS_C:%=$O/programs/%): $O/programs/%: tests/programs/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
-$(PROGRAMS_CAUSES:%=$O/programs/%): $O/programs/%: tests/programs/%.c $(wildcard tests/programs/*.h)
+$(PROGRAMS_CAUSES:%=$O/programs/%) $(PROGRAMS_KLOCK:%=$O/programs/%): $O/programs/%: tests/programs/%.c $(wildcard tests/programs/*.h)
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_CAUSES_FLAGS) $(PROGRAM_WARN) -o $@ $<
 
