@@ -16,16 +16,18 @@ How kernels tell of a wait:
     when it was interrupted (`ret`).
   - A mutex tells of its begin more than once: with MUTEX|SPIN, when it spins for as long as the owner
     runs; with MUTEX, when it goes to sleep; and with each of them again, when it was woken as the
-    first in the queue and spins or sleeps again. One end follows. So another begin of the same lock
-    in the same context is a phase of the same wait.
+    first in the queue and spins or sleeps again. One end follows. So another begin of the same mutex
+    in the same context is a phase of the same wait. No other lock tells twice: there it means that the
+    end is missing.
   - Within it the spinlock that guards the list of the waiters can be waited for: waits nest. So a
     wait counts what is nested in it, too, and nested_ns says how much that is.
   - An interrupt can come into a wait, and wait itself: it has a stack of waits of its own, a CPU's.
     Its waits are not those of the thread that it interrupts.
   - A rwsem spins before it tells of its begin, and a spinlock tells only of those who queue, which
-    on a real machine the first waiter does not (a guest with paravirtual spinlocks has all queue). What is
-    not told of is not here either.
-  - percpu-rwsem: who writes begins always, whether he waits or not.
+    on a real machine the first waiter does not (a guest with paravirtual spinlocks has all queue).
+    What is not told of is not here either.
+  - A kernel may hide some threads, so that of a wait in the whole machine only the begin may be told of,
+    or only the end. These are counted.
 """
 import argparse
 import bisect
@@ -50,7 +52,7 @@ EVENTS = {"contention_begin": "lock", "contention_end": "lock",
 SOFTIRQ, HARDIRQ, NMI = 0x10, 0x08, 0x40
 CONTEXTS = ((NMI, "nmi"), (HARDIRQ, "hardirq"), (SOFTIRQ, "softirq"))
 
-# Types of records in a page of the ring buffer; a smaller one is a length in words, 0 is a length that follows.
+# Types of records in a page of the ring buffer. A smaller one is a length in words; 0: it follows.
 PADDING, TIME_EXTEND, TIME_STAMP = 29, 30, 31
 COMMIT_MASK, MISSED_EVENTS = (1 << 30) - 1, 1 << 31
 
@@ -256,16 +258,16 @@ class Sum:
 
 class Model:
     """
-    waits: those that have ended. open: those that had not when the recording ended. losses: what of
-    the recording could not be paired, and what it lost. command_pid: whose tree of threads is
-    `tids`, from its exec on; without it there is none.
+    waits: those that have ended. open: those that had not when the recording ended. endless: those
+    whose end is missing. beginless: ends whose begin is missing. losses: what the recorder lost.
+    command_pid: whose tree of threads is `tids`, from its exec on; without it there is none.
     """
 
     def __init__(self, recorder, command_pid=None):
         self.flag_names = recorder.formats["contention_begin"].flag_names
         self.bits = {name: bit for bit, name in self.flag_names.items()}
-        self.waits, self.tids = [], set()
-        self.begin_ns = self.end_ns = None      # of the command
+        self.waits, self.endless, self.beginless, self.tids = [], [], [], set()
+        self.begin_ns = None    # of the command
         self.stacks = collections.defaultdict(list)     # by context: open waits, the innermost last
         events = recorder.events()
         self.losses = recorder.losses
@@ -293,11 +295,15 @@ class Model:
 
     def on_begin(self, event):
         stack = self.stack_of(event)
+        mutex = self.bits.get("MUTEX", 0)
         for depth, wait in enumerate(stack):
             if wait.lock == event.values[0]:
-                self.forget(stack, depth + 1)
-                wait.phases.append((event.time_ns, event.values[1]))
-                return
+                if event.values[1] & wait.phases[0][1] & mutex:
+                    self.forget(stack, depth + 1)
+                    wait.phases.append((event.time_ns, event.values[1]))
+                    return
+                self.forget(stack, depth)
+                break
         stack.append(Wait(event, self.kind_of(event.values[1])))
 
     def on_end(self, event):
@@ -306,7 +312,7 @@ class Model:
             if stack[depth].lock == event.values[0]:
                 break
         else:
-            self.losses["ends without a begin"] += 1
+            self.beginless.append(event)
             return
         self.forget(stack, depth + 1)
         wait = stack.pop()
@@ -317,7 +323,7 @@ class Model:
 
     def forget(self, stack, depth):
         """Inner waits do not outlast outer ones: their ends were lost."""
-        self.losses["begins without an end"] += len(stack) - depth
+        self.endless += stack[depth:]
         del stack[depth:]
 
     def kind_of(self, flags):
@@ -332,10 +338,10 @@ class Model:
             return "rwlock" + side if side else "spinlock"
         return "rwsem" + side if side else "semaphore"
 
-    def of_command(self):
-        """The waits of the command's threads themselves; not those of interrupts that came into them."""
-        return [w for w in self.waits if w.context == "task" and w.tid in self.tids
-                and w.begin_ns >= self.begin_ns]
+    def of_command(self, waits=None):
+        """Those of the command's threads themselves; not those of interrupts that came into them."""
+        return [w for w in (self.waits if waits is None else waits)
+                if w.context == "task" and w.tid in self.tids and w.begin_ns >= self.begin_ns]
 
     def sums(self, waits=None):
         """By (address, kind); of the whole machine, if it is not said of which waits."""
@@ -371,7 +377,7 @@ class Symbols:
 
 
 def record(command, **options):
-    """The model of one run of a command, its exit status, and how long it took by the recorder's clock."""
+    """The model of one run of a command, and its exit status."""
     with Recorder(**options) as recorder:
         process = subprocess.Popen(command)
         try:
@@ -389,7 +395,7 @@ def name_of(symbols, address):
     return symbols.find(address) or f"{address:#x}"
 
 
-def print_table(model, waits, with_stacks):
+def print_table(model, waits, losses, with_stacks):
     symbols = Symbols()
     sums = sorted(model.sums(waits).items(), key=lambda item: -item[1].ns)
     print(f"{'lock':<28} {'kind':<18} {'waits':>8} {'total ms':>10} {'mean us':>9} {'max us':>9} "
@@ -406,17 +412,27 @@ def print_table(model, waits, with_stacks):
         print(f"and {len(sums) - 40} more")
     all_ns = sum(w.ns - w.nested_ns for w in waits)
     print(f"{len(waits)} waits for {len(sums)} locks, {all_ns / 1e6:.3f} ms without what is nested; "
-          f"{len(model.open)} not ended; lost: "
-          f"{', '.join(f'{n} {what}' for what, n in model.losses.items() if n) or 'nothing'}")
+          f"lost: {', '.join(f'{n} {what}' for what, n in losses.items() if n) or 'nothing'}")
 
 
-def as_json(model, waits):
+def losses_of(model, is_all):
+    """What the recorder lost, and what could not be paired."""
+    def count(waits):
+        return len(waits if is_all else model.of_command(waits))
+    return {**model.losses, "waits that had not ended": count(model.open),
+            "waits without an end": count(model.endless),
+            "ends without a begin": len(model.beginless) if is_all else
+                                    sum(e.tid in model.tids and e.context == "task"
+                                        and e.time_ns >= model.begin_ns for e in model.beginless)}
+
+
+def as_json(model, waits, losses):
     symbols = Symbols()
     return {"locks": [{"lock": f"{lock:#x}", "symbol": symbols.find(lock), "kind": kind, "waits": s.waits,
                        "ns": s.ns, "max_ns": s.max_ns, "spin_ns": s.spin_ns, "nested_ns": s.nested_ns,
                        "ns_by_tid": s.ns_by_tid, "waits_by_tid": s.waits_by_tid}
                       for (lock, kind), s in model.sums(waits).items()],
-            "open": len(model.open), "losses": {k: n for k, n in model.losses.items() if n}}
+            "losses": {what: n for what, n in losses.items() if n}}
 
 
 def main():
@@ -434,11 +450,13 @@ def main():
                                with_stacks=options.stacks)
     except Unavailable as error:
         sys.exit(f"klock_model: {error}")
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)       # whoever reads may have seen enough
     waits = model.waits if options.all else model.of_command()
+    losses = losses_of(model, options.all)
     if options.json:
-        print(json.dumps(as_json(model, waits)))
+        print(json.dumps(as_json(model, waits, losses)))
     else:
-        print_table(model, waits, options.stacks)
+        print_table(model, waits, losses, options.stacks)
     return status
 
 

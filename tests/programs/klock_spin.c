@@ -2,14 +2,15 @@
 /*
  * klock_spin [yield | sleep | timer | futex | wake | all [THREADS [LENGTH_MS]]]	(all 8 1000)
  * Planted contention of spinlocks, by the threads `spinner-0` and so on:
- *   yield   give up the CPU: the run queue's lock
- *   sleep   sleep for a microsecond: the locks of the CPU's timers and of its run queue
+ *   yield   give up the CPU: the run queue's lock, seldom, because it is another one on each CPU
+ *   sleep   sleep for a microsecond: those of the CPU's timers and of its run queue, as seldom
  *   timer   arm one timer of the process: that timer's lock
  *   futex   ask to wait on one word for a value that it has not: the lock of its hash bucket
- *   wake    wake who waits on one word, or wait on it: the same lock, and the run queues'
+ *   wake    wake who waits on one word, or wait on it: the same lock, and the run queues', because
+ *           who is woken belongs to the other CPU
  *   all     thread i does the (i mod 5)th of these
- * Known answer: by the CPUs. A spinlock is waited for only where another CPU has it in this very
- * moment, or a hypervisor has stopped the CPU that has it.
+ * Known answer: on two CPUs at least, what is said above. How often they wait goes by the machine:
+ * a spinlock is waited for only where another CPU has it in this very moment.
  */
 #include "klock.h"
 #include <linux/futex.h>
