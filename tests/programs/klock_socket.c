@@ -6,8 +6,8 @@
  * it has sent, so that there is something, and what is queued is never more than one datagram a thread.
  * Known answer: unix: the mutex `iolock` of the receiving socket, which is held while a message is
  * copied, in peek_message() and take_message(). Page faults come into the copying, because the buffer
- * is unmapped before: a kernel that is not preempted gives up a CPU only at such points. udp: the spinlock of the queue, with small messages,
- * so that little else is done.
+ * is unmapped before: a kernel that is not preempted gives up a CPU only at such points. udp: the
+ * spinlock of the queue, with small messages, so that little else is done.
  */
 #include "klock.h"
 #include <arpa/inet.h>
@@ -19,7 +19,8 @@ enum { MESSAGE_BYTES_MAX = 96 << 10, UDP_MESSAGE_BYTES = 64, PEEKS = 8, BUFFER_B
 
 static int sender, receiver;
 static ssize_t message_bytes = MESSAGE_BYTES_MAX;
-static char messages[CREW_MAX][MESSAGE_BYTES_MAX] __attribute__((aligned(4096)));	/* row i is of thread i */
+/* Row i is of thread i. */
+static char messages[CREW_MAX][MESSAGE_BYTES_MAX] __attribute__((aligned(4096)));
 
 static OWN_FRAME void put_message(const char *message)
 {
