@@ -110,9 +110,9 @@ static __always_inline void remember(void *known, const void *key, const void *v
 {
 	struct cpu_counts *here = counts_here();
 
-	*(volatile __u64 *)&here->is_remembering = 1;
+	*(volatile __u32 *)&here->is_remembering = 1;
 	bpf_map_update_elem(known, key, value, BPF_ANY);
-	*(volatile __u64 *)&here->is_remembering = 0;
+	*(volatile __u32 *)&here->is_remembering = 0;
 }
 
 /* For a stack as it lies in memory. Other records need some, too. */

@@ -209,7 +209,6 @@ struct thread_info {
 };
 
 struct rq {
-	__u64 clock;			/* of the scheduler: when it last read its own, ns */
 	int cpu;
 };
 

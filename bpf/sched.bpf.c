@@ -188,30 +188,18 @@ __noinline int wait_tell(struct ev_sched_switch *e, struct thread_state *thread)
 	return 0;
 }
 
-/*
- * The time of the scheduler of this CPU, whose current thread that is; 0 as long as no thread was
- * hidden here, so that who hides none does not pay for it.
- */
-static __always_inline __u64 queue_clock(struct cpu_counts *here, struct task_struct *current)
-{
-	return here->hidden && bpf_core_field_exists(current->se.cfs_rq)
-		? current->se.cfs_rq->rq->clock : 0;
-}
-
-/*
- * The thread that got this CPU in the last switch told here has left it without a word. since_ns: how
- * long ago it got it; 0: not known.
- */
-__noinline int hidden_tell(__u32 tid, __u64 since_ns)
+/* The thread that got this CPU in the last switch told here has left it without a word. */
+__noinline int hidden_tell(__u32 tid)
 {
 	struct cpu_counts *here = counts_here();
 	struct ev_sched_hidden *e;
 
 	here->hidden++;
+	here->hidden_process = here->next_process;
 	e = slot_begin(here, EV_SCHED_HIDDEN, 0);
 	if (!e)
 		return 0;
-	e->begin_ns = since_ns ? e->header.time_ns - since_ns : 0;
+	e->begin_ns = here->hidden_since_ns;
 	e->tid = tid;
 	e->cpu = bpf_get_smp_processor_id();
 	e->reserved = 0;
@@ -222,19 +210,23 @@ __noinline int hidden_tell(__u32 tid, __u64 since_ns)
 /*
  * Whether prev is not who got the CPU in the last switch that was told here: some kernels hide threads
  * from all tracers, and what these do with it. They tell of the switch to such a thread, not of the one
- * from it.
+ * from it. Since when it had the CPU must not be told too late, or a wait that ended then has no reason:
+ * the clock is read before it runs. The scheduler's own would cost nothing, but lags by up to a
+ * millisecond, now more and now less, so that no moment follows from two readings. Only a kernel that
+ * hides threads pays for it.
  */
 static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task_struct *prev,
 					    struct task_struct *next)
 {
 	__u32 before = here->next_told;
 	bool is_hidden = before && before != prev->pid + 1u;
-	__u64 clock = queue_clock(here, prev);
 
 	if (is_hidden)
-		hidden_tell(before - 1, here->told_clock ? clock - here->told_clock : 0);
+		hidden_tell(before - 1);
 	here->next_told = next->pid + 1;
-	here->told_clock = clock;
+	here->next_process = next->tgid;
+	if (here->hidden_process)
+		here->hidden_since_ns = here->hidden_process == (__u32)next->tgid ? bpf_ktime_get_ns() : 0;
 	return is_hidden;
 }
 

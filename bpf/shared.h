@@ -49,10 +49,11 @@ struct cpu_counts {
 	__u64 lost_untold;	/* records lost since the last collect.GAP */
 	__u64 runs;		/* of the scheduler's programs */
 	__u64 timed_runs;	/* of them, those whose time was taken */
-	__u64 told_clock;	/* of the scheduler, at the last switch */
 	/* Switches between others to tell of: a traced thread waits for the CPU. */
 	__u32 turns_left;
 	__u32 next_told;	/* who got the CPU in the last switch: tid + 1; 0: not known */
+	__u32 next_process;	/* and its process */
+	__u32 hidden_process;	/* the last one whose switch from here the kernel told no tracer; 0: none */
 	/* Behind the cache line that each switch needs. */
 	__u64 timed_ns;
 	__u64 stack_ns;		/* spent on taking stacks */
@@ -64,9 +65,10 @@ struct cpu_counts {
 	__u32 memory_sent;	/* stack.MEMORY records */
 	__u32 memory_allowed;	/* how many may have been; written by the engine */
 	__u64 other_told;	/* the last thread named that is not traced, and its name */
-	__u64 hidden;		/* switches of which the kernel told no tracer */
+	__u32 hidden;		/* switches of which the kernel told no tracer */
+	__u32 is_remembering;	/* what the engine has been told is being noted */
+	__u64 hidden_since_ns;	/* just before that process got the CPU, if it did last; else 0 */
 	__u64 unfollowed;	/* what the verifier is not to know */
-	__u64 is_remembering;	/* what the engine has been told is being noted */
 	__u64 run_queue;	/* where the kernel has that of this CPU; 0: not known */
 	__u32 stack_times[STACK_TIMES];
 };

@@ -837,6 +837,10 @@ long bpf_probe_read_kernel_str(void *to, __u32 size, const void *from)
 
 /* --- The variables that a CPU has of its own --------------------------------------------- */
 
+struct rq {
+	char nothing;
+};
+
 struct cpu_area {
 	struct tick_sched tick;
 	struct hrtimer other;
@@ -865,11 +869,6 @@ struct cfs_rq *shim_queue(uint32_t cpu)
 
 	queues[cpu].rq = &cpu_areas[cpu].runqueue;
 	return &queues[cpu];
-}
-
-void shim_set_queue_clock(uint32_t cpu, uint64_t clock_ns)
-{
-	cpu_areas[cpu].runqueue.clock = clock_ns;
 }
 
 void shim_set_preempt_count(uint32_t cpu, int count)

@@ -98,8 +98,6 @@ void shim_forget(void *map);
 
 /* For se.cfs_rq of a task that runs on this CPU: programs find the CPU's own variables by it. */
 struct cfs_rq *shim_queue(uint32_t cpu);
-/* The scheduler's time there. */
-void shim_set_queue_clock(uint32_t cpu, uint64_t clock_ns);
 
 /* As in the kernel's preempt.h: which interrupts the CPU is in. */
 void shim_set_preempt_count(uint32_t cpu, int count);
