@@ -19,6 +19,7 @@
 #include "cmd/run_events.h"
 #include "cmd/show.h"
 #include "collect/collector.h"
+#include "collect/cpus.h"
 #include "collect/kernel_types.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
@@ -30,7 +31,7 @@ enum {
 	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
-	HIDDEN_MS_MAX = 100,		/* for the next switch of a CPU */
+	HIDDEN_MS_MAX = 100,		/* for the next switch of each CPU */
 	HIDDEN_POLL_MS = 4,		/* events are delivered 2 ms after they were */
 	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
@@ -407,7 +408,7 @@ static bool has_odd(const struct tracing *tracing)
 
 /*
  * Where a kernel hides threads, the next switch of a CPU shows that it had one: what it did last would
- * stay without a reason.
+ * stay without a reason. A CPU that has nothing to do has none for long, unless somebody comes.
  */
 static void await_hidden(struct tracing *tracing)
 {
@@ -415,10 +416,13 @@ static void await_hidden(struct tracing *tracing)
 
 	if (!kernel_counts(tracing->kernel).hidden && !has_odd(tracing))
 		return;
-	do {
+	poll(NULL, 0, HIDDEN_POLL_MS);
+	collector_poll(tracing->collector);
+	while (has_odd(tracing) && now_ns() < limit_ns) {
+		cpus_visit();
 		poll(NULL, 0, HIDDEN_POLL_MS);
 		collector_poll(tracing->collector);
-	} while (has_odd(tracing) && now_ns() < limit_ns);
+	}
 }
 
 void tracing_finish(struct tracing *tracing)

@@ -837,10 +837,6 @@ long bpf_probe_read_kernel_str(void *to, __u32 size, const void *from)
 
 /* --- The variables that a CPU has of its own --------------------------------------------- */
 
-struct rq {
-	char nothing;
-};
-
 struct cpu_area {
 	struct tick_sched tick;
 	struct hrtimer other;
