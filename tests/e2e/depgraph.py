@@ -6,7 +6,6 @@ more of our own on loopback: what slow periods and requests waited for, and who 
 """
 import json
 import os
-import random
 import re
 import statistics
 import subprocess
@@ -191,17 +190,21 @@ def disk_contention():
 
 # --- Contention for a lock ------------------------------------------------------------------------
 
-WORKERS, SCRIPTS, FUNCTIONS, GETS, CHANGED = 6, 8, 1500, 40, 0.05
+# A client a worker. All ask at once, each for a script of its own, again and again.
+WORKERS = SCRIPTS = 6
+ROUNDS, CHANGED_EACH, FUNCTIONS, LOOPS = 40, 5, 12, 100
 
-# A script's functions are compiled to machine code while the cache is locked.
+# A script is compiled to machine code while the cache is locked, which takes several times as long as all
+# that comes before without the lock: who waits, waits for the lock and leaves the CPUs to who has it.
 OPCACHE = """
 opcache.memory_consumption={megabytes}
 opcache.interned_strings_buffer=4
 opcache.max_wasted_percentage=1
 opcache.revalidate_freq=0
 opcache.file_update_protection=0
+opcache.optimization_level=0
 opcache.jit=function
-opcache.jit_buffer_size=8M
+opcache.jit_buffer_size=64M
 """
 
 # The clock is the trace's.
@@ -210,41 +213,57 @@ $begin = hrtime(true);
 include 'part' . (int)$_GET['part'] . '.php';
 echo getmypid(), ' ', $begin, ' ', hrtime(true);
 """
+RESTARTS = "<?php echo opcache_get_status(false)['opcache_statistics']['oom_restarts'];"
+LOOP = "for ($i = $a; $i < $b; $i++) {{ $a += $b * $i; $b = $a - $i; if ($a > {0}) {{ $b -= $a; }} }}\n"
+
+
+def write_script(name, *parts):
+    with open(f"scripts/{name}.php", "w", encoding="utf-8") as file:
+        file.writelines(parts)
 
 
 def make_scripts():
+    """Eight megabytes less the strings are just enough for all of them, and not for a changed one besides."""
     os.mkdir("scripts")
-    with open("scripts/index.php", "w", encoding="utf-8") as file:
-        file.write(INDEX)
+    write_script("index", INDEX)
+    write_script("restarts", RESTARTS)
+    loops = "".join(map(LOOP.format, range(LOOPS)))
     for number in range(SCRIPTS):
-        with open(f"scripts/part{number}.php", "w", encoding="utf-8") as file:
-            file.write("<?php\n")
-            for i in range(FUNCTIONS):
-                word = f"{number} {i}"
-                file.write(f"function f{number}_{i}($a) {{ $b = ['one {word}' => $a, 'two {word}' => {i}];"
-                           f" return $b['two {word}'] . ' text {word}'; }}\n")
+        write_script(f"part{number}", "<?php\n",
+                     *(f"function f{i}($a, $b) {{ {loops} return $b; }}\n" for i in range(FUNCTIONS)))
+
+
+def get(port, page):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=lib.LIMIT_S) as answer:
+        return answer.read()
 
 
 def get_script(port, number):
     """The process that answered, and from when to when it made the answer."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/index.php?part={number}",
-                                timeout=lib.LIMIT_S) as answer:
-        return tuple(map(int, answer.read().split()))
+    return tuple(map(int, get(port, f"index.php?part={number}").split()))
 
 
-def get_scripts(port, seed, requests):
-    """By chance; some of them are changed before."""
-    chance = random.Random(seed)
-    for _ in range(GETS):
-        number = chance.randrange(SCRIPTS)
-        if chance.random() < CHANGED:
-            os.utime(f"scripts/part{number}.php")
-        requests.append(get_script(port, number))
+def change_script(turn):
+    """One of them, each so many turns, by a second: PHP looks at no less."""
+    if turn % CHANGED_EACH == 0:
+        name = f"scripts/part{turn // CHANGED_EACH % SCRIPTS}.php"
+        changed_ns = os.stat(name).st_mtime_ns + 1_000_000_000
+        os.utime(name, ns=(changed_ns, changed_ns))
+
+
+def get_scripts(port, client, together, requests):
+    for turn in range(ROUNDS):
+        together.wait(lib.LIMIT_S)
+        requests.append(get_script(port, (client + turn) % SCRIPTS))
 
 
 def record_scripts(megabytes):
-    """The requests, shortest first, of clients as many as workers."""
-    requests = []
+    """
+    The requests, shortest first, and how often the cache began anew: it has no room for what was changed,
+    and does so as soon as no worker is at work, between two turns. In the next one all is compiled.
+    """
+    requests, turns = [], iter(range(ROUNDS))
+    together = threading.Barrier(WORKERS, lambda: change_script(next(turns)))
     server = apache.Server(lib.ServerPlace, os.path.abspath("scripts"), WORKERS,
                            OPCACHE.format(megabytes=megabytes))
     try:
@@ -252,17 +271,18 @@ def record_scripts(megabytes):
         for number in range(SCRIPTS):
             get_script(server.port, number)
         recorder = start_recording(server.pids(), "--span", "request=accept4..close")
-        clients = [threading.Thread(target=get_scripts, args=(server.port, seed, requests))
-                   for seed in range(WORKERS)]
+        clients = [threading.Thread(target=get_scripts, args=(server.port, client, together, requests))
+                   for client in range(WORKERS)]
         for client in clients:
             client.start()
         for client in clients:
             client.join()
         stop_recording(recorder)
+        restarts = int(get(server.port, "restarts.php"))
     finally:
         server.stop()
-    assert len(requests) == WORKERS * GETS, f"{len(requests)} answers"
-    return sorted(requests, key=lambda request: request[2] - request[1])
+    assert len(requests) == WORKERS * ROUNDS, f"{len(requests)} answers"
+    return sorted(requests, key=lambda request: request[2] - request[1]), restarts
 
 
 def graph_of(request, origin_ns):
@@ -294,12 +314,11 @@ def check_comparison():
     told = json.loads(result.out)
     fast, slow = (told["groups"][at]["duration_ns"]["mean"] for at in (0, -1))
     words = [reason["words"] for reason in told["reasons"]]
-    named = [reason for reason in told["reasons"]
-             if "fcntl" in reason["words"] and "waiting for other apache" in reason["words"]]
-    assert slow > 2 * fast and named, (told["groups"], words)
-    # How much of it is that, and how much the CPUs, depends on how many groups there are.
-    assert named[0]["change"] > 500_000, (slow - fast, words)
-    print(f"# {named[0]['words']}")
+    assert slow > 10 * fast and words, (told["groups"], words)
+    share = told["reasons"][0]["change"] / (slow - fast)
+    print(f"# {len(told['groups'])} groups; {words[0]}: {share:.0%} of the difference")
+    assert "fcntl" in words[0] and "waiting for other apache" in words[0], (told["groups"], words)
+    assert share > 1 / 3, (told["groups"], words)
 
 
 @test("Apache with PHP and a small OPcache: slow requests wait in fcntl for other workers, fast ones do not")
@@ -308,9 +327,11 @@ def lock_contention():
     if not apache.php_module():
         raise Skip("libapache2-mod-php is not installed")
     make_scripts()
-    record_scripts(128)
+    _, restarts = record_scripts(128)
+    assert not restarts, f"a large cache began anew {restarts} times"
     large_ns = lock_ns(graph()["children"])
-    requests = record_scripts(8)
+    requests, restarts = record_scripts(8)
+    assert restarts >= ROUNDS // CHANGED_EACH // 2, f"a small cache began anew {restarts} times"
     whole = graph()
     small_ns = lock_ns(whole["children"])
     assert large_ns < 0.5 * small_ns, (small_ns, large_ns)
@@ -322,7 +343,8 @@ def lock_contention():
     fast_ns, slow_ns = lock_ns(fast) / len(fast), lock_ns(slow) / len(slow)
     assert slow_ns > 10 * fast_ns, (slow_ns, fast_ns)
     print(f"# in fcntl: {slow_ns / 1e6:.2f} ms of a slow request and {fast_ns / 1e6:.2f} ms of a fast one in the "
-          f"mean; {small_ns / 1e6:.0f} ms of all with a small cache, {large_ns / 1e6:.0f} ms with a large one")
+          f"mean; {small_ns / 1e6:.0f} ms of all with a small cache, {large_ns / 1e6:.0f} ms with a large one; "
+          f"{restarts} restarts")
 
 
 if __name__ == "__main__":
