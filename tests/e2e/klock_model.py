@@ -448,7 +448,7 @@ def main():
     try:
         model, status = record(options.command, buffer_kb=options.buffer_kb,
                                with_stacks=options.stacks)
-    except Unavailable as error:
+    except (Unavailable, OSError) as error:
         sys.exit(f"klock_model: {error}")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)       # whoever reads may have seen enough
     waits = model.waits if options.all else model.of_command()
