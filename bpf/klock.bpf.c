@@ -145,7 +145,8 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 		return;
 	context = context_here(current);
 	wait = wait_begun(thread, address, flags, context);
-	if (!wait || wait->address == address)
+	/* Of any other kind the end was not told, and this is another wait. */
+	if (!wait || (wait->address == address && wait->kind == KLOCK_MUTEX))
 		return;
 	__builtin_memset(wait, 0, sizeof(*wait));
 	wait->begin_ns = bpf_ktime_get_ns();
