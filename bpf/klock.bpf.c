@@ -17,6 +17,8 @@
 
 enum {
 	KLOCK_MEAN_MAX_NS = 4000000000u,
+	SPIN_MIN_NS = 1000,	/* shorter ones are looked at as if they took that long */
+	SPIN_ALL_NS = 20000,	/* longer ones are all looked at, as far as the governor lets */
 	OWNER_FLAGS = 7,
 	OWNER_READS = 1,	/* of an rw_semaphore */
 };
@@ -88,11 +90,28 @@ static __always_inline __u64 owner_tell(struct cpu_counts *here, __u32 tid, bool
 	return stack;
 }
 
+/*
+ * The chance with which a wait has stacks. Most waits that spin are shorter than it takes to look at a stack:
+ * of these only as many are looked at as their time is worth, lest the waiter finds the lock taken again.
+ */
+static __always_inline __u64 stacks_keep(__u32 mean_ns, bool spins)
+{
+	__u64 keep = stack_keep(mean_ns), spinning_keep;
+
+	if (!spins)
+		return keep;
+	mean_ns = mean_ns < SPIN_MIN_NS ? SPIN_MIN_NS : mean_ns;
+	if (mean_ns >= SPIN_ALL_NS)
+		return keep;
+	spinning_keep = ((__u64)mean_ns << 32) / SPIN_ALL_NS;
+	return keep < spinning_keep ? keep : spinning_keep;
+}
+
 /* The stacks of both; where the waiter is does not change until it has the lock. */
 static __always_inline void stacks_take(void *ctx, struct cpu_counts *here, struct klock_wait *wait,
-					struct task_struct *current, struct thread_state *thread)
+					struct task_struct *current, struct thread_state *thread, bool spins)
 {
-	__u64 keep = stack_keep(thread->klock_mean_ns);
+	__u64 keep = stacks_keep(thread->klock_mean_ns, spins);
 	bool is_kept = keep >= KEEP_CERTAIN || bpf_get_prandom_u32() < keep;
 
 	wait->owner_stack = owner_tell(here, wait->owner, is_kept);
@@ -155,7 +174,8 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	wait->lock = klock_name(address, wait->kind, context == WAKE_THREAD);
 	owner_note(wait);
 	if (thread && context == WAKE_THREAD)
-		stacks_take(ctx, here, wait, current, thread);
+		stacks_take(ctx, here, wait, current, thread, !may_sleep(flags));
+	wait->tracing_ns = bpf_ktime_get_ns() - wait->begin_ns;
 }
 
 SEC("tp_btf/contention_begin")
@@ -184,6 +204,8 @@ static __always_inline void wait_fill(struct ev_klock_wait *e, const struct kloc
 	e->flags = wait->flags;
 	e->reserved = 0;
 	e->owner_stack = wait->owner_stack;
+	e->tracing_ns = wait->tracing_ns;
+	e->reserved2 = 0;
 }
 
 static __always_inline void mean_note(struct thread_state *thread, __u64 wait_ns)

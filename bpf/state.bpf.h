@@ -62,7 +62,8 @@ struct klock_wait {
 	__u32 keep;
 	__u32 owner;
 	__u8 kind, flags;
-	__u16 reserved[3];
+	__u16 reserved;
+	__u32 tracing_ns;
 };
 
 /* A thread that sleeps for a lock may yet have to wait for another one on its way to sleep. */

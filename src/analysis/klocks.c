@@ -221,9 +221,12 @@ static void add_path(struct klocks *klocks, struct klock *klock, struct klock_wa
 	vote(waiter, path, weight * wait_ns);
 }
 
+/* Without what tracing took: whether the lock was free by then nobody knows. */
 static uint64_t wait_of(const struct ev_klock_wait *e)
 {
-	return e->header.time_ns > e->begin_ns ? e->header.time_ns - e->begin_ns : 0;
+	uint64_t begin_ns = e->begin_ns + e->tracing_ns;
+
+	return e->header.time_ns > begin_ns ? e->header.time_ns - begin_ns : 0;
 }
 
 /*
@@ -281,6 +284,7 @@ static void on_wait(void *data, const struct ev_header *header)
 		grow(&klock->sum, wait_ns, told_ns);
 		grow(&waiter->sum, wait_ns, told_ns);
 	} else {
+		klock->tracing_ns += e->tracing_ns;
 		sum_add(&klock->sum, wait_ns);
 		sum_add(&waiter->sum, wait_ns);
 		add_length(klock, wait_ns);

@@ -28,7 +28,7 @@ struct klock_facts {
 };
 
 struct klock_sum {
-	uint64_t waits, wait_ns, max_ns;
+	uint64_t waits, wait_ns, max_ns;	/* without what it took to note that they began */
 };
 
 /* Where a lock was waited for, in estimates. */
@@ -65,6 +65,7 @@ struct klock {
 	enum klock_kind kind;
 	struct klock_sum sum;		/* of waits that have ended, and of those that have not until now */
 	uint64_t lasting, gave_up;	/* waits, of these */
+	uint64_t tracing_ns;		/* what it took to note that they began */
 	uint64_t first_wait_ns;
 	uint32_t *lengths;		/* [LENGTHS] of waits; NULL: there was one */
 	struct klock_waiter *waiters;

@@ -253,8 +253,10 @@ void findings_add_klocks(struct findings *findings)
 	while (klocks_next(findings->input.klocks, &cursor))
 		count++;
 	rows = arena_alloc(findings->arena, count * sizeof(*rows));
-	for (cursor = 0; (klock = klocks_next(findings->input.klocks, &cursor));)
+	for (cursor = 0; (klock = klocks_next(findings->input.klocks, &cursor));) {
 		rows[klocks->lock_count++] = as_lock(&making, klock);
+		klocks->tracing_ns += klock->tracing_ns;
+	}
 	qsort(rows, klocks->lock_count, sizeof(*rows), klock_by_wait);
 	klocks->locks = rows;
 	klocks->stacks = arena_alloc(findings->arena, making.count * sizeof(*making.list));

@@ -190,6 +190,7 @@ struct report_klock_kind {
 
 struct report_klocks {
 	uint64_t waits, wait_ns;
+	uint64_t tracing_ns;		/* what it took to note that waits began; no part of them */
 	const struct report_klock *locks;	/* by time waited, longest first */
 	const struct report_klock_kind *kinds;
 	const struct report_klock_stack *stacks;

@@ -142,6 +142,7 @@ void json_put_klocks(struct json *json, const struct report *report)
 	json_begin_object(json);
 	json_put_uint(json, "waits", klocks->waits);
 	json_put_uint(json, "total_ns", klocks->wait_ns);
+	json_put_uint(json, "tracing_ns", klocks->tracing_ns);
 	json_key(json, "locks");
 	json_begin_array(json);
 	for (size_t i = 0; i < klocks->lock_count; i++)

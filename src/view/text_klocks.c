@@ -190,6 +190,20 @@ static void show_verdict(struct page *page, const struct report *report)
 	text_fini(&text);
 }
 
+static void show_cost(struct page *page, const struct report_klocks *klocks)
+{
+	struct text text = { 0 };
+
+	text_put(&text, "To note that a wait begins took ");
+	text_put_duration(&text, klocks->tracing_ns / klocks->waits);
+	text_put(&text, " in the mean, ");
+	text_put_duration(&text, klocks->tracing_ns);
+	text_put(&text, " in all, which is in none of these times.");
+	page_color(page, PAGE_DIM);
+	page_paragraph(page, "  ", text.bytes);
+	text_fini(&text);
+}
+
 static void show_kinds(struct page *page, const struct report *report)
 {
 	const struct report_klocks *klocks = &report->klocks;
@@ -225,9 +239,10 @@ void text_klocks_show(struct page *page, const struct report *report)
 
 void text_klocks_show_all(struct page *page, const struct report *report)
 {
-	if (!report->klocks.lock_count)
+	if (!report->klocks.waits)
 		return;
 	show_verdict(page, report);
 	show_kinds(page, report);
+	show_cost(page, &report->klocks);
 	show_locks(page, report, page->style->is_verbose ? LOCKS_VERBOSE_MAX : LOCKS_MAX, true);
 }
