@@ -9,7 +9,7 @@
 #include "view/view.h"
 
 enum { LOCKS_BRIEF = 3, LOCKS_MAX = 50, LOCKS_VERBOSE_MAX = 100000, WAITERS_MAX = 3, PATHS_MAX = 2,
-       DETAIL_COLUMN = 6, FRAMES_MAX = 24 };
+       DETAIL_COLUMN = 6, FRAMES_MAX = 24, KIND_COLUMNS = 20 };
 
 /* Of all threads' time: below that they are no matter for a report on other things. */
 static const double share_min = 0.005;
@@ -18,7 +18,7 @@ static void put_name(struct page *page, const struct report_klock *lock)
 {
 	page_color(page, PAGE_BOLD);
 	if (lock->name)
-		page_put_path(page, lock->name, page_room(page) / 2);
+		page_put_path(page, lock->name, page_room(page) - KIND_COLUMNS);
 	else if (lock->cache)
 		page_printf(page, "a lock in %s memory", lock->cache);
 	else
