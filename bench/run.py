@@ -15,6 +15,7 @@ import tempfile
 
 sys.dont_write_bytecode = True      # the source tree stays clean
 
+import contention
 import figures
 import long_run
 import prediction
@@ -37,6 +38,7 @@ SPIN = "spin analysis"
 TRACES = "traces"
 RECORDING = "recording"
 WHATIF = "what if"
+CONTENTION = "kernel locks"
 
 
 def say(text):
@@ -256,6 +258,14 @@ def measure_recording(place, arguments):
         list(recording.rows(by_workload))
 
 
+def measure_contention(place, arguments):
+    by_program = contention.measure(
+        place, lambda name, tracers, run: measure_rounds(f"{CONTENTION}, {name}", arguments.rounds, tracers, run),
+        kernel_counts_runs)
+    return {"rounds": [one for some in by_program.values() for one in some]}, \
+        list(contention.rows(by_program))
+
+
 def measure_whatif(place, arguments):
     results = prediction.measure(place, QUICK_SHARE if arguments.quick else 1, arguments.rounds, say)
     return {"rounds": results}, list(prediction.rows(results))
@@ -282,6 +292,7 @@ def measure_all(place, arguments):
     jobs.append((TABLES, lambda: measure_tables(place, arguments)))
     jobs.append((SPIN, lambda: measure_spin(place, arguments)))
     jobs.append((RECORDING, lambda: measure_recording(place, arguments)))
+    jobs.append((CONTENTION, lambda: measure_contention(place, arguments)))
     jobs.append((WHATIF, lambda: measure_whatif(place, arguments)))
     jobs.append((TRACES, lambda: measure_traces(place, arguments)))
     if os.path.exists(os.path.join(arguments.build_dir, "bench/innodb_oltp")):
@@ -324,7 +335,7 @@ def write_json(path, raw, sections, before):
 
 def parse():
     names = [workload.name for workload in WORKLOADS] + [
-        SWITCH_COST, STACK_COST, DWARF, TABLES, SPIN, RECORDING, WHATIF, TRACES, SYMBOLS,
+        SWITCH_COST, STACK_COST, DWARF, TABLES, SPIN, RECORDING, CONTENTION, WHATIF, TRACES, SYMBOLS,
         "stencil_mpi", "innodb_oltp"]
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
