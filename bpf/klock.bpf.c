@@ -18,7 +18,7 @@
 enum {
 	KLOCK_MEAN_MAX_NS = 4000000000u,
 	SPIN_MIN_NS = 1000,	/* shorter ones are looked at as if they took that long */
-	SPIN_ALL_NS = 20000,	/* longer ones are all looked at, as far as the governor lets */
+	SPIN_LONG_NS = 20000,
 	OWNER_FLAGS = 7,
 	OWNER_READS = 1,	/* of an rw_semaphore */
 };
@@ -91,35 +91,51 @@ static __always_inline __u64 owner_tell(struct cpu_counts *here, __u32 tid, bool
 }
 
 /*
- * The chance with which a wait has stacks. Most waits that spin are shorter than it takes to look at a stack:
- * of these only as many are looked at as their time is worth, lest the waiter finds the lock taken again.
+ * The chance with which a wait has a stack from the beginning. Most waits that spin are shorter than it takes
+ * to look at a stack: of these only as many are looked at as their time is worth, lest the waiter finds the lock
+ * taken again. What has turned out to be long is looked at in the end.
  */
-static __always_inline __u64 stacks_keep(__u32 mean_ns, bool spins)
+static __always_inline __u64 stack_keep_early(__u32 mean_ns, bool spins)
 {
 	__u64 keep = stack_keep(mean_ns), spinning_keep;
 
-	if (!spins)
+	if (!spins || mean_ns >= SPIN_LONG_NS)
 		return keep;
 	mean_ns = mean_ns < SPIN_MIN_NS ? SPIN_MIN_NS : mean_ns;
-	if (mean_ns >= SPIN_ALL_NS)
-		return keep;
-	spinning_keep = ((__u64)mean_ns << 32) / SPIN_ALL_NS;
+	spinning_keep = ((__u64)mean_ns << 32) / SPIN_LONG_NS;
 	return keep < spinning_keep ? keep : spinning_keep;
 }
 
-/* The stacks of both; where the waiter is does not change until it has the lock. */
-static __always_inline void stacks_take(void *ctx, struct cpu_counts *here, struct klock_wait *wait,
+/* Where the waiter is does not change until it has the lock. */
+static __always_inline void stack_early(void *ctx, struct cpu_counts *here, struct klock_wait *wait,
 					struct task_struct *current, struct thread_state *thread, bool spins)
 {
-	__u64 keep = stacks_keep(thread->klock_mean_ns, spins);
+	__u64 keep = stack_keep_early(thread->klock_mean_ns, spins);
 	bool is_kept = keep >= KEEP_CERTAIN || bpf_get_prandom_u32() < keep;
 
+	wait->keep = keep < KEEP_CERTAIN ? keep : 0;
 	wait->owner_stack = owner_tell(here, wait->owner, is_kept);
 	if (!is_kept)
 		return;
 	wait->flags |= KLOCK_HAS_STACK;
-	wait->keep = keep < KEEP_CERTAIN ? keep : 0;
 	wait->stack = stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS);
+}
+
+/* The same at the end of a long wait: all of these have one, as far as the governor lets. */
+static __always_inline void stack_late(void *ctx, struct klock_wait *wait, struct task_struct *current,
+				       struct thread_state *thread, __u64 wait_ns)
+{
+	__u64 early = wait->keep, keep;
+
+	if (!early || wait_ns < SPIN_LONG_NS)
+		return;
+	keep = stack_keep(wait_ns);
+	if (!(wait->flags & KLOCK_HAS_STACK) && (keep >= KEEP_CERTAIN || bpf_get_prandom_u32() < keep)) {
+		wait->flags |= KLOCK_HAS_STACK;
+		wait->stack = stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS);
+	}
+	/* It had two chances. */
+	wait->keep = keep < KEEP_CERTAIN ? early + ((KEEP_CERTAIN - early) * keep >> 32) : 0;
 }
 
 /* What the current thread waits for, or what interrupted it. NULL: there is no room. */
@@ -174,7 +190,7 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	wait->lock = klock_name(address, wait->kind, context == WAKE_THREAD);
 	owner_note(wait);
 	if (thread && context == WAKE_THREAD)
-		stacks_take(ctx, here, wait, current, thread, !may_sleep(flags));
+		stack_early(ctx, here, wait, current, thread, flags & CONTENTION_SPINS);
 	wait->tracing_ns = bpf_ktime_get_ns() - wait->begin_ns;
 }
 
@@ -197,7 +213,7 @@ static __always_inline void wait_fill(struct ev_klock_wait *e, const struct kloc
 	e->begin_ns = wait->begin_ns;
 	e->lock = wait->lock;
 	e->stack = wait->stack;
-	e->keep = wait->keep;
+	e->keep = wait->flags & KLOCK_HAS_STACK ? wait->keep : 0;
 	e->tid = tid;
 	e->owner = wait->owner;
 	e->kind = wait->kind;
@@ -215,13 +231,14 @@ static __always_inline void mean_note(struct thread_state *thread, __u64 wait_ns
 	thread->klock_mean_ns = (3ull * thread->klock_mean_ns + wait_ns) / 4;
 }
 
-static __always_inline void on_end(struct cpu_counts *here, __u64 address, int result)
+static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 address, int result)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct thread_state *thread = thread_of(current);
 	struct ev_klock_wait *e;
 	struct klock_wait *wait;
 	__u32 context;
+	__u64 now_ns;
 
 	if (!is_told(current, thread))
 		return;
@@ -230,6 +247,9 @@ static __always_inline void on_end(struct cpu_counts *here, __u64 address, int r
 	if (!wait)
 		return;
 	wait->address = 0;
+	now_ns = bpf_ktime_get_ns();
+	if (thread && context == WAKE_THREAD)
+		stack_late(ctx, wait, current, thread, now_ns - wait->begin_ns);
 	if (!thread && context <= WAKE_KERNEL_THREAD)
 		other_tell(here, current);
 	e = event_reserve(EV_KLOCK_WAIT, thread ? thread->thread : 0, sizeof(*e));
@@ -237,10 +257,11 @@ static __always_inline void on_end(struct cpu_counts *here, __u64 address, int r
 		return;
 	wait_fill(e, wait, current->pid);
 	e->context = context;
+	e->tracing_ns += e->header.time_ns - now_ns;
 	if (result)
 		e->flags |= KLOCK_GAVE_UP;
 	if (thread && context == WAKE_THREAD)
-		mean_note(thread, e->header.time_ns - e->begin_ns);
+		mean_note(thread, now_ns - e->begin_ns);
 	event_submit(e);
 }
 
@@ -253,7 +274,7 @@ int BPF_PROG(klock_end, void *lock, int result)
 	if (here->is_remembering)
 		return 0;
 	begin_ns = cost_begin(here);
-	on_end(here, (__u64)lock, result);
+	on_end(ctx, here, (__u64)lock, result);
 	cost_end(here, begin_ns);
 	return 0;
 }
