@@ -12,7 +12,7 @@ static const char builtin_rules[] =
 #include "klock_rules.inc"
 	;
 
-static const char takes_locks[] = "-";
+static const char takes_locks[] = ".";
 
 struct klock_words {
 	struct fold_rules *rules;
