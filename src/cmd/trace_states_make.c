@@ -27,7 +27,7 @@
 #include "trace/trace_reader.h"
 #include "trace/trace_writer.h"
 
-enum { VERSION = 7, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
+enum { VERSION = 8, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
 
 /* --- Where ---------------------------------------------------------------------------------- */
 
@@ -142,6 +142,8 @@ static bool is_description(const struct ev_header *header)
 		return header->event != TRACE_EVENT_THREAD_WAITS;
 	case TRACE_SUBSYS_STACK:
 		return header->event == TRACE_EVENT_STACK_FRAMES;
+	case TRACE_SUBSYS_KLOCK:
+		return header->event == TRACE_EVENT_KLOCK_LOCK;
 	case TRACE_SUBSYS_SPACE:
 	case TRACE_SUBSYS_FILE:
 	case TRACE_SUBSYS_SPAN:
