@@ -57,6 +57,7 @@ const char *object_name_of_ipc(const struct object_names *names, const struct wa
 /* What the kernel's objects are called by itself, and how users call that of which they are. */
 static const struct {
 	const char *type, *whose;	/* whose: "" for the process's or file's own name */
+	const char *unnamed;		/* what it is that has no name; NULL: the member says it */
 } klock_objects[KLOCK_OBJECTS] = {
 	[KLOCK_OF_MEMORY] = { "mm_struct", "" },
 	[KLOCK_OF_DESCRIPTORS] = { "files_struct", "the descriptors of " },
@@ -66,9 +67,9 @@ static const struct {
 	[KLOCK_OF_INODE] = { "inode", "" },
 	[KLOCK_OF_FILE] = { "file", "" },
 	[KLOCK_OF_PIPE] = { "pipe_inode_info", "" },
-	[KLOCK_OF_SOCKET] = { "sock", "" },
-	[KLOCK_OF_UNIX_SOCKET] = { "unix_sock", "" },
-	[KLOCK_OF_UNIX_PEER] = { "unix_sock", "the other end of " },
+	[KLOCK_OF_SOCKET] = { "sock", "", "a socket" },
+	[KLOCK_OF_UNIX_SOCKET] = { "unix_sock", "", "a unix socket" },
+	[KLOCK_OF_UNIX_PEER] = { "unix_sock", "the other end of ", "a unix socket" },
 };
 
 const char *object_name_of_klock(const struct object_names *names, uint64_t lock)
@@ -82,10 +83,11 @@ const char *object_name_of_klock(const struct object_names *names, uint64_t lock
 		return arena_printf(names->arena, "run queue of CPU %u", facts->cpu);
 	member = symbols_kernel_member(names->symbols, klock_objects[facts->object].type, facts->offset);
 	owner = facts->pid ? facts->process : name_with_host(names, files_find(names->files, facts->file));
+	owner = owner && *owner ? owner : klock_objects[facts->object].unnamed;
 	if (!member)
 		member = arena_printf(names->arena, "%s+0x%x", klock_objects[facts->object].type, facts->offset);
-	return owner && *owner ? arena_printf(names->arena, "%s of %s%s", member,
-					      klock_objects[facts->object].whose, owner) : member;
+	return owner ? arena_printf(names->arena, "%s of %s%s", member,
+				     klock_objects[facts->object].whose, owner) : member;
 }
 
 const char *object_name(const struct object_names *names, uint32_t pid, uint64_t time_ns,
