@@ -146,8 +146,10 @@ static __always_inline struct klock_wait *wait_begun(struct thread_state *thread
 		return bpf_map_lookup_elem(&klock_spins, &context);
 	if (!thread)
 		return NULL;
-	return thread->klocks[0].address && thread->klocks[0].address != address ? &thread->klocks[1]
-										   : &thread->klocks[0];
+	for (int i = 0; i < KLOCKS_AT_ONCE; i++)
+		if (thread->klocks[i].address == address)
+			return &thread->klocks[i];
+	return thread->klocks[0].address ? &thread->klocks[1] : &thread->klocks[0];
 }
 
 static __always_inline struct klock_wait *wait_ended(struct thread_state *thread, __u64 address, __u32 context)

@@ -14,6 +14,9 @@ struct python_process shim_python;
 const char *shim_missing_field;
 bool shim_storage_fails, shim_stacks_map_fails, shim_tables_are_missing;
 uint32_t (*shim_random)(void);
+struct task_struct *(*shim_find_task)(int pid);
+struct kmem_cache *(*shim_find_cache)(uint64_t address);
+size_t shim_tasks_held;
 void (*shim_at_point)(void);
 
 /* Says which promise a program broke, and ends the test run: a verifier would not load it. */
@@ -804,6 +807,28 @@ struct task_struct *bpf_get_current_task_btf(void)
 	return shim_current ? shim_current : &nobody;
 }
 
+struct task_struct *bpf_task_from_pid(__s32 pid)
+{
+	struct task_struct *task = shim_find_task ? shim_find_task(pid) : NULL;
+
+	shim_point();
+	shim_tasks_held += task != NULL;
+	return task;
+}
+
+void bpf_task_release(struct task_struct *task)
+{
+	shim_point();
+	require(task && shim_tasks_held);
+	shim_tasks_held--;
+}
+
+struct kmem_cache *bpf_get_kmem_cache(__u64 address)
+{
+	shim_point();
+	return shim_find_cache ? shim_find_cache(address) : NULL;
+}
+
 /* Neither on the first page, where fields of NULL lie, nor beyond all that a program can have. */
 static bool is_readable(const void *from)
 {
@@ -915,6 +940,9 @@ void shim_reset(void)
 	planted_count = 0;
 	shim_storage_fails = shim_stacks_map_fails = shim_tables_are_missing = false;
 	shim_random = NULL;
+	shim_find_task = NULL;
+	shim_find_cache = NULL;
+	shim_tasks_held = 0;
 	shim_at_point = NULL;
 	shim_registers = NULL;
 	shim_user_regs = (struct pt_regs){ 0 };

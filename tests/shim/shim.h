@@ -49,6 +49,9 @@ extern bool shim_tables_are_missing;	/* no unwind tables for any code */
 extern uint64_t shim_bell_rings;
 extern uint64_t shim_cookie;		/* that a probe was attached with */
 extern uint32_t (*shim_random)(void);	/* NULL: a fixed pseudo-random sequence */
+extern struct task_struct *(*shim_find_task)(int pid);	/* NULL: no task is found by its number */
+extern size_t shim_tasks_held;		/* found so, and not given back */
+extern struct kmem_cache *(*shim_find_cache)(uint64_t address);	/* NULL: no memory is of any */
 extern void (*shim_at_point)(void);	/* at each helper, atomic operation and barrier */
 
 void shim_reset(void);
@@ -93,7 +96,7 @@ void shim_free_task(struct task_struct *task);
 void shim_set_target(uint32_t pid, uint32_t kind);
 uint32_t shim_target(uint32_t pid);
 
-/* What has been told: &stacks_known, &files_known or &others_known. */
+/* What has been told: &stacks_known, &files_known, &others_known or &klocks_known. */
 void shim_forget(void *map);
 
 /* For se.cfs_rq of a task that runs on this CPU: programs find the CPU's own variables by it. */
@@ -125,5 +128,8 @@ int softirq_end(void *ctx, unsigned int vector);
 int timer_begin(void *ctx);
 int timer_end(void *ctx);
 int net_receive(void *ctx, struct sk_buff *packet);
+int klock_begin(void *ctx, void *lock, unsigned int flags);
+int klock_end(void *ctx, void *lock, int result);
+int list_queues(struct bpf_iter__task *ctx);
 int block_issue(void *ctx, struct request *request);
 int block_complete(void *ctx, struct request *request, uint8_t status, unsigned int bytes);

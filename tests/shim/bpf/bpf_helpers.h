@@ -12,6 +12,7 @@
 
 struct task_struct;
 struct vm_area_struct;
+struct kmem_cache;
 
 #undef __always_inline
 #undef __noinline
@@ -51,6 +52,9 @@ long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __
 long bpf_find_vma(struct task_struct *task, __u64 address,
 		  long (*found)(struct task_struct *task, struct vm_area_struct *area, void *data),
 		  void *data, __u64 flags);
+struct task_struct *bpf_task_from_pid(__s32 pid);
+void bpf_task_release(struct task_struct *task);
+struct kmem_cache *bpf_get_kmem_cache(__u64 address);
 long bpf_probe_read_user(void *to, __u32 size, const void *from);
 long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task_struct *task,
 			     __u64 flags);

@@ -1,0 +1,672 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waits for locks of the kernel: which are told, once each, with what. Names are in bpf_klock_name_test.c. */
+#include "klock_fixture.h"
+
+static const void *const lock_a = &plain.lock[0], *const lock_b = &plain.lock[2], *const lock_c = &plain.lock[4];
+
+static bool is_wait(const struct ev_klock_wait *e, const struct ev_klock_lock *lock, uint64_t begin_ns,
+		    enum klock_kind kind)
+{
+	return e->lock == lock->lock && e->begin_ns == begin_ns && e->kind == kind && !e->reserved;
+}
+
+/* --- One wait --------------------------------------------------------------------------------- */
+
+TEST(a_spin_is_told_at_its_end)
+{
+	uint64_t begin_ns;
+
+	begin();
+	begin_ns = shim_now_ns;
+	wait_begins(lock_a, SPINS);
+	drain();
+	CHECK(!wait_count && lock_count == 1 && locks[0].address == (uintptr_t)lock_a);
+	pass(700);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 1 && !lock_count && waits[0].header.thread == thread->number);
+	CHECK(waits[0].begin_ns == begin_ns && waits[0].header.time_ns == begin_ns + 700);
+	CHECK(waits[0].lock && waits[0].tid == (uint32_t)thread->task.pid && !waits[0].owner);
+	CHECK(waits[0].context == WAKE_THREAD && waits[0].kind == KLOCK_SPINLOCK);
+	CHECK(waits[0].flags == KLOCK_HAS_STACK && !waits[0].owner_stack && !waits[0].reserved);
+	end();
+}
+
+TEST(each_way_of_taking_a_lock_has_its_kind)
+{
+	static const struct { unsigned int flags; enum klock_kind kind; } ways[] = {
+		{ CONTENTION_SPINS, KLOCK_SPINLOCK },
+		{ CONTENTION_SPINS | CONTENTION_READS, KLOCK_RWLOCK_READ },
+		{ CONTENTION_SPINS | CONTENTION_WRITES, KLOCK_RWLOCK_WRITE },
+		{ CONTENTION_MUTEX | CONTENTION_SPINS, KLOCK_MUTEX },
+		{ CONTENTION_MUTEX, KLOCK_MUTEX },
+		{ CONTENTION_READS, KLOCK_RWSEM_READ },
+		{ CONTENTION_WRITES, KLOCK_RWSEM_WRITE },
+		{ CONTENTION_PERCPU | CONTENTION_READS, KLOCK_PERCPU_READ },
+		{ CONTENTION_PERCPU | CONTENTION_WRITES, KLOCK_PERCPU_WRITE },
+		{ CONTENTION_RT, KLOCK_RTMUTEX },
+		{ CONTENTION_RT | CONTENTION_READS, KLOCK_RWSEM_READ },
+		{ 0, KLOCK_RTMUTEX },
+	};
+
+	begin();
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		CHECK(wait_for(lock_a, ways[i].flags, 100 + i)->kind == ways[i].kind);
+	end();
+}
+
+TEST(a_mutex_that_spins_and_then_sleeps_is_one_wait)
+{
+	uint64_t begin_ns;
+
+	begin();
+	begin_ns = shim_now_ns;
+	wait_begins(lock_a, MUTEX_SPINS);
+	pass(300);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	pass(5000);
+	wait_begins(lock_a, MUTEX_SPINS);
+	pass(40);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 1 && waits[0].begin_ns == begin_ns && waits[0].header.time_ns == begin_ns + 5340);
+	end();
+}
+
+TEST(a_wait_that_was_given_up_says_so)
+{
+	begin();
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	pass(10);
+	wait_ends(lock_a, -4);
+	wait_begins(lock_b, MUTEX_SLEEPS);
+	pass(10);
+	wait_ends(lock_b, 0);
+	drain();
+	CHECK(wait_count == 2 && waits[0].flags & KLOCK_GAVE_UP && !(waits[1].flags & KLOCK_GAVE_UP));
+	end();
+}
+
+TEST(an_end_without_a_begin_is_nothing)
+{
+	begin();
+	wait_ends(lock_a, 0);
+	wait_begins(lock_a, SPINS);
+	wait_ends(lock_b, 0);
+	drain();
+	CHECK(!wait_count);
+	wait_ends(lock_a, 0);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 1);
+	end();
+}
+
+/* The first one's end was not told: another program of ours was in its way. */
+TEST(a_second_begin_of_anything_but_a_mutex_is_another_wait)
+{
+	static const unsigned int flags[] = { SPINS, CONTENTION_WRITES };
+
+	begin();
+	for (size_t i = 0; i < 2; i++) {
+		wait_begins(lock_a, flags[i]);
+		pass(5000);
+		CHECK(wait_for(lock_a, flags[i], 30));
+		wait_ends(lock_a, 0);
+		drain();
+		CHECK(!wait_count);
+	}
+	end();
+}
+
+/* --- Several at once -------------------------------------------------------------------------- */
+
+TEST(a_spin_inside_a_wait_that_sleeps_is_a_wait_of_its_own)
+{
+	uint64_t begin_ns;
+
+	begin();
+	begin_ns = shim_now_ns;
+	wait_begins(lock_a, MUTEX_SPINS);
+	pass(10);
+	wait_begins(lock_b, SPINS);
+	pass(20);
+	wait_ends(lock_b, 0);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	pass(1000);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 2 && lock_count == 2);
+	CHECK(is_wait(&waits[0], &locks[1], begin_ns + 10, KLOCK_SPINLOCK));
+	CHECK(waits[0].header.time_ns == begin_ns + 30);
+	CHECK(is_wait(&waits[1], &locks[0], begin_ns, KLOCK_MUTEX) && waits[1].header.time_ns == begin_ns + 1030);
+	end();
+}
+
+TEST(what_interrupts_a_spin_may_spin_itself)
+{
+	begin();
+	wait_begins(lock_a, SPINS);
+	pass(10);
+	in_context(IN_SOFTIRQ);
+	wait_begins(lock_b, SPINS);
+	pass(20);
+	in_context(IN_SOFTIRQ | IN_HARDIRQ);
+	wait_begins(lock_c, SPINS);
+	pass(30);
+	wait_ends(lock_c, 0);
+	in_context(IN_SOFTIRQ);
+	wait_ends(lock_b, 0);
+	in_context(0);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 3 && lock_count == 3);
+	CHECK(waits[0].context == WAKE_HARDIRQ && waits[0].header.time_ns - waits[0].begin_ns == 30);
+	CHECK(waits[1].context == WAKE_SOFTIRQ && waits[1].header.time_ns - waits[1].begin_ns == 50);
+	CHECK(waits[2].context == WAKE_THREAD && waits[2].header.time_ns - waits[2].begin_ns == 60);
+	for (size_t i = 0; i < 3; i++)
+		CHECK(waits[i].lock == locks[2 - i].lock && waits[i].header.thread == thread->number);
+	/* Where the thread is does not tell where the interrupt's handler is. */
+	CHECK(!(waits[0].flags & KLOCK_HAS_STACK) && !(waits[1].flags & KLOCK_HAS_STACK));
+	CHECK(waits[2].flags & KLOCK_HAS_STACK);
+	end();
+}
+
+TEST(two_locks_may_be_slept_for_at_once)
+{
+	uint64_t begin_ns;
+
+	begin();
+	begin_ns = shim_now_ns;
+	wait_begins(lock_a, CONTENTION_WRITES);
+	pass(10);
+	wait_begins(lock_b, MUTEX_SPINS);
+	pass(10);
+	wait_begins(lock_b, MUTEX_SLEEPS);
+	pass(100);
+	wait_ends(lock_b, 0);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 2 && lock_count == 2);
+	CHECK(is_wait(&waits[0], &locks[1], begin_ns + 10, KLOCK_MUTEX));
+	CHECK(is_wait(&waits[1], &locks[0], begin_ns, KLOCK_RWSEM_WRITE));
+	end();
+}
+
+/* Their ends may come in any order. */
+TEST(the_outer_one_of_two_waits_may_end_first)
+{
+	uint64_t begin_ns;
+
+	begin();
+	wait_begins(lock_a, CONTENTION_WRITES);
+	pass(10);
+	begin_ns = shim_now_ns;
+	wait_begins(lock_b, MUTEX_SPINS);
+	pass(10);
+	wait_ends(lock_a, 0);
+	wait_begins(lock_b, MUTEX_SLEEPS);
+	pass(100);
+	wait_ends(lock_b, 0);
+	drain();
+	CHECK(wait_count == 2 && waits[1].begin_ns == begin_ns && waits[1].kind == KLOCK_MUTEX);
+	for (size_t i = 0; i < KLOCKS_AT_ONCE; i++)
+		CHECK(!shim_thread(&thread->task)->klocks[i].address);
+	end();
+}
+
+TEST(who_sleeps_may_end_its_wait_on_another_cpu)
+{
+	uint64_t begin_ns;
+
+	begin();
+	begin_ns = shim_now_ns;
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	pass(10);
+	run_on(1, &thread->task);
+	wait_begins(lock_a, MUTEX_SPINS);
+	wait_begins(lock_b, SPINS);
+	wait_ends(lock_b, 0);
+	pass(10);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 2 && waits[1].begin_ns == begin_ns && waits[1].header.time_ns == begin_ns + 20);
+	end();
+}
+
+TEST(threads_wait_for_one_lock_each_for_itself)
+{
+	struct world_task *second;
+
+	begin();
+	second = add_traced();
+	drain();
+	run_on(0, &thread->task);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	pass(10);
+	run_on(0, &second->task);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	pass(10);
+	run_on(1, &thread->task);
+	wait_ends(lock_a, 0);
+	pass(10);
+	run_on(0, &second->task);
+	wait_ends(lock_a, 0);
+	drain();
+	/* The rings are read by CPU. */
+	CHECK(wait_count == 2 && waits[0].header.thread == second->number && waits[1].header.thread == thread->number);
+	CHECK(waits[0].header.time_ns - waits[0].begin_ns == 20 && waits[1].header.time_ns - waits[1].begin_ns == 20);
+	end();
+}
+
+/* --- Who is told of --------------------------------------------------------------------------- */
+
+TEST(who_is_not_traced_is_not_told_of)
+{
+	begin();
+	run_on(0, &world_add_task(&world, NULL)->task);
+	wait_begins(lock_a, SPINS);
+	wait_ends(lock_a, 0);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(!wait_count && !lock_count && !other_count);
+	end();
+}
+
+TEST(with_all_traced_the_spins_of_others_are_told_and_never_those_of_pinch)
+{
+	struct world_options options = { .cpu_count = CPUS, .begin_ns = 1000000, .trace_all = true };
+	struct world_task *kernel_thread, *own;
+
+	begin_as(&options);
+	kernel_thread = world_add_task(&world, NULL);
+	kernel_thread->task.flags |= PF_KTHREAD;
+	own = world_add_task(&world, NULL);
+	shim_set_option(own_pid, own->task.pid);
+	run_on(0, &kernel_thread->task);
+	CHECK(wait_for(lock_a, SPINS, 55));
+	CHECK(!waits[0].header.thread && waits[0].tid == (uint32_t)kernel_thread->task.pid);
+	CHECK(waits[0].context == WAKE_KERNEL_THREAD && !waits[0].flags && !waits[0].stack);
+	CHECK(other_count == 1 && others[0].tid == waits[0].tid && others[0].is_kernel);
+	run_on(0, &own->task);
+	wait_begins(lock_a, SPINS);
+	wait_ends(lock_a, 0);
+	in_context(IN_HARDIRQ);
+	wait_begins(lock_b, SPINS);
+	wait_ends(lock_b, 0);
+	drain();
+	CHECK(!wait_count && !lock_count && !other_count);
+	end();
+}
+
+TEST(an_interrupt_of_who_is_not_traced_names_nobody)
+{
+	struct world_options options = { .cpu_count = CPUS, .begin_ns = 1000000, .trace_all = true };
+
+	begin_as(&options);
+	run_on(0, &world_add_task(&world, NULL)->task);
+	in_context(IN_SOFTIRQ);
+	CHECK(wait_for(lock_a, SPINS, 55) && !waits[0].header.thread && !other_count);
+	end();
+}
+
+/* --- While it is noted what is known ---------------------------------------------------------- */
+
+static struct klock_wait *spin_of_thread(void)
+{
+	uint32_t context = WAKE_THREAD;
+
+	return bpf_map_lookup_elem(&klock_spins, &context);
+}
+
+static size_t waits_for_map;
+
+/* The lock of the map that is written is waited for. */
+static void wait_for_map(void)
+{
+	void (*at_point)(void) = shim_at_point;
+
+	if (!cpu_counts[shim_cpu].is_remembering)
+		return;
+	shim_at_point = NULL;
+	waits_for_map++;
+	wait_begins(lock_c, SPINS);
+	wait_begins(lock_c, MUTEX_SLEEPS);
+	pass(1);
+	wait_ends(lock_c, 0);
+	shim_at_point = at_point;
+}
+
+TEST(waits_for_the_maps_of_what_is_known_are_not_told)
+{
+	struct klock_wait before;
+	uint64_t runs;
+
+	begin();
+	before = *spin_of_thread();
+	waits_for_map = 0;
+	shim_at_point = wait_for_map;
+	wait_begins(lock_a, MUTEX_SLEEPS);	/* a stack and a lock are told for the first time */
+	CHECK(waits_for_map == 2);
+	CHECK(shim_thread(&thread->task)->klocks[0].address == (uintptr_t)lock_a);
+	CHECK(!shim_thread(&thread->task)->klocks[1].address);
+	runs = cpu_counts[0].runs;
+	wait_ends(lock_a, 0);
+	shim_at_point = NULL;
+	CHECK(!memcmp(spin_of_thread(), &before, sizeof(before)) && cpu_counts[0].runs == runs + 1);
+	drain();
+	CHECK(wait_count == 1 && lock_count == 1 && locks[0].address == (uintptr_t)lock_a);
+	end();
+}
+
+/* --- Stacks ----------------------------------------------------------------------------------- */
+
+static uint32_t coin;
+
+static uint32_t throw_coin(void)
+{
+	return coin;
+}
+
+TEST(the_stack_of_the_waiter_goes_through_the_kernel_and_is_told_once)
+{
+	uint64_t stack;
+
+	begin();
+	stack = wait_for(lock_a, SPINS, 10)->stack;
+	CHECK(stack && stack_count == 1 && stacks[0] == stack && !waits[0].keep);
+	CHECK(wait_for(lock_b, MUTEX_SLEEPS, 10)->stack == stack && !stack_count);
+	shim_kernel_stack.frames[0]++;
+	CHECK(wait_for(lock_b, MUTEX_SLEEPS, 10)->stack != stack && stack_count == 1);
+	end();
+}
+
+/* Waits of 1000 ns on the average where all above 4000 are kept: one in four. */
+TEST(stacks_are_kept_by_the_length_of_the_waits_before)
+{
+	enum { THRESHOLD_NS = 4000 };
+	uint64_t mean_ns = 0, keep;
+	uint32_t keep_told;
+
+	begin();
+	keep_all_above_ns = THRESHOLD_NS;
+	shim_random = throw_coin;
+	for (uint32_t round = 0; round < 60; round++) {
+		keep = model_keep(mean_ns, THRESHOLD_NS);
+		keep_told = keep < MODEL_CERTAIN ? keep : 0;
+		coin = keep - 1;
+		mean_ns = model_wait_mean(mean_ns, 300 + 60 * round);
+		CHECK(wait_for(lock_a, round % 2 ? SPINS : MUTEX_SLEEPS, 300 + 60 * round)->stack);
+		CHECK(waits[0].flags == KLOCK_HAS_STACK && waits[0].keep == keep_told);
+		keep = model_keep(mean_ns, THRESHOLD_NS);
+		if (keep >= MODEL_CERTAIN)
+			continue;
+		coin = keep;
+		mean_ns = model_wait_mean(mean_ns, 500);
+		CHECK(!wait_for(lock_a, SPINS, 500)->stack && !waits[0].flags && !waits[0].keep);
+	}
+	end();
+}
+
+TEST(waits_of_interrupts_do_not_count_for_stacks)
+{
+	begin();
+	in_context(IN_HARDIRQ);
+	wait_for(lock_a, SPINS, 1000000);
+	CHECK(!shim_thread(&thread->task)->klock_mean_ns);
+	in_context(0);
+	wait_for(lock_a, SPINS, 9000000000);
+	CHECK(shim_thread(&thread->task)->klock_mean_ns == 1000000000);
+	end();
+}
+
+/* --- Owners ----------------------------------------------------------------------------------- */
+
+static struct world_task *owner;
+
+static struct task_struct *find_owner(int pid)
+{
+	return owner && pid == owner->task.pid ? &owner->task : NULL;
+}
+
+static struct mutex *as_mutex(const void *lock, uint64_t word)
+{
+	struct mutex *mutex = (void *)lock;
+
+	mutex->owner.counter = word;
+	return mutex;
+}
+
+static struct rw_semaphore *as_semaphore(const void *lock, uint64_t word)
+{
+	struct rw_semaphore *semaphore = (void *)lock;
+
+	semaphore->owner.counter = word;
+	return semaphore;
+}
+
+static void begin_owned(void)
+{
+	begin();
+	owner = world_add_task(&world, NULL);
+	shim_find_task = find_owner;
+}
+
+TEST(a_mutex_tells_who_had_it_whatever_its_flags)
+{
+	begin_owned();
+	for (uint64_t flags = 0; flags < 8; flags++)
+		CHECK(wait_for(as_mutex(lock_a, (uintptr_t)&owner->task | flags), MUTEX_SLEEPS, 10)->owner ==
+		      (uint32_t)owner->task.pid && !(waits[0].flags & KLOCK_HAS_READERS));
+	CHECK(!wait_for(as_mutex(lock_a, 1), MUTEX_SLEEPS, 10)->owner);
+	CHECK(!(waits[0].flags & KLOCK_HAS_READERS));
+	end();
+}
+
+TEST(a_semaphore_tells_who_writes_and_that_there_are_readers)
+{
+	static const unsigned int flags[] = { CONTENTION_READS, CONTENTION_WRITES };
+
+	begin_owned();
+	for (size_t i = 0; i < 2; i++) {
+		as_semaphore(lock_a, (uintptr_t)&owner->task | 2);
+		CHECK(wait_for(lock_a, flags[i], 10)->owner == (uint32_t)owner->task.pid);
+		CHECK(!(waits[0].flags & KLOCK_HAS_READERS));
+		as_semaphore(lock_a, (uintptr_t)&owner->task | 1);	/* the last one of them, who may be gone */
+		CHECK(!wait_for(lock_a, flags[i], 10)->owner && waits[0].flags & KLOCK_HAS_READERS);
+		as_semaphore(lock_a, 0);
+		CHECK(!wait_for(lock_a, flags[i], 10)->owner && !(waits[0].flags & KLOCK_HAS_READERS));
+	}
+	end();
+}
+
+TEST(what_has_no_word_of_its_owner_tells_none)
+{
+	static const unsigned int flags[] = {
+		SPINS, CONTENTION_SPINS | CONTENTION_WRITES, CONTENTION_PERCPU | CONTENTION_WRITES, CONTENTION_RT,
+	};
+
+	begin_owned();
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		CHECK(!wait_for(as_mutex(lock_a, (uintptr_t)&owner->task), flags[i], 10)->owner && !other_count);
+	shim_missing_field = "owner";
+	CHECK(!wait_for(lock_a, MUTEX_SLEEPS, 10)->owner && !other_count);
+	CHECK(!wait_for(lock_a, CONTENTION_WRITES, 10)->owner && !other_count);
+	end();
+}
+
+TEST(an_owner_that_is_not_traced_is_told_by_name_and_a_traced_one_is_not)
+{
+	begin_owned();
+	wait_for(as_mutex(lock_a, (uintptr_t)&owner->task), MUTEX_SLEEPS, 10);
+	CHECK(other_count == 1 && others[0].tid == (uint32_t)owner->task.pid);
+	CHECK(!strcmp(others[0].name, owner->task.comm));
+	wait_for(lock_a, MUTEX_SLEEPS, 10);
+	CHECK(!other_count);
+	owner = add_traced();
+	drain();
+	run_on(0, &thread->task);
+	wait_for(as_mutex(lock_a, (uintptr_t)&owner->task), MUTEX_SLEEPS, 10);
+	CHECK(!other_count && waits[0].owner == (uint32_t)owner->task.pid);
+	end();
+}
+
+TEST(where_the_owner_is_is_told_unless_it_runs_or_is_gone)
+{
+	uint64_t stack;
+
+	begin_owned();
+	as_mutex(lock_a, (uintptr_t)&owner->task);
+	owner->task.on_cpu = 0;
+	stack = wait_for(lock_a, MUTEX_SLEEPS, 10)->owner_stack;
+	CHECK(stack && stack != waits[0].stack && stack_count == 2);
+	owner->task.on_cpu = 1;
+	CHECK(!wait_for(lock_a, MUTEX_SLEEPS, 10)->owner_stack && waits[0].owner);
+	owner->task.on_cpu = 0;
+	shim_find_task = NULL;
+	CHECK(!wait_for(lock_a, MUTEX_SLEEPS, 10)->owner_stack && waits[0].owner);
+	end();
+}
+
+TEST(the_stacks_of_both_are_kept_together)
+{
+	begin_owned();
+	as_mutex(lock_a, (uintptr_t)&owner->task);
+	wait_for(lock_a, MUTEX_SLEEPS, 1000);
+	keep_all_above_ns = 1000000;
+	shim_random = throw_coin;
+	coin = UINT32_MAX;
+	CHECK(!wait_for(lock_a, MUTEX_SLEEPS, 1000)->owner_stack && !waits[0].stack);
+	CHECK(waits[0].owner == (uint32_t)owner->task.pid);
+	coin = 0;
+	CHECK(wait_for(lock_a, MUTEX_SLEEPS, 1000)->owner_stack && waits[0].stack);
+	end();
+}
+
+/* --- Switches, and waits that last ------------------------------------------------------------ */
+
+static void sleep_now(void)
+{
+	thread->task.__state = TASK_UNINTERRUPTIBLE;
+	pass(100);
+	sched_switch(NULL, false, &thread->task, &world.idle[0].task, TASK_UNINTERRUPTIBLE);
+}
+
+static void come_back(void)
+{
+	pass(100);
+	sched_waking(NULL, &thread->task);
+	thread->task.__state = 0;
+	sched_switch(NULL, false, &world.idle[0].task, &thread->task, 0);
+}
+
+TEST(a_switch_out_says_for_which_lock_the_thread_sleeps_and_who_has_it)
+{
+	begin_owned();
+	as_mutex(lock_a, (uintptr_t)&owner->task);
+	wait_begins(lock_a, MUTEX_SPINS);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	sleep_now();
+	drain();
+	CHECK(lock_count == 1 && last_switch.header.thread == thread->number && last_switch.state == SWITCH_BLOCKED);
+	CHECK(last_switch.flags & SWITCH_KERNEL_LOCK && last_switch.object == locks[0].lock);
+	CHECK(last_switch.value == (uint32_t)owner->task.pid);
+	come_back();
+	wait_ends(lock_a, 0);
+	sleep_now();
+	drain();
+	CHECK(!(last_switch.flags & SWITCH_KERNEL_LOCK) && wait_count == 1);
+	end();
+}
+
+TEST(of_two_locks_that_are_slept_for_the_switch_says_the_later_one)
+{
+	uint64_t outer;
+
+	begin();
+	wait_begins(lock_a, CONTENTION_READS);
+	wait_begins(lock_b, MUTEX_SLEEPS);
+	sleep_now();
+	drain();
+	CHECK(lock_count == 2 && last_switch.object == locks[1].lock && !last_switch.value);
+	outer = locks[0].lock;
+	come_back();
+	wait_ends(lock_b, 0);
+	sleep_now();
+	drain();
+	CHECK(last_switch.flags & SWITCH_KERNEL_LOCK && last_switch.object == outer);
+	end();
+}
+
+TEST(a_thread_that_is_preempted_while_it_spins_sleeps_for_no_lock)
+{
+	begin();
+	wait_begins(lock_a, MUTEX_SPINS);
+	pass(100);
+	sched_switch(NULL, true, &thread->task, &world.idle[0].task, 0);
+	drain();
+	CHECK(last_switch.state == SWITCH_RUNNABLE && !(last_switch.flags & SWITCH_KERNEL_LOCK));
+	end();
+}
+
+static void list(void)
+{
+	struct bpf_iter__task ctx = { .task = &thread->task };
+
+	run_on(1, &world.idle[1].task);
+	list_waits(&ctx);
+	drain();
+	run_on(0, &thread->task);
+}
+
+TEST(a_wait_that_lasts_is_told_once_when_waits_are_listed)
+{
+	uint64_t begin_ns, stack;
+
+	begin_owned();
+	as_mutex(lock_a, (uintptr_t)&owner->task);
+	begin_ns = shim_now_ns;
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	sleep_now();
+	drain();
+	pass(5000);
+	list();
+	CHECK(wait_count == 1 && waits[0].header.thread == thread->number && waits[0].begin_ns == begin_ns);
+	CHECK(waits[0].header.time_ns == shim_now_ns && waits[0].tid == (uint32_t)thread->task.pid);
+	CHECK(waits[0].flags == (KLOCK_LASTS | KLOCK_HAS_STACK) && waits[0].context == WAKE_THREAD);
+	CHECK(waits[0].owner == (uint32_t)owner->task.pid && waits[0].kind == KLOCK_MUTEX);
+	stack = waits[0].stack;
+	pass(5000);
+	list();
+	CHECK(!wait_count);
+	come_back();
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 1 && waits[0].begin_ns == begin_ns && !(waits[0].flags & KLOCK_LASTS));
+	CHECK(stack && waits[0].stack == stack);
+	sleep_now();
+	drain();
+	list();
+	CHECK(!wait_count);
+	end();
+}
+
+/* --- Losses ----------------------------------------------------------------------------------- */
+
+TEST(waits_that_find_no_room_are_counted)
+{
+	begin();
+	while (!cpu_counts[0].lost) {
+		wait_begins(lock_a, SPINS);
+		wait_ends(lock_a, 0);
+	}
+	CHECK(cpu_counts[0].lost == 1 && cpu_counts[0].lost_untold == 1);
+	wait_begins(lock_a, SPINS);
+	wait_ends(lock_a, 0);
+	CHECK(cpu_counts[0].lost == 2);
+	while (shim_read(&rings, 0, NULL))
+		;
+	CHECK(wait_for(lock_a, SPINS, 10) && !cpu_counts[0].lost_untold);
+	end();
+}
