@@ -13,13 +13,22 @@ enum {
 	PATHS_MAX = 131072,
 	OWNERS_MAX = 65536,
 	LASTING_MAX = 65536,
+	LASTING_AT_ONCE = 2,		/* of one thread: so many the kernel side notes */
 };
 
-/* A wait that was told as one that lasts: it may yet be told to have ended. */
-struct lasting {
-	struct klock *klock;
+/* What a wait has been added to. */
+struct told_wait {
+	struct klock *klock;		/* NULL: none */
 	struct klock_waiter *waiter;
+	struct klock_owner *owner;	/* NULL: it had none, as the following */
+	struct klock_path *path;
+	double weight;			/* on that path */
 	uint64_t begin_ns, wait_ns;
+};
+
+/* Of a thread: waits that were told as ones that last, and may yet be told to have ended. */
+struct lasting {
+	struct told_wait waits[LASTING_AT_ONCE];
 };
 
 struct klocks {
@@ -186,6 +195,16 @@ static void add_length(struct klock *klock, uint64_t wait_ns)
 	klock->lengths[length_index(wait_ns)]++;
 }
 
+static void move_length(struct klock *klock, uint64_t from_ns, uint64_t to_ns)
+{
+	if (!klock->lengths) {
+		klock->first_wait_ns = to_ns;
+		return;
+	}
+	klock->lengths[length_index(from_ns)]--;
+	klock->lengths[length_index(to_ns)]++;
+}
+
 void klock_add_lengths(const struct klock *klock, uint32_t *lengths)
 {
 	if (!klock->lengths && klock->sum.waits)
@@ -207,18 +226,22 @@ static void vote(struct klock_waiter *waiter, struct klock_path *path, double wa
 	}
 }
 
-static void add_path(struct klocks *klocks, struct klock *klock, struct klock_waiter *waiter,
-		     const struct ev_klock_wait *e, uint64_t wait_ns)
+static void add_to_path(struct told_wait *told, uint64_t waits, uint64_t wait_ns)
 {
-	const struct thread *thread = threads_get(klocks->threads, e->header.thread);
-	double weight = e->keep ? 0x1p32 / e->keep : 1;
-	struct klock_path *path = get_path(klocks, klock, thread, e->stack, e->header.time_ns);
-
-	if (!path)
+	if (!told->path)
 		return;
-	path->waits += weight;
-	path->wait_ns += weight * wait_ns;
-	vote(waiter, path, weight * wait_ns);
+	told->path->waits += told->weight * waits;
+	told->path->wait_ns += told->weight * wait_ns;
+	vote(told->waiter, told->path, told->weight * wait_ns);
+}
+
+static void add_to_owner(struct klocks *klocks, struct told_wait *told, const struct ev_klock_wait *e)
+{
+	if (!e->owner && !(e->flags & KLOCK_HAS_READERS))
+		return;
+	told->owner = get_owner(klocks, told->klock, e->owner);
+	sum_add(&told->owner->sum, told->wait_ns);
+	told->owner->stack = e->owner_stack ? e->owner_stack : told->owner->stack;
 }
 
 /* Without what tracing took: whether the lock was free by then nobody knows. */
@@ -229,76 +252,107 @@ static uint64_t wait_of(const struct ev_klock_wait *e)
 	return e->header.time_ns > begin_ns ? e->header.time_ns - begin_ns : 0;
 }
 
-/*
- * What lasts counts like what has ended, until it is told to have: then its time until the first of both
- * was told is in the sums already.
- */
-static bool ends_lasting(struct klocks *klocks, const struct ev_klock_wait *e, struct klock *klock,
-			 uint64_t *told_ns)
+static struct told_wait add_wait(struct klocks *klocks, const struct ev_klock_wait *e, struct klock *klock)
 {
-	struct lasting *lasting = e->header.thread ? table_find(klocks->lastings, e->header.thread) : NULL;
+	uint32_t thread = e->header.thread;
+	struct told_wait told = {
+		.klock = klock, .begin_ns = e->begin_ns, .wait_ns = wait_of(e),
+		.waiter = get_waiter(klocks, klock, thread, thread ? 0 : e->tid, e->context),
+		.weight = e->keep ? 0x1p32 / e->keep : 1,
+	};
 
-	if (!lasting || lasting->klock != klock || lasting->begin_ns != e->begin_ns)
-		return false;
-	*told_ns = lasting->wait_ns;
-	klock->lasting--;
-	lasting->klock = NULL;
-	return true;
+	klock->tracing_ns += e->tracing_ns;
+	sum_add(&klock->sum, told.wait_ns);
+	sum_add(&told.waiter->sum, told.wait_ns);
+	add_length(klock, told.wait_ns);
+	add_to_owner(klocks, &told, e);
+	if (e->flags & KLOCK_HAS_STACK && thread)
+		told.path = get_path(klocks, klock, threads_get(klocks->threads, thread), e->stack,
+				     e->header.time_ns);
+	add_to_path(&told, 1, told.wait_ns);
+	return told;
 }
 
-static void lasts(struct klocks *klocks, const struct ev_klock_wait *e, struct klock *klock,
-		  struct klock_waiter *waiter, uint64_t wait_ns)
+static void grow_sum(struct klock_sum *sum, uint64_t wait_ns, uint64_t more_ns)
 {
-	struct lasting *lasting = table_find(klocks->lastings, e->header.thread);
-
-	if (!lasting) {
-		if (table_count(klocks->lastings) >= LASTING_MAX)
-			return;
-		lasting = arena_alloc(klocks->arena, sizeof(*lasting));
-		table_put(klocks->lastings, e->header.thread, lasting);
-	}
-	*lasting = (struct lasting){ klock, waiter, e->begin_ns, wait_ns };
-	klock->lasting++;
-}
-
-/* A wait that was told before grows. */
-static void grow(struct klock_sum *sum, uint64_t wait_ns, uint64_t told_ns)
-{
-	sum->wait_ns += wait_ns - told_ns;
+	sum->wait_ns += more_ns;
 	if (wait_ns > sum->max_ns)
 		sum->max_ns = wait_ns;
 }
 
+/* What was told before has gone on. */
+static void grow(struct told_wait *told, uint64_t wait_ns)
+{
+	uint64_t more_ns = wait_ns > told->wait_ns ? wait_ns - told->wait_ns : 0;
+
+	wait_ns = told->wait_ns + more_ns;
+	grow_sum(&told->klock->sum, wait_ns, more_ns);
+	grow_sum(&told->waiter->sum, wait_ns, more_ns);
+	if (told->owner)
+		grow_sum(&told->owner->sum, wait_ns, more_ns);
+	add_to_path(told, 0, more_ns);
+	move_length(told->klock, told->wait_ns, wait_ns);
+	told->wait_ns = wait_ns;
+}
+
+/* The wait as it was told to last; NULL: it was not. */
+static struct told_wait *find_lasting(struct klocks *klocks, const struct ev_klock_wait *e,
+				      const struct klock *klock)
+{
+	struct lasting *lasting = e->header.thread ? table_find(klocks->lastings, e->header.thread) : NULL;
+
+	for (size_t i = 0; lasting && i < LASTING_AT_ONCE; i++)
+		if (lasting->waits[i].klock == klock && lasting->waits[i].begin_ns == e->begin_ns)
+			return &lasting->waits[i];
+	return NULL;
+}
+
+/* Where there is room for one more of the thread, or the one that began first: its end was lost. */
+static struct told_wait *get_lasting(struct klocks *klocks, uint32_t thread)
+{
+	struct lasting *lasting = table_find(klocks->lastings, thread);
+	struct told_wait *first;
+
+	if (!lasting) {
+		if (table_count(klocks->lastings) >= LASTING_MAX)
+			return NULL;
+		lasting = arena_alloc(klocks->arena, sizeof(*lasting));
+		table_put(klocks->lastings, thread, lasting);
+	}
+	first = &lasting->waits[0];
+	for (size_t i = 1; i < LASTING_AT_ONCE && first->klock; i++)
+		if (!lasting->waits[i].klock || lasting->waits[i].begin_ns < first->begin_ns)
+			first = &lasting->waits[i];
+	return first;
+}
+
+/*
+ * What lasts counts like what has ended, until it is told to have: then its time until it was told first
+ * is in the sums already.
+ */
 static void on_wait(void *data, const struct ev_header *header)
 {
 	const struct ev_klock_wait *e = (const void *)header;
 	enum klock_kind kind = e->kind < KLOCK_KINDS ? e->kind : KLOCK_SPINLOCK;
+	bool lasts = e->flags & KLOCK_LASTS && header->thread;
 	struct klocks *klocks = data;
 	struct klock *klock = get_row(klocks, e->lock, kind);
-	struct klock_waiter *waiter = get_waiter(klocks, klock, header->thread, header->thread ? 0 : e->tid,
-						 e->context);
-	uint64_t wait_ns = wait_of(e), told_ns;
-	struct klock_owner *owner;
+	struct told_wait *before = find_lasting(klocks, e, klock), told;
 
-	if (ends_lasting(klocks, e, klock, &told_ns)) {
-		grow(&klock->sum, wait_ns, told_ns);
-		grow(&waiter->sum, wait_ns, told_ns);
-	} else {
-		klock->tracing_ns += e->tracing_ns;
-		sum_add(&klock->sum, wait_ns);
-		sum_add(&waiter->sum, wait_ns);
-		add_length(klock, wait_ns);
-		if (e->owner || e->flags & KLOCK_HAS_READERS) {
-			owner = get_owner(klocks, klock, e->owner);
-			sum_add(&owner->sum, wait_ns);
-			owner->stack = e->owner_stack ? e->owner_stack : owner->stack;
-		}
-		if (e->flags & KLOCK_HAS_STACK && header->thread)
-			add_path(klocks, klock, waiter, e, wait_ns);
-	}
 	klock->gave_up += (e->flags & KLOCK_GAVE_UP) != 0;
-	if (e->flags & KLOCK_LASTS && header->thread)
-		lasts(klocks, e, klock, waiter, wait_ns);
+	if (before) {
+		grow(before, wait_of(e));
+		klock->lasting -= !lasts;
+		if (!lasts)
+			before->klock = NULL;
+		return;
+	}
+	told = add_wait(klocks, e, klock);
+	before = lasts ? get_lasting(klocks, header->thread) : NULL;
+	if (!before)
+		return;
+	*before = told;
+	klock->lasting++;
 }
 
 static const struct event_handler handlers[] = {
