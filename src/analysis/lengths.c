@@ -28,7 +28,7 @@ uint64_t lengths_quantile_ns(const uint32_t *lengths, uint64_t count, uint64_t m
 {
 	uint64_t below = 0, limit_ns;
 
-	for (size_t i = 0; i < LENGTHS; i++) {
+	for (size_t i = 0; i + 1 < LENGTHS; i++) {
 		below += lengths[i];
 		limit_ns = length_limit_ns(i);
 		if (below >= part * count)

@@ -53,7 +53,7 @@ static const struct btf_type *plain_type(const struct btf *btf, uint32_t id)
 	return type;
 }
 
-/* The member that an offset lies in, the last one of several in a union; NULL: none. */
+/* The member that an offset lies in, the first one of several in a union; NULL: none. */
 static const struct btf_member *member_at(const struct btf *btf, const struct btf_type *type, uint32_t offset,
 					  uint32_t *begin)
 {
