@@ -143,9 +143,18 @@ TEST(a_spin_inside_a_wait_that_sleeps_is_a_wait_of_its_own)
 	end();
 }
 
+static uint32_t coin;
+
+static uint32_t throw_coin(void)
+{
+	return coin;
+}
+
 TEST(what_interrupts_a_spin_may_spin_itself)
 {
 	begin();
+	coin = 0;
+	shim_random = throw_coin;
 	wait_begins(lock_a, SPINS);
 	pass(10);
 	in_context(IN_SOFTIRQ);
@@ -362,19 +371,12 @@ TEST(waits_for_the_maps_of_what_is_known_are_not_told)
 
 /* --- Stacks ----------------------------------------------------------------------------------- */
 
-static uint32_t coin;
-
-static uint32_t throw_coin(void)
-{
-	return coin;
-}
-
 TEST(the_stack_of_the_waiter_goes_through_the_kernel_and_is_told_once)
 {
 	uint64_t stack;
 
 	begin();
-	stack = wait_for(lock_a, SPINS, 10)->stack;
+	stack = wait_for(lock_a, MUTEX_SLEEPS, 10)->stack;
 	CHECK(stack && stack_count == 1 && stacks[0] == stack && !waits[0].keep);
 	CHECK(wait_for(lock_b, MUTEX_SLEEPS, 10)->stack == stack && !stack_count);
 	shim_kernel_stack.frames[0]++;
@@ -397,15 +399,56 @@ TEST(stacks_are_kept_by_the_length_of_the_waits_before)
 		keep_told = keep < MODEL_CERTAIN ? keep : 0;
 		coin = keep - 1;
 		mean_ns = model_wait_mean(mean_ns, 300 + 60 * round);
-		CHECK(wait_for(lock_a, round % 2 ? SPINS : MUTEX_SLEEPS, 300 + 60 * round)->stack);
+		CHECK(wait_for(lock_a, MUTEX_SLEEPS, 300 + 60 * round)->stack);
 		CHECK(waits[0].flags == KLOCK_HAS_STACK && waits[0].keep == keep_told);
 		keep = model_keep(mean_ns, THRESHOLD_NS);
 		if (keep >= MODEL_CERTAIN)
 			continue;
 		coin = keep;
 		mean_ns = model_wait_mean(mean_ns, 500);
-		CHECK(!wait_for(lock_a, SPINS, 500)->stack && !waits[0].flags && !waits[0].keep);
+		CHECK(!wait_for(lock_a, MUTEX_SLEEPS, 500)->stack && !waits[0].flags && !waits[0].keep);
 	}
+	end();
+}
+
+/* By what they took in the mean: none for less than 1 us, all for 20 us. */
+TEST(few_of_the_short_spins_have_stacks_and_all_of_the_long_ones)
+{
+	enum { LEAST_NS = 1000, LONG_NS = 20000 };
+	uint64_t mean_ns = 0, keep;
+
+	begin();
+	shim_random = throw_coin;
+	for (uint32_t wait_ns = 100; wait_ns < LONG_NS; wait_ns += 1700) {
+		keep = model_keep(mean_ns < LEAST_NS ? LEAST_NS : mean_ns, LONG_NS);
+		coin = keep - 1;
+		CHECK(wait_for(lock_a, SPINS, wait_ns)->stack && waits[0].keep == keep);
+		mean_ns = model_wait_mean(mean_ns, wait_ns);
+		coin = model_keep(mean_ns < LEAST_NS ? LEAST_NS : mean_ns, LONG_NS);
+		CHECK(!wait_for(lock_a, SPINS, wait_ns)->stack && !waits[0].flags && !waits[0].keep);
+		mean_ns = model_wait_mean(mean_ns, wait_ns);
+	}
+	coin = UINT32_MAX;
+	CHECK(wait_for(lock_a, SPINS, LONG_NS)->stack && !waits[0].keep);
+	CHECK(waits[0].flags == KLOCK_HAS_STACK && !waits[0].tracing_ns);
+	end();
+}
+
+/* The governor keeps one in four of 20 us; it had a chance of 1 in 20 before. */
+TEST(a_long_spin_has_two_chances_of_a_stack)
+{
+	enum { LONG_NS = 20000, THRESHOLD_NS = 80000 };
+	uint64_t early = model_keep(1000, LONG_NS), late = model_keep(LONG_NS, THRESHOLD_NS);
+	uint64_t governed = model_keep(0, THRESHOLD_NS);
+	uint64_t both;
+
+	begin();
+	keep_all_above_ns = THRESHOLD_NS;
+	early = governed < early ? governed : early;
+	both = early + ((MODEL_CERTAIN - early) * late >> 32);
+	shim_random = throw_coin;
+	coin = late - 1;
+	CHECK(wait_for(lock_a, SPINS, LONG_NS)->stack && waits[0].keep == (uint32_t)both);
 	end();
 }
 
