@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Locks of the kernel, by the time that threads waited for them, spinning or asleep. */
+#include <stddef.h>
 #include <string.h>
 
 #include "findings/report.h"
@@ -9,23 +10,33 @@
 #include "view/view.h"
 
 enum { LOCKS_BRIEF = 3, LOCKS_MAX = 50, LOCKS_VERBOSE_MAX = 100000, WAITERS_MAX = 3, PATHS_MAX = 2,
-       DETAIL_COLUMN = 6, FRAMES_MAX = 24, KIND_COLUMNS = 20 };
+       DETAIL_COLUMN = 6, FRAMES_MAX = 24, FUNCTION_COLUMNS = 60, KIND_COLUMNS = 20,
+       KINDS_COLUMN = 41, STEP_COLUMNS = 11, STEPS = 5 };
 
 /* Of all threads' time: below that they are no matter for a report on other things. */
 static const double share_min = 0.005;
 
+/* A row of all that found no room has none. */
+static bool has_address(const struct report_klock *lock)
+{
+	return strcmp(lock->address, "others");
+}
+
 static void put_name(struct page *page, const struct report_klock *lock)
 {
 	page_color(page, PAGE_BOLD);
-	if (lock->name)
+	if (lock->name) {
 		page_put_path(page, lock->name, page_room(page) - KIND_COLUMNS);
-	else if (lock->cache)
-		page_printf(page, "a lock in %s memory", lock->cache);
-	else
-		page_put(page, strcmp(lock->address, "others") ? lock->address : "locks that found no room");
+	} else if (lock->cache) {
+		page_put(page, "a lock in ");
+		page_put_name(page, lock->cache, page_room(page) / 3);
+		page_put(page, " memory");
+	} else {
+		page_put(page, has_address(lock) ? lock->address : "locks that found no room");
+	}
 	page_color(page, PAGE_PLAIN);
 	page_printf(page, "  %s", lock->kind);
-	if (!lock->name && lock->where) {
+	if (!lock->name && lock->where && page_room(page) > 8) {
 		page_put(page, " in ");
 		page_put_function(page, lock->where, page_room(page));
 	}
@@ -52,58 +63,72 @@ static void show_counts(struct page *page, const struct report_klock *lock)
 		text_printf(&text, "; %llu not over yet", (unsigned long long)lock->lasting);
 	if (lock->gave_up)
 		text_printf(&text, "; %llu given up", (unsigned long long)lock->gave_up);
-	text_printf(&text, "; at %s", lock->address);
-	if (lock->name && lock->cache)
-		text_printf(&text, " in %s", lock->cache);
+	if (has_address(lock))
+		text_printf(&text, "; at %s", lock->address);
+	if (lock->name && lock->cache) {
+		text_put(&text, " in ");
+		page_text_name(page, &text, lock->cache);
+	}
 	page_color(page, PAGE_DIM);
 	page_paragraph(page, "      ", text.bytes);
 	text_fini(&text);
 }
 
+/* A part of the lock's time, and what it is. Ends words. */
+static void show_part(struct page *page, const struct report_klock *lock, uint64_t part_ns, struct text *words)
+{
+	page_pad_to(page, DETAIL_COLUMN);
+	page_put_share(page, lock->wait_ns ? (double)part_ns / lock->wait_ns : 0, 7);
+	page_paragraph(page, "  ", words->bytes);
+	text_fini(words);
+}
+
 static void show_owner(struct page *page, const struct report *report, const struct report_klock *lock)
 {
 	const struct report_klock_owner *owner = lock->owner_count ? &lock->owners[0] : NULL;
-	const struct report_klock_stack *stack;
+	const struct report_frame *frame;
+	struct text text = { 0 }, name = { 0 };
 
 	if (!owner || !lock->wait_ns)
 		return;
-	page_pad_to(page, DETAIL_COLUMN);
-	page_put_share(page, (double)owner->wait_ns / lock->wait_ns, 7);
-	page_put(page, "  began while ");
+	text_put(&text, "began while ");
 	if (owner->thread) {
-		page_put(page, "thread ");
-		page_put_name(page, owner->thread, 24);
-		page_printf(page, " (tid %u) had it", owner->tid);
+		text_put(&text, "thread ");
+		page_text_name(page, &text, owner->thread);
+		text_printf(&text, " (tid %u) had it", owner->tid);
 	} else if (owner->tid) {
-		page_printf(page, "the thread with tid %u had it", owner->tid);
+		text_printf(&text, "the thread with tid %u had it", owner->tid);
 	} else {
-		page_put(page, "readers had it");
+		text_put(&text, "readers had it");
 	}
 	if (owner->stack) {
-		stack = &report->klocks.stacks[owner->stack - 1];
-		page_put(page, ", once in ");
-		text_put_frame_function(page, &stack->frames[0], page_room(page));
+		frame = &report->klocks.stacks[owner->stack - 1].frames[0];
+		text_frame_name(&name, frame);
+		text_put(&text, ", once in ");
+		page_text_function(page, &text, name.bytes, FUNCTION_COLUMNS);
+		text_fini(&name);
 	}
-	page_end_line(page);
+	show_part(page, lock, owner->wait_ns, &text);
 }
 
 static void show_waiter(struct page *page, const struct report_klock *lock, const struct report_klock_waiter *waiter)
 {
-	page_pad_to(page, DETAIL_COLUMN);
-	page_put_share(page, lock->wait_ns ? (double)waiter->wait_ns / lock->wait_ns : 0, 7);
-	page_put(page, "  ");
+	struct text text = { 0 };
+
 	if (waiter->context)
-		page_printf(page, "%s in place of ", waiter->context);
-	page_put(page, waiter->thread || waiter->tid ? "thread " : "further threads");
-	if (waiter->thread)
-		page_put_name(page, waiter->thread, 24);
+		text_printf(&text, "%s in place of ", waiter->context);
+	text_put(&text, waiter->thread || waiter->tid ? "thread" : "further threads");
+	if (waiter->thread) {
+		text_put(&text, " ");
+		page_text_name(page, &text, waiter->thread);
+	}
 	if (waiter->tid)
-		page_printf(page, " (tid %u)", waiter->tid);
-	page_put(page, ": ");
-	page_put_count(page, waiter->waits, 0);
-	page_put(page, waiter->waits == 1 ? " wait, " : " waits, ");
-	page_put_duration(page, waiter->wait_ns, 0);
-	page_end_line(page);
+		text_printf(&text, " (tid %u)", waiter->tid);
+	text_put(&text, ": ");
+	text_put_count(&text, waiter->waits);
+	text_put(&text, waiter->waits == 1 ? " wait, " : " waits, ");
+	text_put_duration(&text, waiter->wait_ns);
+	show_part(page, lock, waiter->wait_ns, &text);
 }
 
 static void show_path(struct page *page, const struct report *report, const struct report_klock *lock,
@@ -159,6 +184,14 @@ static void show_locks(struct page *page, const struct report *report, size_t ma
 	}
 }
 
+static void put_nameless(struct text *text, const struct report_klock *lock)
+{
+	if (has_address(lock))
+		text_printf(text, "a %s at %s", lock->kind, lock->address);
+	else
+		text_printf(text, "locks that found no room (%s)", lock->kind);
+}
+
 static void show_verdict(struct page *page, const struct report *report)
 {
 	const struct report_klocks *klocks = &report->klocks;
@@ -177,7 +210,7 @@ static void show_verdict(struct page *page, const struct report *report)
 		if (first->name)
 			page_text_name(page, &text, first->name);
 		else
-			text_printf(&text, "a %s at %s", first->kind, first->address);
+			put_nameless(&text, first);
 		if (first->name)
 			text_printf(&text, " (%s)", first->kind);
 		if (!first->name && first->where) {
@@ -194,7 +227,7 @@ static void show_cost(struct page *page, const struct report_klocks *klocks)
 {
 	struct text text = { 0 };
 
-	text_put(&text, "To note that a wait begins took ");
+	text_put(&text, "To note a wait took ");
 	text_put_duration(&text, klocks->tracing_ns / klocks->waits);
 	text_put(&text, " in the mean, ");
 	text_put_duration(&text, klocks->tracing_ns);
@@ -204,29 +237,51 @@ static void show_cost(struct page *page, const struct report_klocks *klocks)
 	text_fini(&text);
 }
 
+/* What so many waits of a kind do not exceed; rank: where there is no room for all, those of a low one stay. */
+static const struct {
+	const char *title;
+	size_t offset;
+	uint32_t rank;
+} steps[STEPS] = {
+	{ "25 %", offsetof(struct report_klock_kind, p25_ns), 3 },
+	{ "50 %", offsetof(struct report_klock_kind, p50_ns), 1 },
+	{ "75 %", offsetof(struct report_klock_kind, p75_ns), 4 },
+	{ "99 %", offsetof(struct report_klock_kind, p99_ns), 2 },
+	{ "at most", offsetof(struct report_klock_kind, max_ns), 0 },
+};
+
+static bool has_room_for(const struct page *page, size_t step)
+{
+	return steps[step].rank < (page->width - KINDS_COLUMN) / STEP_COLUMNS;
+}
+
+static void show_kind(struct page *page, const struct report_klock_kind *kind)
+{
+	page_pad_to(page, 2);
+	page_put(page, kind->kind);
+	page_pad_to(page, 21);
+	page_put_duration(page, kind->wait_ns, 10);
+	page_put_count(page, kind->waits, 10);
+	for (size_t i = 0; i < STEPS; i++)
+		if (has_room_for(page, i))
+			page_put_duration(page, *(const uint64_t *)((const char *)kind + steps[i].offset),
+					  STEP_COLUMNS);
+	page_end_line(page);
+}
+
 static void show_kinds(struct page *page, const struct report *report)
 {
 	const struct report_klocks *klocks = &report->klocks;
 
 	page_heading(page, "Waits by kind of lock", NULL);
 	page_color(page, PAGE_DIM);
-	page_put(page, "                         waited     waits       25 %       50 %       75 %       99 %    at most");
+	page_put(page, "                         waited     waits");
+	for (size_t i = 0; i < STEPS; i++)
+		if (has_room_for(page, i))
+			page_printf(page, "%*s", STEP_COLUMNS, steps[i].title);
 	page_end_line(page);
-	for (size_t i = 0; i < klocks->kind_count; i++) {
-		const struct report_klock_kind *kind = &klocks->kinds[i];
-
-		page_pad_to(page, 2);
-		page_put(page, kind->kind);
-		page_pad_to(page, 21);
-		page_put_duration(page, kind->wait_ns, 10);
-		page_put_count(page, kind->waits, 10);
-		page_put_duration(page, kind->p25_ns, 11);
-		page_put_duration(page, kind->p50_ns, 11);
-		page_put_duration(page, kind->p75_ns, 11);
-		page_put_duration(page, kind->p99_ns, 11);
-		page_put_duration(page, kind->max_ns, 11);
-		page_end_line(page);
-	}
+	for (size_t i = 0; i < klocks->kind_count; i++)
+		show_kind(page, &klocks->kinds[i]);
 }
 
 void text_klocks_show(struct page *page, const struct report *report)

@@ -20,7 +20,10 @@ CAUSES = set(GROUPS) | ACTIVE | {"poll", "child", "sleep", "page-fault", "kernel
 CONTEXTS = {"thread", "process", "kernel", "timer", "disk", "network", "interrupt", "signal",
             "exit", "none", "lost", "hidden"}
 KINDS = {"mutex", "rwlock", "semaphore", "condition", "barrier", "join", "futex", "pi-mutex",
-         "sysv-semaphore", "flock", "file-lock", "atomic", "once", "tbb", "monitor", "park", "idle"}
+         "sysv-semaphore", "flock", "file-lock", "atomic", "once", "tbb", "monitor", "park", "idle",
+         # The kernel's own.
+         "spinlock", "rwlock read", "rwlock write", "rwsem read", "rwsem write", "percpu-rwsem read",
+         "percpu-rwsem write", "rtmutex"}
 # The disk's interrupt, or the kernel's thread that has it do its work.
 DISK = {"disk", "interrupt", "kernel"}
 # A packet to this machine is delivered from within send(), by the softirq that follows it, or by

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "findings/report.h"
+#include "report_klocks_fixture.h"
 
 /* What a fixture leaves out at the end of a struct is 0. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -595,6 +596,7 @@ static void make_hostile(struct report_fixture *fixture)
 	report->target.exit_status = 139;
 	report->notes = notes;
 	report->note_count = COUNT(notes);
+	report_klocks_set_hostile(report, evil);
 }
 
 static void make_losses(struct report_fixture *fixture)
@@ -661,6 +663,12 @@ static void make_attach(struct report_fixture *fixture)
 	fixture->report.totals.is_nmin_default = false;
 }
 
+static void make_klock(struct report_fixture *fixture)
+{
+	make_lock(fixture);
+	report_klocks_set(&fixture->report);
+}
+
 /* The account of the wall time, whatever part of it was spent spinning. */
 static void set_wall(struct report *report)
 {
@@ -675,11 +683,12 @@ static const struct {
 	{ "lock", make_lock }, { "pipeline", make_pipeline }, { "mpi", make_mpi },
 	{ "empty", make_empty }, { "nothing", make_nothing }, { "hostile", make_hostile },
 	{ "losses", make_losses }, { "governor", make_governor }, { "attach", make_attach },
+	{ "klock", make_klock },
 };
 
 const char *const report_fixture_names[] = {
 	"lock", "pipeline", "mpi", "empty", "nothing", "hostile", "losses", "governor", "attach",
-	NULL,
+	"klock", NULL,
 };
 
 struct report_fixture *report_fixture_new(const char *name)

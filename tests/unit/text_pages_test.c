@@ -23,14 +23,15 @@ static bool is_refused(const char *names)
 	return text_pages_parse(names, &chosen) < 0 && chosen == 4;
 }
 
-static struct text render(const char *fixture_name, const char *pages)
+/* width 0: the one of no terminal. */
+static struct text render_at(const char *fixture_name, const char *pages, uint32_t width)
 {
 	struct report_fixture *fixture = report_fixture_new(fixture_name);
 	struct fold_rules *rules = fold_rules_new();
 	struct text text = { 0 };
 
 	text_view.show(report_fixture_get(fixture), &(struct view_style){
-		.has_unicode = true, .full_paths = VIEW_FULL_PATHS_DEFAULT, .fold = rules,
+		.has_unicode = true, .full_paths = VIEW_FULL_PATHS_DEFAULT, .fold = rules, .width = width,
 		.pages = pages ? chosen_by(pages) : 0,
 	}, &text);
 	fold_rules_free(rules);
@@ -38,9 +39,30 @@ static struct text render(const char *fixture_name, const char *pages)
 	return text;
 }
 
-static bool renders_as(const char *pages, const char *file)
+static struct text render(const char *fixture_name, const char *pages)
 {
-	struct text text = render("lock", pages);
+	return render_at(fixture_name, pages, 0);
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		struct text line = { 0 };
+
+		text_put_bytes(&line, text, length);
+		widest = text_columns(line.bytes) > widest ? text_columns(line.bytes) : widest;
+		text_fini(&line);
+		text += length + (text[length] == '\n');
+	}
+	return widest;
+}
+
+static bool renders_as(const char *fixture, const char *pages, const char *file)
+{
+	struct text text = render(fixture, pages);
 	bool is_same = golden_view_matches(file, text.bytes);
 
 	text_fini(&text);
@@ -61,7 +83,7 @@ TEST(each_name_that_is_listed_is_one_page)
 		all |= chosen;
 		count++;
 	}
-	CHECK(count == 7);
+	CHECK(count == 8);
 	text_fini(&names);
 }
 
@@ -85,8 +107,25 @@ TEST(what_is_no_name_is_refused_and_nothing_is_chosen)
 
 TEST(pages_are_shown_as_in_their_golden_files)
 {
-	CHECK(renders_as("locks", "lock-page-locks.txt"));
-	CHECK(renders_as("io,synchronisation", "lock-page-synchronisation-io.txt"));
+	CHECK(renders_as("lock", "locks", "lock-page-locks.txt"));
+	CHECK(renders_as("lock", "io,synchronisation", "lock-page-synchronisation-io.txt"));
+	CHECK(renders_as("klock", "klocks", "klock-page-klocks.txt"));
+	CHECK(renders_as("hostile", "klocks", "hostile-page-klocks.txt"));
+}
+
+TEST(no_page_is_wider_than_it_may_be)
+{
+	static const uint32_t widths[] = { 60, 63, 64, 74, 75, 85, 96, 100, 140, 500 };
+
+	for (const char *const *name = report_fixture_names; *name; name++) {
+		for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+			struct text text = render_at(*name, "all,locks,klocks,io,threads,balance,synchronisation",
+						     widths[i]);
+
+			CHECK(widest_line(text.bytes) <= widths[i]);
+			text_fini(&text);
+		}
+	}
 }
 
 TEST(a_page_has_no_row_less_than_the_whole_report)
@@ -112,5 +151,8 @@ TEST(a_page_without_rows_says_so)
 	struct text text = render("nothing", "locks");
 
 	CHECK(strstr(text.bytes, "No thread waited for a lock."));
+	text_fini(&text);
+	text = render("nothing", "klocks");
+	CHECK(strstr(text.bytes, "No thread waited for a lock of the kernel."));
 	text_fini(&text);
 }
