@@ -102,6 +102,17 @@ static void put_system_note(struct tracing *tracing, struct text *notes)
 	text_put_bytes(notes, "", 1);
 }
 
+static void put_klock_note(struct tracing *tracing, struct text *notes)
+{
+	uint64_t lost = kernel_klocks_lost(tracing->kernel);
+
+	if (!lost)
+		return;
+	text_printf(notes, "%llu waits for locks of the kernel are not told: interrupts waited while others were "
+		    "noted", (unsigned long long)lost);
+	text_put_bytes(notes, "", 1);
+}
+
 /* The clocks are read one after the other. */
 static void put_suspension(const struct tracing *tracing, struct text *notes)
 {
@@ -129,6 +140,7 @@ static void put_notes(struct tracing *tracing, struct text *notes)
 	if (tracing->functions)
 		span_functions_put_notes(tracing->functions, notes);
 	put_system_note(tracing, notes);
+	put_klock_note(tracing, notes);
 	put_suspension(tracing, notes);
 	if (!children)
 		return;

@@ -588,6 +588,11 @@ uint64_t kernel_system_lost(const struct kernel *kernel)
 	return system_lost(kernel->bpf);
 }
 
+uint64_t kernel_klocks_lost(const struct kernel *kernel)
+{
+	return klocks_lost(kernel->bpf);
+}
+
 const char *kernel_sampling_note(const struct kernel *kernel)
 {
 	return sampler_note(kernel->sampler);

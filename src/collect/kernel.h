@@ -114,5 +114,8 @@ struct kernel_counts kernel_counts(const struct kernel *kernel);
 /* Records of the subsystem system, which are not in the counts. */
 uint64_t kernel_system_lost(const struct kernel *kernel);
 
+/* Waits for locks of the kernel that were not told whole. */
+uint64_t kernel_klocks_lost(const struct kernel *kernel);
+
 /* Sentences on what this kernel could not do; borrowed. */
 const char *kernel_sampling_note(const struct kernel *kernel);
