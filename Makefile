@@ -42,7 +42,8 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libc6-dev linux-libc-dev
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libc6-dev linux-libc-dev \
+	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
@@ -123,7 +124,29 @@ $O/gen/syscall_names.inc:
 	$Qecho '#include <sys/syscall.h>' | $(CC) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' > $@
 
-GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc \
+# The page of the HTML report: installed, bundled and checked in a copy, so that nothing is left here.
+# npm is wherever it comes from; only where there is none, Debian's is asked for.
+WEB := $(shell find web -type f)
+NPM := npm --prefix $O/web --no-audit --no-fund --no-update-notifier --loglevel=error
+
+$O/web/.installed: web/package.json web/package-lock.json web/.npmrc
+	@echo "  NPM   $@"; mkdir -p $(@D)
+	$Qcp $^ $(@D)
+	$Q$(NPM) ci --ignore-scripts > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
+	$Qtouch $@
+
+$O/web/.copied: $O/web/.installed $(WEB)
+	$Qrm -rf $O/web/src
+	$Qcp -r web/src web/tsconfig.json web/bundle.mjs $(@D)
+	$Qtouch $@
+
+$O/gen/report_head.inc: $O/web/.copied
+	@echo "  WEB   $@"; mkdir -p $(@D)
+	$Qnode $O/web/bundle.mjs $O/gen
+
+$O/gen/report_tail.inc: $O/gen/report_head.inc ;
+
+GEN := $O/gen/report_head.inc $O/gen/report_tail.inc $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc \
 	$O/gen/syscall_names.inc $O/gen/events_json.inc $O/gen/event_fields.inc
 
 # --- The tool ------------------------------------------------------------------------------

@@ -10,10 +10,12 @@
 #include "base/text.h"
 #include "cmd/compare_sides.h"
 #include "cmd/settings.h"
+#include "cmd/show_files.h"
 #include "compare/condition.h"
 #include "compare/reasons.h"
 #include "view/comparison_view.h"
 #include "view/graph_svg.h"
+#include "view/html.h"
 #include "view/output.h"
 
 /* --- Output ----------------------------------------------------------------------------------- */
@@ -44,14 +46,27 @@ static int write_svg(const char *path, const struct comparison_view *view)
 	return err;
 }
 
+static int write_html(const struct settings *settings, const struct comparison_view *view)
+{
+	struct html *html = html_new();
+	int err;
+
+	comparison_put_json(html_part(html, "comparison"), view);
+	err = show_html(settings, html);
+	html_free(html);
+	return err;
+}
+
 static int write_all(const struct settings *settings, const struct comparison_view *view)
 {
 	const struct graph_settings *graph = &settings->graph;
-	bool has_other = settings->json_path || graph->dot_path || graph->svg_path;
+	bool has_other = settings->json_path || graph->dot_path || graph->svg_path || settings->html_path;
 	int err = 0;
 
 	if (settings->json_path)
 		err = write_one(settings->json_path, view, comparison_put_json);
+	if (!err && settings->html_path)
+		err = write_html(settings, view);
 	if (!err && graph->dot_path)
 		err = write_one(graph->dot_path, view, comparison_put_dot);
 	if (!err && graph->svg_path)
@@ -241,8 +256,8 @@ static const struct option_spec compare_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	range_options, thread_options, compare_options, dependency_options, picture_options, common_options,
-	NULL,
+	range_options, thread_options, compare_options, dependency_options, picture_options, html_options,
+	common_options, NULL,
 };
 
 const struct command compare_command = {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What differs between two runs, or between slow and fast executions.
+import { useMemo, useState } from "preact/hooks";
+import { HowMany } from "./dependency";
+import { Flame } from "./flame";
+import { type FlameNode, flameRoot } from "./flame_tree";
+import { duration, plural, share, visible } from "./format";
+import { GraphPicture } from "./graph";
+import { chosenNodes, type DrawnNode } from "./graph_layout";
+import { Section, Swatch } from "./page";
+import { type Column, Table } from "./table";
+import type { Comparison, ComparisonNode, Difference } from "./types";
+
+const NODES_FIRST = 40;
+
+function signed(ns: number): string {
+	return ns > 0 ? "+" + duration(ns) : duration(ns);
+}
+
+function chance(p: number | null): string {
+	return p === null ? "\u2013" : p < 0.001 ? "< 0.001" : p.toFixed(3);
+}
+
+function tellDifference(node: Difference, sides: [string, string]): string {
+	return `${sides[0]}: ${duration(node.first.mean)}\n${sides[1]}: ${duration(node.second.mean)}\nchange ${signed(node.change)}${
+		node.change_share === null ? "" : ` (${share(node.change_share)})`}${node.p === null ? "" : `\nby chance: p ${chance(node.p)}`}`;
+}
+
+const figure = (value: number) => Math.abs(value) >= 1000 || Number.isInteger(value) ? Math.round(value).toString() : value.toPrecision(3);
+
+const figureColumns = (sides: [string, string]): Column<Comparison["figures"][number]>[] => [
+	{ title: "figure", value: f => visible(f.name), isWide: true },
+	{ title: sides[0], value: f => f.first.mean, show: f => figure(f.first.mean), unit: "as named" },
+	{ title: sides[1], value: f => f.second.mean, show: f => figure(f.second.mean), unit: "as named" },
+	{ title: "change", value: f => f.change_share, show: f => f.change_share === null ? "\u2013" : share(f.change_share),
+		tip: f => `by ${figure(f.change)}` },
+	{ title: "p", value: f => f.p, show: f => chance(f.p), tip: () => "how likely such a difference is by chance" },
+];
+
+const nodeColumns = (sides: [string, string]): Column<ComparisonNode>[] => [
+	{ title: "what", value: n => visible(n.label), isWide: true },
+	{ title: sides[0], unit: "ns", value: n => n.first.mean, show: n => duration(n.first.mean) },
+	{ title: sides[1], unit: "ns", value: n => n.second.mean, show: n => duration(n.second.mean) },
+	{ title: "change", unit: "ns", value: n => n.change, show: n => signed(n.change) },
+	{ title: "p", value: n => n.p, show: n => chance(n.p) },
+];
+
+function drawn(node: ComparisonNode, at: number, sides: [string, string]): DrawnNode {
+	return {
+		at, label: node.label, kind: node.kind, value: Math.max(node.first.mean, node.second.mean),
+		text: `${duration(node.second.mean)} (${signed(node.change)})`,
+		tip: `${visible(node.label)}\n${tellDifference(node, sides)}`,
+		line: !node.in[1] ? "dashed" : !node.in[0] ? "dotted" : "solid", boldness: Math.min(3, node.boldness),
+	};
+}
+
+function differential(nodes: ComparisonNode[]): FlameNode {
+	const flames: FlameNode[] = nodes.map(node => ({
+		...flameRoot(visible(node.label)), value: Math.max(node.first.mean, node.second.mean), changed: node.change, before: node.first.mean,
+	}));
+
+	nodes.forEach((node, i) => {
+		if (node.parent === null)
+			return;
+		const parent = flames[node.parent];
+		flames[i].parent = parent;
+		flames[i].depth = parent.depth + 1;
+		parent.children.push(flames[i]);
+	});
+	for (const flame of flames) {	// parts of both sides may be more than either: they share what there is
+		const below = flame.children.reduce((sum, child) => sum + child.value, 0);
+		flame.self = Math.max(0, flame.value - below);
+		flame.children.sort((a, b) => b.value - a.value);
+	}
+	for (let i = flames.length - 1; i >= 0; i--)
+		flames[i].value = Math.max(flames[i].value, flames[i].children.reduce((sum, child) => sum + child.value, 0));
+	return flames[0] ?? flameRoot("nothing");
+}
+
+function changeColour(root: FlameNode) {
+	return (node: FlameNode) => {
+		const much = Math.min(1, Math.abs(node.changed ?? 0) / (0.2 * (root.value || 1)));
+		return { name: Math.abs(node.changed ?? 0) < 0.002 * root.value ? "f-same" : (node.changed ?? 0) > 0 ? "f-more" : "f-less",
+			opacity: 0.25 + 0.75 * much };
+	};
+}
+
+function Summary({ comparison }: { comparison: Comparison }) {
+	const { sides, reasons, conditions, unsure } = comparison;
+
+	return <section id="verdict" aria-labelledby="verdict-title">
+		<h2 id="verdict-title">What differs</h2>
+		<p class="verdict">{visible(sides[1])} compared with {visible(sides[0])}
+			{comparison.is_per_second ? ", for each second" : ""}.</p>
+		{!reasons.length && <p>No difference that is sure not to be chance.</p>}
+		<ol class="findings">{reasons.map((reason, i) => <li key={i} data-tip={tellDifference(reason, sides)}>
+			<span class="share number">{signed(reason.change)}</span><p>{visible(reason.words)}</p></li>)}</ol>
+		{unsure > 0 && <p class="muted">{plural(unsure, "more difference")} may be chance.</p>}
+		{conditions.map((condition, i) => <p key={i}><b>{condition.holds ? "Holds" : "Does not hold"}:</b> {visible(condition.condition)}</p>)}
+		{comparison.groups && <p>{plural(comparison.groups.length, "group")} of executions: {comparison.groups.map(group =>
+			`${group.duration_ns.n} of ${duration(group.duration_ns.mean)}`).join(", ")}.</p>}
+	</section>;
+}
+
+function FlameSection({ comparison }: { comparison: Comparison }) {
+	const root = useMemo(() => differential(comparison.nodes), [comparison]);
+	const colour = useMemo(() => changeColour(root), [root]);
+
+	return <Section id="flames" title="Differential flame graph" isHeavy
+		about="Who and what was waited for, both sides in one: as wide as the longer of them.">
+		<div class="legend">
+			<span><Swatch colour="f-more" />more in {visible(comparison.sides[1])}</span><span><Swatch colour="f-less" />less</span>
+			<span><Swatch colour="f-same" />the same</span>
+		</div>
+		<Flame title="differences" root={root} colour={colour} tell={node => `${node.name}\n${visible(comparison.sides[0])}: ${
+			duration(node.before ?? 0)}\n${visible(comparison.sides[1])}: ${duration((node.before ?? 0) + (node.changed ?? 0))}\nchange ${
+			signed(node.changed ?? 0)}`} />
+	</Section>;
+}
+
+export function Compared({ comparison }: { comparison: Comparison }) {
+	const { nodes: all, sides } = comparison;
+	const [limit, setLimit] = useState(Math.min(NODES_FIRST, all.length));
+	const parents = useMemo(() => all.map(node => node.parent), [all]);
+	const nodes = useMemo(() => [...chosenNodes(all.map(node => Math.max(node.first.mean, node.second.mean)), parents, limit, 0)]
+		.map(at => drawn(all[at], at, sides)), [all, limit]);
+	const columns = useMemo(() => nodeColumns(sides), [comparison]), figures = useMemo(() => figureColumns(sides), [comparison]);
+
+	return <>
+		<Summary comparison={comparison} />
+		<Section id="figures" title="Figures" isHeavy><Table name="figures" columns={figures} rows={comparison.figures} /></Section>
+		<FlameSection comparison={comparison} />
+		<Section id="graph" title="Dependency graph" isHeavy
+			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the surer it is that they differ.`}>
+			<HowMany shown={limit} all={all.length} onChange={setLimit} />
+			<GraphPicture nodes={nodes} parents={parents} label={`Both graphs in one, ${plural(nodes.length, "node")}; all are in the table below.`} />
+			<Table name="nodes" columns={columns} rows={all} sort={3} />
+		</Section>
+	</>;
+}

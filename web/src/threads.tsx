@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { useMemo } from "preact/hooks";
+import { Bars } from "./bars";
+import { count, duration, shareOf, visible } from "./format";
+import { Section, Swatch } from "./page";
+import { type Column, Table } from "./table";
+import type { Report, Thread } from "./types";
+
+const columns: Column<Thread>[] = [
+	{ title: "thread", value: t => visible(t.name), isWide: true },
+	{ title: "tid", value: t => t.tid, show: t => t.threads > 1 ? `${t.threads} ended` : String(t.tid), tip: t => `thread ${t.tid} of process ${t.pid}` },
+	{ title: "group", value: t => visible(t.group) },
+	{ title: "CMetric", unit: "ns", value: t => t.cmetric_ns, show: t => duration(t.cmetric_ns) },
+	{ title: "running", unit: "ns", value: t => t.running_ns, show: t => duration(t.running_ns) },
+	{ title: "CPU wait", unit: "ns", value: t => t.runnable_ns, show: t => duration(t.runnable_ns) },
+	{ title: "blocked", unit: "ns", value: t => t.blocked_ns, show: t => duration(t.blocked_ns) },
+	{ title: "slices", unit: "slices", value: t => t.slices, show: t => count(t.slices) },
+	{ title: "critical", unit: "slices", value: t => t.critical_slices, show: t => count(t.critical_slices) },
+];
+
+function nameOf(thread: Thread): string {
+	return thread.threads > 1 ? `${visible(thread.name)} (${thread.threads} ended)` : `${visible(thread.name)} ${thread.tid}`;
+}
+
+export function Threads({ report }: { report: Report }) {
+	const threads = useMemo(() => [...report.threads].sort((a, b) => b.cmetric_ns - a.cmetric_ns), [report]);
+	const most = threads[0]?.cmetric_ns ?? 0;
+
+	return <Section id="threads" title="Threads" isHeavy
+		about="CMetric is active time, divided by how many threads were active with it: who carried the program. In time, not in shares.">
+		<div class="legend">
+			<span><Swatch colour="c-running" />on a CPU</span><span><Swatch colour="c-runnable" />waiting for a CPU</span>
+		</div>
+		<Bars max={most} label="Threads by CMetric" bars={threads.slice(0, 200).map(thread => ({
+			name: nameOf(thread), text: duration(thread.cmetric_ns),
+			tip: `${nameOf(thread)}\nCMetric ${duration(thread.cmetric_ns)}, ${shareOf(thread.cmetric_ns, report.totals.cmetric_ns)} of all\n` +
+				`on a CPU ${duration(thread.cmetric_oncpu_ns)}\nran ${duration(thread.running_ns)}, blocked ${duration(thread.blocked_ns)}`,
+			parts: [{ value: thread.cmetric_oncpu_ns, colour: "c-running" },
+				{ value: thread.cmetric_ns - thread.cmetric_oncpu_ns, colour: "c-runnable" }],
+		}))} />
+		<Table name="threads" columns={columns} rows={threads} sort={3} />
+	</Section>;
+}
