@@ -48,9 +48,9 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 pyt
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
-	apache2 libapache2-mod-php nginx-light rt-tests
+	apache2 libapache2-mod-php nginx-light rt-tests chromium
 KERNEL_PACKAGES := qemu-system-x86
-BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev chromium babeltrace2
+BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev babeltrace2
 
 build-packages:
 	@./tools/install-packages $(BUILD_PACKAGES)
@@ -146,7 +146,8 @@ $O/gen/report_head.inc: $O/web/.copied
 
 $O/gen/report_tail.inc: $O/gen/report_head.inc ;
 
-GEN := $O/gen/report_head.inc $O/gen/report_tail.inc $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc \
+GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc \
+	$O/gen/report_head.inc $O/gen/report_tail.inc \
 	$O/gen/syscall_names.inc $O/gen/events_json.inc $O/gen/event_fields.inc
 
 # --- The tool ------------------------------------------------------------------------------
@@ -184,6 +185,11 @@ $(UNIT_TESTS): $O/tests/%: tests/unit/%.c $(TEST_SUPPORT) $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
 		$(TEST_SUPPORT) $O/libpinch.a $(LDLIBS) -lcmocka -ljansson
+
+# Makes pages of data that no run gives, for tests/web.
+$O/tests/html_make: tests/web/html_make.c $O/libpinch.a
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $O/libpinch.a $(LDLIBS)
 
 # Programs that take scenarios in text.
 GOLDEN_O := $(patsubst tests/golden/%.c,$O/tests/golden/%.o,$(wildcard tests/golden/*.c))
@@ -287,6 +293,7 @@ fuzz-corpus: $(FUZZ)
 # --- Running them ---------------------------------------------------------------------------
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $O/tests/unwind_probe \
+	$O/tests/html_make \
 	$(if $(FUZZ_LIBRARY),$(FUZZ))
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
@@ -300,7 +307,10 @@ TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
 	"tests/plecoc/run.sh $O/plecoc" \
 	"tests/fuzz/replay.sh $O/fuzz" \
 	"tests/check_layers.sh" "tests/check_headers.sh" "tests/check_spdx.sh" \
-	"tests/docs.sh $O/pinch"
+	"tests/docs.sh $O/pinch" "tests/web/types.sh $O"
+
+# In a browser; screenshots stay in $O/web-shots.
+WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
 
 # Real kernels and real programs, as root. An emulated machine takes minutes, beside the others.
 ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py)))
@@ -316,7 +326,7 @@ test: all $(TEST_BINARIES)
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
-	@tests/run $(KERNEL_TEST) $(TESTS) $(ROOT_TESTS)
+	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(ROOT_TESTS)
 
 # Ten minutes a kernel. Leaves a table of what each of them did.
 check-kernels: test-packages kernel-packages

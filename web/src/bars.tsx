@@ -11,7 +11,7 @@ export interface Bar {
 	parts: { value: number; colour: string }[];
 }
 
-const ROW_PX = 24, FIGURE_PX = 92, CHAR_PX = 7, BARS_FIRST = 20;
+const ROW_PX = 24, FIGURE_PX = 128, CHAR_PX = 7, BARS_FIRST = 20;
 
 export function Bars({ bars, max, label }: { bars: Bar[]; max: number; label: string }) {
 	const { ref, width } = useWidth<HTMLDivElement>();

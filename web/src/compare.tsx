@@ -8,10 +8,11 @@ import { duration, plural, share, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
 import { Section, Swatch } from "./page";
+import { colourOf, stateOfKind } from "./states";
 import { type Column, Table } from "./table";
 import type { Comparison, ComparisonNode, Difference } from "./types";
 
-const NODES_FIRST = 40;
+const NODES_FIRST = 30;
 
 function signed(ns: number): string {
 	return ns > 0 ? "+" + duration(ns) : duration(ns);
@@ -47,7 +48,7 @@ const nodeColumns = (sides: [string, string]): Column<ComparisonNode>[] => [
 
 function drawn(node: ComparisonNode, at: number, sides: [string, string]): DrawnNode {
 	return {
-		at, label: node.label, kind: node.kind, value: Math.max(node.first.mean, node.second.mean),
+		at, label: node.label, colour: colourOf(stateOfKind(node.kind)), value: Math.max(node.first.mean, node.second.mean),
 		text: `${duration(node.second.mean)} (${signed(node.change)})`,
 		tip: `${visible(node.label)}\n${tellDifference(node, sides)}`,
 		line: !node.in[1] ? "dashed" : !node.in[0] ? "dotted" : "solid", boldness: Math.min(3, node.boldness),

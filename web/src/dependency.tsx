@@ -5,10 +5,11 @@ import { count, duration, plural, shareOf, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
 import { Section } from "./page";
+import { colourOf, stateOfKind } from "./states";
 import { type Column, Table } from "./table";
 import type { Graph, GraphNode } from "./types";
 
-const NODES_FIRST = 40, NODES_MAX = 300;
+const NODES_FIRST = 30, NODES_MAX = 300;
 
 interface Row extends GraphNode {
 	below: string;
@@ -25,7 +26,7 @@ function drawn(node: GraphNode, at: number, whole: number): DrawnNode {
 	const more = node.is_cycle ? "\nwhat it did is told above" : node.is_cut ? "\nnot looked at further" : "";
 
 	return {
-		at, label: node.label, kind: node.kind, value: node.ns, line: "solid", boldness: 0,
+		at, label: node.label, colour: colourOf(node.cause ?? stateOfKind(node.kind)), value: node.ns, line: "solid", boldness: 0,
 		text: `${duration(node.ns)} \u00b7 ${shareOf(node.ns, whole)}${node.is_cycle ? " \u21ba" : ""}`,
 		tip: `${visible(node.label)}\n${duration(node.ns)}, ${shareOf(node.ns, whole)} of all\n${plural(node.count, "time")}, ${
 			duration(node.max_ns)} at most${more}`,

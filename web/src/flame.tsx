@@ -4,7 +4,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { CopyCsv } from "./csv";
 import { type FlameBox, flameBoxes, type FlameNode, flameRows } from "./flame_tree";
-import { cut, duration, plural, share, shareOf } from "./format";
+import { brief, cut, duration, plural, share, shareOf } from "./format";
 import { useWidth } from "./page";
 
 const ROW_PX = 19, CHAR_PX = 6.6, BOX_PX_MIN = 0.7;
@@ -61,11 +61,15 @@ function Box({ box, width, props, words, isAt, onOpen }:
 	return <g data-tip={tip} class={`frame ${isAt ? "is-at" : ""} ${isFound(node, words) ? "is-found" : ""}`} onClick={() => onOpen(node)}>
 		<rect x={box.x * width} y={box.row * ROW_PX} width={Math.max(BOX_PX_MIN, box.width * width - 0.6)} height={ROW_PX - 1}
 			rx="2" class={name} fill-opacity={opacity} />
-		{room >= 3 && <text x={box.x * width + 4} y={box.row * ROW_PX + 13}>{cut(node.name, room)}</text>}
+		{room >= 3 && <text x={box.x * width + 4} y={box.row * ROW_PX + 13}>{cut(brief(node.name, room), room)}</text>}
 	</g>;
 }
 
 export function Flame(props: FlameProps) {
+	return props.root.value ? <FlamePicture {...props} /> : <p class="muted">Nothing of this was seen.</p>;
+}
+
+function FlamePicture(props: FlameProps) {
 	const { root, title } = props;
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const [focus, setFocus] = useState(root);
@@ -90,8 +94,6 @@ export function Flame(props: FlameProps) {
 			event.preventDefault();
 	};
 
-	if (!root.value)
-		return <p class="muted">Nothing of this was seen.</p>;
 	return <div class="flame">
 		<div class="tools">
 			<input type="search" class="no-print" placeholder="Search frames" aria-label={`Search frames of ${title}`} value={words}
@@ -104,7 +106,7 @@ export function Flame(props: FlameProps) {
 			})} />
 		</div>
 		<div ref={ref} class="drawn">
-			<svg class="flame" width={width} height={rows * ROW_PX} role="img" tabIndex={0} onKeyDown={onKey}
+			<svg class="flame" width={width} height={rows * ROW_PX} role="img" tabindex={0} onKeyDown={onKey}
 				aria-label={`Flame graph: ${title}, ${duration(root.value)} in all. Arrow keys go from frame to frame, Enter goes into one.`}>
 				{boxes.map((box, i) => <Box key={i} box={box} width={width} props={props} words={wanted} isAt={box.node === at}
 					onOpen={open} />)}

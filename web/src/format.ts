@@ -66,6 +66,19 @@ export function frameName(frame: Frame): string {
 	return visible(frame.function ?? `${frame.module ?? "[unknown]"}+0x${frame.offset.toString(16)}`);
 }
 
+/** A long name without its template arguments, then without its parameters, as the text has it. */
+export function brief(name: string, max: number): string {
+	let text = name;
+
+	for (let inner = text; text.length > max; text = inner) {
+		inner = text.replace(/<[^<>]*[^<>\s][^<>]*>/g, "\u0001");
+		if (inner === text)
+			break;
+	}
+	text = text.replace(/\u0001+/g, "<>");
+	return text.length > max ? text.replace(/\(.*\)( const)?$/, "()") : text;
+}
+
 export function framePlace(frame: Frame): string {
 	if (!frame.file)
 		return frame.module ? visible(frame.module) : "";

@@ -3,7 +3,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type DrawnNode, layOut, type Placed, type PlacedEdge } from "./graph_layout";
 import { useWidth } from "./page";
-import { colourOf, stateOfKind } from "./states";
 
 const HEIGHT_PX = 520, FACTOR = 1.25, STEP_PX = 60, SCALE_MIN = 0.05, SCALE_MAX = 4;
 
@@ -29,7 +28,7 @@ function NodeBox({ node }: { node: Placed }) {
 	return <g class={`node is-${node.line} bold-${node.boldness}`} data-tip={node.tip}
 		transform={`translate(${node.x - node.width / 2} ${node.y - node.height / 2})`}>
 		<rect width={node.width} height={node.height} rx="6" />
-		<rect width="5" height={node.height} rx="2" class={`mark ${colourOf(stateOfKind(node.kind))}`} />
+		<rect width="5" height={node.height} rx="2" class={`mark ${node.colour}`} />
 		<text x="13" y="16">{node.label}</text>
 		<text x="13" y="32" class="figure">{node.text}</text>
 	</g>;
@@ -37,7 +36,7 @@ function NodeBox({ node }: { node: Placed }) {
 
 /** All of it, but never larger than it was made. */
 function fitted(width: number, size: { width: number; height: number }): View {
-	const scale = Math.min(1, Math.max(0.35, Math.min(width / size.width, HEIGHT_PX / size.height)));
+	const scale = Math.min(1, Math.max(0.5, Math.min(width / size.width, HEIGHT_PX / size.height)));
 
 	return { x: 0, y: Math.max(0, (HEIGHT_PX - size.height * scale) / 2), scale };
 }
@@ -76,7 +75,7 @@ export function GraphPicture({ nodes, parents, label }: { nodes: DrawnNode[]; pa
 			<button type="button" aria-label="Farther" data-tip="Farther (-)" onClick={() => zoom(1 / FACTOR)}>&minus;</button>
 			<button type="button" data-tip="All of it (0)" onClick={fit}>Fit</button>
 		</div>
-		<svg ref={svg} class="graph" width={width} height={HEIGHT_PX} viewBox={`0 0 ${width || 1} ${HEIGHT_PX}`} role="img" tabIndex={0}
+		<svg ref={svg} class="graph" width={width} height={HEIGHT_PX} viewBox={`0 0 ${width || 1} ${HEIGHT_PX}`} role="img" tabindex={0}
 			aria-label={label}
 			onKeyDown={event => { if (keys[event.key]) { keys[event.key](); event.preventDefault(); } }}
 			onPointerDown={event => { drag.current = { x: event.clientX, y: event.clientY }; event.currentTarget.setPointerCapture(event.pointerId); }}

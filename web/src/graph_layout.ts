@@ -7,7 +7,7 @@ export interface DrawnNode {
 	at: number;			// in the list that was given
 	label: string;
 	text: string;			// its figure
-	kind: string;
+	colour: string;
 	tip: string;
 	value: number;
 	line: "solid" | "dashed" | "dotted";
@@ -27,7 +27,7 @@ export interface PlacedEdge {
 	node: Placed;			// it leads to
 }
 
-const LABEL_CHARS_MAX = 34, CHAR_PX = 6.9, HEIGHT_PX = 40, EDGE_PX_MAX = 9;
+const LABEL_CHARS_MAX = 34, CHAR_PX = 6.9, HEIGHT_PX = 40, EDGE_PX_MAX = 16;
 
 /** The largest ones, and those above them. */
 export function chosenNodes(values: number[], parents: (number | null)[], count_max: number, share_min: number): Set<number> {

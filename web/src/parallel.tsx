@@ -67,7 +67,7 @@ function options(layers: Layers, shown: Layers["of"], width: number, onDrawn: ()
 		cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
 		scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.05)] } },
 		axes: [
-			{ ...axis, values: (_plot, values) => values.map(v => duration(v * NS_PER_S)), space: 70 },
+			{ ...axis, values: (_plot, values) => values.map(v => v ? duration(v * NS_PER_S) : "0"), space: 70 },
 			{ ...axis, label: "threads", labelSize: 18, size: 46, labelFont: axis.font },
 		],
 		series: [{}, ...shown.map(layer => ({

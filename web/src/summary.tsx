@@ -22,7 +22,7 @@ export function Verdict({ words, report }: { words: string; report: Report }) {
 
 	return <section id="verdict" aria-labelledby="verdict-title">
 		<h2 id="verdict-title">Verdict</h2>
-		<p class="verdict">{words}</p>
+		<p class="verdict">{visible(words)}</p>
 		<dl class="figures">
 			{figures.map(([name, figure, tip]) => <div key={name} data-tip={tip}><dt>{name}</dt><dd>{figure}</dd></div>)}
 		</dl>
@@ -143,7 +143,7 @@ export function Levels({ report }: { report: Report }) {
 	return <>
 		<h3>How many threads were active</h3>
 		<Bars max={most} label="Wall time by the number of active threads" bars={levels.map(({ active, ns }) => ({
-			name: active ? plural(active, "thread") : "none (stalled)", text: `${shareOf(ns, wall_ns)}  ${duration(ns)}`,
+			name: active ? plural(active, "thread") : "none (stalled)", text: `${shareOf(ns, wall_ns)} \u00b7 ${duration(ns)}`,
 			tip: `${plural(active, "thread")} active for ${duration(ns)}, ${shareOf(ns, wall_ns)} of the wall time`,
 			parts: [{ value: ns, colour: active ? "c-running" : "c-lock" }],
 		}))} />

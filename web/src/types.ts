@@ -171,6 +171,7 @@ export interface Timelines {
 export interface GraphNode {
 	parent: number | null;
 	kind: string;
+	cause?: string;			// of a wait
 	label: string;
 	ns: number;
 	count: number;
