@@ -52,7 +52,7 @@ static void add_thread(struct timelines *timelines, const struct trace_states *a
 
 void trace_timelines_put(struct text *out, const struct trace_states *all)
 {
-	uint64_t begin_ns = trace_states_time(all, 0), end_ns = states_end_ns(all->states);
+	uint64_t begin_ns = states_begin_ns(all->states), end_ns = states_end_ns(all->states);
 	const char *names[SHARES - 1] = { "running", "spinning", "runnable" };	/* not what is unknown */
 	struct thread_list list = { 0 };
 	struct timelines timelines;
@@ -66,7 +66,7 @@ void trace_timelines_put(struct text *out, const struct trace_states *all)
 	parts = choose_parts(list.count);
 	part_ns = end_ns > begin_ns ? (end_ns - begin_ns + parts - 1) / parts : 1;
 	shares = xcalloc((SHARES - 1) * parts, sizeof(*shares));
-	timelines_begin(&timelines, out, names, SHARES - 1, parts, part_ns);
+	timelines_begin(&timelines, out, names, SHARES - 1, parts, begin_ns, part_ns);
 	for (size_t i = 0; i < list.count; i++)
 		add_thread(&timelines, all, list.numbers[i], begin_ns, part_ns, shares);
 	timelines_end(&timelines);

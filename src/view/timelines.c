@@ -12,7 +12,7 @@
 enum { SHARE_UNIT = 1000 };		/* shares are told in thousandths: a pixel is no finer */
 
 void timelines_begin(struct timelines *timelines, struct text *out, const char *const *states,
-		     size_t state_count, size_t part_count, uint64_t part_ns)
+		     size_t state_count, size_t part_count, uint64_t begin_ns, uint64_t part_ns)
 {
 	*timelines = (struct timelines){
 		.states = states, .state_count = state_count, .part_count = part_count,
@@ -20,6 +20,7 @@ void timelines_begin(struct timelines *timelines, struct text *out, const char *
 	};
 	json_init(&timelines->json, out);
 	json_begin_object(&timelines->json);
+	json_put_uint(&timelines->json, "begin_ns", begin_ns);
 	json_put_uint(&timelines->json, "part_ns", part_ns);
 	json_put_uint(&timelines->json, "parts", part_count);
 	json_key(&timelines->json, "threads");
@@ -130,7 +131,8 @@ int timelines_put_report(struct text *out, const struct report *report)
 	if (!report->strip_count)
 		return -ENODATA;
 	shares = xcalloc(STATES * report->strip_count, sizeof(*shares));
-	timelines_begin(&timelines, out, strip_states, STATES, report->strip_count, report->strip_part_ns);
+	timelines_begin(&timelines, out, strip_states, STATES, report->strip_count, 0,
+			report->strip_part_ns);
 	for (size_t i = 0; i < report->group_count; i++)
 		for (size_t j = 0; j < report->groups[i].row_count; j++)
 			if (report->groups[i].threads[j].strip)

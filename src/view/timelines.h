@@ -29,8 +29,9 @@ struct timeline_thread {
 	uint64_t count;			/* of threads that the row stands for */
 };
 
+/* begin_ns: of the first part, on the clock of what else is told with it; 0: that is not known. */
 void timelines_begin(struct timelines *timelines, struct text *out, const char *const *states,
-		     size_t state_count, size_t part_count, uint64_t part_ns);
+		     size_t state_count, size_t part_count, uint64_t begin_ns, uint64_t part_ns);
 
 /* shares: how many threads of it were in a state, in the mean of a part; [state_count][part_count]. */
 void timelines_add(struct timelines *timelines, const struct timeline_thread *thread, const float *shares);

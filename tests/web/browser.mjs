@@ -108,6 +108,22 @@ export function colours(locator) {
 	});
 }
 
+/** Until a canvas has a colour of the style sheet, or no pixel of it. */
+export function waitForColour(page, selector, name, isThere) {
+	return page.waitForFunction(([css, property, wanted]) => {
+		const canvas = document.querySelector(css);
+		const hex = getComputedStyle(document.documentElement).getPropertyValue(`--${property}`).trim().slice(1);
+		const [r, g, b] = [0, 2, 4].map(at => parseInt(hex.slice(at, at + 2), 16));
+		if (!canvas?.width)
+			return false;
+		const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+		let found = false;
+		for (let i = 0; i < data.length && !found; i += 4)
+			found = data[i] === r && data[i + 1] === g && data[i + 2] === b;
+		return found === wanted;
+	}, [selector, name, isThere]);
+}
+
 /** What axe-core finds that is serious or critical. */
 export async function faults(page) {
 	await page.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));

@@ -2,7 +2,7 @@
 // The page of a report, in a browser. Screenshots stay in $O/web-shots.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { assert, close, colours, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test } from "./browser.mjs";
+import { assert, close, colours, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
 import { emptyReport, hostileReport, timelines, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
@@ -77,11 +77,10 @@ test("the chart over time tells what is under the pointer, and states can be hid
 	await page.locator("#parallelism .u-over").hover({ position: { x: 300, y: 100 } });
 	await page.locator(".tip:not([hidden])").waitFor();
 	assert(/running: [\d.]+ threads/.test(await page.locator(".tip").innerText()), "no threads in its tooltip");
-	const before = await colours(page.locator("#parallelism canvas"));
+	await waitForColour(page, "#parallelism canvas", "c-running", true);
 	await page.locator("#parallelism .legend button", { hasText: "running" }).click();
 	await page.locator("#parallelism .legend button[aria-pressed='false']").waitFor();
-	await page.waitForFunction(() => document.querySelectorAll("#parallelism canvas").length === 1);
-	assert(await colours(page.locator("#parallelism canvas")) !== before, "hiding a state changes nothing");
+	await waitForColour(page, "#parallelism canvas", "c-running", false);
 	await close(page);
 });
 

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { HowMany } from "./dependency";
 import { Flame } from "./flame";
 import { type FlameNode, flameRoot } from "./flame_tree";
-import { duration, plural, share, visible } from "./format";
+import { brief, duration, plural, share, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
 import { Section, Swatch } from "./page";
@@ -12,7 +12,7 @@ import { colourOf, stateOfKind } from "./states";
 import { type Column, Table } from "./table";
 import type { Comparison, ComparisonNode, Difference } from "./types";
 
-const NODES_FIRST = 30;
+const NODES_FIRST = 30, REASON_CHARS = 160;
 
 function signed(ns: number): string {
 	return ns > 0 ? "+" + duration(ns) : duration(ns);
@@ -95,7 +95,7 @@ function Summary({ comparison }: { comparison: Comparison }) {
 			{comparison.is_per_second ? ", for each second" : ""}.</p>
 		{!reasons.length && <p>No difference that is sure not to be chance.</p>}
 		<ol class="findings">{reasons.map((reason, i) => <li key={i} data-tip={tellDifference(reason, sides)}>
-			<span class="share number">{signed(reason.change)}</span><p>{visible(reason.words)}</p></li>)}</ol>
+			<span class="share number">{signed(reason.change)}</span><p>{brief(visible(reason.words), REASON_CHARS)}</p></li>)}</ol>
 		{unsure > 0 && <p class="muted">{plural(unsure, "more difference")} may be chance.</p>}
 		{conditions.map((condition, i) => <p key={i}><b>{condition.holds ? "Holds" : "Does not hold"}:</b> {visible(condition.condition)}</p>)}
 		{comparison.groups && <p>{plural(comparison.groups.length, "group")} of executions: {comparison.groups.map(group =>
@@ -133,8 +133,8 @@ export function Compared({ comparison }: { comparison: Comparison }) {
 		<FlameSection comparison={comparison} />
 		<Section id="graph" title="Dependency graph" isHeavy
 			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the surer it is that they differ.`}>
-			<HowMany shown={limit} all={all.length} onChange={setLimit} />
-			<GraphPicture nodes={nodes} parents={parents} label={`Both graphs in one, ${plural(nodes.length, "node")}; all are in the table below.`} />
+			<GraphPicture nodes={nodes} parents={parents} tools={<HowMany shown={limit} all={all.length} onChange={setLimit} />}
+				label={`Both graphs in one, ${plural(nodes.length, "node")}; all are in the table below.`} />
 			<Table name="nodes" columns={columns} rows={all} sort={3} />
 		</Section>
 	</>;

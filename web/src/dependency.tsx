@@ -48,10 +48,9 @@ export function Dependency({ graph }: { graph: Graph }) {
 
 	return <Section id="graph" title="Dependency graph" isHeavy
 		about="Who and what threads waited for, and what those did meanwhile. Edges are as wide as the time that they stand for.">
-		{nodes.length ? <>
-			<HowMany shown={limit} all={graph.nodes.length} onChange={setLimit} />
-			<GraphPicture nodes={nodes} parents={parents} label={`Dependency graph of ${plural(nodes.length, "node")}; all of them are in the table below.`} />
-		</> : <p class="muted">No thread lived then.</p>}
+		{nodes.length ? <GraphPicture nodes={nodes} parents={parents}
+			tools={<HowMany shown={limit} all={graph.nodes.length} onChange={setLimit} />}
+			label={`Dependency graph of ${plural(nodes.length, "node")}; all of them are in the table below.`} /> : <p class="muted">No thread lived then.</p>}
 		<Table name="nodes" columns={columns} rows={rows} sort={3} />
 	</Section>;
 }

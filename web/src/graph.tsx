@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A graph drawn: drag moves it, the buttons, + and - or the wheel with Ctrl bring it nearer.
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type DrawnNode, layOut, type Placed, type PlacedEdge } from "./graph_layout";
 import { useWidth } from "./page";
 
-const HEIGHT_PX = 520, FACTOR = 1.25, STEP_PX = 60, SCALE_MIN = 0.05, SCALE_MAX = 4;
+const HEIGHT_PX_MIN = 200, HEIGHT_PX_MAX = 720, SCALE_FIRST_MIN = 0.6, FACTOR = 1.25, STEP_PX = 60, SCALE_MIN = 0.05, SCALE_MAX = 4;
 
 interface View {
 	x: number;
@@ -34,20 +35,22 @@ function NodeBox({ node }: { node: Placed }) {
 	</g>;
 }
 
-/** All of it, but never larger than it was made. */
+/** All of it if it can be read then, and never larger than it was made. */
 function fitted(width: number, size: { width: number; height: number }): View {
-	const scale = Math.min(1, Math.max(0.5, Math.min(width / size.width, HEIGHT_PX / size.height)));
+	const scale = Math.min(width / size.width, HEIGHT_PX_MAX / size.height);
 
-	return { x: 0, y: Math.max(0, (HEIGHT_PX - size.height * scale) / 2), scale };
+	return { x: 0, y: 0, scale: Math.min(1, Math.max(SCALE_FIRST_MIN, scale)) };
 }
 
-export function GraphPicture({ nodes, parents, label }: { nodes: DrawnNode[]; parents: (number | null)[]; label: string }) {
+export function GraphPicture({ nodes, parents, label, tools }:
+	{ nodes: DrawnNode[]; parents: (number | null)[]; label: string; tools: ComponentChildren }) {
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const layout = useMemo(() => layOut(nodes, parents), [nodes]);
 	const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
 	const drag = useRef<{ x: number; y: number } | null>(null);
 	const svg = useRef<SVGSVGElement>(null);
-	const zoom = (factor: number, x = width / 2, y = HEIGHT_PX / 2) => setView(now => {
+	const height = Math.min(HEIGHT_PX_MAX, Math.max(HEIGHT_PX_MIN, layout.height * fitted(width, layout).scale));
+	const zoom = (factor: number, x = width / 2, y = height / 2) => setView(now => {
 		const scale = Math.min(SCALE_MAX, Math.max(SCALE_MIN, now.scale * factor)), by = scale / now.scale;
 		return { scale, x: x - (x - now.x) * by, y: y - (y - now.y) * by };
 	});
@@ -70,12 +73,12 @@ export function GraphPicture({ nodes, parents, label }: { nodes: DrawnNode[]; pa
 		svg.current!.addEventListener("wheel", onWheel, { passive: false });
 	}, []);
 	return <div ref={ref} class="graph">
-		<div class="choices no-print" role="group" aria-label="Size of the graph">
+		<div class="tools no-print"><div class="choices" role="group" aria-label="Size of the graph">
 			<button type="button" aria-label="Nearer" data-tip="Nearer (+)" onClick={() => zoom(FACTOR)}>+</button>
 			<button type="button" aria-label="Farther" data-tip="Farther (-)" onClick={() => zoom(1 / FACTOR)}>&minus;</button>
 			<button type="button" data-tip="All of it (0)" onClick={fit}>Fit</button>
-		</div>
-		<svg ref={svg} class="graph" width={width} height={HEIGHT_PX} viewBox={`0 0 ${width || 1} ${HEIGHT_PX}`} role="img" tabindex={0}
+		</div>{tools}</div>
+		<svg ref={svg} class="graph" width={width} height={height} viewBox={`0 0 ${width || 1} ${height}`} role="img" tabindex={0}
 			aria-label={label}
 			onKeyDown={event => { if (keys[event.key]) { keys[event.key](); event.preventDefault(); } }}
 			onPointerDown={event => { drag.current = { x: event.clientX, y: event.clientY }; event.currentTarget.setPointerCapture(event.pointerId); }}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where the nodes of a graph are, in layers: dagre's work, on those nodes that are worth a look.
 import dagre from "@dagrejs/dagre";
-import { cut, visible } from "./format";
+import { brief, cut, visible } from "./format";
 
 export interface DrawnNode {
 	at: number;			// in the list that was given
@@ -52,7 +52,7 @@ export function layOut(nodes: DrawnNode[], parents: (number | null)[]) {
 	const names = new Set(nodes.map(node => node.at));
 
 	for (const node of nodes) {
-		const label = cut(visible(node.label), LABEL_CHARS_MAX);
+		const label = cut(brief(visible(node.label), LABEL_CHARS_MAX), LABEL_CHARS_MAX);
 		const box = { ...node, label, x: 0, y: 0, height: HEIGHT_PX,
 			width: Math.max(label.length, node.text.length) * CHAR_PX + 22 };
 		placed.set(node.at, box);

@@ -24,6 +24,9 @@ import { Io, Locks, Paths, Waits } from "./waits";
 
 const parts = new Parts(document);
 
+/** What the page is about. */
+const mainPart = (["report", "comparison", "klock", "graph"] as const).find(name => parts.has(name)) ?? "report";
+
 function usePart<N extends PartName>(name: N) {
 	return useLoaded<PartTypes[N]>(parts.load(name));
 }
@@ -53,12 +56,12 @@ function linksOf(): [string, string][] {
 function meanLayers(report: Report): Layers {
 	const count = report.timeline.length || 1, { wall_ns } = report.target;
 
-	return layersOf(wall_ns / count, count, { running: report.timeline.map(n => n * 1000) }, wall_ns);
+	return layersOf(wall_ns / count, count, { running: report.timeline.map(n => n * 1000) });
 }
 
 function ParallelSection({ report }: { report: Report }) {
 	const { value: timelines } = usePart("timelines");
-	const layers = useMemo(() => timelines ? layersOf(timelines.part_ns, timelines.parts, timelines.all, report.target.wall_ns)
+	const layers = useMemo(() => timelines ? layersOf(timelines.part_ns, timelines.parts, timelines.all)
 		: meanLayers(report), [timelines, report]);
 
 	return <Section id="parallelism" title="Parallelism" isHeavy
@@ -86,11 +89,11 @@ function ReportSections({ report }: { report: Report }) {
 	</>;
 }
 
-function Timelined({ report }: { report?: Report }) {
+function Timelined() {
 	const { value } = usePart("timelines");
 
 	return value ? <Section id="timelines" title="Time lines of threads" isHeavy about="What each thread did over time. Drag to zoom, double-click to see all.">
-		<TimelineRows timelines={value} wall_ns={report?.target.wall_ns ?? 0} /></Section> : null;
+		<TimelineRows timelines={value} /></Section> : null;
 }
 
 function GraphPart() {
@@ -99,8 +102,10 @@ function GraphPart() {
 }
 
 function PathPart() {
-	const { value } = usePart("path");
-	return value ? <Path path={value} /> : null;
+	const { value } = usePart("path"), { value: timelines } = usePart("timelines");
+	const frame = timelines && { begin_ns: timelines.begin_ns, whole_ns: timelines.part_ns * timelines.parts };
+
+	return value ? <Path path={value} frame={frame} /> : null;
 }
 
 function KlockPart() {
@@ -135,7 +140,8 @@ function Header({ report, theme, onTheme }: { report?: Report; theme: string; on
 function App() {
 	const theme = useTheme();
 	const { value: report, error } = usePart("report");
-	const isReady = parts.has("report") ? Boolean(report) : true;
+	const first = useLoaded<unknown>(parts.load(mainPart));
+	const isReady = Boolean(first.value ?? first.error);
 
 	useEffect(() => {
 		if (isReady)
@@ -149,7 +155,7 @@ function App() {
 			{isReady && <>
 				{parts.has("comparison") && <ComparisonPart />}
 				{parts.has("klock") && <KlockPart />}
-				{parts.has("timelines") && <Timelined report={report} />}
+				{parts.has("timelines") && <Timelined />}
 				{parts.has("graph") && <GraphPart />}
 				{parts.has("path") && <PathPart />}
 			</>}

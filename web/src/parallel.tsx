@@ -19,9 +19,9 @@ export interface Layers {
 	of: { state: string; threads: number[] }[];	// thousandths of threads, in each part
 }
 
-export function layersOf(part_ns: number, parts: number, all: Record<string, number[]>, wall_ns: number): Layers {
+export function layersOf(part_ns: number, parts: number, all: Record<string, number[]>): Layers {
 	return {
-		part_ns, whole_ns: wall_ns || part_ns * parts,
+		part_ns, whole_ns: part_ns * parts,
 		of: stateNames.filter(name => all[name]?.some(n => n > 0)).map(state => ({ state, threads: all[state] })),
 	};
 }

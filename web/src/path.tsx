@@ -21,6 +21,12 @@ const sumColumns: Column<PathSum>[] = [
 	{ title: "longest", unit: "ns", value: s => s.max_ns, show: s => duration(s.max_ns) },
 ];
 
+/** The time that the other charts show, so that all of them show the same. */
+interface Frame {
+	begin_ns: number;		// 0: not known
+	whole_ns: number;
+}
+
 /** The first part that ends behind a time. */
 function partAt(parts: PathPart[], time_ns: number): number {
 	let low = 0, high = parts.length;
@@ -60,9 +66,10 @@ function tellOf(part: PathPart, begin_ns: number): string {
 		`${duration(part.end_ns - part.begin_ns)}, since ${duration(part.begin_ns - begin_ns)}`].filter(Boolean).join("\n");
 }
 
-function PathPicture({ path }: { path: CriticalPath }) {
+function PathPicture({ path, frame }: { path: CriticalPath; frame?: Frame }) {
 	const { parts } = path;
-	const begin_ns = parts[0]?.begin_ns ?? 0, whole_ns = (parts[parts.length - 1]?.end_ns ?? 1) - begin_ns;
+	const begin_ns = frame?.begin_ns || parts[0].begin_ns;
+	const whole_ns = frame?.begin_ns ? frame.whole_ns : parts[parts.length - 1].end_ns - begin_ns;
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const { theme } = useContext(ThemeContext);
 	const range = useRange() ?? { from_ns: 0, to_ns: whole_ns };
@@ -94,12 +101,12 @@ function PathPicture({ path }: { path: CriticalPath }) {
 	</>;
 }
 
-export function Path({ path }: { path: CriticalPath }) {
+export function Path({ path, frame }: { path: CriticalPath; frame?: Frame }) {
 	const whole = useMemo(() => path.sums.reduce((sum, part) => sum + part.ns, 0), [path]);
 
 	return <Section id="path" title="Critical path" isHeavy
 		about="What the first thread could not have gone on without, moment by moment; lower is who others waited for.">
-		{path.parts.length > 0 && <PathPicture path={path} />}
+		{path.parts.length > 0 && <PathPicture path={path} frame={frame} />}
 		<p class="muted">In all {duration(whole)}{path.sums[0] ? `; most of it ${shareOf(Math.max(...path.sums.slice(0, 50).map(s => s.ns)), whole)} in one place` : ""}.</p>
 		<Table name="parts of the path" columns={sumColumns} rows={path.sums} sort={3} />
 	</Section>;

@@ -33,6 +33,7 @@ function draw(canvas: HTMLCanvasElement, rows: Row[], part_ns: number, range: Ra
 function drawState(context: CanvasRenderingContext2D, row: Row, state: string, y: number, part_ns: number, range: Range,
 		   per_ns: number): void {
 	const shares = row.states[state], height = ROW_PX - GAP_PX;
+	const edge = (i: number) => Math.round((i * part_ns - range.from_ns) * per_ns);	// whole pixels: no seams
 
 	if (!shares)
 		return;
@@ -43,8 +44,7 @@ function drawState(context: CanvasRenderingContext2D, row: Row, state: string, y
 		if (!shares[i])
 			continue;
 		const part = shares[i] / UNIT / row.threads, under = below.reduce((sum, of) => sum + of[i], 0) / UNIT / row.threads;
-		context.fillRect((i * part_ns - range.from_ns) * per_ns, y * ROW_PX + height * (1 - under - part),
-			part_ns * per_ns + 0.4, height * part);
+		context.fillRect(edge(i), y * ROW_PX + height * (1 - under - part), Math.max(1, edge(i + 1) - edge(i)), height * part);
 	}
 }
 
@@ -91,10 +91,10 @@ function Block({ rows, part_ns, range }: { rows: Row[]; part_ns: number; range: 
 	</div>;
 }
 
-export function TimelineRows({ timelines, wall_ns }: { timelines: Timelines; wall_ns: number }) {
+export function TimelineRows({ timelines }: { timelines: Timelines }) {
 	const { threads, part_ns, left_out } = timelines;
 	const [shown, show] = useState(ROWS_FIRST);
-	const whole_ns = wall_ns || part_ns * timelines.parts;
+	const whole_ns = part_ns * timelines.parts;
 	const range = useRange() ?? { from_ns: 0, to_ns: whole_ns };
 	const used = stateNames.filter(state => threads.some(row => row.states[state]));
 	const blocks = [];

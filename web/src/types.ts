@@ -161,6 +161,7 @@ export interface Report {
 }
 
 export interface Timelines {
+	begin_ns: number;		// 0: not known
 	part_ns: number;
 	parts: number;
 	threads: { name: string; tid: number; pid: number; threads: number; states: Record<string, number[]> }[];
