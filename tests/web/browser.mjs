@@ -139,10 +139,14 @@ export function note(words) {
 	console.log(`# ${words}`);
 }
 
-async function launch() {
+export async function start() {
 	const { chromium } = require("playwright-core");
 
-	return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+	browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+}
+
+export async function stop() {
+	await browser.close();
 }
 
 export async function main() {
@@ -155,7 +159,7 @@ export async function main() {
 	let failed = 0;
 
 	console.log(`1..${chosen.length}`);
-	browser = await launch();
+	await start();
 	for (const [i, { sentence, check }] of chosen.entries()) {
 		try {
 			await check();
@@ -166,6 +170,6 @@ export async function main() {
 			console.log(String(error.stack ?? error).replace(/^/gm, "# "));
 		}
 	}
-	await browser.close();
+	await stop();
 	process.exitCode = failed ? 1 : 0;
 }
