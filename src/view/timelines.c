@@ -5,26 +5,35 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "findings/report.h"
 #include "view/json_parts.h"
 
 enum { SHARE_UNIT = 1000 };		/* shares are told in thousandths: a pixel is no finer */
 
-void timelines_begin(struct timelines *timelines, struct text *out, const char *const *states,
-		     size_t state_count, size_t part_count, uint64_t begin_ns, uint64_t part_ns)
+struct timelines {
+	struct json json;
+	struct timelines_shape shape;
+	size_t row_count, left_out_count;
+	double *sums;			/* threads, [state_count][part_count] */
+};
+
+struct timelines *timelines_begin(struct text *out, const struct timelines_shape *shape)
 {
-	*timelines = (struct timelines){
-		.states = states, .state_count = state_count, .part_count = part_count,
-		.sums = xcalloc(state_count * part_count + 1, sizeof(double)),
-	};
-	json_init(&timelines->json, out);
-	json_begin_object(&timelines->json);
-	json_put_uint(&timelines->json, "begin_ns", begin_ns);
-	json_put_uint(&timelines->json, "part_ns", part_ns);
-	json_put_uint(&timelines->json, "parts", part_count);
-	json_key(&timelines->json, "threads");
-	json_begin_array(&timelines->json);
+	struct timelines *timelines = xcalloc(1, sizeof(*timelines));
+	struct json *json = &timelines->json;
+
+	timelines->shape = *shape;
+	timelines->sums = xcalloc(shape->state_count * shape->part_count + 1, sizeof(double));
+	json_init(json, out);
+	json_begin_object(json);
+	json_put_uint(json, "begin_ns", shape->begin_ns);
+	json_put_uint(json, "part_ns", shape->part_ns);
+	json_put_uint(json, "parts", shape->part_count);
+	json_key(json, "threads");
+	json_begin_array(json);
+	return timelines;
 }
 
 static bool is_in(const float *shares, size_t count)
@@ -38,7 +47,7 @@ static bool is_in(const float *shares, size_t count)
 static void put_row(struct timelines *timelines, const struct timeline_thread *thread, const float *shares)
 {
 	struct json *json = &timelines->json;
-	size_t count = timelines->part_count;
+	size_t count = timelines->shape.part_count;
 
 	json_on_one_line(json);
 	json_begin_object(json);
@@ -48,10 +57,10 @@ static void put_row(struct timelines *timelines, const struct timeline_thread *t
 	json_put_uint(json, "threads", thread->count);
 	json_key(json, "states");
 	json_begin_object(json);
-	for (size_t state = 0; state < timelines->state_count; state++, shares += count) {
+	for (size_t state = 0; state < timelines->shape.state_count; state++, shares += count) {
 		if (!is_in(shares, count))
 			continue;
-		json_key(json, timelines->states[state]);
+		json_key(json, timelines->shape.states[state]);
 		json_begin_array(json);
 		for (size_t i = 0; i < count; i++)
 			json_uint(json, shares[i] * SHARE_UNIT + 0.5f);
@@ -63,7 +72,7 @@ static void put_row(struct timelines *timelines, const struct timeline_thread *t
 
 void timelines_add(struct timelines *timelines, const struct timeline_thread *thread, const float *shares)
 {
-	for (size_t i = 0; i < timelines->state_count * timelines->part_count; i++)
+	for (size_t i = 0; i < timelines->shape.state_count * timelines->shape.part_count; i++)
 		timelines->sums[i] += shares[i];
 	if (timelines->row_count < TIMELINE_ROWS_MAX) {
 		timelines->row_count++;
@@ -81,11 +90,11 @@ static void put_sums(struct timelines *timelines)
 
 	json_key(json, "all");
 	json_begin_object(json);
-	for (size_t state = 0; state < timelines->state_count; state++) {
-		json_key(json, timelines->states[state]);
+	for (size_t state = 0; state < timelines->shape.state_count; state++) {
+		json_key(json, timelines->shape.states[state]);
 		json_on_one_line(json);
 		json_begin_array(json);
-		for (size_t i = 0; i < timelines->part_count; i++)
+		for (size_t i = 0; i < timelines->shape.part_count; i++)
 			json_uint(json, *sums++ * SHARE_UNIT + 0.5);
 		json_end_array(json);
 	}
@@ -100,6 +109,7 @@ void timelines_end(struct timelines *timelines)
 	json_end_object(&timelines->json);
 	json_fini(&timelines->json);
 	free(timelines->sums);
+	free(timelines);
 }
 
 /* --- Of a report ------------------------------------------------------------------------------- */
@@ -110,7 +120,7 @@ static const char *const strip_states[STATES] = { "running", "runnable", "blocke
 
 static void add_thread(struct timelines *timelines, const struct report_thread *thread, float *shares)
 {
-	size_t count = timelines->part_count;
+	size_t count = timelines->shape.part_count;
 
 	for (size_t i = 0; i < count; i++) {
 		shares[RUNNING * count + i] = thread->strip[i].running;
@@ -125,19 +135,21 @@ static void add_thread(struct timelines *timelines, const struct report_thread *
 
 int timelines_put_report(struct text *out, const struct report *report)
 {
-	struct timelines timelines;
+	struct timelines *timelines;
 	float *shares;
 
 	if (!report->strip_count)
 		return -ENODATA;
 	shares = xcalloc(STATES * report->strip_count, sizeof(*shares));
-	timelines_begin(&timelines, out, strip_states, STATES, report->strip_count, 0,
-			report->strip_part_ns);
+	timelines = timelines_begin(out, &(struct timelines_shape){
+		.states = strip_states, .state_count = STATES,
+		.part_count = report->strip_count, .part_ns = report->strip_part_ns,
+	});
 	for (size_t i = 0; i < report->group_count; i++)
 		for (size_t j = 0; j < report->groups[i].row_count; j++)
 			if (report->groups[i].threads[j].strip)
-				add_thread(&timelines, &report->groups[i].threads[j], shares);
-	timelines_end(&timelines);
+				add_thread(timelines, &report->groups[i].threads[j], shares);
+	timelines_end(timelines);
 	free(shares);
 	return 0;
 }

@@ -145,5 +145,3 @@ TEST(a_report_becomes_its_json_and_the_verdict_of_the_text)
 	html_free(html);
 	report_fixture_free(fixture);
 }
-
-TEST_MAIN()

@@ -107,5 +107,3 @@ TEST(without_strips_there_are_no_time_lines)
 	CHECK(timelines_put_report(&text, &(struct report){ 0 }) == -ENODATA);
 	CHECK(!text.length);
 }
-
-TEST_MAIN()
