@@ -16,7 +16,7 @@ void html_free(struct html *html);
 
 /*
  * Where to put the JSON of one more part; valid until the next call. web/src/parts.ts knows the names:
- * "report", "verdict", "timelines", "graph", "path", "comparison", "klock".
+ * "report", "verdict", "timelines", "graph", "path", "comparison", "first", "second", "klock".
  */
 struct text *html_part(struct html *html, const char *name);
 bool html_has_part(const struct html *html, const char *name);

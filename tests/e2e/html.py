@@ -115,9 +115,11 @@ def pages_of_graphs():
     record("b.pinch", program("held_longer"), 60)
     assert pinch("graph", "--html", "graph.html", "a.pinch").status == 0
     assert pinch("compare", "--html", "compare.html", "a.pinch", "b.pinch").status == 0
-    for path, part in (("graph.html", "graph"), ("compare.html", "comparison")):
+    for path, parts in (("graph.html", {"graph"}), ("compare.html", {"comparison", "first", "second"})):
         check_page(path)
-        assert set(parts_of(path)) == {part}, set(parts_of(path))
+        assert set(parts_of(path)) == parts, set(parts_of(path))
+    first = parts_of("compare.html")["first"]
+    assert first["target"]["command"].endswith("held_longer 10"), first["target"]
     graph, comparison = look("graph.html", "compare.html")
     assert graph["nodes"] > 2, graph["nodes"]
     assert comparison["nodes"] > 2 and comparison["frames"] > 2, comparison["nodes"]

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What differs between two runs, or between slow and fast executions.
 import { useMemo, useState } from "preact/hooks";
+import { ns, words } from "./columns";
 import { HowMany } from "./dependency";
-import { Flame } from "./flame";
-import { type FlameNode, flameRoot } from "./flame_tree";
-import { brief, duration, plural, share, visible } from "./format";
+import { ComparedFlames } from "./compare_flames";
+import { brief, duration, plural, share, signed, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
-import { Section, Swatch } from "./page";
+import { Section } from "./page";
 import { colourOf, stateOfKind } from "./states";
 import { type Column, Table } from "./table";
-import type { Comparison, ComparisonNode, Difference } from "./types";
+import type { Comparison, ComparisonNode, Difference, Report } from "./types";
 
 const NODES_FIRST = 30, REASON_CHARS = 160;
-
-function signed(ns: number): string {
-	return ns > 0 ? "+" + duration(ns) : duration(ns);
-}
 
 function chance(p: number | null): string {
 	return p === null ? "\u2013" : p < 0.001 ? "< 0.001" : p.toFixed(3);
@@ -31,17 +27,15 @@ const figure = (value: number) => Math.abs(value) >= 1000 || Number.isInteger(va
 
 const figureColumns = (sides: [string, string]): Column<Comparison["figures"][number]>[] => [
 	{ title: "figure", value: f => visible(f.name), isWide: true },
-	{ title: sides[0], value: f => f.first.mean, show: f => figure(f.first.mean), unit: "as named" },
-	{ title: sides[1], value: f => f.second.mean, show: f => figure(f.second.mean), unit: "as named" },
+	{ title: visible(sides[0]), value: f => f.first.mean, show: f => figure(f.first.mean), unit: "as named" },
+	{ title: visible(sides[1]), value: f => f.second.mean, show: f => figure(f.second.mean), unit: "as named" },
 	{ title: "change", value: f => f.change_share, show: f => f.change_share === null ? "\u2013" : share(f.change_share),
 		tip: f => `by ${figure(f.change)}` },
 	{ title: "p", value: f => f.p, show: f => chance(f.p), tip: () => "how likely such a difference is by chance" },
 ];
 
 const nodeColumns = (sides: [string, string]): Column<ComparisonNode>[] => [
-	{ title: "what", value: n => visible(n.label), isWide: true },
-	{ title: sides[0], unit: "ns", value: n => n.first.mean, show: n => duration(n.first.mean) },
-	{ title: sides[1], unit: "ns", value: n => n.second.mean, show: n => duration(n.second.mean) },
+	words("what", n => n.label, true), ns(visible(sides[0]), n => n.first.mean), ns(visible(sides[1]), n => n.second.mean),
 	{ title: "change", unit: "ns", value: n => n.change, show: n => signed(n.change) },
 	{ title: "p", value: n => n.p, show: n => chance(n.p) },
 ];
@@ -52,37 +46,6 @@ function drawn(node: ComparisonNode, at: number, sides: [string, string]): Drawn
 		text: `${duration(node.second.mean)} (${signed(node.change)})`,
 		tip: `${visible(node.label)}\n${tellDifference(node, sides)}`,
 		line: !node.in[1] ? "dashed" : !node.in[0] ? "dotted" : "solid", boldness: Math.min(3, node.boldness),
-	};
-}
-
-function differential(nodes: ComparisonNode[]): FlameNode {
-	const flames: FlameNode[] = nodes.map(node => ({
-		...flameRoot(visible(node.label)), value: Math.max(node.first.mean, node.second.mean), changed: node.change, before: node.first.mean,
-	}));
-
-	nodes.forEach((node, i) => {
-		if (node.parent === null)
-			return;
-		const parent = flames[node.parent];
-		flames[i].parent = parent;
-		flames[i].depth = parent.depth + 1;
-		parent.children.push(flames[i]);
-	});
-	for (const flame of flames) {	// parts of both sides may be more than either: they share what there is
-		const below = flame.children.reduce((sum, child) => sum + child.value, 0);
-		flame.self = Math.max(0, flame.value - below);
-		flame.children.sort((a, b) => b.value - a.value);
-	}
-	for (let i = flames.length - 1; i >= 0; i--)
-		flames[i].value = Math.max(flames[i].value, flames[i].children.reduce((sum, child) => sum + child.value, 0));
-	return flames[0] ?? flameRoot("nothing");
-}
-
-function changeColour(root: FlameNode) {
-	return (node: FlameNode) => {
-		const much = Math.min(1, Math.abs(node.changed ?? 0) / (0.2 * (root.value || 1)));
-		return { name: Math.abs(node.changed ?? 0) < 0.002 * root.value ? "f-same" : (node.changed ?? 0) > 0 ? "f-more" : "f-less",
-			opacity: 0.25 + 0.75 * much };
 	};
 }
 
@@ -103,23 +66,7 @@ function Summary({ comparison }: { comparison: Comparison }) {
 	</section>;
 }
 
-function FlameSection({ comparison }: { comparison: Comparison }) {
-	const root = useMemo(() => differential(comparison.nodes), [comparison]);
-	const colour = useMemo(() => changeColour(root), [root]);
-
-	return <Section id="flames" title="Differential flame graph" isHeavy
-		about="Who and what was waited for, both sides in one: as wide as the longer of them.">
-		<div class="legend">
-			<span><Swatch colour="f-more" />more in {visible(comparison.sides[1])}</span><span><Swatch colour="f-less" />less</span>
-			<span><Swatch colour="f-same" />the same</span>
-		</div>
-		<Flame title="differences" root={root} colour={colour} tell={node => `${node.name}\n${visible(comparison.sides[0])}: ${
-			duration(node.before ?? 0)}\n${visible(comparison.sides[1])}: ${duration((node.before ?? 0) + (node.changed ?? 0))}\nchange ${
-			signed(node.changed ?? 0)}`} />
-	</Section>;
-}
-
-export function Compared({ comparison }: { comparison: Comparison }) {
+export function Compared({ comparison, first, second }: { comparison: Comparison; first?: Report; second?: Report }) {
 	const { nodes: all, sides } = comparison;
 	const [limit, setLimit] = useState(Math.min(NODES_FIRST, all.length));
 	const parents = useMemo(() => all.map(node => node.parent), [all]);
@@ -130,7 +77,7 @@ export function Compared({ comparison }: { comparison: Comparison }) {
 	return <>
 		<Summary comparison={comparison} />
 		<Section id="figures" title="Figures" isHeavy><Table name="figures" columns={figures} rows={comparison.figures} /></Section>
-		<FlameSection comparison={comparison} />
+		<ComparedFlames comparison={comparison} first={first} second={second} />
 		<Section id="graph" title="Dependency graph" isHeavy
 			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the surer it is that they differ.`}>
 			<GraphPicture nodes={nodes} parents={parents} tools={<HowMany shown={limit} all={all.length} onChange={setLimit} />}

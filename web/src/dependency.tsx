@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Who and what was waited for: the graph, and its nodes as a table.
 import { useMemo, useState } from "preact/hooks";
+import { ns, times, words } from "./columns";
 import { count, duration, plural, shareOf, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
@@ -16,10 +17,8 @@ interface Row extends GraphNode {
 }
 
 const columns: Column<Row>[] = [
-	{ title: "what", value: n => visible(n.label), isWide: true }, { title: "below", value: n => visible(n.below) }, { title: "kind", value: n => n.kind },
-	{ title: "time", unit: "ns", value: n => n.ns, show: n => duration(n.ns) },
-	{ title: "times", unit: "times", value: n => n.count, show: n => count(n.count) },
-	{ title: "longest", unit: "ns", value: n => n.max_ns, show: n => duration(n.max_ns) },
+	words("what", n => n.label, true), words("below", n => n.below), { title: "kind", value: n => n.kind }, ns("time", n => n.ns),
+	times("times", n => n.count), ns("longest", n => n.max_ns),
 ];
 
 function drawn(node: GraphNode, at: number, whole: number): DrawnNode {

@@ -6,19 +6,19 @@ import { flameOf } from "./flame_tree";
 import { type Choice, Choices, Section, Swatch } from "./page";
 import type { Report } from "./types";
 
-type Metric = "cmetric" | "lost" | "locks";
+export type Metric = "cmetric" | "lost" | "locks";
 
-const metrics: Choice<Metric>[] = [
+export const metrics: Choice<Metric>[] = [
 	{ name: "cmetric", title: "CMetric" }, { name: "lost", title: "Lost parallelism" }, { name: "locks", title: "Lock waits" },
 ];
-const about: Record<Metric, string> = {
+export const metricAbout: Record<Metric, string> = {
 	cmetric: "CMetric of critical slices, by the call path where they ended.",
 	lost: "Thread time lost in waits of any kind, by the call path of the wait. Idle waits are left out.",
 	locks: "Thread time lost in waits for locks, by the call path of the wait.",
 };
 const isLock = (cause: string) => ["lock", "kernel-lock", "semaphore"].includes(cause);
 
-function rootOf(report: Report, metric: Metric) {
+export function metricRoot(report: Pick<Report, "paths" | "waits">, metric: Metric) {
 	const waits = metric === "locks" ? report.waits.filter(wait => isLock(wait.cause)) : report.waits;
 
 	return metric === "cmetric" ? flameOf("CMetric", report.paths.map(path => ({ frames: path.stack, value: path.cmetric_ns })))
@@ -28,11 +28,11 @@ function rootOf(report: Report, metric: Metric) {
 
 export function Flames({ report }: { report: Report }) {
 	const [metric, choose] = useState<Metric>("cmetric");
-	const root = useMemo(() => rootOf(report, metric), [report, metric]);
+	const root = useMemo(() => metricRoot(report, metric), [report, metric]);
 
 	return <Section id="flames" title="Flame graphs" isHeavy
 		tools={<Choices label="What widths are" of={metrics} chosen={metric} onChoose={choose} />}>
-		<p class="about">{about[metric]}</p>
+		<p class="about">{metricAbout[metric]}</p>
 		<div class="legend">
 			<span><Swatch colour="f-own" />the program's own</span><span><Swatch colour="f-library" />libraries</span>
 			<span><Swatch colour="f-kernel" />kernel</span>

@@ -25,6 +25,11 @@ export function duration(ns: number): string {
 	return `${Math.floor(seconds / 3600)}${NARROW}h${NARROW}${Math.floor(seconds / 60) % 60}${NARROW}min`;
 }
 
+/** A change. */
+export function signed(ns: number): string {
+	return ns > 0 ? "+" + duration(ns) : duration(ns);
+}
+
 export function count(value: number): string {
 	return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }

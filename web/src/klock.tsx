@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Kernel locks: by kind, how long their waits were, and each lock with those who waited.
 import { useMemo, useState } from "preact/hooks";
+import { ns, words } from "./columns";
 import { CopyCsv } from "./csv";
 import { Doughnut } from "./doughnut";
 import { count, duration, plural, shareOf, visible } from "./format";
@@ -25,15 +26,13 @@ function columnsOf(stacks: string[][]): Column<KernelLock>[] {
 	return [
 		{ title: "address", value: l => l.address },
 		{ title: "kind", value: l => l.kind },
-		{ title: "name", value: l => visible(l.name ?? ""), isWide: true },
+		words("name", l => l.name, true),
 		{ title: "thread", value: l => visible(first(l).name), show: l => visible(first(l).name) + more(l) },
 		{ title: "pid", value: l => first(l).pid }, { title: "tid", value: l => first(l).tid },
-		{ title: "waited", unit: "ns", value: l => l.total_ns, show: l => duration(l.total_ns) },
+		ns("waited", l => l.total_ns),
 		{ title: "waits", unit: "times", value: l => l.waits, show: l => count(l.waits) + (l.unfinished ? " \u2026" : ""),
 			tip: l => plural(l.waits, "wait") + (l.unfinished ? `, ${count(l.unfinished)} of them not over` : "") },
-		{ title: "mean", unit: "ns", value: l => l.mean_ns, show: l => duration(l.mean_ns) },
-		{ title: "99 % up to", unit: "ns", value: l => l.p99_ns, show: l => duration(l.p99_ns) },
-		{ title: "longest", unit: "ns", value: l => l.max_ns, show: l => duration(l.max_ns) },
+		ns("mean", l => l.mean_ns), ns("99 % up to", l => l.p99_ns), ns("longest", l => l.max_ns),
 		{ title: "stack", value: top, isWide: true, tip: l => (stacks[first(l).stack] ?? []).map(visible).join("\n") },
 	];
 }
@@ -79,7 +78,7 @@ export function Klock({ klock }: { klock: KernelLocks }) {
 	const all = useMemo(() => sumOf(kinds.map(kind => kind.histogram)), [kinds]);
 	const whole = kinds.reduce((sum, kind) => sum + kind.total_ns, 0);
 	const shares = kinds.map((kind, i) => ({ name: kind.kind, value: kind.total_ns, colour: `k-${i % KIND_COLOURS}`, tip: plural(kind.waits, "wait") }));
-	const words = (lock: KernelLock) => lock.threads.map(t => `${t.name} ${t.tid} ${t.pid}`).join("\n") + "\n" +
+	const found = (lock: KernelLock) => lock.threads.map(t => `${t.name} ${t.tid} ${t.pid}`).join("\n") + "\n" +
 		(klock.stacks[first(lock).stack] ?? []).join("\n");
 
 	if (!klock.locks.length)
@@ -97,7 +96,7 @@ export function Klock({ klock }: { klock: KernelLocks }) {
 			<KindBoxes kinds={kinds} />
 		</div>
 		<WaitHistogram of={chosen ? visible(chosen.name ?? chosen.address) : "all locks"} histogram={chosen ? chosen.histogram : all} />
-		<Table name="kernel locks" columns={columns} rows={klock.locks} sort={6} search={words} onChoose={choose}
+		<Table name="kernel locks" columns={columns} rows={klock.locks} sort={6} search={found} onChoose={choose}
 			detail={lock => <Detail lock={lock} stacks={klock.stacks} />} />
 	</Section>;
 }

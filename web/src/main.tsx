@@ -114,8 +114,8 @@ function KlockPart() {
 }
 
 function ComparisonPart() {
-	const { value, error } = usePart("comparison");
-	return value ? <Compared comparison={value} /> : <Broken error={error} />;
+	const { value, error } = usePart("comparison"), { value: first } = usePart("first"), { value: second } = usePart("second");
+	return value ? <Compared comparison={value} first={first} second={second} /> : <Broken error={error} />;
 }
 
 function Broken({ error }: { error?: string }) {

@@ -9,6 +9,8 @@ export interface PartTypes {
 	graph: Graph;
 	path: CriticalPath;
 	comparison: Comparison;
+	first: Report;			// of the two that are compared
+	second: Report;
 	klock: KernelLocks;
 }
 

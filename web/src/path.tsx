@@ -2,7 +2,8 @@
 // The critical path: what the first thread could not have gone on without, moment by moment.
 import { useContext, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { CopyCsv } from "./csv";
-import { count, duration, shareOf, visible } from "./format";
+import { ns, times, words } from "./columns";
+import { duration, shareOf, visible } from "./format";
 import { Section, useWidth } from "./page";
 import { type Range, useRange } from "./range";
 import { RangeButtons } from "./range_buttons";
@@ -15,10 +16,8 @@ import type { CriticalPath, PathPart, PathSum } from "./types";
 const ROW_PX = 20, DEPTH_MAX = 12;
 
 const sumColumns: Column<PathSum>[] = [
-	{ title: "who", value: s => visible(s.who), isWide: true }, { title: "did what", value: s => visible(s.what), isWide: true },
-	{ title: "ended by", value: s => visible(s.end ?? "") }, { title: "time", unit: "ns", value: s => s.ns, show: s => duration(s.ns) },
-	{ title: "times", unit: "times", value: s => s.count, show: s => count(s.count) },
-	{ title: "longest", unit: "ns", value: s => s.max_ns, show: s => duration(s.max_ns) },
+	words("who", s => s.who, true), words("did what", s => s.what, true), words("ended by", s => s.end), ns("time", s => s.ns),
+	times("times", s => s.count), ns("longest", s => s.max_ns),
 ];
 
 /** The time that the other charts show, so that all of them show the same. */

@@ -24,7 +24,7 @@ interface TableProps<R> {
 	onChoose?: (row: R | null) => void;
 }
 
-const ROW_PX = 30, OVERSCAN_ROWS = 12, VIEW_ROWS = 16, ALL_ROWS_MAX = 60, PRINT_ROWS_MAX = 200;
+const ROW_PX = 30, OVERSCAN_ROWS = 12, VIEW_ROWS = 16, ALL_ROWS_MAX = 60, PRINT_ROWS_MAX = 40;
 
 interface Order {
 	column: number;				// -1: as they come

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { useMemo } from "preact/hooks";
 import { Bars } from "./bars";
-import { count, duration, shareOf, visible } from "./format";
+import { ns, times, words } from "./columns";
+import { duration, shareOf, visible } from "./format";
 import { Section, Swatch } from "./page";
 import { type Column, Table } from "./table";
 import type { Report, Thread } from "./types";
 
 const columns: Column<Thread>[] = [
-	{ title: "thread", value: t => visible(t.name), isWide: true },
+	words("thread", t => t.name, true),
 	{ title: "tid", value: t => t.tid, show: t => t.threads > 1 ? `${t.threads} ended` : String(t.tid), tip: t => `thread ${t.tid} of process ${t.pid}` },
-	{ title: "group", value: t => visible(t.group) },
-	{ title: "CMetric", unit: "ns", value: t => t.cmetric_ns, show: t => duration(t.cmetric_ns) },
-	{ title: "running", unit: "ns", value: t => t.running_ns, show: t => duration(t.running_ns) },
-	{ title: "CPU wait", unit: "ns", value: t => t.runnable_ns, show: t => duration(t.runnable_ns) },
-	{ title: "blocked", unit: "ns", value: t => t.blocked_ns, show: t => duration(t.blocked_ns) },
-	{ title: "slices", unit: "slices", value: t => t.slices, show: t => count(t.slices) },
-	{ title: "critical", unit: "slices", value: t => t.critical_slices, show: t => count(t.critical_slices) },
+	words("group", t => t.group), ns("CMetric", t => t.cmetric_ns), ns("running", t => t.running_ns), ns("CPU wait", t => t.runnable_ns),
+	ns("blocked", t => t.blocked_ns), times("slices", t => t.slices), times("critical", t => t.critical_slices),
 ];
 
 function nameOf(thread: Thread): string {

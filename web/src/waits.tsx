@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where threads waited, for which locks, files and sockets, and where critical slices ended.
-import { brief, count, duration, plural, share, size, visible } from "./format";
+import { ns, times, words } from "./columns";
+import { count, duration, plural, share, size, visible } from "./format";
 import { Section } from "./page";
 import { Stack, headline } from "./stack";
 import { stateTitle } from "./states";
 import { type Column, Table } from "./table";
 import type { FileOf, Lock, PathOf, Report, SocketOf, Wait, Waker } from "./types";
 
-const ns = <R,>(title: string, value: (row: R) => number): Column<R> =>
-	({ title, unit: "ns", value, show: row => duration(value(row)) });
-const times = <R,>(title: string, value: (row: R) => number): Column<R> =>
-	({ title, unit: "times", value, show: row => count(value(row)) });
-const NAME_CHARS = 40;
-
-const words = <R,>(title: string, value: (row: R) => string | null, isWide = false): Column<R> => {
-	const name = (row: R) => visible(value(row) ?? "");
-
-	return { title, value: name, show: row => brief(name(row), NAME_CHARS), tip: name, isWide };
-};
 const stackWords = (frames: { function: string | null }[]) => frames.map(frame => frame.function ?? "").join("\n");
 
 function Wakers({ wakers, title }: { wakers: Waker[]; title: string }) {
