@@ -34,6 +34,7 @@ help:
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
+	@echo "make bench-page   how soon the page of a report can be used"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
@@ -357,6 +358,11 @@ bench-traces: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
 	/usr/bin/python3 bench/run.py --build-dir $O --workload traces --rounds 3
 
+# How soon the page of a report can be used, in a browser.
+bench-page: bench-packages
+	@$(MAKE) --no-print-directory -j2 all $O/tests/html_make
+	node bench/report_page.mjs
+
 include tests/programs/programs.mk
 
 # InnoDB with debug information, which Debian's server has not: 95 MB to download, 210 MB built.
@@ -416,4 +422,4 @@ install: all
 clean:
 	rm -rf $O
 
-.PHONY: repeat bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: repeat bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages

@@ -48,8 +48,16 @@ export function makePage(name, parts) {
 
 let browser;
 
-/** Opens a file and waits until it can be used; page.problems has what the console said, and attempts to reach a network. */
-export async function open(file, { width = 1280, height = 900, scheme = "light" } = {}) {
+/** In the page: notes when something is there for the first time, at the frame in which it can be seen. */
+function markShown(selector) {
+	const look = () => document.querySelector(selector) ? performance.mark("shown") : requestAnimationFrame(look);
+
+	requestAnimationFrame(look);
+}
+
+/** Opens a file and waits until it can be used; page.problems has what the console said, and attempts to reach a network.
+    shown: a selector; when it is there first is marked. */
+export async function open(file, { width = 1280, height = 900, scheme = "light", shown } = {}) {
 	const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme,
 		permissions: ["clipboard-read", "clipboard-write"] });
 	const page = await context.newPage();
@@ -65,7 +73,11 @@ export async function open(file, { width = 1280, height = 900, scheme = "light" 
 		if (!/^(file|data|blob):/.test(request.url()))
 			page.problems.push(`asks for ${request.url()}`);
 	});
+	if (shown)
+		await page.addInitScript(markShown, shown);
 	await page.goto(pathToFileURL(file).href);
+	if (shown)
+		await page.waitForFunction(() => performance.getEntriesByName("shown").length > 0);
 	await page.waitForFunction(() => performance.getEntriesByName("pinch-ready").length > 0);
 	return page;
 }

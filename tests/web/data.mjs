@@ -59,6 +59,14 @@ export function wholeReport() {
 		graph: graph(80), path: criticalPath(2000) };
 }
 
+export function largeReport() {
+	const { report, ...rest } = wholeReport();
+	const many = (list, count) => Array.from({ length: count }, (_, i) => ({ ...list[i % list.length], name: `n${i}`, tid: i }));
+
+	return { ...rest, timelines: timelines(1000, 360), report: { ...report, threads: many(report.threads, 10000),
+		locks: many(report.locks, 20000), paths: many(report.paths, 1000) } };
+}
+
 /** The same report with something hostile wherever a program chooses a name. */
 export function hostileReport() {
 	const report = JSON.parse(JSON.stringify(golden("pipeline.json"), (key, value) =>

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, close, colours, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
-import { emptyReport, hostileReport, timelines, wholeReport } from "./data.mjs";
+import { emptyReport, hostileReport, largeReport, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
 const ALL = ["verdict", "balance", "findings", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
@@ -176,10 +176,7 @@ test("an empty report has all its sections, and says that there is nothing", asy
 });
 
 test("a report with many threads, paths and locks is drawn", async () => {
-	const { report, ...rest } = wholeReport();
-	const many = (list, count) => Array.from({ length: count }, (_, i) => ({ ...list[i % list.length], name: `n${i}`, tid: i }));
-	const large = { ...report, threads: many(report.threads, 10000), locks: many(report.locks, 20000), paths: many(report.paths, 1000) };
-	const page = await open(makePage("large", { report: large, ...rest, timelines: timelines(1000, 360) }));
+	const page = await open(makePage("large", largeReport()));
 
 	note(`10,000 threads: ready after ${(await readyMs(page)).toFixed(0)} ms`);
 	await drawAll(page);

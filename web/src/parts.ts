@@ -16,7 +16,16 @@ export interface PartTypes {
 
 export type PartName = keyof PartTypes;
 
+/** Younger browsers decode base64 by themselves, in a fraction of the time. */
+interface Base64Decoder {
+	fromBase64?: (base64: string) => Uint8Array<ArrayBuffer>;
+}
+
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+	const { fromBase64 } = Uint8Array as Base64Decoder;
+
+	if (fromBase64)
+		return fromBase64.call(Uint8Array, base64);
 	const text = atob(base64);
 	const bytes = new Uint8Array(text.length);
 
