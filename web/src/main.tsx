@@ -24,6 +24,9 @@ import { Io, Locks, Paths, Waits } from "./waits";
 
 const parts = new Parts(document);
 
+/** States are known by system calls alone, of which these are one. */
+const FUTEX = "Barriers, semaphores and the like count as locks here where only their functions tell them apart.";
+
 /** What the page is about. */
 const mainPart = (["report", "comparison", "klock", "graph"] as const).find(name => parts.has(name)) ?? "report";
 
@@ -65,7 +68,7 @@ function ParallelSection({ report }: { report: Report }) {
 		: meanLayers(report), [timelines, report]);
 
 	return <Section id="parallelism" title="Parallelism" isHeavy
-		about={timelines || parts.has("timelines") ? "What all threads did over time, stacked. Drag to zoom, double-click to see all."
+		about={timelines || parts.has("timelines") ? `What all threads did over time, stacked. ${FUTEX} Drag to zoom, double-click to see all.`
 			: "How many threads were active over time, in the mean. Drag to zoom, double-click to see all."}>
 		{(timelines || !parts.has("timelines")) && <Parallel layers={layers} />}
 		<Levels report={report} />
@@ -92,7 +95,7 @@ function ReportSections({ report }: { report: Report }) {
 function Timelined() {
 	const { value } = usePart("timelines");
 
-	return value ? <Section id="timelines" title="Time lines of threads" isHeavy about="What each thread did over time. Drag to zoom, double-click to see all.">
+	return value ? <Section id="timelines" title="Time lines of threads" isHeavy about={`What each thread did over time. ${FUTEX} Drag to zoom, double-click to see all.`}>
 		<TimelineRows timelines={value} /></Section> : null;
 }
 

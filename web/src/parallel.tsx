@@ -68,7 +68,8 @@ function options(layers: Layers, shown: Layers["of"], width: number, onDrawn: ()
 		scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.05)] } },
 		axes: [
 			{ ...axis, values: (_plot, values) => values.map(v => v ? duration(v * NS_PER_S) : "0"), space: 70 },
-			{ ...axis, label: "threads", labelSize: 18, size: 46, labelFont: axis.font },
+			{ ...axis, label: "threads", labelSize: 18, labelFont: axis.font,
+				size: (_plot, values) => 22 + 8 * Math.max(1, ...(values ?? []).map(value => value.length)) },
 		],
 		series: [{}, ...shown.map(layer => ({
 			label: stateTitle(layer.state), fill: colour(colourOf(layer.state)), stroke: colour(colourOf(layer.state)), width: 0.5,

@@ -136,16 +136,47 @@ export function Findings({ report }: { report: Report }) {
 	</Section>;
 }
 
+interface Level {
+	from: number;
+	to: number;
+	ns: number;
+}
+
+const SINGLE_LEVELS = 3, LEVEL_GROWTH = 1.5;
+
+/** Above a few threads, levels are told together: 4-5, 6-8, 9-12, as the text does. */
+function levelsOf(parallelism: Report["parallelism"]): Level[] {
+	const levels: Level[] = [];
+	const sorted = [...parallelism].sort((a, b) => a.active - b.active);
+	let from = 0, to = 0;
+
+	for (const { active, ns } of sorted) {
+		while (active > to) {
+			from = to + 1;
+			to = from <= SINGLE_LEVELS ? from : Math.ceil(from * LEVEL_GROWTH) - 1;
+		}
+		if (levels.length && levels[levels.length - 1].from === from)
+			levels[levels.length - 1].ns += ns;
+		else
+			levels.push({ from, to, ns });
+	}
+	return levels;
+}
+
+function levelName({ from, to }: Level): string {
+	return !to ? "none (stalled)" : from === to ? plural(from, "thread") : `${count(from)} to ${plural(to, "thread")}`;
+}
+
 export function Levels({ report }: { report: Report }) {
-	const levels = report.parallelism, { wall_ns } = report.target;
+	const levels = levelsOf(report.parallelism), { wall_ns } = report.target;
 	const most = Math.max(0, ...levels.map(level => level.ns));
 
 	return <>
 		<h3>How many threads were active</h3>
-		<Bars max={most} label="Wall time by the number of active threads" bars={levels.map(({ active, ns }) => ({
-			name: active ? plural(active, "thread") : "none (stalled)", text: `${shareOf(ns, wall_ns)} \u00b7 ${duration(ns)}`,
-			tip: `${plural(active, "thread")} active for ${duration(ns)}, ${shareOf(ns, wall_ns)} of the wall time`,
-			parts: [{ value: ns, colour: active ? "c-running" : "c-lock" }],
+		<Bars max={most} label="Wall time by the number of active threads" bars={levels.map(level => ({
+			name: levelName(level), text: `${shareOf(level.ns, wall_ns)} \u00b7 ${duration(level.ns)}`,
+			tip: `${levelName(level)} active for ${duration(level.ns)}, ${shareOf(level.ns, wall_ns)} of the wall time`,
+			parts: [{ value: level.ns, colour: level.to ? "c-running" : "c-lock" }],
 		}))} />
 	</>;
 }

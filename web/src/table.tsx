@@ -132,6 +132,10 @@ function CellOf<R>({ column, row, isNumeric, onOpen, isOpen }:
 }
 
 export function Table<R>(props: TableProps<R>) {
+	return props.rows.length ? <FullTable {...props} /> : <p class="muted">No {props.name}.</p>;
+}
+
+function FullTable<R>(props: TableProps<R>) {
 	const { name, columns, rows, detail } = props;
 	const [order, setOrder] = useState<Order>({ column: props.sort ?? -1, isDown: true });
 	const [words, setWords] = useState("");

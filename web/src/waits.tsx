@@ -85,7 +85,7 @@ export function Io({ report }: { report: Report }) {
 }
 
 const pathColumns: Column<PathOf>[] = [
-	{ title: "rank", value: p => p.rank }, words("path", p => headline(p.stack), true), words("threads", p => p.thread_names.join(", ")),
+	words("path", p => headline(p.stack), true), { title: "rank", value: p => p.rank }, words("threads", p => p.thread_names.join(", ")),
 	ns("CMetric", p => p.cmetric_ns),
 	{ title: "of wall", value: p => p.wall_share, show: p => share(p.wall_share), tip: p => `${share(p.wall_share)} of the wall time` },
 	times("slices", p => p.slices), { title: "then", value: p => stateTitle(p.cause ?? "") },
