@@ -133,7 +133,7 @@ NPM := npm --prefix $O/web --no-audit --no-fund --no-update-notifier --loglevel=
 $O/web/.installed: web/package.json web/package-lock.json web/.npmrc
 	@echo "  NPM   $@"; mkdir -p $(@D)
 	$Qcp $^ $(@D)
-	$Q$(NPM) ci --ignore-scripts > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
+	$Q$(NPM) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
 	$Qtouch $@
 
 $O/web/.copied: $O/web/.installed $(WEB)

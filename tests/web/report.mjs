@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of a report, in a browser. Screenshots stay in $O/web-shots.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert, close, colours, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
 import { emptyReport, hostileReport, largeReport, wholeReport } from "./data.mjs";
@@ -106,6 +106,17 @@ test("tables are sorted by a click, searched by words, opened, and copied as CSV
 	await close(page);
 });
 
+test("a finding leads to its wait, with its stack and who ended it", async () => {
+	const page = await open(whole);
+	const link = page.locator("#findings a[href='#waits']").first();
+
+	await section(page, "findings");
+	await link.click();
+	await page.locator("#waits .detail").waitFor();
+	assert((await page.locator("#waits .detail").innerText()).includes("Ended by"), "nobody who ended it");
+	await close(page);
+});
+
 test("flame graphs go into frames and back, by mouse and by keys, and find words", async () => {
 	const page = await open(whole);
 	const flames = await section(page, "flames");
@@ -172,6 +183,15 @@ test("an empty report has all its sections, and says that there is nothing", asy
 	await drawAll(page);
 	assert((await page.locator(".verdict").innerText()).includes("No thread"), "no verdict");
 	await shot(page, "empty");
+	await close(page);
+});
+
+test("a report whose data is damaged says so", async () => {
+	const file = makePage("damaged", emptyReport());
+
+	writeFileSync(file, readFileSync(file, "utf8").replace(/(data-part="report"[^>]*>.{60})..../, "$1AAAA"));
+	const page = await open(file);
+	await page.locator("[role=alert]", { hasText: "cannot be read" }).waitFor();
 	await close(page);
 });
 

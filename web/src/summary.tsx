@@ -3,6 +3,7 @@
 import { Bars } from "./bars";
 import { CopyCsv } from "./csv";
 import { count, duration, plural, share, shareOf, visible } from "./format";
+import { openRow } from "./opening";
 import { Section, Swatch } from "./page";
 import { colourOf, stateTitle } from "./states";
 import type { Finding, Report } from "./types";
@@ -109,8 +110,8 @@ export function Balance({ report }: { report: Report }) {
 /** Where the rest is told: the call path or the wait that the finding is about. */
 function Links({ finding }: { finding: Finding }) {
 	return <>
-		{finding.wait && <a class="no-print" href="#waits">wait {finding.wait}</a>}{" "}
-		{finding.path && <a class="no-print" href="#paths">path {finding.path}</a>}
+		{finding.wait && <a class="no-print" href="#waits" onClick={() => openRow("waits", finding.wait!)}>wait {finding.wait}</a>}{" "}
+		{finding.path && <a class="no-print" href="#paths" onClick={() => openRow("call paths", finding.path!)}>path {finding.path}</a>}
 	</>;
 }
 

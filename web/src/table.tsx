@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Cell, CopyCsv } from "./csv";
 import { count, plural } from "./format";
+import { useWanted } from "./opening";
 
 export interface Column<R> {
 	title: string;
@@ -70,6 +71,18 @@ function useHaystack<R>({ rows, columns, search }: TableProps<R>) {
 
 function isNumber<R>(column: Column<R>, rows: R[]): boolean {
 	return rows.length > 0 && typeof column.value(rows[0]) === "number";
+}
+
+const SAMPLE_ROWS = 300, CHARS_MIN = 7, CHARS_MAX = 26, WIDE_CHARS_MAX = 52, PADDING_CHARS = 3;
+
+/** In characters, by the rows of a sample: columns must not move while other rows come into view. */
+function widthOf<R>(column: Column<R>, rows: R[]): number {
+	const step = Math.max(1, Math.floor(rows.length / SAMPLE_ROWS));
+	let chars = Math.max(CHARS_MIN, column.title.length + 1);
+
+	for (let i = 0; i < rows.length; i += step)
+		chars = Math.max(chars, (column.show ? column.show(rows[i]) : String(column.value(rows[i]) ?? "")).length);
+	return PADDING_CHARS + Math.min(chars, column.isWide ? WIDE_CHARS_MAX : CHARS_MAX);
 }
 
 function useIsPrinting(): boolean {
@@ -152,6 +165,8 @@ function FullTable<R>(props: TableProps<R>) {
 		return all.filter(row => wanted.every(word => texts.get(row)!.includes(word)));
 	}, [all, words]);
 	const view = useWindow(found.length, useIsPrinting());
+	const widths = useMemo(() => columns.map(column => widthOf(column, rows)), [columns, rows]);
+	const wanted = useWanted(name), details = useRef<HTMLDivElement>(null);
 	const onSort = (column: number) => {
 		setOrder({ column, isDown: order.column === column ? !order.isDown : numeric[column] });
 		box.current!.scrollTop = 0;
@@ -165,6 +180,14 @@ function FullTable<R>(props: TableProps<R>) {
 		titles: columns.map((column, i) => numeric[i] && column.unit ? `${column.title} (${column.unit})` : column.title),
 		rows: found.map(row => columns.map(column => column.value(row) as Cell)),
 	});
+	useEffect(() => {
+		if (wanted && rows[wanted.rank - 1])
+			setOpen(rows[wanted.rank - 1]);
+	}, [wanted]);
+	useEffect(() => {
+		if (wanted && open === rows[wanted.rank - 1])
+			details.current?.scrollIntoView({ block: "center" });
+	}, [wanted, open]);
 	const canOpen = Boolean(detail || props.onChoose);
 
 	return <div class="table">
@@ -178,6 +201,7 @@ function FullTable<R>(props: TableProps<R>) {
 		<div class={`rows ${view.isAll ? "" : "is-virtual"}`} ref={box} tabIndex={0} role="region" aria-label={`Table of ${name}`}
 			onScroll={event => view.setFirst(Math.floor(event.currentTarget.scrollTop / ROW_PX))}>
 			<table aria-rowcount={found.length + 1}>
+				{!view.isAll && <colgroup>{widths.map((chars, i) => <col key={i} style={{ width: `${chars}ch` }} />)}</colgroup>}
 				<Heads columns={columns} rows={rows} order={order} onSort={onSort} />
 				<tbody>
 					<Spacer rows={view.from} span={columns.length} />
@@ -191,7 +215,7 @@ function FullTable<R>(props: TableProps<R>) {
 			</table>
 		</div>
 		{view.isAll && view.to < found.length && <p class="muted">The first {count(view.to)} rows are printed.</p>}
-		{open && detail && <div class="detail" role="region" aria-label={`Details of ${name}`}>
+		{open && detail && <div class="detail" ref={details} role="region" aria-label={`Details of ${name}`}>
 			<button type="button" class="close no-print" aria-label="Close the details" onClick={() => choose(open)}>&times;</button>
 			{detail(open)}
 		</div>}
