@@ -58,8 +58,12 @@ export class Parts {
 	load<N extends PartName>(name: N): Promise<PartTypes[N]> | undefined {
 		const element = this.elements.get(name);
 
-		if (element && !this.promises.has(name))
-			this.promises.set(name, read(element));
+		if (element && !this.promises.has(name)) {
+			const promise = read(element);
+
+			promise.catch(() => {});	// who shows it says so, and may come later than the error
+			this.promises.set(name, promise);
+		}
 		return this.promises.get(name) as Promise<PartTypes[N]> | undefined;
 	}
 }
