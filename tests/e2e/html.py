@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -126,13 +127,19 @@ def pages_of_graphs():
     assert "a.pinch" in comparison["text"] and "b.pinch" in comparison["text"]
 
 
-@test("a program that names its threads like markup changes nothing of the page")
+@test("programs whose names are markup, or no text at all, change nothing of the page")
 def hostile_names():
+    name = "<img src=x>"
+    shutil.copy(program("lock_convoy"), name)
+    record("markup.pinch", f"./{name}")
     record("odd.pinch", program("odd_names"))
-    assert pinch("report", "-q", "--html", "odd.html", "odd.pinch").status == 0
-    check_page("odd.html")
-    [shown] = look("odd.html")
-    assert shown["sections"]
+    for trace in ("markup", "odd"):
+        assert pinch("report", "-q", "--html", f"{trace}.html", f"{trace}.pinch").status == 0
+        check_page(f"{trace}.html")
+        assert f"./{name}".encode() not in read(f"{trace}.html", "rb")
+    markup, odd = look("markup.html", "odd.html")
+    assert name in markup["title"] and name in markup["text"], markup["title"]
+    assert odd["sections"], odd
 
 
 @test("a command that cannot be started leaves no page, and one that ends at once an empty one")
