@@ -34,6 +34,7 @@ help:
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
 	@echo "make bench      what tracing costs, beside perf sched record (bench/README.md)"
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
+	@echo "make bench-page   how soon the page of a report can be used"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
@@ -42,14 +43,15 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libc6-dev linux-libc-dev
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libc6-dev linux-libc-dev \
+	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
-	apache2 libapache2-mod-php nginx-light rt-tests
+	apache2 libapache2-mod-php nginx-light rt-tests chromium
 KERNEL_PACKAGES := qemu-system-x86
-BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev chromium babeltrace2
+BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev babeltrace2
 
 build-packages:
 	@./tools/install-packages $(BUILD_PACKAGES)
@@ -123,7 +125,30 @@ $O/gen/syscall_names.inc:
 	$Qecho '#include <sys/syscall.h>' | $(CC) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' > $@
 
+# The page of the HTML report: installed, bundled and checked in a copy, so that nothing is left here.
+# npm is wherever it comes from; only where there is none, Debian's is asked for.
+WEB := $(shell find web -type f)
+NPM := npm --prefix $O/web --no-audit --no-fund --no-update-notifier --loglevel=error
+
+$O/web/.installed: web/package.json web/package-lock.json web/.npmrc
+	@echo "  NPM   $@"; mkdir -p $(@D)
+	$Qcp $^ $(@D)
+	$Q$(NPM) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
+	$Qtouch $@
+
+$O/web/.copied: $O/web/.installed $(WEB)
+	$Qrm -rf $O/web/src
+	$Qcp -r web/src web/tsconfig.json web/bundle.mjs $(@D)
+	$Qtouch $@
+
+$O/gen/report_head.inc: $O/web/.copied
+	@echo "  WEB   $@"; mkdir -p $(@D)
+	$Qnode $O/web/bundle.mjs $O/gen
+
+$O/gen/report_tail.inc: $O/gen/report_head.inc ;
+
 GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc $O/gen/klock_rules.inc \
+	$O/gen/report_head.inc $O/gen/report_tail.inc \
 	$O/gen/syscall_names.inc $O/gen/events_json.inc $O/gen/event_fields.inc
 
 # --- The tool ------------------------------------------------------------------------------
@@ -161,6 +186,11 @@ $(UNIT_TESTS): $O/tests/%: tests/unit/%.c $(TEST_SUPPORT) $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
 		$(TEST_SUPPORT) $O/libpinch.a $(LDLIBS) -lcmocka -ljansson
+
+# Makes pages of data that no run gives, for tests/web.
+$O/tests/html_make: tests/web/html_make.c $O/libpinch.a
+	@echo "  TEST  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< $O/libpinch.a $(LDLIBS)
 
 # Programs that take scenarios in text.
 GOLDEN_O := $(patsubst tests/golden/%.c,$O/tests/golden/%.o,$(wildcard tests/golden/*.c))
@@ -264,6 +294,7 @@ fuzz-corpus: $(FUZZ)
 # --- Running them ---------------------------------------------------------------------------
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $O/tests/unwind_probe \
+	$O/tests/html_make \
 	$(if $(FUZZ_LIBRARY),$(FUZZ))
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
@@ -277,7 +308,10 @@ TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
 	"tests/plecoc/run.sh $O/plecoc" \
 	"tests/fuzz/replay.sh $O/fuzz" \
 	"tests/check_layers.sh" "tests/check_headers.sh" "tests/check_spdx.sh" \
-	"tests/docs.sh $O/pinch"
+	"tests/docs.sh $O/pinch" "tests/web/types.sh $O"
+
+# In a browser; screenshots stay in $O/web-shots.
+WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
 
 # Real kernels and real programs, as root. An emulated machine takes minutes, beside the others.
 ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py)))
@@ -293,7 +327,7 @@ test: all $(TEST_BINARIES)
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
-	@tests/run $(KERNEL_TEST) $(TESTS) $(ROOT_TESTS)
+	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(ROOT_TESTS)
 
 # Ten minutes a kernel. Leaves a table of what each of them did.
 check-kernels: test-packages kernel-packages
@@ -323,6 +357,11 @@ bench: bench-packages
 bench-traces: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
 	/usr/bin/python3 bench/run.py --build-dir $O --workload traces --rounds 3
+
+# How soon the page of a report can be used, in a browser.
+bench-page: bench-packages
+	@$(MAKE) --no-print-directory -j2 all $O/tests/html_make
+	node bench/report_page.mjs
 
 include tests/programs/programs.mk
 
@@ -383,4 +422,4 @@ install: all
 clean:
 	rm -rf $O
 
-.PHONY: repeat bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: repeat bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages

@@ -11,7 +11,7 @@
 #include "tui/tui.h"
 
 static const struct option_spec *const options[] = {
-	target_options, trace_options, watch_options, report_options, quiet_options, common_options,
+	target_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options, common_options,
 	NULL,
 };
 

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cmd/compare_html.h"
 #include "cmd/compare_sides.h"
 #include "cmd/settings.h"
 #include "compare/condition.h"
@@ -44,14 +45,17 @@ static int write_svg(const char *path, const struct comparison_view *view)
 	return err;
 }
 
-static int write_all(const struct settings *settings, const struct comparison_view *view)
+static int write_all(const struct settings *settings, const struct comparison_view *view,
+		     const struct compare_source *sources)
 {
 	const struct graph_settings *graph = &settings->graph;
-	bool has_other = settings->json_path || graph->dot_path || graph->svg_path;
+	bool has_other = settings->json_path || graph->dot_path || graph->svg_path || settings->html_path;
 	int err = 0;
 
 	if (settings->json_path)
 		err = write_one(settings->json_path, view, comparison_put_json);
+	if (!err && settings->html_path)
+		err = compare_html_write(settings, view, sources);
 	if (!err && graph->dot_path)
 		err = write_one(graph->dot_path, view, comparison_put_dot);
 	if (!err && graph->svg_path)
@@ -87,9 +91,10 @@ static void free_conditions(struct conditions *conditions)
 		condition_fini(&conditions->list[--conditions->count]);
 }
 
-/* Shows a comparison. Returns the exit status. */
+/* Shows a comparison: of groups of one trace, or of two sources. Returns the exit status. */
 static int show(const struct settings *settings, const struct conditions *conditions,
-		const struct comparison *comparison, const struct compare_grouping *grouping)
+		const struct comparison *comparison, const struct compare_grouping *grouping,
+		const struct compare_source *sources)
 {
 	struct comparison_answer answers[FAIL_IF_MAX];
 	struct reasons reasons;
@@ -111,7 +116,7 @@ static int show(const struct settings *settings, const struct conditions *condit
 		fails |= answers[i].holds;
 	}
 	reasons_find(comparison, &reasons);
-	status = write_all(settings, &view);
+	status = write_all(settings, &view, sources);
 	reasons_fini(&reasons);
 	return status ? status : fails ? EXIT_CONDITION : 0;
 }
@@ -126,7 +131,7 @@ static int compare_one(const struct settings *settings, const struct conditions 
 	int status = EXIT_FAILED;
 
 	if (!compare_executions(&comparison, source, settings, &grouping))
-		status = show(settings, conditions, &comparison, &grouping);
+		status = show(settings, conditions, &comparison, &grouping, NULL);
 	comparison_fini(&comparison);
 	compare_grouping_fini(&grouping);
 	return status;
@@ -139,7 +144,7 @@ static int compare_two(const struct settings *settings, const struct conditions 
 	int status = EXIT_FAILED;
 
 	if (!compare_traces(&comparison, sources, settings))
-		status = show(settings, conditions, &comparison, NULL);
+		status = show(settings, conditions, &comparison, NULL, sources);
 	comparison_fini(&comparison);
 	return status;
 }
@@ -241,8 +246,8 @@ static const struct option_spec compare_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	range_options, thread_options, compare_options, dependency_options, picture_options, common_options,
-	NULL,
+	range_options, thread_options, compare_options, dependency_options, picture_options, html_options,
+	common_options, NULL,
 };
 
 const struct command compare_command = {

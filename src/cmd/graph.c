@@ -10,12 +10,14 @@
 #include "base/text.h"
 #include "cmd/chosen_threads.h"
 #include "cmd/settings.h"
+#include "cmd/show_files.h"
 #include "cmd/span_choice.h"
 #include "cmd/trace_states.h"
 #include "graph/graph_label.h"
 #include "states/states.h"
 #include "view/graph_svg.h"
 #include "view/graph_text.h"
+#include "view/html.h"
 #include "view/output.h"
 #include "view/view.h"
 
@@ -28,6 +30,18 @@ static int write_json(const struct settings *settings, const struct graph *graph
 	graph_put_json(&out, graph, labels);
 	err = output_write(settings->json_path, &out);
 	text_fini(&out);
+	return err;
+}
+
+static int write_html(const struct settings *settings, const struct graph *graph,
+		      struct graph_labels *labels)
+{
+	struct html *html = html_new();
+	int err;
+
+	graph_put_json(html_part(html, "graph"), graph, labels);
+	err = show_html(settings, html);
+	html_free(html);
 	return err;
 }
 
@@ -70,11 +84,13 @@ static int show(const struct settings *settings, const struct graph *graph,
 		struct graph_labels *labels)
 {
 	const struct graph_settings *options = &settings->graph;
-	bool has_other = settings->json_path || options->dot_path || options->svg_path;
+	bool has_other = settings->json_path || options->dot_path || options->svg_path || settings->html_path;
 	int err = 0;
 
 	if (settings->json_path)
 		err = write_json(settings, graph, labels);
+	if (!err && settings->html_path)
+		err = write_html(settings, graph, labels);
 	if (!err)
 		err = write_pictures(settings, graph, labels);
 	if (!err && (settings->text_path || !has_other))
@@ -172,7 +188,7 @@ static const struct option_spec graph_options[] = {
 
 static const struct option_spec *const options[] = {
 	range_options, thread_options, whose_options, merged_options, dependency_options, graph_options,
-	picture_options, common_options, NULL,
+	picture_options, html_options, common_options, NULL,
 };
 
 const struct command graph_command = {

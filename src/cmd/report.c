@@ -3,18 +3,38 @@
 
 #include "base/fail.h"
 #include "cmd/replay.h"
+#include "cmd/report_html.h"
 #include "cmd/report_tui.h"
 #include "cmd/run.h"
 #include "cmd/settings.h"
 #include "cmd/show.h"
+#include "cmd/show_files.h"
 #include "findings/findings.h"
 #include "tui/tui.h"
+#include "view/html.h"
+
+/* For a browser, and as tables. */
+static int write_files(const struct settings *settings, const char *path, struct replay *replay)
+{
+	struct findings *findings = replay_findings(replay, show_files_path_count(settings));
+	struct html *html = settings->html_path ? html_new() : NULL;
+	int err;
+
+	if (html)
+		report_html_add(html, settings, path, replay_fold_rules(replay));
+	err = show_files(settings, findings_report(findings), html);
+	html_free(html);
+	findings_free(findings);
+	return err;
+}
 
 static int show_replay(const struct settings *settings, const char *path, struct replay *replay)
 {
 	struct findings *findings;
 	int err = settings->has_tui ? report_tui(settings, path, replay) : 0;
 
+	if (!err && show_files_are_asked(settings))
+		err = write_files(settings, path, replay);
 	if (err || (settings->has_tui && !settings->json_path && !settings->text_path))
 		return err;
 	findings = replay_findings(replay, settings->path_count_max);
@@ -32,7 +52,7 @@ int report_traced(const struct settings *settings, const char *path)
 		return EXIT_USAGE;
 	err = show_check(settings);
 	if (!err)
-		err = replay_open(path, settings->has_tui, &replay);
+		err = replay_open(path, settings->has_tui || settings->html_path, &replay);
 	if (err)
 		return EXIT_FAILED;
 	err = show_replay(settings, path, replay);
@@ -65,7 +85,7 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	tui_options, report_options, quiet_options, common_options, NULL,
+	tui_options, report_options, html_options, table_options, quiet_options, common_options, NULL,
 };
 
 const struct command report_command = {

@@ -226,7 +226,7 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	trace_options, watch_options, report_options, quiet_options, common_options, NULL,
+	trace_options, watch_options, report_options, html_options, table_options, quiet_options, common_options, NULL,
 };
 
 const struct command run_command = {

@@ -62,6 +62,7 @@ struct settings {
 	bool has_path_count;		/* it was given */
 	bool is_by_begin;		/* spans only */
 	const char *json_path, *text_path;	/* NULL: not asked for; text goes to the terminal then */
+	const char *html_path, *folded_path, *csv_path;	/* the same */
 	const char *trace_path;		/* NULL: no trace is written */
 	struct span_specs spans;	/* --span of what is recorded */
 	struct trace_ring_options ring;	/* zeros: the trace grows as long as tracing lasts */
@@ -108,6 +109,9 @@ extern const struct option_spec trace_options[], watch_options[], report_options
 
 /* Of a trace: how it is shown. */
 extern const struct option_spec tui_options[];
+
+/* Other forms of a report; the first is that of whatever can be drawn. */
+extern const struct option_spec html_options[], table_options[];
 
 /* Those of every command; the last list. */
 extern const struct option_spec common_options[];

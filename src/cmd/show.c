@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cmd/settings.h"
+#include "cmd/show_files.h"
 #include "view/output.h"
 #include "view/view.h"
 
@@ -14,7 +15,7 @@ int show_check(const struct settings *settings)
 
 	if (!err && settings->json_path)
 		err = output_check(settings->json_path);
-	return err;
+	return err ? err : show_files_check(settings);
 }
 
 static int show_json(const struct settings *settings, const struct report *report)

@@ -53,7 +53,7 @@ static int open_engine(struct tracing *tracing)
 		.stream_count = collector_stream_count(tracing->kernel),
 		.nmin = settings->kernel.nmin,
 		.is_spin_inactive = settings->is_spin_inactive,
-		.keeps_strips = settings->has_tui,
+		.keeps_strips = settings->has_tui || settings->html_path,
 	});
 
 	tracing->kernel_types = kernel_types_new();

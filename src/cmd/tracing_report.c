@@ -13,6 +13,7 @@
 #include "cmd/recorder.h"
 #include "cmd/run_events.h"
 #include "cmd/show.h"
+#include "cmd/show_files.h"
 #include "cmd/tracing_state.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
@@ -241,14 +242,29 @@ static int end_recording(struct tracing *tracing, const struct report *report)
 	return err;
 }
 
+static int write_files(struct tracing *tracing, const struct outcome *outcome)
+{
+	const struct settings *settings = tracing->settings;
+	struct findings *findings;
+	int err;
+
+	if (!show_files_are_asked(settings))
+		return 0;
+	findings = tracing_findings(tracing, outcome, show_files_path_count(settings), NULL);
+	err = show_files(settings, findings_report(findings), NULL);
+	findings_free(findings);
+	return err;
+}
+
 int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 {
 	const struct settings *settings = tracing->settings;
 	bool is_shown = settings->has_tui && !settings->text_path && !settings->json_path;
 	struct findings *findings;
-	int err = 0, record_err = 0;
+	int err = 0, files_err = 0, record_err = 0;
 
 	tracing_finish(tracing);
+	files_err = write_files(tracing, outcome);
 	if (is_shown && !tracing->recorder)
 		goto out_save;		/* the terminal has shown it */
 	findings = tracing_findings(tracing, outcome, settings->path_count_max, NULL);
@@ -259,5 +275,5 @@ int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 
 out_save:
 	symbols_save_cache(tracing->engine.symbols);
-	return err ? err : record_err;
+	return err ? err : files_err ? files_err : record_err;
 }

@@ -5,6 +5,10 @@
 struct page;
 struct report;
 struct report_hot_function;
+struct text;
+
+/* Its words, for whoever breaks lines otherwise. */
+void text_verdict_say(const struct page *page, const struct report *report, struct text *text);
 
 void text_verdict_show(struct page *page, const struct report *report);
 void text_parallel_show(struct page *page, const struct report *report);

@@ -306,24 +306,28 @@ static void say_finding(const struct page *page, const struct report *report, st
 	text_put(text, ". ");
 }
 
+void text_verdict_say(const struct page *page, const struct report *report, struct text *text)
+{
+	if (!report->target.wall_ns || !report->totals.threads) {
+		text_put(text, "No thread of the program ran while it was traced.");
+		return;
+	}
+	say_finding(page, report, text);
+	say_parallelism(report, text);
+	say_first_path(page, report, text);
+	say_stalls(page, report, text);
+	say_balance(page, report, text);
+	say_runqueue(report, text);
+	say_spinning(report, text);
+	if (report->losses.records || report->losses.gaps)
+		text_put(text, " Events were lost (see below): all figures are approximate.");
+}
+
 void text_verdict_show(struct page *page, const struct report *report)
 {
 	struct text text = { 0 };
 
-	if (!report->target.wall_ns || !report->totals.threads) {
-		text_put(&text, "No thread of the program ran while it was traced.");
-	} else {
-		say_finding(page, report, &text);
-		say_parallelism(report, &text);
-		say_first_path(page, report, &text);
-		say_stalls(page, report, &text);
-		say_balance(page, report, &text);
-		say_runqueue(report, &text);
-		say_spinning(report, &text);
-		if (report->losses.records || report->losses.gaps)
-			text_put(&text, " Events were lost (see below): all figures are "
-					"approximate.");
-	}
+	text_verdict_say(page, report, &text);
 	page_color(page, PAGE_BOLD);
 	page_paragraph(page, "", text.bytes);
 	text_fini(&text);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/compare_html.h"
+
+#include <stdbool.h>
+
+#include "cmd/compare_sides.h"
+#include "cmd/replay.h"
+#include "cmd/settings.h"
+#include "cmd/show_files.h"
+#include "findings/findings.h"
+#include "view/comparison_view.h"
+#include "view/html.h"
+#include "view/view.h"
+
+/* A report is of a whole run: of a part of one it would say something else than the comparison. */
+static bool has_reports(const struct settings *settings, const struct comparison_view *view)
+{
+	return view->comparison->is_of_runs && !settings->range.from_ns && settings->range.to_ns == UINT64_MAX &&
+	       !settings->threads.count;
+}
+
+/* What cannot be replayed is left out, after it has been said why. */
+static void add_report(struct html *html, const char *name, const struct settings *settings, const char *path)
+{
+	struct findings *findings;
+	struct replay *replay;
+
+	if (replay_open(path, false, &replay))
+		return;
+	findings = replay_findings(replay, show_files_path_count(settings));
+	json_view.show(findings_report(findings), &(struct view_style){ 0 }, html_part(html, name));
+	findings_free(findings);
+	replay_close(replay);
+}
+
+int compare_html_write(const struct settings *settings, const struct comparison_view *view,
+		       const struct compare_source *sources)
+{
+	struct html *html = html_new();
+	int err;
+
+	comparison_put_json(html_part(html, "comparison"), view);
+	if (sources && has_reports(settings, view)) {
+		add_report(html, "first", settings, sources[FIRST_SIDE].path);
+		add_report(html, "second", settings, sources[SECOND_SIDE].path);
+	}
+	err = show_html(settings, html);
+	html_free(html);
+	return err;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A comparison for a browser; of two runs, with both reports, whose call paths it can then compare, too. */
+#pragma once
+
+struct compare_source;
+struct comparison_view;
+struct settings;
+
+/* sources: both traces; NULL: there is only one. 0, or a negative errno after having said what was not written. */
+int compare_html_write(const struct settings *settings, const struct comparison_view *view,
+		       const struct compare_source *sources);

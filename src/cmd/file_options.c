@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options of the forms of a report that go to a file. */
+#include "cmd/settings.h"
+
+static int set_html(struct settings *settings, const char *argument)
+{
+	settings->html_path = argument;
+	return 0;
+}
+
+static int set_folded(struct settings *settings, const char *argument)
+{
+	settings->folded_path = argument;
+	return 0;
+}
+
+static int set_csv(struct settings *settings, const char *argument)
+{
+	settings->csv_path = argument;
+	return 0;
+}
+
+const struct option_spec html_options[] = {
+	{ "html", 0, "FILE", "write one file for a browser, with all of it drawn; - is standard output", set_html },
+	{ 0 },
+};
+
+const struct option_spec table_options[] = {
+	{ "folded", 0, "FILE", "write call paths with the us of their CMetric, for tools that draw flame graphs",
+	  set_folded },
+	{ "csv", 0, "FILE", "write threads, paths, waits, locks and files as one table", set_csv },
+	{ 0 },
+};

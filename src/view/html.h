@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One file for a browser: the page of web/, which is compiled in, and behind it parts of JSON that it
+ * draws. Parts are compressed and in base64, so that nothing in them can end the element it is in.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct html;
+struct report;
+struct text;
+
+struct html *html_new(void);
+void html_free(struct html *html);
+
+/*
+ * Where to put the JSON of one more part; valid until the next call. web/src/parts.ts knows the names:
+ * "report", "verdict", "timelines", "graph", "path", "comparison", "first", "second", "klock".
+ */
+struct text *html_part(struct html *html, const char *name);
+bool html_has_part(const struct html *html, const char *name);
+
+/* The parts "report", "verdict" and, if strips were kept and there are none yet, "timelines". */
+void html_add_report(struct html *html, const struct report *report);
+
+/* The whole file. */
+void html_put(const struct html *html, struct text *out);

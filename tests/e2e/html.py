@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The forms of a report that go to a file, of real runs: the page for a browser, folded paths, the table."""
+import base64
+import csv
+import gzip
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from lib import ROOT, Skip, check_laws, find, main, near, parse_report, pinch, program, read, test
+
+PAGE_BYTES_MAX = 1 << 20        # without its data
+
+
+def parts_of(path):
+    """The JSON of each part, by its name."""
+    found = re.findall(rb'<script type="application/gzip" data-part="(\w+)" data-bytes="(\d+)">([A-Za-z0-9+/=]*)</script>\n',
+                       read(path, "rb"))
+    parts = {}
+    for name, size_bytes, content in found:
+        text = gzip.decompress(base64.b64decode(content, validate=True))
+        assert len(text) == int(size_bytes), f"{name}: {len(text)} bytes, not {size_bytes}"
+        parts[name.decode()] = json.loads(text)
+    return parts
+
+
+def check_page(path):
+    """What holds of each page, whatever is in it."""
+    page = read(path, "rb")
+    own = re.sub(rb'<script type="application/gzip"[^>]*>[^<]*</script>', b"", page)
+    assert len(own) < PAGE_BYTES_MAX, f"the page itself takes {len(own)} bytes"
+    assert not re.search(rb'(?:src|href)="?(?:https?:)?//', own), "it refers to something outside"
+    policy = re.search(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', own).group(1).decode()
+    assert policy.startswith("default-src 'none';") and "unsafe" not in policy, policy
+    for pattern in (rb"<style>(.*?)</style>", rb"<script>(.*?)</script>"):
+        pieces = re.findall(pattern, own, re.S)
+        assert len(pieces) == 1, f"{len(pieces)} of {pattern}"
+        digest = base64.b64encode(hashlib.sha256(pieces[0]).digest()).decode()
+        assert f"'sha256-{digest}'" in policy, f"{pattern} is not what the policy allows"
+
+
+def look(*paths):
+    """What a browser shows of the pages."""
+    if not os.path.exists("/usr/bin/chromium") or not find("node"):
+        raise Skip("chromium or node is not installed")
+    result = subprocess.run(["node", os.path.join(ROOT, "tests/web/open.mjs"), *map(os.path.abspath, paths)],
+                            capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    told = json.loads(result.stdout)
+    for page in told:
+        assert not page["problems"], page["problems"]
+        assert not page["markup"], "what a program chose became markup"
+    return told
+
+
+def record(trace, *command):
+    result = pinch("record", "-q", "-o", trace, "--", *command)
+    assert result.status == 0, result.text
+
+
+@test("the page of a run has the report that the JSON has, and a browser draws it")
+def page_of_a_run():
+    result = pinch("run", "-q", "--json", "run.json", "--html", "run.html", "--", program("lock_convoy"))
+    assert result.status == 0, result.text
+    check_page("run.html")
+    parts = parts_of("run.html")
+    assert set(parts) == {"report", "verdict", "timelines"}, set(parts)
+    page, report = parts["report"], parse_report(read("run.json", "rb"))
+    parse_report(json.dumps(page).encode())
+    check_laws(page)
+    for key in ("target", "totals", "threads", "locks", "balance"):
+        assert page[key] == report[key], f"{key} differs"
+    assert len(page["paths"]) == page["totals"]["paths"] or len(page["paths"]) == 1000
+    lines = parts["timelines"]
+    running_ns = sum(lines["all"]["running"]) / 1000 * lines["part_ns"]
+    threads_ns = sum(t["running_ns"] for t in page["threads"])
+    near(running_ns, threads_ns, threads_ns * 0.02 + 1e6, "running time in the time lines and in the threads")
+    [shown] = look("run.html")
+    assert {"verdict", "balance", "findings", "flames", "locks", "timelines", "about"} <= set(shown["sections"]), shown["sections"]
+    assert shown["frames"] > 1 and shown["canvases"] >= 2, shown
+    assert page["findings"][0]["title"] in shown["text"], "the first finding is not shown"
+
+
+@test("the page of a trace has the graph, the critical path and finer time lines, which agree with its commands")
+def page_of_a_trace():
+    record("a.pinch", program("pipeline_stages"))
+    result = pinch("report", "-q", "--html", "report.html", "a.pinch")
+    assert result.status == 0, result.text
+    check_page("report.html")
+    parts = parts_of("report.html")
+    assert set(parts) == {"report", "verdict", "timelines", "graph", "path"}, set(parts)
+    alone = json.loads(pinch("critical-path", "--json", "-", "a.pinch").out)
+    assert parts["path"] == alone, "the critical path differs"
+    graph = json.loads(pinch("graph", "--merge", "--json", "-", "a.pinch").out)
+    assert parts["graph"]["nodes"] == graph["nodes"], "the graph differs"
+    lines, report = parts["timelines"], parts["report"]
+    near(lines["part_ns"] * lines["parts"], report["target"]["wall_ns"], report["target"]["wall_ns"] * 0.02 + 1e6,
+         "the time lines are as long as the run")
+    for state, key in (("running", "running_ns"), ("runnable", "runnable_ns")):
+        all_ns = sum(sum(lines["all"].get(name, [])) for name in ((state, "spinning") if state == "running" else (state,)))
+        threads_ns = sum(t[key] for t in report["threads"])
+        near(all_ns / 1000 * lines["part_ns"], threads_ns, threads_ns * 0.02 + 5e6, key)
+    [shown] = look("report.html")
+    assert {"graph", "path", "timelines"} <= set(shown["sections"]), shown["sections"]
+    assert shown["nodes"] > 3, shown["nodes"]
+
+
+@test("pinch graph and pinch compare make pages, too")
+def pages_of_graphs():
+    record("a.pinch", program("held_longer"), 10)
+    record("b.pinch", program("held_longer"), 60)
+    assert pinch("graph", "--html", "graph.html", "a.pinch").status == 0
+    assert pinch("compare", "--html", "compare.html", "a.pinch", "b.pinch").status == 0
+    for path, parts in (("graph.html", {"graph"}), ("compare.html", {"comparison", "first", "second"})):
+        check_page(path)
+        assert set(parts_of(path)) == parts, set(parts_of(path))
+    first = parts_of("compare.html")["first"]
+    assert first["target"]["command"].endswith("held_longer 10"), first["target"]
+    graph, comparison = look("graph.html", "compare.html")
+    assert graph["nodes"] > 2, graph["nodes"]
+    assert comparison["nodes"] > 2 and comparison["frames"] > 2, comparison["nodes"]
+    assert "a.pinch" in comparison["text"] and "b.pinch" in comparison["text"]
+
+
+@test("programs whose names are markup, or no text at all, change nothing of the page")
+def hostile_names():
+    name = "<img src=x>"
+    shutil.copy(program("lock_convoy"), name)
+    record("markup.pinch", f"./{name}")
+    record("odd.pinch", program("odd_names"))
+    for trace in ("markup", "odd"):
+        assert pinch("report", "-q", "--html", f"{trace}.html", f"{trace}.pinch").status == 0
+        check_page(f"{trace}.html")
+        assert f"./{name}".encode() not in read(f"{trace}.html", "rb")
+    markup, odd = look("markup.html", "odd.html")
+    assert name in markup["title"] and name in markup["text"], markup["title"]
+    assert odd["sections"], odd
+
+
+@test("a command that cannot be started leaves no page, and one that ends at once an empty one")
+def empty_runs():
+    result = pinch("run", "-q", "--html", "none.html", "--", "./there-is-no-such-command")
+    assert result.status == 127, result.status
+    assert not os.path.exists("none.html"), "there is a page of nothing"
+    result = pinch("run", "-q", "--html", "true.html", "--", "true")
+    assert result.status == 0, result.text
+    check_page("true.html")
+    look("true.html")
+
+
+@test("folded paths have all CMetric of the paths, in lines that tools for flame graphs can read")
+def folded():
+    result = pinch("run", "-q", "--json", "run.json", "--top", "1000", "--folded", "run.folded", "--", program("hot_thread"))
+    assert result.status == 0, result.text
+    sum_us = 0
+    for line in read("run.folded").splitlines():
+        stack, _, value = line.rpartition(" ")
+        assert stack and value.isdigit() and all(stack.split(";")), f"not a folded stack: {line!r}"
+        sum_us += int(value)
+    paths = json.loads(read("run.json"))["paths"]
+    near(sum_us, sum(p["cmetric_ns"] for p in paths) / 1000, len(paths), "CMetric in us")
+
+
+@test("the table has each thread, path, wait, lock and file of the JSON")
+def table():
+    result = pinch("run", "-q", "--json", "run.json", "--top", "1000", "--csv", "run.csv", "--", program("lock_convoy"))
+    assert result.status == 0, result.text
+    report = json.loads(read("run.json"))
+    with open("run.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, strict=True))
+    for name, key in (("thread", "threads"), ("path", "paths"), ("wait", "waits"), ("lock", "locks"), ("file", "files"),
+                      ("socket", "sockets")):
+        assert sum(row["table"] == name for row in rows) == len(report[key]), name
+    assert sum(int(row["cmetric_ns"]) for row in rows if row["table"] == "thread") == \
+        sum(t["cmetric_ns"] for t in report["threads"])
+    assert [int(row["wait_ns"]) for row in rows if row["table"] == "lock"] == [lock["wait_ns"] for lock in report["locks"]]
+
+
+@test("a page that cannot be written is told before anything is traced")
+def unwritable():
+    result = pinch("run", "--html", "/no/such/directory/x.html", "--", "touch", "ran")
+    assert result.status == 125 and "/no/such/directory/x.html" in result.text, result.text
+    assert not os.path.exists("ran"), "the command was run"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/text.h"
+#include "findings/report.h"
+#include "report_fixture.h"
+#include "test.h"
+#include "view/html.h"
+
+static int digit_of(char c)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? at - digits : -1;
+}
+
+/* Until something comes that is no base64. */
+static struct text decode(const char *base64)
+{
+	struct text out = { 0 };
+	unsigned int word = 0, bits = 0;
+
+	for (; digit_of(*base64) >= 0; base64++) {
+		word = word << 6 | (unsigned int)digit_of(*base64);
+		bits += 6;
+		if (bits >= 8) {
+			char byte = word >> (bits - 8);
+
+			text_put_bytes(&out, &byte, 1);
+			bits -= 8;
+		}
+	}
+	return out;
+}
+
+/* What the page has as a part; empty: it has none. */
+static struct text part_of(const struct text *page, const char *name)
+{
+	struct text out = { 0 }, packed;
+	char bytes[4096], begin[64];
+	z_stream stream = { 0 };
+	const char *at;
+	int got = Z_OK;
+
+	snprintf(begin, sizeof(begin), "data-part=\"%s\"", name);
+	at = strstr(page->bytes, begin);
+	if (!at)
+		return out;
+	packed = decode(strchr(at, '>') + 1);
+	inflateInit2(&stream, 15 + 16);
+	stream.next_in = (unsigned char *)packed.bytes;
+	stream.avail_in = packed.length;
+	while (got == Z_OK) {
+		stream.next_out = (unsigned char *)bytes;
+		stream.avail_out = sizeof(bytes);
+		got = inflate(&stream, Z_NO_FLUSH);
+		text_put_bytes(&out, bytes, sizeof(bytes) - stream.avail_out);
+	}
+	CHECK(got == Z_STREAM_END);
+	inflateEnd(&stream);
+	text_fini(&packed);
+	return out;
+}
+
+static struct text page_of(const char *json, size_t length)
+{
+	struct html *html = html_new();
+	struct text page = { 0 };
+
+	text_put_bytes(html_part(html, "graph"), json, length);
+	html_put(html, &page);
+	html_free(html);
+	return page;
+}
+
+static bool comes_back(const char *json, size_t length)
+{
+	struct text page = page_of(json, length), part = part_of(&page, "graph");
+	bool is_same = part.length == length && !memcmp(part.bytes ? part.bytes : "", json, length);
+
+	text_fini(&page);
+	text_fini(&part);
+	return is_same;
+}
+
+TEST(a_part_of_any_length_comes_back_as_it_was)
+{
+	enum { LENGTH_MAX = 300000 };
+	char *bytes = malloc(LENGTH_MAX);
+
+	for (size_t i = 0; i < LENGTH_MAX; i++)
+		bytes[i] = (i * 2654435761u) >> 13;	/* hardly to be compressed */
+	for (size_t length = 0; length < 70; length++)
+		CHECK(comes_back(bytes, length));
+	CHECK(comes_back(bytes, 65535));
+	CHECK(comes_back(bytes, 65536));
+	CHECK(comes_back(bytes, 65537));
+	CHECK(comes_back(bytes, LENGTH_MAX));
+	free(bytes);
+}
+
+TEST(a_part_cannot_end_its_element)
+{
+	static const char json[] = "{\"name\": \"</script><script>alert(1)</script>\"}";
+	struct text page = page_of(json, strlen(json));
+
+	CHECK(!strstr(page.bytes, "alert(1)"));
+	CHECK(comes_back(json, strlen(json)));
+	text_fini(&page);
+}
+
+TEST(the_page_allows_nothing_but_what_it_brings)
+{
+	struct text page = page_of("{}", 2);
+
+	CHECK(strstr(page.bytes, "default-src 'none'; script-src 'sha256-"));
+	CHECK(!strstr(page.bytes, "unsafe-"));
+	CHECK(!strstr(page.bytes, "sourceMappingURL"));
+	CHECK(page.length < 1 << 20);
+	text_fini(&page);
+}
+
+TEST(a_report_becomes_its_json_and_the_verdict_of_the_text)
+{
+	struct report_fixture *fixture = report_fixture_new("lock");
+	struct html *html = html_new();
+	struct text page = { 0 }, report, verdict;
+
+	html_add_report(html, report_fixture_get(fixture));
+	CHECK(html_has_part(html, "report"));
+	CHECK(!html_has_part(html, "graph"));
+	html_put(html, &page);
+	report = part_of(&page, "report");
+	verdict = part_of(&page, "verdict");
+	CHECK(strstr(report.bytes, "\"work_mutex\""));
+	CHECK(strstr(verdict.bytes, "What costs most, 82 % of all threads' time that was not idle: threads wait for work_mutex"));
+	text_fini(&report);
+	text_fini(&verdict);
+	text_fini(&page);
+	html_free(html);
+	report_fixture_free(fixture);
+}

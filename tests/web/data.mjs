@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Data for the page that no run gives: large, hostile, or of commands to come. The same each time.
+import { golden } from "./browser.mjs";
+
+export const HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>\u202e\"'";
+
+/** A generator of its own: what is drawn must not differ from run to run. */
+export function numbers(seed = 1) {
+	let state = seed >>> 0;
+
+	return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+}
+
+export function timelines(threads, parts = 240) {
+	const next = numbers(7), states = ["running", "runnable", "lock", "condition", "file"];
+	const all = Object.fromEntries(states.map(state => [state, new Array(parts).fill(0)]));
+	const rows = Array.from({ length: threads }, (_, tid) => {
+		const of = Object.fromEntries(states.map(state => [state, new Array(parts).fill(0)]));
+		for (let i = 0, state = "running"; i < parts; i++) {
+			state = next() < 0.15 ? states[Math.floor(next() * states.length)] : state;
+			of[state][i] = 1000;
+			all[state][i] += 1000;
+		}
+		return { name: `worker-${tid}`, tid: 100 + tid, pid: 100, threads: 1, states: of };
+	});
+
+	return { begin_ns: 1e12, part_ns: 1e7, parts, threads: rows.slice(0, 256), left_out: Math.max(0, threads - 256), all };
+}
+
+export function graph(count) {
+	const next = numbers(3), kinds = ["thread", "wait", "running", "cpu", "disk"];
+	const nodes = [{ parent: null, kind: "threads", label: "all threads", ns: 4e9, count: 1, max_ns: 4e9, is_cycle: false, is_cut: false }];
+
+	for (let i = 1; i < count; i++) {
+		const parent = Math.floor(next() * Math.min(i, 40)), kind = kinds[Math.floor(next() * kinds.length)];
+		nodes.push({ parent, kind, label: `${kind} ${i}`, ns: Math.round(nodes[parent].ns * next() * 0.7), count: 1 + i, max_ns: 1e6,
+			is_cycle: false, is_cut: false });
+	}
+	return { from_ns: 0, to_ns: 4e9, nodes };
+}
+
+export function criticalPath(count) {
+	const next = numbers(5), kinds = ["running", "cpu", "disk", "timer"];
+	const parts = [];
+
+	for (let i = 0, at = 1e12; i < count; i++) {
+		const kind = kinds[Math.floor(next() * kinds.length)], end_ns = at + Math.round(next() * 2e6);
+		parts.push({ begin_ns: at, end_ns, depth: Math.floor(next() * 3), thread: 1, who: "main (tid 1)", kind, what: kind, end: null });
+		at = end_ns;
+	}
+	const sums = kinds.map(kind => ({ ns: 1e8, count: 100, max_ns: 2e6, thread: 1, who: "main (tid 1)", kind, what: kind, end: null }));
+	return { thread: 1, sums, parts };
+}
+
+export function wholeReport() {
+	const report = golden("pipeline.json");
+
+	return { report, verdict: { words: "What costs most, 82 %: threads wait for work_mutex." }, timelines: timelines(24),
+		graph: graph(80), path: criticalPath(2000) };
+}
+
+export function largeReport() {
+	const { report, ...rest } = wholeReport();
+	const many = (list, count) => Array.from({ length: count }, (_, i) => ({ ...list[i % list.length], name: `n${i}`, tid: i }));
+
+	return { ...rest, timelines: timelines(1000, 360), report: { ...report, threads: many(report.threads, 10000),
+		locks: many(report.locks, 20000), paths: many(report.paths, 1000) } };
+}
+
+/** The same report with something hostile wherever a program chooses a name. */
+export function hostileReport() {
+	const report = JSON.parse(JSON.stringify(golden("pipeline.json"), (key, value) =>
+		["name", "function", "file", "path", "object", "command", "module", "holder", "title", "class", "host", "group"].includes(key) &&
+			typeof value === "string" ? HOSTILE : value));
+
+	return { report, verdict: { words: HOSTILE }, timelines: { ...timelines(3), threads: timelines(3).threads.map(t => ({ ...t, name: HOSTILE })) },
+		graph: { ...graph(10), nodes: graph(10).nodes.map(n => ({ ...n, label: HOSTILE })) },
+		path: { ...criticalPath(10), sums: criticalPath(10).sums.map(s => ({ ...s, who: HOSTILE, what: HOSTILE })) } };
+}
+
+export function emptyReport() {
+	return { report: golden("nothing.json"), verdict: { words: "No thread of the program ran while it was traced." },
+		timelines: { begin_ns: 0, part_ns: 1, parts: 0, threads: [], left_out: 0, all: {} }, graph: { from_ns: 0, to_ns: 0, nodes: [] },
+		path: { thread: 1, sums: [], parts: [] } };
+}
+
+const KINDS = ["mutex", "rwsem read", "rwsem write", "spinlock", "rtmutex", "percpu-rwsem"];
+
+function histogramOf(next) {
+	return Array.from({ length: 12 }, (_, i) => [2 ** (8 + 2 * i), Math.floor(next() * 1000 * Math.exp(-((i - 5) ** 2) / 8))]);
+}
+
+function lockOf(i, next) {
+	const total_ns = Math.round(1e9 * next() ** 6) + 1, waits = 1 + Math.floor(next() * 500);
+	const threads = Array.from({ length: 1 + i % 3 }, (_, t) => ({ name: `worker-${(i + t) % 64}`, pid: 4000, tid: 4001 + (i + t) % 64,
+		waits: Math.ceil(waits / 3), total_ns: Math.round(total_ns / 3), stack: i % 200 }));
+
+	return { address: "0xffff8880" + (i * 64).toString(16).padStart(8, "0"), name: i % 3 ? `i_rwsem of /srv/data/${i}` : null,
+		kind: KINDS[i % KINDS.length], waits, total_ns, mean_ns: Math.round(total_ns / waits), p50_ns: 4000, p90_ns: 90000, p99_ns: 700000,
+		max_ns: Math.min(total_ns, 5e6), unfinished: i % 1000 ? 0 : 1, threads,
+		owners: i % 2 ? [] : [{ name: "writer", tid: 4999, ns: Math.round(total_ns / 2), stack: (i + 1) % 200 }], histogram: histogramOf(next) };
+}
+
+export function klock(count) {
+	const next = numbers(11);
+	const locks = Array.from({ length: count }, (_, i) => lockOf(i, next));
+	const kinds = KINDS.map(kind => ({ kind, waits: 1000, total_ns: 1 + locks.filter(l => l.kind === kind).reduce((sum, l) => sum + l.total_ns, 0),
+		min_ns: 300, p25_ns: 2000, p50_ns: 9000, p75_ns: 60000, max_ns: 5e6, histogram: histogramOf(next) }));
+	const stacks = Array.from({ length: 200 }, (_, i) => [`down_write_${i}`, "ext4_buffered_write_iter", "vfs_write", "ksys_write", "do_syscall_64"]);
+
+	return { duration_ns: 1e10, locks, kinds, stacks };
+}
+
+export function comparison(count) {
+	const next = numbers(13);
+	const sample = mean => ({ n: 20, mean, deviation: mean / 10 });
+	const differ = (first, second) => ({ first: sample(first), second: sample(second), change: second - first,
+		change_share: first ? (second - first) / first : null, d: 2.1, p: 0.0004 });
+	const nodes = [{ parent: null, kind: "threads", label: "all threads", boldness: 0, in: [20, 20], ...differ(1e9, 1.6e9) }];
+
+	for (let i = 1; i < count; i++) {
+		const parent = Math.floor(next() * Math.min(i, 12)), of = nodes[parent];
+		const first = i % 5 === 4 ? 0 : of.first.mean * next() * 0.5, second = i % 5 === 3 ? 0 : of.second.mean * next() * 0.5;
+		nodes.push({ parent, kind: "wait", label: `lock ${i} in work()`, boldness: i % 4, in: [first ? 20 : 0, second ? 20 : 0], ...differ(first, second) });
+	}
+	return { of: "runs", is_per_second: false, sides: ["before.trace", "after.trace"], conditions: [{ condition: "lost.lock > 10 %", holds: true }],
+		reasons: [{ words: "threads wait longer for work_mutex", node: 1, ...differ(1e8, 6e8) }], unsure: 2,
+		figures: [{ name: "wall time", ...differ(1e9, 1.6e9) }, { name: "waits", ...differ(120, 840) }], nodes };
+}

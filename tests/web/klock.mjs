@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page of kernel locks, in a browser, with data that is made up.
+import { assert, close, faults, main, makePage, note, open, readyMs, section, shot, test } from "./browser.mjs";
+import { HOSTILE, klock } from "./data.mjs";
+
+const few = makePage("klock", { klock: klock(300) });
+
+test("shares by kind, histogram and boxes are drawn, on a logarithmic axis, with units", async () => {
+	const page = await open(few);
+	const all = await section(page, "klock");
+
+	await all.locator(".doughnut path").first().waitFor();
+	assert(await all.locator(".doughnut path").count() === 6, "not a part of the doughnut for each kind");
+	assert(await all.locator(".boxes .box").count() === 6, "not a box for each kind");
+	assert(await all.locator(".histogram rect").count() > 5, "the histogram has too few bars");
+	const ticks = await all.locator(".histogram .axis text").allTextContents();
+	assert(ticks.length > 3 && ticks.every(tick => /^1(0|00)?\s(ns|us|ms|s)$/.test(tick)), `ticks: ${ticks}`);
+	await all.locator(".doughnut path").first().hover();
+	await page.locator(".tip:not([hidden])").waitFor();
+	assert(/%/.test(await page.locator(".tip").innerText()), "no share in the tooltip");
+	await shot(page, "klock-light");
+	await close(page);
+});
+
+test("choosing a lock shows its histogram and who waited", async () => {
+	const page = await open(few);
+	const all = await section(page, "klock");
+	const first = all.locator("tbody .open").first();
+
+	const address = await first.innerText();
+	await first.click();
+	await all.locator(".detail").waitFor();
+	assert((await all.locator(".detail").innerText()).includes(address), "another lock's details");
+	assert(!/all locks/.test(await all.locator(".chart h3", { hasText: "Waits by length" }).innerText()), "still all locks");
+	await close(page);
+});
+
+test("100,000 locks are searched and sorted", async () => {
+	const page = await open(makePage("klock-large", { klock: klock(100000) }));
+	const all = await section(page, "klock");
+
+	note(`100,000 locks: ready after ${(await readyMs(page)).toFixed(0)} ms`);
+	await all.locator("tbody tr").first().waitFor();
+	note(`100,000 locks: the table is there after ${(await page.evaluate(() => performance.now())).toFixed(0)} ms`);
+	assert(await all.locator("tbody tr").count() < 80, "all rows are in the page");
+	await all.locator("th button", { hasText: "address" }).click();
+	await all.locator("th[aria-sort='ascending']").waitFor();
+	assert(await all.locator("tbody .open").first().innerText() === "0xffff888000000000", "not sorted by address");
+	await all.locator(".rows").evaluate(box => { box.scrollTop = box.scrollHeight; });
+	await page.waitForFunction(() => [...document.querySelectorAll("#klock tbody .open")].pop()?.textContent === "0xffff888000" + (99999 * 64).toString(16));
+	await all.locator("input[type=search]").fill("/srv/data/77777 ");
+	await page.waitForFunction(() => document.querySelectorAll("#klock tbody tr:not(.spacer)").length === 1);
+	await close(page);
+});
+
+test("hostile names of locks, threads and functions stay text", async () => {
+	const data = klock(3);
+
+	for (const lock of data.locks) {
+		lock.name = HOSTILE;
+		lock.threads[0].name = HOSTILE;
+	}
+	data.stacks = data.stacks.map(() => [HOSTILE]);
+	const page = await open(makePage("klock-hostile", { klock: data }));
+	const all = await section(page, "klock");
+	await all.locator("tbody .open").first().click();
+	await all.locator(".detail").waitFor();
+	assert(!await page.evaluate(() => window.hacked) && await page.locator("main img").count() === 0, "a name became an element");
+	await close(page);
+});
+
+test("no lock at all is said", async () => {
+	const page = await open(makePage("klock-empty", { klock: { duration_ns: 1, locks: [], kinds: [], stacks: [] } }));
+
+	assert(/No thread waited/.test(await page.locator("#klock").innerText()), "it is not said");
+	await close(page);
+});
+
+test("it can be read at 360 pixels, and axe-core finds no serious fault", async () => {
+	const page = await open(few, { width: 360, height: 740, scheme: "dark" });
+
+	await section(page, "klock");
+	assert(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, "wider than the screen");
+	await shot(page, "klock-360-dark");
+	const found = await faults(page);
+	assert(!found.length, found.join("\n"));
+	await close(page);
+});
+
+await main();

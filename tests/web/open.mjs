@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Usage: open.mjs FILE... Opens pages, goes through all of each, and tells as JSON what a user would meet.
+import { basename } from "node:path";
+import { open, section, sections, shot, start, stop } from "./browser.mjs";
+
+async function look(file) {
+	const page = await open(file);
+	const found = await sections(page);
+
+	for (const id of found)
+		await section(page, id);
+	await page.waitForFunction(() => [...document.querySelectorAll("canvas")].every(canvas =>
+		canvas.closest("[data-drawn]") || canvas.hasAttribute("data-drawn")));
+	await page.evaluate(() => scrollTo(0, 0));
+	await shot(page, basename(file, ".html"));
+	const told = await page.evaluate(() => ({
+		title: document.title,
+		text: document.querySelector("main").innerText,
+		frames: document.querySelectorAll(".frame").length,
+		nodes: document.querySelectorAll(".node").length,
+		canvases: document.querySelectorAll("canvas").length,
+		markup: document.querySelectorAll("main script, main img, main iframe").length,
+	}));
+	return { ...told, sections: found, problems: page.problems };
+}
+
+await start();
+const told = [];
+for (const file of process.argv.slice(2))
+	told.push(await look(file));
+console.log(JSON.stringify(told));
+await stop();

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page of a report, in a browser. Screenshots stay in $O/web-shots.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { assert, close, colours, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
+import { emptyReport, hostileReport, largeReport, wholeReport } from "./data.mjs";
+
+const whole = makePage("report", wholeReport());
+const ALL = ["verdict", "balance", "findings", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
+
+async function drawAll(page) {
+	for (const id of await sections(page))
+		await section(page, id);
+	await page.waitForFunction(() => [...document.querySelectorAll("canvas")].every(canvas =>
+		canvas.closest("[data-drawn]") || canvas.hasAttribute("data-drawn")));
+}
+
+test("all sections are there, and all that is drawn is drawn, without a word on the console", async () => {
+	const page = await open(whole);
+	const found = await sections(page);
+
+	assert(ALL.every(id => found.includes(id)), `of ${ALL} there are ${found}`);
+	await drawAll(page);
+	assert(await colours(page.locator("#parallelism canvas")) >= 5, "the states over time have too few colours");
+	assert(await colours(page.locator("#timelines canvas").first()) >= 5, "the time lines have too few colours");
+	assert(await colours(page.locator("#path canvas")) >= 4, "the critical path has too few colours");
+	for (const [id, shape, least] of [["flames", ".frame rect", 4], ["graph", ".node", 20], ["graph", ".edge", 19], ["threads", "svg rect", 10],
+		["balance", ".whole rect", 4]])
+		assert(await page.locator(`#${id} ${shape}`).count() >= least, `#${id} has too few of ${shape}`);
+	await page.evaluate(() => scrollTo(0, 0));
+	await shot(page, "report-light");
+	note(`ready after ${(await readyMs(page)).toFixed(0)} ms`);
+	await close(page);
+});
+
+test("the verdict comes first, and figures have units and tooltips", async () => {
+	const page = await open(whole);
+
+	assert(await page.locator("main section").first().getAttribute("id") === "verdict", "something else comes first");
+	assert((await page.locator(".verdict").innerText()).includes("work_mutex"), "the verdict's words are not there");
+	await page.locator(".figures div").first().hover();
+	await page.locator(".tip:not([hidden])").waitFor();
+	assert(/\d ns$/.test(await page.locator(".tip").innerText()), "the wall time's tooltip has no figure with a unit");
+	await page.keyboard.press("Escape");
+	await page.locator(".tip").waitFor({ state: "hidden" });
+	await close(page);
+});
+
+test("zooming into one chart over time zooms into the others, with the mouse and with the keyboard", async () => {
+	const page = await open(whole);
+	const over = page.locator("#parallelism .u-over");
+	const words = page.locator("#parallelism .range");
+
+	await section(page, "parallelism");
+	await over.waitFor();
+	const box = await over.boundingBox();
+	await page.mouse.move(box.x + box.width * 0.25, box.y + 50);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
+	await page.mouse.up();
+	await page.waitForFunction(() => / to /.test(document.querySelector("#parallelism .range").textContent));
+	await section(page, "timelines");
+	assert(await page.locator("#timelines .range").innerText() === await words.innerText(), "the time lines show another stretch");
+	await page.locator("#timelines button", { hasText: "All" }).focus();
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => /^all/.test(document.querySelector("#parallelism .range").textContent));
+	await page.locator("#parallelism button[aria-label='Zoom in']").focus();
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => / to /.test(document.querySelector("#parallelism .range").textContent));
+	await close(page);
+});
+
+test("the chart over time tells what is under the pointer, and states can be hidden", async () => {
+	const page = await open(whole);
+
+	await section(page, "parallelism");
+	await page.locator("#parallelism .u-over").hover({ position: { x: 300, y: 100 } });
+	await page.locator(".tip:not([hidden])").waitFor();
+	assert(/running: [\d.]+ threads/.test(await page.locator(".tip").innerText()), "no threads in its tooltip");
+	await waitForColour(page, "#parallelism canvas", "c-running", true);
+	await page.locator("#parallelism .legend button", { hasText: "running" }).click();
+	await page.locator("#parallelism .legend button[aria-pressed='false']").waitFor();
+	await waitForColour(page, "#parallelism canvas", "c-running", false);
+	await close(page);
+});
+
+test("tables are sorted by a click, searched by words, opened, and copied as CSV", async () => {
+	const page = await open(whole);
+	const locks = await section(page, "locks");
+	const names = () => locks.locator("tbody td:first-child").allInnerTexts();
+
+	const before = await names();
+	await locks.locator("th button", { hasText: "lock" }).first().click();
+	await locks.locator("th[aria-sort='ascending']").waitFor();
+	const after = await names();
+	assert(after.join() === [...after].sort().join() && after.length === before.length, `not in order: ${after}`);
+	await locks.locator("input[type=search]").fill("work_mutex");
+	await page.waitForFunction(() => document.querySelectorAll("#locks tbody tr").length === 1);
+	await locks.locator(".open").click();
+	await locks.locator(".detail").waitFor();
+	assert((await locks.locator(".detail").innerText()).includes("Let go of by"), "no unlockers in the detail");
+	await locks.locator(".copy button").click();
+	await locks.locator(".copy [role=status]", { hasText: "copied 1" }).waitFor();
+	const csv = await page.evaluate(() => navigator.clipboard.readText());
+	assert(/^"lock","kind","in","waited \(ns\)"/.test(csv) && /"work_mutex","mutex"/.test(csv), csv);
+	await close(page);
+});
+
+test("a finding leads to its wait, with its stack and who ended it", async () => {
+	const page = await open(whole);
+	const link = page.locator("#findings a[href='#waits']").first();
+
+	await section(page, "findings");
+	await link.click();
+	await page.locator("#waits .detail").waitFor();
+	assert((await page.locator("#waits .detail").innerText()).includes("Ended by"), "nobody who ended it");
+	await close(page);
+});
+
+test("flame graphs go into frames and back, by mouse and by keys, and find words", async () => {
+	const page = await open(whole);
+	const flames = await section(page, "flames");
+
+	await flames.locator(".frame").first().waitFor();
+	const all = await flames.locator(".frame").count();
+	await flames.locator(".frame").nth(all - 1).click();
+	await flames.locator("button", { hasText: "Show all" }).waitFor();
+	await flames.locator("svg.flame").focus();
+	await page.keyboard.press("Escape");
+	await flames.locator("button", { hasText: "Show all" }).waitFor({ state: "detached" });
+	await page.keyboard.press("ArrowDown");
+	assert(!/^CMetric/.test(await flames.locator(".status").innerText()), "the arrow key went nowhere");
+	for (const title of ["Lost parallelism", "Lock waits"]) {
+		await flames.locator("button", { hasText: title }).click();
+		await flames.locator(`svg[aria-label*='${title}']`).waitFor();
+		assert(await flames.locator(".frame").count() > 1, `nothing is drawn of ${title}`);
+	}
+	await flames.locator("input[type=search]").fill("work");
+	await flames.locator(".is-found").first().waitFor();
+	assert(/% found/.test(await flames.locator("[role=status]").first().innerText()), "no share of what is found");
+	await close(page);
+});
+
+test("the graph is drawn in layers, moved, brought nearer, and has as many nodes as wanted", async () => {
+	const page = await open(whole);
+	const graph = await section(page, "graph");
+	const place = () => graph.locator("svg.graph > g").getAttribute("transform");
+
+	await graph.locator(".node").first().waitFor();
+	const columns = new Set(await graph.locator(".edge").evaluateAll(edges => edges.map(edge => edge.getAttribute("stroke-width"))));
+	assert(columns.size > 3, "edges are all as wide");
+	const before = await place();
+	await graph.locator("button[aria-label=Nearer]").click();
+	await page.waitForFunction(old => document.querySelector("svg.graph > g").getAttribute("transform") !== old, before);
+	await graph.locator("svg.graph").focus();
+	const nearer = await place();
+	await page.keyboard.press("ArrowRight");
+	await page.waitForFunction(old => document.querySelector("svg.graph > g").getAttribute("transform") !== old, nearer);
+	const nodes = await graph.locator(".node").count();
+	await graph.locator("input[type=range]").focus();
+	await page.keyboard.press("End");
+	await page.waitForFunction(old => document.querySelectorAll("#graph .node").length > old, nodes);
+	await close(page);
+});
+
+test("hostile names stay text", async () => {
+	const page = await open(makePage("hostile", hostileReport()));
+
+	await drawAll(page);
+	assert(!await page.evaluate(() => window.hacked), "a script in a name ran");
+	assert(await page.locator("main img, main script").count() === 0, "a name became an element");
+	assert((await page.locator(".verdict").innerText()).includes("<script>"), "the verdict is not shown as it is");
+	assert((await page.title()).includes("<script>"), "the title is not shown as it is");
+	assert((await page.locator("#graph .node").first().getAttribute("data-tip")).startsWith("</script>"), "the label of a node is something else");
+	assert(!(await page.locator("main").innerText()).includes("\u202e"), "a name turns the text around");
+	await shot(page, "hostile");
+	await close(page);
+});
+
+test("an empty report has all its sections, and says that there is nothing", async () => {
+	const page = await open(makePage("empty", emptyReport()));
+
+	await drawAll(page);
+	assert((await page.locator(".verdict").innerText()).includes("No thread"), "no verdict");
+	await shot(page, "empty");
+	await close(page);
+});
+
+test("a report whose data is damaged says so", async () => {
+	const file = makePage("damaged", emptyReport());
+
+	writeFileSync(file, readFileSync(file, "utf8").replace(/(data-part="report"[^>]*>.{60})..../, "$1AAAA"));
+	const page = await open(file);
+	await page.locator("[role=alert]", { hasText: "cannot be read" }).waitFor();
+	await close(page);
+});
+
+test("a report with many threads, paths and locks is drawn", async () => {
+	const page = await open(makePage("large", largeReport()));
+
+	note(`10,000 threads: ready after ${(await readyMs(page)).toFixed(0)} ms`);
+	await drawAll(page);
+	assert(await page.locator("#threads tbody tr").count() < 100, "all rows are in the page");
+	await page.locator("#threads input").fill("n9999");
+	await page.waitForFunction(() => document.querySelectorAll("#threads tbody tr").length === 1);
+	await close(page);
+});
+
+test("it is dark when the system is, or when the user wants it, and what is drawn follows", async () => {
+	const page = await open(whole, { scheme: "dark" });
+	const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+	const dark = await ground();
+	await drawAll(page);
+	await page.evaluate(() => scrollTo(0, 0));
+	await shot(page, "report-dark");
+	await page.locator(".theme").click();
+	await page.waitForFunction(old => getComputedStyle(document.body).backgroundColor !== old, dark);
+	assert(await ground() === "rgb(255, 255, 255)", "light is not white");
+	await close(page);
+});
+
+test("it can be read at 360 pixels", async () => {
+	const page = await open(whole, { width: 360, height: 740 });
+
+	await drawAll(page);
+	const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	assert(over <= 0, `the page is ${over} pixels wider than the screen`);
+	await page.evaluate(() => scrollTo(0, 0));
+	await shot(page, "report-360");
+	await close(page);
+});
+
+test("it is printed with all its sections, light even in the dark", async () => {
+	const page = await open(whole, { scheme: "dark" });
+
+	await page.locator("#path").waitFor();
+	await page.pdf({ path: join(SHOTS, "report.pdf"), format: "A4", printBackground: true });
+	const bytes = readFileSync(join(SHOTS, "report.pdf"));
+	assert(bytes.subarray(0, 5).toString() === "%PDF-" && bytes.length > 50000, `${bytes.length} bytes of PDF`);
+	assert(await page.locator(".waiting").count() === 0, "a section was not drawn for the printer");
+	await close(page);
+});
+
+for (const scheme of ["light", "dark"])
+	test(`axe-core finds no serious fault in the ${scheme}`, async () => {
+		const page = await open(whole, { scheme });
+
+		await drawAll(page);
+		await (await section(page, "locks")).locator(".open").first().click();
+		const found = await faults(page);
+		assert(!found.length, found.join("\n"));
+		await close(page);
+	});
+
+await main();

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What differs between two runs, or between slow and fast executions.
+import { useMemo, useState } from "preact/hooks";
+import { ns, words } from "./columns";
+import { HowMany } from "./dependency";
+import { ComparedFlames } from "./compare_flames";
+import { brief, duration, plural, share, signed, visible } from "./format";
+import { GraphPicture } from "./graph";
+import { chosenNodes, type DrawnNode } from "./graph_layout";
+import { Section } from "./page";
+import { colourOf, stateOfKind } from "./states";
+import { type Column, Table } from "./table";
+import type { Comparison, ComparisonNode, Difference, Report } from "./types";
+
+const NODES_FIRST = 30, REASON_CHARS = 160;
+
+function chance(p: number | null): string {
+	return p === null ? "\u2013" : p < 0.001 ? "< 0.001" : p.toFixed(3);
+}
+
+function tellDifference(node: Difference, sides: [string, string]): string {
+	return `${sides[0]}: ${duration(node.first.mean)}\n${sides[1]}: ${duration(node.second.mean)}\nchange ${signed(node.change)}${
+		node.change_share === null ? "" : ` (${share(node.change_share)})`}${node.p === null ? "" : `\nby chance: p ${chance(node.p)}`}`;
+}
+
+const figure = (value: number) => Math.abs(value) >= 1000 || Number.isInteger(value) ? Math.round(value).toString() : value.toPrecision(3);
+
+const figureColumns = (sides: [string, string]): Column<Comparison["figures"][number]>[] => [
+	{ title: "figure", value: f => visible(f.name), isWide: true },
+	{ title: visible(sides[0]), value: f => f.first.mean, show: f => figure(f.first.mean), unit: "as named" },
+	{ title: visible(sides[1]), value: f => f.second.mean, show: f => figure(f.second.mean), unit: "as named" },
+	{ title: "change", value: f => f.change_share, show: f => f.change_share === null ? "\u2013" : share(f.change_share),
+		tip: f => `by ${figure(f.change)}` },
+	{ title: "p", value: f => f.p, show: f => chance(f.p), tip: () => "how likely such a difference is by chance" },
+];
+
+const nodeColumns = (sides: [string, string]): Column<ComparisonNode>[] => [
+	words("what", n => n.label, true), ns(visible(sides[0]), n => n.first.mean), ns(visible(sides[1]), n => n.second.mean),
+	{ title: "change", unit: "ns", value: n => n.change, show: n => signed(n.change) },
+	{ title: "p", value: n => n.p, show: n => chance(n.p) },
+];
+
+function drawn(node: ComparisonNode, at: number, sides: [string, string]): DrawnNode {
+	return {
+		at, label: node.label, colour: colourOf(stateOfKind(node.kind)), value: Math.max(node.first.mean, node.second.mean),
+		text: `${duration(node.second.mean)} (${signed(node.change)})`,
+		tip: `${visible(node.label)}\n${tellDifference(node, sides)}`,
+		line: !node.in[1] ? "dashed" : !node.in[0] ? "dotted" : "solid", boldness: Math.min(3, node.boldness),
+	};
+}
+
+function Summary({ comparison }: { comparison: Comparison }) {
+	const { sides, reasons, conditions, unsure } = comparison;
+
+	return <section id="verdict" aria-labelledby="verdict-title">
+		<h2 id="verdict-title">What differs</h2>
+		<p class="verdict">{visible(sides[1])} compared with {visible(sides[0])}
+			{comparison.is_per_second ? ", for each second" : ""}.</p>
+		{!reasons.length && <p>No difference that is sure not to be chance.</p>}
+		<ol class="findings">{reasons.map((reason, i) => <li key={i} data-tip={tellDifference(reason, sides)}>
+			<span class="share number">{signed(reason.change)}</span><p>{brief(visible(reason.words), REASON_CHARS)}</p></li>)}</ol>
+		{unsure > 0 && <p class="muted">{plural(unsure, "more difference")} may be chance.</p>}
+		{conditions.map((condition, i) => <p key={i}><b>{condition.holds ? "Holds" : "Does not hold"}:</b> {visible(condition.condition)}</p>)}
+		{comparison.groups && <p>{plural(comparison.groups.length, "group")} of executions: {comparison.groups.map(group =>
+			`${group.duration_ns.n} of ${duration(group.duration_ns.mean)}`).join(", ")}.</p>}
+	</section>;
+}
+
+export function Compared({ comparison, first, second }: { comparison: Comparison; first?: Report; second?: Report }) {
+	const { nodes: all, sides } = comparison;
+	const [limit, setLimit] = useState(Math.min(NODES_FIRST, all.length));
+	const parents = useMemo(() => all.map(node => node.parent), [all]);
+	const nodes = useMemo(() => [...chosenNodes(all.map(node => Math.max(node.first.mean, node.second.mean)), parents, limit, 0)]
+		.map(at => drawn(all[at], at, sides)), [all, limit]);
+	const columns = useMemo(() => nodeColumns(sides), [comparison]), figures = useMemo(() => figureColumns(sides), [comparison]);
+
+	return <>
+		<Summary comparison={comparison} />
+		<Section id="figures" title="Figures" isHeavy><Table name="figures" columns={figures} rows={comparison.figures} /></Section>
+		<ComparedFlames comparison={comparison} first={first} second={second} />
+		<Section id="graph" title="Dependency graph" isHeavy
+			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the surer it is that they differ.`}>
+			<GraphPicture nodes={nodes} parents={parents} tools={<HowMany shown={limit} all={all.length} onChange={setLimit} />}
+				label={`Both graphs in one, ${plural(nodes.length, "node")}; all are in the table below.`} />
+			<Table name="nodes" columns={columns} rows={all} sort={3} />
+		</Section>
+	</>;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Differential flame graphs: of who and what was waited for, and of two runs also of their call paths.
+import { useMemo, useState } from "preact/hooks";
+import { Flame } from "./flame";
+import { flameDifference } from "./flame_diff";
+import { type FlameNode, flameRoot } from "./flame_tree";
+import { type Metric, metricAbout, metricRoot, metrics } from "./flames";
+import { duration, signed, visible } from "./format";
+import { type Choice, Choices, Section, Swatch } from "./page";
+import type { Comparison, ComparisonNode, Report } from "./types";
+
+type Shown = Metric | "waits";
+
+const NS_PER_S = 1e9;
+const ABOUT = "Who and what was waited for, and what those did meanwhile.";
+const choices: Choice<Shown>[] = [{ name: "waits", title: "Dependencies" }, ...metrics];
+
+function differential(nodes: ComparisonNode[]): FlameNode {
+	const flames: FlameNode[] = nodes.map(node => ({
+		...flameRoot(visible(node.label)), value: Math.max(node.first.mean, node.second.mean), changed: node.change, before: node.first.mean,
+	}));
+
+	nodes.forEach((node, i) => {
+		if (node.parent === null)
+			return;
+		const parent = flames[node.parent];
+		flames[i].parent = parent;
+		flames[i].depth = parent.depth + 1;
+		parent.children.push(flames[i]);
+	});
+	for (const flame of flames) {	// parts of both sides may be more than either: they share what there is
+		const below = flame.children.reduce((sum, child) => sum + child.value, 0);
+		flame.self = Math.max(0, flame.value - below);
+		flame.children.sort((a, b) => b.value - a.value);
+	}
+	for (let i = flames.length - 1; i >= 0; i--)
+		flames[i].value = Math.max(flames[i].value, flames[i].children.reduce((sum, child) => sum + child.value, 0));
+	return flames[0] ?? flameRoot("nothing");
+}
+
+function changeColour(root: FlameNode) {
+	return (node: FlameNode) => {
+		const much = Math.min(1, Math.abs(node.changed ?? 0) / (0.2 * (root.value || 1)));
+		return { name: Math.abs(node.changed ?? 0) < 0.002 * root.value ? "f-same" : (node.changed ?? 0) > 0 ? "f-more" : "f-less",
+			opacity: 0.25 + 0.75 * much };
+	};
+}
+
+function rootOf(comparison: Comparison, shown: Shown, first?: Report, second?: Report): FlameNode {
+	if (shown === "waits" || !first || !second)
+		return differential(comparison.nodes);
+	const scale = (report: Report) => comparison.is_per_second ? NS_PER_S / (report.target.wall_ns || 1) : 1;
+
+	return flameDifference(metricRoot(first, shown), metricRoot(second, shown), [scale(first), scale(second)]);
+}
+
+export function ComparedFlames({ comparison, first, second }: { comparison: Comparison; first?: Report; second?: Report }) {
+	const [shown, choose] = useState<Shown>("waits");
+	const root = useMemo(() => rootOf(comparison, shown, first, second), [comparison, shown, first, second]);
+	const colour = useMemo(() => changeColour(root), [root]);
+	const [before, after] = comparison.sides.map(visible);
+
+	return <Section id="flames" title="Differential flame graphs" isHeavy
+		tools={first && second && <Choices label="What widths are" of={choices} chosen={shown} onChoose={choose} />}>
+		<p class="about">{shown === "waits" ? ABOUT : metricAbout[shown]} As wide as the longer of both sides.</p>
+		<div class="legend">
+			<span><Swatch colour="f-more" />more in {after}</span><span><Swatch colour="f-less" />less</span>
+			<span><Swatch colour="f-same" />the same</span>
+		</div>
+		<Flame title={choices.find(choice => choice.name === shown)!.title} root={root} colour={colour}
+			tell={node => `${node.name}\n${before}: ${duration(node.before ?? 0)}\n${after}: ${
+				duration((node.before ?? 0) + (node.changed ?? 0))}\nchange ${signed(node.changed ?? 0)}`} />
+	</Section>;
+}

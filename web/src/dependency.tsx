@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Who and what was waited for: the graph, and its nodes as a table.
+import { useMemo, useState } from "preact/hooks";
+import { ns, times, words } from "./columns";
+import { count, duration, plural, shareOf, visible } from "./format";
+import { GraphPicture } from "./graph";
+import { chosenNodes, type DrawnNode } from "./graph_layout";
+import { Section } from "./page";
+import { colourOf, stateOfKind } from "./states";
+import { type Column, Table } from "./table";
+import type { Graph, GraphNode } from "./types";
+
+const NODES_FIRST = 30, NODES_MAX = 300;
+
+interface Row extends GraphNode {
+	below: string;
+}
+
+const columns: Column<Row>[] = [
+	words("what", n => n.label, true), words("below", n => n.below), { title: "kind", value: n => n.kind }, ns("time", n => n.ns),
+	times("times", n => n.count), ns("longest", n => n.max_ns),
+];
+
+function drawn(node: GraphNode, at: number, whole: number): DrawnNode {
+	const more = node.is_cycle ? "\nwhat it did is told above" : node.is_cut ? "\nnot looked at further" : "";
+
+	return {
+		at, label: node.label, colour: colourOf(node.cause ?? stateOfKind(node.kind)), value: node.ns, line: "solid", boldness: 0,
+		text: `${duration(node.ns)} \u00b7 ${shareOf(node.ns, whole)}${node.is_cycle ? " \u21ba" : ""}`,
+		tip: `${visible(node.label)}\n${duration(node.ns)}, ${shareOf(node.ns, whole)} of all\n${plural(node.count, "time")}, ${
+			duration(node.max_ns)} at most${more}`,
+	};
+}
+
+export function HowMany({ shown, all, onChange }: { shown: number; all: number; onChange: (count: number) => void }) {
+	return <label class="no-print">Nodes <input type="range" min="5" max={Math.min(all, NODES_MAX)} value={shown}
+		onChange={event => onChange(Number(event.currentTarget.value))} /> {count(shown)} of {count(all)}</label>;
+}
+
+export function Dependency({ graph }: { graph: Graph }) {
+	const [limit, setLimit] = useState(Math.min(NODES_FIRST, graph.nodes.length));
+	const whole = graph.nodes[0]?.ns ?? 0;
+	const parents = useMemo(() => graph.nodes.map(node => node.parent), [graph]);
+	const nodes = useMemo(() => [...chosenNodes(graph.nodes.map(node => node.ns), parents, limit, 0)]
+		.map(at => drawn(graph.nodes[at], at, whole)), [graph, limit]);
+	const rows = useMemo(() => graph.nodes.map(node => ({ ...node, below: node.parent === null ? "" : graph.nodes[node.parent].label })), [graph]);
+
+	return <Section id="graph" title="Dependency graph" isHeavy
+		about="Who and what threads waited for, and what those did meanwhile. Edges are as wide as the time that they stand for.">
+		{nodes.length ? <GraphPicture nodes={nodes} parents={parents}
+			tools={<HowMany shown={limit} all={graph.nodes.length} onChange={setLimit} />}
+			label={`Dependency graph of ${plural(nodes.length, "node")}; all of them are in the table below.`} /> : <p class="muted">No thread lived then.</p>}
+		<Table name="nodes" columns={columns} rows={rows} sort={3} />
+	</Section>;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Kernel locks: by kind, how long their waits were, and each lock with those who waited.
+import { useMemo, useState } from "preact/hooks";
+import { ns, words } from "./columns";
+import { CopyCsv } from "./csv";
+import { Doughnut } from "./doughnut";
+import { count, duration, plural, shareOf, visible } from "./format";
+import { KindBoxes, WaitHistogram } from "./klock_charts";
+import { Section, Swatch } from "./page";
+import { type Column, Table } from "./table";
+import type { Histogram, KernelLock, KernelLocks } from "./types";
+
+const KIND_COLOURS = 8;
+
+type Waiter = KernelLock["threads"][number];
+
+const none: Waiter = { name: "", pid: 0, tid: 0, waits: 0, total_ns: 0, stack: -1 };
+
+/** The thread that waited for it longest stands for all. */
+const first = (lock: KernelLock) => lock.threads[0] ?? none;
+const more = (lock: KernelLock) => lock.threads.length > 1 ? ` +${lock.threads.length - 1}` : "";
+
+function columnsOf(stacks: string[][]): Column<KernelLock>[] {
+	const top = (lock: KernelLock) => visible(stacks[first(lock).stack]?.[0] ?? "");
+
+	return [
+		{ title: "address", value: l => l.address },
+		{ title: "kind", value: l => l.kind },
+		words("name", l => l.name, true),
+		{ title: "thread", value: l => visible(first(l).name), show: l => visible(first(l).name) + more(l) },
+		{ title: "pid", value: l => first(l).pid }, { title: "tid", value: l => first(l).tid },
+		ns("waited", l => l.total_ns),
+		{ title: "waits", unit: "times", value: l => l.waits, show: l => count(l.waits) + (l.unfinished ? " \u2026" : ""),
+			tip: l => plural(l.waits, "wait") + (l.unfinished ? `, ${count(l.unfinished)} of them not over` : "") },
+		ns("mean", l => l.mean_ns), ns("99 % up to", l => l.p99_ns), ns("longest", l => l.max_ns),
+		{ title: "stack", value: top, isWide: true, tip: l => (stacks[first(l).stack] ?? []).map(visible).join("\n") },
+	];
+}
+
+function NamedStack({ frames }: { frames: string[] | undefined }) {
+	return frames?.length ? <ol class="stack">{frames.map((name, i) => <li key={i}>{visible(name)}</li>)}</ol>
+		: <p class="muted">The stack is not known.</p>;
+}
+
+function Detail({ lock, stacks }: { lock: KernelLock; stacks: string[][] }) {
+	return <>
+		<h3>{visible(lock.name ?? lock.address)}</h3>
+		<p>{lock.kind} at {lock.address}: {plural(lock.waits, "wait")}, {duration(lock.total_ns)} in all; half up to {duration(lock.p50_ns)}, 90 % up to {
+			duration(lock.p90_ns)}, 99 % up to {duration(lock.p99_ns)}, at most {duration(lock.max_ns)}.
+			{lock.unfinished > 0 && ` ${plural(lock.unfinished, "wait")} had not ended.`}</p>
+		<h4>Who waited</h4>
+		{lock.threads.slice(0, 20).map((waiter, i) => <details key={i} open={!i}>
+			<summary>{visible(waiter.name)} {waiter.tid} of process {waiter.pid}: {plural(waiter.waits, "wait")}, {duration(waiter.total_ns)}</summary>
+			<NamedStack frames={stacks[waiter.stack]} />
+		</details>)}
+		{lock.owners.length > 0 && <h4>Who had it</h4>}
+		{lock.owners.slice(0, 20).map((owner, i) => <details key={i}>
+			<summary>{visible(owner.name)} {owner.tid}, while others waited {duration(owner.ns)}</summary>
+			<NamedStack frames={stacks[owner.stack]} />
+		</details>)}
+	</>;
+}
+
+/** Of all locks: the kinds' histograms in one. */
+function sumOf(histograms: Histogram[]): Histogram {
+	const sums = new Map<number, number>();
+
+	for (const histogram of histograms)
+		for (const [from, waits] of histogram)
+			sums.set(from, (sums.get(from) ?? 0) + waits);
+	return [...sums].sort((a, b) => a[0] - b[0]);
+}
+
+export function Klock({ klock }: { klock: KernelLocks }) {
+	const [chosen, choose] = useState<KernelLock | null>(null);
+	const kinds = useMemo(() => [...klock.kinds].sort((a, b) => b.total_ns - a.total_ns), [klock]);
+	const columns = useMemo(() => columnsOf(klock.stacks), [klock]);
+	const all = useMemo(() => sumOf(kinds.map(kind => kind.histogram)), [kinds]);
+	const whole = kinds.reduce((sum, kind) => sum + kind.total_ns, 0);
+	const shares = kinds.map((kind, i) => ({ name: kind.kind, value: kind.total_ns, colour: `k-${i % KIND_COLOURS}`, tip: plural(kind.waits, "wait") }));
+	const found = (lock: KernelLock) => lock.threads.map(t => `${t.name} ${t.tid} ${t.pid}`).join("\n") + "\n" +
+		(klock.stacks[first(lock).stack] ?? []).join("\n");
+
+	if (!klock.locks.length)
+		return <Section id="klock" title="Kernel locks"><p class="muted">No thread waited for a lock of the kernel.</p></Section>;
+	return <Section id="klock" title="Kernel locks"
+		about={`Threads waited ${duration(whole)} for ${plural(klock.locks.length, "lock")} of the kernel within ${duration(klock.duration_ns)}.`}
+		tools={<CopyCsv of="waits by kind" make={() => ({ titles: ["kind", "waits", "total (ns)"], rows: kinds.map(k => [k.kind, k.waits, k.total_ns]) })} />}>
+		<div class="columns">
+			<div class="chart shares">
+				<Doughnut shares={shares} label="Time waited, by the kind of lock" />
+				<ul class="slices">{kinds.map((kind, i) => <li key={kind.kind} data-tip={plural(kind.waits, "wait")}>
+					<Swatch colour={`k-${i % KIND_COLOURS}`} /><span>{kind.kind}</span><b>{shareOf(kind.total_ns, whole)}</b>
+					<span class="muted number">{duration(kind.total_ns)}</span></li>)}</ul>
+			</div>
+			<KindBoxes kinds={kinds} />
+		</div>
+		<WaitHistogram of={chosen ? visible(chosen.name ?? chosen.address) : "all locks"} histogram={chosen ? chosen.histogram : all} />
+		<Table name="kernel locks" columns={columns} rows={klock.locks} sort={6} search={found} onChoose={choose}
+			detail={lock => <Detail lock={lock} stacks={klock.stacks} />} />
+	</Section>;
+}

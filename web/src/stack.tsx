@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A call path, innermost first.
+import { frameName, framePlace } from "./format";
+import type { Frame } from "./types";
+
+export function Stack({ frames }: { frames: Frame[] }) {
+	if (!frames.length)
+		return <p class="muted">The stack is not known.</p>;
+	return <ol class="stack">
+		{frames.map((frame, i) => <li key={i} class={frame.kernel ? "is-kernel" : ""}>
+			<span class="function">{frameName(frame)}</span>{" "}
+			<span class="muted">{framePlace(frame)}{frame.inlined ? " (inlined)" : ""}</span>
+		</li>)}
+	</ol>;
+}
+
+/** The innermost function of the user's own is what the eye wants; without rules at hand, one with a file. */
+export function headline(frames: Frame[]): string {
+	const frame = frames.find(f => f.file && !f.kernel && !f.file.startsWith("/usr/") && !/^(\.\.?\/|nptl\/|sysdeps\/|std)/.test(f.file)) ??
+		frames.find(f => f.function) ?? frames[0];
+
+	return frame ? frameName(frame) : "stack not known";
+}

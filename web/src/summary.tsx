@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What to know first: the verdict, where the time went, what stands out.
+import { Bars } from "./bars";
+import { CopyCsv } from "./csv";
+import { count, duration, plural, share, shareOf, visible } from "./format";
+import { openRow } from "./opening";
+import { Section, Swatch } from "./page";
+import { colourOf, stateTitle } from "./states";
+import type { Finding, Report } from "./types";
+
+export function Verdict({ words, report }: { words: string; report: Report }) {
+	const { target, totals, losses } = report;
+	const lost = losses.records + losses.gaps;
+	const figures: [string, string, string][] = [
+		["wall time", duration(target.wall_ns), `${count(target.wall_ns)} ns`],
+		["active threads", totals.parallelism.toFixed(2), `in the mean; at most ${plural(totals.alive_max, "thread")} lived at once`],
+		["critical", shareOf(totals.critical_ns, target.wall_ns), `${duration(totals.critical_ns)} with at most ${totals.nmin
+			? plural(totals.nmin, "thread") : "half of the living threads"} active`],
+		["stalled", shareOf(totals.stalled_ns, target.wall_ns), `${duration(totals.stalled_ns)} with no thread active`],
+		["threads", count(totals.threads), `${plural(totals.switches, "switch", "switches")} between them were traced`],
+		["events lost", count(lost), lost ? "figures are approximate" : "nothing was lost"],
+	];
+
+	return <section id="verdict" aria-labelledby="verdict-title">
+		<h2 id="verdict-title">Verdict</h2>
+		<p class="verdict">{visible(words)}</p>
+		<dl class="figures">
+			{figures.map(([name, figure, tip]) => <div key={name} data-tip={tip}><dt>{name}</dt><dd>{figure}</dd></div>)}
+		</dl>
+	</section>;
+}
+
+interface Slice {
+	name: string;
+	colour: string;
+	ns: number;
+	about: string;
+}
+
+/** The bar of the whole; slices too thin to be seen are left to the list below it. */
+function WholeBar({ slices, total, label }: { slices: Slice[]; total: number; label: string }) {
+	let at = 0;
+
+	return <svg class="whole" viewBox="0 0 1000 26" preserveAspectRatio="none" role="img" aria-label={label}>
+		{slices.map(slice => {
+			const x = at, width = total ? 1000 * slice.ns / total : 0;
+			at += width;
+			return <rect key={slice.name} x={x} width={width} height="26" class={slice.colour}
+				data-tip={`${slice.name}: ${duration(slice.ns)}, ${shareOf(slice.ns, total)}\n${slice.about}`} />;
+		})}
+	</svg>;
+}
+
+function SliceList({ slices, total }: { slices: Slice[]; total: number }) {
+	return <ul class="slices">
+		{slices.filter(slice => slice.ns).map(slice => <li key={slice.name} data-tip={slice.about}>
+			<Swatch colour={slice.colour} /><span>{slice.name}</span>
+			<b>{shareOf(slice.ns, total)}</b><span class="muted number">{duration(slice.ns)}</span>
+		</li>)}
+	</ul>;
+}
+
+function wallSlices({ balance: { wall } }: Report): Slice[] {
+	return [
+		{ name: "useful", colour: "c-running", ns: wall.useful_ns, about: "at least one thread was active, and not spinning" },
+		{ name: "only spinning", colour: "c-spinning", ns: wall.spinning_ns, about: "threads waited with the CPU" },
+		{ name: "stalled", colour: "c-lock", ns: wall.stalled_ns, about: "no thread was active" },
+	];
+}
+
+function threadSlices({ balance: { threads } }: Report): Slice[] {
+	const causes = threads.causes.map(({ cause, lost_ns, idle_ns, count: times }) => ({
+		name: stateTitle(cause), colour: colourOf(cause), ns: lost_ns - idle_ns,
+		about: `${plural(times, "wait")}${idle_ns ? `; ${duration(idle_ns)} more were idle` : ""}`,
+	}));
+	const idle_ns = threads.causes.reduce((sum, cause) => sum + cause.idle_ns, 0);
+	const waiting_ns = causes.reduce((sum, cause) => sum + cause.ns, 0);
+	const left_ns = threads.runqueue_ns;
+	const known = new Set(["preempted", "throttled"]);
+	const rest_ns = causes.filter((_, i) => known.has(threads.causes[i].cause)).reduce((sum, cause) => sum + cause.ns, 0);
+
+	return [
+		{ name: "running", colour: "c-running", ns: threads.running_ns - threads.spinning_ns, about: "on a CPU" },
+		{ name: "spinning", colour: "c-spinning", ns: threads.spinning_ns, about: "on a CPU, and waiting in a loop" },
+		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, left_ns - rest_ns), about: "could run, and had no CPU" },
+		...causes,
+		{ name: "idle", colour: "c-idle", ns: idle_ns, about: "waited, and nothing was being done that was waited for" },
+	].filter(slice => slice.ns > 0 || waiting_ns < 0);
+}
+
+export function Balance({ report }: { report: Report }) {
+	const wall = wallSlices(report), threads = threadSlices(report);
+	const { wall_ns } = report.target, { total_ns } = report.balance.threads;
+	const tools = <CopyCsv of="the balance sheet" make={() => ({
+		titles: ["of", "what", "time (ns)"],
+		rows: [...wall.map(s => ["wall time", s.name, s.ns]), ...threads.map(s => ["thread time", s.name, s.ns])],
+	})} />;
+
+	return <Section id="balance" title="Balance sheet" tools={tools}
+		about="Where the wall time went, and the time of all threads. What is not running is parallelism lost.">
+		<h3>Wall time <span class="muted">{duration(wall_ns)}</span></h3>
+		<WholeBar slices={wall} total={wall_ns} label={`The wall time, ${duration(wall_ns)}`} />
+		<SliceList slices={wall} total={wall_ns} />
+		<h3>Time of all threads <span class="muted">{duration(total_ns)}</span></h3>
+		<WholeBar slices={threads} total={total_ns} label={`The time of all threads, ${duration(total_ns)}`} />
+		<SliceList slices={threads} total={total_ns} />
+	</Section>;
+}
+
+/** Where the rest is told: the call path or the wait that the finding is about. */
+function Links({ finding }: { finding: Finding }) {
+	return <>
+		{finding.wait && <a class="no-print" href="#waits" onClick={() => openRow("waits", finding.wait!)}>wait {finding.wait}</a>}{" "}
+		{finding.path && <a class="no-print" href="#paths" onClick={() => openRow("call paths", finding.path!)}>path {finding.path}</a>}
+	</>;
+}
+
+export function Findings({ report }: { report: Report }) {
+	const { findings } = report;
+	const tools = <CopyCsv of="findings" make={() => ({
+		titles: ["share of thread time", "finding", "pattern", "evidence"],
+		rows: findings.map(f => [f.share, f.title, f.pattern, f.evidence.join("; ")]),
+	})} />;
+
+	return <Section id="findings" title="Findings" tools={tools}
+		about="What stands out, by the share of all threads' time that was not idle and is lost by it.">
+		{!findings.length && <p class="muted">Nothing stands out.</p>}
+		<ol class="findings">
+			{findings.map((finding, i) => <li key={i}>
+				<span class="share number" data-tip="of all threads' time that was not idle">{share(finding.share)}</span>
+				<div>
+					<p><strong>{visible(finding.title)}</strong> <Links finding={finding} /></p>
+					<ul>{finding.evidence.map((words, e) => <li key={e}>{visible(words)}</li>)}</ul>
+				</div>
+			</li>)}
+		</ol>
+	</Section>;
+}
+
+interface Level {
+	from: number;
+	to: number;
+	ns: number;
+}
+
+const SINGLE_LEVELS = 3, LEVEL_GROWTH = 1.5;
+
+/** Above a few threads, levels are told together: 4-5, 6-8, 9-12, as the text does. */
+function levelsOf(parallelism: Report["parallelism"]): Level[] {
+	const levels: Level[] = [];
+	const sorted = [...parallelism].sort((a, b) => a.active - b.active);
+	let from = 0, to = 0;
+
+	for (const { active, ns } of sorted) {
+		while (active > to) {
+			from = to + 1;
+			to = from <= SINGLE_LEVELS ? from : Math.ceil(from * LEVEL_GROWTH) - 1;
+		}
+		if (levels.length && levels[levels.length - 1].from === from)
+			levels[levels.length - 1].ns += ns;
+		else
+			levels.push({ from, to, ns });
+	}
+	return levels;
+}
+
+function levelName({ from, to }: Level): string {
+	return !to ? "none (stalled)" : from === to ? plural(from, "thread") : `${count(from)} to ${plural(to, "thread")}`;
+}
+
+export function Levels({ report }: { report: Report }) {
+	const levels = levelsOf(report.parallelism), { wall_ns } = report.target;
+	const most = Math.max(0, ...levels.map(level => level.ns));
+
+	return <>
+		<h3>How many threads were active</h3>
+		<Bars max={most} label="Wall time by the number of active threads" bars={levels.map(level => ({
+			name: levelName(level), text: `${shareOf(level.ns, wall_ns)} \u00b7 ${duration(level.ns)}`,
+			tip: `${levelName(level)} active for ${duration(level.ns)}, ${shareOf(level.ns, wall_ns)} of the wall time`,
+			parts: [{ value: level.ns, colour: level.to ? "c-running" : "c-lock" }],
+		}))} />
+	</>;
+}

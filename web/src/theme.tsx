@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Light or dark: as the system has it, unless the user says otherwise; on paper always light.
+import { createContext } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+export type Theme = "light" | "dark";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/** Counts up when colours change: what is drawn on a canvas is drawn again. */
+export const ThemeContext = createContext<{ theme: Theme; isPrinted: boolean }>({ theme: "light", isPrinted: false });
+
+export function useTheme() {
+	const [chosen, choose] = useState<Theme | null>(null);
+	const [isDark, setDark] = useState(dark.matches);
+	const [isPrinted, setPrinted] = useState(false);
+	const theme = isPrinted ? "light" : chosen ?? (isDark ? "dark" : "light");
+
+	useEffect(() => {
+		dark.addEventListener("change", () => setDark(dark.matches));
+		addEventListener("beforeprint", () => setPrinted(true));
+		addEventListener("afterprint", () => setPrinted(false));
+	}, []);
+	document.documentElement.dataset.theme = theme;
+	return { theme, isPrinted, toggle: () => choose(theme === "dark" ? "light" : "dark") };
+}
+
+/** A colour of style.css, for a canvas. */
+export function colour(name: string): string {
+	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || "#888";
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { useMemo } from "preact/hooks";
+import { Bars } from "./bars";
+import { ns, times, words } from "./columns";
+import { duration, shareOf, visible } from "./format";
+import { Section, Swatch } from "./page";
+import { type Column, Table } from "./table";
+import type { Report, Thread } from "./types";
+
+const columns: Column<Thread>[] = [
+	words("thread", t => t.name, true),
+	{ title: "tid", value: t => t.tid, show: t => t.threads > 1 ? `${t.threads} ended` : String(t.tid), tip: t => `thread ${t.tid} of process ${t.pid}` },
+	words("group", t => t.group), ns("CMetric", t => t.cmetric_ns), ns("running", t => t.running_ns), ns("CPU wait", t => t.runnable_ns),
+	ns("blocked", t => t.blocked_ns), times("slices", t => t.slices), times("critical", t => t.critical_slices),
+];
+
+function nameOf(thread: Thread): string {
+	return thread.threads > 1 ? `${visible(thread.name)} (${thread.threads} ended)` : `${visible(thread.name)} ${thread.tid}`;
+}
+
+export function Threads({ report }: { report: Report }) {
+	const threads = useMemo(() => [...report.threads].sort((a, b) => b.cmetric_ns - a.cmetric_ns), [report]);
+	const most = threads[0]?.cmetric_ns ?? 0;
+
+	return <Section id="threads" title="Threads" isHeavy
+		about="CMetric is active time, divided by how many threads were active with it: who carried the program.">
+		<div class="legend">
+			<span><Swatch colour="c-running" />on a CPU</span><span><Swatch colour="c-runnable" />waiting for a CPU</span>
+		</div>
+		<Bars max={most} label="Threads by CMetric" bars={threads.slice(0, 200).map(thread => ({
+			name: nameOf(thread), text: duration(thread.cmetric_ns),
+			tip: `${nameOf(thread)}\nCMetric ${duration(thread.cmetric_ns)}, ${shareOf(thread.cmetric_ns, report.totals.cmetric_ns)} of all\n` +
+				`on a CPU ${duration(thread.cmetric_oncpu_ns)}\nran ${duration(thread.running_ns)}, blocked ${duration(thread.blocked_ns)}`,
+			parts: [{ value: thread.cmetric_oncpu_ns, colour: "c-running" },
+				{ value: thread.cmetric_ns - thread.cmetric_oncpu_ns, colour: "c-runnable" }],
+		}))} />
+		<Table name="threads" columns={columns} rows={threads} sort={3} />
+	</Section>;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What each thread did over time: a row a thread, on canvases of some rows each.
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { CopyCsv } from "./csv";
+import { cut, duration, plural, share, visible } from "./format";
+import { Swatch, useNear, useWidth } from "./page";
+import { type Range, setRange, useRange } from "./range";
+import { RangeButtons } from "./range_buttons";
+import { colourOf, stateNames, stateTitle } from "./states";
+import { colour, ThemeContext } from "./theme";
+import { hideTip, showTip } from "./tip";
+import type { Timelines } from "./types";
+
+type Row = Timelines["threads"][number];
+
+const ROW_PX = 18, GAP_PX = 3, BLOCK_ROWS = 32, UNIT = 1000, ROWS_FIRST = 64;
+
+function draw(canvas: HTMLCanvasElement, rows: Row[], part_ns: number, range: Range, width: number): void {
+	const context = canvas.getContext("2d")!, ratio = devicePixelRatio || 1;
+
+	canvas.width = width * ratio;
+	canvas.height = rows.length * ROW_PX * ratio;
+	context.setTransform(ratio, 0, 0, ratio, 0, 0);
+	const per_ns = width / (range.to_ns - range.from_ns);
+	for (const state of stateNames) {
+		context.fillStyle = colour(colourOf(state));
+		rows.forEach((row, y) => drawState(context, row, state, y, part_ns, range, per_ns));
+	}
+	canvas.setAttribute("data-drawn", "");
+}
+
+/** In a part in which a thread did several things, each has its part of the height, in the order of the legend. */
+function drawState(context: CanvasRenderingContext2D, row: Row, state: string, y: number, part_ns: number, range: Range,
+		   per_ns: number): void {
+	const shares = row.states[state], height = ROW_PX - GAP_PX;
+	const edge = (i: number) => Math.round((i * part_ns - range.from_ns) * per_ns);	// whole pixels: no seams
+
+	if (!shares)
+		return;
+	const below = stateNames.slice(0, stateNames.indexOf(state)).map(name => row.states[name]).filter(Boolean);
+	const first = Math.max(0, Math.floor(range.from_ns / part_ns));
+	const last = Math.min(shares.length, Math.ceil(range.to_ns / part_ns));
+	for (let i = first; i < last; i++) {
+		if (!shares[i])
+			continue;
+		const part = shares[i] / UNIT / row.threads, under = below.reduce((sum, of) => sum + of[i], 0) / UNIT / row.threads;
+		context.fillRect(edge(i), y * ROW_PX + height * (1 - under - part), Math.max(1, edge(i + 1) - edge(i)), height * part);
+	}
+}
+
+function tellAt(row: Row, at: number, part_ns: number): string {
+	const lines = stateNames.filter(state => row.states[state]?.[at])
+		.map(state => `${stateTitle(state)}: ${share(row.states[state][at] / UNIT / row.threads)}`);
+
+	return [`${visible(row.name)} ${row.threads > 1 ? `(${plural(row.threads, "thread")})` : row.tid}`,
+		`${duration(at * part_ns)} to ${duration((at + 1) * part_ns)}`, ...lines].join("\n");
+}
+
+function Block({ rows, part_ns, range }: { rows: Row[]; part_ns: number; range: Range }) {
+	const { ref: near, isNear } = useNear<HTMLDivElement>();
+	const { ref, width } = useWidth<HTMLDivElement>();
+	const { theme } = useContext(ThemeContext);
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const begin = useRef<number | null>(null);
+	const timeAt = (event: PointerEvent) => range.from_ns +
+		(event.clientX - canvas.current!.getBoundingClientRect().left) / width * (range.to_ns - range.from_ns);
+	const onMove = (event: PointerEvent) => {
+		const y = Math.floor((event.clientY - canvas.current!.getBoundingClientRect().top) / ROW_PX);
+		if (rows[y])
+			showTip(tellAt(rows[y], Math.floor(timeAt(event) / part_ns), part_ns), event.clientX, event.clientY);
+	};
+	const onUp = (event: PointerEvent) => {
+		const times = [begin.current ?? 0, timeAt(event)].sort((a, b) => a - b);
+		if (begin.current !== null && times[1] - times[0] > (range.to_ns - range.from_ns) / 100)
+			setRange({ from_ns: Math.max(0, times[0]), to_ns: times[1] });
+		begin.current = null;
+	};
+
+	useLayoutEffect(() => {
+		if (isNear && width)
+			draw(canvas.current!, rows, part_ns, range, width);
+	}, [isNear, width, theme, rows, range.from_ns, range.to_ns]);
+	return <div class="block" ref={near}>
+		<ol class="labels">{rows.map((row, i) => <li key={i} data-tip={`${visible(row.name)}\nthread ${row.tid} of process ${row.pid}`}>
+			{cut(visible(row.name), 17)} <span class="muted">{row.threads > 1 ? `\u00d7${row.threads}` : row.tid}</span></li>)}</ol>
+		<div class="lanes" ref={ref}>
+			<canvas ref={canvas} data-tips="" style={{ width: `${width}px`, height: `${rows.length * ROW_PX}px` }} aria-hidden="true"
+				onPointerMove={onMove} onPointerLeave={hideTip} onPointerDown={event => { begin.current = timeAt(event); }}
+				onPointerUp={onUp} onDblClick={() => setRange(null)} />
+		</div>
+	</div>;
+}
+
+export function TimelineRows({ timelines }: { timelines: Timelines }) {
+	const { threads, part_ns, left_out } = timelines;
+	const [shown, show] = useState(ROWS_FIRST);
+	const whole_ns = part_ns * timelines.parts;
+	const range = useRange() ?? { from_ns: 0, to_ns: whole_ns };
+	const used = stateNames.filter(state => threads.some(row => row.states[state]));
+	const blocks = [];
+
+	for (let i = 0; i < Math.min(shown, threads.length); i += BLOCK_ROWS)
+		blocks.push(threads.slice(i, Math.min(i + BLOCK_ROWS, shown)));
+	return <>
+		<div class="tools">
+			<RangeButtons whole_ns={whole_ns} />
+			<CopyCsv of="time lines" make={() => ({
+				titles: ["thread", "tid", "state", "since (ns)", "threads"],
+				rows: threads.flatMap(row => Object.entries(row.states).flatMap(([state, shares]) =>
+					shares.map((n, i) => [row.name, row.tid, stateTitle(state), i * part_ns, n / UNIT]).filter(cells => cells[4]))),
+			})} />
+		</div>
+		<div class="legend">{used.map(state => <span key={state}><Swatch colour={colourOf(state)} />{stateTitle(state)}</span>)}</div>
+		<div class="timelines" role="img" aria-label={`What ${plural(threads.length, "thread")} did over ${duration(whole_ns)}`}>
+			{blocks.map((rows, i) => <Block key={i} rows={rows} part_ns={part_ns} range={range} />)}
+		</div>
+		{threads.length > shown && <button type="button" class="no-print" onClick={() => show(threads.length)}>
+			Show all {plural(threads.length, "row")}</button>}
+		{left_out > 0 && <p class="muted">{plural(left_out, "more thread")} had no room here; the chart above has all of them.</p>}
+	</>;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where threads waited, for which locks, files and sockets, and where critical slices ended.
+import { ns, times, words } from "./columns";
+import { count, duration, plural, share, size, visible } from "./format";
+import { Section } from "./page";
+import { Stack, headline } from "./stack";
+import { stateTitle } from "./states";
+import { type Column, Table } from "./table";
+import type { FileOf, Lock, PathOf, Report, SocketOf, Wait, Waker } from "./types";
+
+const stackWords = (frames: { function: string | null }[]) => frames.map(frame => frame.function ?? "").join("\n");
+
+function Wakers({ wakers, title }: { wakers: Waker[]; title: string }) {
+	if (!wakers.length)
+		return null;
+	return <>
+		<h4>{title}</h4>
+		{wakers.map((waker, i) => <details key={i}>
+			<summary>{share(waker.share)}: {waker.context} {visible(waker.names ?? waker.name ?? "")}, {plural(waker.count, "time")}, {
+				duration(waker.lost_ns)} waited, {duration(waker.cmetric_ns)} of criticality</summary>
+			<Stack frames={waker.stack} />
+		</details>)}
+	</>;
+}
+
+const waitColumns: Column<Wait>[] = [
+	words("where", w => headline(w.stack), true), words("for", w => w.object), { title: "cause", value: w => stateTitle(w.cause) },
+	ns("lost", w => w.lost_ns - w.idle_ns), times("waits", w => w.count), ns("longest", w => w.max_ns), ns("idle", w => w.idle_ns),
+	ns("CMetric", w => w.cmetric_ns),
+];
+
+export function Waits({ report }: { report: Report }) {
+	return <Section id="waits" title="Waits" isHeavy about="Call paths at which threads waited, by the thread time that was lost there.">
+		<Table name="waits" columns={waitColumns} rows={report.waits} sort={3} search={w => stackWords(w.stack)} detail={w => <>
+			<h3>{stateTitle(w.cause)} {visible(w.object ?? "")}</h3>
+			{w.is_estimated && <p class="muted">Estimated: not every stack was kept.</p>}
+			<Stack frames={w.stack} />
+			<Wakers wakers={w.wakers} title="Ended by" />
+		</>} />
+	</Section>;
+}
+
+const lockColumns: Column<Lock>[] = [
+	words("lock", l => l.name ?? l.address, true), words("kind", l => l.kind), words("in", l => l.class),
+	ns("waited", l => l.wait_ns - l.idle_ns), times("waits", l => l.waits), ns("half up to", l => l.p50_ns), ns("99 % up to", l => l.p99_ns),
+	ns("longest", l => l.max_ns), times("queue", l => l.queue_max), ns("held", l => l.hold_ns), words("holder", l => l.holder),
+];
+
+export function Locks({ report }: { report: Report }) {
+	return <Section id="locks" title="Locks" isHeavy about="Locks by the time that threads waited for them, and who let go of them.">
+		<Table name="locks" columns={lockColumns} rows={report.locks} sort={3} search={l => l.address} detail={l => <>
+			<h3>{visible(l.name ?? l.address)}</h3>
+			<p>{visible(l.kind)} at {visible(l.address)}: {plural(l.waits, "wait")}, up to {plural(l.queue_max, "thread")} at once; held {
+				plural(l.holds, "time")} for {duration(l.hold_ns)} while somebody waited{l.holder ? `, mostly by ${visible(l.holder)}` : ""}.
+				{l.vain_waits ? ` ${plural(l.vain_waits, "wake-up")} in vain.` : ""}</p>
+			<Wakers wakers={l.unlockers} title="Let go of by" />
+		</>} />
+	</Section>;
+}
+
+const peerOf = (io: FileOf | SocketOf) => io.peer_name && `${io.peer_name} ${io.peer_thread ?? ""}${io.peer_pid ? ` (${io.peer_pid})` : ""}`;
+
+const asked = <R extends FileOf | SocketOf>(): Column<R> =>
+	({ title: "asked for", unit: "bytes", value: f => f.asked_bytes, show: f => f.asked_bytes ? size(f.asked_bytes) : "\u2013" });
+
+const fileColumns: Column<FileOf>[] = [
+	words("file", f => f.path + (f.deleted ? " (deleted)" : ""), true), { title: "cause", value: f => stateTitle(f.cause) },
+	ns("waited", f => f.wait_ns - f.idle_ns), times("waits", f => f.count), ns("longest", f => f.max_ns), ns("reading", f => f.read_ns),
+	ns("writing", f => f.write_ns), asked(), words("other end", peerOf),
+];
+
+const socketColumns: Column<SocketOf>[] = [
+	words("peer", s => s.host ? `${s.host} (${s.peer})` : s.peer, true), words("family", s => s.family), words("local", s => s.local),
+	ns("waited", s => s.wait_ns - s.idle_ns), times("waits", s => s.count), ns("longest", s => s.max_ns), ns("reading", s => s.read_ns),
+	ns("writing", s => s.write_ns), asked(), words("other end", peerOf),
+];
+
+export function Io({ report }: { report: Report }) {
+	return <Section id="io" title="Files and sockets" isHeavy about="What threads read, wrote or waited on; idle waits are left out.">
+		<h3>Files</h3>
+		<Table name="files" columns={fileColumns} rows={report.files} sort={2} />
+		<h3>Sockets</h3>
+		<Table name="sockets" columns={socketColumns} rows={report.sockets} sort={3} />
+	</Section>;
+}
+
+const pathColumns: Column<PathOf>[] = [
+	words("path", p => headline(p.stack), true), { title: "rank", value: p => p.rank }, words("threads", p => p.thread_names.join(", ")),
+	ns("CMetric", p => p.cmetric_ns),
+	{ title: "of wall", value: p => p.wall_share, show: p => share(p.wall_share), tip: p => `${share(p.wall_share)} of the wall time` },
+	times("slices", p => p.slices), { title: "then", value: p => stateTitle(p.cause ?? "") },
+];
+
+export function Paths({ report }: { report: Report }) {
+	return <Section id="paths" title="Call paths" isHeavy about="Where critical slices ended: call paths by the CMetric of what led there.">
+		<Table name="call paths" columns={pathColumns} rows={report.paths} search={p => stackWords(p.stack)} detail={p => <>
+			<h3>{headline(p.stack)}</h3>
+			{p.functions.length > 0 && <ul>{p.functions.slice(0, 8).map((f, i) => <li key={i}>{visible(f.function ?? "?")}: {
+				plural(f.count, "sample")}{f.lines.slice(0, 3).map(line => line.line ? `, line ${line.line} ${count(line.count)}` : "")}</li>)}</ul>}
+			<Stack frames={p.stack} />
+		</>} />
+	</Section>;
+}
