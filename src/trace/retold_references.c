@@ -109,14 +109,19 @@ static void refer_object(const struct telling *telling, uint64_t object, uint16_
 		refer_file(telling, object);
 }
 
+static void refer_lock_file(const struct telling *telling, const struct ev_klock_lock *e)
+{
+	if (e->file)
+		refer_file(telling, e->file);
+}
+
 static void refer_klock(const struct telling *telling, uint64_t lock)
 {
 	struct ev_header *header = retold_facts_take(telling->facts, FACT_KLOCK, lock, NULL);
 
 	if (!header)
 		return;
-	if (((const struct ev_klock_lock *)header)->file)
-		refer_file(telling, ((const struct ev_klock_lock *)header)->file);
+	refer_lock_file(telling, (const void *)header);
 	tell(telling, header);
 }
 
@@ -159,10 +164,22 @@ static void refer_wake(const struct telling *telling, const struct ev_sched_wake
 		refer_other(telling, e->tid);
 }
 
+/* That it is a lock of the kernel that a thread waits for since before the beginning is told after this. */
 static void refer_found(const struct telling *telling, const struct ev_thread_found *e)
 {
-	if (e->phase == PHASE_BLOCKED)
+	if (e->phase != PHASE_BLOCKED)
+		return;
+	if (retold_facts_find(telling->facts, FACT_KLOCK, e->object))
+		refer_klock(telling, e->object);
+	else
 		refer_object(telling, e->object, e->syscall, e->value);
+}
+
+static void refer_waits(const struct telling *telling, const struct ev_thread_waits *e)
+{
+	refer_stack(telling, e->stack);
+	if (e->is_older && e->flags & SWITCH_KERNEL_LOCK)
+		refer_other(telling, e->value);
 }
 
 void retold_facts_refer(struct retold_facts *facts, const struct ev_header *header, uint32_t pid,
@@ -184,7 +201,7 @@ void retold_facts_refer(struct retold_facts *facts, const struct ev_header *head
 		refer_found(&telling, (const void *)header);
 		break;
 	case EV_THREAD_WAITS:
-		refer_stack(&telling, ((const struct ev_thread_waits *)header)->stack);
+		refer_waits(&telling, (const void *)header);
 		break;
 	case EV_THREAD_OTHER:
 		refer_other(&telling, ((const struct ev_thread_other *)header)->pid);
@@ -194,6 +211,9 @@ void retold_facts_refer(struct retold_facts *facts, const struct ev_header *head
 		break;
 	case EV_FILE_SOCKET:
 		refer_host(&telling, (const void *)header);
+		break;
+	case EV_KLOCK_LOCK:
+		refer_lock_file(&telling, (const void *)header);
 		break;
 	case EV_KLOCK_WAIT:
 		refer_klock_wait(&telling, (const void *)header);

@@ -252,7 +252,7 @@ static void on_waits(struct retold_threads *threads, const struct ev_thread_wait
 		return;
 	if (!wait->header.time_ns || e->is_older)
 		wait->state = e->state;
-	if (!wait->header.time_ns || e->is_older || e->value) {
+	if (!wait->header.time_ns || e->is_older || (e->value && !(wait->flags & SWITCH_KERNEL_LOCK))) {
 		wait->value = e->value;
 		memcpy(wait->owners, e->owners, sizeof(e->owners));
 	}

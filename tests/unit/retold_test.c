@@ -12,6 +12,7 @@
 
 #include "analysis/criticality.h"
 #include "analysis/files.h"
+#include "analysis/klocks.h"
 #include "analysis/others.h"
 #include "analysis/untold.h"
 #include "analysis/waits.h"
@@ -25,7 +26,7 @@
 enum {
 	SEEDS = 3000, LOSSY_SEEDS = 2000,
 	THREADS_MAX = 12, CPUS_MAX = 4, STEPS_MAX = 300, EVENTS_MAX_ = 8192,
-	STACKS = 20, FILES = 10, OTHERS = 8, PIDS = 4,
+	STACKS = 20, FILES = 10, OTHERS = 8, PIDS = 4, LOCKS = 6,
 };
 
 /* A stream of events, one behind the other. */
@@ -139,10 +140,46 @@ static void tell_other(uint32_t tid)
 	put(&e);
 }
 
+static const uint64_t first_lock = 0x5000000000000000;
+
+static uint64_t pick_lock(void)
+{
+	return first_lock + pick(LOCKS);
+}
+
+/* Each second one is a file's. */
+static void tell_lock(uint32_t i)
+{
+	struct ev_klock_lock e = {
+		.header = header_of(EV_KLOCK_LOCK, 0), .lock = first_lock + i, .file = i % 2 ? file_of(1 + i) : 0,
+		.object = i % 2 ? KLOCK_OF_INODE : KLOCK_OF_NOTHING,
+	};
+
+	put(&e);
+}
+
+/* Of a thread, or of one that is not traced. */
+static void wait_for_lock(void)
+{
+	uint32_t thread = pick(2) ? 1 + pick(THREADS_MAX) : 0;
+	struct ev_klock_wait e = {
+		.header = header_of(EV_KLOCK_WAIT, thread), .begin_ns = w.now_ns - pick(w.now_ns),
+		.lock = pick_lock(), .kind = pick(KLOCK_KINDS), .tid = thread ? thread : 1000 + pick(OTHERS),
+		.owner = pick(2) ? 1000 + pick(OTHERS) : 0, .owner_stack = pick(STACKS + 1),
+		.flags = pick(2) ? KLOCK_HAS_STACK : 0,
+	};
+
+	if (w.truth[thread].phase == PHASE_UNKNOWN && thread)
+		return;
+	if (e.flags)
+		e.stack = pick(STACKS + 1);
+	put(&e);
+}
+
 /* What events refer to is told at some time, sometimes again. */
 static void tell_something(void)
 {
-	switch (pick(3)) {
+	switch (pick(4)) {
 	case 0:
 		tell_stack(1 + pick(STACKS));
 		break;
@@ -151,6 +188,9 @@ static void tell_something(void)
 		break;
 	case 2:
 		tell_other(1000 + pick(OTHERS));
+		break;
+	case 3:
+		tell_lock(pick(LOCKS));
 		break;
 	}
 }
@@ -259,6 +299,11 @@ static void fill_wait(struct ev_sched_switch *e)
 		e->keep = pick(2) ? 0 : 1u << 31;
 	} else {
 		e->flags = SWITCH_STACK_SKIPPED;
+	}
+	if (!pick(5)) {
+		e->flags |= SWITCH_KERNEL_LOCK;
+		e->object = pick_lock();
+		e->value = pick(3) ? 1000 + pick(OTHERS) : 0;
 	}
 }
 
@@ -394,7 +439,10 @@ static uint64_t pick_step_ns(void)
 static void step(void)
 {
 	w.now_ns += pick_step_ns();
-	switch (pick(14)) {
+	switch (pick(15)) {
+	case 14:
+		wait_for_lock();
+		break;
 	case 0:
 		birth();
 		break;
@@ -490,6 +538,7 @@ struct account {
 	struct others *others;
 	struct untold *untold;
 	struct waits *waits;
+	struct klocks *klocks;
 	struct criticality *criticality;
 };
 
@@ -501,6 +550,7 @@ static void account_init(struct account *a, const struct stream *stream, size_t 
 	a->others = others_new(a->session);
 	a->untold = untold_new(a->session);
 	a->waits = waits_new(a->files, a->others, a->untold);
+	a->klocks = klocks_new(a->session, a->threads);
 	a->criticality = criticality_new(a->session, a->threads, &(struct criticality_options){
 		.waits = a->waits, .untold = a->untold,
 	});
@@ -512,6 +562,7 @@ static void account_init(struct account *a, const struct stream *stream, size_t 
 static void account_fini(struct account *a)
 {
 	criticality_free(a->criticality);
+	klocks_free(a->klocks);
 	waits_free(a->waits);
 	untold_free(a->untold);
 	others_free(a->others);
@@ -571,6 +622,32 @@ static void compare_waits(const struct account *whole, const struct account *bef
 	CHECK_SEED(counted == lasting);
 }
 
+/* Of all ways in which it is taken. */
+static struct klock_sum sum_of_lock(const struct account *a, uint64_t lock)
+{
+	struct klock_sum sum = { 0 };
+	const struct klock *klock;
+	size_t cursor = 0;
+
+	while ((klock = klocks_next(a->klocks, &cursor))) {
+		sum.waits += klock->lock == lock ? klock->sum.waits : 0;
+		sum.wait_ns += klock->lock == lock ? klock->sum.wait_ns : 0;
+	}
+	return sum;
+}
+
+static void compare_locks(const struct account *whole, const struct account *before, const struct account *rest)
+{
+	for (uint64_t lock = first_lock; lock < first_lock + LOCKS; lock++) {
+		struct klock_sum a = sum_of_lock(whole, lock), b = sum_of_lock(before, lock);
+		struct klock_sum c = sum_of_lock(rest, lock);
+
+		CHECK_SEED(a.waits - b.waits == c.waits && a.wait_ns - b.wait_ns == c.wait_ns);
+		if (c.waits)
+			CHECK_SEED(!klocks_find(rest->klocks, lock) == !klocks_find(whole->klocks, lock));
+	}
+}
+
 static void compare(const struct stream *rest, size_t at, uint64_t time_ns)
 {
 	struct criticality_totals a, b, c;
@@ -582,6 +659,7 @@ static void compare(const struct stream *rest, size_t at, uint64_t time_ns)
 	for (uint32_t i = 1; i <= THREADS_MAX; i++)
 		compare_thread(i, &whole, &before, &after);
 	compare_waits(&whole, &before, &after);
+	compare_locks(&whole, &before, &after);
 	a = criticality_totals(whole.criticality);
 	b = criticality_totals(before.criticality);
 	c = criticality_totals(after.criticality);
@@ -616,8 +694,13 @@ TEST(whole_less_beginning_is_rest)
 /* --- What events refer to --------------------------------------------------------------------- */
 
 struct known {
-	bool stacks[STACKS + 1], files[FILES + 1], others[OTHERS];
+	bool stacks[STACKS + 1], files[FILES + 1], others[OTHERS], locks[LOCKS];
 };
+
+static bool is_lock(uint64_t object)
+{
+	return object - first_lock < LOCKS;
+}
 
 static void learn(struct known *known, const struct ev_header *header)
 {
@@ -631,7 +714,30 @@ static void learn(struct known *known, const struct ev_header *header)
 	case EV_THREAD_OTHER:
 		known->others[((const struct ev_thread_other *)header)->tid - 1000] = true;
 		break;
+	case EV_KLOCK_LOCK:
+		known->locks[((const struct ev_klock_lock *)header)->lock - first_lock] = true;
+		break;
 	}
+}
+
+static void check_other(uint32_t tid, const struct known *all, const struct known *rest)
+{
+	if (tid >= 1000)
+		CHECK_SEED(rest->others[tid - 1000] == all->others[tid - 1000]);
+}
+
+static void check_lock(uint64_t lock, const struct known *all, const struct known *rest)
+{
+	CHECK_SEED(rest->locks[lock - first_lock] == all->locks[lock - first_lock]);
+}
+
+static void check_lock_wait(const struct ev_klock_wait *e, const struct known *all, const struct known *rest)
+{
+	CHECK_SEED(rest->stacks[e->stack] == all->stacks[e->stack]);
+	CHECK_SEED(rest->stacks[e->owner_stack] == all->stacks[e->owner_stack]);
+	check_lock(e->lock, all, rest);
+	check_other(e->owner, all, rest);
+	check_other(e->tid, all, rest);
 }
 
 /* Whatever the event refers to and all has, rest has, too. */
@@ -641,11 +747,27 @@ static void check_references(const struct ev_header *header, const struct known 
 	const struct ev_sched_switch *e = (const void *)header;
 	const struct ev_sched_wake *wake = (const void *)header;
 	const struct ev_thread_waits *waits = (const void *)header;
+	const struct ev_thread_found *found = (const void *)header;
+	const struct ev_klock_lock *lock = (const void *)header;
 
 	switch ((unsigned int)header->subsys << 16 | header->event) {
+	case EV_KLOCK_WAIT:
+		check_lock_wait((const void *)header, all, rest);
+		break;
+	case EV_KLOCK_LOCK:
+		if (lock->file)
+			CHECK_SEED(rest->files[lock->file >> 5] == all->files[lock->file >> 5]);
+		break;
+	case EV_THREAD_FOUND:
+		if (found->phase == PHASE_BLOCKED && is_lock(found->object))
+			check_lock(found->object, all, rest);
+		break;
 	case EV_SCHED_SWITCH:
 		CHECK_SEED(rest->stacks[e->stack] == all->stacks[e->stack]);
-		if (e->syscall == SYS_read)
+		if (e->flags & SWITCH_KERNEL_LOCK) {
+			check_lock(e->object, all, rest);
+			check_other(e->value, all, rest);
+		} else if (e->syscall == SYS_read)
 			CHECK_SEED(rest->files[e->object >> 5] == all->files[e->object >> 5]);
 		else if (e->syscall == SYSCALL_NONE && e->value)
 			CHECK_SEED(rest->others[e->value - 1000] == all->others[e->value - 1000]);
@@ -656,6 +778,8 @@ static void check_references(const struct ev_header *header, const struct known 
 		break;
 	case EV_THREAD_WAITS:
 		CHECK_SEED(rest->stacks[waits->stack] == all->stacks[waits->stack]);
+		if (waits->flags & SWITCH_KERNEL_LOCK)
+			check_other(waits->value, all, rest);
 		break;
 	}
 }
@@ -791,6 +915,50 @@ TEST(a_list_that_comes_later_restores_the_truth_in_both)
 }
 
 /* --- A wait that lasts ---------------------------------------------------------------------------- */
+
+/* What a list reads of a futex is not who has the lock of the kernel that the call came to. */
+TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)
+{
+	const struct ev_thread_waits *told = NULL;
+	const struct ev_thread_found *found = NULL;
+	struct stream rest = { .count = 0 };
+	struct ev_sched_switch e;
+	struct ev_thread_waits listed;
+
+	memset(&w, 0, sizeof(w));
+	w.cpu_count = 1;
+	w.now_ns = 1000;
+	w.truth[1].phase = PHASE_RUNNING;
+	put_found(1);
+	tell_lock(1);
+	tell_other(1003);
+	w.now_ns = 2000;
+	e = (struct ev_sched_switch){
+		.header = header_of(EV_SCHED_SWITCH, 1), .state = SWITCH_BLOCKED, .syscall = SYS_futex,
+		.object = first_lock + 1, .value = 1003, .flags = SWITCH_KERNEL_LOCK | SWITCH_STACK_SKIPPED,
+	};
+	put(&e);
+	w.now_ns = 3000;
+	listed = (struct ev_thread_waits){
+		.header = header_of(EV_THREAD_WAITS, 1), .begin_ns = 2000, .state = SWITCH_BLOCKED, .value = 2,
+	};
+	put(&listed);
+	w.now_ns = 9000;
+	put_wake(1);
+	cut_from(5, 5000, &rest);
+	for (size_t i = 0; i < rest.count; i++) {
+		if (rest.events[i]->subsys != TRACE_SUBSYS_THREAD)
+			continue;
+		if (rest.events[i]->event == TRACE_EVENT_THREAD_WAITS)
+			told = (const void *)rest.events[i];
+		if (rest.events[i]->event == TRACE_EVENT_THREAD_FOUND)
+			found = (const void *)rest.events[i];
+	}
+	CHECK(told && told->is_older && told->flags & SWITCH_KERNEL_LOCK && told->value == 1003);
+	CHECK(found && found->object == first_lock + 1 && found->value == 1003);
+	stream_clear(&rest);
+	stream_clear(&w.whole);
+}
 
 TEST(a_wait_that_began_before_is_known_with_its_beginning_and_its_stack)
 {
