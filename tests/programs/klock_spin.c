@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * klock_spin [yield | sleep | timer | futex | wake | all [THREADS [LENGTH_MS]]]	(all 8 1000)
+ * klock_spin [yield | sleep | timer | futex | wake | group | all [THREADS [LENGTH_MS]]]	(all 8 1000)
  * Planted contention of spinlocks, by the threads `spinner-0` and so on:
  *   yield   give up the CPU: the run queue's lock, seldom, because it is another one on each CPU
  *   sleep   sleep for a microsecond: those of the CPU's timers and of its run queue, as seldom
@@ -8,7 +8,8 @@
  *   futex   ask to wait on one word for a value that it has not: the lock of its hash bucket
  *   wake    wake who waits on one word, or wait on it: the same lock, and the run queues', because
  *           who is woken belongs to the other CPU
- *   all     thread i does the (i mod 5)th of these
+ *   group   make the process lead the group that it leads already: tasklist_lock, a rwlock, for writing
+ *   all     thread i does the (i mod 6)th of these
  * Known answer: on two CPUs at least, what is said above. How often they wait goes by the machine:
  * a spinlock is waited for only where another CPU has it in this very moment.
  */
@@ -58,6 +59,12 @@ static OWN_FRAME void wake_or_wait(void)
 		syscall(SYS_futex, &gate, FUTEX_WAIT_PRIVATE, gate, &limit);
 }
 
+/* Of a session's first process this is refused, after the lock was taken. */
+static OWN_FRAME void lead_group(void)
+{
+	setpgid(0, 0);
+}
+
 static const struct {
 	const char *name;
 	void (*act)(void);
@@ -67,6 +74,7 @@ static const struct {
 	{ "timer", arm_timer },
 	{ "futex", ask_futex },
 	{ "wake", wake_or_wait },
+	{ "group", lead_group },
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
