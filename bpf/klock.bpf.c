@@ -47,6 +47,11 @@ static __always_inline enum klock_kind kind_of(__u32 flags)
 	return KLOCK_RTMUTEX;
 }
 
+static __always_inline __u32 lengths_of(enum klock_kind kind)
+{
+	return kind == KLOCK_MUTEX ? KLOCK_DOES_BOTH : kind <= KLOCK_RWLOCK_WRITE ? KLOCK_SPINS : KLOCK_SLEEPS;
+}
+
 /* The task that has the lock, and flags; 0: it does not say, or nobody has. */
 static __always_inline __u64 owner_word(__u64 address, enum klock_kind kind)
 {
@@ -110,12 +115,13 @@ static __always_inline __u64 stack_keep_early(__u32 mean_ns, bool spins)
 static __always_inline void stack_early(void *ctx, struct cpu_counts *here, struct klock_wait *wait,
 					struct task_struct *current, struct thread_state *thread, bool spins)
 {
-	__u64 keep = stack_keep_early(thread->klock_mean_ns, spins);
-	bool is_kept = keep >= KEEP_CERTAIN || bpf_get_prandom_u32() < keep;
+	__u32 mean_ns = thread->klock_means_ns[lengths_of(wait->kind)];
+	__u64 keep = stack_keep_early(mean_ns, spins), coin = keep < KEEP_CERTAIN ? bpf_get_prandom_u32() : 0;
 
 	wait->keep = keep < KEEP_CERTAIN ? keep : 0;
-	wait->owner_stack = owner_tell(here, wait->owner, is_kept);
-	if (!is_kept)
+	/* An owner that has no CPU is worth a look, whatever the waiter does. */
+	wait->owner_stack = owner_tell(here, wait->owner, coin < stack_keep(mean_ns));
+	if (coin >= keep)
 		return;
 	wait->flags |= KLOCK_HAS_STACK;
 	wait->stack = stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS);
@@ -134,8 +140,7 @@ static __always_inline void stack_late(void *ctx, struct klock_wait *wait, struc
 		wait->flags |= KLOCK_HAS_STACK;
 		wait->stack = stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS);
 	}
-	/* It had two chances. */
-	wait->keep = keep < KEEP_CERTAIN ? early + ((KEEP_CERTAIN - early) * keep >> 32) : 0;
+	wait->keep = keep_of_two(early, keep);
 }
 
 /* What the current thread waits for, or what interrupted it. NULL: there is no room. */
@@ -226,11 +231,13 @@ static __always_inline void wait_fill(struct ev_klock_wait *e, const struct kloc
 	e->reserved2 = 0;
 }
 
-static __always_inline void mean_note(struct thread_state *thread, __u64 wait_ns)
+static __always_inline void mean_note(struct thread_state *thread, enum klock_kind kind, __u64 wait_ns)
 {
+	__u32 *mean_ns = &thread->klock_means_ns[lengths_of(kind)];
+
 	if (wait_ns > KLOCK_MEAN_MAX_NS)
 		wait_ns = KLOCK_MEAN_MAX_NS;
-	thread->klock_mean_ns = (3ull * thread->klock_mean_ns + wait_ns) / 4;
+	*mean_ns = (3ull * *mean_ns + wait_ns) / 4;
 }
 
 static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 address, int result)
@@ -263,7 +270,7 @@ static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 add
 	if (result)
 		e->flags |= KLOCK_GAVE_UP;
 	if (thread && context == WAKE_THREAD)
-		mean_note(thread, now_ns - e->begin_ns);
+		mean_note(thread, wait->kind, now_ns - e->begin_ns);
 	event_submit(e);
 }
 

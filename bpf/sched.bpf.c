@@ -57,6 +57,40 @@ static __always_inline void wait_begin(struct thread_state *thread, __u64 now_ns
 #endif
 }
 
+/* The lock of the kernel that a thread waits for, of several the one that it came to last. NULL: none. */
+static __always_inline struct klock_wait *klock_of(struct thread_state *thread)
+{
+	for (int i = KLOCKS_AT_ONCE - 1; i >= 0; i--)
+		if (thread->klocks[i].address)
+			return &thread->klocks[i];
+	return NULL;
+}
+
+/*
+ * The stack of the thread that leaves, or that it had when it began to wait for a lock of the kernel, where it still is;
+ * else that wait has this one from now on.
+ */
+static __always_inline __u64 stack_here(void *ctx, struct task_struct *task, struct thread_state *thread,
+					struct ev_sched_switch *e)
+{
+	struct klock_wait *klock = e->flags & SWITCH_KERNEL_LOCK ? klock_of(thread) : NULL;
+	__u64 stack;
+
+	if (thread->has_exit_stack)
+		return thread->exit_stack;
+	if (klock && klock->flags & KLOCK_HAS_STACK)
+		return klock->stack;
+	/* Who waits where nothing can interrupt it waits for the kernel: a file, a page, a lock. */
+	stack = stack_take(ctx, task, thread, kernel_stacks || e->state == SWITCH_BLOCKED || klock,
+			   SCRATCH_OF_SWITCHES);
+	if (klock) {
+		klock->flags |= KLOCK_HAS_STACK;
+		klock->stack = stack;
+		klock->keep = keep_of_two(klock->keep, e->keep ? e->keep : KEEP_CERTAIN);
+	}
+	return stack;
+}
+
 /*
  * The stack of the thread that leaves, which is still current: for its slice, if that was critical,
  * and for the wait that begins, of which nobody knows how long it will take. keep: the slice's.
@@ -83,11 +117,7 @@ static __always_inline void stack_leave(void *ctx, struct task_struct *task,
 	}
 	e->flags |= SWITCH_HAS_STACK;
 	e->keep = keep < KEEP_CERTAIN ? keep : 0;
-	/* Who waits where nothing can interrupt it waits for the kernel: a file, a page, a lock. */
-	e->stack = thread->has_exit_stack ? thread->exit_stack
-					  : stack_take(ctx, task, thread,
-						       kernel_stacks || e->state == SWITCH_BLOCKED,
-						       SCRATCH_OF_SWITCHES);
+	e->stack = stack_here(ctx, task, thread, e);
 }
 
 /* Returns the word of active_add(). */
@@ -160,15 +190,6 @@ static __always_inline void turn_tell(struct cpu_counts *here, struct task_struc
 	e->value = prev->pid;
 	e->object = next->pid;
 	slot_end(here);
-}
-
-/* The lock of the kernel that a thread waits for, of several the one that it came to last. NULL: none. */
-static __always_inline struct klock_wait *klock_of(struct thread_state *thread)
-{
-	for (int i = KLOCKS_AT_ONCE - 1; i >= 0; i--)
-		if (thread->klocks[i].address)
-			return &thread->klocks[i];
-	return NULL;
 }
 
 /* What the current thread waits for. Verified once, not for each way that a switch can take. */

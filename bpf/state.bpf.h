@@ -66,6 +66,9 @@ struct klock_wait {
 	__u32 tracing_ns;
 };
 
+/* What waits are alike in their lengths: those that spin, those for a mutex, which do both, and those that sleep. */
+enum { KLOCK_SPINS, KLOCK_DOES_BOTH, KLOCK_SLEEPS, KLOCK_LENGTHS };
+
 /* A thread that sleeps for a lock may yet have to wait for another one on its way to sleep. */
 enum { KLOCKS_AT_ONCE = 2 };
 
@@ -103,7 +106,7 @@ struct thread_state {
 	struct host_call host;
 	/* Locks of the kernel that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
-	__u32 klock_mean_ns;	/* as wait_mean_ns */
+	__u32 klock_means_ns[KLOCK_LENGTHS];	/* as wait_mean_ns */
 	__u32 reserved;
 };
 

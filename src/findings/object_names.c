@@ -59,14 +59,14 @@ static const struct {
 	const char *type, *whose;	/* whose: "" for the process's or file's own name */
 	const char *unnamed;		/* what it is that has no name; NULL: the member says it */
 } klock_objects[KLOCK_OBJECTS] = {
-	[KLOCK_OF_MEMORY] = { "mm_struct", "" },
-	[KLOCK_OF_DESCRIPTORS] = { "files_struct", "the descriptors of " },
-	[KLOCK_OF_SIGNALS] = { "sighand_struct", "" },
-	[KLOCK_OF_PROCESS] = { "signal_struct", "" },
-	[KLOCK_OF_THREAD] = { "task_struct", "a thread of " },
-	[KLOCK_OF_INODE] = { "inode", "" },
-	[KLOCK_OF_FILE] = { "file", "" },
-	[KLOCK_OF_PIPE] = { "pipe_inode_info", "" },
+	[KLOCK_OF_MEMORY] = { "mm_struct", "", NULL },
+	[KLOCK_OF_DESCRIPTORS] = { "files_struct", "the descriptors of ", NULL },
+	[KLOCK_OF_SIGNALS] = { "sighand_struct", "", NULL },
+	[KLOCK_OF_PROCESS] = { "signal_struct", "", NULL },
+	[KLOCK_OF_THREAD] = { "task_struct", "a thread of ", NULL },
+	[KLOCK_OF_INODE] = { "inode", "", NULL },
+	[KLOCK_OF_FILE] = { "file", "", NULL },
+	[KLOCK_OF_PIPE] = { "pipe_inode_info", "", NULL },
 	[KLOCK_OF_SOCKET] = { "sock", "", "a socket" },
 	[KLOCK_OF_UNIX_SOCKET] = { "unix_sock", "", "a unix socket" },
 	[KLOCK_OF_UNIX_PEER] = { "unix_sock", "the other end of ", "a unix socket" },

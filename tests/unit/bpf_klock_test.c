@@ -457,10 +457,10 @@ TEST(waits_of_interrupts_do_not_count_for_stacks)
 	begin();
 	in_context(IN_HARDIRQ);
 	wait_for(lock_a, SPINS, 1000000);
-	CHECK(!shim_thread(&thread->task)->klock_mean_ns);
+	CHECK(!shim_thread(&thread->task)->klock_means_ns[KLOCK_SPINS]);
 	in_context(0);
 	wait_for(lock_a, SPINS, 9000000000);
-	CHECK(shim_thread(&thread->task)->klock_mean_ns == 1000000000);
+	CHECK(shim_thread(&thread->task)->klock_means_ns[KLOCK_SPINS] == 1000000000);
 	end();
 }
 
