@@ -49,7 +49,7 @@ export function criticalPath(count) {
 		at = end_ns;
 	}
 	const sums = kinds.map(kind => ({ ns: 1e8, count: 100, max_ns: 2e6, thread: 1, who: "main (tid 1)", kind, what: kind, end: null }));
-	return { thread: 1, sums, parts };
+	return { thread: 1, sums, parts, left_out: 0 };
 }
 
 export function wholeReport() {
@@ -81,7 +81,7 @@ export function hostileReport() {
 export function emptyReport() {
 	return { report: golden("nothing.json"), verdict: { words: "No thread of the program ran while it was traced." },
 		timelines: { begin_ns: 0, part_ns: 1, parts: 0, threads: [], left_out: 0, all: {} }, graph: { from_ns: 0, to_ns: 0, nodes: [] },
-		path: { thread: 1, sums: [], parts: [] } };
+		path: { thread: 1, sums: [], parts: [], left_out: 0 } };
 }
 
 const KINDS = ["mutex", "rwsem read", "rwsem write", "spinlock", "rtmutex", "percpu-rwsem"];
