@@ -125,5 +125,5 @@ export function comparison(count) {
 	}
 	return { of: "runs", is_per_second: false, sides: ["before.trace", "after.trace"], conditions: [{ condition: "lost.lock > 10 %", holds: true }],
 		reasons: [{ words: "threads wait longer for work_mutex", node: 1, ...differ(1e8, 6e8) }], unsure: 2,
-		figures: [{ name: "wall time", ...differ(1e9, 1.6e9) }, { name: "waits", ...differ(120, 840) }], nodes };
+		figures: [{ name: "duration", ...differ(1e9, 1.6e9) }, { name: "wakes", ...differ(120, 840) }, { name: "faults", ...differ(0, 0) }], nodes };
 }
