@@ -294,7 +294,7 @@ fuzz-corpus: $(FUZZ)
 # --- Running them ---------------------------------------------------------------------------
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $O/tests/unwind_probe \
-	$O/tests/html_make \
+	$O/tests/html_make $O/web/.copied \
 	$(if $(FUZZ_LIBRARY),$(FUZZ))
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1

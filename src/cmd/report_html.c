@@ -12,6 +12,8 @@
 #include "view/html.h"
 #include "view/path_text.h"
 
+enum { PATH_PARTS_MAX = 50000 };	/* more than a screen has pixels, even after some zooming */
+
 /* Threads of one name are one: of all of them, a picture would show nothing. */
 static void add_graph(struct html *html, const struct settings *settings, const struct trace_states *all,
 		      const struct chosen_threads *threads, struct graph_labels *labels)
@@ -33,9 +35,9 @@ static void add_path(struct html *html, const struct trace_states *all, uint32_t
 	struct critical_path path;
 
 	critical_path_of(all->states, thread, trace_states_time(all, 0), UINT64_MAX, &path);
-	path_put_json(html_part(html, "path"), &(struct path_view){
+	path_put_json_longest(html_part(html, "path"), &(struct path_view){
 		.path = &path, .labels = labels, .thread = thread, .first_ns = trace_states_time(all, 0),
-	});
+	}, PATH_PARTS_MAX);
 	critical_path_fini(&path);
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "graph/graph_label.h"
 #include "graph/path_sums.h"
@@ -49,27 +52,108 @@ static void put_sum(struct json *json, const struct path_view *view, const struc
 	json_end_object(json);
 }
 
-void path_put_json(struct text *out, const struct path_view *view)
+static void put_sums(struct json *json, const struct path_view *view)
 {
 	size_t count;
 	struct path_sum *sums = path_sums(view->path, view->labels, &count);
+
+	json_key(json, "sums");
+	json_begin_array(json);
+	for (size_t i = 0; i < count; i++)
+		put_sum(json, view, &sums[i]);
+	json_end_array(json);
+	free(sums);
+}
+
+/* Which parts are told: all that are longer, and so many of those that are just as long. */
+struct choice {
+	uint64_t ns;
+	size_t equal_count;
+};
+
+static bool is_chosen(struct choice *choice, const struct path_part *part)
+{
+	uint64_t ns = part->end_ns - part->begin_ns;
+
+	if (ns == choice->ns && choice->equal_count) {
+		choice->equal_count--;
+		return true;
+	}
+	return ns > choice->ns;
+}
+
+/* Returns how many there are besides. */
+static size_t put_parts(struct json *json, const struct path_view *view, struct choice choice)
+{
+	const struct critical_path *path = view->path;
+	size_t left_out = 0;
+
+	json_key(json, "parts");
+	json_begin_array(json);
+	for (size_t i = 0; i < path->count; i++)
+		if (is_chosen(&choice, &path->parts[i]))
+			put_part(json, view, &path->parts[i]);
+		else
+			left_out++;
+	json_end_array(json);
+	return left_out;
+}
+
+static const struct choice everything = { 0, SIZE_MAX };
+
+static void begin(struct json *json, struct text *out, const struct path_view *view)
+{
+	json_init(json, out);
+	json_begin_object(json);
+	json_key(json, "thread");
+	json_uint(json, view->thread);
+	put_sums(json, view);
+}
+
+void path_put_json(struct text *out, const struct path_view *view)
+{
 	struct json json;
 
-	json_init(&json, out);
-	json_begin_object(&json);
-	json_key(&json, "thread");
-	json_uint(&json, view->thread);
-	json_key(&json, "sums");
-	json_begin_array(&json);
-	for (size_t i = 0; i < count; i++)
-		put_sum(&json, view, &sums[i]);
-	json_end_array(&json);
-	json_key(&json, "parts");
-	json_begin_array(&json);
-	for (size_t i = 0; i < view->path->count; i++)
-		put_part(&json, view, &view->path->parts[i]);
-	json_end_array(&json);
+	begin(&json, out, view);
+	put_parts(&json, view, everything);
 	json_end_object(&json);
 	json_fini(&json);
-	free(sums);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+static struct choice choose_longest(const struct critical_path *path, size_t count)
+{
+	struct choice choice = { 0 };
+	uint64_t *lengths;
+
+	if (path->count <= count)
+		return everything;
+	lengths = xcalloc(path->count, sizeof(*lengths));
+	for (size_t i = 0; i < path->count; i++)
+		lengths[i] = path->parts[i].end_ns - path->parts[i].begin_ns;
+	qsort(lengths, path->count, sizeof(*lengths), longest_first);
+	choice.ns = lengths[count - 1];
+	for (size_t i = count; i-- > 0 && lengths[i] == choice.ns;)
+		choice.equal_count++;
+	free(lengths);
+	return choice;
+}
+
+void path_put_json_longest(struct text *out, const struct path_view *view, size_t part_count_max)
+{
+	struct json json;
+	size_t left_out;
+
+	begin(&json, out, view);
+	left_out = put_parts(&json, view, choose_longest(view->path, part_count_max));
+	json_key(&json, "left_out");
+	json_uint(&json, left_out);
+	json_end_object(&json);
+	json_fini(&json);
 }

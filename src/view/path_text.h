@@ -2,6 +2,7 @@
 /* A critical path as text and as JSON. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct critical_path;
@@ -20,3 +21,6 @@ void path_put_text(struct text *out, const struct path_view *view);
 
 /* All parts, in time order, and their sums. */
 void path_put_json(struct text *out, const struct path_view *view);
+
+/* The same with so many parts at most, at least one, the longest of them, and "left_out": how many there are besides. */
+void path_put_json_longest(struct text *out, const struct path_view *view, size_t part_count_max);

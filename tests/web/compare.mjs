@@ -45,6 +45,16 @@ test("of two runs, call paths are compared by CMetric, lost time and waits for l
 	await close(page);
 });
 
+test("figures have units, and those that are 0 on both sides are left out", async () => {
+	const page = await open(file);
+	const cells = (await section(page, "figures")).locator("tbody td");
+
+	await cells.first().waitFor();
+	assert((await cells.allInnerTexts()).slice(0, 3).join() === "duration,1.00\u00a0s,1.60\u00a0s", "a time without its unit");
+	assert(await page.locator("#figures tbody tr").count() === 2, "more than two figures");
+	await close(page);
+});
+
 test("reasons come first, with axe-core's consent", async () => {
 	const page = await open(file);
 

@@ -49,7 +49,7 @@ export function criticalPath(count) {
 		at = end_ns;
 	}
 	const sums = kinds.map(kind => ({ ns: 1e8, count: 100, max_ns: 2e6, thread: 1, who: "main (tid 1)", kind, what: kind, end: null }));
-	return { thread: 1, sums, parts };
+	return { thread: 1, sums, parts, left_out: 0 };
 }
 
 export function wholeReport() {
@@ -81,7 +81,7 @@ export function hostileReport() {
 export function emptyReport() {
 	return { report: golden("nothing.json"), verdict: { words: "No thread of the program ran while it was traced." },
 		timelines: { begin_ns: 0, part_ns: 1, parts: 0, threads: [], left_out: 0, all: {} }, graph: { from_ns: 0, to_ns: 0, nodes: [] },
-		path: { thread: 1, sums: [], parts: [] } };
+		path: { thread: 1, sums: [], parts: [], left_out: 0 } };
 }
 
 const KINDS = ["mutex", "rwsem read", "rwsem write", "spinlock", "rtmutex", "percpu-rwsem"];
@@ -125,5 +125,5 @@ export function comparison(count) {
 	}
 	return { of: "runs", is_per_second: false, sides: ["before.trace", "after.trace"], conditions: [{ condition: "lost.lock > 10 %", holds: true }],
 		reasons: [{ words: "threads wait longer for work_mutex", node: 1, ...differ(1e8, 6e8) }], unsure: 2,
-		figures: [{ name: "wall time", ...differ(1e9, 1.6e9) }, { name: "waits", ...differ(120, 840) }], nodes };
+		figures: [{ name: "duration", ...differ(1e9, 1.6e9) }, { name: "wakes", ...differ(120, 840) }, { name: "faults", ...differ(0, 0) }], nodes };
 }

@@ -17,7 +17,8 @@ tell() {
 	fi
 }
 
-tell 1 "the page has no type error" "$(cd "$O/web" && node_modules/.bin/tsc --project . 2>&1)"
+check_types() { cd "$O/web" && node_modules/.bin/tsc --project . || echo "tsc: exit status $?"; }
+tell 1 "the page has no type error" "$(check_types 2>&1)"
 tell 2 "the page makes no markup of text" \
 	"$(grep -rnE 'innerHTML|outerHTML|insertAdjacentHTML|dangerouslySet|document\.write|eval\(|new Function' web/src)"
 tell 3 "no lock file names a registry" "$(grep -n '"resolved"' web/package-lock.json)"

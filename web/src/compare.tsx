@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { ns, words } from "./columns";
 import { HowMany } from "./dependency";
 import { ComparedFlames } from "./compare_flames";
-import { brief, duration, plural, share, signed, visible } from "./format";
+import { brief, count, duration, plural, share, signed, size, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
 import { Section } from "./page";
@@ -23,14 +23,21 @@ function tellDifference(node: Difference, sides: [string, string]): string {
 		node.change_share === null ? "" : ` (${share(node.change_share)})`}${node.p === null ? "" : `\nby chance: p ${chance(node.p)}`}`;
 }
 
-const figure = (value: number) => Math.abs(value) >= 1000 || Number.isInteger(value) ? Math.round(value).toString() : value.toPrecision(3);
+type Figure = Comparison["figures"][number];
 
-const figureColumns = (sides: [string, string]): Column<Comparison["figures"][number]>[] => [
+/** By its name: lost.lock, cpu.waiting and the like are times, read.bytes is a size, all others are counts. */
+function figureText({ name }: Figure, value: number): string {
+	if (/^(duration|untold$|cpu\.|lost\.)/.test(name))
+		return duration(value);
+	return name.endsWith("bytes") ? size(value) : Number.isInteger(value) ? count(value) : value.toFixed(2);
+}
+
+const figureColumns = (sides: [string, string]): Column<Figure>[] => [
 	{ title: "figure", value: f => visible(f.name), isWide: true },
-	{ title: visible(sides[0]), value: f => f.first.mean, show: f => figure(f.first.mean), unit: "as named" },
-	{ title: visible(sides[1]), value: f => f.second.mean, show: f => figure(f.second.mean), unit: "as named" },
+	{ title: visible(sides[0]), value: f => f.first.mean, show: f => figureText(f, f.first.mean), tip: f => figureText(f, f.first.mean) },
+	{ title: visible(sides[1]), value: f => f.second.mean, show: f => figureText(f, f.second.mean), tip: f => figureText(f, f.second.mean) },
 	{ title: "change", value: f => f.change_share, show: f => f.change_share === null ? "\u2013" : share(f.change_share),
-		tip: f => `by ${figure(f.change)}` },
+		tip: f => `by ${f.change < 0 ? "\u2212" : ""}${figureText(f, Math.abs(f.change))}` },
 	{ title: "p", value: f => f.p, show: f => chance(f.p), tip: () => "how likely such a difference is by chance" },
 ];
 
@@ -72,11 +79,12 @@ export function Compared({ comparison, first, second }: { comparison: Comparison
 	const parents = useMemo(() => all.map(node => node.parent), [all]);
 	const nodes = useMemo(() => [...chosenNodes(all.map(node => Math.max(node.first.mean, node.second.mean)), parents, limit, 0)]
 		.map(at => drawn(all[at], at, sides)), [all, limit]);
+	const told = useMemo(() => comparison.figures.filter(f => f.first.mean || f.second.mean), [comparison]);
 	const columns = useMemo(() => nodeColumns(sides), [comparison]), figures = useMemo(() => figureColumns(sides), [comparison]);
 
 	return <>
 		<Summary comparison={comparison} />
-		<Section id="figures" title="Figures" isHeavy><Table name="figures" columns={figures} rows={comparison.figures} /></Section>
+		<Section id="figures" title="Figures" isHeavy about="Those that are not 0 on both sides."><Table name="figures" columns={figures} rows={told} /></Section>
 		<ComparedFlames comparison={comparison} first={first} second={second} />
 		<Section id="graph" title="Dependency graph" isHeavy
 			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the surer it is that they differ.`}>

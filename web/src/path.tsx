@@ -3,7 +3,7 @@
 import { useContext, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { CopyCsv } from "./csv";
 import { ns, times, words } from "./columns";
-import { duration, shareOf, visible } from "./format";
+import { duration, plural, shareOf, visible } from "./format";
 import { Section, useWidth } from "./page";
 import { type Range, useRange } from "./range";
 import { RangeButtons } from "./range_buttons";
@@ -76,8 +76,8 @@ function PathPicture({ path, frame }: { path: CriticalPath; frame?: Frame }) {
 	const rows = 1 + Math.min(DEPTH_MAX, parts.reduce((most, part) => Math.max(most, part.depth), 0));
 	const onMove = (event: PointerEvent) => {
 		const x = (event.clientX - canvas.current!.getBoundingClientRect().left) / width;
-		const part = parts[partAt(parts, begin_ns + range.from_ns + x * (range.to_ns - range.from_ns))];
-		if (part)
+		const time_ns = begin_ns + range.from_ns + x * (range.to_ns - range.from_ns), part = parts[partAt(parts, time_ns)];
+		if (part && part.begin_ns <= time_ns)
 			showTip(tellOf(part, begin_ns), event.clientX, event.clientY);
 	};
 
@@ -107,6 +107,7 @@ export function Path({ path, frame }: { path: CriticalPath; frame?: Frame }) {
 		about="What the first thread could not have gone on without, moment by moment; lower is who others waited for.">
 		{path.parts.length > 0 && <PathPicture path={path} frame={frame} />}
 		<p class="muted">In all {duration(whole)}{path.sums[0] ? `; most of it ${shareOf(Math.max(...path.sums.slice(0, 50).map(s => s.ns)), whole)} in one place` : ""}.</p>
+		{path.left_out > 0 && <p class="muted">{plural(path.left_out, "part")} of it, none longer than those drawn, are in the sums alone.</p>}
 		<Table name="parts of the path" columns={sumColumns} rows={path.sums} sort={3} />
 	</Section>;
 }

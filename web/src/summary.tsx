@@ -6,7 +6,7 @@ import { count, duration, plural, share, shareOf, visible } from "./format";
 import { openRow } from "./opening";
 import { Section, Swatch } from "./page";
 import { colourOf, stateTitle } from "./states";
-import type { Finding, Report } from "./types";
+import type { Cause, Finding, Report } from "./types";
 
 export function Verdict({ words, report }: { words: string; report: Report }) {
 	const { target, totals, losses } = report;
@@ -68,24 +68,26 @@ function wallSlices({ balance: { wall } }: Report): Slice[] {
 	];
 }
 
+/** Causes for which threads had no CPU: they are parts of the time in the run queue. */
+const READY_CAUSES = new Set(["preempted", "throttled"]);
+
 function threadSlices({ balance: { threads } }: Report): Slice[] {
-	const causes = threads.causes.map(({ cause, lost_ns, idle_ns, count: times }) => ({
-		name: stateTitle(cause), colour: colourOf(cause), ns: lost_ns - idle_ns,
-		about: `${plural(times, "wait")}${idle_ns ? `; ${duration(idle_ns)} more were idle` : ""}`,
+	const sum = (causes: Cause[], value: (cause: Cause) => number) => causes.reduce((total, cause) => total + value(cause), 0);
+	const busy_ns = (cause: Cause) => cause.lost_ns - cause.idle_ns;
+	const told_ns = sum(threads.causes.filter(cause => READY_CAUSES.has(cause.cause)), busy_ns);
+	const causes = threads.causes.map(cause => ({
+		name: stateTitle(cause.cause), colour: colourOf(cause.cause), ns: busy_ns(cause),
+		about: `${plural(cause.count, "wait")}${cause.idle_ns ? `; ${duration(cause.idle_ns)} more were idle` : ""}`,
 	}));
-	const idle_ns = threads.causes.reduce((sum, cause) => sum + cause.idle_ns, 0);
-	const waiting_ns = causes.reduce((sum, cause) => sum + cause.ns, 0);
-	const left_ns = threads.runqueue_ns;
-	const known = new Set(["preempted", "throttled"]);
-	const rest_ns = causes.filter((_, i) => known.has(threads.causes[i].cause)).reduce((sum, cause) => sum + cause.ns, 0);
 
 	return [
 		{ name: "running", colour: "c-running", ns: threads.running_ns - threads.spinning_ns, about: "on a CPU" },
 		{ name: "spinning", colour: "c-spinning", ns: threads.spinning_ns, about: "on a CPU, and waiting in a loop" },
-		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, left_ns - rest_ns), about: "could run, and had no CPU" },
+		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, threads.runqueue_ns - told_ns), about: "could run, and had no CPU" },
 		...causes,
-		{ name: "idle", colour: "c-idle", ns: idle_ns, about: "waited, and nothing was being done that was waited for" },
-	].filter(slice => slice.ns > 0 || waiting_ns < 0);
+		{ name: "idle", colour: "c-idle", ns: sum(threads.causes, cause => cause.idle_ns),
+			about: "waited, and nothing was being done that was waited for" },
+	].filter(slice => slice.ns > 0);
 }
 
 export function Balance({ report }: { report: Report }) {

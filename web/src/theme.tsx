@@ -7,7 +7,7 @@ export type Theme = "light" | "dark";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** Counts up when colours change: what is drawn on a canvas is drawn again. */
+/** For what is drawn on a canvas: that has to be drawn again in other colours. */
 export const ThemeContext = createContext<{ theme: Theme; isPrinted: boolean }>({ theme: "light", isPrinted: false });
 
 export function useTheme() {

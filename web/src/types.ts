@@ -210,6 +210,7 @@ export interface PathSum {
 export interface CriticalPath {
 	sums: PathSum[];
 	parts: PathPart[];
+	left_out: number;		// parts, all of them shorter
 }
 
 export interface Sample {
