@@ -10,7 +10,8 @@
 #include "view/view.h"
 
 static const struct option_spec *const options[] = {
-	target_options, trace_options, watch_options, report_options, quiet_options, common_options, NULL,
+	target_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options,
+	common_options, NULL,
 };
 
 /* One word that "--" does not announce as a command. */

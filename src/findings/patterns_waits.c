@@ -40,7 +40,9 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (!strcmp(wait->cause, "page-fault"))
 		return arena_printf(findings->arena, "threads wait%s for pages to be read", in);
 	if (!strcmp(wait->cause, "kernel-lock"))
-		return arena_printf(findings->arena, "threads wait%s for locks of the kernel", in);
+		return arena_printf(findings->arena, "threads wait%s for %s", in,
+				    object ? arena_printf(findings->arena, "the kernel's%s", what)
+					   : "locks of the kernel");
 	if (!strcmp(wait->cause, "child"))
 		return arena_printf(findings->arena, "threads wait%s for child processes", in);
 	if (!strcmp(wait->cause, "sleep"))

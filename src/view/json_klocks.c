@@ -15,20 +15,30 @@ static void put_stack_number(struct json *json, size_t stack)
 		json_null(json);
 }
 
-/* Steps that nobody waited so long for are left out. */
+static void put_step(struct json *json, size_t step, uint32_t count)
+{
+	json_begin_array(json);
+	json_uint(json, step ? length_limit_ns(step - 1) : 0);
+	json_uint(json, count);
+	json_end_array(json);
+}
+
+/* From the shortest wait to the longest one; a last step of no waits says where that before it ends. */
 static void put_histogram(struct json *json, const uint32_t *lengths)
 {
+	size_t begin = 0, end = LENGTHS;
+
+	while (begin < end && !lengths[begin])
+		begin++;
+	while (end > begin && !lengths[end - 1])
+		end--;
 	json_key(json, "histogram");
 	json_on_one_line(json);
 	json_begin_array(json);
-	for (size_t i = 0; i < LENGTHS; i++) {
-		if (!lengths[i])
-			continue;
-		json_begin_array(json);
-		json_uint(json, i ? length_limit_ns(i - 1) : 0);
-		json_uint(json, lengths[i]);
-		json_end_array(json);
-	}
+	for (size_t i = begin; i < end; i++)
+		put_step(json, i, lengths[i]);
+	if (end > begin)
+		put_step(json, end, 0);
 	json_end_array(json);
 }
 
@@ -134,12 +144,10 @@ static void put_stack(struct json *json, const struct report_klock_stack *stack)
 	json_end_array(json);
 }
 
-void json_put_klocks(struct json *json, const struct report *report)
+void json_put_klock_members(struct json *json, const struct report *report)
 {
 	const struct report_klocks *klocks = &report->klocks;
 
-	json_key(json, "kernel_locks");
-	json_begin_object(json);
 	json_put_uint(json, "waits", klocks->waits);
 	json_put_uint(json, "total_ns", klocks->wait_ns);
 	json_put_uint(json, "tracing_ns", klocks->tracing_ns);
@@ -158,5 +166,12 @@ void json_put_klocks(struct json *json, const struct report *report)
 	for (size_t i = 0; i < klocks->stack_count; i++)
 		put_stack(json, &klocks->stacks[i]);
 	json_end_array(json);
+}
+
+void json_put_klocks(struct json *json, const struct report *report)
+{
+	json_key(json, "kernel_locks");
+	json_begin_object(json);
+	json_put_klock_members(json, report);
 	json_end_object(json);
 }

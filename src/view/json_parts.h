@@ -25,5 +25,6 @@ void json_put_stack_end(struct json *json, enum stack_end end);
 /* json_waits.c: "balance", "waits", "locks", "files" and "sockets". */
 void json_put_waits(struct json *json, const struct report *report);
 
-/* json_klocks.c: "kernel_locks". */
+/* json_klocks.c: "kernel_locks", and the members of that by themselves. */
+void json_put_klock_members(struct json *json, const struct report *report);
 void json_put_klocks(struct json *json, const struct report *report);

@@ -64,7 +64,7 @@ def check_klocks(report):
         steps = collections.Counter()
         for lock in of_kind:
             steps.update(dict(lock["histogram"]))
-        assert steps == dict(kind["histogram"]), f"{kind['kind']}: histogram"
+        assert +steps == +collections.Counter(dict(kind["histogram"])), f"{kind['kind']}: histogram"
         assert kind["waits"] == sum(lock["waits"] for lock in of_kind), kind["kind"]
         assert kind["max_ns"] == max(lock["max_ns"] for lock in of_kind), kind["kind"]
 

@@ -92,7 +92,7 @@ function histogramOf(next) {
 
 function lockOf(i, next) {
 	const total_ns = Math.round(1e9 * next() ** 6) + 1, waits = 1 + Math.floor(next() * 500);
-	const threads = Array.from({ length: 1 + i % 3 }, (_, t) => ({ name: `worker-${(i + t) % 64}`, pid: 4000, tid: 4001 + (i + t) % 64,
+	const threads = Array.from({ length: 1 + i % 3 }, (_, t) => ({ name: `worker-${(i + t) % 64}`, context: null, pid: 4000, tid: 4001 + (i + t) % 64,
 		waits: Math.ceil(waits / 3), total_ns: Math.round(total_ns / 3), stack: i % 200 }));
 
 	return { address: "0xffff8880" + (i * 64).toString(16).padStart(8, "0"), name: i % 3 ? `i_rwsem of /srv/data/${i}` : null,
@@ -105,10 +105,10 @@ export function klock(count) {
 	const next = numbers(11);
 	const locks = Array.from({ length: count }, (_, i) => lockOf(i, next));
 	const kinds = KINDS.map(kind => ({ kind, waits: 1000, total_ns: 1 + locks.filter(l => l.kind === kind).reduce((sum, l) => sum + l.total_ns, 0),
-		min_ns: 300, p25_ns: 2000, p50_ns: 9000, p75_ns: 60000, max_ns: 5e6, histogram: histogramOf(next) }));
+		p25_ns: 2000, p50_ns: 9000, p75_ns: 60000, max_ns: 5e6, histogram: histogramOf(next) }));
 	const stacks = Array.from({ length: 200 }, (_, i) => [`down_write_${i}`, "ext4_buffered_write_iter", "vfs_write", "ksys_write", "do_syscall_64"]);
 
-	return { duration_ns: 1e10, locks, kinds, stacks };
+	return { duration_ns: 1e10, tracing_ns: 3e6, locks, kinds, stacks };
 }
 
 export function comparison(count) {

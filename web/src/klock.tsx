@@ -14,26 +14,36 @@ const KIND_COLOURS = 8;
 
 type Waiter = KernelLock["threads"][number];
 
-const none: Waiter = { name: "", pid: 0, tid: 0, waits: 0, total_ns: 0, stack: -1 };
+const none: Waiter = { name: "", context: null, pid: 0, tid: 0, waits: 0, total_ns: 0, stack: null };
 
 /** The thread that waited for it longest stands for all. */
 const first = (lock: KernelLock) => lock.threads[0] ?? none;
+const frames = (stacks: string[][], at: number | null) => at === null ? undefined : stacks[at];
+
+/** What interrupts waited for is not what their thread did. */
+function waiterName({ name, context, tid }: Waiter): string {
+	const thread = name !== null ? visible(name) : tid ? "a thread" : context ? "an idle CPU" : "further threads";
+
+	return context ? `${context} in place of ${thread}` : thread;
+}
+
+const ownerName = (owner: KernelLock["owners"][number]) => owner.name !== null ? visible(owner.name) : owner.tid ? "a thread" : "readers";
 const more = (lock: KernelLock) => lock.threads.length > 1 ? ` +${lock.threads.length - 1}` : "";
 
 function columnsOf(stacks: string[][]): Column<KernelLock>[] {
-	const top = (lock: KernelLock) => visible(stacks[first(lock).stack]?.[0] ?? "");
+	const top = (lock: KernelLock) => visible(frames(stacks, first(lock).stack)?.[0] ?? "");
 
 	return [
 		{ title: "address", value: l => l.address },
 		{ title: "kind", value: l => l.kind },
 		words("name", l => l.name, true),
-		{ title: "thread", value: l => visible(first(l).name), show: l => visible(first(l).name) + more(l) },
+		{ title: "thread", value: l => waiterName(first(l)), show: l => waiterName(first(l)) + more(l) },
 		{ title: "pid", value: l => first(l).pid }, { title: "tid", value: l => first(l).tid },
 		ns("waited", l => l.total_ns),
 		{ title: "waits", unit: "times", value: l => l.waits, show: l => count(l.waits) + (l.unfinished ? " \u2026" : ""),
 			tip: l => plural(l.waits, "wait") + (l.unfinished ? `, ${count(l.unfinished)} of them not over` : "") },
 		ns("mean", l => l.mean_ns), ns("99 % up to", l => l.p99_ns), ns("longest", l => l.max_ns),
-		{ title: "stack", value: top, isWide: true, tip: l => (stacks[first(l).stack] ?? []).map(visible).join("\n") },
+		{ title: "stack", value: top, isWide: true, tip: l => (frames(stacks, first(l).stack) ?? []).map(visible).join("\n") },
 	];
 }
 
@@ -50,13 +60,13 @@ function Detail({ lock, stacks }: { lock: KernelLock; stacks: string[][] }) {
 			{lock.unfinished > 0 && ` ${plural(lock.unfinished, "wait")} had not ended.`}</p>
 		<h4>Who waited</h4>
 		{lock.threads.slice(0, 20).map((waiter, i) => <details key={i} open={!i}>
-			<summary>{visible(waiter.name)} {waiter.tid} of process {waiter.pid}: {plural(waiter.waits, "wait")}, {duration(waiter.total_ns)}</summary>
-			<NamedStack frames={stacks[waiter.stack]} />
+			<summary>{waiterName(waiter)} {waiter.tid} of process {waiter.pid}: {plural(waiter.waits, "wait")}, {duration(waiter.total_ns)}</summary>
+			<NamedStack frames={frames(stacks, waiter.stack)} />
 		</details>)}
 		{lock.owners.length > 0 && <h4>Who had it</h4>}
 		{lock.owners.slice(0, 20).map((owner, i) => <details key={i}>
-			<summary>{visible(owner.name)} {owner.tid}, while others waited {duration(owner.ns)}</summary>
-			<NamedStack frames={stacks[owner.stack]} />
+			<summary>{ownerName(owner)} {owner.tid || ""}, while others waited {duration(owner.ns)}</summary>
+			<NamedStack frames={frames(stacks, owner.stack)} />
 		</details>)}
 	</>;
 }
@@ -78,13 +88,13 @@ export function Klock({ klock }: { klock: KernelLocks }) {
 	const all = useMemo(() => sumOf(kinds.map(kind => kind.histogram)), [kinds]);
 	const whole = kinds.reduce((sum, kind) => sum + kind.total_ns, 0);
 	const shares = kinds.map((kind, i) => ({ name: kind.kind, value: kind.total_ns, colour: `k-${i % KIND_COLOURS}`, tip: plural(kind.waits, "wait") }));
-	const found = (lock: KernelLock) => lock.threads.map(t => `${t.name} ${t.tid} ${t.pid}`).join("\n") + "\n" +
-		(klock.stacks[first(lock).stack] ?? []).join("\n");
+	const found = (lock: KernelLock) => lock.threads.map(t => `${t.name ?? ""} ${t.tid} ${t.pid}`).join("\n") + "\n" +
+		(frames(klock.stacks, first(lock).stack) ?? []).join("\n");
 
 	if (!klock.locks.length)
 		return <Section id="klock" title="Kernel locks"><p class="muted">No thread waited for a lock of the kernel.</p></Section>;
 	return <Section id="klock" title="Kernel locks"
-		about={`Threads waited ${duration(whole)} for ${plural(klock.locks.length, "lock")} of the kernel within ${duration(klock.duration_ns)}.`}
+		about={`Threads waited ${duration(whole)} for ${plural(klock.locks.length, "lock")} of the kernel within ${duration(klock.duration_ns)}, spinning and asleep. To note these waits took ${duration(klock.tracing_ns)}, which is in none of the times.`}
 		tools={<CopyCsv of="waits by kind" make={() => ({ titles: ["kind", "waits", "total (ns)"], rows: kinds.map(k => [k.kind, k.waits, k.total_ns]) })} />}>
 		<div class="columns">
 			<div class="chart shares">

@@ -264,8 +264,8 @@ export interface KernelLock {
 	p99_ns: number;
 	max_ns: number;
 	unfinished: number;
-	threads: { name: string; pid: number; tid: number; waits: number; total_ns: number; stack: number }[];
-	owners: { name: string; tid: number; ns: number; stack: number }[];
+	threads: { name: string | null; context: string | null; pid: number; tid: number; waits: number; total_ns: number; stack: number | null }[];
+	owners: { name: string | null; tid: number; ns: number; stack: number | null }[];
 	histogram: Histogram;
 }
 
@@ -273,7 +273,6 @@ export interface LockKind {
 	kind: string;
 	waits: number;
 	total_ns: number;
-	min_ns: number;
 	p25_ns: number;
 	p50_ns: number;
 	p75_ns: number;
@@ -283,6 +282,7 @@ export interface LockKind {
 
 export interface KernelLocks {
 	duration_ns: number;
+	tracing_ns: number;
 	locks: KernelLock[];
 	kinds: LockKind[];
 	stacks: string[][];
