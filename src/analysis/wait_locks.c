@@ -121,14 +121,16 @@ static void vote(struct wait_vote *vote, uint32_t tid)
 }
 
 /*
- * Where the holder's id is, if it is anywhere: in the word itself of a mutex with inheritance of
- * priorities; 8 bytes behind that of another one of glibc's; 16 or 12 behind those of a read-write
+ * Where the holder's id is, if it is anywhere: the kernel knows it of its own locks. Of others it is in the
+ * word itself of a mutex with inheritance of priorities; 8 bytes behind that of another one of glibc's; 16 or 12 behind those of a read-write
  * lock. Which it is, its name will tell.
  */
 static void vote_holders(struct wait_lock *lock, const struct open_wait *wait)
 {
 	const struct wait_facts *facts = &wait->facts;
 
+	if (wait_has_klock(facts))
+		vote(&lock->holders[0], facts->value);
 	if (!wait_has_futex(facts))
 		return;
 	if (wait_futex_command(facts) == FUTEX_LOCK_PI ||

@@ -7,6 +7,7 @@
 #include "analysis/files.h"
 #include "analysis/fold.h"
 #include "analysis/klocks.h"
+#include "analysis/others.h"
 #include "base/pause.h"
 #include "base/table.h"
 #include "base/whole.h"
@@ -150,6 +151,17 @@ static const char *object_text(struct findings *findings, const struct wait_lock
 	return arena_printf(findings->arena, "%llu", (unsigned long long)lock->object);
 }
 
+/* As the host numbers it. */
+static const char *klock_holder_name(struct findings *findings, const struct thread_index *index, uint32_t tid)
+{
+	const struct thread *thread = table_find(index->by_host_tid, tid);
+	const struct other *other = thread ? NULL : others_find(findings->input.others, tid);
+
+	if (thread)
+		return name_of(findings, thread);
+	return other ? arena_strdup(findings->arena, other->name) : NULL;
+}
+
 /* Of the places where such a lock may keep it: one that holds the id of a thread of its process. */
 static const char *holder_name(struct findings *findings, const struct thread_index *index,
 			       const struct wait_lock *lock, const char *kind)
@@ -157,6 +169,8 @@ static const char *holder_name(struct findings *findings, const struct thread_in
 	bool is_rwlock = !strcmp(kind, "rwlock");
 	size_t begin = is_rwlock ? 1 : 0, end = is_rwlock ? 3 : 1;
 
+	if (wait_has_klock(&lock->facts))
+		return lock->holders[0].tid ? klock_holder_name(findings, index, lock->holders[0].tid) : NULL;
 	if (!is_rwlock && strcmp(kind, "mutex") && strcmp(kind, "pi-mutex"))
 		return NULL;
 	for (size_t i = begin; i < end; i++) {

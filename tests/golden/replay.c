@@ -4,7 +4,7 @@
  * Lines that are no events:
  *
  *	options nmin=N threads_max=N paths_max=N pending=BYTES waits=1 rivals=1
- *		spins=IP
+ *		klocks=1 spins=IP
  *	advance NS		deliver all before NS
  *	finish NS		end the account there (default: at the last event)
  *	timeline N		show the mean parallelism in N equal parts
@@ -23,6 +23,7 @@
 #include "analysis/cpu_waits.h"
 #include "analysis/criticality.h"
 #include "analysis/files.h"
+#include "analysis/klocks.h"
 #include "analysis/others.h"
 #include "analysis/stacks.h"
 #include "analysis/untold.h"
@@ -103,6 +104,7 @@ static void start(struct replay *replay, struct keys *keys)
 		.paths_max = key_number(keys, "paths_max", 0),
 	};
 	bool has_waits = key_number(keys, "waits", 0), has_rivals = key_number(keys, "rivals", 0);
+	bool has_klocks = key_number(keys, "klocks", 0);
 
 	replay->spin_ip = key_number(keys, "spins", 0);
 	if (replay->spin_ip) {
@@ -123,6 +125,8 @@ static void start(struct replay *replay, struct keys *keys)
 							  replay->untold);
 	if (has_rivals)
 		replay->cpu_waits = cpu_waits_new(replay->session, replay->others);
+	if (has_klocks)
+		replay->klocks = klocks_new(replay->session, replay->threads);
 	replay->criticality = criticality_new(replay->session, replay->threads, &options);
 	if (getenv("PEEK"))
 		start_peeking(replay);
@@ -157,6 +161,7 @@ static void end(struct replay *replay)
 	criticality_free(replay->criticality);
 	waits_free(replay->waits);
 	cpu_waits_free(replay->cpu_waits);
+	klocks_free(replay->klocks);
 	others_free(replay->others);
 	untold_free(replay->untold);
 	files_free(replay->files);

@@ -15,7 +15,8 @@ struct replay {
 	struct others *others;
 	struct untold *untold;
 	struct waits *waits;		/* NULL unless asked for */
-	struct cpu_waits *cpu_waits;	/* the same */
+	struct cpu_waits *cpu_waits;	/* the same, as the following */
+	struct klocks *klocks;
 	uint64_t last_ns, finish_ns;
 	size_t timeline_count;
 	uint64_t refused;	/* -ENOSPC */
@@ -25,3 +26,4 @@ struct replay {
 
 /* The account, as text. */
 void replay_print(const struct replay *replay);
+void replay_print_klocks(const struct replay *replay);

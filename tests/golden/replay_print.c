@@ -205,7 +205,8 @@ static void print_waits(const struct replay *replay)
 		printf("lock 0x%llx: waited %llu times %llu half %llu queue %u held %llu in %llu "
 		       "holder %u", (unsigned long long)lock->object,
 		       (unsigned long long)lock->sum.wait_ns, (unsigned long long)lock->sum.count,
-		       (unsigned long long)wait_lengths_quantile_ns(lengths, &lock->sum, 0.5), lock->queue_max,
+		       (unsigned long long)lengths_quantile_ns(lengths, lock->sum.count, lock->sum.max_ns, 0.5),
+		       lock->queue_max,
 		       (unsigned long long)lock->hold_ns, (unsigned long long)lock->holds,
 		       lock->holders[0].tid);
 		if (lock->holder_path)
@@ -263,5 +264,7 @@ void replay_print(const struct replay *replay)
 		print_waits(replay);
 	if (replay->cpu_waits)
 		print_rivals(replay);
+	if (replay->klocks)
+		replay_print_klocks(replay);
 	print_timeline(replay);
 }

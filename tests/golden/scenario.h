@@ -50,6 +50,8 @@ union any_event {
 	struct ev_file_path path;
 	struct ev_file_socket socket;
 	struct ev_file_host host;
+	struct ev_klock_wait klock_wait;
+	struct ev_klock_lock klock_lock;
 	struct ev_system_interrupt interrupt;
 	struct ev_system_softirq softirq;
 	struct ev_system_block_issue issue;

@@ -10,6 +10,10 @@
 
 static const char *const states[] = { "runnable", "sleeping", "blocked", "stopped", "dead", NULL };
 static const char *const contexts[] = { "thread", "kernel", "softirq", "hardirq", NULL };
+static const char *const klock_kinds[] = {
+	"spinlock", "rwlock-read", "rwlock-write", "mutex", "rwsem-read", "rwsem-write", "percpu-read",
+	"percpu-write", "rtmutex", NULL,
+};
 static const char *const phases[] = { "unknown", "blocked", "runnable", "running", "dead", NULL };
 
 static size_t fill_header(union any_event *e, struct keys *keys)
@@ -55,6 +59,8 @@ static size_t fill_switch(union any_event *e, struct keys *keys)
 		e->switched.flags |= SWITCH_AFTER_HIDDEN;
 	if (key_number(keys, "throttled", 0))
 		e->switched.flags |= SWITCH_THROTTLED;
+	if (key_number(keys, "kernel_lock", 0))
+		e->switched.flags |= SWITCH_KERNEL_LOCK;
 	e->switched.keep = atof(key_text(keys, "keep", "0")) * 0x1p32;
 	e->switched.syscall = key_syscall(keys);
 	e->switched.object = key_number(keys, "object", 0);
@@ -303,6 +309,47 @@ static size_t fill_complete(union any_event *e, struct keys *keys)
 	return sizeof(e->complete);
 }
 
+/* --- Locks of the kernel ---------------------------------------------------------------------- */
+
+static size_t fill_klock_wait(union any_event *e, struct keys *keys)
+{
+	const char *stack = key_text(keys, "stack", NULL);
+
+	e->klock_wait.begin_ns = key_number(keys, "begin", 0);
+	e->klock_wait.lock = key_number(keys, "lock", 0);
+	e->klock_wait.kind = key_word(keys, "kind", klock_kinds, KLOCK_SPINLOCK);
+	e->klock_wait.context = key_word(keys, "context", contexts, WAKE_THREAD);
+	e->klock_wait.tid = key_number(keys, "tid", e->header.thread);
+	e->klock_wait.owner = key_number(keys, "owner", 0);
+	e->klock_wait.owner_stack = key_number(keys, "owner_stack", 0);
+	e->klock_wait.keep = atof(key_text(keys, "keep", "0")) * 0x1p32;
+	if (stack) {
+		e->klock_wait.flags = KLOCK_HAS_STACK;
+		e->klock_wait.stack = scenario_number(stack);
+	}
+	if (key_number(keys, "lasts", 0))
+		e->klock_wait.flags |= KLOCK_LASTS;
+	if (key_number(keys, "gave_up", 0))
+		e->klock_wait.flags |= KLOCK_GAVE_UP;
+	if (key_number(keys, "readers", 0))
+		e->klock_wait.flags |= KLOCK_HAS_READERS;
+	return sizeof(e->klock_wait);
+}
+
+static size_t fill_klock_lock(union any_event *e, struct keys *keys)
+{
+	const char *process = key_text(keys, "process", "");
+
+	e->klock_lock.lock = key_number(keys, "lock", 0);
+	e->klock_lock.address = key_number(keys, "address", 0);
+	e->klock_lock.file = key_number(keys, "file", 0);
+	e->klock_lock.offset = key_number(keys, "offset", 0);
+	e->klock_lock.pid = key_number(keys, "pid", 0);
+	e->klock_lock.object = key_number(keys, "object", KLOCK_OF_NOTHING);
+	fill_name(e->klock_lock.process, process);
+	return sizeof(e->klock_lock);
+}
+
 const struct scenario_kind scenario_kinds[] = {
 	{ "collect.GAP", EV_COLLECT_GAP, fill_gap },
 	{ "collect.SYNC_BEGIN", EV_COLLECT_SYNC_BEGIN, fill_header },
@@ -329,6 +376,8 @@ const struct scenario_kind scenario_kinds[] = {
 	{ "system.SOFTIRQ", EV_SYSTEM_SOFTIRQ, fill_softirq },
 	{ "system.BLOCK_ISSUE", EV_SYSTEM_BLOCK_ISSUE, fill_issue },
 	{ "system.BLOCK_COMPLETE", EV_SYSTEM_BLOCK_COMPLETE, fill_complete },
+	{ "klock.WAIT", EV_KLOCK_WAIT, fill_klock_wait },
+	{ "klock.LOCK", EV_KLOCK_LOCK, fill_klock_lock },
 	{ "nonsense.SUBSYSTEM", 999u << 16, fill_header },
 	{ "nonsense.EVENT", EV_SCHED_SWITCH | 99, fill_header },
 	{ NULL, 0, NULL },
