@@ -21,6 +21,7 @@ enum {
 	SPIN_LONG_NS = 20000,
 	OWNER_FLAGS = 7,
 	OWNER_READS = 1,	/* of an rw_semaphore */
+	RWLOCK_BYTES = 8,
 };
 
 /* Since 6.2 ("bpf: Add kfuncs to store struct task_struct * as a kptr"). */
@@ -143,12 +144,45 @@ static __always_inline void stack_late(void *ctx, struct klock_wait *wait, struc
 	wait->keep = keep_of_two(early, keep);
 }
 
+/*
+ * Whoever waits for a rwlock waits for the spinlock in it first, if there are others: no other wait that spins
+ * has one within. NULL: this one is not for such a lock, but for another one, and the outer one is over.
+ */
+static __always_inline struct klock_wait *spin_within(const struct klock_wait *outer, __u64 address,
+						      __u32 context)
+{
+	__u32 inner = SPINS_INNER + context;
+
+	if (address == outer->address || address - outer->address >= RWLOCK_BYTES)
+		return NULL;
+	return bpf_map_lookup_elem(&klock_spins, &inner);
+}
+
+static __always_inline struct klock_wait *spin_begun(__u64 address, __u32 context)
+{
+	struct klock_wait *spin = bpf_map_lookup_elem(&klock_spins, &context), *inner;
+
+	if (!spin || !spin->address)
+		return spin;
+	inner = spin_within(spin, address, context);
+	return inner ? inner : spin;
+}
+
+static __always_inline struct klock_wait *spin_ended(__u64 address, __u32 context)
+{
+	struct klock_wait *spin = bpf_map_lookup_elem(&klock_spins, &context);
+
+	if (spin && spin->address && spin->address != address)
+		spin = spin_within(spin, address, context);
+	return spin && spin->address == address ? spin : NULL;
+}
+
 /* What the current thread waits for, or what interrupted it. NULL: there is no room. */
 static __always_inline struct klock_wait *wait_begun(struct thread_state *thread, __u64 address, __u32 flags,
 						     __u32 context)
 {
 	if (!may_sleep(flags))
-		return bpf_map_lookup_elem(&klock_spins, &context);
+		return spin_begun(address, context);
 	if (!thread)
 		return NULL;
 	for (int i = 0; i < KLOCKS_AT_ONCE; i++)
@@ -159,9 +193,9 @@ static __always_inline struct klock_wait *wait_begun(struct thread_state *thread
 
 static __always_inline struct klock_wait *wait_ended(struct thread_state *thread, __u64 address, __u32 context)
 {
-	struct klock_wait *spin = bpf_map_lookup_elem(&klock_spins, &context);
+	struct klock_wait *spin = spin_ended(address, context);
 
-	if (spin && spin->address == address)
+	if (spin)
 		return spin;
 	if (!thread)
 		return NULL;

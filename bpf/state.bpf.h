@@ -283,10 +283,12 @@ struct file_scratch {
 };
 
 /* Whoever spins for a lock stays on its CPU; what interrupts it may spin itself. */
+enum { SPINS_INNER = WAKE_HARDIRQ + 1 };
+
 struct klock_spins_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WAKE_HARDIRQ + 1);
-	__type(key, __u32);	/* enum wake_context */
+	__uint(max_entries, 2 * SPINS_INNER);
+	__type(key, __u32);	/* enum wake_context; from SPINS_INNER on, of waits within waits */
 	__type(value, struct klock_wait);
 };
 

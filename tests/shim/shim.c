@@ -437,7 +437,7 @@ static struct memory_scratch memory_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_of_blocked;
 static struct file_scratch files_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 
-static struct klock_wait spins_by_cpu[CPUS_MAX][WAKE_HARDIRQ + 1];
+static struct klock_wait spins_by_cpu[CPUS_MAX][2 * SPINS_INNER];
 static struct ev_klock_lock klock_by_cpu[CPUS_MAX];
 
 /* NULL: the map is no set of what has been told. */
@@ -474,7 +474,7 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return *(const uint32_t *)key < SCRATCH_OWNERS
 		       ? &files_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &klock_spins)
-		return *(const uint32_t *)key <= WAKE_HARDIRQ
+		return *(const uint32_t *)key < 2 * SPINS_INNER
 		       ? &spins_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &klock_scratch)
 		return &klock_by_cpu[shim_cpu];

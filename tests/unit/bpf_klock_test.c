@@ -150,6 +150,41 @@ static uint32_t throw_coin(void)
 	return coin;
 }
 
+TEST(who_waits_for_a_rwlock_may_wait_for_the_spinlock_in_it_first)
+{
+	const void *inner = (const char *)lock_a + 4;
+	uint64_t begin_ns;
+
+	begin();
+	begin_ns = shim_now_ns;
+	wait_begins(lock_a, SPINS | CONTENTION_WRITES);
+	pass(100);
+	wait_begins(inner, SPINS);
+	pass(200);
+	wait_ends(inner, 0);
+	pass(400);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 2 && waits[0].kind == KLOCK_SPINLOCK && waits[1].kind == KLOCK_RWLOCK_WRITE);
+	CHECK(waits[0].begin_ns == begin_ns + 100 && waits[0].header.time_ns == begin_ns + 300);
+	CHECK(waits[1].begin_ns == begin_ns && waits[1].header.time_ns == begin_ns + 700);
+	end();
+}
+
+TEST(a_spin_whose_end_is_not_told_does_not_hide_the_next_one)
+{
+	begin();
+	wait_begins(lock_a, SPINS);
+	pass(100);
+	wait_begins(lock_b, SPINS);
+	pass(100);
+	wait_ends(lock_b, 0);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 1 && waits[0].kind == KLOCK_SPINLOCK && waits[0].header.time_ns - waits[0].begin_ns == 100);
+	end();
+}
+
 TEST(what_interrupts_a_spin_may_spin_itself)
 {
 	begin();
@@ -620,6 +655,29 @@ TEST(a_switch_out_says_for_which_lock_the_thread_sleeps_and_who_has_it)
 	sleep_now();
 	drain();
 	CHECK(!(last_switch.flags & SWITCH_KERNEL_LOCK) && wait_count == 1);
+	end();
+}
+
+TEST(who_sleeps_for_a_mutex_has_one_stack_for_the_wait_and_its_switch)
+{
+	begin_owned();
+	as_mutex(lock_a, (uintptr_t)&owner->task);
+	owner->task.on_cpu = 0;
+	shim_random = throw_coin;
+	coin = UINT32_MAX;	/* none for spinning shortly */
+	wait_begins(lock_a, MUTEX_SPINS);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	sleep_now();
+	come_back();
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(last_switch.next == thread->number && wait_count == 1);
+	CHECK(waits[0].flags == KLOCK_HAS_STACK && !waits[0].keep && waits[0].stack && waits[0].owner_stack);
+	CHECK(stack_count == 2 && stacks[1] == waits[0].stack);
+	wait_begins(lock_b, CONTENTION_WRITES);
+	sleep_now();
+	drain();
+	CHECK(last_switch.stack == waits[0].stack && last_switch.flags & SWITCH_HAS_STACK && !stack_count);
 	end();
 }
 
