@@ -257,6 +257,18 @@ static void put_system(struct merge_events *merge, struct merge_source *source,
 		merge_put(merge, copy_for(merge, header, merge_threads_as_traced(thread)));
 }
 
+/* Two pinches may have seen the same wait: of who is not traced, too. */
+static void put_klock(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
+{
+	bool is_wait = header->event == TRACE_EVENT_KLOCK_WAIT;
+
+	if (is_wait && !header->thread && (!merge->klock_teller || merge->klock_teller->has_ended))
+		merge->klock_teller = source;
+	if (is_wait && !header->thread && merge->klock_teller != source)
+		return;
+	put_own(merge, source, header);
+}
+
 static void put_span(struct merge_events *merge, struct merge_source *source,
 		     const struct ev_header *header)
 {
@@ -301,6 +313,9 @@ static void put_event(struct merge_events *merge, struct merge_source *source,
 		break;
 	case TRACE_SUBSYS_SPAN:
 		put_span(merge, source, header);
+		break;
+	case TRACE_SUBSYS_KLOCK:
+		put_klock(merge, source, header);
 		break;
 	case TRACE_SUBSYS_COLLECT:
 		put_collect(merge, source, header);

@@ -7,6 +7,7 @@ machine is what one pinch has seen that saw all of it.
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -289,6 +290,19 @@ def twice():
     check_laws(told)
     assert told["totals"]["switches"] >= both["totals"]["switches"]
     assert told["losses"]["unordered"] <= both["losses"]["unordered"] + 2, told["losses"]
+
+
+@test("a wait for a lock of the kernel that two pinches have seen is told once")
+def locks_twice():
+    record(program("klock_mmap"))
+    shutil.copy("t.pinch", "again.pinch")
+    alone = report("t.pinch")["kernel_locks"]
+    merge("t.pinch", "again.pinch")
+    both = report("merged.pinch")["kernel_locks"]
+    assert alone["waits"] and (both["waits"], both["total_ns"]) == (alone["waits"], alone["total_ns"]), \
+        (alone["waits"], both["waits"])
+    sums = [{(lock["address"], lock["kind"]): lock["total_ns"] for lock in told["locks"]} for told in (alone, both)]
+    assert sums[0] == sums[1], sums
 
 
 @test("a trace that ends, or begins, at any moment beside another one leaves no change of state odd")

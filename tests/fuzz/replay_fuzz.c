@@ -24,6 +24,7 @@
 #include "session/event_kinds.h"
 #include "trace/event_code.h"
 #include "trace/trace_writer.h"
+#include "values.h"
 #include "view/view.h"
 
 enum { EVENTS_COUNT_MAX = 2000, EVENT_BYTES_MAX = 1 << 16 };
@@ -79,6 +80,26 @@ static void tame_found(struct ev_thread_found *e)
 	e->object %= 4;
 }
 
+static void tame_lock_wait(struct ev_klock_wait *e)
+{
+	e->begin_ns %= 1ull << 40;
+	e->lock %= 4;
+	e->tid %= 32;
+	e->owner %= 32;
+	e->context %= 4;
+	e->kind %= KLOCK_KINDS + 1;
+	e->stack %= 8;
+	e->owner_stack %= 8;
+}
+
+static void tame_lock(struct ev_klock_lock *e)
+{
+	e->lock %= 4;
+	e->pid %= 8;
+	e->object %= KLOCK_OBJECTS + 1;
+	e->offset %= 1024;
+}
+
 /* Few threads, stacks and objects; times that a run may have. */
 static void tame(struct ev_header *header)
 {
@@ -107,6 +128,12 @@ static void tame(struct ev_header *header)
 		break;
 	case EV_STACK_FRAMES:
 		((struct ev_stack_frames *)header)->stack %= 8;
+		break;
+	case EV_KLOCK_WAIT:
+		tame_lock_wait((struct ev_klock_wait *)header);
+		break;
+	case EV_KLOCK_LOCK:
+		tame_lock((struct ev_klock_lock *)header);
 		break;
 	case EV_SPACE_MAP:
 	case EV_SPACE_FOUND:
@@ -177,6 +204,10 @@ static void check(const struct report *report, const struct fold_rules *fold)
 	json_t *root;
 
 	if (report->totals.closure_error_ns)
+		abort();
+	text_view.show(report, &style, &text);
+	text.length = 0;
+	if (text_pages_parse("locks,klocks", &style.pages))
 		abort();
 	text_view.show(report, &style, &text);
 	text.length = 0;
