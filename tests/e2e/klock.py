@@ -25,6 +25,9 @@ TRIES = 5
 # longer where it happens seldom, and the code of both is in no cache.
 APART_NS, SELDOM_APART_NS, SELDOM_WAITS = 300, 5000, 1000
 
+# Some programs wait 200000 times a second, and on a busy machine pinch may not run for half of one.
+LARGE_RINGS = ("--ring-kb", 65536)
+
 # What drives a terminal, and marks that turn the rest around.
 HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -136,7 +139,7 @@ def observed(name, *arguments):
     except Unavailable as reason:
         raise Skip(str(reason)) from None
     with recorder:
-        result = pinch("klock", "-q", "--json", "report.json", "--", program(name), *arguments)
+        result = pinch("klock", "-q", *LARGE_RINGS, "--json", "report.json", "--", program(name), *arguments)
         assert result.status == 0, result.text
         report = checked()
         model = Model(recorder, report["target"]["pids"][0])
@@ -313,6 +316,13 @@ def timer():
     assert_path(report, lock, "timer", "arm_timer")
 
 
+@test("klock_spin group: tasklist_lock is waited for by writers, who may wait for the spinlock in it first")
+def rwlock():
+    report, lock = contended(crew("klock_spin", "group"), ("rwlock write", "^tasklist_lock$"))
+    assert_most(report, lock)
+    assert_path(report, lock, "setpgid", "lead_group")
+
+
 # --- Owners ---------------------------------------------------------------------------------------
 
 def assert_owners(report, lock, name):
@@ -405,8 +415,8 @@ def report_pages():
     # Asleep for it, which each who waits long is; until it runs again it waits for a CPU.
     asleep_ns = sum(w["lost_ns"] for w in report["waits"] if w["object"] == lock["name"])
     near(row["wait_ns"], asleep_ns, 0.01 * asleep_ns, "the lock's row, and its waits")
-    assert row["wait_ns"] <= lock["total_ns"] and row["waits"] <= lock["waits"], (row, lock)
-    assert causes["kernel-lock"]["lost_ns"] >= row["wait_ns"], causes["kernel-lock"]
+    assert row["wait_ns"] <= lock["total_ns"], (row["wait_ns"], lock["total_ns"])
+    assert causes["kernel-lock"]["lost_ns"] >= asleep_ns > 0.1 * lock["total_ns"], (causes["kernel-lock"], lock)
 
 
 @test("graph, critical path and whatif know the lock by its name, and who had it")
@@ -450,7 +460,7 @@ def traces():
 # --- The machine ----------------------------------------------------------------------------------
 
 def spin(*options):
-    return pinch("klock", "-q", "--json", "report.json", *options, limit_s=2 * LIMIT_S)
+    return pinch("klock", "-q", *LARGE_RINGS, "--json", "report.json", *options, limit_s=2 * LIMIT_S)
 
 
 @test("sixteen threads that spin for locks of all kinds: nothing is lost, and the machine goes on")
@@ -463,8 +473,7 @@ def alive():
 @test("the same, with all the machine traced: nothing is lost, and the machine goes on")
 def alive_all():
     load = start(program("klock_spin"), "all", 16, 30000, stdout=subprocess.DEVNULL)
-    # What else the machine does is in it, too.
-    result = spin("--all", "--duration", "3s", "--ring-kb", 65536)
+    result = spin("--all", "--duration", "3s")
     stop(load)
     assert result.status == 0, result.text
     report = parse_report(read("report.json", "rb"))
