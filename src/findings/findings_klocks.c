@@ -70,6 +70,12 @@ static const char *other_name(struct making *making, uint32_t tid)
 	return other ? arena_strdup(making->findings->arena, other->name) : NULL;
 }
 
+/* The kernel's own thread that has the CPU when nobody else wants it has no id, as what found no room. */
+static bool is_idle(const struct klock_waiter *waiter)
+{
+	return !waiter->thread && !waiter->tid && waiter->context != WAKE_THREAD;
+}
+
 static struct report_klock_waiter as_waiter(struct making *making, const struct klock_waiter *waiter)
 {
 	const struct thread *thread = table_find(making->index.by_number, waiter->thread);
@@ -80,7 +86,7 @@ static struct report_klock_waiter as_waiter(struct making *making, const struct 
 	};
 
 	if (!thread) {
-		out.thread = other_name(making, waiter->tid);
+		out.thread = is_idle(waiter) ? "idle" : other_name(making, waiter->tid);
 		return out;
 	}
 	out.thread = arena_strdup(making->findings->arena, thread->name);
