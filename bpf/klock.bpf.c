@@ -322,6 +322,15 @@ int BPF_PROG(klock_end, void *lock, int result)
 	return 0;
 }
 
+/*
+ * Whoever ends a wait takes its address away before its record has a time: as long as it is there, a record that
+ * has one comes before that of the end.
+ */
+static __always_inline bool lasts(const struct klock_wait *wait, __u64 begin_ns)
+{
+	return *(volatile const __u64 *)&wait->address && *(volatile const __u64 *)&wait->begin_ns == begin_ns;
+}
+
 __noinline int klocks_tell_lasting(struct thread_state *thread, __u32 tid)
 {
 	struct ev_klock_wait *e;
@@ -337,7 +346,10 @@ __noinline int klocks_tell_lasting(struct thread_state *thread, __u32 tid)
 		wait_fill(e, &thread->klocks[i], tid);
 		e->context = WAKE_THREAD;
 		e->flags |= KLOCK_LASTS;
-		event_submit(e);
+		if (lasts(&thread->klocks[i], e->begin_ns))
+			event_submit(e);
+		else
+			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
 	}
 	return 0;
 }
