@@ -331,25 +331,29 @@ static __always_inline bool lasts(const struct klock_wait *wait, __u64 begin_ns)
 	return *(volatile const __u64 *)&wait->address && *(volatile const __u64 *)&wait->begin_ns == begin_ns;
 }
 
-__noinline int klocks_tell_lasting(struct thread_state *thread, __u32 tid)
+static __always_inline void tell_lasting(struct thread_state *thread, const struct klock_wait *wait, __u32 tid)
 {
 	struct ev_klock_wait *e;
 
+	if (!wait->address)
+		return;
+	e = event_reserve(EV_KLOCK_WAIT, thread->thread, sizeof(*e));
+	if (!e)
+		return;
+	wait_fill(e, wait, tid);
+	e->context = WAKE_THREAD;
+	e->flags |= KLOCK_LASTS;
+	if (lasts(wait, e->begin_ns))
+		event_submit(e);
+	else
+		bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+}
+
+__noinline int klocks_tell_lasting(struct thread_state *thread, __u32 tid)
+{
 	if (!thread)
 		return 0;
-	for (int i = 0; i < KLOCKS_AT_ONCE; i++) {
-		if (!thread->klocks[i].address)
-			continue;
-		e = event_reserve(EV_KLOCK_WAIT, thread->thread, sizeof(*e));
-		if (!e)
-			return 0;
-		wait_fill(e, &thread->klocks[i], tid);
-		e->context = WAKE_THREAD;
-		e->flags |= KLOCK_LASTS;
-		if (lasts(&thread->klocks[i], e->begin_ns))
-			event_submit(e);
-		else
-			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
-	}
+	tell_lasting(thread, &thread->klocks[0], tid);
+	tell_lasting(thread, &thread->klocks[KLOCKS_AT_ONCE - 1], tid);
 	return 0;
 }
