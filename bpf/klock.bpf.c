@@ -205,6 +205,27 @@ static __always_inline struct klock_wait *wait_ended(struct thread_state *thread
 	return NULL;
 }
 
+/*
+ * While code of this context runs here, nothing that interrupts it waits. The kernel does not enter a program again
+ * that it has interrupted, so an interrupt's beginning may be told and its end not: then it must not meet the end of a
+ * later one.
+ */
+static __always_inline void interrupts_forget(__u32 context)
+{
+	for (__u32 above = WAKE_SOFTIRQ; above <= WAKE_HARDIRQ; above++) {
+		__u32 inner = SPINS_INNER + above;
+		struct klock_wait *spin = bpf_map_lookup_elem(&klock_spins, &above);
+
+		if (context >= above)
+			continue;
+		if (spin)
+			spin->address = 0;
+		spin = bpf_map_lookup_elem(&klock_spins, &inner);
+		if (spin)
+			spin->address = 0;
+	}
+}
+
 static __always_inline bool is_told(struct task_struct *current, struct thread_state *thread)
 {
 	return thread || (trace_all && (__u32)current->tgid != own_pid);
@@ -220,6 +241,7 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	if (!is_told(current, thread))
 		return;
 	context = context_here(current);
+	interrupts_forget(context);
 	wait = wait_begun(thread, address, flags, context);
 	/* Of any other kind the end was not told, and this is another wait. */
 	if (!wait || (wait->address == address && wait->kind == KLOCK_MUTEX))
@@ -286,6 +308,7 @@ static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 add
 	if (!is_told(current, thread))
 		return;
 	context = context_here(current);
+	interrupts_forget(context);
 	wait = wait_ended(thread, address, context);
 	if (!wait)
 		return;

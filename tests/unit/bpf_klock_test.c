@@ -216,6 +216,26 @@ TEST(what_interrupts_a_spin_may_spin_itself)
 	end();
 }
 
+/* Its program was not entered again, for the thread's end was being told. */
+TEST(an_interrupt_whose_end_was_not_told_does_not_lend_its_beginning_to_a_later_one)
+{
+	begin();
+	in_context(IN_HARDIRQ);
+	wait_begins(lock_a, SPINS);
+	in_context(IN_SOFTIRQ);
+	wait_begins(lock_b, SPINS);
+	in_context(0);
+	pass(1000000);
+	wait_for(lock_c, SPINS, 10);
+	in_context(IN_HARDIRQ);
+	wait_ends(lock_a, 0);
+	in_context(IN_SOFTIRQ);
+	wait_ends(lock_b, 0);
+	drain();
+	CHECK(!wait_count);
+	end();
+}
+
 TEST(two_locks_may_be_slept_for_at_once)
 {
 	uint64_t begin_ns;
