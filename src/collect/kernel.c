@@ -31,7 +31,7 @@ enum {
 	SLOTS_BYTES_DEFAULT = 4 << 20,	/* a CPU; rounded down to a power of two of slots */
 	SLOTS_BYTES_MIN = 256 << 10,
 	SLOTS_TOTAL_BYTES = 256 << 20,	/* on large machines each CPU gets its share of this */
-	RING_SHARE = 4,			/* the other records' ring is this much smaller */
+	RING_SHARE = 2,			/* the other records' ring is this much smaller */
 	RING_BYTES_MIN = 4 << 10,
 	SAMPLE_RING_BYTES = 64 << 10,
 	RINGS_A_CPU_MAX = 4,

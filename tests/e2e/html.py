@@ -69,7 +69,8 @@ def page_of_a_run():
     assert result.status == 0, result.text
     check_page("run.html")
     parts = parts_of("run.html")
-    assert set(parts) == {"report", "verdict", "timelines"}, set(parts)
+    # Now and then somebody waits for a lock of the kernel.
+    assert set(parts) - {"klock"} == {"report", "verdict", "timelines"}, set(parts)
     page, report = parts["report"], parse_report(read("run.json", "rb"))
     parse_report(json.dumps(page).encode())
     check_laws(page)
@@ -93,7 +94,7 @@ def page_of_a_trace():
     assert result.status == 0, result.text
     check_page("report.html")
     parts = parts_of("report.html")
-    assert set(parts) == {"report", "verdict", "timelines", "graph", "path"}, set(parts)
+    assert set(parts) - {"klock"} == {"report", "verdict", "timelines", "graph", "path"}, set(parts)
     alone = json.loads(pinch("critical-path", "--json", "-", "a.pinch").out)
     assert parts["path"].pop("left_out") == 0 and parts["path"] == alone, "the critical path differs"
     graph = json.loads(pinch("graph", "--merge", "--json", "-", "a.pinch").out)

@@ -418,7 +418,9 @@ def report_pages():
     asleep_ns = sum(w["lost_ns"] for w in report["waits"] if w["object"] == lock["name"])
     near(row["wait_ns"], asleep_ns, 0.01 * asleep_ns, "the lock's row, and its waits")
     assert row["wait_ns"] <= lock["total_ns"], (row["wait_ns"], lock["total_ns"])
-    assert causes["kernel-lock"]["lost_ns"] >= asleep_ns > 0.1 * lock["total_ns"], (causes["kernel-lock"], lock)
+    # Of call paths there are estimates.
+    assert causes["kernel-lock"]["lost_ns"] > 0.99 * asleep_ns, (causes["kernel-lock"], asleep_ns)
+    assert asleep_ns > 0.1 * lock["total_ns"], (asleep_ns, lock["total_ns"])
 
 
 @test("graph, critical path and whatif know the lock by its name, and who had it")
