@@ -205,6 +205,14 @@ static __always_inline struct klock_wait *wait_ended(struct thread_state *thread
 	return NULL;
 }
 
+static __always_inline void spin_forget(__u32 key)
+{
+	struct klock_wait *spin = bpf_map_lookup_elem(&klock_spins, &key);
+
+	if (spin)
+		spin->address = 0;
+}
+
 /*
  * While code of this context runs here, nothing that interrupts it waits. The kernel does not enter a program again
  * that it has interrupted, so an interrupt's beginning may be told and its end not: then it must not meet the end of a
@@ -212,17 +220,13 @@ static __always_inline struct klock_wait *wait_ended(struct thread_state *thread
  */
 static __always_inline void interrupts_forget(__u32 context)
 {
-	for (__u32 above = WAKE_SOFTIRQ; above <= WAKE_HARDIRQ; above++) {
-		__u32 inner = SPINS_INNER + above;
-		struct klock_wait *spin = bpf_map_lookup_elem(&klock_spins, &above);
-
-		if (context >= above)
-			continue;
-		if (spin)
-			spin->address = 0;
-		spin = bpf_map_lookup_elem(&klock_spins, &inner);
-		if (spin)
-			spin->address = 0;
+	if (context < WAKE_SOFTIRQ) {
+		spin_forget(WAKE_SOFTIRQ);
+		spin_forget(SPINS_INNER + WAKE_SOFTIRQ);
+	}
+	if (context < WAKE_HARDIRQ) {
+		spin_forget(WAKE_HARDIRQ);
+		spin_forget(SPINS_INNER + WAKE_HARDIRQ);
 	}
 }
 
