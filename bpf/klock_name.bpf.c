@@ -106,6 +106,16 @@ static __always_inline bool is_of_inode_at(struct ev_klock_lock *e, __u64 offset
 	return true;
 }
 
+/* The spinlock in an inode's semaphore, which has none with PREEMPT_RT. */
+static __always_inline bool is_of_inode_queue(struct ev_klock_lock *e)
+{
+	struct rw_semaphore *semaphore = NULL;
+
+	return bpf_core_field_exists(semaphore->wait_lock) &&
+	       is_of_inode_at(e, bpf_core_field_offset(struct inode, i_rwsem) +
+				 bpf_core_field_offset(struct rw_semaphore, wait_lock));
+}
+
 static __always_inline bool is_of_inode(struct ev_klock_lock *e, __u32 kind)
 {
 	if (kind == KLOCK_RWSEM_READ || kind == KLOCK_RWSEM_WRITE)
@@ -116,8 +126,7 @@ static __always_inline bool is_of_inode(struct ev_klock_lock *e, __u32 kind)
 	       is_of_inode_at(e, bpf_core_field_offset(struct inode, i_data) +
 				 bpf_core_field_offset(struct address_space, i_pages) +
 				 bpf_core_field_offset(struct xarray, xa_lock)) ||
-	       is_of_inode_at(e, bpf_core_field_offset(struct inode, i_rwsem) +
-				 bpf_core_field_offset(struct rw_semaphore, wait_lock));
+	       is_of_inode_queue(e);
 }
 
 /* A callback of bpf_loop(). */
