@@ -86,9 +86,17 @@ static __always_inline __u64 stack_here(void *ctx, struct task_struct *task, str
 	if (klock) {
 		klock->flags |= KLOCK_HAS_STACK;
 		klock->stack = stack;
-		klock->keep = keep_of_two(klock->keep, e->keep ? e->keep : KEEP_CERTAIN);
 	}
 	return stack;
+}
+
+/* A wait for a lock of the kernel has another chance of a stack then, whether or not it is taken. */
+static __always_inline void klock_keep(struct thread_state *thread, __u64 keep)
+{
+	struct klock_wait *klock = klock_of(thread);
+
+	if (klock && klock->keep)
+		klock->keep = keep_of_two(klock->keep, keep);
 }
 
 /*
@@ -111,6 +119,8 @@ static __always_inline void stack_leave(void *ctx, struct task_struct *task,
 	} else {
 		coin = coin_throw();
 	}
+	if (e->flags & SWITCH_KERNEL_LOCK)
+		klock_keep(thread, keep);
 	if (coin >= keep) {
 		e->flags |= is_critical ? SWITCH_STACK_SKIPPED : 0;
 		return;

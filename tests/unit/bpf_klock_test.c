@@ -700,6 +700,23 @@ TEST(who_sleeps_for_a_mutex_has_one_stack_for_the_wait_and_its_switch)
 	end();
 }
 
+/* Else those that had a stack from the beginning would count for the others, and these for themselves as well. */
+TEST(who_sleeps_for_a_lock_has_another_chance_of_a_stack_whether_or_not_it_had_one)
+{
+	for (int is_early = 0; is_early < 2; is_early++) {
+		begin();
+		shim_random = throw_coin;
+		coin = is_early ? 0 : UINT32_MAX;
+		wait_begins(lock_a, MUTEX_SPINS);
+		wait_begins(lock_a, MUTEX_SLEEPS);
+		CHECK(shim_thread(&thread->task)->klocks[0].keep == (uint32_t)model_keep(1000, 20000));
+		sleep_now();
+		CHECK(!shim_thread(&thread->task)->klocks[0].keep);
+		CHECK(shim_thread(&thread->task)->klocks[0].flags == KLOCK_HAS_STACK);
+		end();
+	}
+}
+
 TEST(of_two_locks_that_are_slept_for_the_switch_says_the_later_one)
 {
 	uint64_t outer;
