@@ -15,7 +15,7 @@ ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 WARN := -Wall -Wextra $(if $(CI),-Werror)
 CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf
 CFLAGS ?= -O2 -g
-LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -lncursesw -ltinfo
+LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -ljansson -lncursesw -ltinfo
 Q := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
@@ -43,9 +43,9 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libc6-dev linux-libc-dev \
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libc6-dev linux-libc-dev \
 	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
-TEST_PACKAGES := groff-base iproute2 libcmocka-dev libjansson-dev jq python3 python3-jsonschema libtbb-dev \
+TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \
 	libclang-rt-14-dev util-linux procps psmisc strace tmux dwz libdebuginfod1 \
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
@@ -94,7 +94,7 @@ $O/gen/event_fields.inc: $(PLECOC) $(EVENTS)
 # --- others declare, and comes first. ------------------------------------------------------
 
 BPF_O := $(addprefix $O/bpf/,state.bpf.o sched.bpf.o stack.bpf.o unwind.bpf.o thread.bpf.o sample.bpf.o file.bpf.o \
-	fault.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o klock.bpf.o klock_name.bpf.o)
+	fault.bpf.o host.bpf.o blocked.bpf.o system.bpf.o span.bpf.o klock.bpf.o klock_name.bpf.o acquire.bpf.o)
 
 $O/bpf/%.bpf.o: bpf/%.bpf.c | $O/gen/events.h
 	@echo "  BPF   $<"; mkdir -p $(@D)
@@ -116,6 +116,10 @@ $O/gen/%_rules.inc: share/%.rules
 	$Qsed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
 
 $O/gen/events_json.inc: $O/gen/events.json
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$Qsed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
+
+$O/gen/klock_json.inc: share/klock.json
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$Qsed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< > $@
 
@@ -147,7 +151,7 @@ $O/gen/report_head.inc: $O/web/.copied
 
 $O/gen/report_tail.inc: $O/gen/report_head.inc ;
 
-GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc $O/gen/klock_rules.inc \
+GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rules.inc $O/gen/klock_rules.inc $O/gen/klock_json.inc \
 	$O/gen/report_head.inc $O/gen/report_tail.inc \
 	$O/gen/syscall_names.inc $O/gen/events_json.inc $O/gen/event_fields.inc
 
@@ -185,7 +189,7 @@ $(TEST_SUPPORT): $O/tests/%.o: tests/unit/%.c | $(GEN)
 $(UNIT_TESTS): $O/tests/%: tests/unit/%.c $(TEST_SUPPORT) $O/libpinch.a
 	@echo "  TEST  $@"; mkdir -p $(@D)
 	$Q$(CC) -std=gnu11 $(TEST_CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -MF $@.d -o $@ $< \
-		$(TEST_SUPPORT) $O/libpinch.a $(LDLIBS) -lcmocka -ljansson
+		$(TEST_SUPPORT) $O/libpinch.a $(LDLIBS) -lcmocka
 
 # Makes pages of data that no run gives, for tests/web.
 $O/tests/html_make: tests/web/html_make.c $O/libpinch.a
@@ -279,7 +283,7 @@ $O/fuzz/%_fuzz.o: tests/fuzz/%_fuzz.c | $(GEN)
 $(FUZZ): $O/fuzz/%: $O/fuzz/%.o $O/fuzz/libpinch.a
 	@echo "  FUZZ  $@"
 	$Q$(CLANG) $(FUZZ_CHECKS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) \
-		$(if $(filter %/plecoc_fuzz,$@),,$O/fuzz/libpinch.a $(LDLIBS) -ljansson)
+		$(if $(filter %/plecoc_fuzz,$@),,$O/fuzz/libpinch.a $(LDLIBS))
 
 # What is found stays in $O/corpus; fuzz-corpus keeps of it what covers more code in tests/fuzz/corpus,
 # from where each run starts.
@@ -360,7 +364,7 @@ bench-traces: bench-packages
 
 # How soon the page of a report can be used, in a browser.
 bench-page: bench-packages
-	@$(MAKE) --no-print-directory -j2 all $O/tests/html_make
+	@$(MAKE) --no-print-directory -j2 all $O/tests/html_make $O/bench/trace_gen
 	node bench/report_page.mjs
 
 include tests/programs/programs.mk
@@ -414,6 +418,7 @@ install: all
 	install -D -m 755 $O/pinch $(DESTDIR)$(PREFIX)/bin/pinch
 	install -D -m 755 $O/plecoc $(DESTDIR)$(PREFIX)/bin/plecoc
 	install -D -m 644 share/fold.rules $(DESTDIR)$(PREFIX)/share/pinch/fold.rules
+	install -D -m 644 share/klock.json $(DESTDIR)$(PREFIX)/share/pinch/klock.json
 	for page in doc/*.1; do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
 	for page in doc/*.5; do \

@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "trace/trace_writer.h"
 
-enum { STACKS = 400, FRAMES_MAX = 40, PROGRAM_BYTES = 8 << 20 };
+enum { FRAMES_MAX = 40, PROGRAM_BYTES = 8 << 20 };
 
 static const uint64_t program_start = 0x555555554000, kernel_start = 0xffffffff81000000;
 
@@ -33,7 +33,9 @@ void generated_put(struct generated *g, void *event, enum event_id id, uint32_t 
 
 uint64_t generated_stack(struct generated *g, unsigned int what)
 {
-	return hash_u64((what * 8 + generated_pick(g, 8)) % STACKS + 1);
+	uint32_t each = g->stacks / GENERATED_REASONS;
+
+	return hash_u64((what * each + generated_pick(g, each)) % g->stacks + 1);
 }
 
 uint64_t generated_lock(uint32_t lock)
@@ -104,7 +106,7 @@ static void put_stacks(struct generated *g)
 		uint64_t words[sizeof(struct ev_stack_frames) / 8 + FRAMES_MAX];
 	} room;
 
-	for (uint32_t i = 0; i < STACKS; i++) {
+	for (uint32_t i = 0; i < g->stacks; i++) {
 		unsigned int count = 8 + generated_pick(g, FRAMES_MAX - 12);
 
 		room.e = (struct ev_stack_frames){
@@ -119,13 +121,13 @@ static void put_stacks(struct generated *g)
 	}
 }
 
-static void put_run(struct generated *g, uint32_t cpu_count, uint64_t sample_ns)
+static void put_run(struct generated *g, uint32_t cpu_count)
 {
 	static const char text[] = "server\0generated\0none";
 	union {
 		struct ev_collect_run e;
 		char bytes[sizeof(struct ev_collect_run) + 4 + sizeof(text) + 8];
-	} room = { .e = { .realtime_ns = 1700000000000000000ull, .sample_period_ns = sample_ns,
+	} room = { .e = { .realtime_ns = 1700000000000000000ull, .sample_period_ns = g->sample_ns,
 			  .cpu_count = cpu_count, .pid_count = 1, .text_bytes = sizeof(text) } };
 
 	memcpy(room.e.data, &(uint32_t){ GENERATED_PID }, 4);
@@ -133,9 +135,9 @@ static void put_run(struct generated *g, uint32_t cpu_count, uint64_t sample_ns)
 	generated_put(g, &room, EV_COLLECT_RUN, 0);
 }
 
-void generated_begin(struct generated *g, uint32_t cpu_count, uint64_t sample_ns)
+void generated_begin(struct generated *g, uint32_t cpu_count)
 {
-	put_run(g, cpu_count, sample_ns);
+	put_run(g, cpu_count);
 	put_program(g);
 	put_stacks(g);
 	put_files(g);
@@ -143,7 +145,7 @@ void generated_begin(struct generated *g, uint32_t cpu_count, uint64_t sample_ns
 
 void generated_end(struct generated *g)
 {
-	struct ev_collect_end e = { .ended_ns = g->now_ns + 1, .stacks = STACKS, .events = g->events + 1 };
+	struct ev_collect_end e = { .ended_ns = g->now_ns + 1, .stacks = g->stacks, .events = g->events + 1 };
 
 	g->events_max++;
 	generated_put(g, &e, EV_COLLECT_END, 0);

@@ -11,12 +11,14 @@ struct trace_writer;
 enum {
 	GENERATED_PID = 1000,
 	GENERATED_LOCKS = 24, GENERATED_CHANNELS = 12, GENERATED_FILES = 32,	/* odd channels are pipes */
+	GENERATED_REASONS = 50,		/* to wait: each has as many call paths */
 };
 
-/* What the events are made of; begins with a writer, a seed of random, and how many events there are to be. */
+/* What the events are made of; begins with all but the number of events so far. */
 struct generated {
 	struct trace_writer *writer;
-	uint64_t random, now_ns, events, events_max;
+	uint64_t random, now_ns, events, events_max, sample_ns;
+	uint32_t stacks;
 };
 
 /* A random number below another one. */
@@ -37,5 +39,5 @@ uint64_t generated_file(uint32_t file);
 uint64_t generated_address(uint64_t what);
 
 /* What a trace begins with: what is traced, its program, call paths and files; and what it ends with. */
-void generated_begin(struct generated *g, uint32_t cpu_count, uint64_t sample_ns);
+void generated_begin(struct generated *g, uint32_t cpu_count);
 void generated_end(struct generated *g);

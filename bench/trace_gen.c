@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * trace_gen FILE EVENTS [THREADS [CPUS [SEED]]]		(64 threads, 8 CPUs, seed 1)
+ * trace_gen FILE EVENTS [THREADS [CPUS [SEED [SAMPLE_US [STACKS]]]]]
+ * (64 threads, 8 CPUs, seed 1, a sample of each busy CPU every 3000 us, 400 call paths)
  * Writes a trace of so many events as a busy server makes them: threads in front sleep, read from a disk
  * and hand work to those behind them, by conditions and pipes; all of them share locks, are preempted,
  * sampled, and now and then replaced. The same arguments give the same events. Needs memory for what lives
@@ -23,9 +24,9 @@
 
 enum {
 	PENDING_MAX = 8,			/* of a channel */
-	THREADS_MAX = 100000, CPUS_MAX = 4096,
+	THREADS_MAX = 100000, CPUS_MAX = 4096, STACKS_MAX = 1000000,
 	NOBODY = UINT32_MAX,
-	SLICE_NS = 3000000, SAMPLE_NS = 3000000, IDLE_EXIT_NS = 1500,
+	SLICE_NS = 3000000, IDLE_EXIT_NS = 1500,
 	LIFE = 20000,				/* bursts, in the mean */
 };
 
@@ -378,7 +379,7 @@ static void on_sample(uint32_t cpu)
 {
 	struct ev_sched_sample e = { .ip = generated_address(pick(3000)) };
 
-	set_alarm(w.g.now_ns + SAMPLE_NS, ALARM_SAMPLE, cpu);
+	set_alarm(w.g.now_ns + w.g.sample_ns, ALARM_SAMPLE, cpu);
 	if (w.cpus[cpu].thread != NOBODY && !w.cpus[cpu].is_waking)
 		generated_put(&w.g, &e, EV_SCHED_SAMPLE, number_of(w.cpus[cpu].thread));
 }
@@ -423,13 +424,13 @@ static void begin(uint64_t seed)
 		w.channels[i].waiters = empty;
 	for (uint32_t i = 0; i < w.cpu_count; i++) {
 		w.cpus[i].thread = NOBODY;
-		set_alarm(w.g.now_ns + pick(SAMPLE_NS), ALARM_SAMPLE, i);
+		set_alarm(w.g.now_ns + pick(w.g.sample_ns), ALARM_SAMPLE, i);
 	}
 }
 
 static void generate(void)
 {
-	generated_begin(&w.g, w.cpu_count, SAMPLE_NS);
+	generated_begin(&w.g, w.cpu_count);
 	for (uint32_t i = 0; i < w.thread_count; i++) {
 		w.threads[i] = (struct thread){
 			.number = ++w.numbers, .lock = NOBODY, .is_in_front = i % 2 == 0,
@@ -460,9 +461,12 @@ int main(int argc, char **argv)
 	w.g.events_max = number_argument(argc, argv, 2, 0);
 	w.thread_count = number_argument(argc, argv, 3, 64);
 	w.cpu_count = number_argument(argc, argv, 4, 8);
+	w.g.sample_ns = 1000 * number_argument(argc, argv, 6, 3000);
+	w.g.stacks = number_argument(argc, argv, 7, 400);
 	if (argc < 3 || !w.g.events_max || !w.thread_count || w.thread_count > THREADS_MAX ||
-	    !w.cpu_count || w.cpu_count > CPUS_MAX) {
-		fprintf(stderr, "usage: trace_gen FILE EVENTS [THREADS [CPUS [SEED]]]\n");
+	    !w.cpu_count || w.cpu_count > CPUS_MAX || !w.g.sample_ns ||
+	    w.g.stacks < GENERATED_REASONS || w.g.stacks > STACKS_MAX) {
+		fprintf(stderr, "usage: trace_gen FILE EVENTS [THREADS [CPUS [SEED [SAMPLE_US [STACKS]]]]]\n");
 		return 2;
 	}
 	err = trace_writer_open(argv[1], &w.g.writer);

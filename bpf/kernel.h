@@ -324,6 +324,11 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	void *key, *value;
+};
+
 struct bpf_perf_event_data {
 	struct pt_regs regs;
 };

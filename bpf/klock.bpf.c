@@ -6,6 +6,7 @@
  * A mutex tells of its waiting twice, of its spinning and of its sleeping, and once of the end. Who sleeps may
  * go on on another CPU; who spins stays, and may be interrupted by what spins for another lock.
  */
+#include "acquire.bpf.h"
 #include "context.bpf.h"
 #include "cost.bpf.h"
 #include "klock.bpf.h"
@@ -45,7 +46,7 @@ static __always_inline enum klock_kind kind_of(__u32 flags)
 		return reads ? KLOCK_RWLOCK_READ : writes ? KLOCK_RWLOCK_WRITE : KLOCK_SPINLOCK;
 	if (reads || writes)
 		return reads ? KLOCK_RWSEM_READ : KLOCK_RWSEM_WRITE;
-	return KLOCK_RTMUTEX;
+	return flags & CONTENTION_RT ? KLOCK_RTMUTEX : KLOCK_SEMAPHORE;
 }
 
 static __always_inline __u32 lengths_of(enum klock_kind kind)
@@ -112,11 +113,29 @@ static __always_inline __u64 stack_keep_early(__u32 mean_ns, bool spins)
 	return keep < spinning_keep ? keep : spinning_keep;
 }
 
+/* Of who is not traced, nothing but where it is in the kernel. */
+static __always_inline __u64 waiter_stack(void *ctx, struct task_struct *current, struct thread_state *thread)
+{
+	return thread ? stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS) :
+	       stack_take_kernel(ctx, SCRATCH_OF_LOCKS);
+}
+
+/*
+ * How long such waits of the thread are. Of those who are not traced nothing is known but that they are few: each that
+ * may sleep is worth a look.
+ */
+static __always_inline __u32 mean_of(struct thread_state *thread, enum klock_kind kind)
+{
+	__u32 lengths = lengths_of(kind);
+
+	return thread ? thread->klock_means_ns[lengths] : lengths == KLOCK_SPINS ? SPIN_MIN_NS : KLOCK_MEAN_MAX_NS;
+}
+
 /* Where the waiter is does not change until it has the lock. */
 static __always_inline void stack_early(void *ctx, struct cpu_counts *here, struct klock_wait *wait,
 					struct task_struct *current, struct thread_state *thread, bool spins)
 {
-	__u32 mean_ns = thread->klock_means_ns[lengths_of(wait->kind)];
+	__u32 mean_ns = mean_of(thread, wait->kind);
 	__u64 keep = stack_keep_early(mean_ns, spins), coin = keep < KEEP_CERTAIN ? bpf_get_prandom_u32() : 0;
 
 	wait->keep = keep < KEEP_CERTAIN ? keep : 0;
@@ -125,7 +144,7 @@ static __always_inline void stack_early(void *ctx, struct cpu_counts *here, stru
 	if (coin >= keep)
 		return;
 	wait->flags |= KLOCK_HAS_STACK;
-	wait->stack = stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS);
+	wait->stack = waiter_stack(ctx, current, thread);
 }
 
 /* The same at the end of a long wait: all of these have one, as far as the governor lets. */
@@ -139,7 +158,7 @@ static __always_inline void stack_late(void *ctx, struct klock_wait *wait, struc
 	keep = stack_keep(wait_ns);
 	if (!(wait->flags & KLOCK_HAS_STACK) && (keep >= KEEP_CERTAIN || bpf_get_prandom_u32() < keep)) {
 		wait->flags |= KLOCK_HAS_STACK;
-		wait->stack = stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS);
+		wait->stack = waiter_stack(ctx, current, thread);
 	}
 	wait->keep = keep_of_two(early, keep);
 }
@@ -177,31 +196,48 @@ static __always_inline struct klock_wait *spin_ended(__u64 address, __u32 contex
 	return spin && spin->address == address ? spin : NULL;
 }
 
-/* What the current thread waits for, or what interrupted it. NULL: there is no room. */
-static __always_inline struct klock_wait *wait_begun(struct thread_state *thread, __u64 address, __u32 flags,
-						     __u32 context)
+/* Where waits are that may sleep, KLOCKS_AT_ONCE of them. NULL: there is no room. */
+static __always_inline struct klock_wait *waits_of(struct thread_state *thread, struct task_struct *current,
+						   __u64 flags)
 {
-	if (!may_sleep(flags))
-		return spin_begun(address, context);
-	if (!thread)
-		return NULL;
-	for (int i = 0; i < KLOCKS_AT_ONCE; i++)
-		if (thread->klocks[i].address == address)
-			return &thread->klocks[i];
-	return thread->klocks[0].address ? &thread->klocks[1] : &thread->klocks[0];
+	struct klock_waits *waits;
+
+	if (thread)
+		return thread->klocks;
+	waits = trace_all ? bpf_task_storage_get(&klock_others, current, NULL, flags) : NULL;
+	return waits ? waits->waits : NULL;
 }
 
-static __always_inline struct klock_wait *wait_ended(struct thread_state *thread, __u64 address, __u32 context)
+/* What the current thread waits for, or what interrupted it. NULL: there is no room. */
+static __always_inline struct klock_wait *wait_begun(struct thread_state *thread, struct task_struct *current,
+						     __u64 address, __u32 flags, __u32 context)
 {
-	struct klock_wait *spin = spin_ended(address, context);
+	struct klock_wait *waits;
+
+	if (!may_sleep(flags))
+		return spin_begun(address, context);
+	waits = waits_of(thread, current, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!waits)
+		return NULL;
+	for (int i = 0; i < KLOCKS_AT_ONCE; i++)
+		if (waits[i].address == address)
+			return &waits[i];
+	return waits[0].address ? &waits[1] : &waits[0];
+}
+
+static __always_inline struct klock_wait *wait_ended(struct thread_state *thread, struct task_struct *current,
+						     __u64 address, __u32 context)
+{
+	struct klock_wait *spin = spin_ended(address, context), *waits;
 
 	if (spin)
 		return spin;
-	if (!thread)
+	waits = waits_of(thread, current, 0);
+	if (!waits)
 		return NULL;
 	for (int i = KLOCKS_AT_ONCE - 1; i >= 0; i--)
-		if (thread->klocks[i].address == address)
-			return &thread->klocks[i];
+		if (waits[i].address == address)
+			return &waits[i];
 	return NULL;
 }
 
@@ -235,6 +271,12 @@ static __always_inline bool is_told(struct task_struct *current, struct thread_s
 	return thread || (trace_all && (__u32)current->tgid != own_pid);
 }
 
+/* The thread waits itself, and not an interrupt in its place. */
+static __always_inline bool is_own(struct thread_state *thread, __u32 context)
+{
+	return thread ? context == WAKE_THREAD : context == WAKE_KERNEL_THREAD;
+}
+
 static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 address, __u32 flags)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -246,7 +288,7 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 		return;
 	context = context_here(current);
 	interrupts_forget(context);
-	wait = wait_begun(thread, address, flags, context);
+	wait = wait_begun(thread, current, address, flags, context);
 	/* Of any other kind the end was not told, and this is another wait. */
 	if (!wait || (wait->address == address && wait->kind == KLOCK_MUTEX))
 		return;
@@ -256,7 +298,7 @@ static __always_inline void on_begin(void *ctx, struct cpu_counts *here, __u64 a
 	wait->address = address;
 	wait->lock = klock_name(address, wait->kind, context == WAKE_THREAD);
 	owner_note(wait);
-	if (thread && context == WAKE_THREAD)
+	if (is_own(thread, context))
 		stack_early(ctx, here, wait, current, thread, flags & CONTENTION_SPINS);
 	wait->tracing_ns = bpf_ktime_get_ns() - wait->begin_ns;
 }
@@ -313,12 +355,14 @@ static __always_inline void on_end(void *ctx, struct cpu_counts *here, __u64 add
 		return;
 	context = context_here(current);
 	interrupts_forget(context);
-	wait = wait_ended(thread, address, context);
+	if (counts_acquisitions && thread && context == WAKE_THREAD)
+		hold_waited(thread, address, result != 0);
+	wait = wait_ended(thread, current, address, context);
 	if (!wait)
 		return;
 	wait->address = 0;
 	now_ns = bpf_ktime_get_ns();
-	if (thread && context == WAKE_THREAD)
+	if (is_own(thread, context))
 		stack_late(ctx, wait, current, thread, now_ns - wait->begin_ns);
 	if (!thread && context <= WAKE_KERNEL_THREAD)
 		other_tell(here, current);

@@ -32,6 +32,36 @@ struct span_rule {
 /* What a probe of a function is given: the number of its span, and this if it is where the function jumps. */
 #define SPAN_PROBE_JUMPS (1ull << 32)
 
+enum {
+	KLOCK_KINDS_MAX = 32,
+	KLOCK_ARGUMENTS_MAX = 6,
+};
+
+struct klock_kind_name {
+	char name[24];
+};
+
+/* What a function does to a lock of the kernel. */
+enum klock_step {
+	KLOCK_TAKES,
+	KLOCK_TRIES,		/* has it unless it returns 0 */
+	KLOCK_TRIES_FOR_ZERO,	/* has it if it returns 0 */
+	KLOCK_LETS_GO,
+	KLOCK_CHANGES,		/* has it in another way */
+};
+
+/* What a probe of a function is given; argument: which one is the lock, from 0. */
+#define KLOCK_PROBE(step, kind, argument) ((__u64)(argument) << 16 | (__u64)(kind) << 8 | (step))
+#define KLOCK_PROBE_STEP(cookie) ((cookie) & 0xff)
+#define KLOCK_PROBE_KIND(cookie) ((cookie) >> 8 & (KLOCK_KINDS_MAX - 1))
+#define KLOCK_PROBE_ARGUMENT(cookie) ((cookie) >> 16)
+
+/* A lock that the engine itself takes and has, and the shortest times that this took. */
+struct klock_own {
+	__u64 address, since_ns;
+	__u64 shortest_take_ns, shortest_hold_ns;	/* 0: none yet */
+};
+
 /* Processes to trace from now on: those that run, or from their next exec on. */
 enum target_kind {
 	TARGET_EXISTING = 1,

@@ -160,6 +160,20 @@ static __always_inline __u64 stack_take(void *ctx, struct task_struct *task,
 	return stack;
 }
 
+/* The same of the kernel's frames of what runs now. */
+static __always_inline __u64 stack_take_kernel(void *ctx, enum scratch_owner owner)
+{
+	__u32 key = owner;
+	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &key);
+
+	if (!s)
+		return 0;
+	s->owner = owner;
+	s->first = 0;
+	kernel_frames_read(ctx, s);
+	return s->first ? stack_find_kernel(owner) : 0;
+}
+
 /* The same of where in the kernel a thread is that has no CPU, whoever it is. */
 static __always_inline __u64 stack_of_sleeper(struct task_struct *task, enum scratch_owner owner)
 {

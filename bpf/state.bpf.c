@@ -15,6 +15,8 @@ const volatile bool processes_only = false;
 const volatile bool trace_all = false;
 const volatile bool follows_hosts = false;
 const volatile bool tells_system = false;
+const volatile bool counts_acquisitions = false;
+const volatile struct klock_kind_name klock_kind_names[KLOCK_KINDS_MAX] = {};
 const volatile __u32 own_pid = 0;
 const volatile __u32 slot_mask = 0;
 const volatile struct span_call span_calls[SYSCALLS_MAX] = {};
@@ -40,7 +42,9 @@ struct others_map others_known SEC(".maps");
 struct file_scratch_map file_scratch SEC(".maps");
 struct stacks_map klocks_known SEC(".maps");
 struct klock_spins_map klock_spins SEC(".maps");
+struct klock_others_map klock_others SEC(".maps");
 struct klock_scratch_map klock_scratch SEC(".maps");
+struct klocks_held_map klocks_held SEC(".maps");
 
 struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
 struct system_cpu system_cpus[CPUS_MAX] __attribute__((aligned(128))) = {};
@@ -52,6 +56,9 @@ __u64 outsiders_met = 0;
 __u64 others_renamed = 0;
 __u64 threads_untracked = 0;
 __u64 waits_left = 0;
+__u64 holds_left = 0;
+__u64 holds_lost = 0;
+struct klock_own own_hold = {};
 volatile __u64 keep_all_above_ns = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

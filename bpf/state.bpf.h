@@ -33,6 +33,8 @@ extern const volatile bool processes_only;	/* first threads of processes only */
 extern const volatile bool trace_all;
 extern const volatile bool follows_hosts;	/* host.bpf.c is there */
 extern const volatile bool tells_system;	/* of all threads, and system.bpf.c is there */
+extern const volatile bool counts_acquisitions;	/* acquire.bpf.c is there */
+extern const volatile struct klock_kind_name klock_kind_names[KLOCK_KINDS_MAX];
 extern const volatile __u32 own_pid;		/* never traced */
 extern const volatile __u32 slot_mask;		/* slots of a ring, less one: a power of two */
 extern const volatile struct span_call span_calls[SYSCALLS_MAX];	/* by system call */
@@ -72,6 +74,17 @@ enum { KLOCK_SPINS, KLOCK_DOES_BOTH, KLOCK_SLEEPS, KLOCK_LENGTHS };
 /* A thread that sleeps for a lock may yet have to wait for another one on its way to sleep. */
 enum { KLOCKS_AT_ONCE = 2 };
 
+/* A lock of the kernel that a thread has. */
+struct klock_hold {
+	__u64 address;		/* 0: none */
+	__u64 lock;		/* its name */
+	__u64 since_ns;
+	__u64 kind;
+};
+
+/* Of those that a thread has more of at once, the first ones are not noted any more. */
+enum { KLOCK_HOLDS_AT_ONCE = 8 };
+
 /*
  * A traced thread. Only the CPU that switches the thread writes it, but for phase: a waker
  * moves it from BLOCKED to RUNNABLE, and the iterator from UNKNOWN to what it finds.
@@ -108,6 +121,9 @@ struct thread_state {
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS];	/* as wait_mean_ns */
 	__u32 reserved;
+	/* With pinch klock --acquisitions: what it has. */
+	struct klock_hold klock_holds[KLOCK_HOLDS_AT_ONCE];
+	__u64 klock_taken, klock_take_ns;	/* what it is taking, and since when */
 };
 
 struct threads_map {
@@ -292,11 +308,41 @@ struct klock_spins_map {
 	__type(value, struct klock_wait);
 };
 
+struct klock_waits {
+	struct klock_wait waits[KLOCKS_AT_ONCE];
+};
+
+/* Of threads that are not traced, when all are told of: those of the kernel. */
+struct klock_others_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct klock_waits);
+};
+
 struct klock_scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct ev_klock_lock);
+};
+
+struct klock_held_key {
+	__u64 lock;		/* its name */
+	__u64 kind;
+};
+
+/* Since it was told last: the fields of klock.HELD. */
+struct klock_held {
+	__u64 taken, take_ns, holds, hold_ns, max_hold_ns;
+	__u64 caller;		/* the first one: of all time */
+};
+
+struct klocks_held_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);		/* the engine says how many, if acquisitions are counted */
+	__type(key, struct klock_held_key);
+	__type(value, struct klock_held);
 };
 
 struct file_scratch_map {
@@ -350,7 +396,9 @@ extern struct others_map others_known SEC(".maps");
 extern struct file_scratch_map file_scratch SEC(".maps");
 extern struct stacks_map klocks_known SEC(".maps");
 extern struct klock_spins_map klock_spins SEC(".maps");
+extern struct klock_others_map klock_others SEC(".maps");
 extern struct klock_scratch_map klock_scratch SEC(".maps");
+extern struct klocks_held_map klocks_held SEC(".maps");
 
 extern struct cpu_counts cpu_counts[CPUS_MAX];
 extern struct system_cpu system_cpus[CPUS_MAX];
@@ -365,6 +413,9 @@ extern __u64 threads_born;	/* the last number given */
 extern __u64 outsiders_met;	/* the last number given to one of them, without THREAD_OUTSIDE */
 extern __u64 others_renamed;
 extern __u64 waits_left;	/* those that the last list of waits had no room for */
+extern __u64 holds_left;	/* sums that the last list of holds had no room for */
+extern __u64 holds_lost;	/* acquisitions of locks of which there are too many */
+extern struct klock_own own_hold;
 extern __u64 threads_untracked;	/* refused: no memory for their state, or too many */
 
 /* The governor: slices of less importance (ns of CMetric) are kept with a probability. */

@@ -157,7 +157,8 @@ enum klock_kind {
 	KLOCK_PERCPU_READ = 6,
 	KLOCK_PERCPU_WRITE = 7,
 	KLOCK_RTMUTEX = 8,
-	KLOCK_KINDS = 9,
+	KLOCK_SEMAPHORE = 9,
+	KLOCK_KINDS = 10,
 };
 
 /* klock.WAIT.flags. */

@@ -90,7 +90,7 @@ else
 	skip "plecoc --help and doc/plecoc.1 have the same options" "plecoc is not built"
 fi
 
-grep -rhoE 'getenv\("[A-Z_]+"\)' src | sed 's/.*"\(.*\)".*/\1/' | sort -u >"$tmp/code"
+grep -rhoE '(getenv|user_file_find)\("[A-Z_]+"' src | sed 's/.*"\(.*\)"/\1/' | sort -u >"$tmp/code"
 grep -q locale_is_utf8 src/view/*.c && printf '%s\n' LANG LC_ALL LC_CTYPE >>"$tmp/code"
 sort -u -o "$tmp/code" "$tmp/code"
 sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh FILES/s/^\.It \(Ev .*\)/\1/p' doc/pinch.1 |

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "base/user_file.h"
 
 /* The text of share/fold.rules as string literals, one a line: the build makes it. */
 static const char builtin_rules[] =
@@ -214,26 +215,10 @@ int fold_rules_add_file(struct fold_rules *rules, const char *path)
 
 int fold_rules_add_user(struct fold_rules *rules)
 {
-	const char *path = getenv("PINCH_FOLD_RULES");
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	char name[4096];
-	FILE *file;
-	int err;
+	char room[4096];
+	const char *path = user_file_find("PINCH_FOLD_RULES", "fold.rules", room, sizeof(room));
 
-	if (path && *path)
-		return fold_rules_add_file(rules, path);
-	if (config && *config)
-		snprintf(name, sizeof(name), "%s/pinch/fold.rules", config);
-	else if (home && *home)
-		snprintf(name, sizeof(name), "%s/.config/pinch/fold.rules", home);
-	else
-		return 0;
-	file = fopen(name, "re");
-	if (!file)
-		return 0;
-	err = add_stream(rules, file, name);
-	fclose(file);
-	return err;
+	return path ? fold_rules_add_file(rules, path) : 0;
 }
 
 static bool is_kind(const struct rule *rule, char kind)

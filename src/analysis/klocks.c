@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "session/klock_kinds.h"
 
 enum {
 	LOCKS_MAX = 131072,		/* in all ways in which they are taken */
@@ -13,6 +14,7 @@ enum {
 	PATHS_MAX = 131072,
 	OWNERS_MAX = 65536,
 	LASTING_MAX = 65536,
+	KINDS_MAX = 32,
 	LASTING_AT_ONCE = 2,		/* of one thread: so many the kernel side notes */
 };
 
@@ -40,7 +42,11 @@ struct klocks {
 	struct table *lastings;		/* by thread */
 	struct klock **list;
 	size_t count, room;
-	struct klock *others[KLOCK_KINDS];
+	struct klock *others[KINDS_MAX];
+	const char *kinds[KINDS_MAX];	/* from KLOCK_KINDS on: as the user calls them */
+	size_t kind_count;
+	bool has_holds;
+	struct klock_costs costs;
 };
 
 /* --- What locks are ----------------------------------------------------------------------------- */
@@ -137,17 +143,19 @@ static struct klock_waiter *get_waiter(struct klocks *klocks, struct klock *kloc
 	return waiter;
 }
 
+/* thread: NULL, one that is not traced: it has no frames but the kernel's. */
 static struct klock_path *get_path(struct klocks *klocks, struct klock *klock, const struct thread *thread,
 				   uint64_t stack, uint64_t time_ns)
 {
-	uint64_t key = key_in(klock, stack, (uint64_t)thread->exec_count << 32 | thread->pid);
+	uint32_t pid = thread ? thread->pid : 0, exec_count = thread ? thread->exec_count : 0;
+	uint64_t key = key_in(klock, stack, (uint64_t)exec_count << 32 | pid);
 	struct klock_path *path = table_find(klocks->paths, key);
 
 	if (path || table_count(klocks->paths) >= PATHS_MAX)
 		return path;
 	path = arena_alloc(klocks->arena, sizeof(*path));
 	*path = (struct klock_path){
-		.stack = stack, .pid = thread->pid, .exec_count = thread->exec_count, .first_ns = time_ns,
+		.stack = stack, .pid = pid, .exec_count = exec_count, .first_ns = time_ns,
 		.next = klock->paths,
 	};
 	klock->paths = path;
@@ -266,8 +274,8 @@ static struct told_wait add_wait(struct klocks *klocks, const struct ev_klock_wa
 	sum_add(&told.waiter->sum, told.wait_ns);
 	add_length(klock, told.wait_ns);
 	add_to_owner(klocks, &told, e);
-	if (e->flags & KLOCK_HAS_STACK && thread)
-		told.path = get_path(klocks, klock, threads_get(klocks->threads, thread), e->stack,
+	if (e->flags & KLOCK_HAS_STACK)
+		told.path = get_path(klocks, klock, thread ? threads_get(klocks->threads, thread) : NULL, e->stack,
 				     e->header.time_ns);
 	add_to_path(&told, 1, told.wait_ns);
 	return told;
@@ -355,9 +363,65 @@ static void on_wait(void *data, const struct ev_header *header)
 	klock->lasting++;
 }
 
+/* --- Holds -------------------------------------------------------------------------------------- */
+
+/* There are no more kinds than the kernel side knows, unless the trace is odd: then the last one is many. */
+static enum klock_kind kind_number(struct klocks *klocks, const char *name)
+{
+	size_t kind = klock_kind_find(name);
+
+	if (kind < KLOCK_KINDS)
+		return kind;
+	while (kind < klocks->kind_count && strcmp(klocks->kinds[kind], name))
+		kind++;
+	if (kind < klocks->kind_count)
+		return kind;
+	if (kind == KINDS_MAX)
+		return KINDS_MAX - 1;
+	klocks->kinds[klocks->kind_count++] = arena_strdup(klocks->arena, name);
+	return kind;
+}
+
+const char *klocks_kind_name(const struct klocks *klocks, enum klock_kind kind)
+{
+	return kind < KLOCK_KINDS ? klock_kind_name(kind) : klocks->kinds[kind];
+}
+
+enum klock_kind klocks_kind_count(const struct klocks *klocks)
+{
+	return klocks->kind_count;
+}
+
+bool klocks_costs(const struct klocks *klocks, struct klock_costs *costs)
+{
+	*costs = klocks->costs;
+	return klocks->has_holds;
+}
+
+static void on_held(void *data, const struct ev_header *header)
+{
+	const struct ev_klock_held *e = (const void *)header;
+	char kind[sizeof(e->kind) + 1] = { 0 };
+	struct klocks *klocks = data;
+	struct klock_holding *holding;
+
+	memcpy(kind, e->kind, sizeof(e->kind));
+	holding = &get_row(klocks, e->lock, kind_number(klocks, kind))->holding;
+	holding->acquisitions += e->taken;
+	holding->take_ns += e->take_ns;
+	holding->holds += e->holds;
+	holding->hold_ns += e->hold_ns;
+	if (e->max_hold_ns > holding->max_hold_ns)
+		holding->max_hold_ns = e->max_hold_ns;
+	holding->caller = holding->caller ? holding->caller : e->caller;
+	klocks->has_holds = true;
+	klocks->costs = (struct klock_costs){ e->take_cost_ns, e->hold_cost_ns };
+}
+
 static const struct event_handler handlers[] = {
 	{ EV_KLOCK_LOCK, on_lock },
 	{ EV_KLOCK_WAIT, on_wait },
+	{ EV_KLOCK_HELD, on_held },
 	{ 0, NULL },
 };
 
@@ -367,6 +431,7 @@ struct klocks *klocks_new(struct session *session, struct threads *threads)
 
 	klocks->arena = arena_new();
 	klocks->threads = threads;
+	klocks->kind_count = KLOCK_KINDS;
 	klocks->facts = table_new();
 	klocks->by_hash = table_new();
 	klocks->waiters = table_new();

@@ -40,6 +40,14 @@ struct klock_path {
 	struct klock_path *next;	/* of the same lock */
 };
 
+/* How often traced threads took a lock, and how long they had it. */
+struct klock_holding {
+	uint64_t acquisitions;		/* also while nobody else wanted it */
+	uint64_t take_ns;		/* from asking for it to having it, spinning included */
+	uint64_t holds, hold_ns, max_hold_ns;	/* that ended */
+	uint64_t caller;		/* a return address in the kernel of who took it first; 0: not known */
+};
+
 /* Who waited: a thread, or what interrupts did while they had its CPU. */
 struct klock_waiter {
 	uint32_t thread;		/* number; 0: not traced */
@@ -62,7 +70,8 @@ struct klock_owner {
 /* A lock, taken in one way. */
 struct klock {
 	uint64_t lock;			/* 0: all that found no room */
-	enum klock_kind kind;
+	enum klock_kind kind;		/* or a number from KLOCK_KINDS on: klocks_kind_name() */
+	struct klock_holding holding;
 	struct klock_sum sum;		/* of waits that have ended, and of those that have not until now */
 	uint64_t lasting, gave_up;	/* waits, of these */
 	uint64_t tracing_ns;		/* what it took to note that they began */
@@ -78,6 +87,20 @@ struct klock {
 /* threads: to know address spaces; borrowed. */
 struct klocks *klocks_new(struct session *session, struct threads *threads);
 void klocks_free(struct klocks *klocks);
+
+/* In words: "rwsem write". */
+const char *klocks_kind_name(const struct klocks *klocks, enum klock_kind kind);
+
+/* Numbers of kinds are below this. */
+enum klock_kind klocks_kind_count(const struct klocks *klocks);
+
+/* What it took to note that a lock was taken and held, which is in no time of theirs; 0: could not be measured. */
+struct klock_costs {
+	uint64_t take_ns, hold_ns;
+};
+
+/* False: acquisitions are not counted. */
+bool klocks_costs(const struct klocks *klocks, struct klock_costs *costs);
 
 /* NULL: it was never told, or was one too many. */
 const struct klock_facts *klocks_find(const struct klocks *klocks, uint64_t lock);

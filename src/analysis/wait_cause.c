@@ -190,7 +190,7 @@ static enum wait_cause futex_cause(const struct wait_facts *facts)
 	case FUTEX_WAIT_REQUEUE_PI:
 		return CAUSE_CONDITION;
 	}
-	return CAUSE_KERNEL_LOCK;	/* it came to wake, and had to wait for the kernel's own lock */
+	return CAUSE_OTHER;	/* it came to wake */
 }
 
 static bool is_lock_command(uint32_t operation)
@@ -241,8 +241,7 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 		return cause - 1;
 	if (wait_has_file(facts))
 		return file_cause(facts, file);
-	/* A call that nothing interrupts, on no file: the kernel's own locks, as mmap()'s. */
-	return facts->state == SWITCH_BLOCKED ? CAUSE_KERNEL_LOCK : CAUSE_OTHER;
+	return CAUSE_OTHER;
 }
 
 const char *wait_cause_name(enum wait_cause cause)

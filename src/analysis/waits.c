@@ -249,6 +249,8 @@ static bool is_asked_for(const struct open_wait *wait, const struct wait_end *en
 		return file && !file->is_server && end->kind != WAKER_TIMER;
 	case CAUSE_CHILD:
 		return end->kind != WAKER_NONE;
+	case CAUSE_OTHER:
+		return wait->facts.state == SWITCH_BLOCKED;	/* which nothing can interrupt: the kernel works for it */
 	default:
 		return false;
 	}

@@ -183,34 +183,18 @@ static int compare_checked(const struct settings *settings, char **paths, int co
 	return status;
 }
 
-/* Options may stand behind the files, too. */
-static int parse_all(struct settings *settings, int argc, char **argv, char *paths[SIDES], int *count)
-{
-	int rest, err;
-
-	while (!(err = settings_parse(settings, &compare_command, argc, argv, &rest)) && rest < argc) {
-		argc -= rest;
-		argv += rest;
-		if (*count < SIDES)
-			paths[*count] = argv[0];
-		++*count;
-	}
-	return err;
-}
-
 static int compare_run(int argc, char **argv)
 {
 	struct settings settings;
-	char *paths[SIDES];
-	int count = 0, status = EXIT_USAGE;
+	int rest, status = EXIT_USAGE;
 
 	settings_init(&settings);
-	if (!parse_all(&settings, argc, argv, paths, &count)) {
+	if (!settings_parse(&settings, &compare_command, argc, argv, &rest)) {
 		status = 0;
 		if (settings.wants_help)
 			command_help(&compare_command);
 		else
-			status = compare_checked(&settings, paths, count);
+			status = compare_checked(&settings, argv + rest, argc - rest);
 	}
 	settings_fini(&settings);
 	return status;

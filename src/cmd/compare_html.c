@@ -10,7 +10,6 @@
 #include "findings/findings.h"
 #include "view/comparison_view.h"
 #include "view/html.h"
-#include "view/view.h"
 
 /* A report is of a whole run: of a part of one it would say something else than the comparison. */
 static bool has_reports(const struct settings *settings, const struct comparison_view *view)
@@ -20,7 +19,8 @@ static bool has_reports(const struct settings *settings, const struct comparison
 }
 
 /* What cannot be replayed is left out, after it has been said why. */
-static void add_report(struct html *html, const char *name, const struct settings *settings, const char *path)
+static void add_report(struct html *html, const char *name, const char *left_out, const struct settings *settings,
+		       const char *path)
 {
 	struct findings *findings;
 	struct replay *replay;
@@ -28,7 +28,7 @@ static void add_report(struct html *html, const char *name, const struct setting
 	if (replay_open(path, false, &replay))
 		return;
 	findings = replay_findings(replay, show_files_path_count(settings));
-	json_view.show(findings_report(findings), &(struct view_style){ 0 }, html_part(html, name));
+	html_add_excerpt(html, name, left_out, findings_report(findings));
 	findings_free(findings);
 	replay_close(replay);
 }
@@ -41,8 +41,8 @@ int compare_html_write(const struct settings *settings, const struct comparison_
 
 	comparison_put_json(html_part(html, "comparison"), view);
 	if (sources && has_reports(settings, view)) {
-		add_report(html, "first", settings, sources[FIRST_SIDE].path);
-		add_report(html, "second", settings, sources[SECOND_SIDE].path);
+		add_report(html, "first", "first_left_out", settings, sources[FIRST_SIDE].path);
+		add_report(html, "second", "second_left_out", settings, sources[SECOND_SIDE].path);
 	}
 	err = show_html(settings, html);
 	html_free(html);

@@ -39,7 +39,7 @@ static int write_html(const struct settings *settings, const struct graph *graph
 	struct html *html = html_new();
 	int err;
 
-	graph_put_json(html_part(html, "graph"), graph, labels);
+	graph_put_json_longest(html_part(html, "graph"), graph, labels, HTML_GRAPH_NODES_MAX);
 	err = show_html(settings, html);
 	html_free(html);
 	return err;

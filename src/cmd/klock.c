@@ -10,7 +10,7 @@
 #include "view/view.h"
 
 static const struct option_spec *const options[] = {
-	target_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options,
+	target_options, acquisition_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options,
 	common_options, NULL,
 };
 
@@ -25,6 +25,7 @@ static int show_klocks(struct settings *settings, struct inheritance *inheritanc
 {
 	if (!settings->pages)
 		text_pages_parse("KLOCKS", &settings->pages);
+	settings->first_page = PAGE_KLOCKS;
 	if (settings->has_target && rest == argc)
 		return attach_traced(settings, argc, argv);
 	if (settings->has_target || rest == argc) {
@@ -34,6 +35,10 @@ static int show_klocks(struct settings *settings, struct inheritance *inheritanc
 	}
 	if (!is_trace(argc, argv, rest))
 		return run_traced(settings, inheritance, argv + rest);
+	if (settings->counts_acquisitions) {
+		fail_plain(-EINVAL, "--acquisitions is for tracing: a trace has them or has not");
+		return EXIT_USAGE;
+	}
 	settings->is_reporting = true;
 	return report_traced(settings, argv[rest]);
 }

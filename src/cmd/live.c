@@ -168,6 +168,7 @@ int live_open(const struct live_options *options, struct live **out)
 	live->has_output = options->output_fd >= 0;
 	err = tui_open(&(struct tui_options){
 		.fold = tracing_fold_rules(options->tracing), .output = live->output,
+		.first_page = options->settings->first_page,
 	}, &live->tui);
 	if (err)
 		goto out_close;

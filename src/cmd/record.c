@@ -90,6 +90,7 @@ static int record_run(int argc, char **argv)
 
 const struct command record_command = {
 	.name = "record",
+	.has_command = true,
 	.usage = "[options] [--] COMMAND [ARG...]\n       pinch record [options] -p PID... | -n NAME | "
 		 "--cgroup DIR | --all",
 	.summary = "Trace into a file, for pinch report here or on another machine",

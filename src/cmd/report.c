@@ -16,12 +16,13 @@
 /* For a browser, and as tables. */
 static int write_files(const struct settings *settings, const char *path, struct replay *replay)
 {
-	struct findings *findings = replay_findings(replay, show_files_path_count(settings));
 	struct html *html = settings->html_path ? html_new() : NULL;
+	struct findings *findings;
 	int err;
 
 	if (html)
 		report_html_add(html, settings, path, replay_fold_rules(replay));
+	findings = replay_findings(replay, show_files_path_count(settings));
 	err = show_files(settings, findings_report(findings), html);
 	html_free(html);
 	findings_free(findings);
@@ -35,7 +36,7 @@ static int show_replay(const struct settings *settings, const char *path, struct
 
 	if (!err && show_files_are_asked(settings))
 		err = write_files(settings, path, replay);
-	if (err || (settings->has_tui && !settings->json_path && !settings->text_path))
+	if (err || !show_is_asked(settings))
 		return err;
 	findings = replay_findings(replay, settings->path_count_max);
 	err = show_report(settings, replay_fold_rules(replay), findings_report(findings));

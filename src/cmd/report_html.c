@@ -25,7 +25,7 @@ static void add_graph(struct html *html, const struct settings *settings, const 
 		.share_min = settings->graph.share_min,
 		.key_of = graph_label_key, .key_data = labels,
 	}, &graph);
-	graph_put_json(html_part(html, "graph"), &graph, labels);
+	graph_put_json_longest(html_part(html, "graph"), &graph, labels, HTML_GRAPH_NODES_MAX);
 	graph_fini(&graph);
 }
 

@@ -186,6 +186,7 @@ static int show(struct viewer *viewer, const struct report *report)
 	int err = tui_open(&(struct tui_options){
 		.fold = replay_fold_rules(viewer->replay),
 		.graphs = &(struct graphs_source){ viewer, make_tree, make_path },
+		.first_page = viewer->settings->first_page,
 	}, &viewer->tui);
 
 	if (err)

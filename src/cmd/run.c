@@ -231,6 +231,7 @@ static const struct option_spec *const options[] = {
 
 const struct command run_command = {
 	.name = "run",
+	.has_command = true,
 	.usage = "[options] [--] COMMAND [ARG...]",
 	.summary = "Trace a command from its first instruction; report when it ends",
 	.description =

@@ -159,6 +159,13 @@ static int set_spin_inactive(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_acquisitions(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->counts_acquisitions = true;
+	return 0;
+}
+
 static int set_dns(struct settings *settings, const char *argument)
 {
 	(void)argument;
@@ -254,6 +261,12 @@ const struct option_spec watch_options[] = {
 	{ 0 },
 };
 
+const struct option_spec acquisition_options[] = {
+	{ "acquisitions", 0, NULL, "count how often locks are taken, also while they are free, and how long they are "
+	  "held (needs kprobes, and costs about 1 us each time)", set_acquisitions },
+	{ 0 },
+};
+
 const struct option_spec tui_options[] = {
 	{ "tui", 0, NULL, "show the report on the terminal, page by page, and who waited for whom", set_tui },
 	{ 0 },
@@ -263,6 +276,7 @@ const struct option_spec report_options[] = {
 	{ "top", 0, "N", "call paths to report (default: 10)", set_top },
 	{ "json", 0, "FILE", "write the report as JSON too; - is standard output", settings_set_json },
 	{ "output", 'o', "FILE", "write the text to FILE instead of the terminal", settings_set_output },
+	{ "text", 0, "FILE", "the same, beside --json, --html and the like", settings_set_output },
 	{ "page", 0, "NAME", "show these pages of the text, in full: summary, all, synchronisation, io, "
 	  "locks, klocks, threads, balance", set_page },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
@@ -296,7 +310,8 @@ static void build_tables(const struct command *command, struct getopt_tables *ta
 {
 	char *at = tables->shorts;
 
-	*at++ = '+';	/* stop at the first argument: the rest may be a command with options */
+	if (command->has_command)
+		*at++ = '+';	/* stop at the first argument */
 	*at++ = ':';
 	for (size_t i = 0; command->options[i]; i++) {
 		for (const struct option_spec *spec = command->options[i]; spec->name; spec++) {
@@ -331,7 +346,7 @@ int settings_parse(struct settings *settings, const struct command *command, int
 
 	build_tables(command, &tables);
 	opterr = 0;
-	optind = 1;
+	optind = 0;
 	while ((c = getopt_long(argc, argv, tables.shorts, tables.longs, &index)) != -1) {
 		const struct option_spec *spec;
 

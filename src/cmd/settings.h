@@ -12,6 +12,7 @@
 #include "collect/span_spec.h"
 #include "collect/targets.h"
 #include "trace/trace_ring.h"
+#include "tui/pages.h"
 #include "whatif/element.h"
 
 /* A part of a trace, since its first event. */
@@ -70,6 +71,8 @@ struct settings {
 	bool is_reporting;		/* nothing is traced: text goes to standard output */
 	uint32_t pages;			/* --page; 0: the text as a whole */
 	bool is_quiet, is_verbose, has_tui, wants_help;
+	enum page_number first_page;	/* of the terminal UI */
+	bool counts_acquisitions;	/* of locks of the kernel */
 	bool is_spin_inactive;		/* threads that spin are not counted as active */
 	/* attach only */
 	struct pid_list targets;
@@ -106,6 +109,9 @@ int settings_set_output(struct settings *settings, const char *argument);
  * both.
  */
 extern const struct option_spec trace_options[], watch_options[], report_options[], quiet_options[];
+
+/* Of locks of the kernel. */
+extern const struct option_spec acquisition_options[];
 
 /* Of a trace: how it is shown. */
 extern const struct option_spec tui_options[];

@@ -49,15 +49,26 @@ static int show_text(const struct settings *settings, const struct fold_rules *f
 	return err;
 }
 
+static bool wants_text(const struct settings *settings)
+{
+	bool has_terminal = !settings->is_quiet && !settings->has_tui && !settings->is_recording;
+
+	return has_terminal || settings->text_path;
+}
+
+bool show_is_asked(const struct settings *settings)
+{
+	return wants_text(settings) || settings->json_path;
+}
+
 int show_report(const struct settings *settings, const struct fold_rules *fold,
 		const struct report *report)
 {
-	bool wants_text = !settings->is_quiet && !settings->has_tui && !settings->is_recording;
 	int err = 0, json_err = 0;
 
 	if (settings->json_path)
 		json_err = show_json(settings, report);
-	if (wants_text || settings->text_path)
+	if (wants_text(settings))
 		err = show_text(settings, fold, report);
 	return err ? err : json_err;
 }

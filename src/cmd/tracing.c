@@ -21,6 +21,7 @@
 #include "collect/collector.h"
 #include "collect/cpus.h"
 #include "collect/kernel_types.h"
+#include "collect/klock_spec.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
 #include "collect/span_spec.h"
@@ -96,12 +97,18 @@ static int open_signals(struct tracing *tracing)
 static int open_kernel(struct tracing *tracing)
 {
 	struct kernel_options options = tracing->settings->kernel;
+	int err = 0;
 
 	options.spans = &tracing->settings->spans;
+	if (tracing->settings->counts_acquisitions) {
+		tracing->klock_spec = klock_spec_new();
+		err = klock_spec_add_user(tracing->klock_spec);
+		options.acquisitions = tracing->klock_spec;
+	}
 	/* It counts what spins as active, so it cannot tell which slices will be critical. */
 	if (tracing->settings->is_spin_inactive)
 		options.nmin = NMIN_ALL;
-	return kernel_open(&options, &tracing->kernel);
+	return err ? err : kernel_open(&options, &tracing->kernel);
 }
 
 int tracing_open(const struct settings *settings, struct tracing **out)
@@ -156,6 +163,7 @@ void tracing_close(struct tracing *tracing)
 	kernel_types_free(tracing->kernel_types);
 	sideband_close(tracing->sideband);
 	kernel_close(tracing->kernel);
+	klock_spec_free(tracing->klock_spec);
 	if (tracing->signal_fd >= 0)
 		close(tracing->signal_fd);
 	free(tracing);
@@ -435,6 +443,8 @@ void tracing_finish(struct tracing *tracing)
 	status_stop();
 	list_waits(tracing);
 	kernel_detach(tracing->kernel);
+	if (tracing->klock_spec)
+		collector_list_holds(tracing->collector);
 	collector_finish(tracing->collector);
 	criticality_finish(tracing->engine.criticality, tracing->ended_ns);
 }

@@ -142,6 +142,7 @@ static void put_notes(struct tracing *tracing, struct text *notes)
 		span_functions_put_notes(tracing->functions, notes);
 	put_system_note(tracing, notes);
 	put_klock_note(tracing, notes);
+	kernel_put_acquisition_notes(tracing->kernel, notes);
 	put_suspension(tracing, notes);
 	if (!children)
 		return;
@@ -259,14 +260,13 @@ static int write_files(struct tracing *tracing, const struct outcome *outcome)
 int tracing_report(struct tracing *tracing, const struct outcome *outcome)
 {
 	const struct settings *settings = tracing->settings;
-	bool is_shown = settings->has_tui && !settings->text_path && !settings->json_path;
 	struct findings *findings;
 	int err = 0, files_err = 0, record_err = 0;
 
 	tracing_finish(tracing);
 	files_err = write_files(tracing, outcome);
-	if (is_shown && !tracing->recorder)
-		goto out_save;		/* the terminal has shown it */
+	if (!show_is_asked(settings) && !tracing->recorder)
+		goto out_save;
 	findings = tracing_findings(tracing, outcome, settings->path_count_max, NULL);
 	err = show_report(settings, tracing->engine.fold, findings_report(findings));
 	if (tracing->recorder)

@@ -17,6 +17,7 @@ struct tracing {
 	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
 	struct span_functions *functions;	/* NULL: no span is of one */
 	struct collector *collector;
+	struct klock_spec *klock_spec;	/* NULL: acquisitions are not counted */
 	struct recorder *recorder;	/* NULL: no trace is written */
 	int signal_fd;
 	const struct tracing_watch *watch;	/* NULL: nothing */

@@ -28,6 +28,9 @@ enum { ROUNDS_MAX = 16, STUCK_ROUNDS_MAX = 100, LIST_ROUNDS_MAX = 1000, ENTRY_BY
 /* Losing records all the time must not mean listing the threads all the time. */
 static const uint64_t LIST_PERIOD_NS = 200 * 1000 * 1000;
 
+/* As fine as a report on a part of a trace can be. */
+static const uint64_t HOLDS_PERIOD_NS = 1000 * 1000 * 1000;
+
 struct collector {
 	struct session *session;
 	struct kernel *kernel;
@@ -42,6 +45,7 @@ struct collector {
 	double fill, sideband_fill;
 	bool has_gap;			/* since the threads were listed last */
 	uint64_t listed_ns;
+	uint64_t holds_listed_ns;
 	uint64_t lost_told;		/* records that a collect.GAP has told of */
 	/* The ring being drained. */
 	unsigned int ring;
@@ -195,6 +199,8 @@ void collector_poll(struct collector *collector)
 						  counts.stack_ns));
 	if (collector->has_gap && now_ns() - collector->listed_ns > LIST_PERIOD_NS)
 		collector_list_threads(collector);
+	if (now_ns() - collector->holds_listed_ns > HOLDS_PERIOD_NS)
+		collector_list_holds(collector);
 }
 
 void collector_list_waits(struct collector *collector)
@@ -203,6 +209,18 @@ void collector_list_waits(struct collector *collector)
 
 	do {
 		left = kernel_list_waits(collector->kernel);
+		drain(collector);
+		deliver(collector);
+	} while (left > 0 && ++rounds < LIST_ROUNDS_MAX);
+}
+
+void collector_list_holds(struct collector *collector)
+{
+	int left = 0, rounds = 0;
+
+	collector->holds_listed_ns = now_ns();
+	do {
+		left = kernel_list_holds(collector->kernel);
 		drain(collector);
 		deliver(collector);
 	} while (left > 0 && ++rounds < LIST_ROUNDS_MAX);

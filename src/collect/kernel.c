@@ -16,6 +16,8 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "session/syscalls.h"
+#include "collect/acquisitions.h"
+#include "collect/iterator.h"
 #include "collect/klocks.h"
 #include "collect/machine.h"
 #include "collect/percpu.h"
@@ -61,11 +63,15 @@ struct kernel {
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
 	struct bpf_link *iterator, *waits_iterator;
+	const struct klock_spec *acquisitions_spec;	/* NULL: they are not counted */
+	struct acquisitions *acquisitions;
 	struct bpf_link *resolvers[RESOLVERS_MAX][2];
 	size_t resolver_count;
 	struct bpf_link **function_links;	/* of spans */
 	size_t function_link_count, function_link_room;
 };
+
+static const char list_of_threads[] = "the kernel's threads";
 
 /* What libbpf last complained of: printed only when loading fails. */
 static char libbpf_complaint[512];
@@ -229,11 +235,15 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	if (cpu_count > CPUS_MAX)
 		return fail_plain(-E2BIG, "this machine may have %d CPUs; pinch knows %d at most",
 				  cpu_count, CPUS_MAX);
+	if (options->acquisitions && !machine_has_kprobes())
+		return fail_plain(-EOPNOTSUPP, "--acquisitions needs kprobes, which this kernel has not "
+				  "(CONFIG_KPROBE_EVENTS); without it, locks are told when they are waited for");
 	kernel = xcalloc(1, sizeof(*kernel));
 	kernel->cpu_count = cpu_count;
 	choose_sizes(kernel, options->ring_bytes);
 	kernel->sample_period_ns = options->sample_period_ns;
 	kernel->tells_system = options->tells_system;
+	kernel->acquisitions_spec = options->acquisitions;
 	libbpf_set_print(libbpf_print);
 	kernel->bpf = bpf = pinch_bpf__open();
 	if (!bpf) {
@@ -256,6 +266,7 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	bpf_map__set_max_entries(bpf->maps.slots, kernel->cpu_count * kernel->slot_count);
 	system_choose(bpf, kernel->tells_system);
 	spans_choose(bpf, options->spans);
+	acquisitions_choose(bpf, options->acquisitions);
 	choose_programs(kernel);
 	err = pinch_bpf__load(bpf);
 	if (err) {
@@ -289,27 +300,9 @@ void kernel_close(struct kernel *kernel)
 		munmap((void *)kernel->slots, kernel->slots_bytes);
 	free(kernel->function_links);
 	sampler_free(kernel->sampler);
+	acquisitions_free(kernel->acquisitions);
 	pinch_bpf__destroy(kernel->bpf);
 	free(kernel);
-}
-
-/* Runs an iterator over all threads. */
-static int walk_threads(struct bpf_link *iterator)
-{
-	char nothing[64];
-	ssize_t n;
-	int fd, err = 0;
-
-	fd = bpf_iter_create(bpf_link__fd(iterator));
-	if (fd < 0)
-		return fail(-errno, "cannot list the kernel's threads");
-	do
-		n = read(fd, nothing, sizeof(nothing));
-	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
-	if (n < 0)
-		err = fail(-errno, "cannot list the kernel's threads");
-	close(fd);
-	return err;
 }
 
 int kernel_attach(struct kernel *kernel)
@@ -322,12 +315,15 @@ int kernel_attach(struct kernel *kernel)
 	bpf_program__set_autoattach(bpf->progs.list_threads, false);
 	bpf_program__set_autoattach(bpf->progs.list_waits, false);
 	bpf_program__set_autoattach(bpf->progs.list_queues, false);
+	bpf_program__set_autoattach(bpf->progs.acquire_call, false);
+	bpf_program__set_autoattach(bpf->progs.acquire_return, false);
+	bpf_program__set_autoattach(bpf->progs.list_holds, false);
 	bpf_program__set_autoattach(bpf->progs.exit_begin, false);
 	bpf_program__set_autoattach(bpf->progs.resolve_begin, false);
 	bpf_program__set_autoattach(bpf->progs.resolve_end, false);
 	bpf_program__set_autoattach(bpf->progs.span_function_begin, false);
 	bpf_program__set_autoattach(bpf->progs.span_function_end, false);
-	err = klocks_prepare(bpf, walk_threads);
+	err = klocks_prepare(bpf);
 	if (err)
 		return err;
 	err = pinch_bpf__attach(bpf);
@@ -348,12 +344,14 @@ int kernel_attach(struct kernel *kernel)
 		kernel->sampler = sampler_start_timers(bpf->progs.sample_timer,
 						       kernel->sample_period_ns,
 						       kernel->cpu_count);
-	return 0;
+	return kernel->acquisitions_spec ?
+	       acquisitions_start(bpf, kernel->acquisitions_spec, &kernel->acquisitions) : 0;
 }
 
 void kernel_detach(struct kernel *kernel)
 {
 	sampler_stop(kernel->sampler);
+	acquisitions_detach(kernel->acquisitions);
 	bpf_link__destroy(kernel->iterator);
 	bpf_link__destroy(kernel->waits_iterator);
 	kernel->iterator = kernel->waits_iterator = NULL;
@@ -435,7 +433,7 @@ int kernel_add_command(struct kernel *kernel, uint32_t pid)
 
 int kernel_list_threads(struct kernel *kernel)
 {
-	return walk_threads(kernel->iterator);
+	return iterator_run(kernel->iterator, list_of_threads);
 }
 
 int kernel_list_waits(struct kernel *kernel)
@@ -443,8 +441,13 @@ int kernel_list_waits(struct kernel *kernel)
 	int err;
 
 	kernel->bpf->bss->waits_left = 0;
-	err = walk_threads(kernel->waits_iterator);
+	err = iterator_run(kernel->waits_iterator, list_of_threads);
 	return err ? err : (int)kernel->bpf->bss->waits_left;
+}
+
+int kernel_list_holds(struct kernel *kernel)
+{
+	return kernel->acquisitions ? acquisitions_list(kernel->acquisitions) : 0;
 }
 
 static unsigned int rings_a_cpu(const struct kernel *kernel)
@@ -596,4 +599,10 @@ uint64_t kernel_klocks_lost(const struct kernel *kernel)
 const char *kernel_sampling_note(const struct kernel *kernel)
 {
 	return sampler_note(kernel->sampler);
+}
+
+void kernel_put_acquisition_notes(const struct kernel *kernel, struct text *notes)
+{
+	if (kernel->acquisitions)
+		acquisitions_put_notes(kernel->acquisitions, notes);
 }

@@ -14,7 +14,9 @@
 
 struct function_place;
 struct kernel;
+struct klock_spec;
 struct span_specs;
+struct text;
 
 struct kernel_options {
 	uint32_t nmin;			/* 0: half of the living threads */
@@ -27,6 +29,7 @@ struct kernel_options {
 	uint64_t sample_period_ns;	/* 0: no sampling */
 	size_t ring_bytes;		/* for switches and wake-ups, a CPU; a power of two; 0: default */
 	const struct span_specs *spans;	/* borrowed */
+	const struct klock_spec *acquisitions;	/* borrowed; NULL: they are not counted */
 };
 
 /* Loads the programs. Says what is missing when it fails. */
@@ -66,6 +69,12 @@ int kernel_list_threads(struct kernel *kernel);
  * many there was no room for in the rings, or a negative error number.
  */
 int kernel_list_waits(struct kernel *kernel);
+
+/*
+ * Has the kernel side tell how often locks of the kernel were taken since it told last (klock.HELD), also after
+ * kernel_detach(). Returns of how many there was no room for in the rings, or a negative errno.
+ */
+int kernel_list_holds(struct kernel *kernel);
 
 /* Rings of all CPUs, numbered from 0. */
 unsigned int kernel_ring_count(const struct kernel *kernel);
@@ -119,3 +128,6 @@ uint64_t kernel_klocks_lost(const struct kernel *kernel);
 
 /* Sentences on what this kernel could not do; borrowed. */
 const char *kernel_sampling_note(const struct kernel *kernel);
+
+/* The same, on acquisitions of locks of the kernel, each with its NUL. */
+void kernel_put_acquisition_notes(const struct kernel *kernel, struct text *notes);

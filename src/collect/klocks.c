@@ -5,18 +5,19 @@
 #include <errno.h>
 
 #include "base/fail.h"
+#include "collect/iterator.h"
 #include "collect/program.h"
 #include "shared.h"
 #include "pinch.skel.h"
 
-int klocks_prepare(struct pinch_bpf *bpf, int (*walk)(struct bpf_link *iterator))
+int klocks_prepare(struct pinch_bpf *bpf)
 {
 	struct bpf_link *iterator = bpf_program__attach_iter(bpf->progs.list_queues, NULL);
 	int err;
 
 	if (!iterator)
 		return fail(-errno, "cannot find the kernel's run queues");
-	err = walk(iterator);
+	err = iterator_run(iterator, "the kernel's threads");
 	bpf_link__destroy(iterator);
 	return err;
 }

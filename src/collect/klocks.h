@@ -4,11 +4,10 @@
 
 #include <stdint.h>
 
-struct bpf_link;
 struct pinch_bpf;
 
 /* Of a program that is loaded: shows it what has to be known before. 0, or a negative errno, said. */
-int klocks_prepare(struct pinch_bpf *bpf, int (*walk)(struct bpf_link *iterator));
+int klocks_prepare(struct pinch_bpf *bpf);
 
 /* Waits that were not told, for the kernel does not enter a program again that it has interrupted. */
 uint64_t klocks_lost(const struct pinch_bpf *bpf);

@@ -208,11 +208,26 @@ static void check_kernel_symbols(struct machine_check *check)
 		 "sysctl kernel.kptr_restrict=0; without it kernel frames have no names");
 }
 
+bool machine_has_kprobes(void)
+{
+	return !access("/sys/bus/event_source/devices/kprobe/type", F_OK);
+}
+
+static void check_kprobes(struct machine_check *check)
+{
+	check->what = "kprobes (pinch klock --acquisitions)";
+	check->is_met = machine_has_kprobes();
+	snprintf(check->found, sizeof(check->found), "%s", check->is_met ? "yes" : "this kernel has none");
+	snprintf(check->remedy, sizeof(check->remedy),
+		 "boot a kernel built with CONFIG_KPROBE_EVENTS=y (Debian's are); without it, locks of the kernel are "
+		 "told when they are waited for");
+}
+
 size_t machine_check(struct machine_check *checks, size_t max)
 {
 	static void (*const all[])(struct machine_check *) = {
 		check_capabilities, check_btf, check_tracepoints, check_ring,
-		check_sampling, check_kernel_symbols,
+		check_sampling, check_kernel_symbols, check_kprobes,
 	};
 	size_t count = sizeof(all) / sizeof(*all);
 

@@ -29,5 +29,8 @@ bool machine_exit_is_late(const struct btf *btf);
 /* Whether it tells of page faults in user space. */
 bool machine_tells_faults(const struct btf *btf);
 
+/* Functions of the kernel can be probed. */
+bool machine_has_kprobes(void);
+
 /* Says what is needed and missing. 0, or a negative errno after it has been said. */
 int machine_explain_missing(void);

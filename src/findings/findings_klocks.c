@@ -118,8 +118,17 @@ static struct report_klock_owner as_owner(struct making *making, const struct kl
 BY_WAIT(klock_waiter)
 BY_WAIT(klock_owner)
 BY_WAIT(klock_path)
-BY_WAIT(klock)
 BY_WAIT(klock_kind)
+
+static int by_wait_and_hold(const void *a, const void *b)
+{
+	const struct report_klock *x = a, *y = b;
+
+	return x->wait_ns < y->wait_ns ? 1 : x->wait_ns > y->wait_ns ? -1 :
+	       x->waits < y->waits ? 1 : x->waits > y->waits ? -1 :
+	       x->hold_ns < y->hold_ns ? 1 : x->hold_ns > y->hold_ns ? -1 :
+	       x->acquisitions < y->acquisitions ? 1 : x->acquisitions > y->acquisitions ? -1 : 0;
+}
 
 static void add_waiters(struct making *making, struct report_klock *out, const struct klock *klock)
 {
@@ -166,16 +175,30 @@ static void add_paths(struct making *making, struct report_klock *out, const str
 	out->paths = rows;
 }
 
-/* What its own address does not tell, who waits for it may. */
+/* Who took it first. */
+static struct report_klock_stack caller_of(struct making *making, const struct klock *klock)
+{
+	struct report_frame *frame = arena_alloc(making->findings->arena, sizeof(*frame));
+	struct symbol_frame found;
+
+	if (!klock->holding.caller)
+		return (struct report_klock_stack){ 0 };
+	symbols_resolve_kernel(making->findings->input.symbols, klock->holding.caller - 1, &found);
+	frame->function = found.function ? arena_strdup(making->findings->arena, found.function) : NULL;
+	frame->is_kernel = true;
+	return (struct report_klock_stack){ frame, 1 };
+}
+
+/* What its own address does not tell, who waits for it may, or who takes it. */
 static void name_lock(struct making *making, struct report_klock *out, const struct klock *klock)
 {
 	struct findings *findings = making->findings;
 	const struct klock_facts *facts = klocks_find(findings->input.klocks, klock->lock);
-	const struct report_klock_stack *heaviest =
-		out->path_count ? &making->list[out->paths[0].stack - 1] : NULL;
+	const struct report_klock_stack heaviest =
+		out->path_count ? making->list[out->paths[0].stack - 1] : caller_of(making, klock);
 
-	if (heaviest)
-		out->where = klock_words_where(findings->klock_words, heaviest->frames, heaviest->frame_count);
+	if (heaviest.frame_count)
+		out->where = klock_words_where(findings->klock_words, heaviest.frames, heaviest.frame_count);
 	if (!klock->lock) {
 		out->address = "others";
 		return;
@@ -184,18 +207,26 @@ static void name_lock(struct making *making, struct report_klock *out, const str
 				    (unsigned long long)(facts ? facts->address : 0));
 	out->cache = facts && *facts->cache ? facts->cache : NULL;
 	out->name = object_name_of_klock(&findings->objects, klock->lock);
-	if (!out->name && heaviest)
-		out->name = klock_words_name(findings->klock_words, heaviest->frames, heaviest->frame_count);
+	if (!out->name && heaviest.frame_count)
+		out->name = klock_words_name(findings->klock_words, heaviest.frames, heaviest.frame_count);
+}
+
+static const char *kind_name(struct findings *findings, enum klock_kind kind)
+{
+	return arena_strdup(findings->arena, klocks_kind_name(findings->input.klocks, kind));
 }
 
 static struct report_klock as_lock(struct making *making, const struct klock *klock)
 {
-	uint32_t *lengths = arena_alloc(making->findings->arena, LENGTHS * sizeof(*lengths));
+	static uint32_t none[LENGTHS];
 	const struct klock_sum *sum = &klock->sum;
+	uint32_t *lengths = sum->waits ? arena_alloc(making->findings->arena, LENGTHS * sizeof(*lengths)) : none;
 	struct report_klock out = {
-		.kind = klock_kind_name(klock->kind),
+		.kind = kind_name(making->findings, klock->kind),
 		.waits = sum->waits, .wait_ns = sum->wait_ns, .max_ns = sum->max_ns,
 		.lasting = klock->lasting, .gave_up = klock->gave_up, .lengths = lengths,
+		.acquisitions = klock->holding.acquisitions, .holds = klock->holding.holds,
+		.take_ns = klock->holding.take_ns, .hold_ns = klock->holding.hold_ns, .max_hold_ns = klock->holding.max_hold_ns,
 	};
 
 	pause_take_if_due(making->findings->input.pause);
@@ -215,18 +246,19 @@ static struct report_klock as_lock(struct making *making, const struct klock *kl
 static void add_kinds(struct making *making)
 {
 	struct findings *findings = making->findings;
-	struct report_klock_kind *rows = arena_alloc(findings->arena, KLOCK_KINDS * sizeof(*rows));
+	enum klock_kind count = klocks_kind_count(findings->input.klocks);
+	struct report_klock_kind *rows = arena_alloc(findings->arena, count * sizeof(*rows));
 	struct report_klocks *klocks = &findings->report.klocks;
 	const struct klock *klock;
 
-	for (int kind = 0; kind < KLOCK_KINDS; kind++) {
+	for (enum klock_kind kind = 0; kind < count; kind++) {
 		struct report_klock_kind *row = &rows[klocks->kind_count];
 		uint32_t *lengths = arena_alloc(findings->arena, LENGTHS * sizeof(*lengths));
 		size_t cursor = 0;
 
-		*row = (struct report_klock_kind){ .kind = klock_kind_name(kind), .lengths = lengths };
+		*row = (struct report_klock_kind){ .kind = kind_name(findings, kind), .lengths = lengths };
 		while ((klock = klocks_next(findings->input.klocks, &cursor))) {
-			if (klock->kind != (enum klock_kind)kind)
+			if (klock->kind != kind)
 				continue;
 			row->waits += klock->sum.waits;
 			row->wait_ns += klock->sum.wait_ns;
@@ -254,6 +286,7 @@ void findings_add_klocks(struct findings *findings)
 	struct report_klocks *klocks = &findings->report.klocks;
 	struct report_klock *rows;
 	const struct klock *klock;
+	struct klock_costs costs;
 	size_t cursor = 0, count = 0;
 
 	while (klocks_next(findings->input.klocks, &cursor))
@@ -262,9 +295,16 @@ void findings_add_klocks(struct findings *findings)
 	for (cursor = 0; (klock = klocks_next(findings->input.klocks, &cursor));) {
 		rows[klocks->lock_count++] = as_lock(&making, klock);
 		klocks->tracing_ns += klock->tracing_ns;
+		klocks->waited_count += klock->sum.waits > 0;
+		klocks->acquisitions += klock->holding.acquisitions;
+		klocks->take_ns += klock->holding.take_ns;
+		klocks->hold_ns += klock->holding.hold_ns;
 	}
-	qsort(rows, klocks->lock_count, sizeof(*rows), klock_by_wait);
+	qsort(rows, klocks->lock_count, sizeof(*rows), by_wait_and_hold);
 	klocks->locks = rows;
+	klocks->counts_acquisitions = klocks_costs(findings->input.klocks, &costs);
+	klocks->take_cost_ns = costs.take_ns;
+	klocks->hold_cost_ns = costs.hold_ns;
 	klocks->stacks = arena_alloc(findings->arena, making.count * sizeof(*making.list));
 	klocks->stack_count = making.count;
 	if (making.count)

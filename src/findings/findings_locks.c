@@ -14,6 +14,7 @@
 #include "findings/klock_words.h"
 #include "findings/stuck.h"
 #include "findings/thread_index.h"
+#include "session/klock_kinds.h"
 
 /* The function that the stack is named after. */
 static const char *place_of(struct findings *findings, const struct wait_path *path)

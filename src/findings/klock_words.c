@@ -62,20 +62,3 @@ const char *klock_words_name(const struct klock_words *words, const struct repor
 	frame_of(words, frames, count, &label);
 	return label;
 }
-
-const char *klock_kind_name(enum klock_kind kind)
-{
-	static const char *const names[KLOCK_KINDS] = {
-		[KLOCK_SPINLOCK] = "spinlock",
-		[KLOCK_RWLOCK_READ] = "rwlock read",
-		[KLOCK_RWLOCK_WRITE] = "rwlock write",
-		[KLOCK_MUTEX] = "mutex",
-		[KLOCK_RWSEM_READ] = "rwsem read",
-		[KLOCK_RWSEM_WRITE] = "rwsem write",
-		[KLOCK_PERCPU_READ] = "percpu-rwsem read",
-		[KLOCK_PERCPU_WRITE] = "percpu-rwsem write",
-		[KLOCK_RTMUTEX] = "rtmutex",
-	};
-
-	return names[kind];
-}

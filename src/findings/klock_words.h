@@ -17,6 +17,3 @@ const char *klock_words_where(const struct klock_words *words, const struct repo
 
 /* "tasklist_lock"; NULL: that function says nothing. Lives as long as words. */
 const char *klock_words_name(const struct klock_words *words, const struct report_frame *frames, size_t count);
-
-/* "rwsem write". */
-const char *klock_kind_name(enum klock_kind kind);

@@ -99,6 +99,22 @@ static uint32_t wait_rank_of(const struct findings *findings, const char *cause,
 	return 0;
 }
 
+/* Where stacks are thinned out, so many are estimates that may be more than there were. */
+static void say_unlocker(struct findings *findings, struct report_finding *row, const struct report_lock *lock,
+			 const struct report_waker *worst)
+{
+	const char *place = worst ? draft_place(findings, worst->frames, worst->frame_count) : NULL;
+	uint64_t count = count_of_unlocks(lock);
+
+	if (!place)
+		return;
+	if (count <= lock->waits)
+		draft_say(findings, row, "%.0f %% of the waiting ended when %s let go of it, %llu of %llu times",
+			  100 * worst->share, place, (unsigned long long)worst->count, (unsigned long long)count);
+	else
+		draft_say(findings, row, "%.0f %% of the waiting ended when %s let go of it", 100 * worst->share, place);
+}
+
 static void say_lock(struct findings *findings, struct report_finding *row,
 		     const struct report_lock *lock, const struct report_waker *worst)
 {
@@ -118,13 +134,7 @@ static void say_lock(struct findings *findings, struct report_finding *row,
 		draft_say(findings, row, "the holder waited itself for %.0f %% of that time, longest: %s",
 			  100 * draft_share(lock->holder_waited_ns, lock->hold_ns),
 			  lock->holder_waits_at);
-	if (worst && draft_place(findings, worst->frames, worst->frame_count))
-		draft_say(findings, row,
-			  "%.0f %% of the waiting ended when %s let go of it, %llu of %llu times",
-			  100 * worst->share,
-			  draft_place(findings, worst->frames, worst->frame_count),
-			  (unsigned long long)worst->count,
-			  (unsigned long long)count_of_unlocks(lock));
+	say_unlocker(findings, row, lock, worst);
 }
 
 static void add_held(struct findings *findings, struct draft *draft, const struct lock_group *group,

@@ -171,9 +171,12 @@ struct report_klock {
 	const char *kind;		/* "rwsem write" */
 	const char *address;		/* "0xffff888101234567"; "others" */
 	const char *cache;		/* what the kernel calls memory of this kind; NULL: not known */
-	const char *where;		/* the function of the kernel that waited most; NULL: not known */
+	const char *where;		/* the function of the kernel that waited most, or took it first; NULL: not known */
 	uint64_t waits, wait_ns, p50_ns, p90_ns, p99_ns, max_ns;
 	uint64_t lasting, gave_up;	/* of waits: not over at the end; given up without the lock */
+	uint64_t acquisitions;		/* with report_klocks.counts_acquisitions, as the following */
+	uint64_t take_ns;		/* from asking for it to having it, spinning included */
+	uint64_t holds, hold_ns, max_hold_ns;	/* that ended */
 	const struct report_klock_waiter *waiters;	/* by time waited, longest first, as the following */
 	const struct report_klock_owner *owners;
 	const struct report_klock_path *paths;
@@ -191,7 +194,11 @@ struct report_klock_kind {
 struct report_klocks {
 	uint64_t waits, wait_ns;
 	uint64_t tracing_ns;		/* what it took to note that waits began; no part of them */
-	const struct report_klock *locks;	/* by time waited, longest first */
+	const struct report_klock *locks;	/* by time waited, longest first; then by time held */
+	size_t waited_count;		/* of these, the first ones: the others were only taken */
+	bool counts_acquisitions;
+	uint64_t acquisitions, take_ns, hold_ns;
+	uint64_t take_cost_ns, hold_cost_ns;	/* what it takes to note one: no part of them; 0: not known */
 	const struct report_klock_kind *kinds;
 	const struct report_klock_stack *stacks;
 	size_t lock_count, kind_count, stack_count;

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "graph/wait_end.h"
-#include "graph/wait_walk.h"
 #include "states/states.h"
 #include "values.h"
 
@@ -147,8 +146,8 @@ static void add_wait(struct graph_builder *b, size_t node, uint32_t stretch, con
 		add_stretch(b, at, id, stretch, begin_ns, end_ns);
 }
 
-static void add_state(struct graph_builder *b, size_t node, uint32_t stretch, const struct state *state,
-		      uint64_t begin_ns, uint64_t end_ns)
+void graph_add_state(struct graph_builder *b, size_t node, uint32_t stretch, const struct state *state,
+		     uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t ns = end_ns - begin_ns;
 
@@ -174,29 +173,6 @@ static void add_state(struct graph_builder *b, size_t node, uint32_t stretch, co
 	}
 }
 
-static void add_states(struct graph_builder *b, size_t node, uint32_t number)
-{
-	struct stretch stretch = b->stretches[number];
-	uint64_t rest_ns = stretch.end_ns - stretch.begin_ns;
-	struct wait_walk walk;
-	struct state state;
-
-	wait_walk_begin(b->states, stretch.thread, stretch.begin_ns, stretch.end_ns, &walk);
-	while (wait_walk_next(&walk, &state)) {
-		uint64_t begin_ns = state.begin_ns, end_ns = state.end_ns;
-
-		if (begin_ns < stretch.begin_ns)
-			begin_ns = stretch.begin_ns;
-		if (end_ns > stretch.end_ns)
-			end_ns = stretch.end_ns;
-		add_state(b, node, number, &state, begin_ns, end_ns);
-		rest_ns -= end_ns - begin_ns;
-	}
-	/* A root counts the time that it lived. */
-	if (rest_ns && stretch.above != NO_STRETCH)
-		graph_add(b, node, GRAPH_ABSENT, 0, NULL, rest_ns);
-}
-
 static unsigned int depth_of(const struct graph_builder *b, size_t node)
 {
 	unsigned int depth = 0;
@@ -206,22 +182,23 @@ static unsigned int depth_of(const struct graph_builder *b, size_t node)
 	return depth;
 }
 
-/* Nodes are made behind those that they belong to: one pass comes to them all. */
-static void look_at_all(struct graph_builder *b)
+/* All of the node's time is known. */
+static bool is_worth_a_look(struct graph_builder *b, size_t node)
 {
 	unsigned int depth_max = b->options->depth_max ? b->options->depth_max : DEPTH_MAX;
+	bool is_worth = b->graph->nodes[node].ns >= b->least_ns && depth_of(b, node) <= depth_max;
 
-	for (size_t node = 0; node < b->graph->count; node++) {
-		struct graph_node *here = &b->graph->nodes[node];
+	if (!is_worth)
+		b->graph->nodes[node].is_cut = true;
+	return is_worth;
+}
 
-		if (b->pending[node].first == NO_STRETCH)
-			continue;
-		if (here->ns < b->least_ns || depth_of(b, node) > depth_max) {
-			here->is_cut = true;
-			continue;
-		}
-		for (uint32_t i = b->pending[node].first; i != NO_STRETCH; i = b->stretches[i].next)
-			add_states(b, node, i);
+/* What is below nodes is made behind all of them, and looked at when they have been. */
+static void look_at_all(struct graph_builder *b)
+{
+	for (size_t first = 0, next; first < b->graph->count; first = next) {
+		next = b->graph->count;
+		graph_look_at(b, first, next - first, is_worth_a_look);
 	}
 }
 

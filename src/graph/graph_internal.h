@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 
+struct state;
 struct states;
 struct table;
 
@@ -34,6 +35,14 @@ struct graph_builder {
 /* Adds ns to the node of this kind below parent, which is made if need be, and returns it. */
 size_t graph_add(struct graph_builder *b, size_t parent, enum graph_kind kind, uint32_t id,
 		 const struct graph_wait *wait, uint64_t ns);
+
+/* What the thread of a stretch of the node did from begin_ns to end_ns. */
+void graph_add_state(struct graph_builder *b, size_t node, uint32_t stretch, const struct state *state,
+		     uint64_t begin_ns, uint64_t end_ns);
+
+/* graph_look.c: adds all that is to be looked at of those nodes that are wanted, among count from the first one on. */
+void graph_look_at(struct graph_builder *b, size_t first, size_t count,
+		   bool (*is_wanted)(struct graph_builder *b, size_t node));
 
 /* graph_resources.c: those who had the CPU while the thread, which could run, had none. */
 void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, const struct state *state,

@@ -22,11 +22,31 @@ static bool find_cpu(struct graph_builder *b, uint32_t thread, const struct stat
 	return true;
 }
 
+static void add_rival(struct graph_builder *b, size_t node, const struct cpu_state *rival)
+{
+	uint64_t ns = rival->end_ns - rival->begin_ns;
+
+	if (!ns)
+		return;
+	if (rival->thread)
+		graph_add(b, node, GRAPH_THREAD, rival->thread, NULL, ns);
+	else if (rival->tid)
+		graph_add(b, node, GRAPH_OTHER, rival->tid, NULL, ns);
+	else
+		graph_add(b, node, GRAPH_IDLE, 0, NULL, ns);
+}
+
+/* What one block of states ends with, the next one begins with. */
+static bool goes_on(const struct cpu_state *rival, const struct cpu_state *piece)
+{
+	return rival->end_ns == piece->begin_ns && rival->thread == piece->thread && rival->tid == piece->tid;
+}
+
 void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, const struct state *state,
 		       uint64_t begin_ns, uint64_t end_ns)
 {
+	struct cpu_state piece, rival = { 0 };
 	uint64_t told_ns = 0;
-	struct cpu_state piece;
 	struct cpu_walk walk;
 	uint32_t cpu;
 
@@ -34,16 +54,15 @@ void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, con
 		goto add_rest;
 	states_walk_cpu(b->states, cpu, begin_ns, end_ns, &walk);
 	while (cpu_walk_next(&walk, &piece)) {
-		uint64_t ns = piece.end_ns - piece.begin_ns;
-
-		told_ns += ns;
-		if (piece.thread)
-			graph_add(b, node, GRAPH_THREAD, piece.thread, NULL, ns);
-		else if (piece.tid)
-			graph_add(b, node, GRAPH_OTHER, piece.tid, NULL, ns);
-		else
-			graph_add(b, node, GRAPH_IDLE, 0, NULL, ns);
+		told_ns += piece.end_ns - piece.begin_ns;
+		if (goes_on(&rival, &piece)) {
+			rival.end_ns = piece.end_ns;
+			continue;
+		}
+		add_rival(b, node, &rival);
+		rival = piece;
 	}
+	add_rival(b, node, &rival);
 
 add_rest:
 	if (told_ns < end_ns - begin_ns)

@@ -44,6 +44,7 @@ static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
 	KIND(EV_SPAN_END, struct ev_span_end, false),
 	KIND(EV_KLOCK_WAIT, struct ev_klock_wait, false),
 	KIND(EV_KLOCK_LOCK, struct ev_klock_lock, false),
+	KIND(EV_KLOCK_HELD, struct ev_klock_held, false),
 };
 _Static_assert(TRACE_NUM_SUBSYSTEMS == 9, "a subsystem is missing above");
 

@@ -246,6 +246,13 @@ size_t states_block_at(const struct states *states, uint64_t time_ns)
 	return low ? low - 1 : 0;
 }
 
+uint64_t states_next_block_ns(const struct states *states, uint64_t time_ns)
+{
+	size_t next = states_block_at(states, time_ns) + 1;
+
+	return next < states->block_count ? states->blocks[next].first_ns : UINT64_MAX;
+}
+
 static struct open_block *least_used(struct states *states)
 {
 	struct open_block *least = &states->open[0];

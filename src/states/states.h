@@ -27,6 +27,9 @@ struct trace_reader *states_file(const struct states *states);
 uint64_t states_begin_ns(const struct states *states);
 uint64_t states_end_ns(const struct states *states);
 
+/* When the first block behind a time begins; UINT64_MAX: none does. Few blocks are unpacked at a time. */
+uint64_t states_next_block_ns(const struct states *states, uint64_t time_ns);
+
 /* The end of the trace: a thread whose last state ends earlier had come to its own. */
 uint64_t states_told_until_ns(const struct states *states);
 

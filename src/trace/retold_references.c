@@ -218,5 +218,8 @@ void retold_facts_refer(struct retold_facts *facts, const struct ev_header *head
 	case EV_KLOCK_WAIT:
 		refer_klock_wait(&telling, (const void *)header);
 		break;
+	case EV_KLOCK_HELD:
+		refer_klock(&telling, ((const struct ev_klock_held *)header)->lock);
+		break;
 	}
 }

@@ -32,14 +32,14 @@ enum action key_action(uint32_t key)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (keys[i].key == key)
 			return keys[i].action;
-	return key >= '1' && key <= '9' ? ACTION_GO_TO_PAGE : ACTION_NONE;
+	return key >= '0' && key <= '9' ? ACTION_GO_TO_PAGE : ACTION_NONE;
 }
 
 const struct key_help key_helps[] = {
 	{ "Up Down  k j", "one row up, down" },
 	{ "PgUp PgDn  b Space", "one screen up, down" },
 	{ "Home End  g G", "first row, last row" },
-	{ "Tab  Left Right  1-9", "next page, page beside it, page of that number" },
+	{ "Tab  Left Right  0-9", "next page, page beside it, page of that number" },
 	{ "Enter", "unfold the row, or fold it" },
 	{ "+ -", "unfold; fold, or go to the row that this one is below" },
 	{ "E", "unfold all rows of the page; again: fold all" },

@@ -456,12 +456,15 @@ void model_make_graph(struct model *model)
 
 void model_next_sort(struct model *model)
 {
+	bool (*has_sort)(const struct report *, size_t) = page_of(model)->has_sort;
 	const char *const *sorts = page_of(model)->sorts;
 	struct page_state *state = state_of(model);
 
 	if (!sorts)
 		return;
-	state->sort = sorts[state->sort + 1] ? state->sort + 1 : 0;
+	do
+		state->sort = sorts[state->sort + 1] ? state->sort + 1 : 0;
+	while (state->sort && has_sort && !has_sort(model->report, state->sort));
 	model->is_stale = true;
 }
 

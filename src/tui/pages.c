@@ -7,6 +7,7 @@ const struct tui_page *const tui_pages[PAGES] = {
 	[PAGE_SYNCHRONISATION] = &synchronisation_page,
 	[PAGE_IO] = &io_page,
 	[PAGE_LOCKS] = &locks_page,
+	[PAGE_KLOCKS] = &klocks_page,
 	[PAGE_THREADS] = &threads_page,
 	[PAGE_BALANCE] = &balance_page,
 	[PAGE_OUTPUT] = &output_page,

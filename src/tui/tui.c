@@ -68,6 +68,7 @@ int tui_open(const struct tui_options *options, struct tui **out)
 		.fold = options->fold, .output = options->output, .graphs = options->graphs,
 		.has_color = true, .has_unicode = has_unicode,
 	});
+	model_go_to(ui_model(tui->ui), options->first_page);
 	tui->is_size_stale = true;
 	receiver = tui;
 	fail_set_sink(on_message);

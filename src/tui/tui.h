@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tui/pages.h"
+
 struct fold_rules;
 struct graphs_source;
 struct output_lines;
@@ -19,6 +21,7 @@ struct tui_options {
 	const struct fold_rules *fold;		/* borrowed */
 	const struct output_lines *output;	/* borrowed; NULL: there is no command */
 	const struct graphs_source *graphs;	/* copied; of a trace; NULL: there is none */
+	enum page_number first_page;
 };
 
 /* Whether there is a terminal for it. -ENOTTY, after a message, when there is none. */

@@ -197,7 +197,7 @@ static void go_beside(struct ui *ui, int step)
 	model_go_to(ui->model, page);
 }
 
-/* Tabs are numbered as they are shown. */
+/* Tabs are numbered as they are shown, the tenth one 0. */
 static void go_to(struct ui *ui, uint32_t number)
 {
 	for (enum page_number page = 0; page < PAGES; page++) {
@@ -280,7 +280,7 @@ static void act(struct ui *ui, enum action action, uint32_t key)
 	case ACTION_PREVIOUS_PAGE:
 		return go_beside(ui, -1);
 	case ACTION_GO_TO_PAGE:
-		return go_to(ui, key - '0');
+		return go_to(ui, key == '0' ? 10 : key - '0');
 	case ACTION_SEARCH:
 		return begin_prompt(ui, MODE_SEARCH, "");
 	case ACTION_SEARCH_NEXT:

@@ -83,6 +83,7 @@ static void compose_status(struct ui *ui)
 static void put_tabs(struct ui *ui, struct text *line, bool is_short)
 {
 	unsigned int number = 0;
+	bool wants_space = false;
 
 	for (enum page_number i = 0; i < PAGES; i++) {
 		const char *name = tui_pages[i]->name;
@@ -91,12 +92,13 @@ static void put_tabs(struct ui *ui, struct text *line, bool is_short)
 			continue;
 		if (is_short && tui_pages[i]->short_name)
 			name = tui_pages[i]->short_name;
-		/* The brackets say without colour which one it is. */
-		number++;
+		/* The brackets say without colour which one it is. They stand where spaces would. */
+		number = (number + 1) % 10;
 		if (i == model_page(ui->model))
 			text_printf(line, "\033[1m[%u %s]\033[0m", number, name);
 		else
-			text_printf(line, number > 1 ? " %u %s" : "%u %s", number, name);
+			text_printf(line, wants_space ? " %u %s" : "%u %s", number, name);
+		wants_space = i != model_page(ui->model);
 	}
 }
 
@@ -173,6 +175,7 @@ static void compose_rows(struct ui *ui)
 {
 	size_t top = model_top(ui->model), count = model_count(ui->model);
 	size_t cursor = model_cursor(ui->model), end = ui->lines - LINES_BELOW;
+	const char *nothing = tui_pages[model_page(ui->model)]->nothing;
 
 	for (size_t i = LINES_ABOVE; i < end; i++) {
 		size_t row = top + i - LINES_ABOVE;
@@ -183,9 +186,9 @@ static void compose_rows(struct ui *ui)
 	}
 	if (count)
 		return;
-	text_put(&ui->composed[LINES_ABOVE].text, !model_has_report(ui->model)
-		 ? "   waiting for the first events" : model_is_filtered(ui->model)
-		 ? "   nothing here passes the filter" : "   nothing of this kind so far");
+	text_printf(&ui->composed[LINES_ABOVE].text, "   %s", !model_has_report(ui->model)
+		    ? "waiting for the first events" : model_is_filtered(ui->model)
+		    ? "nothing here passes the filter" : nothing ? nothing : "nothing of this kind so far");
 }
 
 /* On a screen that is too small all that can be said is that it is. */

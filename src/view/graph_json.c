@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "graph/graph.h"
 #include "graph/graph_label.h"
@@ -14,15 +18,16 @@ static void put_wait(struct json *json, const struct graph_wait *wait)
 	json_string(json, syscall_name(wait->syscall));
 }
 
-static void put_node(struct json *json, struct graph_labels *labels, const struct graph_node *node)
+/* parent: its place among those that are put. */
+static void put_node(struct json *json, struct graph_labels *labels, const struct graph_node *node, size_t parent)
 {
 	json_on_one_line(json);
 	json_begin_object(json);
 	json_key(json, "parent");
-	if (node->parent == SIZE_MAX)
+	if (parent == SIZE_MAX)
 		json_null(json);
 	else
-		json_uint(json, node->parent);
+		json_uint(json, parent);
 	json_key(json, "kind");
 	json_string(json, graph_kind_name(node->kind));
 	json_key(json, "label");
@@ -46,21 +51,75 @@ static void put_node(struct json *json, struct graph_labels *labels, const struc
 	json_end_object(json);
 }
 
+static void begin(struct json *json, struct text *out, const struct graph *graph)
+{
+	json_init(json, out);
+	json_begin_object(json);
+	json_key(json, "from_ns");
+	json_uint(json, graph->from_ns);
+	json_key(json, "to_ns");
+	json_uint(json, graph->to_ns);
+	json_key(json, "nodes");
+	json_begin_array(json);
+}
+
 void graph_put_json(struct text *out, const struct graph *graph, struct graph_labels *labels)
 {
 	struct json json;
 
-	json_init(&json, out);
-	json_begin_object(&json);
-	json_key(&json, "from_ns");
-	json_uint(&json, graph->from_ns);
-	json_key(&json, "to_ns");
-	json_uint(&json, graph->to_ns);
-	json_key(&json, "nodes");
-	json_begin_array(&json);
+	begin(&json, out, graph);
 	for (size_t i = 0; i < graph->count; i++)
-		put_node(&json, labels, &graph->nodes[i]);
+		put_node(&json, labels, &graph->nodes[i], graph->nodes[i].parent);
 	json_end_array(&json);
 	json_end_object(&json);
 	json_fini(&json);
+}
+
+static int by_time(const void *a, const void *b, void *data)
+{
+	const struct graph_node *nodes = data;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	if (nodes[x].ns != nodes[y].ns)
+		return nodes[x].ns < nodes[y].ns ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+/* The longest ones, and what is above them: their places among each other; those of all others are SIZE_MAX. */
+static size_t *places_of_longest(const struct graph *graph, size_t count_max, size_t *count)
+{
+	size_t *order = xcalloc(graph->count + 1, sizeof(*order)), *places = xcalloc(graph->count + 1, sizeof(*places));
+	bool *is_put = xcalloc(graph->count + 1, sizeof(*is_put));
+
+	for (size_t i = 0; i < graph->count; i++)
+		order[i] = i;
+	qsort_r(order, graph->count, sizeof(*order), by_time, graph->nodes);
+	for (size_t i = 0; i < graph->count && i < count_max; i++)
+		for (size_t at = order[i]; at != SIZE_MAX && !is_put[at]; at = graph->nodes[at].parent)
+			is_put[at] = true;
+	*count = 0;
+	for (size_t i = 0; i < graph->count; i++)
+		places[i] = is_put[i] ? (*count)++ : SIZE_MAX;
+	free(order);
+	free(is_put);
+	return places;
+}
+
+void graph_put_json_longest(struct text *out, const struct graph *graph, struct graph_labels *labels,
+			    size_t count_max)
+{
+	size_t count, *places = places_of_longest(graph, count_max, &count);
+	struct json json;
+
+	begin(&json, out, graph);
+	for (size_t i = 0; i < graph->count; i++)
+		if (places[i] != SIZE_MAX)
+			put_node(&json, labels, &graph->nodes[i],
+				 graph->nodes[i].parent == SIZE_MAX ? SIZE_MAX : places[graph->nodes[i].parent]);
+	json_end_array(&json);
+	json_key(&json, "left_out");
+	json_uint(&json, graph->count - count);
+	json_end_object(&json);
+	json_fini(&json);
+	free(places);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct graph;
 struct graph_labels;
@@ -17,5 +18,9 @@ void graph_put_text(struct text *out, const struct graph *graph, struct graph_la
 
 /* All nodes, in an array: a parent comes before its children. */
 void graph_put_json(struct text *out, const struct graph *graph, struct graph_labels *labels);
+
+/* At most so many nodes, and what is above them; how many are left out is said, too. */
+void graph_put_json_longest(struct text *out, const struct graph *graph, struct graph_labels *labels,
+			    size_t count_max);
 void graph_put_dot(struct text *out, const struct graph *graph, struct graph_labels *labels,
 		   double share_min);

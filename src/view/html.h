@@ -11,17 +11,23 @@ struct html;
 struct report;
 struct text;
 
+enum { HTML_GRAPH_NODES_MAX = 20000 };	/* a picture shows a few hundred, a table all */
+
 struct html *html_new(void);
 void html_free(struct html *html);
 
 /*
  * Where to put the JSON of one more part; valid until the next call. web/src/parts.ts knows the names:
- * "report", "verdict", "timelines", "graph", "path", "comparison", "first", "second", "klock".
+ * "report", "left_out", "verdict", "timelines", "graph", "path", "comparison", "first", "first_left_out",
+ * "second", "second_left_out", "klock".
  */
 struct text *html_part(struct html *html, const char *name);
 bool html_has_part(const struct html *html, const char *name);
 
-/* The parts "report", "verdict" and, if strips were kept and there are none yet, "timelines". */
+/* The part of this name is a report without what a page has no room for; what that is, if anything, is another part. */
+void html_add_excerpt(struct html *html, const char *name, const char *left_out, const struct report *report);
+
+/* The same as "report" and "left_out"; "verdict" and, if strips were kept and there are none yet, "timelines". */
 void html_add_report(struct html *html, const struct report *report);
 
 /* The whole file. */

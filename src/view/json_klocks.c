@@ -79,7 +79,7 @@ static void put_path(struct json *json, const struct report_klock_path *path)
 	json_end_object(json);
 }
 
-static void put_lock(struct json *json, const struct report_klock *lock)
+static void put_lock(struct json *json, const struct report_klock *lock, bool counts_acquisitions)
 {
 	json_begin_object(json);
 	json_put_string(json, "address", lock->address);
@@ -96,6 +96,13 @@ static void put_lock(struct json *json, const struct report_klock *lock)
 	json_put_uint(json, "max_ns", lock->max_ns);
 	json_put_uint(json, "unfinished", lock->lasting);
 	json_put_uint(json, "given_up", lock->gave_up);
+	if (counts_acquisitions) {
+		json_put_uint(json, "acquisitions", lock->acquisitions);
+		json_put_uint(json, "take_ns", lock->take_ns);
+		json_put_uint(json, "holds", lock->holds);
+		json_put_uint(json, "hold_ns", lock->hold_ns);
+		json_put_uint(json, "max_hold_ns", lock->max_hold_ns);
+	}
 	json_key(json, "threads");
 	json_begin_array(json);
 	for (size_t i = 0; i < lock->waiter_count; i++)
@@ -151,10 +158,17 @@ void json_put_klock_members(struct json *json, const struct report *report)
 	json_put_uint(json, "waits", klocks->waits);
 	json_put_uint(json, "total_ns", klocks->wait_ns);
 	json_put_uint(json, "tracing_ns", klocks->tracing_ns);
+	if (klocks->counts_acquisitions) {
+		json_put_uint(json, "acquisitions", klocks->acquisitions);
+		json_put_uint(json, "take_ns", klocks->take_ns);
+		json_put_uint(json, "take_cost_ns", klocks->take_cost_ns);
+		json_put_uint(json, "hold_ns", klocks->hold_ns);
+		json_put_uint(json, "hold_cost_ns", klocks->hold_cost_ns);
+	}
 	json_key(json, "locks");
 	json_begin_array(json);
 	for (size_t i = 0; i < klocks->lock_count; i++)
-		put_lock(json, &klocks->locks[i]);
+		put_lock(json, &klocks->locks[i], klocks->counts_acquisitions);
 	json_end_array(json);
 	json_key(json, "kinds");
 	json_begin_array(json);

@@ -1,46 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Locks of the kernel, by the time that threads waited for them, spinning or asleep. */
 #include <stddef.h>
-#include <string.h>
+#include <stdlib.h>
 
+#include "base/memory.h"
 #include "findings/report.h"
+#include "view/klock_name.h"
 #include "view/page.h"
 #include "view/text_frames.h"
 #include "view/text_sections.h"
 #include "view/view.h"
 
 enum { LOCKS_BRIEF = 3, LOCKS_MAX = 50, LOCKS_VERBOSE_MAX = 100000, WAITERS_MAX = 3, PATHS_MAX = 2,
-       DETAIL_COLUMN = 6, FRAMES_MAX = 24, FUNCTION_COLUMNS = 60, KIND_COLUMNS = 20,
-       KINDS_COLUMN = 41, STEP_COLUMNS = 11, STEPS = 5 };
+       DETAIL_COLUMN = 6, FRAMES_MAX = 24, FUNCTION_COLUMNS = 60, KINDS_COLUMN = 41, STEP_COLUMNS = 11,
+       STEPS = 5, HELD_COLUMN = 11, NAME_COLUMNS = 40 };
+
+enum held_column { HELD_TAKEN, HELD_MEAN, HELD_MAX, HELD_TAKING, HELD_COLUMNS };
 
 /* Of all threads' time: below that they are no matter for a report on other things. */
 static const double share_min = 0.005;
-
-/* A row of all that found no room has none. */
-static bool has_address(const struct report_klock *lock)
-{
-	return strcmp(lock->address, "others");
-}
-
-static void put_name(struct page *page, const struct report_klock *lock)
-{
-	page_color(page, PAGE_BOLD);
-	if (lock->name) {
-		page_put_path(page, lock->name, page_room(page) - KIND_COLUMNS);
-	} else if (lock->cache) {
-		page_put(page, "a lock in ");
-		page_put_name(page, lock->cache, page_room(page) / 3);
-		page_put(page, " memory");
-	} else {
-		page_put(page, has_address(lock) ? lock->address : "locks that found no room");
-	}
-	page_color(page, PAGE_PLAIN);
-	page_printf(page, "  %s", lock->kind);
-	if (!lock->name && lock->where && page_room(page) > 8) {
-		page_put(page, " in ");
-		page_put_function(page, lock->where, page_room(page));
-	}
-}
 
 static void show_counts(struct page *page, const struct report_klock *lock)
 {
@@ -63,12 +41,44 @@ static void show_counts(struct page *page, const struct report_klock *lock)
 		text_printf(&text, "; %llu not over yet", (unsigned long long)lock->lasting);
 	if (lock->gave_up)
 		text_printf(&text, "; %llu given up", (unsigned long long)lock->gave_up);
-	if (has_address(lock))
+	if (klock_has_address(lock))
 		text_printf(&text, "; at %s", lock->address);
 	if (lock->name && lock->cache) {
 		text_put(&text, " in ");
 		page_text_name(page, &text, lock->cache);
 	}
+	page_color(page, PAGE_DIM);
+	page_paragraph(page, "      ", text.bytes);
+	text_fini(&text);
+}
+
+/* Those of which none has ended yet have no times. */
+static void put_holds(struct text *text, const struct report_klock *lock)
+{
+	text_put(text, ", which took ");
+	text_put_duration(text, lock->take_ns);
+	text_put(text, " in all");
+	if (!lock->holds)
+		return;
+	text_put(text, "; held ");
+	text_put_duration(text, lock->hold_ns / lock->holds);
+	text_put(text, " in the mean, ");
+	text_put_duration(text, lock->max_hold_ns);
+	text_put(text, " at most, ");
+	text_put_duration(text, lock->hold_ns);
+	text_put(text, " in all");
+}
+
+static void show_holds(struct page *page, const struct report_klock *lock)
+{
+	struct text text = { 0 };
+
+	if (!lock->acquisitions)
+		return;
+	text_put(&text, "taken ");
+	text_put_count(&text, lock->acquisitions);
+	text_put(&text, lock->acquisitions == 1 ? " time" : " times");
+	put_holds(&text, lock);
 	page_color(page, PAGE_DIM);
 	page_paragraph(page, "      ", text.bytes);
 	text_fini(&text);
@@ -156,9 +166,10 @@ static void show_lock(struct page *page, const struct report *report, const stru
 	page_pad_to(page, 2);
 	page_put_duration(page, lock->wait_ns, 9);
 	page_put(page, "  ");
-	put_name(page, lock);
+	klock_put_name(page, lock);
 	page_end_line(page);
 	show_counts(page, lock);
+	show_holds(page, lock);
 	show_owner(page, report, lock);
 	if (!is_full)
 		return;
@@ -168,25 +179,30 @@ static void show_lock(struct page *page, const struct report *report, const stru
 		show_path(page, report, lock, &lock->paths[i]);
 }
 
+static void show_rest(struct page *page, size_t count, size_t max)
+{
+	if (count <= max)
+		return;
+	page_color(page, PAGE_DIM);
+	page_pad_to(page, 4);
+	page_put_ellipsis(page);
+	page_printf(page, " %zu more", count - max);
+	page_end_line(page);
+}
+
 static void show_locks(struct page *page, const struct report *report, size_t max, bool is_full)
 {
 	const struct report_klocks *klocks = &report->klocks;
 
 	page_heading(page, "Locks of the kernel by time waited for them", "spinning and asleep");
-	for (size_t i = 0; i < klocks->lock_count && i < max; i++)
+	for (size_t i = 0; i < klocks->waited_count && i < max; i++)
 		show_lock(page, report, &klocks->locks[i], is_full);
-	if (klocks->lock_count > max) {
-		page_color(page, PAGE_DIM);
-		page_pad_to(page, 4);
-		page_put_ellipsis(page);
-		page_printf(page, " %zu more", klocks->lock_count - max);
-		page_end_line(page);
-	}
+	show_rest(page, klocks->waited_count, max);
 }
 
 static void put_nameless(struct text *text, const struct report_klock *lock)
 {
-	if (has_address(lock))
+	if (klock_has_address(lock))
 		text_printf(text, "a %s at %s", lock->kind, lock->address);
 	else
 		text_printf(text, "locks that found no room (%s)", lock->kind);
@@ -284,20 +300,125 @@ static void show_kinds(struct page *page, const struct report *report)
 		show_kind(page, &klocks->kinds[i]);
 }
 
+/* --- Locks that are taken, whether or not somebody waits for them ------------------------------ */
+
+/* As the steps above; the name of the lock has the rest of the line. */
+static const struct {
+	const char *title;
+	uint32_t rank;
+} held_columns[HELD_COLUMNS] = {
+	{ "taken", 0 },
+	{ "mean", 1 },
+	{ "at most", 2 },
+	{ "taking", 3 },
+};
+
+static bool has_held_room_for(const struct page *page, size_t column)
+{
+	return page->width >= HELD_COLUMN + NAME_COLUMNS + (held_columns[column].rank + 1) * STEP_COLUMNS;
+}
+
+static void put_held_column(struct page *page, const struct report_klock *lock, enum held_column column)
+{
+	switch (column) {
+	case HELD_TAKEN:
+		page_put_count(page, lock->acquisitions, STEP_COLUMNS);
+		break;
+	case HELD_MEAN:
+		page_put_duration(page, lock->holds ? lock->hold_ns / lock->holds : 0, STEP_COLUMNS);
+		break;
+	case HELD_MAX:
+		page_put_duration(page, lock->max_hold_ns, STEP_COLUMNS);
+		break;
+	default:
+		page_put_duration(page, lock->take_ns, STEP_COLUMNS);
+	}
+}
+
+static void show_held(struct page *page, const struct report_klock *lock)
+{
+	page_pad_to(page, 2);
+	page_put_duration(page, lock->hold_ns, 9);
+	for (size_t i = 0; i < HELD_COLUMNS; i++)
+		if (has_held_room_for(page, i))
+			put_held_column(page, lock, i);
+	page_put(page, "  ");
+	klock_put_name(page, lock);
+	page_end_line(page);
+}
+
+static int by_hold(const void *a, const void *b)
+{
+	const struct report_klock *x = *(const struct report_klock *const *)a;
+	const struct report_klock *y = *(const struct report_klock *const *)b;
+
+	return x->hold_ns < y->hold_ns ? 1 : x->hold_ns > y->hold_ns ? -1 :
+	       x->acquisitions < y->acquisitions ? 1 : x->acquisitions > y->acquisitions ? -1 : 0;
+}
+
+static void show_hold_cost(struct page *page, const struct report_klocks *klocks)
+{
+	struct text text = { 0 };
+
+	text_put_count(&text, klocks->acquisitions);
+	text_put(&text, " acquisitions by the threads themselves, interrupts apart; taking: from asking for it to having "
+		 "it, spinning included. ");
+	if (klocks->take_cost_ns && klocks->hold_cost_ns) {
+		text_put(&text, "To note one takes ");
+		text_put_duration(&text, klocks->take_cost_ns);
+		text_put(&text, " of the taking and ");
+		text_put_duration(&text, klocks->hold_cost_ns);
+		text_put(&text, " of the holding, as measured on locks that nobody else wanted: that is in none of these "
+			 "times.");
+	} else {
+		text_put(&text, "What it takes to note one could not be measured, and is in these times.");
+	}
+	page_color(page, PAGE_DIM);
+	page_paragraph(page, "  ", text.bytes);
+	text_fini(&text);
+}
+
+static void show_all_held(struct page *page, const struct report_klocks *klocks, size_t max)
+{
+	const struct report_klock **rows = xcalloc(klocks->lock_count, sizeof(*rows));
+	size_t count = 0;
+
+	for (size_t i = 0; i < klocks->lock_count; i++)
+		if (klocks->locks[i].acquisitions)
+			rows[count++] = &klocks->locks[i];
+	qsort(rows, count, sizeof(*rows), by_hold);
+	page_heading(page, "Locks of the kernel by time held", "also while nobody waited for them");
+	page_color(page, PAGE_DIM);
+	page_put(page, "       held");
+	for (size_t i = 0; i < HELD_COLUMNS; i++)
+		if (has_held_room_for(page, i))
+			page_printf(page, "%*s", STEP_COLUMNS, held_columns[i].title);
+	page_end_line(page);
+	for (size_t i = 0; i < count && i < max; i++)
+		show_held(page, rows[i]);
+	show_rest(page, count, max);
+	show_hold_cost(page, klocks);
+	free(rows);
+}
+
 void text_klocks_show(struct page *page, const struct report *report)
 {
 	const struct report_klocks *klocks = &report->klocks;
 
-	if (klocks->lock_count && klocks->wait_ns > share_min * report->balance.thread_ns)
+	if (klocks->waited_count && klocks->wait_ns > share_min * report->balance.thread_ns)
 		show_locks(page, report, LOCKS_BRIEF, false);
 }
 
 void text_klocks_show_all(struct page *page, const struct report *report)
 {
-	if (!report->klocks.waits)
-		return;
-	show_verdict(page, report);
-	show_kinds(page, report);
-	show_cost(page, &report->klocks);
-	show_locks(page, report, page->style->is_verbose ? LOCKS_VERBOSE_MAX : LOCKS_MAX, true);
+	size_t max = page->style->is_verbose ? LOCKS_VERBOSE_MAX : LOCKS_MAX;
+
+	if (report->klocks.waits) {
+		show_verdict(page, report);
+		show_kinds(page, report);
+		show_cost(page, &report->klocks);
+		show_locks(page, report, max, true);
+	}
+	if (report->klocks.counts_acquisitions)
+		show_all_held(page, &report->klocks, max);
 }

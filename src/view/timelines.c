@@ -36,7 +36,7 @@ struct timelines *timelines_begin(struct text *out, const struct timelines_shape
 	return timelines;
 }
 
-static bool is_in(const float *shares, size_t count)
+static bool is_in(const double *shares, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (shares[i] > 0)
@@ -44,7 +44,7 @@ static bool is_in(const float *shares, size_t count)
 	return false;
 }
 
-static void put_row(struct timelines *timelines, const struct timeline_thread *thread, const float *shares)
+static void put_row(struct timelines *timelines, const struct timeline_thread *thread, const double *shares)
 {
 	struct json *json = &timelines->json;
 	size_t count = timelines->shape.part_count;
@@ -63,14 +63,14 @@ static void put_row(struct timelines *timelines, const struct timeline_thread *t
 		json_key(json, timelines->shape.states[state]);
 		json_begin_array(json);
 		for (size_t i = 0; i < count; i++)
-			json_uint(json, shares[i] * SHARE_UNIT + 0.5f);
+			json_uint(json, shares[i] * SHARE_UNIT + 0.5);
 		json_end_array(json);
 	}
 	json_end_object(json);
 	json_end_object(json);
 }
 
-void timelines_add(struct timelines *timelines, const struct timeline_thread *thread, const float *shares)
+void timelines_add(struct timelines *timelines, const struct timeline_thread *thread, const double *shares)
 {
 	for (size_t i = 0; i < timelines->shape.state_count * timelines->shape.part_count; i++)
 		timelines->sums[i] += shares[i];
@@ -118,7 +118,7 @@ enum { RUNNING, RUNNABLE, BLOCKED, STATES };
 
 static const char *const strip_states[STATES] = { "running", "runnable", "blocked" };
 
-static void add_thread(struct timelines *timelines, const struct report_thread *thread, float *shares)
+static void add_thread(struct timelines *timelines, const struct report_thread *thread, double *shares)
 {
 	size_t count = timelines->shape.part_count;
 
@@ -136,7 +136,7 @@ static void add_thread(struct timelines *timelines, const struct report_thread *
 int timelines_put_report(struct text *out, const struct report *report)
 {
 	struct timelines *timelines;
-	float *shares;
+	double *shares;
 
 	if (!report->strip_count)
 		return -ENODATA;

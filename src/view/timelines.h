@@ -30,7 +30,7 @@ struct timelines_shape {
 struct timelines *timelines_begin(struct text *out, const struct timelines_shape *shape);
 
 /* shares: how many threads of it were in a state, in the mean of a part; [state_count][part_count]. */
-void timelines_add(struct timelines *timelines, const struct timeline_thread *thread, const float *shares);
+void timelines_add(struct timelines *timelines, const struct timeline_thread *thread, const double *shares);
 void timelines_end(struct timelines *timelines);
 
 /* Those of a report whose strips were kept; -ENODATA: they were not, and nothing is put. */

@@ -16,7 +16,7 @@ GROUPS = {"lock": "SYNCHRONISATION", "condition": "SYNCHRONISATION", "barrier": 
 # Of threads that are runnable or running: not part of the time in which they are blocked.
 ACTIVE = {"preempted", "throttled", "spin"}
 CAUSES = set(GROUPS) | ACTIVE | {"poll", "child", "sleep", "page-fault", "kernel-lock", "stopped",
-                                 "exit"}
+                                 "exit", "other"}
 CONTEXTS = {"thread", "process", "kernel", "timer", "disk", "network", "interrupt", "signal",
             "exit", "none", "lost", "hidden"}
 KINDS = {"mutex", "rwlock", "semaphore", "condition", "barrier", "join", "futex", "pi-mutex",

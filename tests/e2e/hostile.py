@@ -162,9 +162,10 @@ def many_locks():
     assert len(locks) == ROWS_MAX - 1 + len(others) and others.keys() <= {"lock", "join"}, (len(locks), others)
     lock = others["lock"]
     assert lock["waits"] >= 100000 - ROWS_MAX, others
-    # Of many locks nothing is known that is said of one.
+    # Of many locks nothing is known that is said of one. Those whose stacks are known may stand out together.
     assert not lock["holder"] and not lock["class"], lock
-    assert not [f["title"] for f in report["findings"] if f["cause"] == "lock"], report["findings"]
+    titles = [f["title"] for f in report["findings"] if f["cause"] == "lock"]
+    assert not [title for title in titles if "others" in title or " locks in take_next" not in title], titles
     assert " others" in result.text, result.text
     grown = report["cost"]["peak_rss_bytes"] - small["cost"]["peak_rss_bytes"]
     assert grown <= ROWS_MAX * LOCK_BYTES, f"{grown / ROWS_MAX:.0f} bytes a lock"

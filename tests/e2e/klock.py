@@ -240,6 +240,15 @@ def write_block():
     assert_waiters(lock, r"reader-[012]")
 
 
+@test("klock_read_block from one position: readers of one block wait for f_pos_lock of the file")
+def read_position():
+    report, lock = contended([*crew("klock_read_block", "."), "position"],
+                             ("mutex", of_file("f_pos_lock", "shared.data")))
+    assert_most(report, lock)
+    assert_path(report, lock, "fdget_pos|read|lseek", "read_here")
+    assert_waiters(lock, r"reader-\d")
+
+
 # --- Memory, pipes, sockets, descriptors and processes --------------------------------------------
 
 @test("klock_mmap: writers and readers wait for mmap_lock of the process, in munmap, mmap and page faults")
@@ -488,6 +497,28 @@ def alive_all():
     spinners = {t["tid"] for lock in report["kernel_locks"]["locks"] for t in lock["threads"]
                 if (t["name"] or "").startswith("spinner-")}
     assert spinners, describe(report)
+
+
+@test("klock_netns, with all the machine traced: a thread of the kernel waits for a mutex that the program takes")
+def kernel_threads():
+    if os.geteuid() or not os.path.exists("/proc/self/ns/net"):
+        raise Skip("no network namespaces can be made here")
+    for _ in range(TRIES):
+        load = start(program("klock_netns"), 4, 30000, stdout=subprocess.DEVNULL)
+        result = pinch("klock", "-q", *LARGE_RINGS, "--all", "--duration", "1s", "--json", "report.json")
+        stop(load)
+        assert result.status == 0, result.text
+        report = checked()
+        found = [(lock, thread) for lock in report["kernel_locks"]["locks"] if lock["kind"] == "mutex"
+                 for thread in lock["threads"]
+                 if (thread["name"] or "").startswith("kworker") and thread["stack"] is not None
+                 and "cleanup_net" in report["kernel_locks"]["stacks"][thread["stack"]]]
+        if found:
+            break
+    assert found, describe(report)
+    lock, thread = found[0]
+    assert thread["context"] is None and not thread["pid"] and thread["total_ns"], thread
+    assert any((t["name"] or "").startswith("namer-") for t in lock["threads"]), lock["threads"]
 
 
 # --- Input ----------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def merge(*traces, out="merged.pinch"):
 def dump(trace):
     result = pinch("dump", "--json", trace)
     assert result.status == 0, result.text
-    return [json.loads(line) for line in result.out.decode().splitlines()]
+    return [json.loads(line) for line in result.out.splitlines()]
 
 
 def length_ns(events):

@@ -184,8 +184,8 @@ def ring_killed():
 
 @test("a flight recorder by time has that time, a little more, and the names")
 def last():
-    result = pinch("record", "--last", "1s", "--ring", "100M", "-o", "t.pinch", "--", program("mutex_storm"), 4,
-                   100000)
+    result = pinch("record", "--last", "1s", "--ring", "100M", "--nmin", 4, "-o", "t.pinch", "--", program("mutex_storm"),
+                   4, 100000)
     assert result.status == 0 and "wrote t.pinch: the last of " in result.text, result.text
     whole = pinch("check", "t.pinch")
     assert whole.status == 0 and b"t.pinch: whole: " in whole.out, whole.out
@@ -220,6 +220,15 @@ def full():
     result = pinch("run", "--trace", "/dev/full", "--", program("multi_mutex"))
     assert result.status in (0, 125), result.status
     assert "cannot write the trace /dev/full" in result.text, result.text
+
+
+@test("options may stand behind the trace; --text is --output")
+def order():
+    assert pinch("record", "-o", "t.pinch", "--", "true").status == 0
+    before = pinch("report", "-o", "-", "--page", "balance", "t.pinch")
+    behind = pinch("report", "t.pinch", "--page", "balance", "--text", "-")
+    assert before.status == behind.status == 0 and b"BALANCE" in before.out, before.text
+    assert re.sub(rb"[^\n]*post-processing.*\n", b"", before.out) == re.sub(rb"[^\n]*post-processing.*\n", b"", behind.out)
 
 
 @test("what is no trace, is not there or is two things at once is refused with a sentence")

@@ -90,8 +90,9 @@ def check_chain(what, *database):
     last = [p for p in told["parts"] if p["who"].startswith("postgres") and p["end"] == "timer"]
     last_ns = sum(p["end_ns"] - p["begin_ns"] for p in last)
     assert last_ns > 0.7 * REQUESTS * DATABASE_NS, told["sums"][:5]
-    longest = max(last, key=lambda p: p["end_ns"] - p["begin_ns"])
-    assert longest["depth"] == 2 + database.count("postgres"), longest
+    # Who waits for a row looks after it from time to time, by a timer of its own, if that takes long on a busy machine.
+    deepest_ns = sum(p["end_ns"] - p["begin_ns"] for p in last if p["depth"] == 2 + database.count("postgres"))
+    assert deepest_ns > 0.6 * REQUESTS * DATABASE_NS, last
 
 
 @test("client, nginx, application, database: the client's wait leads through all to the last one's sleep")

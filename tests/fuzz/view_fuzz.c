@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/fold.h"
+#include "analysis/lengths.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "findings/report.h"
@@ -195,6 +196,93 @@ static void take_groups(struct source *source, struct report *report)
 	report->groups = groups;
 }
 
+static const struct report_klock_stack *take_stacks(struct source *source, size_t count)
+{
+	struct report_klock_stack *stacks = arena_alloc(source->arena, (count + 1) * sizeof(*stacks));
+
+	for (size_t i = 0; i < count; i++) {
+		stacks[i].frame_count = 1 + take_count(source);
+		stacks[i].frames = take_frames(source, stacks[i].frame_count);
+	}
+	return stacks;
+}
+
+static void take_klock_parts(struct source *source, struct report_klock *lock, size_t stack_count)
+{
+	static const char *const contexts[] = { NULL, NULL, "softirq", "interrupt" };
+	struct report_klock_waiter *waiters = arena_alloc(source->arena, ITEMS_MAX * sizeof(*waiters));
+	struct report_klock_owner *owners = arena_alloc(source->arena, ITEMS_MAX * sizeof(*owners));
+	struct report_klock_path *paths = arena_alloc(source->arena, ITEMS_MAX * sizeof(*paths));
+
+	lock->waiter_count = take_count(source);
+	for (size_t i = 0; i < lock->waiter_count; i++)
+		waiters[i] = (struct report_klock_waiter){
+			.thread = take_string_or_null(source), .context = contexts[take_byte(source) % 4],
+			.pid = take_number(source), .tid = take_number(source), .waits = take_number(source),
+			.wait_ns = take_number(source), .max_ns = take_number(source),
+			.stack = take_byte(source) % (stack_count + 1),
+		};
+	lock->owner_count = take_count(source);
+	for (size_t i = 0; i < lock->owner_count; i++)
+		owners[i] = (struct report_klock_owner){
+			.thread = take_string_or_null(source), .tid = take_number(source),
+			.waits = take_number(source), .wait_ns = take_number(source),
+			.stack = take_byte(source) % (stack_count + 1),
+		};
+	lock->path_count = stack_count ? take_count(source) : 0;
+	for (size_t i = 0; i < lock->path_count; i++)
+		paths[i] = (struct report_klock_path){
+			1 + take_byte(source) % stack_count, take_number(source), take_number(source),
+		};
+	lock->waiters = waiters;
+	lock->owners = owners;
+	lock->paths = paths;
+}
+
+static void take_klocks(struct source *source, struct report_klocks *klocks)
+{
+	static const char *const kinds[] = { "mutex", "rwsem read", "percpu-rwsem write", "spinlock" };
+	static const uint32_t lengths[LENGTHS];
+	struct report_klock *locks = arena_alloc(source->arena, ITEMS_MAX * sizeof(*locks));
+	struct report_klock_kind *rows = arena_alloc(source->arena, ITEMS_MAX * sizeof(*rows));
+
+	klocks->stack_count = take_count(source);
+	klocks->stacks = take_stacks(source, klocks->stack_count);
+	klocks->lock_count = take_count(source);
+	klocks->waited_count = klocks->lock_count ? 1 + take_byte(source) % klocks->lock_count : 0;
+	for (size_t i = 0; i < klocks->lock_count; i++) {
+		locks[i] = (struct report_klock){
+			.name = take_string_or_null(source),
+			.kind = i < klocks->waited_count ? kinds[take_byte(source) % 4] : take_string(source),
+			.address = take_byte(source) % 8 ? "0xffff888104a3c118" : "others",
+			.cache = take_string_or_null(source), .where = take_string_or_null(source),
+			.waits = take_number(source), .wait_ns = take_number(source), .p50_ns = take_number(source),
+			.p90_ns = take_number(source), .p99_ns = take_number(source), .max_ns = take_number(source),
+			.lasting = take_number(source), .gave_up = take_number(source),
+			.acquisitions = take_number(source), .take_ns = take_number(source),
+			.holds = take_number(source), .hold_ns = take_number(source),
+			.max_hold_ns = take_number(source), .lengths = lengths,
+		};
+		take_klock_parts(source, &locks[i], klocks->stack_count);
+	}
+	klocks->locks = locks;
+	klocks->kind_count = take_count(source);
+	for (size_t i = 0; i < klocks->kind_count; i++)
+		rows[i] = (struct report_klock_kind){
+			kinds[i % 4], take_number(source), take_number(source), take_number(source),
+			take_number(source), take_number(source), take_number(source), take_number(source), lengths,
+		};
+	klocks->kinds = rows;
+	klocks->waits = klocks->lock_count ? 1 + take_number(source) / 2 : 0;
+	klocks->wait_ns = take_number(source);
+	klocks->tracing_ns = take_number(source);
+	klocks->counts_acquisitions = take_byte(source) & 1;
+	klocks->acquisitions = take_number(source);
+	klocks->hold_ns = take_number(source);
+	klocks->take_cost_ns = take_number(source);
+	klocks->hold_cost_ns = take_number(source);
+}
+
 static void take_parallelism(struct source *source, struct report *report)
 {
 	uint64_t *parallelism_ns;
@@ -250,6 +338,7 @@ static void take_report(struct source *source, struct report *report)
 	take_groups(source, report);
 	report->note_count = take_count(source);
 	report->notes = take_strings(source, report->note_count);
+	take_klocks(source, &report->klocks);
 }
 
 static void require(bool is_true, const char *claim, const struct text *text)
@@ -369,6 +458,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		rules = fold_rules_new();
 	style.fold = mode & 64 ? rules : NULL;
 	take_report(&source, &report);
+	check_text(&report, &style, source.is_modest);
+	text_pages_parse("KLOCKS", &style.pages);
 	check_text(&report, &style, source.is_modest);
 	check_json(&report, &style);
 	check_rows(&report, &style);

@@ -25,7 +25,8 @@ BUILD = os.path.abspath(os.environ.get("O", os.path.join(image.ROOT, "build")))
 
 # An emulated CPU is about ten times slower, and waits for its host's CPUs.
 SETTINGS = "LIMIT_S=400 JITTER_NS=20000000"
-SUITES = ("planted", "attach", "unwind", "python", "causes", "oracle", "system", "spans", "bad_input")
+SUITES = ("planted", "attach", "unwind", "python", "causes", "oracle", "system", "spans", "bad_input",
+          "acquisitions")
 LIMIT_S = 3000
 
 # Start, attach, stacks, names, processes and ends: what a kernel may be different in.
@@ -38,8 +39,10 @@ QUICK = {
     "oracle": "pipeline_stages",
     "system": "all threads|packets",
     "spans": "by system calls|calls itself",
+    "klock": "klock_pipe|klock_netns",
+    "acquisitions": "each acquisition|adds functions",
 }
-QUICK_LIMIT_S = 500
+QUICK_LIMIT_S = 1500
 
 # Time that the host took away makes lockups and stalls.
 COMPLAINT = re.compile(r"BUG: (?!soft lockup|workqueue lockup)|WARNING: |Oops: |Kernel panic")

@@ -36,7 +36,7 @@ PROGRAMS_SPANS := span_server span_throw
 
 # Locks of the kernel: tests/e2e/klock.py.
 PROGRAMS_KLOCK := klock_append klock_create klock_mmap klock_pipe klock_socket klock_fd_table klock_forks \
-	klock_overwrite klock_read_block klock_spin klock_lasting
+	klock_overwrite klock_read_block klock_spin klock_lasting klock_counted klock_netns
 
 # As distributions build.
 PROGRAMS_STOCK := first_steps

@@ -43,7 +43,7 @@ struct hash_table {
 };
 
 static struct hash_table threads_table, outsiders_table, targets_table, stacks_table, files_table, others_table,
-	klocks_table;
+	klocks_table, klock_others_table;
 
 static struct entry **table_place(struct hash_table *table, uint64_t key)
 {
@@ -440,6 +440,39 @@ static struct file_scratch files_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
 static struct klock_wait spins_by_cpu[CPUS_MAX][2 * SPINS_INNER];
 static struct ev_klock_lock klock_by_cpu[CPUS_MAX];
 
+/* Locks whose acquisitions are counted. */
+enum { HELD_MAX = 64 };
+static struct {
+	struct klock_held_key key;
+	struct klock_held held;
+} helds[HELD_MAX];
+static size_t held_count;
+size_t shim_held_max = HELD_MAX;
+
+void *shim_held(size_t i)
+{
+	return i < held_count ? &helds[i].key : NULL;
+}
+
+static struct klock_held *held_lookup(const struct klock_held_key *key)
+{
+	for (size_t i = 0; i < held_count; i++)
+		if (helds[i].key.lock == key->lock && helds[i].key.kind == key->kind)
+			return &helds[i].held;
+	return NULL;
+}
+
+static long held_add(const struct klock_held_key *key, const struct klock_held *held)
+{
+	if (held_lookup(key))
+		return -EEXIST;
+	if (held_count >= shim_held_max || held_count == HELD_MAX)
+		return -E2BIG;
+	helds[held_count].key = *key;
+	helds[held_count++].held = *held;
+	return 0;
+}
+
 /* NULL: the map is no set of what has been told. */
 static struct hash_table *known_table(void *map)
 {
@@ -478,6 +511,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		       ? &spins_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &klock_scratch)
 		return &klock_by_cpu[shim_cpu];
+	if (map == &klocks_held)
+		return held_lookup(key);
 	if (known_table(map))
 		return table_get(known_table(map), *(const uint64_t *)key);
 	require(map == &targets);
@@ -500,6 +535,8 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 fl
 	}
 	if (map == &unwind_spaces)
 		return 0;
+	if (map == &klocks_held)
+		return held_add(key, value);
 	require(map == &targets);
 	if (flags == BPF_EXIST && !table_get(&targets_table, *(const uint32_t *)key))
 		return -ENOENT;
@@ -522,10 +559,11 @@ bool shim_field_exists(const char *field)
 
 void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u64 flags)
 {
-	struct hash_table *table = map == &outsiders ? &outsiders_table : &threads_table;
+	struct hash_table *table = map == &outsiders ? &outsiders_table : map == &klock_others ? &klock_others_table :
+								    &threads_table;
 
 	shim_point();
-	require((map == &threads || map == &outsiders) && !value);
+	require((map == &threads || map == &outsiders || map == &klock_others) && !value);
 	if (!task)
 		return NULL;
 	if (!(flags & BPF_LOCAL_STORAGE_GET_F_CREATE) || shim_storage_fails)
@@ -919,11 +957,16 @@ void shim_reset(void)
 	shim_make_slots(0, 1);
 	table_clear(&threads_table);
 	table_clear(&outsiders_table);
+	table_clear(&klock_others_table);
 	table_clear(&targets_table);
 	table_clear(&stacks_table);
 	table_clear(&files_table);
 	table_clear(&klocks_table);
 	memset(spins_by_cpu, 0, sizeof(spins_by_cpu));
+	held_count = 0;
+	shim_held_max = HELD_MAX;
+	holds_left = holds_lost = 0;
+	own_hold = (struct klock_own){ 0 };
 	table_clear(&others_table);
 	memset(cpu_areas, 0, sizeof(cpu_areas));
 	/* What a program forgets to fill shows; one CPU's will do. */

@@ -45,6 +45,7 @@ extern uint64_t shim_mapped_begin, shim_mapped_bytes;
 extern const char *shim_missing_field;	/* fields whose expression contains this are not there */
 extern bool shim_storage_fails;		/* no memory for another thread's state */
 extern bool shim_stacks_map_fails;	/* no room in the map of known stacks */
+extern size_t shim_held_max;		/* locks that are counted at most */
 extern bool shim_tables_are_missing;	/* no unwind tables for any code */
 extern uint64_t shim_bell_rings;
 extern uint64_t shim_cookie;		/* that a probe was attached with */
@@ -96,6 +97,9 @@ void shim_free_task(struct task_struct *task);
 void shim_set_target(uint32_t pid, uint32_t kind);
 uint32_t shim_target(uint32_t pid);
 
+/* The key of the i-th lock that is counted; NULL: there are not so many. */
+void *shim_held(size_t i);
+
 /* What has been told: &stacks_known, &files_known, &others_known or &klocks_known. */
 void shim_forget(void *map);
 
@@ -131,5 +135,8 @@ int net_receive(void *ctx, struct sk_buff *packet);
 int klock_begin(void *ctx, void *lock, unsigned int flags);
 int klock_end(void *ctx, void *lock, int result);
 int list_queues(struct bpf_iter__task *ctx);
+int acquire_call(struct pt_regs *ctx);
+int acquire_return(struct pt_regs *ctx);
+int list_holds(struct bpf_iter__bpf_map_elem *ctx);
 int block_issue(void *ctx, struct request *request);
 int block_complete(void *ctx, struct request *request, uint8_t status, unsigned int bytes);

@@ -46,7 +46,7 @@ TEST(each_way_of_taking_a_lock_has_its_kind)
 		{ CONTENTION_PERCPU | CONTENTION_WRITES, KLOCK_PERCPU_WRITE },
 		{ CONTENTION_RT, KLOCK_RTMUTEX },
 		{ CONTENTION_RT | CONTENTION_READS, KLOCK_RWSEM_READ },
-		{ 0, KLOCK_RTMUTEX },
+		{ 0, KLOCK_SEMAPHORE },
 	};
 
 	begin();
@@ -349,6 +349,8 @@ TEST(with_all_traced_the_spins_of_others_are_told_and_never_those_of_pinch)
 	own = world_add_task(&world, NULL);
 	shim_set_option(own_pid, own->task.pid);
 	run_on(0, &kernel_thread->task);
+	coin = UINT32_MAX;
+	shim_random = throw_coin;
 	CHECK(wait_for(lock_a, SPINS, 55));
 	CHECK(!waits[0].header.thread && waits[0].tid == (uint32_t)kernel_thread->task.pid);
 	CHECK(waits[0].context == WAKE_KERNEL_THREAD && !waits[0].flags && !waits[0].stack);
@@ -361,6 +363,38 @@ TEST(with_all_traced_the_spins_of_others_are_told_and_never_those_of_pinch)
 	wait_ends(lock_b, 0);
 	drain();
 	CHECK(!wait_count && !lock_count && !other_count);
+	end();
+}
+
+TEST(with_all_traced_kernel_threads_sleep_for_locks_too_and_say_where)
+{
+	struct world_options options = { .cpu_count = CPUS, .begin_ns = 1000000, .trace_all = true };
+	struct world_task *kernel_thread;
+
+	begin_as(&options);
+	kernel_thread = world_add_task(&world, NULL);
+	kernel_thread->task.flags |= PF_KTHREAD;
+	run_on(0, &kernel_thread->task);
+	wait_begins(lock_a, MUTEX_SPINS);
+	pass(10);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	run_on(1, &kernel_thread->task);
+	pass(500000);
+	CHECK(wait_for(lock_b, CONTENTION_WRITES, 70) && waits[0].kind == KLOCK_RWSEM_WRITE);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(wait_count == 1 && !waits[0].header.thread && waits[0].context == WAKE_KERNEL_THREAD);
+	CHECK(waits[0].header.time_ns - waits[0].begin_ns == 500080 && waits[0].tid == (uint32_t)kernel_thread->task.pid);
+	CHECK(waits[0].flags == KLOCK_HAS_STACK && waits[0].stack && waits[0].kind == KLOCK_MUTEX);
+	/* Without memory for it, a wait is not told; one of a thread that is traced has room. */
+	shim_storage_fails = true;
+	run_on(0, &world_add_task(&world, NULL)->task);
+	wait_begins(lock_a, MUTEX_SLEEPS);
+	wait_ends(lock_a, 0);
+	drain();
+	CHECK(!wait_count);
+	run_on(0, &thread->task);
+	CHECK(wait_for(lock_a, MUTEX_SLEEPS, 30));
 	end();
 }
 

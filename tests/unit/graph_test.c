@@ -16,7 +16,7 @@
 #include "states/states.h"
 #include "values.h"
 
-enum { THREADS = 6, CPUS = 2, STATES_MAX = 4000, PLACES_MAX = 1 << 16, DEPTH = 5 };
+enum { THREADS = 6, CPUS = 2, STATES_MAX = 40000, PLACES_MAX = 1 << 16, DEPTH = 5, STEPS_MAX = 4000 };
 
 /* What a thread did, as it was told. */
 struct life {
@@ -135,13 +135,15 @@ static void step(void)
 	}
 }
 
-static void play(uint32_t seed)
+static void play(uint32_t seed, uint32_t steps)
 {
-	memset(&w, 0, sizeof(w));
+	for (uint32_t number = 0; number <= THREADS; number++)
+		w.lives[number].count = 0;
+	memset(w.running, 0, sizeof(w.running));
 	w.seed = w.random = seed;
 	w.now_ns = 1000000;
 	state_stage_open(&w.stage);
-	for (uint32_t i = pick(STATES_MAX); i-- > 0;)
+	while (steps-- > 0)
 		step();
 	w.now_ns += 100;
 	state_stage_finish(&w.stage, w.now_ns);
@@ -331,6 +333,30 @@ static void check_one(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 	graph_fini(&graph);
 }
 
+static void check_all_threads(uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t numbers[THREADS];
+	struct graph graph;
+
+	for (uint32_t i = 0; i < THREADS; i++)
+		numbers[i] = 1 + i;
+	graph_of_threads(w.stage.states, numbers, THREADS, &(struct graph_options){
+		.from_ns = from_ns, .to_ns = to_ns, .depth_max = DEPTH, .key_of = key_of,
+	}, &graph);
+	place_count = 0;
+	for (uint32_t number = 1; number <= THREADS; number++) {
+		uint64_t lived_ns = 0, begin_ns, way = way_on(0, GRAPH_THREAD, number);
+
+		for (size_t i = 0; i < w.lives[number].count; i++)
+			lived_ns += overlap(&w.lives[number].parts[i], from_ns, to_ns, &begin_ns);
+		note(way, lived_ns);
+		walk(way, number, from_ns, to_ns, 1u << number, 1);
+	}
+	if (compare(&graph, 0, 0) != place_count)
+		fail_msg("seed %u: not as many nodes as there should be", w.seed);
+	graph_fini(&graph);
+}
+
 /* --- The critical path is made of what is at the bottom of the graph ------------------------------ */
 
 static void add_leaves(const struct graph *graph, size_t at, uint64_t ns[GRAPH_KINDS])
@@ -375,7 +401,8 @@ static void check_path(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 TEST(graphs_of_random_lives_are_what_the_algorithm_says)
 {
 	for (uint32_t seed = 1; seed <= 1000; seed++) {
-		play(seed);
+		w.random = seed;
+		play(seed, pick(STEPS_MAX));
 		for (uint32_t i = 0; i < 4; i++) {
 			uint64_t from_ns = 1000000 + pick(w.now_ns - 1000000);
 			uint64_t to_ns = from_ns + 1 + pick(20000);
@@ -389,4 +416,24 @@ TEST(graphs_of_random_lives_are_what_the_algorithm_says)
 			check_one(1, 0, UINT64_MAX);
 		end();
 	}
+}
+
+TEST(graphs_of_all_threads_are_so_too_where_one_block_of_states_ends_and_the_next_one_begins)
+{
+	uint64_t begin_ns;
+	size_t blocks = 0;
+
+	play(7, 250000);
+	begin_ns = states_next_block_ns(w.stage.states, 0);
+	for (; begin_ns != UINT64_MAX; begin_ns = states_next_block_ns(w.stage.states, begin_ns)) {
+		blocks++;
+		for (uint32_t i = 0; i < 5; i++) {
+			uint64_t from_ns = begin_ns - pick(20000);
+
+			check_all_threads(from_ns, begin_ns + 1 + pick(20000));
+			check_one(1 + i, from_ns, begin_ns + 1 + pick(20000));
+		}
+	}
+	assert_true(blocks >= 2);
+	end();
 }

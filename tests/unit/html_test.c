@@ -145,3 +145,93 @@ TEST(a_report_becomes_its_json_and_the_verdict_of_the_text)
 	html_free(html);
 	report_fixture_free(fixture);
 }
+
+static size_t count_of(const struct text *text, const char *words)
+{
+	size_t count = 0;
+
+	for (const char *at = text->bytes; (at = strstr(at, words)); at++)
+		count++;
+	return count;
+}
+
+TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
+{
+	enum { WAITS = 1500 };
+	static struct report_wait waits[WAITS];
+	static struct report_waker wakers[20];
+	static const struct report_cause causes[] = { { .cause = "lock" }, { .cause = "file" }, { .cause = "pipe" } };
+	struct report_fixture *fixture = report_fixture_new("lock");
+	struct report many = *report_fixture_get(fixture);
+	struct html *html = html_new();
+	struct text page = { 0 }, report, left_out;
+
+	for (size_t i = 0; i < WAITS; i++)
+		waits[i] = (struct report_wait){
+			.cause = i % 3 ? "lock" : "file", .group = "lock", .lost_ns = 7, .idle_ns = 2,
+			.wakers = wakers, .waker_count = i % 21,
+		};
+	many.waits = waits;
+	many.wait_count = WAITS;
+	many.balance.causes = causes;
+	many.balance.cause_count = 3;
+	many.lock_count = 0;
+	html_add_report(html, &many);
+	html_put(html, &page);
+	report = part_of(&page, "report");
+	left_out = part_of(&page, "left_out");
+	CHECK(count_of(&report, "\"wakers\"") == 1000);
+	CHECK(count_of(&report, "\"context\"") == 1000 * 8 - 48 * (8 + 7 + 6 + 5 + 4 + 3 + 2 + 1));
+	CHECK(strstr(left_out.bytes, "\"cause\": \"lock\""));
+	CHECK(strstr(left_out.bytes, "\"count\": 334,"));
+	CHECK(strstr(left_out.bytes, "\"lost_ns\": 1670"));
+	CHECK(strstr(left_out.bytes, "\"count\": 166,"));
+	CHECK(!strstr(left_out.bytes, "pipe"));
+	text_fini(&report);
+	text_fini(&left_out);
+	text_fini(&page);
+	html_free(html);
+	report_fixture_free(fixture);
+}
+
+TEST(a_page_has_all_locks_and_of_the_first_1000_who_let_go_of_them)
+{
+	enum { LOCKS = 1200 };
+	static struct report_lock locks[LOCKS];
+	static struct report_waker unlockers[20];
+	struct report_fixture *fixture = report_fixture_new("lock");
+	struct report many = *report_fixture_get(fixture);
+	struct html *html = html_new();
+	struct text page = { 0 }, report, left_out;
+
+	for (size_t i = 0; i < LOCKS; i++)
+		locks[i] = (struct report_lock){
+			.object = "0x1000", .kind = "mutex", .unlockers = unlockers, .unlocker_count = 20,
+		};
+	many.locks = locks;
+	many.lock_count = LOCKS;
+	many.wait_count = 0;
+	html_add_report(html, &many);
+	html_put(html, &page);
+	report = part_of(&page, "report");
+	left_out = part_of(&page, "left_out");
+	CHECK(count_of(&report, "\"0x1000\"") == LOCKS);
+	CHECK(count_of(&report, "\"context\"") == 1000 * 8);
+	CHECK(strstr(left_out.bytes, "\"locks_with_unlockers\": 1000"));
+	text_fini(&report);
+	text_fini(&left_out);
+	text_fini(&page);
+	html_free(html);
+	report_fixture_free(fixture);
+}
+
+TEST(a_page_has_nothing_to_say_of_what_is_left_out_when_nothing_is)
+{
+	struct report_fixture *fixture = report_fixture_new("lock");
+	struct html *html = html_new();
+
+	html_add_report(html, report_fixture_get(fixture));
+	CHECK(!html_has_part(html, "left_out"));
+	html_free(html);
+	report_fixture_free(fixture);
+}

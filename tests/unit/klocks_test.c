@@ -113,7 +113,7 @@ static const struct klock *find(uint64_t lock, enum klock_kind kind)
 static struct ev_klock_wait random_wait(uint32_t thread)
 {
 	static const uint32_t keeps[] = { 0, 1u << 31, 1u << 28, UINT32_MAX };
-	bool has_stack = thread && pick(4);
+	bool has_stack = pick(4);
 	uint32_t owner = pick(3);
 
 	return (struct ev_klock_wait){
@@ -231,7 +231,7 @@ static bool is_asked_for(const struct model_wait *wait, const struct question *q
 	if (question->owner && (question->owner->tid != e->owner || !(e->owner || e->flags & KLOCK_HAS_READERS)))
 		return false;
 	if (question->path && (!wait->weight || question->path->stack != e->stack ||
-			       question->path->pid != threads_get(threads, thread)->pid))
+			       question->path->pid != (thread ? threads_get(threads, thread)->pid : 0)))
 		return false;
 	return true;
 }
@@ -579,5 +579,66 @@ TEST(paths_and_owners_that_find_no_room_are_missing_in_no_sum)
 		paths++;
 	CHECK(owned == MORE_PATHS && paths > KEPT_AT_LEAST && paths < MORE_PATHS);
 	CHECK(find(5, KLOCK_MUTEX)->sum.waits == MORE_PATHS && find(5, KLOCK_MUTEX)->waiters->sum.waits == MORE_PATHS);
+	end();
+}
+
+/* --- Acquisitions ------------------------------------------------------------------------------- */
+
+static void push_held(uint64_t lock, const char *kind, uint64_t taken, uint64_t holds, uint64_t hold_ns)
+{
+	struct ev_klock_held e = {
+		.lock = lock, .taken = taken, .take_ns = 3, .holds = holds, .hold_ns = hold_ns, .max_hold_ns = hold_ns,
+		.caller = 70 + holds, .take_cost_ns = 20, .hold_cost_ns = 10 + holds,
+	};
+
+	now_ns++;
+	e.header = header_of(EV_KLOCK_HELD, 0);
+	memcpy(e.kind, kind, strnlen(kind, sizeof(e.kind)));
+	push(&e, sizeof(e));
+}
+
+TEST(acquisitions_are_added_up_beside_waits)
+{
+	struct klock_costs costs;
+	const struct klock *klock;
+
+	begin();
+	CHECK(!klocks_costs(klocks, &costs));
+	push_wait(wait_of_thread(1, 5, 100));
+	push_held(5, "mutex", 3, 2, 40);
+	push_held(5, "mutex", UINT64_MAX, 1, 50);	/* one of the three was given up */
+	push_held(5, "rwsem read", 9, 0, 0);
+	session_finish(session);
+	klock = find(5, KLOCK_MUTEX);
+	CHECK(klock->sum.waits == 1 && klock->holding.acquisitions == 2 && klock->holding.holds == 3);
+	CHECK(klock->holding.hold_ns == 90 && klock->holding.max_hold_ns == 50 && klock->holding.take_ns == 6);
+	CHECK(klock->holding.caller == 72);
+	klock = find(5, KLOCK_RWSEM_READ);
+	CHECK(!klock->sum.waits && klock->holding.acquisitions == 9);
+	CHECK(klocks_costs(klocks, &costs) && costs.take_ns == 20 && costs.hold_ns == 10);
+	end();
+}
+
+TEST(kinds_of_the_users_have_their_names_and_the_last_one_is_all_for_which_there_is_no_room)
+{
+	char name[24];
+	size_t named = 0;
+
+	begin();
+	CHECK(klocks_kind_count(klocks) == KLOCK_KINDS);
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "kind %d", i);
+		push_held(1 + i, name, 1, 1, 1);
+		push_held(1 + i, name, 1, 1, 1);
+	}
+	push_held(1, "of twenty-four letters..", 1, 1, 1);
+	session_finish(session);
+	for (enum klock_kind kind = KLOCK_KINDS; kind < klocks_kind_count(klocks); kind++, named++) {
+		snprintf(name, sizeof(name), "kind %zu", named);
+		CHECK(!strcmp(klocks_kind_name(klocks, kind), name));
+		CHECK(find(1 + named, kind)->holding.acquisitions == 2);
+	}
+	CHECK(named > 10 && named < 100 && find(100, KLOCK_KINDS + named - 1)->holding.acquisitions == 2);
+	CHECK(!strcmp(klocks_kind_name(klocks, KLOCK_MUTEX), "mutex"));
 	end();
 }

@@ -669,6 +669,12 @@ static void make_klock(struct report_fixture *fixture)
 	report_klocks_set(&fixture->report);
 }
 
+static void make_held(struct report_fixture *fixture)
+{
+	make_lock(fixture);
+	report_klocks_set_held(&fixture->report);
+}
+
 /* The account of the wall time, whatever part of it was spent spinning. */
 static void set_wall(struct report *report)
 {
@@ -683,12 +689,12 @@ static const struct {
 	{ "lock", make_lock }, { "pipeline", make_pipeline }, { "mpi", make_mpi },
 	{ "empty", make_empty }, { "nothing", make_nothing }, { "hostile", make_hostile },
 	{ "losses", make_losses }, { "governor", make_governor }, { "attach", make_attach },
-	{ "klock", make_klock },
+	{ "klock", make_klock }, { "held", make_held },
 };
 
 const char *const report_fixture_names[] = {
 	"lock", "pipeline", "mpi", "empty", "nothing", "hostile", "losses", "governor", "attach",
-	"klock", NULL,
+	"klock", "held", NULL,
 };
 
 struct report_fixture *report_fixture_new(const char *name)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report_klocks_fixture.h"
 
+#include <string.h>
+
 #include "analysis/lengths.h"
 #include "findings/report.h"
 
@@ -72,6 +74,7 @@ static const struct report_klock_waiter other_waiters[] = {
 /* One for each wait, in as few steps as may be. */
 static uint32_t read_lengths[LENGTHS], write_lengths[LENGTHS], spin_lengths[LENGTHS], other_lengths[LENGTHS],
 	spinlock_lengths[LENGTHS];
+static const uint32_t none[LENGTHS];
 
 static const struct report_klock locks[] = {
 	{
@@ -119,8 +122,40 @@ void report_klocks_set(struct report *report)
 		spinlock_lengths[i] = spin_lengths[i] + other_lengths[i];
 	report->klocks = (struct report_klocks){
 		.waits = 2151, .wait_ns = 1690110600, .tracing_ns = 4302 * US, .locks = locks, .lock_count = COUNT(locks),
-		.kinds = kinds, .kind_count = COUNT(kinds), .stacks = stacks, .stack_count = COUNT(stacks),
+		.waited_count = COUNT(locks), .kinds = kinds, .kind_count = COUNT(kinds), .stacks = stacks, .stack_count = COUNT(stacks),
 	};
+}
+
+void report_klocks_set_held(struct report *report)
+{
+	static struct report_klock taken[COUNT(locks) + 2];
+	struct report_klocks *klocks = &report->klocks;
+
+	report_klocks_set(report);
+	memcpy(taken, locks, sizeof(locks));
+	taken[0].acquisitions = 123456;
+	taken[0].take_ns = 1700 * (uint64_t)MS;
+	taken[0].holds = 123455;
+	taken[0].hold_ns = 800 * (uint64_t)MS;
+	taken[0].max_hold_ns = 61 * MS;
+	taken[2].acquisitions = 1;
+	taken[COUNT(locks)] = (struct report_klock){
+		.name = "mutex of pipe:[4711]", .kind = "mutex", .address = "0xffff888104a3d000", .where = "pipe_read",
+		.acquisitions = 2000, .take_ns = 3 * MS, .holds = 2000, .hold_ns = 900 * (uint64_t)MS, .max_hold_ns = 2 * MS,
+		.lengths = none,
+	};
+	taken[COUNT(locks) + 1] = (struct report_klock){
+		.kind = "my mutex", .address = "0xffff888104a3e000", .where = "anon_vma_clone",
+		.acquisitions = 30, .take_ns = 900, .holds = 30, .hold_ns = 12 * US, .max_hold_ns = 4 * US, .lengths = none,
+	};
+	klocks->locks = taken;
+	klocks->lock_count = COUNT(taken);
+	klocks->counts_acquisitions = true;
+	klocks->acquisitions = 125487;
+	klocks->take_ns = 1703000900;
+	klocks->hold_ns = 1700012000;
+	klocks->take_cost_ns = 842;
+	klocks->hold_cost_ns = 761;
 }
 
 void report_klocks_set_hostile(struct report *report, const char *evil)
@@ -140,11 +175,14 @@ void report_klocks_set_hostile(struct report *report, const char *evil)
 		.name = evil, .kind = "mutex", .address = "0xffffffffffffffff", .cache = evil, .where = evil,
 		.waits = LARGEST, .wait_ns = LARGEST, .p50_ns = LARGEST, .p90_ns = LARGEST,
 		.p99_ns = LARGEST, .max_ns = LARGEST, .lasting = LARGEST, .gave_up = LARGEST,
+		.acquisitions = LARGEST, .take_ns = LARGEST, .holds = LARGEST, .hold_ns = LARGEST, .max_hold_ns = LARGEST,
 		.waiters = waiters, .waiter_count = COUNT(waiters), .owners = &owner, .owner_count = 1,
 		.paths = &path, .path_count = 1, .lengths = other_lengths,
 	};
 	report->klocks = (struct report_klocks){
 		.waits = LARGEST, .wait_ns = LARGEST, .tracing_ns = LARGEST, .locks = &lock, .lock_count = 1,
+		.waited_count = 1, .counts_acquisitions = true, .acquisitions = LARGEST, .take_ns = LARGEST,
+		.hold_ns = LARGEST, .take_cost_ns = LARGEST, .hold_cost_ns = LARGEST,
 		.kinds = kinds, .kind_count = 1, .stacks = &stack, .stack_count = 1,
 	};
 }

@@ -176,6 +176,16 @@ static void wait_for_lock(void)
 	put(&e);
 }
 
+static void hold_lock(void)
+{
+	struct ev_klock_held e = {
+		.header = header_of(EV_KLOCK_HELD, 0), .lock = pick_lock(), .taken = pick(3) - 1ull, .holds = pick(3),
+		.hold_ns = pick(1000), .kind = "mutex",
+	};
+
+	put(&e);
+}
+
 /* What events refer to is told at some time, sometimes again. */
 static void tell_something(void)
 {
@@ -439,7 +449,10 @@ static uint64_t pick_step_ns(void)
 static void step(void)
 {
 	w.now_ns += pick_step_ns();
-	switch (pick(15)) {
+	switch (pick(16)) {
+	case 15:
+		hold_lock();
+		break;
 	case 14:
 		wait_for_lock();
 		break;
@@ -456,6 +469,8 @@ static void step(void)
 		tell_something();
 		break;
 	case 6:
+		/* What a child has of its parent goes by the time: nothing else is mapped at that of a fork. */
+		w.now_ns++;
 		map_something();
 		break;
 	case 7:
@@ -623,15 +638,19 @@ static void compare_waits(const struct account *whole, const struct account *bef
 }
 
 /* Of all ways in which it is taken. */
-static struct klock_sum sum_of_lock(const struct account *a, uint64_t lock)
+static struct lock_sum {
+	uint64_t waits, wait_ns, acquisitions, hold_ns;
+} sum_of_lock(const struct account *a, uint64_t lock)
 {
-	struct klock_sum sum = { 0 };
+	struct lock_sum sum = { 0 };
 	const struct klock *klock;
 	size_t cursor = 0;
 
 	while ((klock = klocks_next(a->klocks, &cursor))) {
 		sum.waits += klock->lock == lock ? klock->sum.waits : 0;
 		sum.wait_ns += klock->lock == lock ? klock->sum.wait_ns : 0;
+		sum.acquisitions += klock->lock == lock ? klock->holding.acquisitions : 0;
+		sum.hold_ns += klock->lock == lock ? klock->holding.hold_ns : 0;
 	}
 	return sum;
 }
@@ -639,11 +658,12 @@ static struct klock_sum sum_of_lock(const struct account *a, uint64_t lock)
 static void compare_locks(const struct account *whole, const struct account *before, const struct account *rest)
 {
 	for (uint64_t lock = first_lock; lock < first_lock + LOCKS; lock++) {
-		struct klock_sum a = sum_of_lock(whole, lock), b = sum_of_lock(before, lock);
-		struct klock_sum c = sum_of_lock(rest, lock);
+		struct lock_sum a = sum_of_lock(whole, lock), b = sum_of_lock(before, lock);
+		struct lock_sum c = sum_of_lock(rest, lock);
 
+		CHECK_SEED(a.acquisitions - b.acquisitions == c.acquisitions && a.hold_ns - b.hold_ns == c.hold_ns);
 		CHECK_SEED(a.waits - b.waits == c.waits && a.wait_ns - b.wait_ns == c.wait_ns);
-		if (c.waits)
+		if (c.waits || c.acquisitions)
 			CHECK_SEED(!klocks_find(rest->klocks, lock) == !klocks_find(whole->klocks, lock));
 	}
 }
@@ -753,6 +773,9 @@ static void check_references(const struct ev_header *header, const struct known 
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_KLOCK_WAIT:
 		check_lock_wait((const void *)header, all, rest);
+		break;
+	case EV_KLOCK_HELD:
+		check_lock(((const struct ev_klock_held *)header)->lock, all, rest);
 		break;
 	case EV_KLOCK_LOCK:
 		if (lock->file)

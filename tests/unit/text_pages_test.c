@@ -110,6 +110,7 @@ TEST(pages_are_shown_as_in_their_golden_files)
 	CHECK(renders_as("lock", "locks", "lock-page-locks.txt"));
 	CHECK(renders_as("lock", "io,synchronisation", "lock-page-synchronisation-io.txt"));
 	CHECK(renders_as("klock", "klocks", "klock-page-klocks.txt"));
+	CHECK(renders_as("held", "klocks", "held-page-klocks.txt"));
 	CHECK(renders_as("hostile", "klocks", "hostile-page-klocks.txt"));
 }
 

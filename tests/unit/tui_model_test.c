@@ -380,6 +380,203 @@ TEST(locks_without_a_place_are_one_row_a_kind)
 	model_free(model);
 }
 
+/* --- Locks of the kernel -------------------------------------------------------------------- */
+
+struct many_klocks {
+	struct report report;
+	struct report_klock *locks;
+	char (*names)[32];
+};
+
+/* "l0" and so on, each waited for less than the one before, and more often. */
+static struct many_klocks many_klocks(size_t count)
+{
+	static const struct report_frame frames[] = {
+		{ .function = "down_read", .is_kernel = true }, { .function = "serve", .file = "s.c", .line = 7 },
+	};
+	static const struct report_klock_stack stack = { frames, 2 };
+	static const struct report_klock_waiter waiters[] = {
+		{ .thread = "worker", .pid = 5, .tid = 6, .waits = 2, .wait_ns = 900, .max_ns = 800, .stack = 1 },
+		{ .thread = "worker", .context = "softirq", .pid = 5, .tid = 6, .waits = 1, .wait_ns = 100 },
+	};
+	static const struct report_klock_owner owner = { "holder", 9, 2, 700, 1 };
+	static const struct report_klock_path path = { 1, 3, 1100 };
+	struct many_klocks many = {
+		.locks = calloc(count, sizeof(*many.locks)), .names = calloc(count, sizeof(*many.names)),
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(many.names[i], sizeof(many.names[i]), "l%zu", i);
+		many.locks[i] = (struct report_klock){
+			.name = many.names[i], .kind = i % 2 ? "mutex" : "rwsem read", .address = "0x1", .where = "serve",
+			.waits = i + 2, .wait_ns = 1000 + count - i, .p50_ns = i * 7 % 50, .max_ns = i * 11 % 50,
+			.waiters = waiters, .waiter_count = 2, .owners = &owner, .owner_count = 1,
+			.paths = &path, .path_count = 1, .acquisitions = 100 + i * 13 % 50, .take_ns = 5000,
+			.holds = 4, .hold_ns = 4000 + i * 17 % 50, .max_hold_ns = 2500,
+		};
+	}
+	many.report.klocks = (struct report_klocks){
+		.locks = many.locks, .lock_count = count, .waited_count = count, .stacks = &stack, .stack_count = 1,
+		.waits = 1, .wait_ns = 1,
+	};
+	many.report.balance.busy_ns = 1000000;
+	return many;
+}
+
+static void many_klocks_free(struct many_klocks *many)
+{
+	free(many->locks);
+	free(many->names);
+}
+
+TEST(of_100000_locks_of_the_kernel_only_those_are_made_text_of_that_are_seen)
+{
+	struct many_klocks many = many_klocks(MANY);
+	struct model *model = new_model(&many.report, PAGE_KLOCKS);
+	size_t looks = 0;
+
+	CHECK(model_count(model) == MANY + 1);
+	for (int i = 0; i < 300; i++, looks++) {
+		model_move_screens(model, i % 3 ? 17 : -3);
+		if (i % 50 == 0)
+			model_toggle(model);
+		look(model);
+	}
+	model_move(model, 2 * MANY);
+	look(model);
+	CHECK(cursor_is_on(model, "l99999"));
+	model_next_sort(model);
+	look(model);
+	CHECK(cursor_is_on(model, "l99999") && model_cursor(model) < 50);
+	CHECK(model_formatted(model) <= (looks + 2) * SCREEN_LINES + 2);
+	model_unfold_all(model);
+	CHECK(model_count(model) == ROWS_MAX);
+	look(model);
+	CHECK(model_formatted(model) <= (looks + 3) * SCREEN_LINES + 2);
+	model_free(model);
+	many_klocks_free(&many);
+}
+
+TEST(a_lock_of_the_kernel_unfolds_to_owners_waiters_and_paths_and_these_to_stacks)
+{
+	struct many_klocks many = many_klocks(2);
+	struct model *model = new_model(&many.report, PAGE_KLOCKS);
+
+	model_move(model, 1);
+	model_toggle(model);
+	CHECK(row_has(model, 3, "2 waits of 501 ns in the mean, by 2 threads"));
+	CHECK(row_has(model, 5, "taken 100 times, which took 5.00 us in all"));
+	CHECK(row_has(model, 6, "held 1.00 us in the mean, 2.50 us at most, 4.00 us in all"));
+	CHECK(row_has(model, 7, "at 0x1") && row_has(model, 8, "waited for in serve"));
+	CHECK(row_has(model, 10, "69.9 %") && row_has(model, 10, "thread holder (tid 9), once in down_read"));
+	CHECK(row_has(model, 12, "89.8 %") && row_has(model, 12, "thread worker (tid 6)"));
+	CHECK(row_has(model, 13, "softirq in place of worker (tid 6)"));
+	/* An estimate that is more than the whole. */
+	CHECK(row_has(model, 15, "100.0 %") && row_has(model, 15, "serve"));
+	CHECK(row_has(model, 16, "l1"));
+	for (size_t i = 15; i >= 10; i--) {
+		size_t before = model_count(model);
+
+		if (i == 14 || i == 13 || i == 11)	/* titles, and what has no stack */
+			continue;
+		model_move(model, -2 * MANY);
+		model_move(model, i);
+		model_toggle(model);
+		CHECK(model_count(model) == before + 2 && row_has(model, i + 2, "serve"));
+	}
+	model_free(model);
+	many_klocks_free(&many);
+}
+
+TEST(locks_of_the_kernel_are_sorted_by_each_figure_and_filtered_by_names)
+{
+	struct many_klocks many = many_klocks(40);
+	struct model *model = new_model(&many.report, PAGE_KLOCKS);
+
+	CHECK(row_has(model, 0, "all locks of the kernel") && row_has(model, 1, "l0") && row_has(model, 40, "l39"));
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "waits") && row_has(model, 1, "l39"));
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "mean") && row_has(model, 1, "520 ns") && row_has(model, 1, "l0"));
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "median") && row_has(model, 1, "49 ns") && row_has(model, 1, "l7"));
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "longest") && row_has(model, 1, "49 ns") && row_has(model, 1, "l9"));
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "waited"));
+
+	model_set_filter(model, "RWSEM");
+	CHECK(model_count(model) == 20 && row_has(model, 1, "l2  rwsem read"));
+	model_set_filter(model, "l3");
+	CHECK(model_count(model) == 11);
+	for (const char *const *filter = (const char *const[]){ "worker", "holder", "serve", "kernel-lock", NULL };
+	     *filter; filter++) {
+		model_set_filter(model, *filter);
+		CHECK(model_count(model) == 40);
+	}
+	model_set_filter(model, "softirq");
+	CHECK(model_count(model) == 0);
+	model_free(model);
+	many_klocks_free(&many);
+}
+
+TEST(what_was_only_taken_is_among_locks_of_the_kernel_and_these_are_sorted_by_that_where_it_was_counted)
+{
+	struct many_klocks many = many_klocks(30);
+	struct report_klocks *klocks = &many.report.klocks;
+	struct model *model = new_model(&many.report, PAGE_KLOCKS);
+
+	for (int i = 0; i < 5; i++)
+		model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "waited"));
+	klocks->counts_acquisitions = true;
+	klocks->acquisitions = 3000;
+	many.locks[29] = (struct report_klock){
+		.name = "quiet", .kind = "mutex", .address = "0x2", .where = "take_it", .acquisitions = 1,
+	};
+	model_set_report(model, &many.report);
+	for (int i = 0; i < 5; i++)
+		model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "taken") && row_has(model, 0, "3,000") && row_has(model, 1, "149"));
+	CHECK(row_has(model, 30, "quiet"));
+	model_next_sort(model);
+	CHECK(!strcmp(model_sort_name(model), "held") && row_has(model, 1, "l26") && row_has(model, 30, "quiet"));
+	model_move(model, 30);
+	model_toggle(model);
+	CHECK(model_count(model) == 35 && row_has(model, 32, "taken 1 time, which took 0 ns in all"));
+	CHECK(row_has(model, 33, "at 0x2") && row_has(model, 34, "first taken in take_it"));
+	model_move(model, -30);
+	model_toggle(model);
+	CHECK(row_has(model, 2, "is not known"));
+	klocks->take_cost_ns = klocks->hold_cost_ns = 120;
+	CHECK(row_has(model, 1, "to note a wait took") && row_has(model, 2, "that was taken took 120 ns and 120 ns"));
+	model_free(model);
+	many_klocks_free(&many);
+}
+
+/* Memory that was one file's inode may be another's later. */
+TEST(locks_that_had_one_address_are_unfolded_each_for_itself)
+{
+	struct many_klocks many = many_klocks(3);
+	struct model *model = new_model(&many.report, PAGE_KLOCKS);
+	size_t unfolded;
+
+	many.locks[1].kind = many.locks[0].kind;
+	model_move(model, 1);
+	model_toggle(model);
+	unfolded = model_count(model);
+	CHECK(row_has(model, unfolded - 2, "l1") && row_has(model, unfolded - 1, "l2"));
+	/* And it stays with its lock when that is not the first any more. */
+	many.locks[0] = (struct report_klock){ .name = "new", .kind = "mutex", .address = "0x2", .waits = 1 };
+	many.locks[1].name = many.names[0];
+	many.locks[2].name = many.names[1];
+	model_set_report(model, &many.report);
+	CHECK(model_count(model) == unfolded && model_cursor(model) == 2 && row_has(model, 1, "new"));
+	CHECK(cursor_is_on(model, "l0"));
+	model_free(model);
+	many_klocks_free(&many);
+}
+
 TEST(a_cause_unfolds_to_its_waits_and_these_to_stacks_and_wakers)
 {
 	struct report_fixture *fixture = report_fixture_new("lock");

@@ -127,9 +127,10 @@ static bool line_shows(struct stage *stage, uint32_t line, const char *part)
 TEST(each_page_is_shown_as_in_its_golden_file)
 {
 	static const char *const names[] = {
-		"summary", "all", "synchronisation", "io", "locks", "threads", "balance", "output",
+		"summary", "all", "synchronisation", "io", "locks", "klocks", "threads", "balance",
+		"output",
 	};
-	struct stage stage = begin("lock", true);
+	struct stage stage = begin("klock", true);
 
 	output(&stage, "first line\nsecond\ta tab\n\033[31mred\n");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -163,6 +164,42 @@ TEST(unfolded_rows_help_and_ascii_are_shown_as_in_their_golden_files)
 	end(&stage);
 }
 
+TEST(locks_of_the_kernel_are_shown_as_in_their_golden_files)
+{
+	static const struct {
+		const char *fixture, *keys, *file;
+		uint32_t columns, lines;
+	} screens[] = {
+		{ "klock", "6s", "tui-klocks-sorted.txt", 100, 24 },
+		{ "klock", "6E", "tui-klocks-unfolded.txt", 80, 70 },
+		{ "held", "6", "tui-klocks-held.txt", 140, 24 },
+		{ "held", "6ssssssj+g+", "tui-klocks-held-sorted.txt", 80, 24 },
+	};
+
+	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++) {
+		struct stage stage = begin(screens[i].fixture, true);
+		struct text text;
+
+		size(&stage, screens[i].columns, screens[i].lines);
+		press(&stage, screens[i].keys);
+		text = shown(&stage);
+		CHECK(golden_view_matches(screens[i].file, text.bytes));
+		text_fini(&text);
+		end(&stage);
+	}
+}
+
+TEST(without_a_wait_for_a_lock_of_the_kernel_its_page_says_so)
+{
+	struct stage stage = begin("lock", true);
+
+	press(&stage, "6");
+	CHECK(shows(&stage, "[6 KLOCKS]") && line_shows(&stage, 3, "no thread waited for a lock of the kernel"));
+	press(&stage, "5");
+	CHECK(!shows(&stage, "lock of the kernel"));
+	end(&stage);
+}
+
 /* Draws, makes what is wanted, and draws again, as the terminal's side does. */
 static struct text shown_made(struct stage *stage)
 {
@@ -179,8 +216,8 @@ TEST(the_pages_of_graphs_are_shown_as_in_their_golden_files)
 		const char *keys, *file;
 		uint32_t columns;
 	} screens[] = {
-		{ "8", "tui-graph.txt", 80 }, { "E", "tui-graph-unfolded.txt", 80 }, { "s", "tui-graph-count.txt", 120 },
-		{ "m", "tui-graph-merged.txt", 80 }, { "m9", "tui-path.txt", 80 },
+		{ "9", "tui-graph.txt", 80 }, { "E", "tui-graph-unfolded.txt", 80 }, { "s", "tui-graph-count.txt", 120 },
+		{ "m", "tui-graph-merged.txt", 80 }, { "m0", "tui-path.txt", 80 },
 		{ "E", "tui-path-unfolded.txt", 80 },
 	};
 	struct stage stage = begin_trace(true);
@@ -227,7 +264,7 @@ TEST(no_report_however_hostile_drives_the_terminal_or_leaves_its_line)
 
 			output(&stage, "\033]0;owned\007\r\n\xff\xfe\x80 \xe2\x80\xae\n");
 			for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-				for (char page = '1'; page <= '8'; page++) {
+				for (char page = '1'; page <= '9'; page++) {
 					char keys[] = { page, 'E', '\0' };
 
 					size(&stage, sizes[i][0], sizes[i][1]);
@@ -249,7 +286,7 @@ TEST(no_graph_however_hostile_drives_the_terminal_or_leaves_its_line)
 			struct stage stage = begin_trace(has_unicode);
 
 			size(&stage, columns, 30);
-			for (const char *key = "8EGm9EG"; *key; key++) {
+			for (const char *key = "9EGm0EG"; *key; key++) {
 				struct text text;
 
 				ui_press(stage.ui, (unsigned char)*key);
@@ -277,7 +314,7 @@ TEST(below_80x24_one_line_says_so_and_it_goes_on_when_there_is_room_again)
 	size(&stage, 0, 0);
 	ui_compose(stage.ui);
 	size(&stage, 80, 24);
-	CHECK(shows(&stage, "[3 SYNCHRONISATION]") && line_shows(&stage, 4, ">"));
+	CHECK(shows(&stage, "[3 SYNC]") && line_shows(&stage, 4, ">"));
 	end(&stage);
 }
 
@@ -297,7 +334,7 @@ TEST(wide_characters_do_not_push_a_line_over_its_end)
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		skip();
 	ui_set_report(stage.ui, &report);
-	press(&stage, "6+");
+	press(&stage, "7+");
 	check_harmless(&stage, true, 80);
 	CHECK(line_shows(&stage, 4, "スレッド") && line_shows(&stage, 5, "short"));
 	/* What follows the name stands where it stands below a short one. */
@@ -312,16 +349,16 @@ TEST(keys_change_pages_both_ways_round)
 	struct stage stage = begin("lock", true);
 
 	ui_press(stage.ui, KEY_CODE_LEFT);
-	CHECK(shows(&stage, "[8 OUTPUT]"));
+	CHECK(shows(&stage, "[9 OUTPUT]"));
 	ui_press(stage.ui, KEY_CODE_RIGHT);
 	ui_press(stage.ui, KEY_CODE_TAB);
 	CHECK(shows(&stage, "[2 ALL]"));
 	ui_press(stage.ui, KEY_CODE_BACK_TAB);
 	CHECK(shows(&stage, "[1 SUMMARY]"));
-	press(&stage, "9");
+	press(&stage, "0");
 	CHECK(shows(&stage, "[1 SUMMARY]"));
-	press(&stage, "7");
-	CHECK(shows(&stage, "[7 BALANCE]"));
+	press(&stage, "8");
+	CHECK(shows(&stage, "[8 BALANCE]"));
 	end(&stage);
 }
 
@@ -329,13 +366,13 @@ TEST(of_a_trace_there_are_graphs_and_no_output_and_else_the_other_way_round)
 {
 	struct stage stage = begin_trace(true);
 
-	CHECK(shows(&stage, "8 GRAPH 9 PATH") && !shows(&stage, "OUTPUT"));
+	CHECK(shows(&stage, "9 GRAPH 0 PATH") && !shows(&stage, "OUTPUT"));
 	ui_press(stage.ui, KEY_CODE_LEFT);
-	CHECK(shows(&stage, "[9 PATH]"));
+	CHECK(shows(&stage, "[0 PATH]"));
 	ui_press(stage.ui, KEY_CODE_RIGHT);
 	CHECK(shows(&stage, "[1 SUMMARY]"));
-	press(&stage, "7\t");
-	CHECK(shows(&stage, "[8 GRAPH]") && shows(&stage, "3 SYNC 4"));
+	press(&stage, "8\t");
+	CHECK(shows(&stage, "[9 GRAPH]") && shows(&stage, "3 SYNC 4"));
 	size(&stage, 90, 24);
 	CHECK(shows(&stage, "3 SYNCHRONISATION"));
 	end(&stage);
@@ -348,24 +385,45 @@ TEST(of_a_trace_there_are_graphs_and_no_output_and_else_the_other_way_round)
 	end(&stage);
 }
 
+TEST(on_80_columns_all_pages_of_a_trace_have_their_tabs)
+{
+	static const char tabs[] = "1 SUMMARY 2 ALL 3 SYNC 4 IO 5 LOCKS 6 KLOCKS 7 THREADS 8 BALANCE 9 GRAPH 0 PATH ";
+	struct stage stage = begin_trace(true);
+
+	for (const char *key = "1234567890"; *key; key++) {
+		struct text line = { 0 };
+
+		ui_press(stage.ui, (unsigned char)*key);
+		line_put_plain(&line, ui_compose(stage.ui)[1].text.bytes);
+		CHECK(strchr(line.bytes, '[')[1] == *key);
+		/* But for the brackets, the first of which has no space to take the place of. */
+		for (size_t i = 0; i < line.length; i++)
+			if (line.bytes[i] == '[' || line.bytes[i] == ']')
+				line.bytes[i] = ' ';
+		CHECK(!strncmp(line.bytes + (*line.bytes == ' '), tabs, strlen(tabs) - 1));
+		text_fini(&line);
+	}
+	end(&stage);
+}
+
 TEST(a_graph_is_made_when_its_page_is_shown_and_once)
 {
 	struct stage stage = begin_trace(true);
 	struct text text;
 
-	press(&stage, "6");
+	press(&stage, "7");
 	CHECK(!ui_wants_graph(stage.ui));
-	press(&stage, "8");
+	press(&stage, "9");
 	CHECK(shows(&stage, "making it…") && ui_wants_graph(stage.ui) && !graph_fixture_trees(stage.graphs));
 	text = shown_made(&stage);
 	text_fini(&text);
-	press(&stage, "jjs+-18E");
+	press(&stage, "jjs+-19E");
 	CHECK(!ui_wants_graph(stage.ui) && graph_fixture_trees(stage.graphs) == 1);
-	press(&stage, "9");
+	press(&stage, "0");
 	CHECK(ui_wants_graph(stage.ui) && !graph_fixture_paths(stage.graphs));
 	text = shown_made(&stage);
 	text_fini(&text);
-	press(&stage, "8989");
+	press(&stage, "9090");
 	CHECK(!ui_wants_graph(stage.ui) && graph_fixture_paths(stage.graphs) == 1);
 	end(&stage);
 }
@@ -376,7 +434,7 @@ TEST(a_graph_that_cannot_be_made_is_tried_once_and_said_to_be_none)
 	struct text text;
 
 	graph_fixture_fail(stage.graphs);
-	for (const char *key = "8898"; *key; key++) {
+	for (const char *key = "9909"; *key; key++) {
 		ui_press(stage.ui, (unsigned char)*key);
 		text = shown_made(&stage);
 		CHECK(strstr(text.bytes, "it could not be made"));
@@ -400,22 +458,22 @@ TEST(a_thread_leads_to_its_graph_and_back)
 	struct text text;
 
 	ui_set_report(stage.ui, &report);
-	press(&stage, "6+w");
-	CHECK(line_shows(&stage, 23, "first choose the row of a thread") && shows(&stage, "[6 THREADS]"));
+	press(&stage, "7+w");
+	CHECK(line_shows(&stage, 23, "first choose the row of a thread") && shows(&stage, "[7 THREADS]"));
 	press(&stage, "jjw");
 	CHECK(line_shows(&stage, 23, "first choose the row of a thread"));
 	press(&stage, "kw");
 	text = shown_made(&stage);
-	CHECK(strstr(text.bytes, "[8 GRAPH]") && strstr(text.bytes, "worker-1 (tid 102)"));
+	CHECK(strstr(text.bytes, "[9 GRAPH]") && strstr(text.bytes, "worker-1 (tid 102)"));
 	CHECK(!strstr(text.bytes, "all threads"));
 	text_fini(&text);
-	press(&stage, "9");
+	press(&stage, "0");
 	text = shown_made(&stage);
 	CHECK(strstr(text.bytes, "what worker-1 (tid 102) could not"));
 	text_fini(&text);
 	press(&stage, "w");
-	CHECK(shows(&stage, "[6 THREADS]") && line_shows(&stage, 4, ">"));
-	press(&stage, "8");
+	CHECK(shows(&stage, "[7 THREADS]") && line_shows(&stage, 4, ">"));
+	press(&stage, "9");
 	text = shown_made(&stage);
 	CHECK(strstr(text.bytes, "all threads"));
 	text_fini(&text);
@@ -547,7 +605,7 @@ TEST(output_is_followed_until_the_cursor_leaves_its_end)
 	struct stage stage = begin("lock", true);
 	char line[32];
 
-	press(&stage, "8");
+	press(&stage, "9");
 	for (int i = 0; i < 100; i++) {
 		snprintf(line, sizeof(line), "line %d\n", i);
 		output(&stage, line);
@@ -574,7 +632,7 @@ TEST(every_key_of_the_help_does_something)
 	for (const char *key = keys; *key; key++)
 		CHECK(key_action((unsigned char)*key) != ACTION_NONE);
 	CHECK(key_action('x') == ACTION_NONE && key_action(KEY_CODE_OTHER) == ACTION_NONE);
-	CHECK(key_action('0') == ACTION_NONE && key_action('8') == ACTION_GO_TO_PAGE);
+	CHECK(key_action('0') == ACTION_GO_TO_PAGE && key_action('9') == ACTION_GO_TO_PAGE);
 }
 
 TEST(any_keys_in_any_order_do_no_harm)

@@ -136,6 +136,24 @@ export function waitForColour(page, selector, name, isThere) {
 	}, [selector, name, isThere]);
 }
 
+/** What a button copies, as lines of CSV. */
+export async function copied(page, of) {
+	const button = page.getByRole("button", { name: `Copy ${of} as CSV`, exact: true });
+
+	await page.evaluate(() => navigator.clipboard.writeText(""));
+	await button.click();
+	await page.locator(".copy", { has: button }).locator("[role=status]", { hasText: "copied" }).waitFor();
+	return (await page.evaluate(() => navigator.clipboard.readText())).split(/\r?\n/);
+}
+
+/** Figures whose tooltip, or that of what they are part of, has no unit; in a picture they may have it themselves. */
+export function bareFigures(page) {
+	return page.$$eval("main .figures div, main .slices li, main .plain div, main td.number, main svg text", elements => elements.filter(element => {
+		const tip = element.closest("[data-tip]")?.getAttribute("data-tip") ?? "", is_drawn = element.matches("text");
+		return /\d/.test(element.textContent) && !/[a-z%]/i.test(is_drawn ? tip + element.textContent : tip);
+	}).map(element => element.outerHTML.slice(0, 160)));
+}
+
 /** What axe-core finds that is serious or critical. */
 export async function faults(page) {
 	await page.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));

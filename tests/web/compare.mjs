@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of a comparison, in a browser.
-import { assert, close, faults, golden, main, makePage, open, section, shot, test } from "./browser.mjs";
+import { assert, bareFigures, close, copied, faults, golden, main, makePage, open, section, shot, test } from "./browser.mjs";
 import { comparison } from "./data.mjs";
 
 const file = makePage("comparison", { comparison: comparison(60) });
@@ -52,6 +52,25 @@ test("figures have units, and those that are 0 on both sides are left out", asyn
 	await cells.first().waitFor();
 	assert((await cells.allInnerTexts()).slice(0, 3).join() === "duration,1.00\u00a0s,1.60\u00a0s", "a time without its unit");
 	assert(await page.locator("#figures tbody tr").count() === 2, "more than two figures");
+	await close(page);
+});
+
+test("all that differs is copied as CSV, with units, and figures have a tooltip with one", async () => {
+	const page = await open(file);
+
+	for (const id of ["figures", "flames", "graph"])
+		await section(page, id);
+	const bare = await bareFigures(page);
+	assert(!bare.length, bare.slice(0, 5).join("\n"));
+	for (const [of, titles, row] of [
+		["reasons", '"reason","before.trace (ns)","after.trace (ns)","change (ns)","p"', /^"threads wait longer for work_mutex",100000000,600000000,500000000,0.0004$/],
+		["figures", '"figure","before.trace","after.trace","change","p","unit"', /^"duration",1000000000,1600000000,0.6,0.0004,"ns"$/],
+		["Dependencies", '"stack","before.trace (ns)","after.trace (ns)","change (ns)"', /^"all threads",1000000000,1600000000,600000000$/],
+		["nodes", '"what","before.trace (ns)","after.trace (ns)","change (ns)","p"', /^"/],
+	]) {
+		const [first, second] = await copied(page, of);
+		assert(first.startsWith(titles) && row.test(second), `${of}: ${first}\n${second}`);
+	}
 	await close(page);
 });
 

@@ -63,8 +63,18 @@ export function largeReport() {
 	const { report, ...rest } = wholeReport();
 	const many = (list, count) => Array.from({ length: count }, (_, i) => ({ ...list[i % list.length], name: `n${i}`, tid: i }));
 
-	return { ...rest, timelines: timelines(1000, 360), report: { ...report, threads: many(report.threads, 10000),
+	return { ...rest, timelines: timelines(1000, 360), graph: { ...graph(200), nodes: graph(200).nodes.map(node =>
+		({ ...node, label: `${node.label} in a_function_with_a_long_name::and_parameters(int, char const*)` })) }, report: { ...report, threads: many(report.threads, 10000),
 		locks: many(report.locks, 20000), paths: many(report.paths, 1000) } };
+}
+
+/** A report of which the page has the first waits, locks and call paths only. */
+export function partialReport() {
+	const { report, ...rest } = wholeReport();
+
+	return { ...rest, report: { ...report, totals: { ...report.totals, paths: report.paths.length + 4000, critical_cmetric_ns: 5e9 } },
+		left_out: { waits: [{ cause: "lock", count: 7000, lost_ns: 4e9 }, { cause: "file", count: 500, lost_ns: 1e9 }], locks_with_unlockers: 1 },
+		graph: { ...rest.graph, left_out: 12345 } };
 }
 
 /** The same report with something hostile wherever a program chooses a name. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of kernel locks, in a browser, with data that is made up.
-import { assert, close, faults, main, makePage, note, open, readyMs, section, shot, test } from "./browser.mjs";
+import { assert, bareFigures, close, copied, faults, main, makePage, note, open, readyMs, section, shot, test } from "./browser.mjs";
 import { HOSTILE, klock } from "./data.mjs";
 
 const few = makePage("klock", { klock: klock(300) });
@@ -22,6 +22,24 @@ test("shares by kind, histogram and boxes are drawn, on a logarithmic axis, with
 	await close(page);
 });
 
+test("figures have a tooltip with a unit, and what each chart draws is copied as CSV", async () => {
+	const page = await open(few);
+
+	await section(page, "klock");
+	const bare = await bareFigures(page);
+	assert(!bare.length, bare.slice(0, 5).join("\n"));
+	for (const [of, titles, row] of [
+		["waits by kind", '"kind","waits","total (ns)"', /^"[^"]+",1000,\d+$/],
+		["the lengths of waits by kind", '"kind","waits","min (ns)","p25 (ns)","p50 (ns)","p75 (ns)","max (ns)"', /^"[^"]+",1000,\d+,2000,9000,60000,5000000$/],
+		["the histogram of all locks", '"from (ns)","waits"', /^256,\d+$/],
+		["kernel locks", '"address","kind","name","thread","pid","tid","waited (ns)","waits (times)"', /^"0xffff/],
+	]) {
+		const [first, second] = await copied(page, of);
+		assert(first.startsWith(titles) && row.test(second), `${of}: ${first}\n${second}`);
+	}
+	await close(page);
+});
+
 test("choosing a lock shows its histogram and who waited", async () => {
 	const page = await open(few);
 	const all = await section(page, "klock");
@@ -32,6 +50,31 @@ test("choosing a lock shows its histogram and who waited", async () => {
 	await all.locator(".detail").waitFor();
 	assert((await all.locator(".detail").innerText()).includes(address), "another lock's details");
 	assert(!/all locks/.test(await all.locator(".chart h3", { hasText: "Waits by length" }).innerText()), "still all locks");
+	await close(page);
+});
+
+test("acquisitions have columns, and locks that nobody waited for have no charts", async () => {
+	const data = klock(3);
+
+	data.acquisitions = 4200;
+	data.take_cost_ns = 842;
+	data.hold_cost_ns = 761;
+	data.kinds = [];
+	for (const lock of data.locks)
+		Object.assign(lock, { waits: 0, total_ns: 0, mean_ns: 0, p50_ns: 0, p90_ns: 0, p99_ns: 0, max_ns: 0, unfinished: 0, threads: [],
+			owners: [], histogram: [], where: "anon_vma_clone", acquisitions: 1400, take_ns: 3000000, holds: 1400, hold_ns: 7000000,
+			max_hold_ns: 61000000 });
+	const page = await open(makePage("klock-held", { klock: data }));
+	const all = await section(page, "klock");
+
+	const row = await all.locator("tbody tr:not(.spacer)").first().innerText();
+	for (const cell of ["1,400", "3.00 ms", "7.00 ms", "5.00 us", "61.0 ms", "anon_vma_clone"])
+		assert(row.replaceAll("\u00a0", " ").includes(cell), `${cell} is not in ${row}`);
+	assert(/4,200 times.*842 ns.*761 ns/.test((await all.innerText()).replaceAll("\u00a0", " ")), "what it cost is not said");
+	assert(await all.locator("svg").count() === 0, "charts of nothing");
+	await all.locator("tbody .open").first().click();
+	assert((await all.locator(".detail").innerText()).includes("61.0"), "no hold in the details");
+	await shot(page, "klock-held");
 	await close(page);
 });
 

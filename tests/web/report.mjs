@@ -2,8 +2,8 @@
 // The page of a report, in a browser. Screenshots stay in $O/web-shots.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assert, close, colours, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
-import { emptyReport, hostileReport, largeReport, wholeReport } from "./data.mjs";
+import { assert, bareFigures, close, colours, copied, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
+import { emptyReport, hostileReport, largeReport, partialReport, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
 const ALL = ["verdict", "balance", "findings", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
@@ -103,6 +103,71 @@ test("tables are sorted by a click, searched by words, opened, and copied as CSV
 	await locks.locator(".copy [role=status]", { hasText: "copied 1" }).waitFor();
 	const csv = await page.evaluate(() => navigator.clipboard.readText());
 	assert(/^"lock","kind","in","waited \(ns\)"/.test(csv) && /"work_mutex","mutex"/.test(csv), csv);
+	await close(page);
+});
+
+test("figures have a tooltip with a unit", async () => {
+	const page = await open(whole);
+
+	await drawAll(page);
+	const bare = await bareFigures(page);
+	assert(!bare.length, bare.slice(0, 5).join("\n"));
+	assert(await page.locator("td.number").count() > 100, "too few figures in tables");
+	await close(page);
+});
+
+test("what each chart draws is copied as CSV, with units", async () => {
+	const page = await open(whole);
+
+	await drawAll(page);
+	for (const [of, titles, row] of [
+		["the balance sheet", '"of","what","time (ns)"', /^"wall time","useful",\d+$/],
+		["findings", '"share of thread time","finding","pattern","evidence"', /^0\.\d+,"/],
+		["parallelism over time", '"since (ns)","running (threads)","waiting for a CPU (threads)"', /^0,[\d.]+,/],
+		["active threads", '"from (threads)","to (threads)","time (ns)"', /^\d+,\d+,\d+$/],
+		["threads by CMetric", '"thread","tid","CMetric on a CPU (ns)","CMetric waiting for a CPU (ns)"', /^"[^"]+",\d+,\d+,\d+$/],
+		["CMetric", '"stack","time (ns)","in itself (ns)"', /^"CMetric",\d+,0$/],
+		["time lines", '"thread","tid","state","since (ns)","threads"', /^"worker-0",100,"[^"]+",\d+,1$/],
+		["nodes", '"what","below","kind","time (ns)","times (times)","longest (ns)","node","below node"', /^"all threads","","threads",4000000000,1,4000000000,0,$/],
+		["the critical path", '"begin (ns)","end (ns)","depth","who","kind","what","ended by"', /^0,\d+,\d,"main/],
+		["parts of the path", '"who","did what","ended by","time (ns)"', /^"main/],
+	]) {
+		const [first, second] = await copied(page, of);
+		assert(first.startsWith(titles) && row.test(second), `${of}: ${first}\n${second}`);
+	}
+	const buttons = await page.locator("main .copy").count(), charts = await page.locator("main section").filter({ has: page.locator("svg:not(.swatch), canvas") }).count();
+	assert(buttons >= charts, `${buttons} buttons for ${charts} sections with charts`);
+	await close(page);
+});
+
+test("a table is searched, sorted, opened and gone through by keys", async () => {
+	const page = await open(makePage("keys", largeReport()));
+	const locks = await section(page, "locks");
+	const focused = () => page.evaluate(() => document.activeElement.textContent.trim() || document.activeElement.getAttribute("aria-label"));
+
+	await locks.locator("input[type=search]").focus();
+	await page.keyboard.type("n1");
+	await page.keyboard.press("Tab");
+	assert(await focused() === "CSV", `behind the search is ${await focused()}`);
+	await page.keyboard.press("Tab");
+	assert(await focused().then(name => name.startsWith("lock")), `behind that is ${await focused()}`);
+	await page.keyboard.press("End");
+	await page.keyboard.press("Tab");
+	await page.keyboard.press("Enter");
+	await locks.locator("th[aria-sort='ascending']").waitFor();
+	await page.keyboard.press("Space");
+	await locks.locator("th[aria-sort='descending']").waitFor();
+	const heads = await locks.locator("th").count();
+	for (let i = 0; i < heads; i++)
+		await page.keyboard.press("Tab");
+	await page.keyboard.press("Enter");
+	await locks.locator(".detail").waitFor();
+	assert(await locks.locator(".open[aria-expanded='true']").count() === 1, "no row is open");
+	await locks.locator(".rows").focus();
+	const before = await locks.locator("tbody tr:not(.spacer)").first().getAttribute("aria-rowindex");
+	for (let i = 0; i < 4; i++)
+		await page.keyboard.press("PageDown");
+	await page.waitForFunction(old => document.querySelector("#locks tbody tr:not(.spacer)").getAttribute("aria-rowindex") !== old, before);
 	await close(page);
 });
 
@@ -206,6 +271,23 @@ test("a report with many threads, paths and locks is drawn", async () => {
 	await close(page);
 });
 
+test("what had no room in the page is told, and has its width in the flame graphs", async () => {
+	const page = await open(makePage("partial", partialReport()));
+	const flames = await section(page, "flames");
+
+	for (const [title, words] of [["CMetric", "4,000\u00a0further call paths, or not known"], ["Lost parallelism", "7,500\u00a0further call paths\n5.00\u00a0s"],
+		["Lock waits", "7,000\u00a0further call paths\n4.00\u00a0s"]]) {
+		await flames.locator("button", { hasText: title }).click();
+		await flames.locator(`svg[aria-label*='${title}']`).waitFor();
+		assert((await flames.locator(".frame").evaluateAll(all => all.map(frame => frame.getAttribute("data-tip")))).some(tip => tip.startsWith(words)),
+			`${title}: no frame of the rest`);
+	}
+	for (const [id, words] of [["waits", "7,500\u00a0further call paths, in which 5.00\u00a0s were lost"], ["locks", "Who let go of them is told of the 1\u00a0lock"],
+		["graph", "12,345\u00a0further nodes"]])
+		assert((await (await section(page, id)).textContent()).includes(words), `#${id} does not say so`);
+	await close(page);
+});
+
 test("it is dark when the system is, or when the user wants it, and what is drawn follows", async () => {
 	const page = await open(whole, { scheme: "dark" });
 	const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -229,6 +311,12 @@ test("it can be read at 360 pixels", async () => {
 	await page.evaluate(() => scrollTo(0, 0));
 	await shot(page, "report-360");
 	await close(page);
+	const large = await open(makePage("large-360", largeReport()), { width: 360, height: 740 });
+	for (const id of ["threads", "locks", "paths", "graph"]) {
+		const left = await (await section(large, id)).locator("th").nth(1).evaluate(head => head.getBoundingClientRect().left);
+		assert(left < 300, `#${id}: the second column begins at ${left} pixels`);
+	}
+	await close(large);
 });
 
 test("it is printed with all its sections, light even in the dark", async () => {
@@ -239,6 +327,27 @@ test("it is printed with all its sections, light even in the dark", async () => 
 	const bytes = readFileSync(join(SHOTS, "report.pdf"));
 	assert(bytes.subarray(0, 5).toString() === "%PDF-" && bytes.length > 50000, `${bytes.length} bytes of PDF`);
 	assert(await page.locator(".waiting").count() === 0, "a section was not drawn for the printer");
+	await close(page);
+});
+
+test("of a report with many rows the first ones are printed, on pages that are not empty, with all their columns", async () => {
+	const page = await open(makePage("large-printed", largeReport()));
+	const file = join(SHOTS, "large.pdf");
+
+	await page.locator("#path").waitFor();
+	await page.pdf({ path: file, format: "A4", printBackground: true });
+	const pages = readFileSync(file, "latin1").match(/\/Type \/Page\b/g).length;
+	assert(pages < 40, `${pages} pages`);
+	await page.emulateMedia({ media: "print" });
+	await page.setViewportSize({ width: 690, height: 1000 });
+	await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+	await page.waitForFunction(() => !document.querySelector(".is-virtual"));
+	assert(await page.locator("#locks tbody tr").count() === 40, "not 40 rows of a table");
+	const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	assert(await page.locator("#timelines .range").isVisible(), "it is not printed how long the time lines are");
+	assert(over <= 0, `what is printed is ${over} pixels wider than the paper`);
+	await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+	await page.waitForFunction(() => document.querySelector("#locks .is-virtual"));
 	await close(page);
 });
 

@@ -12,8 +12,14 @@ function shown(name: string, value: number): string {
 	return name.endsWith("_bytes") ? size(value) : Number.isInteger(value) ? count(value) : value.toFixed(3);
 }
 
+function exact(name: string, value: number): string {
+	const unit = name.endsWith("_ns") || name === "ns" ? "ns" : name.endsWith("_bytes") ? "bytes" : name.replace(/_/g, " ");
+
+	return `${Number.isInteger(value) ? count(value) : value} ${unit}`;
+}
+
 function Figures({ of }: { of: Record<string, number> }) {
-	return <dl class="plain">{Object.entries(of).map(([name, value]) => <div key={name}>
+	return <dl class="plain">{Object.entries(of).map(([name, value]) => <div key={name} data-tip={exact(name, value)}>
 		<dt>{name.replace(/_(ns|bytes)$/, "").replace(/_/g, " ")}</dt><dd>{shown(name, value)}</dd></div>)}</dl>;
 }
 

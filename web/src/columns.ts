@@ -15,6 +15,11 @@ export function times<R>(title: string, value: (row: R) => number): Column<R> {
 	return { title, unit: "times", value, show: row => count(value(row)) };
 }
 
+/** How many at once. */
+export function threads<R>(title: string, value: (row: R) => number): Column<R> {
+	return { title, unit: "threads", value, show: row => count(value(row)) };
+}
+
 /** What a program may have chosen: in short, and in full under the pointer. */
 export function words<R>(title: string, value: (row: R) => string | null, isWide = false): Column<R> {
 	const name = (row: R) => visible(value(row) ?? "");

@@ -2,17 +2,19 @@
 // What differs between two runs, or between slow and fast executions.
 import { useMemo, useState } from "preact/hooks";
 import { ns, words } from "./columns";
+import { CopyCsv } from "./csv";
 import { HowMany } from "./dependency";
-import { ComparedFlames } from "./compare_flames";
+import { ComparedFlames, type Side } from "./compare_flames";
 import { brief, count, duration, plural, share, signed, size, visible } from "./format";
 import { GraphPicture } from "./graph";
 import { chosenNodes, type DrawnNode } from "./graph_layout";
 import { Section } from "./page";
 import { colourOf, stateOfKind } from "./states";
 import { type Column, Table } from "./table";
-import type { Comparison, ComparisonNode, Difference, Report } from "./types";
+import type { Comparison, ComparisonNode, Difference } from "./types";
 
 const NODES_FIRST = 30, REASON_CHARS = 160;
+const CHANCE = "how likely such a difference is by chance";
 
 function chance(p: number | null): string {
 	return p === null ? "\u2013" : p < 0.001 ? "< 0.001" : p.toFixed(3);
@@ -26,25 +28,34 @@ function tellDifference(node: Difference, sides: [string, string]): string {
 type Figure = Comparison["figures"][number];
 
 /** By its name: lost.lock, cpu.waiting and the like are times, read.bytes is a size, all others are counts. */
-function figureText({ name }: Figure, value: number): string {
-	if (/^(duration|untold$|cpu\.|lost\.)/.test(name))
-		return duration(value);
-	return name.endsWith("bytes") ? size(value) : Number.isInteger(value) ? count(value) : value.toFixed(2);
+function unitOf({ name }: Figure): string {
+	return /^(duration|untold$|cpu\.|lost\.)/.test(name) ? "ns" : name.endsWith("bytes") ? "bytes" : "times";
 }
+
+function figureText(figure: Figure, value: number): string {
+	switch (unitOf(figure)) {
+	case "ns": return duration(value);
+	case "bytes": return size(value);
+	default: return Number.isInteger(value) ? count(value) : value.toFixed(2);
+	}
+}
+
+const exactText = (figure: Figure, value: number) => `${Number.isInteger(value) ? count(value) : value.toFixed(2)} ${unitOf(figure)}`;
 
 const figureColumns = (sides: [string, string]): Column<Figure>[] => [
 	{ title: "figure", value: f => visible(f.name), isWide: true },
-	{ title: visible(sides[0]), value: f => f.first.mean, show: f => figureText(f, f.first.mean), tip: f => figureText(f, f.first.mean) },
-	{ title: visible(sides[1]), value: f => f.second.mean, show: f => figureText(f, f.second.mean), tip: f => figureText(f, f.second.mean) },
+	{ title: visible(sides[0]), value: f => f.first.mean, show: f => figureText(f, f.first.mean), tip: f => exactText(f, f.first.mean) },
+	{ title: visible(sides[1]), value: f => f.second.mean, show: f => figureText(f, f.second.mean), tip: f => exactText(f, f.second.mean) },
 	{ title: "change", value: f => f.change_share, show: f => f.change_share === null ? "\u2013" : share(f.change_share),
 		tip: f => `by ${f.change < 0 ? "\u2212" : ""}${figureText(f, Math.abs(f.change))}` },
-	{ title: "p", value: f => f.p, show: f => chance(f.p), tip: () => "how likely such a difference is by chance" },
+	{ title: "p", value: f => f.p, show: f => chance(f.p), tip: () => CHANCE },
 ];
+const figureUnit: Column<Figure>[] = [{ title: "unit", value: unitOf }];
 
 const nodeColumns = (sides: [string, string]): Column<ComparisonNode>[] => [
 	words("what", n => n.label, true), ns(visible(sides[0]), n => n.first.mean), ns(visible(sides[1]), n => n.second.mean),
 	{ title: "change", unit: "ns", value: n => n.change, show: n => signed(n.change) },
-	{ title: "p", value: n => n.p, show: n => chance(n.p) },
+	{ title: "p", value: n => n.p, show: n => chance(n.p), tip: () => CHANCE },
 ];
 
 function drawn(node: ComparisonNode, at: number, sides: [string, string]): DrawnNode {
@@ -60,7 +71,9 @@ function Summary({ comparison }: { comparison: Comparison }) {
 	const { sides, reasons, conditions, unsure } = comparison;
 
 	return <section id="verdict" aria-labelledby="verdict-title">
-		<h2 id="verdict-title">What differs</h2>
+		<div class="title"><h2 id="verdict-title">What differs</h2><CopyCsv of="reasons" make={() => ({
+			titles: ["reason", `${sides[0]} (ns)`, `${sides[1]} (ns)`, "change (ns)", "p"],
+			rows: reasons.map(r => [r.words, r.first.mean, r.second.mean, r.change, r.p]) })} /></div>
 		<p class="verdict">{visible(sides[1])} compared with {visible(sides[0])}
 			{comparison.is_per_second ? ", for each second" : ""}.</p>
 		{!reasons.length && <p>No difference that is sure not to be chance.</p>}
@@ -73,7 +86,7 @@ function Summary({ comparison }: { comparison: Comparison }) {
 	</section>;
 }
 
-export function Compared({ comparison, first, second }: { comparison: Comparison; first?: Report; second?: Report }) {
+export function Compared({ comparison, first, second }: { comparison: Comparison; first: Side; second: Side }) {
 	const { nodes: all, sides } = comparison;
 	const [limit, setLimit] = useState(Math.min(NODES_FIRST, all.length));
 	const parents = useMemo(() => all.map(node => node.parent), [all]);
@@ -84,7 +97,7 @@ export function Compared({ comparison, first, second }: { comparison: Comparison
 
 	return <>
 		<Summary comparison={comparison} />
-		<Section id="figures" title="Figures" isHeavy about="Those that are not 0 on both sides."><Table name="figures" columns={figures} rows={told} /></Section>
+		<Section id="figures" title="Figures" isHeavy about="Those that are not 0 on both sides."><Table name="figures" columns={figures} rows={told} copied={figureUnit} /></Section>
 		<ComparedFlames comparison={comparison} first={first} second={second} />
 		<Section id="graph" title="Dependency graph" isHeavy
 			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the surer it is that they differ.`}>

@@ -7,7 +7,7 @@ import { type FlameNode, flameRoot } from "./flame_tree";
 import { type Metric, metricAbout, metricRoot, metrics } from "./flames";
 import { duration, signed, visible } from "./format";
 import { type Choice, Choices, Section, Swatch } from "./page";
-import type { Comparison, ComparisonNode, Report } from "./types";
+import type { Comparison, ComparisonNode, LeftOut, Report } from "./types";
 
 type Shown = Metric | "waits";
 
@@ -46,28 +46,39 @@ function changeColour(root: FlameNode) {
 	};
 }
 
-function rootOf(comparison: Comparison, shown: Shown, first?: Report, second?: Report): FlameNode {
-	if (shown === "waits" || !first || !second)
+/** One of two runs that are compared. */
+export interface Side {
+	report?: Report;		// undefined: it is not there, or not yet
+	leftOut?: LeftOut;
+}
+
+function rootOf(comparison: Comparison, shown: Shown, first: Side, second: Side): FlameNode {
+	if (shown === "waits" || !first.report || !second.report)
 		return differential(comparison.nodes);
 	const scale = (report: Report) => comparison.is_per_second ? NS_PER_S / (report.target.wall_ns || 1) : 1;
 
-	return flameDifference(metricRoot(first, shown), metricRoot(second, shown), [scale(first), scale(second)]);
+	return flameDifference(metricRoot(first.report, shown, first.leftOut), metricRoot(second.report, shown, second.leftOut),
+		[scale(first.report), scale(second.report)]);
 }
 
-export function ComparedFlames({ comparison, first, second }: { comparison: Comparison; first?: Report; second?: Report }) {
+export function ComparedFlames({ comparison, first, second }: { comparison: Comparison; first: Side; second: Side }) {
 	const [shown, choose] = useState<Shown>("waits");
-	const root = useMemo(() => rootOf(comparison, shown, first, second), [comparison, shown, first, second]);
+	const root = useMemo(() => rootOf(comparison, shown, first, second), [comparison, shown, first.report, second.report, first.leftOut,
+		second.leftOut]);
 	const colour = useMemo(() => changeColour(root), [root]);
 	const [before, after] = comparison.sides.map(visible);
 
 	return <Section id="flames" title="Differential flame graphs" isHeavy
-		tools={first && second && <Choices label="What widths are" of={choices} chosen={shown} onChoose={choose} />}>
+		tools={first.report && second.report && <Choices label="What widths are" of={choices} chosen={shown} onChoose={choose} />}>
 		<p class="about">{shown === "waits" ? ABOUT : metricAbout[shown]} As wide as the longer of both sides.</p>
 		<div class="legend">
 			<span><Swatch colour="f-more" />more in {after}</span><span><Swatch colour="f-less" />less</span>
 			<span><Swatch colour="f-same" />the same</span>
 		</div>
-		<Flame title={choices.find(choice => choice.name === shown)!.title} root={root} colour={colour}
+		<Flame title={choices.find(choice => choice.name === shown)!.title} root={root} colour={colour} figures={[
+			{ title: `${before} (ns)`, value: node => node.before ?? 0 },
+			{ title: `${after} (ns)`, value: node => (node.before ?? 0) + (node.changed ?? 0) },
+			{ title: "change (ns)", value: node => node.changed ?? 0 }]}
 			tell={node => `${node.name}\n${before}: ${duration(node.before ?? 0)}\n${after}: ${
 				duration((node.before ?? 0) + (node.changed ?? 0))}\nchange ${signed(node.changed ?? 0)}`} />
 	</Section>;

@@ -13,6 +13,7 @@ import type { Graph, GraphNode } from "./types";
 const NODES_FIRST = 30, NODES_MAX = 300;
 
 interface Row extends GraphNode {
+	at: number;
 	below: string;
 }
 
@@ -20,6 +21,7 @@ const columns: Column<Row>[] = [
 	words("what", n => n.label, true), words("below", n => n.below), { title: "kind", value: n => n.kind }, ns("time", n => n.ns),
 	times("times", n => n.count), ns("longest", n => n.max_ns),
 ];
+const edges: Column<Row>[] = [{ title: "node", value: n => n.at }, { title: "below node", value: n => n.parent }];
 
 function drawn(node: GraphNode, at: number, whole: number): DrawnNode {
 	const more = node.is_cycle ? "\nwhat it did is told above" : node.is_cut ? "\nnot looked at further" : "";
@@ -43,13 +45,14 @@ export function Dependency({ graph }: { graph: Graph }) {
 	const parents = useMemo(() => graph.nodes.map(node => node.parent), [graph]);
 	const nodes = useMemo(() => [...chosenNodes(graph.nodes.map(node => node.ns), parents, limit, 0)]
 		.map(at => drawn(graph.nodes[at], at, whole)), [graph, limit]);
-	const rows = useMemo(() => graph.nodes.map(node => ({ ...node, below: node.parent === null ? "" : graph.nodes[node.parent].label })), [graph]);
+	const rows = useMemo(() => graph.nodes.map((node, at) => ({ ...node, at, below: node.parent === null ? "" : graph.nodes[node.parent].label })), [graph]);
 
 	return <Section id="graph" title="Dependency graph" isHeavy
 		about="Who and what threads waited for, and what those did meanwhile. Edges are as wide as the time that they stand for.">
 		{nodes.length ? <GraphPicture nodes={nodes} parents={parents}
 			tools={<HowMany shown={limit} all={graph.nodes.length} onChange={setLimit} />}
 			label={`Dependency graph of ${plural(nodes.length, "node")}; all of them are in the table below.`} /> : <p class="muted">No thread lived then.</p>}
-		<Table name="nodes" columns={columns} rows={rows} sort={3} />
+		<Table name="nodes" columns={columns} rows={rows} sort={3} copied={edges} />
+		{graph.left_out ? <p class="muted">{plural(graph.left_out, "further node")}, none of them longer, had no room here.</p> : null}
 	</Section>;
 }

@@ -14,7 +14,15 @@ interface FlameProps {
 	root: FlameNode;
 	colour?: (node: FlameNode) => { name: string; opacity: number };
 	tell?: (node: FlameNode) => string;
+	figures?: Figure[];		// in the CSV
 }
+
+export interface Figure {
+	title: string;			// with its unit
+	value: (node: FlameNode) => number;
+}
+
+const ownFigures: Figure[] = [{ title: "time (ns)", value: node => node.value }, { title: "in itself (ns)", value: node => node.self }];
 
 function colourOfKind(node: FlameNode) {
 	let hash = 0;
@@ -70,7 +78,7 @@ export function Flame(props: FlameProps) {
 }
 
 function FlamePicture(props: FlameProps) {
-	const { root, title } = props;
+	const { root, title, figures = ownFigures } = props;
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const [focus, setFocus] = useState(root);
 	const [at, setAt] = useState<FlameNode>(root);
@@ -101,8 +109,8 @@ function FlamePicture(props: FlameProps) {
 			<span class="muted" role="status">{wanted ? `${share(foundValue(root, wanted) / root.value)} found` : ""}</span>
 			{focus !== root && <button type="button" class="no-print" onClick={() => open(root)}>Show all</button>}
 			<CopyCsv of={title} make={() => ({
-				titles: ["stack", "time (ns)", "in itself (ns)"],
-				rows: flameRows(root).map(row => [row.stack, row.value, row.self]),
+				titles: ["stack", ...figures.map(figure => figure.title)],
+				rows: flameRows(root).map(({ stack, node }) => [stack, ...figures.map(figure => figure.value(node))]),
 			})} />
 		</div>
 		<div ref={ref} class="drawn">

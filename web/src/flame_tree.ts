@@ -45,12 +45,17 @@ function sortAll(node: FlameNode): void {
 	node.children.forEach(sortAll);
 }
 
-/** Frames come innermost first, and the root is outermost. */
-export function flameOf(title: string, stacks: { frames: Frame[]; value: number }[]): FlameNode {
+export interface Weighed {
+	frames: Frame[];		// innermost first
+	value: number;
+	name?: string;			// without frames: why there are none
+}
+
+export function flameOf(title: string, stacks: Weighed[]): FlameNode {
 	const root = flameRoot(title);
 	const index = new Map<FlameNode, Map<string, FlameNode>>();
 
-	for (const { frames, value } of stacks) {
+	for (const { frames, value, name: words = "stack not known" } of stacks) {
 		let node = root;
 
 		if (!(value > 0))
@@ -65,7 +70,7 @@ export function flameOf(title: string, stacks: { frames: Frame[]; value: number 
 			node.value += value;
 		}
 		if (!frames.length) {
-			node = childOf(root, index, "", () => ({ ...flameRoot("stack not known"), parent: root, depth: 1 }));
+			node = childOf(root, index, words, () => ({ ...flameRoot(words), parent: root, depth: 1 }));
 			node.value += value;
 		}
 		node.self += value;
@@ -102,12 +107,12 @@ export function flameBoxes(focus: FlameNode, width_min: number): FlameBox[] {
 	return boxes;
 }
 
-export function flameRows(root: FlameNode): { stack: string; value: number; self: number }[] {
-	const rows: { stack: string; value: number; self: number }[] = [];
+export function flameRows(root: FlameNode): { stack: string; node: FlameNode }[] {
+	const rows: { stack: string; node: FlameNode }[] = [];
 	const add = (node: FlameNode, above: string) => {
 		const stack = above ? `${above};${node.name}` : node.name;
 
-		rows.push({ stack, value: node.value, self: node.self });
+		rows.push({ stack, node });
 		node.children.forEach(child => add(child, stack));
 	};
 

@@ -2,9 +2,10 @@
 // The flame graphs of a report.
 import { useMemo, useState } from "preact/hooks";
 import { Flame } from "./flame";
-import { flameOf } from "./flame_tree";
+import { flameOf, type Weighed } from "./flame_tree";
+import { plural } from "./format";
 import { type Choice, Choices, Section, Swatch } from "./page";
-import type { Report } from "./types";
+import type { LeftOut, Report } from "./types";
 
 export type Metric = "cmetric" | "lost" | "locks";
 
@@ -18,17 +19,29 @@ export const metricAbout: Record<Metric, string> = {
 };
 const isLock = (cause: string) => ["lock", "kernel-lock", "semaphore"].includes(cause);
 
-export function metricRoot(report: Pick<Report, "paths" | "waits">, metric: Metric) {
-	const waits = metric === "locks" ? report.waits.filter(wait => isLock(wait.cause)) : report.waits;
+const further = (count: number) => plural(count, "further call path");
 
-	return metric === "cmetric" ? flameOf("CMetric", report.paths.map(path => ({ frames: path.stack, value: path.cmetric_ns })))
-		: flameOf(metric === "lost" ? "lost parallelism" : "lock waits", waits.map(wait =>
-			({ frames: wait.stack, value: wait.lost_ns - wait.idle_ns })));
+/** What the page does not have, in one frame. */
+function restOf({ paths, totals }: Pick<Report, "paths" | "totals">, metric: Metric, leftOut?: LeftOut): Weighed {
+	const waits = (leftOut?.waits ?? []).filter(wait => metric === "lost" || isLock(wait.cause));
+
+	if (metric === "cmetric")
+		return { frames: [], name: `${further(totals.paths - paths.length)}, or not known`, value: totals.paths > paths.length
+			? totals.critical_cmetric_ns - paths.reduce((sum, path) => sum + path.cmetric_ns, 0) : 0 };
+	return { frames: [], name: further(waits.reduce((sum, wait) => sum + wait.count, 0)), value: waits.reduce((sum, wait) => sum + wait.lost_ns, 0) };
 }
 
-export function Flames({ report }: { report: Report }) {
+export function metricRoot(report: Pick<Report, "paths" | "waits" | "totals">, metric: Metric, leftOut?: LeftOut) {
+	const waits = metric === "locks" ? report.waits.filter(wait => isLock(wait.cause)) : report.waits;
+	const weighed: Weighed[] = metric === "cmetric" ? report.paths.map(path => ({ frames: path.stack, value: path.cmetric_ns }))
+		: waits.map(wait => ({ frames: wait.stack, value: wait.lost_ns - wait.idle_ns }));
+
+	return flameOf({ cmetric: "CMetric", lost: "lost parallelism", locks: "lock waits" }[metric], [...weighed, restOf(report, metric, leftOut)]);
+}
+
+export function Flames({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {
 	const [metric, choose] = useState<Metric>("cmetric");
-	const root = useMemo(() => metricRoot(report, metric), [report, metric]);
+	const root = useMemo(() => metricRoot(report, metric, leftOut), [report, metric, leftOut]);
 
 	return <Section id="flames" title="Flame graphs" isHeavy
 		tools={<Choices label="What widths are" of={metrics} chosen={metric} onChoose={choose} />}>

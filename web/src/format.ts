@@ -34,6 +34,11 @@ export function count(value: number): string {
 	return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** To the last digit, for a tooltip. */
+export function exactNs(ns: number): string {
+	return `${count(ns)} ns`;
+}
+
 export function share(part: number): string {
 	const percent = 100 * part;
 

@@ -30,19 +30,30 @@ function waiterName({ name, context, tid }: Waiter): string {
 const ownerName = (owner: KernelLock["owners"][number]) => owner.name !== null ? visible(owner.name) : owner.tid ? "a thread" : "readers";
 const more = (lock: KernelLock) => lock.threads.length > 1 ? ` +${lock.threads.length - 1}` : "";
 
-function columnsOf(stacks: string[][]): Column<KernelLock>[] {
-	const top = (lock: KernelLock) => visible(frames(stacks, first(lock).stack)?.[0] ?? "");
+/** With --acquisitions. */
+const holdColumns: Column<KernelLock>[] = [
+	{ title: "taken", unit: "times", value: l => l.acquisitions ?? 0, show: l => count(l.acquisitions ?? 0),
+		tip: l => `taken ${plural(l.acquisitions ?? 0, "time")}, waited for ${plural(l.waits, "time")}` },
+	ns("taking", l => l.take_ns ?? 0), ns("held", l => l.hold_ns ?? 0),
+	ns("mean hold", l => l.holds ? (l.hold_ns ?? 0) / l.holds : 0), ns("longest hold", l => l.max_hold_ns ?? 0),
+];
+
+/** Where it is waited for, or taken. */
+function columnsOf({ stacks, acquisitions }: KernelLocks): Column<KernelLock>[] {
+	const top = (lock: KernelLock) => visible(frames(stacks, first(lock).stack)?.[0] ?? lock.where ?? "");
 
 	return [
 		{ title: "address", value: l => l.address },
 		{ title: "kind", value: l => l.kind },
 		words("name", l => l.name, true),
 		{ title: "thread", value: l => waiterName(first(l)), show: l => waiterName(first(l)) + more(l) },
-		{ title: "pid", value: l => first(l).pid }, { title: "tid", value: l => first(l).tid },
+		{ title: "pid", value: l => first(l).pid, tip: l => `process ${first(l).pid}` },
+		{ title: "tid", value: l => first(l).tid, tip: l => `thread ${first(l).tid} of process ${first(l).pid}` },
 		ns("waited", l => l.total_ns),
 		{ title: "waits", unit: "times", value: l => l.waits, show: l => count(l.waits) + (l.unfinished ? " \u2026" : ""),
 			tip: l => plural(l.waits, "wait") + (l.unfinished ? `, ${count(l.unfinished)} of them not over` : "") },
 		ns("mean", l => l.mean_ns), ns("99 % up to", l => l.p99_ns), ns("longest", l => l.max_ns),
+		...(acquisitions === undefined ? [] : holdColumns),
 		{ title: "stack", value: top, isWide: true, tip: l => (frames(stacks, first(l).stack) ?? []).map(visible).join("\n") },
 	];
 }
@@ -58,7 +69,9 @@ function Detail({ lock, stacks }: { lock: KernelLock; stacks: string[][] }) {
 		<p>{lock.kind} at {lock.address}: {plural(lock.waits, "wait")}, {duration(lock.total_ns)} in all; half up to {duration(lock.p50_ns)}, 90 % up to {
 			duration(lock.p90_ns)}, 99 % up to {duration(lock.p99_ns)}, at most {duration(lock.max_ns)}.
 			{lock.unfinished > 0 && ` ${plural(lock.unfinished, "wait")} had not ended.`}</p>
-		<h4>Who waited</h4>
+		{(lock.acquisitions ?? 0) > 0 && <p>Taken {plural(lock.acquisitions ?? 0, "time")}, which took {duration(lock.take_ns ?? 0)}; held {
+			duration(lock.hold_ns ?? 0)} in all, {duration(lock.max_hold_ns ?? 0)} at most.</p>}
+		{lock.threads.length > 0 && <h4>Who waited</h4>}
 		{lock.threads.slice(0, 20).map((waiter, i) => <details key={i} open={!i}>
 			<summary>{waiterName(waiter)} {waiter.tid} of process {waiter.pid}: {plural(waiter.waits, "wait")}, {duration(waiter.total_ns)}</summary>
 			<NamedStack frames={frames(stacks, waiter.stack)} />
@@ -81,10 +94,18 @@ function sumOf(histograms: Histogram[]): Histogram {
 	return [...sums].sort((a, b) => a[0] - b[0]);
 }
 
+function aboutOf(klock: KernelLocks, whole: number): string {
+	const waited = klock.locks.filter(lock => lock.waits > 0).length;
+	const waits = `Threads waited ${duration(whole)} for ${plural(waited, "lock")} of the kernel within ${duration(klock.duration_ns)}, spinning and asleep. To note these waits took ${duration(klock.tracing_ns)}, which is in none of the times.`;
+
+	return klock.acquisitions === undefined ? waits
+		: `${waits} They took locks ${plural(klock.acquisitions, "time")}; to note that takes ${duration(klock.take_cost_ns ?? 0)} of the taking and ${duration(klock.hold_cost_ns ?? 0)} of the holding each time, which is in none of the times.`;
+}
+
 export function Klock({ klock }: { klock: KernelLocks }) {
 	const [chosen, choose] = useState<KernelLock | null>(null);
 	const kinds = useMemo(() => [...klock.kinds].sort((a, b) => b.total_ns - a.total_ns), [klock]);
-	const columns = useMemo(() => columnsOf(klock.stacks), [klock]);
+	const columns = useMemo(() => columnsOf(klock), [klock]);
 	const all = useMemo(() => sumOf(kinds.map(kind => kind.histogram)), [kinds]);
 	const whole = kinds.reduce((sum, kind) => sum + kind.total_ns, 0);
 	const shares = kinds.map((kind, i) => ({ name: kind.kind, value: kind.total_ns, colour: `k-${i % KIND_COLOURS}`, tip: plural(kind.waits, "wait") }));
@@ -93,10 +114,9 @@ export function Klock({ klock }: { klock: KernelLocks }) {
 
 	if (!klock.locks.length)
 		return <Section id="klock" title="Kernel locks"><p class="muted">No thread waited for a lock of the kernel.</p></Section>;
-	return <Section id="klock" title="Kernel locks"
-		about={`Threads waited ${duration(whole)} for ${plural(klock.locks.length, "lock")} of the kernel within ${duration(klock.duration_ns)}, spinning and asleep. To note these waits took ${duration(klock.tracing_ns)}, which is in none of the times.`}
+	return <Section id="klock" title="Kernel locks" about={aboutOf(klock, whole)}
 		tools={<CopyCsv of="waits by kind" make={() => ({ titles: ["kind", "waits", "total (ns)"], rows: kinds.map(k => [k.kind, k.waits, k.total_ns]) })} />}>
-		<div class="columns">
+		{kinds.length > 0 && <div class="columns">
 			<div class="chart shares">
 				<Doughnut shares={shares} label="Time waited, by the kind of lock" />
 				<ul class="slices">{kinds.map((kind, i) => <li key={kind.kind} data-tip={plural(kind.waits, "wait")}>
@@ -104,8 +124,9 @@ export function Klock({ klock }: { klock: KernelLocks }) {
 					<span class="muted number">{duration(kind.total_ns)}</span></li>)}</ul>
 			</div>
 			<KindBoxes kinds={kinds} />
-		</div>
-		<WaitHistogram of={chosen ? visible(chosen.name ?? chosen.address) : "all locks"} histogram={chosen ? chosen.histogram : all} />
+		</div>}
+		{kinds.length > 0 && <WaitHistogram of={chosen ? visible(chosen.name ?? chosen.address) : "all locks"}
+			histogram={chosen ? chosen.histogram : all} />}
 		<Table name="kernel locks" columns={columns} rows={klock.locks} sort={6} search={found} onChoose={choose}
 			detail={lock => <Detail lock={lock} stacks={klock.stacks} />} />
 	</Section>;

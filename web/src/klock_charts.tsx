@@ -33,8 +33,11 @@ export function WaitHistogram({ of, histogram }: { of: string; histogram: Histog
 					return waits ? <rect key={i} x={x} y={floor - height} width={Math.max(1, scale.x(end(i)) - x - 1)} height={height} class="c-lock"
 						data-tip={`${duration(from)} to ${duration(end(i))}: ${plural(waits, "wait")}`} /> : null;
 				})}
-				<text x={LEFT_PX - 6} y="18" text-anchor="end">{count(most)}</text>
-				<text x={LEFT_PX - 6} y={floor} text-anchor="end">0</text>
+				<g data-tip={`up to ${plural(most, "wait")}`}>
+					<text x={LEFT_PX - 6} y="18" text-anchor="end">{count(most)}</text>
+					<text x={LEFT_PX - 6} y="33" text-anchor="end">waits</text>
+					<text x={LEFT_PX - 6} y={floor} text-anchor="end">0</text>
+				</g>
 			</svg>
 		</div>
 	</div>;

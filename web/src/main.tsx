@@ -8,7 +8,7 @@ import { About, Licences } from "./about";
 import { Compared } from "./compare";
 import { Dependency } from "./dependency";
 import { Flames } from "./flames";
-import { duration, visible } from "./format";
+import { duration, exactNs, visible } from "./format";
 import { Klock } from "./klock";
 import { Section, useLoaded } from "./page";
 import { type Layers, layersOf, Parallel } from "./parallel";
@@ -76,7 +76,7 @@ function ParallelSection({ report }: { report: Report }) {
 }
 
 function ReportSections({ report }: { report: Report }) {
-	const { value: verdict } = usePart("verdict");
+	const { value: verdict } = usePart("verdict"), { value: leftOut } = usePart("left_out");
 
 	return <>
 		<Verdict words={verdict ? verdict.words : ""} report={report} />
@@ -84,9 +84,9 @@ function ReportSections({ report }: { report: Report }) {
 		<Findings report={report} />
 		<ParallelSection report={report} />
 		<Threads report={report} />
-		<Flames report={report} />
-		<Locks report={report} />
-		<Waits report={report} />
+		<Flames report={report} leftOut={leftOut} />
+		<Locks report={report} leftOut={leftOut} />
+		<Waits report={report} leftOut={leftOut} />
 		<Io report={report} />
 		<Paths report={report} />
 	</>;
@@ -117,7 +117,10 @@ function KlockPart() {
 }
 
 function ComparisonPart() {
-	const { value, error } = usePart("comparison"), { value: first } = usePart("first"), { value: second } = usePart("second");
+	const { value, error } = usePart("comparison");
+	const first = { report: usePart("first").value, leftOut: usePart("first_left_out").value };
+	const second = { report: usePart("second").value, leftOut: usePart("second_left_out").value };
+
 	return value ? <Compared comparison={value} first={first} second={second} /> : <Broken error={error} />;
 }
 
@@ -134,7 +137,7 @@ function Header({ report, theme, onTheme }: { report?: Report; theme: string; on
 	return <header>
 		<a class="skip" href="#main">Skip to the report</a>
 		<h1><span class="brand">pinch</span> <span class="command">{what}</span></h1>
-		{target && <p class="muted">{target.exit_status !== null ? "ran" : "traced for"} {duration(target.wall_ns)}
+		{target && <p class="muted" data-tip={exactNs(target.wall_ns)}>{target.exit_status !== null ? "ran" : "traced for"} {duration(target.wall_ns)}
 			{target.exit_status !== null && `, exit status ${target.exit_status}`}{target.is_running && ", still running"}</p>}
 		<button type="button" class="theme no-print" aria-pressed={theme === "dark"} onClick={onTheme}>Dark</button>
 	</header>;

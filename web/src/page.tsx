@@ -3,9 +3,30 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
+let isPrinting = false;			// also for what is made when the printing begins
+addEventListener("beforeprint", () => { isPrinting = true; });
+addEventListener("afterprint", () => { isPrinting = false; });
+
+export function useIsPrinting(): boolean {
+	const [is, set] = useState(isPrinting);
+
+	useEffect(() => {
+		const update = () => set(isPrinting);
+
+		update();
+		addEventListener("beforeprint", update);
+		addEventListener("afterprint", update);
+		return () => {
+			removeEventListener("beforeprint", update);
+			removeEventListener("afterprint", update);
+		};
+	}, []);
+	return is;
+}
+
 /** True from when it comes near, or the page is printed: what is far away is not drawn yet. */
 export function useNear<E extends Element>() {
-	const [isNear, setNear] = useState(false);
+	const [isNear, setNear] = useState(isPrinting);
 	const ref = useRef<E>(null);
 
 	useEffect(() => {

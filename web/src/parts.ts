@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: parts of JSON, each compressed in an element of its own, read when they are wanted.
-import type { Comparison, CriticalPath, Graph, KernelLocks, Report, Timelines } from "./types";
+import type { Comparison, CriticalPath, Graph, KernelLocks, LeftOut, Report, Timelines } from "./types";
 
 export interface PartTypes {
 	report: Report;
+	left_out: LeftOut;
 	verdict: { words: string };
 	timelines: Timelines;
 	graph: Graph;
 	path: CriticalPath;
 	comparison: Comparison;
 	first: Report;			// of the two that are compared
+	first_left_out: LeftOut;
 	second: Report;
+	second_left_out: LeftOut;
 	klock: KernelLocks;
 }
 

@@ -2,7 +2,7 @@
 // What to know first: the verdict, where the time went, what stands out.
 import { Bars } from "./bars";
 import { CopyCsv } from "./csv";
-import { count, duration, plural, share, shareOf, visible } from "./format";
+import { count, duration, exactNs, plural, share, shareOf, visible } from "./format";
 import { openRow } from "./opening";
 import { Section, Swatch } from "./page";
 import { colourOf, stateTitle } from "./states";
@@ -12,7 +12,7 @@ export function Verdict({ words, report }: { words: string; report: Report }) {
 	const { target, totals, losses } = report;
 	const lost = losses.records + losses.gaps;
 	const figures: [string, string, string][] = [
-		["wall time", duration(target.wall_ns), `${count(target.wall_ns)} ns`],
+		["wall time", duration(target.wall_ns), exactNs(target.wall_ns)],
 		["active threads", totals.parallelism.toFixed(2), `in the mean; at most ${plural(totals.alive_max, "thread")} lived at once`],
 		["critical", shareOf(totals.critical_ns, target.wall_ns), `${duration(totals.critical_ns)} with at most ${totals.nmin
 			? plural(totals.nmin, "thread") : "half of the living threads"} active`],
@@ -53,7 +53,7 @@ function WholeBar({ slices, total, label }: { slices: Slice[]; total: number; la
 
 function SliceList({ slices, total }: { slices: Slice[]; total: number }) {
 	return <ul class="slices">
-		{slices.filter(slice => slice.ns).map(slice => <li key={slice.name} data-tip={slice.about}>
+		{slices.filter(slice => slice.ns).map(slice => <li key={slice.name} data-tip={`${slice.about}\n${exactNs(slice.ns)}`}>
 			<Swatch colour={slice.colour} /><span>{slice.name}</span>
 			<b>{shareOf(slice.ns, total)}</b><span class="muted number">{duration(slice.ns)}</span>
 		</li>)}
@@ -100,20 +100,22 @@ export function Balance({ report }: { report: Report }) {
 
 	return <Section id="balance" title="Balance sheet" tools={tools}
 		about="Where the wall time went, and the time of all threads. What is not running is parallelism lost.">
-		<h3>Wall time <span class="muted">{duration(wall_ns)}</span></h3>
+		<h3>Wall time <span class="muted" data-tip={exactNs(wall_ns)}>{duration(wall_ns)}</span></h3>
 		<WholeBar slices={wall} total={wall_ns} label={`The wall time, ${duration(wall_ns)}`} />
 		<SliceList slices={wall} total={wall_ns} />
-		<h3>Time of all threads <span class="muted">{duration(total_ns)}</span></h3>
+		<h3>Time of all threads <span class="muted" data-tip={exactNs(total_ns)}>{duration(total_ns)}</span></h3>
 		<WholeBar slices={threads} total={total_ns} label={`The time of all threads, ${duration(total_ns)}`} />
 		<SliceList slices={threads} total={total_ns} />
 	</Section>;
 }
 
 /** Where the rest is told: the call path or the wait that the finding is about. */
-function Links({ finding }: { finding: Finding }) {
+function Links({ finding, report }: { finding: Finding; report: Report }) {
+	const { wait, path } = finding;
+
 	return <>
-		{finding.wait && <a class="no-print" href="#waits" onClick={() => openRow("waits", finding.wait!)}>wait {finding.wait}</a>}{" "}
-		{finding.path && <a class="no-print" href="#paths" onClick={() => openRow("call paths", finding.path!)}>path {finding.path}</a>}
+		{wait && wait <= report.waits.length && <a class="no-print" href="#waits" onClick={() => openRow("waits", wait)}>wait {wait}</a>}{" "}
+		{path && path <= report.paths.length && <a class="no-print" href="#paths" onClick={() => openRow("call paths", path)}>path {path}</a>}
 	</>;
 }
 
@@ -131,7 +133,7 @@ export function Findings({ report }: { report: Report }) {
 			{findings.map((finding, i) => <li key={i}>
 				<span class="share number" data-tip="of all threads' time that was not idle">{share(finding.share)}</span>
 				<div>
-					<p><strong>{visible(finding.title)}</strong> <Links finding={finding} /></p>
+					<p><strong>{visible(finding.title)}</strong> <Links finding={finding} report={report} /></p>
 					<ul>{finding.evidence.map((words, e) => <li key={e}>{visible(words)}</li>)}</ul>
 				</div>
 			</li>)}
@@ -175,7 +177,8 @@ export function Levels({ report }: { report: Report }) {
 	const most = Math.max(0, ...levels.map(level => level.ns));
 
 	return <>
-		<h3>How many threads were active</h3>
+		<div class="tools"><h3>How many threads were active</h3><CopyCsv of="active threads" make={() => ({
+			titles: ["from (threads)", "to (threads)", "time (ns)"], rows: levels.map(level => [level.from, level.to, level.ns]) })} /></div>
 		<Bars max={most} label="Wall time by the number of active threads" bars={levels.map(level => ({
 			name: levelName(level), text: `${shareOf(level.ns, wall_ns)} \u00b7 ${duration(level.ns)}`,
 			tip: `${levelName(level)} active for ${duration(level.ns)}, ${shareOf(level.ns, wall_ns)} of the wall time`,

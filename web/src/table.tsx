@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Cell, CopyCsv } from "./csv";
 import { count, plural } from "./format";
 import { useWanted } from "./opening";
+import { useIsPrinting } from "./page";
 
 export interface Column<R> {
 	title: string;
@@ -23,6 +24,7 @@ interface TableProps<R> {
 	detail?: (row: R) => ComponentChildren;
 	search?: (row: R) => string;		// what else can be found
 	onChoose?: (row: R | null) => void;
+	copied?: Column<R>[];			// in the CSV only
 }
 
 const ROW_PX = 30, OVERSCAN_ROWS = 12, VIEW_ROWS = 16, ALL_ROWS_MAX = 60, PRINT_ROWS_MAX = 40;
@@ -73,7 +75,7 @@ function isNumber<R>(column: Column<R>, rows: R[]): boolean {
 	return rows.length > 0 && typeof column.value(rows[0]) === "number";
 }
 
-const SAMPLE_ROWS = 300, CHARS_MIN = 7, CHARS_MAX = 26, WIDE_CHARS_MAX = 52, PADDING_CHARS = 3;
+const SAMPLE_ROWS = 300, CHARS_MIN = 7, CHARS_MAX = 26, WIDE_CHARS_MAX = 52, PADDING_CHARS = 3, NARROW_SHARE = 55;	// the last one of a narrow window, in percent
 
 /** In characters, by the rows of a sample: columns must not move while other rows come into view. */
 function widthOf<R>(column: Column<R>, rows: R[]): number {
@@ -83,22 +85,6 @@ function widthOf<R>(column: Column<R>, rows: R[]): number {
 	for (let i = 0; i < rows.length; i += step)
 		chars = Math.max(chars, (column.show ? column.show(rows[i]) : String(column.value(rows[i]) ?? "")).length);
 	return PADDING_CHARS + Math.min(chars, column.isWide ? WIDE_CHARS_MAX : CHARS_MAX);
-}
-
-function useIsPrinting(): boolean {
-	const [isPrinting, set] = useState(false);
-
-	useEffect(() => {
-		const before = () => set(true), after = () => set(false);
-
-		addEventListener("beforeprint", before);
-		addEventListener("afterprint", after);
-		return () => {
-			removeEventListener("beforeprint", before);
-			removeEventListener("afterprint", after);
-		};
-	}, []);
-	return isPrinting;
 }
 
 /** Which rows are in the page, by how far its box is scrolled. */
@@ -176,10 +162,13 @@ function FullTable<R>(props: TableProps<R>) {
 		setOpen(next);
 		props.onChoose?.(next);
 	};
-	const csv = () => ({
-		titles: columns.map((column, i) => numeric[i] && column.unit ? `${column.title} (${column.unit})` : column.title),
-		rows: found.map(row => columns.map(column => column.value(row) as Cell)),
-	});
+	const csv = () => {
+		const copied = [...columns, ...props.copied ?? []];
+		return {
+			titles: copied.map(column => column.unit && isNumber(column, rows) ? `${column.title} (${column.unit})` : column.title),
+			rows: found.map(row => copied.map(column => column.value(row) as Cell)),
+		};
+	};
 	useEffect(() => {
 		if (wanted && rows[wanted.rank - 1])
 			setOpen(rows[wanted.rank - 1]);
@@ -201,7 +190,7 @@ function FullTable<R>(props: TableProps<R>) {
 		<div class={`rows ${view.isAll ? "" : "is-virtual"}`} ref={box} tabIndex={0} role="region" aria-label={`Table of ${name}`}
 			onScroll={event => view.setFirst(Math.floor(event.currentTarget.scrollTop / ROW_PX))}>
 			<table aria-rowcount={found.length + 1}>
-				{!view.isAll && <colgroup>{widths.map((chars, i) => <col key={i} style={{ width: `${chars}ch` }} />)}</colgroup>}
+				{!view.isAll && <colgroup>{widths.map((chars, i) => <col key={i} style={{ width: `min(${chars}ch, ${NARROW_SHARE}vw)` }} />)}</colgroup>}
 				<Heads columns={columns} rows={rows} order={order} onSort={onSort} />
 				<tbody>
 					<Spacer rows={view.from} span={columns.length} />

@@ -2,27 +2,26 @@
 // Light or dark: as the system has it, unless the user says otherwise; on paper always light.
 import { createContext } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { useIsPrinting } from "./page";
 
 export type Theme = "light" | "dark";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** For what is drawn on a canvas: that has to be drawn again in other colours. */
-export const ThemeContext = createContext<{ theme: Theme; isPrinted: boolean }>({ theme: "light", isPrinted: false });
+export const ThemeContext = createContext<{ theme: Theme }>({ theme: "light" });
 
 export function useTheme() {
 	const [chosen, choose] = useState<Theme | null>(null);
 	const [isDark, setDark] = useState(dark.matches);
-	const [isPrinted, setPrinted] = useState(false);
+	const isPrinted = useIsPrinting();
 	const theme = isPrinted ? "light" : chosen ?? (isDark ? "dark" : "light");
 
 	useEffect(() => {
 		dark.addEventListener("change", () => setDark(dark.matches));
-		addEventListener("beforeprint", () => setPrinted(true));
-		addEventListener("afterprint", () => setPrinted(false));
 	}, []);
 	document.documentElement.dataset.theme = theme;
-	return { theme, isPrinted, toggle: () => choose(theme === "dark" ? "light" : "dark") };
+	return { theme, toggle: () => choose(theme === "dark" ? "light" : "dark") };
 }
 
 /** A colour of style.css, for a canvas. */

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { Bars } from "./bars";
 import { ns, times, words } from "./columns";
+import { CopyCsv } from "./csv";
 import { duration, shareOf, visible } from "./format";
 import { Section, Swatch } from "./page";
 import { type Column, Table } from "./table";
@@ -26,6 +27,10 @@ export function Threads({ report }: { report: Report }) {
 		about="CMetric is active time, divided by how many threads were active with it: who carried the program.">
 		<div class="legend">
 			<span><Swatch colour="c-running" />on a CPU</span><span><Swatch colour="c-runnable" />waiting for a CPU</span>
+			<CopyCsv of="threads by CMetric" make={() => ({
+				titles: ["thread", "tid", "CMetric on a CPU (ns)", "CMetric waiting for a CPU (ns)"],
+				rows: threads.map(t => [t.name, t.tid, t.cmetric_oncpu_ns, t.cmetric_ns - t.cmetric_oncpu_ns]),
+			})} />
 		</div>
 		<Bars max={most} label="Threads by CMetric" bars={threads.slice(0, 200).map(thread => ({
 			name: nameOf(thread), text: duration(thread.cmetric_ns),

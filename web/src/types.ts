@@ -137,7 +137,7 @@ export interface Report {
 	pinch: { version: string; schema: number };
 	target: { command: string | null; pids: number[]; wall_ns: number; exit_status: number | null;
 		is_running: boolean };
-	totals: { active_ns: number; stalled_ns: number; critical_ns: number; cmetric_ns: number;
+	totals: { active_ns: number; stalled_ns: number; critical_ns: number; cmetric_ns: number; critical_cmetric_ns: number;
 		parallelism: number; nmin: number; is_nmin_default: boolean; threads: number; alive_max: number;
 		switches: number; slices: number; samples: number; paths: number; closure_error_ns: number };
 	losses: Record<string, number>;
@@ -158,6 +158,12 @@ export interface Report {
 	groups: { name: string; threads: number; cmetric_ns: number; imbalance: number }[];
 	threads: Thread[];
 	notes: string[];
+}
+
+/** What a report has and the page has not, so that it can be used soon. */
+export interface LeftOut {
+	waits: { cause: string; count: number; lost_ns: number }[];	// idle waits are not in it
+	locks_with_unlockers: number;	// the first ones
 }
 
 export interface Timelines {
@@ -185,6 +191,7 @@ export interface Graph {
 	from_ns: number;
 	to_ns: number;
 	nodes: GraphNode[];
+	left_out?: number;		// nodes, none of them longer than these
 }
 
 export interface PathPart {
@@ -256,6 +263,7 @@ export interface KernelLock {
 	address: string;
 	name: string | null;
 	kind: string;
+	where: string | null;
 	waits: number;
 	total_ns: number;
 	mean_ns: number;
@@ -264,6 +272,11 @@ export interface KernelLock {
 	p99_ns: number;
 	max_ns: number;
 	unfinished: number;
+	acquisitions?: number;	// with --acquisitions, as the following
+	take_ns?: number;
+	holds?: number;
+	hold_ns?: number;
+	max_hold_ns?: number;
 	threads: { name: string | null; context: string | null; pid: number; tid: number; waits: number; total_ns: number; stack: number | null }[];
 	owners: { name: string | null; tid: number; ns: number; stack: number | null }[];
 	histogram: Histogram;
@@ -283,6 +296,9 @@ export interface LockKind {
 export interface KernelLocks {
 	duration_ns: number;
 	tracing_ns: number;
+	acquisitions?: number;	// as of each lock
+	take_cost_ns?: number;
+	hold_cost_ns?: number;
 	locks: KernelLock[];
 	kinds: LockKind[];
 	stacks: string[][];

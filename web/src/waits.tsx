@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where threads waited, for which locks, files and sockets, and where critical slices ended.
-import { ns, times, words } from "./columns";
+import { ns, threads, times, words } from "./columns";
 import { count, duration, plural, share, size, visible } from "./format";
 import { Section } from "./page";
 import { Stack, headline } from "./stack";
 import { stateTitle } from "./states";
 import { type Column, Table } from "./table";
-import type { FileOf, Lock, PathOf, Report, SocketOf, Wait, Waker } from "./types";
+import type { FileOf, LeftOut, Lock, PathOf, Report, SocketOf, Wait, Waker } from "./types";
+
+const SHARE_MIN = 0.005;
 
 const stackWords = (frames: { function: string | null }[]) => frames.map(frame => frame.function ?? "").join("\n");
 
 function Wakers({ wakers, title }: { wakers: Waker[]; title: string }) {
+	const rest = 1 - wakers.reduce((sum, waker) => sum + waker.share, 0);
+
 	if (!wakers.length)
 		return null;
 	return <>
@@ -20,6 +24,7 @@ function Wakers({ wakers, title }: { wakers: Waker[]; title: string }) {
 				duration(waker.lost_ns)} waited, {duration(waker.cmetric_ns)} of criticality</summary>
 			<Stack frames={waker.stack} />
 		</details>)}
+		{rest > SHARE_MIN && <p class="muted">{share(rest)}: others, or not known.</p>}
 	</>;
 }
 
@@ -29,7 +34,14 @@ const waitColumns: Column<Wait>[] = [
 	ns("CMetric", w => w.cmetric_ns),
 ];
 
-export function Waits({ report }: { report: Report }) {
+function MoreWaits({ leftOut }: { leftOut?: LeftOut }) {
+	const count = leftOut?.waits.reduce((sum, wait) => sum + wait.count, 0);
+
+	return count ? <p class="muted">{plural(count, "further call path")}, in which {
+		duration(leftOut!.waits.reduce((sum, wait) => sum + wait.lost_ns, 0))} were lost, had no room here.</p> : null;
+}
+
+export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {
 	return <Section id="waits" title="Waits" isHeavy about="Call paths at which threads waited, by the thread time that was lost there.">
 		<Table name="waits" columns={waitColumns} rows={report.waits} sort={3} search={w => stackWords(w.stack)} detail={w => <>
 			<h3>{stateTitle(w.cause)} {visible(w.object ?? "")}</h3>
@@ -37,16 +49,17 @@ export function Waits({ report }: { report: Report }) {
 			<Stack frames={w.stack} />
 			<Wakers wakers={w.wakers} title="Ended by" />
 		</>} />
+		<MoreWaits leftOut={leftOut} />
 	</Section>;
 }
 
 const lockColumns: Column<Lock>[] = [
 	words("lock", l => l.name ?? l.address, true), words("kind", l => l.kind), words("in", l => l.class),
 	ns("waited", l => l.wait_ns - l.idle_ns), times("waits", l => l.waits), ns("half up to", l => l.p50_ns), ns("99 % up to", l => l.p99_ns),
-	ns("longest", l => l.max_ns), times("queue", l => l.queue_max), ns("held", l => l.hold_ns), words("holder", l => l.holder),
+	ns("longest", l => l.max_ns), threads("queue", l => l.queue_max), ns("held", l => l.hold_ns), words("holder", l => l.holder),
 ];
 
-export function Locks({ report }: { report: Report }) {
+export function Locks({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {
 	return <Section id="locks" title="Locks" isHeavy about="Locks by the time that threads waited for them, and who let go of them.">
 		<Table name="locks" columns={lockColumns} rows={report.locks} sort={3} search={l => l.address} detail={l => <>
 			<h3>{visible(l.name ?? l.address)}</h3>
@@ -55,6 +68,8 @@ export function Locks({ report }: { report: Report }) {
 				{l.vain_waits ? ` ${plural(l.vain_waits, "wake-up")} in vain.` : ""}</p>
 			<Wakers wakers={l.unlockers} title="Let go of by" />
 		</>} />
+		{leftOut && report.locks.length > leftOut.locks_with_unlockers && <p class="muted">Who let go of them is told of the {
+			plural(leftOut.locks_with_unlockers, "lock")} with most time lost.</p>}
 	</Section>;
 }
 
@@ -85,7 +100,7 @@ export function Io({ report }: { report: Report }) {
 }
 
 const pathColumns: Column<PathOf>[] = [
-	words("path", p => headline(p.stack), true), { title: "rank", value: p => p.rank }, words("threads", p => p.thread_names.join(", ")),
+	words("path", p => headline(p.stack), true), { title: "rank", value: p => p.rank, tip: p => `the ${p.rank}. by CMetric` }, words("threads", p => p.thread_names.join(", ")),
 	ns("CMetric", p => p.cmetric_ns),
 	{ title: "of wall", value: p => p.wall_share, show: p => share(p.wall_share), tip: p => `${share(p.wall_share)} of the wall time` },
 	times("slices", p => p.slices), { title: "then", value: p => stateTitle(p.cause ?? "") },
@@ -95,8 +110,8 @@ export function Paths({ report }: { report: Report }) {
 	return <Section id="paths" title="Call paths" isHeavy about="Where critical slices ended: call paths by the CMetric of what led there.">
 		<Table name="call paths" columns={pathColumns} rows={report.paths} search={p => stackWords(p.stack)} detail={p => <>
 			<h3>{headline(p.stack)}</h3>
-			{p.functions.length > 0 && <ul>{p.functions.slice(0, 8).map((f, i) => <li key={i}>{visible(f.function ?? "?")}: {
-				plural(f.count, "sample")}{f.lines.slice(0, 3).map(line => line.line ? `, line ${line.line} ${count(line.count)}` : "")}</li>)}</ul>}
+			{p.functions.length > 0 && <ul>{p.functions.map((f, i) => <li key={i}>{visible(f.function ?? "?")}: {
+				plural(f.count, "sample")}{f.lines.map(line => line.line ? `, line ${line.line} ${count(line.count)}` : "")}</li>)}</ul>}
 			<Stack frames={p.stack} />
 		</>} />
 	</Section>;
