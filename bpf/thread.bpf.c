@@ -102,15 +102,20 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 		outside_born(parent, child);
 		return 0;
 	}
-	thread = thread_add(child);
-	if (!thread)
-		return 0;
-	space_inherit(parent, child);
-	e = event_reserve(EV_THREAD_BORN, thread->thread, sizeof(*e));
+	/* First: it lives from here on, and to make room for what is known of it takes microseconds. */
+	e = event_reserve(EV_THREAD_BORN, 0, sizeof(*e));
 	now_ns = e ? e->header.time_ns : bpf_ktime_get_ns();
+	thread = thread_add(child);
+	if (!thread) {
+		if (e)
+			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	space_inherit(parent, child);
 	phase_set(thread, PHASE_RUNNABLE, now_ns, &word);
 	if (!e)
 		return 0;
+	e->header.thread = thread->thread;
 	event_clear(e, sizeof(*e));
 	thread_describe(e, child, number_of(parent));
 	event_submit(e);

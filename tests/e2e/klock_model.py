@@ -331,7 +331,7 @@ class Model:
         def has(name):
             return flags & self.bits.get(name, 0)
         side = " read" if has("READ") else " write" if has("WRITE") else ""
-        for name, kind in (("MUTEX", "mutex"), ("RT", "rtmutex"), ("PERCPU", "percpu-rwsem")):
+        for name, kind in (("MUTEX", "mutex"), ("RT", "rwsem" if side else "rtmutex"), ("PERCPU", "percpu-rwsem")):
             if has(name):
                 return kind + side
         if has("SPIN"):
