@@ -10,65 +10,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "session/syscalls.h"
 #include "collect/acquisitions.h"
+#include "collect/cpu_rings.h"
 #include "collect/iterator.h"
 #include "collect/klocks.h"
 #include "collect/machine.h"
 #include "collect/percpu.h"
 #include "collect/sampler.h"
-#include "collect/slot_ring.h"
 #include "collect/spans.h"
 #include "collect/system.h"
 #include "collect/tick.h"
+#include "collect/user_probes.h"
 #include "shared.h"
 #include "pinch.skel.h"
 
 enum {
-	SLOTS_BYTES_DEFAULT = 4 << 20,	/* a CPU; rounded down to a power of two of slots */
-	SLOTS_BYTES_MIN = 256 << 10,
-	SLOTS_TOTAL_BYTES = 256 << 20,	/* on large machines each CPU gets its share of this */
-	RING_SHARE = 2,			/* the other records' ring is this much smaller */
-	RING_BYTES_MIN = 4 << 10,
-	SAMPLE_RING_BYTES = 64 << 10,
-	RINGS_A_CPU_MAX = 4,
-	RESOLVERS_MAX = 256,		/* C libraries of containers */
-	FUNCTION_PLACES_MAX = 16384,	/* of spans, in all files */
 	MEMORY_AT_ONCE = 1000,
-};
-
-enum ring_kind { RING_MAIN, RING_SAMPLES, RING_SYSTEM, RING_KINDS };
-
-/* What one CPU writes. */
-struct cpu_rings {
-	struct ring *rings[RING_KINDS];
-	struct slot_ring *slots;	/* switches and wake-ups */
 };
 
 struct kernel {
 	struct pinch_bpf *bpf;
-	struct cpu_rings *cpus;
 	unsigned int cpu_count;
-	bool tells_system;
-	uint32_t slot_count;		/* a CPU */
-	const struct slot *slots;	/* of all CPUs */
-	size_t slots_bytes;
-	size_t ring_bytes;		/* of the main ones */
+	struct cpu_rings *rings;
 	struct ring *bell;
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
 	struct bpf_link *iterator, *waits_iterator;
 	const struct klock_spec *acquisitions_spec;	/* NULL: they are not counted */
 	struct acquisitions *acquisitions;
-	struct bpf_link *resolvers[RESOLVERS_MAX][2];
-	size_t resolver_count;
-	struct bpf_link **function_links;	/* of spans */
-	size_t function_link_count, function_link_room;
+	struct user_probes *user_probes;
 };
 
 static const char list_of_threads[] = "the kernel's threads";
@@ -85,100 +60,6 @@ static int libbpf_print(enum libbpf_print_level level, const char *format, va_li
 		libbpf_complaint[strcspn(libbpf_complaint, "\n")] = '\0';
 	}
 	return 0;
-}
-
-static void choose_sizes(struct kernel *kernel, size_t slots_bytes)
-{
-	if (!slots_bytes) {
-		slots_bytes = SLOTS_BYTES_DEFAULT;
-		while (slots_bytes > SLOTS_BYTES_MIN &&
-		       slots_bytes * kernel->cpu_count > SLOTS_TOTAL_BYTES)
-			slots_bytes /= 2;
-	}
-	kernel->slot_count = 1;
-	while (2 * kernel->slot_count * sizeof(struct slot) <= slots_bytes)
-		kernel->slot_count *= 2;
-	kernel->ring_bytes = slots_bytes / RING_SHARE;
-	if (kernel->ring_bytes < RING_BYTES_MIN)
-		kernel->ring_bytes = RING_BYTES_MIN;
-}
-
-static void free_cpu(struct cpu_rings *cpu)
-{
-	slot_ring_free(cpu->slots);
-	for (size_t i = 0; i < RING_KINDS; i++)
-		ring_close(cpu->rings[i]);
-}
-
-/*
- * Makes a ring for each CPU and puts them all in an array of maps: at once, for the kernel waits
- * after each change of such an array until no program can be using the old one, 10 ms and more.
- */
-static int add_rings(struct kernel *kernel, enum ring_kind kind, struct bpf_map *array,
-		     size_t size_bytes)
-{
-	LIBBPF_OPTS(bpf_map_batch_opts, options);
-	uint32_t keys[CPUS_MAX], made = 0, placed = kernel->cpu_count;
-	int fds[CPUS_MAX], err = 0;
-
-	while (made < kernel->cpu_count && !err) {
-		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_ring", 0, 0, size_bytes, NULL);
-
-		if (fd < 0) {
-			err = fail(-errno, "cannot make a ring buffer of %zu bytes", size_bytes);
-			break;
-		}
-		err = ring_open(fd, size_bytes, &kernel->cpus[made].rings[kind]);
-		if (err)
-			fail(err, "cannot map the ring buffer of CPU %u", made);
-		keys[made] = made;
-		fds[made++] = fd;
-	}
-	if (!err && bpf_map_update_batch(bpf_map__fd(array), keys, fds, &placed, &options))
-		err = fail(-errno, "cannot place the rings of %u CPUs", kernel->cpu_count);
-	while (made)
-		close(fds[--made]);	/* the array and the mapping hold it */
-	return err;
-}
-
-/* The slots of all CPUs are one map. */
-static int add_slot_rings(struct kernel *kernel)
-{
-	size_t page_bytes = sysconf(_SC_PAGESIZE), cpu_bytes = kernel->slot_count * sizeof(struct slot);
-	const struct slot *slots;
-
-	kernel->slots_bytes = (kernel->cpu_count * cpu_bytes + page_bytes - 1) & -page_bytes;
-	slots = mmap(NULL, kernel->slots_bytes, PROT_READ, MAP_SHARED,
-		     bpf_map__fd(kernel->bpf->maps.slots), 0);
-	if (slots == MAP_FAILED)
-		return fail(-errno, "cannot map the CPUs' rings of %zu bytes", cpu_bytes);
-	kernel->slots = slots;
-	for (unsigned int cpu = 0; cpu < kernel->cpu_count; cpu++)
-		kernel->cpus[cpu].slots = slot_ring_new(slots + cpu * kernel->slot_count,
-							kernel->slot_count,
-							&kernel->bpf->bss->cpu_counts[cpu]);
-	return 0;
-}
-
-static int make_rings(struct kernel *kernel)
-{
-	int err;
-
-	kernel->cpus = xcalloc(kernel->cpu_count, sizeof(*kernel->cpus));
-	err = ring_open(bpf_map__fd(kernel->bpf->maps.bell),
-			bpf_map__max_entries(kernel->bpf->maps.bell), &kernel->bell);
-	if (err)
-		return fail(err, "cannot map a ring buffer");
-	err = add_slot_rings(kernel);
-	if (!err)
-		err = add_rings(kernel, RING_MAIN, kernel->bpf->maps.rings, kernel->ring_bytes);
-	if (!err)
-		err = add_rings(kernel, RING_SAMPLES, kernel->bpf->maps.sample_rings,
-				SAMPLE_RING_BYTES);
-	if (!err && kernel->tells_system)
-		err = add_rings(kernel, RING_SYSTEM, kernel->bpf->maps.system_rings,
-				kernel->ring_bytes);
-	return err;
 }
 
 /* At the kernel's ticks if the period allows it, or else by timers. */
@@ -240,9 +121,7 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 				  "(CONFIG_KPROBE_EVENTS); without it, locks are told when they are waited for");
 	kernel = xcalloc(1, sizeof(*kernel));
 	kernel->cpu_count = cpu_count;
-	choose_sizes(kernel, options->ring_bytes);
 	kernel->sample_period_ns = options->sample_period_ns;
-	kernel->tells_system = options->tells_system;
 	kernel->acquisitions_spec = options->acquisitions;
 	libbpf_set_print(libbpf_print);
 	kernel->bpf = bpf = pinch_bpf__open();
@@ -260,11 +139,10 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	bpf_program__set_autoload(bpf->progs.resolve_begin, options->follows_hosts);
 	bpf_program__set_autoload(bpf->progs.resolve_end, options->follows_hosts);
 	bpf->rodata->own_pid = getpid();
-	bpf->rodata->slot_mask = kernel->slot_count - 1;
 	for (uint32_t number = 0; number < SYSCALLS_MAX; number++)
 		bpf->rodata->wait_arguments[number] = syscall_argument(number);
-	bpf_map__set_max_entries(bpf->maps.slots, kernel->cpu_count * kernel->slot_count);
-	system_choose(bpf, kernel->tells_system);
+	kernel->rings = cpu_rings_new(bpf, cpu_count, options->ring_bytes, options->tells_system);
+	system_choose(bpf, options->tells_system);
 	spans_choose(bpf, options->spans);
 	acquisitions_choose(bpf, options->acquisitions);
 	choose_programs(kernel);
@@ -276,9 +154,15 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 		goto out_close;
 	}
 	malloc_trim(0);		/* the kernel's type information is large and done with */
-	err = make_rings(kernel);
+	err = cpu_rings_make(kernel->rings);
 	if (err)
 		goto out_close;
+	err = ring_open(bpf_map__fd(bpf->maps.bell), bpf_map__max_entries(bpf->maps.bell), &kernel->bell);
+	if (err) {
+		fail(err, "cannot map a ring buffer");
+		goto out_close;
+	}
+	kernel->user_probes = user_probes_new(bpf);
 	*out = kernel;
 	return 0;
 
@@ -292,13 +176,9 @@ void kernel_close(struct kernel *kernel)
 	if (!kernel)
 		return;
 	kernel_detach(kernel);
-	for (unsigned int cpu = 0; kernel->cpus && cpu < kernel->cpu_count; cpu++)
-		free_cpu(&kernel->cpus[cpu]);
-	free(kernel->cpus);
+	cpu_rings_free(kernel->rings);
 	ring_close(kernel->bell);
-	if (kernel->slots)
-		munmap((void *)kernel->slots, kernel->slots_bytes);
-	free(kernel->function_links);
+	user_probes_free(kernel->user_probes);
 	sampler_free(kernel->sampler);
 	acquisitions_free(kernel->acquisitions);
 	pinch_bpf__destroy(kernel->bpf);
@@ -355,61 +235,20 @@ void kernel_detach(struct kernel *kernel)
 	bpf_link__destroy(kernel->iterator);
 	bpf_link__destroy(kernel->waits_iterator);
 	kernel->iterator = kernel->waits_iterator = NULL;
-	while (kernel->resolver_count) {
-		struct bpf_link **links = kernel->resolvers[--kernel->resolver_count];
-
-		bpf_link__destroy(links[0]);
-		bpf_link__destroy(links[1]);
-	}
-	while (kernel->function_link_count)
-		bpf_link__destroy(kernel->function_links[--kernel->function_link_count]);
+	user_probes_detach(kernel->user_probes);
 	if (kernel->bpf)
 		pinch_bpf__detach(kernel->bpf);
 }
 
 int kernel_attach_resolver(struct kernel *kernel, const char *path, uint64_t file_offset)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, options);
-	struct bpf_program *programs[2] = {
-		kernel->bpf->progs.resolve_begin, kernel->bpf->progs.resolve_end,
-	};
-	struct bpf_link **links = kernel->resolvers[kernel->resolver_count];
-	int err;
-
-	if (kernel->resolver_count == RESOLVERS_MAX)
-		return -E2BIG;
-	for (size_t i = 0; i < 2; i++) {
-		options.retprobe = i;
-		links[i] = bpf_program__attach_uprobe_opts(programs[i], -1, path, file_offset,
-							   &options);
-		if (links[i])
-			continue;
-		err = -errno;
-		if (i)
-			bpf_link__destroy(links[0]);
-		return err;
-	}
-	kernel->resolver_count++;
-	return 0;
+	return user_probes_add_resolver(kernel->user_probes, path, file_offset);
 }
 
 int kernel_attach_function(struct kernel *kernel, const char *path, const struct function_place *place,
 			   uint32_t span)
 {
-	struct bpf_link *link;
-
-	if (kernel->function_link_count == FUNCTION_PLACES_MAX)
-		return -E2BIG;
-	link = spans_attach_function(kernel->bpf, path, place, span);
-	if (!link)
-		return -errno;
-	if (kernel->function_link_count == kernel->function_link_room) {
-		kernel->function_link_room = 2 * kernel->function_link_room + 16;
-		kernel->function_links = xrealloc(kernel->function_links, kernel->function_link_room,
-						  sizeof(*kernel->function_links));
-	}
-	kernel->function_links[kernel->function_link_count++] = link;
-	return 0;
+	return user_probes_add_function(kernel->user_probes, path, place, span);
 }
 
 static int set_target(struct kernel *kernel, uint32_t pid, uint32_t kind)
@@ -450,50 +289,19 @@ int kernel_list_holds(struct kernel *kernel)
 	return kernel->acquisitions ? acquisitions_list(kernel->acquisitions) : 0;
 }
 
-static unsigned int rings_a_cpu(const struct kernel *kernel)
-{
-	return RINGS_A_CPU_MAX - !kernel->tells_system;
-}
-
 unsigned int kernel_ring_count(const struct kernel *kernel)
 {
-	return rings_a_cpu(kernel) * kernel->cpu_count;
+	return cpu_rings_count(kernel->rings);
 }
 
-bool kernel_drain(struct kernel *kernel, unsigned int i, ring_record_fn on_record, void *data)
+bool kernel_drain(struct kernel *kernel, unsigned int ring, ring_record_fn on_record, void *data)
 {
-	/* At the same time the session takes the first: a gap comes before what it was told to. */
-	static const enum ring_kind kinds[RINGS_A_CPU_MAX] = {
-		RING_MAIN, RING_KINDS, RING_SAMPLES, RING_SYSTEM,
-	};
-	const struct cpu_rings *cpu = &kernel->cpus[i / rings_a_cpu(kernel)];
-	enum ring_kind kind = kinds[i % rings_a_cpu(kernel)];
-
-	if (kind == RING_KINDS)
-		return slot_ring_drain(cpu->slots, on_record, data);
-	return ring_drain(cpu->rings[kind], on_record, data);
-}
-
-static double more_of(double fill, const struct kernel *kernel, const struct ring *ring)
-{
-	double here = (double)ring_fill_bytes(ring) / kernel->ring_bytes;
-
-	return here > fill ? here : fill;
+	return cpu_rings_drain(kernel->rings, ring, on_record, data);
 }
 
 double kernel_fill(const struct kernel *kernel)
 {
-	double fill = 0;
-
-	for (unsigned int i = 0; i < kernel->cpu_count; i++) {
-		double slots = slot_ring_fill(kernel->cpus[i].slots);
-
-		fill = slots > fill ? slots : fill;
-		fill = more_of(fill, kernel, kernel->cpus[i].rings[RING_MAIN]);
-		if (kernel->tells_system)
-			fill = more_of(fill, kernel, kernel->cpus[i].rings[RING_SYSTEM]);
-	}
-	return fill;
+	return cpu_rings_fill(kernel->rings);
 }
 
 int kernel_unwind_chunks_fd(const struct kernel *kernel)
