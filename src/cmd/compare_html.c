@@ -39,7 +39,7 @@ int compare_html_write(const struct settings *settings, const struct comparison_
 	struct html *html = html_new();
 	int err;
 
-	comparison_put_json(html_part(html, "comparison"), view);
+	comparison_put_json_longest(html_part(html, "comparison"), view, HTML_GRAPH_NODES_MAX);
 	if (sources && has_reports(settings, view)) {
 		add_report(html, "first", "first_left_out", settings, sources[FIRST_SIDE].path);
 		add_report(html, "second", "second_left_out", settings, sources[SECOND_SIDE].path);

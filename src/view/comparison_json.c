@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "compare/reasons.h"
 #include "graph/graph_label.h"
+#include "graph/longest.h"
 #include "view/comparison_view.h"
 
 static void put_number(struct json *json, const char *key, double value)
@@ -54,7 +59,17 @@ static void put_figures(struct json *json, const struct comparison *comparison)
 	text_fini(&name);
 }
 
-static void put_reasons(struct json *json, const struct comparison_view *view)
+static void put_place(struct json *json, const char *key, size_t place)
+{
+	json_key(json, key);
+	if (place == SIZE_MAX)
+		json_null(json);
+	else
+		json_uint(json, place);
+}
+
+/* places: of nodes among those that are put. */
+static void put_reasons(struct json *json, const struct comparison_view *view, const size_t *places)
 {
 	struct text words = { 0 };
 
@@ -69,8 +84,7 @@ static void put_reasons(struct json *json, const struct comparison_view *view)
 		json_begin_object(json);
 		json_key(json, "words");
 		json_string(json, words.bytes);
-		json_key(json, "node");
-		json_uint(json, reason->node);
+		put_place(json, "node", places[reason->node]);
 		put_difference(json, &reason->ns);
 		json_end_object(json);
 	}
@@ -80,18 +94,14 @@ static void put_reasons(struct json *json, const struct comparison_view *view)
 	text_fini(&words);
 }
 
-static void put_node(struct json *json, const struct comparison *comparison, size_t at)
+static void put_node(struct json *json, const struct comparison *comparison, size_t at, const size_t *places)
 {
 	const struct graph_set_node *node = &comparison->set->nodes[at];
 	struct difference difference = comparison_of_node(comparison, at);
 
 	json_on_one_line(json);
 	json_begin_object(json);
-	json_key(json, "parent");
-	if (node->parent == SIZE_MAX)
-		json_null(json);
-	else
-		json_uint(json, node->parent);
+	put_place(json, "parent", node->parent == SIZE_MAX ? SIZE_MAX : places[node->parent]);
 	json_key(json, "kind");
 	json_string(json, graph_kind_name(node->kind));
 	json_key(json, "label");
@@ -155,9 +165,28 @@ static void put_answers(struct json *json, const struct comparison_view *view)
 	json_end_array(json);
 }
 
-void comparison_put_json(struct text *out, const struct comparison_view *view)
+/* By their time on the side where it is longer: none can have changed by more. */
+static size_t *places_of_longest(const struct graph_set *set, size_t count_max, size_t *kept)
+{
+	double *ns = xcalloc(set->count + 1, sizeof(*ns));
+	size_t *parents = xcalloc(set->count + 1, sizeof(*parents)), *places;
+
+	for (size_t i = 0; i < set->count; i++) {
+		const struct graph_set_node *node = &set->nodes[i];
+
+		ns[i] = fmax(graph_set_ns(set, node, FIRST_SIDE).mean, graph_set_ns(set, node, SECOND_SIDE).mean);
+		parents[i] = node->parent;
+	}
+	places = longest_places(ns, parents, set->count, count_max, kept);
+	free(ns);
+	free(parents);
+	return places;
+}
+
+static void put(struct text *out, const struct comparison_view *view, size_t count_max)
 {
 	const struct comparison *comparison = view->comparison;
+	size_t kept, *places = places_of_longest(comparison->set, count_max, &kept);
 	struct json json;
 
 	json_init(&json, out);
@@ -174,13 +203,29 @@ void comparison_put_json(struct text *out, const struct comparison_view *view)
 	if (view->groups)
 		put_groups(&json, view);
 	put_answers(&json, view);
-	put_reasons(&json, view);
+	put_reasons(&json, view, places);
 	put_figures(&json, comparison);
 	json_key(&json, "nodes");
 	json_begin_array(&json);
 	for (size_t i = 0; i < comparison->set->count; i++)
-		put_node(&json, comparison, i);
+		if (places[i] != SIZE_MAX)
+			put_node(&json, comparison, i, places);
 	json_end_array(&json);
+	if (kept < comparison->set->count) {
+		json_key(&json, "left_out");
+		json_uint(&json, comparison->set->count - kept);
+	}
 	json_end_object(&json);
 	json_fini(&json);
+	free(places);
+}
+
+void comparison_put_json(struct text *out, const struct comparison_view *view)
+{
+	put(out, view, SIZE_MAX);
+}
+
+void comparison_put_json_longest(struct text *out, const struct comparison_view *view, size_t count_max)
+{
+	put(out, view, count_max);
 }

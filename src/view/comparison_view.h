@@ -38,5 +38,8 @@ struct comparison_view {
 void comparison_put_text(struct text *out, const struct comparison_view *view);
 void comparison_put_json(struct text *out, const struct comparison_view *view);
 
+/* Of the graph only the count_max nodes that have most time, those above them, and how many are left out. */
+void comparison_put_json_longest(struct text *out, const struct comparison_view *view, size_t count_max);
+
 /* What is only on the first side is dashed, what is only on the second one dotted; else the bolder, the surer. */
 void comparison_put_dot(struct text *out, const struct comparison_view *view);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -7,6 +6,7 @@
 #include "base/text.h"
 #include "graph/graph.h"
 #include "graph/graph_label.h"
+#include "graph/longest.h"
 #include "session/syscalls.h"
 #include "view/graph_text.h"
 
@@ -75,33 +75,18 @@ void graph_put_json(struct text *out, const struct graph *graph, struct graph_la
 	json_fini(&json);
 }
 
-static int by_time(const void *a, const void *b, void *data)
+static size_t *places_of_longest(const struct graph *graph, size_t count_max, size_t *kept)
 {
-	const struct graph_node *nodes = data;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	double *ns = xcalloc(graph->count + 1, sizeof(*ns));
+	size_t *parents = xcalloc(graph->count + 1, sizeof(*parents)), *places;
 
-	if (nodes[x].ns != nodes[y].ns)
-		return nodes[x].ns < nodes[y].ns ? 1 : -1;
-	return (x > y) - (x < y);
-}
-
-/* The longest ones, and what is above them: their places among each other; those of all others are SIZE_MAX. */
-static size_t *places_of_longest(const struct graph *graph, size_t count_max, size_t *count)
-{
-	size_t *order = xcalloc(graph->count + 1, sizeof(*order)), *places = xcalloc(graph->count + 1, sizeof(*places));
-	bool *is_put = xcalloc(graph->count + 1, sizeof(*is_put));
-
-	for (size_t i = 0; i < graph->count; i++)
-		order[i] = i;
-	qsort_r(order, graph->count, sizeof(*order), by_time, graph->nodes);
-	for (size_t i = 0; i < graph->count && i < count_max; i++)
-		for (size_t at = order[i]; at != SIZE_MAX && !is_put[at]; at = graph->nodes[at].parent)
-			is_put[at] = true;
-	*count = 0;
-	for (size_t i = 0; i < graph->count; i++)
-		places[i] = is_put[i] ? (*count)++ : SIZE_MAX;
-	free(order);
-	free(is_put);
+	for (size_t i = 0; i < graph->count; i++) {
+		ns[i] = graph->nodes[i].ns;
+		parents[i] = graph->nodes[i].parent;
+	}
+	places = longest_places(ns, parents, graph->count, count_max, kept);
+	free(ns);
+	free(parents);
 	return places;
 }
 

@@ -411,6 +411,13 @@ TEST(slow_requests_are_told_from_fast_ones_and_why_they_are_slow)
 		.comparison = &comparison, .reasons = &reasons,
 	});
 	CHECK(says(&json, "\"words\": \"slow executions spend"));
+	CHECK(!strstr(json.bytes, "left_out") && !strstr(json.bytes, "\"node\": null"));
+	json.length = 0;
+	comparison_put_json_longest(&json, &(struct comparison_view){
+		.comparison = &comparison, .reasons = &reasons,
+	}, 1);
+	CHECK(says(&json, "\"node\": null") && says(&json, "\"parent\": null") && says(&json, "\"left_out\": "));
+	CHECK(!strstr(json.bytes, "\"parent\": 0"));
 	text_fini(&words);
 	text_fini(&dot);
 	text_fini(&json);

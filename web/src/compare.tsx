@@ -104,6 +104,7 @@ export function Compared({ comparison, first, second }: { comparison: Comparison
 			<GraphPicture nodes={nodes} parents={parents} tools={<HowMany shown={limit} all={all.length} onChange={setLimit} />}
 				label={`Both graphs in one, ${plural(nodes.length, "node")}; all are in the table below.`} />
 			<Table name="nodes" columns={columns} rows={all} sort={3} />
+			{comparison.left_out ? <p class="muted">{plural(comparison.left_out, "further node")}, none of them with more time, had no room here.</p> : null}
 		</Section>
 	</>;
 }

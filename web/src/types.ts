@@ -251,10 +251,11 @@ export interface Comparison {
 	groups?: { duration_ns: Sample }[];
 	outliers?: { since_ns: number; duration_ns: number; thread: string }[];
 	conditions: { condition: string; holds: boolean }[];
-	reasons: ({ words: string; node: number } & Difference)[];
+	reasons: ({ words: string; node: number | null } & Difference)[];
 	unsure: number;
 	figures: ({ name: string } & Difference)[];
 	nodes: ComparisonNode[];
+	left_out?: number;		// nodes, none of them with more time than these
 }
 
 export type Histogram = [number, number][];	// from which ns on, how many
