@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from lib import PINCH, Skip, check_laws, find, main, parse_report, pinch, program, read, read_line, \
     script, start, stop, test, wait_until
@@ -138,6 +139,9 @@ def killed():
         wanted = 100000 + chance.randrange(400000)
         wait_until(lambda: os.path.exists("t.pinch") and os.path.getsize("t.pinch") > wanted,
                    "events in the trace")
+        # Who is killed while it writes leaves a part of what it was writing: of the second before.
+        begun_s = time.monotonic()
+        wait_until(lambda: time.monotonic() > begun_s + 1, "what was being written, to be older than a second")
         children = read(f"/proc/{process.pid}/task/{process.pid}/children").split()
         process.send_signal(signal.SIGKILL)
         process.wait()
