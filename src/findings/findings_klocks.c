@@ -17,8 +17,15 @@ struct making {
 	struct findings *findings;
 	struct thread_index index;
 	struct table *stacks;		/* by stack and address space */
+	struct table *stacks_by_words;	/* the same, by how they read */
 	struct report_klock_stack *list;
 	size_t count, room;
+};
+
+/* Of one lock. */
+struct numbered_path {
+	size_t number;
+	double waits, wait_ns;
 };
 
 /* --- Call paths --------------------------------------------------------------------------------- */
@@ -30,10 +37,36 @@ static size_t name_path(struct making *making, uint64_t stack, uint32_t pid, uin
 	return path_names_frames(making->findings->names, pid ? pid : 1, time_ns, stack, frames, NULL);
 }
 
+/* The same for paths that read the same: calls of one function from two places of another are one to the user. */
+static uint64_t key_of_words(const struct report_frame *frames, size_t count)
+{
+	uint64_t key = count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct report_frame *frame = &frames[i];
+
+		key = hash_u64(key ^ frame->line);
+		key = hash_string(key, frame->module ? frame->module : "");
+		key = hash_string(key, frame->file ? frame->file : "");
+		key = frame->function ? hash_string(key, frame->function) : hash_u64(key ^ frame->offset);
+	}
+	return key;
+}
+
+static size_t add_stack(struct making *making, const struct report_frame *frames, size_t count)
+{
+	if (making->count == making->room) {
+		making->room = making->room ? 2 * making->room : 256;
+		making->list = xrealloc(making->list, making->room, sizeof(*making->list));
+	}
+	making->list[making->count] = (struct report_klock_stack){ frames, count };
+	return ++making->count;
+}
+
 /* Counted from 1 on; 0: it is not known. */
 static size_t stack_number(struct making *making, uint64_t stack, uint32_t pid, uint64_t time_ns)
 {
-	uint64_t key = hash_u64(stack ^ hash_u64(pid));
+	uint64_t key = hash_u64(stack ^ hash_u64(pid)), words;
 	const struct report_frame *frames;
 	size_t number = stack ? (uintptr_t)table_find(making->stacks, key) : 0, count;
 
@@ -42,13 +75,14 @@ static size_t stack_number(struct making *making, uint64_t stack, uint32_t pid, 
 	count = name_path(making, stack, pid, time_ns, &frames);
 	if (!count)
 		return 0;
-	if (making->count == making->room) {
-		making->room = making->room ? 2 * making->room : 256;
-		making->list = xrealloc(making->list, making->room, sizeof(*making->list));
+	words = key_of_words(frames, count);
+	number = (uintptr_t)table_find(making->stacks_by_words, words);
+	if (!number) {
+		number = add_stack(making, frames, count);
+		table_put(making->stacks_by_words, words, (void *)(uintptr_t)number);
 	}
-	making->list[making->count] = (struct report_klock_stack){ frames, count };
-	table_put(making->stacks, key, (void *)(uintptr_t)++making->count);
-	return making->count;
+	table_put(making->stacks, key, (void *)(uintptr_t)number);
+	return number;
 }
 
 static size_t path_number(struct making *making, const struct klock_path *path)
@@ -155,24 +189,45 @@ static void add_owners(struct making *making, struct report_klock *out, const st
 	out->owners = rows;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct numbered_path *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
 static void add_paths(struct making *making, struct report_klock *out, const struct klock *klock)
 {
+	struct numbered_path *paths;
 	struct report_klock_path *rows;
-	size_t count = 0;
+	size_t count = 0, merged = 0;
 
 	for (const struct klock_path *path = klock->paths; path; path = path->next)
 		count++;
-	rows = arena_alloc(making->findings->arena, count * sizeof(*rows));
+	paths = xcalloc(count + 1, sizeof(*paths));
+	count = 0;
 	for (const struct klock_path *path = klock->paths; path; path = path->next) {
 		size_t number = path_number(making, path);
 
 		if (number)
-			rows[out->path_count++] = (struct report_klock_path){
-				number, whole(path->waits), whole(path->wait_ns),
-			};
+			paths[count++] = (struct numbered_path){ number, path->waits, path->wait_ns };
 	}
-	qsort(rows, out->path_count, sizeof(*rows), klock_path_by_wait);
+	qsort(paths, count, sizeof(*paths), by_number);
+	for (size_t i = 0; i < count; i++) {
+		if (merged && paths[merged - 1].number == paths[i].number) {
+			paths[merged - 1].waits += paths[i].waits;
+			paths[merged - 1].wait_ns += paths[i].wait_ns;
+		} else {
+			paths[merged++] = paths[i];
+		}
+	}
+	rows = arena_alloc(making->findings->arena, merged * sizeof(*rows));
+	for (size_t i = 0; i < merged; i++)
+		rows[i] = (struct report_klock_path){ paths[i].number, whole(paths[i].waits), whole(paths[i].wait_ns) };
+	qsort(rows, merged, sizeof(*rows), klock_path_by_wait);
 	out->paths = rows;
+	out->path_count = merged;
+	free(paths);
 }
 
 /* Who took it first. */
@@ -281,7 +336,7 @@ void findings_add_klocks(struct findings *findings)
 {
 	struct making making = {
 		.findings = findings, .index = thread_index_new(findings->input.criticality),
-		.stacks = table_new(),
+		.stacks = table_new(), .stacks_by_words = table_new(),
 	};
 	struct report_klocks *klocks = &findings->report.klocks;
 	struct report_klock *rows;
@@ -312,5 +367,6 @@ void findings_add_klocks(struct findings *findings)
 	add_kinds(&making);
 	thread_index_free(&making.index);
 	table_free(making.stacks);
+	table_free(making.stacks_by_words);
 	free(making.list);
 }

@@ -209,6 +209,9 @@ def append():
     assert_most(report, lock)
     assert_path(report, lock, WRITES, "append_record")
     assert_waiters(lock, r"append-\d")
+    # The program calls each function at one place: paths that differ in addresses only are one.
+    paths = [tuple(report["kernel_locks"]["stacks"][path["stack"]]) for path in lock["paths"]]
+    assert len(set(paths)) == len(paths), paths
 
 
 @test("klock_overwrite: who writes other blocks of one file waits for its i_rwsem")
