@@ -53,13 +53,20 @@ static uint64_t key_of_words(const struct report_frame *frames, size_t count)
 	return key;
 }
 
+static struct report_klock_stack as_stack(struct making *making, const struct report_frame *frames, size_t count)
+{
+	return (struct report_klock_stack){
+		frames, count, klock_words_wanting(making->findings->klock_words, frames, count),
+	};
+}
+
 static size_t add_stack(struct making *making, const struct report_frame *frames, size_t count)
 {
 	if (making->count == making->room) {
 		making->room = making->room ? 2 * making->room : 256;
 		making->list = xrealloc(making->list, making->room, sizeof(*making->list));
 	}
-	making->list[making->count] = (struct report_klock_stack){ frames, count };
+	making->list[making->count] = as_stack(making, frames, count);
 	return ++making->count;
 }
 
@@ -241,7 +248,7 @@ static struct report_klock_stack caller_of(struct making *making, const struct k
 	symbols_resolve_kernel(making->findings->input.symbols, klock->holding.caller - 1, &found);
 	frame->function = found.function ? arena_strdup(making->findings->arena, found.function) : NULL;
 	frame->is_kernel = true;
-	return (struct report_klock_stack){ frame, 1 };
+	return as_stack(making, frame, 1);
 }
 
 /* What its own address does not tell, who waits for it may, or who takes it. */
@@ -252,8 +259,8 @@ static void name_lock(struct making *making, struct report_klock *out, const str
 	const struct report_klock_stack heaviest =
 		out->path_count ? making->list[out->paths[0].stack - 1] : caller_of(making, klock);
 
-	if (heaviest.frame_count)
-		out->where = klock_words_where(findings->klock_words, heaviest.frames, heaviest.frame_count);
+	if (heaviest.wanting)
+		out->where = heaviest.wanting->function;
 	if (!klock->lock) {
 		out->address = "others";
 		return;

@@ -47,12 +47,12 @@ static const struct report_frame *frame_of(const struct klock_words *words, cons
 	return NULL;
 }
 
-const char *klock_words_where(const struct klock_words *words, const struct report_frame *frames, size_t count)
+const struct report_frame *klock_words_wanting(const struct klock_words *words, const struct report_frame *frames,
+					       size_t count)
 {
 	const char *label;
-	const struct report_frame *frame = frame_of(words, frames, count, &label);
 
-	return frame ? frame->function : NULL;
+	return frame_of(words, frames, count, &label);
 }
 
 const char *klock_words_name(const struct klock_words *words, const struct report_frame *frames, size_t count)

@@ -12,8 +12,9 @@ struct report_frame;
 struct klock_words *klock_words_new(void);
 void klock_words_free(struct klock_words *words);
 
-/* The first function of the kernel that wanted the lock, behind those that take it; NULL: not known. */
-const char *klock_words_where(const struct klock_words *words, const struct report_frame *frames, size_t count);
+/* The first frame of the kernel that wanted the lock, behind those that take it; NULL: not known. One of frames. */
+const struct report_frame *klock_words_wanting(const struct klock_words *words, const struct report_frame *frames,
+					       size_t count);
 
 /* "tasklist_lock"; NULL: that function says nothing. Lives as long as words. */
 const char *klock_words_name(const struct klock_words *words, const struct report_frame *frames, size_t count);

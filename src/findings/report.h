@@ -143,6 +143,7 @@ struct report_lock {
 struct report_klock_stack {
 	const struct report_frame *frames;
 	size_t frame_count;
+	const struct report_frame *wanting;	/* the first one behind those that take locks; NULL: not known */
 };
 
 struct report_klock_waiter {

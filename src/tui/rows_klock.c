@@ -163,7 +163,7 @@ static void put_path(struct page *page, const struct row *row, const struct row_
 	row_put_klock_sums(page, path->wait_ns, lock->wait_ns, path->waits);
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
-	text_put_headline(page, stack->frames, stack->frame_count, context->fold);
+	klock_put_headline(page, stack, context->fold);
 }
 
 static const struct row_kind owner_kind = { put_owner, add_stack_rows }, waiter_kind = { put_waiter, add_stack_rows },
@@ -197,7 +197,7 @@ static void add_waiters(struct rows *rows, const struct row *row, const struct r
 	}
 }
 
-/* Of another report its number may be another one. */
+/* Of another report its number may be another one, and the place in a function of which it is an example. */
 static uint64_t stack_key(const struct report_klock_stack *stack)
 {
 	uint64_t key = 1;
@@ -205,8 +205,8 @@ static uint64_t stack_key(const struct report_klock_stack *stack)
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct report_frame *frame = &stack->frames[i];
 
-		key = hash_u64(key ^ frame->offset ^ (uint64_t)frame->line << 32);
-		key = hash_string(key, frame->function ? frame->function : "");
+		key = hash_u64(key ^ frame->line);
+		key = frame->function ? hash_string(key, frame->function) : hash_u64(key ^ frame->offset);
 	}
 	return key;
 }

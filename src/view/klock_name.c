@@ -5,6 +5,7 @@
 
 #include "findings/report.h"
 #include "view/page.h"
+#include "view/text_frames.h"
 
 enum { NAME_COLUMNS_MIN = 20, PLACE_COLUMNS_MIN = 8, MEMORY_COLUMNS = sizeof("a lock in  memory") - 1 };
 
@@ -40,4 +41,14 @@ void klock_put_name(struct page *page, const struct report_klock *lock)
 		page_put(page, " in ");
 		page_put_function(page, lock->where, page_room(page));
 	}
+}
+
+void klock_put_headline(struct page *page, const struct report_klock_stack *stack, const struct fold_rules *fold)
+{
+	const struct report_frame *headline = text_headline(stack->frames, stack->frame_count, fold);
+
+	if (stack->wanting && headline && headline->is_kernel)
+		text_put_headline(page, stack->wanting, 1, fold);
+	else
+		text_put_headline(page, stack->frames, stack->frame_count, fold);
 }

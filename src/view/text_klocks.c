@@ -150,7 +150,7 @@ static void show_path(struct page *page, const struct report *report, const stru
 	page_put_share(page, lock->wait_ns && path->wait_ns < lock->wait_ns ? (double)path->wait_ns / lock->wait_ns
 									    : 1, 7);
 	page_put(page, "  ");
-	text_put_headline(page, stack->frames, stack->frame_count, page->style->fold);
+	klock_put_headline(page, stack, page->style->fold);
 	page_end_line(page);
 	for (size_t i = 0; i < stack->frame_count && i < FRAMES_MAX; i++) {
 		page_pad_to(page, DETAIL_COLUMN + 9);

@@ -129,12 +129,12 @@ TEST(behind_functions_that_take_locks_is_who_wanted_this_one)
 {
 	struct klock_words *words = klock_words_new();
 
-	CHECK(!strcmp(klock_words_where(words, release_frames, 4), "release_task"));
+	CHECK(!strcmp(klock_words_wanting(words, release_frames, 4)->function, "release_task"));
 	CHECK(!strcmp(klock_words_name(words, release_frames, 4), "tasklist_lock"));
-	CHECK(!klock_words_where(words, release_frames, 2) && !klock_words_name(words, release_frames, 2));
-	CHECK(!klock_words_where(words, release_frames, 0) && !klock_words_name(words, release_frames, 0));
+	CHECK(!klock_words_wanting(words, release_frames, 2) && !klock_words_name(words, release_frames, 2));
+	CHECK(!klock_words_wanting(words, release_frames, 0) && !klock_words_name(words, release_frames, 0));
 	/* What the program is called like does not matter. */
-	CHECK(!klock_words_where(words, release_frames + 3, 1));
+	CHECK(!klock_words_wanting(words, release_frames + 3, 1));
 	klock_words_free(words);
 }
 
@@ -146,8 +146,8 @@ TEST(who_is_in_no_rule_wanted_it_and_says_no_name)
 	static const struct report_frame nameless[] = { { .module = "[kernel]", .is_kernel = true } };
 	struct klock_words *words = klock_words_new();
 
-	CHECK(!strcmp(klock_words_where(words, frames, 2), "some_driver_call") && !klock_words_name(words, frames, 2));
-	CHECK(!klock_words_where(words, nameless, 1) && !klock_words_name(words, nameless, 1));
+	CHECK(!strcmp(klock_words_wanting(words, frames, 2)->function, "some_driver_call") && !klock_words_name(words, frames, 2));
+	CHECK(!klock_words_wanting(words, nameless, 1)->function && !klock_words_name(words, nameless, 1));
 	klock_words_free(words);
 }
 

@@ -13,6 +13,7 @@ static bool is_told(const char *const *functions, const char *where, const char 
 {
 	struct report_frame frames[FRAMES_MAX + 1] = { 0 };
 	struct klock_words *words = klock_words_new();
+	const struct report_frame *wanting;
 	const char *told_where, *told_name;
 	size_t count = 0;
 	bool is_so;
@@ -20,7 +21,8 @@ static bool is_told(const char *const *functions, const char *where, const char 
 	for (; functions[count]; count++)
 		frames[count] = (struct report_frame){ .function = functions[count], .is_kernel = true };
 	frames[count++].function = "do_exit";	/* the program's own: no function of the kernel */
-	told_where = klock_words_where(words, frames, count);
+	wanting = klock_words_wanting(words, frames, count);
+	told_where = wanting ? wanting->function : NULL;
 	told_name = klock_words_name(words, frames, count);
 	is_so = (where ? told_where && !strcmp(told_where, where) : !told_where) &&
 		(name ? told_name && !strcmp(told_name, name) : !told_name);

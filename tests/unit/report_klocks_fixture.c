@@ -35,9 +35,16 @@ static const struct report_frame owner_frames[] = {
 	{ .function = "folio_wait_bit_common", .is_kernel = true },
 };
 
+static const struct report_frame worker_frames[] = {
+	{ .function = "native_queued_spin_lock_slowpath", .is_kernel = true },
+	{ .function = "_raw_spin_lock", .is_kernel = true },
+	{ .function = "try_to_wake_up", .is_kernel = true },
+	{ .function = "kthread", .is_kernel = true },
+};
+
 static const struct report_klock_stack stacks[] = {
-	{ fault_frames, COUNT(fault_frames) }, { map_frames, COUNT(map_frames) },
-	{ owner_frames, COUNT(owner_frames) },
+	{ fault_frames, COUNT(fault_frames), &fault_frames[3] }, { map_frames, COUNT(map_frames), &map_frames[1] },
+	{ owner_frames, COUNT(owner_frames), &owner_frames[0] }, { worker_frames, COUNT(worker_frames), &worker_frames[2] },
 };
 
 static const struct report_klock_waiter read_waiters[] = {
@@ -64,8 +71,9 @@ static const struct report_klock_path write_paths[] = { { 2, 1, 90 * MS } };
 static const struct report_klock_waiter spin_waiters[] = {
 	{ "faults", "softirq", 4711, 4712, 40, 60 * US, 9 * US, 0 },
 	{ "faults", NULL, 4711, 4713, 10, 40 * US, 8 * US, 0 },
-	{ "ksoftirqd/1", NULL, 0, 23, 5, 10 * US, 4 * US, 0 },
+	{ "ksoftirqd/1", NULL, 0, 23, 5, 10 * US, 4 * US, 4 },
 };
+static const struct report_klock_path spin_paths[] = { { 4, 5, 10 * US } };
 
 static const struct report_klock_waiter other_waiters[] = {
 	{ "faults", "interrupt", 4711, 4712, 2, 600, 500, 0 },
@@ -95,7 +103,8 @@ static const struct report_klock locks[] = {
 	}, {
 		.kind = "spinlock", .address = "0xffff88810b0d2a40", .cache = "kmalloc-512", .where = "free_pcppages_bulk",
 		.waits = 55, .wait_ns = 110 * US, .p50_ns = 1 * US, .p90_ns = 4 * US, .p99_ns = 9 * US, .max_ns = 9 * US,
-		.waiters = spin_waiters, .waiter_count = COUNT(spin_waiters), .lengths = spin_lengths,
+		.waiters = spin_waiters, .waiter_count = COUNT(spin_waiters),
+		.paths = spin_paths, .path_count = COUNT(spin_paths), .lengths = spin_lengths,
 	}, {
 		.kind = "spinlock", .address = "others", .waits = 2, .wait_ns = 600, .p50_ns = 100, .p90_ns = 500,
 		.p99_ns = 500, .max_ns = 500,
@@ -161,7 +170,7 @@ void report_klocks_set_held(struct report *report)
 void report_klocks_set_hostile(struct report *report, const char *evil)
 {
 	static struct report_frame frames[3];
-	static struct report_klock_stack stack = { frames, COUNT(frames) };
+	static struct report_klock_stack stack = { frames, COUNT(frames), frames };
 	static struct report_klock_waiter waiters[2];
 	static struct report_klock_owner owner;
 	static const struct report_klock_path path = { 1, LARGEST, LARGEST };

@@ -394,7 +394,7 @@ static struct many_klocks many_klocks(size_t count)
 	static const struct report_frame frames[] = {
 		{ .function = "down_read", .is_kernel = true }, { .function = "serve", .file = "s.c", .line = 7 },
 	};
-	static const struct report_klock_stack stack = { frames, 2 };
+	static const struct report_klock_stack stack = { .frames = frames, .frame_count = 2 };
 	static const struct report_klock_waiter waiters[] = {
 		{ .thread = "worker", .pid = 5, .tid = 6, .waits = 2, .wait_ns = 900, .max_ns = 800, .stack = 1 },
 		{ .thread = "worker", .context = "softirq", .pid = 5, .tid = 6, .waits = 1, .wait_ns = 100 },
