@@ -104,6 +104,19 @@ export async function sections(page) {
 	return page.$$eval("main section[id]", all => all.map(element => element.id));
 }
 
+/** Goes through the page until all that is drawn when it is near is there: also what the way to a section went past. */
+export async function drawAll(page) {
+	for (const id of await sections(page))
+		await section(page, id);
+	await page.waitForFunction(() => {
+		const missing = [...document.querySelectorAll("canvas")].find(canvas =>
+			!canvas.closest("[data-drawn]") && !canvas.hasAttribute("data-drawn"));
+
+		missing?.scrollIntoView();
+		return !missing;
+	});
+}
+
 export async function shot(page, name, full = true) {
 	mkdirSync(SHOTS, { recursive: true });
 	await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: full });

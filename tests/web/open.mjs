@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Usage: open.mjs FILE... Opens pages, goes through all of each, and tells as JSON what a user would meet.
 import { basename } from "node:path";
-import { open, section, sections, shot, start, stop } from "./browser.mjs";
+import { drawAll, open, sections, shot, start, stop } from "./browser.mjs";
 
 async function look(file) {
 	const page = await open(file);
 	const found = await sections(page);
 
-	for (const id of found)
-		await section(page, id);
-	await page.waitForFunction(() => [...document.querySelectorAll("canvas")].every(canvas =>
-		canvas.closest("[data-drawn]") || canvas.hasAttribute("data-drawn")));
+	await drawAll(page);
 	await page.evaluate(() => scrollTo(0, 0));
 	await shot(page, basename(file, ".html"));
 	const told = await page.evaluate(() => ({

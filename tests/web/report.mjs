@@ -2,18 +2,11 @@
 // The page of a report, in a browser. Screenshots stay in $O/web-shots.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assert, bareFigures, close, colours, copied, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
+import { assert, bareFigures, close, colours, copied, drawAll, faults, main, makePage, note, open, readyMs, section, sections, shot, SHOTS, test, waitForColour } from "./browser.mjs";
 import { emptyReport, hostileReport, largeReport, partialReport, wholeReport } from "./data.mjs";
 
 const whole = makePage("report", wholeReport());
 const ALL = ["verdict", "balance", "findings", "parallelism", "threads", "flames", "locks", "waits", "io", "paths", "timelines", "graph", "path", "about"];
-
-async function drawAll(page) {
-	for (const id of await sections(page))
-		await section(page, id);
-	await page.waitForFunction(() => [...document.querySelectorAll("canvas")].every(canvas =>
-		canvas.closest("[data-drawn]") || canvas.hasAttribute("data-drawn")));
-}
 
 test("all sections are there, and all that is drawn is drawn, without a word on the console", async () => {
 	const page = await open(whole);
