@@ -19,8 +19,6 @@
 #include "session/wake_order.h"
 #include "values.h"
 
-enum { LIST_NS_MAX = 10000000 };	/* from the clock of a thread.FOUND to the end of its record */
-
 /*
  * Whether all threads sleep, or spin, has changed, or not; row is the thread that changed it, in the
  * phase before until then.

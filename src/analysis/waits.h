@@ -26,6 +26,9 @@ struct wait_path;
 
 enum { WAIT_RECENT = 4, WAIT_ENDERS = 4, WAIT_USERS = 2 };
 
+/* From the clock of a thread.FOUND to the end of its record: the thread's next event may come between. */
+enum { LIST_NS_MAX = 10000000 };
+
 /* The wait that a thread is in, or was in last; part of what is kept of a thread. */
 struct open_wait {
 	bool is_open, is_lock;
