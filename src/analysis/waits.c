@@ -192,7 +192,7 @@ static struct wait_end end_of(struct waits *waits, const struct open_wait *wait,
 	if (e)
 		return wait_end_of(wait, now_ns, e, waker, file_of(waits, &wait->facts),
 				   waits->others);
-	/* Or it was found on its way to sleep, or to the CPU: what was told of it and what it did crossed. */
+	/* What was found on its way to sleep, or to a CPU, has had no end that somebody made. */
 	if (is_over || (wait->is_found && now_ns <= wait->begin_ns + LIST_NS_MAX))
 		return end;
 	end.kind = wait_untold_kind(wait, untold_add(waits->untold, UNTOLD_WAKER, wait->begin_ns,
