@@ -28,6 +28,7 @@ help:
 	@echo "make            build pinch and plecoc under $O/"
 	@echo "make demo       install what is missing, build, and trace the bundled sample"
 	@echo "make check      install what is missing, build, and run every test (as root)"
+	@echo "make attacks    hostile programs, files and traces, at length; make check has the quick ones"
 	@echo "make test       the tests that need neither root nor BPF"
 	@echo "make check-kernels   the end-to-end tests on Debian's kernels, emulated; KERNELS=6.12-rt for one,"
 	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
@@ -319,6 +320,11 @@ WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.
 
 # Real kernels and real programs, as root. An emulated machine takes minutes, beside the others.
 ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py)))
+
+# Programs that want to harm what looks at them. FULL=1: as long and as many as it takes; else a minute or two.
+ATTACKS := $(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c))
+ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib_attacks.py,$(wildcard tests/attacks/*.py)))
+
 KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
 
 # The same end-to-end tests on other kernels.
@@ -331,7 +337,11 @@ test: all $(TEST_BINARIES)
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
-	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(ROOT_TESTS)
+	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
+
+attacks: test-packages
+	@$(MAKE) --no-print-directory -j2 check-programs
+	@FULL=1 TEST_SECONDS=7200 tests/run $(ATTACK_TESTS)
 
 # Ten minutes a kernel. Leaves a table of what each of them did.
 check-kernels: test-packages kernel-packages
@@ -381,7 +391,11 @@ $O/bench/innodb_oltp: bench/innodb_oltp.c $(LIBMARIADBD)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -std=gnu11 -I/usr/include/mariadb -o $@ $< \
 		$(LIBMARIADBD) $(LIBMARIADBD_LIBS) -lstdc++
 
-check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(EXAMPLES) $(BENCH_TOOLS)
+$(ATTACKS): $O/attacks/%: tests/attacks/%.c
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -std=gnu11 -o $@ $< -pthread -lelf
+
+check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(ATTACKS) $(EXAMPLES) $(BENCH_TOOLS)
 bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c
@@ -427,4 +441,4 @@ install: all
 clean:
 	rm -rf $O
 
-.PHONY: repeat bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
