@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a rendered report goes: a file, "-" for standard output, NULL for standard error.
- * A regular file is replaced only when all of the report was written; what is not a regular
- * file (a FIFO, /dev/stdout) is written in place.
+ * Where a rendered report goes: a file (base/out_file.h), "-" for standard output, NULL for standard error.
+ * A file is put in place only when all of the report was written.
  */
 #pragma once
 
@@ -10,7 +9,9 @@ struct text;
 
 /*
  * Whether output_write() is going to be able to write there, as far as can be told, so that
- * nobody traces for an hour in vain. Changes nothing. -errno, after a message, if not.
+ * nobody traces for an hour in vain. Changes nothing that can be seen, and keeps open what
+ * output_write() needs, so that it takes no privilege any more to find it. -errno, after a
+ * message, if not.
  */
 int output_check(const char *path);
 

@@ -68,17 +68,17 @@ static int write_string(const char *path, const char *string)
 	return err;
 }
 
-TEST(a_new_file_gets_the_report_and_the_usual_mode)
+TEST(a_new_file_gets_the_report_which_nobody_else_can_read)
 {
 	const char *path = file_new(NULL);
-	mode_t old = umask(027);
+	mode_t old = umask(022);
 	struct stat status;
 
 	CHECK(!output_check(path));
 	CHECK(access(path, F_OK));
 	CHECK(!write_string(path, "report\n"));
 	CHECK(holds(path, "report\n"));
-	CHECK(!stat(path, &status) && (status.st_mode & 0777) == 0640);
+	CHECK(!stat(path, &status) && (status.st_mode & 0777) == 0600);
 	umask(old);
 	CHECK(directory_end(path));
 }
