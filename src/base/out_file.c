@@ -17,42 +17,43 @@
 
 /* --- What is kept --------------------------------------------------------------------------- */
 
+/* Open, so that no other file gets their numbers. */
 static struct kept {
-	dev_t device;
-	ino_t inode;
+	int fd;
+	struct stat status;
 } *kept;
 static size_t kept_count;
 
 bool out_file_is_kept(const struct stat *status)
 {
 	for (size_t i = 0; i < kept_count; i++)
-		if (kept[i].device == status->st_dev && kept[i].inode == status->st_ino)
+		if (kept[i].status.st_dev == status->st_dev && kept[i].status.st_ino == status->st_ino)
 			return true;
 	return false;
 }
 
-static void keep(const struct stat *status)
+void out_file_keep_fd(int fd)
 {
-	if (!S_ISREG(status->st_mode) || out_file_is_kept(status))
+	struct kept one = { .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0) };
+
+	if (one.fd < 0)
 		return;
+	if (fstat(one.fd, &one.status) || !S_ISREG(one.status.st_mode) || out_file_is_kept(&one.status)) {
+		close(one.fd);
+		return;
+	}
 	kept = xrealloc(kept, kept_count + 1, sizeof(*kept));
-	kept[kept_count++] = (struct kept){ status->st_dev, status->st_ino };
+	kept[kept_count++] = one;
 }
 
 void out_file_keep(const char *path)
 {
-	struct stat status;
+	int fd = open(path, O_PATH | O_CLOEXEC);
 
-	if (!stat(path, &status))
-		keep(&status);
-}
-
-void out_file_keep_fd(int fd)
-{
-	struct stat status;
-
-	if (!fstat(fd, &status))
-		keep(&status);
+	if (fd < 0)
+		return;
+	out_file_keep_fd(fd);
+	close(fd);
 }
 
 /* --- What is there -------------------------------------------------------------------------- */
@@ -270,25 +271,42 @@ static int open_there(struct out_file *file)
 	return open_replaced(file);
 }
 
-int out_file_open(const char *path, unsigned int flags, struct out_file **out)
+static struct out_file *file_new(unsigned int flags)
 {
 	struct out_file *file = xcalloc(1, sizeof(*file));
-	int err;
 
 	file->flags = flags;
 	file->kind = OUT_DESCRIPTOR;
 	file->fd = file->old_fd = -1;
 	file->path = (struct out_path){ .directory = -1, .file = -1, .descriptor = -1 };
-	if (!strcmp(path, "-")) {
-		err = open_descriptor(file, STDOUT_FILENO);
-	} else {
-		err = out_path_find(path, &file->path);
-		if (!err)
-			err = open_there(file);
-	}
+	return file;
+}
+
+/* It is the caller's, or closed. */
+static int end_opening(struct out_file *file, int err, struct out_file **out)
+{
 	if (err)
 		out_file_close(file);
 	else
 		*out = file;
 	return err;
+}
+
+int out_file_open(const char *path, unsigned int flags, struct out_file **out)
+{
+	struct out_file *file = file_new(flags);
+	int err;
+
+	if (!strcmp(path, "-"))
+		return end_opening(file, open_descriptor(file, STDOUT_FILENO), out);
+	err = out_path_find(path, &file->path);
+	return end_opening(file, err ? err : open_there(file), out);
+}
+
+int out_file_open_at(int directory, const char *name, unsigned int flags, struct out_file **out)
+{
+	struct out_file *file = file_new(flags);
+	int err = out_path_find_at(directory, name, &file->path);
+
+	return end_opening(file, err ? err : open_there(file), out);
 }

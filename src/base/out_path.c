@@ -254,6 +254,18 @@ int out_path_find(const char *path, struct out_path *out)
 	return err;
 }
 
+int out_path_find_at(int directory, const char *name, struct out_path *out)
+{
+	*out = (struct out_path){ .file = -1, .descriptor = -1 };
+	out->directory = openat(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (out->directory < 0 || fstat(out->directory, &out->directory_status))
+		return -errno;
+	if (strlen(name) > NAME_MAX)
+		return -ENAMETOOLONG;
+	strcpy(out->name, name);
+	return out_path_look_again(out);
+}
+
 void out_path_fini(struct out_path *out)
 {
 	drop(&out->directory);

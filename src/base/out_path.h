@@ -25,6 +25,9 @@ struct out_path {
  */
 int out_path_find(const char *path, struct out_path *out);
 
+/* The same for a name in a directory that is open already, and is only borrowed; no link is followed. */
+int out_path_find_at(int directory, const char *name, struct out_path *out);
+
 /* Only the directory in which such a file lies; the caller closes it. Or a negative errno. */
 int out_path_directory(const char *path);
 

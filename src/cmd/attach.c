@@ -74,6 +74,8 @@ static int trace_processes(struct tracing *tracing, const struct settings *setti
 	outcome.command = command.bytes;
 	tracing_begin(tracing, &outcome);
 	err = tracing_add_processes(tracing, &settings->targets);
+	if (!err)
+		err = tracing_begin_trace(tracing);
 	if (err)
 		goto out_fini;
 	tracing_start(tracing);

@@ -176,20 +176,23 @@ static int cut_into(struct cut *cut, const char *path)
 {
 	struct text info = { 0 };
 	struct table *notes = table_new();
-	int err, closed;
+	int err;
 
 	derived_info(cut->reader, &info);
-	err = derived_open(path, &cut->path, 1, &info, &cut->writer);
+	err = derived_open(path, &info, &cut->writer);
 	text_fini(&info);
 	if (err)
 		goto out_free;
 	err = take_events(cut);
-	if (!err) {
-		put_end(cut);
-		cut->damaged_count += carried_names_copy(cut->names, cut->reader, cut->writer, notes);
+	if (err) {
+		trace_writer_discard(cut->writer);
+		goto out_free;
 	}
-	closed = derived_close(cut->writer, path);
-	err = err ? err : closed ? closed : tell_damage(cut);
+	put_end(cut);
+	cut->damaged_count += carried_names_copy(cut->names, cut->reader, cut->writer, notes);
+	err = derived_close(cut->writer, path);
+	if (!err)
+		err = tell_damage(cut);
 
 out_free:
 	table_free(notes);

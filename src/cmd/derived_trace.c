@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/out_file.h"
 #include "base/text.h"
 #include "cmd/trace_info.h"
 #include "trace/trace_reader.h"
@@ -27,32 +27,24 @@ void derived_info(struct trace_reader *reader, struct text *info)
 	}
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat one, other;
-
-	return !stat(a, &one) && !stat(b, &other) && one.st_dev == other.st_dev &&
-	       one.st_ino == other.st_ino;
-}
-
 static int say(const char *path, int err)
 {
 	if (err == -EBUSY)
 		return fail_plain(err, "%s is being written by another pinch: give another name to -o",
 				  path);
-	return fail(err, "cannot write the trace %s", path);
+	if (err == -EEXIST)
+		return fail_plain(err, "%s is what is read: give another name to -o", path);
+	return fail(err, "cannot write the trace %s%s", path, out_file_advice(err));
 }
 
-int derived_open(const char *path, const char *const *sources, size_t count, const struct text *info,
-		 struct trace_writer **out)
+int derived_open(const char *path, const struct text *info, struct trace_writer **out)
 {
 	struct text text = { 0 };
-	int err;
+	struct out_file *file;
+	int err = out_file_open(path, OUT_FILE_LOCKED, &file);
 
-	for (size_t i = 0; i < count; i++)
-		if (is_same_file(path, sources[i]))
-			return fail_plain(-EINVAL, "%s is what is read: give another name to -o", path);
-	err = trace_writer_open(path, out);
+	if (!err)
+		err = trace_writer_begin(file, NULL, out);
 	if (err)
 		return say(path, err);
 	trace_info_put_of(&text, info->length ? info->bytes : "", info->length);

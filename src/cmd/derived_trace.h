@@ -16,13 +16,15 @@ struct trace_writer;
 void derived_info(struct trace_reader *reader, struct text *info);
 
 /*
- * Begins it in place of what the file held, with the information of one of its sources. 0, or a negative
- * errno after having said why not: it must be none of the sources.
+ * Begins it with the information of one of its sources, which are opened already: it must be none of them. 0,
+ * or a negative errno after having said why not.
  */
-int derived_open(const char *path, const char *const *sources, size_t count, const struct text *info,
-		 struct trace_writer **out);
+int derived_open(const char *path, const struct text *info, struct trace_writer **out);
 
-/* Ends it. 0, or a negative errno after having said that writing failed, now or before. */
+/*
+ * Ends it and puts it in place of what the file held. 0, or a negative errno after having said that writing
+ * failed, now or before: then the file holds what it did.
+ */
 int derived_close(struct trace_writer *writer, const char *path);
 
 /*

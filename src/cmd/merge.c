@@ -123,7 +123,7 @@ static int merge_into(struct merge *merge, const char *path)
 	int err = open_all(merge);
 
 	if (!err)
-		err = derived_open(path, merge->paths, merge->count, &merge->info, &writer);
+		err = derived_open(path, &merge->info, &writer);
 	if (err)
 		return err;
 	put_all(merge, writer);

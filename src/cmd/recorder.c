@@ -2,11 +2,14 @@
 #include "cmd/recorder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/out_file.h"
 #include "base/text.h"
 #include "cmd/engine.h"
 #include "cmd/ring_names.h"
@@ -26,9 +29,10 @@ struct recorder {
 	struct trace_writer *writer;	/* NULL: the trace has its end */
 	struct retold *retold;		/* of a flight recorder, as are names; else NULL */
 	struct ring_names *names;
-	char *path;
+	char *path;			/* for messages */
 	uint64_t *patched;		/* a mapping with its build-id */
 	size_t patched_room;
+	bool has_begun;			/* the file is in place */
 	bool has_epoch;			/* not all that was told is still there */
 	bool has_failed;		/* and the user knows */
 };
@@ -122,7 +126,10 @@ static int say(const struct recorder *recorder, int err)
 	if (err == -EBUSY)
 		return fail_plain(err, "%s is being written by another pinch: give another name to -o",
 				  recorder->path);
-	return fail(err, "cannot write the trace %s", recorder->path);
+	if (err == -ESPIPE)
+		return fail_plain(err, "cannot keep the last of a trace in %s: --ring and --last need a file of "
+				  "their own", recorder->path);
+	return fail(err, "cannot write the trace %s%s", recorder->path, out_file_advice(err));
 }
 
 int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring,
@@ -130,20 +137,29 @@ int recorder_open(struct engine *engine, const char *path, const struct trace_ri
 {
 	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
 	struct text info = { 0 };
+	struct out_file *file;
 	int err;
 
 	recorder->engine = engine;
-	recorder->path = xstrdup(path);
+	recorder->path = xstrdup(strcmp(path, "-") ? path : "standard output");
 	if (trace_ring_is_asked(ring)) {
 		recorder->retold = retold_new();
 		recorder->names = ring_names_new();
 	}
-	err = trace_writer_open_ring(path, ring, &recorder->writer);
+	err = out_file_open(path, OUT_FILE_LOCKED | OUT_FILE_SHOWN, &file);
+	if (!err && out_file_is_stream(file) && isatty(out_file_fd(file))) {
+		out_file_close(file);
+		recorder_close(recorder);
+		return fail_plain(-EINVAL, "a trace is not for a terminal: give -o a file, or send it to a pipe");
+	}
+	if (!err)
+		err = trace_writer_begin(file, ring, &recorder->writer);
 	if (err) {
 		say(recorder, err);
 		recorder_close(recorder);
 		return err;
 	}
+	out_file_keep_fd(trace_writer_fd(recorder->writer));
 	trace_info_put(&info);
 	trace_writer_chunk(recorder->writer, TRACE_CHUNK_INFO, info.bytes, info.length, NULL);
 	text_fini(&info);
@@ -164,6 +180,18 @@ static void note_error(struct recorder *recorder)
 	}
 }
 
+int recorder_begin(struct recorder *recorder)
+{
+	int err;
+
+	if (!recorder)
+		return 0;
+	err = trace_writer_place(recorder->writer);
+	recorder->has_begun = !err;
+	note_error(recorder);
+	return err;
+}
+
 void recorder_step(struct recorder *recorder, uint64_t now_ns)
 {
 	if (!recorder || !recorder->writer)
@@ -178,11 +206,14 @@ static uint64_t begin_ns(const struct recorder *recorder)
 	const struct trace_extent *extent;
 	struct trace_reader *reader;
 	uint64_t time_ns = 0;
+	char path[64];
 
 	if (!recorder->has_epoch)
 		return 0;
 	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
-	if (trace_reader_open(recorder->path, &reader))
+	/* Not by its name, which may have become another file's. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", trace_writer_fd(recorder->writer));
+	if (trace_reader_open(path, &reader))
 		return UINT64_MAX;
 	extent = trace_reader_extent(reader);
 	if (extent->begins_late)
@@ -224,8 +255,10 @@ void recorder_close(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
-	if (recorder->writer)
+	if (recorder->writer && recorder->has_begun)
 		trace_writer_close(recorder->writer);
+	else if (recorder->writer)
+		trace_writer_discard(recorder->writer);
 	retold_free(recorder->retold);
 	ring_names_free(recorder->names);
 	free(recorder->patched);

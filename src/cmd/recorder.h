@@ -14,11 +14,15 @@ struct trace_ring_options;
 struct trace_writer_counts;
 
 /*
- * Begins the trace; of ring zeros say that it may grow. The engine's other providers are there already: what
- * they hand out is written, too. 0, or a negative errno after having said why not.
+ * Opens the trace; of ring zeros say that it may grow. The engine's other providers are there already: what
+ * they hand out is written, too. What the file holds stays there as long as recorder_begin() was not called.
+ * 0, or a negative errno after having said why not.
  */
 int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring,
 		  struct recorder **out);
+
+/* Puts the trace in place: tracing has begun. NULL: nothing. 0, or a negative errno after having said why not. */
+int recorder_begin(struct recorder *recorder);
 
 /* What is older than half a second goes to the file. */
 void recorder_step(struct recorder *recorder, uint64_t now_ns);
@@ -29,5 +33,5 @@ void recorder_step(struct recorder *recorder, uint64_t now_ns);
  */
 int recorder_finish(struct recorder *recorder, struct trace_writer_counts *counts);
 
-/* Without an end, unless it has one: what there is can be read. */
+/* Without an end, unless it has one: what there is can be read, if the trace was begun, or else is gone. */
 void recorder_close(struct recorder *recorder);

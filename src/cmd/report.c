@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "base/fail.h"
+#include "base/out_file.h"
 #include "cmd/replay.h"
 #include "cmd/report_html.h"
 #include "cmd/report_tui.h"
@@ -51,6 +52,7 @@ int report_traced(const struct settings *settings, const char *path)
 
 	if (settings->has_tui && tui_check())
 		return EXIT_USAGE;
+	out_file_keep(path);	/* before an output is found to be that, too */
 	err = show_check(settings);
 	if (!err)
 		err = replay_open(path, settings->has_tui || settings->html_path, &replay);

@@ -146,6 +146,8 @@ static int trace_command(struct run *run, char *const *arguments)
 		fail(err, "cannot run %s", arguments[0]);
 		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}
+	/* Without it the command runs nevertheless: its exit status is pinch's failure then. */
+	tracing_begin_trace(run->tracing);
 	command_output_begin(run->output);
 	if (run->settings->has_tui)
 		err = watch(run);
@@ -157,6 +159,15 @@ static int trace_command(struct run *run, char *const *arguments)
 		err = tracing_report(run->tracing, &run->outcome);
 	wait_for_command(run);
 	return err && err != -EPIPE ? EXIT_PINCH_FAILED : run->outcome.exit_status;
+}
+
+/* What the command writes is no part of a trace that goes there. */
+static void keep_from_trace(const struct settings *settings, struct inheritance *inheritance)
+{
+	const char *path = settings->trace_path;
+
+	if (path && (!strcmp(path, "-") || !strcmp(path, "/dev/stdout")))
+		inheritance->output_fd = STDERR_FILENO;
 }
 
 /* Without a terminal for it nothing is started, let alone traced. */
@@ -172,8 +183,10 @@ static int open_output(const struct settings *settings, struct inheritance *inhe
 
 static int start(struct run *run, struct inheritance *inheritance, char *const *arguments)
 {
-	int status = open_output(run->settings, inheritance, &run->output);
+	int status;
 
+	keep_from_trace(run->settings, inheritance);
+	status = open_output(run->settings, inheritance, &run->output);
 	if (status)
 		return status;
 	/* Before anything is opened or changed that the command must not inherit. */

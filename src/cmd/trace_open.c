@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/fail.h"
+#include "base/out_file.h"
 #include "symbol/symbol.h"
 #include "trace/trace_reader.h"
 
@@ -13,6 +14,7 @@ int trace_open(const char *path, struct trace_reader **out)
 
 	switch (err) {
 	case 0:
+		out_file_keep(path);
 		return 0;
 	case -EBADMSG:
 		return fail_plain(err, "%s is no trace of pinch", path);

@@ -6,7 +6,7 @@
 struct symbols;
 struct trace_reader;
 
-/* 0, or a negative errno after having said why the trace cannot be read. */
+/* 0, or a negative errno after having said why the trace cannot be read. No output takes its place from here on. */
 int trace_open(const char *path, struct trace_reader **out);
 
 /*

@@ -232,6 +232,11 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 	return err;
 }
 
+int tracing_begin_trace(struct tracing *tracing)
+{
+	return recorder_begin(tracing->recorder);
+}
+
 void tracing_start(struct tracing *tracing)
 {
 	tracing->started_ns = now_ns();

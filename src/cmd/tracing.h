@@ -43,6 +43,12 @@ int tracing_add_command(struct tracing *tracing, pid_t pid);
 /* Trace these processes now. */
 int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids);
 
+/*
+ * The target runs and is traced: from here on its trace, if there is to be one, is in place of what the file held.
+ * 0, or a negative errno after having said why not.
+ */
+int tracing_begin_trace(struct tracing *tracing);
+
 /* Tracing begins to count: the start-up is over. */
 void tracing_start(struct tracing *tracing);
 

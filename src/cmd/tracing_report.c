@@ -222,7 +222,10 @@ static void tell_written(const struct settings *settings, const struct trace_wri
 	text_put_count(&text, counts->events);
 	text_put(&text, " events, ");
 	text_put_size(&text, counts->file_bytes);
-	fprintf(stderr, "pinch: wrote %s: %s; see pinch report %s\n", path, text.bytes, path);
+	if (strcmp(path, "-"))
+		fprintf(stderr, "pinch: wrote %s: %s; see pinch report %s\n", path, text.bytes, path);
+	else
+		fprintf(stderr, "pinch: wrote a trace to standard output: %s\n", text.bytes);
 	text_fini(&text);
 }
 

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "base/out_file.h"
 #include "trace/trace_file.h"
 #include "trace/trace_places.h"
 #include "trace/trace_ring.h"
@@ -22,11 +23,16 @@
 enum {
 	ZSTD_LEVEL = 1,
 	PLAIN_BYTES_MIN = 256,		/* smaller ones gain nothing */
+	STAGED_BYTES_MAX = 64 << 20,	/* in memory, for a file that can only be overwritten */
 	PLACES_MAX = TRACE_CHUNK_BYTES_MAX / sizeof(struct trace_place),	/* of an index */
 };
 
 struct trace_output {
+	struct out_file *file;
 	int fd;
+	bool is_stream;			/* what is written comes behind what was */
+	bool is_placed;
+	uint64_t ring_bytes;		/* what a ring is going to need; 0: nobody knows */
 	int err;			/* the first one; nothing is written after it */
 	uint64_t end;			/* of the file */
 	struct trace_ring *ring;
@@ -38,13 +44,22 @@ struct trace_output {
 	uint64_t chunk_count;
 };
 
-static int write_all(int fd, struct iovec *parts, int count, uint64_t at)
+/* A pipe that somebody else made not to wait. */
+static bool has_waited(int fd)
+{
+	struct pollfd waits = { .fd = fd, .events = POLLOUT };
+
+	return errno == EAGAIN && poll(&waits, 1, -1) >= 0;
+}
+
+static int write_all(const struct trace_output *output, struct iovec *parts, int count, uint64_t at)
 {
 	ssize_t n;
 
 	while (count) {
-		n = pwritev(fd, parts, count, at);
-		if (n < 0 && errno == EINTR)
+		n = output->is_stream ? writev(output->fd, parts, count)
+				      : pwritev(output->fd, parts, count, at);
+		if (n < 0 && (errno == EINTR || has_waited(output->fd)))
 			continue;
 		if (n <= 0)
 			return n ? -errno : -EIO;
@@ -64,9 +79,11 @@ static void put(struct trace_output *output, uint64_t at, struct iovec *parts, i
 {
 	if (output->err)
 		return;
-	output->err = write_all(output->fd, parts, count, at);
-	if (output->err && ftruncate(output->fd, output->end))
+	output->err = write_all(output, parts, count, at);
+	if (output->err && !output->is_stream && ftruncate(output->fd, output->end))
 		return;		/* readers stop there, too */
+	if (!output->err && output->end > STAGED_BYTES_MAX && out_file_is_staged(output->file))
+		trace_output_place(output);
 }
 
 static void put_at_end(struct trace_output *output, struct iovec *parts, int count)
@@ -217,53 +234,55 @@ static void put_header(struct trace_output *output, const struct trace_ring_opti
 	put_at_end(output, &part, 1);
 }
 
-/* Two writers would write over each other: the second one must not even empty the file. */
-static int open_file(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	else if (ftruncate(fd, 0))
-		err = -errno;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
 /* A disk that has room for the ring has it to the end. */
-static int reserve(int fd, const struct trace_ring_options *ring)
+static int reserve(const struct trace_output *output)
 {
-	if (!ring || !ring->size_bytes ||
-	    !fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, ring->size_bytes) || errno != ENOSPC)
+	if (!output->ring_bytes || out_file_is_staged(output->file) ||
+	    !fallocate(output->fd, FALLOC_FL_KEEP_SIZE, 0, output->ring_bytes) || errno != ENOSPC)
 		return 0;
 	return -ENOSPC;
 }
 
-int trace_output_open(const char *path, const struct trace_ring_options *ring,
+int trace_output_open(struct out_file *file, const struct trace_ring_options *ring,
 		      struct trace_output **out)
 {
 	struct trace_output *output;
-	int fd = open_file(path), err;
+	int err = ring && out_file_is_stream(file) ? -ESPIPE : out_file_begin(file);
 
-	if (fd < 0)
-		return fd;
+	if (err) {
+		out_file_close(file);
+		return err;
+	}
 	output = xcalloc(1, sizeof(*output));
-	output->fd = fd;
+	output->file = file;
+	output->fd = out_file_fd(file);
+	output->is_stream = out_file_is_stream(file);
 	output->zstd = ZSTD_createCCtx();
-	output->err = output->zstd ? reserve(fd, ring) : -ENOMEM;
-	if (ring)
+	if (ring) {
 		output->ring = trace_ring_new(ring);
+		output->ring_bytes = ring->size_bytes;
+	}
+	output->err = output->zstd ? reserve(output) : -ENOMEM;
 	put_header(output, ring);
 	err = output->err;
 	if (err)
-		trace_output_close(output);
+		trace_output_discard(output);
 	else
 		*out = output;
 	return err;
+}
+
+int trace_output_place(struct trace_output *output)
+{
+	bool is_staged = out_file_is_staged(output->file);
+
+	if (output->err || output->is_placed)
+		return output->err;
+	output->err = out_file_commit(output->file);
+	output->is_placed = !output->err;
+	if (output->is_placed && is_staged)
+		output->err = reserve(output);
+	return output->err;
 }
 
 struct trace_ring *trace_output_ring(const struct trace_output *output)
@@ -286,6 +305,11 @@ int trace_output_error(const struct trace_output *output)
 	return output->err;
 }
 
+int trace_output_fd(const struct trace_output *output)
+{
+	return output->fd;
+}
+
 static void put_end(struct trace_output *output)
 {
 	struct trace_end end = { .magic = TRACE_MAGIC };
@@ -301,22 +325,33 @@ static void put_end(struct trace_output *output)
 	}
 	put_at_end(output, &part, 1);
 	/* Gives back what was reserved and not needed. */
-	if (!output->err && ftruncate(output->fd, output->end))
+	if (!output->err && !output->is_stream && ftruncate(output->fd, output->end))
 		output->err = -errno;
 }
 
-int trace_output_close(struct trace_output *output)
+static int output_free(struct trace_output *output)
 {
-	int err;
+	int err = out_file_close(output->file);
 
-	put_end(output);
-	err = output->err;
-	if (close(output->fd) && !err)
-		err = -errno;
 	ZSTD_freeCCtx(output->zstd);
 	trace_ring_free(output->ring);
 	trace_places_fini(&output->places);
 	free(output->packed);
 	free(output);
 	return err;
+}
+
+int trace_output_close(struct trace_output *output)
+{
+	int err, closed;
+
+	put_end(output);
+	err = trace_output_place(output);
+	closed = output_free(output);
+	return err ? err : closed;
+}
+
+void trace_output_discard(struct trace_output *output)
+{
+	output_free(output);
 }

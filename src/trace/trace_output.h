@@ -7,13 +7,20 @@
 
 #include "trace/trace_format.h"
 
+struct out_file;
 struct trace_output;
 struct trace_ring;
 struct trace_ring_options;
 
-/* As trace_writer_open(); ring is NULL when what is new goes to the end of the file. */
-int trace_output_open(const char *path, const struct trace_ring_options *ring,
+/*
+ * Begins a trace in the file, which becomes the output's; ring is NULL when what is new goes to its end.
+ * -ESPIPE: a ring needs positions, and the file has none; or another negative errno.
+ */
+int trace_output_open(struct out_file *file, const struct trace_ring_options *ring,
 		      struct trace_output **out);
+
+/* Puts the file in place. 0, or the first error. */
+int trace_output_place(struct trace_output *output);
 
 /*
  * Writes a chunk whose kind, flags, times and count are given; of threads, which its events are about,
@@ -29,5 +36,11 @@ uint64_t trace_output_chunks(const struct trace_output *output);
 uint64_t trace_output_bytes(const struct trace_output *output);
 int trace_output_error(const struct trace_output *output);
 
-/* Ends the file with its index and frees the output. 0, or the first error. */
+/* What is written, to be read by who holds the output. */
+int trace_output_fd(const struct trace_output *output);
+
+/* Ends the file with its index, puts it in place unless that failed, and frees the output. 0, or the first error. */
 int trace_output_close(struct trace_output *output);
+
+/* Frees it. A file that is not in place is gone. */
+void trace_output_discard(struct trace_output *output);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/out_file.h"
 #include "session/event_kinds.h"
 #include "trace/event_code.h"
 #include "trace/trace_output.h"
@@ -94,11 +95,11 @@ static void end_events(struct trace_writer *writer)
 	put_forms_again(writer);
 }
 
-int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring,
-			   struct trace_writer **out)
+int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring,
+		       struct trace_writer **out)
 {
 	struct trace_writer *writer = xcalloc(1, sizeof(*writer));
-	int err = trace_output_open(path, trace_ring_is_asked(ring) ? ring : NULL, &writer->output);
+	int err = trace_output_open(file, ring && trace_ring_is_asked(ring) ? ring : NULL, &writer->output);
 
 	if (err) {
 		free(writer);
@@ -113,9 +114,25 @@ int trace_writer_open_ring(const char *path, const struct trace_ring_options *ri
 	put_forms(writer);
 	err = trace_writer_error(writer);
 	if (err)
-		trace_writer_close(writer);
+		trace_writer_discard(writer);
 	else
 		*out = writer;
+	return err;
+}
+
+int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring,
+			   struct trace_writer **out)
+{
+	struct out_file *file;
+	int err = out_file_open(path, OUT_FILE_LOCKED | OUT_FILE_SHOWN, &file);
+
+	if (!err)
+		err = trace_writer_begin(file, ring, out);
+	if (!err) {
+		err = trace_writer_place(*out);
+		if (err)
+			trace_writer_discard(*out);
+	}
 	return err;
 }
 
@@ -217,6 +234,23 @@ int trace_writer_error(const struct trace_writer *writer)
 	return trace_output_error(writer->output);
 }
 
+int trace_writer_place(struct trace_writer *writer)
+{
+	return trace_output_place(writer->output);
+}
+
+int trace_writer_fd(const struct trace_writer *writer)
+{
+	return trace_output_fd(writer->output);
+}
+
+static void writer_free(struct trace_writer *writer)
+{
+	event_encoder_free(writer->events.encoder);
+	event_encoder_free(writer->retold.encoder);
+	free(writer);
+}
+
 int trace_writer_close(struct trace_writer *writer)
 {
 	int err;
@@ -224,8 +258,12 @@ int trace_writer_close(struct trace_writer *writer)
 	end_events(writer);
 	put_forms(writer);
 	err = trace_output_close(writer->output);
-	event_encoder_free(writer->events.encoder);
-	event_encoder_free(writer->retold.encoder);
-	free(writer);
+	writer_free(writer);
 	return err;
+}
+
+void trace_writer_discard(struct trace_writer *writer)
+{
+	trace_output_discard(writer->output);
+	writer_free(writer);
 }

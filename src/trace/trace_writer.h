@@ -12,21 +12,32 @@
 #include "events.h"
 #include "trace/trace_format.h"
 
+struct out_file;
 struct trace_ring_options;
 struct trace_writer;
 
 /*
- * Begins a trace, in place of what the file held. -EBUSY: another one is being written there; or a
- * negative errno. Nothing is said.
+ * Begins a trace in a file that is opened, and becomes the writer's. It is in place when trace_writer_place()
+ * or trace_writer_close() says so. A ring, unless it is not asked for or NULL: the trace does not grow without
+ * end: what is oldest makes way for what is new, and a reader begins with what was told again of it; -ESPIPE:
+ * the file has no positions for that. Or another negative errno. Nothing is said.
  */
-int trace_writer_open(const char *path, struct trace_writer **out);
+int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring,
+		       struct trace_writer **out);
 
 /*
- * A trace that does not grow without end, unless that was not asked: what is oldest makes way for what is
- * new, and a reader begins with what was told again of it.
+ * Opens the file and begins a trace, in place of what the file held. -EBUSY: another one is being written
+ * there.
  */
+int trace_writer_open(const char *path, struct trace_writer **out);
 int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring,
 			   struct trace_writer **out);
+
+/* Puts the file in place of what is there; more may be written. 0, or the first error. */
+int trace_writer_place(struct trace_writer *writer);
+
+/* What is written, to be read by who holds the writer. */
+int trace_writer_fd(const struct trace_writer *writer);
 
 /* Whether it is time for that: never but in a ring. */
 bool trace_writer_wants_epoch(const struct trace_writer *writer);
@@ -66,5 +77,8 @@ struct trace_writer_counts trace_writer_counts(const struct trace_writer *writer
 /* 0, or the error that ended the writing: -ENOSPC and the like. */
 int trace_writer_error(const struct trace_writer *writer);
 
-/* Ends the trace with its index and frees the writer. 0, or the first error. */
+/* Ends the trace with its index, puts the file in place unless that failed, and frees the writer. 0, or the first error. */
 int trace_writer_close(struct trace_writer *writer);
+
+/* Frees the writer, without an end of the trace. A file that is not in place is gone. */
+void trace_writer_discard(struct trace_writer *writer);
