@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/out_file.h"
 #include "cmd/trace_open.h"
 #include "cmd/trace_states_make.h"
 #include "events.h"
@@ -33,6 +35,18 @@ static int read_all(struct trace_reader *trace)
 	return got;
 }
 
+static int make_states(const char *path, const char *trace_path, struct trace_reader *trace)
+{
+	struct out_file *file;
+	int fd = out_file_open(path, 0, &file);
+
+	if (!fd)
+		fd = trace_states_make(file, path, trace_path, trace, NULL, NULL);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
 int main(int argc, char **argv)
 {
 	double wall_s = now_s(CLOCK_MONOTONIC), cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID);
@@ -47,7 +61,7 @@ int main(int argc, char **argv)
 	}
 	if (trace_open(argv[1], &trace))
 		return 1;
-	err = argc == 3 ? trace_states_make(argv[2], argv[1], trace, NULL, NULL) : read_all(trace);
+	err = argc == 3 ? make_states(argv[2], argv[1], trace) : read_all(trace);
 	if (!err && argc == 3 && stat(argv[2], &status))
 		err = -errno;
 	wall_s = now_s(CLOCK_MONOTONIC) - wall_s;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/user_file.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/text.h"
 
 const char *user_file_find(const char *variable, const char *name, char *room, size_t room_bytes)
 {
@@ -19,4 +23,40 @@ const char *user_file_find(const char *variable, const char *name, char *room, s
 	else
 		return NULL;
 	return access(room, F_OK) ? NULL : room;
+}
+
+/* Made when it is missing. -1: there is none, or somebody else may write to it. */
+static int open_own(int parent, const char *path, mode_t mode)
+{
+	struct stat status;
+	int fd;
+
+	mkdirat(parent, path, mode);
+	fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &status) || status.st_uid != geteuid() ||
+			status.st_mode & (S_IWGRP | S_IWOTH))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int user_cache_open(struct text *path)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int parent, fd = -1;
+
+	if (cache && *cache == '/')
+		text_put(path, cache);
+	else if (home && *home == '/')
+		text_printf(path, "%s/.cache", home);
+	else
+		return -1;
+	parent = open_own(AT_FDCWD, path->bytes, 0700);
+	if (parent >= 0) {
+		fd = open_own(parent, "pinch", 0700);
+		close(parent);
+	}
+	text_put(path, "/pinch");
+	return fd;
 }

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files in which users say more than what is built in. */
+/* Files in which users say more than what is built in, and what is kept for them. */
 #pragma once
 
 #include <stddef.h>
+
+struct text;
 
 /*
  * The path of a user's file: what the environment variable says, or else ~/.config/pinch/NAME ($XDG_CONFIG_HOME is
  * heeded) in room, if that is there. NULL: the user has none.
  */
 const char *user_file_find(const char *variable, const char *name, char *room, size_t room_bytes);
+
+/*
+ * The user's own cache, $XDG_CACHE_HOME/pinch or ~/.cache/pinch, which is made where it is missing: a directory
+ * that nobody else may write to, for the caller to close. Puts its path. -1: there is none.
+ */
+int user_cache_open(struct text *path);

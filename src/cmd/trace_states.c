@@ -2,8 +2,10 @@
 #include "cmd/trace_states.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/files.h"
 #include "analysis/klocks.h"
@@ -13,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/trace_states_make.h"
+#include "cmd/trace_states_place.h"
 #include "cmd/trace_open.h"
 #include "findings/path_names.h"
 #include "graph/graph_label.h"
@@ -88,30 +91,82 @@ static void open_rest(struct trace_states *all, struct trace_reader *trace)
 	execution_log_finish(all->executions, lives_at_end, all);
 }
 
+/* What is there already and is of the trace; -1: there is none. */
+static int find(const struct states_places *places, const struct trace_reader *trace, const char **path)
+{
+	for (unsigned int i = 0; i < places->count; i++) {
+		int fd = states_place_open(&places->list[i]);
+
+		*path = places->list[i].path.bytes;
+		if (fd >= 0 && trace_states_are_of(fd, trace)) {
+			states_place_use(&places->list[i]);
+			return fd;
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+static int fail_without_place(const char *trace_path, int err)
+{
+	if (err)
+		return fail(err, "cannot write %s.states, which queries of %s need", trace_path, trace_path);
+	return fail_plain(-EPERM, "cannot keep what queries of %s need: others can write its directory, and you have "
+			  "no cache of your own; set XDG_CACHE_HOME to a directory that only you can write",
+			  trace_path);
+}
+
+/* In the first place where it can be. */
+static int make(const struct states_places *places, const char *trace_path, struct trace_reader *trace,
+		struct pause *pause, const bool *is_cancelled, const char **path)
+{
+	struct out_file *file;
+	int err = 0;
+
+	for (unsigned int i = 0; i < places->count; i++) {
+		err = states_place_make(&places->list[i], &file);
+		*path = places->list[i].path.bytes;
+		if (!err)
+			return trace_states_make(file, *path, trace_path, trace, pause, is_cancelled);
+	}
+	return fail_without_place(trace_path, err);
+}
+
+static int open_states(int fd, const char *path, struct trace_states *all)
+{
+	char link[64];
+	int err;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	err = states_open(link, &all->states);
+	return err ? fail(err, "cannot read %s", path) : 0;
+}
+
 int trace_states_open_pausing(const char *trace_path, struct pause *pause, const bool *is_cancelled,
 			      struct trace_states *all)
 {
+	struct states_places places;
 	struct trace_reader *trace;
-	struct text path = { 0 };
-	int err = trace_open(trace_path, &trace);
+	int fd, err = trace_open(trace_path, &trace);
+	const char *path = NULL;
 
 	*all = (struct trace_states){ 0 };
 	if (err)
 		return err;
-	trace_states_path(trace_path, trace, &path);
-	if (!trace_states_are_of(path.bytes, trace))
-		err = trace_states_make(path.bytes, trace_path, trace, pause, is_cancelled);
+	states_places_find(trace_path, trace, &places);
+	fd = find(&places, trace, &path);
+	if (fd < 0)
+		fd = make(&places, trace_path, trace, pause, is_cancelled, &path);
+	err = fd < 0 ? fd : open_states(fd, path, all);
+	if (fd >= 0)
+		close(fd);
 	if (!err) {
-		err = states_open(path.bytes, &all->states);
-		if (err)
-			fail(err, "cannot read %s", path.bytes);
-	}
-	if (!err) {
-		all->path = xstrdup(path.bytes);
+		all->path = xstrdup(path);
 		open_rest(all, trace);
 	}
 	trace_reader_close(trace);
-	text_fini(&path);
+	states_places_fini(&places);
 	return err;
 }
 

@@ -2,10 +2,10 @@
 #include "cmd/trace_states_make.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/criticality.h"
@@ -14,6 +14,7 @@
 #include "analysis/stacks.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/out_file.h"
 #include "base/pause.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -29,47 +30,6 @@
 
 enum { VERSION = 8, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
 
-/* --- Where ---------------------------------------------------------------------------------- */
-
-static bool is_writable(const char *trace_path)
-{
-	const char *slash = strrchr(trace_path, '/');
-	struct text directory = { 0 };
-	bool is_writable;
-
-	if (slash)
-		text_put_bytes(&directory, trace_path, slash - trace_path + 1);
-	else
-		text_put(&directory, ".");
-	is_writable = !access(directory.bytes, W_OK);
-	text_fini(&directory);
-	return is_writable;
-}
-
-static void put_cache(const struct trace_reader *trace, struct text *out)
-{
-	const struct trace_extent *extent = trace_reader_extent(trace);
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-	if (cache && *cache)
-		text_put(out, cache);
-	else
-		text_printf(out, "%s/.cache", home ? home : "");
-	mkdir(out->bytes, 0700);
-	text_put(out, "/pinch");
-	mkdir(out->bytes, 0700);
-	text_printf(out, "/%016llx%016llx.states", (unsigned long long)extent->id[0],
-		    (unsigned long long)extent->id[1]);
-}
-
-void trace_states_path(const char *trace_path, const struct trace_reader *trace, struct text *out)
-{
-	if (is_writable(trace_path))
-		text_printf(out, "%s.states", trace_path);
-	else
-		put_cache(trace, out);
-}
-
 static struct trace_origin origin_of(const struct trace_reader *trace)
 {
 	const struct trace_extent *extent = trace_reader_extent(trace);
@@ -79,7 +39,7 @@ static struct trace_origin origin_of(const struct trace_reader *trace)
 	return origin;
 }
 
-bool trace_states_are_of(const char *path, const struct trace_reader *trace)
+bool trace_states_are_of(int fd, const struct trace_reader *trace)
 {
 	struct trace_origin origin = origin_of(trace);
 	const struct trace_place *places;
@@ -87,7 +47,9 @@ bool trace_states_are_of(const char *path, const struct trace_reader *trace)
 	size_t count, size_bytes;
 	const void *content;
 	bool is_of = false;
+	char path[64];
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (trace_reader_open(path, &file))
 		return false;
 	places = trace_reader_places(file, &count);
@@ -244,33 +206,30 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	return err;
 }
 
-int trace_states_make(const char *path, const char *trace_path, struct trace_reader *trace,
-		      struct pause *pause, const bool *is_cancelled)
+int trace_states_make(struct out_file *file, const char *path, const char *trace_path,
+		      struct trace_reader *trace, struct pause *pause, const bool *is_cancelled)
 {
 	struct making making = {
 		.is_watched = !pause && isatty(STDERR_FILENO), .pause = pause, .is_cancelled = is_cancelled,
 	};
-	struct text temporary = { 0 };
-	int err, written;
+	int err = trace_writer_begin(file, NULL, &making.writer), fd;
 
-	text_printf(&temporary, "%s.%d", path, (int)getpid());
-	err = trace_writer_open(temporary.bytes, &making.writer);
-	if (err) {
-		fail(err, "cannot write %s, which queries of %s need", path, trace_path);
-		goto out_fini;
-	}
-	err = write_states(&making, trace);
-	if (err && err != -ECANCELED)
-		fail(err, "cannot read %s", trace_path);
-	written = trace_writer_close(making.writer);
-	if (!err && written)
-		err = fail(written, "cannot write %s, which queries of %s need", path, trace_path);
-	if (!err && rename(temporary.bytes, path))
-		err = fail(-errno, "cannot name %s", path);
 	if (err)
-		unlink(temporary.bytes);
-
-out_fini:
-	text_fini(&temporary);
-	return err;
+		return fail(err, "cannot write %s, which queries of %s need", path, trace_path);
+	err = write_states(&making, trace);
+	if (err) {
+		trace_writer_discard(making.writer);
+		return err == -ECANCELED ? err : fail(err, "cannot read %s", trace_path);
+	}
+	fd = fcntl(trace_writer_fd(making.writer), F_DUPFD_CLOEXEC, 0);
+	err = fd < 0 ? -errno : 0;
+	if (err)
+		trace_writer_discard(making.writer);
+	else
+		err = trace_writer_close(making.writer);
+	if (!err)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return fail(err, "cannot write %s, which queries of %s need", path, trace_path);
 }

@@ -114,6 +114,11 @@ void trace_reader_close(struct trace_reader *reader)
 	free(reader);
 }
 
+int trace_reader_fd(const struct trace_reader *reader)
+{
+	return reader->file.fd;
+}
+
 const struct trace_extent *trace_reader_extent(const struct trace_reader *reader)
 {
 	return &reader->extent;

@@ -21,6 +21,9 @@ struct trace_reader;
 int trace_reader_open(const char *path, struct trace_reader **out);
 void trace_reader_close(struct trace_reader *reader);
 
+/* Of the file; the reader closes it. */
+int trace_reader_fd(const struct trace_reader *reader);
+
 struct trace_extent {
 	uint64_t events, chunks;
 	uint64_t first_ns, last_ns;	/* CLOCK_MONOTONIC; 0: no events */

@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/pause.h"
@@ -29,25 +30,38 @@ static void write_threads(void)
 	CHECK(!trace_writer_close(writer));
 }
 
-static void remove_states(void)
-{
-	char path[128];
+/* Anybody can write to the directory of the trace: its states are kept in a cache, which is the user's alone. */
+static char cache[64];
 
-	snprintf(path, sizeof(path), "%s.states", trace_path);
-	unlink(path);
+static void cache_begin(void)
+{
+	snprintf(cache, sizeof(cache), "/tmp/pinch-states-test-XXXXXX");
+	CHECK(mkdtemp(cache));
+	setenv("XDG_CACHE_HOME", cache, 1);
 }
 
-/* Files beside the trace that begin as that of its states does. */
-static size_t states_files(void)
+/* What is in the cache; removes it if that is wanted. */
+static size_t states_files(bool removes)
 {
 	char pattern[128];
 	glob_t found;
 	size_t count;
 
-	snprintf(pattern, sizeof(pattern), "%s.states*", trace_path);
-	count = glob(pattern, 0, NULL, &found) ? 0 : found.gl_pathc;
+	snprintf(pattern, sizeof(pattern), "%s/pinch/*", cache);
+	count = glob(pattern, GLOB_PERIOD, NULL, &found) ? 0 : found.gl_pathc;
+	for (size_t i = 0; i < count && removes; i++)
+		unlink(found.gl_pathv[i]);
 	globfree(&found);
-	return count;
+	return count - 2;	/* "." and ".." */
+}
+
+static void cache_end(void)
+{
+	char path[128];
+
+	CHECK(states_files(true) == 1);
+	snprintf(path, sizeof(path), "%s/pinch", cache);
+	CHECK(!rmdir(path) && !rmdir(cache));
 }
 
 struct visitor {
@@ -76,6 +90,7 @@ TEST(others_are_let_in_while_states_are_made_and_not_when_they_are_there)
 	size_t count = 0;
 
 	trace_begin();
+	cache_begin();
 	write_threads();
 	for (int round = 0; round < 2; round++) {
 		visitor.visits = 0;
@@ -86,8 +101,7 @@ TEST(others_are_let_in_while_states_are_made_and_not_when_they_are_there)
 		CHECK(count == THREADS);
 		trace_states_close(&all);
 	}
-	CHECK(states_files() == 1);
-	remove_states();
+	cache_end();
 	trace_end();
 }
 
@@ -96,16 +110,17 @@ TEST(who_is_let_in_can_give_it_up_and_nothing_is_left_of_it)
 	struct trace_states all;
 
 	trace_begin();
+	cache_begin();
 	write_threads();
 	for (unsigned int visits = 1; visits <= 4; visits++) {
 		struct visitor visitor = { .visits_max = visits };
 		struct pause pause = { .take = visit, .data = &visitor };
 
 		CHECK(trace_states_open_pausing(trace_path, &pause, &visitor.is_enough, &all) == -ECANCELED);
-		CHECK(visitor.visits == visits && !states_files());
+		CHECK(visitor.visits == visits && !states_files(false));
 	}
 	CHECK(!trace_states_open(trace_path, &all));
 	trace_states_close(&all);
-	remove_states();
+	cache_end();
 	trace_end();
 }
