@@ -308,5 +308,7 @@ int out_file_open_at(int directory, const char *name, unsigned int flags, struct
 	struct out_file *file = file_new(flags);
 	int err = out_path_find_at(directory, name, &file->path);
 
+	if (!err && file->path.file >= 0 && !S_ISREG(file->path.status.st_mode))
+		err = -ENOTSUP;
 	return end_opening(file, err ? err : open_there(file), out);
 }

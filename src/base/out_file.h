@@ -27,7 +27,10 @@ enum out_file_flags {
  */
 int out_file_open(const char *path, unsigned int flags, struct out_file **out);
 
-/* The same for a name in a directory that is open already, and is only borrowed; no link is followed. */
+/*
+ * The same for a name in a directory that is open already, and is only borrowed. -ENOTSUP: it has something that is no
+ * regular file; no link is followed.
+ */
 int out_file_open_at(int directory, const char *name, unsigned int flags, struct out_file **out);
 
 /* Opens what is written. 0 or a negative errno. Waits for who reads, if it is a FIFO that is not to be locked. */

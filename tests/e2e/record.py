@@ -226,6 +226,76 @@ def full():
     assert "cannot write the trace /dev/full" in result.text, result.text
 
 
+@test("a run that does not begin leaves the trace that was there as it was, and makes none")
+def not_begun():
+    assert pinch("record", "-q", "-o", "t.pinch", "--", "true").status == 0
+    before, inode = read("t.pinch", "rb"), os.stat("t.pinch").st_ino
+    ended = start("true")
+    ended.wait()
+    for out in ("t.pinch", "new.pinch"):
+        for words, status in ((["--", "./missing"], 127), (["--", "/etc"], 126), (["-p", ended.pid], 1)):
+            result = pinch("record", "-o", out, *words)
+            assert result.status == status, (words, result.text)
+            assert read("t.pinch", "rb") == before and os.listdir(".") == ["t.pinch"], (words, os.listdir("."))
+    assert os.stat("t.pinch").st_ino == inode
+
+
+@test("a trace takes the place of an old one when tracing begins; who else wants to write it is refused")
+def replaced():
+    with open("t.pinch", "w", encoding="utf-8") as file:
+        file.write("old\n")
+    os.chmod("t.pinch", 0o640)
+    process = start(PINCH, "record", "-q", "-o", "t.pinch", "--", "/bin/sleep", 1000, stderr=subprocess.DEVNULL)
+    wait_until(lambda: read("t.pinch", "rb") != b"old\n", "the trace")
+    result = pinch("record", "-o", "t.pinch", "--", "touch", "touched")
+    assert result.status == 125 and "is being written by another pinch" in result.text, result.text
+    result = pinch("merge", "-o", "t.pinch", "t.pinch")
+    assert result.status == 1, result.text
+    children = read(f"/proc/{process.pid}/task/{process.pid}/children").split()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    for pid in children:
+        os.kill(int(pid), signal.SIGKILL)
+    assert os.listdir(".") == ["t.pinch"] and os.stat("t.pinch").st_mode & 0o777 == 0o640, os.listdir(".")
+    assert pinch("check", "t.pinch").out.startswith(b"t.pinch: "), "it cannot be read"
+
+
+@test("no output takes the place of a trace that is read, or written by the same run")
+def kept():
+    for name in ("t.pinch", "other.pinch"):
+        assert pinch("record", "-q", "-o", name, "--", "true").status == 0
+    os.symlink("t.pinch", "link")
+    before = read("t.pinch", "rb")
+    for words in ("report -o OUT t.pinch", "report --html OUT t.pinch", "klock --json OUT t.pinch",
+                  "graph --json OUT t.pinch", "critical-path -o OUT t.pinch", "whatif -o OUT t.pinch",
+                  "compare -o OUT other.pinch t.pinch", "cut --from 0s -o OUT t.pinch",
+                  "merge -o OUT other.pinch t.pinch"):
+        for out in ("t.pinch", "link"):
+            result = pinch(*words.replace("OUT", out).split())
+            assert result.status == 1 and "read" in result.text, (words, result.text)
+            assert read("t.pinch", "rb") == before, words
+    result = pinch("run", "-q", "--trace", "t.pinch", "--json", "t.pinch", "--", "true")
+    assert result.status == 125 and "by this run already" in result.text, result.text
+    assert pinch("check", "t.pinch").status == 0
+
+
+@test("a trace goes to standard output, whatever that is, and the command's own output to standard error")
+def streamed():
+    for shell in ('exec "$0" record -o - -- /bin/echo out >t.pinch', '"$0" record -o - -- /bin/echo out | cat >t.pinch',
+                  'exec "$0" run --trace /dev/stdout --json r.json -q -- /bin/echo out >t.pinch'):
+        done = subprocess.run(["/bin/sh", "-c", shell, PINCH], capture_output=True, check=False)
+        assert done.returncode == 0 and b"out\n" in done.stderr, done
+        checked = pinch("check", "t.pinch")
+        assert checked.status == 0 and b"t.pinch: whole: " in checked.out, checked.out
+        assert replay("t.pinch")["target"]["exit_status"] == 0
+    assert b"b\n" in subprocess.run(["/bin/sh", "-c", '"$0" cut --from 0s -o - t.pinch >c.pinch; "$0" check c.pinch && echo b',
+                                     PINCH], capture_output=True, check=False).stdout
+    for option in ("--ring=1M", "--last=5s"):
+        result = pinch("record", option, "-o", "-", "--", "touch", "touched")
+        assert result.status == 125 and "--ring and --last need a file" in result.text, result.text
+    assert not os.path.exists("touched")
+
+
 @test("options may stand behind the trace; --text is --output")
 def order():
     assert pinch("record", "-o", "t.pinch", "--", "true").status == 0
