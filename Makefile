@@ -15,6 +15,15 @@ ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 WARN := -Wall -Wextra $(if $(CI),-Werror)
 CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf
 CFLAGS ?= -O2 -g
+# What the compiler and the linker add against errors of memory: for pinch and plecoc, which read what others
+# wrote. Apart from CFLAGS, so that who sets those keeps it; none with sanitizers, which would see less.
+# FORTIFY needs an optimising compiler, and is not set again where CFLAGS does.
+FORTIFY = $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),$(if $(findstring _FORTIFY_SOURCE,$(CFLAGS)),,\
+	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+HARDENING = $(if $(findstring -fsanitize,$(CFLAGS)),,-fPIE -fstack-protector-strong -fstack-clash-protection \
+	$(if $(filter x86,$(ARCH)),-fcf-protection,-mbranch-protection=standard) -Wformat -Wformat-security $(FORTIFY))
+HARDENING_LINK = $(if $(HARDENING),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
+comma := ,
 LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -ljansson -lncursesw -ltinfo
 Q := $(if $(V),,@)
 
@@ -75,9 +84,10 @@ EVENTS := $(addprefix events/,sched.pleco thread.pleco stack.pleco space.pleco c
 PLECOC := $O/plecoc
 PLECOC_C := $(wildcard tools/plecoc/*.c)
 
-$(PLECOC): $(PLECOC_C) $(wildcard tools/plecoc/*.h)
+$(PLECOC): $(PLECOC_C) $(wildcard tools/plecoc/*.h) $O/.flags
 	@echo "  CC    $@"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 $(CFLAGS) $(WARN) -DPINCH_VERSION='"$(VERSION)"' -o $@ $(PLECOC_C)
+	$Q$(CC) -std=gnu11 $(HARDENING) $(CFLAGS) $(WARN) -DPINCH_VERSION='"$(VERSION)"' $(HARDENING_LINK) $(LDFLAGS) \
+		-o $@ $(PLECOC_C)
 
 $O/gen/events.h: $(PLECOC) $(EVENTS)
 	@echo "  PLECO $@"; mkdir -p $(@D)
@@ -162,9 +172,13 @@ SRC := $(wildcard src/*/*.c)
 OBJ := $(SRC:%.c=$O/%.o)
 LIB_OBJ := $(filter-out $O/src/cmd/main.o,$(OBJ))
 
-$O/src/%.o: src/%.c | $(GEN)
+# Changes when the options do: objects of two kinds must not be mixed.
+$O/.flags: always
+	@mkdir -p $(@D); echo '$(CC) $(HARDENING) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(HARDENING) $(CFLAGS)' > $@
+
+$O/src/%.o: src/%.c $O/.flags | $(GEN)
 	@echo "  CC    $<"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
 $O/libpinch.a: $(LIB_OBJ)
 	@echo "  AR    $@"
@@ -172,7 +186,7 @@ $O/libpinch.a: $(LIB_OBJ)
 
 $O/pinch: $O/src/cmd/main.o $O/libpinch.a
 	@echo "  LD    $@"
-	$Q$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$Q$(CC) $(HARDENING) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # --- Tests: programs that print TAP, and tests/run that counts them -------------------------
 
@@ -313,6 +327,7 @@ TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
 	"tests/plecoc/run.sh $O/plecoc" \
 	"tests/fuzz/replay.sh $O/fuzz" \
 	"tests/check_layers.sh" "tests/check_headers.sh" "tests/check_spdx.sh" \
+	$(if $(HARDENING),"tests/hardening.sh $O") \
 	"tests/docs.sh $O/pinch" "tests/web/types.sh $O"
 
 # In a browser; screenshots stay in $O/web-shots.
@@ -441,4 +456,4 @@ install: all
 clean:
 	rm -rf $O
 
-.PHONY: repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: always repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
