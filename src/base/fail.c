@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/fail.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,12 @@ void fail_set_prologue(void (*prologue)(void))
 	message_prologue = prologue;
 }
 
+/* As the system says it; and which of two limits it may be, where that is not clear. */
+static const char *reason_of(int err)
+{
+	return err == -EFBIG ? "File too large: more than ulimit -f or the file system allows" : strerror(-err);
+}
+
 /*
  * One write for each message, so that lines of several processes do not mix. Names in it may
  * be a traced program's or a file's: none of them can drive the terminal.
@@ -32,7 +39,7 @@ static void message(const char *kind, int err, const char *format, va_list args)
 	text_printf(&line, "pinch: %s", kind);
 	text_put_escaped(&line, plain);
 	if (err)
-		text_printf(&line, ": %s", strerror(-err));
+		text_printf(&line, ": %s", reason_of(err));
 	text_put(&line, "\n");
 	if (message_prologue)
 		message_prologue();

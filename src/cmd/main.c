@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/size_signal.h"
 #include "cmd/command.h"
 
 int main(int argc, char **argv)
@@ -11,6 +12,7 @@ int main(int argc, char **argv)
 	const struct command *command;
 	int status;
 
+	size_signal_ignore();
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		help_command.run(0, NULL);

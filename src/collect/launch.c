@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/size_signal.h"
 
 struct launch {
 	pid_t pid;
@@ -47,6 +48,7 @@ static void __attribute__((noreturn)) child_run(char *const *arguments,
 	put_in_place(inheritance->input_fd, STDIN_FILENO);
 	put_in_place(inheritance->output_fd, STDOUT_FILENO);
 	put_in_place(inheritance->error_fd, STDERR_FILENO);
+	size_signal_restore();
 	sigprocmask(SIG_SETMASK, &inheritance->signal_mask, NULL);
 	execvp(arguments[0], arguments);
 	err = errno;

@@ -80,7 +80,7 @@ static void limit_resources(void)
 /* The end of the socket ends this process; the terminal's signals are for the tool. */
 static void reset_signals(void)
 {
-	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE };
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ };
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)
