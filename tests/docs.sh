@@ -74,6 +74,7 @@ done
 entry_of() { awk -v entry="$2" '/^\.(It|El)/ { on = $0 == entry } on' "$1"; }
 grep -hx '\.It Fl .*' doc/pinch-run.1 >"$tmp/entries"
 while read -r entry; do
+	grep -qxF "$entry" doc/pinch-attach.1 || continue
 	[ "$(entry_of doc/pinch-run.1 "$entry")" = "$(entry_of doc/pinch-attach.1 "$entry")" ] ||
 		echo "differs: $entry" >>"$problems"
 done <"$tmp/entries"

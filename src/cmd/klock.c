@@ -10,7 +10,7 @@
 #include "view/view.h"
 
 static const struct option_spec *const options[] = {
-	target_options, acquisition_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options,
+	target_options, start_options, acquisition_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options,
 	common_options, NULL,
 };
 
@@ -26,6 +26,11 @@ static int show_klocks(struct settings *settings, struct inheritance *inheritanc
 	if (!settings->pages)
 		text_pages_parse("KLOCKS", &settings->pages);
 	settings->first_page = PAGE_KLOCKS;
+	if (settings->user && (settings->has_target || is_trace(argc, argv, rest))) {
+		fail_plain(-EINVAL, "--user is for a command that is started: pinch klock --user NAME -- COMMAND "
+			   "[ARG...]");
+		return EXIT_USAGE;
+	}
 	if (settings->has_target && rest == argc)
 		return attach_traced(settings, argc, argv);
 	if (settings->has_target || rest == argc) {

@@ -44,7 +44,7 @@ static const struct option_spec record_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	record_options, target_options, trace_options, quiet_options, common_options, NULL,
+	record_options, target_options, start_options, trace_options, quiet_options, common_options, NULL,
 };
 
 static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv,
@@ -53,6 +53,10 @@ static int record(struct settings *settings, struct inheritance *inheritance, in
 	if (settings->has_target && rest < argc) {
 		fail_plain(-EINVAL, "either processes that run already or a command, not both: %s",
 			   argv[rest]);
+		return EXIT_USAGE;
+	}
+	if (settings->has_target && settings->user) {
+		fail_plain(-EINVAL, "--user is for a command that is started, not for processes that run already");
 		return EXIT_USAGE;
 	}
 	if (settings->has_target)

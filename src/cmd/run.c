@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "cmd/run.h"
 #include "cmd/settings.h"
 #include "cmd/tracing.h"
+#include "collect/command_user.h"
 #include "collect/launch.h"
 #include "tui/tui.h"
 
@@ -59,6 +61,7 @@ struct run {
 	struct tracing *tracing;
 	struct launch *launch;
 	struct command_output *output;	/* NULL: the command has its own */
+	struct command_user *user;	/* as whom the command runs; NULL: who runs pinch */
 	struct outcome outcome;
 	struct text command;
 	uint32_t pid;
@@ -128,8 +131,23 @@ static void wait_for_command(struct run *run)
 	tracing_set_watch(run->tracing, NULL);
 }
 
+/* What it cannot do may be what another user could: it says which one it is. */
+static int tell_not_started(const struct run *run, const char *command, enum launch_step step, int err)
+{
+	if (step == LAUNCH_USER) {
+		fail(err, "cannot run %s as user %s", command, run->user->name);
+		return EXIT_PINCH_FAILED;
+	}
+	if (run->user)
+		fail(err, "cannot run %s as user %s", command, run->user->name);
+	else
+		fail(err, "cannot run %s", command);
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
 static int trace_command(struct run *run, char *const *arguments)
 {
+	enum launch_step step;
 	int err;
 
 	put_command(&run->command, arguments);
@@ -141,11 +159,9 @@ static int trace_command(struct run *run, char *const *arguments)
 	if (err)
 		return EXIT_PINCH_FAILED;
 	tracing_start(run->tracing);
-	err = launch_go(run->launch);
-	if (err) {
-		fail(err, "cannot run %s", arguments[0]);
-		return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
-	}
+	err = launch_go(run->launch, &step);
+	if (err)
+		return tell_not_started(run, arguments[0], step, err);
 	/* Without it the command runs nevertheless: its exit status is pinch's failure then. */
 	tracing_begin_trace(run->tracing);
 	command_output_begin(run->output);
@@ -181,11 +197,29 @@ static int open_output(const struct settings *settings, struct inheritance *inhe
 	return command_output_open(inheritance, out) ? EXIT_PINCH_FAILED : 0;
 }
 
+static int find_user(struct run *run)
+{
+	const struct sudo_words sudo = { getenv("SUDO_UID"), getenv("SUDO_GID"), getenv("SUDO_USER") };
+	const struct settings *settings = run->settings;
+	int err;
+
+	if (settings->user)
+		return command_user_find(settings->user, &run->user);
+	err = command_user_of_sudo(&sudo, &run->user);
+	if (!err && run->user && !settings->is_quiet)
+		fail_plain(0, "the command runs as %s, who called sudo; --user root runs it as root",
+			   run->user->name);
+	return err;
+}
+
 static int start(struct run *run, struct inheritance *inheritance, char *const *arguments)
 {
 	int status;
 
 	keep_from_trace(run->settings, inheritance);
+	if (find_user(run))
+		return EXIT_PINCH_FAILED;
+	inheritance->user = run->user;
 	status = open_output(run->settings, inheritance, &run->output);
 	if (status)
 		return status;
@@ -211,6 +245,7 @@ int run_traced(const struct settings *settings, struct inheritance *inheritance,
 	status = start(&run, inheritance, arguments);
 	tracing_close(run.tracing);
 	launch_free(run.launch);
+	command_user_free(run.user);
 	command_output_close(run.output);
 	text_fini(&run.command);
 	return status;
@@ -239,7 +274,7 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	trace_options, watch_options, report_options, html_options, table_options, quiet_options, common_options, NULL,
+	start_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options, common_options, NULL,
 };
 
 const struct command run_command = {

@@ -131,6 +131,12 @@ static int set_trace(struct settings *settings, const char *argument)
 	return 0;
 }
 
+static int set_user(struct settings *settings, const char *argument)
+{
+	settings->user = argument;
+	return 0;
+}
+
 static int set_threads_only(struct settings *settings, const char *argument)
 {
 	(void)argument;
@@ -252,6 +258,12 @@ const struct option_spec trace_options[] = {
 	  "FILE:FUNCTION, NAME= before it; again for more", set_span },
 	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
+	{ 0 },
+};
+
+const struct option_spec start_options[] = {
+	{ "user", 0, "NAME", "run the command as user NAME, UID or UID:GID (default: who called sudo, or who runs "
+	  "pinch)", set_user },
 	{ 0 },
 };
 

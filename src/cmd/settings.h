@@ -65,6 +65,7 @@ struct settings {
 	const char *json_path, *text_path;	/* NULL: not asked for; text goes to the terminal then */
 	const char *html_path, *folded_path, *csv_path;	/* the same */
 	const char *trace_path;		/* NULL: no trace is written */
+	const char *user;		/* as whom a command runs; NULL: as who calls pinch, or sudo */
 	struct span_specs spans;	/* --span of what is recorded */
 	struct trace_ring_options ring;	/* zeros: the trace grows as long as tracing lasts */
 	bool is_recording;		/* for a trace alone: no text unless it is asked for */
@@ -109,6 +110,9 @@ int settings_set_output(struct settings *settings, const char *argument);
  * both.
  */
 extern const struct option_spec trace_options[], watch_options[], report_options[], quiet_options[];
+
+/* Of all that start a command. */
+extern const struct option_spec start_options[];
 
 /* Of locks of the kernel. */
 extern const struct option_spec acquisition_options[];

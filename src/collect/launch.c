@@ -10,11 +10,17 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/size_signal.h"
+#include "collect/command_user.h"
 
 struct launch {
 	pid_t pid;
 	int go_fd;	/* a byte lets the child go; closing it lets it end */
-	int error_fd;	/* the errno of a failed exec; closed by a successful one */
+	int error_fd;	/* a struct failure; closed by a successful exec */
+};
+
+struct failure {
+	enum launch_step step;
+	int err;	/* a positive errno */
 };
 
 void inheritance_take(struct inheritance *inheritance)
@@ -22,6 +28,16 @@ void inheritance_take(struct inheritance *inheritance)
 	sigprocmask(SIG_SETMASK, NULL, &inheritance->signal_mask);
 	getrlimit(RLIMIT_NOFILE, &inheritance->open_files);
 	inheritance->input_fd = inheritance->output_fd = inheritance->error_fd = -1;
+	inheritance->user = NULL;
+}
+
+static void __attribute__((noreturn)) child_fail(int error_fd, enum launch_step step, int err)
+{
+	struct failure failure = { .step = step, .err = err };
+
+	while (write(error_fd, &failure, sizeof(failure)) < 0 && errno == EINTR)
+		;
+	_exit(step == LAUNCH_USER ? 125 : err == ENOENT ? 127 : 126);
 }
 
 static void put_in_place(int fd, int standard_fd)
@@ -50,11 +66,11 @@ static void __attribute__((noreturn)) child_run(char *const *arguments,
 	put_in_place(inheritance->error_fd, STDERR_FILENO);
 	size_signal_restore();
 	sigprocmask(SIG_SETMASK, &inheritance->signal_mask, NULL);
+	err = inheritance->user ? command_user_become(inheritance->user) : 0;
+	if (err)
+		child_fail(error_fd, LAUNCH_USER, -err);
 	execvp(arguments[0], arguments);
-	err = errno;
-	while (write(error_fd, &err, sizeof(err)) < 0 && errno == EINTR)
-		;
-	_exit(err == ENOENT ? 127 : 126);
+	child_fail(error_fd, LAUNCH_EXEC, errno);
 }
 
 int launch_new(char *const *arguments, const struct inheritance *inheritance, struct launch **out)
@@ -112,19 +128,20 @@ pid_t launch_pid(const struct launch *launch)
 	return launch->pid;
 }
 
-int launch_go(struct launch *launch)
+int launch_go(struct launch *launch, enum launch_step *step)
 {
-	int exec_errno = 0;
+	struct failure failure;
 	ssize_t n;
 
 	n = write(launch->go_fd, "", 1);
 	close(launch->go_fd);
 	launch->go_fd = -1;
 	do
-		n = read(launch->error_fd, &exec_errno, sizeof(exec_errno));
+		n = read(launch->error_fd, &failure, sizeof(failure));
 	while (n < 0 && errno == EINTR);
-	if (n <= 0)
+	if (n != sizeof(failure))
 		return 0;
 	waitpid(launch->pid, NULL, 0);
-	return -exec_errno;
+	*step = failure.step;
+	return -failure.err;
 }

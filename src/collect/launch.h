@@ -9,11 +9,14 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+struct command_user;
+
 /* What the command inherits; taken before pinch changes any of it for itself. */
 struct inheritance {
 	sigset_t signal_mask;
 	struct rlimit open_files;
 	int input_fd, output_fd, error_fd;	/* in place of the standard ones; -1: those */
+	const struct command_user *user;	/* NULL: who runs pinch; borrowed */
 };
 
 void inheritance_take(struct inheritance *inheritance);
@@ -28,8 +31,14 @@ void launch_free(struct launch *launch);
 
 pid_t launch_pid(const struct launch *launch);
 
+/* What the child does before it is the command. */
+enum launch_step {
+	LAUNCH_USER,	/* becomes another user */
+	LAUNCH_EXEC,
+};
+
 /*
- * Lets it go. 0 once the exec has succeeded, else the negative errno of the exec (and the
- * child is gone): -ENOENT when there is no such command.
+ * Lets it go. 0 once the exec has succeeded, else a negative errno, with the step that failed in *step (and the
+ * child is gone): -ENOENT of the exec when there is no such command.
  */
-int launch_go(struct launch *launch);
+int launch_go(struct launch *launch, enum launch_step *step);
