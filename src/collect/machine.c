@@ -21,15 +21,25 @@ enum { CHECKS_MAX = 16 };
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
-static const struct {
+struct capability {
 	unsigned int number;
 	const char *name;
 	const char *purpose;
-} capabilities[] = {
-	{ 39, "CAP_BPF", "load BPF programs" },
-	{ 38, "CAP_PERFMON", "trace the scheduler and sample" },
-	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "read what other users' processes map" },
-	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "list the kernel's threads" },
+	bool is_of_admin;	/* CAP_SYS_ADMIN stands for it, too */
+};
+
+/* The least that works, found by trying: tests/attacks/capabilities.py. */
+static const struct capability needed[] = {
+	{ CAP_BPF, "CAP_BPF", "load BPF programs", true },
+	{ CAP_PERFMON, "CAP_PERFMON", "trace the scheduler and sample", true },
+};
+
+static const struct capability useful[] = {
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "look into containers and other users' Python programs", false },
+	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "read programs that are closed to you", false },
+	{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "read programs that were deleted", true },
+	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "follow functions: --span FILE:FUNCTION, --dns", false },
+	{ CAP_SYS_NICE, "CAP_SYS_NICE", "have a CPU before what is traced", false },
 };
 
 static uint64_t capabilities_held(void)
@@ -42,29 +52,41 @@ static uint64_t capabilities_held(void)
 	return (uint64_t)data[1].effective << 32 | data[0].effective;
 }
 
-static void check_capabilities(struct machine_check *check)
+/* Lists those that are missing; how many there are. */
+static size_t put_missing(struct machine_check *check, const struct capability *wanted, size_t count)
 {
 	uint64_t held = capabilities_held();
 	size_t missing = 0;
 
-	check->what = "privileges";
-	check->is_needed = true;
-	for (size_t i = 0; i < sizeof(capabilities) / sizeof(*capabilities); i++) {
+	for (size_t i = 0; i < count; i++) {
 		size_t used = strlen(check->found);
 
-		if (held >> capabilities[i].number & 1)
+		if (held >> wanted[i].number & 1 || (wanted[i].is_of_admin && held >> CAP_SYS_ADMIN & 1))
 			continue;
 		snprintf(check->found + used, sizeof(check->found) - used, "%s%s (to %s)",
-			 missing++ ? ", " : "missing ", capabilities[i].name,
-			 capabilities[i].purpose);
+			 missing++ ? ", " : "missing ", wanted[i].name, wanted[i].purpose);
 	}
 	check->is_met = !missing;
 	if (!missing)
-		snprintf(check->found, sizeof(check->found), "%s",
-			 geteuid() ? "all capabilities needed" : "root");
+		snprintf(check->found, sizeof(check->found), "%s", geteuid() ? "the capabilities for it" : "root");
+	return missing;
+}
+
+static void check_needed(struct machine_check *check)
+{
+	check->what = "privileges to trace";
+	check->is_needed = true;
+	put_missing(check, needed, sizeof(needed) / sizeof(*needed));
 	snprintf(check->remedy, sizeof(check->remedy),
-		 "run as root, or give the binary the capabilities: setcap "
-		 "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_admin+ep pinch");
+		 "run as root, or give the binary the capabilities, for a group alone: setcap "
+		 "cap_bpf,cap_perfmon,cap_sys_ptrace+ep pinch");
+}
+
+static void check_useful(struct machine_check *check)
+{
+	check->what = "privileges for all that it can tell";
+	put_missing(check, useful, sizeof(useful) / sizeof(*useful));
+	snprintf(check->remedy, sizeof(check->remedy), "run as root, or add those that you want to setcap's list");
 }
 
 static void check_btf(struct machine_check *check)
@@ -117,7 +139,7 @@ static void check_tracepoints(struct machine_check *check)
 	static const struct {
 		const char *name;
 		unsigned int arguments;
-	} needed[] = {
+	} tracepoints[] = {
 		{ "sched_switch", 5 },	/* the last one is the state, since 5.18 */
 		{ "sched_waking", 2 },
 		{ "sched_wakeup", 2 },
@@ -140,12 +162,12 @@ static void check_tracepoints(struct machine_check *check)
 		snprintf(check->found, sizeof(check->found), "not known without BTF");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed) && check->is_met; i++) {
-		if (tracepoint_arguments(btf, needed[i].name) >= needed[i].arguments)
+	for (size_t i = 0; i < sizeof(tracepoints) / sizeof(*tracepoints) && check->is_met; i++) {
+		if (tracepoint_arguments(btf, tracepoints[i].name) >= tracepoints[i].arguments)
 			continue;
 		check->is_met = false;
 		snprintf(check->found, sizeof(check->found),
-			 "%s is missing, or lacks an argument that pinch needs", needed[i].name);
+			 "%s is missing, or lacks an argument that pinch needs", tracepoints[i].name);
 	}
 	btf__free(btf);
 }
@@ -205,7 +227,8 @@ static void check_kernel_symbols(struct machine_check *check)
 	snprintf(check->found, sizeof(check->found), "%s",
 		 address ? "/proc/kallsyms" : "/proc/kallsyms hides the addresses");
 	snprintf(check->remedy, sizeof(check->remedy),
-		 "sysctl kernel.kptr_restrict=0; without it kernel frames have no names");
+		 "run as root, or give the binary CAP_SYSLOG; or set kernel.kptr_restrict to 0 and "
+		 "kernel.perf_event_paranoid to 1; without it kernel frames have no names");
 }
 
 bool machine_has_kprobes(void)
@@ -226,7 +249,7 @@ static void check_kprobes(struct machine_check *check)
 size_t machine_check(struct machine_check *checks, size_t max)
 {
 	static void (*const all[])(struct machine_check *) = {
-		check_capabilities, check_btf, check_tracepoints, check_ring,
+		check_needed, check_useful, check_btf, check_tracepoints, check_ring,
 		check_sampling, check_kernel_symbols, check_kprobes,
 	};
 	size_t count = sizeof(all) / sizeof(*all);
@@ -242,14 +265,14 @@ size_t machine_check(struct machine_check *checks, size_t max)
 
 int machine_explain_missing(void)
 {
-	static void (*const needed[])(struct machine_check *) = {
-		check_capabilities, check_btf, check_tracepoints,
+	static void (*const checks[])(struct machine_check *) = {
+		check_needed, check_btf, check_tracepoints,
 	};
 
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		struct machine_check check = { 0 };
 
-		needed[i](&check);
+		checks[i](&check);
 		if (!check.is_met)
 			return fail_plain(i ? -EOPNOTSUPP : -EPERM, "cannot trace: %s: %s; %s",
 					  check.what, check.found, check.remedy);

@@ -13,7 +13,7 @@ struct machine_check {
 	const char *what;	/* "BPF type information (BTF)" */
 	bool is_needed;		/* without it nothing can be traced */
 	bool is_met;
-	char found[320];	/* what was seen: "/sys/kernel/btf/vmlinux, 5.9 MB" */
+	char found[480];	/* what was seen: "/sys/kernel/btf/vmlinux, 5.9 MB" */
 	char remedy[240];	/* how to get it, when it is not met */
 };
 

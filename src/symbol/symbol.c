@@ -428,8 +428,8 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 		symbols->has_noted_kernel = true;
 		notes_add(symbols->notes, symbols->is_offline
 			  ? "the kernel's functions are not known in a recording"
-			  : "the kernel hides its addresses: run as root, or set the sysctl "
-			    "kernel.kptr_restrict to 0");
+			  : "the kernel hides its addresses: run as root or with CAP_SYSLOG, or set "
+			    "kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");
 	}
 	if (!kernel_symbols_find(symbols->kernel, address, &function))
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plecoc: compiles Pleco event declarations to a C header, to JSON or to a table in C. */
 #include <getopt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,8 +156,10 @@ int main(int argc, char **argv)
 {
 	struct command_line line = { 0 };
 	struct buffer messages = { 0 }, shown = { 0 };
-	int err, status = read_command_line(&line, argc, argv);
+	int err, status;
 
+	signal(SIGXFSZ, SIG_IGN);	/* a file beyond ulimit -f is an error that is told */
+	status = read_command_line(&line, argc, argv);
 	if (status != EXIT_FINE)
 		return status;
 	if (line.shown) {
