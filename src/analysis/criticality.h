@@ -148,9 +148,19 @@ void criticality_uncount_open_waits(struct criticality *criticality);
 /* Ends the account at now_ns: what runs, waits or sleeps is charged up to there. */
 void criticality_finish(struct criticality *criticality, uint64_t now_ns);
 
+/* Goes through all threads: for reports. */
 struct criticality_totals criticality_totals(const struct criticality *criticality);
 
-/* Number of active threads at the moment, for a status line. */
+/* How many there are at the moment, and were; costs nothing, however many they are. */
+struct criticality_counts {
+	uint64_t threads;		/* since the beginning */
+	uint64_t alive, active;
+	uint64_t lost_records;
+};
+
+struct criticality_counts criticality_counts(const struct criticality *criticality);
+
+/* Number of active threads at the moment. */
 uint32_t criticality_active_count(const struct criticality *criticality);
 
 /* Walk with *cursor = 0; NULL ends. */

@@ -41,6 +41,16 @@ struct criticality_totals criticality_totals(const struct criticality *self)
 	return totals;
 }
 
+struct criticality_counts criticality_counts(const struct criticality *self)
+{
+	return (struct criticality_counts){
+		.threads = self->totals.thread_count,
+		.alive = self->parallelism.alive,
+		.active = self->parallelism.active,
+		.lost_records = self->totals.lost_records,
+	};
+}
+
 uint32_t criticality_active_count(const struct criticality *self)
 {
 	return self->parallelism.active;

@@ -268,29 +268,29 @@ const struct fold_rules *tracing_fold_rules(const struct tracing *tracing)
 
 struct tracing_counts tracing_counts(const struct tracing *tracing)
 {
-	struct criticality_totals totals = criticality_totals(tracing->engine.criticality);
+	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
 	uint64_t end_ns = tracing->ended_ns ? tracing->ended_ns : now_ns();
 
 	return (struct tracing_counts){
 		.time_ns = end_ns - tracing->started_ns,
-		.threads = totals.alive_count,
-		.active = criticality_active_count(tracing->engine.criticality),
-		.lost = totals.lost_records,
+		.threads = counts.alive,
+		.active = counts.active,
+		.lost = counts.lost_records,
 	};
 }
 
 static void show_status(struct tracing *tracing)
 {
-	struct criticality_totals totals = criticality_totals(tracing->engine.criticality);
-	struct status_counts counts = {
+	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
+	struct status_counts status = {
 		.time_ns = now_ns() - tracing->started_ns,
-		.threads = totals.alive_count,
-		.parallelism = criticality_active_count(tracing->engine.criticality),
+		.threads = counts.alive,
+		.parallelism = counts.active,
 		.events = session_counts(tracing->engine.session).delivered,
-		.lost = totals.lost_records,
+		.lost = counts.lost_records,
 	};
 
-	status_show(&counts);
+	status_show(&status);
 }
 
 int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
@@ -406,9 +406,9 @@ bool tracing_is_time_over(const struct tracing *tracing)
 
 bool tracing_is_target_gone(const struct tracing *tracing)
 {
-	struct criticality_totals totals = criticality_totals(tracing->engine.criticality);
+	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
 
-	return totals.thread_count && !totals.alive_count;
+	return counts.threads && !counts.alive;
 }
 
 static bool has_odd(const struct tracing *tracing)
