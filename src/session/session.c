@@ -47,6 +47,12 @@ struct stream {
 	size_t last;		/* where the last entry begins */
 };
 
+/* An event that came while others were delivered; its bytes follow. */
+struct held {
+	unsigned int stream;
+	uint32_t size_bytes;
+};
+
 struct head {
 	uint64_t time_ns;
 	unsigned int stream;
@@ -61,6 +67,9 @@ struct session {
 	size_t pending_bytes_max;
 	uint64_t time_ns;
 	bool is_delivering;
+	/* Streams must not move under the event that is delivered: these wait for the end of that. */
+	char *held;
+	size_t held_bytes, held_room;
 	struct session_counts counts;
 };
 
@@ -91,6 +100,7 @@ void session_free(struct session *session)
 		free(session->handlers[i].list);
 	free(session->streams);
 	free(session->heap);
+	free(session->held);
 	free(session);
 }
 
@@ -181,22 +191,69 @@ static void stream_insert(struct stream *stream, const void *event, size_t size_
 	stream->end += entry_bytes;
 }
 
+static size_t entry_bytes_of(size_t size_bytes)
+{
+	return (offsetof(struct entry, header) + size_bytes + 7) & ~(size_t)7;
+}
+
+static void hold(struct session *session, unsigned int stream, const void *event, size_t size_bytes)
+{
+	struct held held = { stream, size_bytes };
+	size_t wanted = session->held_bytes + entry_bytes_of(size_bytes);
+
+	_Static_assert(sizeof(struct held) <= offsetof(struct entry, header), "an entry has room for it");
+	if (wanted > session->held_room) {
+		session->held_room = 2 * wanted;
+		session->held = xrealloc(session->held, session->held_room, 1);
+	}
+	memcpy(session->held + session->held_bytes, &held, sizeof(held));
+	memcpy(session->held + session->held_bytes + sizeof(held), event, size_bytes);
+	session->held_bytes = wanted;
+}
+
+static void put(struct session *session, unsigned int stream, const void *event, size_t size_bytes)
+{
+	size_t entry_bytes = entry_bytes_of(size_bytes);
+
+	stream_reserve(&session->streams[stream], entry_bytes);
+	stream_insert(&session->streams[stream], event, size_bytes, entry_bytes);
+}
+
+/* Puts those that were held where they belong. */
+static void put_held(struct session *session)
+{
+	size_t at = 0;
+
+	while (at < session->held_bytes) {
+		struct held held;
+
+		memcpy(&held, session->held + at, sizeof(held));
+		put(session, held.stream, session->held + at + sizeof(held), held.size_bytes);
+		at += entry_bytes_of(held.size_bytes);
+	}
+	free(session->held);
+	session->held = NULL;
+	session->held_bytes = session->held_room = 0;
+}
+
 int session_push(struct session *session, unsigned int stream, const void *event,
 		 size_t size_bytes)
 {
 	struct session_counts *counts = &session->counts;
 	size_t entry_bytes;
 
-	assert(stream < session->stream_count && !session->is_delivering);
+	assert(stream < session->stream_count);
 	if (!event_is_well_formed(event, size_bytes)) {
 		counts->malformed++;
 		return -EBADMSG;
 	}
-	entry_bytes = (offsetof(struct entry, header) + size_bytes + 7) & ~(size_t)7;
+	entry_bytes = entry_bytes_of(size_bytes);
 	if (counts->pending_bytes + entry_bytes > session->pending_bytes_max)
 		return -ENOSPC;
-	stream_reserve(&session->streams[stream], entry_bytes);
-	stream_insert(&session->streams[stream], event, size_bytes, entry_bytes);
+	if (session->is_delivering)
+		hold(session, stream, event, size_bytes);
+	else
+		put(session, stream, event, size_bytes);
 	counts->pushed_bytes += size_bytes;
 	counts->pending_bytes += entry_bytes;
 	if (counts->pending_bytes > counts->pending_bytes_peak)
@@ -289,6 +346,7 @@ static void deliver_up_to(struct session *session, uint64_t last_ns)
 	while (session->heap_count)
 		take_first(session, last_ns);
 	session->is_delivering = false;
+	put_held(session);
 }
 
 void session_advance(struct session *session, uint64_t until_ns)
@@ -304,7 +362,9 @@ void session_hand_out(struct session *session, const struct ev_header *header)
 
 void session_finish(struct session *session)
 {
-	deliver_up_to(session, UINT64_MAX);
+	do
+		deliver_up_to(session, UINT64_MAX);
+	while (session->counts.pending_bytes);
 }
 
 uint64_t session_time_ns(const struct session *session)

@@ -31,7 +31,8 @@ void session_subscribe(struct session *session, const struct event_handler *hand
 /*
  * Copies one event of a stream. A stream is in time order but for neighbours that an
  * interrupt swapped. -EBADMSG: unknown kind or wrong size, the event is counted and dropped.
- * -ENOSPC: the bound is reached; the caller must advance first.
+ * -ENOSPC: the bound is reached; the caller must advance first. While others are delivered it
+ * waits for the end of that, as if it came then.
  */
 int session_push(struct session *session, unsigned int stream, const void *event,
 		 size_t size_bytes);

@@ -300,6 +300,53 @@ TEST(what_a_handler_hands_out_comes_before_the_next_event)
 	session_free(hands_out);
 }
 
+/* --- What comes while others are delivered ---------------------------------------------------- */
+
+static struct session *takes_in;
+
+/* Of the stream that is being delivered, so many that it has to move. */
+static void on_first_gap(void *data, const struct ev_header *header)
+{
+	(void)data;
+	for (uint32_t i = 0; i < 5000; i++)
+		push_wake(takes_in, i % 2, header->time_ns + 20 + i, 100 + i);
+	CHECK(header->time_ns == 20 && header->thread == 7);
+}
+
+TEST(what_comes_during_a_delivery_is_delivered_by_the_next_one_in_order)
+{
+	static const struct event_handler gap_handlers[] = { { EV_COLLECT_GAP, on_first_gap }, { 0 } };
+	struct ev_collect_gap gap = { .header = header_of(EV_COLLECT_GAP, 20, 7) };
+
+	takes_in = new_session(2, 1 << 20);
+	session_subscribe(takes_in, gap_handlers, NULL);
+	push_wake(takes_in, 0, 10, 1);
+	CHECK(!session_push(takes_in, 0, &gap, sizeof(gap)));
+	push_wake(takes_in, 0, 30, 2);
+	push_wake(takes_in, 1, 35, 3);
+	session_advance(takes_in, 36);
+	CHECK(seen.count == 3 && seen.mark[1] == 2 && seen.mark[2] == 3);
+	CHECK(session_counts(takes_in).pending_bytes > 5000 * sizeof(struct ev_sched_wake));
+	session_finish(takes_in);
+	CHECK(seen.count == 5003 && !session_counts(takes_in).late && !session_counts(takes_in).pending_bytes);
+	for (uint32_t i = 0; i < 5000; i++)
+		CHECK(seen.mark[3 + i] == 100 + i && seen.time_ns[3 + i] == 40 + i);
+	session_free(takes_in);
+}
+
+TEST(what_comes_while_all_is_delivered_is_delivered_too)
+{
+	static const struct event_handler gap_handlers[] = { { EV_COLLECT_GAP, on_first_gap }, { 0 } };
+	struct ev_collect_gap gap = { .header = header_of(EV_COLLECT_GAP, 20, 7) };
+
+	takes_in = new_session(2, 1 << 20);
+	session_subscribe(takes_in, gap_handlers, NULL);
+	CHECK(!session_push(takes_in, 0, &gap, sizeof(gap)));
+	session_finish(takes_in);
+	CHECK(seen.count == 5000 && !session_counts(takes_in).late);
+	session_free(takes_in);
+}
+
 TEST(memory_is_as_long_as_it_says)
 {
 	struct { struct ev_stack_memory e; uint64_t words[4]; } memory = {
