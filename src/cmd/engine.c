@@ -16,7 +16,7 @@
 #include "spin/spin_judge.h"
 #include "symbol/symbol.h"
 
-enum { PENDING_BYTES_MAX = 32 << 20 };
+enum { PENDING_BYTES_MAX = 128 << 20 };
 
 static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
 			uint64_t kernel_ip)

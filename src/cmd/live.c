@@ -37,7 +37,6 @@ struct live {
 	struct pollfd fds[WATCHES];	/* keys, and the command's output */
 	struct tracing_watch watch;
 	struct pause pause;
-	bool is_making;			/* a report; events must wait */
 	bool is_over;			/* no more tracing */
 	bool is_final, is_status_final;	/* what is shown will not change any more */
 	bool wants_end, wants_quit;
@@ -106,8 +105,7 @@ static void take_pause(void *data)
 {
 	struct live *live = data;
 
-	if (live->is_making)
-		tracing_take_in(live->options.tracing);
+	tracing_take_in(live->options.tracing);
 	read_output(live);
 	tui_update(live->tui);
 }
@@ -136,10 +134,8 @@ static void make_report(struct live *live)
 	uint64_t begin_ns = now_ns(), begin_cpu_ns = cpu_ns(), wait_ns;
 	struct findings *made;
 
-	live->is_making = true;
 	made = tracing_findings(live->options.tracing, live->options.outcome, path_count_max(live),
 				&live->pause);
-	live->is_making = false;
 	tui_set_report(live->tui, findings_report(made));
 	findings_free(live->shown);
 	live->shown = made;

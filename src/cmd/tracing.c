@@ -37,6 +37,8 @@ enum {
 	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
 	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
+	PRIORITY = -20,			/* as nice(2) has it */
+	TAKE_IN_PERIOD_NS = 10000000,	/* while other things take long */
 	NMIN_ALL = 65535,		/* more are never active: every slice is critical */
 };
 
@@ -45,6 +47,12 @@ enum {
  * hardly anything is in them, for each time a thread of the program has to make way.
  */
 static const double FILL_URGENT = 0.25, FILL_HIGH = 0.05, FILL_LOW = 0.02;
+
+/* However long something takes, the kernel's buffers must not run over. */
+static void take_pause(void *data)
+{
+	tracing_take_in(data);
+}
 
 static int open_engine(struct tracing *tracing)
 {
@@ -66,6 +74,8 @@ static int open_engine(struct tracing *tracing)
 		.depth = settings->kernel.depth,
 	});
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
+	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
+	tracing_set_pause(tracing, NULL);
 	if (!err && settings->trace_path)
 		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
 	return err;
@@ -114,6 +124,7 @@ static int open_kernel(struct tracing *tracing)
 int tracing_open(const struct settings *settings, struct tracing **out)
 {
 	struct tracing *tracing = xcalloc(1, sizeof(*tracing));
+	int priority = getpriority(PRIO_PROCESS, 0);
 	int err;
 
 	tracing->settings = settings;
@@ -123,8 +134,12 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	err = show_check(settings);
 	if (!err)
 		err = open_signals(tracing);
+	/* On a busy machine the kernel's verifier would take ten times as long. */
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	if (!err)
 		err = open_kernel(tracing);
+	/* The engine's worker is not in such a hurry. */
+	setpriority(PRIO_PROCESS, 0, priority);
 	if (!err)
 		err = sideband_open(&tracing->sideband);
 	if (!err)
@@ -140,7 +155,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (err)
 		goto out_close;
 	/* A reader that waits for the CPU behind its targets would lose records. */
-	setpriority(PRIO_PROCESS, 0, -20);
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	*out = tracing;
 	return 0;
 
@@ -209,7 +224,11 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 		/* First the new mappings, then the old ones: none falls between. */
 		sideband_follow(tracing->sideband, pids->pids[i]);
 		symbols_add_process(tracing->engine.symbols, pids->pids[i]);
-		unwinder_add_process(tracing->unwinder, pids->pids[i]);
+		if (tracing->settings->kernel.trace_all)
+			unwinder_expect_process(tracing->unwinder, pids->pids[i]);
+		else
+			unwinder_add_process(tracing->unwinder, pids->pids[i]);
+		pause_take_if_due(&tracing->taking_in);
 		if (tracing->resolver)
 			resolver_add_process(tracing->resolver, pids->pids[i]);
 		if (tracing->functions)
@@ -252,7 +271,7 @@ void tracing_set_watch(struct tracing *tracing, const struct tracing_watch *watc
 
 void tracing_set_pause(struct tracing *tracing, struct pause *pause)
 {
-	symbols_set_pause(tracing->engine.symbols, pause);
+	symbols_set_pause(tracing->engine.symbols, pause ? pause : &tracing->taking_in);
 }
 
 void tracing_take_in(struct tracing *tracing)

@@ -107,7 +107,10 @@ struct tracing_counts tracing_counts(const struct tracing *tracing);
 
 const struct fold_rules *tracing_fold_rules(const struct tracing *tracing);
 
-/* Taken whenever files of the program are read, which may last; NULL: never. */
+/*
+ * Taken whenever files of the program are read, which may last. It has to call tracing_take_in();
+ * NULL: one that does only that.
+ */
 void tracing_set_pause(struct tracing *tracing, struct pause *pause);
 
 /* Detaches, finishes the account and shows or writes the report, as it is asked for. */

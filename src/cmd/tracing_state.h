@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/pause.h"
 #include "cmd/engine.h"
 #include "cmd/tracing.h"
 
@@ -21,6 +22,7 @@ struct tracing {
 	struct recorder *recorder;	/* NULL: no trace is written */
 	int signal_fd;
 	const struct tracing_watch *watch;	/* NULL: nothing */
+	struct pause taking_in;		/* unless somebody else is let in, who does that, too */
 	uint64_t opened_ns, started_ns;
 	uint64_t suspended_ns;		/* of this machine, before */
 	uint64_t ended_ns, collector_cpu_ns;	/* 0: it goes on */

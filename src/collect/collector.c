@@ -19,7 +19,7 @@ static const uint64_t DELAY_NS = 2 * 1000 * 1000;
  * With this much in the session, half of what it takes at most, only records of the next moment
  * come in: those that it waits for to deliver the rest. All others stay in their rings.
  */
-static const int64_t PENDING_BYTES_HALF = 16 << 20;
+static const int64_t PENDING_BYTES_HALF = 64 << 20;
 static const uint64_t HORIZON_NS = 10 * 1000 * 1000;
 
 /* Rounds of taking in and delivering, in one poll; and those without progress at the end. */

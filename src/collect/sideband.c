@@ -18,7 +18,9 @@
 #include "base/table.h"
 
 enum {
-	DATA_PAGES = 64,		/* a CPU; a power of two */
+	DATA_PAGES_MAX = 256,		/* a CPU; a power of two */
+	DATA_PAGES_MIN = 64,
+	DATA_PAGES_TOTAL = 16384,	/* on large machines each CPU gets its share of this */
 	RECORD_BYTES_MAX = 65536,
 	PATH_BYTES_MAX = 4096,
 };
@@ -32,7 +34,7 @@ struct cpu_buffer {
 struct sideband {
 	struct cpu_buffer *buffers;
 	unsigned int cpu_count;
-	size_t page_bytes;
+	size_t page_bytes, data_bytes;	/* of data, a CPU */
 	struct table *followed;		/* by pid; the values only say that it is there */
 	bool follows_all;
 	uint64_t lost;
@@ -104,12 +106,21 @@ static int open_cpu(struct sideband *sideband, unsigned int cpu)
 	buffer->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (buffer->fd < 0)
 		return -errno;
-	memory = mmap(NULL, (DATA_PAGES + 1) * sideband->page_bytes, PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, sideband->data_bytes + sideband->page_bytes, PROT_READ | PROT_WRITE,
 		      MAP_SHARED, buffer->fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	buffer->page = memory;
 	return 0;
+}
+
+static size_t choose_pages(unsigned int cpu_count)
+{
+	size_t pages = DATA_PAGES_MAX;
+
+	while (pages > DATA_PAGES_MIN && pages * cpu_count > DATA_PAGES_TOTAL)
+		pages /= 2;
+	return pages;
 }
 
 int sideband_open(struct sideband **out)
@@ -120,6 +131,7 @@ int sideband_open(struct sideband **out)
 
 	sideband->page_bytes = sysconf(_SC_PAGESIZE);
 	sideband->cpu_count = libbpf_num_possible_cpus();
+	sideband->data_bytes = choose_pages(sideband->cpu_count) * sideband->page_bytes;
 	sideband->buffers = xcalloc(sideband->cpu_count, sizeof(*sideband->buffers));
 	sideband->followed = table_new();
 	for (unsigned int cpu = 0; cpu < sideband->cpu_count; cpu++)
@@ -147,7 +159,7 @@ void sideband_close(struct sideband *sideband)
 		struct cpu_buffer *buffer = &sideband->buffers[cpu];
 
 		if (buffer->page)
-			munmap(buffer->page, (DATA_PAGES + 1) * sideband->page_bytes);
+			munmap(buffer->page, sideband->data_bytes + sideband->page_bytes);
 		if (buffer->fd >= 0)
 			close(buffer->fd);
 	}
@@ -263,10 +275,9 @@ static void on_record(struct sideband *sideband, const struct perf_event_header 
 static const struct perf_event_header *record_at(struct sideband *sideband, const char *data,
 						 uint64_t position)
 {
-	size_t data_bytes = DATA_PAGES * sideband->page_bytes;
-	size_t at = position & (data_bytes - 1);
+	size_t at = position & (sideband->data_bytes - 1);
 	const struct perf_event_header *header = (const void *)(data + at);
-	size_t first = data_bytes - at;
+	size_t first = sideband->data_bytes - at;
 
 	if (header->size <= first)
 		return header;
@@ -362,7 +373,7 @@ double sideband_fill(const struct sideband *sideband)
 		if (waiting > waiting_max)
 			waiting_max = waiting;
 	}
-	return (double)waiting_max / (DATA_PAGES * sideband->page_bytes);
+	return (double)waiting_max / sideband->data_bytes;
 }
 
 uint64_t sideband_lost(const struct sideband *sideband)

@@ -26,6 +26,9 @@ enum {
 	RANGES_MAX = 4096,		/* of a process */
 };
 
+/* Of one update: records come in meanwhile. */
+static const uint64_t update_ns_max = 5000000;
+
 /* Long after any program that had begun to read a list has ended, and its records were read. */
 static const uint64_t rest_ns_default = 2000000000ull;
 
@@ -573,17 +576,29 @@ void unwinder_add_process(struct unwinder *unwinder, uint32_t pid)
 	update_process(unwinder, process_get(unwinder, pid));
 }
 
+void unwinder_expect_process(struct unwinder *unwinder, uint32_t pid)
+{
+	set_dirty(unwinder, pid);
+}
+
 bool unwinder_update(struct unwinder *unwinder)
 {
+	uint64_t begin_ns = now_ns();
 	struct process *process;
 	size_t cursor = 0;
 
 	if (!unwinder->has_dirty)
 		return false;
 	unwinder->has_dirty = false;
-	while ((process = table_next(unwinder->processes, &cursor)))
-		if (process->is_dirty)
-			update_process(unwinder, process);
+	while ((process = table_next(unwinder->processes, &cursor))) {
+		if (!process->is_dirty)
+			continue;
+		if (now_ns() - begin_ns > update_ns_max) {
+			unwinder->has_dirty = true;
+			break;
+		}
+		update_process(unwinder, process);
+	}
 	return true;
 }
 

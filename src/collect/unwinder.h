@@ -34,9 +34,12 @@ void unwinder_free(struct unwinder *unwinder);
 /* The mappings of the process are known: from symbols_add_process(). */
 void unwinder_add_process(struct unwinder *unwinder, uint32_t pid);
 
+/* The same by and by: the next updates do it. */
+void unwinder_expect_process(struct unwinder *unwinder, uint32_t pid);
+
 /*
- * Brings the kernel side up to date with the events that came. True when there were any: more
- * often come soon.
+ * Brings the kernel side up to date with the events that came, as far as that takes some
+ * milliseconds. True when there were any: more often come soon, or are left.
  */
 bool unwinder_update(struct unwinder *unwinder);
 

@@ -30,6 +30,7 @@ enum {
 struct worker {
 	pid_t pid;		/* 0: not running */
 	int socket;
+	int priority;		/* whatever we have when a later one starts */
 	unsigned int death_count;
 	uint64_t memory_bytes;	/* peak of the processes that ended */
 	bool *is_known;		/* by module number: the present process has its file */
@@ -58,8 +59,10 @@ static int start(struct worker *worker)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		setpriority(PRIO_PROCESS, 0, worker->priority);
 		worker_serve(sockets[1]);
+	}
 	close(sockets[1]);
 	if (pid < 0) {
 		close(sockets[0]);
@@ -95,6 +98,7 @@ struct worker *worker_new(void)
 {
 	struct worker *worker = xcalloc(1, sizeof(*worker));
 
+	worker->priority = getpriority(PRIO_PROCESS, 0);
 	/* Early: what a child shares with us counts as its memory too. */
 	start(worker);
 	return worker;
