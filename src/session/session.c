@@ -16,6 +16,7 @@
 
 enum {
 	STREAM_BYTES_FIRST = 16 * 1024,
+	STREAM_BYTES_KEPT = 1 << 20,	/* more is what a stall took, and goes back soon */
 	/*
 	 * How far back an event is put into its place. Interrupts swap neighbours; only damage
 	 * needs more, and must not make pushing quadratic.
@@ -141,7 +142,7 @@ static void stream_reserve(struct stream *stream, size_t size_bytes)
 	stream->end = used;
 	while (room < 2 * wanted || room < STREAM_BYTES_FIRST)
 		room = room ? room * 2 : STREAM_BYTES_FIRST;
-	while (room > STREAM_BYTES_FIRST && room >= 16 * wanted)
+	while (room > STREAM_BYTES_FIRST && room >= (room > STREAM_BYTES_KEPT ? 4 : 16) * wanted)
 		room /= 2;
 	if (room != stream->room)
 		stream->bytes = xrealloc(stream->bytes, room, 1);
@@ -316,6 +317,15 @@ static void deliver(struct session *session, const struct ev_header *header)
 		handlers->list[i].on_event(handlers->list[i].data, header);
 }
 
+static void stream_empty(struct stream *stream)
+{
+	stream->begin = stream->end = stream->last = 0;
+	if (stream->room > STREAM_BYTES_KEPT) {
+		stream->bytes = xrealloc(stream->bytes, STREAM_BYTES_KEPT, 1);
+		stream->room = STREAM_BYTES_KEPT;
+	}
+}
+
 /* Takes the first event of the stream on top of the heap. */
 static void take_first(struct session *session, uint64_t last_ns)
 {
@@ -327,7 +337,7 @@ static void take_first(struct session *session, uint64_t last_ns)
 	session->counts.pending_bytes -= entry->size_bytes;
 	stream->begin += entry->size_bytes;
 	if (stream->begin == stream->end)
-		stream->begin = stream->end = stream->last = 0;
+		stream_empty(stream);
 	next_ns = stream->end ? entry_at(stream, stream->begin)->header.time_ns : 0;
 	if (stream->end && next_ns <= last_ns)
 		session->heap[0].time_ns = next_ns;

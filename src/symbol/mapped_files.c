@@ -31,8 +31,7 @@ struct mapped_files {
 	struct spaces *spaces;
 	struct modules *modules;
 	struct jit_names *jit;
-	struct table *processes;	/* by pid + 1 */
-	struct arena *arena;		/* the processes */
+	struct table *processes;	/* by pid + 1; owns them */
 	bool is_offline;
 };
 
@@ -121,9 +120,25 @@ static void on_fork(void *data, const struct ev_header *header)
 	spaces_fork(files->spaces, e->pid, e->parent_pid, header->time_ns);
 }
 
+static void on_exit_of(void *data, const struct ev_header *header)
+{
+	const struct ev_space_exit *e = (const struct ev_space_exit *)header;
+	struct mapped_files *files = data;
+
+	spaces_exit(files->spaces, e->pid);
+	free(table_take(files->processes, (uint64_t)e->pid + 1));
+}
+
+static void on_forget(void *data, uint32_t space)
+{
+	struct mapped_files *files = data;
+
+	jit_names_forget(files->jit, space);
+}
+
 static const struct event_handler handlers[] = {
 	{ EV_SPACE_MAP, on_map }, { EV_SPACE_FOUND, on_found }, { EV_SPACE_EXEC, on_exec },
-	{ EV_SPACE_FORK, on_fork }, { 0 },
+	{ EV_SPACE_FORK, on_fork }, { EV_SPACE_EXIT, on_exit_of }, { 0 },
 };
 
 struct mapped_files *mapped_files_new(struct session *session, struct notes *notes)
@@ -136,20 +151,24 @@ struct mapped_files *mapped_files_new(struct session *session, struct notes *not
 	files->modules = modules_new();
 	files->jit = jit_names_new();
 	files->processes = table_new();
-	files->arena = arena_new();
+	spaces_on_forget(files->spaces, on_forget, files);
 	session_subscribe(session, handlers, files);
 	return files;
 }
 
 void mapped_files_free(struct mapped_files *files)
 {
+	struct process *process;
+	size_t cursor = 0;
+
 	if (!files)
 		return;
+	while ((process = table_next(files->processes, &cursor)))
+		free(process);
 	spaces_free(files->spaces);
 	modules_free(files->modules);
 	jit_names_free(files->jit);
 	table_free(files->processes);
-	arena_free(files->arena);
 	free(files);
 }
 
@@ -179,7 +198,7 @@ static struct process *process_get(struct mapped_files *files, uint32_t pid)
 	struct process *process = table_find(files->processes, (uint64_t)pid + 1);
 
 	if (!process && table_count(files->processes) < PROCESSES_MAX) {
-		process = arena_alloc(files->arena, sizeof(*process));
+		process = xcalloc(1, sizeof(*process));
 		table_put(files->processes, (uint64_t)pid + 1, process);
 	}
 	return process;

@@ -12,7 +12,13 @@
 #include "base/memory.h"
 #include "base/table.h"
 
+/* A process that has ended: it may be asked for until room is needed. */
+struct ended {
+	uint32_t pid, space;		/* its newest one then, by number */
+};
+
 enum {
+	ENDED_MAX = 16384,	/* as many as there are rows of threads */
 	ENTRIES_MAX = 16384,	/* in one space: twice the mappings of the largest programs seen */
 	BASES_MAX = 16,		/* forks of forks that each mapped something of their own */
 };
@@ -23,6 +29,10 @@ struct spaces {
 	size_t retry_count;	/* refusals until it is worth looking for room again */
 	uint64_t dropped;
 	uint32_t last_number, last_order;
+	struct ended ended[ENDED_MAX];
+	size_t ended_begin, ended_count;	/* a ring: the one that ended first, and how many there are */
+	void (*on_forget)(void *data, uint32_t space);
+	void *forget_data;
 };
 
 struct spaces *spaces_new(size_t count_max)
@@ -40,6 +50,8 @@ static void space_free(struct spaces *spaces, struct space *space)
 	while (space) {
 		struct space *base = space->base;
 
+		if (spaces->on_forget)
+			spaces->on_forget(spaces->forget_data, space->number);
 		spaces->space_count--;
 		spaces->mapping_count -= space->count;
 		free(space->entries);
@@ -58,16 +70,64 @@ static void space_release(struct spaces *spaces, struct space *space)
 		space_free(spaces, space);
 }
 
-void spaces_forget(struct spaces *spaces, uint32_t pid)
+/* A process's spaces, from this one on. */
+static void release_all(struct spaces *spaces, struct space *space)
 {
-	struct space *space = table_take(spaces->newest, (uint64_t)pid + 1);
-
 	while (space) {
 		struct space *older = space->older;
 
 		space_release(spaces, space);
 		space = older;
 	}
+}
+
+void spaces_forget(struct spaces *spaces, uint32_t pid)
+{
+	release_all(spaces, table_take(spaces->newest, (uint64_t)pid + 1));
+}
+
+/* True: there is a space less. */
+static bool forget_ended(struct spaces *spaces)
+{
+	while (spaces->ended_count) {
+		struct ended ended = spaces->ended[spaces->ended_begin];
+		struct space *newest = table_find(spaces->newest, (uint64_t)ended.pid + 1), *newer = NULL;
+		struct space *space = newest;
+
+		spaces->ended_begin = (spaces->ended_begin + 1) % ENDED_MAX;
+		spaces->ended_count--;
+		while (space && space->number > ended.space) {
+			newer = space;
+			space = space->older;
+		}
+		if (!space)
+			continue;
+		if (newer)
+			newer->older = NULL;
+		else
+			table_take(spaces->newest, (uint64_t)ended.pid + 1);
+		release_all(spaces, space);
+		return true;
+	}
+	return false;
+}
+
+void spaces_exit(struct spaces *spaces, uint32_t pid)
+{
+	const struct space *newest = table_find(spaces->newest, (uint64_t)pid + 1);
+
+	if (!newest)
+		return;
+	if (spaces->ended_count == ENDED_MAX)
+		forget_ended(spaces);
+	spaces->ended[(spaces->ended_begin + spaces->ended_count++) % ENDED_MAX] =
+		(struct ended){ pid, newest->number };
+}
+
+void spaces_on_forget(struct spaces *spaces, void (*on_forget)(void *data, uint32_t space), void *data)
+{
+	spaces->on_forget = on_forget;
+	spaces->forget_data = data;
 }
 
 void spaces_free(struct spaces *spaces)
@@ -77,14 +137,9 @@ void spaces_free(struct spaces *spaces)
 
 	if (!spaces)
 		return;
-	while ((space = table_next(spaces->newest, &cursor))) {
-		while (space) {
-			struct space *older = space->older;
-
-			space_release(spaces, space);
-			space = older;
-		}
-	}
+	spaces->on_forget = NULL;
+	while ((space = table_next(spaces->newest, &cursor)))
+		release_all(spaces, space);
 	table_free(spaces->newest);
 	free(spaces);
 }
@@ -113,13 +168,7 @@ static void reclaim(struct spaces *spaces)
 		struct space *older = space->older;
 
 		space->older = NULL;
-		while (older) {
-			struct space *next = older->older;
-
-			older->older = NULL;
-			space_release(spaces, older);
-			older = next;
-		}
+		release_all(spaces, older);
 	}
 }
 
@@ -129,6 +178,9 @@ static bool has_room(struct spaces *spaces)
 
 	if (spaces->space_count + spaces->mapping_count < spaces->count_max)
 		return true;
+	while (forget_ended(spaces))
+		if (spaces->space_count + spaces->mapping_count < spaces->count_max)
+			return true;
 	if (spaces->retry_count) {
 		spaces->retry_count--;
 	} else {

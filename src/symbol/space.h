@@ -64,6 +64,15 @@ size_t spaces_near(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, 
 void spaces_each(const struct spaces *spaces, uint32_t pid,
 		 void (*on_mapping)(void *data, const struct mapping *mapping), void *data);
 
+/*
+ * The process has ended. It may be looked up, as long as not too many others have ended since and
+ * there is room.
+ */
+void spaces_exit(struct spaces *spaces, uint32_t pid);
+
+/* Is told of each space that is forgotten, by its number, but not of all at the end. */
+void spaces_on_forget(struct spaces *spaces, void (*on_forget)(void *data, uint32_t space), void *data);
+
 /* No address of this process will be looked up any more. */
 void spaces_forget(struct spaces *spaces, uint32_t pid);
 

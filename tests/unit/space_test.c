@@ -207,6 +207,65 @@ TEST(replaced_spaces_make_room_before_anything_is_dropped)
 	spaces_free(spaces);
 }
 
+TEST(processes_that_have_ended_make_room_the_first_ones_first)
+{
+	struct spaces *spaces = spaces_new(100);
+
+	map(spaces, 1, 1, 0x1000, 0x2000, 1);
+	for (uint32_t i = 0; i < 1000; i++) {
+		spaces_fork(spaces, 100 + i, 1, 10 * i + 2);
+		spaces_exec(spaces, 100 + i, 10 * i + 3);
+		map(spaces, 100 + i, 10 * i + 4, 0x3000, 0x4000, 2 + i);
+		CHECK(at(spaces, 100 + i, 10 * i + 5, 0x3000) == 2 + i);
+		spaces_exit(spaces, 100 + i);
+	}
+	CHECK(!spaces_counts(spaces).dropped);
+	CHECK(spaces_counts(spaces).spaces + spaces_counts(spaces).mappings <= 100);
+	CHECK(at(spaces, 1, 10000, 0x1000) == 1);
+	CHECK(at(spaces, 1099, 10000, 0x3000) == 1001 && at(spaces, 1080, 10000, 0x3000) == 982);
+	CHECK(at(spaces, 100, 10000, 0x3000) == 0);
+	spaces_free(spaces);
+}
+
+static uint32_t forgotten;
+
+static void on_forget(void *data, uint32_t space)
+{
+	(void)data;
+	CHECK(space);
+	forgotten++;
+}
+
+TEST(not_too_many_ended_processes_are_known_and_who_wants_to_hears_of_the_others)
+{
+	struct spaces *spaces = spaces_new(1 << 20);
+
+	spaces_on_forget(spaces, on_forget, NULL);
+	for (uint32_t i = 0; i < 50000; i++) {
+		map(spaces, 100 + i, i, 0x3000, 0x4000, 2);
+		spaces_exit(spaces, 100 + i);
+	}
+	CHECK(spaces_counts(spaces).spaces + forgotten == 50000 && forgotten > 30000);
+	spaces_free(spaces);
+}
+
+TEST(the_end_of_a_process_says_nothing_of_the_next_one_with_its_id)
+{
+	struct spaces *spaces = spaces_new(20);
+
+	map(spaces, 7, 10, 0x1000, 0x2000, 1);
+	spaces_exit(spaces, 7);
+	spaces_fork(spaces, 7, 99, 20);
+	map(spaces, 7, 21, 0x1000, 0x2000, 2);
+	for (uint32_t i = 0; i < 100; i++) {
+		map(spaces, 100 + i, 30 + i, 0x3000, 0x4000, 2);
+		spaces_exit(spaces, 100 + i);
+	}
+	CHECK(at(spaces, 7, 100, 0x1000) == 2 && at(spaces, 7, 10, 0x1000) != 1);
+	CHECK(!spaces_counts(spaces).dropped);
+	spaces_free(spaces);
+}
+
 TEST(one_process_cannot_fill_the_table)
 {
 	struct spaces *spaces = spaces_new(1000000);
