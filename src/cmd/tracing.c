@@ -138,7 +138,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	if (!err)
 		err = open_kernel(tracing);
-	/* The engine's worker is not in such a hurry. */
+	/* For the engine's worker. */
 	setpriority(PRIO_PROCESS, 0, priority);
 	if (!err)
 		err = sideband_open(&tracing->sideband);

@@ -185,18 +185,23 @@ static void deliver(struct collector *collector)
 	session_advance(collector->session, collector->delivered_ns);
 }
 
+/* Where nobody watches what stacks cost, all of them are kept. */
+static void govern(struct collector *collector)
+{
+	struct kernel_counts counts = kernel_counts(collector->kernel);
+
+	kernel_set_keep_all_above(collector->kernel,
+				  governor_update(&collector->governor, now_ns(),
+						  counts.stack_ns));
+}
+
 void collector_poll(struct collector *collector)
 {
-	struct kernel_counts counts;
-
 	for (int i = 0; i < ROUNDS_MAX && (!i || collector->is_refused); i++) {
 		drain(collector);
 		deliver(collector);
 	}
-	counts = kernel_counts(collector->kernel);
-	kernel_set_keep_all_above(collector->kernel,
-				  governor_update(&collector->governor, now_ns(),
-						  counts.stack_ns));
+	govern(collector);
 	if (collector->has_gap && now_ns() - collector->listed_ns > LIST_PERIOD_NS)
 		collector_list_threads(collector);
 	if (now_ns() - collector->holds_listed_ns > HOLDS_PERIOD_NS)
@@ -229,6 +234,7 @@ void collector_list_holds(struct collector *collector)
 void collector_take_in(struct collector *collector)
 {
 	drain(collector);
+	govern(collector);
 }
 
 uint64_t collector_delivered_ns(const struct collector *collector)

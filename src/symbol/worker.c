@@ -25,6 +25,7 @@ enum {
 	ANSWER_SECONDS_MAX = 90,	/* the worker's own limit is lower */
 	AHEAD_MAX = 16,		/* questions: all fit into the socket, whatever the worker does */
 	PAUSE_MS = 10,
+	PRIORITY_MORE = -10,	/* there is who waits for it; as nice(2) has it */
 };
 
 struct worker {
@@ -98,7 +99,7 @@ struct worker *worker_new(void)
 {
 	struct worker *worker = xcalloc(1, sizeof(*worker));
 
-	worker->priority = getpriority(PRIO_PROCESS, 0);
+	worker->priority = getpriority(PRIO_PROCESS, 0) + PRIORITY_MORE;
 	/* Early: what a child shares with us counts as its memory too. */
 	start(worker);
 	return worker;
