@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -30,32 +31,36 @@ struct recorder {
 	struct retold *retold;		/* of a flight recorder, as are names; else NULL */
 	struct ring_names *names;
 	char *path;			/* for messages */
-	uint64_t *patched;		/* a mapping with its build-id */
+	uint64_t *patched;		/* a mapping with its file */
 	size_t patched_room;
 	bool has_begun;			/* the file is in place */
 	bool has_epoch;			/* not all that was told is still there */
 	bool has_failed;		/* and the user knows */
 };
 
-/* Where files are not at hand, they are known by their build-ids. */
-static const struct ev_header *with_build_id(struct recorder *recorder,
-					     const struct ev_header *header)
+/*
+ * A reader has the events alone to tell files apart, and to find them again: by their own numbers, which
+ * their mappings may not have, and where files have others, by their build-ids.
+ */
+static const struct ev_header *with_file(struct recorder *recorder, const struct ev_header *header)
 {
 	const struct ev_space_map *e = (const struct ev_space_map *)header;
 	size_t size_bytes = event_bytes(header);
-	struct build_id build_id;
 	struct ev_space_map *patched;
+	struct symbol_file file;
 
-	if (e->build_id_size ||
-	    symbols_build_id(recorder->engine->symbols, e->pid, e->start, &build_id))
+	if (symbols_file(recorder->engine->symbols, e->pid, e->start, &file))
 		return header;
 	if (size_bytes > recorder->patched_room) {
 		recorder->patched_room = size_bytes * 2;
 		recorder->patched = xrealloc(recorder->patched, recorder->patched_room, 1);
 	}
 	patched = memcpy(recorder->patched, header, size_bytes);
-	patched->build_id_size = build_id.size_bytes;
-	memcpy(patched->build_id, build_id.bytes, build_id.size_bytes);
+	patched->major = major(file.device);
+	patched->minor = minor(file.device);
+	patched->inode = file.inode;
+	patched->build_id_size = file.build_id.size_bytes;
+	memcpy(patched->build_id, file.build_id.bytes, file.build_id.size_bytes);
 	return &patched->header;
 }
 
@@ -101,7 +106,7 @@ static void on_event(void *data, const struct ev_header *header)
 
 static void on_mapping(void *data, const struct ev_header *header)
 {
-	on_event(data, with_build_id(data, header));
+	on_event(data, with_file(data, header));
 }
 
 /* Copies of stacks are left out: the engine tells their frames. */

@@ -3,6 +3,8 @@
  * The distinct files that traced processes execute, each with a number and, as long as there
  * are descriptors to spare, an open descriptor taken when the mapping was learnt: the file can
  * be deleted, replaced or out of sight by the time somebody asks for a name in it.
+ * Files are told apart by what the kernel says of them, device, inode and times, never by their own
+ * build-ids or names, which anybody can give to any file.
  * Modules live until modules_free().
  */
 #pragma once
@@ -12,6 +14,7 @@
 #include <stdint.h>
 
 #include "symbol/build_id.h"
+#include "symbol/file_stamp.h"
 
 enum module_kind {
 	MODULE_FILE,
@@ -22,11 +25,11 @@ enum module_kind {
 
 /* What is known of a mapped file; of path, inode and build-id each may be missing. */
 struct module_identity {
-	uint32_t pid;		/* a process that maps it, at start to end */
+	uint32_t pid;		/* a process that maps it, at start to end; 0: a trace tells of it */
 	uint64_t start, end;
-	uint64_t device;	/* as makedev() gives it */
+	uint64_t device;	/* as makedev() gives it; the mapping's, which may not be the file's */
 	uint64_t inode;
-	struct build_id build_id;
+	struct build_id build_id;	/* of a trace */
 	const char *path;
 };
 
@@ -37,8 +40,13 @@ struct module {
 	int fd;			/* -1: none */
 	int open_error;		/* why there is none */
 	uint32_t pid;		/* whose file tree the path belongs to */
-	uint64_t device, inode;
-	struct build_id build_id;
+	uint64_t device, inode;	/* the file's if it was opened, else the mapping's; 0: not known */
+	struct build_id build_id;	/* what the file says: for debug files, and for traces */
+	struct file_stamp stamp;	/* of the file when it was opened */
+	bool has_stamp;
+	bool has_own_numbers;	/* its mappings have the numbers of its stamp, and no other file's do */
+	uint8_t failed_opens;
+	uint8_t version;	/* how many files with the same numbers and build-id came before */
 
 	/* Owned by the resolver. */
 	uint64_t spent_ns;	/* on questions about it */
@@ -57,10 +65,17 @@ static inline bool module_has_failed(const struct module *module)
 }
 
 /*
- * Tells the file apart from others, here and on other machines: XXH64 of its build-id, or, when it has
- * none, of its path, with the inode as the seed.
+ * Tells the file apart from others in a trace: 48 bits of a hash of device and inode, which the kernel gave,
+ * above 16 of one of its build-id, which can change when a file is written anew. Without an inode: XXH64 of
+ * its path.
  */
 uint64_t module_owner(const struct module *module);
+
+/*
+ * The same in traces of before: XXH64 of its build-id, or, when it has none, of its path, with the inode
+ * as the seed.
+ */
+uint64_t module_old_owner(const struct module *module);
 
 struct modules;
 
@@ -77,5 +92,14 @@ struct module *modules_at(const struct modules *modules, uint32_t number);
 size_t modules_count(const struct modules *modules);
 uint64_t modules_dropped(const struct modules *modules);
 
-/* A descriptor for a module that has none any more, to be closed by the caller; or -errno. */
+/*
+ * A descriptor for a module that has none any more, to be closed by the caller; or -errno. -ESTALE: what is
+ * there is another file by now, or was written anew.
+ */
 int module_open(const struct module *module);
+
+/*
+ * The file that a process has mapped, by its mapping or by its path, to be closed by the caller; or -errno,
+ * -ESTALE when another one is there by now.
+ */
+int module_identity_open(const struct module_identity *identity);

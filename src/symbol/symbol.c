@@ -92,17 +92,16 @@ void symbols_set_offline(struct symbols *symbols)
 	mapped_files_set_offline(symbols->files);
 }
 
-int symbols_build_id(const struct symbols *symbols, uint32_t pid, uint64_t address,
-		     struct build_id *build_id)
+int symbols_file(const struct symbols *symbols, uint32_t pid, uint64_t address, struct symbol_file *file)
 {
 	const struct module *module = NULL;
 	struct space_hit hit;
 
 	if (spaces_find(symbols->spaces, pid, UINT64_MAX, address, &hit) && hit.is_mapped)
 		module = modules_at(symbols->modules, hit.mapping.module);
-	if (!module || !module->build_id.size_bytes)
+	if (!module || !module->has_stamp)
 		return -ENOENT;
-	*build_id = module->build_id;
+	*file = (struct symbol_file){ module->device, module->inode, module->build_id };
 	return 0;
 }
 
@@ -532,7 +531,8 @@ bool symbols_is_interpreter(const struct symbols *symbols, uint32_t number)
 
 	if (!module || module->python_version || !symbols->is_offline || !symbols->book)
 		return module && module->python_version;
-	return answer_book_find(symbols->book, BOOK_FILE, module_owner(module), 0, &size_bytes);
+	return answer_book_find(symbols->book, BOOK_FILE, module_owner(module), 0, &size_bytes) ||
+	       answer_book_find(symbols->book, BOOK_FILE, module_old_owner(module), 0, &size_bytes);
 }
 
 size_t symbols_notes(const struct symbols *symbols, const char *const **notes)

@@ -77,9 +77,14 @@ const void *symbols_take_answers(struct symbols *symbols, size_t *size_bytes);
  */
 int symbols_add_answers(struct symbols *symbols, const void *answers, size_t size_bytes);
 
-/* The build-id of the file that a process has mapped at an address now. 0, or -ENOENT. */
-int symbols_build_id(const struct symbols *symbols, uint32_t pid, uint64_t address,
-		     struct build_id *build_id);
+/* What a recording has of a file. */
+struct symbol_file {
+	uint64_t device, inode;		/* its own, which its mapping may not have */
+	struct build_id build_id;	/* of no bytes if it has none */
+};
+
+/* The file that a process has mapped at an address now. 0, or -ENOENT: nobody could open it. */
+int symbols_file(const struct symbols *symbols, uint32_t pid, uint64_t address, struct symbol_file *file);
 
 /*
  * The process ends or is about to be reported: what can only be read while it lives

@@ -262,6 +262,25 @@ static struct answer_book *known_answers(const struct worker *worker)
 	return worker->book ? worker->book : worker->ahead;
 }
 
+/* What was asked ahead is for this process alone, in which modules have numbers. */
+static uint64_t owner_of(const struct worker *worker, const struct module *module)
+{
+	return worker->book ? module_owner(module) : module->number;
+}
+
+static const void *find_entry(const struct worker *worker, const struct module *module,
+			      enum book_kind kind, uint64_t place, size_t *size_bytes)
+{
+	const void *content = answer_book_find(known_answers(worker), kind, owner_of(worker, module),
+					       place, size_bytes);
+
+	/* In traces of before. */
+	if (!content && worker->is_book_alone)
+		content = answer_book_find(worker->book, kind, module_old_owner(module), place,
+					   size_bytes);
+	return content;
+}
+
 static bool find_in_book(struct worker *worker, const struct module *module,
 			 const struct question *question)
 {
@@ -270,8 +289,7 @@ static bool find_in_book(struct worker *worker, const struct module *module,
 	size_t size_bytes;
 
 	if (kind)
-		content = answer_book_find(known_answers(worker), kind, module_owner(module),
-					   book_place_of(question), &size_bytes);
+		content = find_entry(worker, module, kind, book_place_of(question), &size_bytes);
 	if (!content || size_bytes > sizeof(worker->answer))
 		return false;
 	memcpy(&worker->answer, content, size_bytes);
@@ -285,7 +303,7 @@ static void put_in_book(struct worker *worker, const struct module *module,
 	enum book_kind kind = book_kind_of(question);
 
 	if (kind)
-		answer_book_put(known_answers(worker), kind, module_owner(module),
+		answer_book_put(known_answers(worker), kind, owner_of(worker, module),
 				book_place_of(question), &worker->answer, worker->answer_bytes);
 }
 
