@@ -240,15 +240,9 @@ void kernel_detach(struct kernel *kernel)
 		pinch_bpf__detach(kernel->bpf);
 }
 
-int kernel_attach_resolver(struct kernel *kernel, const char *path, uint64_t file_offset)
+struct user_probes *kernel_user_probes(struct kernel *kernel)
 {
-	return user_probes_add_resolver(kernel->user_probes, path, file_offset);
-}
-
-int kernel_attach_function(struct kernel *kernel, const char *path, const struct function_place *place,
-			   uint32_t span)
-{
-	return user_probes_add_function(kernel->user_probes, path, place, span);
+	return kernel->user_probes;
 }
 
 static int set_target(struct kernel *kernel, uint32_t pid, uint32_t kind)

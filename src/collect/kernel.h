@@ -24,7 +24,7 @@ struct kernel_options {
 	bool kernel_stacks;
 	bool threads_only, processes_only;
 	bool trace_all;
-	bool follows_hosts;		/* kernel_attach_resolver() will be called */
+	bool follows_hosts;		/* user_probes_add_resolver() will be called */
 	bool tells_system;		/* of all threads, and of interrupts, packets and disks */
 	uint64_t sample_period_ns;	/* 0: no sampling */
 	size_t ring_bytes;		/* for switches and wake-ups, a CPU; a power of two; 0: default */
@@ -39,18 +39,8 @@ void kernel_close(struct kernel *kernel);
 /* From here on traced threads leave records; before, the targets may be set. */
 int kernel_attach(struct kernel *kernel);
 
-/*
- * From now on calls of getaddrinfo(), which is at this place of the file, tell what they resolve:
- * those of traced threads, whatever process maps the file. 0 or a negative errno, in silence.
- */
-int kernel_attach_resolver(struct kernel *kernel, const char *path, uint64_t file_offset);
-
-/*
- * From now on this instruction of the file begins or ends tasks of this span. 0 or a negative errno, in
- * silence.
- */
-int kernel_attach_function(struct kernel *kernel, const char *path, const struct function_place *place,
-			   uint32_t span);
+/* Who puts probes into functions of programs, which kernel_detach() detaches; borrowed. */
+struct user_probes *kernel_user_probes(struct kernel *kernel);
 
 /* No more records come; those in the rings can still be read. */
 void kernel_detach(struct kernel *kernel);

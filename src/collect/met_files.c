@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/met_files.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -10,14 +9,13 @@
 #include "base/table.h"
 #include "session/session.h"
 #include "symbol/maps_file.h"
-#include "symbol/open_file.h"
+#include "symbol/module.h"
 
 enum { CANDIDATES_MAX = 256, FILES_MAX = 65536 };
 
-/* A mapping of a file that was not told yet. */
+/* A mapping of a file that was not told yet; its path is its own. */
 struct candidate {
-	uint32_t pid;
-	uint64_t start, end;
+	struct module_identity identity;
 	char *path;
 };
 
@@ -51,10 +49,8 @@ static void add_candidate(struct met_files *files, const struct module_identity 
 	if (identity->inode &&
 	    !met_file_is_first(files->mapped, met_file_key(identity->device, identity->inode)))
 		return;
-	*candidate = (struct candidate){
-		.pid = identity->pid, .start = identity->start, .end = identity->end,
-		.path = xstrdup(identity->path),
-	};
+	*candidate = (struct candidate){ *identity, xstrdup(identity->path) };
+	candidate->identity.path = candidate->path;
 	files->candidate_count++;
 }
 
@@ -102,23 +98,13 @@ void met_files_add_process(struct met_files *files, uint32_t pid)
 	maps_file_read(pid, on_mapping, files);
 }
 
-static int open_candidate(const struct candidate *candidate)
-{
-	char link[64];
-	int fd;
-
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", candidate->pid,
-		 (unsigned long long)candidate->start, (unsigned long long)candidate->end);
-	fd = file_open(link);
-	return fd >= 0 ? fd : file_open_in_root(candidate->pid, candidate->path, true);
-}
-
 void met_files_tell(struct met_files *files, void (*on_file)(void *data, const struct met_file *file))
 {
 	while (files->candidate_count) {
 		struct candidate *candidate = &files->candidates[--files->candidate_count];
 		struct met_file file = {
-			candidate->pid, candidate->start, candidate->path, open_candidate(candidate),
+			candidate->identity.pid, candidate->path,
+			module_identity_open(&candidate->identity),
 		};
 
 		if (file.fd >= 0) {	/* else its process has ended */

@@ -13,10 +13,9 @@ struct session;
 struct table;
 
 struct met_file {
-	uint32_t pid;			/* a process that maps it, from start on */
-	uint64_t start;
+	uint32_t pid;			/* a process that maps it */
 	const char *path;
-	int fd;				/* open while it is told */
+	int fd;				/* the file that it maps; open while it is told */
 };
 
 /* is_wanted: whether a file of this path may be one to look at. */

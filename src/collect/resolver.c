@@ -6,25 +6,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/table.h"
 #include "collect/kernel.h"
 #include "collect/met_files.h"
+#include "collect/user_probes.h"
+#include "symbol/file_stamp.h"
 #include "symbol/maps_file.h"
-#include "symbol/open_file.h"
 #include "symbol/symbol.h"
 
 static const char function[] = "getaddrinfo";
 
 struct resolver {
 	struct symbols *symbols;
-	struct kernel *kernel;
+	struct user_probes *probes;
 	struct met_files *met;
 	struct table *files;		/* by device and inode, as the file tells it: attached to */
 	size_t attached_count, failed_count;
+	uint64_t changed_count;		/* files that were written to meanwhile */
 	int err;			/* the first one */
 	char note[256];
 };
@@ -39,40 +40,53 @@ static bool is_c_library(void *data __attribute__((unused)), const char *path)
 	       !strncmp(name, "ld-musl-", 8);
 }
 
-static void attach(struct resolver *resolver, int fd, uint64_t file_offset)
+static int attach(struct resolver *resolver, int fd, const struct file_stamp *stamp, uint64_t file_offset)
 {
-	struct stat status;
-	char path[64];
-	int err;
+	struct probed_file *file;
+	int err = user_probes_open(resolver->probes, fd, stamp, &resolver->changed_count, &file);
 
-	if (fstat(fd, &status) ||
-	    !met_file_is_first(resolver->files, met_file_key(status.st_dev, status.st_ino)))
-		return;
-	/* Whatever its path leads to by now, or in other file trees. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = kernel_attach_resolver(resolver->kernel, path, file_offset);
-	if (!err) {
-		resolver->attached_count++;
-		return;
-	}
-	resolver->failed_count++;
-	if (!resolver->err)
-		resolver->err = err;
+	if (!err)
+		err = user_probes_add_resolver(file, file_offset);
+	return err ? err : user_probes_confirm(file);
 }
 
-static void on_own_mapping(void *data, const struct module_identity *identity, uint64_t file_offset)
+/* Whatever other files say of themselves, its offsets are those of this one. */
+static void look_at(void *data, const struct met_file *met)
+{
+	const struct symbol_open_file file = { met->fd, met->pid, met->path };
+	struct resolver *resolver = data;
+	struct file_stamp stamp;
+	uint64_t file_offset;
+	int err;
+
+	if (file_stamp_read(met->fd, &stamp) ||
+	    table_find(resolver->files, met_file_key(stamp.device, stamp.inode)) ||
+	    symbols_find_function(resolver->symbols, &file, function, &file_offset) ||
+	    !met_file_is_first(resolver->files, met_file_key(stamp.device, stamp.inode)))
+		return;
+	err = attach(resolver, met->fd, &stamp, file_offset);
+	if (!err) {
+		resolver->attached_count++;
+	} else if (err != -ESTALE) {
+		resolver->failed_count++;
+		resolver->err = resolver->err ? resolver->err : err;
+	}
+}
+
+/* The library that the commands to come will most likely use is there before they are. */
+static void on_own_mapping(void *data, const struct module_identity *identity,
+			   uint64_t file_offset __attribute__((unused)))
 {
 	uint64_t address = (uint64_t)dlsym(RTLD_DEFAULT, function);
-	struct resolver *resolver = data;
-	int fd;
+	struct met_file file = { getpid(), identity->path, -1 };
 
 	if (address < identity->start || address >= identity->end)
 		return;
-	fd = file_open(identity->path);
-	if (fd < 0)
+	file.fd = module_identity_open(identity);
+	if (file.fd < 0)
 		return;
-	attach(resolver, fd, address - identity->start + file_offset);
-	close(fd);
+	look_at(data, &file);
+	close(file.fd);
 }
 
 struct resolver *resolver_new(struct session *session, struct symbols *symbols,
@@ -81,7 +95,7 @@ struct resolver *resolver_new(struct session *session, struct symbols *symbols,
 	struct resolver *resolver = xcalloc(1, sizeof(*resolver));
 
 	resolver->symbols = symbols;
-	resolver->kernel = kernel;
+	resolver->probes = kernel_user_probes(kernel);
 	resolver->met = met_files_new(session, is_c_library, resolver);
 	resolver->files = table_new();
 	maps_file_read(getpid(), on_own_mapping, resolver);
@@ -97,17 +111,9 @@ void resolver_free(struct resolver *resolver)
 	free(resolver);
 }
 
-static void look_at(void *data, const struct met_file *file)
-{
-	struct resolver *resolver = data;
-	uint64_t file_offset;
-
-	if (!symbols_find_function(resolver->symbols, file->pid, file->start, function, &file_offset))
-		attach(resolver, file->fd, file_offset);
-}
-
 void resolver_update(struct resolver *resolver)
 {
+	user_probes_check(resolver->probes);
 	met_files_tell(resolver->met, look_at);
 }
 
@@ -124,6 +130,10 @@ const char *resolver_note(struct resolver *resolver)
 			 "libraries could not be followed (%s): hosts may lack their names",
 			 resolver->failed_count, resolver->failed_count + resolver->attached_count,
 			 strerror(-resolver->err));
+	else if (resolver->changed_count)
+		snprintf(resolver->note, sizeof(resolver->note), "%llu C libraries were written to while "
+			 "getaddrinfo() was followed in them, which ended that: hosts may lack their names",
+			 (unsigned long long)resolver->changed_count);
 	else if (!resolver->attached_count)
 		snprintf(resolver->note, sizeof(resolver->note), "no C library with getaddrinfo() was "
 			 "met: hosts have no names");

@@ -16,13 +16,14 @@
 #include "collect/kernel.h"
 #include "collect/met_files.h"
 #include "collect/span_spec.h"
-#include "symbol/maps_file.h"
+#include "collect/user_probes.h"
+#include "symbol/file_stamp.h"
 #include "symbol/open_file.h"
 #include "symbol/symbol.h"
 
 struct span_functions {
 	struct symbols *symbols;
-	struct kernel *kernel;
+	struct user_probes *probes;
 	const struct span_specs *specs;
 	struct met_files *met;
 	struct table *files;		/* by device, inode and span: attached to */
@@ -30,6 +31,8 @@ struct span_functions {
 		uint32_t file_count;	/* with the function */
 		uint32_t most;		/* functions of a file that are called so */
 		bool is_cut;		/* there are too many, or nobody knows where one ends */
+		uint64_t doubtful_count;	/* symbols where no function can be */
+		uint64_t changed_count;	/* files that were written to meanwhile */
 		int err;		/* the first one */
 	} spans[SPANS_MAX];
 };
@@ -63,7 +66,7 @@ static bool is_named_by_any(void *data, const char *path)
 /* --- Attaching -------------------------------------------------------------------------------- */
 
 /* A path leads to the very file that the span names, or the span has no path. */
-static bool is_that_file(const struct span_spec *spec, const struct stat *status)
+static bool is_that_file(const struct span_spec *spec, const struct file_stamp *stamp)
 {
 	struct stat named;
 
@@ -71,60 +74,55 @@ static bool is_that_file(const struct span_spec *spec, const struct stat *status
 		return true;
 	/* In another file tree the path may be another file's, and this one cannot be told from it. */
 	return stat(spec->file, &named) ||
-	       (named.st_dev == status->st_dev && named.st_ino == status->st_ino);
+	       (named.st_dev == stamp->device && named.st_ino == stamp->inode);
 }
 
-static void attach(struct span_functions *functions, size_t span, int fd,
+static void attach(struct span_functions *functions, size_t span, int fd, const struct file_stamp *stamp,
 		   const struct symbol_functions *found)
 {
 	struct followed *followed = &functions->spans[span];
-	char path[64];
+	struct probed_file *file;
+	int err;
 
-	/* Whatever its path leads to by now, or in other file trees. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = user_probes_open(functions->probes, fd, stamp, &followed->changed_count, &file);
 	/* The ends of each come behind its beginning, and first here: what is begun can be ended. */
-	for (size_t i = found->place_count; i-- > 0;) {
-		int err = kernel_attach_function(functions->kernel, path, &found->places[i], span);
+	for (size_t i = err ? 0 : found->place_count; i-- > 0;) {
+		int e = user_probes_add_function(file, &found->places[i], span);
 
-		if (err && !followed->err)
-			followed->err = err;
+		if (e && !followed->err)
+			followed->err = e;
 	}
+	if (!err)
+		err = user_probes_confirm(file);
+	if (err && err != -ESTALE && !followed->err)
+		followed->err = err;
 	followed->file_count++;
 	followed->is_cut |= found->is_cut;
 	if (found->function_count > followed->most)
 		followed->most = found->function_count;
 }
 
-/* Whom to ask what a file has: where it is mapped, or by its path. */
-struct place {
-	uint32_t pid;
-	uint64_t start;
-	const char *path;		/* NULL: by where it is mapped */
-};
-
 /* 0, or -ENOENT when the file has no such function. */
-static int look_for(struct span_functions *functions, size_t span, int fd, const struct place *place)
+static int look_for(struct span_functions *functions, size_t span, const struct symbol_open_file *file)
 {
 	const struct span_spec *spec = &functions->specs->list[span];
 	struct symbol_functions found;
-	struct stat status;
+	struct file_stamp stamp;
 	uint64_t key;
 	int err;
 
-	if (fstat(fd, &status) || !is_that_file(spec, &status))
+	if (file_stamp_read(file->fd, &stamp) || !is_that_file(spec, &stamp))
 		return 0;
-	key = met_file_key(status.st_dev, status.st_ino) ^ hash_u64(span + 1);
+	key = met_file_key(stamp.device, stamp.inode) ^ hash_u64(span + 1);
 	if (table_find(functions->files, key))
 		return 0;
-	if (place->path)
-		err = symbols_find_functions_of(functions->symbols, place->path, spec->function, &found);
-	else
-		err = symbols_find_functions(functions->symbols, place->pid, place->start,
-					     spec->function, &found);
-	if (err)
+	/* Whatever other files say of themselves, its offsets are those of this one. */
+	err = symbols_find_functions(functions->symbols, file, spec->function, &found);
+	if (err || !met_file_is_first(functions->files, key))
 		return err;
-	if (met_file_is_first(functions->files, key))
-		attach(functions, span, fd, &found);
+	functions->spans[span].doubtful_count += found.doubtful_count;
+	if (found.function_count)
+		attach(functions, span, file->fd, &stamp, &found);
 	return 0;
 }
 
@@ -132,16 +130,17 @@ static int look_for(struct span_functions *functions, size_t span, int fd, const
 
 static void look_at(void *data, const struct met_file *file)
 {
-	const struct place place = { file->pid, file->start, NULL };
+	const struct symbol_open_file open_file = { file->fd, file->pid, file->path };
 	struct span_functions *functions = data;
 
 	for (size_t i = 0; i < functions->specs->count; i++)
 		if (is_named(&functions->specs->list[i], file->path))
-			look_for(functions, i, file->fd, &place);
+			look_for(functions, i, &open_file);
 }
 
 void span_functions_update(struct span_functions *functions)
 {
+	user_probes_check(functions->probes);
 	met_files_tell(functions->met, look_at);
 }
 
@@ -157,16 +156,16 @@ static int expect(struct span_functions *functions, size_t span, const char *pat
 {
 	const struct span_spec *spec = &functions->specs->list[span];
 	char full[PATH_MAX];
-	struct place place = { .path = full };
-	int fd, err;
+	struct symbol_open_file file = { .pid = getpid(), .path = full };
+	int err;
 
 	if (!realpath(path, full))
 		return 0;
-	fd = file_open(full);
-	if (fd < 0)
+	file.fd = file_open(full);
+	if (file.fd < 0)
 		return 0;
-	err = look_for(functions, span, fd, &place);
-	close(fd);
+	err = look_for(functions, span, &file);
+	close(file.fd);
 	return err ? fail_plain(err, "%s has no function %s", full, spec->function) : 0;
 }
 
@@ -214,7 +213,15 @@ void span_functions_put_notes(const struct span_functions *functions, struct tex
 
 		if (spec->kind != SPAN_OF_FUNCTION)
 			continue;
-		if (!followed->file_count)
+		if (followed->changed_count)
+			text_printf(notes, "span %s: %llu files were written to while functions in them "
+				    "were followed, which ended that", spec->name,
+				    (unsigned long long)followed->changed_count);
+		else if (followed->doubtful_count)
+			text_printf(notes, "span %s: %llu symbols called so point to where no function "
+				    "of their file can begin, and are left alone", spec->name,
+				    (unsigned long long)followed->doubtful_count);
+		else if (!followed->file_count)
 			text_printf(notes, "span %s: no process has mapped a file %s with a function %s",
 				    spec->name, spec->file, spec->function);
 		else if (followed->err)
@@ -238,7 +245,7 @@ struct span_functions *span_functions_new(struct session *session, struct symbol
 	struct span_functions *functions = xcalloc(1, sizeof(*functions));
 
 	functions->symbols = symbols;
-	functions->kernel = kernel;
+	functions->probes = kernel_user_probes(kernel);
 	functions->specs = specs;
 	functions->met = met_files_new(session, is_named_by_any, functions);
 	functions->files = table_new();

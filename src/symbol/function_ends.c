@@ -66,3 +66,21 @@ bool function_ends(const uint8_t *code, size_t size_bytes, uint64_t address,
 	cs_close(&disassembler);
 	return !size_bytes;
 }
+
+bool function_has_instruction(const uint8_t *code, size_t size_bytes, uint64_t address, uint64_t at)
+{
+	uint64_t next = address;
+	cs_insn *instruction;
+	csh disassembler;
+	bool is_one = false;
+
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler))
+		return false;
+	instruction = cs_malloc(disassembler);
+	while (next - address <= at && !is_one &&
+	       cs_disasm_iter(disassembler, &code, &size_bytes, &next, instruction))
+		is_one = instruction->address - address == at;
+	cs_free(instruction, 1);
+	cs_close(&disassembler);
+	return is_one;
+}

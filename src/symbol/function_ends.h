@@ -13,3 +13,6 @@
  */
 bool function_ends(const uint8_t *code, size_t size_bytes, uint64_t address,
 		   void (*on_end)(void *data, uint64_t at, bool is_jump), void *data);
+
+/* Whether one of the instructions of code that is loaded to an address begins at so many bytes. */
+bool function_has_instruction(const uint8_t *code, size_t size_bytes, uint64_t address, uint64_t at);

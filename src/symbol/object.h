@@ -42,8 +42,7 @@ void object_find_variable(struct object *object, uint64_t address, bool wants_ty
 void object_segments(const struct object *object, struct segments_answer *answer);
 
 /* Says where a function begins that the file exports, if it is a library or a program of 64 bits. */
-void object_find_function(const struct object *object, const char *name,
-			  struct function_answer *answer);
+void object_find_function(struct object *object, const char *name, struct function_answer *answer);
 
 /* Says where all functions begin that are called so, by their symbols or as people write them. */
 void object_find_functions(struct object *object, const char *name, struct symbol_functions *answer);

@@ -5,6 +5,7 @@
 
 #include "symbol/go_table.h"
 #include "symbol/object_internal.h"
+#include "symbol/probe_place.h"
 
 /* Room for an instruction at least after the one that is asked for. */
 enum { INSTRUCTION_BYTES_MAX = 16 };
@@ -30,44 +31,41 @@ void object_segments(const struct object *object, struct segments_answer *answer
 }
 
 static bool find_exported(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
-			  uint64_t *address)
+			  GElf_Sym *symbol)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t symbol_bytes = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
-	GElf_Sym symbol;
 
 	if (!data || !data->d_buf || !symbol_bytes)
 		return false;
 	for (size_t i = 0; i < data->d_size / symbol_bytes; i++) {
 		const char *found;
 
-		if (!gelf_getsym(data, i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
-		    GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+		if (!gelf_getsym(data, i, symbol) || symbol->st_shndx == SHN_UNDEF ||
+		    GELF_ST_TYPE(symbol->st_info) != STT_FUNC)
 			continue;
-		found = elf_strptr(elf, header->sh_link, symbol.st_name);
-		if (found && !strcmp(found, name)) {
-			*address = symbol.st_value;
+		found = elf_strptr(elf, header->sh_link, symbol->st_name);
+		if (found && !strcmp(found, name))
 			return true;
-		}
 	}
 	return false;
 }
 
-void object_find_function(const struct object *object, const char *name,
-			  struct function_answer *answer)
+void object_find_function(struct object *object, const char *name, struct function_answer *answer)
 {
 	Elf *elf = object->program.elf;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	uint64_t address;
+	GElf_Sym symbol;
 
 	*answer = (struct function_answer){ 0 };
 	if (!elf || gelf_getclass(elf) != ELFCLASS64)
 		return;
 	while (!answer->is_found && (section = elf_nextscn(elf, section)))
 		answer->is_found = gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM &&
-				   find_exported(elf, section, &header, name, &address) &&
-				   elf_offset_at(elf, address, &answer->file_offset);
+				   find_exported(elf, section, &header, name, &symbol) &&
+				   probe_place_find(object, symbol.st_value, symbol.st_size, true,
+						    &answer->file_offset);
 }
 
 /* The part of the file that holds code around a place. */

@@ -2,13 +2,13 @@
 /* The functions of a file that are called as a user writes it, and where they end. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "symbol/demangle.h"
 #include "symbol/function_ends.h"
 #include "symbol/function_name.h"
 #include "symbol/object_internal.h"
+#include "symbol/probe_place.h"
 
 enum { FUNCTION_BYTES_MAX = 1 << 20 };
 
@@ -16,6 +16,7 @@ struct search {
 	struct object *object;
 	const char *name, *word;
 	struct symbol_functions *found;
+	bool is_own;				/* the table at hand is the program's */
 	uint64_t file_offset;			/* of the function at hand */
 };
 
@@ -47,14 +48,13 @@ static void on_end(void *data, uint64_t at, bool is_jump)
 /* Read, for the kernel puts the probes that there are into what is mapped of a file, ours as well. */
 static bool find_ends(struct search *search, const GElf_Sym *symbol)
 {
-	const struct elf_file *program = &search->object->program;
 	bool is_whole = false;
 	uint8_t *code;
 
 	if (!symbol->st_size || symbol->st_size > FUNCTION_BYTES_MAX)
 		return false;
 	code = xcalloc(1, symbol->st_size);
-	if (pread(program->fd, code, symbol->st_size, search->file_offset) == (ssize_t)symbol->st_size)
+	if (probe_place_read(search->object, search->file_offset, code, symbol->st_size) == symbol->st_size)
 		is_whole = function_ends(code, symbol->st_size, symbol->st_value, on_end, search);
 	free(code);
 	return is_whole && search->found->place_count < FUNCTION_PLACES_MAX_FILE;
@@ -66,8 +66,12 @@ static void add(struct search *search, const GElf_Sym *symbol)
 	struct symbol_functions *found = search->found;
 	uint32_t place_count = found->place_count;
 
-	if (!elf_offset_at(search->object->program.elf, symbol->st_value, &search->file_offset) ||
-	    is_known(found, search->file_offset))
+	if (!probe_place_find(search->object, symbol->st_value, symbol->st_size, search->is_own,
+			      &search->file_offset)) {
+		found->doubtful_count++;
+		return;
+	}
+	if (is_known(found, search->file_offset))
 		return;
 	found->function_count++;
 	add_place(search, search->file_offset, FUNCTION_BEGINS);
@@ -110,11 +114,12 @@ static void search_table(struct search *search, Elf *elf, Elf_Scn *section, cons
 	}
 }
 
-static void search_file(struct search *search, Elf *elf)
+static void search_file(struct search *search, Elf *elf, bool is_own)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
+	search->is_own = is_own;
 	while (elf && (section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &header) &&
 		    (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
@@ -123,13 +128,13 @@ static void search_file(struct search *search, Elf *elf)
 
 void object_find_functions(struct object *object, const char *name, struct symbol_functions *found)
 {
-	struct search search = { object, name, function_last_word(name), found, 0 };
+	struct search search = { object, name, function_last_word(name), found, true, 0 };
 
 	memset(found, 0, sizeof(*found));
 	if (!object->program.elf || gelf_getclass(object->program.elf) != ELFCLASS64)
 		return;
 	object_open_symbols(object);
-	search_file(&search, object->program.elf);
-	search_file(&search, object->debug.elf);
-	search_file(&search, object->mini.elf);
+	search_file(&search, object->program.elf, true);
+	search_file(&search, object->debug.elf, false);
+	search_file(&search, object->mini.elf, true);
 }

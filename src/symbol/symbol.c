@@ -174,48 +174,22 @@ int symbols_unwind_file(struct symbols *symbols, uint32_t number, struct unwind_
 	return err ? -ENOENT : 0;
 }
 
-int symbols_find_function(struct symbols *symbols, uint32_t pid, uint64_t address, const char *name,
+int symbols_find_function(struct symbols *symbols, const struct symbol_open_file *file, const char *name,
 			  uint64_t *file_offset)
 {
-	struct module *module = NULL;
-	struct space_hit hit;
-
-	if (spaces_find(symbols->spaces, pid, UINT64_MAX, address, &hit) && hit.is_mapped)
-		module = modules_at(symbols->modules, hit.mapping.module);
-	if (!module || module->kind != MODULE_FILE || module_has_failed(module))
-		return -ENOENT;
-	return worker_ask_function(symbols->worker, module, name, file_offset) ? -ENOENT : 0;
+	return worker_ask_function(symbols->worker, file, name, file_offset) ? -ENOENT : 0;
 }
 
-static int find_functions(struct symbols *symbols, struct module *module, const char *name,
-			  struct symbol_functions *found)
+int symbols_find_functions(struct symbols *symbols, const struct symbol_open_file *file, const char *name,
+			   struct symbol_functions *found)
 {
 	const struct symbol_functions *answer;
 
-	if (!module || module->kind != MODULE_FILE || module_has_failed(module) ||
-	    worker_ask_functions(symbols->worker, module, name, &answer) || !answer->function_count)
+	if (worker_ask_functions(symbols->worker, file, name, &answer) ||
+	    (!answer->function_count && !answer->doubtful_count))
 		return -ENOENT;
 	*found = *answer;
 	return 0;
-}
-
-int symbols_find_functions(struct symbols *symbols, uint32_t pid, uint64_t address, const char *name,
-			   struct symbol_functions *found)
-{
-	struct module *module = NULL;
-	struct space_hit hit;
-
-	if (spaces_find(symbols->spaces, pid, UINT64_MAX, address, &hit) && hit.is_mapped)
-		module = modules_at(symbols->modules, hit.mapping.module);
-	return find_functions(symbols, module, name, found);
-}
-
-int symbols_find_functions_of(struct symbols *symbols, const char *path, const char *name,
-			      struct symbol_functions *found)
-{
-	const struct module_identity identity = { .pid = getpid(), .path = path };
-
-	return find_functions(symbols, modules_get(symbols->modules, &identity), name, found);
 }
 
 /* A name that the program's JIT compiler gave, in this space or the one it was copied from. */

@@ -178,10 +178,20 @@ size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns
 			 uint8_t *code, size_t size_bytes, uint64_t *start);
 
 /*
- * Where a function that the file exports which is mapped at this address begins in it. 0, or -ENOENT
- * when it has none of this name.
+ * A file that is open: what is said of it is said of what this descriptor leads to, whatever its path leads
+ * to, and whatever other files say of themselves. Borrowed.
  */
-int symbols_find_function(struct symbols *symbols, uint32_t pid, uint64_t address, const char *name,
+struct symbol_open_file {
+	int fd;
+	uint32_t pid;		/* in whose file tree its debug file may lie */
+	const char *path;	/* there */
+};
+
+/*
+ * Where a function that the file exports begins in it. 0, or -ENOENT when it has none of this name that
+ * could be probed: as below.
+ */
+int symbols_find_function(struct symbols *symbols, const struct symbol_open_file *file, const char *name,
 			  uint64_t *file_offset);
 
 enum { FUNCTION_PLACES_MAX_FILE = 1024 };
@@ -200,16 +210,15 @@ struct symbol_functions {
 	uint32_t place_count;
 	uint32_t function_count;
 	uint64_t is_cut;		/* some are not in the list: too many, or of an unknown size */
+	uint64_t doubtful_count;	/* others: symbols that point to where no function can be */
 };
 
 /*
- * The functions of the file mapped at this address that are called so, by their symbols or as
- * function_is_called() says. 0, or -ENOENT when it has none. The same of a file by its path.
+ * The functions of the file that are called so, by their symbols or as function_is_called() says. All places
+ * are beginnings of instructions in code that is loaded: probe_place.h. 0, or -ENOENT when it has none.
  */
-int symbols_find_functions(struct symbols *symbols, uint32_t pid, uint64_t address, const char *name,
+int symbols_find_functions(struct symbols *symbols, const struct symbol_open_file *file, const char *name,
 			   struct symbol_functions *found);
-int symbols_find_functions_of(struct symbols *symbols, const char *path, const char *name,
-			      struct symbol_functions *found);
 
 /*
  * What is the same for equal code in different processes: *module names the file (by build-id,

@@ -355,20 +355,28 @@ static int receive_table(struct worker *worker, struct table_answer *answer, int
 	return n == sizeof(*answer) ? 0 : -ECHILD;
 }
 
-/* Makes sure that there is a process, and sends it the question. */
-static int send_to_process(struct worker *worker, const struct module *module,
-			   struct question *question)
+/* Makes sure that there is a process. */
+static int need_process(struct worker *worker)
 {
-	question->module = module->number;
-	question->pid = module->pid;
-	question->is_vdso = module->kind == MODULE_VDSO;
 	if (worker->death_count >= DEATHS_MAX)
 		return -ECANCELED;
 	if (!worker->pid && start(worker)) {
 		worker->death_count++;
 		return -ECANCELED;
 	}
-	return send_with_file(worker, module, question);
+	return 0;
+}
+
+/* Makes sure that there is a process, and sends it the question. */
+static int send_to_process(struct worker *worker, const struct module *module,
+			   struct question *question)
+{
+	int err = need_process(worker);
+
+	question->module = module->number;
+	question->pid = module->pid;
+	question->is_vdso = module->kind == MODULE_VDSO;
+	return err ? err : send_with_file(worker, module, question);
 }
 
 static void note_death(struct worker *worker)
@@ -400,6 +408,22 @@ static int ask(struct worker *worker, const struct module *module, struct questi
 	err = ask_process(worker, module, question);
 	if (!err && worker->book)
 		put_in_book(worker, module, question);
+	return err;
+}
+
+/* Of a file that is no module. */
+static int ask_file(struct worker *worker, const struct symbol_open_file *file, struct question *question)
+{
+	int err = worker->is_book_alone ? -ENODATA : need_process(worker);
+
+	question->pid = file->pid;
+	question->has_file = question->is_once = true;
+	if (!err)
+		err = send_question(worker, question, file->path, file->fd) ? -ECHILD : 0;
+	if (!err)
+		err = receive_answer(worker, question->kind);
+	if (err == -ECHILD)
+		note_death(worker);
 	return err;
 }
 
@@ -528,14 +552,14 @@ int worker_ask_code(struct worker *worker, const struct module *module, uint64_t
 	return err;
 }
 
-int worker_ask_function(struct worker *worker, const struct module *module, const char *name,
+int worker_ask_function(struct worker *worker, const struct symbol_open_file *file, const char *name,
 			uint64_t *file_offset)
 {
 	struct question question = { .kind = QUESTION_FUNCTION };
 	int err;
 
 	snprintf(question.function, sizeof(question.function), "%s", name);
-	err = ask(worker, module, &question);
+	err = ask_file(worker, file, &question);
 	if (err)
 		return err;
 	if (!worker->answer.function.is_found)
@@ -544,7 +568,7 @@ int worker_ask_function(struct worker *worker, const struct module *module, cons
 	return 0;
 }
 
-int worker_ask_functions(struct worker *worker, const struct module *module, const char *name,
+int worker_ask_functions(struct worker *worker, const struct symbol_open_file *file, const char *name,
 			 const struct symbol_functions **answer)
 {
 	struct question question = { .kind = QUESTION_FUNCTIONS };
@@ -553,7 +577,7 @@ int worker_ask_functions(struct worker *worker, const struct module *module, con
 	if (strlen(name) >= sizeof(question.function))
 		return -ENOENT;
 	strcpy(question.function, name);
-	err = ask(worker, module, &question);
+	err = ask_file(worker, file, &question);
 	if (!err)
 		*answer = &worker->answer.functions;
 	return err;

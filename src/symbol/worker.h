@@ -71,13 +71,14 @@ int worker_ask_segments(struct worker *worker, const struct module *module,
 
 /*
  * Where a function that the file exports, with a name of up to 255 bytes, begins in it; -ENOENT: it
- * exports none of this name that this machine's 64-bit programs can call. Errors as above.
+ * exports none of this name that this machine's 64-bit programs can call, or there is no beginning of
+ * an instruction. Errors as above.
  */
-int worker_ask_function(struct worker *worker, const struct module *module, const char *name,
+int worker_ask_function(struct worker *worker, const struct symbol_open_file *file, const char *name,
 			uint64_t *file_offset);
 
 /* All functions that are called so: with a name of up to 255 bytes; its answer is valid as above. */
-int worker_ask_functions(struct worker *worker, const struct module *module, const char *name,
+int worker_ask_functions(struct worker *worker, const struct symbol_open_file *file, const char *name,
 			 const struct symbol_functions **answer);
 
 /* The same for up to size_bytes of code around a place in the file. */

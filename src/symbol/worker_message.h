@@ -2,6 +2,7 @@
 /* What is asked of the worker; an answer of answer.h comes back, or struct table_answer. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { WORKER_PATH_BYTES_MAX = 4096, WORKER_NAME_BYTES = 256 };
@@ -28,9 +29,12 @@ struct question {
 	uint8_t has_file;	/* the first question about it: a descriptor comes along */
 	uint8_t is_vdso;
 	uint32_t size_bytes;
+	uint8_t is_once;	/* about a file of no number, which is forgotten */
+	uint8_t reserved[7];
 	char function[WORKER_NAME_BYTES];	/* its name */
 	char path[];		/* with has_file: ends with a NUL */
 };
+_Static_assert(offsetof(struct question, path) == sizeof(struct question), "path follows what is sent before it");
 
 struct table_answer {
 	int32_t err;		/* 0: a descriptor comes along */

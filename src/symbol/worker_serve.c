@@ -117,7 +117,7 @@ static void unmap_inherited(void)
 		fclose(maps);
 }
 
-static struct file *file_add(struct server *server, const struct question *question, int fd)
+static struct file *file_new(const struct question *question, int fd)
 {
 	struct file *file = xcalloc(1, sizeof(*file));
 
@@ -125,6 +125,22 @@ static struct file *file_add(struct server *server, const struct question *quest
 	file->pid = question->pid;
 	file->is_vdso = question->is_vdso;
 	file->path = xstrdup(question->path);
+	return file;
+}
+
+static void file_free(struct file *file)
+{
+	object_free(file->object);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	free(file);
+}
+
+static struct file *file_add(struct server *server, const struct question *question, int fd)
+{
+	struct file *file = file_new(question, fd);
+
 	table_put(server->files, (uint64_t)question->module + 1, file);
 	return file;
 }
@@ -284,7 +300,9 @@ static void answer_question(struct server *server, const struct question *questi
 	struct object *object;
 	struct file *file;
 
-	if (question->has_file)
+	if (question->is_once)
+		file = file_new(question, fd);
+	else if (question->has_file)
 		file = file_add(server, question, fd);
 	else
 		file = table_find(server->files, (uint64_t)question->module + 1);
@@ -295,7 +313,10 @@ static void answer_question(struct server *server, const struct question *questi
 		answer_table(object, socket);
 	else
 		send(socket, &server->answer, find_answer(server, object, question), MSG_NOSIGNAL);
-	save_memory(server, file);
+	if (question->is_once)
+		file_free(file);
+	else
+		save_memory(server, file);
 }
 
 static int received_fd(struct msghdr *message)

@@ -98,7 +98,8 @@ static bool is_function(const char *function)
 }
 
 struct own_function {
-	uint64_t address, mapped_at, file_offset;
+	uint64_t address, file_offset;
+	struct symbol_open_file file;
 };
 
 static void on_own_mapping(void *data, const struct module_identity *identity, uint64_t file_offset)
@@ -107,7 +108,7 @@ static void on_own_mapping(void *data, const struct module_identity *identity, u
 
 	if (function->address < identity->start || function->address >= identity->end)
 		return;
-	function->mapped_at = identity->start;
+	function->file = (struct symbol_open_file){ module_identity_open(identity), getpid(), "libc" };
 	function->file_offset = function->address - identity->start + file_offset;
 }
 
@@ -117,18 +118,18 @@ TEST(a_function_that_a_library_exports_is_found_by_its_name)
 	uint64_t file_offset = 0;
 
 	CHECK(function.address && !maps_file_read(getpid(), on_own_mapping, &function));
+	CHECK(function.file.fd >= 0);
 	fixture_begin(&fixture);
-	CHECK(!symbols_add_process(fixture.symbols, getpid()));
-	CHECK(!symbols_find_function(fixture.symbols, getpid(), function.mapped_at, "getaddrinfo",
-				     &file_offset));
+	CHECK(!symbols_find_function(fixture.symbols, &function.file, "getaddrinfo", &file_offset));
 	CHECK(file_offset == function.file_offset);
-	CHECK(symbols_find_function(fixture.symbols, getpid(), function.mapped_at, "getaddrinfos",
-				    &file_offset) == -ENOENT);
-	CHECK(symbols_find_function(fixture.symbols, getpid(), 4096, "getaddrinfo",
-				    &file_offset) == -ENOENT);
-	CHECK(symbols_find_function(fixture.symbols, NOBODY, function.mapped_at, "getaddrinfo",
-				    &file_offset) == -ENOENT);
+	CHECK(symbols_find_function(fixture.symbols, &function.file, "getaddrinfos", &file_offset) ==
+	      -ENOENT);
+	close(function.file.fd);
+	function.file.fd = open("/dev/null", O_RDONLY);
+	CHECK(symbols_find_function(fixture.symbols, &function.file, "getaddrinfo", &file_offset) ==
+	      -ENOENT);
 	CHECK(file_offset == function.file_offset);
+	close(function.file.fd);
 	fixture_end(&fixture);
 }
 
