@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "symbol/debuginfod.h"
+#include "symbol/file_stamp.h"
 #include "symbol/open_file.h"
 
 enum { PATH_BYTES_MAX = 4096, BUILD_ID_MIN = 4, BUILD_ID_MAX = 64 };
@@ -33,15 +34,34 @@ static bool is_same(struct id a, struct id b)
 	return a.size_bytes == b.size_bytes && !memcmp(a.bytes, b.bytes, a.size_bytes);
 }
 
-/* Opens path in the process's file tree, or in ours when there is none like it. */
-static int open_elf(uint32_t pid, const char *path, bool is_ours, struct elf_file *out)
-{
-	int fd = file_open_in_root(is_ours ? 0 : pid, path, true);
+/* What is to be described, and in whose file tree. */
+struct described {
+	const struct elf_file *file;
+	uint32_t pid;
+};
 
-	return fd < 0 ? fd : elf_file_open(fd, out);
+static bool may_describe(int fd, const struct elf_file *program)
+{
+	struct file_stamp stamp, program_stamp;
+
+	return !file_stamp_read(fd, &stamp) && !file_stamp_read(program->fd, &program_stamp) &&
+	       file_stamp_may_describe(&stamp, &program_stamp);
 }
 
-static int open_by_id(uint32_t pid, struct id id, struct elf_file *out)
+/* Opens path in the process's file tree, or in ours, if its file may be believed. */
+static int open_elf(const struct described *described, const char *path, bool is_ours, struct elf_file *out)
+{
+	int fd = file_open_in_root(is_ours ? 0 : described->pid, path, true);
+
+	if (fd < 0)
+		return fd;
+	if (may_describe(fd, described->file))
+		return elf_file_open(fd, out);
+	close(fd);
+	return -EPERM;
+}
+
+static int open_by_id(const struct described *described, struct id id, struct elf_file *out)
 {
 	char path[64 + 2 * BUILD_ID_MAX];
 	int at, err = -ENOENT;
@@ -51,7 +71,7 @@ static int open_by_id(uint32_t pid, struct id id, struct elf_file *out)
 		at += snprintf(path + at, sizeof(path) - at, "%02x", id.bytes[i]);
 	snprintf(path + at, sizeof(path) - at, ".debug");
 	for (int is_ours = 0; is_ours <= 1; is_ours++) {
-		if (open_elf(pid, path, is_ours, out))
+		if (open_elf(described, path, is_ours, out))
 			continue;
 		if (is_same(id_of(out->elf), id))
 			return 0;
@@ -104,12 +124,12 @@ static bool is_made_for(const struct elf_file *program, const struct elf_file *d
 	return !checksum(debug->fd, &found) && found == crc;
 }
 
-static int open_by_link(const struct elf_file *program, uint32_t pid, const char *path,
-			struct elf_file *out)
+static int open_by_link(const struct described *described, const char *path, struct elf_file *out)
 {
 	static const char *const places[] = {
 		"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s",
 	};
+	const struct elf_file *program = described->file;
 	const char *slash = strrchr(path, '/');
 	int folder_length = slash ? slash - path : 0;
 	char debug_path[2 * PATH_BYTES_MAX];
@@ -123,7 +143,7 @@ static int open_by_link(const struct elf_file *program, uint32_t pid, const char
 		return -ENOENT;
 	for (size_t i = 0; i < 2 * sizeof(places) / sizeof(*places); i++) {
 		snprintf(debug_path, sizeof(debug_path), places[i / 2], folder_length, path, name);
-		if (open_elf(pid, debug_path, i & 1, out))
+		if (open_elf(described, debug_path, i & 1, out))
 			continue;
 		if (is_made_for(program, out, crc))
 			return 0;
@@ -153,15 +173,16 @@ static int open_from_server(struct id id, struct elf_file *out)
 int debug_file_open(const struct elf_file *program, uint32_t pid, const char *path,
 		    struct elf_file *out)
 {
+	const struct described described = { program, pid };
 	struct id id = id_of(program->elf);
 	int by_id = -ENOENT, by_link;
 
 	if (id.size_bytes) {
-		by_id = open_by_id(pid, id, out);
+		by_id = open_by_id(&described, id, out);
 		if (!by_id)
 			return 0;
 	}
-	by_link = open_by_link(program, pid, path, out);
+	by_link = open_by_link(&described, path, out);
 	if (!by_link || (id.size_bytes && !open_from_server(id, out)))
 		return 0;
 	return by_id == -ESTALE || by_link == -ESTALE ? -ESTALE : -ENOENT;
@@ -173,10 +194,10 @@ bool debug_file_has_shared(const struct elf_file *debug)
 }
 
 /* Opens path if it has that build-id. */
-static int open_with_id(uint32_t pid, const char *path, bool is_ours, struct id id,
+static int open_with_id(const struct described *described, const char *path, bool is_ours, struct id id,
 			struct elf_file *out)
 {
-	int err = open_elf(pid, path, is_ours, out);
+	int err = open_elf(described, path, is_ours, out);
 
 	if (err)
 		return err;
@@ -187,14 +208,14 @@ static int open_with_id(uint32_t pid, const char *path, bool is_ours, struct id 
 }
 
 /* Distributions write "../../.dwz/name": relative to where the debug file lies. */
-static int open_beside(const struct elf_file *debug, const char *path, struct id id,
+static int open_beside(const struct described *described, const char *path, struct id id,
 		       struct elf_file *out)
 {
 	char joined[2 * PATH_BYTES_MAX], link[32];
 	ssize_t n;
 	char *slash;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", debug->fd);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", described->file->fd);
 	n = readlink(link, joined, PATH_BYTES_MAX);
 	if (n <= 0 || n == PATH_BYTES_MAX || strlen(path) >= PATH_BYTES_MAX)
 		return -ENOENT;
@@ -203,13 +224,14 @@ static int open_beside(const struct elf_file *debug, const char *path, struct id
 	if (!slash)
 		return -ENOENT;
 	strcpy(slash + 1, path);
-	return open_with_id(0, joined, true, id, out);
+	return open_with_id(described, joined, true, id, out);
 }
 
 int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct elf_file *out)
 {
 	Elf_Scn *scn = elf_find_section(debug->elf, ".gnu_debugaltlink", NULL);
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	const struct described described = { debug, pid };
 	const char *path;
 	struct id id;
 	size_t length;
@@ -223,11 +245,11 @@ int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct el
 	    data->d_size - length - 1 > BUILD_ID_MAX)
 		return -EINVAL;
 	id = (struct id){ (const uint8_t *)path + length + 1, data->d_size - length - 1 };
-	if (!open_by_id(pid, id, out))
+	if (!open_by_id(&described, id, out))
 		return 0;
-	if (path[0] == '/' ? !open_with_id(pid, path, false, id, out) ||
-			     !open_with_id(pid, path, true, id, out)
-			   : !open_beside(debug, path, id, out))
+	if (path[0] == '/' ? !open_with_id(&described, path, false, id, out) ||
+			     !open_with_id(&described, path, true, id, out)
+			   : !open_beside(&described, path, id, out))
 		return 0;
 	return open_from_server(id, out);
 }

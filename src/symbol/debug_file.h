@@ -2,6 +2,8 @@
 /*
  * Debug information that was split off a program: looked for by build-id and by .gnu_debuglink,
  * in the file tree of the process first, then in ours, then at a debuginfod server.
+ * Whoever runs a program chooses the file tree that it sees, and what build-ids its files have: a file
+ * counts only if root or the program's own owner has made it (file_stamp_may_describe()).
  */
 #pragma once
 
