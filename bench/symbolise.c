@@ -72,6 +72,16 @@ static void count_answer(struct result *result, const struct answer *answer)
 	result->lines += answer->frame_count && answer->frames[0].line;
 }
 
+static int find_sources(void *data, const struct module *module, struct sources_answer *sources)
+{
+	const struct sources_answer *answer;
+	int err = worker_ask_sources(data, module, &answer);
+
+	if (!err)
+		*sources = *answer;
+	return err;
+}
+
 static struct result ask_worker(struct worker *worker, const struct module *module,
 				const uint64_t *offsets, size_t count)
 {
@@ -79,9 +89,11 @@ static struct result ask_worker(struct worker *worker, const struct module *modu
 	struct result result = { 0 };
 	double begin_s = now_s();
 
+	answer_cache_use_sources(cache, find_sources, worker);
 	for (size_t i = 0; i < count; i++) {
 		const struct answer *answer;
 
+		answer_cache_find(cache, module, offsets[i]);
 		if (worker_ask(worker, module, offsets[i], true, &answer))
 			continue;
 		count_answer(&result, answer);
@@ -93,12 +105,14 @@ static struct result ask_worker(struct worker *worker, const struct module *modu
 	return result;
 }
 
-static struct result ask_cache(const struct module *module, const uint64_t *offsets, size_t count)
+static struct result ask_cache(struct worker *worker, const struct module *module, const uint64_t *offsets,
+			       size_t count)
 {
 	struct result result = { 0 };
 	double begin_s = now_s();
 	struct answer_cache *cache = answer_cache_new();
 
+	answer_cache_use_sources(cache, find_sources, worker);
 	for (size_t i = 0; i < count; i++) {
 		const struct answer *answer = answer_cache_find(cache, module, offsets[i]);
 
@@ -137,7 +151,7 @@ int main(int argc, char **argv)
 	count = choose(argv[1], offsets, count);
 	module = modules_get(modules, &identity);
 	first = ask_worker(worker, module, offsets, count);
-	again = ask_cache(module, offsets, count);
+	again = ask_cache(worker, module, offsets, count);
 	printf("{\"places\": %zu, ", count);
 	print("first", &first);
 	print("again", &again);

@@ -51,3 +51,8 @@ bool function_answer_is_valid(const struct function_answer *answer, size_t size_
 {
 	return size_bytes == sizeof(*answer) && answer->is_found <= 1;
 }
+
+bool sources_answer_is_valid(const struct sources_answer *answer, size_t size_bytes)
+{
+	return size_bytes == sizeof(*answer) && answer->count && answer->count <= SOURCES_MAX;
+}

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/file_stamp.h"
 #include "symbol/symbol.h"
 
 /* What is wrong with a file, or missing. */
@@ -85,3 +86,17 @@ struct function_answer {
 bool symbol_functions_are_valid(const struct symbol_functions *answer, size_t size_bytes);
 
 bool function_answer_is_valid(const struct function_answer *answer, size_t size_bytes);
+
+enum { SOURCES_MAX = 3 };
+
+/* The files that answers about a file come from: itself, its debug file, and the one which that shares with others. */
+struct sources_answer {
+	uint64_t count;
+	struct source {
+		struct file_stamp stamp;
+		uint64_t hash[2];	/* XXH3 of what is in it: file_hash.h */
+	} sources[SOURCES_MAX];		/* zeros after count */
+};
+_Static_assert(sizeof(struct source) == 64, "no padding: it is compared as bytes");
+
+bool sources_answer_is_valid(const struct sources_answer *answer, size_t size_bytes);

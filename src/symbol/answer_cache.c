@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/memory.h"
 #include "base/table.h"
@@ -22,7 +23,7 @@ enum {
 	FILE_BYTES_MAX = 32 << 20,
 	FILES_BYTES_MAX = 128 << 20,	/* of all, when one was written */
 	FILES_MAX = 4096,
-	NAME_BYTES = 2 * BUILD_ID_BYTES_MAX + 16,
+	NAME_BYTES = 2 * sizeof(XXH128_hash_t) + 1,
 	KIND_SHIFT = 56,
 };
 
@@ -35,6 +36,7 @@ struct header {
 	uint64_t checksum;	/* of all that follows the header */
 	uint32_t count;
 	uint32_t reserved;
+	struct sources_answer sources;	/* what the answers come from */
 };
 
 struct index_entry {
@@ -45,7 +47,9 @@ struct index_entry {
 
 /* What is known of a module's places. */
 struct cached {
-	char name[NAME_BYTES];
+	const struct module *module;
+	struct sources_answer sources;
+	char name[NAME_BYTES];		/* empty: nothing of it is kept */
 	const struct header *file;	/* NULL: there is none */
 	size_t file_bytes;
 	struct added **added;
@@ -61,6 +65,8 @@ struct added {
 struct answer_cache {
 	int directory;			/* -1: none */
 	struct table *modules;		/* by number + 1 */
+	answer_sources_fn *sources;	/* NULL: nobody knows */
+	void *sources_data;
 	struct answer_book *book;	/* NULL: none */
 };
 
@@ -94,7 +100,7 @@ static uint64_t checksum(const void *bytes, size_t size_bytes)
 
 static struct header header_new(void)
 {
-	struct header header = { .magic = "pinchsym" };
+	struct header header = { .magic = "pinchsy2" };
 
 	snprintf(header.version, sizeof(header.version), "%s", PINCH_VERSION);
 	return header;
@@ -178,7 +184,9 @@ static void open_file(const struct answer_cache *cache, struct cached *cached)
 	    status.st_size % 8 == 0) {
 		/* Whoever writes it anew makes another file. */
 		file = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (file != MAP_FAILED && is_whole(file, status.st_size)) {
+		if (file != MAP_FAILED && is_whole(file, status.st_size) &&
+		    !memcmp(&((struct header *)file)->sources, &cached->sources,
+			    sizeof(cached->sources))) {
 			cached->file = file;
 			cached->file_bytes = status.st_size;
 		} else if (file != MAP_FAILED) {
@@ -188,20 +196,39 @@ static void open_file(const struct answer_cache *cache, struct cached *cached)
 	close(fd);
 }
 
-/* NULL for a module that has no build-id, or when nothing is kept at all. */
+/* What others could have written names nothing in later runs, whatever it is called. */
+static bool find_sources(const struct answer_cache *cache, const struct module *module,
+			 struct sources_answer *sources)
+{
+	if (!cache->sources || !module->has_stamp || !file_stamp_is_owned(&module->stamp, geteuid()) ||
+	    cache->sources(cache->sources_data, module, sources) ||
+	    !file_stamp_is_same(&sources->sources[0].stamp, &module->stamp))
+		return false;
+	for (uint64_t i = 0; i < sources->count; i++)
+		if (!sources->sources[i].stamp.inode ||
+		    !file_stamp_is_owned(&sources->sources[i].stamp, geteuid()))
+			return false;
+	return true;
+}
+
+/* NULL for a module of which nothing is kept. */
 static struct cached *cached_get(struct answer_cache *cache, const struct module *module)
 {
-	struct cached *cached;
+	struct cached *cached = table_find(cache->modules, (uint64_t)module->number + 1);
+	XXH128_hash_t hash;
 
-	if (cache->directory < 0 || !module->build_id.size_bytes)
+	if (cache->directory < 0)
 		return NULL;
-	cached = table_find(cache->modules, (uint64_t)module->number + 1);
 	if (cached)
-		return cached;
+		return cached->name[0] ? cached : NULL;
 	cached = xcalloc(1, sizeof(*cached));
-	for (uint32_t i = 0; i < module->build_id.size_bytes; i++)
-		snprintf(cached->name + 2 * i, 3, "%02x", module->build_id.bytes[i]);
+	cached->module = module;
 	table_put(cache->modules, (uint64_t)module->number + 1, cached);
+	if (!find_sources(cache, module, &cached->sources))
+		return NULL;
+	hash = XXH3_128bits(&cached->sources, sizeof(cached->sources));
+	snprintf(cached->name, sizeof(cached->name), "%016llx%016llx",
+		 (unsigned long long)hash.high64, (unsigned long long)hash.low64);
 	open_file(cache, cached);
 	return cached;
 }
@@ -333,6 +360,7 @@ static char *make_file(const struct cached *cached, size_t *file_bytes)
 	header = (struct header *)file;
 	*header = header_new();
 	header->count = count;
+	header->sources = cached->sources;
 	index = (struct index_entry *)(header + 1);
 	for (size_t i = 0; i < count; i++) {
 		index[i] = (struct index_entry){ kept[i].key, at, kept[i].size_bytes };
@@ -413,6 +441,15 @@ static void evict(const struct answer_cache *cache)
 	free(files);
 }
 
+/* What was written to while it was read has answers of both. */
+static bool is_unchanged(const struct module *module)
+{
+	struct file_stamp now;
+
+	return module->fd < 0 || (!file_stamp_read(module->fd, &now) &&
+				  file_stamp_has_same_contents(&now, &module->stamp));
+}
+
 void answer_cache_save(struct answer_cache *cache)
 {
 	bool has_written = false;
@@ -420,7 +457,7 @@ void answer_cache_save(struct answer_cache *cache)
 	size_t cursor = 0;
 
 	while ((cached = table_next(cache->modules, &cursor))) {
-		if (!cached->added_count)
+		if (!cached->added_count || !is_unchanged(cached->module))
 			continue;
 		write_file(cache, cached);
 		has_written = true;
@@ -430,6 +467,12 @@ void answer_cache_save(struct answer_cache *cache)
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */
+
+void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources, void *data)
+{
+	cache->sources = sources;
+	cache->sources_data = data;
+}
 
 void answer_cache_use_book(struct answer_cache *cache, struct answer_book *book)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers of earlier runs, on disk: a file for each build-id in $XDG_CACHE_HOME/pinch or
- * ~/.cache/pinch. Only whole answers are kept, with lines or types; what is missing today may be
- * installed tomorrow. Files are written anew and renamed, so that several runs do not disturb each
- * other; one that is damaged counts as empty. Without a directory of our own nothing is kept.
+ * Answers of earlier runs, on disk, in $XDG_CACHE_HOME/pinch or ~/.cache/pinch: a file for each file that
+ * answers are about, as it is and with its debug files as they are: by their device, inode, size, times and
+ * contents. Answers are kept only if root or this user made all of these, and only whole ones, with lines or
+ * types; what is missing today may be installed tomorrow. Files are written anew and renamed, so that several
+ * runs do not disturb each other; one that is damaged counts as empty. Without a directory of our own
+ * nothing is kept.
  */
 #pragma once
 
@@ -16,10 +18,18 @@ struct answer_cache;
 struct answer_cache *answer_cache_new(void);
 void answer_cache_free(struct answer_cache *cache);
 
+/*
+ * Says which files answers about a module come from. 0, or -errno. It is asked once for each module, before
+ * anything else about it; without it nothing is kept.
+ */
+typedef int answer_sources_fn(void *data, const struct module *module, struct sources_answer *sources);
+
+void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources, void *data);
+
 /* What is found is put into a book as well; borrowed. */
 void answer_cache_use_book(struct answer_cache *cache, struct answer_book *book);
 
-/* NULL when it is not there; valid until answer_cache_free(). */
+/* NULL when it is not there; valid until answer_cache_free(), as the module has to be. */
 const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module,
 				       uint64_t file_offset);
 

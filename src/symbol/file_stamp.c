@@ -31,7 +31,7 @@ int file_stamp_read(int fd, struct file_stamp *stamp)
 	if (fstat(fd, &status) || fstatvfs(fd, &system))
 		return -errno;
 	file_stamp_set(stamp, &status);
-	stamp->is_owner_doubtful = system.f_flag & ST_NOSUID;
+	stamp->is_owner_doubtful = (system.f_flag & ST_NOSUID) != 0;
 	return 0;
 }
 

@@ -18,7 +18,7 @@ struct file_stamp {
 	int64_t modified_ns;		/* since 1970; its owner may set it */
 	int64_t changed_ns;		/* since 1970, of contents, owner, mode, or links to it */
 	uint32_t owner;			/* user id, in the initial namespace */
-	bool is_owner_doubtful;		/* who mounted its file system could choose the owner */
+	uint32_t is_owner_doubtful;	/* who mounted its file system could choose the owner */
 };
 
 /* 0, or -errno. */

@@ -549,6 +549,7 @@ static struct module *find_recorded(const struct modules *modules, const struct 
 static struct module *get_recorded(struct modules *modules, const struct module_identity *id)
 {
 	struct module *module = find_recorded(modules, id);
+	int fd;
 
 	if (module)
 		return module;
@@ -558,7 +559,9 @@ static struct module *get_recorded(struct modules *modules, const struct module_
 	}
 	module = add_module(modules, id, MODULE_FILE);
 	module->build_id = id->build_id;
-	keep_fd(modules, module, modules->is_shut ? -ENOENT : open_recorded(id));
+	fd = modules->is_shut ? -ENOENT : open_recorded(id);
+	module->has_stamp = fd >= 0 && !file_stamp_read(fd, &module->stamp);
+	keep_fd(modules, module, fd);
 	if (id->inode)
 		add_name(modules, inode_key(id->device, id->inode), module, id->device, id->inode);
 	else if (id->build_id.size_bytes)

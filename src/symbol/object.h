@@ -39,6 +39,9 @@ int object_unwind_file(struct object *object, struct unwind_file *file);
 void object_find_variable(struct object *object, uint64_t address, bool wants_types,
 			  struct variable_answer *answer);
 
+/* Says which files all this comes from; one that cannot be read is all zeros. */
+void object_sources(struct object *object, struct sources_answer *answer);
+
 void object_segments(const struct object *object, struct segments_answer *answer);
 
 /* Says where a function begins that the file exports, if it is a library or a program of 64 bits. */

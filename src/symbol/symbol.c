@@ -72,10 +72,37 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
+struct sources_question {
+	struct sources_answer *sources;
+};
+
+static int ask_sources(void *data, struct worker *worker, const struct module *module, bool has_debug,
+		       uint32_t *flags)
+{
+	struct sources_question *question = data;
+	const struct sources_answer *answer;
+	int err = worker_ask_sources(worker, module, &answer);
+
+	(void)has_debug, (void)flags;
+	if (!err)
+		*question->sources = *answer;
+	return err;
+}
+
+static int find_sources(void *data, const struct module *module, struct sources_answer *sources)
+{
+	struct sources_question question = { sources };
+	struct symbols *symbols = data;
+
+	return asker_ask(symbols->asker, modules_at(symbols->modules, module->number), true, ask_sources,
+			 &question);
+}
+
 void symbols_use_cache(struct symbols *symbols)
 {
 	if (!symbols->cache)
 		symbols->cache = answer_cache_new();
+	answer_cache_use_sources(symbols->cache, find_sources, symbols);
 	places_use_cache(symbols->places, symbols->cache);
 	variables_use_cache(symbols->variables, symbols->cache);
 }

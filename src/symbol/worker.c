@@ -43,6 +43,7 @@ struct worker {
 		struct code_answer code;
 		struct function_answer function;
 		struct symbol_functions functions;
+		struct sources_answer sources;
 	} answer;
 	size_t answer_bytes;
 	struct pause *pause;	/* NULL: none */
@@ -215,6 +216,8 @@ static bool is_answer_valid(const struct worker *worker, enum question_kind kind
 		return function_answer_is_valid(&worker->answer.function, size_bytes);
 	case QUESTION_FUNCTIONS:
 		return symbol_functions_are_valid(&worker->answer.functions, size_bytes);
+	case QUESTION_SOURCES:
+		return sources_answer_is_valid(&worker->answer.sources, size_bytes);
 	case QUESTION_TABLE:
 		break;
 	}
@@ -524,6 +527,17 @@ int worker_ask_variable(struct worker *worker, const struct module *module, uint
 
 	if (!err)
 		*answer = &worker->answer.variable;
+	return err;
+}
+
+int worker_ask_sources(struct worker *worker, const struct module *module,
+		       const struct sources_answer **answer)
+{
+	struct question question = { .kind = QUESTION_SOURCES };
+	int err = worker->is_book_alone ? -ENODATA : ask_process(worker, module, &question);
+
+	if (!err)
+		*answer = &worker->answer.sources;
 	return err;
 }
 

@@ -65,6 +65,10 @@ int worker_ask(struct worker *worker, const struct module *module, uint64_t file
 int worker_ask_variable(struct worker *worker, const struct module *module, uint64_t address,
 			bool wants_types, const struct variable_answer **answer);
 
+/* The same for which files the answers come from. */
+int worker_ask_sources(struct worker *worker, const struct module *module,
+		       const struct sources_answer **answer);
+
 /* The same for how the file is loaded. */
 int worker_ask_segments(struct worker *worker, const struct module *module,
 			const struct segments_answer **answer);

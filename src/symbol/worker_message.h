@@ -15,6 +15,7 @@ enum question_kind {
 	QUESTION_CODE,		/* size_bytes of code around file_offset */
 	QUESTION_FUNCTION,	/* where is the exported function? */
 	QUESTION_FUNCTIONS,	/* where are all that are called so? */
+	QUESTION_SOURCES,	/* which files do answers come from? */
 };
 
 struct question {

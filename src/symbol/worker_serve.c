@@ -61,6 +61,7 @@ struct server {
 		struct code_answer code;
 		struct function_answer function;
 		struct symbol_functions functions;
+		struct sources_answer sources;
 	} answer;
 };
 
@@ -287,6 +288,9 @@ static size_t find_answer(struct server *server, struct object *object,
 	case QUESTION_FUNCTIONS:
 		object_find_functions(object, question->function, &server->answer.functions);
 		return sizeof(server->answer.functions);
+	case QUESTION_SOURCES:
+		object_sources(object, &server->answer.sources);
+		return sizeof(server->answer.sources);
 	default:
 		object_find(object, question->file_offset, question->wants_debug,
 			    &server->answer.place);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/table.h"
 #include "input.h"
@@ -24,6 +25,7 @@ struct header {
 	char magic[8], version[24];
 	uint64_t checksum;
 	uint32_t count, reserved;
+	struct sources_answer sources;
 };
 
 struct index_entry {
@@ -35,9 +37,24 @@ struct index_entry {
 static const uint64_t variable_key = 1ull << 56;
 
 static char directory[64] = "/tmp/pinch-fuzz-XXXXXX", path[128];
-static const struct module module = {
-	.number = 1, .build_id = { .size_bytes = 4, .bytes = { 1, 2, 3, 4 } },
+static struct module module = {
+	.number = 1, .fd = -1, .has_stamp = true, .stamp = { .device = 1, .inode = 2, .size_bytes = 3 },
 };
+
+static int sources_of(void *data, const struct module *of, struct sources_answer *sources)
+{
+	(void)data;
+	*sources = (struct sources_answer){ .count = 1, .sources[0].stamp = of->stamp };
+	return 0;
+}
+
+static struct answer_cache *cache_new(void)
+{
+	struct answer_cache *cache = answer_cache_new();
+
+	answer_cache_use_sources(cache, sources_of, NULL);
+	return cache;
+}
 
 static void remove_directory(void)
 {
@@ -49,12 +66,19 @@ static void remove_directory(void)
 
 int LLVMFuzzerInitialize(int *count, char ***args)
 {
+	struct sources_answer sources;
+	XXH128_hash_t hash;
+
 	(void)count, (void)args;
 	if (!mkdtemp(directory))
 		abort();
 	setenv("XDG_CACHE_HOME", directory, 1);
 	answer_cache_free(answer_cache_new());
-	snprintf(path, sizeof(path), "%s/pinch/01020304", directory);
+	module.stamp.owner = geteuid();
+	sources_of(NULL, &module, &sources);
+	hash = XXH3_128bits(&sources, sizeof(sources));
+	snprintf(path, sizeof(path), "%s/pinch/%016llx%016llx", directory, (unsigned long long)hash.high64,
+		 (unsigned long long)hash.low64);
 	atexit(remove_directory);
 	return 0;
 }
@@ -134,12 +158,13 @@ static size_t take_body(struct input *input, bool is_raw, uint32_t *count, uint8
 static void write_file(struct input *input, uint8_t mode)
 {
 	static _Alignas(8) uint8_t file[FILE_BYTES_MAX];
-	struct header header = { .magic = "pinchsym", .version = PINCH_VERSION };
+	struct header header = { .magic = "pinchsy2", .version = PINCH_VERSION };
 	size_t size_bytes, at;
 	int fd;
 
 	memset(file, 0, sizeof(file));
 	header.count = take_number(input, 1);
+	sources_of(NULL, &module, &header.sources);
 	size_bytes = take_body(input, mode & IS_RAW, &header.count, file + sizeof(header));
 	for (; mode & IS_ALTERED && input->size && size_bytes; file[at] = take_number(input, 1))
 		at = sizeof(header) + take_number(input, 2) % size_bytes;
@@ -185,14 +210,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	struct answer_cache *cache;
 
 	write_file(&input, mode);
-	cache = answer_cache_new();
+	cache = cache_new();
 	check_answers(cache);
 	if (mode & IS_ADDED_TO) {
 		if (!answer_cache_find(cache, &module, PLACES))
 			answer_cache_add(cache, &module, PLACES, &one_more);
 		answer_cache_save(cache);
 		answer_cache_free(cache);
-		cache = answer_cache_new();
+		cache = cache_new();
 		check_answers(cache);
 		if (!answer_cache_find(cache, &module, PLACES))
 			abort();

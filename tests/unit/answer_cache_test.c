@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "symbol/answer_cache.h"
 
@@ -34,10 +35,32 @@ static void begin(void)
 
 static struct module module_of(uint32_t number)
 {
-	struct module module = { .number = number, .build_id = { .size_bytes = 20 } };
+	return (struct module){
+		.number = number, .fd = -1, .has_stamp = true,
+		.stamp = { .device = 5, .inode = number, .size_bytes = 100, .modified_ns = 7,
+			   .changed_ns = 8, .owner = geteuid() },
+	};
+}
 
-	memset(module.build_id.bytes, 0x10 + number, 20);
-	return module;
+/* Another file that the answers come from, if it has an inode. */
+static struct source debug_file;
+static uint64_t content_hash;
+
+static int sources_of(void *data, const struct module *module, struct sources_answer *sources)
+{
+	(void)data;
+	*sources = (struct sources_answer){ .count = 1 + (debug_file.stamp.inode != 0) };
+	sources->sources[0] = (struct source){ module->stamp, { module->number, content_hash } };
+	sources->sources[1] = debug_file;
+	return 0;
+}
+
+static struct answer_cache *cache_new(void)
+{
+	struct answer_cache *cache = answer_cache_new();
+
+	answer_cache_use_sources(cache, sources_of, NULL);
+	return cache;
 }
 
 static struct answer answer_of(uint64_t place)
@@ -64,7 +87,7 @@ static bool is_kept(struct answer_cache *cache, const struct module *module, uin
 /* One run: asks for the places [from, to), and keeps those that were not there. */
 static uint32_t run(const struct module *module, uint64_t from, uint64_t to)
 {
-	struct answer_cache *cache = answer_cache_new();
+	struct answer_cache *cache = cache_new();
 	uint32_t found = 0;
 
 	for (uint64_t place = to; place-- > from; ) {
@@ -84,10 +107,13 @@ static uint32_t run(const struct module *module, uint64_t from, uint64_t to)
 
 static void file_of(char *path, size_t room, const struct module *module)
 {
-	size_t length = snprintf(path, room, "%s/pinch/", directory);
+	struct sources_answer sources;
+	XXH128_hash_t hash;
 
-	for (uint32_t i = 0; i < module->build_id.size_bytes; i++)
-		length += snprintf(path + length, room - length, "%02x", module->build_id.bytes[i]);
+	sources_of(NULL, module, &sources);
+	hash = XXH3_128bits(&sources, sizeof(sources));
+	snprintf(path, room, "%s/pinch/%016llx%016llx", directory, (unsigned long long)hash.high64,
+		 (unsigned long long)hash.low64);
 }
 
 TEST(what_a_run_learnt_the_next_one_knows)
@@ -109,14 +135,14 @@ TEST(an_answer_that_lacks_something_is_not_kept)
 	struct answer answer = answer_of(3);
 
 	begin();
-	cache = answer_cache_new();
+	cache = cache_new();
 	answer.flags = ANSWER_NO_LINES;
 	answer_cache_add(cache, &module, 3, &answer);
 	answer.flags = 0;
 	answer.frame_count = 0;
 	answer_cache_add(cache, &module, 4, &answer);
 	answer = answer_of(5);
-	nameless.build_id.size_bytes = 0;
+	nameless.has_stamp = false;
 	answer_cache_add(cache, &nameless, 5, &answer);
 	answer_cache_save(cache);
 	answer_cache_free(cache);
@@ -131,12 +157,59 @@ TEST(an_answer_that_makes_no_sense_gives_way_to_the_right_one)
 	struct answer_cache *cache;
 
 	begin();
-	cache = answer_cache_new();
+	cache = cache_new();
 	answer.frames[1].function = answer.text_bytes;
 	answer_cache_add(cache, &module, 3, &answer);
 	answer_cache_save(cache);
 	answer_cache_free(cache);
 	CHECK(run(&module, 3, 4) == 0 && run(&module, 3, 4) == 1);
+	remove_all();
+}
+
+TEST(what_was_learnt_of_a_file_counts_only_as_long_as_it_is_that_file)
+{
+	struct module module = module_of(1), other;
+
+	begin();
+	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
+	for (int i = 0; i < 6; i++) {
+		other = module;
+		*(i == 0 ? &other.stamp.device : i == 1 ? &other.stamp.inode : i == 2 ? &other.stamp.size_bytes :
+		  i == 3 ? (uint64_t *)&other.stamp.modified_ns : i == 4 ? (uint64_t *)&other.stamp.changed_ns :
+		  &content_hash) += 1;
+		CHECK(run(&other, 0, 20) == 0);
+		content_hash = 0;
+		CHECK(run(&module, 0, 20) == 20);
+	}
+	/* A debug file that is installed, and one that takes its place. */
+	debug_file = (struct source){ module.stamp, { 9, 9 } };
+	debug_file.stamp.inode = 77;
+	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
+	debug_file.stamp.inode = 78;
+	CHECK(run(&module, 0, 20) == 0);
+	debug_file = (struct source){ 0 };
+	CHECK(run(&module, 0, 20) == 20);
+	remove_all();
+}
+
+TEST(nothing_is_kept_of_files_that_others_made)
+{
+	struct module module = module_of(1), own = module_of(2);
+
+	begin();
+	for (int i = 0; i < 2; i++) {
+		module.stamp.owner = 65534;
+		CHECK(run(&module, 0, 20) == 0);
+		module.stamp.owner = 0;
+		module.stamp.is_owner_doubtful = true;
+		CHECK(run(&module, 0, 20) == 0);
+		module.stamp.is_owner_doubtful = false;
+		debug_file = (struct source){ own.stamp, { 9, 9 } };
+		debug_file.stamp.owner = 65534;
+		CHECK(run(&own, 0, 20) == 0);
+		debug_file = (struct source){ 0 };
+	}
+	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
 	remove_all();
 }
 
@@ -230,7 +303,7 @@ TEST(of_one_place_code_and_data_are_told_apart)
 	strcpy(variable.text + 1, "the_name");
 	for (int i = 0; i < 2; i++) {
 		CHECK(run(&module, 0, 20) == (i ? 20 : 0));
-		cache = answer_cache_new();
+		cache = cache_new();
 		found = answer_cache_find_variable(cache, &module, 7);
 		CHECK(!found == !i && (!i || !strcmp(found->text + found->name, "the_name")));
 		CHECK(!answer_cache_find_variable(cache, &module, 8));
