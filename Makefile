@@ -24,7 +24,7 @@ HARDENING = $(if $(findstring -fsanitize,$(CFLAGS)),,-fPIE -fstack-protector-str
 	$(if $(filter x86,$(ARCH)),-fcf-protection,-mbranch-protection=standard) -Wformat -Wformat-security $(FORTIFY))
 HARDENING_LINK = $(if $(HARDENING),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
 comma := ,
-LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -ljansson -lncursesw -ltinfo
+LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -ljansson -lseccomp -lcap -lncursesw -ltinfo
 Q := $(if $(V),,@)
 
 .DELETE_ON_ERROR:
@@ -53,7 +53,7 @@ help:
 # --- What is missing on this machine: Debian packages only ------------------------------
 
 BUILD_PACKAGES := gcc g++ make clang llvm bpftool libbpf-dev libdw-dev libelf-dev libiberty-dev \
-	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libc6-dev linux-libc-dev \
+	liblzma-dev zlib1g-dev libncurses-dev libcapstone-dev libzstd-dev libxxhash-dev libjansson-dev libseccomp-dev libcap-dev libc6-dev linux-libc-dev \
 	$(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema libtbb-dev \
 	openmpi-bin libopenmpi-dev linux-perf mariadb-server sysbench pigz xz-utils binutils \

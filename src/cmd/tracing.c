@@ -29,6 +29,7 @@
 #include "view/status.h"
 
 enum {
+	OWN_FDS = 3,
 	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
@@ -41,6 +42,9 @@ enum {
 	TAKE_IN_PERIOD_NS = 10000000,	/* while other things take long */
 	NMIN_ALL = 65535,		/* more are never active: every slice is critical */
 };
+
+/* For what other processes read of the traced ones. */
+static const uint64_t settle_ns_first = 300000000, settle_ns_last = 2000000000;
 
 /*
  * The rings are drained before they are this full, whatever else there is to do; seldom as long as
@@ -65,6 +69,8 @@ static int open_engine(struct tracing *tracing)
 		.keeps_strips = settings->has_tui || settings->html_path,
 	});
 
+	/* Early: what a child shares with us counts as its memory too. */
+	symbols_begin(engine->symbols);
 	tracing->kernel_types = kernel_types_new();
 	symbols_set_kernel_types(engine->symbols, kernel_types_member, tracing->kernel_types);
 	tracing->unwinder = unwinder_new(engine->session, engine->symbols,
@@ -230,15 +236,18 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 			unwinder_add_process(tracing->unwinder, pids->pids[i]);
 		pause_take_if_due(&tracing->taking_in);
 		if (tracing->resolver)
-			resolver_add_process(tracing->resolver, pids->pids[i]);
+			resolver_update(tracing->resolver);
 		if (tracing->functions)
-			span_functions_add_process(tracing->functions, pids->pids[i]);
+			span_functions_update(tracing->functions);
 		if (!tracing->settings->kernel.trace_all) {
 			err = kernel_add_target(tracing->kernel, pids->pids[i]);
 			if (err)
 				return err;
 		}
 	}
+	/* Most files are read by now. Of others, stacks are kept until they are. */
+	symbols_settle(tracing->engine.symbols, settle_ns_first);
+	unwinder_update(tracing->unwinder);
 	if (!tracing->settings->kernel.trace_all)
 		tracing->untraced_children = targets_count_children(pids);
 	err = collector_list_threads(tracing->collector);
@@ -315,9 +324,10 @@ static void show_status(struct tracing *tracing)
 int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 {
 	const struct tracing_watch *watch = tracing->watch;
-	struct pollfd poll_fds[2 + TRACING_WATCH_MAX] = {
+	struct pollfd poll_fds[OWN_FDS + TRACING_WATCH_MAX] = {
 		{ .fd = tracing->signal_fd, .events = POLLIN },
 		{ .fd = kernel_bell_fd(tracing->kernel), .events = POLLIN },
+		{ .fd = symbols_poll_fd(tracing->engine.symbols), .events = POLLIN },
 	};
 	size_t watch_count = watch ? watch->count : 0;
 	struct signalfd_siginfo info;
@@ -326,12 +336,12 @@ int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 	if ((wait_ms >= 0 && wait_ms <= POLL_MS_FIRST) || tracing->ended_ns)
 		poll_fds[1].fd = -1;
 	for (size_t i = 0; i < watch_count; i++)
-		poll_fds[2 + i] = watch->fds[i];
+		poll_fds[OWN_FDS + i] = watch->fds[i];
 	if (watch && watch->wait_ms_max >= 0 && (wait_ms < 0 || watch->wait_ms_max < wait_ms))
 		wait_ms = watch->wait_ms_max;
-	poll(poll_fds, 2 + watch_count, wait_ms);
+	poll(poll_fds, OWN_FDS + watch_count, wait_ms);
 	for (size_t i = 0; i < watch_count; i++)
-		watch->fds[i].revents = poll_fds[2 + i].revents;
+		watch->fds[i].revents = poll_fds[OWN_FDS + i].revents;
 	if (poll_fds[1].revents & POLLIN) {
 		kernel_hush(tracing->kernel);
 		tracing->poll_ms = POLL_MS_FIRST;
@@ -373,6 +383,7 @@ static int next_wait_ms(struct tracing *tracing)
 int tracing_step(struct tracing *tracing, pid_t *sender)
 {
 	collector_poll(tracing->collector);
+	symbols_step(tracing->engine.symbols);
 	if (tracing->resolver)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)
@@ -470,5 +481,7 @@ void tracing_finish(struct tracing *tracing)
 	if (tracing->klock_spec)
 		collector_list_holds(tracing->collector);
 	collector_finish(tracing->collector);
+	symbols_settle(tracing->engine.symbols, settle_ns_last);
+	unwinder_finish(tracing->unwinder);
 	criticality_finish(tracing->engine.criticality, tracing->ended_ns);
 }

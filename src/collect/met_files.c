@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/session.h"
-#include "symbol/maps_file.h"
 #include "symbol/module.h"
+#include "symbol/symbol.h"
 
 enum { CANDIDATES_MAX = 256, FILES_MAX = 65536 };
 
@@ -54,6 +54,7 @@ static void add_candidate(struct met_files *files, const struct module_identity 
 	files->candidate_count++;
 }
 
+/* Of one that was found there, all but the kind is the same. */
 static void on_map(void *data, const struct ev_header *header)
 {
 	const struct ev_space_map *e = (const struct ev_space_map *)header;
@@ -64,16 +65,12 @@ static void on_map(void *data, const struct ev_header *header)
 	});
 }
 
-static void on_mapping(void *data, const struct module_identity *identity,
-		       uint64_t file_offset __attribute__((unused)))
-{
-	add_candidate(data, identity);
-}
-
 struct met_files *met_files_new(struct session *session,
 				bool (*is_wanted)(void *data, const char *path), void *data)
 {
-	static const struct event_handler handlers[] = { { EV_SPACE_MAP, on_map }, { 0 } };
+	static const struct event_handler handlers[] = {
+		{ EV_SPACE_MAP, on_map }, { EV_SPACE_FOUND, on_map }, { 0 },
+	};
 	struct met_files *files = xcalloc(1, sizeof(*files));
 
 	files->is_wanted = is_wanted;
@@ -93,23 +90,17 @@ void met_files_free(struct met_files *files)
 	free(files);
 }
 
-void met_files_add_process(struct met_files *files, uint32_t pid)
-{
-	maps_file_read(pid, on_mapping, files);
-}
-
-void met_files_tell(struct met_files *files, void (*on_file)(void *data, const struct met_file *file))
+void met_files_tell(struct met_files *files, struct symbols *symbols,
+		    void (*on_file)(void *data, const struct met_file *file))
 {
 	while (files->candidate_count) {
 		struct candidate *candidate = &files->candidates[--files->candidate_count];
-		struct met_file file = {
-			candidate->identity.pid, candidate->path,
-			module_identity_open(&candidate->identity),
-		};
+		struct met_file met = { .path = candidate->path };
 
-		if (file.fd >= 0) {	/* else its process has ended */
-			on_file(files->data, &file);
-			close(file.fd);
+		/* Else its process has ended, or the file lies where reading it could take for ever. */
+		if (!symbols_open_file(symbols, &candidate->identity, &met.file)) {
+			on_file(files->data, &met);
+			close(met.file.fd);
 		}
 		free(candidate->path);
 	}

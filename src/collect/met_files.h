@@ -8,14 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbol/symbol.h"
+
 struct met_files;
 struct session;
 struct table;
 
 struct met_file {
-	uint32_t pid;			/* a process that maps it */
 	const char *path;
-	int fd;				/* the file that it maps; open while it is told */
+	struct symbol_open_file file;	/* open while it is told */
 };
 
 /* is_wanted: whether a file of this path may be one to look at. */
@@ -23,11 +24,9 @@ struct met_files *met_files_new(struct session *session,
 				bool (*is_wanted)(void *data, const char *path), void *data);
 void met_files_free(struct met_files *files);
 
-/* Those that a process has mapped by now. */
-void met_files_add_process(struct met_files *files, uint32_t pid);
-
 /* Calls on_file, with the data given above, for each that was met since the last time. */
-void met_files_tell(struct met_files *files, void (*on_file)(void *data, const struct met_file *file));
+void met_files_tell(struct met_files *files, struct symbols *symbols,
+		    void (*on_file)(void *data, const struct met_file *file));
 
 /* A file is the same wherever it is mapped. */
 uint64_t met_file_key(uint64_t device, uint64_t inode);

@@ -13,8 +13,9 @@
 #include "collect/kernel.h"
 #include "collect/met_files.h"
 #include "collect/user_probes.h"
-#include "symbol/file_stamp.h"
-#include "symbol/maps_file.h"
+#include "helper/file_stamp.h"
+#include "helper/maps_file.h"
+#include "symbol/module.h"
 #include "symbol/symbol.h"
 
 static const char function[] = "getaddrinfo";
@@ -53,18 +54,17 @@ static int attach(struct resolver *resolver, int fd, const struct file_stamp *st
 /* Whatever other files say of themselves, its offsets are those of this one. */
 static void look_at(void *data, const struct met_file *met)
 {
-	const struct symbol_open_file file = { met->fd, met->pid, met->path };
 	struct resolver *resolver = data;
 	struct file_stamp stamp;
 	uint64_t file_offset;
 	int err;
 
-	if (file_stamp_read(met->fd, &stamp) ||
+	if (file_stamp_read(met->file.fd, &stamp) ||
 	    table_find(resolver->files, met_file_key(stamp.device, stamp.inode)) ||
-	    symbols_find_function(resolver->symbols, &file, function, &file_offset) ||
+	    symbols_find_function(resolver->symbols, &met->file, function, &file_offset) ||
 	    !met_file_is_first(resolver->files, met_file_key(stamp.device, stamp.inode)))
 		return;
-	err = attach(resolver, met->fd, &stamp, file_offset);
+	err = attach(resolver, met->file.fd, &stamp, file_offset);
 	if (!err) {
 		resolver->attached_count++;
 	} else if (err != -ESTALE) {
@@ -74,19 +74,21 @@ static void look_at(void *data, const struct met_file *met)
 }
 
 /* The library that the commands to come will most likely use is there before they are. */
-static void on_own_mapping(void *data, const struct module_identity *identity,
-			   uint64_t file_offset __attribute__((unused)))
+static void on_own_mapping(void *data, const struct file_mapping *mapping)
 {
 	uint64_t address = (uint64_t)dlsym(RTLD_DEFAULT, function);
-	struct met_file file = { getpid(), identity->path, -1 };
+	const struct module_identity identity = {
+		.pid = getpid(), .start = mapping->start, .end = mapping->end,
+		.device = mapping->device, .inode = mapping->inode, .path = mapping->path,
+	};
+	struct met_file met = { .path = mapping->path };
+	struct resolver *resolver = data;
 
-	if (address < identity->start || address >= identity->end)
+	if (address < mapping->start || address >= mapping->end ||
+	    symbols_open_file(resolver->symbols, &identity, &met.file))
 		return;
-	file.fd = module_identity_open(identity);
-	if (file.fd < 0)
-		return;
-	look_at(data, &file);
-	close(file.fd);
+	look_at(data, &met);
+	close(met.file.fd);
 }
 
 struct resolver *resolver_new(struct session *session, struct symbols *symbols,
@@ -114,13 +116,7 @@ void resolver_free(struct resolver *resolver)
 void resolver_update(struct resolver *resolver)
 {
 	user_probes_check(resolver->probes);
-	met_files_tell(resolver->met, look_at);
-}
-
-void resolver_add_process(struct resolver *resolver, uint32_t pid)
-{
-	met_files_add_process(resolver->met, pid);
-	resolver_update(resolver);
+	met_files_tell(resolver->met, resolver->symbols, look_at);
 }
 
 const char *resolver_note(struct resolver *resolver)

@@ -21,9 +21,6 @@ struct resolver *resolver_new(struct session *session, struct symbols *symbols,
 			      struct kernel *kernel);
 void resolver_free(struct resolver *resolver);
 
-/* Takes in what a process has mapped already. */
-void resolver_add_process(struct resolver *resolver, uint32_t pid);
-
 /* Attaches to what has been mapped since the last call. */
 void resolver_update(struct resolver *resolver);
 

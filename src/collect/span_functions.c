@@ -17,8 +17,8 @@
 #include "collect/met_files.h"
 #include "collect/span_spec.h"
 #include "collect/user_probes.h"
-#include "symbol/file_stamp.h"
-#include "symbol/open_file.h"
+#include "helper/file_stamp.h"
+#include "symbol/module.h"
 #include "symbol/symbol.h"
 
 struct span_functions {
@@ -128,26 +128,19 @@ static int look_for(struct span_functions *functions, size_t span, const struct 
 
 /* --- Files that processes map ----------------------------------------------------------------- */
 
-static void look_at(void *data, const struct met_file *file)
+static void look_at(void *data, const struct met_file *met)
 {
-	const struct symbol_open_file open_file = { file->fd, file->pid, file->path };
 	struct span_functions *functions = data;
 
 	for (size_t i = 0; i < functions->specs->count; i++)
-		if (is_named(&functions->specs->list[i], file->path))
-			look_for(functions, i, &open_file);
+		if (is_named(&functions->specs->list[i], met->path))
+			look_for(functions, i, &met->file);
 }
 
 void span_functions_update(struct span_functions *functions)
 {
 	user_probes_check(functions->probes);
-	met_files_tell(functions->met, look_at);
-}
-
-void span_functions_add_process(struct span_functions *functions, uint32_t pid)
-{
-	met_files_add_process(functions->met, pid);
-	span_functions_update(functions);
+	met_files_tell(functions->met, functions->symbols, look_at);
 }
 
 /* --- Files that are known before -------------------------------------------------------------- */
@@ -156,13 +149,11 @@ static int expect(struct span_functions *functions, size_t span, const char *pat
 {
 	const struct span_spec *spec = &functions->specs->list[span];
 	char full[PATH_MAX];
-	struct symbol_open_file file = { .pid = getpid(), .path = full };
+	const struct module_identity identity = { .pid = getpid(), .path = full };
+	struct symbol_open_file file;
 	int err;
 
-	if (!realpath(path, full))
-		return 0;
-	file.fd = file_open(full);
-	if (file.fd < 0)
+	if (!realpath(path, full) || symbols_open_file(functions->symbols, &identity, &file))
 		return 0;
 	err = look_for(functions, span, &file);
 	close(file.fd);

@@ -27,9 +27,6 @@ void span_functions_free(struct span_functions *functions);
  */
 int span_functions_expect(struct span_functions *functions, const char *program);
 
-/* Takes in what a process has mapped already. */
-void span_functions_add_process(struct span_functions *functions, uint32_t pid);
-
 /* Attaches to what has been mapped since the last call. */
 void span_functions_update(struct span_functions *functions);
 

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "collect/collector.h"
+#include "collect/early_stacks.h"
 #include "collect/room.h"
 #include "unwind/walk.h"
 #include "shared.h"
@@ -45,6 +46,7 @@ struct module_table {
 	struct part *parts;
 	uint32_t part_count;
 	struct python_process python;	/* addresses as the file has them; no runtime: none */
+	bool is_awaited;		/* it is being made */
 	bool is_cut;			/* there was no memory for all of it */
 	uint32_t user_count;		/* of lists, one for each mapping */
 	struct module_table *older, *newer;	/* among those without a user */
@@ -64,6 +66,8 @@ struct process {
 	uint32_t pid;
 	struct list *list;		/* NULL: none */
 	bool is_dirty;
+	bool awaits_tables;		/* of some that it maps */
+	bool has_ended;			/* and early stacks are left of it */
 };
 
 struct unwinder {
@@ -81,8 +85,10 @@ struct unwinder {
 	struct module_table **used;
 	uint32_t range_count, used_count;
 	struct python_process python;
+	bool awaits_tables;
 	uint32_t last_version;
 	bool has_dirty;
+	struct early_stacks *early;
 	struct unwinder_counts counts;
 };
 
@@ -266,21 +272,40 @@ static bool load_parts(struct unwinder *unwinder, const struct unwind_table *tab
 	return true;
 }
 
+static void on_table(void *data, uint32_t number, int err, struct unwind_file *file)
+{
+	struct unwinder *unwinder = data;
+	struct module_table *module = table_find(unwinder->modules, number);
+	struct process *process;
+	size_t cursor = 0;
+
+	if (module && !err) {
+		memcpy(module->segments, file->segments, sizeof(module->segments));
+		module->segment_count = file->segment_count;
+		module->python = file->python;
+		module->is_cut = !load_parts(unwinder, &file->table, module);
+		unwinder->counts.tables += module->part_count > 0;
+	}
+	if (!err)
+		unwind_file_fini(file);
+	if (!module)
+		return;
+	module->is_awaited = false;
+	while ((process = table_next(unwinder->processes, &cursor))) {
+		if (!process->awaits_tables)
+			continue;
+		process->is_dirty = true;
+		unwinder->has_dirty = true;
+	}
+}
+
 static struct module_table *module_load(struct unwinder *unwinder, uint32_t number)
 {
 	struct module_table *module = xcalloc(1, sizeof(*module));
-	struct unwind_file file;
 
 	module->number = number;
 	table_put(unwinder->modules, number, module);
-	if (symbols_unwind_file(unwinder->symbols, number, &file))
-		return module;
-	memcpy(module->segments, file.segments, sizeof(module->segments));
-	module->segment_count = file.segment_count;
-	module->python = file.python;
-	module->is_cut = !load_parts(unwinder, &file.table, module);
-	unwinder->counts.tables += module->part_count > 0;
-	unwind_file_fini(&file);
+	module->is_awaited = !symbols_ask_unwind_file(unwinder->symbols, number, on_table, unwinder);
 	return module;
 }
 
@@ -301,7 +326,7 @@ static void module_release(struct unwinder *unwinder, struct module_table *modul
 {
 	if (--module->user_count)
 		return;
-	if (module->is_cut)
+	if (module->is_cut && !module->is_awaited)
 		module_forget(unwinder, module);
 	else
 		add_unused(unwinder, module);
@@ -401,8 +426,9 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 				add_range(unwinder, part, begin + bias, end + bias, bias);
 		}
 	}
+	unwinder->awaits_tables |= module->is_awaited;
 	/* That there is no table is something to know, too. */
-	if (unwinder->range_count == range_count)
+	if (unwinder->range_count == range_count && !module->is_awaited)
 		add_range(unwinder, &(struct part){ 0 }, mapping->start, mapping->end, 0);
 }
 
@@ -412,9 +438,11 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 	uint32_t place;
 
 	process->is_dirty = false;
+	unwinder->awaits_tables = false;
 	unwinder->range_count = unwinder->used_count = 0;
 	unwinder->python.runtime = 0;
 	symbols_each_mapping(unwinder->symbols, process->pid, on_mapping, unwinder);
+	process->awaits_tables = unwinder->awaits_tables;
 	if (!unwinder->range_count ||
 	    !take_units(unwinder, unwinder->range_count * RANGE_UNITS, &place)) {
 		for (uint32_t i = 0; i < unwinder->used_count; i++)
@@ -422,7 +450,7 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 		return;
 	}
 	list = list_new(unwinder, place);
-	if (tell_list(unwinder, process->pid, list, BPF_ANY))
+	if (!process->has_ended && tell_list(unwinder, process->pid, list, BPF_ANY))
 		unwinder->counts.dropped++;
 	list_release(unwinder, process->list);
 	process->list = list;
@@ -433,59 +461,10 @@ static void on_map(void *data, const struct ev_header *header)
 	set_dirty(data, ((const struct ev_space_map *)header)->pid);
 }
 
-/* The kernel side has forgotten the old program's list when the exec happened. */
-static void on_exec(void *data, const struct ev_header *header)
+/* --- Stacks that the kernel side could not unwind, and what happens to processes ------------- */
+
+static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 {
-	struct unwinder *unwinder = data;
-	struct process *process = process_get(unwinder,
-					      ((const struct ev_space_exec *)header)->pid);
-
-	bpf_map_delete_elem(unwinder->options.spaces_fd, &process->pid);
-	list_release(unwinder, process->list);
-	process->list = NULL;
-}
-
-/* The kernel side may have been told of a list after it had forgotten the process. */
-static void on_end(void *data, const struct ev_header *header)
-{
-	const struct ev_space_exit *e = (const struct ev_space_exit *)header;
-	struct unwinder *unwinder = data;
-	struct process *process = table_take(unwinder->processes, (uint64_t)e->pid + 1);
-
-	if (!process)
-		return;
-	bpf_map_delete_elem(unwinder->options.spaces_fd, &process->pid);
-	list_release(unwinder, process->list);
-	free(process);
-}
-
-/* The kernel side has given the child its parent's list when it was born. */
-static void on_fork(void *data, const struct ev_header *header)
-{
-	const struct ev_space_fork *e = (const struct ev_space_fork *)header;
-	struct unwinder *unwinder = data;
-	struct process *parent = process_get(unwinder, e->parent_pid);
-	struct process *child = process_get(unwinder, e->pid);
-
-	list_release(unwinder, child->list);
-	child->list = parent->list;
-	/* What the parent has mapped since its list was made, the child has, too. */
-	if (parent->is_dirty)
-		set_dirty(unwinder, e->pid);
-	if (!child->list)
-		return;
-	child->list->user_count++;
-	/* Unless the parent had none yet. */
-	tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
-}
-
-/* --- Stacks that the kernel side could not unwind ------------------------------------------- */
-
-/* Its process's mappings up to that moment are known now: their events came before. */
-static void on_memory(void *data, const struct ev_header *header)
-{
-	const struct ev_stack_memory *e = (const struct ev_stack_memory *)header;
-	struct unwinder *unwinder = data;
 	struct process *process = process_get(unwinder, e->pid);
 	struct unwind_tables tables = { .chunks = unwinder->chunks };
 	struct unwind_copy copy = {
@@ -496,10 +475,6 @@ static void on_memory(void *data, const struct ev_header *header)
 	struct ev_stack_frames *told = (struct ev_stack_frames *)room;
 	enum stack_end end;
 
-	if (e->kernel_count > STACK_DEPTH_MAX)
-		return;
-	if (process->is_dirty)
-		update_process(unwinder, process);
 	tables.chunk_count = unwinder->chunk_count;
 	if (process->list)
 		tables.space = space_of(process->list);
@@ -507,6 +482,9 @@ static void on_memory(void *data, const struct ev_header *header)
 		.header = e->header, .stack = e->stack, .kernel_count = e->kernel_count,
 	};
 	told->header.event = EV_STACK_FRAMES & 0xffff;
+	/* Others were delivered while its tables were made. */
+	if (told->header.time_ns < session_time_ns(unwinder->session))
+		told->header.time_ns = session_time_ns(unwinder->session);
 	memcpy(told->frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
 	told->user_count = unwind_walk(&tables, &copy, unwinder->options.depth,
 				       (uint64_t *)told->frames + e->kernel_count, &end);
@@ -515,6 +493,137 @@ static void on_memory(void *data, const struct ev_header *header)
 	unwinder->counts.stack_frames += told->user_count;
 	if (told->kernel_count + told->user_count)
 		session_hand_out(unwinder->session, &told->header);
+}
+
+/* Its process's mappings up to that moment are known now: their events came before. */
+static void on_memory(void *data, const struct ev_header *header)
+{
+	const struct ev_stack_memory *e = (const struct ev_stack_memory *)header;
+	struct unwinder *unwinder = data;
+	struct process *process = process_get(unwinder, e->pid);
+
+	if (e->kernel_count > STACK_DEPTH_MAX)
+		return;
+	if (process->is_dirty)
+		update_process(unwinder, process);
+	if (!process->awaits_tables || !early_stacks_add(unwinder->early, e))
+		unwind(unwinder, e);
+}
+
+static void on_early(void *data, const struct ev_stack_memory *e)
+{
+	unwind(data, e);
+}
+
+static bool has_tables(void *data, uint32_t pid)
+{
+	const struct unwinder *unwinder = data;
+	const struct process *process = table_find(unwinder->processes, (uint64_t)pid + 1);
+
+	return !process || !process->awaits_tables;
+}
+
+static bool is_any(void *data __attribute__((unused)), uint32_t pid __attribute__((unused)))
+{
+	return true;
+}
+
+struct early_choice {
+	struct unwinder *unwinder;
+	uint32_t pid;
+};
+
+static bool is_chosen(void *data, uint32_t pid)
+{
+	const struct early_choice *choice = data;
+
+	return choice->pid == pid;
+}
+
+static void on_chosen(void *data, const struct ev_stack_memory *e)
+{
+	const struct early_choice *choice = data;
+
+	unwind(choice->unwinder, e);
+}
+
+/* What lies where in the process changes: its early stacks cannot wait any longer. */
+static void unwind_early_of(struct unwinder *unwinder, uint32_t pid)
+{
+	struct early_choice choice = { unwinder, pid };
+
+	early_stacks_take(unwinder->early, is_chosen, on_chosen, &choice);
+}
+
+static void process_free(struct unwinder *unwinder, struct process *process)
+{
+	table_take(unwinder->processes, (uint64_t)process->pid + 1);
+	list_release(unwinder, process->list);
+	free(process);
+}
+
+static void free_ended(struct unwinder *unwinder)
+{
+	struct process *process;
+	size_t cursor = 0;
+
+	while ((process = table_next(unwinder->processes, &cursor))) {
+		if (!process->has_ended || early_stacks_count(unwinder->early, process->pid))
+			continue;
+		process_free(unwinder, process);
+		cursor = 0;
+	}
+}
+
+/* The kernel side has forgotten the old program's list when the exec happened. */
+static void on_exec(void *data, const struct ev_header *header)
+{
+	struct unwinder *unwinder = data;
+	struct process *process = process_get(unwinder,
+					      ((const struct ev_space_exec *)header)->pid);
+
+	unwind_early_of(unwinder, process->pid);
+	process->has_ended = false;
+	bpf_map_delete_elem(unwinder->options.spaces_fd, &process->pid);
+	list_release(unwinder, process->list);
+	process->list = NULL;
+}
+
+/* The kernel side may have been told of a list after it had forgotten the process. */
+static void on_end(void *data, const struct ev_header *header)
+{
+	const struct ev_space_exit *e = (const struct ev_space_exit *)header;
+	struct unwinder *unwinder = data;
+	struct process *process = table_find(unwinder->processes, (uint64_t)e->pid + 1);
+
+	if (!process)
+		return;
+	bpf_map_delete_elem(unwinder->options.spaces_fd, &process->pid);
+	process->has_ended = early_stacks_count(unwinder->early, e->pid);
+	if (!process->has_ended)
+		process_free(unwinder, process);
+}
+
+/* The kernel side has given the child its parent's list when it was born. */
+static void on_fork(void *data, const struct ev_header *header)
+{
+	const struct ev_space_fork *e = (const struct ev_space_fork *)header;
+	struct unwinder *unwinder = data;
+	struct process *parent = process_get(unwinder, e->parent_pid);
+	struct process *child = process_get(unwinder, e->pid);
+
+	unwind_early_of(unwinder, e->pid);
+	child->has_ended = false;
+	list_release(unwinder, child->list);
+	child->list = parent->list;
+	/* What the parent has mapped since its list was made, the child has, too. */
+	if (parent->is_dirty || parent->awaits_tables)
+		set_dirty(unwinder, e->pid);
+	if (!child->list)
+		return;
+	child->list->user_count++;
+	/* Unless the parent had none yet. */
+	tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */
@@ -536,6 +645,7 @@ struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
 	unwinder->chunk_max = chunks && chunks < UNWIND_CHUNKS_MAX ? chunks : UNWIND_CHUNKS_MAX;
 	unwinder->room = room_new(options->rest_ns ? options->rest_ns : rest_ns_default);
 	add_chunks(unwinder);	/* now, for later we would be waited for */
+	unwinder->early = early_stacks_new();
 	unwinder->modules = table_new();
 	unwinder->processes = table_new();
 	unwinder->ranges = xcalloc(RANGES_MAX, sizeof(*unwinder->ranges));
@@ -552,6 +662,7 @@ void unwinder_free(struct unwinder *unwinder)
 
 	if (!unwinder)
 		return;
+	early_stacks_free(unwinder->early);
 	while ((module = table_next(unwinder->modules, &cursor))) {
 		free(module->parts);
 		free(module);
@@ -599,7 +710,15 @@ bool unwinder_update(struct unwinder *unwinder)
 		}
 		update_process(unwinder, process);
 	}
+	early_stacks_take(unwinder->early, has_tables, on_early, unwinder);
+	free_ended(unwinder);
 	return true;
+}
+
+void unwinder_finish(struct unwinder *unwinder)
+{
+	unwinder_update(unwinder);
+	early_stacks_take(unwinder->early, is_any, on_early, unwinder);
 }
 
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder)

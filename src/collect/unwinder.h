@@ -25,7 +25,7 @@ struct unwinder_options {
 
 /*
  * Subscribes to the space events of session; symbols must have done so before. Borrows both. A
- * stack.MEMORY becomes a stack.FRAMES.
+ * stack.MEMORY becomes a stack.FRAMES, when the tables that it takes are made.
  */
 struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
 			      const struct unwinder_options *options);
@@ -42,6 +42,9 @@ void unwinder_expect_process(struct unwinder *unwinder, uint32_t pid);
  * milliseconds. True when there were any: more often come soon, or are left.
  */
 bool unwinder_update(struct unwinder *unwinder);
+
+/* No more tables come: what waits for some is unwound with those that there are. */
+void unwinder_finish(struct unwinder *unwinder);
 
 struct unwinder_counts {
 	size_t tables;			/* files that have one now */

@@ -12,7 +12,7 @@
 #include "collect/spans.h"
 #include "shared.h"
 #include "pinch.skel.h"
-#include "symbol/file_stamp.h"
+#include "helper/file_stamp.h"
 
 enum {
 	FILES_MAX = 1024,		/* each is held open */

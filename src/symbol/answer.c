@@ -2,6 +2,7 @@
 #include "symbol/answer.h"
 
 #include <stddef.h>
+#include <string.h>
 
 bool answer_is_valid(const struct answer *answer, size_t size_bytes)
 {
@@ -55,4 +56,26 @@ bool function_answer_is_valid(const struct function_answer *answer, size_t size_
 bool sources_answer_is_valid(const struct sources_answer *answer, size_t size_bytes)
 {
 	return size_bytes == sizeof(*answer) && answer->count && answer->count <= SOURCES_MAX;
+}
+
+bool jit_answer_is_valid(const struct jit_answer *answer, size_t size_bytes)
+{
+	return size_bytes == sizeof(*answer) &&
+	       memchr(answer->name, '\0', sizeof(answer->name));
+}
+
+bool python_answer_is_valid(const struct python_answer *answer, size_t size_bytes)
+{
+	size_t head = offsetof(struct python_answer, data);
+
+	if (size_bytes < head || answer->kind > PYTHON_IS_NEW)
+		return false;
+	if (answer->kind != PYTHON_IS_NEW)
+		return true;
+	return answer->function_bytes && answer->function_bytes <= PYTHON_NAME_BYTES &&
+	       answer->file_bytes && answer->file_bytes <= PYTHON_PATH_BYTES &&
+	       answer->table_bytes <= PYTHON_TABLE_BYTES &&
+	       size_bytes == head + answer->function_bytes + answer->file_bytes + answer->table_bytes &&
+	       !answer->data[answer->function_bytes - 1] &&
+	       !answer->data[answer->function_bytes + answer->file_bytes - 1];
 }

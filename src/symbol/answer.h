@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/file_stamp.h"
+#include "helper/file_stamp.h"
 #include "symbol/symbol.h"
 
 /* What is wrong with a file, or missing. */
@@ -100,3 +100,33 @@ struct sources_answer {
 _Static_assert(sizeof(struct source) == 64, "no padding: it is compared as bytes");
 
 bool sources_answer_is_valid(const struct sources_answer *answer, size_t size_bytes);
+
+/* Generated code. */
+struct jit_answer {
+	uint64_t start;			/* where it begins */
+	uint64_t is_found;
+	char name[ANSWER_NAME_BYTES];	/* ends with a NUL */
+};
+
+bool jit_answer_is_valid(const struct jit_answer *answer, size_t size_bytes);
+
+enum { PYTHON_NAME_BYTES = 1024, PYTHON_PATH_BYTES = 4096, PYTHON_TABLE_BYTES = 65536 };
+
+enum python_answer_kind {
+	PYTHON_IS_GONE,			/* something else is in its place, or it cannot be read */
+	PYTHON_IS_KNOWN,		/* it is the one that was known already */
+	PYTHON_IS_NEW,
+};
+
+/* A code object of CPython's. */
+struct python_answer {
+	uint64_t identity;		/* what was at this address before had another one */
+	uint32_t kind;
+	uint32_t first_line;
+	uint32_t function_bytes, file_bytes;	/* with their NULs */
+	uint32_t table_bytes;		/* 0: too long, or not to be read */
+	uint32_t reserved;
+	uint8_t data[PYTHON_NAME_BYTES + PYTHON_PATH_BYTES + PYTHON_TABLE_BYTES];
+};
+
+bool python_answer_is_valid(const struct python_answer *answer, size_t size_bytes);

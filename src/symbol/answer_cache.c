@@ -66,6 +66,7 @@ struct answer_cache {
 	int directory;			/* -1: none */
 	struct table *modules;		/* by number + 1 */
 	answer_sources_fn *sources;	/* NULL: nobody knows */
+	answer_unchanged_fn *is_unchanged;
 	void *sources_data;
 	struct answer_book *book;	/* NULL: none */
 };
@@ -441,15 +442,6 @@ static void evict(const struct answer_cache *cache)
 	free(files);
 }
 
-/* What was written to while it was read has answers of both. */
-static bool is_unchanged(const struct module *module)
-{
-	struct file_stamp now;
-
-	return module->fd < 0 || (!file_stamp_read(module->fd, &now) &&
-				  file_stamp_has_same_contents(&now, &module->stamp));
-}
-
 void answer_cache_save(struct answer_cache *cache)
 {
 	bool has_written = false;
@@ -457,7 +449,8 @@ void answer_cache_save(struct answer_cache *cache)
 	size_t cursor = 0;
 
 	while ((cached = table_next(cache->modules, &cursor))) {
-		if (!cached->added_count || !is_unchanged(cached->module))
+		/* What was written to while it was read has answers of both. */
+		if (!cached->added_count || !cache->is_unchanged(cache->sources_data, cached->module))
 			continue;
 		write_file(cache, cached);
 		has_written = true;
@@ -468,9 +461,11 @@ void answer_cache_save(struct answer_cache *cache)
 
 /* --- All of it ------------------------------------------------------------------------------ */
 
-void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources, void *data)
+void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources,
+			      answer_unchanged_fn *is_unchanged, void *data)
 {
 	cache->sources = sources;
+	cache->is_unchanged = is_unchanged;
 	cache->sources_data = data;
 }
 

@@ -24,7 +24,11 @@ void answer_cache_free(struct answer_cache *cache);
  */
 typedef int answer_sources_fn(void *data, const struct module *module, struct sources_answer *sources);
 
-void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources, void *data);
+/* Whether the module's file is still as it was. */
+typedef bool answer_unchanged_fn(void *data, const struct module *module);
+
+void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources,
+			      answer_unchanged_fn *is_unchanged, void *data);
 
 /* What is found is put into a book as well; borrowed. */
 void answer_cache_use_book(struct answer_cache *cache, struct answer_book *book);

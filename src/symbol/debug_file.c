@@ -8,9 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbol/debuginfod.h"
-#include "symbol/file_stamp.h"
-#include "symbol/open_file.h"
+#include "symbol/file_source.h"
 
 enum { PATH_BYTES_MAX = 4096, BUILD_ID_MIN = 4, BUILD_ID_MAX = 64 };
 
@@ -34,34 +32,21 @@ static bool is_same(struct id a, struct id b)
 	return a.size_bytes == b.size_bytes && !memcmp(a.bytes, b.bytes, a.size_bytes);
 }
 
-/* What is to be described, and in whose file tree. */
-struct described {
-	const struct elf_file *file;
-	uint32_t pid;
-};
-
-static bool may_describe(int fd, const struct elf_file *program)
+/* Opens path in the process's file tree, or in ours. */
+static int open_elf(const struct file_source *source, const char *path, bool is_ours,
+		    struct elf_file *out)
 {
-	struct file_stamp stamp, program_stamp;
+	char real_path[PATH_BYTES_MAX];
+	int fd = source ? source->open_debug(source->data, path, is_ours, real_path, sizeof(real_path))
+			: -ENOENT;
+	int err = fd < 0 ? fd : elf_file_open(fd, out);
 
-	return !file_stamp_read(fd, &stamp) && !file_stamp_read(program->fd, &program_stamp) &&
-	       file_stamp_may_describe(&stamp, &program_stamp);
+	if (!err)
+		out->path = strdup(real_path);
+	return err;
 }
 
-/* Opens path in the process's file tree, or in ours, if its file may be believed. */
-static int open_elf(const struct described *described, const char *path, bool is_ours, struct elf_file *out)
-{
-	int fd = file_open_in_root(is_ours ? 0 : described->pid, path, true);
-
-	if (fd < 0)
-		return fd;
-	if (may_describe(fd, described->file))
-		return elf_file_open(fd, out);
-	close(fd);
-	return -EPERM;
-}
-
-static int open_by_id(const struct described *described, struct id id, struct elf_file *out)
+static int open_by_id(const struct file_source *source, struct id id, struct elf_file *out)
 {
 	char path[64 + 2 * BUILD_ID_MAX];
 	int at, err = -ENOENT;
@@ -71,7 +56,7 @@ static int open_by_id(const struct described *described, struct id id, struct el
 		at += snprintf(path + at, sizeof(path) - at, "%02x", id.bytes[i]);
 	snprintf(path + at, sizeof(path) - at, ".debug");
 	for (int is_ours = 0; is_ours <= 1; is_ours++) {
-		if (open_elf(described, path, is_ours, out))
+		if (open_elf(source, path, is_ours, out))
 			continue;
 		if (is_same(id_of(out->elf), id))
 			return 0;
@@ -124,12 +109,12 @@ static bool is_made_for(const struct elf_file *program, const struct elf_file *d
 	return !checksum(debug->fd, &found) && found == crc;
 }
 
-static int open_by_link(const struct described *described, const char *path, struct elf_file *out)
+static int open_by_link(const struct elf_file *program, const struct file_source *source, const char *path,
+			struct elf_file *out)
 {
 	static const char *const places[] = {
 		"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s",
 	};
-	const struct elf_file *program = described->file;
 	const char *slash = strrchr(path, '/');
 	int folder_length = slash ? slash - path : 0;
 	char debug_path[2 * PATH_BYTES_MAX];
@@ -143,7 +128,7 @@ static int open_by_link(const struct described *described, const char *path, str
 		return -ENOENT;
 	for (size_t i = 0; i < 2 * sizeof(places) / sizeof(*places); i++) {
 		snprintf(debug_path, sizeof(debug_path), places[i / 2], folder_length, path, name);
-		if (open_elf(described, debug_path, i & 1, out))
+		if (open_elf(source, debug_path, i & 1, out))
 			continue;
 		if (is_made_for(program, out, crc))
 			return 0;
@@ -155,9 +140,9 @@ static int open_by_link(const struct described *described, const char *path, str
 	return err;
 }
 
-static int open_from_server(struct id id, struct elf_file *out)
+static int open_from_server(const struct file_source *source, struct id id, struct elf_file *out)
 {
-	int fd = debuginfod_fetch(id.bytes, id.size_bytes), err;
+	int fd = source ? source->fetch_debug(source->data, id.bytes, id.size_bytes) : -ENOENT, err;
 
 	if (fd < 0)
 		return fd;
@@ -170,20 +155,19 @@ static int open_from_server(struct id id, struct elf_file *out)
 	return -ESTALE;
 }
 
-int debug_file_open(const struct elf_file *program, uint32_t pid, const char *path,
+int debug_file_open(const struct elf_file *program, const struct file_source *source, const char *path,
 		    struct elf_file *out)
 {
-	const struct described described = { program, pid };
 	struct id id = id_of(program->elf);
 	int by_id = -ENOENT, by_link;
 
 	if (id.size_bytes) {
-		by_id = open_by_id(&described, id, out);
+		by_id = open_by_id(source, id, out);
 		if (!by_id)
 			return 0;
 	}
-	by_link = open_by_link(&described, path, out);
-	if (!by_link || (id.size_bytes && !open_from_server(id, out)))
+	by_link = open_by_link(program, source, path, out);
+	if (!by_link || (id.size_bytes && !open_from_server(source, id, out)))
 		return 0;
 	return by_id == -ESTALE || by_link == -ESTALE ? -ESTALE : -ENOENT;
 }
@@ -194,10 +178,10 @@ bool debug_file_has_shared(const struct elf_file *debug)
 }
 
 /* Opens path if it has that build-id. */
-static int open_with_id(const struct described *described, const char *path, bool is_ours, struct id id,
+static int open_with_id(const struct file_source *source, const char *path, bool is_ours, struct id id,
 			struct elf_file *out)
 {
-	int err = open_elf(described, path, is_ours, out);
+	int err = open_elf(source, path, is_ours, out);
 
 	if (err)
 		return err;
@@ -208,30 +192,22 @@ static int open_with_id(const struct described *described, const char *path, boo
 }
 
 /* Distributions write "../../.dwz/name": relative to where the debug file lies. */
-static int open_beside(const struct described *described, const char *path, struct id id,
-		       struct elf_file *out)
+static int open_beside(const struct file_source *source, const struct elf_file *debug, const char *path,
+		       struct id id, struct elf_file *out)
 {
-	char joined[2 * PATH_BYTES_MAX], link[32];
-	ssize_t n;
-	char *slash;
+	const char *slash = debug->path ? strrchr(debug->path, '/') : NULL;
+	char joined[2 * PATH_BYTES_MAX];
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", described->file->fd);
-	n = readlink(link, joined, PATH_BYTES_MAX);
-	if (n <= 0 || n == PATH_BYTES_MAX || strlen(path) >= PATH_BYTES_MAX)
+	if (!slash || strlen(debug->path) >= PATH_BYTES_MAX || strlen(path) >= PATH_BYTES_MAX)
 		return -ENOENT;
-	joined[n] = '\0';
-	slash = strrchr(joined, '/');
-	if (!slash)
-		return -ENOENT;
-	strcpy(slash + 1, path);
-	return open_with_id(described, joined, true, id, out);
+	snprintf(joined, sizeof(joined), "%.*s/%s", (int)(slash - debug->path), debug->path, path);
+	return open_with_id(source, joined, true, id, out);
 }
 
-int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct elf_file *out)
+int debug_file_open_shared(const struct elf_file *debug, const struct file_source *source, struct elf_file *out)
 {
 	Elf_Scn *scn = elf_find_section(debug->elf, ".gnu_debugaltlink", NULL);
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
-	const struct described described = { debug, pid };
 	const char *path;
 	struct id id;
 	size_t length;
@@ -245,11 +221,11 @@ int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct el
 	    data->d_size - length - 1 > BUILD_ID_MAX)
 		return -EINVAL;
 	id = (struct id){ (const uint8_t *)path + length + 1, data->d_size - length - 1 };
-	if (!open_by_id(&described, id, out))
+	if (!open_by_id(source, id, out))
 		return 0;
-	if (path[0] == '/' ? !open_with_id(&described, path, false, id, out) ||
-			     !open_with_id(&described, path, true, id, out)
-			   : !open_beside(&described, path, id, out))
+	if (path[0] == '/' ? !open_with_id(source, path, false, id, out) ||
+			     !open_with_id(source, path, true, id, out)
+			   : !open_beside(source, debug, path, id, out))
 		return 0;
-	return open_from_server(id, out);
+	return open_from_server(source, id, out);
 }

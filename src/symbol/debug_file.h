@@ -12,15 +12,18 @@
 
 #include "symbol/elf_file.h"
 
+struct file_source;
+
 /*
  * 0; -ENOENT; -ESTALE when there is a file of that name, but made for another build. path: of
- * the program, as process pid sees it.
+ * the program, as its process sees it; source: NULL if there is nobody to ask.
  */
-int debug_file_open(const struct elf_file *program, uint32_t pid, const char *path,
+int debug_file_open(const struct elf_file *program, const struct file_source *source, const char *path,
 		    struct elf_file *out);
 
 /* The file that debug shares strings and entries with (dwz). -ENOENT when it names none. */
-int debug_file_open_shared(const struct elf_file *debug, uint32_t pid, struct elf_file *out);
+int debug_file_open_shared(const struct elf_file *debug, const struct file_source *source,
+			   struct elf_file *out);
 
 /* True when debug names such a file: without it, its entries cannot be understood. */
 bool debug_file_has_shared(const struct elf_file *debug);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,25 +12,19 @@
 enum { PAGE_BYTES = 4096 };
 
 /*
- * libelf reads a file into memory when it cannot map it, and does not say so. Only a file's
- * mapping that nobody writes to may be released: of others, the contents would be lost.
+ * libelf reads a file into memory of malloc() when it cannot map it, and does not say so. Only a mapping may
+ * be released: of memory, the contents would be lost. Only a mapping begins where a page does.
  */
 static void find_mapping(struct elf_file *file)
 {
 	Elf_Data *start = elf_getdata_rawchunk(file->elf, 0, 1, ELF_T_BYTE);
-	uintptr_t address = start ? (uintptr_t)start->d_buf : 0;
-	struct stat status, mapped;
-	char link[64];
-	size_t bytes;
+	struct stat status;
 
-	if (!address || fstat(file->fd, &status) || status.st_size <= 0)
-		return;
-	bytes = ((size_t)status.st_size + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
-	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", address, address + bytes);
-	if (lstat(link, &mapped) || mapped.st_mode & S_IWUSR)
+	if (!start || !start->d_buf || (uintptr_t)start->d_buf % PAGE_BYTES ||
+	    fstat(file->fd, &status) || status.st_size <= 0)
 		return;
 	file->mapping = start->d_buf;
-	file->mapping_bytes = bytes;
+	file->mapping_bytes = ((size_t)status.st_size + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
 }
 
 int elf_file_open(int fd, struct elf_file *file)
@@ -55,6 +50,7 @@ void elf_file_close(struct elf_file *file)
 	elf_end(file->elf);
 	if (file->fd >= 0)
 		close(file->fd);
+	free(file->path);
 	*file = (struct elf_file){ 0 };
 }
 

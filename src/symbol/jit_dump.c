@@ -41,7 +41,8 @@ bool jit_dump_is(int fd)
 	return read_header(fd, &header);
 }
 
-bool jit_dump_next(int fd, uint64_t *at, struct jit_dump_code *code)
+bool jit_dump_next(int fd, uint64_t *at, uint64_t *records_left,
+		   struct jit_dump_code *code)
 {
 	struct file_header header;
 	struct code_load load;
@@ -51,7 +52,7 @@ bool jit_dump_next(int fd, uint64_t *at, struct jit_dump_code *code)
 			return false;
 		*at = header.header_bytes;
 	}
-	for (;;) {
+	while (*records_left) {
 		off_t end = lseek(fd, 0, SEEK_END);
 		uint64_t next;
 		ssize_t n;
@@ -65,6 +66,7 @@ bool jit_dump_next(int fd, uint64_t *at, struct jit_dump_code *code)
 			return false;
 		code->name_at = *at + sizeof(load);
 		*at = next;
+		--*records_left;
 		if (load.header.kind != CODE_LOAD || n < (ssize_t)sizeof(load) ||
 		    load.header.total_bytes <= sizeof(load))
 			continue;
@@ -72,4 +74,5 @@ bool jit_dump_next(int fd, uint64_t *at, struct jit_dump_code *code)
 		code->size_bytes = load.size_bytes;
 		return true;
 	}
+	return false;
 }

@@ -19,6 +19,6 @@ struct jit_dump_code {
 
 /*
  * The next piece of code from the place *at on, 0 at first, which moves behind it. False when there
- * is none yet.
+ * is none yet, or *records_left, which each record takes one of, is 0.
  */
-bool jit_dump_next(int fd, uint64_t *at, struct jit_dump_code *code);
+bool jit_dump_next(int fd, uint64_t *at, uint64_t *records_left, struct jit_dump_code *code);

@@ -2,35 +2,39 @@
 #include "symbol/jit_names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "symbol/perf_map.h"
+#include "helper/opener.h"
+#include "symbol/notes.h"
+#include "symbol/worker.h"
 
-enum {
-	SPACES_MAX = 65536,
-	MAPS_MAX = 256,		/* each takes a descriptor and up to 10 MB */
-	PLACES_MAX = 1024,	/* each takes a descriptor */
-	LOOKED_NEVER = -1,
-};
+enum { SPACES_MAX = 65536, LOOKED_NEVER = -1 };
 
 struct jit_space {
-	struct perf_map *map;	/* NULL: it had none when it was last looked for */
-	struct perf_map_place place;	/* as long as there is no map */
-	time_t looked;		/* to find a name */
+	uint32_t number, pid;
+	bool has_file;			/* its file was read */
+	time_t looked;			/* to find a name */
+	time_t kept;
 };
 
 struct jit_names {
+	struct opener *opener;
+	struct worker *worker;
+	struct notes *notes;
 	struct table *spaces;
-	size_t map_count, place_count;
 };
 
-struct jit_names *jit_names_new(void)
+struct jit_names *jit_names_new(struct opener *opener, struct worker *worker, struct notes *notes)
 {
 	struct jit_names *names = xcalloc(1, sizeof(*names));
 
+	names->opener = opener;
+	names->worker = worker;
+	names->notes = notes;
 	names->spaces = table_new();
 	return names;
 }
@@ -42,19 +46,10 @@ void jit_names_free(struct jit_names *names)
 
 	if (!names)
 		return;
-	while ((space = table_next(names->spaces, &cursor))) {
-		perf_map_place_close(&space->place);
-		perf_map_close(space->map);
+	while ((space = table_next(names->spaces, &cursor)))
 		free(space);
-	}
 	table_free(names->spaces);
 	free(names);
-}
-
-static void place_close(struct jit_names *names, struct jit_space *space)
-{
-	names->place_count -= space->place.pid != 0;
-	perf_map_place_close(&space->place);
 }
 
 void jit_names_forget(struct jit_names *names, uint32_t number)
@@ -63,9 +58,7 @@ void jit_names_forget(struct jit_names *names, uint32_t number)
 
 	if (!space)
 		return;
-	names->map_count -= space->map != NULL;
-	place_close(names, space);
-	perf_map_close(space->map);
+	opener_forget_jit(names->opener, number);
 	free(space);
 }
 
@@ -77,66 +70,82 @@ static time_t seconds_now(void)
 	return now.tv_sec;
 }
 
-static int look(struct jit_names *names, struct jit_space *space, uint32_t pid)
-{
-	bool had_place = space->place.pid;
-	int err;
-
-	if (space->map) {
-		perf_map_refresh(space->map);
-		return 0;
-	}
-	if (names->map_count >= MAPS_MAX)
-		return -ENOSPC;
-	perf_map_place_find(pid, &space->place);
-	names->place_count += space->place.pid && !had_place;
-	err = perf_map_open(&space->place, &space->map);
-	names->map_count += !err;
-	if (!err || names->place_count > PLACES_MAX)
-		place_close(names, space);
-	return err;
-}
-
 static struct jit_space *space_get(struct jit_names *names, uint32_t number)
 {
 	struct jit_space *space = table_find(names->spaces, number);
 
 	if (!space && number && table_count(names->spaces) < SPACES_MAX) {
 		space = xcalloc(1, sizeof(*space));
-		space->looked = LOOKED_NEVER;
+		space->number = number;
+		space->looked = space->kept = LOOKED_NEVER;
 		table_put(names->spaces, number, space);
 	}
 	return space;
 }
 
-int jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
+/* What is wrong with the file, once. */
+static void note(struct jit_names *names, uint32_t pid, int err)
+{
+	if (err == -EPERM)
+		notes_add(names->notes, "the JIT's symbol file of process %u belongs to another "
+			  "user and is not trusted", pid);
+	else if (err == -E2BIG)
+		notes_add(names->notes, "the JIT's symbol file of process %u is too large: only some of "
+			  "its names are known", pid);
+}
+
+static void on_read(void *data, uint32_t number, int err)
+{
+	struct jit_names *names = data;
+	struct jit_space *space = table_find(names->spaces, number);
+
+	if (!space)
+		return;
+	space->has_file |= !err || err == -E2BIG;
+	note(names, space->pid, err);
+}
+
+void jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
 {
 	struct jit_space *space = space_get(names, number);
 
-	return space ? look(names, space, pid) : -ENOSPC;
+	/* Some compilers map memory all the time. */
+	if (!space || space->kept == seconds_now())
+		return;
+	space->kept = seconds_now();
+	if (!space->pid)
+		opener_find_jit(names->opener, number, pid);
+	space->pid = pid;
+	worker_read_jit(names->worker, number, on_read, names);
 }
 
 bool jit_names_has(const struct jit_names *names, uint32_t number)
 {
 	const struct jit_space *space = table_find(names->spaces, number);
 
-	return space && space->map;
+	return space && space->has_file;
 }
 
 bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint64_t address,
 		    char *name, size_t size_bytes, uint64_t *start)
 {
-	struct jit_space *space = pid ? space_get(names, number)
-				      : table_find(names->spaces, number);
+	struct jit_space *space = pid ? space_get(names, number) : table_find(names->spaces, number);
+	const struct jit_answer *answer;
+	int err;
 
-	if (!space)
-		return false;
-	if (space->map && perf_map_find(space->map, address, name, size_bytes, start))
-		return true;
-	/* To look for a file takes long, to look whether one has grown does not. */
-	if (!pid || (!space->map && seconds_now() == space->looked))
+	if (!space || (!space->has_file && seconds_now() == space->looked))
 		return false;
 	space->looked = seconds_now();
-	look(names, space, pid);
-	return space->map && perf_map_find(space->map, address, name, size_bytes, start);
+	if (!space->pid && pid) {
+		opener_find_jit(names->opener, number, pid);
+		space->pid = pid;
+	}
+	err = worker_ask_jit(names->worker, number, address, &answer);
+	note(names, space->pid, err);
+	if (err || !answer->is_found)
+		return false;
+	space->has_file = true;
+	snprintf(name, size_bytes, "%s", answer->name);
+	*start = answer->start;
+	return true;
 }

@@ -7,12 +7,16 @@
 #include <stdint.h>
 
 struct jit_names;
+struct notes;
+struct opener;
+struct worker;
 
-struct jit_names *jit_names_new(void);
+/* Borrows all of them. */
+struct jit_names *jit_names_new(struct opener *opener, struct worker *worker, struct notes *notes);
 void jit_names_free(struct jit_names *names);
 
-/* Opens the process's file for this space, or reads what was added. 0, or why it has none. */
-int jit_names_keep(struct jit_names *names, uint32_t space, uint32_t pid);
+/* Has the process's file for this space read, or what was added to it. */
+void jit_names_keep(struct jit_names *names, uint32_t space, uint32_t pid);
 
 void jit_names_forget(struct jit_names *names, uint32_t space);
 

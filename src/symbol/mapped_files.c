@@ -10,11 +10,10 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "helper/opener.h"
 #include "session/session.h"
 #include "symbol/jit_names.h"
-#include "symbol/maps_file.h"
 #include "symbol/module.h"
-#include "symbol/notes.h"
 #include "symbol/space.h"
 
 enum { PROCESSES_MAX = 65536 };		/* whose maps file may be read again */
@@ -27,7 +26,7 @@ struct process {
 
 struct mapped_files {
 	struct session *session;
-	struct notes *notes;
+	struct opener *opener;
 	struct spaces *spaces;
 	struct modules *modules;
 	struct jit_names *jit;
@@ -48,11 +47,8 @@ static void keep_jit_names(struct mapped_files *files, uint32_t pid)
 {
 	struct space_hit hit;
 
-	if (!spaces_find(files->spaces, pid, UINT64_MAX, 0, &hit))
-		return;
-	if (jit_names_keep(files->jit, hit.space, pid) == -EPERM)
-		notes_add(files->notes, "the JIT's symbol file of process %u belongs to another "
-			  "user and is not trusted", pid);
+	if (spaces_find(files->spaces, pid, UINT64_MAX, 0, &hit))
+		jit_names_keep(files->jit, hit.space, pid);
 }
 
 /* Which file it is, in *mapping what is mapped where. */
@@ -141,15 +137,16 @@ static const struct event_handler handlers[] = {
 	{ EV_SPACE_FORK, on_fork }, { EV_SPACE_EXIT, on_exit_of }, { 0 },
 };
 
-struct mapped_files *mapped_files_new(struct session *session, struct notes *notes)
+struct mapped_files *mapped_files_new(struct session *session, struct opener *opener, struct worker *worker,
+				      struct notes *notes)
 {
 	struct mapped_files *files = xcalloc(1, sizeof(*files));
 
 	files->session = session;
-	files->notes = notes;
+	files->opener = opener;
 	files->spaces = spaces_new(MAPPINGS_MAX);
-	files->modules = modules_new();
-	files->jit = jit_names_new();
+	files->modules = modules_new(opener);
+	files->jit = jit_names_new(opener, worker, notes);
 	files->processes = table_new();
 	spaces_on_forget(files->spaces, on_forget, files);
 	session_subscribe(session, handlers, files);
@@ -204,32 +201,39 @@ static struct process *process_get(struct mapped_files *files, uint32_t pid)
 	return process;
 }
 
+struct reading {
+	struct mapped_files *files;
+	uint32_t pid;
+};
+
 /* What is read is an event like others: whoever has no process gets it nevertheless. */
-static void tell(void *data, const struct module_identity *identity, uint64_t file_offset)
+static void tell(void *data, const struct file_mapping *mapping)
 {
-	struct mapped_files *files = data;
-	struct ev_space_found *e = xcalloc(1, sizeof(*e) + strlen(identity->path) + 1);
+	const struct reading *reading = data;
+	struct session *session = reading->files->session;
+	struct ev_space_found *e = xcalloc(1, sizeof(*e) + strlen(mapping->path) + 1);
 
 	*e = (struct ev_space_found){
-		.header = { .time_ns = session_time_ns(files->session),
+		.header = { .time_ns = session_time_ns(session),
 			    .subsys = TRACE_SUBSYS_SPACE, .event = TRACE_EVENT_SPACE_FOUND },
-		.pid = identity->pid, .start = identity->start,
-		.size = identity->end - identity->start, .file_offset = file_offset,
-		.inode = identity->inode, .major = major(identity->device),
-		.minor = minor(identity->device),
+		.pid = reading->pid, .start = mapping->start,
+		.size = mapping->end - mapping->start, .file_offset = mapping->file_offset,
+		.inode = mapping->inode, .major = major(mapping->device),
+		.minor = minor(mapping->device),
 	};
-	strcpy(e->path, identity->path);
-	session_hand_out(files->session, &e->header);
+	strcpy(e->path, mapping->path);
+	session_hand_out(session, &e->header);
 	free(e);
 }
 
 int mapped_files_add(struct mapped_files *files, uint32_t pid)
 {
 	struct process *process = process_get(files, pid);
+	struct reading reading = { files, pid };
 
 	if (process)
 		process->read_ns = now_ns();
-	return maps_file_read(pid, tell, files);
+	return opener_read_maps(files->opener, pid, tell, &reading);
 }
 
 void mapped_files_keep(struct mapped_files *files, uint32_t pid)

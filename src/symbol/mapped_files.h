@@ -14,12 +14,15 @@ struct jit_names;
 struct mapped_files;
 struct modules;
 struct notes;
+struct opener;
 struct session;
 struct space_hit;
 struct spaces;
+struct worker;
 
-/* Subscribes to session; both are borrowed. */
-struct mapped_files *mapped_files_new(struct session *session, struct notes *notes);
+/* Subscribes to session; all are borrowed. */
+struct mapped_files *mapped_files_new(struct session *session, struct opener *opener, struct worker *worker,
+				      struct notes *notes);
 void mapped_files_free(struct mapped_files *files);
 
 /* The events come from a recording: the processes on this machine are other ones. */

@@ -6,26 +6,25 @@
  */
 #include "symbol/module.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "symbol/open_file.h"
+#include "helper/opener.h"
 
 enum {
 	MODULES_MAX = 65536,
 	NAMES_MAX = 4 * MODULES_MAX,
 	PATH_BYTES_MAX = 4096,
-	OPEN_MAX = 8192,	/* descriptors held, if the system allows four times as many */
 	FAILED_OPENS_MAX = 4,	/* of a file that cannot be opened; then nobody tries again */
 };
+
+static const uint64_t check_ns = 1000000000;
 
 /* One way to a module; keys of the table are hashes, so those with equal ones are chained. */
 struct name {
@@ -35,31 +34,23 @@ struct name {
 };
 
 struct modules {
+	struct opener *opener;
 	struct arena *arena;
 	struct table *names;
 	struct module **list;
 	size_t count, room;
 	size_t name_count;
-	size_t open_count, open_count_max;
 	uint64_t dropped;
 	bool is_shut;
 };
 
-struct modules *modules_new(void)
+struct modules *modules_new(struct opener *opener)
 {
 	struct modules *modules = xcalloc(1, sizeof(*modules));
-	struct rlimit limit;
 
+	modules->opener = opener;
 	modules->arena = arena_new();
 	modules->names = table_new();
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-		getrlimit(RLIMIT_NOFILE, &limit);
-		/* The worker has up to three for each of these. */
-		modules->open_count_max = limit.rlim_cur / 4 < OPEN_MAX ? limit.rlim_cur / 4
-									 : OPEN_MAX;
-	}
 	return modules;
 }
 
@@ -67,9 +58,6 @@ void modules_free(struct modules *modules)
 {
 	if (!modules)
 		return;
-	for (size_t i = 0; i < modules->count; i++)
-		if (modules->list[i]->fd >= 0)
-			close(modules->list[i]->fd);
 	free(modules->list);
 	table_free(modules->names);
 	arena_free(modules->arena);
@@ -79,6 +67,14 @@ void modules_free(struct modules *modules)
 void modules_shut(struct modules *modules)
 {
 	modules->is_shut = true;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static uint64_t inode_hash(uint64_t device, uint64_t inode)
@@ -216,111 +212,15 @@ static size_t undeleted_length(const char *path)
 
 /* --- Opening ---------------------------------------------------------------------------------- */
 
-/* True when the descriptor leads to the file with these numbers. */
-static bool is_that_inode(int fd, const struct module_identity *id)
+static int hold(const struct modules *modules, uint32_t number, const struct module_identity *id,
+		struct file_stamp *stamp)
 {
-	struct stat status;
-
-	return id->inode && !fstat(fd, &status) && status.st_dev == id->device &&
-	       status.st_ino == id->inode;
-}
-
-static void map_link(char *link, size_t room, const struct module_identity *id)
-{
-	snprintf(link, room, "/proc/%u/map_files/%llx-%llx", id->pid,
-		 (unsigned long long)id->start, (unsigned long long)id->end);
-}
-
-/* Overlay file systems and btrfs give other numbers than the mapping: the name has to do. */
-static bool is_that_link(const char *link, const char *path)
-{
-	char target[PATH_BYTES_MAX];
-	ssize_t n = readlink(link, target, sizeof(target));
-
-	if (n < 0 || n == sizeof(target))
-		return false;
-	target[n] = '\0';
-	target[undeleted_length(target)] = '\0';
-	return !strcmp(target, path);
-}
-
-static int open_mapped(const struct module_identity *id)
-{
-	char link[64];
-	int fd;
-
-	map_link(link, sizeof(link), id);
-	fd = file_open(link);
-	if (fd < 0 || is_that_inode(fd, id) || is_that_link(link, id->path))
-		return fd;
-	close(fd);
-	return -ESTALE;
-}
-
-/* Root or we have made the file: nobody has put it there in place of another one. */
-static bool is_trusted(int fd)
-{
-	struct file_stamp stamp;
-
-	return !file_stamp_read(fd, &stamp) && file_stamp_is_owned(&stamp, geteuid());
-}
-
-/* Where the kernel has not told which inode it is, the path in the process's own file tree has to do. */
-static int open_path(uint32_t pid, const struct module_identity *id)
-{
-	int fd = file_open_in_root(pid, id->path, true);
-
-	if (fd < 0 || is_that_inode(fd, id) || (!id->inode && (pid || is_trusted(fd))))
-		return fd;
-	close(fd);
-	return -ESTALE;
-}
-
-int module_identity_open(const struct module_identity *id)
-{
-	int fd = id->end ? open_mapped(id) : -ENOENT;
-
-	if (fd < 0 && id->pid)
-		fd = open_path(id->pid, id);
-	if (fd < 0)
-		fd = open_path(0, id);
-	return fd;
-}
-
-/*
- * A file that a trace tells of, which may be another machine's: there, its build-id has to do, and a
- * file that somebody else put there is not believed.
- */
-static int open_recorded(const struct module_identity *id)
-{
-	int fd = file_open_in_root(0, id->path, true);
-	struct build_id build_id;
-
-	if (fd < 0)
-		return fd;
-	build_id_read(fd, &build_id);
-	if ((!id->build_id.size_bytes || build_id_is_same(&build_id, &id->build_id)) &&
-	    (is_that_inode(fd, id) ||
-	     ((id->build_id.size_bytes || !id->inode) && is_trusted(fd))))
-		return fd;
-	close(fd);
-	return -ESTALE;
-}
-
-int module_open(const struct module *module)
-{
-	struct module_identity id = {
-		.pid = module->pid, .device = module->device, .inode = module->inode,
-		.build_id = module->build_id, .path = module->path,
+	const struct opener_file file = {
+		.number = number, .pid = id->pid, .start = id->start, .end = id->end,
+		.device = id->device, .inode = id->inode, .path = id->path,
 	};
-	int fd = module->pid ? module_identity_open(&id) : open_recorded(&id);
-	struct file_stamp stamp;
 
-	if (fd < 0 || !module->has_stamp ||
-	    (!file_stamp_read(fd, &stamp) && file_stamp_has_same_contents(&stamp, &module->stamp)))
-		return fd;
-	close(fd);
-	return -ESTALE;
+	return opener_hold(modules->opener, &file, stamp);
 }
 
 /* --- Adding ----------------------------------------------------------------------------------- */
@@ -334,7 +234,6 @@ static struct module *add_module(struct modules *modules, const struct module_id
 	module->kind = kind;
 	module->path = path;
 	module->name = kind == MODULE_JIT ? "[jit]" : slash ? slash + 1 : path;
-	module->fd = -1;
 	module->pid = id->pid;
 	module->device = id->inode ? id->device : 0;
 	module->inode = id->inode;
@@ -347,20 +246,6 @@ static struct module *add_module(struct modules *modules, const struct module_id
 	return module;
 }
 
-/* Takes the descriptor if there are some to spare. */
-static void keep_fd(struct modules *modules, struct module *module, int fd)
-{
-	if (fd < 0) {
-		module->open_error = fd;
-	} else if (modules->open_count >= modules->open_count_max) {
-		close(fd);
-		module->open_error = -EMFILE;
-	} else {
-		module->fd = fd;
-		modules->open_count++;
-	}
-}
-
 /* How many known files have the module's numbers and its build-id: those of before it was written anew. */
 static uint8_t count_versions(const struct modules *modules, const struct module *module)
 {
@@ -369,55 +254,60 @@ static uint8_t count_versions(const struct modules *modules, const struct module
 	uint8_t count = 0;
 
 	while ((name = next_by_inode(name, device, inode))) {
-		count += build_id_is_same(&name->module->build_id, &module->build_id);
+		count += name->module->number < module->number &&
+			 build_id_is_same(&name->module->build_id, &module->build_id);
 		name = name->next;
 	}
 	return count;
 }
 
-/* Takes the descriptor. */
-static struct module *add_file(struct modules *modules, const struct module_identity *id, int fd,
+void modules_set_build_id(struct modules *modules, struct module *module, const struct build_id *build_id)
+{
+	module->build_id = *build_id;
+	module->has_build_id = true;
+	module->version = count_versions(modules, module);
+}
+
+static void set_stamp(struct module *module, const struct file_stamp *stamp)
+{
+	module->stamp = *stamp;
+	module->has_stamp = true;
+	module->hold_count++;
+	module->checked_ns = now_ns();
+}
+
+/* stamp: NULL if the file could not be opened. */
+static struct module *add_file(struct modules *modules, const struct module_identity *id,
 			       const struct file_stamp *stamp)
 {
 	struct module *module = add_module(modules, id, MODULE_FILE);
 
-	if (fd >= 0) {
-		build_id_read(fd, &module->build_id);
-		module->stamp = *stamp;
-		module->has_stamp = true;
+	if (stamp) {
+		set_stamp(module, stamp);
 		module->has_own_numbers = id->inode == stamp->inode && id->device == stamp->device;
 		module->device = stamp->device;
 		module->inode = stamp->inode;
-		module->version = count_versions(modules, module);
 		add_name(modules, file_key(module->device, module->inode), module, module->device,
 			 module->inode);
 	} else if (!id->inode) {
 		add_name(modules, path_key(module->path), module, 0, 0);
 	}
-	keep_fd(modules, module, fd);
 	return module;
 }
 
 /* --- What processes map ----------------------------------------------------------------------- */
 
-/* The file behind a mapping as it is now, looked at once. */
+/* The file behind a mapping as it is now: opened once, under the number that a new module would have. */
 struct look {
 	const struct module_identity *id;
 	struct file_stamp stamp;
 	int err;			/* 1: nobody has looked yet */
 };
 
-static bool look_at_mapping(struct look *look)
+static bool look_at_mapping(const struct modules *modules, struct look *look)
 {
-	struct stat status;
-	char link[64];
-
-	if (look->err > 0) {
-		map_link(link, sizeof(link), look->id);
-		look->err = !look->id->end ? -ENOENT : stat(link, &status) ? -errno : 0;
-		if (!look->err)
-			file_stamp_set(&look->stamp, &status);
-	}
+	if (look->err > 0)
+		look->err = hold(modules, modules->count + 1, look->id, &look->stamp);
 	return !look->err;
 }
 
@@ -430,36 +320,42 @@ static bool is_same_but_device(const struct file_stamp *a, const struct file_sta
 	return file_stamp_is_same(&moved, b);
 }
 
-/* Whether a mapping with the numbers of one of the module's is of its file. */
-static bool is_mapping_of(const struct module *module, struct look *look)
+/* No other file can have its numbers as long as it is open; that it was written anew is seen a little later. */
+static bool is_as_it_was(const struct modules *modules, struct module *module)
 {
 	struct file_stamp now;
-	struct stat status;
 
-	/* No other file can have its numbers as long as it is open. */
-	if (module->has_own_numbers && module->fd >= 0) {
-		if (fstat(module->fd, &status))
-			return false;
-		file_stamp_set(&now, &status);
-		return file_stamp_has_same_contents(&now, &module->stamp);
-	}
-	if (look_at_mapping(look))
+	if (now_ns() - module->checked_ns < check_ns)
+		return true;
+	if (opener_stamp(modules->opener, module->number, &now) ||
+	    !file_stamp_has_same_contents(&now, &module->stamp))
+		return false;
+	module->checked_ns = now_ns();
+	return true;
+}
+
+/* Whether a mapping with the numbers of one of the module's is of its file. */
+static bool is_mapping_of(const struct modules *modules, struct module *module, struct look *look)
+{
+	if (module->has_own_numbers && opener_holds(modules->opener, module->number))
+		return is_as_it_was(modules, module);
+	if (look_at_mapping(modules, look))
 		return is_same_but_device(&look->stamp, &module->stamp);
 	/* Its process has ended. A wrong guess gives it root's names, never anybody else's. */
 	return file_stamp_is_owned(&module->stamp, 0) && !strcmp(module->path, look->id->path);
 }
 
 /* *unopened: one with these numbers of which nobody could tell more. */
-static struct module *find_mapped(const struct modules *modules, const struct module_identity *id,
+static struct module *find_mapped(const struct modules *modules, struct look *look,
 				  struct module **unopened)
 {
+	const struct module_identity *id = look->id;
 	const struct name *name = table_find(modules->names, inode_key(id->device, id->inode));
-	struct look look = { .id = id, .err = 1 };
 
 	for (; (name = next_by_inode(name, id->device, id->inode)); name = name->next) {
 		if (!name->module->has_stamp)
 			*unopened = name->module;
-		else if (is_mapping_of(name->module, &look))
+		else if (is_mapping_of(modules, name->module, look))
 			return name->module;
 	}
 	return NULL;
@@ -472,56 +368,52 @@ static struct module *find_file(const struct modules *modules, const struct file
 
 	for (; (name = next_by_inode(name, stamp->device, stamp->inode)); name = name->next)
 		if (file_stamp_is_same(&name->module->stamp, stamp) ||
-		    (name->module->fd >= 0 &&
+		    (opener_holds(modules->opener, name->module->number) &&
 		     file_stamp_has_same_contents(&name->module->stamp, stamp)))
 			return name->module;
 	return NULL;
 }
 
-static int open_stamped(const struct module_identity *id, struct file_stamp *stamp)
+static struct module *choose_mapped(struct modules *modules, struct look *look)
 {
-	int fd = module_identity_open(id), err;
-
-	if (fd < 0)
-		return fd;
-	err = file_stamp_read(fd, stamp);
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
-static struct module *get_mapped(struct modules *modules, const struct module_identity *id)
-{
+	const struct module_identity *id = look->id;
 	struct module *module = NULL, *unopened = NULL;
-	struct file_stamp stamp;
-	int fd;
 
 	if (id->inode)
-		module = find_mapped(modules, id, &unopened);
+		module = find_mapped(modules, look, &unopened);
 	else
 		unopened = find_path(modules, id->path);
 	if (module || (unopened && unopened->failed_opens >= FAILED_OPENS_MAX))
 		return module ? module : unopened;
-	fd = open_stamped(id, &stamp);
-	if (fd < 0 && unopened) {
+	if (look_at_mapping(modules, look))
+		module = find_file(modules, &look->stamp);
+	else if (unopened)
 		unopened->failed_opens++;
-		return unopened;
-	}
-	module = fd < 0 ? NULL : find_file(modules, &stamp);
-	if (module && module->fd >= 0) {
-		close(fd);
-	} else if (module) {
-		keep_fd(modules, module, fd);
-	} else if (modules->count < MODULES_MAX) {
-		module = add_file(modules, id, fd, &stamp);
-	} else {
-		modules->dropped++;
-		if (fd >= 0)
-			close(fd);
+	if (module || (look->err && unopened))
+		return module ? module : unopened;
+	if (modules->count < MODULES_MAX)
+		return add_file(modules, id, look->err ? NULL : &look->stamp);
+	modules->dropped++;
+	return NULL;
+}
+
+static struct module *get_mapped(struct modules *modules, const struct module_identity *id)
+{
+	uint32_t looked_number = modules->count + 1;
+	struct look look = { .id = id, .err = 1 };
+	struct module *module = choose_mapped(modules, &look);
+	struct file_stamp stamp;
+
+	if (look.err <= 0 && (!module || module->number != looked_number))
+		opener_drop(modules->opener, looked_number);
+	if (!module)
 		return NULL;
-	}
-	if (id->inode)
+	/* It was out of sight when it was met, or the opener of then is gone. */
+	if (!look.err && module->number != looked_number &&
+	    !opener_holds(modules->opener, module->number) &&
+	    !hold(modules, module->number, id, &stamp))
+		set_stamp(module, &stamp);
+	if (id->inode && look.err <= 0)
 		add_name(modules, inode_key(id->device, id->inode), module, id->device, id->inode);
 	return module;
 }
@@ -546,10 +438,29 @@ static struct module *find_recorded(const struct modules *modules, const struct 
 	return NULL;
 }
 
+/*
+ * A file that a trace tells of, which may be another machine's: there, its build-id has to do, which the
+ * worker compares, and a file that somebody else put there is not believed.
+ */
+static void hold_recorded(struct modules *modules, struct module *module, const struct module_identity *id)
+{
+	const struct module_identity by_path = { .path = id->path };
+	struct file_stamp stamp;
+
+	if (hold(modules, module->number, &by_path, &stamp))
+		return;
+	if ((id->inode && stamp.device == id->device && stamp.inode == id->inode) ||
+	    ((id->build_id.size_bytes || !id->inode) && file_stamp_is_owned(&stamp, geteuid()))) {
+		set_stamp(module, &stamp);
+		return;
+	}
+	opener_drop(modules->opener, module->number);
+	module->failure_count = MODULE_FAILURES_MAX;
+}
+
 static struct module *get_recorded(struct modules *modules, const struct module_identity *id)
 {
 	struct module *module = find_recorded(modules, id);
-	int fd;
 
 	if (module)
 		return module;
@@ -559,9 +470,9 @@ static struct module *get_recorded(struct modules *modules, const struct module_
 	}
 	module = add_module(modules, id, MODULE_FILE);
 	module->build_id = id->build_id;
-	fd = modules->is_shut ? -ENOENT : open_recorded(id);
-	module->has_stamp = fd >= 0 && !file_stamp_read(fd, &module->stamp);
-	keep_fd(modules, module, fd);
+	module->has_build_id = true;
+	if (!modules->is_shut)
+		hold_recorded(modules, module, id);
 	if (id->inode)
 		add_name(modules, inode_key(id->device, id->inode), module, id->device, id->inode);
 	else if (id->build_id.size_bytes)

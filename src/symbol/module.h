@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The distinct files that traced processes execute, each with a number and, as long as there
- * are descriptors to spare, an open descriptor taken when the mapping was learnt: the file can
- * be deleted, replaced or out of sight by the time somebody asks for a name in it.
+ * The distinct files that traced processes execute, each with a number, by which the opener holds them.
  * Files are told apart by what the kernel says of them, device, inode and times, never by their own
  * build-ids or names, which anybody can give to any file.
  * Modules live until modules_free().
@@ -13,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "helper/file_stamp.h"
 #include "symbol/build_id.h"
-#include "symbol/file_stamp.h"
 
 enum module_kind {
 	MODULE_FILE,
@@ -37,14 +35,15 @@ struct module {
 	uint32_t number;	/* from 1 on */
 	enum module_kind kind;
 	const char *path, *name;
-	int fd;			/* -1: none */
-	int open_error;		/* why there is none */
+	uint32_t hold_count;	/* how often it was opened */
 	uint32_t pid;		/* whose file tree the path belongs to */
 	uint64_t device, inode;	/* the file's if it was opened, else the mapping's; 0: not known */
-	struct build_id build_id;	/* what the file says: for debug files, and for traces */
+	struct build_id build_id;	/* what the file says, if anybody has asked: for traces */
+	bool has_build_id;	/* somebody has */
 	struct file_stamp stamp;	/* of the file when it was opened */
 	bool has_stamp;
 	bool has_own_numbers;	/* its mappings have the numbers of its stamp, and no other file's do */
+	uint64_t checked_ns;	/* when its file was last seen to be as its stamp says */
 	uint8_t failed_opens;
 	uint8_t version;	/* how many files with the same numbers and build-id came before */
 
@@ -78,9 +77,10 @@ uint64_t module_owner(const struct module *module);
 uint64_t module_old_owner(const struct module *module);
 
 struct modules;
+struct opener;
 
-/* Raises the limit of descriptors to what the system allows, for there may be many files. */
-struct modules *modules_new(void);
+/* Borrows opener. */
+struct modules *modules_new(struct opener *opener);
 
 /* No file is opened from now on: those here are other ones. */
 void modules_shut(struct modules *modules);
@@ -92,14 +92,5 @@ struct module *modules_at(const struct modules *modules, uint32_t number);
 size_t modules_count(const struct modules *modules);
 uint64_t modules_dropped(const struct modules *modules);
 
-/*
- * A descriptor for a module that has none any more, to be closed by the caller; or -errno. -ESTALE: what is
- * there is another file by now, or was written anew.
- */
-int module_open(const struct module *module);
-
-/*
- * The file that a process has mapped, by its mapping or by its path, to be closed by the caller; or -errno,
- * -ESTALE when another one is there by now.
- */
-int module_identity_open(const struct module_identity *identity);
+/* What the file says of itself; of no bytes if it has none. */
+void modules_set_build_id(struct modules *modules, struct module *module, const struct build_id *build_id);

@@ -16,12 +16,12 @@
 #include "symbol/mini_debug.h"
 #include "symbol/vdso.h"
 
-struct object *object_new(int fd, uint32_t pid, const char *path)
+struct object *object_new(int fd, const struct file_source *source, const char *path)
 {
 	struct object *object = xcalloc(1, sizeof(*object));
 
 	object->path = xstrdup(path);
-	object->pid = pid;
+	object->source = source;
 	if (elf_file_open(fd, &object->program))
 		object->flags |= ANSWER_NOT_ELF;
 	return object;
@@ -82,7 +82,7 @@ void object_open_debug(struct object *object)
 	if (object->has_tried_debug)
 		return;
 	object->has_tried_debug = true;
-	if (debug_file_open(&object->program, object->pid, object->path, &object->debug) ==
+	if (debug_file_open(&object->program, object->source, object->path, &object->debug) ==
 	    -ESTALE)
 		object->flags |= ANSWER_STALE_DEBUG;
 }
@@ -123,7 +123,7 @@ static int open_shared(struct object *object, const struct elf_file *debug)
 {
 	if (!debug_file_has_shared(debug))
 		return 0;
-	if (debug_file_open_shared(debug, object->pid, &object->shared))
+	if (debug_file_open_shared(debug, object->source, &object->shared))
 		return -ENOENT;
 	object->shared_dwarf = dwarf_begin_elf(object->shared.elf, DWARF_C_READ, NULL);
 	return object->shared_dwarf ? 0 : -ENOENT;

@@ -11,12 +11,17 @@
 #include <stdint.h>
 
 #include "symbol/answer.h"
+#include "symbol/build_id.h"
 #include "unwind/table_file.h"
 
+struct file_source;
 struct object;
 
-/* Takes the descriptor. path and pid say where to look for its debug file. */
-struct object *object_new(int fd, uint32_t pid, const char *path);
+/*
+ * Takes the descriptor. source is asked for its debug file, which path says where to look for; borrowed, and
+ * NULL if there is nobody to ask.
+ */
+struct object *object_new(int fd, const struct file_source *source, const char *path);
 
 /* The kernel's code in this process, which is the same in every 64-bit process. */
 struct object *object_new_vdso(void);
@@ -56,3 +61,6 @@ void object_find_functions(struct object *object, const char *name, struct symbo
  */
 void object_read_code(struct object *object, uint64_t file_offset, size_t size_bytes,
 		      struct code_answer *answer);
+
+/* What the file says that it is; of no bytes if it says nothing. */
+void object_build_id(const struct object *object, struct build_id *build_id);

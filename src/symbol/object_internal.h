@@ -20,7 +20,7 @@ struct object {
 	struct cfi_function *functions;		/* by call frame information; without names */
 	size_t function_count;
 	char *path;
-	uint32_t pid;
+	const struct file_source *source;	/* NULL: none */
 	uint32_t flags;
 	bool has_tried_debug, has_tried_dwarf, has_tried_go, has_tried_functions;
 };

@@ -33,8 +33,15 @@ void object_sources(struct object *object, struct sources_answer *answer)
 	if (!elf_has_lines(with_lines->elf))
 		with_lines = &object->debug;
 	if (!with_lines->elf || !debug_file_has_shared(with_lines) ||
-	    debug_file_open_shared(with_lines, object->pid, &shared))
+	    debug_file_open_shared(with_lines, object->source, &shared))
 		return;
 	add(answer, &shared);
 	elf_file_close(&shared);
+}
+
+void object_build_id(const struct object *object, struct build_id *build_id)
+{
+	*build_id = (struct build_id){ 0 };
+	if (object->program.fd >= 0)
+		build_id_read(object->program.fd, build_id);
 }

@@ -2,21 +2,19 @@
 #include "symbol/perf_map.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "symbol/jit_dump.h"
-#include "symbol/maps_file.h"
-#include "symbol/open_file.h"
 
 enum {
 	LINES_MAX = 1 << 18,		/* a large Java or .NET server has 60 000 */
+	ALL_LINES_MAX = 1 << 20,	/* of all files: 48 MB */
 	FILE_BYTES_MAX = 64 << 20,
+	ALL_BYTES_MAX = 256 << 20,
+	DUMP_RECORDS_MAX = 1 << 20,	/* whose headers are read */
 	LINE_BYTES_MAX = 4096,		/* longer ones are skipped */
 	STEP_BYTES = 64 << 10,
 };
@@ -30,18 +28,27 @@ struct line {
 
 struct perf_map {
 	int fd;
+	struct perf_map_budget *budget;
 	bool is_dump;
 	struct line *lines;	/* sorted by start */
 	size_t count, room;
 	uint64_t read_bytes;	/* whole lines seen up to there */
+	uint64_t records_left;	/* of a dump, to be read */
 	uint64_t dropped;
 };
 
-struct perf_map *perf_map_new(int fd)
+void perf_map_budget_init(struct perf_map_budget *budget)
+{
+	*budget = (struct perf_map_budget){ .lines = ALL_LINES_MAX, .read_bytes = ALL_BYTES_MAX };
+}
+
+struct perf_map *perf_map_new(int fd, struct perf_map_budget *budget)
 {
 	struct perf_map *map = xcalloc(1, sizeof(*map));
 
 	map->fd = fd;
+	map->budget = budget;
+	map->records_left = DUMP_RECORDS_MAX;
 	perf_map_refresh(map);
 	return map;
 }
@@ -53,105 +60,6 @@ void perf_map_close(struct perf_map *map)
 	close(map->fd);
 	free(map->lines);
 	free(map);
-}
-
-/* The process's user, and its number in its own PID namespace. */
-static int read_status(uint32_t pid, uid_t *uid, uint32_t *own_pid)
-{
-	char path[32], line[512];
-	bool has_uid = false;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return -ENOENT;
-	*own_pid = pid;
-	while (fgets(line, sizeof(line), file)) {
-		unsigned int effective;
-
-		if (sscanf(line, "Uid: %*u %u", &effective) == 1) {
-			*uid = effective;
-			has_uid = true;
-		} else if (!strncmp(line, "NSpid:", 6) && strrchr(line, '\t')) {
-			*own_pid = strtoul(strrchr(line, '\t') + 1, NULL, 10);
-		}
-	}
-	fclose(file);
-	return has_uid ? 0 : -ENOENT;
-}
-
-/* What a process has mapped, that may be its jit-PID.dump. */
-struct dump_search {
-	char name[32];
-	char *path;
-};
-
-static void on_mapped(void *data, const struct module_identity *identity,
-		      uint64_t file_offset __attribute__((unused)))
-{
-	const char *slash = strrchr(identity->path, '/');
-	struct dump_search *search = data;
-
-	if (slash && !strcmp(slash + 1, search->name) && !search->path)
-		search->path = xstrdup(identity->path);
-}
-
-static int open_dump(uint32_t pid, uint32_t own_pid)
-{
-	struct dump_search search = { .path = NULL };
-	int fd = -ENOENT;
-
-	snprintf(search.name, sizeof(search.name), "jit-%u.dump", own_pid);
-	maps_file_read(pid, on_mapped, &search);
-	if (search.path)
-		fd = file_open_in_root(pid, search.path, false);
-	free(search.path);
-	return fd;
-}
-
-int perf_map_place_find(uint32_t pid, struct perf_map_place *place)
-{
-	struct perf_map_place found = { .pid = pid };
-	int err = read_status(pid, &found.uid, &found.own_pid);
-
-	if (err)
-		return err;
-	found.root_fd = file_root(pid);
-	if (found.root_fd < 0)
-		return found.root_fd;
-	perf_map_place_close(place);
-	*place = found;
-	return 0;
-}
-
-void perf_map_place_close(struct perf_map_place *place)
-{
-	if (place->pid)
-		close(place->root_fd);
-	*place = (struct perf_map_place){ 0 };
-}
-
-int perf_map_open(const struct perf_map_place *place, struct perf_map **out)
-{
-	char path[64];
-	struct stat status;
-	int fd;
-
-	if (!place->pid)
-		return -ENOENT;
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", place->own_pid);
-	fd = file_open_below(place->root_fd, path, false);
-	if (fd == -ENOENT)
-		fd = open_dump(place->pid, place->own_pid);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &status) || (status.st_uid != place->uid && status.st_uid)) {
-		close(fd);
-		return -EPERM;
-	}
-	*out = perf_map_new(fd);
-	return 0;
 }
 
 /* Reads a hexadecimal number; NULL when there is none or it does not fit. */
@@ -176,10 +84,11 @@ static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, 
 {
 	if (!size_bytes || start + size_bytes < start)
 		return;
-	if (map->count == LINES_MAX) {
+	if (map->count == LINES_MAX || !map->budget->lines) {
 		map->dropped++;
 		return;
 	}
+	map->budget->lines--;
 	if (map->count == map->room) {
 		map->room = map->room ? map->room * 2 : 256;
 		map->lines = xrealloc(map->lines, map->room, sizeof(*map->lines));
@@ -234,12 +143,13 @@ static void read_lines(struct perf_map *map)
 	size_t used;
 	ssize_t n;
 
-	while (map->read_bytes < FILE_BYTES_MAX &&
+	while (map->read_bytes < FILE_BYTES_MAX && map->budget->read_bytes >= STEP_BYTES &&
 	       (n = pread(map->fd, bytes, STEP_BYTES, map->read_bytes)) > 0) {
 		used = add_lines(map, bytes, n);
 		if (!used)
 			break;
 		map->read_bytes += used;
+		map->budget->read_bytes -= used;
 	}
 	free(bytes);
 }
@@ -248,7 +158,7 @@ static void read_dump(struct perf_map *map)
 {
 	struct jit_dump_code code;
 
-	while (jit_dump_next(map->fd, &map->read_bytes, &code))
+	while (jit_dump_next(map->fd, &map->read_bytes, &map->records_left, &code))
 		add_code(map, code.start, code.size_bytes, code.name_at);
 }
 
@@ -309,6 +219,12 @@ bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, siz
 	name[strcspn(name, "\r\n")] = '\0';
 	*start = line->start;
 	return name[0];
+}
+
+bool perf_map_is_cut(const struct perf_map *map)
+{
+	return map->dropped || !map->records_left || (!map->is_dump && map->read_bytes >= FILE_BYTES_MAX) ||
+	       map->budget->read_bytes < STEP_BYTES;
 }
 
 uint64_t perf_map_dropped(const struct perf_map *map)

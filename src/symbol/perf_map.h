@@ -8,33 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct perf_map;
 
-/*
- * Where a process's file is, or will be: in its file tree, under the number that it has there. Good
- * after its end, too, when some write it.
- */
-struct perf_map_place {
-	uint32_t pid;		/* 0: not known */
-	uint32_t own_pid;
-	uid_t uid;
-	int root_fd;
+/* What all files of a process that reads them may take together, so that none keeps it from the others. */
+struct perf_map_budget {
+	uint64_t lines;			/* kept */
+	uint64_t read_bytes;
 };
 
-/* For a living process; the place stays what it was when there is none. */
-int perf_map_place_find(uint32_t pid, struct perf_map_place *place);
-void perf_map_place_close(struct perf_map_place *place);
+void perf_map_budget_init(struct perf_map_budget *budget);
 
-/*
- * -ENOENT: there is no file; -EPERM: neither the process's user nor root owns it, so it is not
- * trusted.
- */
-int perf_map_open(const struct perf_map_place *place, struct perf_map **out);
-
-/* The same for a descriptor, which it takes. */
-struct perf_map *perf_map_new(int fd);
+/* Takes the descriptor; borrows the budget. */
+struct perf_map *perf_map_new(int fd, struct perf_map_budget *budget);
 void perf_map_close(struct perf_map *map);
 
 /* Reads what was added to the file since. */
@@ -44,5 +30,8 @@ void perf_map_refresh(struct perf_map *map);
 bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes,
 		   uint64_t *start);
 
-/* Lines beyond the bound. */
+/* Whether there is more in the file than may be read. */
+bool perf_map_is_cut(const struct perf_map *map);
+
+/* Lines beyond the bounds. */
 uint64_t perf_map_dropped(const struct perf_map *map);

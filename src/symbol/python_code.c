@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/table.h"
+
 enum {
 	/* PyVarObject, PyBytesObject, PyASCIIObject: the same in all versions. */
 	SIZE_OFFSET = 16,
@@ -33,6 +35,13 @@ static uint64_t word_at(const uint8_t *bytes, size_t offset)
 
 	memcpy(&word, bytes + offset, sizeof(word));
 	return word;
+}
+
+uint64_t python_code_identity(const struct python_code_key *key)
+{
+	uint64_t hash = hash_u64(key->name ^ hash_u64(key->file ^ hash_u64(key->table)));
+
+	return hash_u64(hash ^ hash_u64(key->unit_count ^ hash_u64(key->first_line)));
 }
 
 bool python_code_read_key(const struct python_memory *memory,

@@ -6,13 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/answer.h"
 #include "symbol/python_layout.h"
-
-enum {
-	PYTHON_NAME_BYTES = 1024,
-	PYTHON_PATH_BYTES = 4096,
-	PYTHON_TABLE_BYTES = 65536,
-};
 
 /* All of it or nothing; false when it cannot be read. */
 struct python_memory {
@@ -34,6 +29,9 @@ struct python_code {
 	uint8_t table[PYTHON_TABLE_BYTES];
 	size_t table_bytes;		/* 0: too long, or not to be read */
 };
+
+/* What tells code objects apart that had one address, as one number. */
+uint64_t python_code_identity(const struct python_code_key *key);
 
 bool python_code_read_key(const struct python_memory *memory,
 			  const struct python_code_layout *layout, uint64_t address,

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/python_codes.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "session/session.h"
 #include "symbol/names.h"
-#include "symbol/python_code.h"
+#include "symbol/notes.h"
 #include "symbol/python_lines.h"
+#include "symbol/worker.h"
 #include "values.h"
 
 enum {
 	CODES_MAX = 262144,
+	UNREADABLE_MAX = 65536,
 	TABLES_BYTES_MAX = 32 << 20,	/* beyond it functions have their first line only */
 };
 
@@ -34,23 +37,30 @@ struct code {
 };
 
 struct python_codes {
+	struct session *session;
+	struct worker *worker;
 	struct names *names;
+	struct notes *notes;
 	struct arena *arena;
 	struct table *by_hash;
-	struct python_code *scratch;
-	struct ev_space_python_code *told;	/* with room for all that scratch can hold */
+	struct table *asked;		/* keys of questions without an answer */
+	struct table *unreadable;	/* by process + 1 */
 	size_t count, tables_bytes_left;
 };
 
-struct python_codes *python_codes_new(struct names *names)
+struct python_codes *python_codes_new(struct session *session, struct worker *worker, struct names *names,
+				      struct notes *notes)
 {
 	struct python_codes *codes = xcalloc(1, sizeof(*codes));
 
+	codes->session = session;
+	codes->worker = worker;
 	codes->names = names;
+	codes->notes = notes;
 	codes->arena = arena_new();
 	codes->by_hash = table_new();
-	codes->scratch = xcalloc(1, sizeof(*codes->scratch));
-	codes->told = xcalloc(1, sizeof(*codes->told) + sizeof(*codes->scratch));
+	codes->asked = table_new();
+	codes->unreadable = table_new();
 	codes->tables_bytes_left = TABLES_BYTES_MAX;
 	return codes;
 }
@@ -61,17 +71,9 @@ void python_codes_free(struct python_codes *codes)
 		return;
 	arena_free(codes->arena);
 	table_free(codes->by_hash);
-	free(codes->scratch);
-	free(codes->told);
+	table_free(codes->asked);
+	table_free(codes->unreadable);
 	free(codes);
-}
-
-static bool read_process(void *data, uint64_t address, void *bytes, size_t size_bytes)
-{
-	struct iovec local = { bytes, size_bytes }, remote = { (void *)address, size_bytes };
-
-	return process_vm_readv(*(const uint32_t *)data, &local, 1, &remote, 1, 0) ==
-	       (ssize_t)size_bytes;
 }
 
 static uint64_t address_of(uint64_t frame)
@@ -84,11 +86,9 @@ static uint64_t key_of(uint32_t space, uint64_t address)
 	return hash_u64(address ^ hash_u64(space));
 }
 
-static uint64_t identity_of(const struct python_code_key *key)
+static uint64_t asked_key(uint32_t pid, uint64_t address)
 {
-	uint64_t hash = hash_u64(key->name ^ hash_u64(key->file ^ hash_u64(key->table)));
-
-	return hash_u64(hash ^ hash_u64(key->unit_count ^ hash_u64(key->first_line)));
+	return hash_u64(address ^ hash_u64(~(uint64_t)pid));
 }
 
 /* The latest at an address. */
@@ -141,53 +141,61 @@ void python_codes_add(struct python_codes *codes, uint32_t space,
 	codes->count++;
 }
 
-/* From what was read into scratch. */
-static const struct ev_space_python_code *tell(struct python_codes *codes, uint32_t pid,
-					       uint64_t time_ns, uint64_t address,
-					       const struct python_code_key *key)
+/* What is read of a process is an event like others: whoever has no process gets it nevertheless. */
+static void hand_out(struct python_codes *codes, const struct python_question *question,
+		     const struct python_answer *answer)
 {
-	const struct python_code *read = codes->scratch;
-	struct ev_space_python_code *told = codes->told;
+	uint32_t data_bytes = answer->function_bytes + answer->file_bytes + answer->table_bytes;
+	struct ev_space_python_code *told = xcalloc(1, sizeof(*told) + data_bytes);
 
 	*told = (struct ev_space_python_code){
-		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_SPACE,
+		.header = { .time_ns = session_time_ns(codes->session), .subsys = TRACE_SUBSYS_SPACE,
 			    .event = TRACE_EVENT_SPACE_PYTHON_CODE },
-		.pid = pid, .first_line = key->first_line, .address = address,
-		.identity = identity_of(key), .function_bytes = strlen(read->name) + 1,
-		.file_bytes = strlen(read->file) + 1, .table_bytes = read->table_bytes,
+		.pid = question->pid, .first_line = answer->first_line, .address = question->address,
+		.identity = answer->identity, .function_bytes = answer->function_bytes,
+		.file_bytes = answer->file_bytes, .table_bytes = answer->table_bytes,
 	};
-	memcpy(told->data, read->name, told->function_bytes);
-	memcpy(told->data + told->function_bytes, read->file, told->file_bytes);
-	memcpy(told->data + told->function_bytes + told->file_bytes, read->table,
-	       read->table_bytes);
-	return told;
+	memcpy(told->data, answer->data, data_bytes);
+	session_hand_out(codes->session, &told->header);
+	free(told);
 }
 
-const struct ev_space_python_code *python_codes_look(struct python_codes *codes, uint32_t pid,
-						     uint32_t space, uint64_t time_ns,
-						     const struct python_version *version,
-						     uint64_t frame)
+static void on_answer(void *data, const struct python_question *question, int err,
+		      const struct python_answer *answer)
 {
-	struct python_memory memory = { read_process, &pid };
-	uint64_t address = address_of(frame), index = frame & STACK_MANAGED_INDEX;
-	struct code *code = code_find(codes, space, address);
-	struct python_code_key key;
+	struct python_codes *codes = data;
 
-	if (code && time_ns < code->seen_ns + look_again_ns)
-		return NULL;
-	if (!python_code_read_key(&memory, &version->code, address, &key))
-		return NULL;
-	/* The code object was freed, and its memory is something else. */
-	if (index != STACK_MANAGED_INDEX && index >= key.unit_count)
-		return NULL;
-	if (code && code->identity == identity_of(&key)) {
-		code->seen_ns = time_ns;
-		return NULL;
+	table_take(codes->asked, asked_key(question->pid, question->address));
+	if (err == -ETIMEDOUT && !table_find(codes->unreadable, (uint64_t)question->pid + 1)) {
+		notes_add(codes->notes, "process %u does not let its memory be read: its functions of "
+			  "Python have no names", question->pid);
+		if (table_count(codes->unreadable) < UNREADABLE_MAX)
+			table_put(codes->unreadable, (uint64_t)question->pid + 1, codes);
 	}
-	if (codes->count >= CODES_MAX ||
-	    !python_code_read(&memory, &version->code, &key, codes->scratch))
-		return NULL;
-	return tell(codes, pid, time_ns, address, &key);
+	if (!err && answer->kind == PYTHON_IS_NEW && codes->count < CODES_MAX)
+		hand_out(codes, question, answer);
+}
+
+void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
+		       const struct python_version *version, uint64_t frame)
+{
+	uint64_t index = frame & STACK_MANAGED_INDEX;
+	struct python_question question = {
+		.pid = pid, .version = version->number, .address = address_of(frame),
+		.index = index == STACK_MANAGED_INDEX ? ~0u : index,
+	};
+	struct code *code = code_find(codes, space, question.address);
+	uint64_t asked = asked_key(pid, question.address);
+
+	if ((code && time_ns < code->seen_ns + look_again_ns) || codes->count >= CODES_MAX ||
+	    table_find(codes->asked, asked) || table_find(codes->unreadable, (uint64_t)pid + 1))
+		return;
+	if (code) {
+		question.identity = code->identity;
+		code->seen_ns = time_ns;	/* whatever the answer is, a second later is soon enough */
+	}
+	if (!worker_ask_python(codes->worker, &question, on_answer, codes))
+		table_put(codes->asked, asked, codes);
 }
 
 bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_t time_ns,

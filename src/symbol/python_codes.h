@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The code objects of CPython's that stacks were in, by address space and address. They are read
- * while their process lives, when a stack first shows them.
+ * while their process lives, when a stack first shows them, by the worker, which nobody waits for.
  */
 #pragma once
 
@@ -13,22 +13,23 @@
 #include "symbol/python_layout.h"
 
 struct names;
+struct notes;
 struct python_codes;
+struct session;
+struct worker;
 
-/* Keeps strings in names, which it borrows. */
-struct python_codes *python_codes_new(struct names *names);
+/* Borrows all of them. */
+struct python_codes *python_codes_new(struct session *session, struct worker *worker, struct names *names,
+				      struct notes *notes);
 void python_codes_free(struct python_codes *codes);
 
 /*
- * A process in this space runs the code of a managed frame (STACK_FRAME_MANAGED). The memory of a
- * code object that is gone can be another's: one that was seen is looked at again after a second.
- * Returns what python_codes_add() should be told, NULL when that is nothing new; it is valid until the
- * next call.
+ * A process in this space runs the code of a managed frame (STACK_FRAME_MANAGED): has it looked at. The
+ * memory of a code object that is gone can be another's: one that was seen is looked at again after a second.
+ * What is new is handed out as an event, which python_codes_add() should get.
  */
-const struct ev_space_python_code *python_codes_look(struct python_codes *codes, uint32_t pid,
-						     uint32_t space, uint64_t time_ns,
-						     const struct python_version *version,
-						     uint64_t frame);
+void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
+		       const struct python_version *version, uint64_t frame);
 
 /* The code is that of a process in this space. */
 void python_codes_add(struct python_codes *codes, uint32_t space,

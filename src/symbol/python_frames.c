@@ -62,16 +62,6 @@ static void on_code(void *data, const struct ev_header *header)
 		python_codes_add(frames->codes, hit.space, e);
 }
 
-static void look(struct python_frames *frames, uint32_t pid, uint32_t space, uint64_t time_ns,
-		 const struct python_version *version, uint64_t frame)
-{
-	const struct ev_space_python_code *e = python_codes_look(frames->codes, pid, space, time_ns,
-								 version, frame);
-
-	if (e)
-		session_hand_out(frames->session, &e->header);
-}
-
 static void on_frames(void *data, const struct ev_header *header)
 {
 	const struct ev_stack_frames *e = (const struct ev_stack_frames *)header;
@@ -90,12 +80,13 @@ static void on_frames(void *data, const struct ev_header *header)
 		uint64_t frame = e->frames[e->kernel_count + i];
 
 		if (frame & STACK_FRAME_MANAGED)
-			look(frames, pid, hit.space, header->time_ns, version, frame);
+			python_codes_look(frames->codes, pid, hit.space, header->time_ns, version, frame);
 	}
 }
 
 struct python_frames *python_frames_new(struct session *session, struct spaces *spaces,
-					struct modules *modules, struct names *names)
+					struct modules *modules, struct worker *worker,
+					struct names *names, struct notes *notes)
 {
 	static const struct event_handler handlers[] = { { EV_SPACE_PYTHON_CODE, on_code }, { 0 } };
 	struct python_frames *frames = xcalloc(1, sizeof(*frames));
@@ -104,7 +95,7 @@ struct python_frames *python_frames_new(struct session *session, struct spaces *
 	session_subscribe(session, handlers, frames);
 	frames->spaces = spaces;
 	frames->modules = modules;
-	frames->codes = python_codes_new(names);
+	frames->codes = python_codes_new(session, worker, names, notes);
 	frames->versions = table_new();
 	return frames;
 }

@@ -12,14 +12,17 @@
 
 struct modules;
 struct names;
+struct notes;
 struct python_frames;
 struct spaces;
 struct symbol_frame;
 struct threads;
+struct worker;
 
 /* Subscribes to session; borrows all of them. */
 struct python_frames *python_frames_new(struct session *session, struct spaces *spaces,
-					struct modules *modules, struct names *names);
+					struct modules *modules, struct worker *worker,
+					struct names *names, struct notes *notes);
 void python_frames_free(struct python_frames *frames);
 
 /* Looks at the session's stacks, and at their processes; threads tell whose they are. */

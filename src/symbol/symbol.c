@@ -8,6 +8,8 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "helper/opener.h"
+#include "helper/pair.h"
 #include "symbol/answer.h"
 #include "symbol/answer_book.h"
 #include "symbol/answer_cache.h"
@@ -33,14 +35,29 @@ enum {
 	PYTHON_PLACE = 1u << 30,	/* known by its names */
 };
 
+static void on_stuck(void *data, uint32_t pid, const char *path)
+{
+	struct symbols *symbols = data;
+
+	if (pid)
+		notes_add(symbols->notes, "process %u does not let itself be looked at: its functions are "
+			  "shown as addresses", pid);
+	else
+		notes_add(symbols->notes, "the file system of %s does not answer: functions of its files are "
+			  "shown as offsets", path);
+}
+
 struct symbols *symbols_new(struct session *session)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
 
 	symbols->session = session;
-	symbols->worker = worker_new();
 	symbols->notes = notes_new();
-	symbols->files = mapped_files_new(session, symbols->notes);
+	symbols->requests = arena_new();
+	symbols->helpers = helper_pair_new(worker_roles());
+	symbols->opener = opener_new(symbols->helpers, on_stuck, symbols);
+	symbols->worker = worker_new(symbols->helpers, symbols->opener);
+	symbols->files = mapped_files_new(session, symbols->opener, symbols->worker, symbols->notes);
 	symbols->spaces = mapped_files_spaces(symbols->files);
 	symbols->modules = mapped_files_modules(symbols->files);
 	symbols->jit = mapped_files_jit(symbols->files);
@@ -50,7 +67,7 @@ struct symbols *symbols_new(struct session *session)
 	symbols->variables = variables_new(symbols->worker, symbols->asker, symbols->spaces,
 					   symbols->modules, symbols->names);
 	symbols->python = python_frames_new(session, symbols->spaces, symbols->modules,
-					    symbols->names);
+					    symbols->worker, symbols->names, symbols->notes);
 	return symbols;
 }
 
@@ -63,12 +80,15 @@ void symbols_free(struct symbols *symbols)
 	answer_cache_free(symbols->cache);
 	answer_book_free(symbols->book);
 	asker_free(symbols->asker);
-	worker_free(symbols->worker);
 	python_frames_free(symbols->python);
 	mapped_files_free(symbols->files);
+	worker_free(symbols->worker);
+	opener_free(symbols->opener);
+	helper_pair_free(symbols->helpers);
 	kernel_symbols_free(symbols->kernel);
 	names_free(symbols->names);
 	notes_free(symbols->notes);
+	arena_free(symbols->requests);
 	free(symbols);
 }
 
@@ -98,11 +118,20 @@ static int find_sources(void *data, const struct module *module, struct sources_
 			 &question);
 }
 
+static bool is_unchanged(void *data, const struct module *module)
+{
+	struct symbols *symbols = data;
+	struct file_stamp now;
+
+	return !opener_stamp(symbols->opener, module->number, &now) &&
+	       file_stamp_has_same_contents(&now, &module->stamp);
+}
+
 void symbols_use_cache(struct symbols *symbols)
 {
 	if (!symbols->cache)
 		symbols->cache = answer_cache_new();
-	answer_cache_use_sources(symbols->cache, find_sources, symbols);
+	answer_cache_use_sources(symbols->cache, find_sources, is_unchanged, symbols);
 	places_use_cache(symbols->places, symbols->cache);
 	variables_use_cache(symbols->variables, symbols->cache);
 }
@@ -119,22 +148,48 @@ void symbols_set_offline(struct symbols *symbols)
 	mapped_files_set_offline(symbols->files);
 }
 
-int symbols_file(const struct symbols *symbols, uint32_t pid, uint64_t address, struct symbol_file *file)
+/* It is only in recordings, and asked for when they need it. */
+static void ask_build_id(struct symbols *symbols, struct module *module)
 {
-	const struct module *module = NULL;
+	struct build_id build_id = { 0 };
+
+	if (!module->has_build_id && !worker_ask_build_id(symbols->worker, module, &build_id))
+		modules_set_build_id(symbols->modules, module, &build_id);
+	module->has_build_id = true;
+}
+
+int symbols_file(struct symbols *symbols, uint32_t pid, uint64_t address, struct symbol_file *file)
+{
+	struct module *module = NULL;
 	struct space_hit hit;
 
 	if (spaces_find(symbols->spaces, pid, UINT64_MAX, address, &hit) && hit.is_mapped)
 		module = modules_at(symbols->modules, hit.mapping.module);
 	if (!module || !module->has_stamp)
 		return -ENOENT;
+	ask_build_id(symbols, module);
 	*file = (struct symbol_file){ module->device, module->inode, module->build_id };
+	return 0;
+}
+
+int symbols_open_file(struct symbols *symbols, const struct module_identity *identity,
+		      struct symbol_open_file *file)
+{
+	struct module *module = modules_get(symbols->modules, identity);
+	int fd;
+
+	if (!module || module->kind != MODULE_FILE)
+		return -ENOENT;
+	fd = opener_give(symbols->opener, module->number, identity->pid);
+	if (fd < 0)
+		return fd;
+	*file = (struct symbol_open_file){ fd, module->number };
 	return 0;
 }
 
 void symbols_set_pause(struct symbols *symbols, struct pause *pause)
 {
-	worker_set_pause(symbols->worker, pause);
+	helper_pair_set_pause(symbols->helpers, pause);
 }
 
 int symbols_add_process(struct symbols *symbols, uint32_t pid)
@@ -182,15 +237,41 @@ void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
 	spaces_each(symbols->spaces, pid, visit_mapping, &visitor);
 }
 
-int symbols_unwind_file(struct symbols *symbols, uint32_t number, struct unwind_file *file)
+int symbols_begin(struct symbols *symbols)
 {
-	struct module *module = modules_at(symbols->modules, number);
-	int err;
+	return helper_pair_begin(symbols->helpers);
+}
 
-	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO) ||
-	    module_has_failed(module))
-		return -ENOENT;
-	err = worker_ask_table(symbols->worker, module, file);
+void symbols_step(struct symbols *symbols)
+{
+	opener_step(symbols->opener);
+	worker_step(symbols->worker);
+}
+
+void symbols_settle(struct symbols *symbols, uint64_t limit_ns)
+{
+	opener_step(symbols->opener);
+	worker_settle(symbols->worker, limit_ns);
+}
+
+int symbols_poll_fd(const struct symbols *symbols)
+{
+	return worker_poll_fd(symbols->worker);
+}
+
+/* Who asked for an unwind table. */
+struct table_request {
+	struct symbols *symbols;
+	symbols_on_unwind_file *on_file;
+	void *data;
+};
+
+static void on_table(void *data, const struct module *asked, int err, struct unwind_file *file)
+{
+	struct table_request *request = data;
+	struct symbols *symbols = request->symbols;
+	struct module *module = modules_at(symbols->modules, asked->number);
+
 	if (!err)
 		module->python_version = file->python_version;
 	if (!err && symbols->book && module->python_version)
@@ -198,21 +279,41 @@ int symbols_unwind_file(struct symbols *symbols, uint32_t number, struct unwind_
 				&(struct book_file){ module->python_version },
 				sizeof(struct book_file));
 	/* A file that is hostile to one way of reading it may still have names. */
-	return err ? -ENOENT : 0;
+	if (err == -ECHILD)
+		notes_add(symbols->notes, "%s takes too much to read: its call frame information is not used",
+			  module->path);
+	request->on_file(request->data, module->number, err ? -ENOENT : 0, file);
+}
+
+int symbols_ask_unwind_file(struct symbols *symbols, uint32_t number, symbols_on_unwind_file *on_file,
+			    void *data)
+{
+	struct module *module = modules_at(symbols->modules, number);
+	struct table_request *request;
+
+	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO) ||
+	    module_has_failed(module))
+		return -ENOENT;
+	request = arena_alloc(symbols->requests, sizeof(*request));
+	*request = (struct table_request){ symbols, on_file, data };
+	return worker_ask_table(symbols->worker, module, on_table, request) ? -ENOENT : 0;
 }
 
 int symbols_find_function(struct symbols *symbols, const struct symbol_open_file *file, const char *name,
 			  uint64_t *file_offset)
 {
-	return worker_ask_function(symbols->worker, file, name, file_offset) ? -ENOENT : 0;
+	const struct module *module = modules_at(symbols->modules, file->module);
+
+	return worker_ask_function(symbols->worker, module, name, file_offset) ? -ENOENT : 0;
 }
 
 int symbols_find_functions(struct symbols *symbols, const struct symbol_open_file *file, const char *name,
 			   struct symbol_functions *found)
 {
+	const struct module *module = modules_at(symbols->modules, file->module);
 	const struct symbol_functions *answer;
 
-	if (worker_ask_functions(symbols->worker, file, name, &answer) ||
+	if (worker_ask_functions(symbols->worker, module, name, &answer) ||
 	    (!answer->function_count && !answer->doubtful_count))
 		return -ENOENT;
 	*found = *answer;
@@ -543,7 +644,7 @@ size_t symbols_notes(const struct symbols *symbols, const char *const **notes)
 
 uint64_t symbols_memory_bytes(const struct symbols *symbols)
 {
-	return worker_memory_bytes(symbols->worker);
+	return helper_pair_memory_bytes(symbols->helpers);
 }
 
 struct symbol_counts symbols_counts(const struct symbols *symbols)

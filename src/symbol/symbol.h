@@ -84,7 +84,7 @@ struct symbol_file {
 };
 
 /* The file that a process has mapped at an address now. 0, or -ENOENT: nobody could open it. */
-int symbols_file(const struct symbols *symbols, uint32_t pid, uint64_t address, struct symbol_file *file);
+int symbols_file(struct symbols *symbols, uint32_t pid, uint64_t address, struct symbol_file *file);
 
 /*
  * The process ends or is about to be reported: what can only be read while it lives
@@ -177,15 +177,20 @@ int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_
 size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
 			 uint8_t *code, size_t size_bytes, uint64_t *start);
 
-/*
- * A file that is open: what is said of it is said of what this descriptor leads to, whatever its path leads
- * to, and whatever other files say of themselves. Borrowed.
- */
+struct module_identity;
+
+/* A file that is open: what is said of it is said of what this descriptor leads to, whatever others say. */
 struct symbol_open_file {
-	int fd;
-	uint32_t pid;		/* in whose file tree its debug file may lie */
-	const char *path;	/* there */
+	int fd;			/* the caller's */
+	uint32_t module;	/* its number */
 };
+
+/*
+ * Opens the file that a process has mapped, or has at a path, to put probes into it. -EXDEV: it lies where
+ * reading it could take for ever; or the errno of opening it.
+ */
+int symbols_open_file(struct symbols *symbols, const struct module_identity *identity,
+		      struct symbol_open_file *file);
 
 /*
  * Where a function that the file exports begins in it. 0, or -ENOENT when it has none of this name that
@@ -251,10 +256,25 @@ void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
 			  void *data);
 
 /*
- * The unwind table of a module, for the caller to free. -ENOENT when it has none: generated code,
- * a file without call frame information, or one that cannot be read.
+ * Has the unwind table of a module made. on_file gets it, for the receiver to free, when symbols_step() or
+ * symbols_settle() is called; err is -ENOENT when there is none: a file without call frame information, or one
+ * that cannot be read. 0, or -ENOENT: nothing will come, as of generated code.
  */
-int symbols_unwind_file(struct symbols *symbols, uint32_t module, struct unwind_file *file);
+typedef void symbols_on_unwind_file(void *data, uint32_t module, int err, struct unwind_file *file);
+int symbols_ask_unwind_file(struct symbols *symbols, uint32_t module, symbols_on_unwind_file *on_file,
+			    void *data);
+
+/*
+ * Files and processes are read by other processes. begin: starts these, as long as this one has the
+ * privileges; -ECANCELED: there will be no names. step: takes in what they found, to be called often. settle:
+ * until there is nothing more to come, but limit_ns at most.
+ */
+int symbols_begin(struct symbols *symbols);
+void symbols_step(struct symbols *symbols);
+void symbols_settle(struct symbols *symbols, uint64_t limit_ns);
+
+/* Readable when there is something to take in; -1: nothing is to come. */
+int symbols_poll_fd(const struct symbols *symbols);
 
 struct symbol_counts {
 	size_t modules, mappings, spaces;

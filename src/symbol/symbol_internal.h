@@ -14,7 +14,10 @@ struct symbols {
 	struct spaces *spaces;		/* these three are the files' */
 	struct modules *modules;
 	struct jit_names *jit;
+	struct helper_pair *helpers;
+	struct opener *opener;
 	struct worker *worker;
+	struct arena *requests;		/* for unwind tables, one a module */
 	struct asker *asker;
 	struct answer_cache *cache;	/* NULL: none */
 	struct answer_book *book;	/* of a recording; NULL: none */

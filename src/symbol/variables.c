@@ -23,7 +23,7 @@ enum {
 /* How a module's file is loaded; its segments in the order of the file. */
 struct layout {
 	uint64_t base;			/* its lowest address */
-	int fd;				/* the module's, when it was asked about */
+	uint32_t hold_count;	/* as the module had it then */
 	uint32_t count;
 	struct segment segments[];
 };
@@ -88,7 +88,7 @@ static const struct layout *layout_get(struct variables *variables, struct modul
 	int err;
 
 	/* A file that was out of sight may have been found since, through another process. */
-	if (layout && (layout->count || layout->fd == module->fd))
+	if (layout && (layout->count || layout->hold_count == module->hold_count))
 		return layout;
 	if (!module_has_failed(module)) {
 		err = worker_ask_segments(variables->worker, module, &answer);
@@ -100,7 +100,7 @@ static const struct layout *layout_get(struct variables *variables, struct modul
 	layout = arena_alloc(variables->arena,
 			     sizeof(*layout) + count * sizeof(*layout->segments));
 	layout->base = UINT64_MAX;
-	layout->fd = module->fd;
+	layout->hold_count = module->hold_count;
 	layout->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		layout->segments[i] = answer->segments[i];

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that reads ELF and DWARF for us. Traced programs choose these files: one can be
- * truncated while it is mapped, unpack to gigabytes, or meet a bug in a library. Then the worker
- * dies, by a signal or a limit, and a fresh one goes on with the other files.
+ * Asks a process that reads ELF, DWARF, the symbol files of JIT compilers and Python's objects for us. Traced
+ * programs choose what it reads: a file can be truncated while it is mapped, unpack to gigabytes, meet a bug in
+ * a library, or never be read to its end. Then the process dies, by a signal or a limit, or is left to its
+ * fate, and a fresh one goes on with the other files.
+ *
+ * Some answers are waited for. Others come later: what is to be done with them is called by worker_step().
  */
 #pragma once
 
@@ -15,11 +18,16 @@
 #include "unwind/table_file.h"
 
 struct answer_book;
-struct pause;
+struct helper_pair;
+struct helper_roles;
+struct opener;
 struct worker;
 
-/* Starts the process; when that fails, asking does. */
-struct worker *worker_new(void);
+/* The processes that it takes. */
+const struct helper_roles *worker_roles(void);
+
+/* Borrows both. */
+struct worker *worker_new(struct helper_pair *pair, struct opener *opener);
 void worker_free(struct worker *worker);
 
 /*
@@ -28,11 +36,14 @@ void worker_free(struct worker *worker);
  */
 void worker_use_book(struct worker *worker, struct answer_book *book, bool is_alone);
 
-/* Taken while an answer is waited for; borrowed. NULL: none. */
-void worker_set_pause(struct worker *worker, struct pause *pause);
+/* Takes the answers that have come, and does what was to be done with them. To be called often. */
+void worker_step(struct worker *worker);
 
-/* The peak of the process's resident memory; of several, of the one that took most. */
-uint64_t worker_memory_bytes(const struct worker *worker);
+/* The same until all answers have come, or limit_ns have passed. */
+void worker_settle(struct worker *worker, uint64_t limit_ns);
+
+/* Readable when an answer has come; -1: none is waited for. */
+int worker_poll_fd(const struct worker *worker);
 
 /* What will be asked. */
 struct worker_question {
@@ -50,8 +61,39 @@ struct worker_question {
  */
 void worker_ask_ahead(struct worker *worker, const struct worker_question *questions, size_t count);
 
-/* The unwind table of a module, for the caller to free. Errors as those of worker_ask(). */
-int worker_ask_table(struct worker *worker, const struct module *module, struct unwind_file *file);
+/*
+ * Asks for the unwind table of a module. on_table gets it, for the receiver to free, or an error as those of
+ * worker_ask(). 0, or -errno if nothing will come.
+ */
+typedef void worker_on_table(void *data, const struct module *module, int err, struct unwind_file *file);
+int worker_ask_table(struct worker *worker, const struct module *module, worker_on_table *on_table,
+		     void *data);
+
+/* A code object of CPython's, in a process. */
+struct python_question {
+	uint32_t pid;
+	uint32_t version;
+	uint64_t address;
+	uint32_t index;			/* of an instruction; ~0: not known */
+	uint64_t identity;		/* of what is known; 0: nothing */
+};
+
+/*
+ * Asks for it. on_python gets it, valid during the call, or an error: -ETIMEDOUT if the process does not let
+ * its memory be read. 0, or -errno if nothing will come.
+ */
+typedef void worker_on_python(void *data, const struct python_question *question, int err,
+			      const struct python_answer *answer);
+int worker_ask_python(struct worker *worker, const struct python_question *question,
+		      worker_on_python *on_python, void *data);
+
+/* Has what a JIT compiler wrote read, which the opener knows of by its space. err as jit_maps_read() has it. */
+typedef void worker_on_jit(void *data, uint32_t space, int err);
+int worker_read_jit(struct worker *worker, uint32_t space, worker_on_jit *on_jit, void *data);
+
+/* The name of generated code; valid until the next question. 0 or -errno. */
+int worker_ask_jit(struct worker *worker, uint32_t space, uint64_t address,
+		   const struct jit_answer **answer);
 
 /*
  * 0 and an answer that is valid until the next question; its places in text were checked.
@@ -69,6 +111,9 @@ int worker_ask_variable(struct worker *worker, const struct module *module, uint
 int worker_ask_sources(struct worker *worker, const struct module *module,
 		       const struct sources_answer **answer);
 
+/* What the file says that it is; of no bytes if it says nothing. */
+int worker_ask_build_id(struct worker *worker, const struct module *module, struct build_id *build_id);
+
 /* The same for how the file is loaded. */
 int worker_ask_segments(struct worker *worker, const struct module *module,
 			const struct segments_answer **answer);
@@ -78,11 +123,11 @@ int worker_ask_segments(struct worker *worker, const struct module *module,
  * exports none of this name that this machine's 64-bit programs can call, or there is no beginning of
  * an instruction. Errors as above.
  */
-int worker_ask_function(struct worker *worker, const struct symbol_open_file *file, const char *name,
+int worker_ask_function(struct worker *worker, const struct module *module, const char *name,
 			uint64_t *file_offset);
 
 /* All functions that are called so: with a name of up to 255 bytes; its answer is valid as above. */
-int worker_ask_functions(struct worker *worker, const struct symbol_open_file *file, const char *name,
+int worker_ask_functions(struct worker *worker, const struct module *module, const char *name,
 			 const struct symbol_functions **answer);
 
 /* The same for up to size_bytes of code around a place in the file. */

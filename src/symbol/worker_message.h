@@ -1,45 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is asked of the worker; an answer of answer.h comes back, or struct table_answer. */
+/*
+ * What is asked of the worker. Each question has an answer, in the order of the questions: a header, and if
+ * its err is 0, what answer.h has for that kind.
+ */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "helper/spawner.h"
+#include "symbol/answer.h"
+
 enum { WORKER_PATH_BYTES_MAX = 4096, WORKER_NAME_BYTES = 256 };
 
 enum question_kind {
 	QUESTION_PLACE,		/* what code is at file_offset? */
-	QUESTION_TABLE,		/* the unwind table: a descriptor of an unwind_file comes back */
+	QUESTION_TABLE,		/* the unwind table: a descriptor of an unwind_file comes along */
 	QUESTION_VARIABLE,	/* what data is at address? */
 	QUESTION_SEGMENTS,	/* how is the file loaded? */
 	QUESTION_CODE,		/* size_bytes of code around file_offset */
 	QUESTION_FUNCTION,	/* where is the exported function? */
 	QUESTION_FUNCTIONS,	/* where are all that are called so? */
 	QUESTION_SOURCES,	/* which files do answers come from? */
+	QUESTION_BUILD_ID,	/* what does the file say that it is? */
+	QUESTION_JIT,		/* what generated code of the space module is at address? */
+	QUESTION_JIT_READ,	/* nothing: its names are read as far as they are written */
+	QUESTION_PYTHON,	/* the code object at address of the process pid */
 };
 
 struct question {
-	uint32_t module;	/* number; the worker remembers its file */
+	uint32_t sequence;
+	uint32_t module;	/* number; of generated code, its space's */
 	uint32_t pid;
+	uint32_t python_version;
 	union {
 		uint64_t file_offset;
-		uint64_t address;	/* as the file has it */
+		uint64_t address;	/* as the file has it; in memory, of generated code and Python */
 	};
+	uint64_t python_identity;	/* of what is known already; 0: nothing */
+	uint32_t python_index;		/* of an instruction in the code object; ~0: not known */
+	uint32_t size_bytes;
 	uint8_t kind;
 	uint8_t wants_debug;	/* lines and types, not only symbols */
-	uint8_t has_file;	/* the first question about it: a descriptor comes along */
+	uint8_t has_path;	/* the first question about the module: its path comes along */
 	uint8_t is_vdso;
-	uint32_t size_bytes;
-	uint8_t is_once;	/* about a file of no number, which is forgotten */
-	uint8_t reserved[7];
+	uint8_t build_id_bytes;	/* with has_path: the file must have this one; 0: any */
+	uint8_t build_id[BUILD_ID_BYTES_MAX];
+	uint8_t reserved[3];
 	char function[WORKER_NAME_BYTES];	/* its name */
-	char path[];		/* with has_file: ends with a NUL */
+	char path[];		/* with has_path: ends with a NUL */
 };
 _Static_assert(offsetof(struct question, path) == sizeof(struct question), "path follows what is sent before it");
 
-struct table_answer {
-	int32_t err;		/* 0: a descriptor comes along */
+struct worker_answer {
+	uint32_t sequence;
+	int32_t err;
 };
 
-/* Answers the questions that come over the socket until it closes. For a process of its own. */
-_Noreturn void worker_serve(int socket);
+/* Any of them. */
+union worker_content {
+	struct answer place;
+	struct variable_answer variable;
+	struct segments_answer segments;
+	struct code_answer code;
+	struct function_answer function;
+	struct symbol_functions functions;
+	struct sources_answer sources;
+	struct build_id build_id;
+	struct jit_answer jit;
+	struct python_answer python;
+};
+
+/* The process: answers questions until the socket closes. */
+void worker_serve(const struct helper_sockets *sockets);

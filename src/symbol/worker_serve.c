@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The process that reads what traced programs wrote. It has no privileges, sees no file but those whose
+ * descriptors it is given, and dies of whatever is too much.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <signal.h>
+#include <seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,21 +14,28 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "helper/confine.h"
+#include "helper/given.h"
+#include "helper/message.h"
+#include "symbol/build_id.h"
+#include "symbol/file_source.h"
+#include "symbol/jit_maps.h"
 #include "symbol/object.h"
+#include "symbol/python_code.h"
+#include "symbol/servers.h"
 #include "symbol/worker_message.h"
 
 enum {
 	ANSWER_SECONDS_MAX = 60,	/* includes what a debuginfod server may take */
 	ANSWER_CPU_SECONDS_MAX = 20,	/* a large program's compressed debug file takes 5 */
-	TABLE_SECONDS_MAX = 5,		/* while it is made, nobody reads the rings */
+	TABLE_SECONDS_MAX = 10,
 	TABLE_CPU_SECONDS_MAX = 2,	/* 35,000 functions take a hundredth of one */
-	SOCKET = 3,
+	PRIORITY_MORE = -10,		/* there is who waits for it; as nice(2) has it */
 	OPENED_MAX = 4,			/* times a file is opened before it may stay */
 };
 
@@ -32,14 +43,18 @@ enum {
 static const size_t own_bytes_max = 16 << 20, own_bytes_last = 512 << 20;
 static const size_t mapped_bytes_max = 12 << 20;
 
+struct server;
+
 struct file {
+	const struct server *server;
+	struct file_source source;	/* data: this */
 	struct object *object;	/* NULL: closed to save memory */
-	int fd;			/* -1: none */
-	uint32_t pid;
+	uint32_t number;
 	uint64_t used;		/* the question that last used it */
 	size_t kept_bytes;	/* stays as long as it is open */
 	unsigned int opened_count;
 	bool is_vdso;
+	struct build_id build_id;	/* that it must have; of no bytes: any */
 	char *path;
 };
 
@@ -49,99 +64,45 @@ struct memory {
 };
 
 struct server {
+	struct helper_sockets sockets;
 	struct table *files;	/* by module number + 1 */
+	struct jit_maps *jits;
+	struct python_code *python;	/* what was read last */
 	int statm_fd;
 	struct memory first;
 	size_t own_bytes_max;
 	uint64_t question_count;
-	union {
-		struct answer place;
-		struct variable_answer variable;
-		struct segments_answer segments;
-		struct code_answer code;
-		struct function_answer function;
-		struct symbol_functions functions;
-		struct sources_answer sources;
-	} answer;
+	union worker_content content;
 };
 
-static void limit_resources(void)
+/* --- Files ----------------------------------------------------------------------------------- */
+
+static int open_debug(void *data, const char *path, bool is_ours, char *real_path, size_t room_bytes)
 {
-	struct rlimit none = { 0, 0 };
+	const struct file *file = data;
 
-	setrlimit(RLIMIT_CORE, &none);
-#ifndef __SANITIZE_ADDRESS__	/* which reserves terabytes that it never uses */
-	struct rlimit data = { 1 << 30, 1 << 30 };
-
-	setrlimit(RLIMIT_DATA, &data);
-#endif
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return given_debug_file(file->server->sockets.other, file->number, path, is_ours, real_path,
+				room_bytes);
 }
 
-/* The end of the socket ends this process; the terminal's signals are for the tool. */
-static void reset_signals(void)
+static int fetch_debug(void *data, const uint8_t *build_id, size_t size_bytes)
 {
-	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ };
-	sigset_t none;
+	const struct file *file = data;
 
-	for (int i = 1; i < NSIG; i++)
-		signal(i, SIG_DFL);
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	return servers_ask(file->server->sockets.debuginfod, build_id, size_bytes);
 }
 
-/* Whatever the tool has open would stay so after its death: above all, its BPF links. */
-static void close_inherited(int socket)
-{
-	int null = open("/dev/null", O_RDWR);
-
-	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-		dup2(null, fd);
-	if (socket != SOCKET)
-		dup2(socket, SOCKET);
-	close_range(SOCKET + 1, ~0u, 0);
-}
-
-/* The same holds for BPF maps that the tool has mapped; their pages would count as ours, too. */
-static void unmap_inherited(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	unsigned long start, end;
-	char line[8192];
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (strstr(line, " anon_inode:") && sscanf(line, "%lx-%lx", &start, &end) == 2)
-			munmap((void *)start, end - start);
-	if (maps)
-		fclose(maps);
-}
-
-static struct file *file_new(const struct question *question, int fd)
+static struct file *file_add(struct server *server, const struct question *question)
 {
 	struct file *file = xcalloc(1, sizeof(*file));
 
-	file->fd = fd;
-	file->pid = question->pid;
+	file->server = server;
+	file->source = (struct file_source){ open_debug, fetch_debug, file };
+	file->number = question->module;
 	file->is_vdso = question->is_vdso;
+	file->build_id.size_bytes = question->build_id_bytes;
+	memcpy(file->build_id.bytes, question->build_id, sizeof(file->build_id.bytes));
 	file->path = xstrdup(question->path);
-	return file;
-}
-
-static void file_free(struct file *file)
-{
-	object_free(file->object);
-	if (file->fd >= 0)
-		close(file->fd);
-	free(file->path);
-	free(file);
-}
-
-static struct file *file_add(struct server *server, const struct question *question, int fd)
-{
-	struct file *file = file_new(question, fd);
-
 	table_put(server->files, (uint64_t)question->module + 1, file);
 	return file;
 }
@@ -217,120 +178,223 @@ static void save_memory(struct server *server, struct file *current)
 			object_release(file->object);
 }
 
-static struct object *object_get(struct server *server, struct file *file)
+/* 0, or why the file cannot be opened. */
+static int object_get(struct server *server, struct file *file)
 {
+	struct build_id build_id;
+	int fd = -1;
+
 	file->used = ++server->question_count;
 	if (file->object)
-		return file->object;
+		return 0;
 	/* What keeps coming back is worth its memory: opening it each time takes far longer. */
 	if (++file->opened_count >= OPENED_MAX && server->own_bytes_max < own_bytes_last)
 		server->own_bytes_max *= 2;
-	file->object = file->is_vdso ? object_new_vdso()
-				     : object_new(fcntl(file->fd, F_DUPFD_CLOEXEC, 0), file->pid,
-						  file->path);
-	return file->object;
-}
-
-/* Says it with the descriptor, which is the receiver's then. */
-static void send_table(int socket, struct table_answer answer, int fd)
-{
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec part = { &answer, sizeof(answer) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	if (!answer.err) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	if (!file->is_vdso)
+		fd = given_file(server->sockets.other, file->number);
+	if (!file->is_vdso && fd < 0)
+		return fd;
+	build_id_read(fd, &build_id);
+	if (file->build_id.size_bytes && !build_id_is_same(&build_id, &file->build_id)) {
+		close(fd);
+		return -ESTALE;
 	}
-	sendmsg(socket, &message, MSG_NOSIGNAL);
+	file->object = file->is_vdso ? object_new_vdso() : object_new(fd, &file->source, file->path);
+	return 0;
 }
 
-static void answer_table(struct object *object, int socket)
+/* --- Answers --------------------------------------------------------------------------------- */
+
+static void answer(const struct server *server, const struct question *question, int err,
+		   size_t content_bytes, int fd)
+{
+	const struct worker_answer header = { question->sequence, err };
+	const struct iovec parts[2] = {
+		{ (void *)&header, sizeof(header) }, { (void *)&server->content, err ? 0 : content_bytes },
+	};
+
+	if (message_send(server->sockets.tool, parts, 2, err ? -1 : fd, true))
+		_exit(0);
+}
+
+/* Sealed, so that the receiver knows that it stays as it is, and answers at once. */
+static void answer_table(const struct server *server, const struct question *question,
+			 struct object *object)
 {
 	struct unwind_file file = { 0 };
-	int fd = memfd_create("pinch-unwind", MFD_CLOEXEC);
+	int fd = memfd_create("pinch-unwind", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int err = fd < 0 ? -errno : object_unwind_file(object, &file);
 
 	if (!err)
 		err = unwind_file_write(&file, fd);
-	send_table(socket, (struct table_answer){ err }, fd);
+	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+		err = -errno;
+	answer(server, question, err, 0, fd);
 	unwind_file_fini(&file);
 	if (fd >= 0)
 		close(fd);
 }
 
-/* The size of the answer, which is in server->answer. */
+/* The size of what is in server->content then. */
 static size_t find_answer(struct server *server, struct object *object,
 			  const struct question *question)
 {
 	switch (question->kind) {
 	case QUESTION_VARIABLE:
 		object_find_variable(object, question->address, question->wants_debug,
-				     &server->answer.variable);
-		return offsetof(struct variable_answer, text) + server->answer.variable.text_bytes;
+				     &server->content.variable);
+		return offsetof(struct variable_answer, text) + server->content.variable.text_bytes;
 	case QUESTION_SEGMENTS:
-		object_segments(object, &server->answer.segments);
-		return sizeof(server->answer.segments);
+		object_segments(object, &server->content.segments);
+		return sizeof(server->content.segments);
 	case QUESTION_CODE:
 		object_read_code(object, question->file_offset, question->size_bytes,
-				 &server->answer.code);
-		return offsetof(struct code_answer, code) + server->answer.code.size_bytes;
+				 &server->content.code);
+		return offsetof(struct code_answer, code) + server->content.code.size_bytes;
 	case QUESTION_FUNCTION:
-		object_find_function(object, question->function, &server->answer.function);
-		return sizeof(server->answer.function);
+		object_find_function(object, question->function, &server->content.function);
+		return sizeof(server->content.function);
 	case QUESTION_FUNCTIONS:
-		object_find_functions(object, question->function, &server->answer.functions);
-		return sizeof(server->answer.functions);
+		object_find_functions(object, question->function, &server->content.functions);
+		return sizeof(server->content.functions);
 	case QUESTION_SOURCES:
-		object_sources(object, &server->answer.sources);
-		return sizeof(server->answer.sources);
+		object_sources(object, &server->content.sources);
+		return sizeof(server->content.sources);
+	case QUESTION_BUILD_ID:
+		object_build_id(object, &server->content.build_id);
+		return sizeof(server->content.build_id);
 	default:
 		object_find(object, question->file_offset, question->wants_debug,
-			    &server->answer.place);
-		return offsetof(struct answer, text) + server->answer.place.text_bytes;
+			    &server->content.place);
+		return offsetof(struct answer, text) + server->content.place.text_bytes;
 	}
 }
 
-static void answer_question(struct server *server, const struct question *question, int fd,
-			    int socket)
+static void answer_of_file(struct server *server, const struct question *question)
 {
-	struct object *object;
-	struct file *file;
+	struct file *file = question->has_path ? file_add(server, question)
+					       : table_find(server->files, (uint64_t)question->module + 1);
+	int err;
 
-	if (question->is_once)
-		file = file_new(question, fd);
-	else if (question->has_file)
-		file = file_add(server, question, fd);
-	else
-		file = table_find(server->files, (uint64_t)question->module + 1);
 	if (!file)
 		_exit(1);
-	object = object_get(server, file);
-	if (question->kind == QUESTION_TABLE)
-		answer_table(object, socket);
+	err = object_get(server, file);
+	if (err)
+		answer(server, question, err, 0, -1);
+	else if (question->kind == QUESTION_TABLE)
+		answer_table(server, question, file->object);
 	else
-		send(socket, &server->answer, find_answer(server, object, question), MSG_NOSIGNAL);
-	if (question->is_once)
-		file_free(file);
-	else
-		save_memory(server, file);
+		answer(server, question, 0, find_answer(server, file->object, question), -1);
+	save_memory(server, file);
 }
 
-static int received_fd(struct msghdr *message)
-{
-	struct cmsghdr *header = CMSG_FIRSTHDR(message);
-	int fd = -1;
+/* --- Generated code and Python's ------------------------------------------------------------- */
 
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	return fd;
+static int give_jit(void *data, uint32_t space)
+{
+	const struct server *server = data;
+
+	return given_jit(server->sockets.other, space);
+}
+
+static void answer_jit(struct server *server, const struct question *question)
+{
+	struct jit_answer *jit = &server->content.jit;
+	int err;
+
+	memset(jit, 0, sizeof(*jit));
+	if (question->kind == QUESTION_JIT_READ)
+		err = jit_maps_read(server->jits, question->module);
+	else
+		err = jit_maps_find(server->jits, question->module, question->address, jit->name,
+				    sizeof(jit->name), &jit->start);
+	jit->is_found = !err;
+	answer(server, question, err, sizeof(*jit), -1);
+}
+
+struct python_process_memory {
+	const struct server *server;
+	uint32_t pid;
+};
+
+static bool read_process(void *data, uint64_t address, void *bytes, size_t size_bytes)
+{
+	const struct python_process_memory *memory = data;
+
+	return !given_memory(memory->server->sockets.other, memory->pid, address, bytes, size_bytes);
+}
+
+static void put_python(struct python_answer *found, const struct python_code *code)
+{
+	found->kind = PYTHON_IS_NEW;
+	found->function_bytes = strlen(code->name) + 1;
+	found->file_bytes = strlen(code->file) + 1;
+	found->table_bytes = code->table_bytes;
+	memcpy(found->data, code->name, found->function_bytes);
+	memcpy(found->data + found->function_bytes, code->file, found->file_bytes);
+	memcpy(found->data + found->function_bytes + found->file_bytes, code->table, code->table_bytes);
+}
+
+static void answer_python(struct server *server, const struct question *question)
+{
+	const struct python_version *version = python_version_find(question->python_version);
+	struct python_process_memory process = { server, question->pid };
+	struct python_memory memory = { read_process, &process };
+	struct python_answer *found = &server->content.python;
+	struct python_code_key key;
+
+	memset(found, 0, offsetof(struct python_answer, data));
+	if (version && python_code_read_key(&memory, &version->code, question->address, &key) &&
+	    /* Else the code object was freed, and its memory is something else. */
+	    (question->python_index == ~0u || question->python_index < key.unit_count)) {
+		found->identity = python_code_identity(&key);
+		found->first_line = key.first_line;
+		if (found->identity == question->python_identity)
+			found->kind = PYTHON_IS_KNOWN;
+		else if (python_code_read(&memory, &version->code, &key, server->python))
+			put_python(found, server->python);
+	}
+	answer(server, question, 0, offsetof(struct python_answer, data) + found->function_bytes +
+	       found->file_bytes + found->table_bytes, -1);
+}
+
+/* --- The process ----------------------------------------------------------------------------- */
+
+static void limit_resources(void)
+{
+	struct rlimit none = { 0, 0 };
+
+#ifndef __SANITIZE_ADDRESS__	/* which reserves terabytes that it never uses */
+	struct rlimit data = { 1 << 30, 1 << 30 };
+
+	setrlimit(RLIMIT_DATA, &data);
+#endif
+	setrlimit(RLIMIT_NPROC, &none);
+}
+
+/* In the order of what each still takes. What cannot be had, as without root, leaves the rest. */
+static void confine(void)
+{
+	static const struct confined_call allowed[] = {
+		ALLOWED(read), ALLOWED(pread64), ALLOWED(write), ALLOWED(close), ALLOWED(lseek),
+		ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(fstatfs), ALLOWED(fcntl), ALLOWED(ftruncate),
+		ALLOWED(memfd_create), ALLOWED(recvmsg), ALLOWED(sendmsg), ALLOWED(poll),
+		{ SCMP_SYS(mmap), 2, PROT_EXEC, 0 }, { SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
+		ALLOWED(munmap), ALLOWED(mremap), ALLOWED(madvise), ALLOWED(brk),
+		ALLOWED(alarm), ALLOWED(setitimer), ALLOWED(clock_gettime), ALLOWED(getpid),
+		ALLOWED(gettid), ALLOWED(tgkill), ALLOWED(rt_sigprocmask), ALLOWED(rt_sigreturn),
+		ALLOWED(restart_syscall), ALLOWED(futex), ALLOWED(getrandom), ALLOWED(exit),
+		ALLOWED(exit_group),
+	};
+
+	if (confine_namespaces())
+		confine_paths();
+	confine_user();
+	confine_capabilities(NULL, 0);
+	confine_basics();
+#ifndef __SANITIZE_ADDRESS__	/* which opens files and makes threads of its own */
+	confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
+#endif
 }
 
 /* Default actions of both signals end the process: no file may keep it for ever. */
@@ -342,38 +406,46 @@ static void set_deadline(unsigned int seconds, unsigned int cpu_seconds)
 	setitimer(ITIMER_PROF, &cpu, NULL);
 }
 
-_Noreturn void worker_serve(int socket)
+static void answer_question(struct server *server, const struct question *question)
 {
-	struct server *server;
+	switch (question->kind) {
+	case QUESTION_JIT:
+	case QUESTION_JIT_READ:
+		answer_jit(server, question);
+		break;
+	case QUESTION_PYTHON:
+		answer_python(server, question);
+		break;
+	default:
+		answer_of_file(server, question);
+	}
+}
+
+void worker_serve(const struct helper_sockets *sockets)
+{
+	struct server *server = xcalloc(1, sizeof(*server));
 	union {
 		struct question question;
 		char bytes[sizeof(struct question) + WORKER_PATH_BYTES_MAX + 1];
 	} in;
 
-	reset_signals();
-	close_inherited(socket);
-	unmap_inherited();
-	limit_resources();
 	prctl(PR_SET_NAME, "pinch-symbols");
-	server = xcalloc(1, sizeof(*server));
+	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + PRIORITY_MORE);
+	server->sockets = *sockets;
 	server->files = table_new();
+	server->jits = jit_maps_new(give_jit, server);
+	server->python = xcalloc(1, sizeof(*server->python));
 	server->own_bytes_max = own_bytes_max;
 	server->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	limit_resources();
+	confine();
 	server->first = memory_used(server);
 	for (;;) {
-		union {
-			struct cmsghdr header;
-			char bytes[CMSG_SPACE(sizeof(int))];
-		} control;
-		struct iovec part = { &in, sizeof(in) - 1 };
-		struct msghdr message = {
-			.msg_iov = &part, .msg_iovlen = 1,
-			.msg_control = &control, .msg_controllen = sizeof(control),
-		};
-		ssize_t n = recvmsg(SOCKET, &message, MSG_CMSG_CLOEXEC);
+		int fd;
+		ssize_t n = message_get(sockets->tool, &in, sizeof(in) - 1, &fd);
 
-		if (n < 0 && errno == EINTR)
-			continue;
+		if (fd >= 0)
+			close(fd);
 		if (n < (ssize_t)sizeof(struct question))
 			_exit(0);
 		in.bytes[n] = '\0';
@@ -381,7 +453,7 @@ _Noreturn void worker_serve(int socket)
 			set_deadline(TABLE_SECONDS_MAX, TABLE_CPU_SECONDS_MAX);
 		else
 			set_deadline(ANSWER_SECONDS_MAX, ANSWER_CPU_SECONDS_MAX);
-		answer_question(server, &in.question, received_fd(&message), SOCKET);
+		answer_question(server, &in.question);
 		set_deadline(0, 0);
 	}
 }

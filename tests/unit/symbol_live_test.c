@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbol/maps_file.h"
+#include "helper/maps_file.h"
 #include "symbol/vdso.h"
 #include "symbol_fixture.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/maps_file.h"
+#include "helper/maps_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void unescape(char *path)
 }
 
 /* False when the line is not one of an executable mapping. */
-static bool parse_line(char *line, struct module_identity *identity, uint64_t *file_offset)
+static bool parse_line(char *line, struct file_mapping *mapping)
 {
 	unsigned long long start, end, offset, inode;
 	unsigned int major, minor;
@@ -38,21 +39,17 @@ static bool parse_line(char *line, struct module_identity *identity, uint64_t *f
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	unescape(line + path_at);
-	identity->start = start;
-	identity->end = end;
-	identity->device = makedev(major, minor);
-	identity->inode = inode;
-	identity->path = line + path_at;
-	*file_offset = offset;
+	*mapping = (struct file_mapping){
+		.start = start, .end = end, .file_offset = offset,
+		.device = makedev(major, minor), .inode = inode, .path = line + path_at,
+	};
 	return true;
 }
 
-int maps_file_read(uint32_t pid,
-		   void (*on_mapping)(void *data, const struct module_identity *identity,
-				      uint64_t file_offset),
+int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping),
 		   void *data)
 {
-	struct module_identity identity = { .pid = pid };
+	struct file_mapping mapping;
 	size_t room = 0, count = 0;
 	char *line = NULL;
 	char path[32];
@@ -65,10 +62,8 @@ int maps_file_read(uint32_t pid,
 		return -errno;
 	errno = 0;
 	while (count < MAPPINGS_MAX && getline(&line, &room, file) > 0) {
-		uint64_t file_offset;
-
-		if (parse_line(line, &identity, &file_offset)) {
-			on_mapping(data, &identity, file_offset);
+		if (parse_line(line, &mapping)) {
+			on_mapping(data, &mapping);
 			count++;
 		}
 		errno = 0;

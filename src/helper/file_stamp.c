@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/file_stamp.h"
+#include "helper/file_stamp.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbol/open_file.h"
+#include "helper/open_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

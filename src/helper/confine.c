@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "helper/confine.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/landlock.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdint.h>
+#include <sys/capability.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534 };
+
+static bool is_kept(int capability, const int *kept, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (kept[i] == capability)
+			return true;
+	return false;
+}
+
+int confine_capabilities(const int *kept, size_t count)
+{
+	cap_t had = cap_get_proc(), wanted = cap_init();
+	int err = had && wanted ? 0 : -ENOMEM;
+
+	/* First what takes a capability itself. */
+	for (int i = 0; !err && i <= cap_max_bits() - 1; i++)
+		if (!is_kept(i, kept, count))
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	for (size_t i = 0; !err && i < count; i++) {
+		cap_flag_value_t has = CAP_CLEAR;
+
+		if (cap_get_flag(had, kept[i], CAP_PERMITTED, &has) || has == CAP_CLEAR)
+			continue;
+		if (cap_set_flag(wanted, CAP_PERMITTED, 1, &kept[i], CAP_SET) ||
+		    cap_set_flag(wanted, CAP_EFFECTIVE, 1, &kept[i], CAP_SET))
+			err = -errno;
+	}
+	if (!err && cap_set_proc(wanted))
+		err = -errno;
+	cap_free(wanted);
+	cap_free(had);
+	return err;
+}
+
+int confine_user(void)
+{
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return -errno;
+	return 0;
+}
+
+/* An empty file system, which nobody can write to, in the place of all that there was. */
+static int empty_tree(void)
+{
+	static const char place[] = "/proc";	/* any directory that is always there */
+
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555") ||
+	    chdir(place) || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) ||
+	    chdir("/") || mount("none", "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID |
+				MS_NODEV | MS_NOEXEC, NULL))
+		return -errno;
+	return 0;
+}
+
+int confine_namespaces(void)
+{
+	if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS))
+		return -errno;
+	return empty_tree();
+}
+
+int confine_paths(void)
+{
+	/* What the first version of Landlock can forbid; later kernels know it, too. */
+	struct landlock_ruleset_attr all = { .handled_access_fs = (1ull << 13) - 1 };
+	int fd = syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_landlock_restrict_self, fd, 0))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int confine_basics(void)
+{
+	struct rlimit none = { 0, 0 };
+
+	if (setrlimit(RLIMIT_CORE, &none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		return -errno;
+	return 0;
+}
+
+static int add_call(scmp_filter_ctx filter, const struct confined_call *call)
+{
+	if (!call->mask)
+		return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call->number, 0);
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call->number, 1,
+				SCMP_CMP(call->argument, SCMP_CMP_MASKED_EQ, call->mask, call->value));
+}
+
+/* libseccomp sets no_new_privs, too. */
+static int load(scmp_filter_ctx filter, int err)
+{
+	if (!err)
+		err = seccomp_load(filter);
+	seccomp_release(filter);
+	return err;
+}
+
+int confine_to_calls(const struct confined_call *allowed, size_t count)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int err = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < count; i++)
+		err = add_call(filter, &allowed[i]);
+	return filter ? load(filter, err) : err;
+}
+
+int confine_without_calls(const int *denied, size_t count)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int err = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < count; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), denied[i], 0);
+	return filter ? load(filter, err) : err;
+}

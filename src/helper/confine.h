@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Giving up privileges, each for good. A process that reads what others wrote keeps only what its work
+ * takes: doc/security.md. All return 0 or a negative errno, in silence.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Keeps those of these capabilities (CAP_*) that the process has, and no other one: not in the bounding
+ * set either, as far as that may be changed, so that no program that it starts can have them.
+ */
+int confine_capabilities(const int *kept, size_t count);
+
+/* Becomes the user nobody, in no group but nobody's. -EPERM: only root can. */
+int confine_user(void);
+
+/*
+ * The process sees no file, no network, no other process's System V objects. -EPERM: only root can;
+ * then confine_paths() is what there is.
+ */
+int confine_namespaces(void);
+
+/* No path can be opened any more (Landlock). -ENOSYS: the kernel has no such thing. */
+int confine_paths(void);
+
+/* No execve() gives privileges back; no core dump; no tracing by others of the same user. */
+int confine_basics(void);
+
+/* A system call, as libseccomp's SCMP_SYS() has it, and what its arguments must be like. */
+struct confined_call {
+	int number;
+	unsigned int argument;		/* which one is looked at, if mask is not 0 */
+	unsigned long mask, value;	/* allowed if (argument & mask) == value */
+};
+
+/* One with any arguments. */
+#define ALLOWED(name) { SCMP_SYS(name), 0, 0, 0 }
+
+/* These calls, and no other ones: these fail with EPERM. */
+int confine_to_calls(const struct confined_call *allowed, size_t count);
+
+/* All calls but these, which fail with EPERM. */
+int confine_without_calls(const int *denied, size_t count);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The files that traced processes map, by the number that the tool gave them. Each is opened when it is met
+ * and stays so while there are descriptors to spare: by the time that somebody asks for a name in it, it can
+ * be deleted, replaced or out of sight.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "helper/file_stamp.h"
+
+struct held_files;
+struct opener_request;
+
+struct held_files *held_files_new(void);
+
+/*
+ * 0, and what the file is like; -ESTALE: another file lies at its path by now; or the errno of opening it.
+ */
+int held_files_add(struct held_files *files, const struct opener_request *request, struct file_stamp *stamp);
+void held_files_drop(struct held_files *files, uint32_t number);
+
+/* What the file is like now. 0; -ENOENT: it is not held open. */
+int held_files_stamp(const struct held_files *files, uint32_t number, struct file_stamp *stamp);
+
+/* A descriptor of the file, the caller's, or a negative errno; -ESTALE: it has been replaced, or written anew. */
+int held_files_open(struct held_files *files, uint32_t number);
+
+/*
+ * The same, -EXDEV unless the file lies on a file system of this machine, mounted by root, which answers
+ * whatever programs do. pid: a process that maps the file.
+ */
+int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pid);
+
+/* What the file was like when it was first opened, and in whose file tree. 0; -ENOENT: it never was open. */
+int held_files_known(const struct held_files *files, uint32_t number, struct file_stamp *stamp,
+		     uint32_t *pid);

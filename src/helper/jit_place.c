@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "helper/jit_place.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "helper/maps_file.h"
+#include "helper/open_file.h"
+
+/* The process's user, and its number in its own PID namespace. */
+static int read_status(uint32_t pid, uid_t *uid, uint32_t *own_pid)
+{
+	char path[32], line[512];
+	bool has_uid = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -ENOENT;
+	*own_pid = pid;
+	while (fgets(line, sizeof(line), file)) {
+		unsigned int effective;
+
+		if (sscanf(line, "Uid: %*u %u", &effective) == 1) {
+			*uid = effective;
+			has_uid = true;
+		} else if (!strncmp(line, "NSpid:", 6) && strrchr(line, '\t')) {
+			*own_pid = strtoul(strrchr(line, '\t') + 1, NULL, 10);
+		}
+	}
+	fclose(file);
+	return has_uid ? 0 : -ENOENT;
+}
+
+int jit_place_find(uint32_t pid, struct jit_place *place)
+{
+	struct jit_place found = { .pid = pid };
+	int err = read_status(pid, &found.uid, &found.own_pid);
+
+	if (err)
+		return err;
+	found.root_fd = file_root(pid);
+	if (found.root_fd < 0)
+		return found.root_fd;
+	jit_place_close(place);
+	*place = found;
+	return 0;
+}
+
+void jit_place_close(struct jit_place *place)
+{
+	if (place->pid)
+		close(place->root_fd);
+	*place = (struct jit_place){ 0 };
+}
+
+/* What a process has mapped, that may be its jit-PID.dump. */
+struct dump_search {
+	char name[32];
+	char *path;
+};
+
+static void on_mapped(void *data, const struct file_mapping *mapping)
+{
+	const char *slash = strrchr(mapping->path, '/');
+	struct dump_search *search = data;
+
+	if (slash && !strcmp(slash + 1, search->name) && !search->path)
+		search->path = xstrdup(mapping->path);
+}
+
+static int open_dump(const struct jit_place *place)
+{
+	struct dump_search search = { .path = NULL };
+	int fd = -ENOENT;
+
+	snprintf(search.name, sizeof(search.name), "jit-%u.dump", place->own_pid);
+	maps_file_read(place->pid, on_mapped, &search);
+	if (search.path)
+		fd = file_open_below(place->root_fd, search.path, false);
+	free(search.path);
+	return fd;
+}
+
+int jit_place_open(const struct jit_place *place)
+{
+	char path[64];
+	struct stat status;
+	int fd;
+
+	if (!place->pid)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", place->own_pid);
+	fd = file_open_below(place->root_fd, path, false);
+	if (fd == -ENOENT)
+		fd = open_dump(place);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) || status.st_uid != place->uid) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "helper/opener.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/pause.h"
+#include "base/table.h"
+#include "helper/message.h"
+#include "helper/opener_message.h"
+#include "helper/pair.h"
+
+enum { WAITING_MAX = 4096, DISTRUSTED_MAX = 65536, WAIT_MS = 10 };
+
+static const uint64_t stuck_ns = 1000000000;
+
+/* A request whose answer has not come. */
+struct waiting {
+	uint32_t sequence, kind, pid;
+	uint64_t device, sent_ns;
+	char *path;			/* NULL: none */
+};
+
+/* What somebody waits for. */
+struct wanted_answer {
+	uint32_t sequence;		/* 0: nobody waits */
+	bool is_here;
+	int err, fd;
+	struct file_stamp stamp;
+	struct file_mapping *mappings;	/* of a process, each with its path */
+	size_t mapping_count, mapping_room;
+};
+
+struct opener {
+	struct helper_pair *pair;
+	void (*on_stuck)(void *data, uint32_t pid, const char *path);
+	void *data;
+	uint32_t number;		/* of the process that knows what follows */
+	uint32_t last_sequence;
+	struct table *held;		/* numbers + 1 */
+	struct table *readable;		/* processes */
+	struct waiting waiting[WAITING_MAX];	/* a ring */
+	size_t waiting_begin, waiting_count;
+	/* What is not looked at any more. */
+	struct table *distrusted;	/* processes, +1 */
+	struct table *distrusted_devices;	/* +1 */
+	struct wanted_answer wanted;
+	char in[sizeof(struct opener_mapping) + OPENER_PATH_BYTES + 1];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+struct opener *opener_new(struct helper_pair *pair,
+			  void (*on_stuck)(void *data, uint32_t pid, const char *path), void *data)
+{
+	struct opener *opener = xcalloc(1, sizeof(*opener));
+
+	opener->pair = pair;
+	opener->on_stuck = on_stuck;
+	opener->data = data;
+	opener->held = table_new();
+	opener->readable = table_new();
+	opener->distrusted = table_new();
+	opener->distrusted_devices = table_new();
+	return opener;
+}
+
+/* --- What is waited for ---------------------------------------------------------------------- */
+
+static void waiting_pop(struct opener *opener)
+{
+	free(opener->waiting[opener->waiting_begin].path);
+	opener->waiting_begin = (opener->waiting_begin + 1) % WAITING_MAX;
+	opener->waiting_count--;
+}
+
+static void waiting_push(struct opener *opener, const struct opener_request *request, const char *path)
+{
+	size_t at = (opener->waiting_begin + opener->waiting_count++) % WAITING_MAX;
+
+	opener->waiting[at] = (struct waiting){
+		.sequence = request->sequence, .kind = request->kind, .pid = request->pid,
+		.device = request->device, .sent_ns = now_ns(),
+		.path = request->kind == OPENER_FILE ? xstrdup(path) : NULL,
+	};
+}
+
+/* Nothing that the process before knew is known to the next one. */
+static void forget(struct opener *opener)
+{
+	while (opener->waiting_count)
+		waiting_pop(opener);
+	table_free(opener->held);
+	table_free(opener->readable);
+	opener->held = table_new();
+	opener->readable = table_new();
+	opener->number = 0;
+	if (opener->wanted.sequence && !opener->wanted.is_here) {
+		opener->wanted.is_here = true;
+		opener->wanted.err = -ETIMEDOUT;
+	}
+}
+
+void opener_free(struct opener *opener)
+{
+	if (!opener)
+		return;
+	forget(opener);
+	table_free(opener->held);
+	table_free(opener->readable);
+	table_free(opener->distrusted);
+	table_free(opener->distrusted_devices);
+	free(opener);
+}
+
+static void put_bounded(struct table *table, uint64_t key)
+{
+	if (table_count(table) < DISTRUSTED_MAX)
+		table_put(table, key, table);
+}
+
+static void distrust(struct opener *opener, const struct waiting *waiting)
+{
+	bool is_file = waiting->kind == OPENER_FILE && waiting->device;
+
+	if (is_file)
+		put_bounded(opener->distrusted_devices, waiting->device + 1);
+	else
+		put_bounded(opener->distrusted, (uint64_t)waiting->pid + 1);
+	opener->on_stuck(opener->data, is_file ? 0 : waiting->pid, waiting->path);
+}
+
+/* Both helpers are replaced if the first one that is waited for is stuck. */
+static void check_stuck(struct opener *opener)
+{
+	const struct waiting *first = &opener->waiting[opener->waiting_begin];
+
+	if (!opener->waiting_count ||
+	    !helper_pair_is_stuck(opener->pair, first->sent_ns, stuck_ns))
+		return;
+	distrust(opener, first);
+	helper_pair_fail(opener->pair);
+	forget(opener);
+}
+
+static void on_answer(struct opener *opener, const struct opener_answer *answer, int fd)
+{
+	while (opener->waiting_count && opener->waiting[opener->waiting_begin].sequence != answer->sequence)
+		waiting_pop(opener);
+	if (opener->waiting_count)
+		waiting_pop(opener);
+	if (opener->wanted.sequence == answer->sequence) {
+		opener->wanted.is_here = true;
+		opener->wanted.err = answer->err;
+		opener->wanted.stamp = answer->stamp;
+		opener->wanted.fd = fd;
+	} else if (fd >= 0) {
+		close(fd);
+	}
+}
+
+static void on_mapping(struct opener *opener, const struct opener_mapping *told)
+{
+	struct wanted_answer *wanted = &opener->wanted;
+
+	if (!wanted->sequence || wanted->sequence != told->answer.sequence)
+		return;
+	if (wanted->mapping_count == wanted->mapping_room) {
+		wanted->mapping_room = 2 * wanted->mapping_room + 64;
+		wanted->mappings = xrealloc(wanted->mappings, wanted->mapping_room,
+					    sizeof(*wanted->mappings));
+	}
+	wanted->mappings[wanted->mapping_count++] = (struct file_mapping){
+		.start = told->start, .end = told->end, .file_offset = told->file_offset,
+		.device = told->device, .inode = told->inode, .path = xstrdup(told->path),
+	};
+}
+
+/* One answer, if there is one; false: none. */
+static bool take_answer(struct opener *opener)
+{
+	struct iovec part = { opener->in, sizeof(opener->in) - 1 };
+	const struct opener_answer *answer = (const void *)opener->in;
+	int fd;
+	ssize_t n = message_receive(helper_pair_opener(opener->pair), &part, 1, &fd, false);
+
+	if (n == -EAGAIN)
+		return false;
+	if (n < (ssize_t)sizeof(*answer)) {
+		/* It died, of nothing that we know of. */
+		helper_pair_fail(opener->pair);
+		forget(opener);
+		return false;
+	}
+	opener->in[n] = '\0';
+	if (answer->err != OPENER_GOES_ON) {
+		on_answer(opener, answer, fd);
+		return true;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (n >= (ssize_t)sizeof(struct opener_mapping))
+		on_mapping(opener, (const void *)opener->in);
+	return true;
+}
+
+void opener_step(struct opener *opener)
+{
+	if (opener->number && opener->number != helper_pair_opener_number(opener->pair))
+		forget(opener);
+	while (opener->number && take_answer(opener))
+		;
+	if (opener->number)
+		check_stuck(opener);
+}
+
+/* --- Asking ---------------------------------------------------------------------------------- */
+
+static int begin(struct opener *opener)
+{
+	int err = helper_pair_begin(opener->pair);
+
+	if (opener->number != helper_pair_opener_number(opener->pair))
+		forget(opener);
+	opener->number = helper_pair_opener_number(opener->pair);
+	return err;
+}
+
+/* Until something can be sent, or has come. */
+static void wait_for(struct opener *opener, short events)
+{
+	struct pollfd poll_fd = { .fd = helper_pair_opener(opener->pair), .events = events | POLLIN };
+
+	poll(&poll_fd, 1, WAIT_MS);
+	opener_step(opener);
+	pause_take_if_due(helper_pair_pause(opener->pair));
+}
+
+static int send_request(struct opener *opener, struct opener_request *request, const char *path)
+{
+	struct iovec parts[2] = { { request, sizeof(*request) }, { (void *)path, strlen(path) + 1 } };
+	int err = strlen(path) < OPENER_PATH_BYTES ? begin(opener) : -ENAMETOOLONG;
+	uint32_t number = opener->number;
+
+	if (err)
+		return err;
+	if (!++opener->last_sequence)
+		opener->last_sequence++;
+	request->sequence = opener->last_sequence;
+	for (;;) {
+		err = opener->waiting_count == WAITING_MAX ? -EAGAIN
+			: message_send(helper_pair_opener(opener->pair), parts, 2, -1, false);
+		if (err != -EAGAIN)
+			break;
+		wait_for(opener, POLLOUT);
+		if (opener->number != number)
+			return -ETIMEDOUT;
+	}
+	if (err) {
+		helper_pair_fail(opener->pair);
+		forget(opener);
+		return -ECHILD;
+	}
+	return 0;
+}
+
+static int send(struct opener *opener, struct opener_request *request, const char *path)
+{
+	int err;
+
+	if (table_find(opener->distrusted, (uint64_t)request->pid + 1) ||
+	    (request->device && table_find(opener->distrusted_devices, request->device + 1)))
+		return -ETIMEDOUT;
+	err = send_request(opener, request, path);
+	if (!err)
+		waiting_push(opener, request, path);
+	return err;
+}
+
+bool opener_holds(const struct opener *opener, uint32_t number)
+{
+	return opener->number == helper_pair_opener_number(opener->pair) &&
+	       table_find(opener->held, (uint64_t)number + 1);
+}
+
+void opener_find_jit(struct opener *opener, uint32_t number, uint32_t pid)
+{
+	send(opener, &(struct opener_request){ .kind = OPENER_JIT, .number = number, .pid = pid }, "");
+}
+
+void opener_forget_jit(struct opener *opener, uint32_t number)
+{
+	if (opener->number)
+		send(opener, &(struct opener_request){ .kind = OPENER_JIT_FORGET, .number = number }, "");
+}
+
+int opener_allow_memory(struct opener *opener, uint32_t pid)
+{
+	int err = begin(opener);
+
+	if (err || table_find(opener->readable, pid))
+		return err;
+	err = send(opener, &(struct opener_request){ .kind = OPENER_MEMORY, .pid = pid }, "");
+	if (!err)
+		table_put(opener->readable, pid, opener);
+	return err;
+}
+
+void opener_distrust(struct opener *opener, uint32_t pid)
+{
+	put_bounded(opener->distrusted, (uint64_t)pid + 1);
+}
+
+/* Sends the request and waits for its answer, which is in opener->wanted then. */
+static int ask(struct opener *opener, struct opener_request *request, const char *path)
+{
+	int err;
+
+	opener->wanted = (struct wanted_answer){ .fd = -1 };
+	err = send(opener, request, path);
+	if (!err) {
+		opener->wanted.sequence = opener->last_sequence;
+		while (!opener->wanted.is_here)
+			wait_for(opener, 0);
+		err = opener->wanted.err;
+	}
+	opener->wanted.sequence = 0;
+	return err;
+}
+
+int opener_hold(struct opener *opener, const struct opener_file *file, struct file_stamp *stamp)
+{
+	struct opener_request request = {
+		.kind = OPENER_FILE, .number = file->number, .pid = file->pid,
+		.start = file->start, .end = file->end,
+		.device = file->device, .inode = file->inode,
+	};
+	int err = ask(opener, &request, file->path);
+
+	if (opener->number)
+		table_put(opener->held, (uint64_t)file->number + 1, opener);
+	*stamp = opener->wanted.stamp;
+	return err;
+}
+
+int opener_stamp(struct opener *opener, uint32_t number, struct file_stamp *stamp)
+{
+	int err = ask(opener, &(struct opener_request){ .kind = OPENER_STAMP, .number = number }, "");
+
+	*stamp = opener->wanted.stamp;
+	return err;
+}
+
+void opener_drop(struct opener *opener, uint32_t number)
+{
+	table_take(opener->held, (uint64_t)number + 1);
+	if (opener->number)
+		send(opener, &(struct opener_request){ .kind = OPENER_DROP, .number = number }, "");
+}
+
+int opener_read_maps(struct opener *opener, uint32_t pid,
+		     void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
+{
+	int err = ask(opener, &(struct opener_request){ .kind = OPENER_MAPS, .pid = pid }, "");
+	struct file_mapping *mappings = opener->wanted.mappings;
+	size_t count = opener->wanted.mapping_count;
+
+	/* What is called may ask other things, of this opener, too. */
+	opener->wanted = (struct wanted_answer){ .fd = -1 };
+	for (size_t i = 0; i < count; i++) {
+		if (!err)
+			on_mapping(data, &mappings[i]);
+		free((char *)mappings[i].path);
+	}
+	free(mappings);
+	return err;
+}
+
+int opener_give(struct opener *opener, uint32_t number, uint32_t pid)
+{
+	int err = ask(opener, &(struct opener_request){ .kind = OPENER_GIVE, .number = number, .pid = pid }, "");
+
+	return err ? err : opener->wanted.fd >= 0 ? opener->wanted.fd : -EIO;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Has files opened and processes looked at by the opener. What it needs no answer to is only sent; what it
+ * does not answer in a second, because the process or its file system does not let it, it is not asked again.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "helper/file_stamp.h"
+#include "helper/maps_file.h"
+
+struct helper_pair;
+struct opener;
+
+/* A mapped file: of path, inode and place each may be missing. */
+struct opener_file {
+	uint32_t number;		/* how it is called from now on; from 1 on */
+	uint32_t pid;			/* a process that maps it, at start to end */
+	uint64_t start, end;
+	uint64_t device, inode;
+	const char *path;
+};
+
+/* Borrows pair. on_stuck: called with the process that is not looked at any more, 0: it was a file, at path. */
+struct opener *opener_new(struct helper_pair *pair,
+			  void (*on_stuck)(void *data, uint32_t pid, const char *path), void *data);
+void opener_free(struct opener *opener);
+
+/*
+ * Opens the file and holds it. 0, and what it is like; -ESTALE: another one is in its place; -ETIMEDOUT: its
+ * file system does not answer; or the errno of opening it.
+ */
+int opener_hold(struct opener *opener, const struct opener_file *file, struct file_stamp *stamp);
+
+/* Whether the present opener was told of the file that is called number. */
+bool opener_holds(const struct opener *opener, uint32_t number);
+
+/* What the file is like now. 0; -ENOENT: it is not held open; -ETIMEDOUT. */
+int opener_stamp(struct opener *opener, uint32_t number, struct file_stamp *stamp);
+
+/* Holds it no longer. */
+void opener_drop(struct opener *opener, uint32_t number);
+
+/* Notes where the process's JIT compiler writes names: for the space number. */
+void opener_find_jit(struct opener *opener, uint32_t number, uint32_t pid);
+void opener_forget_jit(struct opener *opener, uint32_t number);
+
+/* The worker may read the memory of the process. -ETIMEDOUT: it does not let itself be read. */
+int opener_allow_memory(struct opener *opener, uint32_t pid);
+
+/* The worker was stuck, reading the memory of this process. */
+void opener_distrust(struct opener *opener, uint32_t pid);
+
+/*
+ * Calls on_mapping for each executable mapping of a process: at once, or within a second. 0, or -errno:
+ * -ETIMEDOUT if the process does not let itself be looked at.
+ */
+int opener_read_maps(struct opener *opener, uint32_t pid,
+		     void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data);
+
+/*
+ * A descriptor of a file that is held, to put a probe there; the caller's. -EXDEV: the file lies where
+ * reading it could take for ever. Others as those of opening it.
+ */
+int opener_give(struct opener *opener, uint32_t number, uint32_t pid);
+
+/* Takes answers that came. To be called often, for it also finds out that none comes. */
+void opener_step(struct opener *opener);

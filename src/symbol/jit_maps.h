@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* In the worker: what JIT compilers call their code, by space. Bounded together, too. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct jit_maps;
+
+/* give: a descriptor of the file of a space, or a negative errno. */
+struct jit_maps *jit_maps_new(int (*give)(void *data, uint32_t space), void *data);
+
+/*
+ * Reads what was added to the file of a space. 0; -ENOENT: there is none; -EPERM: it is not trusted; -E2BIG:
+ * part of it is read, and no more will be.
+ */
+int jit_maps_read(struct jit_maps *maps, uint32_t space);
+
+/* The name of the code at an address, and where that begins. -ENOENT: it has none; others as above. */
+int jit_maps_find(struct jit_maps *maps, uint32_t space, uint64_t address, char *name, size_t room_bytes,
+		  uint64_t *start);

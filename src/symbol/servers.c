@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/servers.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "helper/confine.h"
+#include "helper/message.h"
+#include "symbol/debuginfod.h"
+
+enum { ID_BYTES_MAX = 64 };
+
+bool servers_are_wanted(void)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+
+	return servers && servers[0];
+}
+
+/* It writes the user's cache, as the user, with no privilege besides. */
+static void confine(void)
+{
+	static const int denied[] = {
+		SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
+		SCMP_SYS(process_vm_writev), SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(mount),
+		SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(kill),
+	};
+
+	confine_capabilities(NULL, 0);
+	confine_basics();
+	confine_without_calls(denied, sizeof(denied) / sizeof(*denied));
+}
+
+void servers_serve(const struct helper_sockets *sockets)
+{
+	uint8_t build_id[ID_BYTES_MAX];
+
+	prctl(PR_SET_NAME, "pinch-servers");
+	confine();
+	for (;;) {
+		int fd;
+		ssize_t n = message_get(sockets->debuginfod, build_id, sizeof(build_id), &fd);
+		int32_t err;
+
+		if (n <= 0)
+			_exit(0);
+		fd = debuginfod_fetch(build_id, n);
+		err = fd < 0 ? fd : 0;
+		message_put(sockets->debuginfod, &err, sizeof(err), fd);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+int servers_ask(int socket, const uint8_t *build_id, size_t size_bytes)
+{
+	int32_t err;
+	int fd;
+
+	if (socket < 0 || size_bytes > ID_BYTES_MAX || message_put(socket, build_id, size_bytes, -1) ||
+	    message_get(socket, &err, sizeof(err), &fd) != sizeof(err))
+		return -ENOENT;
+	if (!err && fd >= 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return err ? err : -ENOENT;
+}
