@@ -84,7 +84,7 @@ static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_
 {
 	struct making *making = data;
 	uint64_t key = mix(mix(stack, (uint64_t)thread->pid << 32 | thread->exec_count),
-			   (uint64_t)facts->syscall << 32 | facts->operation << 16 | cause << 8 |
+			   (uint64_t)facts->syscall << 32 | (uint32_t)facts->operation << 16 | cause << 8 |
 			   facts->state);
 	uintptr_t known = (uintptr_t)table_find(making->causes, key);
 

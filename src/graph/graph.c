@@ -29,7 +29,7 @@ static uint64_t key_of(const struct graph_builder *b, size_t parent, const struc
 	if (b->options->key_of)
 		return mix(mix(parent, node->kind), b->options->key_of(b->options->key_data, node));
 	key = mix(mix(key, wait->object), wait->stack);
-	return mix(key, (uint64_t)wait->syscall << 32 | wait->operation << 16 | wait->cause << 8 |
+	return mix(key, (uint64_t)wait->syscall << 32 | (uint32_t)wait->operation << 16 | wait->cause << 8 |
 			wait->state);
 }
 

@@ -256,7 +256,7 @@ static uint64_t wait_key(const struct graph_wait *wait)
 {
 	uint64_t key = hash_u64(wait->object ^ hash_u64(wait->stack));
 
-	key = hash_u64(key ^ ((uint64_t)wait->syscall << 32 | wait->operation << 16 |
+	key = hash_u64(key ^ ((uint64_t)wait->syscall << 32 | (uint32_t)wait->operation << 16 |
 			      wait->cause << 8 | wait->state));
 	return hash_u64(key ^ wait->thread);
 }

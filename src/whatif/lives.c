@@ -103,7 +103,7 @@ void lives_tie(struct lives_make *make)
 
 		while (wake + count < make->wake_count && make->wakes[wake + count].waker == i)
 			count++;
-		tie_life(&tie, &lives->lives[i], make->wakes + wake, count);
+		tie_life(&tie, &lives->lives[i], count ? make->wakes + wake : NULL, count);
 		wake += count;
 	}
 	join_ends(&tie);

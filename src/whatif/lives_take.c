@@ -73,7 +73,7 @@ static uint32_t name_of(struct taker *t, const struct state *state)
 	uint64_t key = hash_u64(wait.object ^ hash_u64(wait.stack));
 	uintptr_t at;
 
-	key = hash_u64(key ^ ((uint64_t)wait.syscall << 32 | wait.operation << 16 | wait.cause << 8 |
+	key = hash_u64(key ^ ((uint64_t)wait.syscall << 32 | (uint32_t)wait.operation << 16 | wait.cause << 8 |
 			      wait.state));
 	key = hash_u64(key ^ wait.thread);
 	at = (uintptr_t)table_find(t->make->by_wait, key);
@@ -324,9 +324,12 @@ int lives_take(struct lives_make *make, struct states *states, struct threads *t
 		free(taker.gaps);
 	}
 	for (size_t i = 0; i < lives->count; i++) {
-		struct step *first = &lives->steps[lives->lives[i].first];
+		struct step *first;
 
-		if (lives->lives[i].first < lives->lives[i].end && first->kind == STEP_LATE && !first->begin_ns)
+		if (lives->lives[i].first == lives->lives[i].end)
+			continue;
+		first = &lives->steps[lives->lives[i].first];
+		if (first->kind == STEP_LATE && !first->begin_ns)
 			first->begin_ns = lives->begin_ns;
 	}
 	return err;
