@@ -13,6 +13,7 @@ enum {
 	CELLS_EARLY = 1024,		/* so many more there may be until a window is given up */
 	WINDOW_CELLS_MAX = 1 << 20,	/* of all threads */
 	BASE_MAX = 4,			/* so that a burst is noticed within seconds */
+	OPEN_MAX = 8192,		/* threads with open cells: of more there is no pyramid any more */
 };
 
 struct share_cell {
@@ -35,6 +36,7 @@ struct share_log {
 	unsigned int base;		/* the lowest level that has cells at the time */
 	uint64_t window;		/* of the lowest level of all */
 	bool has_begun;
+	bool is_full;			/* too many threads have had open cells */
 	uint64_t changes;
 	struct share_thread **open;	/* those that have open cells */
 	size_t open_count, open_room;
@@ -115,6 +117,8 @@ static void close_cell(struct share_log *log, struct share_thread *thread, unsig
 	thread->open &= ~(1u << level);
 	if (thread->open)
 		return;
+	free(thread->cells);
+	thread->cells = NULL;
 	log->open[thread->place] = log->open[--log->open_count];
 	log->open[thread->place]->place = thread->place;
 }
@@ -153,24 +157,26 @@ static void add_time(struct share_log *log, struct share_thread *thread, unsigne
 	unsigned int shift = shift_of(level);
 
 	while (begin_ns < end_ns) {
-		uint64_t index = begin_ns >> shift, cell_end_ns = (index + 1) << shift, until_ns;
+		/* What is left of the cell: where it ends may be no number of 64 bits. */
+		uint64_t width_ns = 1ull << shift, left_ns = width_ns - (begin_ns & (width_ns - 1));
+		uint64_t ns = end_ns - begin_ns < left_ns ? end_ns - begin_ns : left_ns;
 		struct share_cell *cell;
 
-		/* Whole cells without a change: only those above need to know. */
-		if (!(begin_ns & ((1ull << shift) - 1)) && end_ns >= cell_end_ns &&
-		    !(thread->open & 1u << level) && level + 1 < SHARE_LEVELS) {
-			until_ns = end_ns >> shift << shift;
-			add_time(log, thread, level + 1, begin_ns, until_ns);
+		/* Whole cells without a change: only those above need to know, and nobody those of the last level. */
+		if (ns == width_ns && !(thread->open & 1u << level)) {
+			uint64_t until_ns = end_ns >> shift << shift;
+
+			if (level + 1 < SHARE_LEVELS)
+				add_time(log, thread, level + 1, begin_ns, until_ns);
 			begin_ns = until_ns;
 			continue;
 		}
-		until_ns = end_ns < cell_end_ns ? end_ns : cell_end_ns;
-		cell = open_cell(log, thread, level, index, thread->share);
-		add_to_cell(cell, thread->share, until_ns - begin_ns);
+		cell = open_cell(log, thread, level, begin_ns >> shift, thread->share);
+		add_to_cell(cell, thread->share, ns);
 		cell->last = thread->share;
-		if (until_ns == cell_end_ns)
+		if (ns == left_ns)
 			end_cells(log, thread, level);
-		begin_ns = until_ns;
+		begin_ns += ns;
 	}
 }
 
@@ -284,9 +290,27 @@ struct share_log *share_log_new(struct trace_writer *writer)
 	return log;
 }
 
+/* Cells that are missing must not be taken for cells without a change: all windows are given up. */
+static void give_up(struct share_log *log)
+{
+	log->is_full = true;
+	for (size_t i = 0; i < log->open_count; i++) {
+		free(log->open[i]->cells);
+		log->open[i]->cells = NULL;
+		log->open[i]->open = 0;
+	}
+	log->open_count = 0;
+	for (unsigned int level = 0; level < SHARE_LEVELS; level++)
+		log->levels[level].is_given_up = true;
+}
+
 void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns,
 		      uint8_t share)
 {
+	if (log->open_count >= OPEN_MAX && !log->is_full)
+		give_up(log);
+	if (log->is_full)
+		return;
 	pass_windows(log, now_ns);
 	log->changes++;
 	if (thread->has_begun)
@@ -307,8 +331,6 @@ void share_log_end(struct share_log *log, struct share_thread *thread, uint64_t 
 		lift_cell(log, thread, level);
 		close_cell(log, thread, level);
 	}
-	free(thread->cells);
-	thread->cells = NULL;
 	thread->has_begun = false;
 }
 

@@ -28,7 +28,7 @@ struct share_thread {
 	uint32_t open;			/* a bit for each level with a cell that has no end yet */
 	size_t place;			/* among those that have some */
 	uint64_t until_ns;		/* time up to there is in the cells */
-	struct share_cell *cells;	/* [SHARE_LEVELS]; NULL until there is one */
+	struct share_cell *cells;	/* [SHARE_LEVELS]; NULL: none is open */
 };
 
 struct share_log *share_log_new(struct trace_writer *writer);

@@ -5,7 +5,9 @@
  */
 #include "test.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "analysis/files.h"
@@ -141,4 +143,83 @@ TEST(shares_are_what_states_add_up_to)
 	/* The lowest one came back, and did not stay. */
 	assert_true(levels & 1);
 	assert_true(levels & ~0x3fu);
+}
+
+/* How many chunks the file has that a log of shares has written. */
+static size_t chunks_of(void (*fill)(struct share_log *log))
+{
+	int fd = memfd_create("shares", MFD_CLOEXEC);
+	const struct trace_place *places;
+	struct trace_writer *writer;
+	struct trace_reader *reader;
+	size_t count, chunks = 0;
+	struct share_log *log;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(trace_writer_open(path, &writer), 0);
+	log = share_log_new(writer);
+	fill(log);
+	share_log_finish(log);
+	share_log_free(log);
+	assert_int_equal(trace_writer_close(writer), 0);
+	assert_int_equal(trace_reader_open(path, &reader), 0);
+	places = trace_reader_places(reader, &count);
+	for (size_t i = 0; i < count; i++)
+		chunks += places[i].kind == TRACE_CHUNK_STATE_SHARES;
+	trace_reader_close(reader);
+	close(fd);
+	return chunks;
+}
+
+/* The cell in which the last moment of 64 bits is has no end that is a number. */
+static void fill_late(struct share_log *log)
+{
+	struct share_thread thread = { .number = 1 };
+
+	share_log_change(log, &thread, 1000000000000, 1);
+	share_log_change(log, &thread, UINT64_MAX - 1000, 2);
+	share_log_change(log, &thread, UINT64_MAX, 1);
+	share_log_end(log, &thread, UINT64_MAX);
+}
+
+TEST(time_up_to_the_last_moment_of_64_bits_comes_to_an_end)
+{
+	alarm(20);
+	chunks_of(fill_late);
+	alarm(0);
+}
+
+enum { CROWD = 9000, TURNS = 600 };
+
+static void fill_crowd(struct share_log *log, uint32_t count, uint32_t turns)
+{
+	struct share_thread *threads = calloc(count, sizeof(*threads));
+
+	for (uint32_t turn = 0; turn < turns; turn++)
+		for (uint32_t i = 0; i < count; i++) {
+			threads[i].number = i + 1;
+			share_log_change(log, &threads[i], 1 + turn * 1000ull, 1 + turn % 2);
+		}
+	for (uint32_t i = 0; i < count; i++) {
+		share_log_end(log, &threads[i], 1 + turns * 1000ull);
+		assert_null(threads[i].cells);
+	}
+	free(threads);
+}
+
+static void fill_few(struct share_log *log)
+{
+	fill_crowd(log, 10, CROWD * TURNS / 10);
+}
+
+static void fill_many(struct share_log *log)
+{
+	fill_crowd(log, CROWD, TURNS);
+}
+
+TEST(of_too_many_threads_there_are_no_summaries_rather_than_wrong_ones)
+{
+	assert_true(chunks_of(fill_few));
+	assert_int_equal(chunks_of(fill_many), 0);
 }
