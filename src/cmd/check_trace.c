@@ -134,7 +134,10 @@ static bool is_cut_off(const struct trace_check *check)
 
 static const char *verdict_of(const struct trace_check *check)
 {
-	if (check->damaged_count || trace_reader_extent(check->reader)->is_header_damaged)
+	const struct bad_times *bad = trace_reader_bad_times(check->reader);
+
+	if (check->damaged_count || bad->left_out || bad->changed ||
+	    trace_reader_crowded_out(check->reader) || trace_reader_extent(check->reader)->is_header_damaged)
 		return "damaged";
 	if (trace_reader_extent(check->reader)->unread_bytes)
 		return "cut off or damaged";
@@ -163,6 +166,7 @@ static void put_verdict(const struct trace_check *check, const char *verdict, st
 static void put_details(const struct trace_check *check, struct text *out)
 {
 	const struct trace_extent *extent = trace_reader_extent(check->reader);
+	struct text left_out = { 0 };
 
 	if (extent->is_header_damaged)
 		text_put(out, "  at byte 0: the header is damaged, which has only the time of the recording\n");
@@ -170,6 +174,9 @@ static void put_details(const struct trace_check *check, struct text *out)
 		text_put(out, check->damage.bytes);
 	if (check->damaged_count > DAMAGE_TOLD_MAX)
 		text_printf(out, "  and %zu more\n", check->damaged_count - DAMAGE_TOLD_MAX);
+	if (trace_put_left_out(check->reader, &left_out))
+		text_printf(out, "  %s\n", left_out.bytes);
+	text_fini(&left_out);
 	if (extent->has_no_forms)
 		text_put(out, "  what events look like is missing: they are read as this version writes them\n");
 	if (extent->unread_bytes)

@@ -164,7 +164,11 @@ static void put_end(struct cut *cut)
 static int tell_damage(const struct cut *cut)
 {
 	const struct trace_extent *extent = trace_reader_extent(cut->reader);
+	struct text left_out = { 0 };
 
+	if (trace_put_left_out(cut->reader, &left_out))
+		warn("%s: %s", cut->path, left_out.bytes);
+	text_fini(&left_out);
 	if (!cut->damaged_count && !extent->unread_bytes)
 		return 0;
 	return fail_plain(-EBADMSG, "%s is damaged: what could not be read is left out; pinch check "

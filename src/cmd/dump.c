@@ -77,7 +77,11 @@ static int put_events(struct dump *dump)
 static int tell_missing(const struct dump *dump)
 {
 	const struct trace_extent *extent = trace_reader_extent(dump->reader);
+	struct text left_out = { 0 };
 
+	if (trace_put_left_out(dump->reader, &left_out))
+		warn("%s: %s", dump->path, left_out.bytes);
+	text_fini(&left_out);
 	if (extent->unread_bytes)
 		warn("%s was cut off or is damaged: its last %llu bytes were not read", dump->path,
 		     (unsigned long long)extent->unread_bytes);

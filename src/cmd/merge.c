@@ -15,6 +15,7 @@
 #include "cmd/merge_switch.h"
 #include "cmd/settings.h"
 #include "cmd/trace_info.h"
+#include "cmd/trace_open.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_writer.h"
 
@@ -107,7 +108,11 @@ static int tell_damage(const struct merge *merge)
 
 	for (size_t i = 0; i < merge->count; i++) {
 		const struct merge_source *source = &merge->sources[i];
+		struct text left_out = { 0 };
 
+		if (trace_put_left_out(source->reader, &left_out))
+			warn("%s: %s", source->path, left_out.bytes);
+		text_fini(&left_out);
 		if (source->err)
 			err = fail(source->err, "cannot read %s", source->path);
 		else if (source->damaged_count || trace_reader_extent(source->reader)->unread_bytes)

@@ -136,6 +136,7 @@ static void add_late_note(const struct replay *replay, struct findings *findings
 static void add_trace_notes(const struct replay *replay, struct findings *findings)
 {
 	const struct trace_extent *extent = trace_reader_extent(replay->reader);
+	struct text left_out = { 0 };
 
 	if (extent->begins_late)
 		add_late_note(replay, findings);
@@ -151,7 +152,10 @@ static void add_trace_notes(const struct replay *replay, struct findings *findin
 		findings_add_note(findings, "%zu part%s of the trace %s damaged and left out",
 				  replay->damaged_count, replay->damaged_count == 1 ? "" : "s",
 				  replay->damaged_count == 1 ? "is" : "are");
-	else if (replay->end && extent->unread_bytes)
+	if (trace_put_left_out(replay->reader, &left_out))
+		findings_add_note(findings, "%s", left_out.bytes);
+	text_fini(&left_out);
+	if (!replay->damaged_count && replay->end && extent->unread_bytes)
 		findings_add_note(findings, "%llu bytes behind the end of the trace are no part of it",
 				  (unsigned long long)extent->unread_bytes);
 }

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/out_file.h"
+#include "base/text.h"
 #include "symbol/symbol.h"
 #include "trace/trace_reader.h"
 
@@ -24,6 +25,27 @@ int trace_open(const char *path, struct trace_reader **out)
 		return fail_plain(err, "%s is no regular file", path);
 	}
 	return fail(err, "cannot read %s", path);
+}
+
+bool trace_put_left_out(const struct trace_reader *trace, struct text *out)
+{
+	const struct bad_times *bad = trace_reader_bad_times(trace);
+	uint64_t crowded_out = trace_reader_crowded_out(trace);
+
+	if (bad->left_out)
+		text_printf(out, "%llu event%s left out whose time is not in the trace",
+			    (unsigned long long)bad->left_out, bad->left_out == 1 ? " was" : "s were");
+	if (bad->left_out && bad->changed)
+		text_put(out, "; ");
+	if (bad->changed)
+		text_printf(out, "%llu event%s of times that cannot be, which were put right",
+			    (unsigned long long)bad->changed, bad->changed == 1 ? " told" : "s told");
+	if (crowded_out && (bad->left_out || bad->changed))
+		text_put(out, "; ");
+	if (crowded_out)
+		text_printf(out, "%llu event%s left out because there are too many threads",
+			    (unsigned long long)crowded_out, crowded_out == 1 ? " was" : "s were");
+	return bad->left_out || bad->changed || crowded_out;
 }
 
 size_t trace_take_names(struct trace_reader *trace, struct symbols *symbols, size_t *damaged_count)

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct symbols;
+struct text;
 struct trace_reader;
 
 /* 0, or a negative errno after having said why the trace cannot be read. No output takes its place from here on. */
 int trace_open(const char *path, struct trace_reader **out);
+
+/*
+ * Says which events were left out, or changed, because they tell of times that the trace cannot have or of too many
+ * threads, as a sentence without its full stop. Returns whether there were any.
+ */
+bool trace_put_left_out(const struct trace_reader *trace, struct text *out);
 
 /*
  * Gives symbols what the trace has of names. Returns how many parts it has, and in *damaged_count, unless it

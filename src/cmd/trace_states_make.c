@@ -26,6 +26,7 @@
 #include "states/state_log.h"
 #include "symbol/symbol.h"
 #include "trace/trace_reader.h"
+#include "trace/trace_threads.h"
 #include "trace/trace_writer.h"
 
 enum { VERSION = 8, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
@@ -133,6 +134,16 @@ static void tell_progress(const struct making *making, const struct trace_reader
 			count ? 100 * trace_reader_at(trace) / count : 0);
 }
 
+/* Once: later queries read what is made here. */
+static void tell_left_out(const struct trace_reader *trace)
+{
+	struct text left_out = { 0 };
+
+	if (trace_put_left_out(trace, &left_out))
+		warn("of the trace, %s", left_out.bytes);
+	text_fini(&left_out);
+}
+
 static int take_events(struct making *making, struct trace_reader *trace, struct session *session)
 {
 	const struct ev_header *header;
@@ -158,6 +169,8 @@ static int take_events(struct making *making, struct trace_reader *trace, struct
 	}
 	if (events >= EVENTS_A_STEP)
 		tell_progress(making, trace, true);
+	if (!making->pause)
+		tell_left_out(trace);
 	return 0;
 }
 
@@ -178,6 +191,7 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	symbols_set_offline(symbols);
 	making->names = path_names_new(symbols, stacks, NULL);
 	making->causes = table_new();
+	trace_reader_allow_threads(trace, TRACE_THREADS_MAX, TRACE_THREADS_EVER_MAX);
 	trace_writer_chunk(making->writer, TRACE_CHUNK_ORIGIN, &origin, sizeof(origin), NULL);
 	trace_take_names(trace, symbols, NULL);
 	log = state_log_new(making->writer, &(struct state_log_options){

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "states/activity.h"
 #include "trace/trace_reader.h"
+#include "trace/trace_threads.h"
 
 enum {
 	OPEN_BLOCKS = 8,
@@ -143,6 +144,8 @@ int states_open(const char *path, struct states **out)
 	struct states *states = xcalloc(1, sizeof(*states));
 	int err = trace_reader_open(path, &states->file);
 
+	if (!err)
+		trace_reader_allow_threads(states->file, TRACE_THREADS_EVER_MAX, TRACE_THREADS_EVER_MAX);
 	if (!err)
 		err = read_parts(states);
 	if (!err && !trace_reader_extent(states->file)->is_ended)

@@ -350,7 +350,7 @@ static int decode(struct event_decoder *decoder)
 	return finish(decoder, word_count, tail_bytes);
 }
 
-int event_decoder_next(struct event_decoder *decoder, const struct ev_header **header)
+int event_decoder_next(struct event_decoder *decoder, struct ev_header **event)
 {
 	int result = 0;
 
@@ -358,6 +358,6 @@ int event_decoder_next(struct event_decoder *decoder, const struct ev_header **h
 		result = decode(decoder);
 	if (result < 0)
 		decoder->at = decoder->end;
-	*header = decoder->event;
+	*event = decoder->event;
 	return result;
 }

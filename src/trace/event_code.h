@@ -52,7 +52,7 @@ void event_decoder_begin(struct event_decoder *decoder, const void *bytes, size_
 
 /*
  * The next event, well-formed, as this version knows it: what a later one has added is left out, what an
- * earlier one lacked is 0, and kinds that are not known here are skipped. Valid until the next call. 1;
- * 0: there is none; -EBADMSG: the bytes make no sense from here on.
+ * earlier one lacked is 0, and kinds that are not known here are skipped. Valid until the next call, and the
+ * caller's to change. 1; 0: there is none; -EBADMSG: the bytes make no sense from here on.
  */
-int event_decoder_next(struct event_decoder *decoder, const struct ev_header **header);
+int event_decoder_next(struct event_decoder *decoder, struct ev_header **event);

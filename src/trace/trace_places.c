@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "trace/event_times.h"
 #include "trace/trace_file.h"
 
 void trace_places_add(struct trace_places *places, const struct trace_place *place)
@@ -149,6 +150,13 @@ static size_t find_beginning(const struct trace_places *places, struct trace_fil
 
 /* --- What readers are shown ----------------------------------------------------------------- */
 
+/* Other chunks have none, or round them. */
+static bool has_times(const struct trace_place *place)
+{
+	return place->kind == TRACE_CHUNK_EVENTS || place->kind == TRACE_CHUNK_RETOLD ||
+	       place->kind == TRACE_CHUNK_STATES;
+}
+
 /* So that chunks which should lie between two others are missed; the first one is where all begins. */
 static void note_lost(struct trace_places *shown, const struct trace_place *before,
 		      const struct trace_place *place, const struct trace_file *file)
@@ -163,6 +171,29 @@ static void note_lost(struct trace_places *shown, const struct trace_place *befo
 	if (before && !trace_file_chunk(file, before->offset, &chunk))
 		lost.offset = before->offset + trace_chunk_bytes(&chunk);
 	trace_places_add(shown, &lost);
+}
+
+/* The latest moment that a trace may have in which the first of these is the first one. */
+static uint64_t latest_ns(const struct trace_places *places)
+{
+	uint64_t first_ns = TRACE_TIME_MAX_NS;
+
+	for (size_t i = 0; i < places->count; i++)
+		if (has_times(&places->list[i]) && places->list[i].first_ns < first_ns)
+			first_ns = places->list[i].first_ns;
+	return first_ns < TRACE_TIME_MAX_NS - TRACE_LENGTH_MAX_NS ? first_ns + TRACE_LENGTH_MAX_NS
+								  : TRACE_TIME_MAX_NS;
+}
+
+/* What a place says of times ends where a trace can; one all of whose times are impossible is as good as lost. */
+static void bound_times(struct trace_place *place, uint64_t latest_ns)
+{
+	if (!has_times(place))
+		latest_ns = TRACE_TIME_MAX_NS;
+	if (place->last_ns > latest_ns)
+		place->last_ns = latest_ns;
+	if (place->first_ns > place->last_ns)
+		place->kind = TRACE_CHUNK_LOST;
 }
 
 /* Of the events: those from the beginning on, but not how another epoch begins. */
@@ -188,6 +219,7 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 {
 	struct trace_places shown = *places;
 	const struct trace_place *before = NULL;
+	uint64_t until_ns = latest_ns(places);
 	bool is_beginning = false;
 
 	shown.list = NULL;
@@ -205,6 +237,7 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 				place.kind = TRACE_CHUNK_EVENTS;
 				place.reserved = TRACE_PLACE_RETOLD;
 			}
+			bound_times(&place, until_ns);
 			trace_places_add(&shown, &place);
 		}
 		before = &places->list[i];

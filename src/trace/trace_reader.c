@@ -10,6 +10,7 @@
 #include "trace/event_code.h"
 #include "trace/trace_file.h"
 #include "trace/trace_places.h"
+#include "trace/trace_threads.h"
 #include "trace/trace_told.h"
 
 struct trace_reader {
@@ -22,6 +23,10 @@ struct trace_reader {
 	bool is_in_chunk;
 	bool is_retold;			/* what is in it was */
 	struct trace_told *told;	/* NULL: nothing was told again */
+	struct bad_times bad_times;
+	struct trace_threads *threads;
+	size_t threads_alive_max, threads_ever_max;
+	uint64_t crowded_out;
 	bool has_thread;		/* chunks that cannot have this one are left out */
 	uint32_t thread;
 };
@@ -94,6 +99,8 @@ int trace_reader_open(const char *path, struct trace_reader **out)
 	measure(reader);
 	read_forms(reader);
 	reader->decoder = event_decoder_new(&reader->forms);
+	reader->threads_alive_max = TRACE_THREADS_MAX;
+	reader->threads_ever_max = SIZE_MAX;
 	trace_reader_seek(reader, 0);
 	*out = reader;
 	return 0;
@@ -108,6 +115,7 @@ void trace_reader_close(struct trace_reader *reader)
 	if (!reader)
 		return;
 	trace_told_free(reader->told);
+	trace_threads_free(reader->threads);
 	event_decoder_free(reader->decoder);
 	trace_places_fini(&reader->places);
 	trace_file_close(&reader->file);
@@ -181,6 +189,12 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns)
 	while (reader->next && reader->places.list[reader->next - 1].kind == TRACE_CHUNK_LOST)
 		reader->next--;
 	reader->is_in_chunk = false;
+	if (!time_ns) {
+		reader->bad_times = (struct bad_times){ 0 };
+		reader->crowded_out = 0;
+		trace_threads_free(reader->threads);
+		reader->threads = trace_threads_new(reader->threads_alive_max, reader->threads_ever_max);
+	}
 	forget_told(reader);
 }
 
@@ -215,6 +229,22 @@ static int open_next(struct trace_reader *reader)
 	return 1;
 }
 
+/* Of the chunk that is read. */
+static bool has_its_time(struct trace_reader *reader, struct ev_header *event)
+{
+	const struct trace_place *place = &reader->places.list[reader->next - 1];
+
+	return event_times_bound(event, place->first_ns, place->last_ns, &reader->bad_times);
+}
+
+static bool has_room(struct trace_reader *reader, const struct ev_header *event)
+{
+	bool has_room = trace_threads_admit(reader->threads, event);
+
+	reader->crowded_out += !has_room;
+	return has_room;
+}
+
 /* Who began earlier knows most of what is told again. */
 static bool is_news(const struct trace_reader *reader, const struct ev_header *header)
 {
@@ -223,6 +253,7 @@ static bool is_news(const struct trace_reader *reader, const struct ev_header *h
 
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header)
 {
+	struct ev_header *event;
 	int result;
 
 	for (;;) {
@@ -231,8 +262,9 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 			if (result <= 0)
 				return result;
 		}
-		result = event_decoder_next(reader->decoder, header);
-		if (result > 0 && !is_news(reader, *header))
+		result = event_decoder_next(reader->decoder, &event);
+		*header = event;
+		if (result > 0 && (!has_its_time(reader, event) || !is_news(reader, event) || !has_room(reader, event)))
 			continue;
 		if (result > 0)
 			return result;
@@ -245,4 +277,21 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 size_t trace_reader_at(const struct trace_reader *reader)
 {
 	return reader->next - 1;
+}
+
+void trace_reader_allow_threads(struct trace_reader *reader, size_t alive_max, size_t ever_max)
+{
+	reader->threads_alive_max = alive_max;
+	reader->threads_ever_max = ever_max;
+	trace_reader_seek(reader, 0);
+}
+
+uint64_t trace_reader_crowded_out(const struct trace_reader *reader)
+{
+	return reader->crowded_out;
+}
+
+const struct bad_times *trace_reader_bad_times(const struct trace_reader *reader)
+{
+	return &reader->bad_times;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads a trace, which may be damaged, incomplete, still being written, or made by an enemy: what a
- * checksum does not vouch for is never used.
+ * checksum does not vouch for is never used, and times that no trace can have (event_times.h) come no further.
  */
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "events.h"
+#include "trace/event_times.h"
 #include "trace/trace_format.h"
 
 struct trace_reader;
@@ -66,3 +67,15 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 
 /* The number of the chunk that the last event, or damage, was in. */
 size_t trace_reader_at(const struct trace_reader *reader);
+
+/* Of the events since it was last read from its beginning. */
+const struct bad_times *trace_reader_bad_times(const struct trace_reader *reader);
+
+/*
+ * How many threads there may be in what is read, at a time and in all. If nobody says so, TRACE_THREADS_MAX
+ * (trace_threads.h) at a time. Reading begins anew.
+ */
+void trace_reader_allow_threads(struct trace_reader *reader, size_t alive_max, size_t ever_max);
+
+/* Of the events since it was last read from its beginning: those left out because there were more threads. */
+uint64_t trace_reader_crowded_out(const struct trace_reader *reader);

@@ -158,7 +158,7 @@ static void put_run(struct trace_writer *writer)
 static void put_events(struct trace_writer *writer, const struct input *input, bool is_tame)
 {
 	static uint64_t room[EVENT_BYTES_MAX / sizeof(uint64_t)];
-	const struct ev_header *header;
+	struct ev_header *header;
 	struct event_decoder *decoder;
 	struct event_forms forms;
 

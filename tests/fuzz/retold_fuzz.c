@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct part part = { .next = retold_new() }, last = { 0 };
 	const struct retold_out out = { tell, &part, NULL }, last_out = { tell, &last, NULL };
 	struct retold *retold = retold_new();
-	const struct ev_header *header;
+	struct ev_header *header;
 	struct event_decoder *decoder;
 	struct event_forms forms;
 	bool has_begun = false;

@@ -23,7 +23,7 @@ TEST(events_of_all_kinds_come_back_from_their_code)
 {
 	struct event_encoder *encoder = event_encoder_new();
 	struct event_decoder *decoder;
-	const struct ev_header *header;
+	struct ev_header *header;
 	struct event_forms forms;
 	uint64_t time_ns = 1000;
 	const void *bytes;
@@ -38,9 +38,10 @@ TEST(events_of_all_kinds_come_back_from_their_code)
 		event_encoder_reset(encoder);
 		for (int i = 0; i < 200; i++) {
 			time_ns += trace_below(1000) ? trace_below(100000) : -trace_below(500);
-			header = trace_make_event(time_ns);
-			trace_note(header);
-			event_encoder_add(encoder, header);
+			const struct ev_header *made = trace_make_event(time_ns);
+
+			trace_note(made);
+			event_encoder_add(encoder, made);
 		}
 		bytes = event_encoder_bytes(encoder, &size_bytes);
 		event_decoder_begin(decoder, bytes, size_bytes);
@@ -65,7 +66,7 @@ static void check_form(uint32_t size_bytes, uint16_t operation, uint32_t last_ow
 		0, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
 	};
 	struct event_decoder *decoder;
-	const struct ev_header *header;
+	struct ev_header *header;
 	const struct ev_sched_switch *e;
 	struct event_forms forms;
 
@@ -94,7 +95,7 @@ TEST(kinds_that_are_not_known_here_are_left_out)
 		0x1f, 20, 7, 1, 0, 0x10, 1, 2, 3, 4, 5, 6, 7, 8, 3, 'a', 'b', 'c',	/* flexible */
 		EV_COLLECT_SYNC_BEGIN & 0x1f, 2, 0, 0,
 	};
-	const struct ev_header *header;
+	struct ev_header *header;
 	struct event_decoder *decoder;
 	struct event_forms forms;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "session/event_kinds.h"
+#include "trace/event_times.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_writer.h"
 #include "values.h"
@@ -133,10 +134,13 @@ const struct ev_header *trace_make_event(uint64_t time_ns)
 		if (!trace_below(3) || i >= tail)
 			event[i] = trace_below(2) ? trace_draw() << 32 | trace_draw() : 0;
 	*header = (struct ev_header){
-		.time_ns = time_ns, .thread = trace_below(3) ? trace_below(5) : trace_below(1u << 31),
+		.time_ns = time_ns,
+		/* Any, but not too many of them. */
+		.thread = trace_below(3) ? trace_below(5) : trace_below(1 << 14) * 0x1ffff,
 		.subsys = kind->id >> 16, .event = kind->id & 0xffff,
 	};
 	make_tail(kind);
+	event_times_bound(header, 0, UINT64_MAX, &(struct bad_times){ 0 });
 	assert(event_is_well_formed(header, event_bytes(header)));
 	return header;
 }
