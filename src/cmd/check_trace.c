@@ -189,7 +189,7 @@ static void put_details(const struct trace_check *check, struct text *out)
 		text_put(out, "  the end is missing: tracing was stopped, or it still goes on\n");
 	if (!check->has_names)
 		text_put(out, "  names are missing: a report has them only where the files of the "
-			 "program are\n");
+			 "program are, with --symbols-from-files\n");
 }
 
 int check_trace(const char *path)

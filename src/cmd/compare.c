@@ -231,7 +231,7 @@ static const struct option_spec compare_options[] = {
 
 static const struct option_spec *const options[] = {
 	range_options, thread_options, compare_options, dependency_options, picture_options, html_options,
-	common_options, NULL,
+	names_options, common_options, NULL,
 };
 
 const struct command compare_command = {

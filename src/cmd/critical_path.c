@@ -65,7 +65,7 @@ static int path_of_states(const struct settings *settings, const char *trace_pat
 static int path_of_trace(const struct settings *settings, const char *trace_path)
 {
 	struct trace_states all;
-	int err = trace_states_open(trace_path, &all);
+	int err = trace_states_open(trace_path, settings->opens_files, &all);
 
 	if (err)
 		return EXIT_FAILED;
@@ -103,8 +103,8 @@ static int path_run(int argc, char **argv)
 }
 
 static const struct option_spec *const options[] = {
-	range_options, thread_options, whose_options, merged_options, dependency_options, common_options,
-	NULL,
+	range_options, thread_options, whose_options, merged_options, dependency_options, names_options,
+	common_options, NULL,
 };
 
 const struct command critical_path_command = {

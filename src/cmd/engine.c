@@ -37,7 +37,7 @@ int engine_open(struct engine *engine, const struct engine_options *options)
 	engine->stacks = stacks_new(engine->session, 0);
 	engine->symbols = symbols_new(engine->session);
 	if (options->is_offline) {
-		symbols_set_offline(engine->symbols);
+		symbols_set_offline(engine->symbols, options->opens_files);
 	} else {
 		symbols_use_cache(engine->symbols);
 		symbols_follow_stacks(engine->symbols, engine->threads);

@@ -13,6 +13,7 @@ struct engine_options {
 	bool is_spin_inactive;		/* threads that spin are not counted as active */
 	bool keeps_strips;		/* what each thread did when */
 	bool is_offline;		/* the events are of a trace */
+	bool opens_files;		/* those that it names, unless it has names itself */
 };
 
 struct engine {

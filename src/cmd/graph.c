@@ -137,7 +137,7 @@ static int graph_states(const struct settings *settings, const char *path, struc
 static int graph_trace(const struct settings *settings, const char *path)
 {
 	struct trace_states all;
-	int err = trace_states_open(path, &all);
+	int err = trace_states_open(path, settings->opens_files, &all);
 
 	if (err)
 		return EXIT_FAILED;
@@ -188,7 +188,7 @@ static const struct option_spec graph_options[] = {
 
 static const struct option_spec *const options[] = {
 	range_options, thread_options, whose_options, merged_options, dependency_options, graph_options,
-	picture_options, html_options, common_options, NULL,
+	picture_options, html_options, names_options, common_options, NULL,
 };
 
 const struct command graph_command = {

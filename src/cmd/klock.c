@@ -11,7 +11,7 @@
 
 static const struct option_spec *const options[] = {
 	target_options, start_options, acquisition_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options,
-	common_options, NULL,
+	names_options, common_options, NULL,
 };
 
 /* One word that "--" does not announce as a command. */

@@ -21,7 +21,7 @@ struct replay {
 	struct ev_collect_end *end;
 	uint64_t last_ns;
 	size_t damaged_count;		/* of chunks */
-	bool has_names;
+	bool has_names, opens_files;
 };
 
 static void *copy_of(const struct ev_header *header)
@@ -52,7 +52,7 @@ static void find_run(struct replay *replay)
 	trace_reader_seek(replay->reader, 0);
 }
 
-static int open_engine(struct replay *replay, bool keeps_strips)
+static int open_engine(struct replay *replay, const struct replay_options *options)
 {
 	static const struct event_handler handlers[] = { { EV_COLLECT_END, on_end }, { 0 } };
 	const struct ev_collect_run *run = replay->run;
@@ -60,8 +60,9 @@ static int open_engine(struct replay *replay, bool keeps_strips)
 		.stream_count = 1,
 		.nmin = run ? run->nmin : 0,
 		.is_spin_inactive = run && run->is_spin_inactive,
-		.keeps_strips = keeps_strips,
+		.keeps_strips = options->keeps_strips,
 		.is_offline = true,
+		.opens_files = options->opens_files,
 	});
 
 	session_subscribe(replay->engine.session, handlers, replay);
@@ -88,15 +89,16 @@ static void take_events(struct replay *replay)
 			   replay->end ? replay->end->ended_ns : replay->last_ns);
 }
 
-int replay_open(const char *path, bool keeps_strips, struct replay **out)
+int replay_open(const char *path, const struct replay_options *options, struct replay **out)
 {
 	struct replay *replay = xcalloc(1, sizeof(*replay));
 	int err = trace_open(path, &replay->reader);
 
 	if (err)
 		goto out_close;
+	replay->opens_files = options->opens_files;
 	find_run(replay);
-	err = open_engine(replay, keeps_strips);
+	err = open_engine(replay, options);
 	if (err)
 		goto out_close;
 	replay->has_names = trace_take_names(replay->reader, replay->engine.symbols,
@@ -144,7 +146,9 @@ static void add_trace_notes(const struct replay *replay, struct findings *findin
 		findings_add_note(findings, "the trace has no end: its writer was stopped, or it is still "
 				  "being written; what came last is missing");
 	else if (!replay->has_names)
-		findings_add_note(findings, "the trace has no names: those shown are of files of this machine");
+		findings_add_note(findings, replay->opens_files ?
+				  "the trace has no names: those shown are of files of this machine" :
+				  "the trace has no names: --symbols-from-files takes them from files that it names");
 	if (extent->has_no_forms)
 		findings_add_note(findings, "the trace does not say any more what its events look like: they "
 				  "are read as this version writes them");

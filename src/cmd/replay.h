@@ -9,12 +9,17 @@ struct findings;
 struct fold_rules;
 struct replay;
 
+struct replay_options {
+	bool keeps_strips;	/* what each thread did when is kept, too */
+	bool opens_files;	/* a trace without names has those of the files that it names */
+};
+
 /*
- * Reads the trace to its end; keeps_strips: what each thread did when is kept, too. 0, or a negative errno after
+ * Reads the trace to its end. 0, or a negative errno after
  * having said why not: of a trace that is damaged or was cut off, what can be read is taken, and the report
  * says so.
  */
-int replay_open(const char *path, bool keeps_strips, struct replay **out);
+int replay_open(const char *path, const struct replay_options *options, struct replay **out);
 void replay_close(struct replay *replay);
 
 /* For the caller to free; valid as long as the replay. */

@@ -55,7 +55,10 @@ int report_traced(const struct settings *settings, const char *path)
 	out_file_keep(path);	/* before an output is found to be that, too */
 	err = show_check(settings);
 	if (!err)
-		err = replay_open(path, settings->has_tui || settings->html_path, &replay);
+		err = replay_open(path, &(struct replay_options){
+			.keeps_strips = settings->has_tui || settings->html_path,
+			.opens_files = settings->opens_files,
+		}, &replay);
 	if (err)
 		return EXIT_FAILED;
 	err = show_replay(settings, path, replay);
@@ -88,7 +91,8 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	tui_options, report_options, html_options, table_options, quiet_options, common_options, NULL,
+	tui_options, report_options, html_options, table_options, quiet_options, names_options, common_options,
+	NULL,
 };
 
 const struct command report_command = {

@@ -124,8 +124,8 @@ static int open_states(struct viewer *viewer)
 {
 	if (viewer->has_states || viewer->states_err)
 		return viewer->states_err;
-	viewer->states_err = trace_states_open_pausing(viewer->path, &viewer->pause, &viewer->wants_quit,
-						       &viewer->states);
+	viewer->states_err = trace_states_open_pausing(viewer->path, viewer->settings->opens_files, &viewer->pause,
+						       &viewer->wants_quit, &viewer->states);
 	viewer->has_states = !viewer->states_err;
 	return viewer->states_err;
 }

@@ -72,6 +72,7 @@ struct settings {
 	bool is_reporting;		/* nothing is traced: text goes to standard output */
 	uint32_t pages;			/* --page; 0: the text as a whole */
 	bool is_quiet, is_verbose, has_tui, wants_help;
+	bool opens_files;		/* which a trace without names names */
 	enum page_number first_page;	/* of the terminal UI */
 	bool counts_acquisitions;	/* of locks of the kernel */
 	bool is_spin_inactive;		/* threads that spin are not counted as active */
@@ -122,6 +123,9 @@ extern const struct option_spec tui_options[];
 
 /* Other forms of a report; the first is that of whatever can be drawn. */
 extern const struct option_spec html_options[], table_options[];
+
+/* Of all that name what a trace has. */
+extern const struct option_spec names_options[];
 
 /* Those of every command; the last list. */
 extern const struct option_spec common_options[];

@@ -102,7 +102,7 @@ static int show_spans(const struct settings *settings, const char *path, const s
 static int spans_of_trace(const struct settings *settings, const char *path)
 {
 	struct trace_states all;
-	int err = trace_states_open(path, &all);
+	int err = trace_states_open(path, settings->opens_files, &all);
 
 	if (err)
 		return EXIT_FAILED;
@@ -162,7 +162,7 @@ static const struct option_spec spans_options[] = {
 	{ 0 },
 };
 
-static const struct option_spec *const options[] = { spans_options, common_options, NULL };
+static const struct option_spec *const options[] = { spans_options, names_options, common_options, NULL };
 
 const struct command spans_command = {
 	.name = "spans",

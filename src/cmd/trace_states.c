@@ -69,7 +69,7 @@ static bool lives_at_end(void *data, uint32_t thread)
 	return end_ns && states_at(all->states, thread, end_ns - 1, &state);
 }
 
-static void open_rest(struct trace_states *all, struct trace_reader *trace)
+static void open_rest(struct trace_states *all, struct trace_reader *trace, bool opens_files)
 {
 	static const struct event_handler handlers[] = {
 		{ EV_COLLECT_RUN, on_run }, { EV_COLLECT_END, on_end }, { 0 },
@@ -79,7 +79,7 @@ static void open_rest(struct trace_states *all, struct trace_reader *trace)
 	all->threads = threads_new(all->session);
 	all->stacks = stacks_new(all->session, 0);
 	all->symbols = symbols_new(all->session);
-	symbols_set_offline(all->symbols);
+	symbols_set_offline(all->symbols, opens_files);
 	all->files = files_new(all->session, 0);
 	all->others = others_new(all->session);
 	all->klocks = klocks_new(all->session, all->threads);
@@ -92,13 +92,14 @@ static void open_rest(struct trace_states *all, struct trace_reader *trace)
 }
 
 /* What is there already and is of the trace; -1: there is none. */
-static int find(const struct states_places *places, const struct trace_reader *trace, const char **path)
+static int find(const struct states_places *places, const struct trace_reader *trace, bool opens_files,
+		const char **path)
 {
 	for (unsigned int i = 0; i < places->count; i++) {
 		int fd = states_place_open(&places->list[i]);
 
 		*path = places->list[i].path.bytes;
-		if (fd >= 0 && trace_states_are_of(fd, trace)) {
+		if (fd >= 0 && trace_states_are_of(fd, trace, opens_files)) {
 			states_place_use(&places->list[i]);
 			return fd;
 		}
@@ -119,7 +120,7 @@ static int fail_without_place(const char *trace_path, int err)
 
 /* In the first place where it can be. */
 static int make(const struct states_places *places, const char *trace_path, struct trace_reader *trace,
-		struct pause *pause, const bool *is_cancelled, const char **path)
+		bool opens_files, struct pause *pause, const bool *is_cancelled, const char **path)
 {
 	struct out_file *file;
 	int err = 0;
@@ -128,7 +129,7 @@ static int make(const struct states_places *places, const char *trace_path, stru
 		err = states_place_make(&places->list[i], &file);
 		*path = places->list[i].path.bytes;
 		if (!err)
-			return trace_states_make(file, *path, trace_path, trace, pause, is_cancelled);
+			return trace_states_make(file, *path, trace_path, trace, opens_files, pause, is_cancelled);
 	}
 	return fail_without_place(trace_path, err);
 }
@@ -143,8 +144,8 @@ static int open_states(int fd, const char *path, struct trace_states *all)
 	return err ? fail(err, "cannot read %s", path) : 0;
 }
 
-int trace_states_open_pausing(const char *trace_path, struct pause *pause, const bool *is_cancelled,
-			      struct trace_states *all)
+int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause,
+			      const bool *is_cancelled, struct trace_states *all)
 {
 	struct states_places places;
 	struct trace_reader *trace;
@@ -155,24 +156,24 @@ int trace_states_open_pausing(const char *trace_path, struct pause *pause, const
 	if (err)
 		return err;
 	states_places_find(trace_path, trace, &places);
-	fd = find(&places, trace, &path);
+	fd = find(&places, trace, opens_files, &path);
 	if (fd < 0)
-		fd = make(&places, trace_path, trace, pause, is_cancelled, &path);
+		fd = make(&places, trace_path, trace, opens_files, pause, is_cancelled, &path);
 	err = fd < 0 ? fd : open_states(fd, path, all);
 	if (fd >= 0)
 		close(fd);
 	if (!err) {
 		all->path = xstrdup(path);
-		open_rest(all, trace);
+		open_rest(all, trace, opens_files);
 	}
 	trace_reader_close(trace);
 	states_places_fini(&places);
 	return err;
 }
 
-int trace_states_open(const char *trace_path, struct trace_states *all)
+int trace_states_open(const char *trace_path, bool opens_files, struct trace_states *all)
 {
-	return trace_states_open_pausing(trace_path, NULL, NULL, all);
+	return trace_states_open_pausing(trace_path, opens_files, NULL, NULL, all);
 }
 
 void trace_states_close(struct trace_states *all)

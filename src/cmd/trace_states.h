@@ -39,15 +39,18 @@ struct trace_states {
 	bool has_ended;			/* the command that was traced did, before tracing ended */
 };
 
-/* 0, or a negative errno after having said why there is none. */
-int trace_states_open(const char *trace_path, struct trace_states *all);
+/*
+ * opens_files: a trace without names has those of the files that it names. 0, or a negative errno after having
+ * said why there is none.
+ */
+int trace_states_open(const char *trace_path, bool opens_files, struct trace_states *all);
 
 /*
  * The same with pauses, while the states are made, which may set *is_cancelled: then it is -ECANCELED, and
  * nothing has been said.
  */
-int trace_states_open_pausing(const char *trace_path, struct pause *pause, const bool *is_cancelled,
-			      struct trace_states *all);
+int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause,
+			      const bool *is_cancelled, struct trace_states *all);
 
 /* Says so if parts of the file turned out to be damaged. */
 void trace_states_close(struct trace_states *all);

@@ -29,20 +29,34 @@
 #include "trace/trace_threads.h"
 #include "trace/trace_writer.h"
 
-enum { VERSION = 8, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
+enum { VERSION = 8, OF_FILES = 1 << 16, PENDING_BYTES_MAX = 1 << 20, EVENTS_A_PAUSE = 4096, EVENTS_A_STEP = 1 << 20 };
 
-static struct trace_origin origin_of(const struct trace_reader *trace)
+static bool has_names(const struct trace_reader *trace)
+{
+	size_t count;
+	const struct trace_place *places = trace_reader_places(trace, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (places[i].kind == TRACE_CHUNK_NAMES)
+			return true;
+	return false;
+}
+
+/* Names tell causes of waits: those of files may tell others. */
+static struct trace_origin origin_of(const struct trace_reader *trace, bool opens_files)
 {
 	const struct trace_extent *extent = trace_reader_extent(trace);
 	struct trace_origin origin = { .file_bytes = extent->file_bytes, .version = VERSION };
 
+	if (opens_files && !has_names(trace))
+		origin.version |= OF_FILES;
 	memcpy(origin.id, extent->id, sizeof(origin.id));
 	return origin;
 }
 
-bool trace_states_are_of(int fd, const struct trace_reader *trace)
+bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_files)
 {
-	struct trace_origin origin = origin_of(trace);
+	struct trace_origin origin = origin_of(trace, opens_files);
 	const struct trace_place *places;
 	struct trace_reader *file;
 	size_t count, size_bytes;
@@ -70,6 +84,7 @@ struct making {
 	struct path_names *names;
 	struct table *causes;		/* by what they depend on; each plus 1 */
 	uint64_t end_ns;
+	bool opens_files;
 	bool is_watched;		/* by somebody at a terminal */
 	struct pause *pause;
 	const bool *is_cancelled;
@@ -182,13 +197,13 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	struct symbols *symbols = symbols_new(session);
 	struct files *files = files_new(session, 0);
 	struct others *others = others_new(session);
-	struct trace_origin origin = origin_of(trace);
+	struct trace_origin origin = origin_of(trace, making->opens_files);
 	struct criticality *criticality;
 	struct activity_log *activities;
 	struct state_log *log;
 	int err;
 
-	symbols_set_offline(symbols);
+	symbols_set_offline(symbols, making->opens_files);
 	making->names = path_names_new(symbols, stacks, NULL);
 	making->causes = table_new();
 	trace_reader_allow_threads(trace, TRACE_THREADS_MAX, TRACE_THREADS_EVER_MAX);
@@ -221,10 +236,12 @@ static int write_states(struct making *making, struct trace_reader *trace)
 }
 
 int trace_states_make(struct out_file *file, const char *path, const char *trace_path,
-		      struct trace_reader *trace, struct pause *pause, const bool *is_cancelled)
+		      struct trace_reader *trace, bool opens_files, struct pause *pause,
+		      const bool *is_cancelled)
 {
 	struct making making = {
-		.is_watched = !pause && isatty(STDERR_FILENO), .pause = pause, .is_cancelled = is_cancelled,
+		.opens_files = opens_files, .is_watched = !pause && isatty(STDERR_FILENO),
+		.pause = pause, .is_cancelled = is_cancelled,
 	};
 	int err = trace_writer_begin(file, NULL, &making.writer), fd;
 

@@ -8,13 +8,15 @@ struct out_file;
 struct pause;
 struct trace_reader;
 
-/* Whether the file with that descriptor is whole, and of the trace as it is now. */
-bool trace_states_are_of(int fd, const struct trace_reader *trace);
+/* Whether the file with that descriptor is whole, and of the trace as it is now, with names from where they are
+ * wanted. */
+bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_files);
 
 /*
- * Reads the trace once, with pauses (NULL: none), which may set *is_cancelled (NULL: never). file: as it was just
+ * Reads the trace once; opens_files: see symbols_set_offline(). With pauses (NULL: none), which may set *is_cancelled (NULL: never). file: as it was just
  * opened; it is closed in any case. path: what it is called. Returns a descriptor of it, to be read and closed;
  * -ECANCELED, or another negative errno after having said why not.
  */
 int trace_states_make(struct out_file *file, const char *path, const char *trace_path,
-		      struct trace_reader *trace, struct pause *pause, const bool *is_cancelled);
+		      struct trace_reader *trace, bool opens_files, struct pause *pause,
+		      const bool *is_cancelled);

@@ -140,7 +140,7 @@ static int answer_of_states(const struct settings *settings, const char *path,
 static int whatif_of_trace(const struct settings *settings, const char *path)
 {
 	struct trace_states all;
-	int err = trace_states_open(path, &all);
+	int err = trace_states_open(path, settings->opens_files, &all);
 
 	if (err)
 		return EXIT_FAILED;
@@ -221,7 +221,7 @@ static const struct option_spec whatif_options[] = {
 	{ 0 },
 };
 
-static const struct option_spec *const options[] = { whatif_options, common_options, NULL };
+static const struct option_spec *const options[] = { whatif_options, names_options, common_options, NULL };
 
 const struct command whatif_command = {
 	.name = "whatif",

@@ -142,9 +142,11 @@ void symbols_save_cache(struct symbols *symbols)
 		answer_cache_save(symbols->cache);
 }
 
-void symbols_set_offline(struct symbols *symbols)
+void symbols_set_offline(struct symbols *symbols, bool opens_files)
 {
 	symbols->is_offline = true;
+	if (!opens_files)
+		symbols_use_recorded(symbols);
 	mapped_files_set_offline(symbols->files);
 }
 

@@ -54,10 +54,10 @@ void symbols_use_cache(struct symbols *symbols);
 void symbols_save_cache(struct symbols *symbols);
 
 /*
- * The events come from a recording: the processes on this machine are other ones, and nothing but
- * files is looked at.
+ * The events come from a recording: the processes on this machine are other ones. Files are opened only if
+ * the user wants names of them, for it is the recording that says which: it may be an enemy's.
  */
-void symbols_set_offline(struct symbols *symbols);
+void symbols_set_offline(struct symbols *symbols, bool opens_files);
 
 /* What is learnt from now on is kept for a recording. */
 void symbols_keep_answers(struct symbols *symbols);

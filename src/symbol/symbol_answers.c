@@ -45,15 +45,20 @@ static void add_notes(struct symbols *symbols)
 		notes_add(symbols->notes, "%.*s", (int)size_bytes, note);
 }
 
+void symbols_use_recorded(struct symbols *symbols)
+{
+	if (symbols->book)
+		return;
+	symbols->book = answer_book_new();
+	worker_use_book(symbols->worker, symbols->book, true);
+	modules_shut(symbols->modules);
+}
+
 int symbols_add_answers(struct symbols *symbols, const void *answers, size_t size_bytes)
 {
 	int err;
 
-	if (!symbols->book) {
-		symbols->book = answer_book_new();
-		worker_use_book(symbols->worker, symbols->book, true);
-		modules_shut(symbols->modules);
-	}
+	symbols_use_recorded(symbols);
 	err = answer_book_add(symbols->book, answers, size_bytes);
 	notes_open(symbols->notes, true);
 	add_notes(symbols);

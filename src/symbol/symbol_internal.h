@@ -36,6 +36,9 @@ struct symbols {
 	uint32_t hinted_space;		/* the last one that this was about */
 };
 
+/* symbol_answers.c: nothing but what a recording says is asked from now on; no file is opened. */
+void symbols_use_recorded(struct symbols *symbols);
+
 /* symbol_answers.c: what a recording says of generated code; NULL when it says nothing. */
 const char *symbols_recorded_jit_name(struct symbols *symbols, const struct space_hit *hit,
 				      uint64_t address, uint64_t *start);

@@ -233,7 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	write_trace(path, &input, flags);
-	if (replay_open(path, false, &replay))
+	if (replay_open(path, &(struct replay_options){ 0 }, &replay))
 		abort();
 	findings = replay_findings(replay, flags & HAS_ALL_PATHS ? SIZE_MAX : 10);
 	check(findings_report(findings), replay_fold_rules(replay));

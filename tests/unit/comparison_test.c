@@ -96,7 +96,7 @@ static void begin(uint32_t seed)
 	state_stage_open(&w.stage);
 	w.stacks = stacks_new(w.stage.session, 0);
 	w.symbols = symbols_new(w.stage.session);
-	symbols_set_offline(w.symbols);
+	symbols_set_offline(w.symbols, false);
 	w.names = path_names_new(w.symbols, w.stacks, NULL);
 	w.fold = fold_rules_new();
 	for (uint32_t i = 1; i <= THREADS; i++) {

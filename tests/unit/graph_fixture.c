@@ -44,7 +44,7 @@ struct graph_fixture *graph_fixture_new(void)
 	fixture->threads = threads_new(fixture->session);
 	fixture->stacks = stacks_new(fixture->session, 0);
 	fixture->symbols = symbols_new(fixture->session);
-	symbols_set_offline(fixture->symbols);
+	symbols_set_offline(fixture->symbols, false);
 	fixture->files = files_new(fixture->session, 0);
 	fixture->others = others_new(fixture->session);
 	fixture->names = path_names_new(fixture->symbols, fixture->stacks, NULL);

@@ -295,7 +295,7 @@ static json_t *report_of(const char *path, json_t **notes)
 	struct replay *replay;
 	json_t *report;
 
-	CHECK(!replay_open(path, false, &replay));
+	CHECK(!replay_open(path, &(struct replay_options){ 0 }, &replay));
 	findings = replay_findings(replay, SIZE_MAX);
 	json_view.show(findings_report(findings), &(struct view_style){ 0 }, &text);
 	report = json_loads(text.bytes, 0, NULL);

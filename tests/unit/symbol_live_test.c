@@ -458,7 +458,7 @@ TEST(a_mapping_that_no_event_told_of_is_found_in_the_living_process)
 	CHECK(is_function("input_line"));
 	fixture_end(&fixture);
 	fixture_begin(&fixture);
-	symbols_set_offline(fixture.symbols);
+	symbols_set_offline(fixture.symbols, true);
 	resolve_at(getpid(), (uint64_t)&input_line);
 	CHECK(!strcmp(fixture.frames[0].module, "[anon]"));
 	fixture_end(&fixture);

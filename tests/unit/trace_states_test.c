@@ -94,7 +94,7 @@ TEST(others_are_let_in_while_states_are_made_and_not_when_they_are_there)
 	write_threads();
 	for (int round = 0; round < 2; round++) {
 		visitor.visits = 0;
-		CHECK(!trace_states_open_pausing(trace_path, &pause, &visitor.is_enough, &all));
+		CHECK(!trace_states_open_pausing(trace_path, false, &pause, &visitor.is_enough, &all));
 		CHECK(round ? !visitor.visits : visitor.visits >= 4);
 		count = 0;
 		states_each_thread(all.states, count_thread, &count);
@@ -116,10 +116,10 @@ TEST(who_is_let_in_can_give_it_up_and_nothing_is_left_of_it)
 		struct visitor visitor = { .visits_max = visits };
 		struct pause pause = { .take = visit, .data = &visitor };
 
-		CHECK(trace_states_open_pausing(trace_path, &pause, &visitor.is_enough, &all) == -ECANCELED);
+		CHECK(trace_states_open_pausing(trace_path, false, &pause, &visitor.is_enough, &all) == -ECANCELED);
 		CHECK(visitor.visits == visits && !states_files(false));
 	}
-	CHECK(!trace_states_open(trace_path, &all));
+	CHECK(!trace_states_open(trace_path, false, &all));
 	trace_states_close(&all);
 	cache_end();
 	trace_end();
