@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The only build file. `make help` lists the targets; V=1 shows the commands.
 
-O ?= build
+# SAN=1: all but the BPF programs is checked by ASan and UBSan, in a directory of its own.
+O ?= build$(if $(SAN),/san)
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -12,9 +13,10 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 
+comma := ,
 WARN := -Wall -Wextra $(if $(CI),-Werror)
 CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(SAN),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined,-O2 -g)
 # What the compiler and the linker add against errors of memory: for pinch and plecoc, which read what others
 # wrote. Apart from CFLAGS, so that who sets those keeps it; none with sanitizers, which would see less.
 # FORTIFY needs an optimising compiler, and is not set again where CFLAGS does.
@@ -23,7 +25,6 @@ FORTIFY = $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),$(if $(findstring _FORT
 HARDENING = $(if $(findstring -fsanitize,$(CFLAGS)),,-fPIE -fstack-protector-strong -fstack-clash-protection \
 	$(if $(filter x86,$(ARCH)),-fcf-protection,-mbranch-protection=standard) -Wformat -Wformat-security $(FORTIFY))
 HARDENING_LINK = $(if $(HARDENING),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
-comma := ,
 LDLIBS := -lbpf -ldw -lelf -liberty -llzma -lz -lm -lcapstone -lzstd -lxxhash -ljansson -lseccomp -lcap -lncursesw -ltinfo
 Q := $(if $(V),,@)
 
@@ -39,6 +40,7 @@ help:
 	@echo "make check      install what is missing, build, and run every test (as root)"
 	@echo "make attacks    hostile programs, files and traces, at length; make check has the quick ones"
 	@echo "make test       the tests that need neither root nor BPF"
+	@echo "make test SAN=1 the same, with ASan and UBSan, in build/san"
 	@echo "make check-kernels   the end-to-end tests on Debian's kernels, emulated; KERNELS=6.12-rt for one,"
 	@echo "                QUICK=1 for the choice of them that make check runs on 6.1-plain"
 	@echo "make repeat     ROUNDS=20 of end-to-end tests, SUITES=causes, on a machine kept busy: each says the same"
