@@ -302,6 +302,18 @@ $(FUZZ): $O/fuzz/%: $O/fuzz/%.o $O/fuzz/libpinch.a
 	$Q$(CLANG) $(FUZZ_CHECKS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) \
 		$(if $(filter %/plecoc_fuzz,$@),,$O/fuzz/libpinch.a $(LDLIBS))
 
+# Every command that takes a trace, on traces that an enemy has changed.
+FUZZ_COMMANDS_OBJ := $(patsubst %.c,$O/fuzz/%.o,$(filter src/cmd/% src/collect/%,$(filter-out %/main.c,$(SRC)))) \
+	$O/fuzz/commands.o $O/fuzz/mutate.o
+
+$O/fuzz/commands.o $O/fuzz/mutate.o: $O/fuzz/%.o: tests/fuzz/%.c | $(GEN)
+	@echo "  FUZZ  $@"; mkdir -p $(@D)
+	$Q$(CLANG) $(FUZZ_FLAGS) $(WARN) $(FUZZ_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$O/fuzz/commands: $(FUZZ_COMMANDS_OBJ) $O/fuzz/libpinch.a
+	@echo "  FUZZ  $@"
+	$Q$(CLANG) $(FUZZ_CHECKS) -o $@ $^ $(LDLIBS)
+
 # What is found stays in $O/corpus; fuzz-corpus keeps of it what covers more code in tests/fuzz/corpus,
 # from where each run starts.
 fuzz: $(FUZZ)
@@ -316,7 +328,7 @@ fuzz-corpus: $(FUZZ)
 
 TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $O/tests/unwind_probe \
 	$O/tests/html_make $O/web/.copied \
-	$(if $(FUZZ_LIBRARY),$(FUZZ))
+	$(if $(FUZZ_LIBRARY),$(FUZZ) $O/fuzz/commands)
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1
 export O
@@ -339,7 +351,8 @@ WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.
 ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py)))
 
 # Programs that want to harm what looks at them. FULL=1: as long and as many as it takes; else a minute or two.
-ATTACKS := $(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c))
+ATTACK_TRACE := $O/attacks/hostile_trace
+ATTACKS := $(filter-out $(ATTACK_TRACE),$(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c)))
 ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib_attacks.py,$(wildcard tests/attacks/*.py)))
 
 KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
@@ -412,7 +425,12 @@ $(ATTACKS): $O/attacks/%: tests/attacks/%.c
 	@echo "  PROG  $@"; mkdir -p $(@D)
 	$Q$(CC) $(PROGRAM_FLAGS) $(PROGRAM_WARN) -std=gnu11 -o $@ $< -pthread -lelf
 
-check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(ATTACKS) $(EXAMPLES) $(BENCH_TOOLS)
+# As the tool writes traces.
+$(ATTACK_TRACE): $O/attacks/%: tests/attacks/%.c $O/libpinch.a
+	@echo "  PROG  $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $< $O/libpinch.a $(LDLIBS)
+
+check-programs: all $(TEST_BINARIES) $(PROGRAMS) $(ATTACKS) $(ATTACK_TRACE) $(EXAMPLES) $(BENCH_TOOLS)
 bench-programs: all $(PROGRAMS) $(BENCH_PROGRAMS) $(BENCH_GET_STACK) $(BENCH_TOOLS) $(INNODB_OLTP)
 
 $(BENCH_PROGRAMS): $O/bench/%: bench/%.c
@@ -439,7 +457,7 @@ $(BENCH_TOOLS): $O/bench/%: bench/%.c $O/libpinch.a
 $O/bench/trace_gen: bench/generated.c bench/generated.h
 
 -include $(OBJ:.o=.d) $(BPF_O:.o=.d) $(BPF_HOST_O:.o=.d) $(wildcard $O/tests/*.d) $(GOLDEN_O:.o=.d) $(FUZZ_OBJ:.o=.d) \
-	$(FUZZ_PLECOC_OBJ:.o=.d) $(FUZZ_REPLAY_OBJ:.o=.d) $(wildcard $O/fuzz/*.d)
+	$(FUZZ_PLECOC_OBJ:.o=.d) $(FUZZ_COMMANDS_OBJ:.o=.d) $(wildcard $O/fuzz/*.d)
 
 demo: build-packages
 	@$(MAKE) --no-print-directory $O/pinch $O/examples/pipeline

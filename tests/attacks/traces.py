@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Traces that an enemy has made: every checksum is right, and what they say is not. Whatever they say, every command
+comes to its end, in bounds of time and memory, and opens nothing that they name.
+"""
+import os
+import re
+import resource
+import stat
+import subprocess
+
+import lib_attacks
+from lib_attacks import FULL
+import lib
+from lib import BUILD, PINCH, Skip, find, main, pinch, program, test
+
+CPU_S = 20                  # of a command that takes tens of milliseconds
+MEMORY_MB = 256             # of any command, whatever it reads
+ALIVE = 1000000 if FULL else 300000
+FUZZED = 3000               # traces, at length
+FUZZ_S = 35                 # else
+JOBS = 2
+
+# Each way to read a trace.
+COMMANDS = (
+    ("check",), ("report",), ("report", "-q", "--json", "json"), ("report", "-q", "--html", "html"), ("dump",),
+    ("dump", "--json"), ("cut", "-o", "cut.pinch", "--from", "1ms"), ("merge", "-o", "merged.pinch", "plain.pinch"),
+    ("graph", "--json", "json", "-o", "text"), ("graph", "--html", "html"), ("critical-path",), ("whatif",),
+    ("spans",), ("compare", "plain.pinch"), ("klock", "-o", "text"),
+)
+
+
+def make(kind, name, *argument):
+    subprocess.run([os.path.join(BUILD, "attacks", "hostile_trace"), kind, name, *map(str, argument)], check=True)
+
+
+def measured(*arguments):
+    """Runs pinch with a limit of CPU time: how it ended, and the most memory it had, in MB."""
+    process = lib.start(PINCH, *arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                        stderr=open("error", "wb"),
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S)))
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_maxrss >> 10
+
+
+def each_command(trace):
+    """Every command on the trace: none crashes, lasts or takes what it wants."""
+    make("turns", "plain.pinch")
+    for command in COMMANDS:
+        status, memory_mb = measured(*command, trace)
+        assert status in (0, 1, 3), (f"pinch {' '.join(command)} {trace} ended with {status}\n"
+                                     + lib.read("error"))
+        assert memory_mb <= MEMORY_MB, f"pinch {' '.join(command)} {trace} took {memory_mb} MB"
+
+
+def check_told(trace, words):
+    """What was left out or put right is said: by check, and in the report."""
+    checked = pinch("check", trace)
+    assert checked.status == 1 and words in checked.out.decode(), checked.text
+    notes = " ".join(pinch("report", trace).out.decode().split())
+    assert words in notes, notes
+
+
+@test("An event near 2^64 is left out and counted, and stops no command")
+def late_event():
+    make("late", "late.pinch")
+    each_command("late.pinch")
+    check_told("late.pinch", "1 event was left out whose time is not in the trace")
+
+
+@test("An event later than its chunk says is left out and counted, and stops no command")
+def hidden_event():
+    make("hidden-late", "late.pinch")
+    each_command("late.pinch")
+    check_told("late.pinch", "1 event was left out whose time is not in the trace")
+
+
+@test("Times that events tell of are put right and counted, and stop no command")
+def times_in_events():
+    make("waits", "waits.pinch")
+    each_command("waits.pinch")
+    check_told("waits.pinch", "4 events told of times that cannot be, which were put right")
+
+
+@test("Events 200 years apart are damage, and stop no command")
+def long_trace():
+    make("long", "long.pinch")
+    each_command("long.pinch")
+    assert pinch("check", "long.pinch").out.startswith(b"long.pinch: damaged: ")
+
+
+@test("Threads that live by the hundred thousand are bounded: no command takes more than 256 MB")
+def alive():
+    make("alive", "alive.pinch", ALIVE)
+    make("turns", "plain.pinch")
+    for command in COMMANDS if FULL else (("check",), ("report",), ("graph", "-o", "text"), ("whatif",)):
+        status, memory_mb = measured(*command, "alive.pinch")
+        assert memory_mb <= MEMORY_MB, f"pinch {' '.join(command)} took {memory_mb} MB"
+        assert status in (0, 1), f"pinch {' '.join(command)} ended with {status}"
+    said = pinch("check", "alive.pinch").out.decode()
+    assert re.search(r"\d+ events were left out because there are too many threads", said), said
+
+
+def opened(*arguments):
+    """All paths that pinch and its worker open."""
+    if not find("strace"):
+        raise Skip("there is no strace")
+    subprocess.run([find("strace"), "-f", "-qq", "-o", "calls", "-e", "trace=open,openat,openat2", PINCH, *arguments],
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+                   timeout=lib.LIMIT_S)
+    return lib.read("calls")
+
+
+@test("A path in a trace is not opened, unless --symbols-from-files is given")
+def planted_path():
+    path = os.path.abspath("planted")
+    with open(path, "wb") as file:
+        file.write(b"no program")
+    make("path", "path.pinch", path)
+    make("turns", "plain.pinch")
+    for command in COMMANDS:
+        if command[0] not in ("check", "dump", "cut", "merge", "spans", "compare"):
+            assert path not in opened(*command, "path.pinch"), command
+    assert path in opened("report", "--symbols-from-files", "path.pinch")
+    assert path in opened("graph", "--symbols-from-files", "path.pinch")
+
+
+@test("A FIFO that a trace names is never waited for")
+def planted_fifo():
+    path = os.path.abspath("planted")
+    os.mkfifo(path)
+    make("path", "path.pinch", path)
+    for options in (), ("--symbols-from-files",):
+        assert pinch("report", *options, "path.pinch").status == 0
+    assert stat.S_ISFIFO(os.stat(path).st_mode)
+
+
+PYTHON = """
+import threading, time
+lock = threading.Lock()
+def work():
+    for _ in range(20):
+        with lock:
+            sum(range(2000))
+        time.sleep(0.001)
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def record_sources():
+    """Small traces with all kinds of events."""
+    server = program("span_server")
+    sources = {
+        "mutex": ((), program("mutex_storm"), "4", "400"),
+        "disk": (("--system",), program("fsync_io"), ".", "30"),
+        "spans": (("--span", "calls=recvfrom(fd=socket)..sendto", "--span",
+                   f"function={server}:Server::handle"), server),
+        "kernel": (("--kernel-stacks",), program("klock_pipe")),
+        "python": ((), "python3", "-c", PYTHON),
+        "shell": (("--system",), "sh", "-c", "for i in 1 2 3 4; do (echo $i | cat); done"),
+        "ring": (("--ring", "4M"), program("mutex_storm"), "3", "300"),
+    }
+    for name, (options, *command) in sources.items():
+        result = pinch("record", "-q", "-o", name, *options, "--", *command)
+        assert result.status == 0, result.text
+    return [os.path.abspath(name) for name in sources]
+
+
+@test("Changed traces with checksums that are right: no command crashes, lasts, or takes what it wants")
+def changed_traces():
+    tool = os.path.join(BUILD, "fuzz", "commands")
+    if not os.path.exists(tool):
+        raise Skip("clang's sanitizers are missing")
+    traces, running = record_sources(), []
+    for job in range(JOBS):
+        os.mkdir(f"job{job}")
+        share = FUZZED // JOBS
+        limits = (("--first", job * share, "--traces", share) if FULL else
+                  ("--first", job * share, "--traces", share, "--seconds", FUZZ_S))
+        running.append(lib.start(tool, *map(str, limits), f"job{job}", *traces, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT))
+    for process in running:
+        said = lib.finish(process, limit_s=7200 if FULL else 10 * FUZZ_S).out.decode()
+        print("# " + said.strip().replace("\n", "\n# "))
+        assert process.returncode == 0, said
+
+
+if __name__ == "__main__":
+    main()
