@@ -67,12 +67,9 @@ bool probe_place_find(struct object *object, uint64_t address, uint64_t size_byt
 
 	if (!find_offset(object->program.elf, address, size_bytes ? size_bytes : 1, file_offset))
 		return false;
-	if (!object_cfi_function(object, address, &function)) {
-		if (!is_own)
-			return false;
-	} else if (size_bytes > function.end - address) {
+	/* Functions in assembly can be described part by part. */
+	if ((!object_cfi_function(object, address, &function) || size_bytes > function.end - address) && !is_own)
 		return false;
-	}
 	return find_offset(object->program.elf, function.begin, 1, &begin_offset) &&
 	       is_instruction(object, function.begin, begin_offset, address);
 }

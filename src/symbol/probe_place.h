@@ -13,9 +13,10 @@ struct object;
 
 /*
  * Whether a function can be at an address as the file has it, with so many bytes (0: not known); puts where
- * that is in the file into *file_offset. It must lie in one segment that is loaded to be executed; where the
- * file's call frame information tells of the place, within one function by that, at the beginning of an
- * instruction counted from there. is_own: the symbol is the file's own, and counts where that tells nothing.
+ * that is in the file into *file_offset. It must lie in one segment that is loaded to be executed, and at the
+ * beginning of an instruction, counted from where a function begins by the file's call frame information.
+ * is_own: the symbol is the file's own, and counts where that tells nothing; that of a debug file must lie
+ * within one function by it.
  */
 bool probe_place_find(struct object *object, uint64_t address, uint64_t size_bytes, bool is_own,
 		      uint64_t *file_offset);

@@ -318,8 +318,8 @@ def break_frames(elf):
 
 
 def paths_of(report, name):
-    """The call paths of threads of this name."""
-    return [path for path in report["paths"] if path["thread_names"] == [name]]
+    """The call paths in which threads of this name are."""
+    return [path for path in report["paths"] if name in path["thread_names"]]
 
 
 def check_names(report):
