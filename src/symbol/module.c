@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -86,10 +87,13 @@ static uint64_t inode_hash(uint64_t device, uint64_t inode)
 uint64_t module_owner(const struct module *module)
 {
 	const struct build_id *build_id = &module->build_id;
+	const uint64_t numbers[2] = {
+		(uint64_t)major(module->device) << 32 | minor(module->device), module->inode,
+	};
 
 	if (!module->inode)
 		return XXH64(module->path, strlen(module->path), 0);
-	return inode_hash(module->device, module->inode) << 16 |
+	return XXH64(numbers, sizeof(numbers), 0) << 16 |
 	       ((XXH64(build_id->bytes, build_id->size_bytes, 0) + module->version) & 0xffff);
 }
 

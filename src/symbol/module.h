@@ -64,9 +64,8 @@ static inline bool module_has_failed(const struct module *module)
 }
 
 /*
- * Tells the file apart from others in a trace: 48 bits of a hash of device and inode, which the kernel gave,
- * above 16 of one of its build-id, which can change when a file is written anew. Without an inode: XXH64 of
- * its path.
+ * Tells the file apart from others in a trace: 48 bits of the XXH64 of device and inode, which the kernel gave,
+ * above 16 of that of its build-id, for a file can be written anew. Without an inode: XXH64 of its path.
  */
 uint64_t module_owner(const struct module *module);
 
