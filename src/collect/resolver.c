@@ -24,7 +24,7 @@ struct resolver {
 	struct symbols *symbols;
 	struct user_probes *probes;
 	struct met_files *met;
-	struct table *files;		/* by device and inode, as the file tells it: attached to */
+	struct table *files;		/* by file_stamp_probe_key(): attached to */
 	size_t attached_count, failed_count;
 	uint64_t changed_count;		/* files that were written to meanwhile */
 	int err;			/* the first one */
@@ -60,9 +60,9 @@ static void look_at(void *data, const struct met_file *met)
 	int err;
 
 	if (file_stamp_read(met->file.fd, &stamp) ||
-	    table_find(resolver->files, met_file_key(stamp.device, stamp.inode)) ||
+	    table_find(resolver->files, file_stamp_probe_key(&stamp)) ||
 	    symbols_find_function(resolver->symbols, &met->file, function, &file_offset) ||
-	    !met_file_is_first(resolver->files, met_file_key(stamp.device, stamp.inode)))
+	    !met_file_is_first(resolver->files, file_stamp_probe_key(&stamp)))
 		return;
 	err = attach(resolver, met->file.fd, &stamp, file_offset);
 	if (!err) {

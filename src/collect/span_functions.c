@@ -26,7 +26,7 @@ struct span_functions {
 	struct user_probes *probes;
 	const struct span_specs *specs;
 	struct met_files *met;
-	struct table *files;		/* by device, inode and span: attached to */
+	struct table *files;		/* by file_stamp_probe_key() and span: attached to */
 	struct followed {
 		uint32_t file_count;	/* with the function */
 		uint32_t most;		/* functions of a file that are called so */
@@ -113,7 +113,7 @@ static int look_for(struct span_functions *functions, size_t span, const struct 
 
 	if (file_stamp_read(file->fd, &stamp) || !is_that_file(spec, &stamp))
 		return 0;
-	key = met_file_key(stamp.device, stamp.inode) ^ hash_u64(span + 1);
+	key = file_stamp_probe_key(&stamp) ^ hash_u64(span + 1);
 	if (table_find(functions->files, key))
 		return 0;
 	/* Whatever other files say of themselves, its offsets are those of this one. */

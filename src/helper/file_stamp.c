@@ -2,8 +2,12 @@
 #include "helper/file_stamp.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
+
+#include "base/table.h"
 
 static int64_t nanoseconds(const struct timespec *time)
 {
@@ -25,13 +29,14 @@ void file_stamp_set(struct file_stamp *stamp, const struct stat *status)
  */
 int file_stamp_read(int fd, struct file_stamp *stamp)
 {
-	struct statvfs system;
+	struct statfs system;
 	struct stat status;
 
-	if (fstat(fd, &status) || fstatvfs(fd, &system))
+	if (fstat(fd, &status) || fstatfs(fd, &system))
 		return -errno;
 	file_stamp_set(stamp, &status);
-	stamp->is_owner_doubtful = (system.f_flag & ST_NOSUID) != 0;
+	stamp->is_owner_doubtful = (system.f_flags & ST_NOSUID) != 0;
+	stamp->is_overlay = system.f_type == OVERLAYFS_SUPER_MAGIC;
 	return 0;
 }
 
@@ -45,6 +50,14 @@ bool file_stamp_is_same(const struct file_stamp *a, const struct file_stamp *b)
 {
 	return file_stamp_has_same_contents(a, b) && a->changed_ns == b->changed_ns &&
 	       a->owner == b->owner;
+}
+
+uint64_t file_stamp_probe_key(const struct file_stamp *stamp)
+{
+	uint64_t layer = hash_u64(stamp->size_bytes ^ hash_u64(stamp->modified_ns ^
+							       hash_u64(stamp->changed_ns)));
+
+	return hash_u64(hash_u64(stamp->is_overlay ? layer : stamp->device) ^ stamp->inode);
 }
 
 bool file_stamp_is_owned(const struct file_stamp *stamp, uint32_t user)

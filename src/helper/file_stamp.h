@@ -18,7 +18,8 @@ struct file_stamp {
 	int64_t modified_ns;		/* since 1970; its owner may set it */
 	int64_t changed_ns;		/* since 1970, of contents, owner, mode, or links to it */
 	uint32_t owner;			/* user id, in the initial namespace */
-	uint32_t is_owner_doubtful;	/* who mounted its file system could choose the owner */
+	uint16_t is_owner_doubtful;	/* who mounted its file system could choose the owner */
+	uint16_t is_overlay;		/* it may be shown under other devices, too */
 };
 
 /* 0, or -errno. */
@@ -32,6 +33,12 @@ bool file_stamp_is_same(const struct file_stamp *a, const struct file_stamp *b);
 
 /* The same file with the same contents, if whoever may write to it does not hide that: it may have new links. */
 bool file_stamp_has_same_contents(const struct file_stamp *a, const struct file_stamp *b);
+
+/*
+ * The same for all views of the file that the kernel puts one and the same probe into: overlays show a file
+ * of a layer that they share with its inode, size and times, each under a device of its own.
+ */
+uint64_t file_stamp_probe_key(const struct file_stamp *stamp);
 
 /* Root or this user has made the file. */
 bool file_stamp_is_owned(const struct file_stamp *stamp, uint32_t user);

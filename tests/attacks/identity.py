@@ -13,7 +13,7 @@ import subprocess
 from lib_attacks import FULL, NOBODY, as_nobody, attacker
 from lib_elf import Elf
 
-from lib import LIMIT_S, PINCH, Skip, find, main, pinch, read_line, start, stop, test, wait_until
+from lib import LIMIT_S, PINCH, Skip, find, main, pinch, read_line, start, status_of, stop, test, wait_until
 
 CALLS = 1000000 if FULL else 10000      # of a function with a probe, each about 5 us
 HOSTS = 100000 if FULL else 10000
@@ -79,6 +79,11 @@ def probe_count(tracer):
         except OSError:
             continue
     return count
+
+
+def steps(tracer):
+    """How often it has waited for something."""
+    return int(status_of(tracer.pid).get("voluntary_ctxt_switches", 0))
 
 
 def trace(*options, probes):
@@ -293,6 +298,41 @@ def span_rewritten():
     assert wrong == 0, f"{wrong} of {CALLS} calls returned something wrong"
     assert any("written to" in note or "no function" in note for note in report["notes"]), report["notes"]
     end(victim)
+
+
+@test("--span: one file that two overlays show is probed once, and tells each call once")
+def span_overlays():
+    directories()
+    os.makedirs("lower")
+    shutil.copy(attacker("identity"), "lower/identity")
+    mounts = []
+    try:
+        for name in "one", "two":
+            for folder in "upper", "work", "merged":
+                os.makedirs(f"{name}/{folder}")
+            if subprocess.run(["mount", "-t", "overlay", "overlay", "-o", f"lowerdir=lower,upperdir={name}/upper,"
+                               f"workdir={name}/work", f"{name}/merged"], capture_output=True).returncode:
+                raise Skip("no overlays here")
+            mounts.append(f"{name}/merged")
+        processes = [run(os.path.abspath(f"{mount}/identity"), "calls", is_attacker=False) for mount in mounts]
+        tracer = start(PINCH, "record", "-q", "-o", "t.pinch", "--span", "f=identity:traced_function", "-p",
+                       pids(*processes), stderr=subprocess.PIPE)
+        wait_until(lambda: probe_count(tracer) >= 2, "the probes")
+        # All mappings that there were are looked at in one step.
+        begun = steps(tracer)
+        wait_until(lambda: steps(tracer) >= begun + 10, "a few steps")
+        assert probe_count(tracer) == 2, f"{probe_count(tracer)} probes of one function"
+        for process in processes:
+            assert ask(process, 2000) == 0
+            end(process)
+        assert tracer.wait(2 * LIMIT_S) == 0, tracer.stderr.read()
+    finally:
+        for mount in mounts:
+            subprocess.run(["umount", "-l", mount], check=True)
+    result = pinch("spans", "--json", "-", "t.pinch")
+    assert result.status == 0, result.text
+    span, = json.loads(result.out)["spans"]
+    assert span["executions"] == 4000, span
 
 
 # --- Names ------------------------------------------------------------------------------------------------------
