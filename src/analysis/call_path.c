@@ -8,6 +8,8 @@
 
 enum {
 	PATHS_MAX_DEFAULT = 65536,
+	YOUNG_SHARE = 4,			/* that part of the rows is for processes that are young */
+	YOUNG_NS = 1000000000,
 	SAMPLE_KINDS_MAX = 4096,		/* of one path */
 	SAMPLE_KINDS_TOTAL_MAX = 1 << 21,	/* of all paths: about 80 MB */
 	PAIRS_MAX = 1 << 20,			/* of a path and a thread: about 32 MB */
@@ -79,6 +81,20 @@ static struct call_path *add_path(struct call_paths *paths, uint64_t now_ns)
 	return path;
 }
 
+/*
+ * A process that has only begun. Most of those on a machine where they come and go all the time are
+ * gone soon: all rows would be theirs, and those that last would find none.
+ */
+static bool is_young(const struct thread *thread, uint64_t now_ns)
+{
+	return thread->tid == thread->pid && !thread->was_found && now_ns < thread->born_ns + YOUNG_NS;
+}
+
+static size_t rows_max(const struct call_paths *paths, const struct thread *thread, uint64_t now_ns)
+{
+	return is_young(thread, now_ns) ? (paths->paths_max + YOUNG_SHARE - 1) / YOUNG_SHARE : paths->paths_max;
+}
+
 struct call_path *call_paths_get(struct call_paths *paths, const struct thread *thread,
 				 uint64_t stack, uint64_t now_ns)
 {
@@ -90,7 +106,7 @@ struct call_path *call_paths_get(struct call_paths *paths, const struct thread *
 		if (path->metrics.stack == stack && path->metrics.pid == thread->pid &&
 		    path->metrics.exec_count == thread->exec_count)
 			return path;
-	if (paths->others || paths->count >= paths->paths_max) {
+	if (paths->count >= rows_max(paths, thread, now_ns)) {
 		if (!paths->others)
 			paths->others = add_path(paths, now_ns);
 		return paths->others;

@@ -16,7 +16,7 @@
 struct call_paths;
 struct call_path;
 
-/* Paths beyond paths_max share one row; 0: default. */
+/* Paths beyond paths_max share one row, of processes that have just begun beyond a quarter; 0: default. */
 struct call_paths *call_paths_new(size_t paths_max);
 void call_paths_free(struct call_paths *paths);
 

@@ -25,6 +25,7 @@ enum {
 	RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t),
 	CHUNKS_AT_ONCE = 2,
 	RANGES_MAX = 4096,		/* of a process */
+	UNUSED_SHARE = 4,		/* tables without a user stay until that part of the memory is used */
 };
 
 /* Of one update: records come in meanwhile. */
@@ -360,7 +361,7 @@ static void list_release(struct unwinder *unwinder, struct list *list)
 	for (uint32_t i = 0; i < list->module_count; i++)
 		module_release(unwinder, list->modules[i]);
 	free(list);
-	evict(unwinder, (uint64_t)unwinder->chunk_max * UNWIND_CHUNK_UNITS / 4 * 3);
+	evict(unwinder, (uint64_t)unwinder->chunk_max * UNWIND_CHUNK_UNITS / UNUSED_SHARE);
 }
 
 /* --- Processes ------------------------------------------------------------------------------ */

@@ -28,7 +28,7 @@ SAMPLE_S = 2
 WARM_UP_PROCESSES = 18000
 MEASURED_PROCESSES = 8000
 GROWTH_BYTES_MAX = 400          # for each process after that
-EVENT_NS_MAX = 7000             # of CPU; a third of that is usual on a busy machine
+EVENT_NS_MAX = 5000             # of CPU; a third of that is usual on a busy machine
 LEVEL_PERCENT_MAX = 3           # of growth in the last three minutes
 
 
