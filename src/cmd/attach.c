@@ -130,6 +130,7 @@ static int attach_run(int argc, char **argv)
 
 const struct command attach_command = {
 	.name = "attach",
+	.is_privileged = true,
 	.usage = "[options] -p PID... | -n NAME | --cgroup DIR | --all",
 	.summary = "Trace what already runs, until it ends, Ctrl-C or --duration",
 	.description =

@@ -48,6 +48,7 @@ static int check_run(int argc, char **argv)
 
 const struct command check_command = {
 	.name = "check",
+	.is_privileged = true,
 	.usage = "[FILE]",
 	.summary = "Tell what this machine supports and what it lacks, or whether a trace is whole",
 	.description =

@@ -71,6 +71,7 @@ static int klock_run(int argc, char **argv)
 
 const struct command klock_command = {
 	.name = "klock",
+	.is_privileged = true,
 	.usage = "[options] -- COMMAND [ARG...]\n       pinch klock [options] -p PID... | -n NAME | "
 		 "--cgroup DIR | --all\n       pinch klock [options] FILE",
 	.summary = "Show which locks of the kernel threads wait for, spinning or asleep",

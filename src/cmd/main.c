@@ -2,7 +2,9 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/capabilities.h"
 #include "base/fail.h"
 #include "base/size_signal.h"
 #include "cmd/command.h"
@@ -29,6 +31,12 @@ int main(int argc, char **argv)
 		fail_plain(-1, "there is no command '%s'; to trace a program: pinch run -- PROGRAM",
 			   argv[1]);
 		return EXIT_USAGE;
+	}
+	/* A binary with capabilities lends them to what needs them, not to who reads a trace or draws a graph with
+	 * libraries that the environment may lead astray. Root needs its own to open others' files. */
+	if (!command->is_privileged && geteuid() && capabilities_drop()) {
+		fail_plain(-1, "cannot give up the capabilities of this binary");
+		return EXIT_FAILED;
 	}
 	status = command->run(argc - 1, argv + 1);
 	if (fflush(stdout) && !status) {

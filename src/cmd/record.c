@@ -94,6 +94,7 @@ static int record_run(int argc, char **argv)
 
 const struct command record_command = {
 	.name = "record",
+	.is_privileged = true,
 	.has_command = true,
 	.usage = "[options] [--] COMMAND [ARG...]\n       pinch record [options] -p PID... | -n NAME | "
 		 "--cgroup DIR | --all",

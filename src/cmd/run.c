@@ -279,6 +279,7 @@ static const struct option_spec *const options[] = {
 
 const struct command run_command = {
 	.name = "run",
+	.is_privileged = true,
 	.has_command = true,
 	.usage = "[options] [--] COMMAND [ARG...]",
 	.summary = "Trace a command from its first instruction; report when it ends",

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -14,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/capabilities.h"
 #include "base/fail.h"
 #include "base/memory.h"
 
@@ -183,15 +183,6 @@ void command_user_free(struct command_user *user)
 	free(user);
 }
 
-/* Also where securebits keep capabilities through a change of user. */
-static int drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
-
-	return syscall(SYS_capset, &header, none) ? -errno : 0;
-}
-
 static int check_became(const struct command_user *user)
 {
 	uid_t real, effective, saved;
@@ -216,7 +207,8 @@ int command_user_become(const struct command_user *user)
 		return -errno;
 	/* Until the exec this is pinch's memory: nothing of the user's may look at it. */
 	prctl(PR_SET_DUMPABLE, 0);
-	err = user->uid ? drop_capabilities() : 0;
+	/* Securebits may keep them through a change of user. */
+	err = user->uid ? capabilities_drop() : 0;
 	if (!err)
 		err = check_became(user);
 	if (err)

@@ -12,7 +12,7 @@ import sys
 
 from lib_attacks import as_nobody, attacker
 from lib import PINCH, ROOT, Skip, base_name, check_laws, find, finish, functions_of, main, parse_report, read, \
-    read_line, start, test, wait_attached
+    read_line, start, status_of, test, wait_attached, wait_until
 
 LEAST = {"cap_bpf", "cap_perfmon", "cap_sys_ptrace"}
 OTHER = 1               # daemon
@@ -129,6 +129,21 @@ def functions():
         text = finish(begin(PINCH, "report", "-v", "t.pinch", preexec_fn=None)).out.decode()
         assert ("ermission denied" in text) != is_enough, text[-1500:]
         os.unlink("t.pinch")
+
+
+@test("what does not trace has none of the binary's capabilities: reading a trace")
+def reading():
+    pinch = pinch_with(LEAST)
+    result = finish(begin(pinch, "record", "-q", "-o", "t.pinch", "--", "./turns"), b"1\n")
+    assert result.status == 0, result.text
+    # It has more to say than fits into the pipe.
+    process = begin(pinch, "dump", "t.pinch")
+    wait_until(lambda: "pipe_write" in read(f"/proc/{process.pid}/wchan") or process.poll() is not None,
+               "the pipe to be full")
+    status = status_of(process.pid)
+    process.stdout.read()
+    assert process.wait(60) == 0
+    assert {int(status[c], 16) for c in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {0}, status
 
 
 @test("who is not in the group may not execute it: neither capabilities nor a copy give him any")
