@@ -52,14 +52,27 @@ for program in "$build/pinch" "$build/plecoc"; do
 	report "$name bounds copies and formats (FORTIFY)"
 done
 
-# Each object: the linker forgets of the whole what one of its parts lacks.
+# Each object: the linker forgets of the whole what one of its parts lacks, and a library that is linked in may have
+# what our own code has not.
 objects=$(find "$build/src" -name '*.o')
 [ -n "$objects" ] || echo "no objects in $build/src" >>"$problems"
+report "there are objects"
+
+# users SYMBOL: how many objects call it
+readelf -sW $objects | awk '/^File: / { file = $2 } $7 == "UND" { print file, $8 }' >"$tmp/calls"
+users() { grep -E " $1\$" "$tmp/calls" | cut -d' ' -f1 | sort -u | wc -l; }
+all=$(echo "$objects" | wc -l) guarded=$(users __stack_chk_fail)
+[ $((2 * guarded)) -gt "$all" ] || echo "$guarded of $all objects have guarded stacks" >>"$problems"
+report "most objects have functions with guarded stacks"
+bounded=$(users '__(v|vs|s|sn|vsn|f|vf)?printf_chk') plain=$(users '(v|vs|s|sn|vsn|f|vf)?printf')
+[ "$bounded" -gt "$plain" ] || echo "$bounded objects format into known bounds, $plain do not" >>"$problems"
+report "most objects that format text have it bounded, but for what the compiler knows to fit"
+
 case $(uname -m) in
 x86_64)
-	for object in $objects; do
-		readelf -nW "$object" 2>/dev/null | grep -q 'x86 feature: IBT, SHSTK' || echo "$object" >>"$problems"
-	done
+	readelf -nW $objects 2>/dev/null | awk '/^File: / { file = $2 } /x86 feature: IBT, SHSTK/ { print file }' |
+		sort >"$tmp/marked"
+	echo "$objects" | sort | comm -23 - "$tmp/marked" >>"$problems"
 	report "each object is made for indirect branch tracking and shadow stacks (CET)"
 
 	# What the C library puts around main() decides for the program.
@@ -75,16 +88,13 @@ x86_64)
 esac
 
 # What the compiler was asked for stands in the debug information: a function need not show a sign of it.
-told=0
-for object in $objects; do
-	readelf -p .debug_str -p .debug_line_str "$object" 2>/dev/null | grep 'GNU C' >"$tmp/strings" || continue
-	told=$((told + 1))
-	for flag in -fstack-protector-strong -fstack-clash-protection; do
-		grep -q -- "$flag" "$tmp/strings" || echo "$object without $flag" >>"$problems"
-	done
+readelf -p .debug_str -p .debug_line_str $objects 2>/dev/null |
+	awk '/^File: / { file = $2 } /GNU C/ { print file, $0 }' >"$tmp/told"
+for flag in -fstack-protector-strong -fstack-clash-protection; do
+	grep -v -- " $flag" "$tmp/told" | sed "s/ .*/ without $flag/" >>"$problems"
 done
 sentence="each object is compiled with guards of the stack and without jumps over its guard page"
-if [ $told -gt 0 ]; then
+if [ -s "$tmp/told" ]; then
 	report "$sentence"
 else
 	count=$((count + 1))
