@@ -2,9 +2,9 @@
 // hang_fuse [-o REQUEST]... SOURCE MOUNTPOINT COMMAND...
 //
 // Shows the files of a directory by FUSE, in a mount namespace of its own, and runs a command there.
-// The command gets answers. Whoever else asks gets none: to nothing, or not to the requests of -o, such
-// as "read". It says "held REQUEST TID" of each of these. They wait until this program ends, and most of
-// them are deaf to SIGKILL meanwhile.
+// The command gets answers. Whoever else of what its parent has started asks gets none: to nothing, or not
+// to the requests of -o, such as "read". It says "held REQUEST TID" of each of these. They wait until this
+// program ends, and most of them are deaf to SIGKILL meanwhile. The rest of the machine is left alone.
 //
 // A file that is called any.map is there under all names that end so.
 #define _GNU_SOURCE
@@ -226,9 +226,36 @@ static void answer(const struct fuse_in_header *in, const void *body)
 	}
 }
 
-static bool is_foreign(const struct fuse_in_header *in)
+// Of a process or a thread; 0 when there is none.
+static pid_t parent_of(pid_t pid)
 {
-	return in->pid && (pid_t)in->pid != getpid() && getsid(in->pid) != command;
+	char path[32], line[512];
+	const char *after_name;
+	pid_t parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fgets(line, sizeof(line), file)) {
+		after_name = strrchr(line, ')');
+		if (!after_name || sscanf(after_name, ") %*c %d", &parent) != 1)
+			parent = 0;
+	}
+	fclose(file);
+	return parent;
+}
+
+static bool is_victim(pid_t pid)
+{
+	pid_t starter = getppid();
+
+	if (!pid || pid == getpid() || getsid(pid) == command)
+		return false;
+	while (pid > 1 && pid != starter)
+		pid = parent_of(pid);
+	return pid == starter;
 }
 
 static void serve(void)
@@ -242,7 +269,7 @@ static void serve(void)
 		return;
 	if (n < (ssize_t)sizeof(*in))
 		exit(0);
-	if (in->opcode < sizeof(is_held) && is_held[in->opcode] && is_foreign(in))
+	if (in->opcode < sizeof(is_held) && is_held[in->opcode] && is_victim(in->pid))
 		dprintf(STDOUT_FILENO, "held %s %u\n", name_of(in->opcode), in->pid);
 	else
 		answer(in, buffer + sizeof(*in));
