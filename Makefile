@@ -353,7 +353,7 @@ ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py
 # Programs that want to harm what looks at them. FULL=1: as long and as many as it takes; else a minute or two.
 ATTACK_TRACE := $O/attacks/hostile_trace
 ATTACKS := $(filter-out $(ATTACK_TRACE),$(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c)))
-ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib_attacks.py,$(wildcard tests/attacks/*.py)))
+ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib_attacks.py %/lib_elf.py %_maker.py,$(wildcard tests/attacks/*.py)))
 
 KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
 

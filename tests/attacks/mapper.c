@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Runs code that it has generated, at 0x10000000, which has no name but what a file of a JIT compiler says;
-// and maps, executable, each file whose path it reads from its standard input. Says "ready", then "mapped"
-// or "failed ERRNO" for each file. It ends with its input, or after ten minutes.
+// and maps, executable, each file whose path it reads from its standard input. A line "OFFSET PATH" has it
+// call the code at that place of the file, again and again, too. Says "ready", then "mapped" or "failed ERRNO"
+// for each line. It ends with its input, or after ten minutes.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CODE_ADDRESS = 0x10000000, CODE_BYTES = 4096, SECONDS_MAX = 600 };
+enum { CODE_ADDRESS = 0x10000000, CODE_BYTES = 4096, FUNCTIONS_MAX = 4096, SECONDS_MAX = 600 };
+
+typedef void function(void);
+
+// Those below the count are there: who adds one raises it last.
+static function *functions[FUNCTIONS_MAX];
+static size_t function_count;
 
 __attribute__((noinline)) static void mapper_sleep(void)
 {
@@ -51,46 +58,63 @@ static void *generate(void)
 	return code;
 }
 
-static void *run(void *code)
+static void add(const void *code)
 {
-	void (*function)(void);
-
-	memcpy(&function, &code, sizeof(function));
-	for (;;)
-		function();
-	return NULL;
+	if (function_count == FUNCTIONS_MAX)
+		return;
+	memcpy(&functions[function_count], &code, sizeof(code));
+	__atomic_store_n(&function_count, function_count + 1, __ATOMIC_RELEASE);
 }
 
-static int map(const char *path)
+static void *run(void *unused)
+{
+	for (;;)
+		for (size_t i = 0; i < __atomic_load_n(&function_count, __ATOMIC_ACQUIRE); i++)
+			functions[i]();
+	return unused;
+}
+
+// Returns 0 or an errno. offset: of code to be called, 0 for none.
+static int map(const char *path, uint64_t offset)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
 	struct stat status;
+	uint8_t *bytes;
 
 	if (fd < 0)
 		return errno;
-	if (fstat(fd, &status) ||
-	    mmap(NULL, status.st_size ? status.st_size : 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) ==
-		    MAP_FAILED)
+	if (fstat(fd, &status)) {
 		err = errno;
+		goto out_close;
+	}
+	bytes = mmap(NULL, status.st_size ? status.st_size : 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		err = errno;
+	else if (offset)
+		add(bytes + offset);
+out_close:
 	close(fd);
 	return err;
 }
 
 int main(void)
 {
-	char path[4096];
+	char line[4096];
 	pthread_t thread;
 
 	alarm(SECONDS_MAX);
-	if (pthread_create(&thread, NULL, run, generate()))
+	add(generate());
+	if (pthread_create(&thread, NULL, run, NULL))
 		return 1;
 	puts("ready");
 	fflush(stdout);
-	while (fgets(path, sizeof(path), stdin)) {
+	while (fgets(line, sizeof(line), stdin)) {
+		char *path = line;
+		uint64_t offset = line[0] == '/' ? 0 : strtoull(line, &path, 0);
 		int err;
 
 		path[strcspn(path, "\n")] = '\0';
-		err = map(path);
+		err = map(path + (*path == ' '), offset);
 		if (err)
 			printf("failed %d\n", err);
 		else
