@@ -1,0 +1,279 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What pinch and its helpers may do while a program is traced: as /proc shows it, and as the kernel answers
+when one of them tries, which it is made to as by code that took it over. And that the command of `pinch run`
+is told nothing of this.
+"""
+import os
+import re
+import stat
+import subprocess
+import sys
+
+from lib_attacks import NOBODY, attacker
+from lib import PINCH, finish, is_alive, main, pinch, read, read_line, start, status_of, stop, test, \
+    wait_attached, wait_until
+
+ENGINE, OPENER, WORKER = "pinch", "pinch-opener", "pinch-symbols"
+
+CAPABILITIES = {"DAC_READ_SEARCH": 2, "SYS_PTRACE": 19, "SYS_ADMIN": 21, "PERFMON": 38, "BPF": 39,
+                "CHECKPOINT_RESTORE": 40}
+
+# Each process by its name; there are no others. capabilities: what it may have, effective and permitted; it has
+# none that are inheritable or ambient. bounding: the same of those it could ever have; None: not asked. limits: the
+# highest value. descriptors: of what kind, besides /dev/null.
+ROLES = {
+    ENGINE: dict(uid=None, capabilities={"BPF", "PERFMON"}, bounding=None, limits={}, descriptors=None),
+    OPENER: dict(uid=None, capabilities={"SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SYS_ADMIN"},
+                 bounding=None, limits={"Max core file size": 0}, descriptors=r"(?!anon_inode:)"),
+    WORKER: dict(uid=NOBODY, capabilities=set(), bounding=set(),
+                 limits={"Max processes": 64, "Max open files": 1 << 16, "Max data size": 4 << 30,
+                         "Max cpu time": 3600, "Max core file size": 0},
+                 descriptors=r"socket:|pipe:|/memfd:|/(?!proc/|sys/|dev/)"),
+}
+
+# What must not get into the kernel, with arguments that do nothing there: name, number, arguments.
+ANYWHERE = [
+    ("execve", 59, 0, 0, 0), ("execveat", 322, -100, 0, 0, 0, 0), ("ptrace", 101, 0xffff, 0, 0, 0),
+    ("mount", 165, 0, 0, 0, 0, 0), ("init_module", 175, 0, 0, 0), ("kexec_load", 246, 0, 0, 0, 0),
+    ("userfaultfd", 323, 0xffffffff), ("io_uring_setup", 425, 0, 0),
+]
+FORBIDDEN = {
+    ENGINE: ANYWHERE,
+    OPENER: ANYWHERE + [
+        ("bpf", 321, 0xffff, 0, 0), ("perf_event_open", 298, 0, 0, 0, 0, 0), ("socket", 41, 2, 1, 0),
+        ("clone", 56, 0x10000, 0, 0, 0, 0), ("setuid", 105, 0), ("creat", 85, "@/no/such/file", 0o600),
+        ("openat", 257, -100, "@/etc/passwd", 2, 0), ("unlink", 87, "@/no/such/file"),
+    ],
+    WORKER: ANYWHERE + [
+        ("open", 2, "@/etc/passwd", 0, 0), ("openat", 257, -100, "@/", 0, 0),
+        ("openat2", 437, -100, "@/etc/passwd", 0, 24), ("creat", 85, "@/no/such/file", 0o600),
+        ("unlink", 87, "@/no/such/file"), ("socket", 41, 2, 1, 0), ("socket", 41, 1, 1, 0),
+        ("socketpair", 53, 99, 1, 0, 0), ("connect", 42, -1, 0, 0), ("bind", 49, -1, 0, 0),
+        ("fork", 56, 0x10000, 0, 0, 0, 0), ("clone3", 435, 0, 0), ("kill", 62, 1, 0),
+        ("process_vm_readv", 310, 1, 0, 0, 0, 0, 0), ("pidfd_open", 434, 1, 0), ("bpf", 321, 0xffff, 0, 0),
+        ("perf_event_open", 298, 0, 0, 0, 0, 0), ("setuid", 105, 0), ("unshare", 272, 0),
+        ("keyctl", 250, 0xffff, 0, 0, 0, 0), ("chmod", 90, "@/no/such/file", 0), ("add_key", 248, 0, 0, 0, 0, 0),
+        ("x32 open", 0x40000002, "@/etc/passwd", 0, 0),
+    ],
+}
+# By the entry of 32-bit programs, where numbers mean something else: getpid, which anybody may call.
+FORBIDDEN_32 = [("32-bit getpid", 20)]
+
+# EPERM, EACCES, ENOSYS: it did not get there.
+REFUSALS = {-1, -13, -38}
+
+
+class Tracing:
+    """pinch, attached to a program, and its processes by name."""
+
+    def __init__(self, *options):
+        self.target = start(attacker("bystander"), stdout=subprocess.PIPE)
+        assert read_line(self.target) == b"ready\n"
+        self.process = start(PINCH, *(options or ("attach", "-o", "report.txt")), "-p", self.target.pid,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_attached(self.process)
+        assert self.process.poll() is None, finish(self.process).text
+
+    def family(self):
+        found, todo = [], [self.process.pid]
+        while todo:
+            pid = todo.pop()
+            found.append(pid)
+            for task in os.listdir(f"/proc/{pid}/task"):
+                todo += map(int, read(f"/proc/{pid}/task/{task}/children").split())
+        return [pid for pid in found if is_alive(pid)]
+
+    def find(self, role):
+        """The process of that name; None when there is none."""
+        pids = [pid for pid in self.family() if status_of(pid).get("Name") == role]
+        return pids[0] if pids else None
+
+    def end(self):
+        self.process.send_signal(2)
+        result = finish(self.process)
+        stop(self.target)
+        return result
+
+
+def names_of(mask):
+    known = {number: name for name, number in CAPABILITIES.items()}
+    return {known.get(bit, str(bit)) for bit in range(64) if int(mask, 16) >> bit & 1}
+
+
+def limits_of(pid):
+    """Of /proc/PID/limits, the soft and the hard one; None: no limit."""
+    limits = {}
+    for line in read(f"/proc/{pid}/limits").splitlines()[1:]:
+        name, soft, hard = re.match(r"(.{25}) (\S+)\s+(\S+)", line).groups()
+        limits[name.strip()] = [None if value == "unlimited" else int(value) for value in (soft, hard)]
+    return limits
+
+
+def wrong_status(pid, role):
+    expected, status, wrong = ROLES[role], status_of(pid), []
+    if expected["uid"] is not None:
+        for field in ("Uid", "Gid"):
+            if set(map(int, status[field].split())) != {expected["uid"]}:
+                wrong.append(f"{field} {status[field]}")
+        if status["Groups"]:
+            wrong.append(f"groups {status['Groups']}")
+    for field, allowed in (("CapInh", set()), ("CapAmb", set()), ("CapPrm", expected["capabilities"]),
+                           ("CapEff", expected["capabilities"]), ("CapBnd", expected["bounding"])):
+        if allowed is not None and names_of(status[field]) - allowed:
+            wrong.append(f"{field} {status[field]}")
+    if status["NoNewPrivs"] != "1":
+        wrong.append("it could get new privileges")
+    if status["Seccomp"] != "2":
+        wrong.append(f"Seccomp {status['Seccomp']}")
+    return wrong
+
+
+def wrong_limits(pid, role):
+    limits = limits_of(pid)
+    return [f"{name}: {limits[name]}" for name, most in ROLES[role]["limits"].items()
+            if any(value is None or value > most for value in limits[name])]
+
+
+def wrong_descriptors(pid, role):
+    allowed, wrong = ROLES[role]["descriptors"], []
+    if allowed is None:
+        return []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        path = os.readlink(f"/proc/{pid}/fd/{fd}")
+        info = dict(line.split(":", 1) for line in read(f"/proc/{pid}/fdinfo/{fd}").splitlines() if ":" in line)
+        may_write = int(info["flags"], 8) & 3
+        if path == "/dev/null":
+            continue
+        is_directory = stat.S_ISDIR(os.stat(f"/proc/{pid}/fd/{fd}").st_mode) and role == WORKER
+        if not re.match(allowed, path) or is_directory or \
+                may_write and not re.match("socket:|pipe:|/memfd:", path):
+            wrong.append(f"{fd}: {path}{' to write' if may_write else ''}")
+    wrong += [line for line in read(f"/proc/{pid}/maps").splitlines() if "anon_inode:" in line]
+    return [f"descriptors: {wrong}"] if wrong else []
+
+
+def check_processes(*options):
+    tracing = Tracing(*options)
+    family = {pid: status_of(pid).get("Name") for pid in tracing.family()}
+    unknown = {pid: name for pid, name in family.items() if name not in ROLES}
+    wrong = [f"unknown processes: {unknown}"] if unknown else []
+    wrong += [f"there is no {role}" for role in ROLES if role not in family.values()]
+    for pid, role in family.items():
+        if role in ROLES:
+            found = wrong_status(pid, role) + wrong_limits(pid, role) + wrong_descriptors(pid, role)
+            wrong += [f"{role}: {text}" for text in found]
+    result = tracing.end()
+    assert not wrong, "; ".join(wrong)
+    assert result.status == 0, result.text
+
+
+@test("pinch attach: its processes have the privileges, limits and descriptors that they need, and no others")
+def attach_processes():
+    check_processes()
+
+
+@test("pinch record: its processes have the privileges, limits and descriptors that they need, and no others")
+def record_processes():
+    check_processes("record", "-o", "t.pinch")
+
+
+@test("the worker has no network, and sees no files")
+def worker_namespaces():
+    tracing = Tracing()
+    worker = tracing.find(WORKER)
+    assert worker, "there is no worker"
+    net = os.readlink(f"/proc/{worker}/ns/net") != os.readlink("/proc/self/ns/net")
+    has_seccomp = status_of(worker)["Seccomp"] == "2"
+    seen = os.listdir(f"/proc/{worker}/root")
+    tracing.end()
+    assert net or has_seccomp, "it is in the network namespace of the machine, and may call socket()"
+    assert not seen or has_seccomp, f"its root directory has {seen[:5]}, and it may open them"
+
+
+def inject(pid, number, *arguments, is_32=False):
+    """What the kernel says: a number; None when it killed the process."""
+    done = subprocess.run([attacker("inject"), *(["-i"] if is_32 else []), str(pid), str(number),
+                           *map(str, arguments)], capture_output=True, text=True, timeout=30)
+    kind, _, value = done.stdout.strip().partition(" ")
+    assert kind in ("result", "killed"), f"{done.stdout}{done.stderr}"
+    return int(value) if kind == "result" else None
+
+
+def check_forbidden(role):
+    tracing, wrong = None, []
+    calls = [(call, False) for call in FORBIDDEN[role]] + [(call, True) for call in FORBIDDEN_32]
+    for (name, number, *arguments), is_32 in calls:
+        # One that was killed has a successor in another pinch: this one may do without.
+        pid = tracing and tracing.find(role)
+        if not pid:
+            if tracing:
+                stop(tracing.process)
+                stop(tracing.target)
+            tracing = Tracing()
+            pid = wait_until(lambda: tracing.find(role), f"a process called {role}", 5)
+        result = inject(pid, number, *arguments, is_32=is_32)
+        if result is not None and result not in REFUSALS:
+            wrong.append(f"{name}: {result}")
+        if result is None:
+            wait_until(lambda: not is_alive(pid), "what was killed to end")
+    stop(tracing.process)
+    stop(tracing.target)
+    assert not wrong, f"the kernel took from {role}: {', '.join(wrong)}"
+
+
+@test("the worker, taken over, opens nothing, starts nothing, reaches nobody")
+def worker_calls():
+    check_forbidden(WORKER)
+
+
+@test("the opener, taken over, starts nothing, writes nothing, reaches no network")
+def opener_calls():
+    check_forbidden(OPENER)
+
+
+@test("pinch, taken over, starts nothing")
+def engine_calls():
+    check_forbidden(ENGINE)
+
+
+@test("a worker that dies is replaced, and its successor has no more privileges")
+def successor():
+    tracing = Tracing()
+    first = tracing.find(WORKER)
+    os.kill(first, 9)
+    wait_until(lambda: not is_alive(first), "the worker to die")
+    # Ending needs names: there is a worker again while they are looked for, at the latest.
+    tracing.process.send_signal(2)
+    seen = wait_until(lambda: tracing.process.poll() is not None or
+                      [wrong_status(pid, WORKER) for pid in [tracing.find(WORKER)] if pid and pid != first],
+                      "its successor")
+    result = finish(tracing.process)
+    stop(tracing.target)
+    assert result.status == 0, result.text
+    assert isinstance(seen, list), "there was no successor"
+    assert seen == [[]], seen
+
+
+FIELDS = ("Uid", "Gid", "Groups", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp",
+          "SigIgn", "SigBlk")
+
+
+@test("the command of pinch run has all that it would have without pinch")
+def command():
+    def facts(text):
+        lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        return {field: lines[field].split() for field in FIELDS}, [
+            line.split() for line in text.splitlines() if line.startswith("Max ")]
+    script = "cat /proc/self/status /proc/self/limits; readlink /proc/self/ns/*"
+    alone = finish(start("sh", "-c", script, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE))
+    result = pinch("run", "-o", "report.txt", "--", "sh", "-c", script)
+    assert result.status == 0, result.text
+    assert facts(result.out.decode()) == facts(alone.out.decode()), (result.out, alone.out)
+    assert result.out.split(b"\n")[-8:] == alone.out.split(b"\n")[-8:]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
