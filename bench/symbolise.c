@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "helper/opener.h"
+#include "helper/pair.h"
 #include "symbol/answer_cache.h"
 #include "symbol/elf_file.h"
 #include "symbol/elf_symbols.h"
@@ -82,6 +84,19 @@ static int find_sources(void *data, const struct module *module, struct sources_
 	return err;
 }
 
+static bool is_unchanged(void *data, const struct module *module)
+{
+	(void)data, (void)module;
+	return true;
+}
+
+static void on_stuck(void *data, uint32_t pid, const char *path)
+{
+	(void)data, (void)pid;
+	fprintf(stderr, "symbolise: %s cannot be read\n", path);
+	exit(1);
+}
+
 static struct result ask_worker(struct worker *worker, const struct module *module,
 				const uint64_t *offsets, size_t count)
 {
@@ -89,7 +104,7 @@ static struct result ask_worker(struct worker *worker, const struct module *modu
 	struct result result = { 0 };
 	double begin_s = now_s();
 
-	answer_cache_use_sources(cache, find_sources, worker);
+	answer_cache_use_sources(cache, find_sources, is_unchanged, worker);
 	for (size_t i = 0; i < count; i++) {
 		const struct answer *answer;
 
@@ -112,7 +127,7 @@ static struct result ask_cache(struct worker *worker, const struct module *modul
 	double begin_s = now_s();
 	struct answer_cache *cache = answer_cache_new();
 
-	answer_cache_use_sources(cache, find_sources, worker);
+	answer_cache_use_sources(cache, find_sources, is_unchanged, worker);
 	for (size_t i = 0; i < count; i++) {
 		const struct answer *answer = answer_cache_find(cache, module, offsets[i]);
 
@@ -135,7 +150,9 @@ int main(int argc, char **argv)
 	size_t count = argc > 2 ? strtoul(argv[2], NULL, 10) : 5000;
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
 	struct module_identity identity = { .path = argc > 1 ? argv[1] : "", .pid = getpid() };
-	struct modules *modules = modules_new();
+	struct modules *modules;
+	struct helper_pair *helpers;
+	struct opener *opener;
 	struct result first, again;
 	struct module *module;
 	struct worker *worker;
@@ -145,7 +162,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: symbolise FILE [COUNT]\n");
 		return 2;
 	}
-	worker = worker_new();
+	helpers = helper_pair_new(worker_roles());
+	opener = opener_new(helpers, on_stuck, NULL);
+	worker = worker_new(helpers, opener);
+	modules = modules_new(opener);
 	identity.device = status.st_dev;
 	identity.inode = status.st_ino;
 	count = choose(argv[1], offsets, count);
@@ -155,9 +175,11 @@ int main(int argc, char **argv)
 	printf("{\"places\": %zu, ", count);
 	print("first", &first);
 	print("again", &again);
-	printf("\"rss_bytes\": %llu}\n", (unsigned long long)worker_memory_bytes(worker));
+	printf("\"rss_bytes\": %llu}\n", (unsigned long long)helper_pair_memory_bytes(helpers));
 	worker_free(worker);
 	modules_free(modules);
+	opener_free(opener);
+	helper_pair_free(helpers);
 	free(offsets);
 	return 0;
 }

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 
 	for (int i = 1; i < argc; i++) {
 		double begin_s = now_s();
-		struct object *object = object_new(open(argv[i], O_RDONLY | O_CLOEXEC), 0, argv[i]);
+		struct object *object = object_new(open(argv[i], O_RDONLY | O_CLOEXEC), NULL, argv[i]);
 		struct unwind_file file;
 
 		if (!object_unwind_file(object, &file)) {

@@ -280,6 +280,17 @@ static void on_table(void *data, uint32_t number, int err, struct unwind_file *f
 	struct process *process;
 	size_t cursor = 0;
 
+	/* It was given up and asked for again since: one of both answers is enough. */
+	if (module && !module->is_awaited)
+		module = NULL;
+	if (module)
+		module->is_awaited = false;
+	if (module && !module->user_count) {
+		/* Nobody maps the file any more. */
+		remove_unused(unwinder, module);
+		module_forget(unwinder, module);
+		module = NULL;
+	}
 	if (module && !err) {
 		memcpy(module->segments, file->segments, sizeof(module->segments));
 		module->segment_count = file->segment_count;
@@ -291,7 +302,6 @@ static void on_table(void *data, uint32_t number, int err, struct unwind_file *f
 		unwind_file_fini(file);
 	if (!module)
 		return;
-	module->is_awaited = false;
 	while ((process = table_next(unwinder->processes, &cursor))) {
 		if (!process->awaits_tables)
 			continue;
@@ -346,8 +356,9 @@ static struct list *list_new(struct unwinder *unwinder, uint32_t place)
 	list->version = ++unwinder->last_version;
 	list->python = unwinder->python;
 	list->user_count = 1;
-	memcpy(units_at(unwinder, place), unwinder->ranges,
-	       unwinder->range_count * sizeof(*unwinder->ranges));
+	if (list->range_count)
+		memcpy(units_at(unwinder, place), unwinder->ranges,
+		       unwinder->range_count * sizeof(*unwinder->ranges));
 	list->module_count = unwinder->used_count;
 	memcpy(list->modules, unwinder->used, unwinder->used_count * sizeof(*unwinder->used));
 	return list;
@@ -357,7 +368,8 @@ static void list_release(struct unwinder *unwinder, struct list *list)
 {
 	if (!list || --list->user_count)
 		return;
-	room_give(unwinder->room, list->place, list->range_count * RANGE_UNITS, now_ns());
+	if (list->range_count)
+		room_give(unwinder->room, list->place, list->range_count * RANGE_UNITS, now_ns());
 	for (uint32_t i = 0; i < list->module_count; i++)
 		module_release(unwinder, list->modules[i]);
 	free(list);
@@ -436,7 +448,7 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 static void update_process(struct unwinder *unwinder, struct process *process)
 {
 	struct list *list;
-	uint32_t place;
+	uint32_t place = 0;
 
 	process->is_dirty = false;
 	unwinder->awaits_tables = false;
@@ -444,14 +456,17 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 	unwinder->python.runtime = 0;
 	symbols_each_mapping(unwinder->symbols, process->pid, on_mapping, unwinder);
 	process->awaits_tables = unwinder->awaits_tables;
-	if (!unwinder->range_count ||
-	    !take_units(unwinder, unwinder->range_count * RANGE_UNITS, &place)) {
+	/* The tables that are awaited must have a user, or they would be given up when they come. */
+	if ((!unwinder->range_count && !unwinder->awaits_tables) ||
+	    (unwinder->range_count &&
+	     !take_units(unwinder, unwinder->range_count * RANGE_UNITS, &place))) {
 		for (uint32_t i = 0; i < unwinder->used_count; i++)
 			module_release(unwinder, unwinder->used[i]);
 		return;
 	}
 	list = list_new(unwinder, place);
-	if (!process->has_ended && tell_list(unwinder, process->pid, list, BPF_ANY))
+	if (list->range_count && !process->has_ended &&
+	    tell_list(unwinder, process->pid, list, BPF_ANY))
 		unwinder->counts.dropped++;
 	list_release(unwinder, process->list);
 	process->list = list;
@@ -624,7 +639,8 @@ static void on_fork(void *data, const struct ev_header *header)
 		return;
 	child->list->user_count++;
 	/* Unless the parent had none yet. */
-	tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
+	if (child->list->range_count)
+		tell_list(unwinder, e->pid, child->list, BPF_NOEXIST);
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */

@@ -201,7 +201,7 @@ static int open_beside(const struct file_source *source, const struct elf_file *
 	if (!slash || strlen(debug->path) >= PATH_BYTES_MAX || strlen(path) >= PATH_BYTES_MAX)
 		return -ENOENT;
 	snprintf(joined, sizeof(joined), "%.*s/%s", (int)(slash - debug->path), debug->path, path);
-	return open_with_id(source, joined, true, id, out);
+	return open_with_id(source, joined, false, id, out) ? open_with_id(source, joined, true, id, out) : 0;
 }
 
 int debug_file_open_shared(const struct elf_file *debug, const struct file_source *source, struct elf_file *out)

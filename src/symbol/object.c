@@ -24,6 +24,8 @@ struct object *object_new(int fd, const struct file_source *source, const char *
 	object->source = source;
 	if (elf_file_open(fd, &object->program))
 		object->flags |= ANSWER_NOT_ELF;
+	else
+		object->program.path = xstrdup(path);
 	return object;
 }
 

@@ -70,7 +70,7 @@ static void check_names_of(struct object *object, size_t size_bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
-	struct object *object = object_new(file_of(bytes, size_bytes), 0, "/nowhere/program");
+	struct object *object = object_new(file_of(bytes, size_bytes), NULL, "/nowhere/program");
 
 	check_table_of(object);
 	check_names_of(object, size_bytes);

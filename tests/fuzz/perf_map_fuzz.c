@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	int fd = memfd_create("perf.map", MFD_CLOEXEC);
 	size_t half = size_bytes / 2;
 	static const uint32_t header[10] = { 0x4a695444, 1, sizeof(header), 62 };
+	struct perf_map_budget budget;
 	struct perf_map *map;
 
 	if (fd >= 0 && size_bytes && bytes[0] & 1 &&
@@ -24,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		abort();
 	if (fd < 0 || write(fd, bytes, half) != (ssize_t)half)
 		abort();
-	map = perf_map_new(dup(fd));
+	perf_map_budget_init(&budget);
+	map = perf_map_new(dup(fd), &budget);
 	if (write(fd, bytes + half, size_bytes - half) != (ssize_t)(size_bytes - half))
 		abort();
 	perf_map_refresh(map);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Asks for names and lines all over a program. Runs in this process, so crashes of libelf and libdw
- * show, which the tool survives in its worker: FUZZ_WORKER=1 in the environment asks by way of the
- * worker, and only what kills the tool itself shows.
+ * show, which the tool survives in its worker.
  */
-#include <errno.h>
-
 #include "programs.h"
 #include "symbol/object.h"
-#include "symbol/worker.h"
 
 static struct answer answer;
 
@@ -36,7 +32,7 @@ static uint64_t place_of(unsigned int i, size_t size_bytes)
 
 static void ask_here(int fd, size_t size_bytes)
 {
-	struct object *object = object_new(fd, 0, "/nowhere/program");
+	struct object *object = object_new(fd, NULL, "/nowhere/program");
 	struct unwind_file file;
 
 	for (unsigned int i = 0; i < 32; i++) {
@@ -51,29 +47,6 @@ static void ask_here(int fd, size_t size_bytes)
 	object_free(object);
 }
 
-static void ask_worker(int fd, size_t size_bytes)
-{
-	static struct worker *worker;
-	static struct module module = { .kind = MODULE_FILE, .path = "/nowhere/program" };
-	const struct answer *answer;
-	int err = 0;
-
-	if (!worker)
-		worker = worker_new();
-	module.number++;
-	module.fd = fd;
-	for (unsigned int i = 0; i < 32 && !err; i++) {
-		err = worker_ask(worker, &module, place_of(i, size_bytes), true, &answer);
-		if (!err)
-			check_answer(answer);
-	}
-	if (err == -ECANCELED) {
-		worker_free(worker);
-		worker = NULL;
-	}
-	close(fd);
-}
-
 static struct fuzz_program programs[] = {
 	{ .name = "pie" }, { .name = "dwarf4" }, { .name = "compressed" }, { .name = "lines_only" },
 	{ .name = "mini" }, { .name = "names" }, { .name = "no_lines" },
@@ -85,9 +58,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
 	int fd = programs_open(programs, PROGRAM_COUNT, bytes, &size_bytes);
 
-	if (getenv("FUZZ_WORKER"))
-		ask_worker(fd, size_bytes);
-	else
-		ask_here(fd, size_bytes);
+	ask_here(fd, size_bytes);
 	return 0;
 }

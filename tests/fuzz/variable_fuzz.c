@@ -34,7 +34,7 @@ static void ask_code(struct object *object, uint64_t file_offset, size_t size_by
 
 static void ask(int fd)
 {
-	struct object *object = object_new(fd, 0, "/nowhere/program");
+	struct object *object = object_new(fd, NULL, "/nowhere/program");
 
 	object_segments(object, &segments);
 	if (!segments_answer_is_valid(&segments, sizeof(segments)))

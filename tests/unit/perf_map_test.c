@@ -9,7 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "helper/jit_place.h"
 #include "symbol/perf_map.h"
+
+/* Of what each test reads. */
+static struct perf_map_budget budget = { 1 << 20, 256 << 20 };
 
 static char name[256];
 static uint64_t start;
@@ -19,7 +23,7 @@ static struct perf_map *map_of(const char *text, int *fd)
 {
 	*fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
 	CHECK(*fd >= 0 && write(*fd, text, strlen(text)) == (ssize_t)strlen(text));
-	return perf_map_new(dup(*fd));
+	return perf_map_new(dup(*fd), &budget);
 }
 
 static bool is_at(const struct perf_map *map, uint64_t address, const char *expected)
@@ -122,38 +126,37 @@ TEST(lines_beyond_the_bound_are_counted)
 	for (unsigned int i = 0; i < 300000; i++)
 		fprintf(file, "%x 10 f%u\n", 0x1000 + 16 * i, i);
 	fflush(file);
-	map = perf_map_new(dup(fileno(file)));
+	map = perf_map_new(dup(fileno(file)), &budget);
 	CHECK(is_at(map, 0x1000 + 16 * 1234, "f1234"));
 	CHECK(perf_map_dropped(map) == 300000 - (1 << 18));
 	perf_map_close(map);
 	fclose(file);
 }
 
-/* What perf_map_open() says of this process's own file when prepare() has made it. */
+/* What jit_place_open() says of this process's own file when prepare() has made it. */
 static int open_own(void (*prepare)(const char *path))
 {
-	struct perf_map_place place = { 0 };
-	struct perf_map *map;
+	struct jit_place place = { 0 };
 	char path[64];
-	int err;
+	int fd;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	prepare(path);
-	CHECK(!perf_map_place_find(getpid(), &place));
-	err = perf_map_open(&place, &map);
-	if (!err)
-		perf_map_close(map);
-	perf_map_place_close(&place);
+	CHECK(!jit_place_find(getpid(), &place));
+	fd = jit_place_open(&place);
+	if (fd >= 0)
+		close(fd);
+	jit_place_close(&place);
 	unlink(path);
-	return err;
+	return fd < 0 ? fd : 0;
 }
 
 TEST(a_place_outlives_its_process)
 {
-	struct perf_map_place place = { 0 };
+	struct jit_place place = { 0 };
 	struct perf_map *map;
 	char path[64];
-	int ends[2], fd;
+	int ends[2], fd, own_fd;
 	pid_t child;
 
 	CHECK(!pipe(ends));
@@ -163,17 +166,20 @@ TEST(a_place_outlives_its_process)
 		_exit(read(ends[0], path, 1));
 	}
 	close(ends[0]);
-	CHECK(!perf_map_place_find(child, &place) && place.pid == (uint32_t)child);
+	CHECK(!jit_place_find(child, &place) && place.pid == (uint32_t)child);
 	close(ends[1]);
-	CHECK(waitpid(child, NULL, 0) == child && perf_map_place_find(child, &place) < 0);
+	CHECK(waitpid(child, NULL, 0) == child && jit_place_find(child, &place) < 0);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", child);
-	CHECK(perf_map_open(&place, &map) == -ENOENT);
+	CHECK(jit_place_open(&place) == -ENOENT);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	CHECK(fd >= 0 && write(fd, "1000 10 late\n", 13) == 13);
-	CHECK(!perf_map_open(&place, &map) && is_at(map, 0x1008, "late"));
+	own_fd = jit_place_open(&place);
+	CHECK(own_fd >= 0);
+	map = perf_map_new(own_fd, &budget);
+	CHECK(is_at(map, 0x1008, "late"));
 	perf_map_close(map);
-	perf_map_place_close(&place);
-	CHECK(perf_map_open(&place, &map) == -ENOENT);
+	jit_place_close(&place);
+	CHECK(jit_place_open(&place) == -ENOENT);
 	close(fd);
 	unlink(path);
 }
@@ -241,7 +247,7 @@ static const uint32_t header[10] = { 0x4a695444, 1, sizeof(header), 62 };
 TEST(a_jitdump_may_be_empty_when_it_is_opened)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
-	struct perf_map *map = perf_map_new(dup(fd));
+	struct perf_map *map = perf_map_new(dup(fd), &budget);
 
 	CHECK(write(fd, header, 20) == 20);
 	perf_map_refresh(map);
@@ -263,7 +269,7 @@ TEST(a_jitdump_is_read_as_far_as_it_is_written)
 	write_record(fd, 0, 0x7f0010, 0x20, "int Main.work(int)");
 	write_record(fd, 2, 0x7f0010, 0x20, "debug information");
 	write_record(fd, 0, 0x7f0040, 0x10, "other");
-	map = perf_map_new(dup(fd));
+	map = perf_map_new(dup(fd), &budget);
 	CHECK(is_at(map, 0x7f0018, "int Main.work(int)") && start == 0x7f0010);
 	CHECK(is_at(map, 0x7f004f, "other") && is_at(map, 0x7f0050, NULL));
 	write_record(fd, 0, 0x7f0010, 0x8, "compiled anew");

@@ -5,11 +5,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "helper/opener.h"
+#include "helper/pair.h"
+#include "session/session.h"
 #include "symbol/names.h"
+#include "symbol/notes.h"
 #include "symbol/python_codes.h"
+#include "symbol/worker.h"
 #include "values.h"
 
 enum { SECOND = 1000000000 };
+
+static const uint64_t limit_ns = 60000000000;
 
 struct string {
 	uint8_t head[48];
@@ -22,14 +29,40 @@ struct code {
 	uint8_t table[64];
 };
 
+static struct session *session;
+static struct helper_pair *pair;
+static struct opener *opener;
+static struct worker *worker;
+static struct notes *notes;
 static struct names *names;
 static struct python_codes *codes;
+static uint32_t seen_space;
 static const struct python_version *version;
+
+static void on_stuck(void *data, uint32_t pid, const char *path)
+{
+	(void)data, (void)pid, (void)path;
+	fail_msg("reading memory got stuck");
+}
+
+static void on_code(void *data, const struct ev_header *header)
+{
+	(void)data;
+	python_codes_add(codes, seen_space, (const struct ev_space_python_code *)header);
+}
 
 static void begin(void)
 {
+	static const struct event_handler handlers[] = { { EV_SPACE_PYTHON_CODE, on_code }, { 0 } };
+
+	session = session_new(1, 1 << 20);
+	session_subscribe(session, handlers, NULL);
+	pair = helper_pair_new(worker_roles());
+	opener = opener_new(pair, on_stuck, NULL);
+	worker = worker_new(pair, opener);
+	notes = notes_new();
 	names = names_new(1 << 20, NULL);
-	codes = python_codes_new(names);
+	codes = python_codes_new(session, worker, names, notes);
 	version = python_version_find(0x030b);
 }
 
@@ -37,6 +70,11 @@ static void end(void)
 {
 	python_codes_free(codes);
 	names_free(names);
+	notes_free(notes);
+	worker_free(worker);
+	opener_free(opener);
+	helper_pair_free(pair);
+	session_free(session);
 }
 
 static void put(uint8_t *object, size_t at, uint64_t value, size_t size_bytes)
@@ -70,13 +108,23 @@ static uint64_t frame_of(const struct code *code, uint64_t index)
 	return STACK_FRAME_MANAGED | (uintptr_t)code->object << STACK_MANAGED_SHIFT | index;
 }
 
+static void see_of(uint32_t pid, uint32_t space, uint64_t time_ns, uint64_t frame)
+{
+	struct ev_space_exit now = {
+		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_SPACE,
+			    .event = TRACE_EVENT_SPACE_EXIT },
+	};
+
+	session_hand_out(session, &now.header);
+	seen_space = space;
+	python_codes_look(codes, pid, space, time_ns, version, frame);
+	worker_settle(worker, limit_ns);
+	CHECK(worker_poll_fd(worker) < 0);
+}
+
 static void see(uint32_t space, uint64_t time_ns, uint64_t frame)
 {
-	const struct ev_space_python_code *e = python_codes_look(codes, getpid(), space, time_ns,
-								 version, frame);
-
-	if (e)
-		python_codes_add(codes, space, e);
+	see_of(getpid(), space, time_ns, frame);
 }
 
 TEST(a_frame_is_known_by_its_code_and_line)
@@ -151,7 +199,7 @@ TEST(a_process_that_cannot_be_read_has_no_names)
 	/* It is too short to be what the frame ran. */
 	see(1, 10, frame_of(&code, 3));
 	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
-	CHECK(!python_codes_look(codes, 0x7ffffff0, 1, 10, version, frame_of(&code, 0)));
+	see_of(0x7ffffff0, 1, 10, frame_of(&code, 0));
 	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
 	see(1, 10, STACK_FRAME_MANAGED | 0x1000ull << STACK_MANAGED_SHIFT);
 	end();

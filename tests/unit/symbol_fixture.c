@@ -166,6 +166,7 @@ void fixture_begin(struct fixture *fixture)
 	*fixture = (struct fixture){ 0 };
 	fixture->session = session_new(1, 1 << 22);
 	fixture->symbols = symbols_new(fixture->session);
+	symbols_begin(fixture->symbols);
 }
 
 void fixture_end(struct fixture *fixture)

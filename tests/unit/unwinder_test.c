@@ -47,6 +47,7 @@ static int chunks_fd, spaces_fd;
 static uint64_t *chunks[CHUNKS];
 static struct unwinder *unwinder;
 static uint64_t now_ns = 1000;
+static const uint64_t limit_ns = 60000000000;	/* then it hangs */
 static uint32_t last_pid = FIRST_PID;
 
 static int make_chunk(void)
@@ -203,6 +204,31 @@ static void find_files(void)
 	globfree(&found);
 }
 
+struct asked_table {
+	int err;
+	struct unwind_file *file;
+};
+
+static void on_file(void *data, uint32_t module, int err, struct unwind_file *file)
+{
+	struct asked_table *asked = data;
+
+	(void)module;
+	asked->err = err;
+	if (!err)
+		*asked->file = *file;
+}
+
+/* Waits for it. */
+static int ask_unwind_file(uint32_t module, struct unwind_file *file)
+{
+	struct asked_table asked = { -ETIMEDOUT, file };
+	int err = symbols_ask_unwind_file(fixture.symbols, module, on_file, &asked);
+
+	symbols_settle(fixture.symbols, limit_ns);
+	return err ? err : asked.err;
+}
+
 /* Their tables, by one module each. Files without one, or with more code than one segment, go. */
 static uint64_t read_truths(void)
 {
@@ -213,7 +239,7 @@ static uint64_t read_truths(void)
 		struct file *file = &files[i];
 
 		push_map(&fixture, now_ns++, NOBODY, MAP_START, file->size_bytes, 0, file->path);
-		if (symbols_unwind_file(fixture.symbols, i + 1, &file->truth) ||
+		if (ask_unwind_file(i + 1, &file->truth) ||
 		    file->truth.segment_count != 1) {
 			free(file->path);
 			continue;
@@ -264,7 +290,8 @@ TEST(tables_of_those_that_live_are_right_however_many_come_and_go)
 		/* A child of one whose list is yet to be made. */
 		if (process->pid && other != process && !other->pid)
 			fork_process(process, other);
-		while (unwinder_update(unwinder))
+		for (symbols_settle(fixture.symbols, limit_ns); unwinder_update(unwinder);
+		     symbols_settle(fixture.symbols, limit_ns))
 			;
 		/* No room, for too many live: a process without a table. */
 		if (unwinder_counts(unwinder).dropped != before) {
