@@ -47,7 +47,7 @@ void trace_threads_free(struct trace_threads *threads)
 	free(threads);
 }
 
-static bool admit(struct trace_threads *threads, uint32_t number)
+static inline bool admit(struct trace_threads *threads, uint32_t number)
 {
 	struct living **recent = &threads->recent[number % RECENT], *living = *recent;
 
@@ -98,19 +98,19 @@ static void forget_unlisted(struct trace_threads *threads)
 
 bool trace_threads_admit(struct trace_threads *threads, const struct ev_header *header)
 {
-	bool is_admitted = admit(threads, header->thread) && admit(threads, event_other_thread(header));
+	bool is_admitted = admit(threads, header->thread);
 
-	switch ((unsigned int)header->subsys << 16 | header->event) {
-	case EV_SCHED_SWITCH:
-		if (((const struct ev_sched_switch *)header)->state == SWITCH_DEAD)
+	/* Most events by far, and the only ones with another thread. */
+	if (header->subsys == TRACE_SUBSYS_SCHED) {
+		is_admitted = is_admitted && admit(threads, event_other_thread(header));
+		if (header->event == TRACE_EVENT_SCHED_SWITCH &&
+		    ((const struct ev_sched_switch *)header)->state == SWITCH_DEAD)
 			forget(threads, header->thread);
-		break;
-	case EV_COLLECT_SYNC_BEGIN:
-		threads->list++;
-		break;
-	case EV_COLLECT_SYNC_END:
-		forget_unlisted(threads);
-		break;
+	} else if (header->subsys == TRACE_SUBSYS_COLLECT) {
+		if (header->event == TRACE_EVENT_COLLECT_SYNC_BEGIN)
+			threads->list++;
+		else if (header->event == TRACE_EVENT_COLLECT_SYNC_END)
+			forget_unlisted(threads);
 	}
 	return is_admitted;
 }
