@@ -9,12 +9,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "helper/opener.h"
+#include "helper/pair.h"
 #include "symbol/answer_book.h"
 #include "symbol/function_ends.h"
 #include "symbol/module.h"
 #include "symbol/worker.h"
 
 static char directory[PATH_MAX + 16];
+static struct helper_pair *helpers;
+static struct opener *opener;
+static struct worker *worker;
+static struct modules *modules;
+
+static void on_stuck(void *data, uint32_t pid, const char *path)
+{
+	(void)data, (void)pid, (void)path;
+	fail_msg("a file could not be looked at");
+}
 
 static void begin(void)
 {
@@ -23,6 +35,30 @@ static void begin(void)
 	CHECK(realpath(TEST_OUTPUT, output));
 	snprintf(directory, sizeof(directory), "%s/module-XXXXXX", output);
 	CHECK(mkdtemp(directory));
+}
+
+static void open_modules(void)
+{
+	helpers = helper_pair_new(worker_roles());
+	opener = opener_new(helpers, on_stuck, NULL);
+	worker = worker_new(helpers, opener);
+	modules = modules_new(opener);
+}
+
+static void close_modules(void)
+{
+	modules_free(modules);
+	worker_free(worker);
+	opener_free(opener);
+	helper_pair_free(helpers);
+}
+
+static void ask_build_id(struct module *module)
+{
+	struct build_id build_id;
+
+	CHECK(!worker_ask_build_id(worker, module, &build_id) && build_id.size_bytes);
+	modules_set_build_id(modules, module, &build_id);
 }
 
 static void run(const char *format)
@@ -34,7 +70,7 @@ static void run(const char *format)
 }
 
 /* A mapping of a file of the folder, as the kernel tells it, of a process that has nothing mapped there. */
-static struct module *get(struct modules *modules, const char *name)
+static struct module *get(const char *name)
 {
 	char path[sizeof(directory) + 64];
 	struct module_identity identity = { .pid = getpid(), .path = path };
@@ -49,37 +85,42 @@ static struct module *get(struct modules *modules, const char *name)
 
 TEST(files_of_one_build_id_are_as_many_modules_and_links_are_one)
 {
-	struct modules *modules = modules_new();
 	struct module *one, *two;
 
 	begin();
+	open_modules();
 	run("cp /proc/self/exe %s/one && cp %s/one %s/two");
 	run("ln %s/one %s/link; : %s");
-	one = get(modules, "one");
-	two = get(modules, "two");
-	CHECK(one && two && one != two && one->fd >= 0 && two->fd >= 0);
+	one = get("one");
+	two = get("two");
+	CHECK(one && two && one != two && one->has_stamp && two->has_stamp);
+	ask_build_id(one);
+	ask_build_id(two);
 	CHECK(build_id_is_same(&one->build_id, &two->build_id));
 	CHECK(module_owner(one) != module_owner(two));
-	CHECK(get(modules, "one") == one && get(modules, "two") == two && get(modules, "link") == one);
+	CHECK(get("one") == one && get("two") == two && get("link") == one);
 	run("rm -rf %s; : %s %s");
-	modules_free(modules);
+	close_modules();
 }
 
 TEST(a_file_that_is_written_anew_is_another_module)
 {
-	struct modules *modules = modules_new();
 	struct module *before, *after;
 
 	begin();
+	open_modules();
 	run("cp /proc/self/exe %s/file; : %s %s");
-	before = get(modules, "file");
+	before = get("file");
+	ask_build_id(before);
 	run("printf x >>%s/file; : %s %s");
-	after = get(modules, "file");
+	before->checked_ns = 0;		/* a second ago or more */
+	after = get("file");
 	CHECK(before && after && before != after && before->inode == after->inode);
+	ask_build_id(after);
 	CHECK(module_owner(before) != module_owner(after));
-	CHECK(get(modules, "file") == after);
+	CHECK(get("file") == after);
 	run("rm -rf %s; : %s %s");
-	modules_free(modules);
+	close_modules();
 }
 
 /* Who forges a build-id reaches no more of the key than its end. */
@@ -99,18 +140,17 @@ TEST(a_build_id_does_not_make_a_file_another_one)
 
 TEST(a_trace_of_before_is_read_by_its_build_ids)
 {
-	struct modules *modules = modules_new();
 	struct module_identity identity = {
 		.path = "/no such file", .device = 5, .inode = 7,
 		.build_id = { .size_bytes = 3, .bytes = { 1, 2, 3 } },
 	};
 	struct answer answer = { .frame_count = 1, .text_bytes = 6, .text = "\0name" };
 	struct answer_book *book = answer_book_new();
-	struct worker *worker = worker_new();
 	const struct answer *found;
 	struct module *module, *same;
 
 	answer.frames[0].function = 1;
+	open_modules();
 	modules_shut(modules);
 	module = modules_get(modules, &identity);
 	identity.inode = 8;
@@ -132,9 +172,8 @@ TEST(a_trace_of_before_is_read_by_its_build_ids)
 	module = modules_get(modules, &identity);
 	CHECK(module && modules_get(modules, &identity) == module);
 	CHECK(!worker_ask(worker, module, 16, true, &found) && !strcmp(found->text + 1, "name"));
-	worker_free(worker);
+	close_modules();
 	answer_book_free(book);
-	modules_free(modules);
 }
 
 TEST(a_file_describes_a_program_if_root_or_its_owner_made_it)
