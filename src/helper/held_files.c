@@ -2,7 +2,6 @@
 #include "helper/held_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "helper/close_file.h"
 #include "helper/open_file.h"
 #include "helper/opener_message.h"
 
@@ -77,7 +77,7 @@ static int checked(int fd, bool is_that)
 {
 	if (fd < 0 || is_that)
 		return fd;
-	close(fd);
+	file_close(fd);
 	return -ESTALE;
 }
 
@@ -103,7 +103,7 @@ static int open_request(const struct opener_request *request)
 {
 	int fd = request->end ? open_mapped(request) : -ENOENT;
 
-	if (fd < 0)
+	if (fd < 0 && !request->skips_tree)
 		fd = open_path(request->pid, request);
 	if (fd < 0 && request->pid)
 		fd = open_path(0, request);
@@ -146,7 +146,7 @@ static int open_same(const struct held *held, struct file_stamp *stamp)
 		err = -ESTALE;
 	if (!err)
 		return fd;
-	close(fd);
+	file_close(fd);
 	return err;
 }
 
@@ -167,7 +167,7 @@ int held_files_add(struct held_files *files, const struct opener_request *reques
 	held->was_open = true;
 	held->stamp = *stamp;
 	if (files->open_count >= files->open_count_max) {
-		close(fd);
+		file_close(fd);
 		return 0;
 	}
 	files->open_count++;
@@ -182,7 +182,7 @@ void held_files_drop(struct held_files *files, uint32_t number)
 	if (!held)
 		return;
 	if (held->fd >= 0) {
-		close(held->fd);
+		file_close(held->fd);
 		files->open_count--;
 	}
 	free(held->request);
@@ -196,18 +196,15 @@ int held_files_stamp(const struct held_files *files, uint32_t number, struct fil
 	return held && held->fd >= 0 ? file_stamp_read(held->fd, stamp) : -ENOENT;
 }
 
-int held_files_open(struct held_files *files, uint32_t number)
+int held_files_open(struct held_files *files, uint32_t number, bool *is_own)
 {
 	struct held *held = table_find(files->files, (uint64_t)number + 1);
 	struct file_stamp stamp;
-	int fd;
 
 	if (!held || !held->request)
 		return -ENOENT;
-	if (held->fd < 0)
-		return open_same(held, &stamp);
-	fd = fcntl(held->fd, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? -errno : fd;
+	*is_own = held->fd < 0;
+	return held->fd < 0 ? open_same(held, &stamp) : held->fd;
 }
 
 /* A process in a namespace of users of its own can have mounted what it likes. */
@@ -237,17 +234,19 @@ static bool is_local(int fd)
 	return false;
 }
 
-int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pid)
+int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pid, bool *is_own)
 {
-	int fd = held_files_open(files, number);
+	int fd = held_files_open(files, number, is_own);
 
 	if (fd < 0 || ((!pid || has_our_users(pid)) && is_local(fd)))
 		return fd;
-	close(fd);
+	if (*is_own)
+		file_close(fd);
 	return -EXDEV;
 }
 
-int held_files_known(const struct held_files *files, uint32_t number, struct file_stamp *stamp, uint32_t *pid)
+int held_files_known(const struct held_files *files, uint32_t number, struct file_stamp *stamp, uint32_t *pid,
+		     bool *skips_tree)
 {
 	const struct held *held = table_find(files->files, (uint64_t)number + 1);
 
@@ -255,5 +254,6 @@ int held_files_known(const struct held_files *files, uint32_t number, struct fil
 		return -ENOENT;
 	*stamp = held->stamp;
 	*pid = held->request->pid;
+	*skips_tree = held->request->skips_tree;
 	return 0;
 }

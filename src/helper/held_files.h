@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "helper/file_stamp.h"
@@ -24,15 +25,18 @@ void held_files_drop(struct held_files *files, uint32_t number);
 /* What the file is like now. 0; -ENOENT: it is not held open. */
 int held_files_stamp(const struct held_files *files, uint32_t number, struct file_stamp *stamp);
 
-/* A descriptor of the file, the caller's, or a negative errno; -ESTALE: it has been replaced, or written anew. */
-int held_files_open(struct held_files *files, uint32_t number);
+/*
+ * A descriptor of the file, or a negative errno; -ESTALE: it has been replaced, or written anew. *is_own: the
+ * caller's to close, for it is not held.
+ */
+int held_files_open(struct held_files *files, uint32_t number, bool *is_own);
 
 /*
  * The same, -EXDEV unless the file lies on a file system of this machine, mounted by root, which answers
  * whatever programs do. pid: a process that maps the file.
  */
-int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pid);
+int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pid, bool *is_own);
 
-/* What the file was like when it was first opened, and in whose file tree. 0; -ENOENT: it never was open. */
+/* What the file was like when it was first opened, and in whose file tree, unless that is skipped. 0; -ENOENT: it never was open. */
 int held_files_known(const struct held_files *files, uint32_t number, struct file_stamp *stamp,
-		     uint32_t *pid);
+		     uint32_t *pid, bool *skips_tree);

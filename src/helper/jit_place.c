@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "helper/close_file.h"
 #include "helper/maps_file.h"
 #include "helper/open_file.h"
 
@@ -104,7 +105,7 @@ int jit_place_open(const struct jit_place *place)
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &status) || status.st_uid != place->uid) {
-		close(fd);
+		file_close(fd);
 		return -EPERM;
 	}
 	return fd;

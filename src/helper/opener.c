@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +50,7 @@ struct opener {
 	/* What is not looked at any more. */
 	struct table *distrusted;	/* processes, +1 */
 	struct table *distrusted_devices;	/* +1 */
+	struct table *distrusted_trees;	/* of processes, +1 */
 	struct wanted_answer wanted;
 	char in[sizeof(struct opener_mapping) + OPENER_PATH_BYTES + 1];
 };
@@ -73,6 +75,7 @@ struct opener *opener_new(struct helper_pair *pair,
 	opener->readable = table_new();
 	opener->distrusted = table_new();
 	opener->distrusted_devices = table_new();
+	opener->distrusted_trees = table_new();
 	return opener;
 }
 
@@ -121,6 +124,7 @@ void opener_free(struct opener *opener)
 	table_free(opener->readable);
 	table_free(opener->distrusted);
 	table_free(opener->distrusted_devices);
+	table_free(opener->distrusted_trees);
 	free(opener);
 }
 
@@ -130,15 +134,43 @@ static void put_bounded(struct table *table, uint64_t key)
 		table_put(table, key, table);
 }
 
+/* Of a disk of this machine, one file says nothing of the others. */
+static bool may_hang(uint64_t device)
+{
+	return device && !major(device);
+}
+
+bool opener_distrust_tree(struct opener *opener, uint32_t pid)
+{
+	if (table_find(opener->distrusted_trees, (uint64_t)pid + 1))
+		return false;
+	put_bounded(opener->distrusted_trees, (uint64_t)pid + 1);
+	opener->on_stuck(opener->data, pid, NULL);
+	return true;
+}
+
+void opener_distrust_file(struct opener *opener, uint64_t device, uint32_t pid, const char *path)
+{
+	if (may_hang(device))
+		put_bounded(opener->distrusted_devices, device + 1);
+	opener->on_stuck(opener->data, pid, path);
+}
+
+void opener_distrust(struct opener *opener, uint32_t pid)
+{
+	put_bounded(opener->distrusted, (uint64_t)pid + 1);
+}
+
+/* To open a file, the file tree of its process is looked at, and then its own file system. */
 static void distrust(struct opener *opener, const struct waiting *waiting)
 {
-	bool is_file = waiting->kind == OPENER_FILE && waiting->device;
-
-	if (is_file)
-		put_bounded(opener->distrusted_devices, waiting->device + 1);
-	else
-		put_bounded(opener->distrusted, (uint64_t)waiting->pid + 1);
-	opener->on_stuck(opener->data, is_file ? 0 : waiting->pid, waiting->path);
+	if (waiting->kind == OPENER_FILE) {
+		if (!opener_distrust_tree(opener, waiting->pid))
+			opener_distrust_file(opener, waiting->device, waiting->pid, waiting->path);
+		return;
+	}
+	opener_distrust(opener, waiting->pid);
+	opener->on_stuck(opener->data, waiting->pid, NULL);
 }
 
 /* Both helpers are replaced if the first one that is waited for is stuck. */
@@ -317,11 +349,6 @@ int opener_allow_memory(struct opener *opener, uint32_t pid)
 	return err;
 }
 
-void opener_distrust(struct opener *opener, uint32_t pid)
-{
-	put_bounded(opener->distrusted, (uint64_t)pid + 1);
-}
-
 /* Sends the request and waits for its answer, which is in opener->wanted then. */
 static int ask(struct opener *opener, struct opener_request *request, const char *path)
 {
@@ -345,6 +372,7 @@ int opener_hold(struct opener *opener, const struct opener_file *file, struct fi
 		.kind = OPENER_FILE, .number = file->number, .pid = file->pid,
 		.start = file->start, .end = file->end,
 		.device = file->device, .inode = file->inode,
+		.skips_tree = table_find(opener->distrusted_trees, (uint64_t)file->pid + 1) != NULL,
 	};
 	int err = ask(opener, &request, file->path);
 

@@ -23,7 +23,10 @@ struct opener_file {
 	const char *path;
 };
 
-/* Borrows pair. on_stuck: called with the process that is not looked at any more, 0: it was a file, at path. */
+/*
+ * Borrows pair. on_stuck: called with the process that is not looked at any more; path: or only a file that
+ * it maps, NULL: none.
+ */
 struct opener *opener_new(struct helper_pair *pair,
 			  void (*on_stuck)(void *data, uint32_t pid, const char *path), void *data);
 void opener_free(struct opener *opener);
@@ -52,6 +55,12 @@ int opener_allow_memory(struct opener *opener, uint32_t pid);
 
 /* The worker was stuck, reading the memory of this process. */
 void opener_distrust(struct opener *opener, uint32_t pid);
+
+/* It was stuck, reading a file of this device, which the process maps. */
+void opener_distrust_file(struct opener *opener, uint64_t device, uint32_t pid, const char *path);
+
+/* It was stuck, most likely because of a debug file in the file tree of this process. False: it knew. */
+bool opener_distrust_tree(struct opener *opener, uint32_t pid);
 
 /*
  * Calls on_mapping for each executable mapping of a process: at once, or within a second. 0, or -errno:

@@ -31,6 +31,7 @@ struct opener_request {
 	uint32_t pid;
 	uint64_t start, end;	/* 0: only the path is known */
 	uint64_t device, inode;	/* 0: not known */
+	uint64_t skips_tree;	/* its debug file is not looked for in pid's file tree */
 	char path[];		/* ends with a NUL */
 };
 

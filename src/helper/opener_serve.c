@@ -22,6 +22,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "helper/close_file.h"
 #include "helper/confine.h"
 #include "helper/held_files.h"
 #include "helper/jit_place.h"
@@ -105,6 +106,7 @@ static void answer_tool(struct opener *opener, const struct opener_request *requ
 {
 	struct opener_answer answer = { .sequence = request->sequence };
 	struct maps_answer maps = { opener, request->sequence };
+	bool is_own = true;
 	int fd = -1;
 
 	switch (request->kind) {
@@ -130,15 +132,15 @@ static void answer_tool(struct opener *opener, const struct opener_request *requ
 		allow_memory(opener, request->pid);
 		break;
 	case OPENER_GIVE:
-		fd = held_files_open_local(opener->files, request->number, request->pid);
+		fd = held_files_open_local(opener->files, request->number, request->pid, &is_own);
 		answer.err = fd < 0 ? fd : 0;
 		break;
 	default:
 		answer.err = -EINVAL;
 	}
 	message_put(opener->tool, &answer, sizeof(answer), fd);
-	if (fd >= 0)
-		close(fd);
+	if (fd >= 0 && is_own)
+		file_close(fd);
 }
 
 /* --- For the worker -------------------------------------------------------------------------- */
@@ -159,18 +161,20 @@ static int open_debug(struct opener *opener, const struct wanted *wanted)
 	bool is_ours = wanted->kind == WANTED_OUR_DEBUG;
 	struct given *given = &opener->given.header;
 	struct file_stamp program, debug;
+	bool skips_tree;
 	char link[32];
 	uint32_t pid;
 	ssize_t n;
 	int fd;
 
-	if (held_files_known(opener->files, wanted->number, &program, &pid))
+	if (held_files_known(opener->files, wanted->number, &program, &pid, &skips_tree) ||
+	    (skips_tree && !is_ours))
 		return -ENOENT;
 	fd = file_open_in_root(is_ours ? 0 : pid, wanted->path, true);
 	if (fd < 0)
 		return fd;
 	if (file_stamp_read(fd, &debug) || !file_stamp_may_describe(&debug, &program) || !is_elf(fd)) {
-		close(fd);
+		file_close(fd);
 		return -EPERM;
 	}
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -204,12 +208,13 @@ static int read_memory(struct opener *opener, const struct wanted *wanted)
 static void answer_worker(struct opener *opener, const struct wanted *wanted)
 {
 	struct given *given = &opener->given.header;
+	bool is_own = true;
 	int result;
 
 	*given = (struct given){ 0 };
 	switch (wanted->kind) {
 	case WANTED_FILE:
-		result = held_files_open(opener->files, wanted->number);
+		result = held_files_open(opener->files, wanted->number, &is_own);
 		break;
 	case WANTED_DEBUG:
 	case WANTED_OUR_DEBUG:
@@ -230,8 +235,8 @@ static void answer_worker(struct opener *opener, const struct wanted *wanted)
 	if (given->err)
 		given->size_bytes = 0;
 	message_put(opener->worker, given, sizeof(*given) + given->size_bytes, result);
-	if (result >= 0)
-		close(result);
+	if (result >= 0 && is_own)
+		file_close(result);
 }
 
 /* --- The process ----------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,6 +28,8 @@ enum {
 	SOCKET = 3,
 	HELPERS = 3,
 	PLACES_FIRST = 64,
+	PRIORITY = -20,			/* as nice(2) has it */
+	END_MS_MAX = 200,
 };
 
 struct spawner {
@@ -159,6 +162,7 @@ static pid_t start_one(void (*role)(const struct helper_sockets *), struct helpe
 
 	if (!pid) {
 		place(&sockets);
+		setpriority(PRIO_PROCESS, 0, 0);
 		signal(SIGCHLD, SIG_DFL);
 		role(&sockets);
 		_exit(0);
@@ -217,6 +221,7 @@ static bool answer(const struct helper_roles *roles, enum request request, int *
 
 static _Noreturn void serve(int socket, const struct helper_roles *roles)
 {
+	struct pollfd ends[HELPERS] = { { .events = POLLIN }, { .events = POLLIN }, { .events = POLLIN } };
 	int pidfds[HELPERS] = { -1, -1, -1 }, fd;
 	char request;
 
@@ -224,11 +229,19 @@ static _Noreturn void serve(int socket, const struct helper_roles *roles)
 	close_inherited(socket);
 	unmap_inherited();
 	prctl(PR_SET_NAME, "pinch-spawner");
+	/* The tool waits for it. */
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	confine();
 	while (message_get(SOCKET, &request, sizeof(request), &fd) == sizeof(request))
 		if (!answer(roles, request, pidfds))
 			break;
+	for (int i = 0; i < HELPERS; i++)
+		ends[i].fd = fcntl(pidfds[i], F_DUPFD_CLOEXEC, 0);
 	kill_from(pidfds, OPENER);
+	/* Who is stuck ends later. */
+	for (int i = 0; i < HELPERS; i++)
+		if (ends[i].fd >= 0)
+			poll(&ends[i], 1, END_MS_MAX);
 	_exit(0);
 }
 

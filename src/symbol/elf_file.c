@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "helper/close_file.h"
+
 enum { PAGE_BYTES = 4096 };
 
 /*
@@ -35,7 +37,7 @@ int elf_file_open(int fd, struct elf_file *file)
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF) {
 		elf_end(elf);
-		close(fd);
+		file_close(fd);
 		return -EINVAL;
 	}
 	*file = (struct elf_file){ .elf = elf, .fd = fd };
@@ -49,7 +51,7 @@ void elf_file_close(struct elf_file *file)
 		return;
 	elf_end(file->elf);
 	if (file->fd >= 0)
-		close(file->fd);
+		file_close(file->fd);
 	free(file->path);
 	*file = (struct elf_file){ 0 };
 }

@@ -17,6 +17,7 @@ enum { SPACES_MAX = 65536, LOOKED_NEVER = -1 };
 struct jit_space {
 	uint32_t number, pid;
 	bool has_file;			/* its file was read */
+	bool is_given_up;		/* reading it takes for ever, or kills */
 	time_t looked;			/* to find a name */
 	time_t kept;
 };
@@ -84,8 +85,15 @@ static struct jit_space *space_get(struct jit_names *names, uint32_t number)
 }
 
 /* What is wrong with the file, once. */
-static void note(struct jit_names *names, uint32_t pid, int err)
+static void note(struct jit_names *names, struct jit_space *space, int err)
 {
+	uint32_t pid = space->pid;
+
+	if (err == -ETIMEDOUT || err == -ECHILD) {
+		notes_add(names->notes, "the JIT's symbol file of process %u does not let itself be read",
+			  pid);
+		space->is_given_up = true;
+	}
 	if (err == -EPERM)
 		notes_add(names->notes, "the JIT's symbol file of process %u belongs to another "
 			  "user and is not trusted", pid);
@@ -102,7 +110,7 @@ static void on_read(void *data, uint32_t number, int err)
 	if (!space)
 		return;
 	space->has_file |= !err || err == -E2BIG;
-	note(names, space->pid, err);
+	note(names, space, err);
 }
 
 void jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
@@ -110,7 +118,7 @@ void jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
 	struct jit_space *space = space_get(names, number);
 
 	/* Some compilers map memory all the time. */
-	if (!space || space->kept == seconds_now())
+	if (!space || space->is_given_up || space->kept == seconds_now())
 		return;
 	space->kept = seconds_now();
 	if (!space->pid)
@@ -133,7 +141,7 @@ bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint
 	const struct jit_answer *answer;
 	int err;
 
-	if (!space || (!space->has_file && seconds_now() == space->looked))
+	if (!space || space->is_given_up || (!space->has_file && seconds_now() == space->looked))
 		return false;
 	space->looked = seconds_now();
 	if (!space->pid && pid) {
@@ -141,7 +149,7 @@ bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint
 		space->pid = pid;
 	}
 	err = worker_ask_jit(names->worker, number, address, &answer);
-	note(names, space->pid, err);
+	note(names, space, err);
 	if (err || !answer->is_found)
 		return false;
 	space->has_file = true;

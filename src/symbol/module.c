@@ -239,6 +239,8 @@ static struct module *add_module(struct modules *modules, const struct module_id
 	module->path = path;
 	module->name = kind == MODULE_JIT ? "[jit]" : slash ? slash + 1 : path;
 	module->pid = id->pid;
+	module->start = id->start;
+	module->end = id->end;
 	module->device = id->inode ? id->device : 0;
 	module->inode = id->inode;
 	if (modules->count == modules->room) {

@@ -37,6 +37,7 @@ struct module {
 	const char *path, *name;
 	uint32_t hold_count;	/* how often it was opened */
 	uint32_t pid;		/* whose file tree the path belongs to */
+	uint64_t start, end;	/* where it was mapped there; 0: not known */
 	uint64_t device, inode;	/* the file's if it was opened, else the mapping's; 0: not known */
 	struct build_id build_id;	/* what the file says, if anybody has asked: for traces */
 	bool has_build_id;	/* somebody has */

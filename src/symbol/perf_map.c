@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "helper/close_file.h"
 #include "symbol/jit_dump.h"
 
 enum {
@@ -57,7 +58,7 @@ void perf_map_close(struct perf_map *map)
 {
 	if (!map)
 		return;
-	close(map->fd);
+	file_close(map->fd);
 	free(map->lines);
 	free(map);
 }

@@ -39,12 +39,12 @@ static void on_stuck(void *data, uint32_t pid, const char *path)
 {
 	struct symbols *symbols = data;
 
-	if (pid)
-		notes_add(symbols->notes, "process %u does not let itself be looked at: its functions are "
-			  "shown as addresses", pid);
+	if (path)
+		notes_add(symbols->notes, "%s, which process %u maps, does not let itself be read: its functions "
+			  "are shown as offsets", path, pid);
 	else
-		notes_add(symbols->notes, "the file system of %s does not answer: functions of its files are "
-			  "shown as offsets", path);
+		notes_add(symbols->notes, "process %u does not let itself or its file tree be looked at: "
+			  "functions may lack names and lines", pid);
 }
 
 struct symbols *symbols_new(struct session *session)
@@ -281,7 +281,7 @@ static void on_table(void *data, const struct module *asked, int err, struct unw
 				&(struct book_file){ module->python_version },
 				sizeof(struct book_file));
 	/* A file that is hostile to one way of reading it may still have names. */
-	if (err == -ECHILD)
+	if (err == -ECHILD || err == -ETIMEDOUT)
 		notes_add(symbols->notes, "%s takes too much to read: its call frame information is not used",
 			  module->path);
 	request->on_file(request->data, module->number, err ? -ENOENT : 0, file);

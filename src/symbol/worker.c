@@ -24,7 +24,7 @@ enum {
 };
 
 /* How long neither of the helpers may do anything. A disk can take a while; a process's memory cannot. */
-static const uint64_t stuck_ns = 3000000000, stuck_memory_ns = 1000000000,
+static const uint64_t stuck_ns = 2000000000, stuck_memory_ns = 1000000000,
 		      stuck_servers_ns = 40000000000;
 
 static uint64_t now_ns(void)
@@ -185,16 +185,14 @@ static void finish(struct worker *worker, int err, int fd)
 	worker_asked_free(asked);
 }
 
-/* The process is gone, of the first question, or is given up with err for it; the others are asked again. */
-static void lose(struct worker *worker, int err)
+/* The process is gone: what it had not answered is asked again. */
+static void ask_again(struct worker *worker)
 {
-	struct asked_list others;
+	struct asked_list others = worker->asked;
 	struct asked *asked;
+	int err;
 
 	worker->number = 0;
-	if (worker->asked.first)
-		finish(worker, err, -1);
-	others = worker->asked;
 	if (!others.first)
 		others.end = &others.first;
 	list_init(&worker->asked);
@@ -207,19 +205,52 @@ static void lose(struct worker *worker, int err)
 	}
 }
 
-static uint64_t limit_ns(const struct question *question)
+/* It is gone of the first question, or that is given up with err. */
+static void lose(struct worker *worker, int err)
+{
+	if (worker->asked.first)
+		finish(worker, err, -1);
+	ask_again(worker);
+}
+
+static bool uses_debug_file(const struct question *question)
 {
 	switch (question->kind) {
-	case QUESTION_PYTHON:
-	case QUESTION_JIT:
-	case QUESTION_JIT_READ:
-		return stuck_memory_ns;
-	case QUESTION_TABLE:
-	case QUESTION_SEGMENTS:
+	case QUESTION_PLACE:
+	case QUESTION_VARIABLE:
+	case QUESTION_FUNCTIONS:
+	case QUESTION_SOURCES:
 	case QUESTION_CODE:
-		return stuck_ns;
+		return true;
 	}
-	return servers_are_wanted() ? stuck_servers_ns : stuck_ns;
+	return false;
+}
+
+static uint64_t limit_ns(const struct question *question)
+{
+	if (!question->module || question->kind == QUESTION_JIT || question->kind == QUESTION_JIT_READ)
+		return stuck_memory_ns;
+	return uses_debug_file(question) && servers_are_wanted() ? stuck_servers_ns : stuck_ns;
+}
+
+/* The first question goes on for ever. What it is about is not asked for any more, as far as that is known. */
+static void give_up_first(struct worker *worker)
+{
+	const struct question *question = &worker->asked.first->question;
+	const struct module *module = worker->asked.first->module;
+
+	helper_pair_fail(worker->pair);
+	if (question->kind == QUESTION_PYTHON)
+		opener_distrust(worker->opener, question->pid);
+	/* Its own file may be as good as any: without what its process says of it, it is tried once more. */
+	if (module && uses_debug_file(question) && opener_distrust_tree(worker->opener, module->pid)) {
+		ask_again(worker);
+		return;
+	}
+	if (module)
+		opener_distrust_file(worker->opener, module->has_stamp ? module->stamp.device : 0, module->pid,
+				     module->path);
+	lose(worker, -ETIMEDOUT);
 }
 
 static void check_stuck(struct worker *worker)
@@ -229,12 +260,8 @@ static void check_stuck(struct worker *worker)
 	if (!first || now_ns() - worker->checked_ns < CHECK_MS * 1000000ull)
 		return;
 	worker->checked_ns = now_ns();
-	if (!helper_pair_is_stuck(worker->pair, first->first_ns, limit_ns(&first->question)))
-		return;
-	if (first->question.kind == QUESTION_PYTHON)
-		opener_distrust(worker->opener, first->question.pid);
-	helper_pair_fail(worker->pair);
-	lose(worker, first->question.kind == QUESTION_PYTHON ? -ETIMEDOUT : -ECHILD);
+	if (helper_pair_is_stuck(worker->pair, first->first_ns, limit_ns(&first->question)))
+		give_up_first(worker);
 }
 
 /* One answer, if there is one; false: none. */
@@ -373,6 +400,7 @@ static int prepare(struct worker *worker, struct asked *asked)
 	if (module && module->kind == MODULE_FILE && !opener_holds(worker->opener, module->number)) {
 		const struct opener_file file = {
 			.number = module->number, .pid = module->pid, .path = module->path,
+			.start = module->start, .end = module->end,
 			/* Its own numbers, where mappings have them, too. */
 			.device = module->has_own_numbers ? module->device : 0,
 			.inode = module->has_own_numbers ? module->inode : 0,

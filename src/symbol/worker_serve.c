@@ -19,6 +19,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "helper/close_file.h"
 #include "helper/confine.h"
 #include "helper/given.h"
 #include "helper/message.h"
@@ -35,7 +36,7 @@ enum {
 	ANSWER_CPU_SECONDS_MAX = 20,	/* a large program's compressed debug file takes 5 */
 	TABLE_SECONDS_MAX = 10,
 	TABLE_CPU_SECONDS_MAX = 2,	/* 35,000 functions take a hundredth of one */
-	PRIORITY_MORE = -10,		/* there is who waits for it; as nice(2) has it */
+	PRIORITY = -10,			/* there is who waits for it; as nice(2) has it */
 	OPENED_MAX = 4,			/* times a file is opened before it may stay */
 };
 
@@ -196,7 +197,7 @@ static int object_get(struct server *server, struct file *file)
 		return fd;
 	build_id_read(fd, &build_id);
 	if (file->build_id.size_bytes && !build_id_is_same(&build_id, &file->build_id)) {
-		close(fd);
+		file_close(fd);
 		return -ESTALE;
 	}
 	file->object = file->is_vdso ? object_new_vdso() : object_new(fd, &file->source, file->path);
@@ -362,7 +363,13 @@ static void answer_python(struct server *server, const struct question *question
 
 static void limit_resources(void)
 {
-	struct rlimit none = { 0, 0 };
+	struct rlimit none = { 0, 0 }, files;
+
+	/* Some are never closed: file_close(). */
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 
 #ifndef __SANITIZE_ADDRESS__	/* which reserves terabytes that it never uses */
 	struct rlimit data = { 1 << 30, 1 << 30 };
@@ -430,7 +437,7 @@ void worker_serve(const struct helper_sockets *sockets)
 	} in;
 
 	prctl(PR_SET_NAME, "pinch-symbols");
-	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + PRIORITY_MORE);
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
 	server->sockets = *sockets;
 	server->files = table_new();
 	server->jits = jit_maps_new(give_jit, server);
