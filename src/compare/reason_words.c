@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/whole.h"
 
 enum { LINKS_MAX = 4, WAY_MAX = 64 };
 
@@ -178,7 +179,7 @@ static void put_way_to(struct teller *t, size_t to)
 
 static void put_amount(struct teller *t, const struct difference *ns)
 {
-	text_put_duration(t->out, fabs(ns->delta) + 0.5);
+	text_put_duration(t->out, whole(fabs(ns->delta) + 0.5));
 	text_put(t->out, ns->delta > 0 ? " more" : " less");
 	if (t->comparison->is_per_second)
 		text_put(t->out, " of each second");

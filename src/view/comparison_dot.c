@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "base/whole.h"
 #include "view/comparison_view.h"
 #include "view/dot.h"
 
@@ -21,9 +22,9 @@ static void put_edge(struct text *out, const struct comparison_view *view, size_
 	text_printf(out, "\tn%zu -> n%zu [", node->parent, at);
 	put_line(out, node, difference.boldness);
 	text_put(out, " label=\"");
-	text_put_duration(out, difference.of[FIRST_SIDE].mean + 0.5);
+	text_put_duration(out, whole(difference.of[FIRST_SIDE].mean + 0.5));
 	text_put(out, " / ");
-	text_put_duration(out, difference.of[SECOND_SIDE].mean + 0.5);
+	text_put_duration(out, whole(difference.of[SECOND_SIDE].mean + 0.5));
 	if (!isnan(difference.chance) && isfinite(difference.effect))
 		text_printf(out, "\\nd %.2g, p %.2g", difference.effect, difference.chance);
 	text_put(out, "\"];\n");

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "base/whole.h"
 #include "compare/reasons.h"
 #include "view/comparison_view.h"
 
@@ -11,7 +12,7 @@ static void put_time(struct text *out, double ns)
 {
 	if (ns < 0)
 		text_put(out, "-");
-	text_put_duration(out, fabs(ns) + 0.5);
+	text_put_duration(out, whole(fabs(ns) + 0.5));
 }
 
 /* --- The verdict ------------------------------------------------------------------------------ */
