@@ -29,6 +29,7 @@ struct states {
 	struct block_place {
 		size_t chunk;		/* of the file */
 		uint64_t first_ns, last_ns;
+		bool is_damaged;	/* as somebody who asked has found */
 	} *blocks;
 	size_t block_count, damaged_count;
 	struct open_block open[OPEN_BLOCKS];
@@ -59,7 +60,7 @@ static int find_blocks(struct states *states)
 			return -EBADMSG;
 		before_ns = places[i].last_ns;
 		states->blocks[states->block_count++] = (struct block_place){
-			i, places[i].first_ns, places[i].last_ns,
+			.chunk = i, .first_ns = places[i].first_ns, .last_ns = places[i].last_ns,
 		};
 	}
 	return 0;
@@ -272,8 +273,7 @@ static bool read_block(struct states *states, size_t number, struct state_block 
 	const void *content;
 	size_t size_bytes;
 
-	if (number >= states->block_count ||
-	    trace_reader_content(states->file, place->chunk, &content, &size_bytes) ||
+	if (trace_reader_content(states->file, place->chunk, &content, &size_bytes) ||
 	    state_block_decode(content, size_bytes, block))
 		return false;
 	if (block->first_ns == place->first_ns && block->last_ns == place->last_ns)
@@ -293,9 +293,13 @@ const struct open_block *states_block(struct states *states, size_t number)
 			return open;
 		}
 	}
+	/* Each query comes here again: it would be unpacked in vain each time. */
+	if (number >= states->block_count || states->blocks[number].is_damaged)
+		return NULL;
 	open = least_used(states);
 	open_block_fini(open);
 	if (!read_block(states, number, &open->block)) {
+		states->blocks[number].is_damaged = true;
 		states->damaged_count++;
 		return NULL;
 	}
