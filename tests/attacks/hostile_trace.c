@@ -7,6 +7,7 @@
  *   hidden-late    the same, but its chunk says otherwise
  *   waits          events tell of waits and ends at times that cannot be
  *   long           a day lies between two events, and then 200 years
+ *   ages           a thousand threads wait for two years, one after the other a day long
  *   alive N        so many threads live at once, and each waits
  *   dead N         so many threads are born and die, one after the other
  *   path FILE      has no names, and says that this file has the code that ran
@@ -137,6 +138,25 @@ static void make_long(void)
 	put_end(now_ns);
 }
 
+/* All of them together for longer than a number of 64 bits has nanoseconds. */
+static void make_ages(void)
+{
+	enum { THREADS = 1000 };
+
+	for (uint32_t thread = 1; thread <= THREADS; thread++) {
+		put_born(thread);
+		put_switch(0, thread, SWITCH_RUNNABLE, 0);
+		now_ns += MS;
+		put_switch(thread, 0, SWITCH_SLEEPING, 0);
+	}
+	for (uint32_t day = 0; day < 2 * 365; day++) {
+		now_ns += YEAR_NS / 365;
+		put_wake(1 + day, 2 + day);
+		put_switch(0, 1 + day, SWITCH_RUNNABLE, 0);
+	}
+	put_end(now_ns);
+}
+
 static void make_waits(void)
 {
 	put_turns(20);
@@ -262,6 +282,8 @@ int main(int argc, char **argv)
 		make_waits();
 	else if (!strcmp(kind, "long"))
 		make_long();
+	else if (!strcmp(kind, "ages"))
+		make_ages();
 	else if (!strcmp(kind, "alive"))
 		make_alive(strtoul(argument, NULL, 10));
 	else if (!strcmp(kind, "dead"))

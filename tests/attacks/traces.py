@@ -92,6 +92,13 @@ def long_trace():
     assert pinch("check", "long.pinch").out.startswith(b"long.pinch: damaged: ")
 
 
+@test("A thousand threads that wait for two years are summed up in time")
+def ages():
+    make("ages", "ages.pinch")
+    each_command("ages.pinch")
+    assert pinch("check", "ages.pinch").out.startswith(b"ages.pinch: without names: ")
+
+
 @test("Threads that live by the hundred thousand are bounded: no command takes more than 256 MB, or 320 for a page")
 def alive():
     make("alive", "alive.pinch", ALIVE)
@@ -178,6 +185,9 @@ def changed_traces():
     if not os.path.exists(tool):
         raise Skip("clang's sanitizers are missing")
     traces, running = record_sources(), []
+    for kind in "turns", "ages", "waits", "long", "hidden-late":
+        make(kind, kind)
+        traces.append(os.path.abspath(kind))
     for job in range(JOBS):
         os.mkdir(f"job{job}")
         share = FUZZED // JOBS

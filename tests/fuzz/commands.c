@@ -207,6 +207,9 @@ static void keep(uint64_t number, const char *const *line, const char *wrong, in
 	copy_file("log", path);
 	snprintf(path, sizeof(path), "bad-%llu.pinch", (unsigned long long)number);
 	copy_file(TRACE, path);
+	snprintf(path, sizeof(path), "bad-%llu.pinch.states", (unsigned long long)number);
+	if (!access(STATES, R_OK))
+		copy_file(STATES, path);
 	fflush(stdout);
 }
 
@@ -252,16 +255,17 @@ static void make_trace(uint64_t number)
 
 static void run_all(uint64_t number)
 {
-	make_trace(number);
 	for (size_t i = 0; i < LINES; i++)
 		if (!all.only || !strcmp(all.only, lines[i][0]))
 			all.bad += !run_one(number, lines[i]);
 }
 
-/* A copy in the directory, and its history, which the first command makes that needs it. */
+/*
+ * A copy in the directory, which every command must bear as it is, and its history, which the first one makes that
+ * needs it.
+ */
 static void take_source(const char *path)
 {
-	static const char *const line[ARGUMENTS_MAX] = { "graph", TRACE };
 	size_t number = all.count++;
 
 	all.images[number] = image_read(path);
@@ -270,7 +274,8 @@ static void take_source(const char *path)
 	copy_file(path, TRACE);
 	snprintf(all.names[number], sizeof(all.names[number]), "source-%zu.pinch", number);
 	copy_file(TRACE, all.names[number]);
-	all.bad += !run_one(0, line);
+	copy_file(TRACE, "source.pinch");
+	run_all(number);
 	if (!access(STATES, R_OK))
 		all.histories[number] = image_read(STATES);
 	if (unlink(STATES) && errno != ENOENT)
@@ -316,8 +321,10 @@ int main(int argc, char **argv)
 	while (++at < argc)
 		take_source(argv[at]);
 	end_ms = now_ms() + 1000 * all.seconds;
-	for (; made < all.traces && all.bad < BAD_MAX && (!all.seconds || now_ms() < end_ms); made++)
+	for (; made < all.traces && all.bad < BAD_MAX && (!all.seconds || now_ms() < end_ms); made++) {
+		make_trace(all.first + made);
 		run_all(all.first + made);
+	}
 	for (size_t i = 0; i < all.count; i++) {
 		image_free(all.images[i]);
 		image_free(all.histories[i]);

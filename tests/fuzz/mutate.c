@@ -256,9 +256,9 @@ static void change_times(struct mutation *m, const struct events *events)
 	bool is_elsewhere = below(m, 2);
 
 	for (size_t i = 0; i < events->count; i++) {
-		uint64_t *time_ns = &events->list[i]->time_ns;
+		uint64_t time_ns = events->list[i]->time_ns;
 
-		*time_ns = is_elsewhere ? *time_ns + by_ns : first_ns + ((*time_ns - first_ns) << shift);
+		events->list[i]->time_ns = is_elsewhere ? time_ns + by_ns : first_ns + ((time_ns - first_ns) << shift);
 	}
 }
 
