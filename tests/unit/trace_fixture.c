@@ -149,10 +149,10 @@ struct trace_written trace_written;
 
 void trace_note(const struct ev_header *header)
 {
-	size_t size_bytes = event_bytes(header);
+	size_t size_bytes = event_bytes(header), room_bytes = (size_bytes + 7) & ~(size_t)7;
 
-	if (trace_written.size_bytes + size_bytes > trace_written.room) {
-		trace_written.room = 2 * (trace_written.size_bytes + size_bytes);
+	if (trace_written.size_bytes + room_bytes > trace_written.room) {
+		trace_written.room = 2 * (trace_written.size_bytes + room_bytes);
 		trace_written.bytes = realloc(trace_written.bytes, trace_written.room);
 	}
 	if (trace_written.count == trace_written.at_room) {
@@ -162,7 +162,7 @@ void trace_note(const struct ev_header *header)
 	}
 	memcpy(trace_written.bytes + trace_written.size_bytes, header, size_bytes);
 	trace_written.at[trace_written.count++] = trace_written.size_bytes;
-	trace_written.size_bytes += size_bytes;
+	trace_written.size_bytes += room_bytes;	/* the next one is aligned */
 }
 
 void trace_forget(void)
