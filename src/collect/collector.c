@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "collect/governor.h"
+#include "collect/urgency.h"
 
 /*
  * A side-band record has its time before its place, and what a slot ring says of its state
@@ -21,6 +22,14 @@ static const uint64_t DELAY_NS = 2 * 1000 * 1000;
  */
 static const int64_t PENDING_BYTES_HALF = 64 << 20;
 static const uint64_t HORIZON_NS = 10 * 1000 * 1000;
+
+/* Between two looks at the rings: longer than any nap, and at most while events are delivered. */
+static const uint64_t LATE_NS = 150 * 1000 * 1000, DRAIN_PERIOD_NS = 10 * 1000 * 1000;
+
+/* Of events that are delivered at once. */
+static const uint64_t DELIVERY_NS = 5 * 1000 * 1000;
+
+static const double FILL_LATE = 0.25;
 
 /* Rounds of taking in and delivering, in one poll; and those without progress at the end. */
 enum { ROUNDS_MAX = 16, STUCK_ROUNDS_MAX = 100, LIST_ROUNDS_MAX = 1000, ENTRY_BYTES = 16 };
@@ -36,6 +45,8 @@ struct collector {
 	struct kernel *kernel;
 	struct sideband *sideband;
 	struct governor governor;
+	struct urgency urgency;
+	uint64_t drained_ns;		/* 0: not yet */
 	unsigned int ring_count;
 	uint64_t *complete_ns;		/* by ring: its records before that have been taken in */
 	uint64_t until_ns;		/* the least of them */
@@ -97,6 +108,7 @@ struct collector *collector_new(struct session *session, struct kernel *kernel,
 	collector->ring_count = kernel_ring_count(kernel);
 	collector->complete_ns = xcalloc(collector->ring_count, sizeof(*collector->complete_ns));
 	governor_init(&collector->governor, kernel_cpu_count(kernel), now_ns());
+	collector->delivered_ns = now_ns();
 	session_subscribe(session, handlers, collector);
 	return collector;
 }
@@ -150,6 +162,16 @@ static int on_record(void *data, const void *record, size_t size_bytes)
 	return is_full ? -ENOSPC : 0;
 }
 
+/* Whoever is kept from the CPU by others loses records. */
+static void hurry(struct collector *collector, uint64_t begin_ns)
+{
+	bool is_late = collector->drained_ns && (begin_ns - collector->drained_ns > LATE_NS ||
+						 collector->fill > FILL_LATE);
+
+	urgency_apply(&collector->urgency, begin_ns, is_late);
+	collector->drained_ns = begin_ns;
+}
+
 /* Drains all rings; sets the time before which nothing can come any more. */
 static void drain(struct collector *collector)
 {
@@ -157,6 +179,7 @@ static void drain(struct collector *collector)
 	uint64_t begin_ns = now_ns(), until_ns = begin_ns;
 
 	collector->fill = kernel_fill(collector->kernel);
+	hurry(collector, begin_ns);
 	collector->is_refused = false;
 	collector->room_bytes = PENDING_BYTES_HALF -
 				(int64_t)session_counts(collector->session).pending_bytes;
@@ -177,12 +200,22 @@ static void drain(struct collector *collector)
 	}
 }
 
+/* By small stretches of time: between them the rings are drained when that is due. */
 static void deliver(struct collector *collector)
 {
-	if (collector->until_ns <= DELAY_NS)
+	uint64_t until_ns = collector->until_ns;
+
+	if (until_ns <= DELAY_NS)
 		return;
-	collector->delivered_ns = collector->until_ns - DELAY_NS;
-	session_advance(collector->session, collector->delivered_ns);
+	until_ns -= DELAY_NS;
+	while (collector->delivered_ns < until_ns) {
+		uint64_t left_ns = until_ns - collector->delivered_ns;
+
+		collector->delivered_ns += left_ns < DELIVERY_NS ? left_ns : DELIVERY_NS;
+		session_advance(collector->session, collector->delivered_ns);
+		if (now_ns() - collector->drained_ns > DRAIN_PERIOD_NS)
+			drain(collector);
+	}
 }
 
 /* Where nobody watches what stacks cost, all of them are kept. */
@@ -254,6 +287,7 @@ void collector_finish(struct collector *collector)
 		deliver(collector);
 		stuck_rounds = collector->until_ns > before_ns ? 0 : stuck_rounds + 1;
 	} while (collector->fill > 0 && stuck_rounds < STUCK_ROUNDS_MAX);
+	urgency_end(&collector->urgency);
 	session_finish(collector->session);
 	lost = kernel_counts(collector->kernel).lost;
 	if (lost > collector->lost_told) {
