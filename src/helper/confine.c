@@ -24,15 +24,20 @@ static bool is_kept(int capability, const int *kept, size_t count)
 	return false;
 }
 
+void confine_bounds(const int *kept, size_t count)
+{
+	for (int i = 0; i < cap_max_bits(); i++)
+		if (!is_kept(i, kept, count))
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+}
+
 int confine_capabilities(const int *kept, size_t count)
 {
 	cap_t had = cap_get_proc(), wanted = cap_init();
 	int err = had && wanted ? 0 : -ENOMEM;
 
 	/* First what takes a capability itself. */
-	for (int i = 0; !err && i <= cap_max_bits() - 1; i++)
-		if (!is_kept(i, kept, count))
-			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+	confine_bounds(kept, count);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	for (size_t i = 0; !err && i < count; i++) {
 		cap_flag_value_t has = CAP_CLEAR;

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* No program that the process starts can have any but these, as far as that may be changed. */
+void confine_bounds(const int *kept, size_t count);
+
 /*
  * Keeps those of these capabilities (CAP_*) that the process has, and no other one: not in the bounding
  * set either, as far as that may be changed, so that no program that it starts can have them.

@@ -90,10 +90,18 @@ static int open_dump(const struct jit_place *place)
 	return fd;
 }
 
+/* The process's user has made it, under this name alone, and nobody else writes to it. */
+static bool is_trusted(int fd, uid_t uid)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && status.st_uid == uid && status.st_nlink == 1 &&
+	       !(status.st_mode & S_IWOTH);
+}
+
 int jit_place_open(const struct jit_place *place)
 {
 	char path[64];
-	struct stat status;
 	int fd;
 
 	if (!place->pid)
@@ -102,11 +110,11 @@ int jit_place_open(const struct jit_place *place)
 	fd = file_open_below(place->root_fd, path, false);
 	if (fd == -ENOENT)
 		fd = open_dump(place);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &status) || status.st_uid != place->uid) {
-		file_close(fd);
+	/* A link, or no regular file. */
+	if (fd == -ELOOP || fd == -EINVAL)
 		return -EPERM;
-	}
-	return fd;
+	if (fd < 0 || is_trusted(fd, place->uid))
+		return fd;
+	file_close(fd);
+	return -EPERM;
 }

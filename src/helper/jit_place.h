@@ -20,7 +20,7 @@ int jit_place_find(uint32_t pid, struct jit_place *place);
 void jit_place_close(struct jit_place *place);
 
 /*
- * A descriptor of the file, the caller's. -ENOENT: there is none; -EPERM: it does not belong to the
- * process's user, who could be shown names that somebody else chose.
+ * A descriptor of the file, the caller's. -ENOENT: there is none; -EPERM: it is no regular file of the
+ * process's user alone, so that somebody else could have chosen the names in it.
  */
 int jit_place_open(const struct jit_place *place);

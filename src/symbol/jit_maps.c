@@ -56,7 +56,7 @@ static int look(struct jit_maps *maps, struct jit_space *space, uint32_t number)
 
 	if (space->map) {
 		perf_map_refresh(space->map);
-		return 0;
+		return perf_map_is_trusted(space->map) ? 0 : -EPERM;
 	}
 	if (maps->map_count >= MAPS_MAX)
 		return -ENOSPC;

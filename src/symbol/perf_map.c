@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -30,6 +31,7 @@ struct line {
 struct perf_map {
 	int fd;
 	struct perf_map_budget *budget;
+	uid_t owner;
 	bool is_dump;
 	struct line *lines;	/* sorted by start */
 	size_t count, room;
@@ -43,6 +45,13 @@ void perf_map_budget_init(struct perf_map_budget *budget)
 	*budget = (struct perf_map_budget){ .lines = ALL_LINES_MAX, .read_bytes = ALL_BYTES_MAX };
 }
 
+static uid_t owner_of(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) ? (uid_t)-1 : status.st_uid;
+}
+
 struct perf_map *perf_map_new(int fd, struct perf_map_budget *budget)
 {
 	struct perf_map *map = xcalloc(1, sizeof(*map));
@@ -50,6 +59,7 @@ struct perf_map *perf_map_new(int fd, struct perf_map_budget *budget)
 	map->fd = fd;
 	map->budget = budget;
 	map->records_left = DUMP_RECORDS_MAX;
+	map->owner = owner_of(fd);
 	perf_map_refresh(map);
 	return map;
 }
@@ -168,6 +178,9 @@ void perf_map_refresh(struct perf_map *map)
 	size_t count = map->count;
 	uint64_t reach = 0;
 
+	/* It was given to somebody else, who could write other names. */
+	if (owner_of(map->fd) != map->owner)
+		return;
 	/* It may have been empty so far. */
 	if (!map->read_bytes)
 		map->is_dump = jit_dump_is(map->fd);
@@ -211,7 +224,7 @@ bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, siz
 	const struct line *line = find_line(map, address);
 	ssize_t n;
 
-	if (!line)
+	if (!line || owner_of(map->fd) != map->owner)
 		return false;
 	n = pread(map->fd, name, size_bytes - 1, line->name_at);
 	if (n <= 0)
@@ -220,6 +233,11 @@ bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, siz
 	name[strcspn(name, "\r\n")] = '\0';
 	*start = line->start;
 	return name[0];
+}
+
+bool perf_map_is_trusted(const struct perf_map *map)
+{
+	return owner_of(map->fd) == map->owner;
 }
 
 bool perf_map_is_cut(const struct perf_map *map)

@@ -30,6 +30,9 @@ void perf_map_refresh(struct perf_map *map);
 bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes,
 		   uint64_t *start);
 
+/* Whether the file still belongs to who it belonged to at first; if not, it names nothing. */
+bool perf_map_is_trusted(const struct perf_map *map);
+
 /* Whether there is more in the file than may be read. */
 bool perf_map_is_cut(const struct perf_map *map);
 

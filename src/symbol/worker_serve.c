@@ -37,6 +37,8 @@ enum {
 	TABLE_SECONDS_MAX = 10,
 	TABLE_CPU_SECONDS_MAX = 2,	/* 35,000 functions take a hundredth of one */
 	PRIORITY = -10,			/* there is who waits for it; as nice(2) has it */
+	CPU_SECONDS_MAX = 600,		/* of one process, for all its answers */
+	FILES_MAX = 1 << 16,
 	OPENED_MAX = 4,			/* times a file is opened before it may stay */
 };
 
@@ -363,10 +365,12 @@ static void answer_python(struct server *server, const struct question *question
 
 static void limit_resources(void)
 {
-	struct rlimit none = { 0, 0 }, files;
+	struct rlimit none = { 0, 0 }, cpu = { CPU_SECONDS_MAX, CPU_SECONDS_MAX }, files;
 
 	/* Some are never closed: file_close(). */
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		if (files.rlim_max > FILES_MAX)
+			files.rlim_max = FILES_MAX;
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
@@ -377,6 +381,7 @@ static void limit_resources(void)
 	setrlimit(RLIMIT_DATA, &data);
 #endif
 	setrlimit(RLIMIT_NPROC, &none);
+	setrlimit(RLIMIT_CPU, &cpu);
 }
 
 /* In the order of what each still takes. What cannot be had, as without root, leaves the rest. */
@@ -396,6 +401,7 @@ static void confine(void)
 
 	if (confine_namespaces())
 		confine_paths();
+	confine_bounds(NULL, 0);
 	confine_user();
 	confine_capabilities(NULL, 0);
 	confine_basics();
