@@ -444,10 +444,13 @@ int worker_send(struct worker *worker, struct asked *asked)
 			break;
 		worker_wait(worker, POLLOUT);
 	}
-	/* A socket that does not take it has nobody on its other end. */
+	/* A socket that does not take it has nobody on its other end: not because of this question. */
 	if (err) {
 		helper_pair_fail_worker(worker->pair);
-		return -ECHILD;
+		if (asked->was_sent_again)
+			return -ECHILD;
+		asked->was_sent_again = true;
+		return worker_send(worker, asked);
 	}
 	if (is_known)
 		*known_get(worker, asked->module->number) = true;

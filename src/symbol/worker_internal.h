@@ -11,6 +11,7 @@ struct asked {
 	struct question question;
 	const struct module *module;	/* NULL: it is about none */
 	uint64_t first_ns;		/* since when it is the one that the worker looks at */
+	bool was_sent_again;
 	bool is_awaited;		/* by somebody who wants it alone */
 	bool is_ahead;			/* by somebody who wants it in the book; else one of these is called */
 	worker_on_table *on_table;

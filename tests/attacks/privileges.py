@@ -240,11 +240,12 @@ def opener_calls():
 
 @test("a worker that dies is replaced, and names are found all the same")
 def successor():
-    tracing = Tracing()
+    tracing = Tracing("attach", "-o", "report.txt", "--duration", "2s")
     first = tracing.find(WORKER)
     os.kill(first, 9)
     wait_until(lambda: not is_alive(first), "the worker to die")
-    result = tracing.end()
+    result = finish(tracing.process)
+    stop(tracing.target)
     assert result.status == 0, result.text
     text = read("report.txt")
     assert any(name in text for name in SOUND), text
