@@ -41,10 +41,10 @@ static int open_own(int parent, const char *path, mode_t mode)
 	return fd;
 }
 
-int user_cache_open(struct text *path)
+int user_cache_open(const char *name, struct text *path)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int parent, fd = -1;
+	int top, ours = -1, fd = -1;
 
 	if (cache && *cache == '/')
 		text_put(path, cache);
@@ -52,11 +52,15 @@ int user_cache_open(struct text *path)
 		text_printf(path, "%s/.cache", home);
 	else
 		return -1;
-	parent = open_own(AT_FDCWD, path->bytes, 0700);
-	if (parent >= 0) {
-		fd = open_own(parent, "pinch", 0700);
-		close(parent);
-	}
-	text_put(path, "/pinch");
+	top = open_own(AT_FDCWD, path->bytes, 0700);
+	if (top >= 0)
+		ours = open_own(top, "pinch", 0700);
+	if (ours >= 0)
+		fd = open_own(ours, name, 0700);
+	if (ours >= 0)
+		close(ours);
+	if (top >= 0)
+		close(top);
+	text_printf(path, "/pinch/%s", name);
 	return fd;
 }

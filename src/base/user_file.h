@@ -13,7 +13,7 @@ struct text;
 const char *user_file_find(const char *variable, const char *name, char *room, size_t room_bytes);
 
 /*
- * The user's own cache, $XDG_CACHE_HOME/pinch or ~/.cache/pinch, which is made where it is missing: a directory
- * that nobody else may write to, for the caller to close. Puts its path. -1: there is none.
+ * A directory in the user's own cache, $XDG_CACHE_HOME/pinch/NAME or ~/.cache/pinch/NAME, which is made where it is
+ * missing and which nobody else may write to, for the caller to close. Puts its path. -1: there is none.
  */
-int user_cache_open(struct text *path);
+int user_cache_open(const char *name, struct text *path);

@@ -62,7 +62,7 @@ static bool find_cache(const struct trace_reader *trace, struct states_place *pl
 	const struct trace_extent *extent = trace_reader_extent(trace);
 
 	*place = (struct states_place){ .is_cache = true };
-	place->directory = user_cache_open(&place->path);
+	place->directory = user_cache_open("states", &place->path);
 	text_printf(&place->name, "%016llx%016llx-%016llx%s", (unsigned long long)extent->id[0],
 		    (unsigned long long)extent->id[1], (unsigned long long)identity_of(trace), suffix);
 	text_printf(&place->path, "/%s", place->name.bytes);

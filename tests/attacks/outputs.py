@@ -205,7 +205,7 @@ def states_fifo():
 @test("a history of states that somebody else wrote is not believed, wherever it lies")
 def states_of_others():
     begin()
-    cache = os.path.join(os.environ["XDG_CACHE_HOME"], "pinch")
+    cache = os.path.join(os.environ["XDG_CACHE_HOME"], "pinch", "states")
     assert pinch("graph", "t").status == 0
     for place in (".", "foreign", "sticky"):
         if place != ".":
@@ -232,7 +232,7 @@ def forged_identity():
         file.write(data)
     with open("foreign/t", "wb") as file:
         file.write(data)
-    cache = os.path.join(os.environ["XDG_CACHE_HOME"], "pinch")
+    cache = os.path.join(os.environ["XDG_CACHE_HOME"], "pinch", "states")
     for path in ("sticky/t", "foreign/t"):
         assert pinch("graph", path).status == 0
     names = [name for name in os.listdir(cache) if name.startswith(data[24:32][::-1].hex())]

@@ -47,7 +47,7 @@ static size_t states_files(bool removes)
 	glob_t found;
 	size_t count;
 
-	snprintf(pattern, sizeof(pattern), "%s/pinch/*", cache);
+	snprintf(pattern, sizeof(pattern), "%s/pinch/states/*", cache);
 	count = glob(pattern, GLOB_PERIOD, NULL, &found) ? 0 : found.gl_pathc;
 	for (size_t i = 0; i < count && removes; i++)
 		unlink(found.gl_pathv[i]);
@@ -60,6 +60,8 @@ static void cache_end(void)
 	char path[128];
 
 	CHECK(states_files(true) == 1);
+	snprintf(path, sizeof(path), "%s/pinch/states", cache);
+	CHECK(!rmdir(path));
 	snprintf(path, sizeof(path), "%s/pinch", cache);
 	CHECK(!rmdir(path) && !rmdir(cache));
 }
