@@ -104,7 +104,7 @@ static struct loaded *module_get(const char *path)
 	module = &modules[module_count++];
 	snprintf(module->path, sizeof(module->path), "%s", path);
 	snprintf(real, sizeof(real), "/proc/%d/root%s", target, path);
-	object = strcmp(path, "[vdso]") ? object_new(open(real, O_RDONLY | O_CLOEXEC), target, path)
+	object = strcmp(path, "[vdso]") ? object_new(open(real, O_RDONLY | O_CLOEXEC), NULL, path)
 					: object_new_vdso();
 	module->has_table = !object_unwind_file(object, &module->file);
 	object_free(object);
