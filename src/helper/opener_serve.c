@@ -55,7 +55,7 @@ static void tell_mapping(void *data, const struct file_mapping *mapping)
 {
 	const struct maps_answer *to = data;
 	struct opener_mapping told = {
-		.answer = { to->sequence, OPENER_GOES_ON },
+		.answer = { .sequence = to->sequence, .err = OPENER_GOES_ON },
 		.start = mapping->start, .end = mapping->end, .file_offset = mapping->file_offset,
 		.device = mapping->device, .inode = mapping->inode,
 	};

@@ -48,9 +48,8 @@ struct question {
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
 	uint8_t reserved[3];
 	char function[WORKER_NAME_BYTES];	/* its name */
-	char path[];		/* with has_path: ends with a NUL */
+	/* with has_path: then the path, which ends with a NUL */
 };
-_Static_assert(offsetof(struct question, path) == sizeof(struct question), "path follows what is sent before it");
 
 struct worker_answer {
 	uint32_t sequence;

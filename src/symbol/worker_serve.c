@@ -105,7 +105,7 @@ static struct file *file_add(struct server *server, const struct question *quest
 	file->is_vdso = question->is_vdso;
 	file->build_id.size_bytes = question->build_id_bytes;
 	memcpy(file->build_id.bytes, question->build_id, sizeof(file->build_id.bytes));
-	file->path = xstrdup(question->path);
+	file->path = xstrdup((const char *)(question + 1));
 	table_put(server->files, (uint64_t)question->module + 1, file);
 	return file;
 }
