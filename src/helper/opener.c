@@ -161,11 +161,11 @@ void opener_distrust(struct opener *opener, uint32_t pid)
 	put_bounded(opener->distrusted, (uint64_t)pid + 1);
 }
 
-/* To open a file, the file tree of its process is looked at, and then its own file system. */
+/* To open a file, its own file system is asked and, if its process has ended, the file tree of that. */
 static void distrust(struct opener *opener, const struct waiting *waiting)
 {
 	if (waiting->kind == OPENER_FILE) {
-		if (!opener_distrust_tree(opener, waiting->pid))
+		if (!opener_distrust_tree(opener, waiting->pid) || may_hang(waiting->device))
 			opener_distrust_file(opener, waiting->device, waiting->pid, waiting->path);
 		return;
 	}

@@ -93,6 +93,8 @@ int jit_maps_find(struct jit_maps *maps, uint32_t number, uint64_t address, char
 
 	if (!space)
 		return -ENOSPC;
+	if (space->map && !perf_map_is_trusted(space->map))
+		return -EPERM;
 	if (space->map && perf_map_find(space->map, address, name, room_bytes, start))
 		return 0;
 	if (seconds_now() == space->looked)

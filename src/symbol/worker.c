@@ -402,7 +402,7 @@ static int prepare(struct worker *worker, struct asked *asked)
 			.number = module->number, .pid = module->pid, .path = module->path,
 			.start = module->start, .end = module->end,
 			/* Its own numbers, where mappings have them, too. */
-			.device = module->has_own_numbers ? module->device : 0,
+			.device = module->device,
 			.inode = module->has_own_numbers ? module->inode : 0,
 		};
 

@@ -86,7 +86,7 @@ def recording():
     result = limited("record", "-o", "r.pinch", "--", "sh", "-c", "echo done", bytes=4096)
     assert_told(result, "r.pinch", status=125)
     assert result.out == b"done\n", result.out
-    assert os.path.getsize("r.pinch") <= 4096
+    assert not os.path.exists("r.pinch") or os.path.getsize("r.pinch") <= 4096
 
 
 @test("a trace beside a report that becomes too large is an error; the report is made")
