@@ -43,7 +43,6 @@ struct python_codes {
 	struct notes *notes;
 	struct arena *arena;
 	struct table *by_hash;
-	struct table *asked;		/* keys of questions without an answer */
 	struct table *unreadable;	/* by process + 1 */
 	size_t count, tables_bytes_left;
 };
@@ -59,7 +58,6 @@ struct python_codes *python_codes_new(struct session *session, struct worker *wo
 	codes->notes = notes;
 	codes->arena = arena_new();
 	codes->by_hash = table_new();
-	codes->asked = table_new();
 	codes->unreadable = table_new();
 	codes->tables_bytes_left = TABLES_BYTES_MAX;
 	return codes;
@@ -71,7 +69,6 @@ void python_codes_free(struct python_codes *codes)
 		return;
 	arena_free(codes->arena);
 	table_free(codes->by_hash);
-	table_free(codes->asked);
 	table_free(codes->unreadable);
 	free(codes);
 }
@@ -84,11 +81,6 @@ static uint64_t address_of(uint64_t frame)
 static uint64_t key_of(uint32_t space, uint64_t address)
 {
 	return hash_u64(address ^ hash_u64(space));
-}
-
-static uint64_t asked_key(uint32_t pid, uint64_t address)
-{
-	return hash_u64(address ^ hash_u64(~(uint64_t)pid));
 }
 
 /* The latest at an address. */
@@ -160,20 +152,12 @@ static void hand_out(struct python_codes *codes, const struct python_question *q
 	free(told);
 }
 
-static void on_answer(void *data, const struct python_question *question, int err,
-		      const struct python_answer *answer)
+static void give_up(struct python_codes *codes, uint32_t pid)
 {
-	struct python_codes *codes = data;
-
-	table_take(codes->asked, asked_key(question->pid, question->address));
-	if (err == -ETIMEDOUT && !table_find(codes->unreadable, (uint64_t)question->pid + 1)) {
-		notes_add(codes->notes, "process %u does not let its memory be read: its functions of "
-			  "Python have no names", question->pid);
-		if (table_count(codes->unreadable) < UNREADABLE_MAX)
-			table_put(codes->unreadable, (uint64_t)question->pid + 1, codes);
-	}
-	if (!err && answer->kind == PYTHON_IS_NEW && codes->count < CODES_MAX)
-		hand_out(codes, question, answer);
+	notes_add(codes->notes, "process %u does not let its memory be read: its functions of Python have no "
+		  "names", pid);
+	if (table_count(codes->unreadable) < UNREADABLE_MAX)
+		table_put(codes->unreadable, (uint64_t)pid + 1, codes);
 }
 
 void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space, uint64_t time_ns,
@@ -185,17 +169,21 @@ void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space,
 		.index = index == STACK_MANAGED_INDEX ? ~0u : index,
 	};
 	struct code *code = code_find(codes, space, question.address);
-	uint64_t asked = asked_key(pid, question.address);
+	const struct python_answer *answer;
+	int err;
 
 	if ((code && time_ns < code->seen_ns + look_again_ns) || codes->count >= CODES_MAX ||
-	    table_find(codes->asked, asked) || table_find(codes->unreadable, (uint64_t)pid + 1))
+	    table_find(codes->unreadable, (uint64_t)pid + 1))
 		return;
 	if (code) {
 		question.identity = code->identity;
 		code->seen_ns = time_ns;	/* whatever the answer is, a second later is soon enough */
 	}
-	if (!worker_ask_python(codes->worker, &question, on_answer, codes))
-		table_put(codes->asked, asked, codes);
+	err = worker_ask_python(codes->worker, &question, &answer);
+	if (err == -ETIMEDOUT)
+		give_up(codes, pid);
+	if (!err && answer->kind == PYTHON_IS_NEW)
+		hand_out(codes, &question, answer);
 }
 
 bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_t time_ns,

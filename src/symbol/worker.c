@@ -75,7 +75,6 @@ void worker_asked_free(struct asked *asked)
 {
 	if (asked->fd >= 0)
 		close(asked->fd);
-	free(asked->content);
 	free(asked);
 }
 
@@ -173,10 +172,6 @@ static void finish(struct worker *worker, int err, int fd)
 		return;
 	}
 	if (!asked->is_awaited) {
-		if (!err && asked->on_python) {
-			asked->content = xcalloc(1, worker->content_bytes);
-			memcpy(asked->content, &worker->content, worker->content_bytes);
-		}
 		list_add(&worker->answered, asked);
 		return;
 	}
@@ -325,17 +320,6 @@ static void do_table(struct asked *asked)
 	asked->on_table(asked->data, asked->module, err, &file);
 }
 
-static void do_python(struct asked *asked)
-{
-	const struct python_question question = {
-		.pid = asked->question.pid, .version = asked->question.python_version,
-		.address = asked->question.address, .index = asked->question.python_index,
-		.identity = asked->question.python_identity,
-	};
-
-	asked->on_python(asked->data, &question, asked->err, asked->content);
-}
-
 void worker_step(struct worker *worker)
 {
 	struct asked *asked;
@@ -344,8 +328,6 @@ void worker_step(struct worker *worker)
 	while ((asked = list_take(&worker->answered))) {
 		if (asked->on_table)
 			do_table(asked);
-		else if (asked->on_python)
-			do_python(asked);
 		else if (asked->on_jit)
 			asked->on_jit(asked->data, asked->question.module, asked->err);
 		worker_asked_free(asked);

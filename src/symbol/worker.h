@@ -79,13 +79,12 @@ struct python_question {
 };
 
 /*
- * Asks for it. on_python gets it, valid during the call, or an error: -ETIMEDOUT if the process does not let
- * its memory be read. 0, or -errno if nothing will come.
+ * 0 and the code object, valid until the next question; -ETIMEDOUT if the process does not let its memory be
+ * read, which takes a second to find out. What comes later in a session's stream may be named after it: so
+ * it is waited for.
  */
-typedef void worker_on_python(void *data, const struct python_question *question, int err,
-			      const struct python_answer *answer);
 int worker_ask_python(struct worker *worker, const struct python_question *question,
-		      worker_on_python *on_python, void *data);
+		      const struct python_answer **answer);
 
 /* Has what a JIT compiler wrote read, which the opener knows of by its space. err as jit_maps_read() has it. */
 typedef void worker_on_jit(void *data, uint32_t space, int err);

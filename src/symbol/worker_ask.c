@@ -338,18 +338,19 @@ int worker_ask_table(struct worker *worker, const struct module *module, worker_
 	return ask_later(worker, asked);
 }
 
-int worker_ask_python(struct worker *worker, const struct python_question *question,
-		      worker_on_python *on_python, void *data)
+int worker_ask_python(struct worker *worker, const struct python_question *asked,
+		      const struct python_answer **answer)
 {
-	struct asked *asked = asked_new(NULL, &(struct question){
-		.kind = QUESTION_PYTHON, .pid = question->pid, .address = question->address,
-		.python_version = question->version, .python_index = question->index,
-		.python_identity = question->identity,
-	});
+	struct question question = {
+		.kind = QUESTION_PYTHON, .pid = asked->pid, .address = asked->address,
+		.python_version = asked->version, .python_index = asked->index,
+		.python_identity = asked->identity,
+	};
+	int err = ask(worker, NULL, &question);
 
-	asked->on_python = on_python;
-	asked->data = data;
-	return ask_later(worker, asked);
+	if (!err)
+		*answer = &worker->content.python;
+	return err;
 }
 
 int worker_read_jit(struct worker *worker, uint32_t space, worker_on_jit *on_jit, void *data)

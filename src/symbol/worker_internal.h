@@ -15,12 +15,10 @@ struct asked {
 	bool is_awaited;		/* by somebody who wants it alone */
 	bool is_ahead;			/* by somebody who wants it in the book; else one of these is called */
 	worker_on_table *on_table;
-	worker_on_python *on_python;
 	worker_on_jit *on_jit;
 	void *data;
 	/* The answer. */
 	int err, fd;
-	void *content;			/* of Python */
 };
 
 struct asked_list {

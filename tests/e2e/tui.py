@@ -875,7 +875,7 @@ def figures(text, label):
 def trace_graph():
     trace = recorded(program("sleep_holding"))
     told = pinch("graph", trace).out.decode()
-    with viewing(trace, columns=120, lines=40) as t:
+    with viewing(trace, columns=120, lines=90) as t:
         t.wait("[1 SUMMARY]")
         trace_page(t, 9)
         text = t.wait("all threads", "lock held_lock", "sorted by time", without=["making it"])
@@ -982,7 +982,10 @@ def trace_leaving():
 
 @test("a trace without threads has no graph, and says so; its other pages are there")
 def trace_of_nothing():
-    assert pinch("record", "-q", "-o", "t.pinch", "--", "no-such-command-here").status == 127
+    result = pinch("record", "-q", "-o", "-", "--", "no-such-command-here")
+    assert result.status == 127
+    with open("t.pinch", "wb") as file:
+        file.write(result.out)
     with viewing("t.pinch") as t:
         t.wait("[1 SUMMARY]")
         trace_page(t, 9)
