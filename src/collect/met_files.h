@@ -16,7 +16,7 @@ struct table;
 
 struct met_file {
 	const char *path;
-	struct symbol_open_file file;	/* open while it is told */
+	struct symbol_open_file file;	/* open during the call */
 };
 
 /* is_wanted: whether a file of this path may be one to look at. */
