@@ -353,8 +353,10 @@ ROOT_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib.py %_model.py
 # Programs that want to harm what looks at them. FULL=1: as long and as many as it takes; else a minute or two.
 ATTACK_TRACE := $O/attacks/hostile_trace
 ATTACKS := $(filter-out $(ATTACK_TRACE),$(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c)))
+ATTACK_SCRIPTS := $(filter-out %/lib_attacks.py %/lib_elf.py %_maker.py,$(wildcard tests/attacks/*.py))
+ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ATTACK_SCRIPTS))
 # What files cost that are dear to read (bombs.py) takes too long for make check as it is.
-ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/lib_attacks.py %/lib_elf.py %_maker.py,$(wildcard tests/attacks/*.py)))
+QUICK_ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/bombs.py,$(ATTACK_SCRIPTS)))
 
 KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
 
@@ -368,7 +370,7 @@ test: all $(TEST_BINARIES)
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
-	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(filter-out %bombs.py",$(ATTACK_TESTS)) $(ROOT_TESTS)
+	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(QUICK_ATTACK_TESTS) $(ROOT_TESTS)
 
 attacks: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
