@@ -8,6 +8,7 @@ later; pinch and its helpers stay below MEMORY_BYTES together; no event and no s
 program's functions have their names; and each of these files has either its function and its line in the
 report, or a note that names it. FULL: each alone and larger, 2,000 mutated programs, and the whole machine.
 """
+import functools
 import os
 import struct
 import subprocess
@@ -217,11 +218,17 @@ else:
 
 # --- Files of JIT compilers ------------------------------------------------------------------------
 
-def with_jit_file(path_of, make, size, is_mapped=False, *options):
-    """The same program without its file and with it; the file must neither hold up nor cost."""
+@functools.lru_cache
+def without_jit_file():
     mapper = Mapper()
-    base = sound_run(mapper)
+    run = sound_run(mapper)
     stop(mapper.process)
+    return run
+
+
+def with_jit_file(path_of, make, size, is_mapped=False):
+    """The same program without its file and with it; the file must neither hold up nor cost."""
+    base = without_jit_file()
     mapper = Mapper()
     path = path_of(mapper.pid)
     try:
@@ -309,26 +316,29 @@ def function_in(content, name):
     raise Skip(f"no {name} in the program to mutate")
 
 
-def mutants(first, count):
+def with_build_id(content, number):
+    """The same program under another build-id: what says that it is another one is read as one."""
+    begin = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
+    assert content.count(begin) == 1, "the program to mutate has no build-id"
+    at = content.index(begin) + len(begin)
+    return content[:at] + struct.pack("<QQI", number, 0, 0) + content[at + 20:]
+
+
+def mutants(first, count, mutate=bomb_maker.mutate):
     content = read(attacker("mutant"), "rb")
     kept = function_in(content, "mutant_work")
     files = []
     for seed in range(first, first + count):
         path = os.path.abspath(f"mutant_{seed}.so")
         with open(path, "wb") as file:
-            file.write(bomb_maker.mutate(content, kept, seed))
+            file.write(mutate(with_build_id(content, seed), kept, seed))
         files.append((path, kept[0]))
     return files
 
 
 @test(f"{MUTANTS} mutated copies of a program with debug information")
 def mutated():
-    content = read(attacker("mutant"), "rb")
-    offset = function_in(content, "mutant_work")[0]
-    base_path = os.path.abspath("mutant_base.so")
-    with open(base_path, "wb") as file:
-        file.write(content)
-    base = traced([(base_path, offset)])
+    base = traced(mutants(0, min(MUTANTS, MUTANTS_AT_ONCE), lambda content, kept, seed: content))
     assert "mutant_work" in str(base.report["paths"]), base.report["notes"]
     for first in range(MUTANT_SEED, MUTANT_SEED + MUTANTS, MUTANTS_AT_ONCE):
         files = mutants(first, min(MUTANTS_AT_ONCE, MUTANT_SEED + MUTANTS - first))
