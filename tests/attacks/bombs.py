@@ -8,7 +8,6 @@ later; pinch and its helpers stay below MEMORY_BYTES together; no event and no s
 program's functions have their names; and each of these files has either its function and its line in the
 report, or a note that names it. FULL: each alone and larger, 2,000 mutated programs, and the whole machine.
 """
-import functools
 import os
 import struct
 import subprocess
@@ -107,20 +106,20 @@ class Run:
         self.startup_s = self.report["cost"]["startup_ns"] / 1e9
 
 
-def traced(files):
-    """files: (path, offset of the code in it). Returns the run, and the program."""
+def traced(files, *options):
+    """files: (path, offset of the code in it)."""
     mapper = Mapper()
     for path, offset in files:
         mapper.map(path, offset)
-    run = sound_run(mapper)
+    run = sound_run(mapper, *options)
     stop(mapper.process)
     return run
 
 
-def sound_run(mapper):
+def sound_run(mapper, *options):
     sound = start(attacker("bystander"), stdout=subprocess.PIPE)
     assert read_line(sound) == b"ready\n"
-    run = Run("-p", f"{mapper.pid},{sound.pid}")
+    run = Run("-p", f"{mapper.pid},{sound.pid}", *options)
     stop(sound)
     return run
 
@@ -171,14 +170,23 @@ def check_named(report, names):
     return [f"neither complete nor in a note: {missing}; notes: {notes[:2000]!r}"] if missing else []
 
 
+def check_twice(attempt):
+    """attempt() measures, and returns what is wrong. Other programs have the CPUs too: what is wrong is so again."""
+    wrong = attempt()
+    if wrong:
+        wrong = attempt()
+    assert not wrong, "; ".join(wrong)
+
+
 def check_bombs(files):
     """files: (path, offset) of bombs, which are all mapped by one program."""
-    base = traced(plain_files(len(files)))
-    wrong = check_run(base, base)
-    assert not wrong, f"with plain files: {wrong}"
-    run = traced(files)
-    wrong = check_run(run, base) + check_named(run.report, [os.path.basename(path) for path, _ in files])
-    assert not wrong, "; ".join(wrong)
+    plain = plain_files(len(files))
+
+    def attempt():
+        base = traced(plain)
+        run = traced(files)
+        return check_run(run, base) + check_named(run.report, [os.path.basename(path) for path, _ in files])
+    check_twice(attempt)
 
 
 def make_bomb(name):
@@ -218,34 +226,26 @@ else:
 
 # --- Files of JIT compilers ------------------------------------------------------------------------
 
-@functools.lru_cache
-def without_jit_file():
-    mapper = Mapper()
-    run = sound_run(mapper)
-    stop(mapper.process)
-    return run
-
-
 def with_jit_file(path_of, make, size, is_mapped=False):
     """The same program without its file and with it; the file must neither hold up nor cost."""
-    base = without_jit_file()
-    mapper = Mapper()
-    path = path_of(mapper.pid)
-    try:
-        make(path, size)
-        if is_mapped:
-            mapper.map(path)
-        run = sound_run(mapper)
-    finally:
-        os.unlink(path)
-    stop(mapper.process)
-    wrong = check_run(run, base)
-    notes = "\n".join(run.report["notes"])
-    text = str(run.report["paths"])
-    # Code that such a file names has its name, or a note says of which process the file was not read to its end.
-    if str(mapper.pid) not in notes and "generated" not in text:
-        wrong.append(f"neither a name nor a note about process {mapper.pid}: {run.report['notes']}")
-    assert not wrong, "; ".join(wrong)
+    def attempt():
+        mapper = Mapper()
+        base = sound_run(mapper)
+        path = path_of(mapper.pid)
+        try:
+            make(path, size)
+            if is_mapped:
+                mapper.map(path)
+            run = sound_run(mapper)
+        finally:
+            os.unlink(path)
+        stop(mapper.process)
+        wrong, notes = check_run(run, base), "\n".join(run.report["notes"])
+        # Code that such a file names has its name, or a note says of which process the file was not read to its end.
+        if str(mapper.pid) not in notes and "generated" not in str(run.report["paths"]):
+            wrong.append(f"neither a name nor a note about process {mapper.pid}: {run.report['notes']}")
+        return wrong
+    check_twice(attempt)
 
 
 def in_tmp(pid):
@@ -338,20 +338,16 @@ def mutants(first, count, mutate=bomb_maker.mutate):
 
 @test(f"{MUTANTS} mutated copies of a program with debug information")
 def mutated():
-    base = traced(mutants(0, min(MUTANTS, MUTANTS_AT_ONCE), lambda content, kept, seed: content))
-    assert "mutant_work" in str(base.report["paths"]), base.report["notes"]
+    plain = mutants(0, min(MUTANTS, MUTANTS_AT_ONCE), lambda content, kept, seed: content)
     for first in range(MUTANT_SEED, MUTANT_SEED + MUTANTS, MUTANTS_AT_ONCE):
         files = mutants(first, min(MUTANTS_AT_ONCE, MUTANT_SEED + MUTANTS - first))
-        mapper = Mapper()
-        for path, code in files:
-            mapper.map(path, code)
-        sound = start(attacker("bystander"), stdout=subprocess.PIPE)
-        assert read_line(sound) == b"ready\n"
-        run = Run("-p", f"{mapper.pid},{sound.pid}", "--trace", "t.pinch")
-        stop(sound)
-        stop(mapper.process)
-        wrong = check_run(run, base)
-        assert not wrong, f"seeds from {first}: {'; '.join(wrong)}"
+
+        def attempt():
+            base = traced(plain)
+            assert "mutant_work" in str(base.report["paths"]), base.report["notes"]
+            run = traced(files, "--trace", "t.pinch")
+            return [f"seeds from {first}: {text}" for text in check_run(run, base)]
+        check_twice(attempt)
         result = pinch("report", "--json", "again.json", "t.pinch")
         assert result.status == 0, f"seeds from {first}: {result.text}"
         check_laws(parse_report(read("again.json", "rb")), is_lossless=False)
