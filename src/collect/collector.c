@@ -29,6 +29,9 @@ static const uint64_t LATE_NS = 150 * 1000 * 1000, DRAIN_PERIOD_NS = 10 * 1000 *
 /* Of events that are delivered at once. */
 static const uint64_t DELIVERY_NS = 5 * 1000 * 1000;
 
+/* The first time that a reader is late may be too late. */
+static const uint64_t LOAD_PERIOD_NS = 10ull * 1000 * 1000 * 1000;
+
 static const double FILL_LATE = 0.25;
 
 /* Rounds of taking in and delivering, in one poll; and those without progress at the end. */
@@ -47,6 +50,7 @@ struct collector {
 	struct governor governor;
 	struct urgency urgency;
 	uint64_t drained_ns;		/* 0: not yet */
+	uint64_t load_asked_ns;		/* the machine's, 0: not yet */
 	unsigned int ring_count;
 	uint64_t *complete_ns;		/* by ring: its records before that have been taken in */
 	uint64_t until_ns;		/* the least of them */
@@ -168,6 +172,10 @@ static void hurry(struct collector *collector, uint64_t begin_ns)
 	bool is_late = collector->drained_ns && (begin_ns - collector->drained_ns > LATE_NS ||
 						 collector->fill > FILL_LATE);
 
+	if (begin_ns - collector->load_asked_ns > LOAD_PERIOD_NS) {
+		collector->load_asked_ns = begin_ns;
+		is_late |= urgency_is_expected();
+	}
 	urgency_apply(&collector->urgency, begin_ns, is_late);
 	collector->drained_ns = begin_ns;
 }

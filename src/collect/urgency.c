@@ -2,6 +2,7 @@
 #include "collect/urgency.h"
 
 #include <sched.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 
 enum { SHARE = 4 };		/* of one CPU: a quarter before all others */
@@ -40,6 +41,13 @@ bool urgency_update(struct urgency *urgency, uint64_t now_ns, uint64_t cpu_ns, b
 		urgency->late_ns = now_ns;
 	urgency->is_urgent = wants(urgency, now_ns);
 	return urgency->is_urgent != was_urgent;
+}
+
+bool urgency_is_expected(void)
+{
+	struct sysinfo info;
+
+	return !sysinfo(&info) && info.loads[0] >> SI_LOAD_SHIFT >= (unsigned int)get_nprocs() + 1;
 }
 
 static uint64_t cpu_time_ns(void)

@@ -25,7 +25,10 @@ struct urgency {
  */
 bool urgency_update(struct urgency *urgency, uint64_t now_ns, uint64_t cpu_ns, bool is_late);
 
-/* The same of the calling thread, whose scheduling becomes what it says. */
+/* Whether more threads have wanted CPUs in the last minute, in the mean, than there are. */
+bool urgency_is_expected(void);
+
+/* As urgency_update(), of the calling thread, whose scheduling becomes what it says. */
 void urgency_apply(struct urgency *urgency, uint64_t now_ns, bool is_late);
 
 /* There is nothing to be late for any more. */

@@ -118,6 +118,7 @@ def trace_churn():
         while process.poll() is None and not is_enough(samples):
             time.sleep(SAMPLE_S)
             samples.take()
+        assert process.poll() is None, f"ended by itself: {finish(process).text}"
         process.send_signal(signal.SIGINT)
         result = finish(process, limit_s=5 * LIMIT_S)
     finally:
