@@ -78,7 +78,7 @@ static int trace_processes(struct tracing *tracing, const struct settings *setti
 		err = tracing_begin_trace(tracing);
 	if (err)
 		goto out_fini;
-	tracing_start(tracing);
+	tracing_start(tracing, false);
 	if (settings->has_tui)
 		err = watch_processes(tracing, settings, &outcome);
 	else

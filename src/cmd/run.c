@@ -158,7 +158,7 @@ static int trace_command(struct run *run, char *const *arguments)
 		err = tracing_add_command(run->tracing, run->pid);
 	if (err)
 		return EXIT_PINCH_FAILED;
-	tracing_start(run->tracing);
+	tracing_start(run->tracing, true);
 	err = launch_go(run->launch, &step);
 	if (err)
 		return tell_not_started(run, arguments[0], step, err);

@@ -15,6 +15,7 @@
 #include "analysis/untold.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "cmd/privileges.h"
 #include "cmd/recorder.h"
 #include "cmd/run_events.h"
 #include "cmd/show.h"
@@ -265,8 +266,9 @@ int tracing_begin_trace(struct tracing *tracing)
 	return recorder_begin(tracing->recorder);
 }
 
-void tracing_start(struct tracing *tracing)
+void tracing_start(struct tracing *tracing, bool has_command)
 {
+	privileges_give_up(tracing->settings, has_command);
 	tracing->started_ns = now_ns();
 	tracing->poll_ms = POLL_MS_FIRST;
 	if (!tracing->settings->is_quiet && !tracing->settings->has_tui)
@@ -438,7 +440,9 @@ bool tracing_is_target_gone(const struct tracing *tracing)
 {
 	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
 
-	return counts.threads && !counts.alive;
+	/* The first that is told may be a thread's birth and its end, while others have not been listed. */
+	return !tracing->settings->kernel.trace_all && counts.threads && !counts.alive &&
+	       !kernel_counts(tracing->kernel).threads_alive;
 }
 
 static bool has_odd(const struct tracing *tracing)

@@ -49,8 +49,11 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids);
  */
 int tracing_begin_trace(struct tracing *tracing);
 
-/* Tracing begins to count: the start-up is over. */
-void tracing_start(struct tracing *tracing);
+/*
+ * Tracing begins to count: the start-up is over, and privileges that only it takes are given up. has_command: one
+ * was started, for signals.
+ */
+void tracing_start(struct tracing *tracing, bool has_command);
 
 /*
  * Takes in what there is, shows the progress and waits a little, or until a signal comes.
@@ -80,7 +83,7 @@ void tracing_set_watch(struct tracing *tracing, const struct tracing_watch *watc
 /* --duration has passed. */
 bool tracing_is_time_over(const struct tracing *tracing);
 
-/* Something was traced, and all of it has ended. */
+/* Something was traced, and all of it has ended; all of a machine never has. */
 bool tracing_is_target_gone(const struct tracing *tracing);
 
 /* A signal ends pinch again: the user should not have to wait for a report. */

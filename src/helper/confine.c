@@ -55,6 +55,17 @@ int confine_capabilities(const int *kept, size_t count)
 	return err;
 }
 
+int confine_suspend(const int *suspended, size_t count)
+{
+	cap_t had = cap_get_proc();
+	int err = had ? 0 : -ENOMEM;
+
+	if (!err && (cap_set_flag(had, CAP_EFFECTIVE, count, suspended, CAP_CLEAR) || cap_set_proc(had)))
+		err = -errno;
+	cap_free(had);
+	return err;
+}
+
 int confine_user(void)
 {
 	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
@@ -108,17 +119,24 @@ int confine_basics(void)
 	return 0;
 }
 
-static int add_call(scmp_filter_ctx filter, const struct confined_call *call)
+static int add_call(scmp_filter_ctx filter, uint32_t action, const struct confined_call *call)
 {
 	if (!call->mask)
-		return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call->number, 0);
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call->number, 1,
+		return seccomp_rule_add(filter, action, call->number, 0);
+	return seccomp_rule_add(filter, action, call->number, 1,
 				SCMP_CMP(call->argument, SCMP_CMP_MASKED_EQ, call->mask, call->value));
 }
 
-/* libseccomp sets no_new_privs, too. */
-static int load(scmp_filter_ctx filter, int err)
+/* These calls have the one action, all others the other one. libseccomp sets no_new_privs, too. */
+static int filter_calls(uint32_t action, const struct confined_call *calls, size_t count, uint32_t other)
 {
+	scmp_filter_ctx filter = seccomp_init(other);
+	int err = 0;
+
+	if (!filter)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < count; i++)
+		err = add_call(filter, action, &calls[i]);
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);
@@ -127,20 +145,10 @@ static int load(scmp_filter_ctx filter, int err)
 
 int confine_to_calls(const struct confined_call *allowed, size_t count)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	int err = filter ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !err && i < count; i++)
-		err = add_call(filter, &allowed[i]);
-	return filter ? load(filter, err) : err;
+	return filter_calls(SCMP_ACT_ALLOW, allowed, count, SCMP_ACT_ERRNO(EPERM));
 }
 
-int confine_without_calls(const int *denied, size_t count)
+int confine_without_calls(const struct confined_call *denied, size_t count)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int err = filter ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !err && i < count; i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), denied[i], 0);
-	return filter ? load(filter, err) : err;
+	return filter_calls(SCMP_ACT_ERRNO(EPERM), denied, count, SCMP_ACT_ALLOW);
 }

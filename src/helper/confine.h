@@ -17,6 +17,9 @@ void confine_bounds(const int *kept, size_t count);
  */
 int confine_capabilities(const int *kept, size_t count);
 
+/* Does without these until confine_capabilities() is called, so that it can be tried what takes them. */
+int confine_suspend(const int *suspended, size_t count);
+
 /* Becomes the user nobody, in no group but nobody's. -EPERM: only root can. */
 int confine_user(void);
 
@@ -41,9 +44,10 @@ struct confined_call {
 
 /* One with any arguments. */
 #define ALLOWED(name) { SCMP_SYS(name), 0, 0, 0 }
+#define DENIED(name) ALLOWED(name)
 
 /* These calls, and no other ones: these fail with EPERM. */
 int confine_to_calls(const struct confined_call *allowed, size_t count);
 
-/* All calls but these, which fail with EPERM. */
-int confine_without_calls(const int *denied, size_t count);
+/* All calls but these, which fail with EPERM; "allowed" above reads "denied" here. */
+int confine_without_calls(const struct confined_call *denied, size_t count);

@@ -97,10 +97,10 @@ static void confine(void)
 		CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SYS_NICE,
 		CAP_SETUID, CAP_SETGID, CAP_SETPCAP, CAP_SYS_ADMIN, CAP_KILL,
 	};
-	static const int denied[] = {
-		SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace), SCMP_SYS(process_vm_writev),
-		SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(kexec_load), SCMP_SYS(bpf),
-		SCMP_SYS(perf_event_open), SCMP_SYS(reboot), SCMP_SYS(setns),
+	static const struct confined_call denied[] = {
+		DENIED(execve), DENIED(execveat), DENIED(ptrace), DENIED(process_vm_writev),
+		DENIED(init_module), DENIED(finit_module), DENIED(kexec_load), DENIED(bpf),
+		DENIED(perf_event_open), DENIED(reboot), DENIED(setns),
 	};
 
 	confine_basics();

@@ -22,6 +22,7 @@ struct function {
 };
 
 struct kernel_symbols {
+	FILE *file;		/* NULL: it has been read */
 	struct function *functions;	/* sorted by start, the best known name last */
 	size_t count, room;
 	char *names;
@@ -102,26 +103,34 @@ static int by_start(const void *a, const void *b)
 struct kernel_symbols *kernel_symbols_new(const char *path)
 {
 	struct kernel_symbols *symbols = xcalloc(1, sizeof(*symbols));
-	FILE *file = fopen(path, "re");
+
+	symbols->file = fopen(path, "re");
+	module_number(symbols, "[kernel]");
+	return symbols;
+}
+
+static void read_all(struct kernel_symbols *symbols)
+{
 	size_t room = 0;
 	char *line = NULL;
 
-	module_number(symbols, "[kernel]");
-	if (!file)
-		return symbols;
-	while (getline(&line, &room, file) > 0)
+	if (!symbols->file)
+		return;
+	while (getline(&line, &room, symbols->file) > 0)
 		add_line(symbols, line);
 	free(line);
-	fclose(file);
+	fclose(symbols->file);
+	symbols->file = NULL;
 	if (symbols->count)
 		qsort(symbols->functions, symbols->count, sizeof(*symbols->functions), by_start);
-	return symbols;
 }
 
 void kernel_symbols_free(struct kernel_symbols *symbols)
 {
 	if (!symbols)
 		return;
+	if (symbols->file)
+		fclose(symbols->file);
 	for (size_t i = 0; i < symbols->module_count; i++)
 		free(symbols->modules[i]);
 	free(symbols->names);
@@ -129,12 +138,14 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 	free(symbols);
 }
 
-bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
+bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address,
 			 struct kernel_function *function)
 {
 	const struct function *found;
-	size_t low = 0, high = symbols->count;
+	size_t low = 0, high;
 
+	read_all(symbols);
+	high = symbols->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -155,7 +166,8 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
 	return true;
 }
 
-size_t kernel_symbols_count(const struct kernel_symbols *symbols)
+size_t kernel_symbols_count(struct kernel_symbols *symbols)
 {
+	read_all(symbols);
 	return symbols->count;
 }

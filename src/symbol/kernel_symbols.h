@@ -14,11 +14,14 @@ struct kernel_function {
 	uint64_t start;
 };
 
-/* Reads it all; there is nothing in it when the kernel hides its addresses. */
+/*
+ * Opens it, which may take a privilege; what asks first reads it all. There is nothing in it when the kernel hides its
+ * addresses.
+ */
 struct kernel_symbols *kernel_symbols_new(const char *path);
 void kernel_symbols_free(struct kernel_symbols *symbols);
 
 /* What is found is valid until the object is freed. */
-bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
+bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address,
 			 struct kernel_function *function);
-size_t kernel_symbols_count(const struct kernel_symbols *symbols);
+size_t kernel_symbols_count(struct kernel_symbols *symbols);

@@ -23,10 +23,10 @@ bool servers_are_wanted(void)
 /* It writes the user's cache, as the user, with no privilege besides. */
 static void confine(void)
 {
-	static const int denied[] = {
-		SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
-		SCMP_SYS(process_vm_writev), SCMP_SYS(bpf), SCMP_SYS(perf_event_open), SCMP_SYS(mount),
-		SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(kill),
+	static const struct confined_call denied[] = {
+		DENIED(execve), DENIED(execveat), DENIED(ptrace), DENIED(process_vm_readv),
+		DENIED(process_vm_writev), DENIED(bpf), DENIED(perf_event_open), DENIED(mount),
+		DENIED(unshare), DENIED(setns), DENIED(bind), DENIED(listen), DENIED(kill),
 	};
 
 	confine_capabilities(NULL, 0);

@@ -241,6 +241,9 @@ void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
 
 int symbols_begin(struct symbols *symbols)
 {
+	/* Later the privilege to see addresses may be gone. */
+	if (!symbols->kernel)
+		symbols->kernel = kernel_symbols_new("/proc/kallsyms");
 	return helper_pair_begin(symbols->helpers);
 }
 

@@ -15,15 +15,17 @@ from lib_attacks import NOBODY, attacker
 from lib import PINCH, finish, is_alive, main, pinch, read, read_line, start, status_of, stop, test, \
     wait_attached, wait_until
 
-OPENER, SPAWNER, WORKER = "pinch-opener", "pinch-spawner", "pinch-symbols"
+ENGINE, OPENER, SPAWNER, WORKER = "pinch", "pinch-opener", "pinch-spawner", "pinch-symbols"
 
-CAPABILITIES = {"DAC_READ_SEARCH": 2, "KILL": 5, "SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_PTRACE": 19,
+CAPABILITIES = {"CHOWN": 0, "DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3, "KILL": 5, "SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_PTRACE": 19,
                 "SYS_ADMIN": 21, "SYS_NICE": 23, "PERFMON": 38, "BPF": 39, "CHECKPOINT_RESTORE": 40}
 
 # Each process by its name; there are no others. capabilities: what it may have, effective and permitted; it has
 # none that are inheritable or ambient. bounding: the same of those it could ever have; None: not asked. limits: the
 # highest value. descriptors: of what kind, besides /dev/null.
 ROLES = {
+    ENGINE: dict(uid=None, capabilities={"BPF", "SYS_NICE"}, bounding={"BPF", "SYS_NICE"}, limits={},
+                 descriptors=None),
     OPENER: dict(uid=None, capabilities={"SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SYS_ADMIN"},
                  bounding=None, limits={"Max core file size": 0}, descriptors=r"(?!anon_inode:)"),
     SPAWNER: dict(uid=None, capabilities={"SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE", "SYS_ADMIN",
@@ -42,6 +44,14 @@ ANYWHERE = [
     ("userfaultfd", 323, 0xffffffff), ("io_uring_setup", 425, 0, 0),
 ]
 FORBIDDEN = {
+    ENGINE: ANYWHERE + [
+        ("bpf prog load", 321, 5, 0, 0), ("bpf link create", 321, 28, 0, 0), ("bpf obj pin", 321, 6, 0, 0),
+        ("perf_event_open", 298, 0, 0, 0, 0, 0), ("socket", 41, 2, 1, 0), ("socket", 41, 1, 1, 0),
+        ("fork", 57), ("clone", 56, 0x10000, 0, 0, 0, 0), ("clone3", 435, 0, 0), ("setuid", 105, 0),
+        ("process_vm_readv", 310, 1, 0, 0, 0, 0, 0), ("unshare", 272, 0), ("setns", 308, -1, 0),
+        ("keyctl", 250, 0xffff, 0, 0, 0, 0), ("reboot", 169, 0, 0, 0),
+        ("x32 open", 0x40000002, "@/etc/passwd", 0, 0),
+    ],
     OPENER: ANYWHERE + [
         ("bpf", 321, 0xffff, 0, 0), ("perf_event_open", 298, 0, 0, 0, 0, 0), ("socket", 41, 2, 1, 0),
         ("clone", 56, 0x10000, 0, 0, 0, 0), ("setuid", 105, 0), ("creat", 85, "@/no/such/file", 0o600),
@@ -115,8 +125,11 @@ def limits_of(pid):
     return limits
 
 
-def wrong_status(pid, role):
+def wrong_status(pid, role, besides=frozenset()):
+    """besides: capabilities that the engine may have as well."""
     expected, status, wrong = ROLES[role], status_of(pid), []
+    if role != ENGINE:
+        besides = set()
     if expected["uid"] is not None:
         for field in ("Uid", "Gid"):
             if set(map(int, status[field].split())) != {expected["uid"]}:
@@ -125,7 +138,7 @@ def wrong_status(pid, role):
             wrong.append(f"groups {status['Groups']}")
     for field, allowed in (("CapInh", set()), ("CapAmb", set()), ("CapPrm", expected["capabilities"]),
                            ("CapEff", expected["capabilities"]), ("CapBnd", expected["bounding"])):
-        if allowed is not None and names_of(status[field]) - allowed:
+        if allowed is not None and names_of(status[field]) - allowed - (besides if allowed else set()):
             wrong.append(f"{field} {status[field]}")
     if status["NoNewPrivs"] != "1":
         wrong.append("it could get new privileges")
@@ -158,16 +171,15 @@ def wrong_descriptors(pid, role):
     return [f"descriptors: {wrong}"] if wrong else []
 
 
-def check_processes(*options):
+def check_processes(*options, besides=frozenset()):
     tracing = Tracing(*options)
     family = {pid: status_of(pid).get("Name") for pid in tracing.family()}
-    unknown = {pid: name for pid, name in family.items()
-               if name not in ROLES and pid != tracing.process.pid}
+    unknown = {pid: name for pid, name in family.items() if name not in ROLES}
     wrong = [f"unknown processes: {unknown}"] if unknown else []
     wrong += [f"there is no {role}" for role in ROLES if role not in family.values()]
     for pid, role in family.items():
         if role in ROLES:
-            found = wrong_status(pid, role) + wrong_limits(pid, role) + wrong_descriptors(pid, role)
+            found = wrong_status(pid, role, besides) + wrong_limits(pid, role) + wrong_descriptors(pid, role)
             wrong += [f"{role}: {text}" for text in found]
     result = tracing.end()
     assert not wrong, "; ".join(wrong)
@@ -182,6 +194,20 @@ def attach_processes():
 @test("pinch record: its processes have the privileges, limits and descriptors that they need, and no others")
 def record_processes():
     check_processes("record", "-o", "t.pinch")
+
+
+@test("pinch attach --dns: the same, and what it takes to probe functions of files that are met later")
+def probing_processes():
+    check_processes("attach", "--dns", "-o", "report.txt", besides={"PERFMON", "SYS_ADMIN"})
+
+
+@test("a report into another user's directory: the same, and what it takes to write there; it is written")
+def writing_processes():
+    os.mkdir("theirs")
+    os.chown("theirs", NOBODY, NOBODY)
+    os.chmod("theirs", 0o755)
+    check_processes("attach", "-o", "theirs/report.txt", besides={"DAC_OVERRIDE", "FOWNER", "CHOWN"})
+    assert any(name in read("theirs/report.txt") for name in SOUND)
 
 
 @test("the worker has no network, and sees no files")
@@ -226,6 +252,11 @@ def check_forbidden(role):
     stop(tracing.process)
     stop(tracing.target)
     assert not wrong, f"the kernel took from {role}: {', '.join(wrong)}"
+
+
+@test("pinch, taken over while it traces, starts nothing, loads nothing, reaches no process and no network")
+def engine_calls():
+    check_forbidden(ENGINE)
 
 
 @test("the worker, taken over, opens nothing, starts nothing, reaches nobody")

@@ -22,7 +22,7 @@ static struct kernel_symbols *symbols_of(const char *text)
 	return symbols;
 }
 
-static bool is_at(const struct kernel_symbols *symbols, uint64_t address, const char *name,
+static bool is_at(struct kernel_symbols *symbols, uint64_t address, const char *name,
 		  const char *module)
 {
 	return kernel_symbols_find(symbols, address, &function) && !strcmp(function.name, name) &&
