@@ -13,7 +13,7 @@
 #include "helper/opener_message.h"
 
 enum {
-	DEATHS_MAX = 24,	/* then names are given up: something is wrong on this machine */
+	DEATHS_MAX = 150,	/* then names are given up: something is wrong on this machine */
 	PROGRESS_BYTES = 128,
 };
 

@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "symbol/answer.h"
 #include "symbol/module.h"
 #include "symbol/notes.h"
 #include "symbol/worker.h"
-
-static const uint64_t spent_ns_max = 60000000000ull;	/* on one module's file */
 
 struct asker {
 	struct worker *worker;
@@ -32,14 +29,6 @@ struct asker *asker_new(struct worker *worker, struct notes *notes)
 void asker_free(struct asker *asker)
 {
 	free(asker);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static void note_error(struct asker *asker, struct module *module, int err)
@@ -64,17 +53,12 @@ int asker_ask(struct asker *asker, struct module *module, bool wants_debug,
 
 	while (!module_has_failed(module)) {
 		bool has_debug = wants_debug && !module->failure_count;
-		uint64_t begin_ns = now_ns();
 
 		err = question(data, asker->worker, module, has_debug, &flags);
-		module->spent_ns += now_ns() - begin_ns;
-		if (err != -ECHILD)
+		if (err != -ECHILD && err != -EDQUOT)
 			break;
+		module->is_too_dear = err == -EDQUOT;
 		module->failure_count = has_debug ? 1 : MODULE_FAILURES_MAX;
-	}
-	if (module->spent_ns > spent_ns_max && !module_has_failed(module)) {
-		module->failure_count++;
-		module->spent_ns = 0;
 	}
 	/* A trace that does not tell may tell of other places. */
 	if (err && err != -ENODATA && !module_has_failed(module))

@@ -49,12 +49,12 @@ struct module {
 	uint8_t version;	/* how many files with the same numbers and build-id came before */
 
 	/* Owned by the resolver. */
-	uint64_t spent_ns;	/* on questions about it */
 	uint32_t flags;		/* what its answers said of the file: enum answer_flags */
 	uint32_t noted_flags;	/* what the user was told of these */
 	uint32_t python_version;	/* of the interpreter in it: see table_file.h */
 	bool is_python_noted;
 	uint8_t failure_count;	/* questions that its file made the worker fail on */
+	bool is_too_dear;	/* the last of them was one too many: see budget.h */
 };
 
 enum { MODULE_FAILURES_MAX = 2 };	/* without its lines, then without anything */

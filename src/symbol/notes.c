@@ -17,6 +17,8 @@ enum {
 	/* What no answer says, kept along with the answers' flags. */
 	MODULE_FAILED_LINES = 1 << 17,
 	MODULE_FAILED = 1 << 18,
+	MODULE_TOO_DEAR_LINES = 1 << 19,
+	MODULE_TOO_DEAR = 1 << 20,
 };
 
 struct notes {
@@ -77,10 +79,14 @@ static const struct {
 	uint32_t flag;
 	const char *format;
 } sentences[] = {
+	{ MODULE_TOO_DEAR,
+	  "files of the owner of %s took too much time to read: its functions are shown as offsets" },
 	{ MODULE_FAILED,
 	  "%s cannot be read safely: its functions are shown as offsets" },
 	{ ANSWER_NOT_ELF,
 	  "%s is no readable program file: code in it is shown as offsets" },
+	{ MODULE_TOO_DEAR_LINES,
+	  "files of the owner of %s took too much time to read: lines in it are not shown" },
 	{ MODULE_FAILED_LINES,
 	  "the debug information of %s cannot be read safely: lines in it are not shown" },
 	{ ANSWER_BAD_LINES,
@@ -112,14 +118,21 @@ void notes_add_python(struct notes *notes, struct module *module)
 			  "CPython 3.11 to 3.13", module->name, version >> 8, version & 0xff);
 }
 
+static uint32_t failure_of(const struct module *module)
+{
+	if (!module->failure_count)
+		return 0;
+	if (module_has_failed(module))
+		return module->is_too_dear ? MODULE_TOO_DEAR : MODULE_FAILED;
+	return module->is_too_dear ? MODULE_TOO_DEAR_LINES : MODULE_FAILED_LINES;
+}
+
 void notes_add_module(struct notes *notes, struct module *module)
 {
-	uint32_t flags = module->flags;
+	uint32_t flags = module->flags | failure_of(module);
 
 	if (module->kind != MODULE_FILE)
 		return;
-	if (module->failure_count)
-		flags |= module->failure_count > 1 ? MODULE_FAILED : MODULE_FAILED_LINES;
 	if (flags == module->noted_flags)
 		return;
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++) {

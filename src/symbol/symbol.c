@@ -271,6 +271,17 @@ struct table_request {
 	void *data;
 };
 
+/* A file that is hostile to one way of reading it may still have names. */
+static void note_no_table(struct symbols *symbols, const struct module *module, int err)
+{
+	if (err == -EDQUOT)
+		notes_add(symbols->notes, "files of the owner of %s took too much time to read: its call frame "
+			  "information is not used", module->path);
+	else if (err == -ECHILD || err == -ETIMEDOUT)
+		notes_add(symbols->notes, "%s takes too much to read: its call frame information is not used",
+			  module->path);
+}
+
 static void on_table(void *data, const struct module *asked, int err, struct unwind_file *file)
 {
 	struct table_request *request = data;
@@ -283,10 +294,7 @@ static void on_table(void *data, const struct module *asked, int err, struct unw
 		answer_book_put(symbols->book, BOOK_FILE, module_owner(module), 0,
 				&(struct book_file){ module->python_version },
 				sizeof(struct book_file));
-	/* A file that is hostile to one way of reading it may still have names. */
-	if (err == -ECHILD || err == -ETIMEDOUT)
-		notes_add(symbols->notes, "%s takes too much to read: its call frame information is not used",
-			  module->path);
+	note_no_table(symbols, module, err);
 	request->on_file(request->data, module->number, err ? -ENOENT : 0, file);
 }
 

@@ -16,9 +16,12 @@
 #include "helper/opener_message.h"
 #include "helper/pair.h"
 #include "symbol/answer_book.h"
+#include "symbol/budget.h"
 #include "symbol/servers.h"
 
 enum {
+	AT_ONCE = 4,		/* questions whose answers are not waited for */
+	ASKED_MAX = 1024,	/* questions without an answer; more are refused */
 	WAIT_MS = 10,
 	CHECK_MS = 100,
 };
@@ -92,7 +95,9 @@ struct worker *worker_new(struct helper_pair *pair, struct opener *opener)
 
 	worker->pair = pair;
 	worker->opener = opener;
+	worker->budget = budget_new();
 	list_init(&worker->asked);
+	list_init(&worker->later);
 	list_init(&worker->answered);
 	return worker;
 }
@@ -102,8 +107,10 @@ void worker_free(struct worker *worker)
 	if (!worker)
 		return;
 	list_clear(&worker->asked);
+	list_clear(&worker->later);
 	list_clear(&worker->answered);
 	answer_book_free(worker->ahead);
+	budget_free(worker->budget);
 	free(worker->is_known);
 	free(worker);
 }
@@ -155,13 +162,9 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 	return false;
 }
 
-/* Takes the first question off; its answer is in worker->content if err is 0. fd becomes its own. */
-static void finish(struct worker *worker, int err, int fd)
+/* It has its answer, which is in worker->content if err is 0. fd becomes its own. */
+static void settle_asked(struct worker *worker, struct asked *asked, int err, int fd)
 {
-	struct asked *asked = list_take(&worker->asked);
-
-	if (worker->asked.first)
-		worker->asked.first->first_ns = now_ns();
 	asked->err = err;
 	asked->fd = fd;
 	if (asked->is_ahead) {
@@ -180,6 +183,16 @@ static void finish(struct worker *worker, int err, int fd)
 	worker_asked_free(asked);
 }
 
+/* The same of the first one. */
+static void finish(struct worker *worker, int err, int fd)
+{
+	struct asked *asked = list_take(&worker->asked);
+
+	if (worker->asked.first)
+		worker->asked.first->first_ns = now_ns();
+	settle_asked(worker, asked, err, fd);
+}
+
 /* The process is gone: what it had not answered is asked again. */
 static void ask_again(struct worker *worker)
 {
@@ -193,17 +206,19 @@ static void ask_again(struct worker *worker)
 	list_init(&worker->asked);
 	while ((asked = list_take(&others))) {
 		err = worker_send(worker, asked);
-		if (err) {	/* there is no process any more */
-			list_add(&worker->asked, asked);
-			finish(worker, err, -1);
-		}
+		if (err)
+			settle_asked(worker, asked, err, -1);
 	}
 }
 
 /* It is gone of the first question, or that is given up with err. */
 static void lose(struct worker *worker, int err)
 {
-	if (worker->asked.first)
+	const struct asked *first = worker->asked.first;
+
+	if (first && first->module)
+		budget_spend_death(worker->budget, first->module, now_ns() - first->first_ns);
+	if (first)
 		finish(worker, err, -1);
 	ask_again(worker);
 }
@@ -255,7 +270,9 @@ static void check_stuck(struct worker *worker)
 	if (!first || now_ns() - worker->checked_ns < CHECK_MS * 1000000ull)
 		return;
 	worker->checked_ns = now_ns();
-	if (helper_pair_is_stuck(worker->pair, first->first_ns, limit_ns(&first->question)))
+	/* It ends itself before that, unless somebody else has taken it over. */
+	if (now_ns() - first->first_ns > WORKER_ANSWER_SECONDS_MAX * 2000000000ull ||
+	    helper_pair_is_stuck(worker->pair, first->first_ns, limit_ns(&first->question)))
 		give_up_first(worker);
 }
 
@@ -288,6 +305,8 @@ static bool take_answer(struct worker *worker)
 		lose(worker, -ECHILD);
 		return true;
 	}
+	if (first->module)
+		budget_spend(worker->budget, first->module, header.cpu_ns, header.elapsed_ns);
 	finish(worker, header.err > 0 ? -EINVAL : header.err, fd);
 	return true;
 }
@@ -320,11 +339,36 @@ static void do_table(struct asked *asked)
 	asked->on_table(asked->data, asked->module, err, &file);
 }
 
+/* Few at a time: how much an answer may take is known when the ones before have theirs. */
+static void send_later(struct worker *worker)
+{
+	struct asked *asked;
+	int err;
+
+	while (worker->asked.count < AT_ONCE && (asked = list_take(&worker->later))) {
+		err = worker_send(worker, asked);
+		if (err)
+			settle_asked(worker, asked, err, -1);
+	}
+}
+
+int worker_ask_later(struct worker *worker, struct asked *asked)
+{
+	if (worker->is_book_alone || worker->asked.count + worker->later.count >= ASKED_MAX) {
+		worker_asked_free(asked);
+		return worker->is_book_alone ? -ENODATA : -EAGAIN;
+	}
+	list_add(&worker->later, asked);
+	send_later(worker);
+	return 0;
+}
+
 void worker_step(struct worker *worker)
 {
 	struct asked *asked;
 
 	take_answers(worker);
+	send_later(worker);
 	while ((asked = list_take(&worker->answered))) {
 		if (asked->on_table)
 			do_table(asked);
@@ -339,7 +383,7 @@ void worker_settle(struct worker *worker, uint64_t limit)
 	uint64_t end_ns = now_ns() + limit;
 
 	worker_step(worker);
-	while (worker->asked.count && now_ns() < end_ns) {
+	while ((worker->asked.count || worker->later.count) && now_ns() < end_ns) {
 		worker_wait(worker, 0);
 		worker_step(worker);
 	}
@@ -367,12 +411,27 @@ static void forget(struct worker *worker)
 		memset(worker->is_known, 0, worker->known_room * sizeof(*worker->is_known));
 }
 
+/* What is left for it. -EDQUOT: nothing. */
+static int set_limits(const struct worker *worker, struct asked *asked)
+{
+	uint64_t left_ns;
+
+	if (!asked->module)
+		return 0;
+	left_ns = budget_left_ns(worker->budget, asked->module, asked->question.wants_debug);
+	asked->question.cpu_ms_max = left_ns / 1000000;
+	asked->question.memory_mb_max = budget_memory_bytes(asked->module) >> 20;
+	return left_ns ? 0 : -EDQUOT;
+}
+
 /* Makes sure that there are processes, and that they know of the module's file. */
 static int prepare(struct worker *worker, struct asked *asked)
 {
 	const struct module *module = asked->module;
-	int err = helper_pair_begin(worker->pair);
+	int err = set_limits(worker, asked);
 
+	if (!err)
+		err = helper_pair_begin(worker->pair);
 	if (err)
 		return err;
 	if (worker->number != helper_pair_worker_number(worker->pair)) {

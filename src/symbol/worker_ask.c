@@ -12,7 +12,6 @@
 
 enum {
 	AHEAD_MAX = 16,		/* questions: all fit into the socket, whatever the worker does */
-	ASKED_MAX = 1024,	/* questions without an answer; more are refused */
 };
 
 static uint64_t now_ns(void)
@@ -45,17 +44,6 @@ static struct asked *asked_new(const struct module *module, const struct questio
 			put_build_id(&asked->question, &module->build_id);
 	}
 	return asked;
-}
-
-/* An answer that comes later. */
-static int ask_later(struct worker *worker, struct asked *asked)
-{
-	int err = worker->is_book_alone ? -ENODATA : worker->asked.count >= ASKED_MAX ? -EAGAIN
-		: worker_send(worker, asked);
-
-	if (err)
-		worker_asked_free(asked);
-	return err;
 }
 
 /* One that is waited for. */
@@ -335,7 +323,7 @@ int worker_ask_table(struct worker *worker, const struct module *module, worker_
 
 	asked->on_table = on_table;
 	asked->data = data;
-	return ask_later(worker, asked);
+	return worker_ask_later(worker, asked);
 }
 
 int worker_ask_python(struct worker *worker, const struct python_question *asked,
@@ -361,7 +349,7 @@ int worker_read_jit(struct worker *worker, uint32_t space, worker_on_jit *on_jit
 
 	asked->on_jit = on_jit;
 	asked->data = data;
-	return ask_later(worker, asked);
+	return worker_ask_later(worker, asked);
 }
 
 int worker_ask_jit(struct worker *worker, uint32_t space, uint64_t address,

@@ -29,11 +29,13 @@ struct asked_list {
 struct worker {
 	struct helper_pair *pair;
 	struct opener *opener;
+	struct budget *budget;
 	uint32_t number;		/* of the process that knows what follows */
 	uint32_t last_sequence;
 	bool *is_known;			/* by module number: it has its path */
 	size_t known_room;
 	struct asked_list asked;	/* in the order in which they were sent */
+	struct asked_list later;	/* to be sent; nobody waits for them */
 	struct asked_list answered;	/* what is to be done with them */
 	uint64_t checked_ns;
 	size_t ahead_count;
@@ -52,6 +54,9 @@ struct worker {
  * nothing was sent, and it stays the caller's.
  */
 int worker_send(struct worker *worker, struct asked *asked);
+
+/* One whose answer comes later. Owns it; -ENODATA: there is no process to ask; -EAGAIN: too many are asked. */
+int worker_ask_later(struct worker *worker, struct asked *asked);
 
 /* Until an answer has come, or something can be sent (POLLOUT in events), or a moment is over. */
 void worker_wait(struct worker *worker, short events);

@@ -11,7 +11,11 @@
 #include "helper/spawner.h"
 #include "symbol/answer.h"
 
-enum { WORKER_PATH_BYTES_MAX = 4096, WORKER_NAME_BYTES = 256 };
+enum {
+	WORKER_PATH_BYTES_MAX = 4096,
+	WORKER_NAME_BYTES = 256,
+	WORKER_ANSWER_SECONDS_MAX = 60,	/* includes what a debuginfod server may take */
+};
 
 enum question_kind {
 	QUESTION_PLACE,		/* what code is at file_offset? */
@@ -40,6 +44,8 @@ struct question {
 	uint64_t python_identity;	/* of what is known already; 0: nothing */
 	uint32_t python_index;		/* of an instruction in the code object; ~0: not known */
 	uint32_t size_bytes;
+	uint32_t cpu_ms_max;		/* that the answer may take, and memory besides what there is; 0: the default */
+	uint32_t memory_mb_max;
 	uint8_t kind;
 	uint8_t wants_debug;	/* lines and types, not only symbols */
 	uint8_t has_path;	/* the first question about the module: its path comes along */
@@ -54,6 +60,7 @@ struct question {
 struct worker_answer {
 	uint32_t sequence;
 	int32_t err;
+	uint64_t cpu_ns, elapsed_ns;	/* that it took */
 };
 
 /* Any of them. */

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -32,12 +33,12 @@
 #include "symbol/worker_message.h"
 
 enum {
-	ANSWER_SECONDS_MAX = 60,	/* includes what a debuginfod server may take */
-	ANSWER_CPU_SECONDS_MAX = 20,	/* a large program's compressed debug file takes 5 */
+	ANSWER_CPU_MS_MAX = 20000,	/* a large program's compressed debug file takes 5 s */
 	TABLE_SECONDS_MAX = 10,
-	TABLE_CPU_SECONDS_MAX = 2,	/* 35,000 functions take a hundredth of one */
+	TABLE_CPU_MS_MAX = 2000,	/* 35,000 functions take 10 ms */
 	PRIORITY = -10,			/* there is who waits for it; as nice(2) has it */
 	CPU_SECONDS_MAX = 600,		/* of one process, for all its answers */
+	MEMORY_MB_MAX = 1 << 10,
 	FILES_MAX = 1 << 16,
 	OPENED_MAX = 4,			/* times a file is opened before it may stay */
 };
@@ -64,6 +65,7 @@ struct file {
 /* Resident memory. */
 struct memory {
 	size_t own_bytes, mapped_bytes;
+	size_t data_bytes;		/* whether resident or not: what RLIMIT_DATA is about */
 };
 
 struct server {
@@ -75,6 +77,8 @@ struct server {
 	struct memory first;
 	size_t own_bytes_max;
 	uint64_t question_count;
+	uint64_t begin_cpu_ns, begin_ns;	/* when the question came */
+	uint32_t memory_mb_max;		/* as the last one had it */
 	union worker_content content;
 };
 
@@ -113,14 +117,15 @@ static struct file *file_add(struct server *server, const struct question *quest
 /* What there is more than at first. The kernel's count takes far less time than malloc's. */
 static struct memory memory_used(const struct server *server)
 {
-	size_t page_bytes = sysconf(_SC_PAGESIZE), resident, shared;
+	size_t page_bytes = sysconf(_SC_PAGESIZE), resident, shared, data;
 	struct memory memory = { 0 };
 	char text[128];
 	ssize_t n = pread(server->statm_fd, text, sizeof(text) - 1, 0);
 
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%*u %zu %zu", &resident, &shared) != 2 || shared > resident)
+	if (sscanf(text, "%*u %zu %zu %*u %*u %zu", &resident, &shared, &data) != 3 || shared > resident)
 		return memory;
+	memory.data_bytes = data * page_bytes;
 	memory.own_bytes = (resident - shared) * page_bytes;
 	memory.mapped_bytes = shared * page_bytes;
 	memory.own_bytes -= memory.own_bytes < server->first.own_bytes ? memory.own_bytes
@@ -190,8 +195,9 @@ static int object_get(struct server *server, struct file *file)
 	file->used = ++server->question_count;
 	if (file->object)
 		return 0;
-	/* What keeps coming back is worth its memory: opening it each time takes far longer. */
-	if (++file->opened_count >= OPENED_MAX && server->own_bytes_max < own_bytes_last)
+	/* What keeps coming back is worth its memory: opening it each time takes far longer. Not that of anybody. */
+	if (++file->opened_count >= OPENED_MAX && server->own_bytes_max < own_bytes_last &&
+	    server->memory_mb_max >= MEMORY_MB_MAX)
 		server->own_bytes_max *= 2;
 	if (!file->is_vdso)
 		fd = given_file(server->sockets.other, file->number);
@@ -208,10 +214,21 @@ static int object_get(struct server *server, struct file *file)
 
 /* --- Answers --------------------------------------------------------------------------------- */
 
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
 static void answer(const struct server *server, const struct question *question, int err,
 		   size_t content_bytes, int fd)
 {
-	const struct worker_answer header = { question->sequence, err };
+	const struct worker_answer header = {
+		question->sequence, err, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - server->begin_cpu_ns,
+		clock_ns(CLOCK_MONOTONIC) - server->begin_ns,
+	};
 	const struct iovec parts[2] = {
 		{ (void *)&header, sizeof(header) }, { (void *)&server->content, err ? 0 : content_bytes },
 	};
@@ -376,7 +393,7 @@ static void limit_resources(void)
 	}
 
 #ifndef __SANITIZE_ADDRESS__	/* which reserves terabytes that it never uses */
-	struct rlimit data = { 1 << 30, 1 << 30 };
+	struct rlimit data = { (rlim_t)MEMORY_MB_MAX << 20, (rlim_t)MEMORY_MB_MAX << 20 };
 
 	setrlimit(RLIMIT_DATA, &data);
 #endif
@@ -393,7 +410,7 @@ static void confine(void)
 		ALLOWED(memfd_create), ALLOWED(recvmsg), ALLOWED(sendmsg), ALLOWED(poll),
 		{ SCMP_SYS(mmap), 2, PROT_EXEC, 0 }, { SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
 		ALLOWED(munmap), ALLOWED(mremap), ALLOWED(madvise), ALLOWED(brk),
-		ALLOWED(alarm), ALLOWED(setitimer), ALLOWED(clock_gettime), ALLOWED(getpid),
+		ALLOWED(alarm), ALLOWED(setitimer), { SCMP_SYS(prlimit64), 0, 0xffffffff, 0 }, ALLOWED(clock_gettime), ALLOWED(getpid),
 		ALLOWED(gettid), ALLOWED(tgkill), ALLOWED(rt_sigprocmask), ALLOWED(rt_sigreturn),
 		ALLOWED(restart_syscall), ALLOWED(futex), ALLOWED(getrandom), ALLOWED(exit),
 		ALLOWED(exit_group),
@@ -410,13 +427,43 @@ static void confine(void)
 #endif
 }
 
-/* Default actions of both signals end the process: no file may keep it for ever. */
-static void set_deadline(unsigned int seconds, unsigned int cpu_seconds)
+/* Default actions of both signals end the process: no file may keep it for ever. 0: no limit. */
+static void set_deadline(unsigned int seconds, unsigned int cpu_ms)
 {
-	struct itimerval cpu = { .it_value.tv_sec = cpu_seconds };
+	struct itimerval cpu = { .it_value = { cpu_ms / 1000, cpu_ms % 1000 * 1000 } };
 
 	alarm(seconds);
 	setitimer(ITIMER_PROF, &cpu, NULL);
+}
+
+static void set_memory_limit(const struct server *server, uint32_t memory_mb_max)
+{
+#ifndef __SANITIZE_ADDRESS__
+	struct rlimit data = { .rlim_max = (rlim_t)MEMORY_MB_MAX << 20 };
+
+	data.rlim_cur = memory_used(server).data_bytes + ((rlim_t)memory_mb_max << 20);
+	if (!memory_mb_max || data.rlim_cur > data.rlim_max)
+		data.rlim_cur = data.rlim_max;
+	setrlimit(RLIMIT_DATA, &data);
+#endif
+}
+
+static unsigned int smaller(unsigned int limit, unsigned int asked)
+{
+	return asked && asked < limit ? asked : limit;
+}
+
+static void set_limits(struct server *server, const struct question *question)
+{
+	if (question->kind == QUESTION_TABLE)
+		set_deadline(TABLE_SECONDS_MAX, smaller(TABLE_CPU_MS_MAX, question->cpu_ms_max));
+	else
+		set_deadline(WORKER_ANSWER_SECONDS_MAX, smaller(ANSWER_CPU_MS_MAX, question->cpu_ms_max));
+	if (question->memory_mb_max != server->memory_mb_max)
+		set_memory_limit(server, question->memory_mb_max);
+	server->memory_mb_max = question->memory_mb_max;
+	server->begin_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	server->begin_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static void answer_question(struct server *server, const struct question *question)
@@ -462,10 +509,7 @@ void worker_serve(const struct helper_sockets *sockets)
 		if (n < (ssize_t)sizeof(struct question))
 			_exit(0);
 		in.bytes[n] = '\0';
-		if (in.question.kind == QUESTION_TABLE)
-			set_deadline(TABLE_SECONDS_MAX, TABLE_CPU_SECONDS_MAX);
-		else
-			set_deadline(ANSWER_SECONDS_MAX, ANSWER_CPU_SECONDS_MAX);
+		set_limits(server, &in.question);
 		answer_question(server, &in.question);
 		set_deadline(0, 0);
 	}

@@ -18,7 +18,7 @@ import time
 import bomb_maker
 from bomb_maker import BOMBS
 from elf_maker import CODE_OFFSET, MB
-from lib_attacks import FULL, attacker
+from lib_attacks import FULL, NOBODY, attacker
 from lib import PINCH, Skip, check_laws, functions_of, main, parse_report, pinch, read, read_line, start, stop, \
     test
 
@@ -189,6 +189,12 @@ def check_bombs(files):
     check_twice(attempt)
 
 
+def give_away(path):
+    """To another user, as an attacker's would be: what root's own files may cost is for root to say."""
+    for each in [path, *(os.path.join(directory, name) for directory, _, names in os.walk(path) for name in names)]:
+        os.chown(each, NOBODY, NOBODY, follow_symlinks=False)
+
+
 def make_bomb(name):
     os.makedirs(name, exist_ok=True)        # some have neighbours
     path = os.path.abspath(f"{name}/bomb_{name}.so")
@@ -196,6 +202,7 @@ def make_bomb(name):
         BOMBS[name](path, FULL)
     except OSError as error:
         raise Skip(f"cannot make {name}: {error}") from None
+    give_away(os.path.abspath(name))
     return path, CODE_OFFSET
 
 
@@ -205,6 +212,7 @@ def small_files():
     for i in range(SMALL_FILES):
         path = os.path.abspath(f"packed_{i}.so")
         bomb_maker.packed(path, f"packed_{i}", 128 * MB)
+        give_away(path)
         files.append((path, CODE_OFFSET))
     check_bombs(files)
 
@@ -332,6 +340,7 @@ def mutants(first, count, mutate=bomb_maker.mutate):
         path = os.path.abspath(f"mutant_{seed}.so")
         with open(path, "wb") as file:
             file.write(mutate(with_build_id(content, seed), kept, seed))
+        give_away(path)
         files.append((path, kept[0]))
     return files
 
