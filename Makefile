@@ -355,8 +355,6 @@ ATTACK_TRACE := $O/attacks/hostile_trace
 ATTACKS := $(filter-out $(ATTACK_TRACE),$(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c)))
 ATTACK_SCRIPTS := $(filter-out %/lib_attacks.py %/lib_elf.py %_maker.py,$(wildcard tests/attacks/*.py))
 ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ATTACK_SCRIPTS))
-# What files cost that are dear to read (bombs.py) takes too long for make check as it is.
-QUICK_ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(filter-out %/bombs.py,$(ATTACK_SCRIPTS)))
 
 KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
 
@@ -370,7 +368,7 @@ test: all $(TEST_BINARIES)
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
-	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(QUICK_ATTACK_TESTS) $(ROOT_TESTS)
+	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
 
 attacks: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs

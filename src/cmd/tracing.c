@@ -45,7 +45,7 @@ enum {
 };
 
 /* For what other processes read of the traced ones. */
-static const uint64_t settle_ns_first = 2000000000, settle_ns_last = 2000000000;
+static const uint64_t settle_ns_first = 1000000000, settle_ns_last = 2000000000;
 
 /*
  * The rings are drained before they are this full, whatever else there is to do; seldom as long as

@@ -103,5 +103,7 @@ int jit_maps_find(struct jit_maps *maps, uint32_t number, uint64_t address, char
 	err = look(maps, space, number);
 	if (err)
 		return err;
-	return perf_map_find(space->map, address, name, room_bytes, start) ? 0 : -ENOENT;
+	if (perf_map_find(space->map, address, name, room_bytes, start))
+		return 0;
+	return perf_map_is_cut(space->map) ? -E2BIG : -ENOENT;
 }

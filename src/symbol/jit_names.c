@@ -18,6 +18,7 @@ struct jit_space {
 	uint32_t number, pid;
 	bool has_file;			/* its file was read */
 	bool is_given_up;		/* reading it takes for ever, or kills */
+	int noted_err;			/* 0: nothing is wrong */
 	time_t looked;			/* to find a name */
 	time_t kept;
 };
@@ -89,6 +90,9 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 {
 	uint32_t pid = space->pid;
 
+	if (!err || err == space->noted_err)
+		return;
+	space->noted_err = err;
 	if (err == -ETIMEDOUT || err == -ECHILD) {
 		notes_add(names->notes, "the JIT's symbol file of process %u does not let itself be read",
 			  pid);
