@@ -37,6 +37,9 @@ static uint64_t lock_key(uint32_t pid, uint32_t exec_count, uint64_t object)
 
 static uint64_t path_key(const struct wait_path *path)
 {
+	/* The kernel's are no process's own. */
+	if (wait_has_klock(&path->facts))
+		return lock_key(0, 0, path->object);
 	return wait_has_file(&path->facts) ? hash_u64(path->object)
 					   : lock_key(path->pid, path->exec_count, path->object);
 }

@@ -85,6 +85,27 @@ TEST(the_rows_of_a_file_are_what_was_waited_for_it)
 	}
 }
 
+TEST(the_rows_of_a_lock_of_the_kernel_are_what_was_waited_for_it)
+{
+	enum { LOCK = 0x1000 };
+	const struct wait_path *path;
+	const struct wait_lock *lock;
+	double own_ns = 0;
+	size_t cursor;
+
+	random_state = 1;
+	begin();
+	for (size_t i = 0; i < WAITS; i++)
+		wait_long_for_klock(LOCK, pick(8) ? 0 : 1 + pick(STACKS), 1u << 29, 1 + pick(LENGTH_MAX));
+	finish_and_bound();
+	for (cursor = 0; (path = waits_next_path(waits, &cursor));)
+		own_ns += path->wait_ns * findings_parts(bounds, path).own;
+	cursor = 0;
+	lock = waits_next_lock(waits, &cursor);
+	CHECK(lock && lock->object == LOCK && is_near(own_ns, lock->sum.wait_ns));
+	end_bounds();
+}
+
 TEST(what_one_stack_stands_for_beyond_its_file_was_waited_for_others)
 {
 	const struct wait_path *path;

@@ -92,13 +92,14 @@ static inline void tell_pipe(uint64_t file)
 	push(&e, sizeof(e.path) + 1);
 }
 
-/* keep: of its stack, 0 for certain. stack 0: it was not kept. */
-static inline void wait_long_for(uint64_t file, uint64_t stack, uint32_t keep, uint64_t wait_ns)
+/* keep: of its stack, 0 for certain. stack 0: it was not kept. flags: what the object is, besides a file. */
+static inline void wait_long_in_read(uint64_t object, unsigned int flags, uint64_t stack, uint32_t keep,
+				     uint64_t wait_ns)
 {
 	struct ev_sched_switch out = {
 		.header = header_of(EV_SCHED_SWITCH, 1), .state = SWITCH_SLEEPING, .keep = keep,
-		.flags = stack ? SWITCH_HAS_STACK : SWITCH_STACK_SKIPPED, .stack = stack,
-		.syscall = SYS_read, .object = file,
+		.flags = flags | (stack ? SWITCH_HAS_STACK : SWITCH_STACK_SKIPPED), .stack = stack,
+		.syscall = SYS_read, .object = object,
 	};
 	struct ev_sched_switch in = { .next = 1, .syscall = SYSCALL_NONE };
 	struct ev_sched_wake wake = { .context = WAKE_HARDIRQ, .syscall = SYSCALL_NONE };
@@ -110,6 +111,16 @@ static inline void wait_long_for(uint64_t file, uint64_t stack, uint32_t keep, u
 	in.header = header_of(EV_SCHED_SWITCH, 0);
 	push(&in, sizeof(in));
 	now_ns += 10;
+}
+
+static inline void wait_long_for(uint64_t file, uint64_t stack, uint32_t keep, uint64_t wait_ns)
+{
+	wait_long_in_read(file, 0, stack, keep, wait_ns);
+}
+
+static inline void wait_long_for_klock(uint64_t lock, uint64_t stack, uint32_t keep, uint64_t wait_ns)
+{
+	wait_long_in_read(lock, SWITCH_KERNEL_LOCK, stack, keep, wait_ns);
 }
 
 static inline void finish(void)
