@@ -335,12 +335,12 @@ def with_build_id(content, number):
     return content[:at] + struct.pack("<QQI", number, 0, 0) + content[at + 20:]
 
 
-def mutants(first, count, mutate=bomb_maker.mutate):
+def mutants(first, count, name="mutant", mutate=bomb_maker.mutate):
     content = read(attacker("mutant"), "rb")
     kept = function_in(content, "mutant_work")
     files = []
     for seed in range(first, first + count):
-        path = os.path.abspath(f"mutant_{seed}.so")
+        path = os.path.abspath(f"{name}_{seed}.so")
         with open(path, "wb") as file:
             file.write(mutate(with_build_id(content, seed), kept, seed))
         give_away(path)
@@ -350,7 +350,7 @@ def mutants(first, count, mutate=bomb_maker.mutate):
 
 @test(f"{MUTANTS} mutated copies of a program with debug information")
 def mutated():
-    plain = mutants(0, min(MUTANTS, MUTANTS_AT_ONCE), lambda content, kept, seed: content)
+    plain = mutants(0, min(MUTANTS, MUTANTS_AT_ONCE), "sound", lambda content, kept, seed: content)
     for first in range(MUTANT_SEED, MUTANT_SEED + MUTANTS, MUTANTS_AT_ONCE):
         files = mutants(first, min(MUTANTS_AT_ONCE, MUTANT_SEED + MUTANTS - first))
 
