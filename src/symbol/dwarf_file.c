@@ -9,11 +9,29 @@
 #include "symbol/dwarf_units.h"
 #include "symbol/line_table.h"
 
+/* libdw unpacks what it can, and goes on without what takes more memory than there may be. */
+static bool is_all_unpacked(Elf *elf)
+{
+	static const char *const names[] = {
+		".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (elf_is_section_packed(elf, names[i]))
+			return false;
+	return true;
+}
+
 static int open_dwarf(struct dwarf_file *dwarf)
 {
 	dwarf->dwarf = dwarf_begin_elf(dwarf->file->elf, DWARF_C_READ, NULL);
 	if (!dwarf->dwarf)
 		return -EINVAL;
+	if (!is_all_unpacked(dwarf->file->elf)) {
+		dwarf_end(dwarf->dwarf);
+		dwarf->dwarf = NULL;
+		return -EFBIG;
+	}
 	if (dwarf->alt)
 		dwarf_setalt(dwarf->dwarf, dwarf->alt);
 	return 0;

@@ -93,16 +93,39 @@ static bool has_our_byte_order(Elf *elf)
 										 : ELFDATA2MSB);
 }
 
-struct byte_cursor elf_debug_section(Elf *elf, const char *name)
+/* Also by the name that it had where compilers packed it in a way of their own. */
+static Elf_Scn *find_debug_section(Elf *elf, const char *name, GElf_Shdr *header)
 {
-	Elf_Scn *scn = elf_find_section(elf, name, NULL);
+	Elf_Scn *scn = elf_find_section(elf, name, header);
 	char packed_name[64];
+
+	if (scn)
+		return scn;
+	snprintf(packed_name, sizeof(packed_name), ".z%s", name + 1);
+	return elf_find_section(elf, packed_name, header);
+}
+
+bool elf_is_section_packed(Elf *elf, const char *name)
+{
+	static const char magic[] = "ZLIB";
+	GElf_Shdr header;
+	Elf_Scn *scn = find_debug_section(elf, name, &header);
 	Elf_Data *data;
 
-	if (!scn) {
-		snprintf(packed_name, sizeof(packed_name), ".z%s", name + 1);
-		scn = elf_find_section(elf, packed_name, NULL);
-	}
+	if (!scn)
+		return false;
+	if (header.sh_flags & SHF_COMPRESSED)
+		return true;
+	data = elf_getdata(scn, NULL);
+	return data && data->d_buf && data->d_size >= sizeof(magic) - 1 &&
+	       !memcmp(data->d_buf, magic, sizeof(magic) - 1);
+}
+
+struct byte_cursor elf_debug_section(Elf *elf, const char *name)
+{
+	Elf_Scn *scn = find_debug_section(elf, name, NULL);
+	Elf_Data *data;
+
 	data = scn && has_our_byte_order(elf) ? elf_getdata(scn, NULL) : NULL;
 	return data && data->d_buf ? byte_cursor_new(data->d_buf, data->d_size)
 				   : byte_cursor_new("", 0);

@@ -32,6 +32,9 @@ Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *header);
  */
 struct byte_cursor elf_debug_section(Elf *elf, const char *name);
 
+/* Whether it is still packed: of a file that libdw has opened, it could not be unpacked. */
+bool elf_is_section_packed(Elf *elf, const char *name);
+
 bool elf_has_symtab(Elf *elf);
 bool elf_has_lines(Elf *elf);
 

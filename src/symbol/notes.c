@@ -90,7 +90,7 @@ static const struct {
 	{ MODULE_FAILED_LINES,
 	  "the debug information of %s cannot be read safely: lines in it are not shown" },
 	{ ANSWER_BAD_LINES,
-	  "the debug information of %s is broken: lines in it are not shown" },
+	  "the debug information of %s is broken, or too large when it is unpacked: lines in it are not shown" },
 	{ ANSWER_NO_SHARED,
 	  "the debug file of %s shares data with a missing one: reinstall its -dbgsym package" },
 	{ ANSWER_STALE_DEBUG,
