@@ -7,8 +7,11 @@
 #include "base/table.h"
 #include "whatif/turns.h"
 
-/* How long a thread keeps its CPU when others want it; turns are longer when there would be too many. */
-enum { TURN_NS = 4000000, TURNS_MAX = 1 << 22 };
+/*
+ * How long a thread keeps its CPU when others want it. Turns are longer when there would be too many, from 17
+ * minutes of work on: a ranking replays it a hundred times.
+ */
+enum { TURN_NS = 4000000, TURNS_MAX = 1 << 18 };
 
 enum doing {
 	DOES_GO_ON,			/* to its next step */
