@@ -86,8 +86,10 @@ static void answer(uint64_t (*call)(uint64_t count))
 
 static volatile uint64_t turns;
 
+/* Ends in a wait, so that each turn has a slice that ends with all of its callers on the stack. */
 __attribute__((noipa)) void honest_inner(uint64_t count)
 {
+	const struct timespec pause = { .tv_nsec = 1000000 };
 	char room[48];
 
 	for (uint64_t i = 0; i < count; i++) {
@@ -96,6 +98,7 @@ __attribute__((noipa)) void honest_inner(uint64_t count)
 			;
 		turns += room[0] != '9';
 	}
+	nanosleep(&pause, NULL);
 }
 
 __attribute__((noipa)) void honest_middle(uint64_t count)
@@ -118,13 +121,9 @@ __attribute__((noipa)) void honest_outer(uint64_t count)
 
 static void *work(void *name)
 {
-	const struct timespec pause = { .tv_nsec = 1000000 };
-
 	prctl(PR_SET_NAME, name);
-	for (;;) {
+	for (;;)
 		honest_outer(20);
-		nanosleep(&pause, NULL);
-	}
 	return NULL;
 }
 
