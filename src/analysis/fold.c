@@ -203,11 +203,11 @@ static int add_stream(struct fold_rules *rules, FILE *file, const char *path)
 
 int fold_rules_add_file(struct fold_rules *rules, const char *path)
 {
-	FILE *file = fopen(path, "re");
-	int err;
+	FILE *file;
+	int err = user_file_open(path, "the fold rules", &file);
 
-	if (!file)
-		return fail(-errno, "cannot read the fold rules in %s", path);
+	if (err)
+		return err;
 	err = add_stream(rules, file, path);
 	fclose(file);
 	return err;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/user_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/text.h"
 
 const char *user_file_find(const char *variable, const char *name, char *room, size_t room_bytes)
@@ -23,6 +25,23 @@ const char *user_file_find(const char *variable, const char *name, char *room, s
 	else
 		return NULL;
 	return access(room, F_OK) ? NULL : room;
+}
+
+int user_file_open(const char *path, const char *what, FILE **out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err = 0;
+	struct stat status;
+	FILE *file = NULL;
+
+	if (fd >= 0 && !fstat(fd, &status) && !S_ISREG(status.st_mode))
+		err = fail_plain(-EINVAL, "cannot read %s in %s: not a regular file", what, path);
+	else if (fd < 0 || !(file = fdopen(fd, "r")))
+		err = fail(-errno, "cannot read %s in %s", what, path);
+	if (!err)
+		*out = file;
+	else if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* Made when it is missing. -1: there is none, or somebody else may write to it. */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct text;
 
@@ -11,6 +12,12 @@ struct text;
  * heeded) in room, if that is there. NULL: the user has none.
  */
 const char *user_file_find(const char *variable, const char *name, char *room, size_t room_bytes);
+
+/*
+ * Opens a user's file to be read, for the caller to close: a regular one, for others might never end. 0, or a negative
+ * errno after having said why not; what: the words for what is in it.
+ */
+int user_file_open(const char *path, const char *what, FILE **out);
 
 /*
  * A directory in the user's own cache, $XDG_CACHE_HOME/pinch/NAME or ~/.cache/pinch/NAME, which is made where it is

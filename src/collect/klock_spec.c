@@ -144,13 +144,13 @@ static int add_text(struct klock_spec *spec, const char *text, size_t bytes, con
 
 int klock_spec_add_file(struct klock_spec *spec, const char *path)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file;
 	char *text;
 	size_t bytes;
-	int err;
+	int err = user_file_open(path, "the functions of locks", &file);
 
-	if (!file)
-		return fail(-errno, "cannot read the functions of locks in %s", path);
+	if (err)
+		return err;
 	text = xcalloc(1, FILE_BYTES_MAX);
 	bytes = fread(text, 1, FILE_BYTES_MAX, file);
 	if (ferror(file))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "findings/report.h"
@@ -132,6 +133,19 @@ TEST(a_missing_file_is_an_error_only_when_it_was_named)
 	unsetenv("PINCH_FOLD_RULES");
 	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
 	CHECK(!fold_rules_add_user(rules));
+	fold_rules_free(rules);
+}
+
+TEST(a_file_that_never_ends_is_refused)
+{
+	struct fold_rules *rules = fold_rules_new();
+	char path[] = "/tmp/pinch-fold-XXXXXX";
+
+	close(mkstemp(path));
+	CHECK(!unlink(path) && !mkfifo(path, 0600));
+	CHECK(fold_rules_add_file(rules, path) == -EINVAL);
+	CHECK(fold_rules_add_file(rules, "/dev/zero") == -EINVAL);
+	unlink(path);
 	fold_rules_free(rules);
 }
 
