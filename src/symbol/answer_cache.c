@@ -6,6 +6,7 @@
 #include "symbol/answer_cache.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/out_file.h"
 #include "base/table.h"
 #include "symbol/answer_book.h"
 
@@ -373,23 +375,25 @@ static char *make_file(const struct cached *cached, size_t *file_bytes)
 	return file;
 }
 
+static int write_whole(struct out_file *out, const char *file, size_t file_bytes)
+{
+	int err = out_file_begin(out);
+
+	if (!err && write(out_file_fd(out), file, file_bytes) != (ssize_t)file_bytes)
+		err = -EIO;
+	return err ? err : out_file_commit(out);
+}
+
+/* A full disk is no reason to complain of a cache. */
 static void write_file(const struct answer_cache *cache, const struct cached *cached)
 {
-	char name[NAME_BYTES + 32];
 	size_t file_bytes;
 	char *file = make_file(cached, &file_bytes);
-	int fd;
+	struct out_file *out;
 
-	snprintf(name, sizeof(name), ".%s.%d", cached->name, getpid());
-	fd = openat(cache->directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
-	if (fd >= 0) {
-		/* A full disk is no reason to complain of a cache. */
-		bool is_written = write(fd, file, file_bytes) == (ssize_t)file_bytes;
-
-		if (close(fd) || !is_written ||
-		    renameat(cache->directory, name, cache->directory, cached->name))
-			unlinkat(cache->directory, name, 0);
+	if (!out_file_open_at(cache->directory, cached->name, 0, &out)) {
+		write_whole(out, file, file_bytes);
+		out_file_close(out);
 	}
 	free(file);
 }
