@@ -217,17 +217,58 @@ static bool has_our_users(uint32_t pid)
 	return !stat(path, &its) && !stat("/proc/self/ns/user", &ours) && its.st_ino == ours.st_ino;
 }
 
-static bool is_local(int fd)
+/* The mount by which a file was opened; -1: not known. */
+static long mount_of(int fd)
+{
+	char path[64], line[256];
+	long mount = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	while (file && mount < 0 && fgets(line, sizeof(line), file))
+		if (sscanf(line, "mnt_id: %ld", &mount) != 1)
+			mount = -1;
+	if (file)
+		fclose(file);
+	return mount;
+}
+
+/* Whether a process has this mount; 0: we. */
+static bool has_mount(uint32_t pid, long mount)
+{
+	char path[64], *line = NULL;
+	bool has = false;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), pid ? "/proc/%u/mountinfo" : "/proc/self/mountinfo", pid);
+	file = fopen(path, "re");
+	while (file && !has && getline(&line, &room, file) > 0)
+		has = strtol(line, NULL, 10) == mount;
+	if (file)
+		fclose(file);
+	free(line);
+	return has;
+}
+
+/*
+ * Whether reading it takes no process of somebody else. An overlay reads the file systems that it lies on: whose users
+ * are not ours can have laid one on what they like, and have handed the file to this process.
+ */
+static bool is_local(int fd, uint32_t pid)
 {
 	static const unsigned long kinds[] = {
 		EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC, RAMFS_MAGIC,
-		OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC, F2FS_SUPER_MAGIC, EROFS_SUPER_MAGIC_V1,
+		SQUASHFS_MAGIC, F2FS_SUPER_MAGIC, EROFS_SUPER_MAGIC_V1,
 		0x2fc12fc1 /* ZFS */, 0xca451a4e /* bcachefs */,
 	};
 	struct statfs status;
 
 	if (fstatfs(fd, &status))
 		return false;
+	if (status.f_type == OVERLAYFS_SUPER_MAGIC)
+		return has_mount(pid, mount_of(fd));
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if ((unsigned long)status.f_type == kinds[i])
 			return true;
@@ -238,7 +279,7 @@ int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pi
 {
 	int fd = held_files_open(files, number, is_own);
 
-	if (fd < 0 || ((!pid || has_our_users(pid)) && is_local(fd)))
+	if (fd < 0 || ((!pid || has_our_users(pid)) && is_local(fd, pid)))
 		return fd;
 	if (*is_own)
 		file_close(fd);
