@@ -439,6 +439,8 @@ TEST(names_that_a_process_writes_at_its_end_are_found)
 
 	fixture_begin(&fixture);
 	push_map(&fixture, 10, child, (uint64_t)code, 4096, 0, "//anon");
+	/* Where the file would be is looked for while the process lives. */
+	symbols_settle(fixture.symbols, 60000000000ull);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", child);
 	file = fopen(path, "w");
 	CHECK(file);
