@@ -79,7 +79,7 @@ static void choose(const struct settings *settings, bool signals_command, struct
 			keep(kept, writing[i]);
 }
 
-#define DENIED_BPF(command) { SCMP_SYS(bpf), 0, 0xffffffff, command }
+#define DENIED_BPF(command) DENIED_IF(bpf, 0, CONFINED_INT, command)
 
 /* Programs for the kernel, and what others have loaded. */
 static const struct confined_call loading[] = {

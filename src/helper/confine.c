@@ -121,10 +121,17 @@ int confine_basics(void)
 
 static int add_call(scmp_filter_ctx filter, uint32_t action, const struct confined_call *call)
 {
-	if (!call->mask)
-		return seccomp_rule_add(filter, action, call->number, 0);
-	return seccomp_rule_add(filter, action, call->number, 1,
-				SCMP_CMP(call->argument, SCMP_CMP_MASKED_EQ, call->mask, call->value));
+	struct scmp_arg_cmp compared[CONFINED_ARGUMENTS];
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < CONFINED_ARGUMENTS; i++) {
+		const struct confined_argument *argument = &call->arguments[i];
+
+		if (argument->mask)
+			compared[count++] = SCMP_CMP(argument->index, SCMP_CMP_MASKED_EQ, argument->mask,
+						     argument->value);
+	}
+	return seccomp_rule_add_array(filter, action, call->number, count, compared);
 }
 
 /* These calls have the one action, all others the other one. libseccomp sets no_new_privs, too. */

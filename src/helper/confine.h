@@ -35,16 +35,27 @@ int confine_paths(void);
 /* No execve() gives privileges back; no core dump; no tracing by others of the same user. */
 int confine_basics(void);
 
-/* A system call, as libseccomp's SCMP_SYS() has it, and what its arguments must be like. */
-struct confined_call {
-	int number;
-	unsigned int argument;		/* which one is looked at, if mask is not 0 */
-	unsigned long mask, value;	/* allowed if (argument & mask) == value */
+/* An argument of a system call is like this if (argument & mask) == value; no mask: whatever it is. */
+struct confined_argument {
+	unsigned int index;
+	unsigned long mask, value;
 };
 
-/* One with any arguments. */
-#define ALLOWED(name) { SCMP_SYS(name), 0, 0, 0 }
+enum { CONFINED_ARGUMENTS = 2 };
+
+/* A system call, as libseccomp's SCMP_SYS() has it, and what its arguments must be like, each another one. */
+struct confined_call {
+	int number;
+	struct confined_argument arguments[CONFINED_ARGUMENTS];
+};
+
+#define CONFINED_INT 0xffffffff		/* the mask of an int: the kernel does not look at what is above */
+
+/* One with any arguments, or if one of them is like this. */
+#define ALLOWED(name) { SCMP_SYS(name), { { 0, 0, 0 } } }
+#define ALLOWED_IF(name, index, mask, value) { SCMP_SYS(name), { { index, mask, value } } }
 #define DENIED(name) ALLOWED(name)
+#define DENIED_IF(name, index, mask, value) ALLOWED_IF(name, index, mask, value)
 
 /* These calls, and no other ones: these fail with EPERM. */
 int confine_to_calls(const struct confined_call *allowed, size_t count);

@@ -245,13 +245,13 @@ static void confine(void)
 {
 	static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 	static const struct confined_call allowed[] = {
-		ALLOWED(read), ALLOWED(pread64), ALLOWED(close), ALLOWED(lseek), ALLOWED(fcntl),
-		{ SCMP_SYS(openat), 2, O_ACCMODE, O_RDONLY }, { SCMP_SYS(open), 1, O_ACCMODE, O_RDONLY },
+		ALLOWED(read), ALLOWED(pread64), ALLOWED(close), ALLOWED(lseek),
+		ALLOWED_IF(openat, 2, O_ACCMODE, O_RDONLY), ALLOWED_IF(open, 1, O_ACCMODE, O_RDONLY),
 		ALLOWED(openat2), ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(statx), ALLOWED(fstatfs), ALLOWED(statfs),
 		ALLOWED(readlink), ALLOWED(readlinkat), ALLOWED(process_vm_readv),
 		ALLOWED(recvmsg), ALLOWED(sendmsg), ALLOWED(poll), ALLOWED(ppoll),
 		ALLOWED(brk), ALLOWED(mremap), ALLOWED(munmap), ALLOWED(madvise),
-		{ SCMP_SYS(mmap), 3, MAP_ANONYMOUS, MAP_ANONYMOUS },
+		ALLOWED_IF(mmap, 3, MAP_ANONYMOUS, MAP_ANONYMOUS),
 		ALLOWED(futex), ALLOWED(getpid), ALLOWED(rt_sigreturn), ALLOWED(restart_syscall),
 		ALLOWED(getrandom), ALLOWED(clock_gettime), ALLOWED(exit), ALLOWED(exit_group),
 	};

@@ -401,17 +401,24 @@ static void limit_resources(void)
 	setrlimit(RLIMIT_CPU, &cpu);
 }
 
+/* RLIMIT_DATA does not count what is shared, or grows as stacks do. */
+static const unsigned long limited_flags = MAP_TYPE | MAP_GROWSDOWN | MAP_HUGETLB;
+
 /* In the order of what each still takes. What cannot be had, as without root, leaves the rest. */
 static void confine(void)
 {
-	static const struct confined_call allowed[] = {
+	const struct confined_call allowed[] = {
 		ALLOWED(read), ALLOWED(pread64), ALLOWED(write), ALLOWED(close), ALLOWED(lseek),
-		ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(fstatfs), ALLOWED(fcntl), ALLOWED(ftruncate),
+		ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(fstatfs), ALLOWED(ftruncate),
+		ALLOWED_IF(fcntl, 1, CONFINED_INT, F_GETFD), ALLOWED_IF(fcntl, 1, CONFINED_INT, F_GETFL),
+		ALLOWED_IF(fcntl, 1, CONFINED_INT, F_ADD_SEALS),
 		ALLOWED(memfd_create), ALLOWED(recvmsg), ALLOWED(sendmsg), ALLOWED(poll),
-		{ SCMP_SYS(mmap), 2, PROT_EXEC, 0 }, { SCMP_SYS(mprotect), 2, PROT_EXEC, 0 },
+		{ SCMP_SYS(mmap), { { 2, PROT_EXEC, 0 }, { 3, limited_flags, MAP_PRIVATE } } },
+		ALLOWED_IF(mprotect, 2, PROT_EXEC, 0),
 		ALLOWED(munmap), ALLOWED(mremap), ALLOWED(madvise), ALLOWED(brk),
-		ALLOWED(alarm), ALLOWED(setitimer), { SCMP_SYS(prlimit64), 0, 0xffffffff, 0 }, ALLOWED(clock_gettime), ALLOWED(getpid),
-		ALLOWED(gettid), ALLOWED(tgkill), ALLOWED(rt_sigprocmask), ALLOWED(rt_sigreturn),
+		ALLOWED(alarm), ALLOWED(setitimer), ALLOWED_IF(prlimit64, 0, CONFINED_INT, 0), ALLOWED(clock_gettime),
+		ALLOWED(getpid), ALLOWED(gettid), ALLOWED_IF(tgkill, 0, CONFINED_INT, getpid()),
+		ALLOWED(rt_sigprocmask), ALLOWED(rt_sigreturn),
 		ALLOWED(restart_syscall), ALLOWED(futex), ALLOWED(getrandom), ALLOWED(exit),
 		ALLOWED(exit_group),
 	};

@@ -66,6 +66,10 @@ FORBIDDEN = {
         ("process_vm_readv", 310, 1, 0, 0, 0, 0, 0), ("pidfd_open", 434, 1, 0), ("bpf", 321, 0xffff, 0, 0),
         ("perf_event_open", 298, 0, 0, 0, 0, 0), ("setuid", 105, 0), ("unshare", 272, 0),
         ("keyctl", 250, 0xffff, 0, 0, 0, 0), ("chmod", 90, "@/no/such/file", 0), ("add_key", 248, 0, 0, 0, 0, 0),
+        ("mmap shared", 9, 0, 4096, 3, 0x21, -1, 0), ("mmap shared and validated", 9, 0, 4096, 3, 0x23, -1, 0),
+        ("mmap of a stack", 9, 0, 4096, 3, 0x122, -1, 0), ("mmap to execute", 9, 0, 4096, 5, 0x22, -1, 0),
+        ("tgkill of others", 234, -1, 1, 0), ("fcntl of a copy", 72, 0, 0, 0),
+        ("fcntl of an owner", 72, 0, 8, 1), ("fcntl of a lock", 72, 0, 6, 0),
         ("x32 open", 0x40000002, "@/etc/passwd", 0, 0),
     ],
 }
