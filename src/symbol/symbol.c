@@ -277,6 +277,9 @@ static void note_no_table(struct symbols *symbols, const struct module *module, 
 	if (err == -EDQUOT)
 		notes_add(symbols->notes, "files of the owner of %s took too much time to read: its call frame "
 			  "information is not used", module->path);
+	else if (err == -EFBIG)
+		notes_add(symbols->notes, "%s makes more than %d MB of tables: its call frame information is not used",
+			  module->path, UNWIND_FILE_BYTES_MAX >> 20);
 	else if (err == -ECHILD || err == -ETIMEDOUT)
 		notes_add(symbols->notes, "%s takes too much to read: its call frame information is not used",
 			  module->path);

@@ -76,8 +76,7 @@ static struct asked *list_take(struct asked_list *list)
 
 void worker_asked_free(struct asked *asked)
 {
-	if (asked->fd >= 0)
-		close(asked->fd);
+	free(asked->table);
 	free(asked);
 }
 
@@ -162,11 +161,10 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 	return false;
 }
 
-/* It has its answer, which is in worker->content if err is 0. fd becomes its own. */
-static void settle_asked(struct worker *worker, struct asked *asked, int err, int fd)
+/* It has its answer, which is in worker->content if err is 0. */
+static void settle_asked(struct worker *worker, struct asked *asked, int err)
 {
 	asked->err = err;
-	asked->fd = fd;
 	if (asked->is_ahead) {
 		worker->ahead_count--;
 		if (!err)
@@ -184,13 +182,13 @@ static void settle_asked(struct worker *worker, struct asked *asked, int err, in
 }
 
 /* The same of the first one. */
-static void finish(struct worker *worker, int err, int fd)
+static void finish(struct worker *worker, int err)
 {
 	struct asked *asked = list_take(&worker->asked);
 
 	if (worker->asked.first)
 		worker->asked.first->first_ns = now_ns();
-	settle_asked(worker, asked, err, fd);
+	settle_asked(worker, asked, err);
 }
 
 /* The process is gone: what it had not answered is asked again. */
@@ -207,7 +205,7 @@ static void ask_again(struct worker *worker)
 	while ((asked = list_take(&others))) {
 		err = worker_send(worker, asked);
 		if (err)
-			settle_asked(worker, asked, err, -1);
+			settle_asked(worker, asked, err);
 	}
 }
 
@@ -219,7 +217,7 @@ static void lose(struct worker *worker, int err)
 	if (first && first->module)
 		budget_spend_death(worker->budget, first->module, now_ns() - first->first_ns);
 	if (first)
-		finish(worker, err, -1);
+		finish(worker, err);
 	ask_again(worker);
 }
 
@@ -276,7 +274,23 @@ static void check_stuck(struct worker *worker)
 		give_up_first(worker);
 }
 
-/* One answer, if there is one; false: none. */
+/* The next part of a table; false: it is none, or too much. */
+static bool take_part(const struct worker *worker, struct asked *asked)
+{
+	size_t end = asked->table_bytes + worker->content_bytes;
+
+	if (asked->question.kind != QUESTION_TABLE || end > UNWIND_FILE_BYTES_MAX)
+		return false;
+	if (end > asked->table_room) {
+		asked->table_room = 2 * end;
+		asked->table = xrealloc(asked->table, asked->table_room, 1);
+	}
+	memcpy(asked->table + asked->table_bytes, worker->content.part, worker->content_bytes);
+	asked->table_bytes = end;
+	return true;
+}
+
+/* One answer, or a part of it, if there is one; false: none. */
 static bool take_answer(struct worker *worker)
 {
 	struct asked *first = worker->asked.first;
@@ -296,18 +310,20 @@ static bool take_answer(struct worker *worker)
 	n = message_receive(helper_pair_worker(worker->pair), parts, 2, &fd, false);
 	if (n == -EAGAIN)
 		return false;
+	if (fd >= 0)
+		close(fd);
 	worker->content_bytes = n - sizeof(header);
 	if (n < (ssize_t)sizeof(header) || header.sequence != first->question.sequence ||
 	    (!header.err && !worker_content_is_valid(first->question.kind, &worker->content, worker->content_bytes))) {
-		if (fd >= 0)
-			close(fd);
 		helper_pair_fail_worker(worker->pair);
 		lose(worker, -ECHILD);
 		return true;
 	}
+	if (header.err == WORKER_GOES_ON && take_part(worker, first))
+		return true;
 	if (first->module)
 		budget_spend(worker->budget, first->module, header.cpu_ns, header.elapsed_ns);
-	finish(worker, header.err > 0 ? -EINVAL : header.err, fd);
+	finish(worker, header.err > 0 ? -EINVAL : header.err);
 	return true;
 }
 
@@ -335,7 +351,7 @@ static void do_table(struct asked *asked)
 	int err = asked->err;
 
 	if (!err)
-		err = unwind_file_read(asked->fd, &file);
+		err = unwind_file_read(asked->table, asked->table_bytes, &file);
 	asked->on_table(asked->data, asked->module, err, &file);
 }
 
@@ -348,7 +364,7 @@ static void send_later(struct worker *worker)
 	while (worker->asked.count < AT_ONCE && (asked = list_take(&worker->later))) {
 		err = worker_send(worker, asked);
 		if (err)
-			settle_asked(worker, asked, err, -1);
+			settle_asked(worker, asked, err);
 	}
 }
 
@@ -473,6 +489,7 @@ int worker_send(struct worker *worker, struct asked *asked)
 		return err;
 	if (strlen(path) >= WORKER_PATH_BYTES_MAX)
 		return -ENAMETOOLONG;
+	asked->table_bytes = 0;		/* of a worker that has died of it */
 	if (!++worker->last_sequence)
 		worker->last_sequence++;
 	asked->question.sequence = worker->last_sequence;

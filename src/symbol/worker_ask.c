@@ -34,7 +34,6 @@ static struct asked *asked_new(const struct module *module, const struct questio
 
 	asked->question = *question;
 	asked->module = module;
-	asked->fd = -1;
 	if (module) {
 		asked->question.module = module->number;
 		asked->question.pid = module->pid;

@@ -17,8 +17,10 @@ struct asked {
 	worker_on_table *on_table;
 	worker_on_jit *on_jit;
 	void *data;
-	/* The answer. */
-	int err, fd;
+	/* The answer; of a table, as much as has come. */
+	int err;
+	uint8_t *table;
+	size_t table_bytes, table_room;
 };
 
 struct asked_list {

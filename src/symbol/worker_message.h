@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is asked of the worker. Each question has an answer, in the order of the questions: a header, and if
- * its err is 0, what answer.h has for that kind.
+ * its err is 0, what answer.h has for that kind. No descriptor comes with an answer: what the worker gives is
+ * bytes, and no limit on the size of files (ulimit -f) is about them.
  */
 #pragma once
 
@@ -19,7 +20,7 @@ enum {
 
 enum question_kind {
 	QUESTION_PLACE,		/* what code is at file_offset? */
-	QUESTION_TABLE,		/* the unwind table: a descriptor of an unwind_file comes along */
+	QUESTION_TABLE,		/* the unwind table, as an unwind_file: before the answer its bytes come in parts */
 	QUESTION_VARIABLE,	/* what data is at address? */
 	QUESTION_SEGMENTS,	/* how is the file loaded? */
 	QUESTION_CODE,		/* size_bytes of code around file_offset */
@@ -59,12 +60,15 @@ struct question {
 
 struct worker_answer {
 	uint32_t sequence;
-	int32_t err;
+	int32_t err;		/* 0 or a negative errno; WORKER_GOES_ON: it is a part of a table */
 	uint64_t cpu_ns, elapsed_ns;	/* that it took */
 };
 
+enum { WORKER_GOES_ON = 1, WORKER_PART_BYTES = 48 * 1024 };
+
 /* Any of them. */
 union worker_content {
+	uint8_t part[WORKER_PART_BYTES];
 	struct answer place;
 	struct variable_answer variable;
 	struct segments_answer segments;

@@ -39,6 +39,8 @@ enum {
 	PRIORITY = -10,			/* there is who waits for it; as nice(2) has it */
 	CPU_SECONDS_MAX = 600,		/* of one process, for all its answers */
 	MEMORY_MB_MAX = 1 << 10,
+	ADDRESS_GB_MAX = 256,		/* of files that are mapped: page tables take a 512th part of it */
+	STACK_MB_MAX = 16,
 	FILES_MAX = 1 << 16,
 	OPENED_MAX = 4,			/* times a file is opened before it may stay */
 };
@@ -46,6 +48,8 @@ enum {
 /* What the worker holds beyond what it began with: of its own, and of files' pages. */
 static const size_t own_bytes_max = 16 << 20, own_bytes_last = 512 << 20;
 static const size_t mapped_bytes_max = 12 << 20;
+/* A file may be as large as what is left then. */
+static const size_t address_bytes_max = (size_t)ADDRESS_GB_MAX << 29;
 
 struct server;
 
@@ -65,7 +69,8 @@ struct file {
 /* Resident memory. */
 struct memory {
 	size_t own_bytes, mapped_bytes;
-	size_t data_bytes;		/* whether resident or not: what RLIMIT_DATA is about */
+	/* Whether resident or not: what RLIMIT_DATA and RLIMIT_AS are about. */
+	size_t data_bytes, address_bytes;
 };
 
 struct server {
@@ -117,14 +122,15 @@ static struct file *file_add(struct server *server, const struct question *quest
 /* What there is more than at first. The kernel's count takes far less time than malloc's. */
 static struct memory memory_used(const struct server *server)
 {
-	size_t page_bytes = sysconf(_SC_PAGESIZE), resident, shared, data;
+	size_t page_bytes = sysconf(_SC_PAGESIZE), all, resident, shared, data;
 	struct memory memory = { 0 };
 	char text[128];
 	ssize_t n = pread(server->statm_fd, text, sizeof(text) - 1, 0);
 
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%*u %zu %zu %*u %*u %zu", &resident, &shared, &data) != 3 || shared > resident)
+	if (sscanf(text, "%zu %zu %zu %*u %*u %zu", &all, &resident, &shared, &data) != 4 || shared > resident)
 		return memory;
+	memory.address_bytes = all * page_bytes;
 	memory.data_bytes = data * page_bytes;
 	memory.own_bytes = (resident - shared) * page_bytes;
 	memory.mapped_bytes = shared * page_bytes;
@@ -146,6 +152,24 @@ static struct file *find_oldest(const struct server *server, const struct file *
 	return oldest;
 }
 
+static void object_close(struct file *file)
+{
+	object_free(file->object);
+	file->object = NULL;
+	file->kept_bytes = 0;
+}
+
+/* Files may be as large as nothing is that anybody needs: they must leave room for others. */
+static void close_objects(const struct server *server)
+{
+	struct file *file;
+	size_t cursor = 0;
+
+	while ((file = table_next(server->files, &cursor)))
+		if (file->object)
+			object_close(file);
+}
+
 /*
  * Closes the files that were used least recently, then shrinks the current one, until memory is
  * within its bound. What even that leaves, such as unpacked sections, is the file's to keep.
@@ -160,13 +184,12 @@ static void save_own_memory(struct server *server, struct file *current)
 			return;
 		oldest = find_oldest(server, current);
 		if (oldest) {
-			object_free(oldest->object);
-			oldest->object = NULL;
-			oldest->kept_bytes = 0;
+			object_close(oldest);
 			malloc_trim(0);
 		}
 	} while (oldest);
-	object_shrink(current->object);
+	if (current->object)
+		object_shrink(current->object);
 	malloc_trim(0);
 	current->kept_bytes = memory_used(server).own_bytes;
 }
@@ -177,6 +200,8 @@ static void save_memory(struct server *server, struct file *current)
 	struct file *file;
 	size_t cursor = 0;
 
+	if (used.address_bytes > address_bytes_max)
+		close_objects(server);
 	if (used.own_bytes > server->own_bytes_max)
 		save_own_memory(server, current);
 	if (used.mapped_bytes <= mapped_bytes_max)
@@ -222,37 +247,73 @@ static uint64_t clock_ns(clockid_t clock)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-static void answer(const struct server *server, const struct question *question, int err,
-		   size_t content_bytes, int fd)
+/* Default actions of both signals end the process: no file may keep it for ever. 0: no limit. */
+static void set_deadline(unsigned int seconds, unsigned int cpu_ms)
 {
-	const struct worker_answer header = {
+	struct itimerval cpu = { .it_value = { cpu_ms / 1000, cpu_ms % 1000 * 1000 } };
+
+	alarm(seconds);
+	setitimer(ITIMER_PROF, &cpu, NULL);
+}
+
+static struct worker_answer answer_header(const struct server *server, const struct question *question, int err)
+{
+	return (struct worker_answer){
 		question->sequence, err, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - server->begin_cpu_ns,
 		clock_ns(CLOCK_MONOTONIC) - server->begin_ns,
 	};
+}
+
+static void send_answer(const struct server *server, const struct worker_answer *header, const void *content,
+			size_t content_bytes)
+{
 	const struct iovec parts[2] = {
-		{ (void *)&header, sizeof(header) }, { (void *)&server->content, err ? 0 : content_bytes },
+		{ (void *)header, sizeof(*header) }, { (void *)content, content_bytes },
 	};
 
-	if (message_send(server->sockets.tool, parts, 2, err ? -1 : fd, true))
+	if (message_send(server->sockets.tool, parts, 2, -1, true))
 		_exit(0);
 }
 
-/* Sealed, so that the receiver knows that it stays as it is, and answers at once. */
+static void answer(const struct server *server, const struct question *question, int err, size_t content_bytes)
+{
+	struct worker_answer header = answer_header(server, question, err);
+
+	send_answer(server, &header, &server->content, err ? 0 : content_bytes);
+}
+
+struct table_parts {
+	const struct server *server;
+	struct worker_answer header;
+};
+
+static int send_parts(void *data, const void *bytes, size_t size_bytes)
+{
+	const struct table_parts *parts = data;
+
+	for (size_t at = 0; at < size_bytes; at += WORKER_PART_BYTES) {
+		size_t left = size_bytes - at;
+
+		send_answer(parts->server, &parts->header, (const char *)bytes + at,
+			    left < WORKER_PART_BYTES ? left : WORKER_PART_BYTES);
+	}
+	return 0;
+}
+
 static void answer_table(const struct server *server, const struct question *question,
 			 struct object *object)
 {
 	struct unwind_file file = { 0 };
-	int fd = memfd_create("pinch-unwind", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int err = fd < 0 ? -errno : object_unwind_file(object, &file);
+	int err = object_unwind_file(object, &file);
+	struct table_parts parts = { server, answer_header(server, question, WORKER_GOES_ON) };
 
+	/* From here on it waits for the tool, and is done with the file. */
+	set_deadline(0, 0);
 	if (!err)
-		err = unwind_file_write(&file, fd);
-	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
-		err = -errno;
-	answer(server, question, err, 0, fd);
+		err = unwind_file_write(&file, send_parts, &parts);
+	parts.header.err = err;
+	send_answer(server, &parts.header, NULL, 0);
 	unwind_file_fini(&file);
-	if (fd >= 0)
-		close(fd);
 }
 
 /* The size of what is in server->content then. */
@@ -300,11 +361,11 @@ static void answer_of_file(struct server *server, const struct question *questio
 		_exit(1);
 	err = object_get(server, file);
 	if (err)
-		answer(server, question, err, 0, -1);
+		answer(server, question, err, 0);
 	else if (question->kind == QUESTION_TABLE)
 		answer_table(server, question, file->object);
 	else
-		answer(server, question, 0, find_answer(server, file->object, question), -1);
+		answer(server, question, 0, find_answer(server, file->object, question));
 	save_memory(server, file);
 }
 
@@ -329,7 +390,7 @@ static void answer_jit(struct server *server, const struct question *question)
 		err = jit_maps_find(server->jits, question->module, question->address, jit->name,
 				    sizeof(jit->name), &jit->start);
 	jit->is_found = !err;
-	answer(server, question, err, sizeof(*jit), -1);
+	answer(server, question, err, sizeof(*jit));
 }
 
 struct python_process_memory {
@@ -375,30 +436,37 @@ static void answer_python(struct server *server, const struct question *question
 			put_python(found, server->python);
 	}
 	answer(server, question, 0, offsetof(struct python_answer, data) + found->function_bytes +
-	       found->file_bytes + found->table_bytes, -1);
+	       found->file_bytes + found->table_bytes);
 }
 
 /* --- The process ----------------------------------------------------------------------------- */
 
+/* So much, or what there may be at most. */
+static void limit(int resource, rlim_t most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit))
+		return;
+	if (limit.rlim_max > most)
+		limit.rlim_max = most;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(resource, &limit);
+}
+
+/* Memory is its own, the stack's, of files that it would make, and what it takes to map all that. */
 static void limit_resources(void)
 {
-	struct rlimit none = { 0, 0 }, cpu = { CPU_SECONDS_MAX, CPU_SECONDS_MAX }, files;
-
 	/* Some are never closed: file_close(). */
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		if (files.rlim_max > FILES_MAX)
-			files.rlim_max = FILES_MAX;
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-
+	limit(RLIMIT_NOFILE, FILES_MAX);
 #ifndef __SANITIZE_ADDRESS__	/* which reserves terabytes that it never uses */
-	struct rlimit data = { (rlim_t)MEMORY_MB_MAX << 20, (rlim_t)MEMORY_MB_MAX << 20 };
-
-	setrlimit(RLIMIT_DATA, &data);
+	limit(RLIMIT_DATA, (rlim_t)MEMORY_MB_MAX << 20);
+	limit(RLIMIT_AS, (rlim_t)ADDRESS_GB_MAX << 30);
 #endif
-	setrlimit(RLIMIT_NPROC, &none);
-	setrlimit(RLIMIT_CPU, &cpu);
+	limit(RLIMIT_STACK, (rlim_t)STACK_MB_MAX << 20);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_NPROC, 0);
+	limit(RLIMIT_CPU, CPU_SECONDS_MAX);
 }
 
 /* RLIMIT_DATA does not count what is shared, or grows as stacks do. */
@@ -408,11 +476,10 @@ static const unsigned long limited_flags = MAP_TYPE | MAP_GROWSDOWN | MAP_HUGETL
 static void confine(void)
 {
 	const struct confined_call allowed[] = {
-		ALLOWED(read), ALLOWED(pread64), ALLOWED(write), ALLOWED(close), ALLOWED(lseek),
-		ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(fstatfs), ALLOWED(ftruncate),
+		ALLOWED(read), ALLOWED(pread64), ALLOWED(close), ALLOWED(lseek),
+		ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(fstatfs),
 		ALLOWED_IF(fcntl, 1, CONFINED_INT, F_GETFD), ALLOWED_IF(fcntl, 1, CONFINED_INT, F_GETFL),
-		ALLOWED_IF(fcntl, 1, CONFINED_INT, F_ADD_SEALS),
-		ALLOWED(memfd_create), ALLOWED(recvmsg), ALLOWED(sendmsg), ALLOWED(poll),
+		ALLOWED(recvmsg), ALLOWED(sendmsg), ALLOWED(poll),
 		{ SCMP_SYS(mmap), { { 2, PROT_EXEC, 0 }, { 3, limited_flags, MAP_PRIVATE } } },
 		ALLOWED_IF(mprotect, 2, PROT_EXEC, 0),
 		ALLOWED(munmap), ALLOWED(mremap), ALLOWED(madvise), ALLOWED(brk),
@@ -432,15 +499,6 @@ static void confine(void)
 #ifndef __SANITIZE_ADDRESS__	/* which opens files and makes threads of its own */
 	confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
 #endif
-}
-
-/* Default actions of both signals end the process: no file may keep it for ever. 0: no limit. */
-static void set_deadline(unsigned int seconds, unsigned int cpu_ms)
-{
-	struct itimerval cpu = { .it_value = { cpu_ms / 1000, cpu_ms % 1000 * 1000 } };
-
-	alarm(seconds);
-	setitimer(ITIMER_PROF, &cpu, NULL);
 }
 
 static void set_memory_limit(const struct server *server, uint32_t memory_mb_max)

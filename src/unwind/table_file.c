@@ -4,12 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/memory.h"
-
-enum { ROWS_MAX = 64 << 20 };
 
 struct header {
 	uint64_t base, size_bytes;
@@ -25,42 +21,12 @@ void unwind_file_fini(struct unwind_file *file)
 	file->segment_count = 0;
 }
 
-static int write_all(int fd, const void *bytes, size_t size_bytes)
+static size_t size_of(uint32_t row_count)
 {
-	const char *at = bytes;
-
-	while (size_bytes) {
-		ssize_t n = write(fd, at, size_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		at += n;
-		size_bytes -= n;
-	}
-	return 0;
+	return sizeof(struct header) + (size_t)row_count * sizeof(struct unwind_row);
 }
 
-static int read_all(int fd, void *bytes, size_t size_bytes, off_t offset)
-{
-	char *at = bytes;
-
-	while (size_bytes) {
-		ssize_t n = pread(fd, at, size_bytes, offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -EINVAL;
-		at += n;
-		offset += n;
-		size_bytes -= n;
-	}
-	return 0;
-}
-
-int unwind_file_write(const struct unwind_file *file, int fd)
+int unwind_file_write(const struct unwind_file *file, unwind_file_put *put, void *data)
 {
 	struct header header = {
 		.base = file->table.base, .size_bytes = file->table.size_bytes,
@@ -69,34 +35,26 @@ int unwind_file_write(const struct unwind_file *file, int fd)
 	};
 	int err;
 
+	if (size_of(file->table.row_count) > UNWIND_FILE_BYTES_MAX)
+		return -EFBIG;
 	memcpy(header.segments, file->segments, sizeof(header.segments));
-	err = write_all(fd, &header, sizeof(header));
-	if (!err)
-		err = write_all(fd, file->table.rows,
-				file->table.row_count * sizeof(*file->table.rows));
-	return err;
+	err = put(data, &header, sizeof(header));
+	return err ? err : put(data, file->table.rows, file->table.row_count * sizeof(*file->table.rows));
 }
 
-/* So that no memory is taken for rows that are not there. */
-static bool holds_rows(int fd, const struct header *header)
-{
-	struct stat status;
-
-	return !fstat(fd, &status) && header->row_count <= ROWS_MAX &&
-	       (uint64_t)status.st_size >= sizeof(*header) +
-					   header->row_count * sizeof(struct unwind_row);
-}
-
-int unwind_file_read(int fd, struct unwind_file *file)
+int unwind_file_read(const void *bytes, size_t size_bytes, struct unwind_file *file)
 {
 	struct unwind_table *table = &file->table;
 	struct header header;
-	int err = read_all(fd, &header, sizeof(header), 0);
 
 	*file = (struct unwind_file){ 0 };
-	if (err)
-		return err;
-	if (!holds_rows(fd, &header) || header.segment_count > UNWIND_SEGMENTS_MAX)
+	if (size_bytes > UNWIND_FILE_BYTES_MAX)
+		return -EFBIG;
+	if (size_bytes < sizeof(header))
+		return -EINVAL;
+	memcpy(&header, bytes, sizeof(header));
+	/* So that no memory is taken for rows that are not there. */
+	if (size_of(header.row_count) > size_bytes || header.segment_count > UNWIND_SEGMENTS_MAX)
 		return -EINVAL;
 	table->base = header.base;
 	table->size_bytes = header.size_bytes;
@@ -106,12 +64,11 @@ int unwind_file_read(int fd, struct unwind_file *file)
 	file->segment_count = header.segment_count;
 	file->python_version = header.python_version;
 	file->python = header.python;
-	err = read_all(fd, table->rows, table->row_count * sizeof(*table->rows), sizeof(header));
-	if (!err && !unwind_table_is_valid(table))
-		err = -EINVAL;
-	if (err)
-		unwind_file_fini(file);
-	return err;
+	memcpy(table->rows, (const char *)bytes + sizeof(header), table->row_count * sizeof(*table->rows));
+	if (unwind_table_is_valid(table))
+		return 0;
+	unwind_file_fini(file);
+	return -EINVAL;
 }
 
 bool unwind_segment_bias(const struct unwind_segment *segment, uint64_t start, uint64_t end,

@@ -9,6 +9,7 @@
 #include "unwind/table.h"
 
 enum {
+	UNWIND_FILE_BYTES_MAX = 128 << 20,	/* half of what all tables together may take in the kernel */
 	UNWIND_SEGMENTS_MAX = 16,
 	UNWIND_PYTHON_UNKNOWN = 1,	/* a version of CPython, or a form of it, that we do not know */
 };
@@ -28,11 +29,14 @@ struct unwind_file {
 
 void unwind_file_fini(struct unwind_file *file);
 
-/* 0 or -errno. */
-int unwind_file_write(const struct unwind_file *file, int fd);
+/* Takes the next bytes; what is not 0 ends the writing. */
+typedef int unwind_file_put(void *data, const void *bytes, size_t size_bytes);
 
-/* Reads what another process has written, from the beginning. -EINVAL: it makes no sense. */
-int unwind_file_read(int fd, struct unwind_file *file);
+/* 0, what put gave, or -EFBIG: it would be more than UNWIND_FILE_BYTES_MAX, and none of it is put. */
+int unwind_file_write(const struct unwind_file *file, unwind_file_put *put, void *data);
+
+/* Reads what another process has written. -EFBIG: it is too large; -EINVAL: it makes no sense. */
+int unwind_file_read(const void *bytes, size_t size_bytes, struct unwind_file *file);
 
 /*
  * What an address in memory is more than the file's, where the mapping from start to end shows the

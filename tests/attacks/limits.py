@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 
-from lib_attacks import BUILD, FULL
-from lib import Skip, main, pinch, read, test
+from lib_attacks import BUILD, FULL, attacker
+from lib import Skip, main, pinch, read, read_line, start, stop, test
 
 OLD = b"what was there before\n"
 LIMIT_BYTES = 1024      # one write of any report is larger
@@ -100,6 +100,23 @@ def traced():
 def attached():
     result = limited("record", "-o", "r.pinch", "--duration", "50ms", "-p", str(os.getpid()), bytes=4096)
     assert_told(result, "r.pinch")
+
+
+@test("what a run needs for itself is not limited: its call paths are whole, and no file is blamed")
+def call_paths():
+    def report(run):
+        result = run("attach", "-v", "--duration", "500ms", "-p", target.pid)
+        assert result.status == 0, result.text
+        return result.text
+    target = start(attacker("bystander"), stdout=subprocess.PIPE)
+    assert read_line(target) == b"ready\n"
+    wanted, text = report(pinch), report(limited)
+    stop(target)
+    # The C library sleeps for it, without frame pointers: who called that, only its table tells.
+    for function in ("bystander_sleep", "bystander_work"):
+        assert function in wanted, f"without a limit there is no {function}:\n{wanted}"
+        assert function in text, f"there is no {function}:\n{text}"
+    assert "call frame information" not in text, text
 
 
 SHOW_IGNORED = "grep SigIgn /proc/self/status"

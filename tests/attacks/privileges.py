@@ -33,6 +33,7 @@ ROLES = {
                   bounding=None, limits={"Max core file size": 0}, descriptors=r"socket:|anon_inode:\[pidfd\]"),
     WORKER: dict(uid=NOBODY, capabilities=set(), bounding=set(),
                  limits={"Max processes": 64, "Max open files": 1 << 16, "Max data size": 4 << 30,
+                         "Max address space": 256 << 30, "Max stack size": 64 << 20, "Max file size": 0,
                          "Max cpu time": 3600, "Max core file size": 0},
                  descriptors=r"socket:|pipe:|/memfd:|/(?!proc/|sys/|dev/)|/proc/\d+/statm$|/\d+/statm$"),
 }
@@ -68,6 +69,8 @@ FORBIDDEN = {
         ("keyctl", 250, 0xffff, 0, 0, 0, 0), ("chmod", 90, "@/no/such/file", 0), ("add_key", 248, 0, 0, 0, 0, 0),
         ("mmap shared", 9, 0, 4096, 3, 0x21, -1, 0), ("mmap shared and validated", 9, 0, 4096, 3, 0x23, -1, 0),
         ("mmap of a stack", 9, 0, 4096, 3, 0x122, -1, 0), ("mmap to execute", 9, 0, 4096, 5, 0x22, -1, 0),
+        ("memfd_create", 319, "@file", 0), ("write", 1, 0, "@text", 1), ("ftruncate", 77, 0, 0),
+        ("fcntl of seals", 72, 0, 1033, 0),
         ("tgkill of others", 234, -1, 1, 0), ("fcntl of a copy", 72, 0, 0, 0),
         ("fcntl of an owner", 72, 0, 8, 1), ("fcntl of a lock", 72, 0, 6, 0),
         ("x32 open", 0x40000002, "@/etc/passwd", 0, 0),

@@ -25,12 +25,27 @@ static int file_of(const void *bytes, size_t size_bytes)
 	return fd;
 }
 
+struct bytes {
+	uint8_t *at;
+	size_t count;
+};
+
+static int put(void *data, const void *bytes, size_t size_bytes)
+{
+	struct bytes *to = data;
+
+	to->at = realloc(to->at, to->count + size_bytes);
+	memcpy(to->at + to->count, bytes, size_bytes);
+	to->count += size_bytes;
+	return 0;
+}
+
 static void check_way(const struct unwind_file *file)
 {
-	int fd = file_of("", 0);
+	struct bytes bytes = { 0 };
 	struct unwind_file read;
 
-	if (unwind_file_write(file, fd) || unwind_file_read(fd, &read))
+	if (unwind_file_write(file, put, &bytes) || unwind_file_read(bytes.at, bytes.count, &read))
 		abort();
 	if (read.table.row_count != file->table.row_count ||
 	    memcmp(read.table.rows, file->table.rows,
@@ -38,7 +53,7 @@ static void check_way(const struct unwind_file *file)
 	    memcmp(read.segments, file->segments, sizeof(read.segments)))
 		abort();
 	unwind_file_fini(&read);
-	close(fd);
+	free(bytes.at);
 }
 
 static void check_table_of(struct object *object)

@@ -300,13 +300,35 @@ static struct unwind_file some_file(void)
 	};
 }
 
+struct written {
+	char *bytes;
+	size_t size_bytes;
+};
+
+static int put(void *data, const void *bytes, size_t size_bytes)
+{
+	struct written *to = data;
+
+	to->bytes = realloc(to->bytes, to->size_bytes + size_bytes);
+	memcpy(to->bytes + to->size_bytes, bytes, size_bytes);
+	to->size_bytes += size_bytes;
+	return 0;
+}
+
+static struct written write_file(const struct unwind_file *file)
+{
+	struct written to = { 0 };
+
+	CHECK(!unwind_file_write(file, put, &to));
+	return to;
+}
+
 static int written(const struct unwind_file *file, struct unwind_file *back)
 {
-	int fd = memfd_create("table", MFD_CLOEXEC), err;
+	struct written to = write_file(file);
+	int err = unwind_file_read(to.bytes, to.size_bytes, back);
 
-	CHECK(fd >= 0 && !unwind_file_write(file, fd));
-	err = unwind_file_read(fd, back);
-	close(fd);
+	free(to.bytes);
 	return err;
 }
 
@@ -340,7 +362,7 @@ TEST(what_makes_no_sense_is_refused)
 {
 	struct unwind_row twice[] = { { 0, 5 }, { 7, 6 }, { 7, 0 } };
 	struct unwind_file file = some_file(), back;
-	int fd = memfd_create("table", MFD_CLOEXEC);
+	struct written to;
 
 	file.table.rows = twice;
 	file.table.row_count = 3;
@@ -354,31 +376,50 @@ TEST(what_makes_no_sense_is_refused)
 	file = some_file();
 	file.segment_count = UNWIND_SEGMENTS_MAX + 1;
 	CHECK(written(&file, &back) == -EINVAL);
-	CHECK(unwind_file_read(fd, &back) == -EINVAL);		/* empty */
+	CHECK(unwind_file_read("", 0, &back) == -EINVAL);
 	file = some_file();
-	CHECK(!unwind_file_write(&file, fd) && !ftruncate(fd, lseek(fd, 0, SEEK_END) - 1));
-	CHECK(unwind_file_read(fd, &back) == -EINVAL);
-	close(fd);
+	to = write_file(&file);
+	for (size_t n = 0; n < to.size_bytes; n++)
+		CHECK(unwind_file_read(to.bytes, n, &back) == -EINVAL && !back.table.rows);
+	free(to.bytes);
+}
+
+static int put_none(void *data, const void *bytes, size_t size_bytes)
+{
+	(void)data, (void)bytes, (void)size_bytes;
+	return -EIO;
+}
+
+TEST(what_is_too_large_is_neither_written_nor_read)
+{
+	struct unwind_file file = some_file(), back;
+	struct written to = write_file(&file);
+
+	CHECK(unwind_file_write(&file, put_none, NULL) == -EIO);
+	file.table.row_count = UNWIND_FILE_BYTES_MAX / sizeof(struct unwind_row);
+	CHECK(unwind_file_write(&file, put_none, NULL) == -EFBIG);
+	CHECK(unwind_file_read(to.bytes, (size_t)UNWIND_FILE_BYTES_MAX + 1, &back) == -EFBIG);
+	free(to.bytes);
 }
 
 TEST(rows_that_are_not_there_take_no_memory)
 {
 	struct unwind_file file = some_file(), back;
-	uint32_t row_count = 60 << 20;
-	int fd = memfd_create("table", MFD_CLOEXEC), status;
+	struct written to = write_file(&file);
+	uint32_t row_count = 15 << 20;
 	pid_t child;
+	int status;
 
-	CHECK(!unwind_file_write(&file, fd));
-	CHECK(pwrite(fd, &row_count, sizeof(row_count), 16) == sizeof(row_count));
+	memcpy(to.bytes + 16, &row_count, sizeof(row_count));
 	child = fork();
 	if (!child) {
 		struct rlimit limit = { 100 << 20, 100 << 20 };
 
 		setrlimit(RLIMIT_DATA, &limit);
-		_exit(unwind_file_read(fd, &back) != -EINVAL);
+		_exit(unwind_file_read(to.bytes, to.size_bytes, &back) != -EINVAL);
 	}
 	CHECK(waitpid(child, &status, 0) == child && !status);
-	close(fd);
+	free(to.bytes);
 }
 
 /* --- Call frame information by hand --------------------------------------------------------- */
