@@ -6,8 +6,10 @@
 #include <linux/capability.h>
 #include <seccomp.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/out_path.h"
 #include "cmd/settings.h"
 #include "helper/confine.h"
@@ -63,8 +65,10 @@ static bool sets_probes(const struct settings *settings)
 	return settings->kernel.follows_hosts || span_specs_have(&settings->spans, SPAN_OF_FUNCTION);
 }
 
-static void choose(const struct settings *settings, bool signals_command, struct kept *kept)
+static int choose(const struct settings *settings, bool signals_command, struct kept *kept)
 {
+	int err;
+
 	keep(kept, CAP_BPF);		/* for maps of unwind tables */
 	keep(kept, CAP_SYS_NICE);
 	if (sets_probes(settings)) {
@@ -73,10 +77,11 @@ static void choose(const struct settings *settings, bool signals_command, struct
 	}
 	if (signals_command)
 		keep(kept, CAP_KILL);
-	confine_suspend(writing, WRITING);
+	err = confine_suspend(writing, WRITING);
 	if (!may_write_all(settings))
 		for (size_t i = 0; i < WRITING; i++)
 			keep(kept, writing[i]);
+	return err;
 }
 
 #define DENIED_BPF(command) DENIED_IF(bpf, 0, CONFINED_INT, command)
@@ -115,10 +120,16 @@ static const struct confined_call never_needed[] = {
 void privileges_give_up(const struct settings *settings, bool signals_command)
 {
 	struct kept kept = { 0 };
+	int err = choose(settings, signals_command, &kept), next;
 
-	choose(settings, signals_command, &kept);
-	confine_capabilities(kept.capabilities, kept.count);
-	if (!sets_probes(settings))
-		confine_without_calls(loading, sizeof(loading) / sizeof(*loading));
-	confine_without_calls(never_needed, sizeof(never_needed) / sizeof(*never_needed));
+	/* Each is worth having without the others. */
+	next = confine_capabilities(kept.capabilities, kept.count);
+	err = err ? err : next;
+	next = sets_probes(settings) ? 0 : confine_without_calls(loading, sizeof(loading) / sizeof(*loading));
+	err = err ? err : next;
+	next = confine_without_calls(never_needed, sizeof(never_needed) / sizeof(*never_needed));
+	err = err ? err : next;
+	if (err)
+		warn("pinch could not give up the privileges that tracing does not take (%s), and goes on with them",
+		     strerror(-err));
 }

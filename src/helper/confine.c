@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/capability.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -24,11 +25,25 @@ static bool is_kept(int capability, const int *kept, size_t count)
 	return false;
 }
 
-void confine_bounds(const int *kept, size_t count)
+static bool has(int capability)
 {
+	cap_flag_value_t value = CAP_CLEAR;
+	cap_t capabilities = cap_get_proc();
+
+	if (capabilities && cap_get_flag(capabilities, capability, CAP_EFFECTIVE, &value))
+		value = CAP_CLEAR;
+	cap_free(capabilities);
+	return value == CAP_SET;
+}
+
+int confine_bounds(const int *kept, size_t count)
+{
+	if (!has(CAP_SETPCAP))
+		return 0;
 	for (int i = 0; i < cap_max_bits(); i++)
-		if (!is_kept(i, kept, count))
-			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+		if (!is_kept(i, kept, count) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0))
+			return -errno;
+	return 0;
 }
 
 int confine_capabilities(const int *kept, size_t count)
@@ -37,7 +52,8 @@ int confine_capabilities(const int *kept, size_t count)
 	int err = had && wanted ? 0 : -ENOMEM;
 
 	/* First what takes a capability itself. */
-	confine_bounds(kept, count);
+	if (!err)
+		err = confine_bounds(kept, count);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	for (size_t i = 0; !err && i < count; i++) {
 		cap_flag_value_t has = CAP_CLEAR;
@@ -64,6 +80,23 @@ int confine_suspend(const int *suspended, size_t count)
 		err = -errno;
 	cap_free(had);
 	return err;
+}
+
+/* Else users may have no other number but one, and groups may not be left. */
+static bool is_first_user_namespace(void)
+{
+	FILE *map = fopen("/proc/self/uid_map", "re");
+	unsigned int inside = 0, outside = 0, count = ~0u;
+	int n = map ? fscanf(map, "%u %u %u", &inside, &outside, &count) : 0;
+
+	if (map)
+		fclose(map);
+	return !n || (n == 3 && !inside && !outside && count == ~0u);
+}
+
+bool confine_can_change_user(void)
+{
+	return has(CAP_SETUID) && has(CAP_SETGID) && is_first_user_namespace();
 }
 
 int confine_user(void)
@@ -102,7 +135,7 @@ int confine_paths(void)
 	int fd = syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0), err = 0;
 
 	if (fd < 0)
-		return -errno;
+		return errno == EOPNOTSUPP || errno == EPERM ? -ENOSYS : -errno;
 	if (syscall(SYS_landlock_restrict_self, fd, 0))
 		err = -errno;
 	close(fd);

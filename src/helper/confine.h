@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Giving up privileges, each for good. A process that reads what others wrote keeps only what its work
- * takes: doc/security.md. All return 0 or a negative errno, in silence.
+ * takes: doc/security.md. All return 0 or a negative errno, in silence. What only root can give up, and what a
+ * kernel has or has not, is told apart from what should have worked: after that, nobody may go on.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* No program that the process starts can have any but these, as far as that may be changed. */
-void confine_bounds(const int *kept, size_t count);
+/* No program that the process starts can have any but these. Without CAP_SETPCAP nothing is changed: 0. */
+int confine_bounds(const int *kept, size_t count);
 
 /*
  * Keeps those of these capabilities (CAP_*) that the process has, and no other one: not in the bounding
- * set either, as far as that may be changed, so that no program that it starts can have them.
+ * set either, if it may change that, so that no program that it starts can have them.
  */
 int confine_capabilities(const int *kept, size_t count);
 
 /* Does without these until confine_capabilities() is called, so that it can be tried what takes them. */
 int confine_suspend(const int *suspended, size_t count);
 
-/* Becomes the user nobody, in no group but nobody's. -EPERM: only root can. */
+/* Whether confine_user() must succeed: not for whom it would have to be root, of the machine, to do. */
+bool confine_can_change_user(void);
+
+/* Becomes the user nobody, in no group but nobody's. */
 int confine_user(void);
 
 /*
@@ -29,7 +33,7 @@ int confine_user(void);
  */
 int confine_namespaces(void);
 
-/* No path can be opened any more (Landlock). -ENOSYS: the kernel has no such thing. */
+/* No path can be opened any more (Landlock). -ENOSYS: the kernel has no such thing, or it must not be used here. */
 int confine_paths(void);
 
 /* No execve() gives privileges back; no core dump; no tracing by others of the same user. */

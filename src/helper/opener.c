@@ -230,7 +230,8 @@ static bool take_answer(struct opener *opener)
 	if (n == -EAGAIN)
 		return false;
 	if (n < (ssize_t)sizeof(*answer)) {
-		/* It died, of nothing that we know of. */
+		/* It died, of nothing that we know of but what it may have said. */
+		helper_pair_hear(opener->pair, opener->in, n);
 		helper_pair_fail(opener->pair);
 		forget(opener);
 		return false;

@@ -241,7 +241,7 @@ static void answer_worker(struct opener *opener, const struct wanted *wanted)
 
 /* --- The process ----------------------------------------------------------------------------- */
 
-static void confine(void)
+static int confine(void)
 {
 	static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 	static const struct confined_call allowed[] = {
@@ -255,10 +255,11 @@ static void confine(void)
 		ALLOWED(futex), ALLOWED(getpid), ALLOWED(rt_sigreturn), ALLOWED(restart_syscall),
 		ALLOWED(getrandom), ALLOWED(clock_gettime), ALLOWED(exit), ALLOWED(exit_group),
 	};
+	int err = confine_basics();
 
-	confine_basics();
-	confine_capabilities(kept, sizeof(kept) / sizeof(*kept));
-	confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
+	if (!err)
+		err = confine_capabilities(kept, sizeof(kept) / sizeof(*kept));
+	return err ? err : confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
 }
 
 /* There may be many files. */
@@ -326,6 +327,7 @@ void opener_serve(const struct helper_sockets *sockets)
 {
 	struct opener *opener = xcalloc(1, sizeof(*opener));
 	struct pollfd fds[2];
+	int err;
 
 	prctl(PR_SET_NAME, "pinch-opener");
 	raise_limits();
@@ -336,7 +338,9 @@ void opener_serve(const struct helper_sockets *sockets)
 	opener->files = held_files_new();
 	opener->jits = table_new();
 	opener->readable = table_new();
-	confine();
+	err = confine();
+	if (err)
+		helper_refuse(sockets, err);
 	do {
 		fds[0] = (struct pollfd){ .fd = opener->tool, .events = POLLIN };
 		fds[1] = (struct pollfd){ .fd = opener->worker, .events = POLLIN };

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/memory.h"
 #include "helper/message.h"
 #include "helper/opener_message.h"
@@ -23,6 +25,7 @@ struct helper_pair {
 	struct helpers helpers;
 	uint32_t opener_number, worker_number, last_number;
 	unsigned int death_count;
+	bool is_given_up;
 	uint64_t memory_bytes;		/* peak of the workers that ended */
 	struct pause *pause;
 	char progress[2 * PROGRESS_BYTES];	/* of both, when they last did something */
@@ -46,10 +49,40 @@ struct helper_pair *helper_pair_new(const struct helper_roles *roles)
 	return pair;
 }
 
+/* Whatever it is started with, the next one could not be confined either. */
+static void give_up(struct helper_pair *pair, int err)
+{
+	if (!pair->is_given_up)
+		warn("a process that reads what programs wrote could not give up its privileges (%s), and does not "
+		     "run: names and call paths are missing", strerror(-err));
+	pair->is_given_up = true;
+	pair->death_count = DEATHS_MAX;
+}
+
+void helper_pair_hear(struct helper_pair *pair, const void *message, ssize_t size_bytes)
+{
+	int32_t err;
+
+	if (size_bytes != HELPER_REFUSAL_BYTES)
+		return;
+	memcpy(&err, message, sizeof(err));
+	give_up(pair, err);
+}
+
+/* What it said last may not have been heard. */
+static void hear_out(struct helper_pair *pair, int socket)
+{
+	int32_t err;
+	ssize_t n = recv(socket, &err, sizeof(err), MSG_DONTWAIT | MSG_TRUNC);
+
+	helper_pair_hear(pair, &err, n);
+}
+
 static void close_worker(struct helper_pair *pair)
 {
 	if (!pair->worker_number)
 		return;
+	hear_out(pair, pair->helpers.worker_socket);
 	pair->memory_bytes = helper_pair_memory_bytes(pair);
 	close(pair->helpers.worker_socket);
 	pair->helpers.worker_socket = -1;
@@ -62,6 +95,7 @@ static void close_both(struct helper_pair *pair)
 	close_worker(pair);
 	if (!pair->opener_number)
 		return;
+	hear_out(pair, pair->helpers.opener_socket);
 	close(pair->helpers.opener_socket);
 	pair->helpers.opener_socket = -1;
 	pair->helpers.opener = 0;
@@ -109,10 +143,11 @@ int helper_pair_begin(struct helper_pair *pair)
 	return err;
 }
 
-void helper_pair_fail_worker(struct helper_pair *pair)
+int helper_pair_fail_worker(struct helper_pair *pair)
 {
 	close_worker(pair);
 	pair->death_count++;
+	return pair->is_given_up ? -ECANCELED : -ECHILD;
 }
 
 /* One that is stuck does not see that its socket is closed: the start of new ones kills it. */

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "helper/spawner.h"
 
@@ -19,15 +20,18 @@ void helper_pair_free(struct helper_pair *pair);	/* may be NULL */
 
 /*
  * Makes sure that both run. The first time, the tool must have the privileges that they need.
- * -ECANCELED: too many have died, or they cannot be started.
+ * -ECANCELED: too many have died, or they cannot be started, or not confined.
  */
 int helper_pair_begin(struct helper_pair *pair);
 
-/* The worker died of what it was asked last. */
-void helper_pair_fail_worker(struct helper_pair *pair);
+/* The worker died of what it was asked last: -ECHILD; or could not be confined: -ECANCELED. */
+int helper_pair_fail_worker(struct helper_pair *pair);
 
 /* One of them is stuck, or the opener died. */
 void helper_pair_fail(struct helper_pair *pair);
+
+/* A message of one of them, no answer: it may say that it could not be confined. The user is told. */
+void helper_pair_hear(struct helper_pair *pair, const void *message, ssize_t size_bytes);
 
 /* They are not needed any more. */
 void helper_pair_end(struct helper_pair *pair);

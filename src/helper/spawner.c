@@ -52,7 +52,7 @@ struct started {
 /* The end of the socket ends this process; the terminal's signals are for the tool. */
 static void reset_signals(void)
 {
-	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE };
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ };
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)
@@ -91,7 +91,7 @@ static void unmap_inherited(void)
 }
 
 /* What its helpers may have, and what it takes to start them. */
-static void confine(void)
+static int confine(void)
 {
 	static const int kept[] = {
 		CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SYS_NICE,
@@ -102,10 +102,11 @@ static void confine(void)
 		DENIED(init_module), DENIED(finit_module), DENIED(kexec_load), DENIED(bpf),
 		DENIED(perf_event_open), DENIED(reboot), DENIED(setns),
 	};
+	int err = confine_basics();
 
-	confine_basics();
-	confine_capabilities(kept, sizeof(kept) / sizeof(*kept));
-	confine_without_calls(denied, sizeof(denied) / sizeof(*denied));
+	if (!err)
+		err = confine_capabilities(kept, sizeof(kept) / sizeof(*kept));
+	return err ? err : confine_without_calls(denied, sizeof(denied) / sizeof(*denied));
 }
 
 /* Both ends of each socket. */
@@ -152,6 +153,14 @@ static void place(struct helper_sockets *sockets)
 		if (*fds[i] >= 0)
 			*fds[i] = dup3(*fds[i], next++, O_CLOEXEC);
 	close_range(next, ~0u, 0);
+}
+
+void helper_refuse(const struct helper_sockets *sockets, int err)
+{
+	const int32_t refusal = err;
+
+	message_put(sockets->tool, &refusal, HELPER_REFUSAL_BYTES, -1);
+	_exit(1);
 }
 
 /* Returns its pid, 0 when it could not be started. */
@@ -231,7 +240,9 @@ static _Noreturn void serve(int socket, const struct helper_roles *roles)
 	prctl(PR_SET_NAME, "pinch-spawner");
 	/* The tool waits for it. */
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
-	confine();
+	/* Its helpers could not be confined either: then there are none. */
+	if (confine())
+		_exit(1);
 	while (message_get(SOCKET, &request, sizeof(request), &fd) == sizeof(request))
 		if (!answer(roles, request, pidfds))
 			break;

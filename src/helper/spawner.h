@@ -19,6 +19,12 @@ struct helper_sockets {
 	int debuginfod;		/* worker: to who asks servers; that one: to the worker */
 };
 
+/* All that a helper ever says if it could not give up its privileges: why, an int32_t. No answer is as short. */
+enum { HELPER_REFUSAL_BYTES = 4 };
+
+/* It says so, and ends. */
+_Noreturn void helper_refuse(const struct helper_sockets *sockets, int err);
+
 /* What each helper is. They never return. */
 struct helper_roles {
 	void (*open)(const struct helper_sockets *sockets);

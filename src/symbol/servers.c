@@ -21,17 +21,18 @@ bool servers_are_wanted(void)
 }
 
 /* It writes the user's cache, as the user, with no privilege besides. */
-static void confine(void)
+static int confine(void)
 {
 	static const struct confined_call denied[] = {
 		DENIED(execve), DENIED(execveat), DENIED(ptrace), DENIED(process_vm_readv),
 		DENIED(process_vm_writev), DENIED(bpf), DENIED(perf_event_open), DENIED(mount),
 		DENIED(unshare), DENIED(setns), DENIED(bind), DENIED(listen), DENIED(kill),
 	};
+	int err = confine_capabilities(NULL, 0);
 
-	confine_capabilities(NULL, 0);
-	confine_basics();
-	confine_without_calls(denied, sizeof(denied) / sizeof(*denied));
+	if (!err)
+		err = confine_basics();
+	return err ? err : confine_without_calls(denied, sizeof(denied) / sizeof(*denied));
 }
 
 void servers_serve(const struct helper_sockets *sockets)
@@ -39,7 +40,9 @@ void servers_serve(const struct helper_sockets *sockets)
 	uint8_t build_id[ID_BYTES_MAX];
 
 	prctl(PR_SET_NAME, "pinch-servers");
-	confine();
+	/* Without it there are only the debug files of this machine. */
+	if (confine())
+		_exit(1);
 	for (;;) {
 		int fd;
 		ssize_t n = message_get(sockets->debuginfod, build_id, sizeof(build_id), &fd);

@@ -315,8 +315,8 @@ static bool take_answer(struct worker *worker)
 	worker->content_bytes = n - sizeof(header);
 	if (n < (ssize_t)sizeof(header) || header.sequence != first->question.sequence ||
 	    (!header.err && !worker_content_is_valid(first->question.kind, &worker->content, worker->content_bytes))) {
-		helper_pair_fail_worker(worker->pair);
-		lose(worker, -ECHILD);
+		helper_pair_hear(worker->pair, &header, n);
+		lose(worker, helper_pair_fail_worker(worker->pair));
 		return true;
 	}
 	if (header.err == WORKER_GOES_ON && take_part(worker, first))

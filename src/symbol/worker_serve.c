@@ -472,8 +472,20 @@ static void limit_resources(void)
 /* RLIMIT_DATA does not count what is shared, or grows as stacks do. */
 static const unsigned long limited_flags = MAP_TYPE | MAP_GROWSDOWN | MAP_HUGETLB;
 
-/* In the order of what each still takes. What cannot be had, as without root, leaves the rest. */
-static void confine(void)
+/*
+ * Namespaces are root's, and a container's root may have none; Landlock is not in every kernel. That neither can
+ * be had leaves it to the system calls that nothing is opened.
+ */
+static int confine_sight(void)
+{
+	int err = confine_namespaces();
+
+	if (err)
+		err = confine_paths();
+	return err == -ENOSYS ? 0 : err;
+}
+
+static int confine_calls(void)
 {
 	const struct confined_call allowed[] = {
 		ALLOWED(read), ALLOWED(pread64), ALLOWED(close), ALLOWED(lseek),
@@ -490,15 +502,28 @@ static void confine(void)
 		ALLOWED(exit_group),
 	};
 
-	if (confine_namespaces())
-		confine_paths();
-	confine_bounds(NULL, 0);
-	confine_user();
-	confine_capabilities(NULL, 0);
-	confine_basics();
-#ifndef __SANITIZE_ADDRESS__	/* which opens files and makes threads of its own */
-	confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
+#ifdef __SANITIZE_ADDRESS__	/* which opens files and makes threads of its own */
+	(void)allowed;
+	return 0;
 #endif
+	return confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
+}
+
+/* In the order of what each still takes. */
+static int confine(void)
+{
+	bool must_change_user = confine_can_change_user();
+	int err = confine_sight();
+
+	if (!err)
+		err = confine_bounds(NULL, 0);
+	if (!err && confine_user() && must_change_user)
+		err = -EPERM;
+	if (!err)
+		err = confine_capabilities(NULL, 0);
+	if (!err)
+		err = confine_basics();
+	return err ? err : confine_calls();
 }
 
 static void set_memory_limit(const struct server *server, uint32_t memory_mb_max)
@@ -553,6 +578,7 @@ void worker_serve(const struct helper_sockets *sockets)
 		struct question question;
 		char bytes[sizeof(struct question) + WORKER_PATH_BYTES_MAX + 1];
 	} in;
+	int err;
 
 	prctl(PR_SET_NAME, "pinch-symbols");
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
@@ -563,7 +589,9 @@ void worker_serve(const struct helper_sockets *sockets)
 	server->own_bytes_max = own_bytes_max;
 	server->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	limit_resources();
-	confine();
+	err = confine();
+	if (err)
+		helper_refuse(sockets, err);
 	server->first = memory_used(server);
 	for (;;) {
 		int fd;

@@ -4,15 +4,20 @@ What the attacks share, besides all that tests/e2e/lib.py has. An attack is a te
 attacker does not get. FULL: at length, as `make attacks` runs them; else the quick form of `make check`.
 """
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 
-from lib import BUILD    # noqa: E402
+from lib import BUILD, PINCH, finish, is_alive, read, read_line, start, status_of, stop, wait_attached    # noqa: E402
 
 FULL = bool(os.environ.get("FULL"))
 NOBODY = 65534
+ENGINE, OPENER, SPAWNER, WORKER = "pinch", "pinch-opener", "pinch-spawner", "pinch-symbols"
+
+# What the program that is no attacker calls its functions.
+SOUND = {"bystander_work", "bystander_sleep"}
 
 
 def attacker(name):
@@ -25,3 +30,35 @@ def as_nobody():
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+class Tracing:
+    """pinch, attached to a program, and its processes by name."""
+
+    def __init__(self, *options, prefix=()):
+        self.target = start(attacker("bystander"), stdout=subprocess.PIPE)
+        assert read_line(self.target) == b"ready\n"
+        self.process = start(*prefix, PINCH, *(options or ("attach", "-o", "report.txt")), "-p", self.target.pid,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_attached(self.process)
+        assert self.process.poll() is None, finish(self.process).text
+
+    def family(self):
+        found, todo = [], [self.process.pid]
+        while todo:
+            pid = todo.pop()
+            found.append(pid)
+            for task in os.listdir(f"/proc/{pid}/task"):
+                todo += map(int, read(f"/proc/{pid}/task/{task}/children").split())
+        return [pid for pid in found if is_alive(pid)]
+
+    def find(self, role):
+        """The process of that name; None when there is none."""
+        pids = [pid for pid in self.family() if status_of(pid).get("Name") == role]
+        return pids[0] if pids else None
+
+    def end(self):
+        self.process.send_signal(2)
+        result = finish(self.process)
+        stop(self.target)
+        return result

@@ -11,11 +11,8 @@ import stat
 import subprocess
 import sys
 
-from lib_attacks import NOBODY, attacker
-from lib import PINCH, finish, is_alive, main, pinch, read, read_line, start, status_of, stop, test, \
-    wait_attached, wait_until
-
-ENGINE, OPENER, SPAWNER, WORKER = "pinch", "pinch-opener", "pinch-spawner", "pinch-symbols"
+from lib_attacks import ENGINE, NOBODY, OPENER, SOUND, SPAWNER, WORKER, Tracing, attacker
+from lib import finish, is_alive, main, pinch, read, start, status_of, stop, test, wait_until
 
 CAPABILITIES = {"CHOWN": 0, "DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3, "KILL": 5, "SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_PTRACE": 19,
                 "SYS_ADMIN": 21, "SYS_NICE": 23, "PERFMON": 38, "BPF": 39, "CHECKPOINT_RESTORE": 40}
@@ -81,41 +78,6 @@ FORBIDDEN_32 = [("32-bit getpid", 20)]
 
 # EPERM, EACCES, ENOSYS: it did not get there.
 REFUSALS = {-1, -13, -38}
-
-
-SOUND = {"bystander_work", "bystander_sleep"}
-
-
-class Tracing:
-    """pinch, attached to a program, and its processes by name."""
-
-    def __init__(self, *options):
-        self.target = start(attacker("bystander"), stdout=subprocess.PIPE)
-        assert read_line(self.target) == b"ready\n"
-        self.process = start(PINCH, *(options or ("attach", "-o", "report.txt")), "-p", self.target.pid,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        wait_attached(self.process)
-        assert self.process.poll() is None, finish(self.process).text
-
-    def family(self):
-        found, todo = [], [self.process.pid]
-        while todo:
-            pid = todo.pop()
-            found.append(pid)
-            for task in os.listdir(f"/proc/{pid}/task"):
-                todo += map(int, read(f"/proc/{pid}/task/{task}/children").split())
-        return [pid for pid in found if is_alive(pid)]
-
-    def find(self, role):
-        """The process of that name; None when there is none."""
-        pids = [pid for pid in self.family() if status_of(pid).get("Name") == role]
-        return pids[0] if pids else None
-
-    def end(self):
-        self.process.send_signal(2)
-        result = finish(self.process)
-        stop(self.target)
-        return result
 
 
 def names_of(mask):
