@@ -2,6 +2,7 @@
 #include "helper/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/landlock.h>
 #include <sched.h>
@@ -12,6 +13,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -128,15 +130,56 @@ int confine_namespaces(void)
 	return empty_tree();
 }
 
-int confine_paths(void)
+/* Rights of Landlock that headers of old kernels do not know. */
+enum { REFER = 1 << 13, TRUNCATE = 1 << 14 };
+
+enum {
+	READING = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+	WRITING = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		  LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | TRUNCATE,
+	OF_FILES = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | TRUNCATE,
+};
+
+/* All that the kernel can forbid: its first version, and what came later. */
+static uint64_t rights_known(void)
 {
-	/* What the first version of Landlock can forbid; later kernels know it, too. */
-	struct landlock_ruleset_attr all = { .handled_access_fs = (1ull << 13) - 1 };
+	int version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	uint64_t rights = (1ull << 13) - 1;
+
+	if (version >= 2)
+		rights |= REFER;
+	return version >= 3 ? rights | TRUNCATE : rights;
+}
+
+static int allow_tree(int ruleset, const struct confined_tree *tree, uint64_t known)
+{
+	struct landlock_path_beneath_attr allowed = {
+		.allowed_access = (READING | (tree->may_write ? WRITING : 0)) & known,
+		.parent_fd = open(tree->path, O_PATH | O_CLOEXEC),
+	};
+	struct stat status;
+	int err = 0;
+
+	if (allowed.parent_fd < 0)
+		return 0;
+	if (!fstat(allowed.parent_fd, &status) && !S_ISDIR(status.st_mode))
+		allowed.allowed_access &= OF_FILES;
+	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &allowed, 0))
+		err = -errno;
+	close(allowed.parent_fd);
+	return err;
+}
+
+int confine_paths(const struct confined_tree *trees, size_t count)
+{
+	struct landlock_ruleset_attr all = { .handled_access_fs = rights_known() };
 	int fd = syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0), err = 0;
 
 	if (fd < 0)
 		return errno == EOPNOTSUPP || errno == EPERM ? -ENOSYS : -errno;
-	if (syscall(SYS_landlock_restrict_self, fd, 0))
+	for (size_t i = 0; !err && i < count; i++)
+		err = allow_tree(fd, &trees[i], all.handled_access_fs);
+	if (!err && syscall(SYS_landlock_restrict_self, fd, 0))
 		err = -errno;
 	close(fd);
 	return err;

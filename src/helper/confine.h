@@ -33,8 +33,17 @@ int confine_user(void);
  */
 int confine_namespaces(void);
 
-/* No path can be opened any more (Landlock). -ENOSYS: the kernel has no such thing, or it must not be used here. */
-int confine_paths(void);
+/* A file, or a directory and all below it. */
+struct confined_tree {
+	const char *path;
+	bool may_write;			/* make, change and remove files and directories, too */
+};
+
+/*
+ * Nothing else can be opened any more but these, as far as they are there now (Landlock), and nothing executed.
+ * -ENOSYS: the kernel has no such thing, or it must not be used here.
+ */
+int confine_paths(const struct confined_tree *trees, size_t count);
 
 /* No execve() gives privileges back; no core dump; no tracing by others of the same user. */
 int confine_basics(void);

@@ -61,6 +61,11 @@ static const struct library *library_get(void)
 	return library.begin ? &library : NULL;
 }
 
+void debuginfod_load(void)
+{
+	library_get();
+}
+
 int debuginfod_fetch(const uint8_t *build_id, size_t size_bytes)
 {
 	static unsigned int failure_count;

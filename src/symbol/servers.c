@@ -2,14 +2,13 @@
 #include "symbol/servers.h"
 
 #include <errno.h>
-#include <seccomp.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "helper/confine.h"
 #include "helper/message.h"
 #include "symbol/debuginfod.h"
+#include "symbol/servers_confine.h"
 
 enum { ID_BYTES_MAX = 64 };
 
@@ -20,28 +19,13 @@ bool servers_are_wanted(void)
 	return servers && servers[0];
 }
 
-/* It writes the user's cache, as the user, with no privilege besides. */
-static int confine(void)
-{
-	static const struct confined_call denied[] = {
-		DENIED(execve), DENIED(execveat), DENIED(ptrace), DENIED(process_vm_readv),
-		DENIED(process_vm_writev), DENIED(bpf), DENIED(perf_event_open), DENIED(mount),
-		DENIED(unshare), DENIED(setns), DENIED(bind), DENIED(listen), DENIED(kill),
-	};
-	int err = confine_capabilities(NULL, 0);
-
-	if (!err)
-		err = confine_basics();
-	return err ? err : confine_without_calls(denied, sizeof(denied) / sizeof(*denied));
-}
-
 void servers_serve(const struct helper_sockets *sockets)
 {
 	uint8_t build_id[ID_BYTES_MAX];
 
 	prctl(PR_SET_NAME, "pinch-servers");
 	/* Without it there are only the debug files of this machine. */
-	if (confine())
+	if (servers_confine())
 		_exit(1);
 	for (;;) {
 		int fd;

@@ -15,6 +15,7 @@ from lib import BUILD, PINCH, finish, is_alive, read, read_line, start, status_o
 FULL = bool(os.environ.get("FULL"))
 NOBODY = 65534
 ENGINE, OPENER, SPAWNER, WORKER = "pinch", "pinch-opener", "pinch-spawner", "pinch-symbols"
+SERVERS = "pinch-servers"       # only with DEBUGINFOD_URLS
 
 # What the program that is no attacker calls its functions.
 SOUND = {"bystander_work", "bystander_sleep"}
@@ -35,11 +36,11 @@ def as_nobody():
 class Tracing:
     """pinch, attached to a program, and its processes by name."""
 
-    def __init__(self, *options, prefix=()):
+    def __init__(self, *options, prefix=(), env=None):
         self.target = start(attacker("bystander"), stdout=subprocess.PIPE)
         assert read_line(self.target) == b"ready\n"
         self.process = start(*prefix, PINCH, *(options or ("attach", "-o", "report.txt")), "-p", self.target.pid,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
         wait_attached(self.process)
         assert self.process.poll() is None, finish(self.process).text
 

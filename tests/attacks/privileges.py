@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 
-from lib_attacks import ENGINE, NOBODY, OPENER, SOUND, SPAWNER, WORKER, Tracing, attacker
+from lib_attacks import ENGINE, NOBODY, OPENER, SERVERS, SOUND, SPAWNER, WORKER, Tracing, attacker
 from lib import finish, is_alive, main, pinch, read, start, status_of, stop, test, wait_until
 
 CAPABILITIES = {"CHOWN": 0, "DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "FOWNER": 3, "KILL": 5, "SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_PTRACE": 19,
@@ -33,6 +33,8 @@ ROLES = {
                          "Max address space": 256 << 30, "Max stack size": 64 << 20, "Max file size": 0,
                          "Max cpu time": 3600, "Max core file size": 0},
                  descriptors=r"socket:|pipe:|/memfd:|/(?!proc/|sys/|dev/)|/proc/\d+/statm$|/\d+/statm$"),
+    SERVERS: dict(uid=None, capabilities=set(), bounding=set(),
+                  limits={"Max data size": 1 << 30, "Max core file size": 0}, descriptors=r"socket:"),
 }
 
 # What must not get into the kernel, with arguments that do nothing there: name, number, arguments.
@@ -72,7 +74,32 @@ FORBIDDEN = {
         ("fcntl of an owner", 72, 0, 8, 1), ("fcntl of a lock", 72, 0, 6, 0),
         ("x32 open", 0x40000002, "@/etc/passwd", 0, 0),
     ],
+    # It is the caller's user: root, who owns what it must not reach.
+    SERVERS: ANYWHERE + [
+        ("read a file", 257, -100, "@/etc/shadow", 0, 0), ("list a directory", 257, -100, "@/root", 0, 0),
+        ("read a process", 257, -100, "@/proc/1/environ", 0, 0), ("open a device", 257, -100, "@/dev/kmsg", 1, 0),
+        ("make a file", 257, -100, "@/tmp/pinch-servers", 0o101, 0o600), ("creat", 85, "@/root/pinch-servers", 0o600),
+        ("write to what it may read", 257, -100, "@/etc/hosts", 1, 0), ("truncate", 76, "@/no/such/file", 0),
+        ("cut off what it may read", 257, -100, "@/etc/hosts", 0o1000, 0),
+        ("chmod", 90, "@/no/such/file", 0), ("fchmod", 91, -1, 0), ("fchmodat2", 452, -100, "@/no/such/file", 0, 0),
+        ("chown", 92, "@/no/such/file", 0, 0), ("setxattr", 188, "@/no/such/file", 0, 0, 0, 0),
+        ("unlink", 87, "@/etc"), ("rmdir", 84, "@/etc"), ("mkdir", 83, "@/tmp/pinch-servers", 0o700),
+        ("link", 86, "@/etc/hosts", "@/tmp/pinch-servers"), ("symlink", 88, "@/etc/hosts", "@/tmp/pinch-servers"),
+        ("kill", 62, 0xffffff, 0), ("tgkill", 234, -1, 1, 0), ("pidfd_open", 434, 0xffffff, 0),
+        ("prlimit64", 302, 0xffffff, 7, 0, 0), ("fork", 57), ("bpf", 321, 0xffff, 0, 0),
+        ("unix socket", 41, 1, 1, 0), ("bind", 49, -1, 0, 0), ("listen", 50, -1, 0), ("unshare", 272, 0),
+        ("keyctl", 250, 0xffff, 0, 0, 0, 0), ("setpriority", 141, 0, 0xffffff, 0),
+    ],
 }
+# What its work takes.
+ALLOWED_TO_SERVERS = [
+    ("read a name server", 257, -100, "@/etc/resolv.conf", 0, 0), ("read a library", 257, -100, "@/usr/lib/os-release", 0, 0),
+    ("socket", 41, 2, 1, 0), ("list its cache", 257, -100, "@cache/debuginfod_client", 0, 0),
+    ("make a file there", 257, -100, "@cache/debuginfod_client/file", 0o101, 0o600),
+    ("make a directory there", 83, "@cache/debuginfod_client/directory", 0o700),
+    ("name it anew", 82, "@cache/debuginfod_client/file", "@cache/debuginfod_client/other"),
+    ("remove it", 87, "@cache/debuginfod_client/other"),
+]
 # By the entry of 32-bit programs, where numbers mean something else: getpid, which anybody may call.
 FORBIDDEN_32 = [("32-bit getpid", 20)]
 
@@ -140,12 +167,18 @@ def wrong_descriptors(pid, role):
     return [f"descriptors: {wrong}"] if wrong else []
 
 
-def check_processes(*options, besides=frozenset()):
-    tracing = Tracing(*options)
+def with_servers(cache="cache"):
+    """The environment with a server that nobody is, and a cache."""
+    return dict(os.environ, DEBUGINFOD_URLS="http://127.0.0.1:9", XDG_CACHE_HOME=os.path.abspath(cache))
+
+
+def check_processes(*options, besides=frozenset(), env=None):
+    tracing = Tracing(*options, env=env)
     family = {pid: status_of(pid).get("Name") for pid in tracing.family()}
     unknown = {pid: name for pid, name in family.items() if name not in ROLES}
     wrong = [f"unknown processes: {unknown}"] if unknown else []
-    wrong += [f"there is no {role}" for role in ROLES if role not in family.values()]
+    wrong += [f"there is no {role}" for role in ROLES
+              if role not in family.values() and (role != SERVERS or env)]
     for pid, role in family.items():
         if role in ROLES:
             found = wrong_status(pid, role, besides) + wrong_limits(pid, role) + wrong_descriptors(pid, role)
@@ -177,6 +210,11 @@ def writing_processes():
     os.chmod("theirs", 0o755)
     check_processes("attach", "-o", "theirs/report.txt", besides={"DAC_OVERRIDE", "FOWNER", "CHOWN"})
     assert any(name in read("theirs/report.txt") for name in SOUND)
+
+
+@test("with debuginfod servers: the same, and a process that asks them, of the caller's user with no capability")
+def asking_processes():
+    check_processes(env=with_servers())
 
 
 @test("the worker has no network, and sees no files")
@@ -211,7 +249,7 @@ def check_forbidden(role):
             if tracing:
                 stop(tracing.process)
                 stop(tracing.target)
-            tracing = Tracing()
+            tracing = Tracing(env=with_servers() if role == SERVERS else None)
             pid = wait_until(lambda: tracing.find(role), f"a process called {role}", 5)
         result = inject(pid, number, *arguments, is_32=is_32)
         if result is not None and result not in REFUSALS:
@@ -236,6 +274,27 @@ def worker_calls():
 @test("the opener, taken over, starts nothing, writes nothing, reaches no network")
 def opener_calls():
     check_forbidden(OPENER)
+
+
+@test("who asks servers, taken over, reaches no file but its own, no process and nobody on this machine")
+def servers_calls():
+    check_forbidden(SERVERS)
+
+
+@test("who asks servers reads who they are, and writes to its cache, which it makes")
+def servers_work():
+    tracing = Tracing(env=with_servers())
+    pid = wait_until(lambda: tracing.find(SERVERS), f"a process called {SERVERS}", 5)
+    wrong = []
+    for name, number, *arguments in ALLOWED_TO_SERVERS:
+        arguments = [word.replace("@cache", "@" + os.path.abspath("cache")) if isinstance(word, str) else word
+                     for word in arguments]
+        result = inject(pid, number, *arguments)
+        if result is None or result < 0:
+            wrong.append(f"{name}: {result}")
+    tracing.end()
+    assert not wrong, f"it could not: {', '.join(wrong)}"
+    assert os.path.isdir("cache/debuginfod_client/directory")
 
 
 @test("a worker that dies is replaced, and names are found all the same")
