@@ -10,7 +10,7 @@
 #include "load.h"
 #include "unwind/table_file.h"
 
-enum { HEADER_BYTES = 32 + sizeof(struct python_process) + UNWIND_SEGMENTS_MAX * 24, PART_UNITS = 300 };
+enum { RESERVED_AT = 28, HEADER_BYTES = 32 + sizeof(struct python_process) + UNWIND_SEGMENTS_MAX * 24, PART_UNITS = 300 };
 
 static void let_rise(uint8_t *bytes, size_t size_bytes)
 {
@@ -70,6 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		size_bytes--, bytes++;
 	copy = malloc(size_bytes + 1);
 	memcpy(copy, bytes, size_bytes);
+	/* The one word of the header that nobody keeps. */
+	if (size_bytes >= RESERVED_AT + sizeof(uint32_t))
+		memset(copy + RESERVED_AT, 0, sizeof(uint32_t));
 	if (is_rising)
 		let_rise(copy, size_bytes);
 	if (!unwind_file_read(copy, size_bytes, &file)) {
