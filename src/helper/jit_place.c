@@ -14,8 +14,8 @@
 #include "helper/maps_file.h"
 #include "helper/open_file.h"
 
-/* The process's user, and its number in its own PID namespace. */
-static int read_status(uint32_t pid, uid_t *uid, uint32_t *own_pid)
+/* The process's user and group, and its number in its own PID namespace. */
+static int read_status(uint32_t pid, struct jit_place *place)
 {
 	char path[32], line[512];
 	bool has_uid = false;
@@ -25,15 +25,18 @@ static int read_status(uint32_t pid, uid_t *uid, uint32_t *own_pid)
 	file = fopen(path, "re");
 	if (!file)
 		return -ENOENT;
-	*own_pid = pid;
+	place->own_pid = pid;
+	place->gid = -1;
 	while (fgets(line, sizeof(line), file)) {
-		unsigned int effective;
+		unsigned int id;
 
-		if (sscanf(line, "Uid: %*u %u", &effective) == 1) {
-			*uid = effective;
+		if (sscanf(line, "Uid: %*u %u", &id) == 1) {
+			place->uid = id;
 			has_uid = true;
+		} else if (sscanf(line, "Gid: %*u %*u %*u %u", &id) == 1) {
+			place->gid = id;
 		} else if (!strncmp(line, "NSpid:", 6) && strrchr(line, '\t')) {
-			*own_pid = strtoul(strrchr(line, '\t') + 1, NULL, 10);
+			place->own_pid = strtoul(strrchr(line, '\t') + 1, NULL, 10);
 		}
 	}
 	fclose(file);
@@ -43,7 +46,7 @@ static int read_status(uint32_t pid, uid_t *uid, uint32_t *own_pid)
 int jit_place_find(uint32_t pid, struct jit_place *place)
 {
 	struct jit_place found = { .pid = pid };
-	int err = read_status(pid, &found.uid, &found.own_pid);
+	int err = read_status(pid, &found);
 
 	if (err)
 		return err;
@@ -90,19 +93,25 @@ static int open_dump(const struct jit_place *place)
 	return fd;
 }
 
-/* The process's user has made it, under this name alone, and nobody else writes to it. */
-static bool is_trusted(int fd, uid_t uid)
+/*
+ * The process's user has made it, under this name alone, and nobody else writes to it. Where the umask is 002,
+ * as where each user has a group of their own, the process's own group may.
+ */
+static int check_trust(int fd, const struct jit_place *place)
 {
 	struct stat status;
 
-	return !fstat(fd, &status) && status.st_uid == uid && status.st_nlink == 1 &&
-	       !(status.st_mode & S_IWOTH);
+	if (fstat(fd, &status) || status.st_uid != place->uid || status.st_nlink != 1)
+		return -EPERM;
+	if (status.st_mode & S_IWOTH || (status.st_mode & S_IWGRP && status.st_gid != place->gid))
+		return -EKEYREJECTED;
+	return 0;
 }
 
 int jit_place_open(const struct jit_place *place)
 {
 	char path[64];
-	int fd;
+	int fd, err;
 
 	if (!place->pid)
 		return -ENOENT;
@@ -113,8 +122,11 @@ int jit_place_open(const struct jit_place *place)
 	/* A link, or no regular file. */
 	if (fd == -ELOOP || fd == -EINVAL)
 		return -EPERM;
-	if (fd < 0 || is_trusted(fd, place->uid))
+	if (fd < 0)
+		return fd;
+	err = check_trust(fd, place);
+	if (!err)
 		return fd;
 	file_close(fd);
-	return -EPERM;
+	return err;
 }

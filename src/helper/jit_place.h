@@ -12,6 +12,7 @@ struct jit_place {
 	uint32_t pid;		/* 0: not known */
 	uint32_t own_pid;	/* in its own PID namespace */
 	uid_t uid;		/* its effective user, as this process sees it */
+	gid_t gid;		/* the group of files that it makes */
 	int root_fd;		/* its file tree */
 };
 
@@ -21,6 +22,7 @@ void jit_place_close(struct jit_place *place);
 
 /*
  * A descriptor of the file, the caller's. -ENOENT: there is none; -EPERM: it is no regular file of the
- * process's user alone, so that somebody else could have chosen the names in it.
+ * process's user alone, so that somebody else could have chosen the names in it; -EKEYREJECTED: it is, but
+ * others may write to it.
  */
 int jit_place_open(const struct jit_place *place);

@@ -11,7 +11,7 @@ struct jit_maps;
 struct jit_maps *jit_maps_new(int (*give)(void *data, uint32_t space), void *data);
 
 /*
- * Reads what was added to the file of a space. 0; -ENOENT: there is none; -EPERM: it is not trusted; -E2BIG:
+ * Reads what was added to the file of a space. 0; -ENOENT: there is none; -EPERM, -EKEYREJECTED: it is not trusted; -E2BIG:
  * part of it is read, and no more will be.
  */
 int jit_maps_read(struct jit_maps *maps, uint32_t space);

@@ -101,6 +101,9 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 	if (err == -EPERM)
 		notes_add(names->notes, "the JIT's symbol file of process %u belongs to another "
 			  "user and is not trusted", pid);
+	else if (err == -EKEYREJECTED)
+		notes_add(names->notes, "others can write to the JIT's symbol file of process %u: it is not trusted",
+			  pid);
 	else if (err == -E2BIG)
 		notes_add(names->notes, "the JIT's symbol file of process %u is too large: only some of "
 			  "its names are known", pid);

@@ -409,5 +409,30 @@ def writable():
     refused_map(Program(), lambda path: put(path, map_of(PLANTED), 0, 0o666))
 
 
+def grouped(path, name, group):
+    """Writable by a group, as files are that are made under a umask of 002."""
+    put(path, map_of(name), 0, 0o664)
+    os.chown(path, -1, group)
+
+
+@test("a perf-PID.map that a group can write is not believed, unless it is the process's own")
+def group_writable():
+    program = Program()
+    refused_map(program, lambda path: grouped(path, PLANTED, NOBODY))
+    notes = parse_report(read("report.json", "rb"))["notes"]
+    assert any("others can write" in note for note in notes), notes
+    with_tmp(program, lambda: (grouped(program.map_path, OWN, os.getegid()), check_believed(program)))
+
+
+@test("a jitdump that a group can write is not believed")
+def dump_group_writable():
+    program = Program()
+    path = os.path.abspath(f"jit-{program.pid}.dump")
+    put(path, dump_of(PLANTED), 0, 0o664)
+    os.chown(path, -1, NOBODY)
+    program.map(path)
+    check_refused(program)
+
+
 if __name__ == "__main__":
     sys.exit(main(jobs=3))

@@ -208,6 +208,27 @@ static void prepare_foreign(const char *path)
 	CHECK(!chown(path, 12345, 12345));
 }
 
+static void prepare_writable(const char *path, mode_t mode, gid_t group)
+{
+	prepare_file(path);
+	CHECK(!chown(path, -1, group) && !chmod(path, mode));
+}
+
+static void prepare_for_all(const char *path)
+{
+	prepare_writable(path, 0666, getegid());
+}
+
+static void prepare_for_own_group(const char *path)
+{
+	prepare_writable(path, 0664, getegid());
+}
+
+static void prepare_for_other_group(const char *path)
+{
+	prepare_writable(path, 0664, 12345);
+}
+
 static void prepare_nothing(const char *path)
 {
 	(void)path;
@@ -219,9 +240,12 @@ TEST(only_a_regular_file_of_the_right_owner_is_trusted)
 	CHECK(open_own(prepare_link) == -EPERM);
 	CHECK(open_own(prepare_fifo) == -EPERM);
 	CHECK(open_own(prepare_nothing) == -ENOENT);
+	CHECK(open_own(prepare_for_all) == -EKEYREJECTED);
+	CHECK(open_own(prepare_for_own_group) == 0);
 	if (getuid())
 		skip();
 	CHECK(open_own(prepare_foreign) == -EPERM);
+	CHECK(open_own(prepare_for_other_group) == -EKEYREJECTED);
 }
 
 /* --- jitdump ---------------------------------------------------------------------------------- */
