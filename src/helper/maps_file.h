@@ -11,7 +11,7 @@ struct file_mapping {
 };
 
 /*
- * Calls on_mapping for each executable mapping. 0, or the errno of the file. Reading it can take as long as
+ * Calls on_mapping for each executable mapping. 0, or the errno of the file; -E2BIG: there are more. Reading it can take as long as
  * the process likes: only the opener does that to others.
  */
 int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping),

@@ -16,7 +16,11 @@
 #include "helper/opener_message.h"
 #include "helper/pair.h"
 
-enum { WAITING_MAX = 4096, DISTRUSTED_MAX = 65536, WAIT_MS = 10 };
+enum {
+	WAITING_MAX = 4096,
+	DISTRUSTED_MAX = 65536,
+	WAIT_MS = 10,
+};
 
 static const uint64_t stuck_ns = 1000000000;
 
@@ -408,7 +412,7 @@ int opener_read_maps(struct opener *opener, uint32_t pid,
 	/* What is called may ask other things, of this opener, too. */
 	opener->wanted = (struct wanted_answer){ .fd = -1 };
 	for (size_t i = 0; i < count; i++) {
-		if (!err)
+		if (!err || err == -E2BIG)
 			on_mapping(data, &mappings[i]);
 		free((char *)mappings[i].path);
 	}

@@ -64,7 +64,7 @@ bool opener_distrust_tree(struct opener *opener, uint32_t pid);
 
 /*
  * Calls on_mapping for each executable mapping of a process: at once, or within a second. 0, or -errno:
- * -ETIMEDOUT if the process does not let itself be looked at.
+ * -ETIMEDOUT if the process does not let itself be looked at; -E2BIG: there are more, of which nothing is told.
  */
 int opener_read_maps(struct opener *opener, uint32_t pid,
 		     void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data);

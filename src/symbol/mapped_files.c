@@ -14,6 +14,7 @@
 #include "session/session.h"
 #include "symbol/jit_names.h"
 #include "symbol/module.h"
+#include "symbol/notes.h"
 #include "symbol/space.h"
 
 enum { PROCESSES_MAX = 65536 };		/* whose maps file may be read again */
@@ -22,6 +23,7 @@ static const uint64_t reread_ns = 1000000000ull;
 
 struct process {
 	uint64_t read_ns;		/* when its maps file was last read */
+	bool is_cut;			/* it has mapped more than is looked at */
 };
 
 struct mapped_files {
@@ -30,6 +32,7 @@ struct mapped_files {
 	struct spaces *spaces;
 	struct modules *modules;
 	struct jit_names *jit;
+	struct notes *notes;
 	struct table *processes;	/* by pid + 1; owns them */
 	bool is_offline;
 };
@@ -144,6 +147,7 @@ struct mapped_files *mapped_files_new(struct session *session, struct opener *op
 
 	files->session = session;
 	files->opener = opener;
+	files->notes = notes;
 	files->spaces = spaces_new(MAPPINGS_MAX);
 	files->modules = modules_new(opener);
 	files->jit = jit_names_new(opener, worker, notes);
@@ -230,10 +234,20 @@ int mapped_files_add(struct mapped_files *files, uint32_t pid)
 {
 	struct process *process = process_get(files, pid);
 	struct reading reading = { files, pid };
+	int err;
 
 	if (process)
 		process->read_ns = now_ns();
-	return opener_read_maps(files->opener, pid, tell, &reading);
+	err = opener_read_maps(files->opener, pid, tell, &reading);
+	if (err != -E2BIG)
+		return err;
+	process = process_get(files, pid);
+	if (process && !process->is_cut) {
+		process->is_cut = true;
+		notes_add(files->notes, "process %u has mapped too many files: some of its functions are shown "
+			  "as addresses", pid);
+	}
+	return 0;
 }
 
 void mapped_files_keep(struct mapped_files *files, uint32_t pid)
