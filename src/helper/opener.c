@@ -15,19 +15,24 @@
 #include "helper/message.h"
 #include "helper/opener_message.h"
 #include "helper/pair.h"
+#include "helper/users.h"
 
 enum {
 	WAITING_MAX = 4096,
 	DISTRUSTED_MAX = 65536,
 	WAIT_MS = 10,
+	TRIES_MAX = 3,			/* of what did not fail on its own */
 };
 
-static const uint64_t stuck_ns = 1000000000;
+/* How long neither helper may do anything, and how long a request may take however much is done. */
+static const uint64_t stuck_ns = 1000000000, request_ns_max = 2000000000;
 
 /* A request whose answer has not come. */
 struct waiting {
-	uint32_t sequence, kind, pid;
-	uint64_t device, sent_ns;
+	uint32_t sequence, kind, pid, user;
+	uint64_t device;
+	uint64_t begun_ns;		/* when it was sent, or became the first */
+	uint64_t held_ns;		/* when the worker was last seen to be in its way */
 	char *path;			/* NULL: none */
 };
 
@@ -35,6 +40,7 @@ struct waiting {
 struct wanted_answer {
 	uint32_t sequence;		/* 0: nobody waits */
 	bool is_here;
+	bool is_lost;			/* with an opener that was given up for something else */
 	int err, fd;
 	struct file_stamp stamp;
 	struct file_mapping *mappings;	/* of a process, each with its path */
@@ -44,10 +50,12 @@ struct wanted_answer {
 struct opener {
 	struct helper_pair *pair;
 	void (*on_stuck)(void *data, uint32_t pid, const char *path);
-	void *data;
+	bool (*on_worker)(void *data, bool is_late);	/* NULL: there is none */
+	void *data, *on_worker_data;
 	uint32_t number;		/* of the process that knows what follows */
 	uint32_t last_sequence;
 	struct table *held;		/* numbers + 1 */
+	struct table *jits;		/* spaces + 1 */
 	struct table *readable;		/* processes */
 	struct waiting waiting[WAITING_MAX];	/* a ring */
 	size_t waiting_begin, waiting_count;
@@ -76,11 +84,18 @@ struct opener *opener_new(struct helper_pair *pair,
 	opener->on_stuck = on_stuck;
 	opener->data = data;
 	opener->held = table_new();
+	opener->jits = table_new();
 	opener->readable = table_new();
 	opener->distrusted = table_new();
 	opener->distrusted_devices = table_new();
 	opener->distrusted_trees = table_new();
 	return opener;
+}
+
+void opener_on_worker(struct opener *opener, bool (*on_worker)(void *data, bool is_late), void *data)
+{
+	opener->on_worker = on_worker;
+	opener->on_worker_data = data;
 }
 
 /* --- What is waited for ---------------------------------------------------------------------- */
@@ -90,6 +105,7 @@ static void waiting_pop(struct opener *opener)
 	free(opener->waiting[opener->waiting_begin].path);
 	opener->waiting_begin = (opener->waiting_begin + 1) % WAITING_MAX;
 	opener->waiting_count--;
+	opener->waiting[opener->waiting_begin].begun_ns = now_ns();
 }
 
 static void waiting_push(struct opener *opener, const struct opener_request *request, const char *path)
@@ -98,7 +114,8 @@ static void waiting_push(struct opener *opener, const struct opener_request *req
 
 	opener->waiting[at] = (struct waiting){
 		.sequence = request->sequence, .kind = request->kind, .pid = request->pid,
-		.device = request->device, .sent_ns = now_ns(),
+		.user = users_of(helper_pair_users(opener->pair), request->pid),
+		.device = request->device, .begun_ns = now_ns(),
 		.path = request->kind == OPENER_FILE ? xstrdup(path) : NULL,
 	};
 }
@@ -109,12 +126,14 @@ static void forget(struct opener *opener)
 	while (opener->waiting_count)
 		waiting_pop(opener);
 	table_free(opener->held);
+	table_free(opener->jits);
 	table_free(opener->readable);
 	opener->held = table_new();
+	opener->jits = table_new();
 	opener->readable = table_new();
 	opener->number = 0;
 	if (opener->wanted.sequence && !opener->wanted.is_here) {
-		opener->wanted.is_here = true;
+		opener->wanted.is_here = opener->wanted.is_lost = true;
 		opener->wanted.err = -ETIMEDOUT;
 	}
 }
@@ -125,6 +144,7 @@ void opener_free(struct opener *opener)
 		return;
 	forget(opener);
 	table_free(opener->held);
+	table_free(opener->jits);
 	table_free(opener->readable);
 	table_free(opener->distrusted);
 	table_free(opener->distrusted_devices);
@@ -173,21 +193,53 @@ static void distrust(struct opener *opener, const struct waiting *waiting)
 			opener_distrust_file(opener, waiting->device, waiting->pid, waiting->path);
 		return;
 	}
+	if (waiting->kind == OPENER_STAMP) {
+		opener_distrust_file(opener, waiting->device, waiting->pid, NULL);
+		return;
+	}
 	opener_distrust(opener, waiting->pid);
 	opener->on_stuck(opener->data, waiting->pid, NULL);
 }
 
-/* Both helpers are replaced if the first one that is waited for is stuck. */
+/*
+ * What the worker wants is in its way: one thing all the time, for the tool comes first. A worker that has been
+ * taken over may have wanted it and died.
+ */
+static void on_held(struct opener *opener, struct waiting *first)
+{
+	bool is_late = now_ns() > first->begun_ns + request_ns_max;
+
+	first->held_ns = now_ns();
+	if (opener->on_worker && opener->on_worker(opener->on_worker_data, is_late))
+		return;
+	if (!is_late)
+		return;
+	helper_pair_fail(opener->pair, USER_UNKNOWN);
+	forget(opener);
+}
+
+/* Both helpers are replaced if the first one that is waited for is stuck, or takes too long. */
 static void check_stuck(struct opener *opener)
 {
-	const struct waiting *first = &opener->waiting[opener->waiting_begin];
+	struct waiting *first = &opener->waiting[opener->waiting_begin];
+	uint64_t begun_ns;
+	bool is_wanted;
 
-	if (!opener->waiting_count ||
-	    !helper_pair_is_stuck(opener->pair, first->sent_ns, stuck_ns))
+	if (!opener->waiting_count)
+		return;
+	/* That is not its own fault. */
+	if (helper_pair_opener_serves_worker(opener->pair)) {
+		on_held(opener, first);
+		return;
+	}
+	begun_ns = first->held_ns > first->begun_ns ? first->held_ns : first->begun_ns;
+	if (!helper_pair_is_stuck(opener->pair, begun_ns, stuck_ns) && now_ns() < begun_ns + request_ns_max)
 		return;
 	distrust(opener, first);
-	helper_pair_fail(opener->pair);
+	helper_pair_fail(opener->pair, first->user);
+	is_wanted = opener->wanted.sequence == first->sequence;
 	forget(opener);
+	opener->wanted.is_lost &= !is_wanted;
 }
 
 static void on_answer(struct opener *opener, const struct opener_answer *answer, int fd)
@@ -236,7 +288,7 @@ static bool take_answer(struct opener *opener)
 	if (n < (ssize_t)sizeof(*answer)) {
 		/* It died, of nothing that we know of but what it may have said. */
 		helper_pair_hear(opener->pair, opener->in, n);
-		helper_pair_fail(opener->pair);
+		helper_pair_fail(opener->pair, USER_UNKNOWN);
 		forget(opener);
 		return false;
 	}
@@ -301,22 +353,32 @@ static int send_request(struct opener *opener, struct opener_request *request, c
 		if (err != -EAGAIN)
 			break;
 		wait_for(opener, POLLOUT);
-		if (opener->number != number)
+		if (opener->number != number) {
+			opener->wanted.is_lost = true;
 			return -ETIMEDOUT;
+		}
 	}
 	if (err) {
-		helper_pair_fail(opener->pair);
+		helper_pair_fail(opener->pair, USER_UNKNOWN);
 		forget(opener);
 		return -ECHILD;
 	}
 	return 0;
 }
 
+bool opener_refuses(const struct opener *opener, uint32_t pid)
+{
+	struct users *users = helper_pair_users(opener->pair);
+
+	return pid && (table_find(opener->distrusted, (uint64_t)pid + 1) ||
+		       users_are_barred(users, users_of(users, pid)));
+}
+
 static int send(struct opener *opener, struct opener_request *request, const char *path)
 {
 	int err;
 
-	if (table_find(opener->distrusted, (uint64_t)request->pid + 1) ||
+	if (opener_refuses(opener, request->pid) ||
 	    (request->device && table_find(opener->distrusted_devices, request->device + 1)))
 		return -ETIMEDOUT;
 	err = send_request(opener, request, path);
@@ -333,11 +395,19 @@ bool opener_holds(const struct opener *opener, uint32_t number)
 
 void opener_find_jit(struct opener *opener, uint32_t number, uint32_t pid)
 {
-	send(opener, &(struct opener_request){ .kind = OPENER_JIT, .number = number, .pid = pid }, "");
+	if (!send(opener, &(struct opener_request){ .kind = OPENER_JIT, .number = number, .pid = pid }, ""))
+		table_put(opener->jits, (uint64_t)number + 1, opener);
+}
+
+bool opener_knows_jit(const struct opener *opener, uint32_t number)
+{
+	return opener->number == helper_pair_opener_number(opener->pair) &&
+	       table_find(opener->jits, (uint64_t)number + 1);
 }
 
 void opener_forget_jit(struct opener *opener, uint32_t number)
 {
+	table_take(opener->jits, (uint64_t)number + 1);
 	if (opener->number)
 		send(opener, &(struct opener_request){ .kind = OPENER_JIT_FORGET, .number = number }, "");
 }
@@ -354,11 +424,21 @@ int opener_allow_memory(struct opener *opener, uint32_t pid)
 	return err;
 }
 
+static void free_mappings(struct wanted_answer *wanted)
+{
+	for (size_t i = 0; i < wanted->mapping_count; i++)
+		free((char *)wanted->mappings[i].path);
+	free(wanted->mappings);
+	wanted->mappings = NULL;
+	wanted->mapping_count = 0;
+}
+
 /* Sends the request and waits for its answer, which is in opener->wanted then. */
-static int ask(struct opener *opener, struct opener_request *request, const char *path)
+static int ask_once(struct opener *opener, struct opener_request *request, const char *path)
 {
 	int err;
 
+	free_mappings(&opener->wanted);
 	opener->wanted = (struct wanted_answer){ .fd = -1 };
 	err = send(opener, request, path);
 	if (!err) {
@@ -368,6 +448,17 @@ static int ask(struct opener *opener, struct opener_request *request, const char
 		err = opener->wanted.err;
 	}
 	opener->wanted.sequence = 0;
+	return err;
+}
+
+/* The same again if the opener was lost at something else meanwhile. */
+static int ask(struct opener *opener, struct opener_request *request, const char *path)
+{
+	int err, tries = 0;
+
+	do
+		err = ask_once(opener, request, path);
+	while (err == -ETIMEDOUT && opener->wanted.is_lost && ++tries < TRIES_MAX);
 	return err;
 }
 
@@ -387,9 +478,13 @@ int opener_hold(struct opener *opener, const struct opener_file *file, struct fi
 	return err;
 }
 
-int opener_stamp(struct opener *opener, uint32_t number, struct file_stamp *stamp)
+int opener_stamp(struct opener *opener, uint32_t number, uint64_t device, uint32_t pid,
+		 struct file_stamp *stamp)
 {
-	int err = ask(opener, &(struct opener_request){ .kind = OPENER_STAMP, .number = number }, "");
+	struct opener_request request = {
+		.kind = OPENER_STAMP, .number = number, .device = device, .pid = pid,
+	};
+	int err = ask(opener, &request, "");
 
 	*stamp = opener->wanted.stamp;
 	return err;
@@ -406,17 +501,13 @@ int opener_read_maps(struct opener *opener, uint32_t pid,
 		     void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
 {
 	int err = ask(opener, &(struct opener_request){ .kind = OPENER_MAPS, .pid = pid }, "");
-	struct file_mapping *mappings = opener->wanted.mappings;
-	size_t count = opener->wanted.mapping_count;
+	struct wanted_answer told = opener->wanted;
 
 	/* What is called may ask other things, of this opener, too. */
 	opener->wanted = (struct wanted_answer){ .fd = -1 };
-	for (size_t i = 0; i < count; i++) {
-		if (!err || err == -E2BIG)
-			on_mapping(data, &mappings[i]);
-		free((char *)mappings[i].path);
-	}
-	free(mappings);
+	for (size_t i = 0; i < told.mapping_count && (!err || err == -E2BIG); i++)
+		on_mapping(data, &told.mappings[i]);
+	free_mappings(&told);
 	return err;
 }
 

@@ -40,14 +40,16 @@ int opener_hold(struct opener *opener, const struct opener_file *file, struct fi
 /* Whether the present opener was told of the file that is called number. */
 bool opener_holds(const struct opener *opener, uint32_t number);
 
-/* What the file is like now. 0; -ENOENT: it is not held open; -ETIMEDOUT. */
-int opener_stamp(struct opener *opener, uint32_t number, struct file_stamp *stamp);
+/* What the file, of this device, is like now, which pid maps. 0; -ENOENT: it is not held open; -ETIMEDOUT. */
+int opener_stamp(struct opener *opener, uint32_t number, uint64_t device, uint32_t pid,
+		 struct file_stamp *stamp);
 
 /* Holds it no longer. */
 void opener_drop(struct opener *opener, uint32_t number);
 
 /* Notes where the process's JIT compiler writes names: for the space number. */
 void opener_find_jit(struct opener *opener, uint32_t number, uint32_t pid);
+bool opener_knows_jit(const struct opener *opener, uint32_t number);
 void opener_forget_jit(struct opener *opener, uint32_t number);
 
 /* The worker may read the memory of the process. -ETIMEDOUT: it does not let itself be read. */
@@ -68,6 +70,15 @@ bool opener_distrust_tree(struct opener *opener, uint32_t pid);
  */
 int opener_read_maps(struct opener *opener, uint32_t pid,
 		     void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data);
+
+/* Whether nothing of this process is looked at: its user, or it itself, has cost too many helpers. */
+bool opener_refuses(const struct opener *opener, uint32_t pid);
+
+/*
+ * Called while an answer is waited for and the opener does what the worker wants: may give both up, and must if
+ * is_late, and asks nothing. Returns false: the worker has no question that it could want that for.
+ */
+void opener_on_worker(struct opener *opener, bool (*on_worker)(void *data, bool is_late), void *data);
 
 /*
  * A descriptor of a file that is held, to put a probe there; the caller's. -EXDEV: the file lies where

@@ -12,6 +12,10 @@ enum {
 	OPENER_MEMORY_BYTES = 65536,	/* that are read of a process at once */
 };
 
+/* What the process is called, and while it does what the worker wants: so that the tool sees what it is stuck at. */
+#define OPENER_NAME "pinch-opener"
+#define OPENER_NAME_FOR_WORKER "pinch-opener w"
+
 enum opener_request_kind {
 	OPENER_FILE,		/* holds the file that pid has mapped from start to end, as number */
 	OPENER_STAMP,		/* says what the file that is held as number is like now */

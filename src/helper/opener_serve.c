@@ -252,6 +252,7 @@ static int confine(void)
 		ALLOWED(recvmsg), ALLOWED(sendmsg), ALLOWED(poll), ALLOWED(ppoll),
 		ALLOWED(brk), ALLOWED(mremap), ALLOWED(munmap), ALLOWED(madvise),
 		ALLOWED_IF(mmap, 3, MAP_ANONYMOUS, MAP_ANONYMOUS),
+		ALLOWED_IF(prctl, 0, CONFINED_INT, PR_SET_NAME),
 		ALLOWED(futex), ALLOWED(getpid), ALLOWED(rt_sigreturn), ALLOWED(restart_syscall),
 		ALLOWED(getrandom), ALLOWED(clock_gettime), ALLOWED(exit), ALLOWED(exit_group),
 	};
@@ -316,7 +317,9 @@ static bool step(struct opener *opener, const struct pollfd *fds)
 		else
 			answer_tool(opener, &in.request);
 	} else if (receive(opener->worker, &in, sizeof(in.wanted), sizeof(in), &fd, &is_worker_gone)) {
+		prctl(PR_SET_NAME, OPENER_NAME_FOR_WORKER);
 		answer_worker(opener, &in.wanted);
+		prctl(PR_SET_NAME, OPENER_NAME);
 	} else if (is_worker_gone) {
 		take_worker(opener, -1);
 	}
@@ -329,7 +332,7 @@ void opener_serve(const struct helper_sockets *sockets)
 	struct pollfd fds[2];
 	int err;
 
-	prctl(PR_SET_NAME, "pinch-opener");
+	prctl(PR_SET_NAME, OPENER_NAME);
 	raise_limits();
 	/* Files must be opened before their processes end; it takes next to no time. */
 	setpriority(PRIO_PROCESS, 0, -20);

@@ -13,15 +13,17 @@
 #include "base/memory.h"
 #include "helper/message.h"
 #include "helper/opener_message.h"
+#include "helper/users.h"
 
 enum {
-	DEATHS_MAX = 150,	/* then names are given up: something is wrong on this machine */
+	DEATHS_MAX = 150,	/* that no user bears: then something is wrong on this machine, and names are given up */
 	PROGRESS_BYTES = 128,
 };
 
 struct helper_pair {
 	const struct helper_roles *roles;
 	struct spawner *spawner;
+	struct users *users;
 	struct helpers helpers;
 	uint32_t opener_number, worker_number, last_number;
 	unsigned int death_count;
@@ -45,6 +47,7 @@ struct helper_pair *helper_pair_new(const struct helper_roles *roles)
 	struct helper_pair *pair = xcalloc(1, sizeof(*pair));
 
 	pair->roles = roles;
+	pair->users = users_new();
 	pair->helpers.opener_socket = pair->helpers.worker_socket = -1;
 	return pair;
 }
@@ -143,18 +146,29 @@ int helper_pair_begin(struct helper_pair *pair)
 	return err;
 }
 
-int helper_pair_fail_worker(struct helper_pair *pair)
+struct users *helper_pair_users(const struct helper_pair *pair)
+{
+	return pair->users;
+}
+
+static void count_death(struct helper_pair *pair, uint32_t user)
+{
+	if (!users_charge(pair->users, user))
+		pair->death_count++;
+}
+
+int helper_pair_fail_worker(struct helper_pair *pair, uint32_t user)
 {
 	close_worker(pair);
-	pair->death_count++;
+	count_death(pair, user);
 	return pair->is_given_up ? -ECANCELED : -ECHILD;
 }
 
 /* One that is stuck does not see that its socket is closed: the start of new ones kills it. */
-void helper_pair_fail(struct helper_pair *pair)
+void helper_pair_fail(struct helper_pair *pair, uint32_t user)
 {
 	close_both(pair);
-	pair->death_count++;
+	count_death(pair, user);
 }
 
 void helper_pair_end(struct helper_pair *pair)
@@ -169,6 +183,7 @@ void helper_pair_free(struct helper_pair *pair)
 	if (!pair)
 		return;
 	helper_pair_end(pair);
+	users_free(pair->users);
 	free(pair);
 }
 
@@ -235,6 +250,15 @@ bool helper_pair_is_stuck(struct helper_pair *pair, uint64_t since_ns, uint64_t 
 		pair->progress_ns = now;
 	}
 	return now > since_ns + limit_ns && now > pair->progress_ns + limit_ns;
+}
+
+bool helper_pair_opener_serves_worker(const struct helper_pair *pair)
+{
+	char line[64] = "";
+
+	if (pair->opener_number)
+		read_line(pair->helpers.opener, "status", "Name:", line, sizeof(line));
+	return !strcmp(line, "Name:\t" OPENER_NAME_FOR_WORKER "\n");
 }
 
 uint64_t helper_pair_memory_bytes(struct helper_pair *pair)

@@ -13,6 +13,7 @@
 
 struct helper_pair;
 struct pause;
+struct users;
 
 /* roles: must outlive the pair. */
 struct helper_pair *helper_pair_new(const struct helper_roles *roles);
@@ -24,11 +25,17 @@ void helper_pair_free(struct helper_pair *pair);	/* may be NULL */
  */
 int helper_pair_begin(struct helper_pair *pair);
 
-/* The worker died of what it was asked last: -ECHILD; or could not be confined: -ECANCELED. */
-int helper_pair_fail_worker(struct helper_pair *pair);
+/* Who does that to them. */
+struct users *helper_pair_users(const struct helper_pair *pair);
 
-/* One of them is stuck, or the opener died. */
-void helper_pair_fail(struct helper_pair *pair);
+/*
+ * The worker died of what it was asked last, which was something of this user's; USER_UNKNOWN: of nobody's. -ECHILD; or
+ * -ECANCELED: it could not be confined.
+ */
+int helper_pair_fail_worker(struct helper_pair *pair, uint32_t user);
+
+/* The same: one of them is stuck, or the opener died. */
+void helper_pair_fail(struct helper_pair *pair, uint32_t user);
 
 /* A message of one of them, no answer: it may say that it could not be confined. The user is told. */
 void helper_pair_hear(struct helper_pair *pair, const void *message, ssize_t size_bytes);
@@ -48,6 +55,9 @@ int helper_pair_worker(const struct helper_pair *pair);
  * something to do: they wait for something that does not come. To be asked again and again meanwhile.
  */
 bool helper_pair_is_stuck(struct helper_pair *pair, uint64_t since_ns, uint64_t limit_ns);
+
+/* What the opener does now, or is stuck at, the worker wants and not the tool. */
+bool helper_pair_opener_serves_worker(const struct helper_pair *pair);
 
 /* The peak of the worker's resident memory in bytes; of several, of the one that took most. */
 uint64_t helper_pair_memory_bytes(struct helper_pair *pair);

@@ -2,6 +2,7 @@
 #include "symbol/budget.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -21,11 +22,24 @@ static const struct shares
 static const uint64_t least_ns = 20000000;	/* less is not worth a question */
 static const uint64_t death_ns = 500000000;
 
-enum { ELAPSED_SHARE = 4 };	/* a disk that is slow costs the user's time, too */
+/* ns of waiting for processes. A program of Python with a thousand busy functions takes 10 ms a second. */
+static const uint64_t process_ns = 5000000000, user_ns = 10000000000, all_users_ns = 30000000000;
+
+enum {
+	ELAPSED_SHARE = 4,	/* a disk that is slow costs the user's time, too */
+	FADING = 50,		/* of what was spent on processes, a second of so many is forgotten a second */
+	PROCESSES_MAX = 65536,	/* then all are forgotten, but not their users */
+};
+
+struct waited {
+	uint64_t ns, at_ns;	/* so much at that time */
+};
 
 struct budget {
 	struct table *files, *owners;	/* by number + 1, by owner_of(): uint64_t, spent ns */
 	uint64_t trusted_ns, others_ns;	/* spent on all of these */
+	struct table *processes, *users;	/* by number + 1: struct waited */
+	struct waited all_users;
 };
 
 struct budget *budget_new(void)
@@ -34,16 +48,18 @@ struct budget *budget_new(void)
 
 	budget->files = table_new();
 	budget->owners = table_new();
+	budget->processes = table_new();
+	budget->users = table_new();
 	return budget;
 }
 
 static void free_all(struct table *table)
 {
 	size_t cursor = 0;
-	uint64_t *spent_ns;
+	void *spent;
 
-	while ((spent_ns = table_next(table, &cursor)))
-		free(spent_ns);
+	while ((spent = table_next(table, &cursor)))
+		free(spent);
 	table_free(table);
 }
 
@@ -53,6 +69,8 @@ void budget_free(struct budget *budget)
 		return;
 	free_all(budget->files);
 	free_all(budget->owners);
+	free_all(budget->processes);
+	free_all(budget->users);
 	free(budget);
 }
 
@@ -139,4 +157,79 @@ void budget_spend(struct budget *budget, const struct module *module, uint64_t c
 void budget_spend_death(struct budget *budget, const struct module *module, uint64_t elapsed_ns)
 {
 	spend(budget, module, elapsed_ns + death_ns);
+}
+
+/* --- What is read of processes --------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* What counts of it. */
+static uint64_t fade(struct waited *waited)
+{
+	uint64_t now = now_ns(), faded_ns = (now - waited->at_ns) / FADING;
+
+	waited->ns -= waited->ns < faded_ns ? waited->ns : faded_ns;
+	waited->at_ns = now;
+	return waited->ns;
+}
+
+static uint64_t waited_for(struct table *table, uint64_t key)
+{
+	struct waited *waited = table_find(table, key + 1);
+
+	return waited ? fade(waited) : 0;
+}
+
+static struct waited *waited_get(struct table *table, uint64_t key)
+{
+	struct waited *waited = table_find(table, key + 1);
+
+	if (!waited) {
+		waited = xcalloc(1, sizeof(*waited));
+		waited->at_ns = now_ns();
+		table_put(table, key + 1, waited);
+	}
+	return waited;
+}
+
+static bool is_own(uint32_t user)
+{
+	return !user || user == getuid();
+}
+
+uint64_t budget_process_left_ns(struct budget *budget, uint64_t process, uint32_t user)
+{
+	uint64_t left_ns = left_of(process_ns, waited_for(budget->processes, process));
+
+	if (!is_own(user)) {
+		left_ns = smaller(left_ns, left_of(user_ns, waited_for(budget->users, user)));
+		left_ns = smaller(left_ns, left_of(all_users_ns, fade(&budget->all_users)));
+	}
+	return left_ns < least_ns ? 0 : left_ns;
+}
+
+static void spend_waiting(struct waited *waited, uint64_t ns)
+{
+	fade(waited);
+	waited->ns += ns;
+}
+
+bool budget_spend_process(struct budget *budget, uint64_t process, uint32_t user, uint64_t waited_ns)
+{
+	if (table_count(budget->processes) >= PROCESSES_MAX) {
+		free_all(budget->processes);
+		budget->processes = table_new();
+	}
+	spend_waiting(waited_get(budget->processes, process), waited_ns);
+	if (is_own(user))
+		return true;
+	spend_waiting(waited_get(budget->users, user), waited_ns);
+	spend_waiting(&budget->all_users, waited_ns);
+	return left_of(user_ns, waited_for(budget->users, user)) >= least_ns;
 }

@@ -28,5 +28,16 @@ size_t budget_memory_bytes(const struct module *module);
 /* A question about it took so much CPU time, and so long. */
 void budget_spend(struct budget *budget, const struct module *module, uint64_t cpu_ns, uint64_t elapsed_ns);
 
+/*
+ * The same of what is read of processes while they run: Python's objects, and symbol files of JIT compilers. What is
+ * waited for counts, for a process may take its time over each of its pages; and it counts less as time goes by.
+ * process: any number that tells it from others. Root's processes have a share each; those of other users share
+ * one, too, and so do all of these.
+ */
+uint64_t budget_process_left_ns(struct budget *budget, uint64_t process, uint32_t user);
+
+/* False: the user's share is used up. */
+bool budget_spend_process(struct budget *budget, uint64_t process, uint32_t user, uint64_t waited_ns);
+
 /* The worker died of one, after so long. */
 void budget_spend_death(struct budget *budget, const struct module *module, uint64_t elapsed_ns);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "helper/opener.h"
+#include "helper/users.h"
 #include "symbol/notes.h"
 #include "symbol/worker.h"
 
@@ -16,6 +17,7 @@ enum { SPACES_MAX = 65536, LOOKED_NEVER = -1 };
 
 struct jit_space {
 	uint32_t number, pid;
+	uint32_t user;			/* of the process */
 	bool has_file;			/* its file was read */
 	bool is_given_up;		/* reading it takes for ever, or kills */
 	int noted_err;			/* 0: nothing is wrong */
@@ -79,10 +81,19 @@ static struct jit_space *space_get(struct jit_names *names, uint32_t number)
 	if (!space && number && table_count(names->spaces) < SPACES_MAX) {
 		space = xcalloc(1, sizeof(*space));
 		space->number = number;
+		space->user = USER_UNKNOWN;
 		space->looked = space->kept = LOOKED_NEVER;
 		table_put(names->spaces, number, space);
 	}
 	return space;
+}
+
+static void set_process(struct jit_names *names, struct jit_space *space, uint32_t pid)
+{
+	if (!opener_knows_jit(names->opener, space->number))
+		opener_find_jit(names->opener, space->number, pid);
+	space->pid = pid;
+	space->user = worker_user_of(names->worker, pid);
 }
 
 /* What is wrong with the file, once. */
@@ -93,9 +104,10 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 	if (!err || err == space->noted_err)
 		return;
 	space->noted_err = err;
-	if (err == -ETIMEDOUT || err == -ECHILD) {
-		notes_add(names->notes, "the JIT's symbol file of process %u does not let itself be read",
-			  pid);
+	space->is_given_up |= err == -EACCES;	/* with all that is the user's, of which a note tells */
+	if (err == -ETIMEDOUT || err == -ECHILD || err == -EDQUOT) {
+		notes_add(names->notes, "the JIT's symbol file of process %u does not let itself be read, or "
+			  "not in time", pid);
 		space->is_given_up = true;
 	}
 	if (err == -EPERM)
@@ -128,10 +140,8 @@ void jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
 	if (!space || space->is_given_up || space->kept == seconds_now())
 		return;
 	space->kept = seconds_now();
-	if (!space->pid)
-		opener_find_jit(names->opener, number, pid);
-	space->pid = pid;
-	worker_read_jit(names->worker, number, on_read, names);
+	set_process(names, space, pid);
+	worker_read_jit(names->worker, number, space->user, on_read, names);
 }
 
 bool jit_names_has(const struct jit_names *names, uint32_t number)
@@ -151,11 +161,9 @@ bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint
 	if (!space || space->is_given_up || (!space->has_file && seconds_now() == space->looked))
 		return false;
 	space->looked = seconds_now();
-	if (!space->pid && pid) {
-		opener_find_jit(names->opener, number, pid);
-		space->pid = pid;
-	}
-	err = worker_ask_jit(names->worker, number, address, &answer);
+	if (pid)
+		set_process(names, space, pid);
+	err = worker_ask_jit(names->worker, number, space->user, address, &answer);
 	note(names, space, err);
 	if (err || !answer->is_found)
 		return false;

@@ -6,6 +6,7 @@
  */
 #include "symbol/module.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,7 +334,7 @@ static bool is_as_it_was(const struct modules *modules, struct module *module)
 
 	if (now_ns() - module->checked_ns < check_ns)
 		return true;
-	if (opener_stamp(modules->opener, module->number, &now) ||
+	if (opener_stamp(modules->opener, module->number, module->device, module->pid, &now) ||
 	    !file_stamp_has_same_contents(&now, &module->stamp))
 		return false;
 	module->checked_ns = now_ns();
@@ -393,7 +394,7 @@ static struct module *choose_mapped(struct modules *modules, struct look *look)
 		return module ? module : unopened;
 	if (look_at_mapping(modules, look))
 		module = find_file(modules, &look->stamp);
-	else if (unopened)
+	else if (unopened && look->err != -ETIMEDOUT)	/* else it is its process that is not looked at */
 		unopened->failed_opens++;
 	if (module || (look->err && unopened))
 		return module ? module : unopened;

@@ -152,10 +152,15 @@ static void hand_out(struct python_codes *codes, const struct python_question *q
 	free(told);
 }
 
-static void give_up(struct python_codes *codes, uint32_t pid)
+/* Of what is all a user's, a note tells already. */
+static void give_up(struct python_codes *codes, uint32_t pid, int err)
 {
-	notes_add(codes->notes, "process %u does not let its memory be read: its functions of Python have no "
-		  "names", pid);
+	if (err == -EDQUOT)
+		notes_add(codes->notes, "the memory of process %u took too much time to read: some of its functions of "
+			  "Python have no names", pid);
+	else if (err != -EACCES)
+		notes_add(codes->notes, "process %u does not let its memory be read: its functions of Python have "
+			  "no names", pid);
 	if (table_count(codes->unreadable) < UNREADABLE_MAX)
 		table_put(codes->unreadable, (uint64_t)pid + 1, codes);
 }
@@ -180,8 +185,8 @@ void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space,
 		code->seen_ns = time_ns;	/* whatever the answer is, a second later is soon enough */
 	}
 	err = worker_ask_python(codes->worker, &question, &answer);
-	if (err == -ETIMEDOUT)
-		give_up(codes, pid);
+	if (err == -ETIMEDOUT || err == -ECHILD || err == -EDQUOT || err == -EACCES)
+		give_up(codes, pid, err);
 	if (!err && answer->kind == PYTHON_IS_NEW)
 		hand_out(codes, &question, answer);
 }

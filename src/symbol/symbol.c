@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "helper/opener.h"
 #include "helper/pair.h"
+#include "helper/users.h"
 #include "symbol/answer.h"
 #include "symbol/answer_book.h"
 #include "symbol/answer_cache.h"
@@ -47,6 +48,14 @@ static void on_stuck(void *data, uint32_t pid, const char *path)
 			  "functions may lack names and lines", pid);
 }
 
+static void on_barred(void *data, uint32_t user)
+{
+	struct symbols *symbols = data;
+
+	notes_add(symbols->notes, "programs of user %u held up or broke the reading of symbols, again and again: "
+		  "they are not read any more", user);
+}
+
 struct symbols *symbols_new(struct session *session)
 {
 	struct symbols *symbols = xcalloc(1, sizeof(*symbols));
@@ -55,6 +64,7 @@ struct symbols *symbols_new(struct session *session)
 	symbols->notes = notes_new();
 	symbols->requests = arena_new();
 	symbols->helpers = helper_pair_new(worker_roles());
+	users_on_barred(helper_pair_users(symbols->helpers), on_barred, symbols);
 	symbols->opener = opener_new(symbols->helpers, on_stuck, symbols);
 	symbols->worker = worker_new(symbols->helpers, symbols->opener);
 	symbols->files = mapped_files_new(session, symbols->opener, symbols->worker, symbols->notes);
@@ -123,7 +133,7 @@ static bool is_unchanged(void *data, const struct module *module)
 	struct symbols *symbols = data;
 	struct file_stamp now;
 
-	return !opener_stamp(symbols->opener, module->number, &now) &&
+	return !opener_stamp(symbols->opener, module->number, module->device, module->pid, &now) &&
 	       file_stamp_has_same_contents(&now, &module->stamp);
 }
 

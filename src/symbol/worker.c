@@ -15,6 +15,7 @@
 #include "helper/opener.h"
 #include "helper/opener_message.h"
 #include "helper/pair.h"
+#include "helper/users.h"
 #include "symbol/answer_book.h"
 #include "symbol/budget.h"
 #include "symbol/servers.h"
@@ -24,10 +25,11 @@ enum {
 	ASKED_MAX = 1024,	/* questions without an answer; more are refused */
 	WAIT_MS = 10,
 	CHECK_MS = 100,
+	SENT_AGAIN_MAX = 3,	/* what the helpers were lost at something else with */
 };
 
 /* How long neither of the helpers may do anything. A disk can take a while; a process's memory cannot. */
-static const uint64_t stuck_ns = 2000000000, stuck_memory_ns = 1000000000,
+static const uint64_t second_ns = 1000000000, stuck_ns = 2000000000, stuck_memory_ns = 1000000000,
 		      stuck_servers_ns = 40000000000;
 
 static uint64_t now_ns(void)
@@ -45,6 +47,8 @@ const struct helper_roles *worker_roles(void)
 
 	return servers_are_wanted() ? &with_servers : &alone;
 }
+
+static bool on_opener_held(void *data, bool is_late);
 
 /* --- Lists ----------------------------------------------------------------------------------- */
 
@@ -95,6 +99,7 @@ struct worker *worker_new(struct helper_pair *pair, struct opener *opener)
 	worker->pair = pair;
 	worker->opener = opener;
 	worker->budget = budget_new();
+	opener_on_worker(opener, on_opener_held, worker);
 	list_init(&worker->asked);
 	list_init(&worker->later);
 	list_init(&worker->answered);
@@ -203,10 +208,29 @@ static void ask_again(struct worker *worker)
 		others.end = &others.first;
 	list_init(&worker->asked);
 	while ((asked = list_take(&others))) {
-		err = worker_send(worker, asked);
+		err = asked->sent_again_count++ < SENT_AGAIN_MAX ? worker_send(worker, asked) : -ECHILD;
 		if (err)
 			settle_asked(worker, asked, err);
 	}
+}
+
+/* What the question took is for whose file or process it is about to bear. */
+static void spend(struct worker *worker, const struct asked *asked, uint64_t cpu_ns, uint64_t elapsed_ns,
+		  bool is_death)
+{
+	uint64_t waited_ns = elapsed_ns;
+
+	if (asked->module && is_death)
+		budget_spend_death(worker->budget, asked->module, elapsed_ns);
+	else if (asked->module)
+		budget_spend(worker->budget, asked->module, cpu_ns, elapsed_ns);
+	if (asked->module)
+		return;
+	/* How much is read of symbol files has bounds of its own. */
+	if (asked->question.kind != QUESTION_PYTHON)
+		waited_ns -= cpu_ns < elapsed_ns ? cpu_ns : elapsed_ns;
+	if (!budget_spend_process(worker->budget, asked->process, asked->user, waited_ns))
+		users_bar(helper_pair_users(worker->pair), asked->user);
 }
 
 /* It is gone of the first question, or that is given up with err. */
@@ -214,8 +238,8 @@ static void lose(struct worker *worker, int err)
 {
 	const struct asked *first = worker->asked.first;
 
-	if (first && first->module)
-		budget_spend_death(worker->budget, first->module, now_ns() - first->first_ns);
+	if (first)
+		spend(worker, first, 0, now_ns() - first->first_ns, true);
 	if (first)
 		finish(worker, err);
 	ask_again(worker);
@@ -234,6 +258,19 @@ static bool uses_debug_file(const struct question *question)
 	return false;
 }
 
+/* However much is done meanwhile. The worker ends itself before, unless somebody else has taken it over. */
+static uint64_t answer_ns_max(const struct question *question)
+{
+	switch (question->kind) {
+	case QUESTION_PYTHON:
+		return WORKER_PYTHON_SECONDS_MAX * second_ns;
+	case QUESTION_JIT:
+	case QUESTION_JIT_READ:
+		return WORKER_JIT_SECONDS_MAX * second_ns;
+	}
+	return 2 * WORKER_ANSWER_SECONDS_MAX * second_ns;
+}
+
 static uint64_t limit_ns(const struct question *question)
 {
 	if (!question->module || question->kind == QUESTION_JIT || question->kind == QUESTION_JIT_READ)
@@ -247,7 +284,6 @@ static void give_up_first(struct worker *worker)
 	const struct question *question = &worker->asked.first->question;
 	const struct module *module = worker->asked.first->module;
 
-	helper_pair_fail(worker->pair);
 	if (question->kind == QUESTION_PYTHON)
 		opener_distrust(worker->opener, question->pid);
 	/* Its own file may be as good as any: without what its process says of it, it is tried once more. */
@@ -261,17 +297,46 @@ static void give_up_first(struct worker *worker)
 	lose(worker, -ETIMEDOUT);
 }
 
-static void check_stuck(struct worker *worker)
+/* The helpers are given up if the first question takes too long. It is settled when they are seen to be gone. */
+static void give_up_if_late(struct worker *worker, bool is_late)
 {
 	const struct asked *first = worker->asked.first;
 
-	if (!first || now_ns() - worker->checked_ns < CHECK_MS * 1000000ull)
+	if (!is_late && now_ns() - worker->checked_ns < CHECK_MS * 1000000ull)
 		return;
 	worker->checked_ns = now_ns();
-	/* It ends itself before that, unless somebody else has taken it over. */
-	if (now_ns() - first->first_ns > WORKER_ANSWER_SECONDS_MAX * 2000000000ull ||
-	    helper_pair_is_stuck(worker->pair, first->first_ns, limit_ns(&first->question)))
+	if (!is_late && now_ns() - first->first_ns <= answer_ns_max(&first->question) &&
+	    !helper_pair_is_stuck(worker->pair, first->first_ns, limit_ns(&first->question)))
+		return;
+	worker->late_sequence = first->question.sequence;
+	helper_pair_fail(worker->pair, first->user);
+}
+
+static bool is_at_work(const struct worker *worker)
+{
+	return worker->asked.first && worker->number == helper_pair_worker_number(worker->pair);
+}
+
+static bool on_opener_held(void *data, bool is_late)
+{
+	struct worker *worker = data;
+	bool is_asked = is_at_work(worker);
+
+	if (is_asked)
+		give_up_if_late(worker, is_late);
+	return is_asked;
+}
+
+/* Both are gone: of the first question, or of something that somebody else has asked the opener. */
+static void on_gone(struct worker *worker)
+{
+	bool is_late = worker->asked.first->question.sequence == worker->late_sequence;
+
+	worker->late_sequence = 0;
+	if (is_late)
 		give_up_first(worker);
+	else
+		ask_again(worker);
 }
 
 /* The next part of a table; false: it is none, or too much. */
@@ -304,7 +369,7 @@ static bool take_answer(struct worker *worker)
 	if (!first)
 		return false;
 	if (worker->number != helper_pair_worker_number(worker->pair)) {
-		lose(worker, -ECHILD);		/* with the opener */
+		on_gone(worker);
 		return true;
 	}
 	n = message_receive(helper_pair_worker(worker->pair), parts, 2, &fd, false);
@@ -316,13 +381,12 @@ static bool take_answer(struct worker *worker)
 	if (n < (ssize_t)sizeof(header) || header.sequence != first->question.sequence ||
 	    (!header.err && !worker_content_is_valid(first->question.kind, &worker->content, worker->content_bytes))) {
 		helper_pair_hear(worker->pair, &header, n);
-		lose(worker, helper_pair_fail_worker(worker->pair));
+		lose(worker, helper_pair_fail_worker(worker->pair, first->user));
 		return true;
 	}
 	if (header.err == WORKER_GOES_ON && take_part(worker, first))
 		return true;
-	if (first->module)
-		budget_spend(worker->budget, first->module, header.cpu_ns, header.elapsed_ns);
+	spend(worker, first, header.cpu_ns, header.elapsed_ns, false);
 	finish(worker, header.err > 0 ? -EINVAL : header.err);
 	return true;
 }
@@ -331,7 +395,8 @@ static void take_answers(struct worker *worker)
 {
 	while (take_answer(worker))
 		;
-	check_stuck(worker);
+	if (is_at_work(worker))
+		give_up_if_late(worker, false);
 }
 
 void worker_wait(struct worker *worker, short events)
@@ -427,17 +492,45 @@ static void forget(struct worker *worker)
 		memset(worker->is_known, 0, worker->known_room * sizeof(*worker->is_known));
 }
 
-/* What is left for it. -EDQUOT: nothing. */
+uint32_t worker_user_of(const struct worker *worker, uint32_t pid)
+{
+	return users_of(helper_pair_users(worker->pair), pid);
+}
+
+/* Who has made its file, unless others could say so; else who has mapped it. */
+static uint32_t user_of(const struct worker *worker, const struct module *module)
+{
+	const struct file_stamp *stamp = &module->stamp;
+
+	if (module->kind != MODULE_FILE)
+		return USER_UNKNOWN;
+	return module->has_stamp && !stamp->is_owner_doubtful && !stamp->is_overlay
+		? stamp->owner : worker_user_of(worker, module->pid);
+}
+
+/* What is left for it. -EDQUOT: nothing; -EACCES: nothing for anything of its user's. */
 static int set_limits(const struct worker *worker, struct asked *asked)
 {
 	uint64_t left_ns;
 
+	if (asked->module)
+		asked->user = user_of(worker, asked->module);
+	if (users_are_barred(helper_pair_users(worker->pair), asked->user))
+		return asked->module ? -EDQUOT : -EACCES;
 	if (!asked->module)
-		return 0;
+		return budget_process_left_ns(worker->budget, asked->process, asked->user) ? 0 : -EDQUOT;
 	left_ns = budget_left_ns(worker->budget, asked->module, asked->question.wants_debug);
 	asked->question.cpu_ms_max = left_ns / 1000000;
 	asked->question.memory_mb_max = budget_memory_bytes(asked->module) >> 20;
 	return left_ns ? 0 : -EDQUOT;
+}
+
+/* Its path leads where root has put it. */
+static bool is_roots(const struct module *module)
+{
+	const struct file_stamp *stamp = &module->stamp;
+
+	return module->has_stamp && module->has_own_numbers && !stamp->owner && !stamp->is_owner_doubtful;
 }
 
 /* Makes sure that there are processes, and that they know of the module's file. */
@@ -455,9 +548,12 @@ static int prepare(struct worker *worker, struct asked *asked)
 		worker->number = helper_pair_worker_number(worker->pair);
 	}
 	if (module && module->kind == MODULE_FILE && !opener_holds(worker->opener, module->number)) {
+		bool is_refused = is_roots(module) && opener_refuses(worker->opener, module->pid);
 		const struct opener_file file = {
-			.number = module->number, .pid = module->pid, .path = module->path,
-			.start = module->start, .end = module->end,
+			.number = module->number, .path = module->path,
+			/* Who mapped it first may not be looked at any more; others have it, too. */
+			.pid = is_refused ? 0 : module->pid,
+			.start = is_refused ? 0 : module->start, .end = is_refused ? 0 : module->end,
 			/* Its own numbers, where mappings have them, too. */
 			.device = module->device,
 			.inode = module->has_own_numbers ? module->inode : 0,
@@ -504,11 +600,8 @@ int worker_send(struct worker *worker, struct asked *asked)
 	}
 	/* A socket that does not take it has nobody on its other end: not because of this question. */
 	if (err) {
-		helper_pair_fail_worker(worker->pair);
-		if (asked->was_sent_again)
-			return -ECHILD;
-		asked->was_sent_again = true;
-		return worker_send(worker, asked);
+		helper_pair_fail_worker(worker->pair, USER_UNKNOWN);
+		return asked->sent_again_count++ < SENT_AGAIN_MAX ? worker_send(worker, asked) : -ECHILD;
 	}
 	if (is_known)
 		*known_get(worker, asked->module->number) = true;

@@ -79,19 +79,26 @@ struct python_question {
 };
 
 /*
- * 0 and the code object, valid until the next question; -ETIMEDOUT if the process does not let its memory be
- * read, which takes a second to find out. What comes later in a session's stream may be named after it: so
+ * 0 and the code object, valid until the next question; -ETIMEDOUT, -ECHILD if the process does not let its
+ * memory be read, which takes a second or two to find out; -EDQUOT if that took too much time in all; -EACCES:
+ * its user's processes are not read any more. What comes later in a session's stream may be named after it: so
  * it is waited for.
  */
 int worker_ask_python(struct worker *worker, const struct python_question *question,
 		      const struct python_answer **answer);
 
-/* Has what a JIT compiler wrote read, which the opener knows of by its space. err as jit_maps_read() has it. */
+/* Whose process it is: USER_UNKNOWN if nobody knows. */
+uint32_t worker_user_of(const struct worker *worker, uint32_t pid);
+
+/*
+ * Has what a JIT compiler wrote read, which the opener knows of by its space; user: of the process. err as
+ * jit_maps_read() has it, or as above.
+ */
 typedef void worker_on_jit(void *data, uint32_t space, int err);
-int worker_read_jit(struct worker *worker, uint32_t space, worker_on_jit *on_jit, void *data);
+int worker_read_jit(struct worker *worker, uint32_t space, uint32_t user, worker_on_jit *on_jit, void *data);
 
 /* The name of generated code; valid until the next question. 0 or -errno. */
-int worker_ask_jit(struct worker *worker, uint32_t space, uint64_t address,
+int worker_ask_jit(struct worker *worker, uint32_t space, uint32_t user, uint64_t address,
 		   const struct jit_answer **answer);
 
 /*

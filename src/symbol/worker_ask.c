@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "helper/users.h"
 #include "symbol/answer_book.h"
 
 enum {
@@ -45,12 +46,24 @@ static struct asked *asked_new(const struct module *module, const struct questio
 	return asked;
 }
 
-/* One that is waited for. */
-static int ask_awaited(struct worker *worker, const struct module *module, const struct question *question)
+/* A space is no process, but has one. */
+static void set_owner(struct asked *asked, uint32_t user)
+{
+	const struct question *question = &asked->question;
+
+	asked->user = user;
+	asked->process = question->kind == QUESTION_PYTHON ? question->pid : (uint64_t)question->module << 32;
+}
+
+/* One that is waited for. user: who has what it is about, if that is no module. */
+static int ask_awaited(struct worker *worker, const struct module *module, uint32_t user,
+		       const struct question *question)
 {
 	struct asked *asked = asked_new(module, question);
 	int err;
 
+	if (!module)
+		set_owner(asked, user);
 	asked->is_awaited = true;
 	worker->is_here = false;
 	err = worker_send(worker, asked);
@@ -138,14 +151,20 @@ static int ask(struct worker *worker, const struct module *module, struct questi
 {
 	int err;
 
-	if (module && worker_find_in_book(worker, module, question))
+	if (worker_find_in_book(worker, module, question))
 		return 0;
 	if (worker->is_book_alone)
 		return -ENODATA;
-	err = ask_awaited(worker, module, question);
-	if (!err && module && worker->book)
+	err = ask_awaited(worker, module, USER_UNKNOWN, question);
+	if (!err && worker->book)
 		worker_put_in_book(worker, module, question);
 	return err;
+}
+
+/* The same of what is no file's. */
+static int ask_process(struct worker *worker, uint32_t user, struct question *question)
+{
+	return worker->is_book_alone ? -ENODATA : ask_awaited(worker, NULL, user, question);
 }
 
 static struct question as_question(const struct worker_question *wanted)
@@ -333,29 +352,30 @@ int worker_ask_python(struct worker *worker, const struct python_question *asked
 		.python_version = asked->version, .python_index = asked->index,
 		.python_identity = asked->identity,
 	};
-	int err = ask(worker, NULL, &question);
+	int err = ask_process(worker, worker_user_of(worker, asked->pid), &question);
 
 	if (!err)
 		*answer = &worker->content.python;
 	return err;
 }
 
-int worker_read_jit(struct worker *worker, uint32_t space, worker_on_jit *on_jit, void *data)
+int worker_read_jit(struct worker *worker, uint32_t space, uint32_t user, worker_on_jit *on_jit, void *data)
 {
 	struct asked *asked = asked_new(NULL, &(struct question){
 		.kind = QUESTION_JIT_READ, .module = space,
 	});
 
+	set_owner(asked, user);
 	asked->on_jit = on_jit;
 	asked->data = data;
 	return worker_ask_later(worker, asked);
 }
 
-int worker_ask_jit(struct worker *worker, uint32_t space, uint64_t address,
+int worker_ask_jit(struct worker *worker, uint32_t space, uint32_t user, uint64_t address,
 		   const struct jit_answer **answer)
 {
 	struct question question = { .kind = QUESTION_JIT, .module = space, .address = address };
-	int err = ask(worker, NULL, &question);
+	int err = ask_process(worker, user, &question);
 
 	if (!err)
 		*answer = &worker->content.jit;

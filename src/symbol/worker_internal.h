@@ -10,8 +10,10 @@ struct asked {
 	struct asked *next;
 	struct question question;
 	const struct module *module;	/* NULL: it is about none */
+	uint32_t user;			/* who bears what it does to the worker */
+	uint64_t process;		/* whose time it takes, if it is about no module: see budget.h */
 	uint64_t first_ns;		/* since when it is the one that the worker looks at */
-	bool was_sent_again;
+	uint8_t sent_again_count;
 	bool is_awaited;		/* by somebody who wants it alone */
 	bool is_ahead;			/* by somebody who wants it in the book; else one of these is called */
 	worker_on_table *on_table;
@@ -40,6 +42,7 @@ struct worker {
 	struct asked_list later;	/* to be sent; nobody waits for them */
 	struct asked_list answered;	/* what is to be done with them */
 	uint64_t checked_ns;
+	uint32_t late_sequence;		/* of the question that the helpers were given up for; 0: none */
 	size_t ahead_count;
 	/* The answer that was waited for. */
 	bool is_here;

@@ -16,6 +16,8 @@ enum {
 	WORKER_PATH_BYTES_MAX = 4096,
 	WORKER_NAME_BYTES = 256,
 	WORKER_ANSWER_SECONDS_MAX = 60,	/* includes what a debuginfod server may take */
+	WORKER_PYTHON_SECONDS_MAX = 2,	/* a few pages of memory */
+	WORKER_JIT_SECONDS_MAX = 5,	/* 64 MB of lines take half a second */
 };
 
 enum question_kind {

@@ -17,13 +17,14 @@ import signal
 import subprocess
 import sys
 
-from lib_attacks import attacker
+from lib_attacks import NOBODY, attacker
 from lib import PINCH, Skip, check_laws, functions_of, is_alive, is_polling, links_of, main, parse_report, read, \
     read_line, start, status_of, stop, test, wait_until
 
 TRACED_S = 2
 END_S = 15              # for a run that traces for TRACED_S
 INTERRUPT_S = 3
+DRIP_S = 10             # with all the time that a process may take
 SOUND = {"bystander_work", "bystander_sleep"}
 
 # CPython reads a function's qualified name where the function is made, and for nobody but its users.
@@ -68,6 +69,60 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [
 fd = os.open(sys.argv[1], os.O_RDONLY)
 give(libc.mmap(None, mmap.PAGESIZE, mmap.PROT_READ, mmap.MAP_PRIVATE, fd, 0))
 """
+
+# Each page is given, later than anybody waits for, and taken away again. Many functions have names there.
+DRIP = PYTHON + """
+import fcntl, struct
+DELAY_S, FUNCTIONS, MADV_DONTNEED = 0.8, 40, 4
+libc = ctypes.CDLL(None, use_errno=True)
+UFFDIO_API, UFFDIO_REGISTER, UFFDIO_COPY, MISSING = 0xc018aa3f, 0xc020aa00, 0xc028aa03, 1
+size = FUNCTIONS * mmap.PAGESIZE
+pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+address = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+fd = libc.syscall(323, os.O_CLOEXEC | os.O_NONBLOCK)
+if fd < 0:
+    sys.exit("userfaultfd: " + os.strerror(ctypes.get_errno()))
+fcntl.ioctl(fd, UFFDIO_API, bytearray(struct.pack("QQQ", 0xaa, 0, 0)))
+fcntl.ioctl(fd, UFFDIO_REGISTER, bytearray(struct.pack("QQQQ", address, size, MISSING, 0)))
+name = "dripping"
+content = ctypes.create_string_buffer(ctypes.string_at(id(name), sys.getsizeof(name)), mmap.PAGESIZE)
+def tell():
+    while True:
+        select.select([fd], [], [])
+        at = struct.unpack("QQQQ", os.read(fd, 32))[2] & -mmap.PAGESIZE
+        print("held read", flush=True)
+        time.sleep(DELAY_S)
+        fcntl.ioctl(fd, UFFDIO_COPY, bytearray(struct.pack("QQQQq", at, ctypes.addressof(content),
+                                                           mmap.PAGESIZE, 0, 0)))
+        time.sleep(0.01)
+        libc.madvise(ctypes.c_void_p(at), ctypes.c_size_t(mmap.PAGESIZE), MADV_DONTNEED)
+threading.Thread(target=tell, daemon=True).start()
+functions = []
+for i in range(FUNCTIONS):
+    scope = {"time": time}
+    exec("def hang_%d():\\n    time.sleep(0.001)\\n    return sum(range(2000))" % i, scope)
+    functions.append(scope["hang_%d" % i])
+    ctypes.c_void_p.from_address(id(functions[i].__code__) + 128).value = address + i * mmap.PAGESIZE
+print("ready", flush=True)
+while True:
+    for function in functions:
+        function()
+"""
+
+# As UFFD, of another user than root: what the kernel asks of it takes a privilege that it has only at first.
+UFFD_OF_USER = UFFD.replace("fcntl.ioctl(fd, UFFDIO_API", "os.setgroups([]); os.setresgid(*3 * [int(sys.argv[1])]); "
+                            "os.setresuid(*3 * [int(sys.argv[1])])\nfcntl.ioctl(fd, UFFDIO_API", 1)
+
+SOUND_PYTHON = """
+import time
+def sound_python():
+    time.sleep(0.001)
+    return sum(range(2000))
+print("ready", flush=True)
+while True:
+    sound_python()
+"""
+
 
 class Attack:
     """A program that holds up who looks at it. server: what has to end for all of it to end."""
@@ -188,10 +243,11 @@ def check_report(attack, sound, needs_note, needs_names=True):
     assert about or not needs_note, f"no note names process {attack.pid}: {report['notes']}"
 
 
-def check_ends(make, needs_hold=True, while_tracing=None, needs_note=True, holds_late=False):
+def check_ends(make, needs_hold=True, while_tracing=None, needs_note=True, holds_late=False,
+               interrupt_s=INTERRUPT_S):
     """
     By itself, then by Ctrl-C while somebody is held up; needs_hold: pinch has to look there; needs_note: and to
-    say so; holds_late: it looks there only for its report.
+    say so; holds_late: it looks there only for its report, or not long enough to say so before.
     """
     attack, sound = make(), bystander()
     process = start_pinch(attack, sound, "--duration", f"{TRACED_S}s")
@@ -207,7 +263,7 @@ def check_ends(make, needs_hold=True, while_tracing=None, needs_note=True, holds
     wait_until(lambda: process.poll() is not None or is_tracing(process) and
                (attack.take_lines() or not needs_hold or holds_late), "pinch to trace while it is held up", END_S)
     os.killpg(process.pid, signal.SIGINT)
-    end_of(process, attack, INTERRUPT_S, "with Ctrl-C")
+    end_of(process, attack, interrupt_s, "with Ctrl-C")
     check_report(attack, sound, needs_hold and needs_note and not holds_late, needs_names=False)
 
 
@@ -230,6 +286,43 @@ def put_source(**files):
 @test("a Python function whose name lies on a userfaultfd page holds up nothing")
 def python_uffd():
     check_ends(lambda: Attack(sys.executable, "-c", UFFD))
+
+
+@test("Python functions whose names come page by page, each just in time, hold up little")
+def python_drip():
+    check_ends(lambda: Attack(sys.executable, "-c", DRIP), holds_late=True, interrupt_s=DRIP_S)
+
+
+HANGERS = 25
+
+
+@test("one user's many programs that hang hold up little, are named once, and leave others their names")
+def many_of_one_user():
+    hangers = [Attack(sys.executable, "-c", UFFD_OF_USER, str(NOBODY)) for _ in range(HANGERS)]
+    sound = start(sys.executable, "-c", SOUND_PYTHON, stdout=subprocess.PIPE)
+    assert read_line(sound) == b"ready\n"
+    pids = ",".join(str(p) for p in [*(h.pid for h in hangers), sound.pid])
+    process = start(PINCH, "attach", "-q", "-p", pids, "--top", "1000", "--json", "report.json", "-o", "report.txt",
+                    "--duration", f"{TRACED_S}s", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        err = process.communicate(timeout=END_S)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"not ended within {END_S} s") from None
+    finally:
+        held = sum(bool(h.take_lines()) for h in hangers)
+        for hanger in hangers:
+            hanger.end()
+        stop(sound)
+    assert process.returncode == 0, err
+    assert 3 <= held <= 8, f"{held} of {HANGERS} programs were looked at while they hung"
+    report = parse_report(read("report.json", "rb"))
+    check_laws(report)
+    notes = [note for note in report["notes"] if f"user {NOBODY}" in note]
+    assert len(notes) == 1, report["notes"]
+    assert "sound_python" in {name for path in report["paths"] for name in functions_of(path)}, \
+        f"the sound program's functions have no names; {report['notes']}"
 
 
 @test("a Python function whose name lies on a page of a FUSE file holds up nothing")

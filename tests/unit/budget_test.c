@@ -110,3 +110,22 @@ TEST(waiting_for_a_disk_counts_less_than_running)
 	CHECK(spent_ns > SECOND / 10 && spent_ns < SECOND / 2);
 	budget_free(budget);
 }
+
+TEST(a_process_that_takes_its_time_uses_up_its_own_share_then_its_users_and_never_anothers)
+{
+	struct budget *budget = budget_new();
+	bool has_left = true;
+	uint64_t waited_ns = 0;
+	uint32_t pid;
+
+	for (pid = 1; has_left && pid < 100; pid++)
+		while (has_left && budget_process_left_ns(budget, pid, 1000)) {
+			has_left = budget_spend_process(budget, pid, 1000, SECOND / 10);
+			waited_ns += SECOND / 10;
+		}
+	CHECK(!has_left && pid > 2 && waited_ns <= 12 * SECOND);
+	CHECK(!budget_process_left_ns(budget, 1000, 1000));
+	CHECK(budget_process_left_ns(budget, 1001, 1001) > SECOND);
+	CHECK(budget_process_left_ns(budget, 1002, 0) > SECOND);
+	budget_free(budget);
+}
