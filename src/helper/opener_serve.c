@@ -25,18 +25,19 @@
 #include "helper/close_file.h"
 #include "helper/confine.h"
 #include "helper/held_files.h"
-#include "helper/jit_place.h"
+#include "helper/jit_places.h"
 #include "helper/maps_file.h"
 #include "helper/message.h"
 #include "helper/open_file.h"
 #include "helper/opener_message.h"
 
-enum { PLACES_MAX = 1024, READABLE_MAX = 65536 };
+/* Each of the places takes a descriptor. */
+enum { PLACES_OF_USER_MAX = 1024, PLACES_MAX = 4096, READABLE_MAX = 65536 };
 
 struct opener {
 	int tool, worker;
 	struct held_files *files;
-	struct table *jits;		/* by space + 1: struct jit_place */
+	struct jit_places *jits;
 	struct table *readable;		/* by pid: the worker may read its memory */
 	union {
 		struct given header;
@@ -72,30 +73,6 @@ static void tell_mapping(void *data, const struct file_mapping *mapping)
 	message_send(to->opener->tool, parts, 2, -1, true);
 }
 
-static int find_jit(struct opener *opener, const struct opener_request *request)
-{
-	uint64_t key = (uint64_t)request->number + 1;
-	struct jit_place *place = table_find(opener->jits, key);
-
-	if (!place) {
-		if (table_count(opener->jits) >= PLACES_MAX)
-			return -ENOSPC;
-		place = xcalloc(1, sizeof(*place));
-		table_put(opener->jits, key, place);
-	}
-	return jit_place_find(request->pid, place);
-}
-
-static void forget_jit(struct opener *opener, uint32_t number)
-{
-	struct jit_place *place = table_take(opener->jits, (uint64_t)number + 1);
-
-	if (!place)
-		return;
-	jit_place_close(place);
-	free(place);
-}
-
 static void allow_memory(struct opener *opener, uint32_t pid)
 {
 	if (table_count(opener->readable) < READABLE_MAX)
@@ -123,10 +100,10 @@ static void answer_tool(struct opener *opener, const struct opener_request *requ
 		answer.err = maps_file_read(request->pid, tell_mapping, &maps);
 		break;
 	case OPENER_JIT:
-		answer.err = find_jit(opener, request);
+		answer.err = jit_places_find(opener->jits, request->number, request->pid);
 		break;
 	case OPENER_JIT_FORGET:
-		forget_jit(opener, request->number);
+		jit_places_forget(opener->jits, request->number);
 		break;
 	case OPENER_MEMORY:
 		allow_memory(opener, request->pid);
@@ -184,13 +161,6 @@ static int open_debug(struct opener *opener, const struct wanted *wanted)
 	return fd;
 }
 
-static int open_jit(struct opener *opener, uint32_t number)
-{
-	const struct jit_place *place = table_find(opener->jits, (uint64_t)number + 1);
-
-	return place ? jit_place_open(place) : -ENOENT;
-}
-
 static int read_memory(struct opener *opener, const struct wanted *wanted)
 {
 	struct given *given = &opener->given.header;
@@ -221,7 +191,7 @@ static void answer_worker(struct opener *opener, const struct wanted *wanted)
 		result = open_debug(opener, wanted);
 		break;
 	case WANTED_JIT:
-		result = open_jit(opener, wanted->number);
+		result = jit_places_open(opener->jits, wanted->number);
 		break;
 	case WANTED_MEMORY:
 		given->err = read_memory(opener, wanted);
@@ -339,7 +309,7 @@ void opener_serve(const struct helper_sockets *sockets)
 	opener->tool = sockets->tool;
 	opener->worker = sockets->other;
 	opener->files = held_files_new();
-	opener->jits = table_new();
+	opener->jits = jit_places_new(PLACES_OF_USER_MAX, PLACES_MAX);
 	opener->readable = table_new();
 	err = confine();
 	if (err)

@@ -13,7 +13,7 @@
 #include "symbol/notes.h"
 #include "symbol/worker.h"
 
-enum { SPACES_MAX = 65536, LOOKED_NEVER = -1 };
+enum { LOOKED_NEVER = -1 };
 
 struct jit_space {
 	uint32_t number, pid;
@@ -30,6 +30,7 @@ struct jit_names {
 	struct worker *worker;
 	struct notes *notes;
 	struct table *spaces;
+	bool has_noted_room;
 };
 
 struct jit_names *jit_names_new(struct opener *opener, struct worker *worker, struct notes *notes)
@@ -63,6 +64,8 @@ void jit_names_forget(struct jit_names *names, uint32_t number)
 	if (!space)
 		return;
 	opener_forget_jit(names->opener, number);
+	if (space->has_file)
+		worker_forget_jit(names->worker, number);
 	free(space);
 }
 
@@ -78,7 +81,8 @@ static struct jit_space *space_get(struct jit_names *names, uint32_t number)
 {
 	struct jit_space *space = table_find(names->spaces, number);
 
-	if (!space && number && table_count(names->spaces) < SPACES_MAX) {
+	/* There are no more than mapped_files.h allows: each is forgotten with its space. */
+	if (!space && number) {
 		space = xcalloc(1, sizeof(*space));
 		space->number = number;
 		space->user = USER_UNKNOWN;
@@ -116,9 +120,13 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 	else if (err == -EKEYREJECTED)
 		notes_add(names->notes, "others can write to the JIT's symbol file of process %u: it is not trusted",
 			  pid);
+	else if (err == -ENOSPC && !names->has_noted_room)
+		notes_add(names->notes, "too many processes of one user have symbol files of a JIT: those that began first, "
+			  "such as process %u, have no names", pid);
 	else if (err == -E2BIG)
 		notes_add(names->notes, "the JIT's symbol file of process %u is too large: only some of "
 			  "its names are known", pid);
+	names->has_noted_room |= err == -ENOSPC;
 }
 
 static void on_read(void *data, uint32_t number, int err)

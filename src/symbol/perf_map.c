@@ -13,9 +13,10 @@
 
 enum {
 	LINES_MAX = 1 << 18,		/* a large Java or .NET server has 60 000 */
-	ALL_LINES_MAX = 1 << 20,	/* of all files: 48 MB */
+	ALL_LINES_MAX = 1 << 20,	/* of all files of a user: 40 MB */
 	FILE_BYTES_MAX = 64 << 20,
 	ALL_BYTES_MAX = 256 << 20,
+	REFILL_BYTES = 4 << 20,		/* a second: they take 20 ms to read */
 	DUMP_RECORDS_MAX = 1 << 20,	/* whose headers are read */
 	LINE_BYTES_MAX = 4096,		/* longer ones are skipped */
 	STEP_BYTES = 64 << 10,
@@ -45,6 +46,23 @@ void perf_map_budget_init(struct perf_map_budget *budget)
 	*budget = (struct perf_map_budget){ .lines = ALL_LINES_MAX, .read_bytes = ALL_BYTES_MAX };
 }
 
+void perf_map_budget_refill(struct perf_map_budget *budget, uint64_t seconds)
+{
+	uint64_t missing_bytes = ALL_BYTES_MAX - budget->read_bytes;
+
+	budget->read_bytes += seconds < missing_bytes / REFILL_BYTES ? seconds * REFILL_BYTES : missing_bytes;
+}
+
+uint64_t perf_map_budget_lines(const struct perf_map_budget *budget)
+{
+	return ALL_LINES_MAX - budget->lines;
+}
+
+bool perf_map_budget_is_enough(const struct perf_map_budget *budget)
+{
+	return budget->lines >= LINES_MAX;
+}
+
 static uid_t owner_of(int fd)
 {
 	struct stat status;
@@ -68,6 +86,7 @@ void perf_map_close(struct perf_map *map)
 {
 	if (!map)
 		return;
+	map->budget->lines += map->count;
 	file_close(map->fd);
 	free(map->lines);
 	free(map);

@@ -11,13 +11,22 @@
 
 struct perf_map;
 
-/* What all files of a process that reads them may take together, so that none keeps it from the others. */
+/* What all files of a user may take together: what is left of it. Lines are given back when a map is closed. */
 struct perf_map_budget {
 	uint64_t lines;			/* kept */
 	uint64_t read_bytes;
 };
 
 void perf_map_budget_init(struct perf_map_budget *budget);
+
+/* More may be read as time goes by, for long runs meet many files. */
+void perf_map_budget_refill(struct perf_map_budget *budget, uint64_t seconds);
+
+/* Lines that are kept. */
+uint64_t perf_map_budget_lines(const struct perf_map_budget *budget);
+
+/* Whether one more file may have all lines that a file may. */
+bool perf_map_budget_is_enough(const struct perf_map_budget *budget);
 
 /* Takes the descriptor; borrows the budget. */
 struct perf_map *perf_map_new(int fd, struct perf_map_budget *budget);

@@ -157,6 +157,7 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 		       content->build_id.size_bytes <= BUILD_ID_BYTES_MAX;
 	case QUESTION_JIT:
 	case QUESTION_JIT_READ:
+	case QUESTION_JIT_FORGET:
 		return jit_answer_is_valid(&content->jit, size_bytes);
 	case QUESTION_PYTHON:
 		return python_answer_is_valid(&content->python, size_bytes);

@@ -97,6 +97,9 @@ uint32_t worker_user_of(const struct worker *worker, uint32_t pid);
 typedef void worker_on_jit(void *data, uint32_t space, int err);
 int worker_read_jit(struct worker *worker, uint32_t space, uint32_t user, worker_on_jit *on_jit, void *data);
 
+/* Has that forgotten. */
+void worker_forget_jit(struct worker *worker, uint32_t space);
+
 /* The name of generated code; valid until the next question. 0 or -errno. */
 int worker_ask_jit(struct worker *worker, uint32_t space, uint32_t user, uint64_t address,
 		   const struct jit_answer **answer);

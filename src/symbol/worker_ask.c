@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "helper/pair.h"
 #include "helper/users.h"
 #include "symbol/answer_book.h"
 
@@ -369,6 +370,15 @@ int worker_read_jit(struct worker *worker, uint32_t space, uint32_t user, worker
 	asked->on_jit = on_jit;
 	asked->data = data;
 	return worker_ask_later(worker, asked);
+}
+
+void worker_forget_jit(struct worker *worker, uint32_t space)
+{
+	/* Without a worker there is nothing to be forgotten. */
+	if (helper_pair_worker_number(worker->pair))
+		worker_ask_later(worker, asked_new(NULL, &(struct question){
+			.kind = QUESTION_JIT_FORGET, .module = space,
+		}));
 }
 
 int worker_ask_jit(struct worker *worker, uint32_t space, uint32_t user, uint64_t address,

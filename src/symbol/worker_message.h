@@ -32,6 +32,7 @@ enum question_kind {
 	QUESTION_BUILD_ID,	/* what does the file say that it is? */
 	QUESTION_JIT,		/* what generated code of the space module is at address? */
 	QUESTION_JIT_READ,	/* nothing: its names are read as far as they are written */
+	QUESTION_JIT_FORGET,	/* nothing: they will not be asked for any more */
 	QUESTION_PYTHON,	/* the code object at address of the process pid */
 };
 

@@ -381,10 +381,12 @@ static int give_jit(void *data, uint32_t space)
 static void answer_jit(struct server *server, const struct question *question)
 {
 	struct jit_answer *jit = &server->content.jit;
-	int err;
+	int err = 0;
 
 	memset(jit, 0, sizeof(*jit));
-	if (question->kind == QUESTION_JIT_READ)
+	if (question->kind == QUESTION_JIT_FORGET)
+		jit_maps_forget(server->jits, question->module);
+	else if (question->kind == QUESTION_JIT_READ)
 		err = jit_maps_read(server->jits, question->module);
 	else
 		err = jit_maps_find(server->jits, question->module, question->address, jit->name,
@@ -566,6 +568,7 @@ static void answer_question(struct server *server, const struct question *questi
 	switch (question->kind) {
 	case QUESTION_JIT:
 	case QUESTION_JIT_READ:
+	case QUESTION_JIT_FORGET:
 		answer_jit(server, question);
 		break;
 	case QUESTION_PYTHON:
