@@ -5,8 +5,8 @@
  *
  *     churn SECONDS FORKS_A_SECOND BUSY STORMS [NAMES]
  *
- * Each fork execs this program again, which only ends. BUSY processes run all the time, STORMS pairs
- * pass a byte to and fro through pipes. NAMES: so many names the processes give to themselves in turn, 0 none.
+ * Every other one execs this program again, which only ends. BUSY processes run all the time, STORMS pairs
+ * pass a byte to and fro through pipes: both give way to the forks. NAMES: so many names the processes give to themselves in turn, 0 none.
  * Says at the end how many processes there were. All end when the parent of the first one does.
  */
 #include <errno.h>
@@ -59,6 +59,7 @@ static void be_busy(uint64_t end_ns)
 {
 	volatile unsigned int turns = 0;
 
+	nice(19);
 	while (now_ns() < end_ns)
 		for (int i = 0; i < 100000; i++)
 			turns++;
@@ -78,6 +79,7 @@ static void be_storm(uint64_t end_ns)
 
 	if (pipe(there) || pipe(back))
 		die("pipe");
+	nice(19);
 	signal(SIGPIPE, SIG_IGN);
 	if (!fork_bound()) {
 		close(there[1]);
@@ -115,8 +117,10 @@ static uint64_t make_children(uint64_t end_ns, uint64_t period_ns, unsigned int 
 		pid = fork();
 		if (pid < 0)
 			die("fork");
+		if (!pid && count % 2)
+			_exit(0);
 		if (!pid)
-			exec_leaf(count, names);
+			exec_leaf(count / 2, names);
 		count++;
 		alive++;
 		while (alive && waitpid(-1, NULL, alive < ALIVE_MAX ? WNOHANG : 0) > 0)
