@@ -170,9 +170,11 @@ GEN := $O/gen/events.h $O/gen/pinch.skel.h $O/gen/fold_rules.inc $O/gen/wait_rul
 
 # --- The tool ------------------------------------------------------------------------------
 
-SRC := $(wildcard src/*/*.c)
+SRC := $(wildcard src/*/*.c src/*/*/*.c)
 OBJ := $(SRC:%.c=$O/%.o)
 LIB_OBJ := $(filter-out $O/src/cmd/main.o,$(OBJ))
+# What loads BPF programs, and all that stands above it.
+ABOVE_KERNEL := $(addprefix src/,$(addsuffix /%,collect options engine query derive show live cmd))
 
 # Changes when the options do: objects of two kinds must not be mixed.
 $O/.flags: always
@@ -261,7 +263,7 @@ FUZZ_FLAGS := -std=gnu11 -O1 $(FUZZ_CHECKS) -fsanitize=fuzzer-no-link
 FUZZ_LIBRARY := $(wildcard $(shell $(CLANG) -print-resource-dir 2>/dev/null)/lib/linux/libclang_rt.fuzzer-$(shell uname -m).a)
 
 # All but what needs a kernel, once for all fuzzers.
-FUZZ_OBJ := $(patsubst %.c,$O/fuzz/%.o,$(filter-out src/cmd/% src/collect/%,$(SRC)))
+FUZZ_OBJ := $(patsubst %.c,$O/fuzz/%.o,$(filter-out $(ABOVE_KERNEL),$(SRC)))
 FUZZ_PLECOC_OBJ := $(patsubst %.c,$O/fuzz/%.o,$(filter-out %/main.c %/output.c,$(PLECOC_C)))
 
 $O/fuzz/src/%.o: src/%.c | $(GEN)
@@ -279,7 +281,7 @@ $O/fuzz/libpinch.a: $(FUZZ_OBJ)
 $O/fuzz/plecoc_fuzz: $(FUZZ_PLECOC_OBJ)
 
 # What makes a report of a trace, of the commands.
-FUZZ_REPLAY_OBJ := $(patsubst %,$O/fuzz/src/cmd/%.o,engine replay run_events trace_open)
+FUZZ_REPLAY_OBJ := $(patsubst %,$O/fuzz/src/engine/%.o,engine replay run_events trace_open)
 $O/fuzz/replay_fuzz: $(FUZZ_REPLAY_OBJ)
 
 # The unwinder of the BPF programs, on the host.
@@ -303,7 +305,7 @@ $(FUZZ): $O/fuzz/%: $O/fuzz/%.o $O/fuzz/libpinch.a
 		$(if $(filter %/plecoc_fuzz,$@),,$O/fuzz/libpinch.a $(LDLIBS))
 
 # Every command that takes a trace, on traces that an enemy has changed.
-FUZZ_COMMANDS_OBJ := $(patsubst %.c,$O/fuzz/%.o,$(filter src/cmd/% src/collect/%,$(filter-out %/main.c,$(SRC)))) \
+FUZZ_COMMANDS_OBJ := $(patsubst %.c,$O/fuzz/%.o,$(filter $(ABOVE_KERNEL),$(filter-out %/main.c,$(SRC)))) \
 	$O/fuzz/commands.o $O/fuzz/mutate.o
 
 $O/fuzz/commands.o $O/fuzz/mutate.o: $O/fuzz/%.o: tests/fuzz/%.c | $(GEN)

@@ -16,10 +16,10 @@
 #include "helper/opener.h"
 #include "helper/pair.h"
 #include "symbol/answer_cache.h"
-#include "symbol/elf_file.h"
-#include "symbol/elf_symbols.h"
-#include "symbol/module.h"
-#include "symbol/worker.h"
+#include "symbol/elf/elf_file.h"
+#include "symbol/elf/elf_symbols.h"
+#include "symbol/space/module.h"
+#include "symbol/worker/worker.h"
 
 static double now_s(void)
 {

@@ -17,7 +17,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cmd/trace_info.h"
+#include "engine/trace_info.h"
 #include "generated.h"
 #include "trace/trace_writer.h"
 #include "values.h"

@@ -12,9 +12,9 @@
 
 #include "base/fail.h"
 #include "base/out_file.h"
-#include "cmd/trace_open.h"
-#include "cmd/trace_states_make.h"
+#include "engine/trace_open.h"
 #include "events.h"
+#include "query/trace_states_make.h"
 #include "trace/trace_reader.h"
 
 static double now_s(clockid_t clock)

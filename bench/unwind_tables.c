@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "symbol/object.h"
+#include "symbol/object/object.h"
 
 static double now_s(void)
 {

@@ -2,7 +2,7 @@
 /*
  * What the kernel side must know of a CPython interpreter to follow the frames of its threads, and
  * what changes while it does. Offsets come from the interpreter's version, by way of the engine
- * (src/symbol/python_layout.c).
+ * (src/symbol/python/python_layout.c).
  */
 #pragma once
 

@@ -92,7 +92,7 @@ else
 fi
 
 grep -rhoE '(getenv|user_file_find)\("[A-Z_]+"' src | sed 's/.*"\(.*\)"/\1/' | sort -u >"$tmp/code"
-grep -q locale_is_utf8 src/view/*.c && printf '%s\n' LANG LC_ALL LC_CTYPE >>"$tmp/code"
+grep -q locale_is_utf8 -r src/view && printf '%s\n' LANG LC_ALL LC_CTYPE >>"$tmp/code"
 sort -u -o "$tmp/code" "$tmp/code"
 sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh FILES/s/^\.It \(Ev .*\)/\1/p' doc/pinch.1 |
 	sed 's/Ev //g; s/ , /\n/g' | sort -u >"$tmp/page"

@@ -8,10 +8,10 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "cmd/command.h"
-#include "cmd/trace_info.h"
-#include "cmd/trace_open.h"
-#include "symbol/answer_book.h"
+#include "engine/trace_info.h"
+#include "engine/trace_open.h"
+#include "options/command.h"
+#include "symbol/answer/answer_book.h"
 #include "trace/trace_reader.h"
 
 enum { DAMAGE_TOLD_MAX = 20 };

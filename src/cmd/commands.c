@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cmd/command.h"
+#include "options/command.h"
 
 #include <string.h>
 

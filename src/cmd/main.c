@@ -7,7 +7,7 @@
 #include "base/capabilities.h"
 #include "base/fail.h"
 #include "base/size_signal.h"
-#include "cmd/command.h"
+#include "options/command.h"
 
 int main(int argc, char **argv)
 {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "collect/kernel.h"
-#include "collect/sideband.h"
+#include "collect/ring/sideband.h"
 #include "session/session.h"
 
 struct collector;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/ring.h"
+#include "collect/ring/ring.h"
 #include "values.h"
 
 struct function_place;

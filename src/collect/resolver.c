@@ -11,11 +11,11 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "collect/kernel.h"
-#include "collect/met_files.h"
-#include "collect/user_probes.h"
+#include "collect/probe/met_files.h"
+#include "collect/probe/user_probes.h"
 #include "helper/file_stamp.h"
 #include "helper/maps_file.h"
-#include "symbol/module.h"
+#include "symbol/space/module.h"
 #include "symbol/symbol.h"
 
 static const char function[] = "getaddrinfo";

@@ -14,11 +14,11 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "collect/kernel.h"
-#include "collect/met_files.h"
-#include "collect/span_spec.h"
-#include "collect/user_probes.h"
+#include "collect/probe/met_files.h"
+#include "collect/probe/span_spec.h"
+#include "collect/probe/user_probes.h"
 #include "helper/file_stamp.h"
-#include "symbol/module.h"
+#include "symbol/space/module.h"
 #include "symbol/symbol.h"
 
 struct span_functions {

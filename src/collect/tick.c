@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "collect/percpu.h"
+#include "collect/ring/percpu.h"
 
 /* The coarse clock advances at each tick: its resolution is the tick's period. */
 uint64_t tick_period_ns(void)

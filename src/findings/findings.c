@@ -7,7 +7,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
-#include "findings/klock_words.h"
+#include "findings/names/klock_words.h"
 
 enum { TIMELINE_PARTS = 120, NOTE_BYTES_MAX = 512 };
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/criticality.h"
-#include "analysis/stacks.h"
+#include "account/criticality.h"
 #include "findings/report.h"
+#include "stacks/stacks.h"
 #include "symbol/symbol.h"
 
 struct findings;

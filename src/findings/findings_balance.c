@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cpu_waits.h"
 #include "base/whole.h"
+#include "waits/cpu_waits.h"
 
 struct shares {
 	double wait_ns, idle_ns, count;

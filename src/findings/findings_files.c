@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "analysis/files.h"
 #include "base/whole.h"
+#include "waits/files.h"
 
 static const char *family_name(uint16_t family)
 {

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fold.h"
-#include "analysis/thread_strip.h"
+#include "account/thread_strip.h"
 #include "base/pause.h"
 #include "base/table.h"
+#include "stacks/fold.h"
 
 enum { START_PATHS_MAX = 256 };	/* looked at for where threads began, besides each one's first */
 

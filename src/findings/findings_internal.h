@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "findings/findings.h"
-#include "findings/object_names.h"
-#include "findings/path_names.h"
+#include "findings/names/object_names.h"
+#include "findings/names/path_names.h"
 
 enum { FINDINGS_SPIN_NAMES_MAX = 4 };
 

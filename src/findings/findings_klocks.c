@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/klocks.h"
-#include "analysis/others.h"
 #include "base/pause.h"
 #include "base/table.h"
 #include "base/whole.h"
 #include "findings/findings_internal.h"
-#include "findings/klock_words.h"
-#include "findings/thread_index.h"
+#include "findings/names/klock_words.h"
+#include "findings/names/thread_index.h"
+#include "klocks/klocks.h"
+#include "waits/others.h"
 
 /* While report.klocks is made. */
 struct making {

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/files.h"
-#include "analysis/fold.h"
-#include "analysis/klocks.h"
-#include "analysis/others.h"
 #include "base/pause.h"
 #include "base/table.h"
 #include "base/whole.h"
-#include "findings/klock_words.h"
+#include "findings/names/klock_words.h"
+#include "findings/names/thread_index.h"
 #include "findings/stuck.h"
-#include "findings/thread_index.h"
+#include "klocks/klocks.h"
 #include "session/klock_kinds.h"
+#include "stacks/fold.h"
+#include "waits/files.h"
+#include "waits/others.h"
 
 /* The function that the stack is named after. */
 static const char *place_of(struct findings *findings, const struct wait_path *path)

@@ -3,9 +3,9 @@
  * Call paths: the same path in two processes, or ending at two places of one function, is one
  * finding. Its rank is by CMetric; its frequency table counts where samples fell (001, 4.4).
  */
-#include "analysis/files.h"
 #include "base/whole.h"
 #include "findings/findings_waits.h"
+#include "waits/files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "analysis/files.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "findings/thread_index.h"
+#include "findings/names/thread_index.h"
+#include "waits/files.h"
 
 struct peer_index {
 	struct thread_index threads;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cpu_waits.h"
+#include "waits/cpu_waits.h"
 
 enum { RIVALS_NAMED_MAX = 64 };
 

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fold.h"
-#include "analysis/run_samples.h"
+#include "account/run_samples.h"
 #include "base/pause.h"
 #include "base/text.h"
 #include "base/whole.h"
 #include "spin/spin_judge.h"
+#include "stacks/fold.h"
 
 /* Beyond these, the places that are met most seldom are taken for useful. */
 enum { PATH_PLACES_MAX = 64, PLACES_MAX = 4096, SPINS_MAX = 64, BUSY_MAX = 128 };

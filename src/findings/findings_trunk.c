@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/fold.h"
 #include "base/table.h"
 #include "base/whole.h"
+#include "stacks/fold.h"
 
 enum { PATHS_MAX = 512, FRAMES_MAX = 128 };
 

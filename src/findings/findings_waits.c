@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "analysis/files.h"
-#include "analysis/fold.h"
-#include "analysis/wait_names.h"
 #include "base/table.h"
 #include "base/whole.h"
 #include "findings/stuck.h"
 #include "session/syscalls.h"
+#include "stacks/fold.h"
+#include "waits/files.h"
+#include "waits/wait_names.h"
 
 struct merged_waker {
 	const struct wait_waker *waker;		/* stands for all */

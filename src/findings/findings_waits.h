@@ -2,9 +2,9 @@
 /* What the files that make findings of waits share. */
 #pragma once
 
-#include "analysis/wait_names.h"
-#include "analysis/waits.h"
 #include "findings/findings_internal.h"
+#include "waits/wait_names.h"
+#include "waits/waits.h"
 
 struct file_info;
 struct table;

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/wait_names.h"
-#include "analysis/waits.h"
+#include "waits/wait_names.h"
+#include "waits/waits.h"
 
 struct findings;
 

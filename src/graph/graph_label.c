@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fold.h"
-#include "analysis/klocks.h"
-#include "analysis/others.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "findings/object_names.h"
-#include "findings/path_names.h"
+#include "findings/names/object_names.h"
+#include "findings/names/path_names.h"
+#include "klocks/klocks.h"
 #include "session/outside.h"
 #include "session/syscalls.h"
 #include "session/threads.h"
+#include "stacks/fold.h"
 #include "states/activity.h"
 #include "values.h"
+#include "waits/others.h"
 
 struct graph_labels {
 	struct graph_names names;

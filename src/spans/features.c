@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-#include "analysis/file_calls.h"
-#include "analysis/wait_cause.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/session.h"
 #include "states/states.h"
 #include "values.h"
+#include "waits/file_calls.h"
+#include "waits/wait_cause.h"
 
 void features_of_states(struct states *states, const struct execution *execution, struct features *out)
 {

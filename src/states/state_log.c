@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/files.h"
-#include "analysis/others.h"
-#include "analysis/state_listener.h"
-#include "analysis/wait_ender.h"
+#include "account/state_listener.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -22,6 +19,9 @@
 #include "states/state_values.h"
 #include "trace/trace_writer.h"
 #include "values.h"
+#include "waits/files.h"
+#include "waits/others.h"
+#include "waits/wait_ender.h"
 
 enum {
 	/* A block has so many records, and more for more threads, for each is told in each block. */

@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/out_file.h"
 #include "base/table.h"
-#include "symbol/answer_book.h"
+#include "symbol/answer/answer_book.h"
 
 enum {
 	FILE_BYTES_MAX = 32 << 20,

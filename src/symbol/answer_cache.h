@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "symbol/answer.h"
-#include "symbol/module.h"
+#include "symbol/answer/answer.h"
+#include "symbol/space/module.h"
 
 struct answer_book;
 struct answer_cache;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "symbol/answer.h"
-#include "symbol/module.h"
+#include "symbol/answer/answer.h"
 #include "symbol/notes.h"
-#include "symbol/worker.h"
+#include "symbol/space/module.h"
+#include "symbol/worker/worker.h"
 
 struct asker {
 	struct worker *worker;

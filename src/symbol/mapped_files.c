@@ -13,9 +13,9 @@
 #include "helper/opener.h"
 #include "session/session.h"
 #include "symbol/jit_names.h"
-#include "symbol/module.h"
 #include "symbol/notes.h"
-#include "symbol/space.h"
+#include "symbol/space/module.h"
+#include "symbol/space/space.h"
 
 enum { PROCESSES_MAX = 65536 };		/* whose maps file may be read again */
 

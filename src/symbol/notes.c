@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "symbol/answer.h"
-#include "symbol/module.h"
-#include "symbol/python_layout.h"
+#include "symbol/answer/answer.h"
+#include "symbol/python/python_layout.h"
+#include "symbol/space/module.h"
 #include "unwind/table_file.h"
 
 enum {

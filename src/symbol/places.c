@@ -6,12 +6,12 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "symbol/answer.h"
+#include "symbol/answer/answer.h"
 #include "symbol/answer_cache.h"
 #include "symbol/asker.h"
-#include "symbol/module.h"
 #include "symbol/names.h"
-#include "symbol/worker.h"
+#include "symbol/space/module.h"
+#include "symbol/worker/worker.h"
 
 enum {
 	PLACES_MAX = 200000,		/* remembered; others are asked for each time */

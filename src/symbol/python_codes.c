@@ -10,8 +10,8 @@
 #include "session/session.h"
 #include "symbol/names.h"
 #include "symbol/notes.h"
-#include "symbol/python_lines.h"
-#include "symbol/worker.h"
+#include "symbol/python/python_lines.h"
+#include "symbol/worker/worker.h"
 #include "values.h"
 
 enum {

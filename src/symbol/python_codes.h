@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "events.h"
-#include "symbol/python_layout.h"
+#include "symbol/python/python_layout.h"
 
 struct names;
 struct notes;

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/threads.h"
-#include "symbol/module.h"
 #include "symbol/python_codes.h"
-#include "symbol/space.h"
+#include "symbol/space/module.h"
+#include "symbol/space/space.h"
 #include "symbol/symbol.h"
 #include "values.h"
 

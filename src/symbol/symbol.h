@@ -11,27 +11,13 @@
 #include <stdint.h>
 
 #include "session/session.h"
-#include "symbol/build_id.h"
+#include "symbol/answer/symbol_names.h"
+#include "symbol/elf/build_id.h"
 #include "unwind/table_file.h"
 
 struct pause;
 struct symbols;
 struct threads;
-
-struct symbol_frame {
-	const char *function;	/* demangled; NULL when only module and offset are known */
-	const char *file;	/* source file, NULL when not known */
-	uint32_t line;		/* 0 when not known */
-	const char *module;	/* base name of the mapped file, "[kernel]", "[vdso]", "[jit]",
-				 * "[python]" for a function of Python */
-	uint64_t offset;	/* in the file, where function is NULL that of its beginning, if that is
-				 * known; of the kernel, in the function; of [jit], address;
-				 * of [python], the code object's, or 0 */
-	bool is_inlined;	/* part of the frame that follows it */
-	bool is_kernel;
-};
-
-enum { SYMBOL_INLINE_MAX = 16 };
 
 /* Subscribes to the space events of session. */
 struct symbols *symbols_new(struct session *session);
@@ -198,25 +184,6 @@ int symbols_open_file(struct symbols *symbols, const struct module_identity *ide
  */
 int symbols_find_function(struct symbols *symbols, const struct symbol_open_file *file, const char *name,
 			  uint64_t *file_offset);
-
-enum { FUNCTION_PLACES_MAX_FILE = 1024 };
-
-/* An instruction at which a function begins or ends; where it jumps, it may end. */
-struct function_place {
-	uint64_t file_offset;
-	uint64_t kind;
-};
-
-enum function_place_kind { FUNCTION_BEGINS, FUNCTION_RETURNS, FUNCTION_JUMPS };
-
-/* Functions of a file. */
-struct symbol_functions {
-	struct function_place places[FUNCTION_PLACES_MAX_FILE];
-	uint32_t place_count;
-	uint32_t function_count;
-	uint64_t is_cut;		/* some are not in the list: too many, or of an unknown size */
-	uint64_t doubtful_count;	/* others: symbols that point to where no function can be */
-};
 
 /*
  * The functions of the file that are called so, by their symbols or as function_is_called() says. All places

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "symbol/answer_book.h"
+#include "symbol/answer/answer_book.h"
 #include "symbol/answer_cache.h"
-#include "symbol/module.h"
 #include "symbol/names.h"
 #include "symbol/notes.h"
-#include "symbol/space.h"
-#include "symbol/worker.h"
+#include "symbol/space/module.h"
+#include "symbol/space/space.h"
+#include "symbol/worker/worker.h"
 
 void symbols_keep_answers(struct symbols *symbols)
 {

@@ -6,13 +6,13 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "symbol/answer.h"
+#include "symbol/answer/answer.h"
 #include "symbol/answer_cache.h"
 #include "symbol/asker.h"
-#include "symbol/module.h"
 #include "symbol/names.h"
-#include "symbol/space.h"
-#include "symbol/worker.h"
+#include "symbol/space/module.h"
+#include "symbol/space/space.h"
+#include "symbol/worker/worker.h"
 
 enum {
 	VARIABLES_MAX = 100000,		/* remembered; others are asked for each time */

@@ -34,7 +34,7 @@ enum trace_chunk_kind {
 	TRACE_CHUNK_FORMS = 2,			/* struct trace_form: what kinds of events look like */
 	TRACE_CHUNK_EVENTS = 3,			/* event_code.h */
 	TRACE_CHUNK_INDEX = 4,			/* struct trace_place of all chunks before it */
-	TRACE_CHUNK_NAMES = 5,			/* what is known of addresses: symbol/answer_book.h */
+	TRACE_CHUNK_NAMES = 5,			/* what is known of addresses: symbol/answer/answer_book.h */
 	TRACE_CHUNK_RETOLD = 6,			/* events for who begins with this epoch */
 	TRACE_CHUNK_KINDS,
 	/* The history of states, which is a file of its own: states/states.h. */

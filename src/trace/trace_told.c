@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "trace/retold_facts_internal.h"
+#include "trace/prologue/retold_facts_internal.h"
 
 /* Of what is more nobody knows whether it was told: it may be told twice. */
 enum { TOLD_MAX = 4 << 20 };

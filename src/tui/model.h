@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tui/pages.h"
+#include "tui/rows/pages.h"
 
 struct fold_rules;
 struct graphs_source;

@@ -17,9 +17,9 @@
 #include <wchar.h>
 
 #include "base/fail.h"
-#include "tui/keys.h"
-#include "tui/line.h"
-#include "tui/terminfo.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/line.h"
+#include "tui/terminal/terminfo.h"
 #include "tui/ui.h"
 
 enum { PAIR_RED = 1, PAIR_YELLOW, PAIR_GREEN, PAIR_CYAN, ESCAPE_MS = 25, RESTORE_BYTES_MAX = 256 };

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tui/pages.h"
+#include "tui/rows/pages.h"
 
 struct fold_rules;
 struct graphs_source;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tui/keys.h"
+#include "tui/terminal/keys.h"
 #include "tui/ui_internal.h"
 
 enum { SEARCH_ROWS_AT_ONCE = 2000, SCREEN_LINES_MAX = 1000 };

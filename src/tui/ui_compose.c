@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is on the screen, line by line. */
 #include "base/memory.h"
-#include "tui/line.h"
+#include "tui/terminal/line.h"
 #include "tui/ui_internal.h"
 #include "view/page.h"
 #include "view/view.h"

@@ -2,7 +2,7 @@
 /* What the files of the UI share: ui.c, which keys change, and ui_compose.c, which shows it. */
 #pragma once
 
-#include "tui/prompt.h"
+#include "tui/terminal/prompt.h"
 #include "tui/ui.h"
 
 /* Lines besides those of rows: status of the run, tabs, titles; keys and prompts. */

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "python_format.h"
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 enum {
 	UNWIND_FILE_BYTES_MAX = 128 << 20,	/* half of what all tables together may take in the kernel */

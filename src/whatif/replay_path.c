@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "whatif/replay.h"
+#include "whatif/step_replay.h"
 
 /* From the end to the beginning. */
 struct way {

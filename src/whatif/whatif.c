@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "whatif/lives.h"
-#include "whatif/replay.h"
 #include "whatif/shorten.h"
+#include "whatif/step_replay.h"
 
 /* Of each kind, those that were waited for longest are tried. */
 enum { TRIED_MAX = 16 };

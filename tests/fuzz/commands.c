@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/command.h"
 #include "mutate.h"
+#include "options/command.h"
 
 #define TRACE "t.pinch"
 #define STATES TRACE ".states"

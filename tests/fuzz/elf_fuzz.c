@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "load.h"
-#include "symbol/object.h"
+#include "symbol/object/object.h"
 
 enum { PART_UNITS = 300, PLACES = 32 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/go_table.h"
+#include "symbol/elf/go_table.h"
 
 static const uint64_t text = 0x400000;
 

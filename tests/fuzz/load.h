@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "unwind/table.h"
+#include "unwind/unwind_table.h"
 
 enum { RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t), LOAD_RANGES_MAX = 64 };
 

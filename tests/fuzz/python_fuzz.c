@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/python_code.h"
-#include "symbol/python_lines.h"
+#include "symbol/python/python_code.h"
+#include "symbol/python/python_lines.h"
 
 enum { HEAD_BYTES = 8 };
 

@@ -17,7 +17,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "cmd/replay.h"
+#include "engine/replay.h"
 #include "findings/findings.h"
 #include "findings/report.h"
 #include "input.h"

@@ -9,7 +9,7 @@
 #include "input.h"
 #include "session/event_kinds.h"
 #include "trace/event_code.h"
-#include "trace/retold.h"
+#include "trace/prologue/retold.h"
 
 enum { TOLD_MAX = 100000 };
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/criticality.h"
-#include "analysis/run_samples.h"
-#include "analysis/stacks.h"
+#include "account/criticality.h"
+#include "account/run_samples.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "stacks/stacks.h"
 
 enum { STREAMS = 3, EVENT_BYTES_MAX = 512, PENDING_BYTES_MAX = 64 * 1024 };
 

@@ -4,7 +4,7 @@
  * show, which the tool survives in its worker.
  */
 #include "programs.h"
-#include "symbol/object.h"
+#include "symbol/object/object.h"
 
 static struct answer answer;
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "load.h"
-#include "symbol/python_layout.h"
 #include "../unwind/host.h"
+#include "load.h"
+#include "symbol/python/python_layout.h"
 
 enum { HEAD_BYTES = 64, STACK_BYTES_MAX = 4096, PART_UNITS = 700 };
 

@@ -4,7 +4,7 @@
  * loaded, and for code.
  */
 #include "programs.h"
-#include "symbol/object.h"
+#include "symbol/object/object.h"
 
 enum { PLACES = 64 };
 

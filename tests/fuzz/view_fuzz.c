@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fold.h"
-#include "analysis/lengths.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "findings/report.h"
+#include "klocks/lengths.h"
+#include "stacks/fold.h"
 #include "tui/model.h"
 #include "view/view.h"
 

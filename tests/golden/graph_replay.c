@@ -18,9 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/criticality.h"
-#include "analysis/files.h"
-#include "analysis/others.h"
+#include "account/criticality.h"
 #include "base/text.h"
 #include "graph_print.h"
 #include "scenario.h"
@@ -30,6 +28,8 @@
 #include "states/state_log.h"
 #include "states/states.h"
 #include "trace/trace_writer.h"
+#include "waits/files.h"
+#include "waits/others.h"
 
 enum { QUESTIONS_MAX = 32, PENDING_BYTES_MAX = 1 << 20 };
 

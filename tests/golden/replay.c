@@ -20,18 +20,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cpu_waits.h"
-#include "analysis/criticality.h"
-#include "analysis/files.h"
-#include "analysis/klocks.h"
-#include "analysis/others.h"
-#include "analysis/stacks.h"
-#include "analysis/untold.h"
-#include "analysis/waits.h"
+#include "account/criticality.h"
+#include "klocks/klocks.h"
 #include "outsiders.h"
 #include "scenario.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "stacks/stacks.h"
+#include "waits/cpu_waits.h"
+#include "waits/files.h"
+#include "waits/others.h"
+#include "waits/untold.h"
+#include "waits/waits.h"
 
 static void push(struct replay *replay, const char *ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 
-#include "analysis/klocks.h"
+#include "klocks/klocks.h"
 #include "replay.h"
 
 static void print_sum(const struct klock_sum *sum)

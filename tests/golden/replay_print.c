@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-#include "analysis/cpu_waits.h"
-#include "analysis/criticality.h"
-#include "analysis/files.h"
-#include "analysis/waits.h"
+#include "account/criticality.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "waits/cpu_waits.h"
+#include "waits/files.h"
+#include "waits/waits.h"
 
 enum { TIMELINE_MAX = 64 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/answer_book.h"
+#include "symbol/answer/answer_book.h"
 
 enum { ENTRIES = 20000, OWNERS = 7 };
 

@@ -3,12 +3,12 @@
  * Python's frames among those of the interpreter, from structures as each version lays them out.
  * The native stack is the shim's: a frame takes 8 bytes, where the evaluation's anchor lies.
  */
+#include "python.bpf.h"
 #include "test.h"
 #include "world.h"
-#include "python.bpf.h"
 #undef const		/* the shim of bpf_helpers.h takes it away from the programs */
 
-#include "symbol/python_layout.h"
+#include "symbol/python/python_layout.h"
 
 enum {
 	/* The user's memory. */

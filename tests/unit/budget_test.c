@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "symbol/budget.h"
-#include "symbol/module.h"
+#include "symbol/space/module.h"
+#include "symbol/worker/budget.h"
 
 static const uint64_t SECOND = 1000000000;
 

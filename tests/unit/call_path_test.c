@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/call_path.h"
+#include "account/call_path.h"
 
 enum { PATHS_MAX = 400 };
 

@@ -8,24 +8,24 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/fold.h"
-#include "analysis/stacks.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "compare/comparison.h"
 #include "compare/groups.h"
 #include "compare/reasons.h"
-#include "findings/path_names.h"
+#include "findings/names/path_names.h"
 #include "graph/graph_label.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "spans/execution.h"
 #include "spans/features.h"
+#include "stacks/fold.h"
+#include "stacks/stacks.h"
 #include "state_stage.h"
 #include "states/states.h"
 #include "symbol/symbol.h"
 #include "values.h"
-#include "view/comparison_view.h"
+#include "view/trace/comparison_view.h"
 
 enum { THREADS = 4, PARTS_MAX = 4096, FUTEX = 202, EXECUTIONS_MAX = 512 };
 

@@ -2,10 +2,10 @@
 /* Threads that wait for a CPU for long, while others take many turns on it. */
 #include "test.h"
 
-#include "analysis/cpu_waits.h"
-#include "analysis/others.h"
 #include "session/session.h"
 #include "values.h"
+#include "waits/cpu_waits.h"
+#include "waits/others.h"
 
 enum { TURN_NS = 10, TURNS = 3000, WAITS = 10, OTHERS = 3, FIRST_OTHER = 70 };
 

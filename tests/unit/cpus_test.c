@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include "collect/cpus.h"
+#include "collect/target/cpus.h"
 
 static cpu_set_t allowed(void)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/criticality.h"
+#include "account/criticality.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "values.h"

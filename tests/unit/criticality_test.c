@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/criticality.h"
-#include "analysis/stacks.h"
-#include "analysis/thread_strip.h"
+#include "account/criticality.h"
+#include "account/thread_strip.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "stacks/stacks.h"
 #include "values.h"
 
 struct world {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "symbol/demangle.h"
+#include "symbol/elf/demangle.h"
 
 static void check(const char *symbol, const char *expected)
 {

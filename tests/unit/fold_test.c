@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "findings/report.h"
+#include "stacks/fold.h"
 #include "test.h"
-#include "analysis/fold.h"
 
 static bool folds_to(const struct fold_rules *rules, const char *function, const char *module,
 		     const char *label)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "symbol/function_ends.h"
-#include "symbol/function_name.h"
+#include "symbol/elf/function_ends.h"
+#include "symbol/elf/function_name.h"
 
 TEST(a_name_is_without_parameters_and_results)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/go_table.h"
+#include "symbol/elf/go_table.h"
 #include "unwind/rule.h"
 
 enum { TEXT = 0x401000, NAMES = 0x100, UNITS = 0x200, FILES = 0x300, VALUES = 0x400,

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/files.h"
-#include "analysis/others.h"
-#include "analysis/stacks.h"
-#include "analysis/wait_cause.h"
 #include "base/memory.h"
-#include "findings/path_names.h"
+#include "findings/names/path_names.h"
 #include "graph/graph_label.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "stacks/stacks.h"
 #include "symbol/symbol.h"
+#include "waits/files.h"
+#include "waits/others.h"
+#include "waits/wait_cause.h"
 
 enum { FIRST_NS = 1000000000, SYSCALL_FUTEX = 202 };
 

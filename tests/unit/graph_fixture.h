@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tui/graphs.h"
+#include "tui/rows/graphs.h"
 
 struct graph_fixture;
 

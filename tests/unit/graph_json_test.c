@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 #include "graph/graph_label.h"
 #include "test.h"
-#include "view/graph_text.h"
+#include "view/graph/graph_text.h"
 
 #define NONE SIZE_MAX
 

@@ -9,7 +9,7 @@
 #include "findings/report.h"
 #include "report_fixture.h"
 #include "test.h"
-#include "view/html.h"
+#include "view/html/html.h"
 
 static int digit_of(char c)
 {

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "symbol/jit_hints.h"
+#include "symbol/jit/jit_hints.h"
 
 static bool has_hint(const char *file_name, const char *text)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "helper/jit_places.h"
-#include "symbol/jit_maps.h"
+#include "symbol/jit/jit_maps.h"
 
 enum { MANY = 300, LARGE = 8, LINES = 1 << 18, USER = 12345, OTHER = 12346 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collect/kernel_types.h"
+#include "collect/probe/kernel_types.h"
 
 enum { NAME_BYTES = 128, DEPTH_MAX = 16 };
 

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "findings/report.h"
 #include "test.h"
-#include "view/klock_name.h"
 #include "view/page.h"
+#include "view/text/klock_name.h"
 #include "view/view.h"
 
 /* As on a page where so many columns are left. */

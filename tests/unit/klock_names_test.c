@@ -5,15 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/files.h"
-#include "analysis/fold.h"
-#include "analysis/klocks.h"
-#include "analysis/report_frame.h"
 #include "base/memory.h"
 #include "findings/findings.h"
-#include "findings/klock_words.h"
-#include "findings/object_names.h"
+#include "findings/names/klock_words.h"
+#include "findings/names/object_names.h"
+#include "klocks/klocks.h"
+#include "stacks/fold.h"
+#include "stacks/report_frame.h"
 #include "symbol/symbol.h"
+#include "waits/files.h"
 #include "waits_fixture.h"
 
 static struct klocks *klocks;

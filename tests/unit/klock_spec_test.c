@@ -8,7 +8,7 @@
 
 #undef fail			/* a macro of cmocka's */
 #include "base/fail.h"
-#include "collect/klock_spec.h"
+#include "collect/probe/klock_spec.h"
 #include "values.h"
 
 static char path[] = "/tmp/klock_spec_XXXXXX";

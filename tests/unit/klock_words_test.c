@@ -2,8 +2,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/report_frame.h"
-#include "findings/klock_words.h"
+#include "findings/names/klock_words.h"
+#include "stacks/report_frame.h"
 #include "test.h"
 
 enum { FRAMES_MAX = 8 };

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/klocks.h"
 #include "base/memory.h"
+#include "klocks/klocks.h"
 
 enum {
 	LOCKS = 7, THREADS = 5, OTHERS = 3, FIRST_OTHER = 900, OWNERS = 4, FIRST_OWNER = 50, STACKS = 4, STEPS = 1500,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/lengths.h"
+#include "klocks/lengths.h"
 
 enum { COUNT = 500 };
 

@@ -11,10 +11,10 @@
 
 #include "helper/opener.h"
 #include "helper/pair.h"
-#include "symbol/answer_book.h"
-#include "symbol/function_ends.h"
-#include "symbol/module.h"
-#include "symbol/worker.h"
+#include "symbol/answer/answer_book.h"
+#include "symbol/elf/function_ends.h"
+#include "symbol/space/module.h"
+#include "symbol/worker/worker.h"
 
 static char directory[PATH_MAX + 16];
 static struct helper_pair *helpers;

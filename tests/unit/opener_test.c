@@ -16,7 +16,7 @@
 
 #include "helper/opener.h"
 #include "helper/pair.h"
-#include "symbol/worker.h"
+#include "symbol/worker/worker.h"
 
 enum { MAPPINGS = 40000, LEVELS = 15, NAME_BYTES = 250, MB = 1 << 20 };
 

@@ -8,7 +8,7 @@
 #include "session/session.h"
 #include "session/threads.h"
 #include "test.h"
-#include "view/path_text.h"
+#include "view/graph/path_text.h"
 
 enum { COUNT = 6 };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "helper/jit_place.h"
-#include "symbol/perf_map.h"
+#include "symbol/jit/perf_map.h"
 
 /* Of what each test reads. */
 static struct perf_map_budget budget = { 1 << 20, 256 << 20 };

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "symbol/python_code.h"
+#include "symbol/python/python_code.h"
 
 enum { BASE = 0x10000, BYTES = 1 << 18, CODE = 0x0, NAME = 0x200, FILE_NAME = 0x8000, TABLE = 0x10000 };
 

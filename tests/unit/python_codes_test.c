@@ -11,7 +11,7 @@
 #include "symbol/names.h"
 #include "symbol/notes.h"
 #include "symbol/python_codes.h"
-#include "symbol/worker.h"
+#include "symbol/worker/worker.h"
 #include "values.h"
 
 enum { SECOND = 1000000000 };

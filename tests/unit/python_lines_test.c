@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "symbol/python_lines.h"
+#include "symbol/python/python_lines.h"
 
 /* An entry's first byte. */
 #define ENTRY(form, length) (0x80 | (form) << 3 | ((length) - 1))

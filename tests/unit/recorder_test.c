@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cmd/engine.h"
-#include "cmd/recorder.h"
-#include "cmd/replay.h"
+#include "engine/engine.h"
+#include "engine/recorder.h"
+#include "engine/replay.h"
 #include "findings/findings.h"
 #include "session/event_kinds.h"
 #include "session/session.h"
-#include "trace/retold.h"
+#include "trace/prologue/retold.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_ring.h"
 #include "trace/trace_writer.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "analysis/lengths.h"
 #include "findings/report.h"
+#include "klocks/lengths.h"
 
 /* What a fixture leaves out at the end of a struct is 0. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

@@ -10,18 +10,18 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "analysis/criticality.h"
-#include "analysis/files.h"
-#include "analysis/klocks.h"
-#include "analysis/others.h"
-#include "analysis/untold.h"
-#include "analysis/waits.h"
+#include "account/criticality.h"
+#include "klocks/klocks.h"
 #include "session/event_kinds.h"
 #include "session/session.h"
 #include "session/threads.h"
-#include "symbol/space.h"
-#include "trace/retold.h"
+#include "symbol/space/space.h"
+#include "trace/prologue/retold.h"
 #include "values.h"
+#include "waits/files.h"
+#include "waits/others.h"
+#include "waits/untold.h"
+#include "waits/waits.h"
 
 enum {
 	SEEDS = 3000, LOSSY_SEEDS = 2000,

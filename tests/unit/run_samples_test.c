@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/run_samples.h"
+#include "account/run_samples.h"
 #include "session/threads.h"
 
 static struct thread thread_of(uint32_t pid, uint32_t exec_count, const char *name)

@@ -10,9 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/files.h"
-#include "analysis/others.h"
-#include "analysis/state_listener.h"
+#include "account/state_listener.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "states/share_log.h"
@@ -21,6 +19,8 @@
 #include "trace/trace_reader.h"
 #include "trace/trace_writer.h"
 #include "values.h"
+#include "waits/files.h"
+#include "waits/others.h"
 
 enum { THREADS = 3, CHANGES = 500000, QUESTIONS = 100 };
 

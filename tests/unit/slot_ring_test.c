@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/slot_ring.h"
+#include "collect/ring/slot_ring.h"
 #include "events.h"
 #include "shared.h"
 

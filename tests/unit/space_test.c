@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "symbol/space.h"
+#include "symbol/space/space.h"
 
 enum { BOUND = 100000 };
 

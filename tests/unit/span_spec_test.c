@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "base/text.h"
-#include "collect/span_spec.h"
+#include "collect/probe/span_spec.h"
 
 static struct span_specs specs;
 

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "analysis/files.h"
-#include "analysis/others.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "states/state_log.h"
 #include "states/states.h"
 #include "trace/trace_writer.h"
+#include "waits/files.h"
+#include "waits/others.h"
 
 void state_stage_open(struct state_stage *stage)
 {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "analysis/state_listener.h"
+#include "account/state_listener.h"
 
 struct files;
 struct others;

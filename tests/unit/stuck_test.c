@@ -10,16 +10,16 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "analysis/criticality.h"
-#include "analysis/files.h"
-#include "analysis/others.h"
-#include "analysis/stacks.h"
-#include "analysis/untold.h"
+#include "account/criticality.h"
 #include "findings/findings_internal.h"
 #include "findings/stuck.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "stacks/stacks.h"
 #include "values.h"
+#include "waits/files.h"
+#include "waits/others.h"
+#include "waits/untold.h"
 
 enum { THREADS = 6, LOCKS = 5, STEPS = 200, SEEDS = 3000, CONTENDED = 2, PID = 1000 };
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 static char inputs[64] = "/tmp/pinch-symbol-XXXXXX";
 

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "helper/maps_file.h"
-#include "symbol/module.h"
-#include "symbol/vdso.h"
+#include "symbol/elf/vdso.h"
+#include "symbol/space/module.h"
 #include "symbol_fixture.h"
 
 static struct fixture fixture;

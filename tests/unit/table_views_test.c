@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "findings/report.h"
 #include "test.h"
-#include "view/csv.h"
-#include "view/folded.h"
-#include "view/timelines.h"
+#include "view/html/timelines.h"
+#include "view/table/csv.h"
+#include "view/table/folded.h"
 
 static const struct report_frame frames[] = {
 	{ .function = "inner;part", .is_inlined = true },

@@ -2,9 +2,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/fold.h"
 #include "base/text.h"
 #include "report_fixture.h"
+#include "stacks/fold.h"
 #include "test.h"
 #include "view/view.h"
 

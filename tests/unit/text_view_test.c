@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "findings/report.h"
 #include "report_fixture.h"
+#include "stacks/fold.h"
 #include "test.h"
-#include "analysis/fold.h"
 #include "view/page.h"
 #include "view/view.h"
 

@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 
 #include "base/text.h"
-#include "cmd/trace_info.h"
+#include "engine/trace_info.h"
 
 /* Whether it is found, and is that; NULL: it must not be. */
 static bool finds(const char *info, size_t size_bytes, const char *key, const char *expected)

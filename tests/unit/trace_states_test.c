@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/pause.h"
-#include "cmd/trace_states.h"
+#include "query/trace_states.h"
 #include "states/states.h"
 #include "trace/trace_writer.h"
 #include "trace_fixture.h"

@@ -4,14 +4,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/fold.h"
 #include "base/text.h"
 #include "findings/report.h"
 #include "graph_fixture.h"
 #include "report_fixture.h"
-#include "tui/line.h"
+#include "stacks/fold.h"
 #include "tui/model.h"
-#include "tui/rows.h"
+#include "tui/rows/rows.h"
+#include "tui/terminal/line.h"
 
 enum { MANY = 100000, SCREEN_LINES = 20 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tui/output_lines.h"
+#include "tui/terminal/output_lines.h"
 
 static void add(struct output_lines *output, const char *string)
 {

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/fold.h"
 #include "findings/report.h"
 #include "graph_fixture.h"
 #include "report_fixture.h"
-#include "tui/keys.h"
-#include "tui/line.h"
-#include "tui/output_lines.h"
+#include "stacks/fold.h"
+#include "tui/terminal/keys.h"
+#include "tui/terminal/line.h"
+#include "tui/terminal/output_lines.h"
 #include "tui/ui.h"
 
 struct stage {

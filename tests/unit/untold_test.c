@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "analysis/untold.h"
 #include "session/session.h"
+#include "waits/untold.h"
 
 static struct session *session;
 static struct untold *untold;

@@ -15,11 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbol/elf_file.h"
-#include "symbol/vdso.h"
+#include "symbol/elf/elf_file.h"
+#include "symbol/elf/vdso.h"
 #include "unwind/rule.h"
-#include "unwind/table.h"
 #include "unwind/table_file.h"
+#include "unwind/unwind_table.h"
 
 enum { QUESTIONS_MAX = 100000 };
 

@@ -10,7 +10,7 @@
 
 #include "helper/pair.h"
 #include "helper/users.h"
-#include "symbol/worker.h"
+#include "symbol/worker/worker.h"
 
 enum { MANY = 1000, USER = 12345, OTHER = 12346 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "analysis/waits_internal.h"
 #include "session/threads.h"
+#include "waits/waits_internal.h"
 
 /* More than there is room for, and as many rows as there can be. */
 enum { LOCKS = 100000, ROWS_MAX = 65536 + 1, WAIT_NS = 1000 };

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "analysis/wait_names.h"
 #include "findings/report.h"
 #include "test.h"
+#include "waits/wait_names.h"
 
 enum { FRAMES_MAX = 12 };
 

@@ -6,15 +6,15 @@
 
 #include <sys/syscall.h>
 
-#include "analysis/criticality.h"
-#include "analysis/files.h"
-#include "analysis/others.h"
-#include "analysis/stacks.h"
-#include "analysis/untold.h"
-#include "analysis/waits.h"
+#include "account/criticality.h"
 #include "session/session.h"
 #include "session/threads.h"
+#include "stacks/stacks.h"
 #include "values.h"
+#include "waits/files.h"
+#include "waits/others.h"
+#include "waits/untold.h"
+#include "waits/waits.h"
 
 enum { KIND_PIPE = 1, KIND_SOCKET = 014 };
 

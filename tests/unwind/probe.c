@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "symbol/object.h"
+#include "symbol/object/object.h"
 #include "unwind/walk.h"
 
 #include "host.h"

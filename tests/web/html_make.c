@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "view/html.h"
+#include "view/html/html.h"
 #include "view/output.h"
 
 static int take_file(const char *path, struct text *out)

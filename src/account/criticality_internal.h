@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the account of criticality.h keeps: criticality.c writes it, criticality_account.c reads it. */
+#pragma once
+
+#include "account/criticality.h"
+#include "account/parallelism.h"
+#include "account/slices.h"
+#include "account/thread_rows.h"
+
+enum { CPUS_MAX = UINT16_MAX + 1 };
+
+struct criticality {
+	struct criticality_options options;
+	struct threads *threads;
+	struct parallelism parallelism;
+	struct thread_rows *rows;
+	struct call_paths *paths;
+	struct criticality_totals totals;	/* only the counters */
+	struct slices slices;
+
+	struct thread_row *running[CPUS_MAX];	/* by CPU; NULL: an untraced thread, or not known */
+
+	bool is_stalled;
+	uint64_t stall_begin_ns;
+
+	bool is_in_gap, is_in_sync, is_sync_damaged;
+	uint64_t gap_begin_wall_ns;
+	uint32_t sync;				/* number of the latest, from 1 */
+};

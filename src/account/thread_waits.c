@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "account/thread_waits.h"
+
+/* The row as waits see it, its figures those of this moment. */
+static struct wait_party party_of(struct thread_row *row, const struct parallelism *p)
+{
+	const struct thread_metrics *metrics = &row->metrics;
+
+	thread_row_settle(row, p);
+	return (struct wait_party){
+		.thread = row->thread,
+		.wait = &row->wait,
+		.history = &row->history,
+		.running_ns = metrics->running_ns,
+		.sum = {
+			.cmetric_ns = fixed_to_ns(metrics->cmetric_oncpu + metrics->cmetric_runqueue),
+			.busy_ns = metrics->running_ns + metrics->runnable_ns + row->wait.real_ns,
+		},
+	};
+}
+
+/* When the wait of the row ended whose wake-up was lost: a switch or nothing has told. */
+static uint64_t lost_end_ns(const struct thread_row *row, const struct parallelism *p)
+{
+	return row->phase == PHASE_BLOCKED ? p->now_ns : row->wake_ns;
+}
+
+void thread_wait_note_history(struct thread_row *row, const struct parallelism *p)
+{
+	struct wait_party party = party_of(row, p);
+
+	history_add(&row->history, &(struct history_point){
+		.time_ns = p->now_ns,
+		.share_ns = fixed_to_ns(p->share),
+		.cmetric_ns = party.sum.cmetric_ns,
+		.busy_ns = party.sum.busy_ns,
+		.is_active = phase_is_active(row->phase),
+		.is_spinning = row->is_spinning,
+	});
+}
+
+void thread_wait_begin(struct waits *waits, struct thread_row *row, const struct parallelism *p,
+		       const struct ev_sched_switch *e)
+{
+	struct wait_party party;
+
+	if (!waits)
+		return;
+	party = party_of(row, p);
+	waits_begin(waits, &party, p->now_ns, fixed_to_ns(p->share), row->slice_cmetric_ns, e);
+}
+
+void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_row *waker,
+		     const struct parallelism *p, uint64_t end_ns, const struct ev_sched_wake *e)
+{
+	struct wait_party party, waker_party;
+
+	if (!row->wait.is_open)
+		return;
+	if (waker)
+		waker_party = party_of(waker, p);
+	party = party_of(row, p);
+	waits_end(waits, &party, end_ns, e, waker ? &waker_party : NULL, false);
+}
+
+void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p,
+			  bool is_over)
+{
+	struct wait_party party;
+
+	if (!row->wait.is_open)
+		return;
+	party = party_of(row, p);
+	waits_end(waits, &party, lost_end_ns(row, p), NULL, NULL, is_over);
+}
+
+void thread_wait_thread_ends(struct waits *waits, struct thread_row *row,
+			     const struct parallelism *p)
+{
+	struct wait_party party;
+
+	if (!waits)
+		return;
+	party = party_of(row, p);
+	waits_thread_ends(waits, &party);
+}
+
+void thread_wait_count_open(struct waits *waits, struct thread_row *row,
+			    const struct parallelism *p)
+{
+	struct wait_party party;
+
+	if (!waits || !row->wait.is_open)
+		return;
+	party = party_of(row, p);
+	waits_count_open(waits, &party, lost_end_ns(row, p));
+}

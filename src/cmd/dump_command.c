@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cmd/event_line.h"
+#include "engine/trace_open.h"
+#include "options/settings.h"
+#include "session/event_kinds.h"
+#include "trace/trace_reader.h"
+#include "view/output.h"
+
+enum { WRITTEN_AT_ONCE_BYTES = 64 << 10 };
+
+struct dump {
+	const struct dump_options *options;
+	const struct time_range *range;
+	const char *path;
+	struct trace_reader *reader;
+	uint64_t first_ns;
+	struct text out;		/* not written yet */
+	size_t damaged_count;		/* of chunks */
+};
+
+static bool is_wanted(const struct dump *dump, const struct ev_header *header)
+{
+	const struct dump_options *options = dump->options;
+	uint64_t ns = header->time_ns < dump->first_ns ? 0 : header->time_ns - dump->first_ns;
+
+	return ns >= dump->range->from_ns && ns < dump->range->to_ns &&
+	       (!options->has_thread || header->thread == options->thread ||
+		event_other_thread(header) == options->thread);
+}
+
+static int write_out(struct dump *dump)
+{
+	int err = output_write("-", &dump->out);
+
+	dump->out.length = 0;
+	return err;
+}
+
+static int put_event(struct dump *dump, const struct ev_header *header)
+{
+	if (!is_wanted(dump, header))
+		return 0;
+	if (dump->options->is_json)
+		event_line_put_json(&dump->out, header);
+	else
+		event_line_put(&dump->out, header, dump->first_ns);
+	return dump->out.length < WRITTEN_AT_ONCE_BYTES ? 0 : write_out(dump);
+}
+
+static int put_events(struct dump *dump)
+{
+	const struct ev_header *header;
+	int got, err = 0;
+
+	if (dump->options->has_thread)
+		trace_reader_choose_thread(dump->reader, dump->options->thread);
+	if (dump->range->from_ns)
+		trace_reader_seek(dump->reader, dump->first_ns + dump->range->from_ns);
+	while (!err && (got = trace_reader_next(dump->reader, &header))) {
+		if (got == 1)
+			err = put_event(dump, header);
+		else if (got == -EBADMSG)
+			dump->damaged_count++;
+		else
+			err = fail(got, "cannot read %s", dump->path);
+	}
+	return err ? err : write_out(dump);
+}
+
+/* What is not there is told behind what is. */
+static int tell_missing(const struct dump *dump)
+{
+	const struct trace_extent *extent = trace_reader_extent(dump->reader);
+	struct text left_out = { 0 };
+
+	if (trace_put_left_out(dump->reader, &left_out))
+		warn("%s: %s", dump->path, left_out.bytes);
+	text_fini(&left_out);
+	if (extent->unread_bytes)
+		warn("%s was cut off or is damaged: its last %llu bytes were not read", dump->path,
+		     (unsigned long long)extent->unread_bytes);
+	else if (!extent->is_ended)
+		warn("%s has no end: its writer was stopped, or it is still being written",
+		     dump->path);
+	if (!dump->damaged_count)
+		return 0;
+	return fail_plain(-EBADMSG, "%s is damaged: %zu part%s left out", dump->path,
+			  dump->damaged_count, dump->damaged_count == 1 ? " was" : "s were");
+}
+
+static int dump_trace(const struct settings *settings, const char *path)
+{
+	struct dump dump = {
+		.options = &settings->dump, .range = &settings->range, .path = path,
+	};
+	int err = output_check("-");
+
+	if (!err)
+		err = trace_open(path, &dump.reader);
+	if (err)
+		return EXIT_FAILED;
+	signal(SIGPIPE, SIG_IGN);
+	dump.first_ns = trace_reader_extent(dump.reader)->first_ns;
+	err = put_events(&dump);
+	if (!err)
+		err = tell_missing(&dump);
+	text_fini(&dump.out);
+	trace_reader_close(dump.reader);
+	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
+static int dump_run(int argc, char **argv)
+{
+	struct settings settings;
+	int rest, status = EXIT_USAGE;
+
+	settings_init(&settings);
+	if (settings_parse(&settings, &dump_command, argc, argv, &rest))
+		goto out_fini;
+	status = 0;
+	if (settings.wants_help) {
+		command_help(&dump_command);
+	} else if (rest + 1 != argc) {
+		fail_plain(-EINVAL, "which trace? pinch dump [options] FILE");
+		status = EXIT_USAGE;
+	} else {
+		status = dump_trace(&settings, argv[rest]);
+	}
+
+out_fini:
+	settings_fini(&settings);
+	return status;
+}
+
+static int set_json(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->dump.is_json = true;
+	return 0;
+}
+
+static int set_thread(struct settings *settings, const char *argument)
+{
+	settings->dump.has_thread = true;
+	return number_parse("thread", argument, 0, UINT32_MAX, &settings->dump.thread);
+}
+
+static const struct option_spec dump_options[] = {
+	{ "json", 0, NULL, "print each event as a JSON object", set_json },
+	{ "thread", 0, "N", "only events of the thread with number N in the trace", set_thread },
+	{ 0 },
+};
+
+static const struct option_spec *const options[] = {
+	dump_options, range_options, common_options, NULL,
+};
+
+const struct command dump_command = {
+	.name = "dump",
+	.usage = "[options] FILE",
+	.summary = "Print the events of a trace, one a line",
+	.description =
+		"A line has seconds since the first event, the number of the thread, the event\n"
+		"and its fields. Of a trace that is damaged what is whole is printed.",
+	.options = options,
+	.run = dump_run,
+};

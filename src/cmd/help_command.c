@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "options/command.h"
+
+static void print_options(const struct option_spec *spec)
+{
+	for (; spec->name; spec++) {
+		char left[40];
+		int n;
+
+		n = snprintf(left, sizeof(left), "%c%c%s --%s", spec->letter ? '-' : ' ',
+			     spec->letter ? spec->letter : ' ', spec->letter ? "," : " ",
+			     spec->name);
+		if (spec->argument)
+			snprintf(left + n, sizeof(left) - n, " %s", spec->argument);
+		printf("  %-26s %s\n", left, spec->help);
+	}
+}
+
+void command_help(const struct command *command)
+{
+	printf("%s\n\nUsage: pinch %s%s%s\n\n%s\n", command->summary, command->name,
+	       *command->usage ? " " : "", command->usage, command->description);
+	if (!command->options || !command->options[0])
+		return;
+	printf("\nOptions:\n");
+	for (size_t i = 0; command->options[i]; i++)
+		print_options(command->options[i]);
+}
+
+static void overview(void)
+{
+	printf("pinch finds what keeps the threads of a running program from working.\n\n"
+	       "Usage: pinch COMMAND [options]\n\n");
+	for (size_t i = 0; commands[i]; i++)
+		printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
+	printf("\nStart with:  pinch run -- ./your-program\n"
+	       "`pinch help COMMAND` tells more; `pinch --version` its version.\n");
+}
+
+static int help_run(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2 || argv[1][0] == '-') {
+		overview();
+		return 0;
+	}
+	command = command_find(argv[1]);
+	if (!command) {
+		fail_plain(-EINVAL, "there is no command '%s'; see pinch help", argv[1]);
+		return EXIT_USAGE;
+	}
+	command_help(command);
+	return 0;
+}
+
+const struct command help_command = {
+	.name = "help",
+	.usage = "[COMMAND]",
+	.summary = "Show how pinch, or one of its commands, is used",
+	.description = "Without an argument, lists the commands.",
+	.run = help_run,
+};

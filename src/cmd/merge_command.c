@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "derive/derived_trace.h"
+#include "derive/merge_ends.h"
+#include "derive/merge_events.h"
+#include "derive/merge_source.h"
+#include "derive/merge_switch.h"
+#include "engine/carried_names.h"
+#include "engine/trace_info.h"
+#include "engine/trace_open.h"
+#include "options/settings.h"
+#include "trace/trace_reader.h"
+#include "trace/trace_writer.h"
+
+struct merge {
+	struct merge_source sources[MERGE_SOURCES_MAX];
+	const char *paths[MERGE_SOURCES_MAX];
+	size_t count;
+	struct space_numbers *written;
+	struct text info;		/* of the first one */
+};
+
+static void find_boot(const struct text *info, struct text *boot)
+{
+	if (info->length)
+		trace_info_find(info->bytes, info->length, "boot_id", boot);
+}
+
+/* Times of two boots have nothing to do with each other. */
+static int check_boots(struct merge *merge)
+{
+	struct text first = { 0 };
+	int err = 0;
+
+	derived_info(merge->sources[0].reader, &merge->info);
+	find_boot(&merge->info, &first);
+	if (!first.length)
+		err = fail_plain(-EINVAL, "%s does not say of which boot of which machine it is",
+				 merge->paths[0]);
+	for (size_t i = 1; !err && i < merge->count; i++) {
+		struct text info = { 0 }, boot = { 0 };
+
+		derived_info(merge->sources[i].reader, &info);
+		find_boot(&info, &boot);
+		if (!boot.length || strcmp(boot.bytes, first.bytes))
+			err = fail_plain(-EINVAL, "%s and %s are not of one boot of one machine: their "
+					 "times have nothing to do with each other",
+					 merge->paths[0], merge->paths[i]);
+		text_fini(&info);
+		text_fini(&boot);
+	}
+	text_fini(&first);
+	return err;
+}
+
+static int open_all(struct merge *merge)
+{
+	int err = 0;
+
+	merge->written = space_numbers_new();
+	for (size_t i = 0; !err && i < merge->count; i++)
+		err = merge_source_open(&merge->sources[i], merge->paths[i], merge->written);
+	return err ? err : check_boots(merge);
+}
+
+static void close_all(struct merge *merge)
+{
+	for (size_t i = 0; i < merge->count; i++)
+		merge_source_close(&merge->sources[i]);
+	space_numbers_free(merge->written);
+	text_fini(&merge->info);
+}
+
+static void put_all(struct merge *merge, struct trace_writer *writer)
+{
+	struct merge_events *events = merge_events_new(merge->sources, merge->count, writer,
+						       merge->written);
+	struct ev_collect_run *run = merged_run(merge->sources, merge->count);
+	struct ev_collect_end *end;
+	struct table *notes = table_new();
+
+	if (run)
+		trace_writer_event(writer, &run->header);
+	merge_events_all(events);
+	end = merged_end(merge->sources, merge->count);
+	if (end)
+		trace_writer_event(writer, &end->header);
+	for (size_t i = 0; i < merge->count; i++)
+		merge->sources[i].damaged_count +=
+			carried_names_copy(merge->sources[i].names, merge->sources[i].reader, writer,
+					   notes);
+	merge_events_free(events);
+	table_free(notes);
+	free(run);
+	free(end);
+}
+
+static int tell_damage(const struct merge *merge)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < merge->count; i++) {
+		const struct merge_source *source = &merge->sources[i];
+		struct text left_out = { 0 };
+
+		if (trace_put_left_out(source->reader, &left_out))
+			warn("%s: %s", source->path, left_out.bytes);
+		text_fini(&left_out);
+		if (source->err)
+			err = fail(source->err, "cannot read %s", source->path);
+		else if (source->damaged_count || trace_reader_extent(source->reader)->unread_bytes)
+			err = fail_plain(-EBADMSG, "%s is damaged: what could not be read is left out; "
+					 "pinch check says what that is", source->path);
+	}
+	return err;
+}
+
+static int merge_into(struct merge *merge, const char *path)
+{
+	struct trace_writer *writer;
+	int err = open_all(merge);
+
+	if (!err)
+		err = derived_open(path, &merge->info, &writer);
+	if (err)
+		return err;
+	put_all(merge, writer);
+	err = derived_close(writer, path);
+	return err ? err : tell_damage(merge);
+}
+
+static int merge_traces(const struct settings *settings, int argc, char **argv, int rest)
+{
+	struct merge *merge;
+	int err;
+
+	if (rest >= argc || !settings->trace_path) {
+		fail_plain(-EINVAL, "which traces, and where to? pinch merge -o OUT FILE...");
+		return EXIT_USAGE;
+	}
+	if (argc - rest > MERGE_SOURCES_MAX) {
+		fail_plain(-EINVAL, "at most %d traces can be merged at once", MERGE_SOURCES_MAX);
+		return EXIT_USAGE;
+	}
+	merge = xcalloc(1, sizeof(*merge));
+	for (; rest < argc; rest++)
+		merge->paths[merge->count++] = argv[rest];
+	err = merge_into(merge, settings->trace_path);
+	close_all(merge);
+	free(merge);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int merge_run(int argc, char **argv)
+{
+	struct settings settings;
+	int rest, status = EXIT_USAGE;
+
+	settings_init(&settings);
+	if (!settings_parse(&settings, &merge_command, argc, argv, &rest)) {
+		status = 0;
+		if (settings.wants_help)
+			command_help(&merge_command);
+		else
+			status = merge_traces(&settings, argc, argv, rest);
+	}
+	settings_fini(&settings);
+	return status;
+}
+
+static const struct option_spec *const options[] = {
+	made_trace_options, common_options, NULL,
+};
+
+const struct command merge_command = {
+	.name = "merge",
+	.usage = "-o OUT FILE...",
+	.summary = "Make one trace of several of one machine",
+	.description =
+		"OUT is as if one pinch had traced all that the FILEs have: at once, one after the\n"
+		"other, or both.",
+	.options = options,
+	.run = merge_run,
+};

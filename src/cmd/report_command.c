@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "base/fail.h"
+#include "base/out_file.h"
+#include "cmd/run_command.h"
+#include "engine/replay.h"
+#include "findings/findings.h"
+#include "options/settings.h"
+#include "show/report_html.h"
+#include "show/report_tui.h"
+#include "show/show.h"
+#include "show/show_files.h"
+#include "tui/tui.h"
+#include "view/html/html.h"
+
+/* For a browser, and as tables. */
+static int write_files(const struct settings *settings, const char *path, struct replay *replay)
+{
+	struct html *html = settings->html_path ? html_new() : NULL;
+	struct findings *findings;
+	int err;
+
+	if (html)
+		report_html_add(html, settings, path, replay_fold_rules(replay));
+	findings = replay_findings(replay, show_files_path_count(settings));
+	err = show_files(settings, findings_report(findings), html);
+	html_free(html);
+	findings_free(findings);
+	return err;
+}
+
+static int show_replay(const struct settings *settings, const char *path, struct replay *replay)
+{
+	struct findings *findings;
+	int err = settings->has_tui ? report_tui(settings, path, replay) : 0;
+
+	if (!err && show_files_are_asked(settings))
+		err = write_files(settings, path, replay);
+	if (err || !show_is_asked(settings))
+		return err;
+	findings = replay_findings(replay, settings->path_count_max);
+	err = show_report(settings, replay_fold_rules(replay), findings_report(findings));
+	findings_free(findings);
+	return err;
+}
+
+int report_traced(const struct settings *settings, const char *path)
+{
+	struct replay *replay;
+	int err;
+
+	if (settings->has_tui && tui_check())
+		return EXIT_USAGE;
+	out_file_keep(path);	/* before an output is found to be that, too */
+	err = show_check(settings);
+	if (!err)
+		err = replay_open(path, &(struct replay_options){
+			.keeps_strips = settings->has_tui || settings->html_path,
+			.opens_files = settings->opens_files,
+		}, &replay);
+	if (err)
+		return EXIT_FAILED;
+	err = show_replay(settings, path, replay);
+	replay_close(replay);
+	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
+static int report_run(int argc, char **argv)
+{
+	struct settings settings;
+	int rest, status = EXIT_USAGE;
+
+	settings_init(&settings);
+	settings.is_reporting = true;
+	if (settings_parse(&settings, &report_command, argc, argv, &rest))
+		goto out_fini;
+	status = 0;
+	if (settings.wants_help) {
+		command_help(&report_command);
+	} else if (rest + 1 != argc) {
+		fail_plain(-EINVAL, "which trace? pinch report [options] FILE");
+		status = EXIT_USAGE;
+	} else {
+		status = report_traced(&settings, argv[rest]);
+	}
+
+out_fini:
+	settings_fini(&settings);
+	return status;
+}
+
+static const struct option_spec *const options[] = {
+	tui_options, report_options, html_options, table_options, quiet_options, names_options, common_options,
+	NULL,
+};
+
+const struct command report_command = {
+	.name = "report",
+	.usage = "[options] FILE",
+	.summary = "Report what a trace tells, as if it was traced now",
+	.description =
+		"FILE is a trace of pinch record, or of run and attach with --trace, of this machine\n"
+		"or another one. Of one that was cut off what is there is reported.",
+	.options = options,
+	.run = report_run,
+};

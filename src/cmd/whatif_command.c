@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "whatif/whatif.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "graph/graph_label.h"
+#include "options/settings.h"
+#include "query/chosen_threads.h"
+#include "query/trace_states.h"
+#include "stacks/fold.h"
+#include "view/output.h"
+#include "view/trace/whatif_text.h"
+#include "whatif/lives.h"
+
+enum { RANKS = 10 };
+
+static int show(const struct settings *settings, const struct whatif_view *view)
+{
+	struct text out = { 0 };
+	int err = 0;
+
+	if (settings->json_path) {
+		whatif_put_json(&out, view);
+		err = output_write(settings->json_path, &out);
+		out.length = 0;
+	}
+	if (!err && (settings->text_path || !settings->json_path)) {
+		whatif_put_text(&out, view);
+		err = output_write(settings->text_path ? settings->text_path : "-", &out);
+	}
+	text_fini(&out);
+	return err;
+}
+
+static int show_answer(const struct settings *settings, struct whatif_view *view, const bool *is_chosen)
+{
+	struct whatif_answer answer;
+	int err;
+
+	whatif_predict(view->whatif, &(struct whatif_change){
+		.is_chosen = is_chosen, .scale = view->scale, .cpu_count = view->cpu_count,
+	}, &answer);
+	view->answer = &answer;
+	err = show(settings, view);
+	critical_path_fini(&answer.path);
+	return err;
+}
+
+static int show_ranks(const struct settings *settings, struct whatif_view *view)
+{
+	struct whatif_rank ranks[RANKS];
+
+	view->ranks = ranks;
+	view->rank_count = whatif_rank(view->whatif, view->labels, view->scale, view->cpu_count, ranks, RANKS);
+	return show(settings, view);
+}
+
+/* What of each kind was asked for; ELEMENT_KINDS: nothing. */
+static enum element_kind asked_kind(const struct settings *settings)
+{
+	enum element_kind kind = 0;
+
+	while (kind < ELEMENT_KINDS && !settings->whatif.names[kind])
+		kind++;
+	return kind;
+}
+
+static int answer(const struct settings *settings, const char *path, struct whatif_view *view)
+{
+	const struct lives *lives = view->whatif->lives;
+	bool *is_chosen = xcalloc(lives->wait_count + 1, sizeof(*is_chosen));
+	enum element_kind kind = asked_kind(settings);
+	int err;
+
+	if (kind < ELEMENT_KINDS) {
+		view->kind = element_kind_name(kind);
+		view->name = settings->whatif.names[kind];
+		if (element_choose(lives, view->labels, kind, view->name, is_chosen))
+			err = show_answer(settings, view, is_chosen);
+		else
+			err = fail_plain(-ENOENT, "no thread in %s waited for the %s '%s': pinch whatif %s "
+					 "shows what there is", path, view->kind, view->name, path);
+	} else if (settings->whatif.cpu_count) {
+		err = show_answer(settings, view, NULL);
+	} else {
+		err = show_ranks(settings, view);
+	}
+	free(is_chosen);
+	return err;
+}
+
+static int answer_of_lives(const struct settings *settings, const char *path,
+			   const struct trace_states *all, const struct lives *lives)
+{
+	struct fold_rules *fold = fold_rules_new();
+	struct whatif_view view = { .scale = settings->whatif.scale };
+	struct whatif whatif;
+	int err = fold_rules_add_user(fold);
+
+	if (!err) {
+		whatif_init(&whatif, lives);
+		view.whatif = &whatif;
+		view.labels = trace_states_labels(all, fold, false);
+		view.cpu_count = settings->whatif.cpu_count ? settings->whatif.cpu_count
+							    : whatif.cpu_count;
+		err = answer(settings, path, &view);
+		graph_labels_free(view.labels);
+		whatif_fini(&whatif);
+	}
+	fold_rules_free(fold);
+	return err;
+}
+
+static int answer_of_states(const struct settings *settings, const char *path,
+			    const struct trace_states *all)
+{
+	struct chosen_threads chosen = { 0 };
+	struct lives lives = { 0 };
+	int err = chosen_threads_find(settings, path, all, &chosen);
+
+	if (!err) {
+		err = lives_of(all->states, all->threads, chosen.numbers, chosen.count, &lives);
+		if (err)
+			fail_plain(err, "%s tells of too much for a replay: make a part of it with pinch cut",
+				   path);
+	}
+	if (!err && lives.begin_ns >= lives.end_ns)
+		err = fail_plain(-ENOENT, "no thread in %s ran: there is nothing to replay", path);
+	if (!err)
+		err = answer_of_lives(settings, path, all, &lives);
+	lives_fini(&lives);
+	chosen_threads_fini(&chosen);
+	return err;
+}
+
+static int whatif_of_trace(const struct settings *settings, const char *path)
+{
+	struct trace_states all;
+	int err = trace_states_open(path, settings->opens_files, &all);
+
+	if (err)
+		return EXIT_FAILED;
+	err = answer_of_states(settings, path, &all);
+	trace_states_close(&all);
+	return err && err != -EPIPE ? EXIT_FAILED : 0;
+}
+
+static int whatif_run(int argc, char **argv)
+{
+	struct settings settings;
+	int rest, status = EXIT_USAGE;
+
+	settings_init(&settings);
+	if (!settings_parse(&settings, &whatif_command, argc, argv, &rest)) {
+		if (settings.wants_help) {
+			status = 0;
+			command_help(&whatif_command);
+		} else if (rest + 1 != argc) {
+			fail_plain(-EINVAL, "which trace? pinch whatif [options] FILE");
+		} else {
+			status = whatif_of_trace(&settings, argv[rest]);
+		}
+	}
+	settings_fini(&settings);
+	return status;
+}
+
+static int set_element(struct settings *settings, enum element_kind kind, const char *argument)
+{
+	if (asked_kind(settings) < ELEMENT_KINDS)
+		return fail_plain(-EINVAL, "only one of --lock, --path and --cause can be given");
+	settings->whatif.names[kind] = argument;
+	return 0;
+}
+
+static int set_lock(struct settings *settings, const char *argument)
+{
+	return set_element(settings, ELEMENT_LOCK, argument);
+}
+
+static int set_path(struct settings *settings, const char *argument)
+{
+	return set_element(settings, ELEMENT_PATH, argument);
+}
+
+static int set_cause(struct settings *settings, const char *argument)
+{
+	return set_element(settings, ELEMENT_CAUSE, argument);
+}
+
+static int set_scale(struct settings *settings, const char *argument)
+{
+	char *end;
+	double scale = strtod(argument, &end);
+
+	if (end == argument || *end || !(scale >= 0 && scale <= 1))
+		return fail_plain(-EINVAL, "--scale takes a number from 0 to 1, not '%s'", argument);
+	settings->whatif.scale = scale;
+	return 0;
+}
+
+static int set_cpus(struct settings *settings, const char *argument)
+{
+	enum { CPUS_MAX = 65536 };
+
+	return number_parse("cpus", argument, 1, CPUS_MAX, &settings->whatif.cpu_count);
+}
+
+static const struct option_spec whatif_options[] = {
+	{ "lock", 0, "NAME", "make the waits for this lock, condition or barrier shorter", set_lock },
+	{ "path", 0, "FUNCTION", "make the waits in this function and below it shorter", set_path },
+	{ "cause", 0, "CAUSE", "make the waits of this cause shorter, such as sleep or file", set_cause },
+	{ "scale", 0, "F", "how much of their time is left: 0 to 1 (default: 0.5)", set_scale },
+	{ "cpus", 0, "N", "replay it on N CPUs (default: as many as its threads ran on)", set_cpus },
+	{ "json", 0, "FILE", "write it as JSON; - is standard output", settings_set_json },
+	{ "output", 'o', "FILE", "write the text to FILE", settings_set_output },
+	{ 0 },
+};
+
+static const struct option_spec *const options[] = { whatif_options, names_options, common_options, NULL };
+
+const struct command whatif_command = {
+	.name = "whatif",
+	.usage = "[options] FILE",
+	.summary = "Predict how long a traced run would have taken, had something in it been faster",
+	.description =
+		"FILE is a trace of pinch record. It is replayed with one lock, path or cause shortened, or on\n"
+		"another number of CPUs. Without these, what gains most is shown.",
+	.options = options,
+	.run = whatif_run,
+};

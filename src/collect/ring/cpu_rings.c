@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/ring/cpu_rings.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "collect/ring/slot_ring.h"
+#include "shared.h"
+#include "pinch.skel.h"
+
+enum {
+	SLOTS_BYTES_DEFAULT = 4 << 20,	/* a CPU; rounded down to a power of two of slots */
+	SLOTS_BYTES_MIN = 256 << 10,
+	SLOTS_TOTAL_BYTES = 256 << 20,	/* on large machines each CPU gets its share of this */
+	RING_SHARE = 2,			/* the other records' ring is this much smaller */
+	RING_BYTES_MIN = 4 << 10,
+	SAMPLE_RING_BYTES = 64 << 10,
+	RINGS_A_CPU_MAX = 4,
+};
+
+enum ring_kind { RING_MAIN, RING_SAMPLES, RING_SYSTEM, RING_KINDS };
+
+/* What one CPU writes. */
+struct cpu_ring {
+	struct ring *rings[RING_KINDS];
+	struct slot_ring *slots;	/* switches and wake-ups */
+};
+
+struct cpu_rings {
+	struct pinch_bpf *bpf;
+	struct cpu_ring *cpus;
+	unsigned int cpu_count;
+	bool tells_system;
+	uint32_t slot_count;		/* a CPU */
+	const struct slot *slots;	/* of all CPUs */
+	size_t slots_bytes;
+	size_t ring_bytes;		/* of the main ones */
+};
+
+static size_t default_bytes(unsigned int cpu_count)
+{
+	size_t slots_bytes = SLOTS_BYTES_DEFAULT;
+
+	while (slots_bytes > SLOTS_BYTES_MIN && slots_bytes * cpu_count > SLOTS_TOTAL_BYTES)
+		slots_bytes /= 2;
+	return slots_bytes;
+}
+
+struct cpu_rings *cpu_rings_new(struct pinch_bpf *bpf, unsigned int cpu_count, size_t slots_bytes,
+				bool tells_system)
+{
+	struct cpu_rings *rings = xcalloc(1, sizeof(*rings));
+
+	if (!slots_bytes)
+		slots_bytes = default_bytes(cpu_count);
+	rings->bpf = bpf;
+	rings->cpu_count = cpu_count;
+	rings->tells_system = tells_system;
+	rings->slot_count = 1;
+	while (2 * rings->slot_count * sizeof(struct slot) <= slots_bytes)
+		rings->slot_count *= 2;
+	rings->ring_bytes = slots_bytes / RING_SHARE;
+	if (rings->ring_bytes < RING_BYTES_MIN)
+		rings->ring_bytes = RING_BYTES_MIN;
+	rings->cpus = xcalloc(cpu_count, sizeof(*rings->cpus));
+	bpf->rodata->slot_mask = rings->slot_count - 1;
+	bpf_map__set_max_entries(bpf->maps.slots, cpu_count * rings->slot_count);
+	return rings;
+}
+
+void cpu_rings_free(struct cpu_rings *rings)
+{
+	if (!rings)
+		return;
+	for (unsigned int cpu = 0; cpu < rings->cpu_count; cpu++) {
+		slot_ring_free(rings->cpus[cpu].slots);
+		for (size_t i = 0; i < RING_KINDS; i++)
+			ring_close(rings->cpus[cpu].rings[i]);
+	}
+	free(rings->cpus);
+	if (rings->slots)
+		munmap((void *)rings->slots, rings->slots_bytes);
+	free(rings);
+}
+
+/*
+ * Makes a ring for each CPU and puts them all in an array of maps: at once, for the kernel waits
+ * after each change of such an array until no program can be using the old one, 10 ms and more.
+ */
+static int add_rings(struct cpu_rings *rings, enum ring_kind kind, struct bpf_map *array, size_t size_bytes)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, options);
+	uint32_t keys[CPUS_MAX], made = 0, placed = rings->cpu_count;
+	int fds[CPUS_MAX], err = 0;
+
+	while (made < rings->cpu_count && !err) {
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_ring", 0, 0, size_bytes, NULL);
+
+		if (fd < 0) {
+			err = fail(-errno, "cannot make a ring buffer of %zu bytes", size_bytes);
+			break;
+		}
+		err = ring_open(fd, size_bytes, &rings->cpus[made].rings[kind]);
+		if (err)
+			fail(err, "cannot map the ring buffer of CPU %u", made);
+		keys[made] = made;
+		fds[made++] = fd;
+	}
+	if (!err && bpf_map_update_batch(bpf_map__fd(array), keys, fds, &placed, &options))
+		err = fail(-errno, "cannot place the rings of %u CPUs", rings->cpu_count);
+	while (made)
+		close(fds[--made]);	/* the array and the mapping hold it */
+	return err;
+}
+
+/* The slots of all CPUs are one map. */
+static int add_slot_rings(struct cpu_rings *rings)
+{
+	size_t page_bytes = sysconf(_SC_PAGESIZE), cpu_bytes = rings->slot_count * sizeof(struct slot);
+	const struct slot *slots;
+
+	rings->slots_bytes = (rings->cpu_count * cpu_bytes + page_bytes - 1) & -page_bytes;
+	slots = mmap(NULL, rings->slots_bytes, PROT_READ, MAP_SHARED, bpf_map__fd(rings->bpf->maps.slots), 0);
+	if (slots == MAP_FAILED)
+		return fail(-errno, "cannot map the CPUs' rings of %zu bytes", cpu_bytes);
+	rings->slots = slots;
+	for (unsigned int cpu = 0; cpu < rings->cpu_count; cpu++)
+		rings->cpus[cpu].slots = slot_ring_new(slots + cpu * rings->slot_count, rings->slot_count,
+						       &rings->bpf->bss->cpu_counts[cpu]);
+	return 0;
+}
+
+int cpu_rings_make(struct cpu_rings *rings)
+{
+	int err = add_slot_rings(rings);
+
+	if (!err)
+		err = add_rings(rings, RING_MAIN, rings->bpf->maps.rings, rings->ring_bytes);
+	if (!err)
+		err = add_rings(rings, RING_SAMPLES, rings->bpf->maps.sample_rings, SAMPLE_RING_BYTES);
+	if (!err && rings->tells_system)
+		err = add_rings(rings, RING_SYSTEM, rings->bpf->maps.system_rings, rings->ring_bytes);
+	return err;
+}
+
+static unsigned int rings_a_cpu(const struct cpu_rings *rings)
+{
+	return RINGS_A_CPU_MAX - !rings->tells_system;
+}
+
+unsigned int cpu_rings_count(const struct cpu_rings *rings)
+{
+	return rings_a_cpu(rings) * rings->cpu_count;
+}
+
+bool cpu_rings_drain(struct cpu_rings *rings, unsigned int i, ring_record_fn on_record, void *data)
+{
+	/* At the same time the session takes the first: a gap comes before what it was told to. */
+	static const enum ring_kind kinds[RINGS_A_CPU_MAX] = {
+		RING_MAIN, RING_KINDS, RING_SAMPLES, RING_SYSTEM,
+	};
+	const struct cpu_ring *cpu = &rings->cpus[i / rings_a_cpu(rings)];
+	enum ring_kind kind = kinds[i % rings_a_cpu(rings)];
+
+	if (kind == RING_KINDS)
+		return slot_ring_drain(cpu->slots, on_record, data);
+	return ring_drain(cpu->rings[kind], on_record, data);
+}
+
+static double more_of(double fill, const struct cpu_rings *rings, const struct ring *ring)
+{
+	double here = (double)ring_fill_bytes(ring) / rings->ring_bytes;
+
+	return here > fill ? here : fill;
+}
+
+double cpu_rings_fill(const struct cpu_rings *rings)
+{
+	double fill = 0;
+
+	for (unsigned int i = 0; i < rings->cpu_count; i++) {
+		double slots = slot_ring_fill(rings->cpus[i].slots);
+
+		fill = slots > fill ? slots : fill;
+		fill = more_of(fill, rings, rings->cpus[i].rings[RING_MAIN]);
+		if (rings->tells_system)
+			fill = more_of(fill, rings, rings->cpus[i].rings[RING_SYSTEM]);
+	}
+	return fill;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What merge_events.h keeps: merge_events.c tells the events of each kind, merge_lists.c who lives, and
+ * merge_ghosts.c what becomes of threads whose trace has ended.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "derive/merge_source.h"
+#include "derive/merge_spans.h"
+#include "derive/merge_threads.h"
+#include "events.h"
+
+enum { MERGE_CPUS_MAX = UINT16_MAX + 1 };
+
+struct trace_writer;
+
+struct merge_hidden {
+	const struct merge_source *source;
+	uint64_t time_ns;
+	uint32_t tid;
+};
+
+struct merge_events {
+	struct merge_source *sources;
+	size_t count;
+	struct trace_writer *writer;
+	struct space_numbers *written;
+	struct merge_threads *threads;
+	struct table *processes;		/* by pid: the source that tells what is mapped */
+	const struct merge_source *system_teller;	/* tells what the rest of the machine does */
+	const struct merge_source *klock_teller;	/* and for what locks of the kernel it waits */
+	struct merge_hidden hidden[MERGE_CPUS_MAX];	/* the last one of each CPU */
+	uint32_t running[MERGE_CPUS_MAX];	/* who got each CPU in the switch told last */
+	struct merge_thread *ghosts[MERGE_CPUS_MAX];	/* that had each CPU when their trace had no more to tell */
+	struct ev_header *copy;			/* of an event that is changed */
+	size_t copy_room;
+	struct merge_spans spans;
+};
+
+void merge_put(struct merge_events *merge, const struct ev_header *header);
+
+/* Records are missing. */
+void merge_put_gap(struct merge_events *merge, uint64_t time_ns);
+
+/* --- merge_lists.c --------------------------------------------------------------------------- */
+
+/* All that live, of all sources: who is not in it has ended, or is not traced any more. */
+void merge_put_list(struct merge_events *merge, uint64_t time_ns);
+
+/* A list of the source's has come to its end. */
+void merge_end_list(struct merge_events *merge, struct merge_source *source, uint64_t time_ns);
+
+/*
+ * Whether a list says of a thread what is known of it. If what it does is not what it did, it is believed
+ * only as if records had been lost.
+ */
+bool merge_list_is_known(struct merge_events *merge, struct merge_source *source,
+			 const struct merge_thread *thread, const struct ev_thread_found *e);
+
+/*
+ * A list that begins while the CPU of a thread is given to one that another trace has told of may have
+ * read the thread before: it is found as its own switch, which comes next, leaves it.
+ */
+void merge_list_correct(struct merge_events *merge, struct merge_source *source, uint32_t number,
+			struct ev_thread_found *e);
+
+/* --- merge_ghosts.c -------------------------------------------------------------------------- */
+
+/* Whether a thread is taken to live of which nobody tells any more. */
+bool merge_has_ghosts(struct merge_events *merge);
+
+/* A source was taken an event from: whether it has more to tell may have changed. */
+void merge_check_end(struct merge_events *merge, struct merge_source *source, uint64_t time_ns);
+
+/* Before a switch is told: a ghost that had the CPU has left it. */
+void merge_lay_ghost(struct merge_events *merge, struct ev_sched_switch *e);

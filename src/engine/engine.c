@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/engine.h"
+
+#include "account/criticality.h"
+#include "account/run_samples.h"
+#include "klocks/klocks.h"
+#include "session/session.h"
+#include "session/threads.h"
+#include "spin/spin_judge.h"
+#include "stacks/fold.h"
+#include "stacks/stacks.h"
+#include "symbol/symbol.h"
+#include "waits/cpu_waits.h"
+#include "waits/files.h"
+#include "waits/others.h"
+#include "waits/untold.h"
+#include "waits/waits.h"
+
+enum { PENDING_BYTES_MAX = 128 << 20 };
+
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
+			uint64_t kernel_ip)
+{
+	return spin_judge_is_spin(data, thread->pid, time_ns, ip, kernel_ip);
+}
+
+int engine_open(struct engine *engine, const struct engine_options *options)
+{
+	struct criticality_options account = {
+		.nmin = options->nmin,
+		.keeps_strips = options->keeps_strips,
+	};
+
+	engine->options = *options;
+	engine->session = session_new(options->stream_count, PENDING_BYTES_MAX);
+	engine->threads = threads_new(engine->session);
+	engine->stacks = stacks_new(engine->session, 0);
+	engine->symbols = symbols_new(engine->session);
+	if (options->is_offline) {
+		symbols_set_offline(engine->symbols, options->opens_files);
+	} else {
+		symbols_use_cache(engine->symbols);
+		symbols_follow_stacks(engine->symbols, engine->threads);
+	}
+	engine->fold = fold_rules_new();
+	engine->samples = run_samples_new();
+	engine->judge = spin_judge_new(engine->symbols, engine->fold);
+	engine->files = files_new(engine->session, 0);
+	engine->others = others_new(engine->session);
+	engine->klocks = klocks_new(engine->session, engine->threads);
+	engine->untold = untold_new(engine->session);
+	engine->waits = waits_new(engine->files, engine->others, engine->untold);
+	engine->cpu_waits = cpu_waits_new(engine->session, engine->others);
+	account.stacks = engine->stacks;
+	account.waits = engine->waits;
+	account.untold = engine->untold;
+	account.samples = engine->samples;
+	if (options->is_spin_inactive) {
+		account.is_spinning = is_spinning;
+		account.spin_data = engine->judge;
+	}
+	engine->criticality = criticality_new(engine->session, engine->threads, &account);
+	return fold_rules_add_user(engine->fold);
+}
+
+void engine_close(struct engine *engine)
+{
+	criticality_free(engine->criticality);
+	spin_judge_free(engine->judge);
+	run_samples_free(engine->samples);
+	waits_free(engine->waits);
+	cpu_waits_free(engine->cpu_waits);
+	klocks_free(engine->klocks);
+	others_free(engine->others);
+	untold_free(engine->untold);
+	files_free(engine->files);
+	symbols_free(engine->symbols);
+	stacks_free(engine->stacks);
+	threads_free(engine->threads);
+	session_free(engine->session);
+	fold_rules_free(engine->fold);
+	*engine = (struct engine){ 0 };
+}
+
+struct findings_input engine_findings_input(const struct engine *engine)
+{
+	return (struct findings_input){
+		.criticality = engine->criticality,
+		.stacks = engine->stacks,
+		.waits = engine->waits,
+		.cpu_waits = engine->cpu_waits,
+		.files = engine->files,
+		.klocks = engine->klocks,
+		.others = engine->others,
+		.symbols = engine->symbols,
+		.fold = engine->fold,
+		.samples = engine->samples,
+		.judge = engine->judge,
+		.nmin = engine->options.nmin,
+		.is_spin_inactive = engine->options.is_spin_inactive,
+	};
+}

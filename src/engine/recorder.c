@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/out_file.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "engine/ring_names.h"
+#include "engine/trace_info.h"
+#include "session/event_kinds.h"
+#include "session/session.h"
+#include "symbol/symbol.h"
+#include "trace/prologue/retold.h"
+#include "trace/trace_reader.h"
+#include "trace/trace_ring.h"
+#include "trace/trace_writer.h"
+
+static const uint64_t written_after_ns = 500000000ull;
+
+struct recorder {
+	struct engine *engine;
+	struct trace_writer *writer;	/* NULL: the trace has its end */
+	struct retold *retold;		/* of a flight recorder, as are names; else NULL */
+	struct ring_names *names;
+	char *path;			/* for messages */
+	uint64_t *patched;		/* a mapping with its file */
+	size_t patched_room;
+	bool has_begun;			/* the file is in place */
+	bool has_epoch;			/* not all that was told is still there */
+	bool has_failed;		/* and the user knows */
+};
+
+/*
+ * A reader has the events alone to tell files apart, and to find them again: by their own numbers, which
+ * their mappings may not have, and where files have others, by their build-ids.
+ */
+static const struct ev_header *with_file(struct recorder *recorder, const struct ev_header *header)
+{
+	const struct ev_space_map *e = (const struct ev_space_map *)header;
+	size_t size_bytes = event_bytes(header);
+	struct ev_space_map *patched;
+	struct symbol_file file;
+
+	if (symbols_file(recorder->engine->symbols, e->pid, e->start, &file))
+		return header;
+	if (size_bytes > recorder->patched_room) {
+		recorder->patched_room = size_bytes * 2;
+		recorder->patched = xrealloc(recorder->patched, recorder->patched_room, 1);
+	}
+	patched = memcpy(recorder->patched, header, size_bytes);
+	patched->major = major(file.device);
+	patched->minor = minor(file.device);
+	patched->inode = file.inode;
+	patched->build_id_size = file.build_id.size_bytes;
+	memcpy(patched->build_id, file.build_id.bytes, file.build_id.size_bytes);
+	return &patched->header;
+}
+
+static void on_retold(void *data, const struct ev_header *header)
+{
+	struct recorder *recorder = data;
+
+	trace_writer_retell(recorder->writer, header);
+	ring_names_retell(recorder->names, header);
+}
+
+/* What a reader must know who begins here, and what the event refers to. */
+static void tell_again(struct recorder *recorder, const struct ev_header *header)
+{
+	struct retold_out out = { .tell = on_retold, .data = recorder };
+	uint64_t time_ns = session_time_ns(recorder->engine->session);
+
+	if (trace_writer_wants_epoch(recorder->writer)) {
+		trace_writer_begin_epoch(recorder->writer);
+		ring_names_begin(recorder->names, time_ns);
+		retold_begin(recorder->retold, time_ns, &out);
+		trace_writer_end_retold(recorder->writer);
+		recorder->has_epoch = true;
+	}
+	if (recorder->has_epoch)
+		retold_refer(recorder->retold, header, &out);
+}
+
+static void on_event(void *data, const struct ev_header *header)
+{
+	struct recorder *recorder = data;
+
+	if (!recorder->writer)
+		return;
+	if (recorder->retold)
+		tell_again(recorder, header);
+	trace_writer_event(recorder->writer, header);
+	if (recorder->retold) {
+		retold_follow(recorder->retold, header, true);
+		ring_names_follow(recorder->names, header);
+	}
+}
+
+static void on_mapping(void *data, const struct ev_header *header)
+{
+	on_event(data, with_file(data, header));
+}
+
+/* Copies of stacks are left out: the engine tells their frames. */
+static void subscribe(struct recorder *recorder)
+{
+	for (unsigned int subsys = 0; subsys < TRACE_NUM_SUBSYSTEMS; subsys++)
+		for (unsigned int event = 0; event < EVENTS_MAX; event++) {
+			const struct event_kind *kind = event_kind_find(subsys, event);
+			struct event_handler handlers[2] = { { 0 } };
+
+			if (!kind || kind->id == EV_STACK_MEMORY)
+				continue;
+			handlers[0].id = kind->id;
+			handlers[0].on_event = kind->id == EV_SPACE_MAP || kind->id == EV_SPACE_FOUND
+					       ? on_mapping : on_event;
+			session_subscribe(recorder->engine->session, handlers, recorder);
+		}
+}
+
+static int say(const struct recorder *recorder, int err)
+{
+	if (err == -EBUSY)
+		return fail_plain(err, "%s is being written by another pinch: give another name to -o",
+				  recorder->path);
+	if (err == -ESPIPE)
+		return fail_plain(err, "cannot keep the last of a trace in %s: --ring and --last need a file of "
+				  "their own", recorder->path);
+	return fail(err, "cannot write the trace %s%s", recorder->path, out_file_advice(err));
+}
+
+int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring,
+		  struct recorder **out)
+{
+	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
+	struct text info = { 0 };
+	struct out_file *file;
+	int err;
+
+	recorder->engine = engine;
+	recorder->path = xstrdup(strcmp(path, "-") ? path : "standard output");
+	if (trace_ring_is_asked(ring)) {
+		recorder->retold = retold_new();
+		recorder->names = ring_names_new();
+	}
+	err = out_file_open(path, OUT_FILE_LOCKED | OUT_FILE_SHOWN, &file);
+	if (!err && out_file_is_stream(file) && isatty(out_file_fd(file))) {
+		out_file_close(file);
+		recorder_close(recorder);
+		return fail_plain(-EINVAL, "a trace is not for a terminal: give -o a file, or send it to a pipe");
+	}
+	if (!err)
+		err = trace_writer_begin(file, ring, &recorder->writer);
+	if (err) {
+		say(recorder, err);
+		recorder_close(recorder);
+		return err;
+	}
+	out_file_keep_fd(trace_writer_fd(recorder->writer));
+	trace_info_put(&info);
+	trace_writer_chunk(recorder->writer, TRACE_CHUNK_INFO, info.bytes, info.length, NULL);
+	text_fini(&info);
+	symbols_keep_answers(engine->symbols);
+	subscribe(recorder);
+	*out = recorder;
+	return 0;
+}
+
+/* A disk that is full does not end the tracing, whose report may be wanted all the more. */
+static void note_error(struct recorder *recorder)
+{
+	int err = trace_writer_error(recorder->writer);
+
+	if (err && !recorder->has_failed) {
+		recorder->has_failed = true;
+		say(recorder, err);
+	}
+}
+
+int recorder_begin(struct recorder *recorder)
+{
+	int err;
+
+	if (!recorder)
+		return 0;
+	err = trace_writer_place(recorder->writer);
+	recorder->has_begun = !err;
+	note_error(recorder);
+	return err;
+}
+
+void recorder_step(struct recorder *recorder, uint64_t now_ns)
+{
+	if (!recorder || !recorder->writer)
+		return;
+	trace_writer_flush(recorder->writer, now_ns, written_after_ns);
+	note_error(recorder);
+}
+
+/* When the trace begins that readers will see; 0: at its beginning. */
+static uint64_t begin_ns(const struct recorder *recorder)
+{
+	const struct trace_extent *extent;
+	struct trace_reader *reader;
+	uint64_t time_ns = 0;
+	char path[64];
+
+	if (!recorder->has_epoch)
+		return 0;
+	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
+	/* Not by its name, which may have become another file's. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", trace_writer_fd(recorder->writer));
+	if (trace_reader_open(path, &reader))
+		return UINT64_MAX;
+	extent = trace_reader_extent(reader);
+	if (extent->begins_late)
+		time_ns = extent->first_ns;
+	trace_reader_close(reader);
+	return time_ns;
+}
+
+static void put_names(struct recorder *recorder)
+{
+	uint64_t from_ns = begin_ns(recorder);
+	const void *answers;
+	size_t size_bytes;
+
+	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
+	while ((answers = symbols_take_answers(recorder->engine->symbols, &size_bytes)) && size_bytes)
+		if (from_ns)
+			ring_names_put(recorder->names, from_ns, answers, size_bytes,
+				       recorder->writer);
+		else
+			trace_writer_chunk(recorder->writer, TRACE_CHUNK_NAMES, answers, size_bytes, NULL);
+}
+
+int recorder_finish(struct recorder *recorder, struct trace_writer_counts *counts)
+{
+	int err;
+
+	put_names(recorder);
+	note_error(recorder);
+	*counts = trace_writer_counts(recorder->writer);
+	err = trace_writer_close(recorder->writer);
+	recorder->writer = NULL;
+	if (err && !recorder->has_failed)
+		say(recorder, err);
+	return err;
+}
+
+void recorder_close(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	if (recorder->writer && recorder->has_begun)
+		trace_writer_close(recorder->writer);
+	else if (recorder->writer)
+		trace_writer_discard(recorder->writer);
+	retold_free(recorder->retold);
+	ring_names_free(recorder->names);
+	free(recorder->patched);
+	free(recorder->path);
+	free(recorder);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "engine/run_events.h"
+#include "engine/trace_open.h"
+#include "session/event_kinds.h"
+#include "session/session.h"
+#include "trace/trace_reader.h"
+
+struct replay {
+	struct trace_reader *reader;
+	struct engine engine;
+	struct ev_collect_run *run;	/* these two are copies; NULL: the trace has none */
+	struct ev_collect_end *end;
+	uint64_t last_ns;
+	size_t damaged_count;		/* of chunks */
+	bool has_names, opens_files;
+};
+
+static void *copy_of(const struct ev_header *header)
+{
+	size_t size_bytes = event_bytes(header);
+
+	return memcpy(xcalloc(1, size_bytes), header, size_bytes);
+}
+
+static void on_end(void *data, const struct ev_header *header)
+{
+	struct replay *replay = data;
+
+	free(replay->end);
+	replay->end = copy_of(header);
+}
+
+/* What is traced is the first that a trace tells. */
+static void find_run(struct replay *replay)
+{
+	const struct ev_header *header;
+	int got;
+
+	while ((got = trace_reader_next(replay->reader, &header)) == -EBADMSG)
+		;
+	if (got == 1 && header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_RUN)
+		replay->run = copy_of(header);
+	trace_reader_seek(replay->reader, 0);
+}
+
+static int open_engine(struct replay *replay, const struct replay_options *options)
+{
+	static const struct event_handler handlers[] = { { EV_COLLECT_END, on_end }, { 0 } };
+	const struct ev_collect_run *run = replay->run;
+	int err = engine_open(&replay->engine, &(struct engine_options){
+		.stream_count = 1,
+		.nmin = run ? run->nmin : 0,
+		.is_spin_inactive = run && run->is_spin_inactive,
+		.keeps_strips = options->keeps_strips,
+		.is_offline = true,
+		.opens_files = options->opens_files,
+	});
+
+	session_subscribe(replay->engine.session, handlers, replay);
+	return err;
+}
+
+static void take_events(struct replay *replay)
+{
+	const struct ev_header *header;
+	int got;
+
+	while ((got = trace_reader_next(replay->reader, &header))) {
+		if (got == 1) {
+			if (header->time_ns > replay->last_ns)
+				replay->last_ns = header->time_ns;
+			session_hand_out(replay->engine.session, header);
+		} else {
+			replay->damaged_count++;
+			if (got != -EBADMSG)
+				break;
+		}
+	}
+	criticality_finish(replay->engine.criticality,
+			   replay->end ? replay->end->ended_ns : replay->last_ns);
+}
+
+int replay_open(const char *path, const struct replay_options *options, struct replay **out)
+{
+	struct replay *replay = xcalloc(1, sizeof(*replay));
+	int err = trace_open(path, &replay->reader);
+
+	if (err)
+		goto out_close;
+	replay->opens_files = options->opens_files;
+	find_run(replay);
+	err = open_engine(replay, options);
+	if (err)
+		goto out_close;
+	replay->has_names = trace_take_names(replay->reader, replay->engine.symbols,
+					     &replay->damaged_count);
+	take_events(replay);
+	*out = replay;
+	return 0;
+
+out_close:
+	replay_close(replay);
+	return err;
+}
+
+void replay_close(struct replay *replay)
+{
+	if (!replay)
+		return;
+	engine_close(&replay->engine);
+	if (replay->reader)
+		trace_reader_close(replay->reader);
+	free(replay->run);
+	free(replay->end);
+	free(replay);
+}
+
+/* Of what a flight recorder kept. */
+static void add_late_note(const struct replay *replay, struct findings *findings)
+{
+	struct text kept = { 0 };
+
+	text_put_duration(&kept, replay->last_ns - trace_reader_extent(replay->reader)->first_ns);
+	findings_add_note(findings, "the trace is of a flight recorder: what came before its last %s is "
+			  "not kept, and what is lost and what it costs is of all of it", kept.bytes);
+	text_fini(&kept);
+}
+
+static void add_trace_notes(const struct replay *replay, struct findings *findings)
+{
+	const struct trace_extent *extent = trace_reader_extent(replay->reader);
+	struct text left_out = { 0 };
+
+	if (extent->begins_late)
+		add_late_note(replay, findings);
+	if (!replay->end)
+		findings_add_note(findings, "the trace has no end: its writer was stopped, or it is still "
+				  "being written; what came last is missing");
+	else if (!replay->has_names)
+		findings_add_note(findings, replay->opens_files ?
+				  "the trace has no names: those shown are of files of this machine" :
+				  "the trace has no names: --symbols-from-files takes them from files that it names");
+	if (extent->has_no_forms)
+		findings_add_note(findings, "the trace does not say any more what its events look like: they "
+				  "are read as this version writes them");
+	if (replay->damaged_count)
+		findings_add_note(findings, "%zu part%s of the trace %s damaged and left out",
+				  replay->damaged_count, replay->damaged_count == 1 ? "" : "s",
+				  replay->damaged_count == 1 ? "is" : "are");
+	if (trace_put_left_out(replay->reader, &left_out))
+		findings_add_note(findings, "%s", left_out.bytes);
+	text_fini(&left_out);
+	if (!replay->damaged_count && replay->end && extent->unread_bytes)
+		findings_add_note(findings, "%llu bytes behind the end of the trace are no part of it",
+				  (unsigned long long)extent->unread_bytes);
+}
+
+static void fill_target(const struct replay *replay, struct report *report)
+{
+	const struct ev_collect_run *run = replay->run;
+
+	report->target.exit_status = -1;
+	if (!run)
+		return;
+	report->target.command = run_event_strings(run);
+	report->target.pids = (const uint32_t *)run->data;
+	report->target.pid_count = run->pid_count;
+}
+
+struct findings *replay_findings(struct replay *replay, size_t path_count_max)
+{
+	struct findings_input input = engine_findings_input(&replay->engine);
+	struct findings *findings;
+
+	input.path_count_max = path_count_max;
+	input.sample_period_ns = replay->run ? replay->run->sample_period_ns : 0;
+	input.tells_kernel_apart = replay->run && replay->run->tells_kernel_apart;
+	findings = findings_new(&input);
+	fill_target(replay, findings_report(findings));
+	if (replay->end)
+		end_event_fill(replay->end, findings);
+	add_trace_notes(replay, findings);
+	return findings;
+}
+
+const struct fold_rules *replay_fold_rules(const struct replay *replay)
+{
+	return replay->engine.fold;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Call paths by name, and what these names say of a wait: for reports, and for all else that shows call
+ * paths. Owns what it hands out, until path_names_free().
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stacks/report_frame.h"
+#include "stacks/stacks.h"
+#include "values.h"
+#include "waits/wait_names.h"
+
+struct path_names;
+struct pause;
+struct symbols;
+
+/* pause: taken while names are looked up; NULL: none. */
+struct path_names *path_names_new(struct symbols *symbols, const struct stacks *stacks,
+				  struct pause *pause);
+void path_names_free(struct path_names *names);
+
+/* The first of the kernel's frames that is not our own or the scheduler's. */
+size_t path_names_kernel_begin(const struct path_names *names, const struct ev_stack_frames *stack);
+
+/*
+ * How many of the user's frames are believable. Code that keeps no frame pointers leaves garbage in
+ * their place: the first address that lies in no code ends the stack.
+ */
+size_t path_names_usable_count(const struct path_names *names, uint32_t pid, uint64_t time_ns,
+			       const struct ev_stack_frames *stack);
+
+/*
+ * The frames of a stack of the address space that the process had at time_ns. end: why there are no more,
+ * or NULL. Returns how many; 0: none are known.
+ */
+size_t path_names_frames(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack,
+			 const struct report_frame **frames, enum stack_end *end);
+
+/* Why a thread waits: what facts tell, cause, and what the functions on its stack say of that. */
+struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, uint64_t time_ns,
+				       uint64_t stack, const struct wait_facts *facts,
+				       enum wait_cause cause);
+
+/* The same of what has no stack. */
+struct wait_meaning path_names_meaning_of(const struct path_names *names,
+					  const struct wait_facts *facts, enum wait_cause cause,
+					  const struct report_frame *frames, size_t count);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What stands out: patterns that a performance engineer has a name for, each with what speaks for it,
+ * in the order of what they cost, but that deadlocks come first.
+ */
+#include "findings/findings_waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings/patterns/draft.h"
+
+static int findings_by_weight(const void *a, const void *b)
+{
+	const struct report_finding *x = a, *y = b;
+
+	bool is_x = !strcmp(x->pattern, pattern_deadlock), is_y = !strcmp(y->pattern, pattern_deadlock);
+
+	if (is_x != is_y)
+		return is_x ? -1 : 1;
+	if (x->share != y->share)
+		return x->share < y->share ? 1 : -1;
+	return strcmp(x->title, y->title);
+}
+
+void findings_add_patterns(struct findings *findings)
+{
+	struct draft *draft = xcalloc(1, sizeof(*draft));
+	struct report_finding *rows;
+
+	patterns_add_deadlocks(findings, draft);
+	patterns_add_locks(findings, draft);
+	patterns_add_waits(findings, draft);
+	patterns_add_threads(findings, draft);
+	qsort(draft->rows, draft->count, sizeof(*draft->rows), findings_by_weight);
+	rows = arena_alloc(findings->arena, draft->count * sizeof(*rows));
+	for (size_t i = 0; i < draft->count; i++) {
+		size_t bytes = draft->rows[i].evidence_count * sizeof(const char *);
+
+		rows[i] = draft->rows[i];
+		rows[i].evidence = memcpy(arena_alloc(findings->arena, bytes + 1), rows[i].evidence,
+					  bytes);
+	}
+	findings->report.findings = rows;
+	findings->report.finding_count = draft->count;
+	free(draft);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Findings of threads that wait for each other for ever. */
+#include "findings/patterns/draft.h"
+
+#include <string.h>
+
+#include "findings/findings_waits.h"
+#include "findings/stuck.h"
+#include "stacks/fold.h"
+
+enum { TITLE_THREADS_MAX = 4, PATH_FRAMES_MAX = 3, BEHIND_NAMED = 3, LONG_PARTS = 10 };
+
+/* The one of a cycle that was the last to begin: the others had waited for it. */
+static const struct stuck_wait *find_last(const struct stuck *stuck, uint32_t cycle)
+{
+	const struct stuck_wait *last = NULL;
+
+	for (size_t i = 0; i < stuck->count; i++)
+		if (stuck->waits[i].cycle == cycle &&
+		    (!last || stuck->waits[i].wait->begin_ns > last->wait->begin_ns))
+			last = &stuck->waits[i];
+	return last;
+}
+
+static size_t count_cycle(const struct stuck_wait *first)
+{
+	size_t count = 1;
+
+	for (const struct stuck_wait *at = first->holder; at != first; at = at->holder)
+		count++;
+	return count;
+}
+
+/* A name that others of the cycle have too is told with its id. */
+static const char *thread_text(struct findings *findings, const struct stuck_wait *stuck)
+{
+	const struct wait_lasting *wait = stuck->wait;
+
+	for (const struct stuck_wait *at = stuck->holder; at && at != stuck && at->cycle; at = at->holder)
+		if (!strcmp(at->wait->name, wait->name))
+			return arena_printf(findings->arena, "%s (%u)", wait->name, wait->ns_tid);
+	return arena_strdup(findings->arena, wait->name);
+}
+
+static size_t name_frames(struct findings *findings, const struct wait_path *path,
+			  const struct report_frame **frames)
+{
+	*frames = NULL;
+	return path ? path_names_frames(findings->names, path->pid, path->first_ns, path->stack, frames, NULL)
+		    : 0;
+}
+
+static const char *lock_text(struct findings *findings, const struct stuck_wait *stuck)
+{
+	const struct wait_lasting *wait = stuck->wait;
+	const char *name = object_name_of_lock(&findings->objects, wait->pid, wait->begin_ns, wait->facts.object);
+	const char *kind = stuck->meaning.lock_kind;
+	const struct report_frame *frames;
+	size_t count = name_frames(findings, wait->path, &frames);
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
+
+	kind = kind && strcmp(kind, "futex") ? kind : "lock";
+	if (name)
+		return draft_object(findings, name);
+	if (frame && frame->function)
+		return arena_printf(findings->arena, "a %s in %s", kind,
+				    draft_name(findings, frame->function));
+	return arena_printf(findings->arena, "the %s at 0x%llx", kind,
+			    (unsigned long long)wait->facts.object);
+}
+
+/* "take (a.c:3), from run (a.c:9)": the functions of the user's own; NULL: none is known. */
+static const char *path_text(struct findings *findings, const struct wait_path *path)
+{
+	const struct report_frame *frames;
+	size_t count = name_frames(findings, path, &frames), named = 0;
+	const char *out = NULL;
+
+	for (size_t i = 0; i < count && named < PATH_FRAMES_MAX; i++) {
+		const char *frame;
+
+		if (!frames[i].function || fold_is_plumbing(findings->input.fold, &frames[i]))
+			continue;
+		frame = findings_frame_text(findings, &frames[i]);
+		out = named++ ? arena_printf(findings->arena, "%s, from %s", out, frame) : frame;
+	}
+	return out;
+}
+
+static const char *title_of(struct findings *findings, const struct stuck_wait *first, size_t count)
+{
+	const struct stuck_wait *at = first;
+	const char *out = "";
+
+	if (count == 1)
+		return arena_printf(findings->arena, "a deadlock: %s waits for %s, which it holds itself",
+				    thread_text(findings, first), lock_text(findings, first));
+	for (size_t i = 0; i < count && i < TITLE_THREADS_MAX; i++, at = at->holder)
+		out = arena_printf(findings->arena, "%s%s%s waits for %s, which %s holds", out,
+				   !i ? "" : i + 1 == count ? ", and " : ", ", thread_text(findings, at),
+				   lock_text(findings, at), thread_text(findings, at->holder));
+	if (count == 2)
+		return arena_printf(findings->arena, "a deadlock: %s", out);
+	return arena_printf(findings->arena, "a deadlock of %zu threads: %s%s", count, out,
+			    count > TITLE_THREADS_MAX ? ", and so on" : "");
+}
+
+static void say_thread(struct findings *findings, struct report_finding *row,
+		       const struct stuck_wait *stuck)
+{
+	const struct wait_lasting *wait = stuck->wait;
+	const char *path = path_text(findings, wait->path);
+
+	draft_say(findings, row, "%s waits for %s, which %s holds, %s%s%s%s",
+		  thread_text(findings, stuck), lock_text(findings, stuck),
+		  thread_text(findings, stuck->holder),
+		  wait->is_found ? "since before it was traced" : "for ",
+		  wait->is_found ? "" : draft_duration(findings, wait->end_ns - wait->begin_ns),
+		  path ? ", in " : "", path ? path : "");
+}
+
+/* Those that wait for a lock of the cycle without being part of it. */
+static void say_behind(struct findings *findings, struct report_finding *row,
+		       const struct stuck *stuck, uint32_t cycle)
+{
+	size_t count = 0;
+	const char *names = "";
+
+	for (size_t i = 0; i < stuck->count; i++) {
+		const struct stuck_wait *behind = &stuck->waits[i];
+
+		if (behind->leads_to != cycle || behind->cycle)
+			continue;
+		if (count++ < BEHIND_NAMED)
+			names = arena_printf(findings->arena, "%s%s%s", names, *names ? ", " : "",
+					     behind->wait->name);
+	}
+	if (count)
+		draft_say(findings, row, "%s behind it: %s%s",
+			  count == 1 ? "one more thread waits"
+			  : arena_printf(findings->arena, "%zu more threads wait", count),
+			  names, count > BEHIND_NAMED ? " and so on" : "");
+}
+
+static uint32_t wait_rank_of(struct findings *findings, const struct stuck_wait *stuck)
+{
+	const struct wait_lasting *wait = stuck->wait;
+	const char *name = object_name_of_lock(&findings->objects, wait->pid, wait->begin_ns, wait->facts.object);
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->wait_count; i++)
+		if (!strcmp(report->waits[i].cause, "lock") &&
+		    (!name || (report->waits[i].object && !strcmp(report->waits[i].object, name))))
+			return i + 1;
+	return 0;
+}
+
+static void add_cycle(struct findings *findings, struct draft *draft, uint32_t cycle)
+{
+	const struct stuck *stuck = findings->stuck;
+	const struct stuck_wait *first = find_last(stuck, cycle)->holder, *at = first;
+	size_t count = count_cycle(first);
+	struct report_finding *row;
+	double lost_ns = 0;
+
+	for (size_t i = 0; i < stuck->count; i++)
+		if (stuck->waits[i].leads_to == cycle)
+			lost_ns += stuck->waits[i].wait->end_ns - stuck->waits[i].wait->begin_ns;
+	row = draft_add(findings, draft, pattern_deadlock, "lock",
+			draft_share(lost_ns, findings->report.balance.busy_ns), "%s",
+			title_of(findings, first, count));
+	if (!row)
+		return;
+	row->wait_rank = wait_rank_of(findings, first);
+	say_behind(findings, row, stuck, cycle);
+	do {
+		say_thread(findings, row, at);
+		at = at->holder;
+	} while (at != first);
+}
+
+void patterns_add_deadlocks(struct findings *findings, struct draft *draft)
+{
+	for (uint32_t cycle = 1; cycle <= findings->stuck->cycle_count; cycle++)
+		add_cycle(findings, draft, cycle);
+}
+
+const char *patterns_wait_place(struct findings *findings, const struct wait_path *path)
+{
+	const char *cause = findings_cause_text(findings, findings_meaning(findings, path).cause,
+						path->facts.syscall);
+	const char *where = path_text(findings, path);
+
+	return arena_printf(findings->arena, "%s%s%s", cause, where ? " in " : "", where ? where : "");
+}
+
+const char *patterns_holder_wait(struct findings *findings, const struct wait_lock *lock)
+{
+	const struct stuck_wait *waiter = stuck_find(findings->stuck, lock);
+	const struct wait_lasting *wait = waiter ? waiter->holder->wait : NULL;
+
+	if (!wait || !wait->path || (wait->end_ns - wait->begin_ns) * LONG_PARTS <
+	    findings->report.target.wall_ns)
+		return NULL;
+	return arena_printf(findings->arena, "%s, which waited itself then: %s for %s", wait->name,
+			    patterns_wait_place(findings, wait->path),
+			    draft_duration(findings, wait->end_ns - wait->begin_ns));
+}

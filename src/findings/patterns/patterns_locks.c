@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Findings of locks, and of what else threads meet at: convoys, stragglers, herds. */
+#include "findings/patterns/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "findings/findings_waits.h"
+
+/* A lock; or those of one kind without a name that are waited for in one function, taken together. */
+struct lock_group {
+	struct report_lock lock;	/* sums; what is one's alone is the heaviest's */
+	uint64_t count;
+	struct table *unlockers;	/* by key; NULL as long as there is one lock */
+};
+
+static const char *lock_title(struct findings *findings, const struct report_lock *lock,
+			      uint64_t count)
+{
+	if (lock->name)
+		return draft_object(findings, lock->name);
+	if (count > 1)
+		return arena_printf(findings->arena, "%llu %s locks in %s",
+				    (unsigned long long)count, lock->kind,
+				    draft_name(findings, lock->where));
+	if (lock->where)
+		return arena_printf(findings->arena, "a %s in %s", lock->kind,
+				    draft_name(findings, lock->where));
+	return arena_printf(findings->arena, "the %s at %s", lock->kind, lock->object);
+}
+
+static bool is_kind(const struct report_lock *lock, const char *kind)
+{
+	return !strcmp(lock->kind, kind);
+}
+
+/* What a thread takes for a while, and others cannot have meanwhile. */
+static bool is_held(const struct report_lock *lock)
+{
+	static const char *const kinds[] = {
+		"mutex", "rwlock", "pi-mutex", "tbb", "monitor", "once", "futex", "flock",
+		"file-lock", "sysv-semaphore",
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (is_kind(lock, kinds[i]))
+			return true;
+	return false;
+}
+
+/* The one that others waited for longest, which need not let go of it most often. */
+static const struct report_waker *worst_unlocker(const struct report_lock *lock)
+{
+	const struct report_waker *worst = NULL;
+
+	for (size_t i = 0; i < lock->unlocker_count; i++)
+		if (!worst || lock->unlockers[i].lost_ns > worst->lost_ns)
+			worst = &lock->unlockers[i];
+	return worst;
+}
+
+static uint64_t count_of_unlocks(const struct report_lock *lock)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < lock->unlocker_count; i++)
+		count += lock->unlockers[i].count;
+	return count;
+}
+
+/* Few of the unlocks end most of the waiting: the others hold it only for a moment. */
+static bool has_rare_holder(const struct report_lock *lock, const struct report_waker *worst)
+{
+	return worst && lock->unlocker_count > 1 && worst->share >= 0.5 &&
+	       worst->count * 4 <= count_of_unlocks(lock);
+}
+
+static const char *held_pattern(const struct report_lock *lock, const struct report_waker *worst)
+{
+	uint64_t hold_ns = lock->holds ? lock->hold_ns / lock->holds : 0;
+
+	if (has_rare_holder(lock, worst))
+		return "rare-slow-holder";
+	if (lock->queue_max >= 3 && lock->waits >= 100 && hold_ns < 1000000 &&
+	    lock->wait_ns / lock->waits >= hold_ns)
+		return "convoy";
+	return "contended-lock";
+}
+
+static uint32_t wait_rank_of(const struct findings *findings, const char *cause, const char *object)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->wait_count; i++)
+		if (!strcmp(report->waits[i].cause, cause) &&
+		    (!object || (report->waits[i].object && !strcmp(report->waits[i].object, object))))
+			return i + 1;
+	return 0;
+}
+
+/* Where stacks are thinned out, so many are estimates that may be more than there were. */
+static void say_unlocker(struct findings *findings, struct report_finding *row, const struct report_lock *lock,
+			 const struct report_waker *worst)
+{
+	const char *place = worst ? draft_place(findings, worst->frames, worst->frame_count) : NULL;
+	uint64_t count = count_of_unlocks(lock);
+
+	if (!place)
+		return;
+	if (count <= lock->waits)
+		draft_say(findings, row, "%.0f %% of the waiting ended when %s let go of it, %llu of %llu times",
+			  100 * worst->share, place, (unsigned long long)worst->count, (unsigned long long)count);
+	else
+		draft_say(findings, row, "%.0f %% of the waiting ended when %s let go of it", 100 * worst->share, place);
+}
+
+static void say_lock(struct findings *findings, struct report_finding *row,
+		     const struct report_lock *lock, const struct report_waker *worst)
+{
+	draft_say(findings, row, lock->queue_max > 1 ? "%s; up to %s at once" : "%s",
+		  draft_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
+		  draft_counted(findings, lock->queue_max, "thread"));
+	if (lock->holder_wait)
+		draft_say(findings, row, "at last held by %s", lock->holder_wait);
+	if (!lock->holds && lock->holder && !lock->holder_wait)
+		draft_say(findings, row, "held by thread %s", lock->holder);
+	if (lock->holds)
+		draft_say(findings, row, "held for %s in the mean while somebody waited%s%s",
+			  draft_duration(findings, lock->hold_ns / lock->holds),
+			  lock->holder ? ", mostly by thread " : "",
+			  lock->holder ? lock->holder : "");
+	if (lock->holder_waits_at && lock->holder_waited_ns * 10 >= lock->hold_ns)
+		draft_say(findings, row, "the holder waited itself for %.0f %% of that time, longest: %s",
+			  100 * draft_share(lock->holder_waited_ns, lock->hold_ns),
+			  lock->holder_waits_at);
+	say_unlocker(findings, row, lock, worst);
+}
+
+static void add_held(struct findings *findings, struct draft *draft, const struct lock_group *group,
+		     double share)
+{
+	const struct report_lock *lock = &group->lock;
+	const struct report_waker *worst = worst_unlocker(lock);
+	const char *where = worst ? draft_place(findings, worst->frames, worst->frame_count) : NULL;
+	const char *pattern = held_pattern(lock, worst);
+	const char *name = lock_title(findings, lock, group->count);
+	struct report_finding *row;
+
+	if (!strcmp(pattern, "rare-slow-holder"))
+		row = draft_add(findings, draft, pattern, "lock", share,
+				"threads wait for %s behind a rare but slow holder%s%s", name,
+				where ? ": " : "", where ? where : "");
+	else if (!strcmp(pattern, "convoy"))
+		row = draft_add(findings, draft, pattern, "lock", share,
+				"a convoy: up to %llu threads at once wait for %s, which is held "
+				"only shortly but all the time",
+				(unsigned long long)lock->queue_max, name);
+	else
+		row = draft_add(findings, draft, pattern, "lock", share, "%s for %s%s%s",
+				lock->queue_max > 1
+				? arena_printf(findings->arena, "up to %llu threads wait",
+					       (unsigned long long)lock->queue_max)
+				: "a thread waits",
+				name, where ? ", held mostly in " : "", where ? where : "");
+	if (row)
+		row->wait_rank = wait_rank_of(findings, "lock", lock->name);
+	say_lock(findings, row, lock, worst);
+}
+
+/* The path by which a thread spends most of its time. */
+static const struct report_path *path_of_thread(const struct findings *findings, const char *name)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->path_count; i++)
+		for (size_t k = 0; k < report->paths[i].thread_name_count; k++)
+			if (!strcmp(report->paths[i].thread_names[k], name))
+				return &report->paths[i];
+	return NULL;
+}
+
+static void add_barrier(struct findings *findings, struct draft *draft,
+			const struct report_lock *lock, double share)
+{
+	bool has_straggler = lock->ender && lock->ender_share >= 0.6 && lock->waits >= 4;
+	const char *name = lock_title(findings, lock, 1), *where = NULL;
+	const struct report_path *path;
+	struct report_finding *row;
+
+	if (!has_straggler) {
+		row = draft_add(findings, draft, "uneven-barrier", "barrier", share,
+				"threads wait for each other at %s", name);
+	} else {
+		path = path_of_thread(findings, lock->ender);
+		where = path ? draft_place(findings, path->frames, path->frame_count) : NULL;
+		row = draft_add(findings, draft, "barrier-straggler", "barrier", share,
+			  "at %s all wait for thread %s, which comes last", name, lock->ender);
+		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s came",
+			  100 * lock->ender_share, lock->ender);
+		if (where)
+			draft_say(findings, row, "meanwhile it was mostly in %s", where);
+	}
+	if (row)
+		row->wait_rank = wait_rank_of(findings, "barrier", NULL);
+	draft_say(findings, row, "%s", draft_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns));
+}
+
+/* Several are called for what one of them can have. */
+static void add_vain(struct findings *findings, struct draft *draft, const struct report_lock *lock)
+{
+	struct report_finding *row;
+
+	if (is_held(lock) || is_kind(lock, "join") || is_kind(lock, "idle") || is_kind(lock, "barrier") ||
+	    lock->is_waiters || lock->vain_count < 20 ||
+	    lock->vain_count * 3 < lock->waits)
+		return;
+	row = draft_add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups",
+			"condition", draft_lost(findings, lock->wait_ns - lock->idle_ns),
+		  "%llu of %llu wake-ups from %s were in vain: several threads were called at once, "
+			"and waited again", (unsigned long long)lock->vain_count,
+			(unsigned long long)lock->waits, lock_title(findings, lock, 1));
+	draft_say(findings, row, "up to %s at once", draft_counted(findings, lock->queue_max, "thread"));
+}
+
+/* What a deadlock costs is told with it. */
+static uint64_t lost_ns(const struct report_lock *lock)
+{
+	uint64_t told_ns = lock->idle_ns + lock->endless_ns;
+
+	return lock->wait_ns > told_ns ? lock->wait_ns - told_ns : 0;
+}
+
+static uint64_t group_key(const struct report_lock *lock, size_t index)
+{
+	if (lock->name || !lock->where || !is_held(lock))
+		return hash_u64(index + 1);
+	return hash_string(hash_string(1, lock->kind) + 1, lock->where);
+}
+
+static void add_unlockers(struct findings *findings, struct table *unlockers,
+			  const struct report_lock *lock)
+{
+	for (size_t i = 0; i < lock->unlocker_count; i++) {
+		const struct report_waker *unlocker = &lock->unlockers[i];
+		struct report_waker *row = table_find(unlockers, unlocker->key);
+
+		if (row) {
+			row->lost_ns += unlocker->lost_ns;
+			row->count += unlocker->count;
+			continue;
+		}
+		row = arena_alloc(findings->arena, sizeof(*row));
+		*row = *unlocker;
+		table_put(unlockers, row->key, row);
+	}
+}
+
+/* Locks come heaviest first. */
+static void add_to_group(struct findings *findings, struct lock_group *group,
+			 const struct report_lock *lock)
+{
+	struct report_lock *sum = &group->lock;
+
+	if (!group->count++) {
+		*sum = *lock;
+		return;
+	}
+	if (!group->unlockers) {
+		group->unlockers = table_new();
+		add_unlockers(findings, group->unlockers, sum);
+	}
+	add_unlockers(findings, group->unlockers, lock);
+	sum->waits += lock->waits;
+	sum->wait_ns += lock->wait_ns;
+	sum->idle_ns += lock->idle_ns;
+	sum->endless_ns += lock->endless_ns;
+	sum->hold_ns += lock->hold_ns;
+	sum->holds += lock->holds;
+	sum->holder_waited_ns += lock->holder_waited_ns;
+	if (lock->max_ns > sum->max_ns)
+		sum->max_ns = lock->max_ns;
+	if (lock->queue_max > sum->queue_max)
+		sum->queue_max = lock->queue_max;
+	sum->holder = sum->holder_wait = NULL;
+}
+
+/* By key, so that equal ones come in the same order in all reports. */
+static int unlockers_by_key(const void *a, const void *b)
+{
+	const struct report_waker *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void put_unlockers(struct findings *findings, struct lock_group *group)
+{
+	struct report_waker *rows, *row;
+	size_t cursor = 0, count = 0;
+	uint64_t lost_ns = 0;
+
+	if (!group->unlockers)
+		return;
+	rows = arena_alloc(findings->arena, table_count(group->unlockers) * sizeof(*rows));
+	while ((row = table_next(group->unlockers, &cursor))) {
+		lost_ns += row->lost_ns;
+		rows[count++] = *row;
+	}
+	table_free(group->unlockers);
+	for (size_t i = 0; i < count; i++)
+		rows[i].share = draft_share(rows[i].lost_ns, lost_ns);
+	qsort(rows, count, sizeof(*rows), unlockers_by_key);
+	group->lock.unlockers = rows;
+	group->lock.unlocker_count = count;
+}
+
+/* In the order of their heaviest locks. */
+static struct lock_group *group_locks(struct findings *findings, size_t *count)
+{
+	const struct report *report = &findings->report;
+	struct lock_group *groups = arena_alloc(findings->arena,
+						report->lock_count * sizeof(*groups));
+	struct table *by_key = table_new();
+
+	*count = 0;
+	for (size_t i = 0; i < report->lock_count; i++) {
+		uint64_t key = group_key(&report->locks[i], i);
+		struct lock_group *group = table_find(by_key, key);
+
+		if (!group) {
+			group = &groups[(*count)++];
+			table_put(by_key, key, group);
+		}
+		add_to_group(findings, group, &report->locks[i]);
+	}
+	table_free(by_key);
+	for (size_t i = 0; i < *count; i++)
+		put_unlockers(findings, &groups[i]);
+	return groups;
+}
+
+void patterns_add_locks(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	size_t count;
+	const struct lock_group *groups = group_locks(findings, &count);
+
+	for (size_t i = 0; i < report->lock_count; i++)
+		add_vain(findings, draft, &report->locks[i]);
+	for (size_t i = 0; i < count; i++) {
+		const struct report_lock *lock = &groups[i].lock;
+		double share = draft_lost(findings, lost_ns(lock));
+
+		if (share < finding_share_min || !lock->waits || lock->is_waiters)
+			continue;
+		if (is_held(lock))
+			add_held(findings, draft, &groups[i], share);
+		else if (is_kind(lock, "barrier"))
+			add_barrier(findings, draft, lock, share);
+	}
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Findings of how threads get on: alone, one for all, without a CPU, in vain. */
+#include "findings/patterns/draft.h"
+
+#include <string.h>
+
+#include "findings/findings_waits.h"
+
+/* Waiting that was not idle, but for threads to end: that is what a parent does that has no work. */
+static double waited_ns(const struct report *report)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < report->balance.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.causes[i];
+
+		if (!cause->is_active && strcmp(cause->cause, "join") && strcmp(cause->cause, "child"))
+			sum_ns += cause->lost_ns - cause->idle_ns;
+	}
+	return sum_ns;
+}
+
+/* How many threads there are in the mean that have something to do or wait for it. */
+static double count_busy(const struct report *report)
+{
+	return draft_share(report->balance.running_ns + report->balance.runqueue_ns +
+			   waited_ns(report), report->target.wall_ns);
+}
+
+/* Whether the others wait meanwhile, and not just have nothing to do. */
+static bool do_others_wait(const struct report *report, double alone_ns)
+{
+	double others = count_busy(report) - 1;
+
+	return waited_ns(report) >= 0.3 * alone_ns * (others > 1 ? others : 1);
+}
+
+/* The function that most samples of the path fell into; NULL: none has most, or there are only stack tops. */
+static const char *sampled_in(const struct report_path *path)
+{
+	const struct report_function *first = path->functions;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < path->function_count; i++)
+		count += path->functions[i].count - path->functions[i].stack_top_count;
+	return count && 2 * (first->count - first->stack_top_count) > count ? first->name : NULL;
+}
+
+/* One thread alone is active for long, and more are there. */
+static void add_serial(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	double alone_ns = report->parallelism_count > 1 ? report->parallelism_ns[1] : 0;
+	double share = draft_share(alone_ns, report->target.wall_ns);
+	const struct report_path *path = report->path_count ? &report->paths[0] : NULL;
+	const char *where, *sampled;
+	struct report_finding *row;
+
+	if (report->totals.alive_max < 3 || share < 0.3 || !path ||
+	    path->cmetric_ns < 0.5 * alone_ns || !do_others_wait(report, alone_ns))
+		return;
+	/* Its frames are where it ended: in a wait, for all that is known. */
+	where = draft_place(findings, path->frames, path->frame_count);
+	sampled = sampled_in(path);
+	if (sampled && (!where || strncmp(where, sampled, strlen(sampled)) != 0))
+		where = sampled;
+	row = draft_add(findings, draft, "serial-phase", path->cause,
+			share * (1 - 1 / count_busy(report)),
+			"for %.0f %% of the wall time only one thread was active%s%s", 100 * share,
+			where ? ", mostly in " : "", where ? where : "");
+	if (row)
+		row->path_rank = 1;
+	draft_say(findings, row, "that path has %.0f %% of the wall time", 100 * path->wall_share);
+}
+
+/* One thread of a pool does most of its work. */
+static void add_hot(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+
+	for (size_t i = 0; i < report->group_count; i++) {
+		const struct report_group *group = &report->groups[i];
+		const struct report_thread *top = group->threads;
+		struct report_finding *row;
+		double share;
+
+		if (group->thread_count < 3 || group->imbalance < 2 || top->thread_count != 1)
+			continue;
+		share = draft_share(top->cmetric_ns, report->target.wall_ns);
+		if (share < 0.3 || top->cmetric_ns < 0.5 * group->cmetric_ns)
+			continue;
+		row = draft_add(findings, draft, "hot-thread", "on-cpu",
+				share * (1 - 1.0 / group->thread_count),
+				"of %llu threads of one kind, %s does most of the work",
+				(unsigned long long)group->thread_count,
+				*top->name ? top->name : "one");
+		draft_say(findings, row, "thread %u (%s) carries %.1f times the mean of %s", top->tid, top->name,
+			  group->imbalance, group->name);
+	}
+}
+
+/* Waiting for a CPU that somebody else had. */
+static uint64_t cpu_wait_ns(const struct report *report)
+{
+	return report->balance.runqueue_ns - report->balance.throttled_ns;
+}
+
+/* Adds a part to a list, unless it is next to nothing. */
+static const char *with_rival(struct findings *findings, const char *list, uint64_t part_ns,
+			      const char *who)
+{
+	double share = draft_share(part_ns, cpu_wait_ns(&findings->report));
+
+	if (share < 0.01)
+		return list;
+	return arena_printf(findings->arena, "%s%s%.0f %% %s", list, *list ? ", " : "", 100 * share,
+			    who);
+}
+
+/* Who had the CPUs: each of the processes that had them most, and all others of a kind together. */
+static void say_rivals(struct findings *findings, struct report_finding *row)
+{
+	enum { PROCESSES_NAMED = 3 };
+	const struct report *report = &findings->report;
+	uint64_t program_ns = 0, process_ns = 0, kernel_ns = 0;
+	const char *processes = "", *list;
+	size_t named = 0;
+
+	for (size_t i = 0; i < report->balance.rival_count; i++) {
+		const struct report_rival *rival = &report->balance.rivals[i];
+
+		if (!strcmp(rival->kind, "program"))
+			program_ns += rival->wait_ns;
+		else if (!strcmp(rival->kind, "kernel"))
+			kernel_ns += rival->wait_ns;
+		else if (strcmp(rival->kind, "process") != 0)
+			continue;
+		else if (rival->name && named++ < PROCESSES_NAMED)
+			processes = with_rival(findings, processes, rival->wait_ns,
+					       arena_printf(findings->arena, "%s (pid %u)",
+							    rival->name, rival->pid));
+		else
+			process_ns += rival->wait_ns;
+	}
+	list = with_rival(findings, "", program_ns, "threads of the program itself");
+	if (*processes)
+		list = *list ? arena_printf(findings->arena, "%s, %s", list, processes) : processes;
+	list = with_rival(findings, list, process_ns, "other processes");
+	list = with_rival(findings, list, kernel_ns, "threads of the kernel");
+	if (*list)
+		draft_say(findings, row, "on the CPUs instead: %s", list);
+}
+
+/* More threads could run than there are CPUs for. */
+static void add_runqueue(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	double active_ns = report->balance.running_ns + cpu_wait_ns(report);
+	double share = draft_lost(findings, cpu_wait_ns(report));
+	struct report_finding *row;
+
+	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
+		return;
+	row = draft_add(findings, draft, "run-queue", "preempted", share,
+			"threads that could run spend %.0f %% of that time waiting for a CPU",
+			100 * draft_share(cpu_wait_ns(report), active_ns));
+	draft_say(findings, row, "%.1f threads were active in the mean, %.1f of them on a CPU",
+	    report->totals.parallelism, draft_share(report->balance.running_ns, report->target.wall_ns));
+	say_rivals(findings, row);
+}
+
+/* A cgroup may not use more of the CPUs than it is allowed to. */
+static void add_throttled(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	double share = draft_lost(findings, report->balance.throttled_ns);
+	struct report_finding *row;
+
+	if (share < finding_share_min)
+		return;
+	row = draft_add(findings, draft, "cpu-limit", "throttled", share,
+		  "the CPU limit of the cgroup stops threads for %.0f %% of the time in which they could run",
+			100 * draft_share(report->balance.throttled_ns,
+				 report->balance.running_ns + report->balance.runqueue_ns));
+	draft_say(findings, row, "they used %.2f CPUs in the mean, and were stopped for up to %s at once",
+		  draft_share(report->balance.running_ns, report->target.wall_ns),
+		  draft_duration(findings, report->balance.throttled_max_ns));
+}
+
+/* Threads that wait with their CPUs. */
+static void add_spins(struct findings *findings, struct draft *draft)
+{
+	draft->count += findings_put_spins(findings, draft->rows + draft->count,
+					   FINDINGS_MAX - draft->count);
+}
+
+void patterns_add_threads(struct findings *findings, struct draft *draft)
+{
+	add_serial(findings, draft);
+	add_hot(findings, draft);
+	add_runqueue(findings, draft);
+	add_throttled(findings, draft);
+	add_spins(findings, draft);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Findings of waits for anything but locks. */
+#include "account/run_samples.h"
+#include "findings/findings_waits.h"
+#include "findings/patterns/draft.h"
+
+#include <string.h>
+
+/*
+ * A thread that has nothing to do but to wait for the end of those that do the work, as main() of many
+ * programs, is no finding.
+ */
+static bool is_mere_parent(const struct report *report, const struct report_wait *wait,
+			   uint64_t lost_ns)
+{
+	return (!strcmp(wait->cause, "join") || !strcmp(wait->cause, "child")) &&
+	       report->totals.alive_max >= 3 && lost_ns <= 1.2 * report->target.wall_ns;
+}
+
+/* What threads wait for that is no lock: one finding a cause and place. */
+static const char *wait_title(struct findings *findings, const struct report_wait *wait,
+			      const char *object)
+{
+	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
+	const char *where = draft_place(findings, wait->frames, wait->frame_count);
+	const char *by = waker && waker->frame_count
+				 ? draft_place(findings, waker->frames, waker->frame_count) : NULL;
+	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
+	const char *what = object ? arena_printf(findings->arena, " %s",
+						 draft_object(findings, object)) : "";
+
+	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
+		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
+				    in, by ? ", signalled in " : "", by ? by : "");
+	if (wait->kind)
+		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->kind, in,
+				    by ? ", let go of in " : "", by ? by : "");
+	if (!strcmp(wait->cause, "join"))
+		return arena_printf(findings->arena, "threads wait%s for others to end", in);
+	if (!strcmp(wait->cause, "page-fault"))
+		return arena_printf(findings->arena, "threads wait%s for pages to be read", in);
+	if (!strcmp(wait->cause, "kernel-lock"))
+		return arena_printf(findings->arena, "threads wait%s for %s", in,
+				    object ? arena_printf(findings->arena, "the kernel's%s", what)
+					   : "locks of the kernel");
+	if (!strcmp(wait->cause, "child"))
+		return arena_printf(findings->arena, "threads wait%s for child processes", in);
+	if (!strcmp(wait->cause, "sleep"))
+		return arena_printf(findings->arena, "threads sleep%s", in);
+	if (!strcmp(wait->cause, "poll"))
+		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in,
+				    by ? ", woken in " : "", by ? by : "");
+	return arena_printf(findings->arena, "threads wait for %s%s%s%s", wait->cause, object ? "" : "s",
+			    what, in);
+}
+
+/* Waits that read the same: of one kind of lock that is made of other waits, or of equal titles. */
+struct alike {
+	const char *kind, *title;
+	const struct report_wait *heaviest;
+	uint32_t rank;
+	uint64_t lost_ns, idle_ns, count, max_ns, places;
+};
+
+/* Of files and sockets one place may wait for any number, each time for another. */
+static bool has_many_objects(const struct report_wait *wait)
+{
+	return !strcmp(wait->cause, "file") || !strcmp(wait->cause, "socket");
+}
+
+static struct alike *find_alike(struct findings *findings, struct alike *rows, size_t *count,
+				const struct report_wait *wait)
+{
+	const char *title = wait_title(findings, wait, has_many_objects(wait) ? NULL : wait->object);
+
+	for (size_t i = 0; i < *count; i++)
+		if (wait->kind ? rows[i].kind && !strcmp(rows[i].kind, wait->kind)
+			       : !rows[i].kind && !strcmp(rows[i].title, title))
+			return &rows[i];
+	if (*count == FINDINGS_MAX)
+		return NULL;
+	rows[*count] = (struct alike){ .kind = wait->kind, .title = title, .heaviest = wait };
+	return &rows[(*count)++];
+}
+
+/* --- Waits for a pool --------------------------------------------------------------------------- */
+
+/* What its threads did in all their lives. */
+struct pool {
+	const struct report_group *group;
+	uint64_t running_ns, runnable_ns, blocked_ns;
+};
+
+static bool is_in_group(const struct report_group *group, const char *name)
+{
+	for (size_t i = 0; i < group->row_count; i++)
+		if (!strcmp(group->threads[i].name, name))
+			return true;
+	return false;
+}
+
+static const struct report_group *group_of(const struct report *report, const char *name)
+{
+	for (size_t i = 0; i < report->group_count; i++)
+		if (is_in_group(&report->groups[i], name))
+			return &report->groups[i];
+	return NULL;
+}
+
+/* The group whose threads ended at least four fifths of the waiting; NULL: there is none. */
+static const struct report_group *enders(const struct report *report, const struct report_wait *wait)
+{
+	const struct report_group *group = NULL;
+	double share = 0;
+
+	for (size_t i = 0; i < wait->waker_count; i++) {
+		const struct report_waker *waker = &wait->wakers[i];
+
+		if (strcmp(waker->context, "thread") || !waker->name)
+			continue;
+		if (!group)
+			group = group_of(report, waker->name);
+		if (group && is_in_group(group, waker->name))
+			share += waker->share;
+	}
+	return share >= 0.8 ? group : NULL;
+}
+
+/*
+ * Whether threads wait for a pool whose own threads have nothing left to give: all of them were active
+ * nearly all the time. As these waited less than was waited here, it was not for each other.
+ */
+static bool find_pool(const struct report *report, const struct report_wait *wait, uint64_t lost_ns,
+		      struct pool *pool)
+{
+	static const double active_share_min = 0.9;
+	uint64_t active_ns;
+
+	*pool = (struct pool){ .group = enders(report, wait) };
+	if (!pool->group || pool->group->thread_count < 2)
+		return false;
+	for (size_t i = 0; i < pool->group->row_count; i++) {
+		pool->running_ns += pool->group->threads[i].running_ns;
+		pool->runnable_ns += pool->group->threads[i].runnable_ns;
+		pool->blocked_ns += pool->group->threads[i].blocked_ns;
+	}
+	active_ns = pool->running_ns + pool->runnable_ns;
+	return pool->blocked_ns < lost_ns &&
+	       active_ns >= active_share_min * (active_ns + pool->blocked_ns);
+}
+
+/* Where the threads of the pool spent most of their time. */
+static const struct report_path *path_of_pool(const struct report *report, const struct pool *pool)
+{
+	for (size_t i = 0; i < report->path_count; i++)
+		for (size_t k = 0; k < report->paths[i].thread_name_count; k++)
+			if (is_in_group(pool->group, report->paths[i].thread_names[k]))
+				return &report->paths[i];
+	return NULL;
+}
+
+static bool is_of_pool(const void *data, const struct run_place *place)
+{
+	const struct pool *pool = data;
+
+	for (size_t i = 0; i < place->name_count; i++)
+		if (!is_in_group(pool->group, place->names[i]))
+			return false;
+	return true;
+}
+
+static struct report_finding *add_pool(struct findings *findings, struct draft *draft,
+				       const struct report_wait *wait, const struct pool *pool,
+				       double share)
+{
+	const char *where = draft_place(findings, wait->frames, wait->frame_count);
+	const struct report_path *path = path_of_pool(&findings->report, pool);
+	const char *at = findings_busiest_function(findings, is_of_pool, pool);
+	uint64_t active_ns = pool->running_ns + pool->runnable_ns;
+	double cpu_wait = draft_share(pool->runnable_ns, active_ns);
+	struct report_finding *row;
+
+	row = draft_add(findings, draft, "saturated-pool", wait->cause, share,
+			"threads wait%s%s for a saturated pool: the %llu threads of %s are active for "
+			"%.0f %% of their time", where ? " in " : "", where ? where : "",
+			(unsigned long long)pool->group->thread_count, pool->group->name,
+			100 * draft_share(active_ns, active_ns + pool->blocked_ns));
+	draft_say(findings, row, cpu_wait >= 0.25
+		  ? "of that they wait for a CPU for %.0f %%: more of them would have none"
+		  : "of that they wait for a CPU for %.0f %%", 100 * cpu_wait);
+	if (row && path)
+		row->path_rank = path->rank;
+	if (at)
+		draft_say(findings, row, "they are mostly in %s", at);
+	return row;
+}
+
+static void add_alike(struct findings *findings, struct draft *draft, const struct alike *alike)
+{
+	const struct report_wait *wait = alike->heaviest;
+	uint64_t lost_ns = alike->lost_ns - alike->idle_ns;
+	double share = draft_lost(findings, lost_ns);
+	struct report_finding *row;
+	const char *title;
+	struct pool pool;
+
+	if (share < finding_share_min || is_mere_parent(&findings->report, wait, lost_ns))
+		return;
+	title = alike->places == 1 ? wait_title(findings, wait, wait->object) : alike->title;
+	if (!wait->kind && find_pool(&findings->report, wait, lost_ns, &pool))
+		row = add_pool(findings, draft, wait, &pool, share);
+	else
+		row = draft_add(findings, draft, "wait", wait->cause, share, "%s", title);
+	if (row)
+		row->wait_rank = alike->rank;
+	draft_say(findings, row, "%s",
+		  draft_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
+	if (alike->places > 1)
+		draft_say(findings, row, "%llu rows of the waits; the heaviest has %.0f %% of it%s%s",
+			  (unsigned long long)alike->places,
+		    100 * draft_share(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
+			  wait->object ? ": " : "", wait->object ? wait->object : "");
+}
+
+void patterns_add_waits(struct findings *findings, struct draft *draft)
+{
+	const struct report *report = &findings->report;
+	struct alike rows[FINDINGS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->wait_count; i++) {
+		const struct report_wait *wait = &report->waits[i];
+		struct alike *alike;
+
+		/* So many that are smaller do not read the same. */
+		if (draft_share(wait->lost_ns - wait->idle_ns, report->balance.busy_ns) <
+		    finding_share_min / 30)
+			break;
+		if ((!strcmp(wait->cause, "lock") && !wait->kind) || !strcmp(wait->cause, "barrier"))
+			continue;	/* by lock */
+		alike = find_alike(findings, rows, &count, wait);
+		if (!alike)
+			break;
+		if (!alike->places++)
+			alike->rank = i + 1;
+		alike->lost_ns += wait->lost_ns;
+		alike->idle_ns += wait->idle_ns;
+		alike->count += wait->count;
+		if (wait->max_ns > alike->max_ns)
+			alike->max_ns = wait->max_ns;
+	}
+	for (size_t i = 0; i < count; i++)
+		add_alike(findings, draft, &rows[i]);
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "live/tracing_state.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "account/criticality.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "collect/collector.h"
+#include "collect/probe/kernel_types.h"
+#include "collect/probe/klock_spec.h"
+#include "collect/probe/span_spec.h"
+#include "collect/resolver.h"
+#include "collect/span_functions.h"
+#include "collect/target/cpus.h"
+#include "collect/unwinder.h"
+#include "engine/recorder.h"
+#include "engine/run_events.h"
+#include "live/privileges.h"
+#include "show/show.h"
+#include "view/status.h"
+#include "waits/untold.h"
+
+enum {
+	OWN_FDS = 3,
+	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
+	POLL_MS_MIN = 20,
+	POLL_MS_MAX = 80,
+	HIDDEN_MS_MAX = 100,		/* for the next switch of each CPU */
+	HIDDEN_POLL_MS = 4,		/* events are delivered 2 ms after they were */
+	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
+	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
+	POLL_SLACK_NS_FIRST = 100000,
+	PRIORITY = -20,			/* as nice(2) has it */
+	TAKE_IN_PERIOD_NS = 10000000,	/* while other things take long */
+	NMIN_ALL = 65535,		/* more are never active: every slice is critical */
+};
+
+/* For what other processes read of the traced ones. */
+static const uint64_t settle_ns_first = 1000000000, settle_ns_last = 2000000000;
+
+/*
+ * The rings are drained before they are this full, whatever else there is to do; seldom as long as
+ * hardly anything is in them, for each time a thread of the program has to make way.
+ */
+static const double FILL_URGENT = 0.25, FILL_HIGH = 0.05, FILL_LOW = 0.02;
+
+/* However long something takes, the kernel's buffers must not run over. */
+static void take_pause(void *data)
+{
+	tracing_take_in(data);
+}
+
+static int open_engine(struct tracing *tracing)
+{
+	const struct settings *settings = tracing->settings;
+	struct engine *engine = &tracing->engine;
+	int err = engine_open(engine, &(struct engine_options){
+		.stream_count = collector_stream_count(tracing->kernel),
+		.nmin = settings->kernel.nmin,
+		.is_spin_inactive = settings->is_spin_inactive,
+		.keeps_strips = settings->has_tui || settings->html_path,
+	});
+
+	/* Early: what a child shares with us counts as its memory too. */
+	symbols_begin(engine->symbols);
+	tracing->kernel_types = kernel_types_new();
+	symbols_set_kernel_types(engine->symbols, kernel_types_member, tracing->kernel_types);
+	tracing->unwinder = unwinder_new(engine->session, engine->symbols,
+					 &(struct unwinder_options){
+		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
+		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
+		.depth = settings->kernel.depth,
+	});
+	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
+	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
+	tracing_set_pause(tracing, NULL);
+	if (!err && settings->trace_path)
+		err = recorder_open(engine, settings->trace_path, &settings->ring, &tracing->recorder);
+	return err;
+}
+
+/* Signals are read from a descriptor from here on; the kernel side must not be left waiting. */
+static int open_signals(struct tracing *tracing)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGCHLD);
+	if (tracing->settings->has_tui) {
+		sigaddset(&signals, SIGWINCH);
+		sigaddset(&signals, SIGTSTP);
+		sigaddset(&signals, SIGCONT);
+	}
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);	/* ignored, it would not come */
+	tracing->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return tracing->signal_fd < 0 ? fail(-errno, "cannot wait for signals") : 0;
+}
+
+static int open_kernel(struct tracing *tracing)
+{
+	struct kernel_options options = tracing->settings->kernel;
+	int err = 0;
+
+	options.spans = &tracing->settings->spans;
+	if (tracing->settings->counts_acquisitions) {
+		tracing->klock_spec = klock_spec_new();
+		err = klock_spec_add_user(tracing->klock_spec);
+		options.acquisitions = tracing->klock_spec;
+	}
+	/* It counts what spins as active, so it cannot tell which slices will be critical. */
+	if (tracing->settings->is_spin_inactive)
+		options.nmin = NMIN_ALL;
+	return err ? err : kernel_open(&options, &tracing->kernel);
+}
+
+int tracing_open(const struct settings *settings, struct tracing **out)
+{
+	struct tracing *tracing = xcalloc(1, sizeof(*tracing));
+	int priority = getpriority(PRIO_PROCESS, 0);
+	int err;
+
+	tracing->settings = settings;
+	tracing->opened_ns = now_ns();
+	tracing->suspended_ns = tracing_suspended_ns();
+	tracing->signal_fd = -1;
+	err = show_check(settings);
+	if (!err)
+		err = open_signals(tracing);
+	/* On a busy machine the kernel's verifier would take ten times as long. */
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
+	if (!err)
+		err = open_kernel(tracing);
+	/* For the engine's worker. */
+	setpriority(PRIO_PROCESS, 0, priority);
+	if (!err)
+		err = sideband_open(&tracing->sideband);
+	if (!err)
+		err = open_engine(tracing);
+	if (!err)
+		err = kernel_attach(tracing->kernel);
+	if (!err && settings->kernel.follows_hosts)
+		tracing->resolver = resolver_new(tracing->engine.session, tracing->engine.symbols,
+						 tracing->kernel);
+	if (!err && span_specs_have(&settings->spans, SPAN_OF_FUNCTION))
+		tracing->functions = span_functions_new(tracing->engine.session, tracing->engine.symbols,
+							tracing->kernel, &settings->spans);
+	if (err)
+		goto out_close;
+	/* A reader that waits for the CPU behind its targets would lose records. */
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
+	*out = tracing;
+	return 0;
+
+out_close:
+	tracing_close(tracing);
+	return err;
+}
+
+void tracing_close(struct tracing *tracing)
+{
+	if (!tracing)
+		return;
+	status_stop();
+	recorder_close(tracing->recorder);
+	collector_free(tracing->collector);
+	span_functions_free(tracing->functions);
+	resolver_free(tracing->resolver);
+	unwinder_free(tracing->unwinder);
+	engine_close(&tracing->engine);
+	kernel_types_free(tracing->kernel_types);
+	sideband_close(tracing->sideband);
+	kernel_close(tracing->kernel);
+	klock_spec_free(tracing->klock_spec);
+	if (tracing->signal_fd >= 0)
+		close(tracing->signal_fd);
+	free(tracing);
+}
+
+void tracing_begin(struct tracing *tracing, const struct outcome *outcome)
+{
+	run_event_hand_out(tracing->engine.session, tracing->opened_ns, tracing->settings, outcome);
+	span_events_hand_out(tracing->engine.session, tracing->opened_ns, &tracing->settings->spans);
+}
+
+int tracing_expect_program(struct tracing *tracing, const char *program)
+{
+	return tracing->functions ? span_functions_expect(tracing->functions, program) : 0;
+}
+
+int tracing_add_command(struct tracing *tracing, pid_t pid)
+{
+	int err;
+
+	sideband_follow(tracing->sideband, pid);
+	err = kernel_add_command(tracing->kernel, pid);
+	/* Those that are not traced. */
+	if (!err && tracing->settings->kernel.tells_system)
+		err = collector_list_threads(tracing->collector);
+	return err;
+}
+
+/* Of all processes, their unwind tables would be needed. */
+static void list_waits(struct tracing *tracing)
+{
+	if (!tracing->settings->kernel.trace_all)
+		collector_list_waits(tracing->collector);
+}
+
+int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
+{
+	int err;
+
+	if (tracing->settings->kernel.trace_all)
+		sideband_follow_all(tracing->sideband);
+	for (size_t i = 0; i < pids->count; i++) {
+		/* First the new mappings, then the old ones: none falls between. */
+		sideband_follow(tracing->sideband, pids->pids[i]);
+		symbols_add_process(tracing->engine.symbols, pids->pids[i]);
+		if (tracing->settings->kernel.trace_all)
+			unwinder_expect_process(tracing->unwinder, pids->pids[i]);
+		else
+			unwinder_add_process(tracing->unwinder, pids->pids[i]);
+		pause_take_if_due(&tracing->taking_in);
+		if (tracing->resolver)
+			resolver_update(tracing->resolver);
+		if (tracing->functions)
+			span_functions_update(tracing->functions);
+		if (!tracing->settings->kernel.trace_all) {
+			err = kernel_add_target(tracing->kernel, pids->pids[i]);
+			if (err)
+				return err;
+		}
+	}
+	/* Most files are read by now. Of others, stacks are kept until they are. */
+	symbols_settle(tracing->engine.symbols, settle_ns_first);
+	unwinder_update(tracing->unwinder);
+	if (!tracing->settings->kernel.trace_all)
+		tracing->untraced_children = targets_count_children(pids);
+	err = collector_list_threads(tracing->collector);
+	if (!err)
+		list_waits(tracing);
+	/* Waiting for the end of what has ended already would take for ever. */
+	if (!err && !tracing->settings->kernel.trace_all &&
+	    !kernel_counts(tracing->kernel).threads_alive)
+		err = fail_plain(-ESRCH, "the target has no thread left to trace: it has ended");
+	return err;
+}
+
+int tracing_begin_trace(struct tracing *tracing)
+{
+	return recorder_begin(tracing->recorder);
+}
+
+void tracing_start(struct tracing *tracing, bool has_command)
+{
+	privileges_give_up(tracing->settings, has_command);
+	tracing->started_ns = now_ns();
+	tracing->poll_ms = POLL_MS_FIRST;
+	if (!tracing->settings->is_quiet && !tracing->settings->has_tui)
+		status_start();
+}
+
+void tracing_set_watch(struct tracing *tracing, const struct tracing_watch *watch)
+{
+	tracing->watch = watch;
+}
+
+void tracing_set_pause(struct tracing *tracing, struct pause *pause)
+{
+	symbols_set_pause(tracing->engine.symbols, pause ? pause : &tracing->taking_in);
+}
+
+void tracing_take_in(struct tracing *tracing)
+{
+	if (!tracing->ended_ns)
+		collector_take_in(tracing->collector);
+}
+
+const struct fold_rules *tracing_fold_rules(const struct tracing *tracing)
+{
+	return tracing->engine.fold;
+}
+
+struct tracing_counts tracing_counts(const struct tracing *tracing)
+{
+	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
+	uint64_t end_ns = tracing->ended_ns ? tracing->ended_ns : now_ns();
+
+	return (struct tracing_counts){
+		.time_ns = end_ns - tracing->started_ns,
+		.threads = counts.alive,
+		.active = counts.active,
+		.lost = counts.lost_records,
+	};
+}
+
+static void show_status(struct tracing *tracing)
+{
+	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
+	struct status_counts status = {
+		.time_ns = now_ns() - tracing->started_ns,
+		.threads = counts.alive,
+		.parallelism = counts.active,
+		.events = session_counts(tracing->engine.session).delivered,
+		.lost = counts.lost_records,
+	};
+
+	status_show(&status);
+}
+
+int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
+{
+	const struct tracing_watch *watch = tracing->watch;
+	struct pollfd poll_fds[OWN_FDS + TRACING_WATCH_MAX] = {
+		{ .fd = tracing->signal_fd, .events = POLLIN },
+		{ .fd = kernel_bell_fd(tracing->kernel), .events = POLLIN },
+		{ .fd = symbols_poll_fd(tracing->engine.symbols), .events = POLLIN },
+	};
+	size_t watch_count = watch ? watch->count : 0;
+	struct signalfd_siginfo info;
+
+	/* However often it rings, that is as often as we look. */
+	if ((wait_ms >= 0 && wait_ms <= POLL_MS_FIRST) || tracing->ended_ns)
+		poll_fds[1].fd = -1;
+	for (size_t i = 0; i < watch_count; i++)
+		poll_fds[OWN_FDS + i] = watch->fds[i];
+	if (watch && watch->wait_ms_max >= 0 && (wait_ms < 0 || watch->wait_ms_max < wait_ms))
+		wait_ms = watch->wait_ms_max;
+	poll(poll_fds, OWN_FDS + watch_count, wait_ms);
+	for (size_t i = 0; i < watch_count; i++)
+		watch->fds[i].revents = poll_fds[OWN_FDS + i].revents;
+	if (poll_fds[1].revents & POLLIN) {
+		kernel_hush(tracing->kernel);
+		tracing->poll_ms = POLL_MS_FIRST;
+	}
+	if (read(tracing->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	*sender = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE ? info.ssi_pid : 0;
+	return info.ssi_signo;
+}
+
+/* Long naps may end at a tick of the kernel: a timer's interrupt costs more than a poll. */
+static void choose_slack(struct tracing *tracing)
+{
+	unsigned long slack_ns = tracing->poll_ms < POLL_MS_MIN ? POLL_SLACK_NS_FIRST
+								: POLL_SLACK_NS;
+
+	if (tracing->slack_ns != slack_ns)
+		prctl(PR_SET_TIMERSLACK, slack_ns, 0, 0, 0);
+	tracing->slack_ns = slack_ns;
+}
+
+/* How long to wait until the next poll. */
+static int next_wait_ms(struct tracing *tracing)
+{
+	double fill = collector_fill(tracing->collector);
+
+	if (unwinder_update(tracing->unwinder)) {
+		kernel_allow_memory(tracing->kernel);
+		tracing->poll_ms = POLL_MS_FIRST;
+	} else if (fill > FILL_HIGH && tracing->poll_ms > POLL_MS_MIN) {
+		tracing->poll_ms = POLL_MS_MIN;
+	} else if (fill < FILL_LOW && tracing->poll_ms < POLL_MS_MAX) {
+		tracing->poll_ms *= 2;
+	}
+	choose_slack(tracing);
+	return fill > FILL_URGENT ? 0 : tracing->poll_ms;
+}
+
+int tracing_step(struct tracing *tracing, pid_t *sender)
+{
+	collector_poll(tracing->collector);
+	symbols_step(tracing->engine.symbols);
+	if (tracing->resolver)
+		resolver_update(tracing->resolver);
+	if (tracing->functions)
+		span_functions_update(tracing->functions);
+	recorder_step(tracing->recorder, now_ns());
+	if (!tracing->settings->is_quiet && status_is_due())
+		show_status(tracing);
+	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);
+}
+
+static bool has_thread_of(const struct tracing *tracing, uint32_t pid)
+{
+	const struct thread_metrics *metrics;
+	size_t cursor = 0;
+
+	while ((metrics = criticality_next_thread(tracing->engine.criticality, &cursor)))
+		if (metrics->is_alive && metrics->thread && metrics->thread->pid == pid)
+			return true;
+	return false;
+}
+
+void tracing_await_end(struct tracing *tracing, uint32_t pid)
+{
+	uint64_t limit_ns = now_ns() + END_MS_MAX * 1000000ull;
+
+	while (!tracing->ended_ns && has_thread_of(tracing, pid) && now_ns() < limit_ns) {
+		poll(NULL, 0, POLL_MS_FIRST);
+		collector_poll(tracing->collector);
+	}
+}
+
+void tracing_restore_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+bool tracing_is_time_over(const struct tracing *tracing)
+{
+	uint64_t duration_ns = tracing->settings->duration_ns;
+
+	return duration_ns && now_ns() - tracing->started_ns >= duration_ns;
+}
+
+bool tracing_is_target_gone(const struct tracing *tracing)
+{
+	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
+
+	/* The first that is told may be a thread's birth and its end, while others have not been listed. */
+	return !tracing->settings->kernel.trace_all && counts.threads && !counts.alive &&
+	       !kernel_counts(tracing->kernel).threads_alive;
+}
+
+static bool has_odd(const struct tracing *tracing)
+{
+	const struct untold *untold = tracing->engine.untold;
+
+	return untold_count(untold, UNTOLD_CHANGE, UNTOLD_ODD) ||
+	       untold_count(untold, UNTOLD_WAKER, UNTOLD_ODD);
+}
+
+/*
+ * Where a kernel hides threads, the next switch of a CPU shows that it had one: what it did last would
+ * stay without a reason. A CPU that has nothing to do has none for long, unless somebody comes.
+ */
+static void await_hidden(struct tracing *tracing)
+{
+	uint64_t limit_ns = now_ns() + HIDDEN_MS_MAX * 1000000ull;
+
+	if (!kernel_counts(tracing->kernel).hidden && !has_odd(tracing))
+		return;
+	poll(NULL, 0, HIDDEN_POLL_MS);
+	collector_poll(tracing->collector);
+	while (has_odd(tracing) && now_ns() < limit_ns) {
+		cpus_visit();
+		poll(NULL, 0, HIDDEN_POLL_MS);
+		collector_poll(tracing->collector);
+	}
+}
+
+void tracing_finish(struct tracing *tracing)
+{
+	if (tracing->ended_ns)
+		return;
+	await_hidden(tracing);
+	tracing->collector_cpu_ns = tracing_cpu_ns();
+	tracing->ended_ns = now_ns();
+	status_stop();
+	list_waits(tracing);
+	kernel_detach(tracing->kernel);
+	if (tracing->klock_spec)
+		collector_list_holds(tracing->collector);
+	collector_finish(tracing->collector);
+	symbols_settle(tracing->engine.symbols, settle_ns_last);
+	unwinder_finish(tracing->unwinder);
+	criticality_finish(tracing->engine.criticality, tracing->ended_ns);
+}

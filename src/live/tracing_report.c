@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a run of tracing has found: the findings, with what it cost and what was lost, and their views.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "collect/collector.h"
+#include "collect/resolver.h"
+#include "collect/span_functions.h"
+#include "collect/unwinder.h"
+#include "engine/recorder.h"
+#include "engine/run_events.h"
+#include "findings/findings.h"
+#include "live/tracing_state.h"
+#include "show/show.h"
+#include "show/show_files.h"
+#include "symbol/symbol.h"
+#include "trace/trace_writer.h"
+
+enum { SUSPENSION_MIN_NS = 100000000 };
+
+uint64_t tracing_cpu_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ull +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ull;
+}
+
+uint64_t tracing_suspended_ns(void)
+{
+	struct timespec running, all;
+
+	clock_gettime(CLOCK_MONOTONIC, &running);
+	clock_gettime(CLOCK_BOOTTIME, &all);
+	return (all.tv_sec - running.tv_sec) * 1000000000ull + all.tv_nsec - running.tv_nsec;
+}
+
+/* Not getrusage()'s: that one includes what this process was before its exec. */
+static uint64_t peak_rss_bytes(void)
+{
+	unsigned long long kilobytes = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmHWM: %llu kB", &kilobytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kilobytes * 1024;
+}
+
+static void add_kernel_counts(struct tracing *tracing, struct report *report)
+{
+	struct kernel_counts counts = kernel_counts(tracing->kernel);
+	struct session_counts session = session_counts(tracing->engine.session);
+
+	report->losses.samples = counts.samples_lost;
+	report->losses.hidden = counts.hidden;
+	report->losses.malformed = session.malformed;
+	report->losses.late = session.late;
+	report->losses.mappings = sideband_lost(tracing->sideband);
+	report->losses.threads_untracked = counts.threads_untracked;
+	report->cost.events = session.delivered;
+	report->cost.event_bytes = session.pushed_bytes;
+	report->cost.bpf_ns = counts.run_ns;
+	report->cost.bpf_runs = counts.runs;
+}
+
+static void add_stack_counts(struct tracing *tracing, struct report *report)
+{
+	struct kernel_counts kernel = kernel_counts(tracing->kernel);
+	struct unwinder_counts engine = unwinder_counts(tracing->unwinder);
+
+	for (size_t end = 0; end < STACK_ENDS; end++) {
+		report->stacks.ends[end] = kernel.stack_ends[end] + engine.stack_ends[end];
+		report->stacks.taken += report->stacks.ends[end];
+		report->stacks.unwound_late += engine.stack_ends[end];
+	}
+	report->stacks.frames = kernel.stack_frames + engine.stack_frames;
+	report->stacks.ns = kernel.stack_ns;
+	report->stacks.median_ns = kernel.stack_median_ns;
+	report->stacks.tables = engine.tables;
+	report->stacks.table_bytes = engine.table_bytes;
+}
+
+static void put_system_note(struct tracing *tracing, struct text *notes)
+{
+	uint64_t lost = kernel_system_lost(tracing->kernel);
+
+	if (!lost)
+		return;
+	text_printf(notes, "%llu records of interrupts, packets and disks were lost: --ring-kb gives them more "
+		    "room", (unsigned long long)lost);
+	text_put_bytes(notes, "", 1);
+}
+
+static void put_klock_note(struct tracing *tracing, struct text *notes)
+{
+	uint64_t lost = kernel_klocks_lost(tracing->kernel);
+
+	if (!lost)
+		return;
+	text_printf(notes, "%llu waits for locks of the kernel are not told: interrupts waited while others were "
+		    "noted", (unsigned long long)lost);
+	text_put_bytes(notes, "", 1);
+}
+
+/* The clocks are read one after the other. */
+static void put_suspension(const struct tracing *tracing, struct text *notes)
+{
+	uint64_t suspended_ns = tracing_suspended_ns() - tracing->suspended_ns;
+
+	if (suspended_ns < SUSPENSION_MIN_NS || suspended_ns > UINT64_MAX / 2)
+		return;
+	text_put(notes, "the machine was suspended for ");
+	text_put_duration(notes, suspended_ns);
+	text_put(notes, " while it was traced: that time is in no figure");
+	text_put_bytes(notes, "", 1);
+}
+
+/* Sentences for the user that only tracing knows of, with a NUL behind each. */
+static void put_notes(struct tracing *tracing, struct text *notes)
+{
+	const char *note = kernel_sampling_note(tracing->kernel);
+	size_t children = tracing->untraced_children;
+
+	if (note)
+		text_put_bytes(notes, note, strlen(note) + 1);
+	note = tracing->resolver ? resolver_note(tracing->resolver) : NULL;
+	if (note)
+		text_put_bytes(notes, note, strlen(note) + 1);
+	if (tracing->functions)
+		span_functions_put_notes(tracing->functions, notes);
+	put_system_note(tracing, notes);
+	put_klock_note(tracing, notes);
+	kernel_put_acquisition_notes(tracing->kernel, notes);
+	put_suspension(tracing, notes);
+	if (!children)
+		return;
+	text_printf(notes, "%zu child process%s of the target ran already and %s not traced: give %s "
+		    "numbers to -p, too, or use -n NAME", children, children == 1 ? "" : "es",
+		    children == 1 ? "is" : "are", children == 1 ? "its" : "their");
+	text_put_bytes(notes, "", 1);
+}
+
+static struct findings_input findings_input(struct tracing *tracing, size_t path_count_max,
+					    struct pause *pause)
+{
+	struct findings_input input = engine_findings_input(&tracing->engine);
+
+	input.sample_period_ns = tracing->settings->kernel.sample_period_ns;
+	input.path_count_max = path_count_max;
+	input.tells_kernel_apart = tracing->settings->kernel.kernel_stacks;
+	input.pause = pause;
+	return input;
+}
+
+/* What goes on is counted up to where all events are known. */
+static struct findings *find(struct tracing *tracing, const struct findings_input *input)
+{
+	struct findings *findings;
+
+	if (tracing->ended_ns)
+		return findings_new(input);
+	criticality_advance(tracing->engine.criticality, collector_delivered_ns(tracing->collector));
+	criticality_count_open_waits(tracing->engine.criticality);
+	findings = findings_new(input);
+	criticality_uncount_open_waits(tracing->engine.criticality);
+	return findings;
+}
+
+struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome,
+				  size_t path_count_max, struct pause *pause)
+{
+	struct findings_input input = findings_input(tracing, path_count_max, pause);
+	uint64_t begin_ns = now_ns();
+	struct findings *findings = find(tracing, &input);
+	struct report *report = findings_report(findings);
+	bool is_over = tracing->ended_ns;
+	struct text notes = { 0 };
+
+	report->target.command = outcome->command;
+	report->target.pids = outcome->pids;
+	report->target.pid_count = outcome->pid_count;
+	report->target.exit_status = outcome->exit_status;
+	add_kernel_counts(tracing, report);
+	add_stack_counts(tracing, report);
+	put_notes(tracing, &notes);
+	notes_fill(notes.bytes, notes.length, findings);
+	text_fini(&notes);
+	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
+	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : tracing_cpu_ns();
+	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->engine.symbols);
+	report->cost.post_processing_ns = now_ns() - (is_over ? tracing->ended_ns : begin_ns);
+	return findings;
+}
+
+/* A trace has the names of all paths, however many the report shows. */
+static void name_all(struct tracing *tracing)
+{
+	struct findings_input input = findings_input(tracing, SIZE_MAX, NULL);
+
+	findings_free(find(tracing, &input));
+}
+
+/* As pinch check tells its size. */
+static void tell_written(const struct settings *settings, const struct trace_writer_counts *counts)
+{
+	const char *path = settings->trace_path;
+	struct text text = { 0 };
+
+	text_put(&text, trace_ring_is_asked(&settings->ring) ? "the last of " : "");
+	text_put_count(&text, counts->events);
+	text_put(&text, " events, ");
+	text_put_size(&text, counts->file_bytes);
+	if (strcmp(path, "-"))
+		fprintf(stderr, "pinch: wrote %s: %s; see pinch report %s\n", path, text.bytes, path);
+	else
+		fprintf(stderr, "pinch: wrote a trace to standard output: %s\n", text.bytes);
+	text_fini(&text);
+}
+
+static int end_recording(struct tracing *tracing, const struct report *report)
+{
+	struct trace_writer_counts counts;
+	struct text notes = { 0 };
+	int err;
+
+	symbols_keep_notes(tracing->engine.symbols);		/* those of the report */
+	name_all(tracing);
+	put_notes(tracing, &notes);
+	end_event_hand_out(tracing->engine.session, tracing->ended_ns, report, &notes);
+	text_fini(&notes);
+	err = recorder_finish(tracing->recorder, &counts);
+	if (!err && !tracing->settings->is_quiet)
+		tell_written(tracing->settings, &counts);
+	return err;
+}
+
+static int write_files(struct tracing *tracing, const struct outcome *outcome)
+{
+	const struct settings *settings = tracing->settings;
+	struct findings *findings;
+	int err;
+
+	if (!show_files_are_asked(settings))
+		return 0;
+	findings = tracing_findings(tracing, outcome, show_files_path_count(settings), NULL);
+	err = show_files(settings, findings_report(findings), NULL);
+	findings_free(findings);
+	return err;
+}
+
+int tracing_report(struct tracing *tracing, const struct outcome *outcome)
+{
+	const struct settings *settings = tracing->settings;
+	struct findings *findings;
+	int err = 0, files_err = 0, record_err = 0;
+
+	tracing_finish(tracing);
+	files_err = write_files(tracing, outcome);
+	if (!show_is_asked(settings) && !tracing->recorder)
+		goto out_save;
+	findings = tracing_findings(tracing, outcome, settings->path_count_max, NULL);
+	err = show_report(settings, tracing->engine.fold, findings_report(findings));
+	if (tracing->recorder)
+		record_err = end_recording(tracing, findings_report(findings));
+	findings_free(findings);
+
+out_save:
+	symbols_save_cache(tracing->engine.symbols);
+	return err ? err : files_err ? files_err : record_err;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options of the forms of a report that go to a file, and of the files that names come from. */
+#include "options/settings.h"
+
+static int set_html(struct settings *settings, const char *argument)
+{
+	settings->html_path = argument;
+	return 0;
+}
+
+static int set_folded(struct settings *settings, const char *argument)
+{
+	settings->folded_path = argument;
+	return 0;
+}
+
+static int set_csv(struct settings *settings, const char *argument)
+{
+	settings->csv_path = argument;
+	return 0;
+}
+
+static int set_symbols_from_files(struct settings *settings, const char *argument)
+{
+	(void)argument;
+	settings->opens_files = true;
+	return 0;
+}
+
+const struct option_spec names_options[] = {
+	{ "symbols-from-files", 0, NULL, "open the files that a trace without names has paths of, for names: only of "
+	  "traces that you trust", set_symbols_from_files },
+	{ 0 },
+};
+
+const struct option_spec html_options[] = {
+	{ "html", 0, "FILE", "write one file for a browser, with all of it drawn; - is standard output", set_html },
+	{ 0 },
+};
+
+const struct option_spec table_options[] = {
+	{ "folded", 0, "FILE", "write call paths with the us of their CMetric, for tools that draw flame graphs",
+	  set_folded },
+	{ "csv", 0, "FILE", "write threads, paths, waits, locks and files as one table", set_csv },
+	{ 0 },
+};

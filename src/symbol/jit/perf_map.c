@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/jit/perf_map.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "helper/close_file.h"
+#include "symbol/jit/jit_dump.h"
+
+enum {
+	LINES_MAX = 1 << 18,		/* a large Java or .NET server has 60 000 */
+	ALL_LINES_MAX = 1 << 20,	/* of all files of a user: 40 MB */
+	FILE_BYTES_MAX = 64 << 20,
+	ALL_BYTES_MAX = 256 << 20,
+	REFILL_BYTES = 4 << 20,		/* a second: they take 20 ms to read */
+	DUMP_RECORDS_MAX = 1 << 20,	/* whose headers are read */
+	LINE_BYTES_MAX = 4096,		/* longer ones are skipped */
+	STEP_BYTES = 64 << 10,
+};
+
+struct line {
+	uint64_t start, end;
+	uint64_t reach;		/* highest end of this line and those sorted before it */
+	uint64_t name_at;	/* place in the file */
+	uint32_t order;		/* in the file: code that is compiled anew replaces the old */
+};
+
+struct perf_map {
+	int fd;
+	struct perf_map_budget *budget;
+	uid_t owner;
+	bool is_dump;
+	struct line *lines;	/* sorted by start */
+	size_t count, room;
+	uint64_t read_bytes;	/* whole lines seen up to there */
+	uint64_t records_left;	/* of a dump, to be read */
+	uint64_t dropped;
+};
+
+void perf_map_budget_init(struct perf_map_budget *budget)
+{
+	*budget = (struct perf_map_budget){ .lines = ALL_LINES_MAX, .read_bytes = ALL_BYTES_MAX };
+}
+
+void perf_map_budget_refill(struct perf_map_budget *budget, uint64_t seconds)
+{
+	uint64_t missing_bytes = ALL_BYTES_MAX - budget->read_bytes;
+
+	budget->read_bytes += seconds < missing_bytes / REFILL_BYTES ? seconds * REFILL_BYTES : missing_bytes;
+}
+
+uint64_t perf_map_budget_lines(const struct perf_map_budget *budget)
+{
+	return ALL_LINES_MAX - budget->lines;
+}
+
+bool perf_map_budget_is_enough(const struct perf_map_budget *budget)
+{
+	return budget->lines >= LINES_MAX;
+}
+
+static uid_t owner_of(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) ? (uid_t)-1 : status.st_uid;
+}
+
+struct perf_map *perf_map_new(int fd, struct perf_map_budget *budget)
+{
+	struct perf_map *map = xcalloc(1, sizeof(*map));
+
+	map->fd = fd;
+	map->budget = budget;
+	map->records_left = DUMP_RECORDS_MAX;
+	map->owner = owner_of(fd);
+	perf_map_refresh(map);
+	return map;
+}
+
+void perf_map_close(struct perf_map *map)
+{
+	if (!map)
+		return;
+	map->budget->lines += map->count;
+	file_close(map->fd);
+	free(map->lines);
+	free(map);
+}
+
+/* Reads a hexadecimal number; NULL when there is none or it does not fit. */
+static const char *parse_hex(const char *text, const char *end, uint64_t *value)
+{
+	const char *digits;
+
+	*value = 0;
+	if (end - text > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		text += 2;
+	for (digits = text; text < end && isxdigit((unsigned char)*text); text++) {
+		int digit = *text <= '9' ? *text - '0' : (*text | 0x20) - 'a' + 10;
+
+		if (*value >> 60)
+			return NULL;
+		*value = *value << 4 | digit;
+	}
+	return text == digits ? NULL : text;
+}
+
+static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, uint64_t name_at)
+{
+	if (!size_bytes || start + size_bytes < start)
+		return;
+	if (map->count == LINES_MAX || !map->budget->lines) {
+		map->dropped++;
+		return;
+	}
+	map->budget->lines--;
+	if (map->count == map->room) {
+		map->room = map->room ? map->room * 2 : 256;
+		map->lines = xrealloc(map->lines, map->room, sizeof(*map->lines));
+	}
+	map->lines[map->count] = (struct line){
+		.start = start, .end = start + size_bytes, .name_at = name_at, .order = map->count,
+	};
+	map->count++;
+}
+
+/* "START SIZE NAME", all hexadecimal but the name, which may have spaces. */
+static void add_line(struct perf_map *map, const char *text, size_t length, uint64_t at)
+{
+	const char *end = text + length, *next;
+	uint64_t start, size_bytes;
+
+	next = parse_hex(text, end, &start);
+	if (!next || next == end || *next++ != ' ')
+		return;
+	next = parse_hex(next, end, &size_bytes);
+	if (!next || next == end || *next++ != ' ' || next == end)
+		return;
+	add_code(map, start, size_bytes, at + (next - text));
+}
+
+/* Takes in the whole lines of a piece of the file; the bytes that they are. */
+static size_t add_lines(struct perf_map *map, const char *bytes, size_t size_bytes)
+{
+	const char *line = bytes, *end = bytes + size_bytes, *newline;
+
+	while ((newline = memchr(line, '\n', end - line))) {
+		if (newline - line < LINE_BYTES_MAX)
+			add_line(map, line, newline - line, map->read_bytes + (line - bytes));
+		line = newline + 1;
+	}
+	/* A line without end is passed over, so that reading goes on. */
+	return line == bytes && size_bytes == STEP_BYTES ? size_bytes : (size_t)(line - bytes);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static void read_lines(struct perf_map *map)
+{
+	char *bytes = xcalloc(STEP_BYTES, 1);
+	size_t used;
+	ssize_t n;
+
+	while (map->read_bytes < FILE_BYTES_MAX && map->budget->read_bytes >= STEP_BYTES &&
+	       (n = pread(map->fd, bytes, STEP_BYTES, map->read_bytes)) > 0) {
+		used = add_lines(map, bytes, n);
+		if (!used)
+			break;
+		map->read_bytes += used;
+		map->budget->read_bytes -= used;
+	}
+	free(bytes);
+}
+
+static void read_dump(struct perf_map *map)
+{
+	struct jit_dump_code code;
+
+	while (jit_dump_next(map->fd, &map->read_bytes, &map->records_left, &code))
+		add_code(map, code.start, code.size_bytes, code.name_at);
+}
+
+void perf_map_refresh(struct perf_map *map)
+{
+	size_t count = map->count;
+	uint64_t reach = 0;
+
+	/* It was given to somebody else, who could write other names. */
+	if (owner_of(map->fd) != map->owner)
+		return;
+	/* It may have been empty so far. */
+	if (!map->read_bytes)
+		map->is_dump = jit_dump_is(map->fd);
+	if (map->is_dump)
+		read_dump(map);
+	else
+		read_lines(map);
+	if (map->count == count)
+		return;
+	qsort(map->lines, map->count, sizeof(*map->lines), by_start);
+	for (size_t i = 0; i < map->count; i++) {
+		if (map->lines[i].end > reach)
+			reach = map->lines[i].end;
+		map->lines[i].reach = reach;
+	}
+}
+
+static const struct line *find_line(const struct perf_map *map, uint64_t address)
+{
+	const struct line *best = NULL;
+	size_t low = 0, high = map->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->lines[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- && map->lines[low].reach > address)
+		if (map->lines[low].end > address &&
+		    (!best || map->lines[low].order > best->order))
+			best = &map->lines[low];
+	return best;
+}
+
+bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes,
+		   uint64_t *start)
+{
+	const struct line *line = find_line(map, address);
+	ssize_t n;
+
+	if (!line || owner_of(map->fd) != map->owner)
+		return false;
+	n = pread(map->fd, name, size_bytes - 1, line->name_at);
+	if (n <= 0)
+		return false;
+	name[n] = '\0';
+	name[strcspn(name, "\r\n")] = '\0';
+	*start = line->start;
+	return name[0];
+}
+
+bool perf_map_is_trusted(const struct perf_map *map)
+{
+	return owner_of(map->fd) == map->owner;
+}
+
+bool perf_map_is_cut(const struct perf_map *map)
+{
+	return map->dropped || !map->records_left || (!map->is_dump && map->read_bytes >= FILE_BYTES_MAX) ||
+	       map->budget->read_bytes < STEP_BYTES;
+}
+
+uint64_t perf_map_dropped(const struct perf_map *map)
+{
+	return map->dropped;
+}

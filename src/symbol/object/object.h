@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One mapped file with all that names things in it. Reads nothing before it is asked, and
+ * trusts nothing that it reads; still, libelf and libdw were not written for hostile
+ * files: programs ask by way of the worker.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/answer/answer.h"
+#include "symbol/elf/build_id.h"
+#include "unwind/table_file.h"
+
+struct file_source;
+struct object;
+
+/*
+ * Takes the descriptor. source is asked for its debug file, which path says where to look for; borrowed, and
+ * NULL if there is nobody to ask.
+ */
+struct object *object_new(int fd, const struct file_source *source, const char *path);
+
+/* The kernel's code in this process, which is the same in every 64-bit process. */
+struct object *object_new_vdso(void);
+void object_free(struct object *object);
+
+/* Takes the pages of its files out of this process; reading brings back what is needed. */
+void object_release(const struct object *object);
+
+/* Gives back what was read of the debug information, as far as it need not be unpacked again. */
+void object_shrink(struct object *object);
+
+/* Says what is known of the byte at file_offset. Lines cost more than the function's name. */
+void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
+		 struct answer *answer);
+
+/* The unwind table of its code, for the caller to free. -ENOENT when nothing describes it. */
+int object_unwind_file(struct object *object, struct unwind_file *file);
+
+/* Says what is known of the data at an address. Types cost more than the variable's name. */
+void object_find_variable(struct object *object, uint64_t address, bool wants_types,
+			  struct variable_answer *answer);
+
+/* Says which files all this comes from; one that cannot be read is all zeros. */
+void object_sources(struct object *object, struct sources_answer *answer);
+
+void object_segments(const struct object *object, struct segments_answer *answer);
+
+/* Says where a function begins that the file exports, if it is a library or a program of 64 bits. */
+void object_find_function(struct object *object, const char *name, struct function_answer *answer);
+
+/* Says where all functions begin that are called so, by their symbols or as people write them. */
+void object_find_functions(struct object *object, const char *name, struct symbol_functions *answer);
+
+/*
+ * Reads up to size_bytes of code: from the beginning of the function that holds file_offset, as far
+ * as it goes, or, when that is not within reach, around it.
+ */
+void object_read_code(struct object *object, uint64_t file_offset, size_t size_bytes,
+		      struct code_answer *answer);
+
+/* What the file says that it is; of no bytes if it says nothing. */
+void object_build_id(const struct object *object, struct build_id *build_id);

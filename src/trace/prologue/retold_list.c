@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tells again who lives and does what. */
+#include "trace/prologue/retold_threads_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "session/wake_order.h"
+#include "trace/prologue/retold.h"
+#include "values.h"
+
+static void tell_plain(const struct retold_out *out, enum event_id id, uint64_t time_ns)
+{
+	struct ev_header header = {
+		.time_ns = time_ns, .subsys = id >> 16, .event = id & 0xffff,
+	};
+
+	out->tell(out->data, &header);
+}
+
+static void tell_gap(const struct retold_out *out, uint64_t time_ns)
+{
+	struct ev_collect_gap e = {
+		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_COLLECT,
+			    .event = TRACE_EVENT_COLLECT_GAP },
+	};
+
+	out->tell(out->data, &e.header);
+}
+
+static void tell_found(const struct retold_thread *thread, uint64_t time_ns,
+		       const struct retold_out *out)
+{
+	struct ev_thread_found e = thread->found;
+
+	e.header.time_ns = time_ns;
+	if (e.phase == PHASE_BLOCKED) {
+		e.object = thread->wait.object;
+		e.value = thread->wait.value;
+		e.syscall = thread->wait.syscall;
+		e.operation = thread->wait.operation;
+	}
+	out->tell(out->data, &e.header);
+}
+
+static void tell_wait(const struct retold_thread *thread, uint64_t time_ns,
+		      const struct retold_out *out)
+{
+	const struct ev_sched_switch *wait = &thread->wait;
+	struct ev_thread_waits e = {
+		.header = { .time_ns = time_ns, .thread = retold_thread_number(thread),
+			    .subsys = TRACE_SUBSYS_THREAD, .event = TRACE_EVENT_THREAD_WAITS },
+		.begin_ns = wait->header.time_ns, .stack = wait->stack, .state = wait->state,
+		.value = wait->value,
+	};
+
+	memcpy(e.owners, wait->owners, sizeof(e.owners));
+	if (e.begin_ns) {
+		e.is_older = true;
+		e.flags = wait->flags;
+		e.keep = wait->keep;
+	}
+	out->tell(out->data, &e.header);
+}
+
+/* Whoever reads the switch that is to come must know that it does not end in a wait. */
+static void tell_early_wake(const struct retold_thread *thread, uint64_t time_ns,
+			    const struct retold_out *out)
+{
+	struct ev_sched_wake e = {
+		.header = { .time_ns = time_ns, .thread = retold_thread_number(thread),
+			    .subsys = TRACE_SUBSYS_SCHED, .event = TRACE_EVENT_SCHED_WAKE },
+		.syscall = SYSCALL_NONE,
+	};
+
+	out->tell(out->data, &e.header);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = retold_thread_number(*(struct retold_thread *const *)a);
+	uint32_t y = retold_thread_number(*(struct retold_thread *const *)b);
+
+	return (x > y) - (x < y);
+}
+
+static bool has_to_be_told(const struct retold_thread *thread)
+{
+	if (thread->found.phase == PHASE_UNKNOWN)
+		return thread->is_described;
+	return thread->found.phase != PHASE_DEAD;
+}
+
+/* By number; to be freed. */
+static struct retold_thread **list(const struct retold_threads *threads, size_t *count)
+{
+	struct retold_thread **list = xcalloc(table_count(threads->by_number) + 1, sizeof(*list));
+	struct retold_thread *thread;
+	size_t cursor = 0;
+
+	*count = 0;
+	while ((thread = table_next(threads->by_number, &cursor)))
+		if (has_to_be_told(thread))
+			list[(*count)++] = thread;
+	qsort(list, *count, sizeof(*list), by_number);
+	return list;
+}
+
+static void tell_waits(const struct retold_threads *threads, struct retold_thread *thread,
+		       uint64_t time_ns, const struct retold_out *out)
+{
+	if (thread->found.phase == PHASE_BLOCKED &&
+	    (thread->wait.header.time_ns || thread->is_wait_listed))
+		tell_wait(thread, time_ns, out);
+	if (thread->found.phase == PHASE_RUNNING && thread->is_wake_early &&
+	    time_ns <= thread->wake_ns + WAKE_TIE_NS_MAX)
+		tell_early_wake(thread, time_ns, out);
+	thread->told = threads->begins;
+}
+
+/* A gap that the end of a list has yet to end, and how far that list has come. */
+static void tell_gap_state(const struct retold_threads *threads, struct retold_thread **list,
+			   size_t count, uint64_t time_ns, const struct retold_out *out)
+{
+	bool is_damaged = threads->is_in_sync && threads->is_sync_damaged;
+
+	if (threads->is_in_gap && !is_damaged)
+		tell_gap(out, time_ns);
+	if (!threads->is_in_sync)
+		return;
+	tell_plain(out, EV_COLLECT_SYNC_BEGIN, time_ns);
+	for (size_t i = 0; i < count; i++)
+		if (list[i]->sync == threads->sync)
+			tell_found(list[i], time_ns, out);
+	if (is_damaged)
+		tell_gap(out, time_ns);
+}
+
+void retold_threads_begin(struct retold_threads *threads, uint64_t time_ns,
+			  const struct retold_out *out)
+{
+	size_t count;
+	struct retold_thread **all = list(threads, &count);
+
+	threads->begins++;
+	tell_plain(out, EV_COLLECT_SYNC_BEGIN, time_ns);
+	for (size_t i = 0; i < count; i++)
+		tell_found(all[i], time_ns, out);
+	tell_plain(out, EV_COLLECT_SYNC_END, time_ns);
+	for (size_t i = 0; i < count; i++)
+		tell_waits(threads, all[i], time_ns, out);
+	tell_gap_state(threads, all, count, time_ns, out);
+	free(all);
+}
+
+void retold_threads_refer(struct retold_threads *threads, uint32_t number, uint64_t time_ns,
+			  const struct retold_out *out)
+{
+	struct retold_thread *thread = retold_threads_find(threads, number);
+
+	if (!thread || thread->told == threads->begins)
+		return;
+	thread->told = threads->begins;
+	tell_found(thread, time_ns, out);
+}

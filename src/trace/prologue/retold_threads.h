@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What each traced thread does at the moment, as account/criticality.c takes it from the same events:
+ * what is told again of it must put that account into the same state.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events.h"
+
+struct retold_out;
+struct retold_threads;
+
+struct retold_thread {
+	struct ev_thread_found found;	/* what it is called, and what it does, as of the moment */
+	struct ev_sched_switch wait;	/* with which it blocked; time_ns 0: before anything was told */
+	uint32_t cpu;			/* of its slice */
+	uint64_t wake_ns;
+	uint32_t sync;			/* the last list that it was in, or that was before its last event */
+	uint32_t told;			/* the last beginning at which it was told */
+	bool is_described;		/* found has more than its number */
+	bool is_wait_listed;		/* of a wait that nobody saw begin: thread.WAITS has told more */
+	bool is_wake_early;		/* its wake-up came, the switch with which it blocks has yet to come */
+	bool is_wake_late;		/* it runs, the wake-up before has yet to come */
+	bool is_end_seen;
+	bool is_queued;			/* among the dead */
+	struct retold_thread *next_dead;
+};
+
+struct retold_threads *retold_threads_new(void);
+void retold_threads_free(struct retold_threads *threads);
+
+void retold_threads_follow(struct retold_threads *threads, const struct ev_header *header);
+
+/* NULL: there is none, or it has been dead for long. */
+struct retold_thread *retold_threads_find(const struct retold_threads *threads, uint32_t number);
+
+/* The list of all living threads, and that records are missing where they are. */
+void retold_threads_begin(struct retold_threads *threads, uint64_t time_ns,
+			  const struct retold_out *out);
+
+/* That the thread is dead, unless that was told since the last beginning. */
+void retold_threads_refer(struct retold_threads *threads, uint32_t number, uint64_t time_ns,
+			  const struct retold_out *out);

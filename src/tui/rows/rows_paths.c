@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tui/rows/rows_paths.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "findings/report.h"
+#include "tui/rows/pages.h"
+#include "tui/rows/rows.h"
+#include "tui/rows/rows_stack.h"
+#include "view/page.h"
+#include "view/text/text_frames.h"
+
+enum { CAUSE_COLUMNS = 13, COUNT_COLUMNS = 9 };
+enum { SORT_CMETRIC, SORT_SLICES, SORT_STALLS, SORT_CAUSE };
+
+static const char *const sorts[] = { "CMetric", "slices", "stalls", "cause", NULL };
+
+/* Numbers of rows below a path; its frames are in between. */
+enum { NUMBER_COUNTS, NUMBER_STALLS, NUMBER_ESTIMATE, NUMBER_FRAMES, NUMBER_SAMPLES = 10000 };
+
+static void put_titles(struct page *page, const struct row_context *context)
+{
+	page_printf(page, "%*s%*s", 4 + 8, "of wall", 11, "CMetric");
+	if (context->sort == SORT_SLICES)
+		page_printf(page, "%*s", 10, "slices");
+	if (context->sort == SORT_STALLS)
+		page_printf(page, "%*s", 10, "stalls");
+	page_printf(page, "  %-*s%s", CAUSE_COLUMNS, "cause", "call path");
+}
+
+static void put_path(struct page *page, const struct row *row, const struct row_context *context)
+{
+	const struct report_path *path = row->item;
+	const struct report_frame *headline = text_path_headline(path, context->fold);
+	uint32_t cause_end;
+
+	page_printf(page, "%3u ", path->rank);
+	page_put_share(page, path->wall_share, 8);
+	if (path->is_estimated)
+		page_put_estimate(page, path->cmetric_ns, 11);
+	else
+		page_put_duration(page, path->cmetric_ns, 11);
+	if (context->sort == SORT_SLICES)
+		page_put_count(page, path->slices, 10);
+	if (context->sort == SORT_STALLS)
+		page_put_duration(page, path->stalled_ns, 10);
+	page_put(page, "  ");
+	cause_end = page->column + CAUSE_COLUMNS;
+	page_color(page, PAGE_YELLOW);
+	page_put_name(page, path->cause ? path->cause : "-", CAUSE_COLUMNS - 1);
+	page_pad_to(page, cause_end);
+	page_color(page, PAGE_BOLD);
+	if (headline)
+		text_put_frame(page, headline, page_room(page) * 3 / 5);
+	else
+		page_put(page, "no stack");
+}
+
+static void add_counts(struct rows *rows, const struct row *row, const struct report_path *path)
+{
+	struct text line = { 0 };
+
+	text_put_count(&line, path->slices);
+	text_put(&line, path->slices == 1 ? " critical slice of " : " critical slices of ");
+	text_put_count(&line, path->thread_count);
+	text_put(&line, path->thread_count == 1 ? " thread" : " threads");
+	for (size_t i = 0; i < path->thread_name_count; i++) {
+		text_put(&line, i ? ", " : ": ");
+		text_put(&line, path->thread_names[i]);
+	}
+	text_put(&line, path->group ? "; " : "");
+	text_put(&line, path->group ? path->group : "");
+	rows_add_whole(rows, row, NUMBER_COUNTS, "", line.bytes);
+	text_fini(&line);
+	if (path->stalled_ns) {
+		text_put_duration(&line, path->stalled_ns);
+		text_put(&line, " of stalls ended when a thread here woke up");
+		rows_add_text(rows, row, NUMBER_STALLS, line.bytes);
+		text_fini(&line);
+	}
+	if (path->is_estimated)
+		rows_add_text(rows, row, NUMBER_ESTIMATE,
+			      "~ estimated: only a sample of the stacks was kept");
+}
+
+static void put_line(struct page *page, const struct row *row,
+		     const struct row_context *context __attribute__((unused)))
+{
+	const struct report_line *line = row->item;
+
+	page_put_count(page, line->count, COUNT_COLUMNS);
+	page_put_share(page, row->count ? (double)line->count / row->count : 0, 9);
+	page_put(page, "  ");
+	page_put_location(page, line->file ? line->file : "", line->line, page_room(page));
+}
+
+static const struct row_kind line_kind = { put_line, NULL };
+
+static void add_lines(struct rows *rows, const struct row *row)
+{
+	const struct report_function *function = row->item;
+
+	for (size_t i = 0; i < function->line_count; i++)
+		rows_add(rows, row, (struct row){
+			.kind = &line_kind, .key = i, .item = &function->lines[i],
+			.count = function->count,
+		});
+}
+
+static void put_function(struct page *page, const struct row *row,
+			 const struct row_context *context __attribute__((unused)))
+{
+	const struct report_function *function = row->item;
+	const struct report_line *line = function->lines;
+
+	page_put_count(page, function->count, COUNT_COLUMNS);
+	page_put_share(page, row->count ? (double)function->count / row->count : 0, 9);
+	page_put(page, "  ");
+	page_put_function(page, function->name, page_room(page) * 3 / 5);
+	page_color(page, PAGE_DIM);
+	if (function->stack_top_count && page_room(page) > 24) {
+		page_put(page, "  ");
+		if (function->stack_top_count < function->count) {
+			page_put_count(page, function->stack_top_count, 0);
+			page_put(page, " ");
+		}
+		page_put(page, "stack top");
+	}
+	if (function->line_count && line->file && page_room(page) > 12) {
+		page_put(page, "  ");
+		page_put_location(page, line->file, line->line, page_room(page));
+	}
+}
+
+static const struct row_kind function_kind = { put_function, add_lines };
+
+void rows_add_function(struct rows *rows, const struct row *parent, size_t number,
+		       const struct report_function *function, size_t count_all)
+{
+	rows_add(rows, parent, (struct row){
+		.kind = &function_kind, .key = number, .item = function, .count = count_all,
+		.can_unfold = function->line_count > 0,
+	});
+}
+
+static void add_path_rows(struct rows *rows, const struct row *row)
+{
+	const struct report_path *path = row->item;
+	uint64_t sample_count = 0;
+
+	add_counts(rows, row, path);
+	rows_add_stack(rows, row, NUMBER_FRAMES, path->frames, path->frame_count, path->stack_end);
+	for (size_t i = 0; i < path->function_count; i++)
+		sample_count += path->functions[i].count;
+	if (path->function_count)
+		rows_add_text(rows, row, NUMBER_SAMPLES, "  samples");
+	for (size_t i = 0; i < path->function_count; i++)
+		rows_add_function(rows, row, NUMBER_SAMPLES + 1 + i, &path->functions[i],
+				  sample_count);
+}
+
+static const struct row_kind path_kind = { put_path, add_path_rows };
+
+static int descending(uint64_t x, uint64_t y)
+{
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static int by_slices(const void *a, const void *b)
+{
+	const struct report_path *x = a, *y = b;
+
+	return descending(x->slices, y->slices);
+}
+
+static int by_stalls(const void *a, const void *b)
+{
+	const struct report_path *x = a, *y = b;
+
+	return descending(x->stalled_ns, y->stalled_ns);
+}
+
+static int by_cause(const void *a, const void *b)
+{
+	const struct report_path *x = a, *y = b;
+
+	return strcmp(x->cause ? x->cause : "~", y->cause ? y->cause : "~");
+}
+
+static bool passes(const struct rows *rows, const struct report_path *path)
+{
+	if (rows_filter_has(rows, path->cause) || rows_filter_has(rows, path->group))
+		return true;
+	for (size_t i = 0; i < path->thread_name_count; i++)
+		if (rows_filter_has(rows, path->thread_names[i]))
+			return true;
+	return false;
+}
+
+static void add_rows(struct rows *rows)
+{
+	static int (*const orders[])(const void *, const void *) = {
+		[SORT_CMETRIC] = NULL, [SORT_SLICES] = by_slices, [SORT_STALLS] = by_stalls,
+		[SORT_CAUSE] = by_cause,
+	};
+	const struct row_context *context = rows_context(rows);
+	const struct report *report = context->report;
+	const void *const *paths = rows_sorted(rows, report->paths, report->path_count,
+					       sizeof(*report->paths), orders[context->sort]);
+	struct text rest = { 0 };
+
+	for (size_t i = 0; i < report->path_count; i++) {
+		const struct report_path *path = paths[i];
+
+		if (passes(rows, path))
+			rows_add(rows, NULL, (struct row){
+				.kind = &path_kind, .item = path, .can_unfold = true,
+				.key = row_key(path->key, path - report->paths),
+			});
+	}
+	if (report->path_count_all <= report->path_count || !rows_filter_has(rows, NULL))
+		return;
+	text_put_count(&rest, report->path_count_all - report->path_count);
+	text_put(&rest, " more, see --top");
+	rows_add_text(rows, NULL, 0, rest.bytes);
+	text_fini(&rest);
+}
+
+const struct tui_page all_page = {
+	.name = "ALL",
+	.sorts = sorts,
+	.has_filter = true,
+	.put_titles = put_titles,
+	.add_rows = add_rows,
+};

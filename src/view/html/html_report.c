@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/html/html.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "findings/report.h"
+#include "view/html/timelines.h"
+#include "view/json/json_parts.h"
+#include "view/page.h"
+#include "view/text/text_sections.h"
+#include "view/view.h"
+
+/* The words of the text's verdict, so that both say the same. */
+static void put_verdict(struct text *out, const struct report *report)
+{
+	struct view_style style = { .has_unicode = true };
+	struct text words = { 0 }, unused = { 0 };
+	struct page page;
+	struct json json;
+
+	page_init(&page, &style, &unused);
+	text_verdict_say(&page, report, &words);
+	json_init(&json, out);
+	json_begin_object(&json);
+	json_put_string(&json, "words", words.bytes);
+	json_end_object(&json);
+	json_fini(&json);
+	page_fini(&page);
+	text_fini(&words);
+	text_fini(&unused);
+}
+
+static void put_klocks(struct text *out, const struct report *report)
+{
+	struct json json;
+
+	json_init(&json, out);
+	json_begin_object(&json);
+	json_put_uint(&json, "duration_ns", report->target.wall_ns);
+	json_put_klock_members(&json, report);
+	json_end_object(&json);
+	json_fini(&json);
+}
+
+/* --- So that a page can be used soon, whatever was traced ------------------------------------- */
+
+enum { WAITS_MAX = 1000, WAKERS_MAX = 8, FUNCTIONS_MAX = 8, LINES_MAX = 3 };	/* what is beyond is in the JSON alone */
+enum { LOCKS_WITH_UNLOCKERS_MAX = 1000 };
+
+/* A report without what a page does not show, or has no room for. What it points to is the report's, but for copies. */
+struct excerpt {
+	struct report report;
+	struct report_wait *waits;
+	struct report_lock *locks;
+	struct report_path *paths;
+	struct report_function *functions;	/* [path_count][FUNCTIONS_MAX] */
+};
+
+static size_t at_most(size_t count, size_t count_max)
+{
+	return count < count_max ? count : count_max;
+}
+
+static void take_paths(struct excerpt *excerpt)
+{
+	struct report *report = &excerpt->report;
+
+	excerpt->paths = xcalloc(report->path_count + 1, sizeof(*excerpt->paths));
+	excerpt->functions = xcalloc(report->path_count * FUNCTIONS_MAX + 1, sizeof(*excerpt->functions));
+	for (size_t i = 0; i < report->path_count; i++) {
+		struct report_function *functions = excerpt->functions + i * FUNCTIONS_MAX;
+		struct report_path *path = &excerpt->paths[i];
+
+		*path = report->paths[i];
+		path->function_count = at_most(path->function_count, FUNCTIONS_MAX);
+		for (size_t k = 0; k < path->function_count; k++) {
+			functions[k] = path->functions[k];
+			functions[k].line_count = at_most(functions[k].line_count, LINES_MAX);
+		}
+		path->functions = functions;
+	}
+	report->paths = excerpt->paths;
+}
+
+static void take_waits(struct excerpt *excerpt)
+{
+	struct report *report = &excerpt->report;
+
+	report->wait_count = at_most(report->wait_count, WAITS_MAX);
+	excerpt->waits = xcalloc(report->wait_count + 1, sizeof(*excerpt->waits));
+	for (size_t i = 0; i < report->wait_count; i++) {
+		excerpt->waits[i] = report->waits[i];
+		excerpt->waits[i].waker_count = at_most(report->waits[i].waker_count, WAKERS_MAX);
+	}
+	report->waits = excerpt->waits;
+}
+
+static void take_locks(struct excerpt *excerpt)
+{
+	struct report *report = &excerpt->report;
+
+	excerpt->locks = xcalloc(report->lock_count + 1, sizeof(*excerpt->locks));
+	for (size_t i = 0; i < report->lock_count; i++) {
+		excerpt->locks[i] = report->locks[i];
+		excerpt->locks[i].unlocker_count =
+			i < LOCKS_WITH_UNLOCKERS_MAX ? at_most(report->locks[i].unlocker_count, WAKERS_MAX) : 0;
+	}
+	report->locks = excerpt->locks;
+}
+
+/* There may be so many locks of the kernel that they must not keep the rest from being shown. */
+static void excerpt_init(struct excerpt *excerpt, const struct report *report)
+{
+	excerpt->report = *report;
+	excerpt->report.klocks = (struct report_klocks){ 0 };
+	take_paths(excerpt);
+	take_waits(excerpt);
+	take_locks(excerpt);
+}
+
+static void excerpt_fini(struct excerpt *excerpt)
+{
+	free(excerpt->waits);
+	free(excerpt->locks);
+	free(excerpt->paths);
+	free(excerpt->functions);
+}
+
+/* By cause: charts of waits tell of those, too. */
+static void put_left_out_waits(struct json *json, const struct report *report)
+{
+	for (size_t i = 0; i < report->balance.cause_count; i++) {
+		const char *cause = report->balance.causes[i].cause;
+		uint64_t count = 0, lost_ns = 0;
+
+		for (size_t k = WAITS_MAX; k < report->wait_count; k++) {
+			const struct report_wait *wait = &report->waits[k];
+
+			if (strcmp(wait->cause, cause))
+				continue;
+			count++;
+			lost_ns += wait->lost_ns - wait->idle_ns;
+		}
+		if (!count)
+			continue;
+		json_begin_object(json);
+		json_put_string(json, "cause", cause);
+		json_put_uint(json, "count", count);
+		json_put_uint(json, "lost_ns", lost_ns);
+		json_end_object(json);
+	}
+}
+
+static void put_left_out(struct text *out, const struct report *report)
+{
+	struct json json;
+
+	json_init(&json, out);
+	json_begin_object(&json);
+	json_key(&json, "waits");
+	json_begin_array(&json);
+	put_left_out_waits(&json, report);
+	json_end_array(&json);
+	json_put_uint(&json, "locks_with_unlockers", at_most(report->lock_count, LOCKS_WITH_UNLOCKERS_MAX));
+	json_end_object(&json);
+	json_fini(&json);
+}
+
+void html_add_excerpt(struct html *html, const char *name, const char *left_out, const struct report *report)
+{
+	struct excerpt excerpt;
+
+	excerpt_init(&excerpt, report);
+	json_view.show(&excerpt.report, &(struct view_style){ 0 }, html_part(html, name));
+	if (report->wait_count > WAITS_MAX || report->lock_count > LOCKS_WITH_UNLOCKERS_MAX)
+		put_left_out(html_part(html, left_out), report);
+	excerpt_fini(&excerpt);
+}
+
+void html_add_report(struct html *html, const struct report *report)
+{
+	html_add_excerpt(html, "report", "left_out", report);
+	if (report->klocks.waits)
+		put_klocks(html_part(html, "klock"), report);
+	put_verdict(html_part(html, "verdict"), report);
+	if (report->strip_count && !html_has_part(html, "timelines"))
+		timelines_put_report(html_part(html, "timelines"), report);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames of a stack, and who ended a wait, in words: for the text view and the terminal UI. */
+#include "view/text/text_frames.h"
+
+#include <string.h>
+
+#include "findings/report.h"
+#include "stacks/fold.h"
+#include "view/page.h"
+
+void text_frame_name(struct text *text, const struct report_frame *frame)
+{
+	text_put(text, "");
+	if (frame->function && *frame->function)
+		text_put(text, frame->function);
+	else if (frame->module && *frame->module)
+		text_printf(text, "%s+0x%llx", frame->module, (unsigned long long)frame->offset);
+	else
+		text_put(text, "code outside any file");
+}
+
+const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
+					 const struct fold_rules *fold)
+{
+	return fold_find_headline(fold, frames, count);
+}
+
+const struct report_frame *text_path_headline(const struct report_path *path,
+					      const struct fold_rules *fold)
+{
+	return text_headline(path->frames, path->frame_count, fold);
+}
+
+void text_put_frame_function(struct page *page, const struct report_frame *frame,
+			     uint32_t columns_max)
+{
+	struct text name = { 0 };
+
+	text_frame_name(&name, frame);
+	page_put_function(page, name.bytes, columns_max);
+	text_fini(&name);
+}
+
+void text_put_frame_place(struct page *page, const struct report_frame *frame)
+{
+	page_color(page, PAGE_DIM);
+	if (frame->file && *frame->file)
+		page_put_location(page, frame->file, frame->line, page_room(page));
+	else if (frame->is_kernel)
+		page_put(page, "kernel");
+	else if (frame->module && frame->function)
+		page_put_name(page, frame->module, page_room(page));
+	page_color(page, PAGE_PLAIN);
+}
+
+static bool has_place(const struct report_frame *frame)
+{
+	return (frame->file && *frame->file) || frame->is_kernel ||
+	       (frame->module && frame->function);
+}
+
+void text_put_frame(struct page *page, const struct report_frame *frame, uint32_t columns_max)
+{
+	text_put_frame_function(page, frame, columns_max);
+	if (!has_place(frame))
+		return;
+	page_put(page, "  ");
+	text_put_frame_place(page, frame);
+}
+
+size_t text_repeat_count(const struct report_frame *frames, size_t count)
+{
+	size_t i = 1;
+
+	while (i < count && frames->function && frames[i].function &&
+	       !strcmp(frames->function, frames[i].function) &&
+	       frames->line == frames[i].line && frames->is_inlined == frames[i].is_inlined)
+		i++;
+	return i;
+}
+
+bool text_is_new_label(const char *const *labels, size_t count, const char *label)
+{
+	size_t length = strlen(label);
+
+	for (size_t i = 0; i < count; i++) {
+		size_t other = strlen(labels[i]);
+
+		if (other >= length && !strcmp(labels[i] + other - length, label))
+			return false;
+	}
+	return true;
+}
+
+void text_put_headline(struct page *page, const struct report_frame *frames, size_t count,
+		       const struct fold_rules *fold)
+{
+	const struct report_frame *frame = text_headline(frames, count, fold);
+
+	if (frame)
+		text_put_frame(page, frame, page_room(page) * 3 / 5);
+	else
+		page_put(page, "stack not known");
+}
+
+/* NULL: a thread did it. */
+static const char *without_thread(const struct report_waker *waker)
+{
+	static const struct {
+		const char *context, *words;
+	} meanings[] = {
+		{ "timer", "a timer: the time was over" },
+		{ "disk", "the disk" },
+		{ "network", "the network" },
+		{ "interrupt", "an interrupt" },
+		{ "none", "nothing: it lasts" },
+		{ "lost", "something whose record was lost" },
+		{ "hidden", "what the kernel hides from tracers" },
+	};
+
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
+		if (!strcmp(waker->context, meanings[i].context))
+			return meanings[i].words;
+	return NULL;
+}
+
+static const char *before_thread(const struct report_waker *waker)
+{
+	return !strcmp(waker->context, "exit") ? "the end of " :
+	       !strcmp(waker->context, "process") ? "another program's " :
+	       !strcmp(waker->context, "kernel") ? "the kernel's " :
+	       !strcmp(waker->context, "signal") ? "a signal from " : "";
+}
+
+void text_put_waker(struct page *page, const struct report_waker *waker,
+		    const struct fold_rules *fold)
+{
+	enum { NAME_COLUMNS = 18 };
+	const char *words = without_thread(waker);
+
+	page_put_share(page, waker->share, 8);
+	page_put(page, "  ended by ");
+	if (words) {
+		page_put_name(page, words, page_room(page));
+		return;
+	}
+	page_put(page, before_thread(waker));
+	page_put(page, waker->names ? "threads " : "thread ");
+	page_put_name(page, waker->names ? waker->names : waker->name ? waker->name : "?", NAME_COLUMNS);
+	if (waker->frame_count && page_room(page) > 20) {
+		page_put(page, "  ");
+		text_put_headline(page, waker->frames, waker->frame_count, fold);
+	}
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Call paths by CMetric: the first in full, the others in a line each. */
+#include "view/text/text_sections.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "findings/report.h"
+#include "stacks/fold.h"
+#include "view/page.h"
+#include "view/text/bars.h"
+#include "view/text/text_frames.h"
+#include "view/view.h"
+
+enum {
+	FRAME_LINES_MAX = 12,
+	KERNEL_LINES_MAX = 5,
+	FUNCTIONS_MAX = 5, LINES_MAX = 4, LABELS_MAX = 4,
+};
+enum { DETAIL_COLUMN = 6, FRAME_COLUMN = 8, LOCATION_COLUMNS = 30 };
+
+/* A path below this share of the wall time gets one line, whatever its rank but the first. */
+static const double full_share_min = 0.02;
+
+/* The line that every path has: rank, share, CMetric, what it is named after. */
+static void show_summary(struct page *page, const struct report_path *path)
+{
+	const struct report_frame *headline = text_path_headline(path, page->style->fold);
+	uint32_t begin;
+
+	page_printf(page, "%3u ", path->rank);
+	page_put_share(page, path->wall_share, 8);
+	page_put(page, " ");
+	page_color(page, PAGE_RED);
+	bars_put(page, path->wall_share, page->width >= 80 ? 10 : 5);
+	page_color(page, PAGE_PLAIN);
+	if (path->is_estimated)
+		page_put_estimate(page, path->cmetric_ns, 11);
+	else
+		page_put_duration(page, path->cmetric_ns, 11);
+	page_put(page, "  ");
+	begin = page->column;
+	page_color(page, PAGE_BOLD);
+	if (!headline) {
+		page_put(page, "no stack (see Lost)");
+	} else {
+		text_put_frame(page, headline, (page->width - begin) * 3 / 5);
+	}
+}
+
+static void put_threads(struct page *page, const struct report_path *path)
+{
+	page_put_count(page, path->thread_count, 0);
+	page_put(page, path->thread_count == 1 ? " thread" : " threads");
+	for (size_t i = 0; i < path->thread_name_count && page_room(page) > 24; i++) {
+		page_put(page, i ? ", " : ": ");
+		page_put_name(page, path->thread_names[i], 18);
+	}
+}
+
+/* What slices and threads the path is made of. */
+static void show_detail(struct page *page, const struct report_path *path)
+{
+	page_pad_to(page, DETAIL_COLUMN);
+	page_color(page, PAGE_DIM);
+	page_put_count(page, path->slices, 0);
+	page_put(page, path->slices == 1 ? " critical slice of " : " critical slices of ");
+	put_threads(page, path);
+	page_end_line(page);
+	if (path->stalled_ns) {
+		page_pad_to(page, DETAIL_COLUMN);
+		page_color(page, PAGE_YELLOW);
+		page_put_duration(page, path->stalled_ns, 0);
+		page_put(page, " of stalls ended when a thread here woke up");
+		page_end_line(page);
+	}
+	if (path->is_estimated) {
+		page_pad_to(page, DETAIL_COLUMN);
+		page_color(page, PAGE_DIM);
+		page_put(page, "~ estimated: only a sample of the stacks was kept");
+		page_end_line(page);
+	}
+}
+
+static void show_run(struct page *page, const char *const *labels, size_t label_count,
+		     size_t frame_count)
+{
+	page_pad_to(page, FRAME_COLUMN);
+	page_color(page, PAGE_DIM);
+	page_put(page, page->style->has_unicode ? "‹" : "<");
+	for (size_t i = 0; i < label_count; i++) {
+		page_put(page, i ? ", " : "");
+		page_put_name(page, labels[i], page_room(page) > 24 ? page_room(page) - 20 : 4);
+	}
+	page_put(page, page->style->has_unicode ? "›" : ">");
+	page_printf(page, " %zu %s", frame_count, frame_count == 1 ? "frame" : "frames");
+	page_end_line(page);
+}
+
+/* Shows the run of boilerplate that frames begin with. Returns how many frames it has. */
+static size_t show_folded(struct page *page, const struct report_frame *frames, size_t count)
+{
+	const char *labels[LABELS_MAX], *label;
+	size_t label_count = 0, length = 0;
+
+	while (length < count && (label = fold_find_label(page->style->fold, &frames[length]))) {
+		length++;
+		if (label_count < LABELS_MAX && text_is_new_label(labels, label_count, label))
+			labels[label_count++] = label;
+	}
+	show_run(page, labels, label_count, length);
+	return length;
+}
+
+/* The same for what a wait is in the kernel's eyes, of which the innermost frames say enough. */
+static size_t show_kernel(struct page *page, const struct report_frame *frames, size_t count)
+{
+	static const char *const label = "kernel";
+	size_t length = 0;
+
+	while (length < count && frames[length].is_kernel)
+		length++;
+	show_run(page, &label, 1, length);
+	return length;
+}
+
+/* Shows frames[0] and its repetitions. Returns how many frames that were. */
+static size_t show_frame(struct page *page, const struct report_frame *frames, size_t count,
+			 bool is_headline, uint32_t location_column)
+{
+	size_t repeats = text_repeat_count(frames, count);
+
+	if (is_headline) {
+		page_pad_to(page, FRAME_COLUMN - 2);
+		page_color(page, PAGE_RED);
+		page_put(page, page->style->has_unicode ? "▸ " : "> ");
+		page_color(page, PAGE_BOLD);
+	}
+	page_pad_to(page, FRAME_COLUMN);
+	text_put_frame_function(page, frames, location_column - FRAME_COLUMN - 2);
+	page_color(page, PAGE_DIM);
+	page_pad_to(page, location_column);
+	text_put_frame_place(page, frames);
+	page_color(page, PAGE_DIM);
+	if (frames->is_inlined && page_room(page) >= 9)
+		page_put(page, " inlined");
+	if (frames->is_guessed && page_room(page) >= 18)
+		page_put(page, " by frame pointer");
+	if (repeats > 1 && page_room(page) >= 16)
+		page_printf(page, " %zu times", repeats);
+	page_end_line(page);
+	return repeats;
+}
+
+/* Where locations begin: right of the longest function, if that leaves them room. */
+static uint32_t location_column_of(struct page *page, const struct report_path *path)
+{
+	uint32_t widest = 20, limit = page->width - LOCATION_COLUMNS - FRAME_COLUMN - 2;
+
+	for (size_t i = 0; i < path->frame_count && (i < 40 || page->style->is_verbose); i++) {
+		struct text name = { 0 }, shown = { 0 };
+		uint32_t columns;
+
+		text_frame_name(&name, &path->frames[i]);
+		text_put(&shown, "");
+		page_text_function(page, &shown, name.bytes, limit);
+		columns = text_columns(shown.bytes);
+		if ((!i || !fold_find_label(page->style->fold, &path->frames[i])) &&
+		    columns > widest)
+			widest = columns;
+		text_fini(&name);
+		text_fini(&shown);
+	}
+	return FRAME_COLUMN + 2 + widest;
+}
+
+static const char *const stack_ends[STACK_ENDS] = {
+	[STACK_TRUNCATED] = "deeper than --depth",
+	[STACK_NO_TABLE] = "this code has no unwind table",
+	[STACK_UNREADABLE] = "the stack could not be read",
+};
+
+static void show_stack(struct page *page, const struct report_path *path)
+{
+	const struct report_frame *headline = text_path_headline(path, page->style->fold);
+	size_t lines_max = page->style->is_verbose ? SIZE_MAX : FRAME_LINES_MAX, i = 0;
+	uint32_t location_column = location_column_of(page, path);
+
+	for (size_t lines = 0; i < path->frame_count && lines < lines_max; lines++) {
+		const struct report_frame *frame = &path->frames[i];
+
+		if (frame->is_kernel && i >= KERNEL_LINES_MAX && !page->style->is_verbose)
+			i += show_kernel(page, frame, path->frame_count - i);
+		else if (i && frame != headline && fold_find_label(page->style->fold, frame))
+			i += show_folded(page, frame, path->frame_count - i);
+		else
+			i += show_frame(page, frame, path->frame_count - i, frame == headline,
+					location_column);
+	}
+	if (i < path->frame_count) {
+		page_pad_to(page, FRAME_COLUMN);
+		page_color(page, PAGE_DIM);
+		page_put_ellipsis(page);
+		page_printf(page, " %zu more", path->frame_count - i);
+		page_end_line(page);
+	} else if (path->frame_count && path->stack_end != STACK_COMPLETE) {
+		page_pad_to(page, FRAME_COLUMN);
+		page_color(page, PAGE_DIM);
+		page_put_ellipsis(page);
+		page_printf(page, " callers not known: %s", stack_ends[path->stack_end]);
+		page_end_line(page);
+	}
+}
+
+/* "dir/file.cpp:20 (812), :21 (40)": the file once, then numbers of lines. */
+static void put_lines(struct page *page, const struct report_function *function)
+{
+	const char *file = NULL;
+	size_t i;
+
+	page_color(page, PAGE_DIM);
+	for (i = 0; i < function->line_count && i < LINES_MAX; i++) {
+		const struct report_line *line = &function->lines[i];
+		bool is_same_file = file && line->file && !strcmp(file, line->file);
+
+		if (!line->file || !*line->file)
+			continue;
+		if (page_room(page) < (is_same_file ? 15 : 21))
+			break;
+		page_put(page, file ? ", " : "");
+		if (is_same_file)
+			page_printf(page, ":%u", line->line);
+		else
+			page_put_location(page, line->file, line->line, page_room(page) - 14);
+		if (function->line_count > 1)
+			page_printf(page, " (%llu)", (unsigned long long)line->count);
+		file = line->file;
+	}
+	if (i < function->line_count && page_room(page) > 4) {
+		page_put(page, " ");
+		page_put_ellipsis(page);
+	}
+}
+
+static void put_stack_tops(struct page *page, const struct report_function *function)
+{
+	char label[48];
+
+	if (!function->stack_top_count)
+		return;
+	if (function->stack_top_count >= function->count)
+		snprintf(label, sizeof(label), "stack top  ");
+	else
+		snprintf(label, sizeof(label), "%llu stack tops  ",
+			 (unsigned long long)function->stack_top_count);
+	page_color(page, PAGE_YELLOW);
+	page_put_name(page, label, page_room(page));
+}
+
+static void show_function(struct page *page, const struct report_function *function,
+			  uint64_t count_all, uint32_t place_column)
+{
+	page_pad_to(page, DETAIL_COLUMN);
+	page_put_count(page, function->count, 9);
+	page_put_share(page, count_all ? (double)function->count / count_all : 0, 9);
+	page_put(page, "  ");
+	page_put_function(page, function->name, place_column - page->column - 2);
+	page_pad_to(page, place_column);
+	put_stack_tops(page, function);
+	put_lines(page, function);
+	page_end_line(page);
+}
+
+/* Where the lines of the functions begin: right of the longest name, within reason. */
+static uint32_t place_column_of(struct page *page, const struct report_path *path, size_t shown)
+{
+	uint32_t begin = DETAIL_COLUMN + 20, limit = (page->width - begin) / 2, widest = 8;
+
+	for (size_t i = 0; i < shown; i++) {
+		uint32_t columns = text_columns(path->functions[i].name);
+
+		widest = columns > widest ? columns : widest;
+	}
+	return begin + 2 + (widest < limit ? widest : limit);
+}
+
+static const char stack_top_meaning[] =
+	"  (stack top: no sample fell into the slice, its last function stands in)";
+
+static void show_functions(struct page *page, const struct report_path *path)
+{
+	size_t shown = page->style->is_verbose || path->function_count <= FUNCTIONS_MAX + 1
+		       ? path->function_count : FUNCTIONS_MAX;
+	uint32_t place_column = place_column_of(page, path, shown);
+	uint64_t count_all = 0, count_rest = 0, stack_tops = 0;
+
+	for (size_t i = 0; i < path->function_count; i++) {
+		count_all += path->functions[i].count;
+		stack_tops += path->functions[i].stack_top_count;
+		if (i >= shown)
+			count_rest += path->functions[i].count;
+	}
+	page_pad_to(page, DETAIL_COLUMN);
+	page_color(page, PAGE_DIM);
+	page_put(page, "  samples");
+	if (stack_tops && page_room(page) >= strlen(stack_top_meaning))
+		page_put(page, stack_top_meaning);
+	page_end_line(page);
+	for (size_t i = 0; i < shown; i++)
+		show_function(page, &path->functions[i], count_all, place_column);
+	if (shown < path->function_count) {
+		page_pad_to(page, DETAIL_COLUMN);
+		page_color(page, PAGE_DIM);
+		page_put_count(page, count_rest, 9);
+		page_put_share(page, count_all ? (double)count_rest / count_all : 0, 9);
+		page_printf(page, "  in %zu more functions", path->function_count - shown);
+		page_end_line(page);
+	}
+}
+
+static void show_full(struct page *page, const struct report_path *path)
+{
+	show_summary(page, path);
+	page_end_line(page);
+	show_detail(page, path);
+	show_stack(page, path);
+	if (path->function_count)
+		show_functions(page, path);
+}
+
+static void show_brief(struct page *page, const struct report_path *path)
+{
+	show_summary(page, path);
+	page_color(page, PAGE_DIM);
+	if (page_room(page) > 20) {
+		page_put(page, "  ");
+		put_threads(page, path);
+	}
+	page_end_line(page);
+}
+
+void text_paths_show(struct page *page, const struct report *report)
+{
+	size_t full = page->style->is_verbose ? SIZE_MAX : page->style->full_paths;
+	bool was_full = false;
+
+	if (!report->path_count)
+		return;
+	page_heading(page, "Call paths by CMetric",
+		     "wall time, each moment split evenly among the threads active in it");
+	for (size_t i = 0; i < report->path_count; i++) {
+		const struct report_path *path = &report->paths[i];
+		bool is_full = i < full && (page->style->is_verbose || !i ||
+					    path->wall_share >= full_share_min);
+
+		if (was_full)
+			page_end_line(page);
+		if (is_full)
+			show_full(page, path);
+		else
+			show_brief(page, path);
+		was_full = is_full;
+	}
+	if (report->path_count_all > report->path_count) {
+		page_color(page, PAGE_DIM);
+		page_put(page, "    ");
+		page_put_ellipsis(page);
+		page_printf(page, " %llu more paths",
+			    (unsigned long long)(report->path_count_all - report->path_count));
+		page_end_line(page);
+	}
+}

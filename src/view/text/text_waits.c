@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where threads wait, why, and who ends it. */
+#include <string.h>
+
+#include "findings/report.h"
+#include "view/page.h"
+#include "view/text/text_frames.h"
+#include "view/text/text_sections.h"
+#include "view/view.h"
+
+enum { WAITS_MAX = 8, WAKERS_MAX = 3, RANK_COLUMN = 4, DETAIL_COLUMN = 6 };
+
+/* Smaller shares of all threads' busy time are left to the verbose report, but for the first one. */
+static const double wait_share_min = 0.005, waker_share_min = 0.02;
+
+static const char detail_indent[] = "      ";
+
+static void show_summary(struct page *page, const struct report *report,
+			 const struct report_wait *wait, size_t rank)
+{
+	uint64_t real_ns = wait->lost_ns - wait->idle_ns;
+
+	page_printf(page, "%3zu ", rank);
+	if (real_ns)
+		page_put_share(page, (double)real_ns / report->balance.busy_ns, 8);
+	else
+		page_printf(page, "%8s", "idle");
+	if (wait->is_estimated)
+		page_put_estimate(page, real_ns ? real_ns : wait->lost_ns, 11);
+	else
+		page_put_duration(page, real_ns ? real_ns : wait->lost_ns, 11);
+	page_put(page, "  ");
+	page_color(page, PAGE_RED);
+	page_put_name(page, wait->cause, page_room(page));
+	page_color(page, PAGE_PLAIN);
+	if ((wait->object || wait->kind) && page_room(page) > 30) {
+		page_put(page, " ");
+		if (wait->object)
+			page_put_path(page, wait->object, page_room(page) / 2);
+		else
+			page_put_name(page, wait->kind, page_room(page) / 2);
+	}
+	page_put(page, "  ");
+	page_color(page, PAGE_BOLD);
+	text_put_headline(page, wait->frames, wait->frame_count, page->style->fold);
+	page_end_line(page);
+}
+
+static void show_counts(struct page *page, const struct report_wait *wait)
+{
+	struct text text = { 0 };
+
+	text_put_count(&text, wait->count);
+	text_put(&text, wait->count == 1 ? " wait of " : " waits of ");
+	text_put_duration(&text, wait->count ? wait->lost_ns / wait->count : 0);
+	if (wait->count > 1) {
+		text_put(&text, " in the mean, ");
+		text_put_duration(&text, wait->max_ns);
+		text_put(&text, " at most");
+	}
+	if (wait->idle_ns && wait->idle_ns < wait->lost_ns) {
+		text_put(&text, "; of them ");
+		text_put_duration(&text, wait->idle_ns);
+		text_put(&text, " idle, not counted here");
+	}
+	page_color(page, PAGE_DIM);
+	page_paragraph(page, detail_indent, text.bytes);
+	text_fini(&text);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_same_frame(const struct report_frame *a, const struct report_frame *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->line == b->line && is_same_text(a->function, b->function) &&
+	       (a->function || a->offset == b->offset);
+}
+
+/* Whether their lines would read the same: they differ further out. */
+static bool reads_same(const struct page *page, const struct report_waker *a,
+		       const struct report_waker *b)
+{
+	const struct fold_rules *fold = page->style->fold;
+
+	return !strcmp(a->context, b->context) && is_same_text(a->name, b->name) &&
+	       is_same_frame(text_headline(a->frames, a->frame_count, fold),
+			     text_headline(b->frames, b->frame_count, fold));
+}
+
+static void show_wakers(struct page *page, const struct report_wait *wait)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < wait->waker_count && shown < WAKERS_MAX; i++) {
+		struct report_waker waker = wait->wakers[i];
+		bool is_shown = false;
+
+		for (size_t k = 0; k < i && !is_shown; k++)
+			is_shown = reads_same(page, &wait->wakers[k], &waker);
+		if (is_shown)
+			continue;
+		for (size_t k = i + 1; k < wait->waker_count; k++)
+			if (reads_same(page, &wait->wakers[k], &waker))
+				waker.share += wait->wakers[k].share;
+		if (shown && waker.share < waker_share_min)
+			continue;
+		page_pad_to(page, DETAIL_COLUMN);
+		text_put_waker(page, &waker, page->style->fold);
+		page_end_line(page);
+		shown++;
+	}
+}
+
+static void show_wait(struct page *page, const struct report *report,
+		      const struct report_wait *wait, size_t rank)
+{
+	show_summary(page, report, wait, rank);
+	show_counts(page, wait);
+	if (!page->style->is_verbose) {
+		show_wakers(page, wait);
+		return;
+	}
+	for (size_t i = 0; i < wait->waker_count; i++) {
+		page_pad_to(page, DETAIL_COLUMN);
+		text_put_waker(page, &wait->wakers[i], page->style->fold);
+		page_end_line(page);
+	}
+}
+
+static void show_heading(struct page *page)
+{
+	page_heading(page, "Waits by lost time", "of all threads' time that was not idle");
+}
+
+void text_waits_show(struct page *page, const struct report *report)
+{
+	size_t i = 0;
+
+	if (!report->wait_count || !report->balance.thread_ns)
+		return;
+	show_heading(page);
+	for (; i < report->wait_count; i++) {
+		const struct report_wait *wait = &report->waits[i];
+
+		if (i && !page->style->is_verbose &&
+		    (i >= WAITS_MAX ||
+		     wait->lost_ns < wait_share_min * report->balance.busy_ns))
+			break;
+		show_wait(page, report, wait, i + 1);
+	}
+	if (i < report->wait_count) {
+		page_color(page, PAGE_DIM);
+		page_pad_to(page, RANK_COLUMN);
+		page_put_ellipsis(page);
+		page_printf(page, " %zu more %s", report->wait_count - i,
+			    report->wait_count - i == 1 ? "place" : "places");
+		page_end_line(page);
+	}
+}
+
+void text_waits_show_group(struct page *page, const struct report *report, const char *group)
+{
+	bool is_begun = false;
+
+	for (size_t i = 0; i < report->wait_count && report->balance.thread_ns; i++) {
+		if (strcmp(report->waits[i].group, group) != 0)
+			continue;
+		if (!is_begun)
+			show_heading(page);
+		is_begun = true;
+		show_wait(page, report, &report->waits[i], i + 1);
+	}
+}

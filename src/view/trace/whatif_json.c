@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "graph/graph_label.h"
+#include "graph/path_sums.h"
+#include "view/trace/whatif_text.h"
+#include "whatif/whatif.h"
+
+static void put_uint(struct json *json, const char *key, uint64_t value)
+{
+	json_key(json, key);
+	json_uint(json, value);
+}
+
+static void put_string(struct json *json, const char *key, const char *value)
+{
+	json_key(json, key);
+	json_string(json, value);
+}
+
+static void put_predicted(struct json *json, const struct whatif *whatif, uint64_t predicted_ns)
+{
+	put_uint(json, "predicted_ns", predicted_ns);
+	json_key(json, "gain");
+	json_double(json, whatif_gain(whatif, predicted_ns));
+}
+
+static void put_path(struct json *json, const struct whatif_view *view)
+{
+	size_t count;
+	struct path_sum *sums = path_sums(&view->answer->path, view->labels, &count);
+
+	json_key(json, "path");
+	json_begin_array(json);
+	for (size_t i = 0; i < count; i++) {
+		const struct path_part *part = &sums[i].part;
+
+		json_on_one_line(json);
+		json_begin_object(json);
+		put_uint(json, "ns", sums[i].ns);
+		put_uint(json, "count", sums[i].count);
+		put_uint(json, "thread", part->thread);
+		put_string(json, "who", path_part_who(view->labels, part));
+		put_string(json, "kind", graph_kind_name(part->kind));
+		put_string(json, "what", path_part_what(view->labels, part));
+		put_string(json, "end", path_part_end(view->labels, part));
+		json_end_object(json);
+	}
+	json_end_array(json);
+	free(sums);
+}
+
+static void put_answer(struct json *json, const struct whatif_view *view)
+{
+	put_string(json, "kind", view->kind);
+	put_string(json, "name", view->name);
+	put_predicted(json, view->whatif, view->answer->predicted_ns);
+	put_uint(json, "least_ns", view->answer->least_ns);
+	put_uint(json, "most_ns", view->answer->most_ns);
+	put_path(json, view);
+}
+
+static void put_ranks(struct json *json, const struct whatif_view *view)
+{
+	json_key(json, "elements");
+	json_begin_array(json);
+	for (size_t i = 0; i < view->rank_count; i++) {
+		const struct whatif_rank *rank = &view->ranks[i];
+
+		json_on_one_line(json);
+		json_begin_object(json);
+		put_string(json, "kind", element_kind_name(rank->element.kind));
+		put_string(json, "name", rank->element.name);
+		put_uint(json, "waited_ns", rank->element.ns);
+		put_uint(json, "waits", rank->element.count);
+		put_predicted(json, view->whatif, rank->predicted_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void whatif_put_json(struct text *out, const struct whatif_view *view)
+{
+	struct json json;
+
+	json_init(&json, out);
+	json_begin_object(&json);
+	put_uint(&json, "recorded_ns", view->whatif->recorded_ns);
+	put_uint(&json, "recorded_cpus", view->whatif->cpu_count);
+	put_uint(&json, "replay_ns", view->whatif->replay_ns);
+	json_key(&json, "replay_error");
+	json_double(&json, -whatif_gain(view->whatif, view->whatif->replay_ns));
+	put_uint(&json, "cpus", view->cpu_count);
+	json_key(&json, "scale");
+	json_double(&json, view->scale);
+	if (view->answer)
+		put_answer(&json, view);
+	else
+		put_ranks(&json, view);
+	json_end_object(&json);
+	json_fini(&json);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/trace/whatif_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "graph/path_sums.h"
+#include "whatif/whatif.h"
+
+enum { PATH_LINES = 8 };
+
+/* Beyond it the replay is not the run. */
+static const double error_max = 0.02;
+
+static void put_cpus(struct text *out, uint32_t count)
+{
+	text_printf(out, "%u CPU%s", count, count == 1 ? "" : "s");
+}
+
+static void put_replay(struct text *out, const struct whatif *whatif)
+{
+	double error = -whatif_gain(whatif, whatif->replay_ns);
+
+	text_put(out, "It took ");
+	text_put_duration(out, whatif->recorded_ns);
+	text_put(out, "; the same replayed on ");
+	put_cpus(out, whatif->cpu_count);
+	text_put(out, ", ");
+	text_put_duration(out, whatif->replay_ns);
+	text_printf(out, ": replay error %+.1f %%\n", 100 * error);
+	if (fabs(error) > error_max)
+		text_put(out, "The replay is not what was recorded: what is predicted may be as far off.\n");
+}
+
+static void put_scale(struct text *out, double scale)
+{
+	if (scale == 0)
+		text_put(out, "taking no time");
+	else if (scale == 0.5)
+		text_put(out, "taking half the time");
+	else
+		text_printf(out, "taking %g of the time", scale);
+}
+
+static void put_change(struct text *out, const struct whatif_view *view)
+{
+	if (view->name) {
+		text_printf(out, "With %s ", view->kind);
+		text_put_escaped(out, view->name);
+		text_put(out, " ");
+		put_scale(out, view->scale);
+		text_put(out, view->cpu_count != view->whatif->cpu_count ? " on " : "");
+	} else {
+		text_put(out, "On ");
+	}
+	if (!view->name || view->cpu_count != view->whatif->cpu_count)
+		put_cpus(out, view->cpu_count);
+}
+
+static void put_gain(struct text *out, const struct whatif *whatif, uint64_t predicted_ns)
+{
+	double gain = whatif_gain(whatif, predicted_ns);
+
+	text_printf(out, "%.1f %% %s", fabs(100 * gain), gain < 0 ? "more" : "less");
+}
+
+static void put_path(struct text *out, const struct whatif_view *view)
+{
+	const struct critical_path *path = &view->answer->path;
+	uint64_t all_ns = path->count ? path->parts[path->count - 1].end_ns - path->parts[0].begin_ns : 0;
+	size_t count;
+	struct path_sum *sums = path_sums(path, view->labels, &count);
+
+	text_put(out, "\nWhat it could not end sooner without, then\n\n");
+	for (size_t i = 0; i < count && i < PATH_LINES; i++) {
+		const char *end = path_part_end(view->labels, &sums[i].part);
+		struct text duration = { 0 };
+
+		text_put_duration(&duration, sums[i].ns);
+		text_printf(out, "%6.1f %%  %9s  ", 100.0 * sums[i].ns / all_ns, duration.bytes);
+		text_fini(&duration);
+		text_put_escaped(out, path_part_who(view->labels, &sums[i].part));
+		text_put(out, "  ");
+		text_put_escaped(out, path_part_what(view->labels, &sums[i].part));
+		text_put(out, end ? ": " : "");
+		text_put_escaped(out, end ? end : "");
+		text_put(out, "\n");
+	}
+	free(sums);
+}
+
+static void put_answer(struct text *out, const struct whatif_view *view)
+{
+	const struct whatif_answer *answer = view->answer;
+
+	put_change(out, view);
+	text_put(out, ": ");
+	text_put_duration(out, answer->predicted_ns);
+	text_put(out, ", ");
+	put_gain(out, view->whatif, answer->predicted_ns);
+	if (answer->least_ns != answer->most_ns) {
+		text_put(out, "; at best ");
+		text_put_duration(out, answer->least_ns);
+		text_put(out, ", at worst ");
+		text_put_duration(out, answer->most_ns);
+	}
+	text_put(out, "\n");
+	put_path(out, view);
+}
+
+static void put_ranks(struct text *out, const struct whatif_view *view)
+{
+	text_put(out, "\nWhat gains most, each alone ");
+	put_scale(out, view->scale);
+	text_put(out, "\n\n");
+	for (size_t i = 0; i < view->rank_count; i++) {
+		const struct whatif_rank *rank = &view->ranks[i];
+		struct text duration = { 0 };
+
+		text_put_duration(&duration, rank->predicted_ns);
+		text_printf(out, "%3zu  %5.1f %%  %9s  %-5s  ", i + 1,
+			    100 * whatif_gain(view->whatif, rank->predicted_ns), duration.bytes,
+			    element_kind_name(rank->element.kind));
+		text_fini(&duration);
+		text_put_escaped(out, rank->element.name);
+		text_put(out, ", waited for ");
+		text_put_duration(out, rank->element.ns);
+		text_put(out, "\n");
+	}
+	if (!view->rank_count)
+		text_put(out, "Nothing: no thread waited for anything.\n");
+}
+
+void whatif_put_text(struct text *out, const struct whatif_view *view)
+{
+	put_replay(out, view->whatif);
+	if (view->answer)
+		put_answer(out, view);
+	else
+		put_ranks(out, view);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "waits/waits_internal.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "waits/journal.h"
+
+enum {
+	PATHS_MAX = 65536,
+	SPARE_MAX = 4096,	/* beyond that, of call paths whatever they wait for */
+};
+
+struct wait_paths {
+	struct arena *arena;
+	struct table *by_hash;
+	struct wait_path **paths;
+	size_t count, room;
+	struct wait_path *others[CAUSES];	/* NULL until it is needed */
+};
+
+struct wait_paths *wait_paths_new(void)
+{
+	struct wait_paths *paths = xcalloc(1, sizeof(*paths));
+
+	paths->arena = arena_new();
+	paths->by_hash = table_new();
+	return paths;
+}
+
+void wait_paths_free(struct wait_paths *paths)
+{
+	if (!paths)
+		return;
+	free(paths->paths);
+	table_free(paths->by_hash);
+	arena_free(paths->arena);
+	free(paths);
+}
+
+static struct wait_path *add(struct wait_paths *paths, const struct open_wait *wait)
+{
+	struct wait_path *path = arena_alloc(paths->arena, sizeof(*path));
+
+	if (paths->count == paths->room) {
+		paths->room = paths->room ? paths->room * 2 : 64;
+		paths->paths = xrealloc(paths->paths, paths->room, sizeof(*paths->paths));
+	}
+	path->facts = wait->facts;
+	path->cause = wait->cause;
+	paths->paths[paths->count++] = path;
+	return path;
+}
+
+static bool is_same(const struct wait_path *path, const struct thread *thread, uint64_t stack,
+		    const struct open_wait *wait)
+{
+	return path->stack == stack && path->pid == thread->pid &&
+	       path->exec_count == thread->exec_count && path->cause == wait->cause &&
+	       path->facts.syscall == wait->facts.syscall && path->object == wait->facts.object;
+}
+
+static struct wait_path *get_others(struct wait_paths *paths, const struct open_wait *wait)
+{
+	struct wait_path **others = &paths->others[wait->cause];
+
+	if (!*others) {
+		*others = add(paths, wait);
+		(*others)->has_many_objects = true;
+	}
+	return *others;
+}
+
+static struct wait_path *get(struct wait_paths *paths, const struct thread *thread, uint64_t stack,
+			     const struct open_wait *wait, size_t count_max)
+{
+	uint64_t space = (uint64_t)thread->exec_count << 32 | thread->pid;
+	uint64_t call = (uint64_t)wait->facts.syscall << 8 | wait->cause;
+	uint64_t hash = hash_u64(stack ^ hash_u64(space ^ hash_u64(call ^ hash_u64(wait->facts.object))));
+	struct wait_path *first = table_find(paths->by_hash, hash), *path;
+
+	for (path = first; path; path = path->next)
+		if (is_same(path, thread, stack, wait))
+			return path;
+	if (paths->count >= count_max)
+		return NULL;
+	path = add(paths, wait);
+	path->stack = stack;
+	path->pid = thread->pid;
+	path->exec_count = thread->exec_count;
+	path->object = wait->facts.object;
+	path->next = first;
+	table_put(paths->by_hash, hash, path);
+	return path;
+}
+
+struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread,
+				 uint64_t stack, const struct open_wait *wait)
+{
+	struct wait_path *path = get(paths, thread, stack, wait, PATHS_MAX);
+	struct open_wait any;
+
+	if (path)
+		return path;
+	any = *wait;
+	any.facts.object = 0;
+	path = get(paths, thread, stack, &any, PATHS_MAX + SPARE_MAX);
+	if (!path)
+		return get_others(paths, wait);
+	path->has_many_objects = true;
+	return path;
+}
+
+static void add_wait(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
+		     uint64_t idle_ns, double weight)
+{
+	/* Its first one: another that lasts may have been tried here before. */
+	if (!path->seen) {
+		path->first_ns = wait->begin_ns;
+		path->facts = wait->facts;
+		path->object = path->has_many_objects ? 0 : wait->facts.object;
+	}
+	path->wait_ns += wait_ns * weight;
+	path->idle_ns += idle_ns * weight;
+	path->count += weight;
+	path->cmetric_ns += wait->slice_cmetric_ns * weight;
+	if (wait->slice_cmetric_ns > path->cmetric_max_ns)
+		path->cmetric_max_ns = wait->slice_cmetric_ns;
+	path->seen++;
+	if (wait_ns > path->max_ns)
+		path->max_ns = wait_ns;
+}
+
+void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
+		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end)
+{
+	add_wait(path, wait, wait_ns, idle_ns, weight);
+	path->is_estimated |= weight != 1 || end->weight != 1;
+	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
+}
+
+/* The waker of what lasts is in front of the others, and of no arena but the journal's. */
+static struct wait_waker *get_nobody(struct wait_path *path, struct journal *journal)
+{
+	struct wait_waker *waker = path->wakers;
+
+	if (waker && waker->kind == WAKER_NONE)
+		return waker;
+	waker = journal_alloc(journal, sizeof(*waker));
+	waker->kind = WAKER_NONE;
+	waker->next = path->wakers;
+	path->wakers = waker;
+	return waker;
+}
+
+void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
+			uint64_t idle_ns, double weight, struct journal *journal)
+{
+	struct wait_waker *waker;
+
+	journal_save(journal, path, sizeof(*path));
+	add_wait(path, wait, wait_ns, idle_ns, weight);
+	waker = get_nobody(path, journal);
+	waker->wait_ns += wait_ns * weight;
+	waker->count += weight;
+}
+
+/* A wait that was counted while it lasted leaves its path behind. */
+const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *cursor)
+{
+	while (*cursor < paths->count) {
+		const struct wait_path *path = paths->paths[(*cursor)++];
+
+		if (path->seen)
+			return path;
+	}
+	return NULL;
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A wait is idle as far as nothing that it waited for was being done: doc/metrics.md has the rule.
+ * What only a name tells (a lock from a condition) is not known yet; findings have the last word.
+ */
+#include "waits/waits_internal.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "values.h"
+#include "waits/files.h"
+#include "waits/journal.h"
+
+struct waits {
+	const struct files *files;
+	struct arena *arena;
+	struct wait_paths *paths;
+	struct wait_locks *locks;
+	struct wait_sum by_cause[CAUSES];
+	struct wait_files *files_waited;
+	const struct others *others;
+	struct untold *untold;
+	struct wait_lastings *lastings;
+	struct journal *journal;	/* of waits that last and are counted nevertheless */
+};
+
+struct waits *waits_new(const struct files *files, const struct others *others,
+			struct untold *untold)
+{
+	struct waits *waits = xcalloc(1, sizeof(*waits));
+
+	waits->files = files;
+	waits->arena = arena_new();
+	waits->paths = wait_paths_new();
+	waits->locks = wait_locks_new();
+	waits->files_waited = wait_files_new();
+	waits->others = others;
+	waits->untold = untold;
+	waits->lastings = wait_lastings_new();
+	waits->journal = journal_new();
+	return waits;
+}
+
+void waits_free(struct waits *waits)
+{
+	if (!waits)
+		return;
+	wait_paths_free(waits->paths);
+	wait_locks_free(waits->locks);
+	wait_files_free(waits->files_waited);
+	wait_lastings_free(waits->lastings);
+	journal_free(waits->journal);
+	arena_free(waits->arena);
+	free(waits);
+}
+
+void wait_sum_add(struct wait_sum *sum, uint64_t wait_ns, uint64_t idle_ns)
+{
+	sum->wait_ns += wait_ns;
+	sum->idle_ns += idle_ns;
+	sum->count++;
+	if (wait_ns > sum->max_ns)
+		sum->max_ns = wait_ns;
+}
+
+static const struct file_info *file_of(const struct waits *waits, const struct wait_facts *facts)
+{
+	return wait_has_file(facts) ? files_find(waits->files, facts->object) : NULL;
+}
+
+enum wait_cause waits_cause_of(const struct waits *waits, const struct wait_facts *facts)
+{
+	return wait_cause_of(facts, file_of(waits, facts));
+}
+
+static bool is_lock(const struct open_wait *wait)
+{
+	if (wait_has_futex(&wait->facts) || wait_has_klock(&wait->facts))
+		return true;
+	return wait->cause == CAUSE_LOCK || wait->cause == CAUSE_SEMAPHORE;
+}
+
+/*
+ * Whether the thread waits again for what it was just woken from with others, having done next to
+ * nothing: it found that it was not its turn. A condition of glibc's has two words, used by turns, and
+ * a mutex that may be waited for in between.
+ */
+static bool is_in_vain(const struct wait_party *party, const struct wait_facts *facts)
+{
+	enum { NEXT_TO_NOTHING_NS = 50000, WORDS_APART = 4 };
+	struct open_wait *wait = party->wait;
+
+	if (!wait->called_object || !wait_has_futex(facts) ||
+	    facts->object + WORDS_APART - wait->called_object > 2 * WORDS_APART)
+		return false;
+	wait->called_object = 0;
+	return party->running_ns - wait->called_running_ns <= NEXT_TO_NOTHING_NS;
+}
+
+void waits_begin(struct waits *waits, struct wait_party *party, uint64_t now_ns, uint64_t share_ns,
+		 uint64_t slice_cmetric_ns, const struct ev_sched_switch *e)
+{
+	struct open_wait *wait = party->wait;
+	struct wait_facts facts = wait_facts_of(e);
+	bool is_vain = is_in_vain(party, &facts);
+
+	wait->is_open = true;
+	wait->is_found = false;
+	wait->begin_ns = wait->told_ns = now_ns;
+	wait->begin_share_ns = share_ns;
+	wait->facts = facts;
+	wait->cause = waits_cause_of(waits, &wait->facts);
+	wait->has_stack = e->flags & SWITCH_HAS_STACK;
+	wait->stack = e->stack;
+	wait->keep = e->keep;
+	wait->slice_cmetric_ns = slice_cmetric_ns;
+	wait->is_lock = is_lock(wait);
+	if (wait->is_lock)
+		wait_locks_begin(waits->locks, party->thread, wait, is_vain);
+}
+
+/* As its switch was, which came before the trace begins: it is as good as one that was seen. */
+static void listed_switch(struct waits *waits, const struct thread *thread, struct open_wait *wait,
+			  const struct ev_thread_waits *e)
+{
+	if (e->state == SWITCH_RUNNABLE || e->state == SWITCH_DEAD)
+		return;
+	wait->has_stack = e->flags & SWITCH_HAS_STACK;
+	wait->stack = e->stack;
+	wait->keep = e->keep;
+	wait->facts.state = e->state;
+	wait->facts.flags = e->flags;
+	wait->facts.value = e->value;
+	memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
+	wait->cause = waits_cause_of(waits, &wait->facts);
+	if (wait->is_lock)
+		wait_locks_found(waits->locks, thread, wait);
+}
+
+/* What tells of the switch that it is older must not come behind the switch itself. */
+static bool is_listed(const struct open_wait *wait, const struct ev_thread_waits *e)
+{
+	if (!wait->is_open)
+		return false;
+	return wait->is_found ? e->begin_ns <= wait->begin_ns
+			      : !e->is_older && e->begin_ns == wait->begin_ns;
+}
+
+/*
+ * Each wait that lasts is listed with its stack, whatever the coin was at its beginning: it stands for
+ * itself alone.
+ */
+void waits_listed(struct waits *waits, const struct thread *thread, struct open_wait *wait,
+		  const struct ev_thread_waits *e)
+{
+	if (!is_listed(wait, e))
+		return;
+	if (e->is_older) {
+		listed_switch(waits, thread, wait, e);
+		return;
+	}
+	wait->keep = 0;
+	if (!wait->has_stack) {
+		wait->has_stack = true;
+		wait->stack = e->stack;
+	}
+	if (e->state == SWITCH_RUNNABLE || e->state == SWITCH_DEAD)
+		return;
+	if (wait->is_found || (e->value && wait_has_futex(&wait->facts))) {
+		wait->facts.value = e->value;
+		memcpy(wait->facts.owners, e->owners, sizeof(e->owners));
+		wait->told_ns = e->header.time_ns;
+	}
+	if (wait->is_found) {
+		wait->facts.state = e->state;
+		wait->cause = waits_cause_of(waits, &wait->facts);
+		if (wait->is_lock)
+			wait_locks_found(waits->locks, thread, wait);
+	}
+}
+
+/* Who ended it, all but the weight. */
+static struct wait_end end_of(struct waits *waits, const struct open_wait *wait, uint64_t now_ns,
+			      const struct ev_sched_wake *e, const struct wait_party *waker,
+			      bool is_over)
+{
+	struct wait_end end = { .kind = WAKER_NONE, .now_ns = now_ns };
+
+	if (e)
+		return wait_end_of(wait, now_ns, e, waker, file_of(waits, &wait->facts),
+				   waits->others);
+	/* What was found on its way to sleep, or to a CPU, has had no end that somebody made. */
+	if (is_over || (wait->is_found && now_ns <= wait->begin_ns + LIST_NS_MAX))
+		return end;
+	end.kind = wait_untold_kind(wait, untold_add(waits->untold, UNTOLD_WAKER, wait->begin_ns,
+						     now_ns, &end.open));
+	if (end.kind != WAKER_LOST)
+		end.open = NULL;
+	return end;
+}
+
+static double probability(uint32_t keep)
+{
+	return keep ? keep * 0x1p-32 : 1;
+}
+
+/*
+ * One coin decides about the stacks at both ends of a wait (bpf/sched.bpf.c): with the chance p1 when
+ * it begins and p2 when it ends. Sets the weight of the waker's; returns that of the wait's own, 0 when
+ * its stack was not kept, and which that is.
+ */
+static double weigh(const struct wait_party *party, const struct ev_sched_wake *e,
+		    const struct wait_party *waker, struct wait_end *end, uint64_t *stack)
+{
+	const struct open_wait *wait = party->wait;
+	/* The coin is of the thread that ran, even if it was an interrupt that woke. */
+	bool is_within = waker && waker->thread->pid == party->thread->pid;
+	double p1 = probability(wait->keep), p2 = e ? probability(e->keep) : 1, p = 0;
+
+	if (wait->has_stack) {
+		p = is_within && p2 > p1 ? p2 : p1;
+		*stack = wait->stack;
+	} else if (e && e->flags & WAKE_HAS_WAIT_STACK) {
+		p = p2;
+		*stack = e->wait_stack;
+	}
+	if (!p)
+		return 0;
+	if (!end->waker)
+		end->weight = 1 / p;
+	else if (e->flags & WAKE_HAS_STACK)
+		end->weight = 1 / (is_within || p2 < p1 ? p2 : p1);
+	return 1 / p;
+}
+
+/* Whether what ends such a wait from outside is work that this program asked for. */
+static bool is_asked_for(const struct open_wait *wait, const struct wait_end *end,
+			 const struct file_info *file)
+{
+	switch (wait->cause) {
+	case CAUSE_FILE:
+	case CAUSE_PAGE_FAULT:
+	case CAUSE_KERNEL_LOCK:
+	case CAUSE_THROTTLED:
+		return true;
+	case CAUSE_SOCKET:
+		return file && !file->is_server && end->kind != WAKER_TIMER;
+	case CAUSE_CHILD:
+		return end->kind != WAKER_NONE;
+	case CAUSE_OTHER:
+		return wait->facts.state == SWITCH_BLOCKED;	/* which nothing can interrupt: the kernel works for it */
+	default:
+		return false;
+	}
+}
+
+/* Whether it ended because its process does. */
+static bool is_killed(const struct wait_party *party, const struct open_wait *wait,
+		      const struct wait_end *end)
+{
+	return end->kind == WAKER_EXIT && end->waker && wait->cause != CAUSE_JOIN &&
+	       end->waker->thread->pid == party->thread->pid;
+}
+
+/* How much of the wait nothing was done that it waited for. */
+static uint64_t idle_part(struct waits *waits, const struct wait_party *party,
+			  const struct open_wait *wait, uint64_t wait_ns, const struct wait_end *end)
+{
+	if (is_killed(party, wait, end))
+		return wait_ns;
+	if (!end->waker)
+		return is_asked_for(wait, end, file_of(waits, &wait->facts)) ? 0 : wait_ns;
+	return end->busy_ns < wait_ns ? wait_ns - end->busy_ns : 0;
+}
+
+/*
+ * Whether the waker surely held what was waited for. glibc, Rust and others that follow U. Drepper's
+ * "Futexes are tricky" have 2 in the word of a mutex that somebody waits for.
+ */
+static bool is_held_by(const struct open_wait *wait, const struct wait_party *waker)
+{
+	enum { MUTEX_CONTENDED = 2 };
+
+	if (!waker || (wait->cause != CAUSE_LOCK && !wait_has_klock(&wait->facts)))
+		return false;
+	return !wait_has_futex(&wait->facts) ||
+	       wait_futex_command(&wait->facts) != FUTEX_WAIT ||
+	       wait->facts.value == MUTEX_CONTENDED;
+}
+
+/*
+ * While it held a lock that somebody waited for, the waker may have waited itself: that was not idle
+ * then, whatever it seemed.
+ */
+static void take_back_idle(struct waits *waits, const struct open_wait *wait, uint64_t now_ns,
+			   struct wait_party *waker)
+{
+	for (size_t i = 0; i < WAIT_RECENT; i++) {
+		struct recent_wait *recent = &waker->wait->recent[i];
+		uint64_t begin_ns = recent->begin_ns > wait->begin_ns ? recent->begin_ns
+								      : wait->begin_ns;
+		uint64_t end_ns = recent->end_ns < now_ns ? recent->end_ns : now_ns;
+		uint64_t back_ns;
+
+		if (!recent->idle_ns || end_ns <= begin_ns)
+			continue;
+		back_ns = end_ns - begin_ns < recent->idle_ns ? end_ns - begin_ns : recent->idle_ns;
+		recent->idle_ns -= back_ns;
+		waits->by_cause[recent->cause].idle_ns -= back_ns;
+		waker->wait->real_ns += back_ns;
+		if (recent->path)
+			recent->path->idle_ns -= back_ns * recent->weight;
+	}
+}
+
+static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns,
+		     struct wait_path *path, double weight)
+{
+	if (!idle_ns)
+		return;
+	wait->recent[wait->recent_next++ % WAIT_RECENT] = (struct recent_wait){
+		wait->begin_ns, now_ns, idle_ns, path, wait->cause, weight,
+	};
+}
+
+static void end_file(struct waits *waits, const struct wait_party *party,
+		     const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+		     const struct wait_end *end)
+{
+	if (!wait_has_file(&wait->facts) || !wait->facts.object)
+		return;
+	wait_files_end(waits->files_waited, party->thread, wait,
+		       files_kind(waits->files, wait->facts.object), wait_ns, idle_ns, end);
+}
+
+/* What its file is, the kernel side has told after the switch. */
+static void settle_cause(const struct waits *waits, struct open_wait *wait)
+{
+	if (wait_has_file(&wait->facts))
+		wait->cause = waits_cause_of(waits, &wait->facts);
+}
+
+void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
+	       const struct ev_sched_wake *e, struct wait_party *waker, bool is_over)
+{
+	struct open_wait *wait = party->wait;
+	uint64_t wait_ns = now_ns - wait->begin_ns, idle_ns, stack = 0;
+	struct wait_path *path = NULL;
+	struct wait_lock *lock = NULL;
+	struct wait_end end;
+	bool is_call = false;
+	double weight;
+
+	if (!wait->is_open)
+		return;
+	wait->is_open = false;
+	settle_cause(waits, wait);
+	end = end_of(waits, wait, now_ns, e, waker, is_over);
+	weight = weigh(party, e, waker, &end, &stack);
+	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
+	if (is_held_by(wait, end.waker)) {
+		idle_ns = 0;
+		take_back_idle(waits, wait, now_ns, waker);
+	}
+	wait_sum_add(&waits->by_cause[wait->cause], wait_ns, idle_ns);
+	if (weight) {
+		path = wait_paths_get(waits->paths, party->thread, stack, wait);
+		wait_path_add(waits->paths, path, wait, wait_ns, idle_ns, weight, &end);
+	}
+	if (wait->is_lock)
+		lock = wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
+				      &end, &is_call);
+	if (is_over)
+		wait_lastings_add(waits->lastings, party->thread, wait, now_ns, path, lock);
+	if (is_call) {
+		wait->called_object = wait->facts.object;
+		wait->called_running_ns = party->running_ns;
+	}
+	end_file(waits, party, wait, wait_ns, idle_ns, &end);
+	remember(wait, now_ns, idle_ns, path, weight);
+	wait->real_ns += wait_ns - idle_ns;
+	wait_last_set(wait, &(struct last_wait){
+		wait_ns, idle_ns, party->running_ns, path, lock, wait->cause, weight,
+	}, e && e->flags & WAKE_TO_DIE);
+}
+
+void waits_thread_ends(struct waits *waits, const struct wait_party *party)
+{
+	struct last_wait *last = &party->wait->leaving;
+	uint64_t more_ns = last->wait_ns - last->idle_ns;
+
+	if (wait_last_is_to_end(party, &party->wait->last))
+		wait_lastings_add_killed(waits->lastings, party->thread, party->wait);
+	/* The first thread of a process ends with its work done: it did not wait in order to end. */
+	if (!more_ns || party->thread->tid == party->thread->pid || !wait_last_is_to_end(party, last))
+		return;
+	last->idle_ns += more_ns;
+	waits->by_cause[last->cause].idle_ns += more_ns;
+	if (last->path)
+		last->path->idle_ns += more_ns * last->weight;
+	if (last->lock)
+		last->lock->sum.idle_ns += more_ns;
+}
+
+void waits_count_open(struct waits *waits, const struct wait_party *party, uint64_t now_ns)
+{
+	struct open_wait as_is = *party->wait, *wait = &as_is;
+	uint64_t wait_ns = now_ns - wait->begin_ns, stack = 0, idle_ns;
+	struct wait_path *path = NULL;
+	struct wait_lock *lock = NULL;
+	struct wait_sum *sum;
+	struct wait_end end;
+	double weight;
+
+	settle_cause(waits, wait);
+	end = end_of(waits, wait, now_ns, NULL, NULL, true);
+	idle_ns = idle_part(waits, party, wait, wait_ns, &end);
+	weight = weigh(party, NULL, NULL, &end, &stack);
+	sum = &waits->by_cause[wait->cause];
+	journal_save(waits->journal, sum, sizeof(*sum));
+	wait_sum_add(sum, wait_ns, idle_ns);
+	if (weight) {
+		path = wait_paths_get(waits->paths, party->thread, stack, wait);
+		wait_path_add_open(path, wait, wait_ns, idle_ns, weight, waits->journal);
+	}
+	if (wait->is_lock)
+		lock = wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns,
+					     path, waits->journal);
+	if (wait_has_file(&wait->facts) && wait->facts.object)
+		wait_files_count_open(waits->files_waited, party->thread, wait, wait_ns, idle_ns,
+				      waits->journal);
+	wait_lastings_add(waits->lastings, party->thread, wait, now_ns, path, lock);
+}
+
+void waits_uncount_open(struct waits *waits)
+{
+	wait_lastings_clear(waits->lastings);
+	journal_undo(waits->journal);
+}
+
+struct wait_sum waits_by_cause(const struct waits *waits, enum wait_cause cause)
+{
+	return waits->by_cause[cause];
+}
+
+const struct wait_path *waits_next_path(const struct waits *waits, size_t *cursor)
+{
+	return wait_paths_next(waits->paths, cursor);
+}
+
+const struct wait_lock *waits_next_lock(const struct waits *waits, size_t *cursor)
+{
+	return wait_locks_next(waits->locks, cursor);
+}
+
+const struct wait_file *waits_next_file(const struct waits *waits, size_t *cursor)
+{
+	return wait_files_next(waits->files_waited, cursor);
+}
+
+const struct wait_lasting *waits_next_lasting(const struct waits *waits, size_t *cursor)
+{
+	return wait_lastings_next(waits->lastings, cursor);
+}
+
+uint64_t waits_untold(const struct waits *waits, enum untold_reason reason)
+{
+	return untold_count(waits->untold, UNTOLD_WAKER, reason);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "whatif/step_replay.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "whatif/turns.h"
+
+/*
+ * How long a thread keeps its CPU when others want it. Turns are longer when there would be too many, from 17
+ * minutes of work on: a ranking replays it a hundred times.
+ */
+enum { TURN_NS = 4000000, TURNS_MAX = 1 << 18 };
+
+enum doing {
+	DOES_GO_ON,			/* to its next step */
+	DOES_WORK,
+	DOES_QUEUE,			/* for a CPU */
+	DOES_DELAY,
+	DOES_WAIT,
+	DOES_NOTHING,			/* its life is over */
+};
+
+struct runner {
+	size_t at;			/* its step */
+	uint64_t left_ns;		/* of its work */
+	uint64_t piece_ns;		/* of that, what it does until its next turn */
+	uint64_t turn_ns;		/* when its turn is over */
+	enum doing doing;
+	bool has_cpu;
+	uint32_t next;			/* of those that wait for the same lock; STEP_NONE: the last one */
+};
+
+/* A lock that goes to who comes first. */
+struct queue {
+	uint64_t free_count;		/* times that it was let go and nobody waited */
+	uint32_t first, last;
+};
+
+struct player {
+	const struct lives *lives;
+	const uint64_t *lengths_ns;
+	struct replay *out;
+	struct runner *runners;
+	struct turns turns;
+	struct table *queues;		/* by lock; NULL: in the recorded order */
+	struct arena *arena;
+	bool *is_over;			/* by step: the waker has come there */
+	uint32_t *ready;		/* lives that wait for a CPU: a ring */
+	size_t ready_first, ready_count;
+	uint32_t idle_cpus;
+	uint64_t now_ns, turn_ns;
+};
+
+static void go_on_at(struct player *p, uint32_t life, uint64_t time_ns)
+{
+	turns_add(&p->turns, time_ns, life);
+}
+
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+static void work(struct player *p, uint32_t life)
+{
+	struct runner *runner = &p->runners[life];
+	uint64_t turn_ns = runner->turn_ns - p->now_ns;
+
+	runner->doing = DOES_WORK;
+	runner->piece_ns = runner->left_ns < turn_ns ? runner->left_ns : turn_ns;
+	go_on_at(p, life, p->now_ns + runner->piece_ns);
+}
+
+static void queue_for_cpu(struct player *p, uint32_t life)
+{
+	p->runners[life].doing = DOES_QUEUE;
+	p->ready[(p->ready_first + p->ready_count++) % p->lives->count] = life;
+}
+
+static void fill_cpus(struct player *p)
+{
+	while (p->idle_cpus && p->ready_count) {
+		uint32_t life = p->ready[p->ready_first];
+
+		p->ready_first = (p->ready_first + 1) % p->lives->count;
+		p->ready_count--;
+		p->idle_cpus--;
+		p->runners[life].has_cpu = true;
+		p->runners[life].turn_ns = p->now_ns + p->turn_ns;
+		work(p, life);
+	}
+}
+
+static void leave_cpu(struct player *p, uint32_t life)
+{
+	if (p->runners[life].has_cpu) {
+		p->runners[life].has_cpu = false;
+		p->idle_cpus++;
+	}
+}
+
+/* A piece of its work is done. False: that was not all of it. */
+static bool has_worked(struct player *p, uint32_t life)
+{
+	struct runner *runner = &p->runners[life];
+
+	runner->left_ns -= runner->piece_ns;
+	if (!runner->left_ns)
+		return true;
+	if (p->ready_count) {
+		leave_cpu(p, life);
+		queue_for_cpu(p, life);
+	} else {
+		runner->turn_ns = p->now_ns + p->turn_ns;
+		work(p, life);
+	}
+	return false;
+}
+
+/* --- Waits ------------------------------------------------------------------------------------ */
+
+/* NULL: the wait goes by the recorded order. */
+static struct queue *queue_of(struct player *p, const struct step *wait)
+{
+	const struct graph_wait *what;
+	struct queue *queue;
+	uint64_t key;
+
+	if (!p->queues || wait->wait == STEP_NONE)
+		return NULL;
+	what = &p->lives->waits[wait->wait].wait;
+	if (what->cause != CAUSE_LOCK && what->cause != CAUSE_KERNEL_LOCK)
+		return NULL;
+	key = hash_u64(what->object);
+	queue = table_find(p->queues, key);
+	if (!queue) {
+		queue = arena_alloc(p->arena, sizeof(*queue));
+		queue->first = queue->last = STEP_NONE;
+		table_put(p->queues, key, queue);
+	}
+	return queue;
+}
+
+static void wake(struct player *p, uint32_t life, uint64_t late_ns)
+{
+	p->runners[life].doing = DOES_DELAY;
+	go_on_at(p, life, p->now_ns + late_ns);
+}
+
+static void wake_first(struct player *p, struct queue *queue, uint64_t late_ns)
+{
+	uint32_t life = queue->first;
+
+	if (life == STEP_NONE) {
+		queue->free_count++;
+		return;
+	}
+	queue->first = p->runners[life].next;
+	if (queue->first == STEP_NONE)
+		queue->last = STEP_NONE;
+	wake(p, life, late_ns);
+}
+
+static void do_wake(struct player *p, const struct step *step)
+{
+	const struct step *wait = &p->lives->steps[step->other];
+	struct runner *waiter = &p->runners[wait->life];
+	struct queue *queue = queue_of(p, wait);
+
+	if (queue) {
+		wake_first(p, queue, step_ns(step));
+		return;
+	}
+	p->is_over[step->other] = true;
+	if (waiter->doing == DOES_WAIT && waiter->at == step->other)
+		wake(p, wait->life, step_ns(step));
+}
+
+static void add_to_queue(struct player *p, struct queue *queue, uint32_t life)
+{
+	p->runners[life].next = STEP_NONE;
+	if (queue->last == STEP_NONE)
+		queue->first = life;
+	else
+		p->runners[queue->last].next = life;
+	queue->last = life;
+}
+
+/* False: it has to wait. */
+static bool has_waited(struct player *p, uint32_t life)
+{
+	struct runner *runner = &p->runners[life];
+	struct queue *queue = queue_of(p, &p->lives->steps[runner->at]);
+
+	if (queue && queue->free_count) {
+		queue->free_count--;
+		return true;
+	}
+	if (!queue && p->is_over[runner->at])
+		return true;
+	if (queue)
+		add_to_queue(p, queue, life);
+	leave_cpu(p, life);
+	runner->doing = DOES_WAIT;
+	return false;
+}
+
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+/* False: it takes time. */
+static bool begin_step(struct player *p, uint32_t life)
+{
+	struct runner *runner = &p->runners[life];
+	const struct step *step = &p->lives->steps[runner->at];
+	uint64_t length_ns = p->lengths_ns[runner->at];
+
+	switch ((enum step_kind)step->kind) {
+	case STEP_WORK:
+		runner->left_ns = length_ns;
+		if (!length_ns)
+			return true;
+		if (runner->has_cpu && runner->turn_ns > p->now_ns) {
+			work(p, life);
+			return false;
+		}
+		leave_cpu(p, life);
+		queue_for_cpu(p, life);
+		return false;
+	case STEP_DELAY:
+	case STEP_LATE:
+	case STEP_SLOWED:
+		if (!length_ns)
+			return true;
+		leave_cpu(p, life);
+		wake(p, life, length_ns);
+		return false;
+	case STEP_WAIT:
+		return has_waited(p, life);
+	case STEP_WAKE:
+		do_wake(p, step);
+		return true;
+	}
+	return true;
+}
+
+static void end_step(struct player *p, uint32_t life)
+{
+	p->out->ends_ns[p->runners[life].at++] = p->now_ns;
+	if (p->lives->lives[life].is_awaited)
+		p->out->ns = p->now_ns;
+}
+
+static void go_on(struct player *p, uint32_t life)
+{
+	struct runner *runner = &p->runners[life];
+
+	if (runner->doing == DOES_WORK && !has_worked(p, life))
+		return;
+	if (runner->doing != DOES_GO_ON)
+		end_step(p, life);
+	runner->doing = DOES_GO_ON;
+	while (runner->at < p->lives->lives[life].end) {
+		if (!begin_step(p, life))
+			return;
+		end_step(p, life);
+	}
+	runner->doing = DOES_NOTHING;
+	leave_cpu(p, life);
+}
+
+/* What was changed, or a damaged trace, can make all wait for each other. */
+static void let_all_go(struct player *p)
+{
+	size_t cursor = 0;
+	struct queue *queue;
+
+	for (size_t i = 0; i < p->lives->count; i++)
+		if (p->runners[i].doing == DOES_WAIT) {
+			p->out->is_let_go[p->runners[i].at] = true;
+			wake(p, i, 0);
+		}
+	while (p->queues && (queue = table_next(p->queues, &cursor)))
+		queue->first = queue->last = STEP_NONE;
+}
+
+static bool is_over(const struct player *p)
+{
+	for (size_t i = 0; i < p->lives->count; i++)
+		if (p->runners[i].doing != DOES_NOTHING)
+			return false;
+	return true;
+}
+
+static void play(struct player *p)
+{
+	uint32_t life;
+
+	for (size_t i = 0; i < p->lives->count; i++) {
+		p->runners[i].at = p->lives->lives[i].first;
+		go_on_at(p, i, 0);
+	}
+	do {
+		while (turns_take(&p->turns, &p->now_ns, &life)) {
+			go_on(p, life);
+			fill_cpus(p);
+		}
+		if (is_over(p))
+			break;
+		let_all_go(p);
+	} while (p->turns.count);
+}
+
+static uint64_t turn_ns_for(const struct lives *lives, const uint64_t *lengths_ns)
+{
+	uint64_t work_ns = 0;
+
+	for (size_t i = 0; i < lives->step_count; i++)
+		if (lives->steps[i].kind == STEP_WORK)
+			work_ns += lengths_ns[i];
+	return work_ns / TURNS_MAX > TURN_NS ? work_ns / TURNS_MAX : TURN_NS;
+}
+
+void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_t cpu_count,
+		  bool is_order_free, struct replay *out)
+{
+	struct player p = {
+		.lives = lives, .lengths_ns = lengths_ns, .out = out, .arena = arena_new(),
+		.idle_cpus = cpu_count, .turn_ns = turn_ns_for(lives, lengths_ns),
+		.runners = xcalloc(lives->count + 1, sizeof(*p.runners)),
+		.ready = xcalloc(lives->count + 1, sizeof(*p.ready)),
+		.is_over = xcalloc(lives->step_count + 1, sizeof(*p.is_over)),
+		.queues = is_order_free ? table_new() : NULL,
+	};
+
+	*out = (struct replay){
+		.lengths_ns = lengths_ns,
+		.ends_ns = xcalloc(lives->step_count + 1, sizeof(*out->ends_ns)),
+		.is_let_go = xcalloc(lives->step_count + 1, sizeof(*out->is_let_go)),
+	};
+	turns_init(&p.turns, lives->count);
+	play(&p);
+	turns_fini(&p.turns);
+	if (p.queues)
+		table_free(p.queues);
+	arena_free(p.arena);
+	free(p.is_over);
+	free(p.ready);
+	free(p.runners);
+}
+
+void replay_fini(struct replay *replay)
+{
+	free(replay->ends_ns);
+	free(replay->is_let_go);
+	*replay = (struct replay){ 0 };
+}
