@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "findings/findings_internal.h"
+#include "findings/findings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +8,8 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "findings/names/klock_words.h"
+#include "findings/parts/findings_waits.h"
+#include "findings/patterns/draft.h"
 
 enum { TIMELINE_PARTS = 120, NOTE_BYTES_MAX = 512 };
 
@@ -84,6 +86,17 @@ static void add_odd_note(struct findings *findings)
 	text_fini(&time);
 }
 
+/* Each reads what those before it have found. */
+static void add_all_of_waits(struct findings *findings)
+{
+	findings_add_waits(findings);
+	findings_add_locks(findings);
+	findings_add_files(findings);
+	findings_add_balance(findings);
+	findings_add_spinning(findings);
+	findings_add_patterns(findings);
+}
+
 struct findings *findings_new(const struct findings_input *input)
 {
 	struct findings *findings = xcalloc(1, sizeof(*findings));
@@ -102,7 +115,7 @@ struct findings *findings_new(const struct findings_input *input)
 	findings_add_paths(findings);
 	findings_add_groups(findings);
 	if (input->waits)
-		findings_add_waits(findings);
+		add_all_of_waits(findings);
 	if (input->klocks)
 		findings_add_klocks(findings);
 	findings_add_summary(findings);

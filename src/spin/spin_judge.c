@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "stacks/fold.h"
-#include "stacks/report_frame.h"
+#include "report/report_frame.h"
 #include "symbol/symbol.h"
 
 enum { CODE_BYTES = 8192, ANSWERS_MAX = 1 << 16, TOGETHER_MAX = 64 };

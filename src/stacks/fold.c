@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/user_file.h"
-#include "stacks/report_frame.h"
+#include "report/report_frame.h"
 
 /* The text of share/fold.rules as string literals, one a line: the build makes it. */
 static const char builtin_rules[] =

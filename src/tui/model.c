@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "tui/rows/graphs.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_threads.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 
 const char *io_plain_words(const char *path)

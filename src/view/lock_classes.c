@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 
 /* Waiting for the end of a thread is told of with the other waits: nobody holds it. */

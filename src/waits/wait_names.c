@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "stacks/fold.h"
-#include "stacks/report_frame.h"
+#include "report/report_frame.h"
 
 static const char builtin_rules[] =
 #include "wait_rules.inc"

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "engine/replay.h"
 #include "findings/findings.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "input.h"
 #include "session/event_kinds.h"
 #include "trace/event_code.h"

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "klocks/lengths.h"
 #include "stacks/fold.h"
 #include "tui/model.h"

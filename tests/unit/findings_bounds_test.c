@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 enum { FILES = 40, STACKS = 5, WAITS = 400, SEEDS = 50, LENGTH_MAX = 2000 };
 

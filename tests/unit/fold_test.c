@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "stacks/fold.h"
 #include "test.h"
 

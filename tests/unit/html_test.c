@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "report_fixture.h"
 #include "test.h"
 #include "view/html/html.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "test.h"
 #include "view/page.h"
 #include "view/text/klock_name.h"

@@ -11,7 +11,7 @@
 #include "findings/names/object_names.h"
 #include "klocks/klocks.h"
 #include "stacks/fold.h"
-#include "stacks/report_frame.h"
+#include "report/report_frame.h"
 #include "symbol/symbol.h"
 #include "waits/files.h"
 #include "waits_fixture.h"

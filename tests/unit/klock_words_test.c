@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "findings/names/klock_words.h"
-#include "stacks/report_frame.h"
+#include "report/report_frame.h"
 #include "test.h"
 
 enum { FRAMES_MAX = 8 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "report_klocks_fixture.h"
 
 /* What a fixture leaves out at the end of a struct is 0. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "klocks/lengths.h"
 
 /* What a fixture leaves out at the end of a struct is 0. */

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 
 #include "account/criticality.h"
-#include "findings/findings_internal.h"
-#include "findings/stuck.h"
+#include "findings/parts/findings_internal.h"
+#include "findings/parts/stuck.h"
 #include "session/session.h"
 #include "session/threads.h"
 #include "stacks/stacks.h"

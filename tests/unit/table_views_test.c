@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "test.h"
 #include "view/html/timelines.h"
 #include "view/table/csv.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "graph_fixture.h"
 #include "report_fixture.h"
 #include "stacks/fold.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "graph_fixture.h"
 #include "report_fixture.h"
 #include "stacks/fold.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "test.h"
 #include "waits/wait_names.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "stacks/fold.h"
-#include "stacks/report_frame.h"
+#include "report/report_frame.h"
 
 static const char builtin_rules[] =
 #include "klock_rules.inc"

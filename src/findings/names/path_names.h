@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stacks/report_frame.h"
+#include "report/report_frame.h"
 #include "stacks/stacks.h"
 #include "values.h"
 #include "waits/wait_names.h"

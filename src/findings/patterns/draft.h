@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Findings as they are written, and the words that they are made of. They are read off the finished
- * report: the patterns are in patterns_*.c, their bounds in doc/metrics.md.
+ * Findings as they are written. They are read off the finished report: the patterns are in patterns_*.c, their
+ * bounds in doc/metrics.md.
  */
 #pragma once
 
-#include "findings/findings_internal.h"
+#include "findings/parts/findings_internal.h"
+#include "findings/parts/words.h"
 
 enum { FINDINGS_MAX = 64, EVIDENCE_MAX = 10 };
 
@@ -32,24 +33,6 @@ struct report_finding *draft_add(struct findings *findings, struct draft *draft,
 void draft_say(struct findings *findings, struct report_finding *row, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As long as a sentence can bear: if need be with template arguments and parameters left out. */
-const char *draft_name(struct findings *findings, const char *name);
-
-/* The name of a variable or a file; of a long one, its begin and its end. */
-const char *draft_object(struct findings *findings, const char *name);
-
-/* "big_work() (multi_mutex.cpp:28)"; NULL when no function is known that says anything. */
-const char *draft_place(struct findings *findings, const struct report_frame *frames, size_t count);
-
-const char *draft_duration(struct findings *findings, uint64_t time_ns);
-
-/* "1 wait", "17 waits". */
-const char *draft_counted(struct findings *findings, uint64_t count, const char *thing);
-
-/* "3 waits of 2 ms in the mean and 4 ms at most" */
-const char *draft_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns,
-			  uint64_t max_ns);
-
 /* Comes before all others, whatever its share. */
 static const char pattern_deadlock[] = "deadlock";
 
@@ -58,3 +41,6 @@ void patterns_add_deadlocks(struct findings *findings, struct draft *draft);
 void patterns_add_locks(struct findings *findings, struct draft *draft);
 void patterns_add_waits(struct findings *findings, struct draft *draft);
 void patterns_add_threads(struct findings *findings, struct draft *draft);
+
+/* Fills in report.findings: what stands out, when all the rest is there. */
+void findings_add_patterns(struct findings *findings);

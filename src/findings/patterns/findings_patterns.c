@@ -3,7 +3,7 @@
  * What stands out: patterns that a performance engineer has a name for, each with what speaks for it,
  * in the order of what they cost, but that deadlocks come first.
  */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "findings/findings_waits.h"
-#include "findings/stuck.h"
+#include "findings/parts/findings_waits.h"
+#include "findings/parts/stuck.h"
 #include "stacks/fold.h"
 
-enum { TITLE_THREADS_MAX = 4, PATH_FRAMES_MAX = 3, BEHIND_NAMED = 3, LONG_PARTS = 10 };
+enum { TITLE_THREADS_MAX = 4, BEHIND_NAMED = 3 };
 
 /* The one of a cycle that was the last to begin: the others had waited for it. */
 static const struct stuck_wait *find_last(const struct stuck *stuck, uint32_t cycle)
@@ -42,49 +42,23 @@ static const char *thread_text(struct findings *findings, const struct stuck_wai
 	return arena_strdup(findings->arena, wait->name);
 }
 
-static size_t name_frames(struct findings *findings, const struct wait_path *path,
-			  const struct report_frame **frames)
-{
-	*frames = NULL;
-	return path ? path_names_frames(findings->names, path->pid, path->first_ns, path->stack, frames, NULL)
-		    : 0;
-}
-
 static const char *lock_text(struct findings *findings, const struct stuck_wait *stuck)
 {
 	const struct wait_lasting *wait = stuck->wait;
 	const char *name = object_name_of_lock(&findings->objects, wait->pid, wait->begin_ns, wait->facts.object);
 	const char *kind = stuck->meaning.lock_kind;
 	const struct report_frame *frames;
-	size_t count = name_frames(findings, wait->path, &frames);
+	size_t count = words_path_frames(findings, wait->path, &frames);
 	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
 
 	kind = kind && strcmp(kind, "futex") ? kind : "lock";
 	if (name)
-		return draft_object(findings, name);
+		return words_object(findings, name);
 	if (frame && frame->function)
 		return arena_printf(findings->arena, "a %s in %s", kind,
-				    draft_name(findings, frame->function));
+				    words_name(findings, frame->function));
 	return arena_printf(findings->arena, "the %s at 0x%llx", kind,
 			    (unsigned long long)wait->facts.object);
-}
-
-/* "take (a.c:3), from run (a.c:9)": the functions of the user's own; NULL: none is known. */
-static const char *path_text(struct findings *findings, const struct wait_path *path)
-{
-	const struct report_frame *frames;
-	size_t count = name_frames(findings, path, &frames), named = 0;
-	const char *out = NULL;
-
-	for (size_t i = 0; i < count && named < PATH_FRAMES_MAX; i++) {
-		const char *frame;
-
-		if (!frames[i].function || fold_is_plumbing(findings->input.fold, &frames[i]))
-			continue;
-		frame = findings_frame_text(findings, &frames[i]);
-		out = named++ ? arena_printf(findings->arena, "%s, from %s", out, frame) : frame;
-	}
-	return out;
 }
 
 static const char *title_of(struct findings *findings, const struct stuck_wait *first, size_t count)
@@ -109,13 +83,13 @@ static void say_thread(struct findings *findings, struct report_finding *row,
 		       const struct stuck_wait *stuck)
 {
 	const struct wait_lasting *wait = stuck->wait;
-	const char *path = path_text(findings, wait->path);
+	const char *path = words_path(findings, wait->path);
 
 	draft_say(findings, row, "%s waits for %s, which %s holds, %s%s%s%s",
 		  thread_text(findings, stuck), lock_text(findings, stuck),
 		  thread_text(findings, stuck->holder),
 		  wait->is_found ? "since before it was traced" : "for ",
-		  wait->is_found ? "" : draft_duration(findings, wait->end_ns - wait->begin_ns),
+		  wait->is_found ? "" : words_duration(findings, wait->end_ns - wait->begin_ns),
 		  path ? ", in " : "", path ? path : "");
 }
 
@@ -183,26 +157,4 @@ void patterns_add_deadlocks(struct findings *findings, struct draft *draft)
 {
 	for (uint32_t cycle = 1; cycle <= findings->stuck->cycle_count; cycle++)
 		add_cycle(findings, draft, cycle);
-}
-
-const char *patterns_wait_place(struct findings *findings, const struct wait_path *path)
-{
-	const char *cause = findings_cause_text(findings, findings_meaning(findings, path).cause,
-						path->facts.syscall);
-	const char *where = path_text(findings, path);
-
-	return arena_printf(findings->arena, "%s%s%s", cause, where ? " in " : "", where ? where : "");
-}
-
-const char *patterns_holder_wait(struct findings *findings, const struct wait_lock *lock)
-{
-	const struct stuck_wait *waiter = stuck_find(findings->stuck, lock);
-	const struct wait_lasting *wait = waiter ? waiter->holder->wait : NULL;
-
-	if (!wait || !wait->path || (wait->end_ns - wait->begin_ns) * LONG_PARTS <
-	    findings->report.target.wall_ns)
-		return NULL;
-	return arena_printf(findings->arena, "%s, which waited itself then: %s for %s", wait->name,
-			    patterns_wait_place(findings, wait->path),
-			    draft_duration(findings, wait->end_ns - wait->begin_ns));
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 /* A lock; or those of one kind without a name that are waited for in one function, taken together. */
 struct lock_group {
@@ -19,14 +19,14 @@ static const char *lock_title(struct findings *findings, const struct report_loc
 			      uint64_t count)
 {
 	if (lock->name)
-		return draft_object(findings, lock->name);
+		return words_object(findings, lock->name);
 	if (count > 1)
 		return arena_printf(findings->arena, "%llu %s locks in %s",
 				    (unsigned long long)count, lock->kind,
-				    draft_name(findings, lock->where));
+				    words_name(findings, lock->where));
 	if (lock->where)
 		return arena_printf(findings->arena, "a %s in %s", lock->kind,
-				    draft_name(findings, lock->where));
+				    words_name(findings, lock->where));
 	return arena_printf(findings->arena, "the %s at %s", lock->kind, lock->object);
 }
 
@@ -103,7 +103,7 @@ static uint32_t wait_rank_of(const struct findings *findings, const char *cause,
 static void say_unlocker(struct findings *findings, struct report_finding *row, const struct report_lock *lock,
 			 const struct report_waker *worst)
 {
-	const char *place = worst ? draft_place(findings, worst->frames, worst->frame_count) : NULL;
+	const char *place = worst ? words_place(findings, worst->frames, worst->frame_count) : NULL;
 	uint64_t count = count_of_unlocks(lock);
 
 	if (!place)
@@ -119,15 +119,15 @@ static void say_lock(struct findings *findings, struct report_finding *row,
 		     const struct report_lock *lock, const struct report_waker *worst)
 {
 	draft_say(findings, row, lock->queue_max > 1 ? "%s; up to %s at once" : "%s",
-		  draft_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
-		  draft_counted(findings, lock->queue_max, "thread"));
+		  words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
+		  words_counted(findings, lock->queue_max, "thread"));
 	if (lock->holder_wait)
 		draft_say(findings, row, "at last held by %s", lock->holder_wait);
 	if (!lock->holds && lock->holder && !lock->holder_wait)
 		draft_say(findings, row, "held by thread %s", lock->holder);
 	if (lock->holds)
 		draft_say(findings, row, "held for %s in the mean while somebody waited%s%s",
-			  draft_duration(findings, lock->hold_ns / lock->holds),
+			  words_duration(findings, lock->hold_ns / lock->holds),
 			  lock->holder ? ", mostly by thread " : "",
 			  lock->holder ? lock->holder : "");
 	if (lock->holder_waits_at && lock->holder_waited_ns * 10 >= lock->hold_ns)
@@ -142,7 +142,7 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 {
 	const struct report_lock *lock = &group->lock;
 	const struct report_waker *worst = worst_unlocker(lock);
-	const char *where = worst ? draft_place(findings, worst->frames, worst->frame_count) : NULL;
+	const char *where = worst ? words_place(findings, worst->frames, worst->frame_count) : NULL;
 	const char *pattern = held_pattern(lock, worst);
 	const char *name = lock_title(findings, lock, group->count);
 	struct report_finding *row;
@@ -193,7 +193,7 @@ static void add_barrier(struct findings *findings, struct draft *draft,
 				"threads wait for each other at %s", name);
 	} else {
 		path = path_of_thread(findings, lock->ender);
-		where = path ? draft_place(findings, path->frames, path->frame_count) : NULL;
+		where = path ? words_place(findings, path->frames, path->frame_count) : NULL;
 		row = draft_add(findings, draft, "barrier-straggler", "barrier", share,
 			  "at %s all wait for thread %s, which comes last", name, lock->ender);
 		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s came",
@@ -203,7 +203,7 @@ static void add_barrier(struct findings *findings, struct draft *draft,
 	}
 	if (row)
 		row->wait_rank = wait_rank_of(findings, "barrier", NULL);
-	draft_say(findings, row, "%s", draft_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns));
+	draft_say(findings, row, "%s", words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns));
 }
 
 /* Several are called for what one of them can have. */
@@ -220,7 +220,7 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 		  "%llu of %llu wake-ups from %s were in vain: several threads were called at once, "
 			"and waited again", (unsigned long long)lock->vain_count,
 			(unsigned long long)lock->waits, lock_title(findings, lock, 1));
-	draft_say(findings, row, "up to %s at once", draft_counted(findings, lock->queue_max, "thread"));
+	draft_say(findings, row, "up to %s at once", words_counted(findings, lock->queue_max, "thread"));
 }
 
 /* What a deadlock costs is told with it. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 /* Waiting that was not idle, but for threads to end: that is what a parent does that has no work. */
 static double waited_ns(const struct report *report)
@@ -60,7 +60,7 @@ static void add_serial(struct findings *findings, struct draft *draft)
 	    path->cmetric_ns < 0.5 * alone_ns || !do_others_wait(report, alone_ns))
 		return;
 	/* Its frames are where it ended: in a wait, for all that is known. */
-	where = draft_place(findings, path->frames, path->frame_count);
+	where = words_place(findings, path->frames, path->frame_count);
 	sampled = sampled_in(path);
 	if (sampled && (!where || strncmp(where, sampled, strlen(sampled)) != 0))
 		where = sampled;
@@ -184,7 +184,7 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 				 report->balance.running_ns + report->balance.runqueue_ns));
 	draft_say(findings, row, "they used %.2f CPUs in the mean, and were stopped for up to %s at once",
 		  draft_share(report->balance.running_ns, report->target.wall_ns),
-		  draft_duration(findings, report->balance.throttled_max_ns));
+		  words_duration(findings, report->balance.throttled_max_ns));
 }
 
 /* Threads that wait with their CPUs. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings of waits for anything but locks. */
 #include "account/run_samples.h"
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
 
 #include <string.h>
@@ -22,12 +22,12 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 			      const char *object)
 {
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
-	const char *where = draft_place(findings, wait->frames, wait->frame_count);
+	const char *where = words_place(findings, wait->frames, wait->frame_count);
 	const char *by = waker && waker->frame_count
-				 ? draft_place(findings, waker->frames, waker->frame_count) : NULL;
+				 ? words_place(findings, waker->frames, waker->frame_count) : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
 	const char *what = object ? arena_printf(findings->arena, " %s",
-						 draft_object(findings, object)) : "";
+						 words_object(findings, object)) : "";
 
 	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
@@ -173,7 +173,7 @@ static struct report_finding *add_pool(struct findings *findings, struct draft *
 				       const struct report_wait *wait, const struct pool *pool,
 				       double share)
 {
-	const char *where = draft_place(findings, wait->frames, wait->frame_count);
+	const char *where = words_place(findings, wait->frames, wait->frame_count);
 	const struct report_path *path = path_of_pool(&findings->report, pool);
 	const char *at = findings_busiest_function(findings, is_of_pool, pool);
 	uint64_t active_ns = pool->running_ns + pool->runnable_ns;
@@ -214,7 +214,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	if (row)
 		row->wait_rank = alike->rank;
 	draft_say(findings, row, "%s",
-		  draft_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
+		  words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	if (alike->places > 1)
 		draft_say(findings, row, "%llu rows of the waits; the heaviest has %.0f %% of it%s%s",
 			  (unsigned long long)alike->places,

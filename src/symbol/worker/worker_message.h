@@ -11,6 +11,7 @@
 
 #include "helper/spawner.h"
 #include "symbol/answer/answer.h"
+#include "symbol/elf/build_id.h"
 
 enum {
 	WORKER_PATH_BYTES_MAX = 4096,

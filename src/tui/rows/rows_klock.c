@@ -2,7 +2,7 @@
 #include "tui/rows/rows_klock.h"
 
 #include "base/table.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_stack.h"
 #include "view/page.h"

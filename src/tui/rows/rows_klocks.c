@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The page of locks of the kernel, the first row of which unfolds to their kinds. */
 #include "base/table.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_klock.h"

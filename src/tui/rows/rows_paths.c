@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_stack.h"

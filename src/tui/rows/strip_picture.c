@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/bars.h"
 #include "view/view.h"

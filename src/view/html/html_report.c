@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/html/timelines.h"
 #include "view/json/json_parts.h"
 #include "view/page.h"

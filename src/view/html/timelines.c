@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/json/json_parts.h"
 
 enum { SHARE_UNIT = 1000 };		/* shares are told in thousandths: a pixel is no finer */

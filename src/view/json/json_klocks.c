@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "klocks/lengths.h"
 #include "view/json/json_parts.h"
 #include "view/text/text_frames.h"

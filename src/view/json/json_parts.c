@@ -2,7 +2,7 @@
 #include "view/json/json_parts.h"
 
 #include "base/json.h"
-#include "findings/report.h"
+#include "report/report.h"
 
 void json_put_uint(struct json *json, const char *key, uint64_t value)
 {

@@ -5,7 +5,7 @@
  */
 #include "base/json.h"
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/json/json_parts.h"
 #include "view/view.h"
 

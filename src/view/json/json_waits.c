@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/json/json_parts.h"
 
 static void put_rivals(struct json *json, const struct report *report)

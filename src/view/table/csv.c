@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 
 enum column {
 	TABLE, RANK, NAME, KIND, DETAIL, PID, TID, THREADS, COUNT, CMETRIC, RUNNING, RUNNABLE, BLOCKED,

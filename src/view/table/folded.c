@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 
 enum { NS_PER_US = 1000 };
 

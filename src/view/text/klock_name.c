@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 

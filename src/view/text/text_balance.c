@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/bars.h"
 #include "view/text/text_sections.h"

@@ -2,7 +2,7 @@
 /* What stands out, with what speaks for it. */
 #include <stdio.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_sections.h"
 #include "view/view.h"

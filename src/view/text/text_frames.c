@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "stacks/fold.h"
 #include "view/page.h"
 

@@ -2,7 +2,7 @@
 /* Files and sockets, by how long threads waited for them. */
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/io_words.h"
 #include "view/page.h"
 #include "view/text/text_sections.h"

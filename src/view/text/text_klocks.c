@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/klock_name.h"
 #include "view/text/text_frames.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/lock_classes.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_sections.h"
 #include "view/view.h"

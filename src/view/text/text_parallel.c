@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/bars.h"
 #include "view/view.h"

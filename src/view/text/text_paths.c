@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "stacks/fold.h"
 #include "view/page.h"
 #include "view/text/bars.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text view: a report for a human in a hurry, the verdict first. */
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_sections.h"
 #include "view/view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Time in which no thread was active, by the wait whose end ended it. */
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 #include "view/text/text_sections.h"

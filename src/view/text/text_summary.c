@@ -2,7 +2,7 @@
 /* What is most critical of each kind: functions, single unlocks, single actions on files. */
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 #include "view/text/text_sections.h"

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/whole.h"
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/bars.h"
 #include "view/view.h"

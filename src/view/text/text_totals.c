@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 
 static double share_of(uint64_t part, uint64_t whole)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 #include "view/view.h"

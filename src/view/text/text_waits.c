@@ -2,7 +2,7 @@
 /* Where threads wait, why, and who ends it. */
 #include <string.h>
 
-#include "findings/report.h"
+#include "report/report.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 #include "view/text/text_sections.h"

@@ -3,7 +3,7 @@
  * Waits by call path: equal paths of different processes are one, and so are their wakers. Functions
  * above a system call tell what kind of wait it is.
  */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "base/table.h"
 #include "base/whole.h"
-#include "findings/stuck.h"
+#include "findings/parts/stuck.h"
 #include "session/syscalls.h"
 #include "stacks/fold.h"
 #include "waits/files.h"
@@ -394,9 +394,4 @@ void findings_add_waits(struct findings *findings)
 	request_names(findings);
 	findings->stuck = findings_find_stuck(findings);
 	add_waits(findings);
-	findings_add_locks(findings);
-	findings_add_files(findings);
-	findings_add_balance(findings);
-	findings_add_spinning(findings);
-	findings_add_patterns(findings);
 }

@@ -3,7 +3,7 @@
  * What stands out over all call paths and all locks: the functions in which critical slices were,
  * and the single unlocks that were most critical, each call path once.
  */
-#include "findings/findings_internal.h"
+#include "findings/parts/findings_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

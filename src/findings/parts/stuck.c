@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "findings/stuck.h"
+#include "findings/parts/stuck.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 enum { MUTEX_CONTENDED = 2 };
 

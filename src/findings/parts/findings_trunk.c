@@ -4,7 +4,7 @@
  * by the same callers. It says more than the paths where these are many, as where code without symbols
  * ends at any of its calls.
  */
-#include "findings/findings_internal.h"
+#include "findings/parts/findings_internal.h"
 
 #include <stdlib.h>
 

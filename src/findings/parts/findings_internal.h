@@ -3,9 +3,10 @@
 #pragma once
 
 #include "base/memory.h"
-#include "findings/findings.h"
 #include "findings/names/object_names.h"
 #include "findings/names/path_names.h"
+#include "findings/parts/findings_input.h"
+#include "report/report.h"
 
 enum { FINDINGS_SPIN_NAMES_MAX = 4 };
 
@@ -106,5 +107,5 @@ bool findings_is_spin(struct findings *findings, const struct path_metrics *path
  */
 void findings_add_spinning(struct findings *findings);
 
-/* findings_waits.c: fills in report.balance, waits, locks, files and sockets. */
+/* findings_waits.c: fills in report.waits, which all that follows looks at. */
 void findings_add_waits(struct findings *findings);

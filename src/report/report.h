@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stacks/report_frame.h"
+#include "report/report_frame.h"
 #include "values.h"
 
 struct report_line {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "base/whole.h"
 #include "findings/names/klock_words.h"
 #include "findings/names/thread_index.h"
-#include "findings/stuck.h"
+#include "findings/parts/stuck.h"
+#include "findings/parts/words.h"
 #include "klocks/klocks.h"
 #include "session/klock_kinds.h"
 #include "stacks/fold.h"
@@ -28,7 +29,7 @@ static const char *place_of(struct findings *findings, const struct wait_path *p
 	frame = fold_find_headline(findings->input.fold, frames, count);
 	if (!frame || frame->function)
 		return frame ? frame->function : NULL;
-	return frame->module ? findings_frame_text(findings, frame) : NULL;
+	return frame->module ? words_frame(findings, frame) : NULL;
 }
 
 static const char *name_of(struct findings *findings, const struct thread *thread)
@@ -227,13 +228,13 @@ static struct report_lock as_report_lock(struct findings *findings,
 		.vain_count = merged->vain_count,
 		.key = merged->key,
 		.endless_ns = merged->endless_ns,
-		.holder_wait = patterns_holder_wait(findings, lock),
+		.holder_wait = words_holder_wait(findings, lock),
 		.holder_waited_ns = merged->holder_waited_ns,
 	};
 
 	pause_take_if_due(findings->input.pause);
 	if (merged->holder_path)
-		out.holder_waits_at = patterns_wait_place(findings, merged->holder_path);
+		out.holder_waits_at = words_wait_place(findings, merged->holder_path);
 	out.holder = holder_name(findings, index, lock, out.kind);
 	if (merged->ender.thread && merged->sum.wait_ns) {
 		out.ender = name_of(findings, table_find(index->by_number, merged->ender.thread));

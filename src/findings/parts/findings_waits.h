@@ -2,7 +2,7 @@
 /* What the files that make findings of waits share. */
 #pragma once
 
-#include "findings/findings_internal.h"
+#include "findings/parts/findings_internal.h"
 #include "waits/wait_names.h"
 #include "waits/waits.h"
 
@@ -60,20 +60,5 @@ void findings_add_balance(struct findings *findings);
 /* findings_rivals.c: who had the CPU in the time that threads waited for one. */
 void findings_add_rivals(struct findings *findings, uint64_t waited_ns);
 
-/* draft.c: "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
-const char *findings_frame_text(struct findings *findings, const struct report_frame *frame);
-
-/*
- * patterns_deadlock.c: "h, which waited itself then: sleep in f for 2 s", of the lock's holder; NULL:
- * there is nothing to be told of it.
- */
-const char *patterns_holder_wait(struct findings *findings, const struct wait_lock *lock);
-
-/* patterns_deadlock.c: "sleep in f (x.c:3), from g (x.c:20)". */
-const char *patterns_wait_place(struct findings *findings, const struct wait_path *path);
-
 /* findings_spin.c: the functions in which threads spin that stand out. Returns how many, at most max. */
 size_t findings_put_spins(struct findings *findings, struct report_finding *rows, size_t max);
-
-/* findings_patterns.c: what stands out, when all the rest is there. */
-void findings_add_patterns(struct findings *findings);

@@ -3,7 +3,7 @@
  * Where the time of all threads went: running, waiting for a CPU, and each cause of waiting. Exact,
  * but for how much of the waits on files was for the kernel's locks.
  */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who had the CPU while threads waited for one. */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/pause.h"
 #include "base/table.h"
 #include "base/whole.h"
-#include "findings/findings_internal.h"
+#include "findings/parts/findings_internal.h"
 #include "findings/names/klock_words.h"
 #include "findings/names/thread_index.h"
 #include "klocks/klocks.h"

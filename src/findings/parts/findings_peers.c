@@ -3,7 +3,7 @@
  * Who is at the other end of a pipe or a connection: who ended the waits for it; else who waited at the
  * other end; else the process that a Unix socket was connected to.
  */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

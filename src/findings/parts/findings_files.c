@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <stdlib.h>
 #include <string.h>

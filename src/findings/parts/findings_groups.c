@@ -5,7 +5,7 @@
  * differ in numbers only; where all threads bear the program's name, those that started in
  * the same function.
  */
-#include "findings/findings_internal.h"
+#include "findings/parts/findings_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "findings/findings_internal.h"
+#include "findings/parts/findings_internal.h"
 
 #include <string.h>
 

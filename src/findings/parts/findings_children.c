@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which process somebody waits for that waits for a certain one of his children. */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <sys/syscall.h>
 

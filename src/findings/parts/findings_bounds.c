@@ -6,7 +6,7 @@
  * one was not waited for, the others were, as far as there are files without a stack.
  * (Ratio estimation: Särndal, Swensson, Wretman: Model Assisted Survey Sampling, 5.6.)
  */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <math.h>
 #include <stdlib.h>

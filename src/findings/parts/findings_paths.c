@@ -4,7 +4,7 @@
  * finding. Its rank is by CMetric; its frequency table counts where samples fell (001, 4.4).
  */
 #include "base/whole.h"
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 #include "waits/files.h"
 
 #include <stdlib.h>

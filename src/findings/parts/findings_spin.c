@@ -3,7 +3,7 @@
  * What of the running time was spent waiting, by the code in which threads were seen: of a call path,
  * and of all threads. doc/metrics.md says how it is estimated.
  */
-#include "findings/findings_waits.h"
+#include "findings/parts/findings_waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "base/pause.h"
 #include "base/text.h"
 #include "base/whole.h"
+#include "findings/parts/words.h"
 #include "spin/spin_judge.h"
 #include "stacks/fold.h"
 
@@ -151,7 +152,7 @@ const char *findings_busiest_function(struct findings *findings,
 			most = k;
 	}
 	free(places);
-	return function_count ? findings_frame_text(findings, &functions[most].frame) : NULL;
+	return function_count ? words_frame(findings, &functions[most].frame) : NULL;
 }
 
 /* What ends the wait, if the code tells: a variable, or the instruction that reads it. */
@@ -366,7 +367,7 @@ size_t findings_put_spins(struct findings *findings, struct report_finding *rows
 		*row = (struct report_finding){
 			.title = arena_printf(findings->arena,
 				"threads wait with their CPUs in the spin loop in %s%s%s%s",
-				findings_frame_text(findings, &spin->frame),
+				words_frame(findings, &spin->frame),
 				spin->word ? ", until " : "", spin->word ? spin->word : "",
 				spin->word ? " changes" : ""),
 			.pattern = "spin", .cause = "spin", .share = share,

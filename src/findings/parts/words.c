@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "findings/parts/words.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "findings/parts/findings_waits.h"
+#include "findings/parts/stuck.h"
+#include "stacks/fold.h"
+
+enum { NAME_BYTES = 96, PATH_FRAMES_MAX = 3, LONG_PARTS = 10 };
+
+const char *words_name(struct findings *findings, const char *name)
+{
+	char cut[NAME_BYTES + 1];
+	size_t length = 0;
+	int depth = 0;
+
+	if (strlen(name) <= NAME_BYTES / 2)
+		return name;
+	for (; *name && length < NAME_BYTES; name++) {
+		if (*name == '>' || *name == ')')
+			depth -= depth > 0;
+		if (!depth)
+			cut[length++] = *name;
+		if (*name == '<' || *name == '(')
+			depth++;
+	}
+	cut[length] = '\0';
+	return arena_strdup(findings->arena, cut);
+}
+
+const char *words_object(struct findings *findings, const char *name)
+{
+	size_t begin = NAME_BYTES / 3, end = strlen(name);
+
+	if (end <= NAME_BYTES)
+		return name;
+	end -= NAME_BYTES - begin;
+	/* Not within a character. */
+	while (begin && (name[begin] & 0xc0) == 0x80)
+		begin--;
+	while ((name[end] & 0xc0) == 0x80)
+		end++;
+	return arena_printf(findings->arena, "%.*s...%s", (int)begin, name, name + end);
+}
+
+const char *words_frame(struct findings *findings, const struct report_frame *frame)
+{
+	const char *file;
+
+	if (!frame->function)
+		return arena_printf(findings->arena, "%s+0x%llx", frame->module ? frame->module : "?",
+				    (unsigned long long)frame->offset);
+	if (!frame->file || !frame->line)
+		return words_name(findings, frame->function);
+	file = strrchr(frame->file, '/');
+	return arena_printf(findings->arena, "%s (%s:%u)", words_name(findings, frame->function),
+			    file ? file + 1 : frame->file, frame->line);
+}
+
+const char *words_place(struct findings *findings, const struct report_frame *frames, size_t count)
+{
+	const struct report_frame *frame = fold_find_headline(findings->input.fold, frames, count);
+
+	return frame && frame->function ? words_frame(findings, frame) : NULL;
+}
+
+const char *words_duration(struct findings *findings, uint64_t time_ns)
+{
+	struct text text = { 0 };
+	const char *copy;
+
+	text_put_duration(&text, time_ns);
+	copy = arena_strdup(findings->arena, text.bytes);
+	text_fini(&text);
+	return copy;
+}
+
+const char *words_counted(struct findings *findings, uint64_t count, const char *thing)
+{
+	return arena_printf(findings->arena, "%llu %s%s", (unsigned long long)count, thing,
+			    count == 1 ? "" : "s");
+}
+
+const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns,
+			  uint64_t max_ns)
+{
+	if (count < 2)
+		return arena_printf(findings->arena, "%s of %s", words_counted(findings, count, "wait"),
+				    words_duration(findings, wait_ns));
+	return arena_printf(findings->arena, "%s of %s in the mean and %s at most",
+			    words_counted(findings, count, "wait"),
+			    words_duration(findings, wait_ns / count),
+			    words_duration(findings, max_ns));
+}
+
+size_t words_path_frames(struct findings *findings, const struct wait_path *path,
+			 const struct report_frame **frames)
+{
+	*frames = NULL;
+	return path ? path_names_frames(findings->names, path->pid, path->first_ns, path->stack, frames, NULL)
+		    : 0;
+}
+
+const char *words_path(struct findings *findings, const struct wait_path *path)
+{
+	const struct report_frame *frames;
+	size_t count = words_path_frames(findings, path, &frames), named = 0;
+	const char *out = NULL;
+
+	for (size_t i = 0; i < count && named < PATH_FRAMES_MAX; i++) {
+		const char *frame;
+
+		if (!frames[i].function || fold_is_plumbing(findings->input.fold, &frames[i]))
+			continue;
+		frame = words_frame(findings, &frames[i]);
+		out = named++ ? arena_printf(findings->arena, "%s, from %s", out, frame) : frame;
+	}
+	return out;
+}
+
+const char *words_wait_place(struct findings *findings, const struct wait_path *path)
+{
+	const char *cause = findings_cause_text(findings, findings_meaning(findings, path).cause,
+						path->facts.syscall);
+	const char *where = words_path(findings, path);
+
+	return arena_printf(findings->arena, "%s%s%s", cause, where ? " in " : "", where ? where : "");
+}
+
+const char *words_holder_wait(struct findings *findings, const struct wait_lock *lock)
+{
+	const struct stuck_wait *waiter = stuck_find(findings->stuck, lock);
+	const struct wait_lasting *wait = waiter ? waiter->holder->wait : NULL;
+
+	if (!wait || !wait->path || (wait->end_ns - wait->begin_ns) * LONG_PARTS <
+	    findings->report.target.wall_ns)
+		return NULL;
+	return arena_printf(findings->arena, "%s, which waited itself then: %s for %s", wait->name,
+			    words_wait_place(findings, wait->path),
+			    words_duration(findings, wait->end_ns - wait->begin_ns));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How sentences of the report call things. Strings live in the arena of the findings. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct findings;
+struct report_frame;
+struct wait_lock;
+struct wait_path;
+
+/* As long as a sentence can bear: if need be with template arguments and parameters left out. */
+const char *words_name(struct findings *findings, const char *name);
+
+/* The name of a variable or a file; of a long one, its begin and its end. */
+const char *words_object(struct findings *findings, const char *name);
+
+/* "big_work() (multi_mutex.cpp:28)"; NULL when no function is known that says anything. */
+const char *words_place(struct findings *findings, const struct report_frame *frames, size_t count);
+
+const char *words_duration(struct findings *findings, uint64_t time_ns);
+
+/* "1 wait", "17 waits". */
+const char *words_counted(struct findings *findings, uint64_t count, const char *thing);
+
+/* "3 waits of 2 ms in the mean and 4 ms at most" */
+const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns,
+			  uint64_t max_ns);
+
+/* "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
+const char *words_frame(struct findings *findings, const struct report_frame *frame);
+
+/* The frames of a path, which may be NULL: then there are none. */
+size_t words_path_frames(struct findings *findings, const struct wait_path *path,
+			 const struct report_frame **frames);
+
+/* "take (a.c:3), from run (a.c:9)": the functions of the user's own; NULL: none is known. */
+const char *words_path(struct findings *findings, const struct wait_path *path);
+
+/* "sleep in f (x.c:3), from g (x.c:20)". */
+const char *words_wait_place(struct findings *findings, const struct wait_path *path);
+
+/*
+ * "h, which waited itself then: sleep in f for 2 s", of the lock's holder; NULL: nothing is known of what it did.
+ */
+const char *words_holder_wait(struct findings *findings, const struct wait_lock *lock);
