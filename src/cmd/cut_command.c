@@ -13,7 +13,7 @@
 #include "engine/trace_open.h"
 #include "options/settings.h"
 #include "session/event_kinds.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_writer.h"
 
@@ -21,8 +21,8 @@ struct cut {
 	const char *path;
 	struct trace_reader *reader;
 	struct trace_writer *writer;
-	struct retold *retold;
-	struct retold_out out;
+	struct prologue *prologue;
+	struct prologue_out out;
 	struct cut_threads *threads;	/* NULL: all */
 	struct space_numbers *written;
 	struct carried_names *names;
@@ -63,7 +63,7 @@ static void tell(void *data, const struct ev_header *header)
 
 	if (cut->threads && header->subsys == TRACE_SUBSYS_THREAD &&
 	    header->event == TRACE_EVENT_THREAD_FOUND)
-		header = cut_threads_change(cut->threads, cut->retold, header, &cut->out);
+		header = cut_threads_change(cut->threads, cut->prologue, header, &cut->out);
 	if (!header)
 		return;
 	write_event(cut, header);
@@ -76,14 +76,14 @@ static void put_event(struct cut *cut, const struct ev_header *header)
 	const struct ev_header *changed = header;
 
 	if (cut->threads)
-		changed = cut_threads_change(cut->threads, cut->retold, header, &cut->out);
+		changed = cut_threads_change(cut->threads, cut->prologue, header, &cut->out);
 	if (changed) {
-		retold_refer(cut->retold, changed, &cut->out);
+		prologue_refer(cut->prologue, changed, &cut->out);
 		write_event(cut, changed);
 	}
-	retold_follow(cut->retold, header, changed);
+	prologue_follow(cut->prologue, header, changed);
 	if (cut->threads && cut_threads_is_orphan(cut->threads, header))
-		retold_tell_mappings(cut->retold, ((const struct ev_space_fork *)header)->pid,
+		prologue_tell_mappings(cut->prologue, ((const struct ev_space_fork *)header)->pid,
 				     header->time_ns, &cut->out);
 }
 
@@ -108,12 +108,12 @@ static void take_event(struct cut *cut, const struct ev_header *header)
 	if (!cut->has_begun && header->time_ns >= cut->from_ns) {
 		cut->has_begun = true;
 		if (cut->from_ns)
-			retold_begin(cut->retold, cut->from_ns, &cut->out);
+			prologue_begin(cut->prologue, cut->from_ns, &cut->out);
 	}
 	if (cut->has_begun)
 		put_event(cut, header);
 	else
-		retold_follow(cut->retold, header, false);
+		prologue_follow(cut->prologue, header, false);
 	carried_names_follow(cut->names, header);
 }
 
@@ -224,8 +224,8 @@ static void cut_init(struct cut *cut, const struct time_range *range)
 
 	cut->from_ns = range->from_ns ? first_ns + range->from_ns : 0;
 	cut->to_ns = range->to_ns < UINT64_MAX - first_ns ? first_ns + range->to_ns : UINT64_MAX;
-	cut->retold = retold_new();
-	cut->out = (struct retold_out){ tell, cut, is_chosen };
+	cut->prologue = prologue_new();
+	cut->out = (struct prologue_out){ tell, cut, is_chosen };
 	cut->written = space_numbers_new();
 	cut->names = carried_names_new(cut->written);
 }
@@ -235,7 +235,7 @@ static void cut_fini(struct cut *cut)
 	cut_threads_free(cut->threads);
 	carried_names_free(cut->names);
 	space_numbers_free(cut->written);
-	retold_free(cut->retold);
+	prologue_free(cut->prologue);
 	free(cut->end);
 	if (cut->reader)
 		trace_reader_close(cut->reader);

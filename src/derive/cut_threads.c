@@ -13,7 +13,7 @@
 #include "query/thread_words.h"
 #include "session/event_kinds.h"
 #include "session/outside.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "values.h"
 
 enum {
@@ -123,7 +123,7 @@ static void note_process(struct cut_threads *threads, const struct ev_thread_fou
 
 /* As bpf/thread.bpf.h does: once, and again when it is called otherwise. */
 static void tell_other(struct cut_threads *threads, const struct ev_thread_found *thread,
-		       uint64_t time_ns, const struct retold_out *out)
+		       uint64_t time_ns, const struct prologue_out *out)
 {
 	const char *process = table_find(threads->processes, thread->pid);
 	char *told = name_at(threads, threads->others, thread->tid);
@@ -142,10 +142,10 @@ static void tell_other(struct cut_threads *threads, const struct ev_thread_found
 }
 
 /* The id of a thread that was traced, told of as one that is not; 0: it is not known. */
-static uint32_t become_other(struct cut_threads *threads, const struct retold *retold,
-			     uint32_t number, uint64_t time_ns, const struct retold_out *out)
+static uint32_t become_other(struct cut_threads *threads, const struct prologue *prologue,
+			     uint32_t number, uint64_t time_ns, const struct prologue_out *out)
 {
-	const struct ev_thread_found *thread = retold_thread(retold, number);
+	const struct ev_thread_found *thread = prologue_thread(prologue, number);
 
 	if (!thread)
 		return 0;
@@ -156,8 +156,8 @@ static uint32_t become_other(struct cut_threads *threads, const struct retold *r
 
 /* --- Switches ------------------------------------------------------------------------------------- */
 
-static const struct ev_header *leave(struct cut_threads *threads, const struct retold *retold,
-				     const struct ev_sched_switch *e, const struct retold_out *out)
+static const struct ev_header *leave(struct cut_threads *threads, const struct prologue *prologue,
+				     const struct ev_sched_switch *e, const struct prologue_out *out)
 {
 	struct ev_sched_switch *changed = &threads->changed.change;
 	bool is_told = e->state == SWITCH_RUNNABLE;
@@ -165,13 +165,13 @@ static const struct ev_header *leave(struct cut_threads *threads, const struct r
 	*changed = *e;
 	changed->next = 0;
 	if (e->next && is_told)
-		changed->value = become_other(threads, retold, e->next, e->header.time_ns, out);
+		changed->value = become_other(threads, prologue, e->next, e->header.time_ns, out);
 	threads->turns_left[e->cpu] = is_told && changed->value ? TURNS_TOLD_MAX : 0;
 	return &changed->header;
 }
 
-static const struct ev_header *enter(struct cut_threads *threads, const struct retold *retold,
-				     const struct ev_sched_switch *e, const struct retold_out *out)
+static const struct ev_header *enter(struct cut_threads *threads, const struct prologue *prologue,
+				     const struct ev_sched_switch *e, const struct prologue_out *out)
 {
 	struct ev_sched_switch *changed = &threads->changed.change;
 	uint32_t number = e->header.thread;
@@ -182,20 +182,20 @@ static const struct ev_header *enter(struct cut_threads *threads, const struct r
 	*changed = (struct ev_sched_switch){
 		.header = e->header, .next = e->next, .cpu = e->cpu, .syscall = SYSCALL_NONE,
 		.flags = e->flags & SWITCH_AFTER_HIDDEN,
-		.value = become_other(threads, retold, number, e->header.time_ns, out),
+		.value = become_other(threads, prologue, number, e->header.time_ns, out),
 	};
 	changed->header.thread = 0;
 	return &changed->header;
 }
 
 /* Neither is theirs, but one of them may want the CPU. Whom one that blocks makes way for, nobody told. */
-static const struct ev_header *take_turns(struct cut_threads *threads, const struct retold *retold,
+static const struct ev_header *take_turns(struct cut_threads *threads, const struct prologue *prologue,
 					  const struct ev_sched_switch *e,
-					  const struct retold_out *out)
+					  const struct prologue_out *out)
 {
 	struct ev_sched_switch *changed = &threads->changed.change;
 	uint16_t *turns_left = &threads->turns_left[e->cpu];
-	const struct ev_thread_found *next = retold_thread(retold, e->next);
+	const struct ev_thread_found *next = prologue_thread(prologue, e->next);
 	bool is_next_known = e->next || !e->header.thread || e->state == SWITCH_RUNNABLE;
 
 	if (!*turns_left)
@@ -209,16 +209,16 @@ static const struct ev_header *take_turns(struct cut_threads *threads, const str
 	else if (is_next_known)
 		changed->object = e->header.thread ? e->value : e->object;
 	if (e->header.thread)
-		changed->value = become_other(threads, retold, e->header.thread, e->header.time_ns,
+		changed->value = become_other(threads, prologue, e->header.thread, e->header.time_ns,
 					      out);
 	*turns_left = changed->object || !is_next_known ? *turns_left - 1 : 0;
 	return &changed->header;
 }
 
 static const struct ev_header *change_switch(struct cut_threads *threads,
-					     const struct retold *retold,
+					     const struct prologue *prologue,
 					     const struct ev_sched_switch *e,
-					     const struct retold_out *out)
+					     const struct prologue_out *out)
 {
 	bool has_prev = has(threads, e->header.thread), has_next = has(threads, e->next);
 
@@ -230,15 +230,15 @@ static const struct ev_header *change_switch(struct cut_threads *threads,
 		return &e->header;
 	}
 	if (has_prev)
-		return leave(threads, retold, e, out);
-	return (has_next ? enter : take_turns)(threads, retold, e, out);
+		return leave(threads, prologue, e, out);
+	return (has_next ? enter : take_turns)(threads, prologue, e, out);
 }
 
 /* --- All others ----------------------------------------------------------------------------------- */
 
-static const struct ev_header *change_wake(struct cut_threads *threads, const struct retold *retold,
+static const struct ev_header *change_wake(struct cut_threads *threads, const struct prologue *prologue,
 					   const struct ev_sched_wake *e,
-					   const struct retold_out *out)
+					   const struct prologue_out *out)
 {
 	struct ev_sched_wake *changed = &threads->changed.wake;
 
@@ -250,7 +250,7 @@ static const struct ev_header *change_wake(struct cut_threads *threads, const st
 	changed->waker = 0;
 	if (thread_is_outside(e->waker))
 		return &changed->header;
-	become_other(threads, retold, e->waker, e->header.time_ns, out);
+	become_other(threads, prologue, e->waker, e->header.time_ns, out);
 	changed->operation = 0;
 	changed->object = changed->stack = 0;
 	changed->flags &= ~WAKE_HAS_STACK;
@@ -286,15 +286,15 @@ static const struct ev_header *change_system(struct cut_threads *threads,
 	return &threads->changed.header;
 }
 
-const struct ev_header *cut_threads_change(struct cut_threads *threads, const struct retold *retold,
+const struct ev_header *cut_threads_change(struct cut_threads *threads, const struct prologue *prologue,
 					   const struct ev_header *header,
-					   const struct retold_out *out)
+					   const struct prologue_out *out)
 {
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_SCHED_SWITCH:
-		return change_switch(threads, retold, (const void *)header, out);
+		return change_switch(threads, prologue, (const void *)header, out);
 	case EV_SCHED_WAKE:
-		return change_wake(threads, retold, (const void *)header, out);
+		return change_wake(threads, prologue, (const void *)header, out);
 	case EV_THREAD_BORN:
 	case EV_THREAD_FOUND:
 		return change_parent(threads, header);
@@ -305,7 +305,7 @@ const struct ev_header *cut_threads_change(struct cut_threads *threads, const st
 	case EV_FILE_HOST:
 	case EV_SPACE_PYTHON_CODE:
 	case EV_KLOCK_LOCK:
-		return retold_is_wanted(retold, header) ? header : NULL;
+		return prologue_is_wanted(prologue, header) ? header : NULL;
 	case EV_SYSTEM_INTERRUPT:
 	case EV_SYSTEM_SOFTIRQ:
 	case EV_SYSTEM_RECEIVE:

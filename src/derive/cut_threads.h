@@ -11,8 +11,8 @@
 #include "events.h"
 
 struct cut_threads;
-struct retold;
-struct retold_out;
+struct prologue;
+struct prologue_out;
 struct trace_reader;
 
 /*
@@ -30,9 +30,9 @@ bool cut_threads_have(const struct cut_threads *threads, const struct ev_header 
  * The event as it is to be written, valid until the next call; NULL: it is left out. What it says of the
  * others, and was not told yet, is told before.
  */
-const struct ev_header *cut_threads_change(struct cut_threads *threads, const struct retold *retold,
+const struct ev_header *cut_threads_change(struct cut_threads *threads, const struct prologue *prologue,
 					   const struct ev_header *header,
-					   const struct retold_out *out);
+					   const struct prologue_out *out);
 
 /* Whether a process of theirs begins as a copy of one that is not told of. */
 bool cut_threads_is_orphan(const struct cut_threads *threads, const struct ev_header *header);

@@ -12,7 +12,7 @@
 #include "engine/carried_names.h"
 #include "session/event_kinds.h"
 #include "session/outside.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_writer.h"
 
@@ -297,7 +297,7 @@ static void put_event(struct merge_events *merge, struct merge_source *source,
 
 	/* What the end of a list changes is told in one with it. */
 	if (header->subsys == TRACE_SUBSYS_COLLECT)
-		retold_follow(source->now, header, false);
+		prologue_follow(source->now, header, false);
 	switch (header->subsys) {
 	case TRACE_SUBSYS_SCHED:
 		put_sched(merge, source, event);
@@ -325,7 +325,7 @@ static void put_event(struct merge_events *merge, struct merge_source *source,
 								     header->thread)));
 	}
 	if (header->subsys != TRACE_SUBSYS_COLLECT && !event->is_joined)
-		retold_follow(source->now, header, false);
+		prologue_follow(source->now, header, false);
 	carried_names_follow(source->names, header);
 }
 

@@ -6,7 +6,7 @@
 #include "derive/merge_events_internal.h"
 
 #include "session/outside.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
 #include "values.h"
 
@@ -55,7 +55,7 @@ static bool others_go_on(const struct merge_events *merge, const struct merge_so
 
 static const struct ev_thread_found *told_last(const struct merge_thread *thread)
 {
-	return retold_thread(thread->teller->now, thread->tellers_number);
+	return prologue_thread(thread->teller->now, thread->tellers_number);
 }
 
 static uint8_t phase_now(const struct merge_thread *thread)
@@ -76,7 +76,7 @@ static void skip_wake(const struct merge_thread *thread)
 	    event->header.event != TRACE_EVENT_SCHED_WAKE)
 		return;
 	event->is_joined = true;
-	retold_follow(thread->teller->now, &event->header, false);
+	prologue_follow(thread->teller->now, &event->header, false);
 }
 
 /* Whether another one goes on with something else than the source has left. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "values.h"
 
 static void put_plain(struct merge_events *merge, enum event_id id, uint64_t time_ns)
@@ -29,7 +29,7 @@ static void put_listed(struct merge_events *merge, struct merge_thread *thread, 
 {
 	const struct merge_source *teller = thread->teller;
 	const struct ev_thread_found *found = teller && !teller->has_ended
-		? retold_thread(teller->now, thread->tellers_number) : NULL;
+		? prologue_thread(teller->now, thread->tellers_number) : NULL;
 	struct ev_thread_found e;
 
 	thread->is_alive = merge_thread_lives(found);
@@ -82,7 +82,7 @@ static const struct ev_thread_found *left_with(const struct merge_source *source
 
 	if (!teller || teller == source || !teller->has_ended || !thread->is_alive)
 		return NULL;
-	return retold_thread(teller->now, thread->tellers_number);
+	return prologue_thread(teller->now, thread->tellers_number);
 }
 
 bool merge_list_is_known(struct merge_events *merge, struct merge_source *source,
@@ -127,5 +127,5 @@ void merge_list_correct(struct merge_events *merge, struct merge_source *source,
 		e->operation = leave->operation;
 	}
 	event->is_joined = true;
-	retold_follow(source->now, &event->header, false);
+	prologue_follow(source->now, &event->header, false);
 }

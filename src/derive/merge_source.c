@@ -10,7 +10,7 @@
 #include "engine/carried_names.h"
 #include "engine/trace_open.h"
 #include "session/event_kinds.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
 
 enum { QUEUED_BYTES_MAX = 32 << 20, CPUS_MAX = UINT16_MAX + 1 };
@@ -35,7 +35,7 @@ int merge_source_open(struct merge_source *source, const char *path,
 		return err;
 	source->path = path;
 	find_run(source);
-	source->now = retold_new();
+	source->now = prologue_new();
 	source->names = carried_names_new(written);
 	source->numbers = table_new();
 	source->cpus = xcalloc(CPUS_MAX, sizeof(*source->cpus));
@@ -51,7 +51,7 @@ void merge_source_close(struct merge_source *source)
 	while ((event = merge_source_take(source)))
 		free(event);
 	trace_reader_close(source->reader);
-	retold_free(source->now);
+	prologue_free(source->now);
 	carried_names_free(source->names);
 	table_free(source->numbers);
 	free(source->cpus);

@@ -15,7 +15,7 @@
 struct carried_names;
 struct space_numbers;
 struct table;
-struct retold;
+struct prologue;
 struct trace_reader;
 
 struct merge_event {
@@ -33,7 +33,7 @@ struct merge_cpu {
 struct merge_source {
 	const char *path;
 	struct trace_reader *reader;
-	struct retold *now;			/* as of the last event taken, and of those joined */
+	struct prologue *now;			/* as of the last event taken, and of those joined */
 	struct carried_names *names;
 	struct table *numbers;			/* of threads: struct merge_thread */
 	struct ev_collect_run *run;		/* copies; NULL: it has none */

@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "derive/merge_threads.h"
 #include "session/outside.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 
 /* The records of one switch may be so far apart: whoever tells first may be made to wait by its machine. */
 static const uint64_t apart_ns_max = 10000000;
@@ -22,7 +22,7 @@ struct sides {
 
 static bool find_tid(const struct merge_source *source, uint32_t number, uint32_t *tid)
 {
-	const struct ev_thread_found *thread = retold_thread(source->now, number);
+	const struct ev_thread_found *thread = prologue_thread(source->now, number);
 
 	*tid = thread ? thread->tid : 0;
 	return thread;
@@ -130,7 +130,7 @@ static bool gather_one(struct merge_source *sources, size_t count, uint64_t unti
 	if (!event)
 		return false;
 	event->is_joined = true;
-	retold_follow(theirs.source->now, &event->header, false);
+	prologue_follow(theirs.source->now, &event->header, false);
 	gathered->records[gathered->count++] = theirs;
 	return true;
 }

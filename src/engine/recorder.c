@@ -18,7 +18,7 @@
 #include "session/event_kinds.h"
 #include "session/session.h"
 #include "symbol/symbol.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_ring.h"
 #include "trace/trace_writer.h"
@@ -28,7 +28,7 @@ static const uint64_t written_after_ns = 500000000ull;
 struct recorder {
 	struct engine *engine;
 	struct trace_writer *writer;	/* NULL: the trace has its end */
-	struct retold *retold;		/* of a flight recorder, as are names; else NULL */
+	struct prologue *prologue;		/* of a flight recorder, as are names; else NULL */
 	struct ring_names *names;
 	char *path;			/* for messages */
 	uint64_t *patched;		/* a mapping with its file */
@@ -64,7 +64,7 @@ static const struct ev_header *with_file(struct recorder *recorder, const struct
 	return &patched->header;
 }
 
-static void on_retold(void *data, const struct ev_header *header)
+static void on_prologue(void *data, const struct ev_header *header)
 {
 	struct recorder *recorder = data;
 
@@ -75,18 +75,18 @@ static void on_retold(void *data, const struct ev_header *header)
 /* What a reader must know who begins here, and what the event refers to. */
 static void tell_again(struct recorder *recorder, const struct ev_header *header)
 {
-	struct retold_out out = { .tell = on_retold, .data = recorder };
+	struct prologue_out out = { .tell = on_prologue, .data = recorder };
 	uint64_t time_ns = session_time_ns(recorder->engine->session);
 
 	if (trace_writer_wants_epoch(recorder->writer)) {
 		trace_writer_begin_epoch(recorder->writer);
 		ring_names_begin(recorder->names, time_ns);
-		retold_begin(recorder->retold, time_ns, &out);
-		trace_writer_end_retold(recorder->writer);
+		prologue_begin(recorder->prologue, time_ns, &out);
+		trace_writer_end_prologue(recorder->writer);
 		recorder->has_epoch = true;
 	}
 	if (recorder->has_epoch)
-		retold_refer(recorder->retold, header, &out);
+		prologue_refer(recorder->prologue, header, &out);
 }
 
 static void on_event(void *data, const struct ev_header *header)
@@ -95,11 +95,11 @@ static void on_event(void *data, const struct ev_header *header)
 
 	if (!recorder->writer)
 		return;
-	if (recorder->retold)
+	if (recorder->prologue)
 		tell_again(recorder, header);
 	trace_writer_event(recorder->writer, header);
-	if (recorder->retold) {
-		retold_follow(recorder->retold, header, true);
+	if (recorder->prologue) {
+		prologue_follow(recorder->prologue, header, true);
 		ring_names_follow(recorder->names, header);
 	}
 }
@@ -148,7 +148,7 @@ int recorder_open(struct engine *engine, const char *path, const struct trace_ri
 	recorder->engine = engine;
 	recorder->path = xstrdup(strcmp(path, "-") ? path : "standard output");
 	if (trace_ring_is_asked(ring)) {
-		recorder->retold = retold_new();
+		recorder->prologue = prologue_new();
 		recorder->names = ring_names_new();
 	}
 	err = out_file_open(path, OUT_FILE_LOCKED | OUT_FILE_SHOWN, &file);
@@ -264,7 +264,7 @@ void recorder_close(struct recorder *recorder)
 		trace_writer_close(recorder->writer);
 	else if (recorder->writer)
 		trace_writer_discard(recorder->writer);
-	retold_free(recorder->retold);
+	prologue_free(recorder->prologue);
 	ring_names_free(recorder->names);
 	free(recorder->patched);
 	free(recorder->path);

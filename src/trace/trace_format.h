@@ -35,7 +35,7 @@ enum trace_chunk_kind {
 	TRACE_CHUNK_EVENTS = 3,			/* event_code.h */
 	TRACE_CHUNK_INDEX = 4,			/* struct trace_place of all chunks before it */
 	TRACE_CHUNK_NAMES = 5,			/* what is known of addresses: symbol/answer/answer_book.h */
-	TRACE_CHUNK_RETOLD = 6,			/* events for who begins with this epoch */
+	TRACE_CHUNK_PROLOGUE = 6,			/* events for who begins with this epoch */
 	TRACE_CHUNK_KINDS,
 	/* The history of states, which is a file of its own: states/states.h. */
 	TRACE_CHUNK_STATES = 32,		/* states/state_block.h */
@@ -49,7 +49,7 @@ enum trace_chunk_kind {
 
 enum trace_chunk_flags {
 	TRACE_CHUNK_BEGINS = 1,			/* a trace can begin with this chunk */
-	TRACE_CHUNK_HAS_RETOLD = 2,		/* with it, all is told with which an epoch begins */
+	TRACE_CHUNK_HAS_PROLOGUE = 2,		/* with it, all is told with which an epoch begins */
 };
 
 enum trace_packing { TRACE_PLAIN = 0, TRACE_ZSTD = 1 };

@@ -187,7 +187,7 @@ static void put_in_ring(struct trace_output *output, const struct trace_chunk *c
 static bool is_in_ring(const struct trace_output *output, const struct trace_chunk *chunk)
 {
 	return output->ring && (chunk->kind == TRACE_CHUNK_EVENTS ||
-				chunk->kind == TRACE_CHUNK_RETOLD);
+				chunk->kind == TRACE_CHUNK_PROLOGUE);
 }
 
 void trace_output_put(struct trace_output *output, struct trace_chunk *chunk,

@@ -105,12 +105,12 @@ static bool is_whole(const struct trace_places *places, size_t i, struct trace_f
 	struct trace_chunk chunk;
 	const void *content;
 
-	for (; i < places->count && places->list[i].kind == TRACE_CHUNK_RETOLD &&
+	for (; i < places->count && places->list[i].kind == TRACE_CHUNK_PROLOGUE &&
 	       places->list[i].number == number; i++, number++) {
 		if (trace_file_content(file, places->list[i].offset, &chunk, &content) ||
 		    chunk.number != number)
 			return false;
-		if (places->list[i].flags & TRACE_CHUNK_HAS_RETOLD)
+		if (places->list[i].flags & TRACE_CHUNK_HAS_PROLOGUE)
 			return true;
 	}
 	return false;
@@ -142,7 +142,7 @@ static size_t find_beginning(const struct trace_places *places, struct trace_fil
 		    (begin < places->count && place->first_ns > until_ns))
 			continue;
 		if (place->kind == TRACE_CHUNK_EVENTS ||
-		    (place->kind == TRACE_CHUNK_RETOLD && is_whole(places, i, file)))
+		    (place->kind == TRACE_CHUNK_PROLOGUE && is_whole(places, i, file)))
 			begin = i;
 	}
 	return begin;
@@ -153,7 +153,7 @@ static size_t find_beginning(const struct trace_places *places, struct trace_fil
 /* Other chunks have none, or round them. */
 static bool has_times(const struct trace_place *place)
 {
-	return place->kind == TRACE_CHUNK_EVENTS || place->kind == TRACE_CHUNK_RETOLD ||
+	return place->kind == TRACE_CHUNK_EVENTS || place->kind == TRACE_CHUNK_PROLOGUE ||
 	       place->kind == TRACE_CHUNK_STATES;
 }
 
@@ -205,10 +205,10 @@ static bool is_shown(const struct trace_places *places, size_t i, size_t begin, 
 	switch (place->kind) {
 	case TRACE_CHUNK_EVENTS:
 		return begin == places->count || i >= begin;
-	case TRACE_CHUNK_RETOLD:
+	case TRACE_CHUNK_PROLOGUE:
 		if (place->flags & TRACE_CHUNK_BEGINS)
 			is_other = *is_beginning = i != begin;
-		if (place->flags & TRACE_CHUNK_HAS_RETOLD)
+		if (place->flags & TRACE_CHUNK_HAS_PROLOGUE)
 			*is_beginning = false;
 		return i >= begin && !is_other;
 	}
@@ -233,9 +233,9 @@ static void show(struct trace_places *places, size_t begin, const struct trace_f
 			note_lost(&shown, before, &place, file);
 		if (is_shown(places, i, begin, &is_beginning)) {
 			place.reserved = 0;
-			if (place.kind == TRACE_CHUNK_RETOLD) {
+			if (place.kind == TRACE_CHUNK_PROLOGUE) {
 				place.kind = TRACE_CHUNK_EVENTS;
-				place.reserved = TRACE_PLACE_RETOLD;
+				place.reserved = TRACE_PLACE_PROLOGUE;
 			}
 			bound_times(&place, until_ns);
 			trace_places_add(&shown, &place);
@@ -256,6 +256,6 @@ void trace_places_find(struct trace_places *places, struct trace_file *file)
 		scan(places, file);
 	sort(places);
 	begin = find_beginning(places, file);
-	places->begins_late = begin < places->count && places->list[begin].kind == TRACE_CHUNK_RETOLD;
+	places->begins_late = begin < places->count && places->list[begin].kind == TRACE_CHUNK_PROLOGUE;
 	show(places, begin, file);
 }

@@ -15,7 +15,7 @@
 struct trace_file;
 
 /* In trace_place.reserved of those: what was told before need not be told again. */
-enum { TRACE_PLACE_RETOLD = 1 };
+enum { TRACE_PLACE_PROLOGUE = 1 };
 
 struct trace_places {
 	struct trace_place *list;

@@ -21,7 +21,7 @@ struct trace_reader {
 	struct event_decoder *decoder;
 	size_t next;			/* the chunk to take events from when this one has no more */
 	bool is_in_chunk;
-	bool is_retold;			/* what is in it was */
+	bool is_prologue;			/* what is in it was */
 	struct trace_told *told;	/* NULL: nothing was told again */
 	struct bad_times bad_times;
 	struct trace_threads *threads;
@@ -143,7 +143,7 @@ static bool is_at(const struct trace_place *place, const struct trace_chunk *chu
 {
 	return chunk->number == place->number &&
 	       (chunk->kind == place->kind ||
-		(chunk->kind == TRACE_CHUNK_RETOLD && place->kind == TRACE_CHUNK_EVENTS));
+		(chunk->kind == TRACE_CHUNK_PROLOGUE && place->kind == TRACE_CHUNK_EVENTS));
 }
 
 int trace_reader_content(struct trace_reader *reader, size_t i, const void **content,
@@ -174,7 +174,7 @@ static void forget_told(struct trace_reader *reader)
 	trace_told_free(reader->told);
 	reader->told = NULL;
 	for (size_t i = 0; !reader->told && i < reader->places.count; i++)
-		if (reader->places.list[i].reserved == TRACE_PLACE_RETOLD)
+		if (reader->places.list[i].reserved == TRACE_PLACE_PROLOGUE)
 			reader->told = trace_told_new();
 }
 
@@ -223,7 +223,7 @@ static int open_next(struct trace_reader *reader)
 	err = trace_reader_content(reader, reader->next++, &content, &size_bytes);
 	if (err)
 		return err;
-	reader->is_retold = place->reserved == TRACE_PLACE_RETOLD;
+	reader->is_prologue = place->reserved == TRACE_PLACE_PROLOGUE;
 	event_decoder_begin(reader->decoder, content, size_bytes);
 	reader->is_in_chunk = true;
 	return 1;
@@ -248,7 +248,7 @@ static bool has_room(struct trace_reader *reader, const struct ev_header *event)
 /* Who began earlier knows most of what is told again. */
 static bool is_news(const struct trace_reader *reader, const struct ev_header *header)
 {
-	return !reader->told || trace_told_note(reader->told, header) || !reader->is_retold;
+	return !reader->told || trace_told_note(reader->told, header) || !reader->is_prologue;
 }
 
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header)

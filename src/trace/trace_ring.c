@@ -26,7 +26,7 @@ struct trace_ring {
 	uint64_t used_bytes;		/* of the current one */
 	uint64_t epoch_ns;
 	uint64_t epoch_bytes;		/* written since the epoch began */
-	uint64_t retold_bytes;		/* of them, told again */
+	uint64_t prologue_bytes;		/* of them, told again */
 };
 
 struct trace_ring *trace_ring_new(const struct trace_ring_options *options)
@@ -138,7 +138,7 @@ static bool is_large(const struct trace_ring *ring)
 {
 	return ring->options.size_bytes &&
 	       ring->epoch_bytes >= ring->options.size_bytes / PARTS &&
-	       ring->epoch_bytes >= 3 * ring->retold_bytes;
+	       ring->epoch_bytes >= 3 * ring->prologue_bytes;
 }
 
 bool trace_ring_wants_epoch(const struct trace_ring *ring, uint64_t time_ns)
@@ -152,10 +152,10 @@ bool trace_ring_wants_epoch(const struct trace_ring *ring, uint64_t time_ns)
 void trace_ring_begin_epoch(struct trace_ring *ring, uint64_t time_ns)
 {
 	ring->epoch_ns = time_ns;
-	ring->epoch_bytes = ring->retold_bytes = 0;
+	ring->epoch_bytes = ring->prologue_bytes = 0;
 }
 
-void trace_ring_end_retold(struct trace_ring *ring)
+void trace_ring_end_prologue(struct trace_ring *ring)
 {
-	ring->retold_bytes = ring->epoch_bytes;
+	ring->prologue_bytes = ring->epoch_bytes;
 }

@@ -42,4 +42,4 @@ bool trace_ring_wants_epoch(const struct trace_ring *ring, uint64_t time_ns);
 
 /* All that was taken since then tells it again. */
 void trace_ring_begin_epoch(struct trace_ring *ring, uint64_t time_ns);
-void trace_ring_end_retold(struct trace_ring *ring);
+void trace_ring_end_prologue(struct trace_ring *ring);

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "trace/prologue/retold_facts_internal.h"
+#include "trace/prologue/prologue_facts_internal.h"
 
 /* Of what is more nobody knows whether it was told: it may be told twice. */
 enum { TOLD_MAX = 4 << 20 };
@@ -42,7 +42,7 @@ static bool tells(const struct ev_header *header, uint64_t *key)
 		*key = header->thread;
 		break;
 	default:
-		if (!retold_facts_tell(header, &kind, key))
+		if (!prologue_facts_tell(header, &kind, key))
 			return false;
 	}
 	*key = hash_u64(*key ^ hash_u64(kind));

@@ -26,7 +26,7 @@ struct filling {
 
 struct trace_writer {
 	struct trace_output *output;
-	struct filling events, retold;
+	struct filling events, prologue;
 	size_t chunk_bytes;		/* of events, before they are packed */
 	uint64_t time_ns;		/* of the latest event */
 	uint64_t event_count;
@@ -90,7 +90,7 @@ static void put_filling(struct trace_writer *writer, struct filling *filling,
 /* What events refer to comes before them. */
 static void end_events(struct trace_writer *writer)
 {
-	put_filling(writer, &writer->retold, TRACE_CHUNK_RETOLD, 0);
+	put_filling(writer, &writer->prologue, TRACE_CHUNK_PROLOGUE, 0);
 	put_filling(writer, &writer->events, TRACE_CHUNK_EVENTS, 0);
 	put_forms_again(writer);
 }
@@ -106,7 +106,7 @@ int trace_writer_begin(struct out_file *file, const struct trace_ring_options *r
 		return err;
 	}
 	writer->events.encoder = event_encoder_new();
-	writer->retold.encoder = event_encoder_new();
+	writer->prologue.encoder = event_encoder_new();
 	writer->chunk_bytes = EVENTS_BYTES;
 	if (trace_output_ring(writer->output))
 		writer->chunk_bytes = trace_ring_segment_bytes(trace_output_ring(writer->output)) /
@@ -155,10 +155,10 @@ void trace_writer_begin_epoch(struct trace_writer *writer)
 	writer->has_begun = false;
 }
 
-void trace_writer_end_retold(struct trace_writer *writer)
+void trace_writer_end_prologue(struct trace_writer *writer)
 {
-	put_filling(writer, &writer->retold, TRACE_CHUNK_RETOLD, TRACE_CHUNK_HAS_RETOLD);
-	trace_ring_end_retold(trace_output_ring(writer->output));
+	put_filling(writer, &writer->prologue, TRACE_CHUNK_PROLOGUE, TRACE_CHUNK_HAS_PROLOGUE);
+	trace_ring_end_prologue(trace_output_ring(writer->output));
 }
 
 static void add(struct filling *filling, const struct ev_header *header)
@@ -180,9 +180,9 @@ void trace_writer_retell(struct trace_writer *writer, const struct ev_header *he
 	if (trace_writer_error(writer))
 		return;
 	/* Not as soon as it is full: what begins an epoch ends with a chunk that has some of it. */
-	if (filled_bytes(&writer->retold) >= writer->chunk_bytes)
-		put_filling(writer, &writer->retold, TRACE_CHUNK_RETOLD, 0);
-	add(&writer->retold, header);
+	if (filled_bytes(&writer->prologue) >= writer->chunk_bytes)
+		put_filling(writer, &writer->prologue, TRACE_CHUNK_PROLOGUE, 0);
+	add(&writer->prologue, header);
 }
 
 void trace_writer_event(struct trace_writer *writer, const struct ev_header *header)
@@ -247,7 +247,7 @@ int trace_writer_fd(const struct trace_writer *writer)
 static void writer_free(struct trace_writer *writer)
 {
 	event_encoder_free(writer->events.encoder);
-	event_encoder_free(writer->retold.encoder);
+	event_encoder_free(writer->prologue.encoder);
 	free(writer);
 }
 

@@ -44,7 +44,7 @@ bool trace_writer_wants_epoch(const struct trace_writer *writer);
 
 /* What is told again between these two is what a reader must know who begins there. */
 void trace_writer_begin_epoch(struct trace_writer *writer);
-void trace_writer_end_retold(struct trace_writer *writer);
+void trace_writer_end_prologue(struct trace_writer *writer);
 
 /*
  * Tells a well-formed event again: to a reader who begins with this epoch, before the next event that is

@@ -367,7 +367,7 @@ static void change_chunk(struct mutation *m, struct part *part)
 
 static bool has_events(const struct part *part)
 {
-	return part->chunk.kind == TRACE_CHUNK_EVENTS || part->chunk.kind == TRACE_CHUNK_RETOLD;
+	return part->chunk.kind == TRACE_CHUNK_EVENTS || part->chunk.kind == TRACE_CHUNK_PROLOGUE;
 }
 
 /* What it was made of stays: else nobody would read a history of states. */

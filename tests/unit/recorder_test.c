@@ -18,7 +18,7 @@
 #include "findings/findings.h"
 #include "session/event_kinds.h"
 #include "session/session.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
 #include "trace/trace_ring.h"
 #include "trace/trace_writer.h"
@@ -251,23 +251,23 @@ static void write_event(void *data, const struct ev_header *header)
 
 static void record_from(const char *path, size_t begin)
 {
-	struct retold *retold = retold_new();
-	struct retold_out out = { .tell = write_event };
+	struct prologue *prologue = prologue_new();
+	struct prologue_out out = { .tell = write_event };
 	struct trace_writer *writer;
 
 	CHECK(!trace_writer_open(path, &writer));
 	out.data = writer;
 	for (size_t i = 0; i < trace_written.count; i++) {
 		if (i == begin)
-			retold_begin(retold, trace_event(i)->time_ns, &out);
+			prologue_begin(prologue, trace_event(i)->time_ns, &out);
 		if (i >= begin) {
-			retold_refer(retold, trace_event(i), &out);
+			prologue_refer(prologue, trace_event(i), &out);
 			trace_writer_event(writer, trace_event(i));
 		}
-		retold_follow(retold, trace_event(i), i >= begin);
+		prologue_follow(prologue, trace_event(i), i >= begin);
 	}
 	CHECK(!trace_writer_close(writer));
-	retold_free(retold);
+	prologue_free(prologue);
 }
 
 /* Of the ring: what it begins with tells the time of the event that comes then. */

@@ -19,7 +19,7 @@
 enum {
 	EVENTS = 6000,
 	RING_BYTES = 256 << 10,
-	RETOLD_MAX = 20,
+	PROLOGUE_MAX = 20,
 	FRAME_BYTES = 8 << 10,		/* what is in the file besides the ring, but for the index */
 	KILLS = 200,
 };
@@ -39,7 +39,7 @@ static void make_events(uint64_t seed, size_t count)
 /* What stands for all that a reader must know who begins with event i. */
 static void retell(struct trace_writer *writer, size_t i)
 {
-	uint32_t count = 1 + i % RETOLD_MAX;
+	uint32_t count = 1 + i % PROLOGUE_MAX;
 
 	trace_writer_begin_epoch(writer);
 	for (uint32_t k = 0; k < count; k++)
@@ -48,7 +48,7 @@ static void retell(struct trace_writer *writer, size_t i)
 				    .event = TRACE_EVENT_COLLECT_GAP },
 			.lost = i, .cpu = k, .reserved = count,
 		}.header);
-	trace_writer_end_retold(writer);
+	trace_writer_end_prologue(writer);
 }
 
 static void write_event(struct trace_writer *writer, size_t i)
@@ -88,7 +88,7 @@ struct reading {
 };
 
 /* The first event, and all that is told again with it; returns the number of the first event to come. */
-static size_t read_retold(struct trace_reader *reader)
+static size_t read_prologue(struct trace_reader *reader)
 {
 	const struct ev_collect_gap *e;
 	const struct ev_header *header;
@@ -103,7 +103,7 @@ static size_t read_retold(struct trace_reader *reader)
 		begin = e->lost;
 		count = e->reserved;
 	}
-	CHECK(count == 1 + begin % RETOLD_MAX);
+	CHECK(count == 1 + begin % PROLOGUE_MAX);
 	return begin;
 }
 
@@ -137,7 +137,7 @@ static struct reading read_ring(const char *path)
 	CHECK(!trace_reader_open(path, &reader));
 	reading.extent = *trace_reader_extent(reader);
 	if (reading.extent.begins_late)
-		reading.begin = read_retold(reader);
+		reading.begin = read_prologue(reader);
 	reading.end = reading.begin;
 	while ((result = trace_reader_next(reader, &header))) {
 		if (result < 0) {
@@ -252,7 +252,7 @@ TEST(a_file_by_time_does_not_grow_when_it_is_large_enough)
 			if (trace_writer_wants_epoch(writer)) {
 				trace_writer_begin_epoch(writer);
 				trace_writer_retell(writer, &e->header);
-				trace_writer_end_retold(writer);
+				trace_writer_end_prologue(writer);
 			}
 			trace_writer_event(writer, &e->header);
 		}

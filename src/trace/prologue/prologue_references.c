@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What events refer to. */
-#include "trace/prologue/retold_facts_internal.h"
+#include "trace/prologue/prologue_facts_internal.h"
 
 #include <stddef.h>
 #include <sys/socket.h>
 
 #include "session/outside.h"
 #include "session/syscalls.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "values.h"
 
 /* Events that are told as of one moment. */
 struct telling {
-	struct retold_facts *facts;
+	struct prologue_facts *facts;
 	uint64_t time_ns;
-	const struct retold_out *out;
+	const struct prologue_out *out;
 };
 
 static void tell(const struct telling *telling, struct ev_header *header)
@@ -25,7 +25,7 @@ static void tell(const struct telling *telling, struct ev_header *header)
 
 static void refer(const struct telling *telling, enum fact_kind kind, uint64_t key)
 {
-	struct ev_header *header = retold_facts_take(telling->facts, kind, key, NULL);
+	struct ev_header *header = prologue_facts_take(telling->facts, kind, key, NULL);
 
 	if (header)
 		tell(telling, header);
@@ -38,7 +38,7 @@ static void refer_codes(const struct telling *telling, const struct ev_stack_fra
 
 		if (frame & STACK_FRAME_MANAGED)
 			refer(telling, FACT_CODE,
-			      retold_facts_code(pid, (frame & STACK_MANAGED_CODE) >>
+			      prologue_facts_code(pid, (frame & STACK_MANAGED_CODE) >>
 						     STACK_MANAGED_SHIFT));
 	}
 }
@@ -48,7 +48,7 @@ static void refer_stack(const struct telling *telling, uint64_t stack)
 	struct ev_header *header;
 	uint32_t pid;
 
-	header = stack ? retold_facts_take(telling->facts, FACT_STACK, stack, &pid) : NULL;
+	header = stack ? prologue_facts_take(telling->facts, FACT_STACK, stack, &pid) : NULL;
 	if (!header)
 		return;
 	refer_codes(telling, (const void *)header, pid);
@@ -58,12 +58,12 @@ static void refer_stack(const struct telling *telling, uint64_t stack)
 static void refer_host(const struct telling *telling, const struct ev_file_socket *e)
 {
 	if (e->family == AF_INET || e->family == AF_INET6)
-		refer(telling, FACT_HOST, retold_facts_address(e->family, e->peer));
+		refer(telling, FACT_HOST, prologue_facts_address(e->family, e->peer));
 }
 
 static void refer_file(const struct telling *telling, uint64_t file)
 {
-	struct ev_header *header = retold_facts_take(telling->facts, FACT_FILE, file, NULL);
+	struct ev_header *header = prologue_facts_take(telling->facts, FACT_FILE, file, NULL);
 
 	if (!header)
 		return;
@@ -79,7 +79,7 @@ static void refer_other(const struct telling *telling, uint32_t tid)
 
 	if (!tid)
 		return;
-	other = (const void *)retold_facts_find(telling->facts, FACT_OTHER, tid);
+	other = (const void *)prologue_facts_find(telling->facts, FACT_OTHER, tid);
 	if (other && other->pid && other->pid != tid)
 		refer(telling, FACT_OTHER, other->pid);
 	refer(telling, FACT_OTHER, tid);
@@ -117,7 +117,7 @@ static void refer_lock_file(const struct telling *telling, const struct ev_klock
 
 static void refer_klock(const struct telling *telling, uint64_t lock)
 {
-	struct ev_header *header = retold_facts_take(telling->facts, FACT_KLOCK, lock, NULL);
+	struct ev_header *header = prologue_facts_take(telling->facts, FACT_KLOCK, lock, NULL);
 
 	if (!header)
 		return;
@@ -169,7 +169,7 @@ static void refer_found(const struct telling *telling, const struct ev_thread_fo
 {
 	if (e->phase != PHASE_BLOCKED)
 		return;
-	if (retold_facts_find(telling->facts, FACT_KLOCK, e->object))
+	if (prologue_facts_find(telling->facts, FACT_KLOCK, e->object))
 		refer_klock(telling, e->object);
 	else
 		refer_object(telling, e->object, e->syscall, e->value);
@@ -182,8 +182,8 @@ static void refer_waits(const struct telling *telling, const struct ev_thread_wa
 		refer_other(telling, e->value);
 }
 
-void retold_facts_refer(struct retold_facts *facts, const struct ev_header *header, uint32_t pid,
-			const struct retold_out *out)
+void prologue_facts_refer(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid,
+			const struct prologue_out *out)
 {
 	const struct telling telling = { facts, header->time_ns, out };
 

@@ -16,7 +16,7 @@
 #include "session/session.h"
 #include "session/threads.h"
 #include "symbol/space/space.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
@@ -529,19 +529,19 @@ static size_t place[EVENTS_MAX_];
 
 static void cut_from(size_t at, uint64_t time_ns, struct stream *rest)
 {
-	const struct retold_out out = { tell, rest, NULL };
-	struct retold *retold = retold_new();
+	const struct prologue_out out = { tell, rest, NULL };
+	struct prologue *prologue = prologue_new();
 
 	for (size_t i = 0; i < at; i++)
-		retold_follow(retold, w.whole.events[i], false);
-	retold_begin(retold, time_ns, &out);
+		prologue_follow(prologue, w.whole.events[i], false);
+	prologue_begin(prologue, time_ns, &out);
 	for (size_t i = at; i < w.whole.count; i++) {
-		retold_refer(retold, w.whole.events[i], &out);
+		prologue_refer(prologue, w.whole.events[i], &out);
 		place[i] = rest->count;
 		stream_add(rest, w.whole.events[i]);
-		retold_follow(retold, w.whole.events[i], true);
+		prologue_follow(prologue, w.whole.events[i], true);
 	}
-	retold_free(retold);
+	prologue_free(prologue);
 }
 
 /* --- What the analyses make of a stream ------------------------------------------------------- */

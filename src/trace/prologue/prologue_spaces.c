@@ -3,7 +3,7 @@
  * Each process has its mappings as events, in the order in which they came, so that later ones are told
  * behind those that they replace in part.
  */
-#include "trace/prologue/retold_spaces.h"
+#include "trace/prologue/prologue_spaces.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/event_kinds.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 
 /* As symbol/mapped_files.c and symbol/space/space.c have them. */
 enum {
@@ -30,42 +30,42 @@ struct space {
 	struct ev_space_found **mappings;
 };
 
-struct retold_spaces {
+struct prologue_spaces {
 	struct table *by_pid;		/* + 1 since pid 0 is a key too */
 	size_t mapping_count, bytes;
 	uint32_t ended[ENDED_MAX];	/* the last ones, by turns */
 	size_t ended_count;		/* of all so far */
 };
 
-struct retold_spaces *retold_spaces_new(void)
+struct prologue_spaces *prologue_spaces_new(void)
 {
-	struct retold_spaces *spaces = xcalloc(1, sizeof(*spaces));
+	struct prologue_spaces *spaces = xcalloc(1, sizeof(*spaces));
 
 	spaces->by_pid = table_new();
 	return spaces;
 }
 
-static void remove_one(struct retold_spaces *spaces, struct ev_space_found *mapping)
+static void remove_one(struct prologue_spaces *spaces, struct ev_space_found *mapping)
 {
 	spaces->mapping_count--;
 	spaces->bytes -= event_bytes(&mapping->header);
 	free(mapping);
 }
 
-static void clear(struct retold_spaces *spaces, struct space *space)
+static void clear(struct prologue_spaces *spaces, struct space *space)
 {
 	while (space->count)
 		remove_one(spaces, space->mappings[--space->count]);
 }
 
-static void forget(struct retold_spaces *spaces, struct space *space)
+static void forget(struct prologue_spaces *spaces, struct space *space)
 {
 	clear(spaces, space);
 	free(space->mappings);
 	free(space);
 }
 
-void retold_spaces_free(struct retold_spaces *spaces)
+void prologue_spaces_free(struct prologue_spaces *spaces)
 {
 	struct space *space;
 	size_t cursor = 0;
@@ -78,12 +78,12 @@ void retold_spaces_free(struct retold_spaces *spaces)
 	free(spaces);
 }
 
-static struct space *find(const struct retold_spaces *spaces, uint32_t pid)
+static struct space *find(const struct prologue_spaces *spaces, uint32_t pid)
 {
 	return table_find(spaces->by_pid, (uint64_t)pid + 1);
 }
 
-static struct space *get(struct retold_spaces *spaces, uint32_t pid)
+static struct space *get(struct prologue_spaces *spaces, uint32_t pid)
 {
 	struct space *space = find(spaces, pid);
 
@@ -95,7 +95,7 @@ static struct space *get(struct retold_spaces *spaces, uint32_t pid)
 	return space;
 }
 
-static void add(struct retold_spaces *spaces, struct space *space, const struct ev_space_found *e)
+static void add(struct prologue_spaces *spaces, struct space *space, const struct ev_space_found *e)
 {
 	size_t size_bytes = event_bytes(&e->header);
 	struct ev_space_found *copy;
@@ -117,7 +117,7 @@ static void add(struct retold_spaces *spaces, struct space *space, const struct 
 }
 
 /* Those that it hides, whole. */
-static void remove_hidden(struct retold_spaces *spaces, struct space *space, uint64_t start,
+static void remove_hidden(struct prologue_spaces *spaces, struct space *space, uint64_t start,
 			  uint64_t size)
 {
 	size_t kept = 0;
@@ -152,7 +152,7 @@ static bool is_known(const struct space *space, const struct ev_space_found *e)
 	return false;
 }
 
-static void on_map(struct retold_spaces *spaces, const struct ev_space_found *e)
+static void on_map(struct prologue_spaces *spaces, const struct ev_space_found *e)
 {
 	struct space *space = get(spaces, e->pid);
 
@@ -162,7 +162,7 @@ static void on_map(struct retold_spaces *spaces, const struct ev_space_found *e)
 	add(spaces, space, e);
 }
 
-static void on_fork(struct retold_spaces *spaces, const struct ev_space_fork *e)
+static void on_fork(struct prologue_spaces *spaces, const struct ev_space_fork *e)
 {
 	struct space *space = get(spaces, e->pid), *parent = find(spaces, e->parent_pid);
 
@@ -174,7 +174,7 @@ static void on_fork(struct retold_spaces *spaces, const struct ev_space_fork *e)
 		add(spaces, space, parent->mappings[i]);
 }
 
-static void on_exec(struct retold_spaces *spaces, uint32_t pid)
+static void on_exec(struct prologue_spaces *spaces, uint32_t pid)
 {
 	struct space *space = find(spaces, pid);
 
@@ -185,7 +185,7 @@ static void on_exec(struct retold_spaces *spaces, uint32_t pid)
 }
 
 /* Its last switch, with a stack, comes a moment later. */
-static void on_end(struct retold_spaces *spaces, uint32_t pid)
+static void on_end(struct prologue_spaces *spaces, uint32_t pid)
 {
 	struct space *space = find(spaces, pid), *old;
 	uint32_t *place = &spaces->ended[spaces->ended_count % ENDED_MAX];
@@ -199,7 +199,7 @@ static void on_end(struct retold_spaces *spaces, uint32_t pid)
 	*place = pid;
 }
 
-void retold_spaces_follow(struct retold_spaces *spaces, const struct ev_header *header)
+void prologue_spaces_follow(struct prologue_spaces *spaces, const struct ev_header *header)
 {
 	_Static_assert(offsetof(struct ev_space_map, path) == offsetof(struct ev_space_found, path),
 		       "the same fields");
@@ -221,7 +221,7 @@ void retold_spaces_follow(struct retold_spaces *spaces, const struct ev_header *
 	}
 }
 
-static void tell(struct space *space, uint64_t time_ns, const struct retold_out *out)
+static void tell(struct space *space, uint64_t time_ns, const struct prologue_out *out)
 {
 	for (size_t i = 0; i < space->count; i++) {
 		space->mappings[i]->header.time_ns = time_ns;
@@ -229,8 +229,8 @@ static void tell(struct space *space, uint64_t time_ns, const struct retold_out 
 	}
 }
 
-void retold_spaces_tell(struct retold_spaces *spaces, uint32_t pid, uint64_t time_ns,
-			const struct retold_out *out)
+void prologue_spaces_tell(struct prologue_spaces *spaces, uint32_t pid, uint64_t time_ns,
+			const struct prologue_out *out)
 {
 	struct space *space = find(spaces, pid);
 
@@ -245,8 +245,8 @@ static int by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void retold_spaces_begin(struct retold_spaces *spaces, uint64_t time_ns,
-			 const struct retold_out *out)
+void prologue_spaces_begin(struct prologue_spaces *spaces, uint64_t time_ns,
+			 const struct prologue_out *out)
 {
 	size_t count = 0, cursor = 0;
 	struct space **all = xcalloc(table_count(spaces->by_pid) + 1, sizeof(*all)), *space;

@@ -4,7 +4,7 @@
  * tracing had begun there: who lives and does what, what is mapped where, and what the events refer to.
  * Follows a stream in its order; what it keeps is bounded by what lives and by how much is named.
  *
- * For each event of the stream: retold_refer(), then the event is written, then retold_follow().
+ * For each event of the stream: prologue_refer(), then the event is written, then prologue_follow().
  */
 #pragma once
 
@@ -13,16 +13,16 @@
 
 #include "events.h"
 
-struct retold;
+struct prologue;
 
-struct retold *retold_new(void);
-void retold_free(struct retold *retold);
+struct prologue *prologue_new(void);
+void prologue_free(struct prologue *prologue);
 
 /* Takes a well-formed event in; is_written: the trace that was begun last has it. */
-void retold_follow(struct retold *retold, const struct ev_header *header, bool is_written);
+void prologue_follow(struct prologue *prologue, const struct ev_header *header, bool is_written);
 
 /* Where what is told again goes: well-formed events, borrowed until tell() returns. */
-struct retold_out {
+struct prologue_out {
 	void (*tell)(void *data, const struct ev_header *header);
 	void *data;
 	/* Which of the threads and mappings a beginning tells of; NULL: all. */
@@ -33,24 +33,24 @@ struct retold_out {
  * Tells what a trace needs that begins at time_ns, before the next event and not before the last one.
  * Whatever was told before counts as not told from here on.
  */
-void retold_begin(struct retold *retold, uint64_t time_ns, const struct retold_out *out);
+void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct prologue_out *out);
 
 /*
  * Tells what an event refers to, as far as the trace that was begun last has not been told of it: stacks,
  * files and sockets, hosts, code of CPython's, threads that are not traced, and threads that have died.
  */
-void retold_refer(struct retold *retold, const struct ev_header *header,
-		  const struct retold_out *out);
+void prologue_refer(struct prologue *prologue, const struct ev_header *header,
+		  const struct prologue_out *out);
 
 /*
  * Whether header tells of something that the trace has referred to and was never told. For who writes
  * such events only where they are needed.
  */
-bool retold_is_wanted(const struct retold *retold, const struct ev_header *header);
+bool prologue_is_wanted(const struct prologue *prologue, const struct ev_header *header);
 
 /* What a thread is called, as of the moment, as thread.FOUND has it; NULL: it is not known. */
-const struct ev_thread_found *retold_thread(const struct retold *retold, uint32_t number);
+const struct ev_thread_found *prologue_thread(const struct prologue *prologue, uint32_t number);
 
 /* Tells what a process has mapped. */
-void retold_tell_mappings(struct retold *retold, uint32_t pid, uint64_t time_ns,
-			  const struct retold_out *out);
+void prologue_tell_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns,
+			  const struct prologue_out *out);

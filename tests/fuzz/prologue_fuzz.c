@@ -9,12 +9,12 @@
 #include "input.h"
 #include "session/event_kinds.h"
 #include "trace/event_code.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 
 enum { TOLD_MAX = 100000 };
 
 struct part {
-	struct retold *next;		/* follows what is told; NULL: nobody does */
+	struct prologue *next;		/* follows what is told; NULL: nobody does */
 	size_t count;
 };
 
@@ -25,16 +25,16 @@ static void tell(void *data, const struct ev_header *header)
 	if (!event_is_well_formed(header, event_bytes(header)))
 		abort();
 	if (part->next && part->count++ < TOLD_MAX)
-		retold_follow(part->next, header, true);
+		prologue_follow(part->next, header, true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct input input = { bytes, size };
 	uint64_t every = 1 + take_number(&input, 1);
-	struct part part = { .next = retold_new() }, last = { 0 };
-	const struct retold_out out = { tell, &part, NULL }, last_out = { tell, &last, NULL };
-	struct retold *retold = retold_new();
+	struct part part = { .next = prologue_new() }, last = { 0 };
+	const struct prologue_out out = { tell, &part, NULL }, last_out = { tell, &last, NULL };
+	struct prologue *prologue = prologue_new();
 	struct ev_header *header;
 	struct event_decoder *decoder;
 	struct event_forms forms;
@@ -45,17 +45,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	event_decoder_begin(decoder, input.bytes, input.size);
 	for (uint64_t i = 0; event_decoder_next(decoder, &header) == 1; i++) {
 		if (i % every == every - 1) {
-			retold_begin(retold, header->time_ns, &out);
+			prologue_begin(prologue, header->time_ns, &out);
 			has_begun = true;
 		}
 		if (has_begun)
-			retold_refer(retold, header, &out);
-		retold_is_wanted(retold, header);
-		retold_follow(retold, header, has_begun);
+			prologue_refer(prologue, header, &out);
+		prologue_is_wanted(prologue, header);
+		prologue_follow(prologue, header, has_begun);
 	}
-	retold_begin(part.next, UINT64_MAX, &last_out);
+	prologue_begin(part.next, UINT64_MAX, &last_out);
 	event_decoder_free(decoder);
-	retold_free(retold);
-	retold_free(part.next);
+	prologue_free(prologue);
+	prologue_free(part.next);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "trace/prologue/retold_threads_internal.h"
+#include "trace/prologue/prologue_threads_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +14,17 @@ enum {
 	DEAD_MAX = 4096,		/* are remembered, for records that come late */
 };
 
-struct retold_threads *retold_threads_new(void)
+struct prologue_threads *prologue_threads_new(void)
 {
-	struct retold_threads *threads = xcalloc(1, sizeof(*threads));
+	struct prologue_threads *threads = xcalloc(1, sizeof(*threads));
 
 	threads->by_number = table_new();
 	return threads;
 }
 
-void retold_threads_free(struct retold_threads *threads)
+void prologue_threads_free(struct prologue_threads *threads)
 {
-	struct retold_thread *thread;
+	struct prologue_thread *thread;
 	size_t cursor = 0;
 
 	if (!threads)
@@ -35,21 +35,21 @@ void retold_threads_free(struct retold_threads *threads)
 	free(threads);
 }
 
-static void forget(struct retold_threads *threads, struct retold_thread *thread)
+static void forget(struct prologue_threads *threads, struct prologue_thread *thread)
 {
-	struct retold_thread **recent = &threads->recent[retold_thread_number(thread) % RETOLD_RECENT];
+	struct prologue_thread **recent = &threads->recent[prologue_thread_number(thread) % PROLOGUE_RECENT];
 
 	if (*recent == thread)
 		*recent = NULL;
-	table_take(threads->by_number, retold_thread_number(thread));
+	table_take(threads->by_number, prologue_thread_number(thread));
 	free(thread);
 }
 
 /* Those that died first go, unless they have turned out to live. */
-static void forget_dead(struct retold_threads *threads)
+static void forget_dead(struct prologue_threads *threads)
 {
 	while (threads->dead_count > DEAD_MAX) {
-		struct retold_thread *thread = threads->first_dead;
+		struct prologue_thread *thread = threads->first_dead;
 
 		threads->first_dead = thread->next_dead;
 		threads->dead_count--;
@@ -59,7 +59,7 @@ static void forget_dead(struct retold_threads *threads)
 	}
 }
 
-static void died(struct retold_threads *threads, struct retold_thread *thread)
+static void died(struct prologue_threads *threads, struct prologue_thread *thread)
 {
 	if (thread->is_queued)
 		return;
@@ -73,19 +73,19 @@ static void died(struct retold_threads *threads, struct retold_thread *thread)
 	threads->dead_count++;
 }
 
-struct retold_thread *retold_threads_find(const struct retold_threads *threads, uint32_t number)
+struct prologue_thread *prologue_threads_find(const struct prologue_threads *threads, uint32_t number)
 {
-	struct retold_thread *thread = threads->recent[number % RETOLD_RECENT];
+	struct prologue_thread *thread = threads->recent[number % PROLOGUE_RECENT];
 
-	if (thread && retold_thread_number(thread) == number)
+	if (thread && prologue_thread_number(thread) == number)
 		return thread;
 	return table_find(threads->by_number, number);
 }
 
 /* NULL: it is none, or there are too many. */
-static struct retold_thread *get(struct retold_threads *threads, uint32_t number)
+static struct prologue_thread *get(struct prologue_threads *threads, uint32_t number)
 {
-	struct retold_thread *thread = retold_threads_find(threads, number);
+	struct prologue_thread *thread = prologue_threads_find(threads, number);
 
 	if (!thread && number && table_count(threads->by_number) < THREADS_MAX) {
 		thread = xcalloc(1, sizeof(*thread));
@@ -93,28 +93,28 @@ static struct retold_thread *get(struct retold_threads *threads, uint32_t number
 		thread->found.header.subsys = TRACE_SUBSYS_THREAD;
 		thread->found.header.event = TRACE_EVENT_THREAD_FOUND;
 		thread->found.syscall = SYSCALL_NONE;
-		thread->cpu = RETOLD_CPU_UNKNOWN;
+		thread->cpu = PROLOGUE_CPU_UNKNOWN;
 		thread->told = threads->begins;
 		table_put(threads->by_number, number, thread);
 	}
 	if (thread) {
-		threads->recent[number % RETOLD_RECENT] = thread;
+		threads->recent[number % PROLOGUE_RECENT] = thread;
 		thread->sync = threads->sync;
 	}
 	return thread;
 }
 
-static void set_phase(struct retold_threads *threads, struct retold_thread *thread, uint8_t phase)
+static void set_phase(struct prologue_threads *threads, struct prologue_thread *thread, uint8_t phase)
 {
-	if (thread->cpu != RETOLD_CPU_UNKNOWN)
+	if (thread->cpu != PROLOGUE_CPU_UNKNOWN)
 		threads->running[thread->cpu] = NULL;
-	thread->cpu = RETOLD_CPU_UNKNOWN;
+	thread->cpu = PROLOGUE_CPU_UNKNOWN;
 	thread->found.phase = phase;
 	if (phase == PHASE_DEAD)
 		died(threads, thread);
 }
 
-static uint8_t phase_after(const struct ev_sched_switch *e, const struct retold_thread *thread)
+static uint8_t phase_after(const struct ev_sched_switch *e, const struct prologue_thread *thread)
 {
 	if (e->state == SWITCH_RUNNABLE)
 		return PHASE_RUNNABLE;
@@ -125,9 +125,9 @@ static uint8_t phase_after(const struct ev_sched_switch *e, const struct retold_
 	return PHASE_BLOCKED;
 }
 
-static void switch_out(struct retold_threads *threads, const struct ev_sched_switch *e)
+static void switch_out(struct prologue_threads *threads, const struct ev_sched_switch *e)
 {
-	struct retold_thread *thread = get(threads, e->header.thread);
+	struct prologue_thread *thread = get(threads, e->header.thread);
 	uint8_t phase;
 
 	if (!thread)
@@ -140,9 +140,9 @@ static void switch_out(struct retold_threads *threads, const struct ev_sched_swi
 		thread->wait = *e;
 }
 
-static void switch_in(struct retold_threads *threads, const struct ev_sched_switch *e)
+static void switch_in(struct prologue_threads *threads, const struct ev_sched_switch *e)
 {
-	struct retold_thread *thread = get(threads, e->next);
+	struct prologue_thread *thread = get(threads, e->next);
 
 	if (!thread)
 		return;
@@ -155,11 +155,11 @@ static void switch_in(struct retold_threads *threads, const struct ev_sched_swit
 	threads->running[e->cpu] = thread;
 }
 
-static void on_switch(struct retold_threads *threads, const struct ev_sched_switch *e)
+static void on_switch(struct prologue_threads *threads, const struct ev_sched_switch *e)
 {
-	struct retold_thread *before = threads->running[e->cpu];
+	struct prologue_thread *before = threads->running[e->cpu];
 
-	if (before && retold_thread_number(before) != e->header.thread)
+	if (before && prologue_thread_number(before) != e->header.thread)
 		set_phase(threads, before, PHASE_RUNNABLE);
 	if (e->header.thread)
 		switch_out(threads, e);
@@ -167,9 +167,9 @@ static void on_switch(struct retold_threads *threads, const struct ev_sched_swit
 		switch_in(threads, e);
 }
 
-static void on_wake(struct retold_threads *threads, const struct ev_header *header)
+static void on_wake(struct prologue_threads *threads, const struct ev_header *header)
 {
-	struct retold_thread *thread = get(threads, header->thread);
+	struct prologue_thread *thread = get(threads, header->thread);
 
 	if (!thread)
 		return;
@@ -198,9 +198,9 @@ static void on_wake(struct retold_threads *threads, const struct ev_header *head
 	memcpy((thread)->found.name, (e)->name, sizeof((e)->name));				\
 } while (0)
 
-static void on_born(struct retold_threads *threads, const struct ev_thread_born *e)
+static void on_born(struct prologue_threads *threads, const struct ev_thread_born *e)
 {
-	struct retold_thread *thread = get(threads, e->header.thread);
+	struct prologue_thread *thread = get(threads, e->header.thread);
 
 	if (!thread)
 		return;
@@ -209,9 +209,9 @@ static void on_born(struct retold_threads *threads, const struct ev_thread_born 
 		set_phase(threads, thread, PHASE_RUNNABLE);
 }
 
-static void on_found(struct retold_threads *threads, const struct ev_thread_found *e)
+static void on_found(struct prologue_threads *threads, const struct ev_thread_found *e)
 {
-	struct retold_thread *thread = get(threads, e->header.thread);
+	struct prologue_thread *thread = get(threads, e->header.thread);
 
 	if (!thread)
 		return;
@@ -231,9 +231,9 @@ static void on_found(struct retold_threads *threads, const struct ev_thread_foun
 }
 
 /* The same as waits_listed() of waits/waits.h takes. */
-static void on_waits(struct retold_threads *threads, const struct ev_thread_waits *e)
+static void on_waits(struct prologue_threads *threads, const struct ev_thread_waits *e)
 {
-	struct retold_thread *thread = get(threads, e->header.thread);
+	struct prologue_thread *thread = get(threads, e->header.thread);
 	struct ev_sched_switch *wait;
 
 	if (!thread || thread->found.phase != PHASE_BLOCKED)
@@ -258,17 +258,17 @@ static void on_waits(struct retold_threads *threads, const struct ev_thread_wait
 	}
 }
 
-static void on_name(struct retold_threads *threads, const struct ev_thread_name *e)
+static void on_name(struct prologue_threads *threads, const struct ev_thread_name *e)
 {
-	struct retold_thread *thread = retold_threads_find(threads, e->header.thread);
+	struct prologue_thread *thread = prologue_threads_find(threads, e->header.thread);
 
 	if (thread)
 		memcpy(thread->found.name, e->name, sizeof(e->name));
 }
 
-static void on_exec(struct retold_threads *threads, const struct ev_thread_exec *e)
+static void on_exec(struct prologue_threads *threads, const struct ev_thread_exec *e)
 {
-	struct retold_thread *thread = get(threads, e->header.thread);
+	struct prologue_thread *thread = get(threads, e->header.thread);
 
 	if (!thread)
 		return;
@@ -278,9 +278,9 @@ static void on_exec(struct retold_threads *threads, const struct ev_thread_exec 
 	memcpy(thread->found.name, e->name, sizeof(e->name));
 }
 
-static void on_sync_end(struct retold_threads *threads)
+static void on_sync_end(struct prologue_threads *threads)
 {
-	struct retold_thread *thread;
+	struct prologue_thread *thread;
 	size_t cursor = 0;
 
 	if (!threads->is_in_sync)
@@ -294,7 +294,7 @@ static void on_sync_end(struct retold_threads *threads)
 	threads->is_in_gap = false;
 }
 
-void retold_threads_follow(struct retold_threads *threads, const struct ev_header *header)
+void prologue_threads_follow(struct prologue_threads *threads, const struct ev_header *header)
 {
 	if (header->time_ns > threads->now_ns)
 		threads->now_ns = header->time_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tells again who lives and does what. */
-#include "trace/prologue/retold_threads_internal.h"
+#include "trace/prologue/prologue_threads_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/wake_order.h"
-#include "trace/prologue/retold.h"
+#include "trace/prologue/prologue.h"
 #include "values.h"
 
-static void tell_plain(const struct retold_out *out, enum event_id id, uint64_t time_ns)
+static void tell_plain(const struct prologue_out *out, enum event_id id, uint64_t time_ns)
 {
 	struct ev_header header = {
 		.time_ns = time_ns, .subsys = id >> 16, .event = id & 0xffff,
@@ -20,7 +20,7 @@ static void tell_plain(const struct retold_out *out, enum event_id id, uint64_t 
 	out->tell(out->data, &header);
 }
 
-static void tell_gap(const struct retold_out *out, uint64_t time_ns)
+static void tell_gap(const struct prologue_out *out, uint64_t time_ns)
 {
 	struct ev_collect_gap e = {
 		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_COLLECT,
@@ -30,8 +30,8 @@ static void tell_gap(const struct retold_out *out, uint64_t time_ns)
 	out->tell(out->data, &e.header);
 }
 
-static void tell_found(const struct retold_thread *thread, uint64_t time_ns,
-		       const struct retold_out *out)
+static void tell_found(const struct prologue_thread *thread, uint64_t time_ns,
+		       const struct prologue_out *out)
 {
 	struct ev_thread_found e = thread->found;
 
@@ -45,12 +45,12 @@ static void tell_found(const struct retold_thread *thread, uint64_t time_ns,
 	out->tell(out->data, &e.header);
 }
 
-static void tell_wait(const struct retold_thread *thread, uint64_t time_ns,
-		      const struct retold_out *out)
+static void tell_wait(const struct prologue_thread *thread, uint64_t time_ns,
+		      const struct prologue_out *out)
 {
 	const struct ev_sched_switch *wait = &thread->wait;
 	struct ev_thread_waits e = {
-		.header = { .time_ns = time_ns, .thread = retold_thread_number(thread),
+		.header = { .time_ns = time_ns, .thread = prologue_thread_number(thread),
 			    .subsys = TRACE_SUBSYS_THREAD, .event = TRACE_EVENT_THREAD_WAITS },
 		.begin_ns = wait->header.time_ns, .stack = wait->stack, .state = wait->state,
 		.value = wait->value,
@@ -66,11 +66,11 @@ static void tell_wait(const struct retold_thread *thread, uint64_t time_ns,
 }
 
 /* Whoever reads the switch that is to come must know that it does not end in a wait. */
-static void tell_early_wake(const struct retold_thread *thread, uint64_t time_ns,
-			    const struct retold_out *out)
+static void tell_early_wake(const struct prologue_thread *thread, uint64_t time_ns,
+			    const struct prologue_out *out)
 {
 	struct ev_sched_wake e = {
-		.header = { .time_ns = time_ns, .thread = retold_thread_number(thread),
+		.header = { .time_ns = time_ns, .thread = prologue_thread_number(thread),
 			    .subsys = TRACE_SUBSYS_SCHED, .event = TRACE_EVENT_SCHED_WAKE },
 		.syscall = SYSCALL_NONE,
 	};
@@ -80,13 +80,13 @@ static void tell_early_wake(const struct retold_thread *thread, uint64_t time_ns
 
 static int by_number(const void *a, const void *b)
 {
-	uint32_t x = retold_thread_number(*(struct retold_thread *const *)a);
-	uint32_t y = retold_thread_number(*(struct retold_thread *const *)b);
+	uint32_t x = prologue_thread_number(*(struct prologue_thread *const *)a);
+	uint32_t y = prologue_thread_number(*(struct prologue_thread *const *)b);
 
 	return (x > y) - (x < y);
 }
 
-static bool has_to_be_told(const struct retold_thread *thread)
+static bool has_to_be_told(const struct prologue_thread *thread)
 {
 	if (thread->found.phase == PHASE_UNKNOWN)
 		return thread->is_described;
@@ -94,10 +94,10 @@ static bool has_to_be_told(const struct retold_thread *thread)
 }
 
 /* By number; to be freed. */
-static struct retold_thread **list(const struct retold_threads *threads, size_t *count)
+static struct prologue_thread **list(const struct prologue_threads *threads, size_t *count)
 {
-	struct retold_thread **list = xcalloc(table_count(threads->by_number) + 1, sizeof(*list));
-	struct retold_thread *thread;
+	struct prologue_thread **list = xcalloc(table_count(threads->by_number) + 1, sizeof(*list));
+	struct prologue_thread *thread;
 	size_t cursor = 0;
 
 	*count = 0;
@@ -108,8 +108,8 @@ static struct retold_thread **list(const struct retold_threads *threads, size_t 
 	return list;
 }
 
-static void tell_waits(const struct retold_threads *threads, struct retold_thread *thread,
-		       uint64_t time_ns, const struct retold_out *out)
+static void tell_waits(const struct prologue_threads *threads, struct prologue_thread *thread,
+		       uint64_t time_ns, const struct prologue_out *out)
 {
 	if (thread->found.phase == PHASE_BLOCKED &&
 	    (thread->wait.header.time_ns || thread->is_wait_listed))
@@ -121,8 +121,8 @@ static void tell_waits(const struct retold_threads *threads, struct retold_threa
 }
 
 /* A gap that the end of a list has yet to end, and how far that list has come. */
-static void tell_gap_state(const struct retold_threads *threads, struct retold_thread **list,
-			   size_t count, uint64_t time_ns, const struct retold_out *out)
+static void tell_gap_state(const struct prologue_threads *threads, struct prologue_thread **list,
+			   size_t count, uint64_t time_ns, const struct prologue_out *out)
 {
 	bool is_damaged = threads->is_in_sync && threads->is_sync_damaged;
 
@@ -138,11 +138,11 @@ static void tell_gap_state(const struct retold_threads *threads, struct retold_t
 		tell_gap(out, time_ns);
 }
 
-void retold_threads_begin(struct retold_threads *threads, uint64_t time_ns,
-			  const struct retold_out *out)
+void prologue_threads_begin(struct prologue_threads *threads, uint64_t time_ns,
+			  const struct prologue_out *out)
 {
 	size_t count;
-	struct retold_thread **all = list(threads, &count);
+	struct prologue_thread **all = list(threads, &count);
 
 	threads->begins++;
 	tell_plain(out, EV_COLLECT_SYNC_BEGIN, time_ns);
@@ -155,10 +155,10 @@ void retold_threads_begin(struct retold_threads *threads, uint64_t time_ns,
 	free(all);
 }
 
-void retold_threads_refer(struct retold_threads *threads, uint32_t number, uint64_t time_ns,
-			  const struct retold_out *out)
+void prologue_threads_refer(struct prologue_threads *threads, uint32_t number, uint64_t time_ns,
+			  const struct prologue_out *out)
 {
-	struct retold_thread *thread = retold_threads_find(threads, number);
+	struct prologue_thread *thread = prologue_threads_find(threads, number);
 
 	if (!thread || thread->told == threads->begins)
 		return;

@@ -11,10 +11,10 @@
 
 #include "events.h"
 
-struct retold_out;
-struct retold_threads;
+struct prologue_out;
+struct prologue_threads;
 
-struct retold_thread {
+struct prologue_thread {
 	struct ev_thread_found found;	/* what it is called, and what it does, as of the moment */
 	struct ev_sched_switch wait;	/* with which it blocked; time_ns 0: before anything was told */
 	uint32_t cpu;			/* of its slice */
@@ -27,21 +27,21 @@ struct retold_thread {
 	bool is_wake_late;		/* it runs, the wake-up before has yet to come */
 	bool is_end_seen;
 	bool is_queued;			/* among the dead */
-	struct retold_thread *next_dead;
+	struct prologue_thread *next_dead;
 };
 
-struct retold_threads *retold_threads_new(void);
-void retold_threads_free(struct retold_threads *threads);
+struct prologue_threads *prologue_threads_new(void);
+void prologue_threads_free(struct prologue_threads *threads);
 
-void retold_threads_follow(struct retold_threads *threads, const struct ev_header *header);
+void prologue_threads_follow(struct prologue_threads *threads, const struct ev_header *header);
 
 /* NULL: there is none, or it has been dead for long. */
-struct retold_thread *retold_threads_find(const struct retold_threads *threads, uint32_t number);
+struct prologue_thread *prologue_threads_find(const struct prologue_threads *threads, uint32_t number);
 
 /* The list of all living threads, and that records are missing where they are. */
-void retold_threads_begin(struct retold_threads *threads, uint64_t time_ns,
-			  const struct retold_out *out);
+void prologue_threads_begin(struct prologue_threads *threads, uint64_t time_ns,
+			  const struct prologue_out *out);
 
 /* That the thread is dead, unless that was told since the last beginning. */
-void retold_threads_refer(struct retold_threads *threads, uint32_t number, uint64_t time_ns,
-			  const struct retold_out *out);
+void prologue_threads_refer(struct prologue_threads *threads, uint32_t number, uint64_t time_ns,
+			  const struct prologue_out *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "trace/prologue/retold_facts_internal.h"
+#include "trace/prologue/prologue_facts_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct fact {
 	uint32_t pid;			/* of a stack with managed frames: whose they are */
 };
 
-struct retold_facts {
+struct prologue_facts {
 	struct table *tables[FACT_KINDS];
 	size_t count, bytes;
 	uint32_t begins;
@@ -31,9 +31,9 @@ struct retold_facts {
 	size_t retry_count;		/* refusals until it is worth looking for room again */
 };
 
-struct retold_facts *retold_facts_new(void)
+struct prologue_facts *prologue_facts_new(void)
 {
-	struct retold_facts *facts = xcalloc(1, sizeof(*facts));
+	struct prologue_facts *facts = xcalloc(1, sizeof(*facts));
 
 	for (int kind = 0; kind < FACT_KINDS; kind++)
 		facts->tables[kind] = table_new();
@@ -41,7 +41,7 @@ struct retold_facts *retold_facts_new(void)
 	return facts;
 }
 
-static void forget(struct retold_facts *facts, struct fact *fact)
+static void forget(struct prologue_facts *facts, struct fact *fact)
 {
 	facts->count--;
 	facts->bytes -= fact->size_bytes;
@@ -49,7 +49,7 @@ static void forget(struct retold_facts *facts, struct fact *fact)
 	free(fact);
 }
 
-void retold_facts_free(struct retold_facts *facts)
+void prologue_facts_free(struct prologue_facts *facts)
 {
 	struct fact *fact;
 
@@ -65,13 +65,13 @@ void retold_facts_free(struct retold_facts *facts)
 	free(facts);
 }
 
-void retold_facts_begin(struct retold_facts *facts)
+void prologue_facts_begin(struct prologue_facts *facts)
 {
 	facts->begins++;
 }
 
 /* What was not needed since room was made the last time goes. */
-static void sweep(struct retold_facts *facts, struct table *table)
+static void sweep(struct prologue_facts *facts, struct table *table)
 {
 	struct fact **old = xcalloc(table_count(table) + 1, sizeof(*old)), *fact;
 	size_t count = 0, cursor = 0;
@@ -84,12 +84,12 @@ static void sweep(struct retold_facts *facts, struct table *table)
 	free(old);
 }
 
-static bool is_full(const struct retold_facts *facts, size_t size_bytes)
+static bool is_full(const struct prologue_facts *facts, size_t size_bytes)
 {
 	return facts->count >= FACTS_MAX || facts->bytes + size_bytes > BYTES_MAX;
 }
 
-static bool has_room(struct retold_facts *facts, size_t size_bytes)
+static bool has_room(struct prologue_facts *facts, size_t size_bytes)
 {
 	if (!is_full(facts, size_bytes))
 		return true;
@@ -104,7 +104,7 @@ static bool has_room(struct retold_facts *facts, size_t size_bytes)
 	return !is_full(facts, size_bytes);
 }
 
-static struct fact *get(struct retold_facts *facts, enum fact_kind kind, uint64_t key)
+static struct fact *get(struct prologue_facts *facts, enum fact_kind kind, uint64_t key)
 {
 	struct fact *fact = table_find(facts->tables[kind], key);
 
@@ -120,12 +120,12 @@ static struct fact *get(struct retold_facts *facts, enum fact_kind kind, uint64_
 	return fact;
 }
 
-uint64_t retold_facts_code(uint32_t pid, uint64_t address)
+uint64_t prologue_facts_code(uint32_t pid, uint64_t address)
 {
 	return hash_u64(address ^ hash_u64(pid));
 }
 
-uint64_t retold_facts_address(uint16_t family, const uint8_t address[16])
+uint64_t prologue_facts_address(uint16_t family, const uint8_t address[16])
 {
 	uint64_t words[2] = { 0 };
 
@@ -133,7 +133,7 @@ uint64_t retold_facts_address(uint16_t family, const uint8_t address[16])
 	return hash_u64(words[0] ^ hash_u64(words[1] ^ family));
 }
 
-bool retold_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key)
+bool prologue_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key)
 {
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_STACK_FRAMES:
@@ -152,14 +152,14 @@ bool retold_facts_tell(const struct ev_header *header, enum fact_kind *kind, uin
 		const struct ev_file_host *e = (const void *)header;
 
 		*kind = FACT_HOST;
-		*key = retold_facts_address(e->family, e->address);
+		*key = prologue_facts_address(e->family, e->address);
 		return true;
 	}
 	case EV_SPACE_PYTHON_CODE: {
 		const struct ev_space_python_code *e = (const void *)header;
 
 		*kind = FACT_CODE;
-		*key = retold_facts_code(e->pid, e->address);
+		*key = prologue_facts_code(e->pid, e->address);
 		return true;
 	}
 	case EV_THREAD_OTHER:
@@ -180,7 +180,7 @@ static bool is_final(enum fact_kind kind)
 	return kind == FACT_STACK || kind == FACT_FILE || kind == FACT_KLOCK;
 }
 
-static void keep(struct retold_facts *facts, struct fact *fact, const struct ev_header *header)
+static void keep(struct prologue_facts *facts, struct fact *fact, const struct ev_header *header)
 {
 	size_t size_bytes = event_bytes(header);
 
@@ -192,14 +192,14 @@ static void keep(struct retold_facts *facts, struct fact *fact, const struct ev_
 	fact->size_bytes = size_bytes;
 }
 
-void retold_facts_follow(struct retold_facts *facts, const struct ev_header *header, uint32_t pid,
+void prologue_facts_follow(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid,
 			 bool is_written)
 {
 	enum fact_kind kind;
 	struct fact *fact;
 	uint64_t key;
 
-	if (!retold_facts_tell(header, &kind, &key))
+	if (!prologue_facts_tell(header, &kind, &key))
 		return;
 	fact = get(facts, kind, key);
 	if (!fact)
@@ -213,19 +213,19 @@ void retold_facts_follow(struct retold_facts *facts, const struct ev_header *hea
 		fact->told = facts->begins;
 }
 
-bool retold_facts_want(const struct retold_facts *facts, const struct ev_header *header)
+bool prologue_facts_want(const struct prologue_facts *facts, const struct ev_header *header)
 {
 	enum fact_kind kind;
 	const struct fact *fact;
 	uint64_t key;
 
-	if (!retold_facts_tell(header, &kind, &key))
+	if (!prologue_facts_tell(header, &kind, &key))
 		return false;
 	fact = table_find(facts->tables[kind], key);
 	return fact && fact->wanted == facts->begins && fact->told != facts->begins;
 }
 
-struct ev_header *retold_facts_take(struct retold_facts *facts, enum fact_kind kind, uint64_t key,
+struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key,
 				    uint32_t *pid)
 {
 	struct fact *fact = get(facts, kind, key);
@@ -241,7 +241,7 @@ struct ev_header *retold_facts_take(struct retold_facts *facts, enum fact_kind k
 	return fact->event;
 }
 
-const struct ev_header *retold_facts_find(const struct retold_facts *facts, enum fact_kind kind,
+const struct ev_header *prologue_facts_find(const struct prologue_facts *facts, enum fact_kind kind,
 					  uint64_t key)
 {
 	const struct fact *fact = table_find(facts->tables[kind], key);

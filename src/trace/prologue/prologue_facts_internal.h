@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What prologue_facts.h keeps by number: prologue_facts.c keeps it, prologue_references.c knows who refers to it. */
+#pragma once
+
+#include "trace/prologue/prologue_facts.h"
+
+enum fact_kind { FACT_STACK, FACT_FILE, FACT_HOST, FACT_CODE, FACT_OTHER, FACT_KLOCK, FACT_KINDS };
+
+/* Which of these an event tells; false: none. */
+bool prologue_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key);
+
+/* The keys of what has more than a number. */
+uint64_t prologue_facts_code(uint32_t pid, uint64_t address);
+uint64_t prologue_facts_address(uint16_t family, const uint8_t address[16]);
+
+/*
+ * The event that is to be told now, and whose process's it is; NULL: it was told already, or it is not
+ * known.
+ */
+struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key,
+				    uint32_t *pid);
+
+/* NULL: it is not known. */
+const struct ev_header *prologue_facts_find(const struct prologue_facts *facts, enum fact_kind kind,
+					  uint64_t key);
