@@ -69,10 +69,7 @@ static struct call_path *add_path(struct call_paths *paths, uint64_t now_ns)
 {
 	struct call_path *path = arena_alloc(paths->arena, sizeof(*path));
 
-	if (paths->count == paths->room) {
-		paths->room = paths->room ? paths->room * 2 : 64;
-		paths->paths = xrealloc(paths->paths, paths->room, sizeof(*paths->paths));
-	}
+	ARRAY_GROW(paths->paths, paths->count, paths->room, 64);
 	path->number = paths->count;
 	path->metrics.first_ns = now_ns;
 	path->metrics.cause = SLICE_CAUSES;

@@ -57,11 +57,7 @@ static struct run_place *get_place(struct run_samples *samples, const struct thr
 
 	if (place || samples->place_count == PLACES_MAX)
 		return place;
-	if (samples->place_count == samples->place_room) {
-		samples->place_room = samples->place_room ? samples->place_room * 2 : 64;
-		samples->places = xrealloc(samples->places, samples->place_room,
-					   sizeof(*samples->places));
-	}
+	ARRAY_GROW(samples->places, samples->place_count, samples->place_room, 64);
 	place = arena_alloc(samples->arena, sizeof(*place));
 	place->pid = thread->pid;
 	place->first_ns = now_ns;

@@ -174,10 +174,7 @@ static struct thread_row *row_add(struct thread_rows *rows, uint32_t number)
 	row->metrics.thread_count = 1;
 	if (rows->keeps_strips)
 		row->metrics.strip = xcalloc(1, sizeof(*row->metrics.strip));
-	if (rows->count == rows->room) {
-		rows->room = rows->room ? rows->room * 2 : 64;
-		rows->rows = xrealloc(rows->rows, rows->room, sizeof(*rows->rows));
-	}
+	ARRAY_GROW(rows->rows, rows->count, rows->room, 64);
 	row->index = rows->count;
 	rows->rows[rows->count++] = row;
 	table_put(rows->by_number, number, row);

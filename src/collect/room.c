@@ -64,10 +64,7 @@ static void remove_at(struct room *room, uint32_t i)
 
 static void insert_at(struct room *room, uint32_t i, struct extent extent)
 {
-	if (room->extent_count == room->extent_room) {
-		room->extent_room = room->extent_room ? 2 * room->extent_room : 16;
-		room->extents = xrealloc(room->extents, room->extent_room, sizeof(*room->extents));
-	}
+	ARRAY_GROW(room->extents, room->extent_count, room->extent_room, 16);
 	memmove(&room->extents[i + 1], &room->extents[i],
 		(room->extent_count - i) * sizeof(*room->extents));
 	room->extents[i] = extent;

@@ -153,11 +153,7 @@ void findings_add_note(struct findings *findings, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(note, sizeof(note), format, args);
 	va_end(args);
-	if (report->note_count == findings->note_room) {
-		findings->note_room = findings->note_room ? findings->note_room * 2 : 8;
-		findings->notes = xrealloc(findings->notes, findings->note_room,
-					   sizeof(*findings->notes));
-	}
+	ARRAY_GROW(findings->notes, report->note_count, findings->note_room, 8);
 	findings->notes[report->note_count++] = arena_strdup(findings->arena, note);
 	report->notes = findings->notes;
 }

@@ -35,10 +35,7 @@ static void add(struct chain *chain, const struct path_part *part)
 		path->parts[path->count - 1].end_ns = part->end_ns;
 		return;
 	}
-	if (path->count == path->room) {
-		path->room = path->room ? 2 * path->room : 1024;
-		path->parts = xrealloc(path->parts, path->room, sizeof(*path->parts));
-	}
+	ARRAY_GROW(path->parts, path->count, path->room, 1024);
 	path->parts[path->count++] = *part;
 }
 

@@ -97,10 +97,7 @@ static void add_stretch(struct graph_builder *b, size_t node, uint32_t thread, u
 		b->graph->nodes[node].is_cut = true;
 		return;
 	}
-	if (b->stretch_count == b->stretch_room) {
-		b->stretch_room = b->stretch_room ? 2 * b->stretch_room : 1024;
-		b->stretches = xrealloc(b->stretches, b->stretch_room, sizeof(*b->stretches));
-	}
+	ARRAY_GROW(b->stretches, b->stretch_count, b->stretch_room, 1024);
 	b->stretches[b->stretch_count++] = (struct stretch){
 		begin_ns, end_ns, thread, above, NO_STRETCH,
 	};

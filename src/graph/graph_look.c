@@ -42,10 +42,7 @@ static void begin_look(struct looks *looks, const struct awaited *awaited)
 	const struct stretch *stretch = &looks->b->stretches[awaited->stretch];
 	struct look *look;
 
-	if (looks->open_count == looks->open_room) {
-		looks->open_room = looks->open_room ? 2 * looks->open_room : 64;
-		looks->open = xrealloc(looks->open, looks->open_room, sizeof(*looks->open));
-	}
+	ARRAY_GROW(looks->open, looks->open_count, looks->open_room, 64);
 	look = &looks->open[looks->open_count];
 	look->node = awaited->node;
 	look->stretch = awaited->stretch;
@@ -97,10 +94,7 @@ static void await(struct looks *looks, size_t node)
 	const struct graph_builder *b = looks->b;
 
 	for (uint32_t i = b->pending[node].first; i != NO_STRETCH; i = b->stretches[i].next) {
-		if (looks->awaited_count == looks->awaited_room) {
-			looks->awaited_room = looks->awaited_room ? 2 * looks->awaited_room : 1024;
-			looks->awaited = xrealloc(looks->awaited, looks->awaited_room, sizeof(*looks->awaited));
-		}
+		ARRAY_GROW(looks->awaited, looks->awaited_count, looks->awaited_room, 1024);
 		looks->awaited[looks->awaited_count++] = (struct awaited){ b->stretches[i].begin_ns, node, i };
 	}
 }

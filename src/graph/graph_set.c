@@ -36,10 +36,7 @@ static size_t new_node(struct graph_set *set, size_t parent, enum graph_kind kin
 {
 	struct graph_set_node *node;
 
-	if (set->count == set->room) {
-		set->room = set->room ? 2 * set->room : 64;
-		set->nodes = xrealloc(set->nodes, set->room, sizeof(*set->nodes));
-	}
+	ARRAY_GROW(set->nodes, set->count, set->room, 64);
 	node = &set->nodes[set->count];
 	*node = (struct graph_set_node){
 		.kind = kind, .label = arena_strdup(set->arena, label), .parent = parent,

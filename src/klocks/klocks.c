@@ -80,10 +80,7 @@ static struct klock *add_row(struct klocks *klocks, uint64_t lock, enum klock_ki
 {
 	struct klock *klock = arena_alloc(klocks->arena, sizeof(*klock));
 
-	if (klocks->count == klocks->room) {
-		klocks->room = klocks->room ? 2 * klocks->room : 64;
-		klocks->list = xrealloc(klocks->list, klocks->room, sizeof(*klocks->list));
-	}
+	ARRAY_GROW(klocks->list, klocks->count, klocks->room, 64);
 	klock->lock = lock;
 	klock->kind = kind;
 	klocks->list[klocks->count++] = klock;

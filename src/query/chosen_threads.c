@@ -71,10 +71,7 @@ static void choose(void *data, uint32_t number)
 
 	if (!is_wanted(choice, number))
 		return;
-	if (chosen->count == chosen->room) {
-		chosen->room = chosen->room ? 2 * chosen->room : 64;
-		chosen->numbers = xrealloc(chosen->numbers, chosen->room, sizeof(*chosen->numbers));
-	}
+	ARRAY_GROW(chosen->numbers, chosen->count, chosen->room, 64);
 	chosen->numbers[chosen->count++] = number;
 }
 

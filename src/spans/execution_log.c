@@ -55,10 +55,7 @@ static void push(struct execution_log *log, struct open_tasks *stack, const stru
 		log->spans[stack->span].dropped++;
 		return;
 	}
-	if (stack->count == stack->room) {
-		stack->room = stack->room ? 2 * stack->room : 2;
-		stack->list = xrealloc(stack->list, stack->room, sizeof(*stack->list));
-	}
+	ARRAY_GROW(stack->list, stack->count, stack->room, 2);
 	stack->list[stack->count++] = *begin;
 }
 
@@ -85,10 +82,7 @@ static void add(struct execution_log *log, const struct open_tasks *stack, uint3
 		span->dropped++;
 		return;
 	}
-	if (all->count == all->room) {
-		all->room = all->room ? 2 * all->room : 1024;
-		all->list = xrealloc(all->list, all->room, sizeof(*all->list));
-	}
+	ARRAY_GROW(all->list, all->count, all->room, 1024);
 	all->list[all->count++] = (struct execution){
 		.thread = stack->thread, .span = stack->span, .begin_ns = begin_ns,
 		.end_ns = end_ns > begin_ns ? end_ns : begin_ns, .depth = i,
@@ -181,10 +175,7 @@ static void on_gap(void *data, const struct ev_header *header)
 
 	if (log->gap_count == GAPS_MAX)
 		return;
-	if (log->gap_count == log->gap_room) {
-		log->gap_room = log->gap_room ? 2 * log->gap_room : 16;
-		log->gaps = xrealloc(log->gaps, log->gap_room, sizeof(*log->gaps));
-	}
+	ARRAY_GROW(log->gaps, log->gap_count, log->gap_room, 16);
 	log->gaps[log->gap_count++] = header->time_ns;
 }
 

@@ -106,10 +106,7 @@ static int add_line(struct fold_rules *rules, char *line)
 		return -EINVAL;
 	if (rules->count == RULES_MAX)
 		return -E2BIG;
-	if (rules->count == rules->room) {
-		rules->room = rules->room ? rules->room * 2 : 128;
-		rules->rules = xrealloc(rules->rules, rules->room, sizeof(*rules->rules));
-	}
+	ARRAY_GROW(rules->rules, rules->count, rules->room, 128);
 	rules->rules[rules->count++] = (struct rule){
 		.label = arena_strdup(rules->arena, fields[0]),
 		.function = arena_strdup(rules->arena, fields[1]),

@@ -38,10 +38,7 @@ static size_t user_of(struct sweep *sweep, const struct activity *activity)
 		sweep->users[USERS_MAX - 1].thread = sweep->users[USERS_MAX - 1].tid = 0;
 		return USERS_MAX - 1;
 	}
-	if (sweep->user_count == sweep->user_room) {
-		sweep->user_room = sweep->user_room ? 2 * sweep->user_room : 16;
-		sweep->users = xrealloc(sweep->users, sweep->user_room, sizeof(*sweep->users));
-	}
+	ARRAY_GROW(sweep->users, sweep->user_count, sweep->user_room, 16);
 	sweep->users[sweep->user_count] = (struct disk_user){
 		.thread = activity->thread, .tid = activity->tid,
 	};
@@ -50,10 +47,7 @@ static size_t user_of(struct sweep *sweep, const struct activity *activity)
 
 static void add_edge(struct sweep *sweep, uint64_t time_ns, size_t user, bool is_end)
 {
-	if (sweep->edge_count == sweep->edge_room) {
-		sweep->edge_room = sweep->edge_room ? 2 * sweep->edge_room : 32;
-		sweep->edges = xrealloc(sweep->edges, sweep->edge_room, sizeof(*sweep->edges));
-	}
+	ARRAY_GROW(sweep->edges, sweep->edge_count, sweep->edge_room, 32);
 	sweep->edges[sweep->edge_count++] = (struct edge){ time_ns, user, is_end };
 }
 

@@ -19,10 +19,7 @@ static void append(struct gathered *gathered, const struct interruption *part)
 {
 	if (part->begin_ns >= part->end_ns)
 		return;
-	if (gathered->count == gathered->room) {
-		gathered->room = gathered->room ? 2 * gathered->room : 16;
-		gathered->list = xrealloc(gathered->list, gathered->room, sizeof(*gathered->list));
-	}
+	ARRAY_GROW(gathered->list, gathered->count, gathered->room, 16);
 	gathered->list[gathered->count++] = *part;
 }
 

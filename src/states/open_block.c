@@ -67,10 +67,7 @@ static void change_owner(struct ownership *o, uint64_t since_ns, uint32_t cpu, u
 	struct open_block *open = o->open;
 	uint64_t first_ns = open->block.first_ns;
 
-	if (open->owner_count == o->room) {
-		o->room = o->room ? 2 * o->room : 1024;
-		open->owners = xrealloc(open->owners, o->room, sizeof(*open->owners));
-	}
+	ARRAY_GROW(open->owners, open->owner_count, o->room, 1024);
 	open->owners[open->owner_count++] = (struct owner_change){
 		since_ns > first_ns ? since_ns : first_ns, since_ns, cpu, thread, tid, is_known,
 	};

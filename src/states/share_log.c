@@ -97,10 +97,7 @@ static struct share_cell *open_cell(struct share_log *log, struct share_thread *
 	if (thread->open & 1u << level)
 		return cell;
 	if (!thread->open) {
-		if (log->open_count == log->open_room) {
-			log->open_room = log->open_room ? 2 * log->open_room : 64;
-			log->open = xrealloc(log->open, log->open_room, sizeof(*log->open));
-		}
+		ARRAY_GROW(log->open, log->open_count, log->open_room, 64);
 		thread->place = log->open_count;
 		log->open[log->open_count++] = thread;
 	}

@@ -188,10 +188,7 @@ static struct state_record *add_record(struct state_log *log, uint64_t time_ns, 
 {
 	struct state_record *record;
 
-	if (log->record_count == log->record_room) {
-		log->record_room = log->record_room ? 2 * log->record_room : RECORDS;
-		log->records = xrealloc(log->records, log->record_room, sizeof(*log->records));
-	}
+	ARRAY_GROW(log->records, log->record_count, log->record_room, RECORDS);
 	/* What came late keeps the order. */
 	if (time_ns > log->now_ns)
 		log->now_ns = time_ns;

@@ -105,11 +105,7 @@ static int compare_cells(const void *a, const void *b)
 
 static void add_share(struct window *window, uint8_t share, uint64_t ns)
 {
-	if (window->share_count == window->share_room) {
-		window->share_room = window->share_room ? 2 * window->share_room : 1024;
-		window->shares = xrealloc(window->shares, window->share_room,
-					  sizeof(*window->shares));
-	}
+	ARRAY_GROW(window->shares, window->share_count, window->share_room, 1024);
 	window->shares[window->share_count++] = (struct share){ share, ns };
 }
 
@@ -134,10 +130,7 @@ static void read_cells(struct window *window, struct byte_cursor *cursor)
 		add_share(window, 0, 0);
 		if (cursor->is_bad || cell.first >= SHARES || cell.last >= SHARES)
 			return;
-		if (window->cell_count == room) {
-			room = room ? 2 * room : 1024;
-			window->cells = xrealloc(window->cells, room, sizeof(*window->cells));
-		}
+		ARRAY_GROW(window->cells, window->cell_count, room, 1024);
 		window->cells[window->cell_count++] = cell;
 	}
 }

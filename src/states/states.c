@@ -68,11 +68,7 @@ static int find_blocks(struct states *states)
 
 static void add_changes(struct states *states, uint32_t thread, uint32_t count, size_t at)
 {
-	if (states->change_count == states->change_room) {
-		states->change_room = states->change_room ? 2 * states->change_room : 256;
-		states->changes = xrealloc(states->changes, states->change_room,
-					   sizeof(*states->changes));
-	}
+	ARRAY_GROW(states->changes, states->change_count, states->change_room, 256);
 	states->changes[states->change_count++] = (struct changes){ thread, count, at, NULL };
 }
 

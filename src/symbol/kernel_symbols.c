@@ -77,11 +77,7 @@ static void add_line(struct kernel_symbols *symbols, char *line)
 	if (*end || !start || !*name || (tolower(*type) != 't' && tolower(*type) != 'w') ||
 	    symbols->count == FUNCTIONS_MAX)
 		return;
-	if (symbols->count == symbols->room) {
-		symbols->room = symbols->room ? symbols->room * 2 : 4096;
-		symbols->functions = xrealloc(symbols->functions, symbols->room,
-					      sizeof(*symbols->functions));
-	}
+	ARRAY_GROW(symbols->functions, symbols->count, symbols->room, 4096);
 	symbols->functions[symbols->count++] = (struct function){
 		.start = start, .name = put_name(symbols, name),
 		.module = module_number(symbols, *module ? module : "[kernel]"),

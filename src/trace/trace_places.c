@@ -10,10 +10,7 @@
 
 void trace_places_add(struct trace_places *places, const struct trace_place *place)
 {
-	if (places->count == places->room) {
-		places->room = places->room ? 2 * places->room : 64;
-		places->list = xrealloc(places->list, places->room, sizeof(*places->list));
-	}
+	ARRAY_GROW(places->list, places->count, places->room, 64);
 	places->list[places->count++] = *place;
 }
 

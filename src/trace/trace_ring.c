@@ -76,10 +76,7 @@ static void add_segment(struct trace_ring *ring, uint64_t *file_end)
 {
 	size_t at = ring->count ? ring->current + 1 : 0;
 
-	if (ring->count == ring->room) {
-		ring->room = ring->room ? 2 * ring->room : PARTS;
-		ring->segments = xrealloc(ring->segments, ring->room, sizeof(*ring->segments));
-	}
+	ARRAY_GROW(ring->segments, ring->count, ring->room, PARTS);
 	memmove(&ring->segments[at + 1], &ring->segments[at],
 		(ring->count++ - at) * sizeof(*ring->segments));
 	ring->current = at;

@@ -30,10 +30,7 @@ void unwind_table_add(struct unwind_table *table, uint64_t address, uint32_t rul
 		last->rule = rule;
 	if (last && (last->pc == pc || last->rule == rule))
 		return;
-	if (table->row_count == table->row_room) {
-		table->row_room = table->row_room ? 2 * table->row_room : 4096;
-		table->rows = xrealloc(table->rows, table->row_room, sizeof(*table->rows));
-	}
+	ARRAY_GROW(table->rows, table->row_count, table->row_room, 4096);
 	table->rows[table->row_count++] = (struct unwind_row){ pc, rule };
 }
 

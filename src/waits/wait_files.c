@@ -46,10 +46,7 @@ static struct wait_file *add(struct wait_files *files, uint64_t name)
 {
 	struct wait_file *file = arena_alloc(files->arena, sizeof(*file));
 
-	if (files->count == files->room) {
-		files->room = files->room ? files->room * 2 : 64;
-		files->files = xrealloc(files->files, files->room, sizeof(*files->files));
-	}
+	ARRAY_GROW(files->files, files->count, files->room, 64);
 	file->file = name;
 	files->files[files->count++] = file;
 	return file;

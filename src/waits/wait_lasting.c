@@ -50,10 +50,7 @@ void wait_lastings_add(struct wait_lastings *lastings, const struct thread *thre
 		       const struct open_wait *wait, uint64_t end_ns, const struct wait_path *path,
 		       const struct wait_lock *lock)
 {
-	if (lastings->count == lastings->room) {
-		lastings->room = lastings->room ? lastings->room * 2 : 64;
-		lastings->rows = xrealloc(lastings->rows, lastings->room, sizeof(*lastings->rows));
-	}
+	ARRAY_GROW(lastings->rows, lastings->count, lastings->room, 64);
 	lastings->rows[lastings->count++] = as_lasting(thread, wait, end_ns, path, lock);
 }
 

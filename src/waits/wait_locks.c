@@ -49,10 +49,7 @@ static struct wait_lock *add(struct wait_locks *locks, const struct open_wait *w
 {
 	struct wait_lock *lock = arena_alloc(locks->arena, sizeof(*lock));
 
-	if (locks->count == locks->room) {
-		locks->room = locks->room ? locks->room * 2 : 64;
-		locks->locks = xrealloc(locks->locks, locks->room, sizeof(*locks->locks));
-	}
+	ARRAY_GROW(locks->locks, locks->count, locks->room, 64);
 	lock->first_ns = wait->begin_ns;
 	lock->facts = wait->facts;
 	lock->cause = wait->cause;

@@ -43,10 +43,7 @@ static struct wait_path *add(struct wait_paths *paths, const struct open_wait *w
 {
 	struct wait_path *path = arena_alloc(paths->arena, sizeof(*path));
 
-	if (paths->count == paths->room) {
-		paths->room = paths->room ? paths->room * 2 : 64;
-		paths->paths = xrealloc(paths->paths, paths->room, sizeof(*paths->paths));
-	}
+	ARRAY_GROW(paths->paths, paths->count, paths->room, 64);
 	path->facts = wait->facts;
 	path->cause = wait->cause;
 	paths->paths[paths->count++] = path;

@@ -119,10 +119,7 @@ static void add_life(struct lives_make *make, uint32_t number)
 {
 	struct lives *lives = make->lives;
 
-	if (lives->count == lives->room) {
-		lives->room = lives->room ? 2 * lives->room : 64;
-		lives->lives = xrealloc(lives->lives, lives->room, sizeof(*lives->lives));
-	}
+	ARRAY_GROW(lives->lives, lives->count, lives->room, 64);
 	lives->lives[lives->count++] = (struct life){ .thread = number };
 	table_put(make->by_thread, number, (void *)(uintptr_t)lives->count);
 }

@@ -59,10 +59,7 @@ static void add_wake(struct taker *t, uint32_t waker, uint64_t time_ns)
 {
 	struct lives_make *make = t->make;
 
-	if (make->wake_count == make->wake_room) {
-		make->wake_room = make->wake_room ? 2 * make->wake_room : 1024;
-		make->wakes = xrealloc(make->wakes, make->wake_room, sizeof(*make->wakes));
-	}
+	ARRAY_GROW(make->wakes, make->wake_count, make->wake_room, 1024);
 	make->wakes[make->wake_count++] = (struct wake){ time_ns, waker, make->lives->step_count - 1 };
 }
 
@@ -78,10 +75,7 @@ static uint32_t name_of(struct taker *t, const struct state *state)
 	key = hash_u64(key ^ wait.thread);
 	at = (uintptr_t)table_find(t->make->by_wait, key);
 	if (!at) {
-		if (lives->wait_count == lives->wait_room) {
-			lives->wait_room = lives->wait_room ? 2 * lives->wait_room : 64;
-			lives->waits = xrealloc(lives->waits, lives->wait_room, sizeof(*lives->waits));
-		}
+		ARRAY_GROW(lives->waits, lives->wait_count, lives->wait_room, 64);
 		lives->waits[lives->wait_count++] = (struct lives_wait){ .wait = wait };
 		at = lives->wait_count;
 		table_put(t->make->by_wait, key, (void *)at);
@@ -116,10 +110,7 @@ static void add_gap(struct taker *t, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (begin_ns >= end_ns)
 		return;
-	if (t->gap_count == t->gap_room) {
-		t->gap_room = t->gap_room ? 2 * t->gap_room : 64;
-		t->gaps = xrealloc(t->gaps, t->gap_room, sizeof(*t->gaps));
-	}
+	ARRAY_GROW(t->gaps, t->gap_count, t->gap_room, 64);
 	t->gaps[t->gap_count++] = (struct gap){ begin_ns, end_ns };
 }
 

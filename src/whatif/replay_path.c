@@ -29,10 +29,7 @@ static void add(struct way *way, uint32_t life, enum graph_kind kind, uint32_t w
 		last->begin_ns = begin_ns;
 		return;
 	}
-	if (path->count == path->room) {
-		path->room = path->room ? 2 * path->room : 1024;
-		path->parts = xrealloc(path->parts, path->room, sizeof(*path->parts));
-	}
+	ARRAY_GROW(path->parts, path->count, path->room, 1024);
 	path->parts[path->count++] = part;
 }
 

@@ -101,10 +101,7 @@ static void group_add_strip(struct findings *findings, struct group *group,
 
 static void group_add(struct group *group, struct report_thread row)
 {
-	if (group->count == group->room) {
-		group->room = group->room ? group->room * 2 : 8;
-		group->rows = xrealloc(group->rows, group->room, sizeof(*group->rows));
-	}
+	ARRAY_GROW(group->rows, group->count, group->room, 8);
 	group->rows[group->count++] = row;
 	group->thread_count += row.thread_count;
 	group->cmetric_ns += row.cmetric_ns;

@@ -62,10 +62,7 @@ static struct report_klock_stack as_stack(struct making *making, const struct re
 
 static size_t add_stack(struct making *making, const struct report_frame *frames, size_t count)
 {
-	if (making->count == making->room) {
-		making->room = making->room ? 2 * making->room : 256;
-		making->list = xrealloc(making->list, making->room, sizeof(*making->list));
-	}
+	ARRAY_GROW(making->list, making->count, making->room, 256);
 	making->list[making->count] = as_stack(making, frames, count);
 	return ++making->count;
 }

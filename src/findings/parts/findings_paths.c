@@ -56,11 +56,7 @@ static void merge(struct merged_path *merged, const struct path_metrics *path)
 	merged->stalled_ns += path->stalled_ns;
 	if (!merged->heaviest || path->cmetric_ns > merged->heaviest->cmetric_ns)
 		merged->heaviest = path;
-	if (merged->member_count == merged->member_room) {
-		merged->member_room = merged->member_room ? merged->member_room * 2 : 4;
-		merged->members = xrealloc(merged->members, merged->member_room,
-					   sizeof(*merged->members));
-	}
+	ARRAY_GROW(merged->members, merged->member_count, merged->member_room, 4);
 	merged->members[merged->member_count++] = path;
 }
 

@@ -12,11 +12,7 @@ void findings_request(struct findings *findings, const struct symbol_request *re
 {
 	if (findings->request_count == REQUESTS_MAX)
 		findings_prepare(findings);
-	if (findings->request_count == findings->request_room) {
-		findings->request_room = findings->request_room ? findings->request_room * 2 : 256;
-		findings->requests = xrealloc(findings->requests, findings->request_room,
-					      sizeof(*findings->requests));
-	}
+	ARRAY_GROW(findings->requests, findings->request_count, findings->request_room, 256);
 	findings->requests[findings->request_count++] = *request;
 }
 

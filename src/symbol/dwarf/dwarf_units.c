@@ -56,10 +56,7 @@ static void add_range(struct range_list *list, uint64_t start, uint64_t end, uin
 	/* Linkers leave ranges at 0 for functions that they removed. */
 	if (end <= start || !start || list->count >= RANGES_MAX)
 		return;
-	if (list->count == list->room) {
-		list->room = list->room ? list->room * 2 : 16;
-		list->ranges = xrealloc(list->ranges, list->room, sizeof(*list->ranges));
-	}
+	ARRAY_GROW(list->ranges, list->count, list->room, 16);
 	list->ranges[list->count++] = (struct range){ start, end, entry };
 }
 

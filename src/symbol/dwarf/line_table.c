@@ -258,10 +258,7 @@ static bool add_row(struct line_table *table, struct machine *machine)
 	}
 	if (table->row_count == ROWS_MAX)
 		return false;
-	if (table->row_count == table->row_room) {
-		table->row_room = table->row_room ? table->row_room * 2 : 4096;
-		table->rows = xrealloc(table->rows, table->row_room, sizeof(*table->rows));
-	}
+	ARRAY_GROW(table->rows, table->row_count, table->row_room, 4096);
 	table->rows[table->row_count++] = machine->row;
 	return true;
 }
@@ -280,11 +277,7 @@ static void end_sequence(struct line_table *table, struct machine *machine)
 	if (!is_wanted) {
 		table->row_count = machine->first;
 	} else {
-		if (table->sequence_count == table->sequence_room) {
-			table->sequence_room = table->sequence_room ? table->sequence_room * 2 : 64;
-			table->sequences = xrealloc(table->sequences, table->sequence_room,
-						    sizeof(*table->sequences));
-		}
+		ARRAY_GROW(table->sequences, table->sequence_count, table->sequence_room, 64);
 		table->sequences[table->sequence_count++] = sequence;
 	}
 	*machine = (struct machine){ .row = { .file = 1, .line = 1 }, .first = table->row_count };

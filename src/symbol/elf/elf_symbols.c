@@ -87,11 +87,7 @@ static void add_entry(struct elf_symbols *symbols, uint64_t address, size_t tabl
 	if (address < symbols->base || address - symbols->base > UINT32_MAX ||
 	    symbols->count >= SYMBOLS_MAX)
 		return;
-	if (symbols->count == symbols->room) {
-		symbols->room = symbols->room ? symbols->room * 2 : 1024;
-		symbols->entries = xrealloc(symbols->entries, symbols->room,
-					    sizeof(*symbols->entries));
-	}
+	ARRAY_GROW(symbols->entries, symbols->count, symbols->room, 1024);
 	symbols->entries[symbols->count++] = (address - symbols->base) << 32 |
 					     (uint64_t)table << INDEX_BITS | index;
 }

@@ -119,10 +119,7 @@ static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, 
 		return;
 	}
 	map->budget->lines--;
-	if (map->count == map->room) {
-		map->room = map->room ? map->room * 2 : 256;
-		map->lines = xrealloc(map->lines, map->room, sizeof(*map->lines));
-	}
+	ARRAY_GROW(map->lines, map->count, map->room, 256);
 	map->lines[map->count] = (struct line){
 		.start = start, .end = start + size_bytes, .name_at = name_at, .order = map->count,
 	};

@@ -244,10 +244,7 @@ static struct module *add_module(struct modules *modules, const struct module_id
 	module->end = id->end;
 	module->device = id->inode ? id->device : 0;
 	module->inode = id->inode;
-	if (modules->count == modules->room) {
-		modules->room = modules->room ? modules->room * 2 : 64;
-		modules->list = xrealloc(modules->list, modules->room, sizeof(*modules->list));
-	}
+	ARRAY_GROW(modules->list, modules->count, modules->room, 64);
 	modules->list[modules->count++] = module;
 	module->number = modules->count;
 	return module;

@@ -396,10 +396,7 @@ static void space_add(struct spaces *spaces, struct space *space, const struct m
 		spaces->dropped++;
 		return;
 	}
-	if (space->count == space->room) {
-		space->room = space->room ? space->room * 2 : 8;
-		space->entries = xrealloc(space->entries, space->room, sizeof(*space->entries));
-	}
+	ARRAY_GROW(space->entries, space->count, space->room, 8);
 	for (at = space->count; at && space->entries[at - 1].start > mapping->start; at--)
 		;
 	memmove(&space->entries[at + 1], &space->entries[at],

@@ -103,10 +103,7 @@ static void add(struct prologue_spaces *spaces, struct space *space, const struc
 	if (spaces->mapping_count >= MAPPINGS_MAX || space->count >= PER_PROCESS_MAX ||
 	    spaces->bytes + size_bytes > BYTES_MAX)
 		return;
-	if (space->count == space->room) {
-		space->room = space->room ? 2 * space->room : 16;
-		space->mappings = xrealloc(space->mappings, space->room, sizeof(*space->mappings));
-	}
+	ARRAY_GROW(space->mappings, space->count, space->room, 16);
 	copy = memcpy(xcalloc(1, size_bytes), e, size_bytes);
 	copy->header.subsys = TRACE_SUBSYS_SPACE;
 	copy->header.event = TRACE_EVENT_SPACE_FOUND;

@@ -67,10 +67,7 @@ struct arena *rows_arena(struct rows *rows)
 
 static void push(struct rows *rows, const struct row *row)
 {
-	if (rows->count == rows->room) {
-		rows->room = rows->room ? rows->room * 2 : 256;
-		rows->rows = xrealloc(rows->rows, rows->room, sizeof(*rows->rows));
-	}
+	ARRAY_GROW(rows->rows, rows->count, rows->room, 256);
 	rows->rows[rows->count++] = *row;
 }
 
