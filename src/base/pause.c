@@ -2,26 +2,19 @@
 #include "base/pause.h"
 
 #include <stddef.h>
-#include <time.h>
 
-static uint64_t time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
+#include "base/clock.h"
 
 void pause_take(struct pause *pause)
 {
 	if (!pause)
 		return;
 	pause->take(pause->data);
-	pause->due_ns = time_ns() + pause->period_ns;
+	pause->due_ns = clock_ns() + pause->period_ns;
 }
 
 void pause_take_if_due(struct pause *pause)
 {
-	if (pause && time_ns() >= pause->due_ns)
+	if (pause && clock_ns() >= pause->due_ns)
 		pause_take(pause);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "collect/governor.h"
@@ -66,14 +67,6 @@ struct collector {
 	unsigned int ring;
 };
 
-uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 unsigned int collector_stream_count(const struct kernel *kernel)
 {
 	return kernel_ring_count(kernel) + 2;	/* the side band's and our own */
@@ -111,8 +104,8 @@ struct collector *collector_new(struct session *session, struct kernel *kernel,
 	collector->sideband = sideband;
 	collector->ring_count = kernel_ring_count(kernel);
 	collector->complete_ns = xcalloc(collector->ring_count, sizeof(*collector->complete_ns));
-	governor_init(&collector->governor, kernel_cpu_count(kernel), now_ns());
-	collector->delivered_ns = now_ns();
+	governor_init(&collector->governor, kernel_cpu_count(kernel), clock_ns());
+	collector->delivered_ns = clock_ns();
 	session_subscribe(session, handlers, collector);
 	return collector;
 }
@@ -128,7 +121,7 @@ void collector_free(struct collector *collector)
 static int push_own(struct collector *collector, enum event_id id)
 {
 	struct ev_header header = {
-		.time_ns = now_ns(), .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = clock_ns(), .subsys = id >> 16, .event = id & 0xffff,
 	};
 
 	return session_push(collector->session, own_stream(collector), &header, sizeof(header));
@@ -138,7 +131,7 @@ int collector_list_threads(struct collector *collector)
 {
 	int err;
 
-	collector->listed_ns = now_ns();
+	collector->listed_ns = clock_ns();
 	if (push_own(collector, EV_COLLECT_SYNC_BEGIN))
 		return 0;	/* the session is full: has_gap stays, and it is tried again */
 	collector->has_gap = false;
@@ -184,7 +177,7 @@ static void hurry(struct collector *collector, uint64_t begin_ns)
 static void drain(struct collector *collector)
 {
 	/* Read first: what is reserved after this moment has a later time. */
-	uint64_t begin_ns = now_ns(), until_ns = begin_ns;
+	uint64_t begin_ns = clock_ns(), until_ns = begin_ns;
 
 	collector->fill = kernel_fill(collector->kernel);
 	hurry(collector, begin_ns);
@@ -221,7 +214,7 @@ static void deliver(struct collector *collector)
 
 		collector->delivered_ns += left_ns < DELIVERY_NS ? left_ns : DELIVERY_NS;
 		session_advance(collector->session, collector->delivered_ns);
-		if (now_ns() - collector->drained_ns > DRAIN_PERIOD_NS)
+		if (clock_ns() - collector->drained_ns > DRAIN_PERIOD_NS)
 			drain(collector);
 	}
 }
@@ -232,7 +225,7 @@ static void govern(struct collector *collector)
 	struct kernel_counts counts = kernel_counts(collector->kernel);
 
 	kernel_set_keep_all_above(collector->kernel,
-				  governor_update(&collector->governor, now_ns(),
+				  governor_update(&collector->governor, clock_ns(),
 						  counts.stack_ns));
 }
 
@@ -243,9 +236,9 @@ void collector_poll(struct collector *collector)
 		deliver(collector);
 	}
 	govern(collector);
-	if (collector->has_gap && now_ns() - collector->listed_ns > LIST_PERIOD_NS)
+	if (collector->has_gap && clock_ns() - collector->listed_ns > LIST_PERIOD_NS)
 		collector_list_threads(collector);
-	if (now_ns() - collector->holds_listed_ns > HOLDS_PERIOD_NS)
+	if (clock_ns() - collector->holds_listed_ns > HOLDS_PERIOD_NS)
 		collector_list_holds(collector);
 }
 
@@ -264,7 +257,7 @@ void collector_list_holds(struct collector *collector)
 {
 	int left = 0, rounds = 0;
 
-	collector->holds_listed_ns = now_ns();
+	collector->holds_listed_ns = clock_ns();
 	do {
 		left = kernel_list_holds(collector->kernel);
 		drain(collector);
@@ -302,7 +295,7 @@ void collector_finish(struct collector *collector)
 		struct ev_collect_gap e = { .lost = lost - collector->lost_told };
 
 		e.header = (struct ev_header){
-			.time_ns = now_ns(), .subsys = EV_COLLECT_GAP >> 16,
+			.time_ns = clock_ns(), .subsys = EV_COLLECT_GAP >> 16,
 			.event = EV_COLLECT_GAP & 0xffff,
 		};
 		session_push(collector->session, own_stream(collector), &e, sizeof(e));

@@ -44,6 +44,3 @@ void collector_finish(struct collector *collector);
 
 /* How full the fullest ring was at the last poll, 0 to 1: the faster to poll again. */
 double collector_fill(const struct collector *collector);
-
-/* CLOCK_MONOTONIC, the clock of all events. */
-uint64_t now_ns(void);

@@ -13,13 +13,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "collect/collector.h"
 #include "collect/early_stacks.h"
 #include "collect/room.h"
-#include "unwind/walk.h"
 #include "shared.h"
+#include "unwind/walk.h"
 
 enum {
 	RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t),
@@ -208,7 +209,7 @@ static void module_forget(struct unwinder *unwinder, struct module_table *module
 {
 	for (uint32_t i = 0; i < module->part_count; i++)
 		room_give(unwinder->room, module->parts[i].place, module->parts[i].unit_count,
-			  now_ns());
+			  clock_ns());
 	unwinder->counts.tables -= module->part_count > 0;
 	table_take(unwinder->modules, module->number);
 	free(module->parts);
@@ -229,13 +230,13 @@ static void evict(struct unwinder *unwinder, uint64_t units_max)
 /* Units in one chunk; false when there are none any more. */
 static bool take_units(struct unwinder *unwinder, uint32_t count, uint32_t *place)
 {
-	if (room_take(unwinder->room, count, now_ns(), place))
+	if (room_take(unwinder->room, count, clock_ns(), place))
 		return true;
 	if (unwinder->chunk_count < unwinder->chunk_max)
 		add_chunks(unwinder);
 	else
 		evict(unwinder, 0);
-	if (room_take(unwinder->room, count, now_ns(), place))
+	if (room_take(unwinder->room, count, clock_ns(), place))
 		return true;
 	unwinder->counts.dropped++;
 	return false;
@@ -248,7 +249,7 @@ static bool load_parts(struct unwinder *unwinder, const struct unwind_table *tab
 	uint64_t address = table->base, end = table->base + table->size_bytes;
 
 	while (address < end) {
-		uint32_t largest = room_largest(unwinder->room, now_ns());
+		uint32_t largest = room_largest(unwinder->room, clock_ns());
 		struct unwind_part part = unwind_part_at(table, address, UNWIND_CHUNK_UNITS);
 		struct part *loaded;
 		uint32_t place;
@@ -369,7 +370,7 @@ static void list_release(struct unwinder *unwinder, struct list *list)
 	if (!list || --list->user_count)
 		return;
 	if (list->range_count)
-		room_give(unwinder->room, list->place, list->range_count * RANGE_UNITS, now_ns());
+		room_give(unwinder->room, list->place, list->range_count * RANGE_UNITS, clock_ns());
 	for (uint32_t i = 0; i < list->module_count; i++)
 		module_release(unwinder, list->modules[i]);
 	free(list);
@@ -711,7 +712,7 @@ void unwinder_expect_process(struct unwinder *unwinder, uint32_t pid)
 
 bool unwinder_update(struct unwinder *unwinder)
 {
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_ns();
 	struct process *process;
 	size_t cursor = 0;
 
@@ -721,7 +722,7 @@ bool unwinder_update(struct unwinder *unwinder)
 	while ((process = table_next(unwinder->processes, &cursor))) {
 		if (!process->is_dirty)
 			continue;
-		if (now_ns() - begin_ns > update_ns_max) {
+		if (clock_ns() - begin_ns > update_ns_max) {
 			unwinder->has_dirty = true;
 			break;
 		}

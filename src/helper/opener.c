@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/pause.h"
 #include "base/table.h"
@@ -67,14 +67,6 @@ struct opener {
 	char in[sizeof(struct opener_mapping) + OPENER_PATH_BYTES + 1];
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 struct opener *opener_new(struct helper_pair *pair,
 			  void (*on_stuck)(void *data, uint32_t pid, const char *path), void *data)
 {
@@ -105,7 +97,7 @@ static void waiting_pop(struct opener *opener)
 	free(opener->waiting[opener->waiting_begin].path);
 	opener->waiting_begin = (opener->waiting_begin + 1) % WAITING_MAX;
 	opener->waiting_count--;
-	opener->waiting[opener->waiting_begin].begun_ns = now_ns();
+	opener->waiting[opener->waiting_begin].begun_ns = clock_ns();
 }
 
 static void waiting_push(struct opener *opener, const struct opener_request *request, const char *path)
@@ -115,7 +107,7 @@ static void waiting_push(struct opener *opener, const struct opener_request *req
 	opener->waiting[at] = (struct waiting){
 		.sequence = request->sequence, .kind = request->kind, .pid = request->pid,
 		.user = users_of(helper_pair_users(opener->pair), request->pid),
-		.device = request->device, .begun_ns = now_ns(),
+		.device = request->device, .begun_ns = clock_ns(),
 		.path = request->kind == OPENER_FILE ? xstrdup(path) : NULL,
 	};
 }
@@ -207,9 +199,9 @@ static void distrust(struct opener *opener, const struct waiting *waiting)
  */
 static void on_held(struct opener *opener, struct waiting *first)
 {
-	bool is_late = now_ns() > first->begun_ns + request_ns_max;
+	bool is_late = clock_ns() > first->begun_ns + request_ns_max;
 
-	first->held_ns = now_ns();
+	first->held_ns = clock_ns();
 	if (opener->on_worker && opener->on_worker(opener->on_worker_data, is_late))
 		return;
 	if (!is_late)
@@ -233,7 +225,7 @@ static void check_stuck(struct opener *opener)
 		return;
 	}
 	begun_ns = first->held_ns > first->begun_ns ? first->held_ns : first->begun_ns;
-	if (!helper_pair_is_stuck(opener->pair, begun_ns, stuck_ns) && now_ns() < begun_ns + request_ns_max)
+	if (!helper_pair_is_stuck(opener->pair, begun_ns, stuck_ns) && clock_ns() < begun_ns + request_ns_max)
 		return;
 	distrust(opener, first);
 	helper_pair_fail(opener->pair, first->user);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "helper/message.h"
@@ -33,14 +33,6 @@ struct helper_pair {
 	char progress[2 * PROGRESS_BYTES];	/* of both, when they last did something */
 	uint64_t progress_ns;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 struct helper_pair *helper_pair_new(const struct helper_roles *roles)
 {
@@ -138,7 +130,7 @@ int helper_pair_begin(struct helper_pair *pair)
 	if (pair->death_count >= DEATHS_MAX)
 		return -ECANCELED;
 	err = pair->opener_number ? start_worker(pair) : start_both(pair);
-	pair->progress_ns = now_ns();
+	pair->progress_ns = clock_ns();
 	if (!err)
 		return 0;
 	close_both(pair);
@@ -243,7 +235,7 @@ bool helper_pair_is_stuck(struct helper_pair *pair, uint64_t since_ns, uint64_t 
 {
 	char progress[2 * PROGRESS_BYTES] = { 0 };
 	bool could_run = read_progress(pair, progress);
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns();
 
 	if (could_run || memcmp(progress, pair->progress, sizeof(progress))) {
 		memcpy(pair->progress, progress, sizeof(progress));

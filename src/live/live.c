@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/pause.h"
 #include "collect/collector.h"
@@ -52,13 +53,13 @@ static void read_output(struct live *live)
 	char bytes[16384];
 	ssize_t n = 0;
 
-	if (!live->has_output || now_ns() < live->output_due_ns)
+	if (!live->has_output || clock_ns() < live->output_due_ns)
 		return;
 	while (left && (n = read(live->options.output_fd, bytes, sizeof(bytes))) > 0) {
 		output_lines_add(live->output, bytes, (size_t)n);
 		left -= (size_t)n < left ? (size_t)n : left;
 	}
-	live->output_due_ns = now_ns() + output_interval_ns;
+	live->output_due_ns = clock_ns() + output_interval_ns;
 	if (left < OUTPUT_BYTES_AT_ONCE)
 		tui_note_output(live->tui);
 	if (!n || (n < 0 && errno != EAGAIN && errno != EINTR))
@@ -86,10 +87,10 @@ static void show_status(struct live *live)
 	bool is_running = live->options.has_command && live->options.outcome->exit_status < 0;
 	struct tracing_counts counts;
 
-	if (!is_status_due(live) || now_ns() < live->status_due_ns)
+	if (!is_status_due(live) || clock_ns() < live->status_due_ns)
 		return;
 	live->is_status_final = live->is_over && live->is_final && !is_running;
-	live->status_due_ns = now_ns() + status_interval_ns;
+	live->status_due_ns = clock_ns() + status_interval_ns;
 	counts = tracing_counts(live->options.tracing);
 	tui_set_status(live->tui, &(struct ui_status){
 		.command = live->options.command,
@@ -132,7 +133,7 @@ static uint64_t cpu_ns(void)
  */
 static void make_report(struct live *live)
 {
-	uint64_t begin_ns = now_ns(), begin_cpu_ns = cpu_ns(), wait_ns;
+	uint64_t begin_ns = clock_ns(), begin_cpu_ns = cpu_ns(), wait_ns;
 	struct findings *made;
 
 	made = tracing_findings(live->options.tracing, live->options.outcome, path_count_max(live),
@@ -148,7 +149,7 @@ static void make_report(struct live *live)
 
 static void show_report(struct live *live)
 {
-	if (!is_report_due(live) || now_ns() < live->report_due_ns)
+	if (!is_report_due(live) || clock_ns() < live->report_due_ns)
 		return;
 	make_report(live);
 	live->is_final = live->is_over;
@@ -176,7 +177,7 @@ int live_open(const struct live_options *options, struct live **out)
 	tracing_set_watch(options->tracing, &live->watch);
 	tracing_set_pause(options->tracing, &live->pause);
 	/* First it has to have something to tell. */
-	live->report_due_ns = now_ns() + report_interval_ns / 2;
+	live->report_due_ns = clock_ns() + report_interval_ns / 2;
 	*out = live;
 	return 0;
 
@@ -200,7 +201,7 @@ void live_close(struct live *live)
 /* Until the earlier of two moments; -1: for ever. */
 static int sooner(int wait_ms, uint64_t due_ns)
 {
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = clock_ns();
 	uint64_t left_ms = due_ns > time_ns ? (due_ns - time_ns) / 1000000 + 1 : 0;
 
 	return wait_ms < 0 || left_ms < (uint64_t)wait_ms ? (int)left_ms : wait_ms;
@@ -209,7 +210,7 @@ static int sooner(int wait_ms, uint64_t due_ns)
 /* A command that writes without end gets its turn as often as all others. */
 static void choose_watch(struct live *live)
 {
-	bool may_read = live->has_output && now_ns() >= live->output_due_ns;
+	bool may_read = live->has_output && clock_ns() >= live->output_due_ns;
 	int wait_ms = tui_wait_ms(live->tui);
 
 	live->fds[0] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
@@ -234,7 +235,7 @@ static void on_interrupt(struct live *live)
 	if (live->is_over || live->wants_end || live->end_due_ns) {
 		live->wants_quit = true;
 	} else if (live->options.has_command) {
-		live->end_due_ns = now_ns() + interrupt_grace_ns;
+		live->end_due_ns = clock_ns() + interrupt_grace_ns;
 		tui_set_message(live->tui, "the command got the Ctrl-C, too: the tracing ends with "
 					   "it, or in a second");
 	} else {
@@ -278,7 +279,7 @@ int live_step(struct live *live, pid_t *sender)
 		number = tracing_step(live->options.tracing, sender);
 	if (number)
 		on_signal(live, number, *sender);
-	if (live->end_due_ns && now_ns() >= live->end_due_ns)
+	if (live->end_due_ns && clock_ns() >= live->end_due_ns)
 		live->wants_end = true;
 	read_output(live);
 	show_status(live);

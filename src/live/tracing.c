@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "account/criticality.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "collect/collector.h"
@@ -135,7 +136,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	int err;
 
 	tracing->settings = settings;
-	tracing->opened_ns = now_ns();
+	tracing->opened_ns = clock_ns();
 	tracing->suspended_ns = tracing_suspended_ns();
 	tracing->signal_fd = -1;
 	err = show_check(settings);
@@ -269,7 +270,7 @@ int tracing_begin_trace(struct tracing *tracing)
 void tracing_start(struct tracing *tracing, bool has_command)
 {
 	privileges_give_up(tracing->settings, has_command);
-	tracing->started_ns = now_ns();
+	tracing->started_ns = clock_ns();
 	tracing->poll_ms = POLL_MS_FIRST;
 	if (!tracing->settings->is_quiet && !tracing->settings->has_tui)
 		status_start();
@@ -299,7 +300,7 @@ const struct fold_rules *tracing_fold_rules(const struct tracing *tracing)
 struct tracing_counts tracing_counts(const struct tracing *tracing)
 {
 	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
-	uint64_t end_ns = tracing->ended_ns ? tracing->ended_ns : now_ns();
+	uint64_t end_ns = tracing->ended_ns ? tracing->ended_ns : clock_ns();
 
 	return (struct tracing_counts){
 		.time_ns = end_ns - tracing->started_ns,
@@ -313,7 +314,7 @@ static void show_status(struct tracing *tracing)
 {
 	struct criticality_counts counts = criticality_counts(tracing->engine.criticality);
 	struct status_counts status = {
-		.time_ns = now_ns() - tracing->started_ns,
+		.time_ns = clock_ns() - tracing->started_ns,
 		.threads = counts.alive,
 		.parallelism = counts.active,
 		.events = session_counts(tracing->engine.session).delivered,
@@ -390,7 +391,7 @@ int tracing_step(struct tracing *tracing, pid_t *sender)
 		resolver_update(tracing->resolver);
 	if (tracing->functions)
 		span_functions_update(tracing->functions);
-	recorder_step(tracing->recorder, now_ns());
+	recorder_step(tracing->recorder, clock_ns());
 	if (!tracing->settings->is_quiet && status_is_due())
 		show_status(tracing);
 	return tracing_wait_signal(tracing, next_wait_ms(tracing), sender);
@@ -409,9 +410,9 @@ static bool has_thread_of(const struct tracing *tracing, uint32_t pid)
 
 void tracing_await_end(struct tracing *tracing, uint32_t pid)
 {
-	uint64_t limit_ns = now_ns() + END_MS_MAX * 1000000ull;
+	uint64_t limit_ns = clock_ns() + END_MS_MAX * 1000000ull;
 
-	while (!tracing->ended_ns && has_thread_of(tracing, pid) && now_ns() < limit_ns) {
+	while (!tracing->ended_ns && has_thread_of(tracing, pid) && clock_ns() < limit_ns) {
 		poll(NULL, 0, POLL_MS_FIRST);
 		collector_poll(tracing->collector);
 	}
@@ -433,7 +434,7 @@ bool tracing_is_time_over(const struct tracing *tracing)
 {
 	uint64_t duration_ns = tracing->settings->duration_ns;
 
-	return duration_ns && now_ns() - tracing->started_ns >= duration_ns;
+	return duration_ns && clock_ns() - tracing->started_ns >= duration_ns;
 }
 
 bool tracing_is_target_gone(const struct tracing *tracing)
@@ -459,13 +460,13 @@ static bool has_odd(const struct tracing *tracing)
  */
 static void await_hidden(struct tracing *tracing)
 {
-	uint64_t limit_ns = now_ns() + HIDDEN_MS_MAX * 1000000ull;
+	uint64_t limit_ns = clock_ns() + HIDDEN_MS_MAX * 1000000ull;
 
 	if (!kernel_counts(tracing->kernel).hidden && !has_odd(tracing))
 		return;
 	poll(NULL, 0, HIDDEN_POLL_MS);
 	collector_poll(tracing->collector);
-	while (has_odd(tracing) && now_ns() < limit_ns) {
+	while (has_odd(tracing) && clock_ns() < limit_ns) {
 		cpus_visit();
 		poll(NULL, 0, HIDDEN_POLL_MS);
 		collector_poll(tracing->collector);
@@ -478,7 +479,7 @@ void tracing_finish(struct tracing *tracing)
 		return;
 	await_hidden(tracing);
 	tracing->collector_cpu_ns = tracing_cpu_ns();
-	tracing->ended_ns = now_ns();
+	tracing->ended_ns = clock_ns();
 	status_stop();
 	list_waits(tracing);
 	kernel_detach(tracing->kernel);

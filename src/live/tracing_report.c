@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/clock.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
@@ -182,7 +183,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 				  size_t path_count_max, struct pause *pause)
 {
 	struct findings_input input = findings_input(tracing, path_count_max, pause);
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_ns();
 	struct findings *findings = find(tracing, &input);
 	struct report *report = findings_report(findings);
 	bool is_over = tracing->ended_ns;
@@ -200,7 +201,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
 	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : tracing_cpu_ns();
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->engine.symbols);
-	report->cost.post_processing_ns = now_ns() - (is_over ? tracing->ended_ns : begin_ns);
+	report->cost.post_processing_ns = clock_ns() - (is_over ? tracing->ended_ns : begin_ns);
 	return findings;
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "helper/opener.h"
@@ -36,14 +36,6 @@ struct mapped_files {
 	struct table *processes;	/* by pid + 1; owns them */
 	bool is_offline;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* The symbol file of a process's JIT compiler is opened while the process lives. */
 static void keep_jit_names(struct mapped_files *files, uint32_t pid)
@@ -237,7 +229,7 @@ int mapped_files_add(struct mapped_files *files, uint32_t pid)
 	int err;
 
 	if (process)
-		process->read_ns = now_ns();
+		process->read_ns = clock_ns();
 	err = opener_read_maps(files->opener, pid, tell, &reading);
 	if (err != -E2BIG)
 		return err;
@@ -272,7 +264,7 @@ bool mapped_files_read_again(struct mapped_files *files, uint32_t pid)
 {
 	struct process *process = files->is_offline ? NULL : process_get(files, pid);
 
-	if (!process || (process->read_ns && now_ns() - process->read_ns < reread_ns))
+	if (!process || (process->read_ns && clock_ns() - process->read_ns < reread_ns))
 		return false;
 	return !mapped_files_add(files, pid);
 }

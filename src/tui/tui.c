@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "tui/screen.h"
@@ -30,14 +30,6 @@ struct tui {
 
 /* For fail() and warn(), which have no argument for it. */
 static struct tui *receiver;
-
-static uint64_t time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static void on_message(const char *line)
 {
@@ -161,7 +153,7 @@ static void draw(struct tui *tui)
 		is_anew = true;
 	}
 	screen_draw(ui_compose(tui->ui), tui->lines, is_anew);
-	tui->drawn_ns = time_ns();
+	tui->drawn_ns = clock_ns();
 }
 
 void tui_update(struct tui *tui)
@@ -170,7 +162,7 @@ void tui_update(struct tui *tui)
 	if (ui_is_searching(tui->ui))
 		ui_search_on(tui->ui);
 	tui->is_picture_stale |= ui_takes_change(tui->ui) || tui->is_size_stale;
-	if (!tui->is_picture_stale || time_ns() - tui->drawn_ns < draw_interval_ns)
+	if (!tui->is_picture_stale || clock_ns() - tui->drawn_ns < draw_interval_ns)
 		return;
 	tui->is_picture_stale = false;
 	draw(tui);
@@ -182,7 +174,7 @@ void tui_update(struct tui *tui)
 
 int tui_wait_ms(const struct tui *tui)
 {
-	uint64_t since_ns = time_ns() - tui->drawn_ns;
+	uint64_t since_ns = clock_ns() - tui->drawn_ns;
 
 	if (ui_is_searching(tui->ui))
 		return 0;

@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/text.h"
 
@@ -17,14 +17,6 @@ static struct {
 	bool is_on, is_drawn;
 	uint64_t due_ns;
 } status;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 /* A terminal that does not take the bytes gets none: tracing must not wait for it. */
 static void terminal_put(const char *bytes, size_t count)
@@ -43,13 +35,13 @@ void status_start(void)
 	if (!isatty(STDERR_FILENO))
 		return;
 	status.is_on = true;
-	status.due_ns = now_ns() + redraw_interval_ns;
+	status.due_ns = clock_ns() + redraw_interval_ns;
 	fail_set_prologue(status_clear);
 }
 
 bool status_is_due(void)
 {
-	return status.is_on && now_ns() >= status.due_ns;
+	return status.is_on && clock_ns() >= status.due_ns;
 }
 
 void status_format(const struct status_counts *counts, uint32_t columns, struct text *text)
@@ -90,7 +82,7 @@ void status_show(const struct status_counts *counts)
 	status_format(counts, columns - 1, &text);
 	text_put(&text, "\033[K");
 	status.is_drawn = true;
-	status.due_ns = now_ns() + redraw_interval_ns;
+	status.due_ns = clock_ns() + redraw_interval_ns;
 	terminal_put(text.bytes, text.length);
 	text_fini(&text);
 }

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "helper/opener.h"
@@ -69,14 +69,6 @@ void modules_free(struct modules *modules)
 void modules_shut(struct modules *modules)
 {
 	modules->is_shut = true;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static uint64_t inode_hash(uint64_t device, uint64_t inode)
@@ -277,7 +269,7 @@ static void set_stamp(struct module *module, const struct file_stamp *stamp)
 	module->stamp = *stamp;
 	module->has_stamp = true;
 	module->hold_count++;
-	module->checked_ns = now_ns();
+	module->checked_ns = clock_ns();
 }
 
 /* stamp: NULL if the file could not be opened. */
@@ -329,12 +321,12 @@ static bool is_as_it_was(const struct modules *modules, struct module *module)
 {
 	struct file_stamp now;
 
-	if (now_ns() - module->checked_ns < check_ns)
+	if (clock_ns() - module->checked_ns < check_ns)
 		return true;
 	if (opener_stamp(modules->opener, module->number, module->device, module->pid, &now) ||
 	    !file_stamp_has_same_contents(&now, &module->stamp))
 		return false;
-	module->checked_ns = now_ns();
+	module->checked_ns = clock_ns();
 	return true;
 }
 

@@ -2,9 +2,9 @@
 #include "symbol/worker/budget.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/space/module.h"
@@ -161,18 +161,10 @@ void budget_spend_death(struct budget *budget, const struct module *module, uint
 
 /* --- What is read of processes --------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* What counts of it. */
 static uint64_t fade(struct waited *waited)
 {
-	uint64_t now = now_ns(), faded_ns = (now - waited->at_ns) / FADING;
+	uint64_t now = clock_ns(), faded_ns = (now - waited->at_ns) / FADING;
 
 	waited->ns -= waited->ns < faded_ns ? waited->ns : faded_ns;
 	waited->at_ns = now;
@@ -192,7 +184,7 @@ static struct waited *waited_get(struct table *table, uint64_t key)
 
 	if (!waited) {
 		waited = xcalloc(1, sizeof(*waited));
-		waited->at_ns = now_ns();
+		waited->at_ns = clock_ns();
 		table_put(table, key + 1, waited);
 	}
 	return waited;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/pause.h"
 #include "helper/message.h"
@@ -31,14 +31,6 @@ enum {
 /* How long neither of the helpers may do anything. A disk can take a while; a process's memory cannot. */
 static const uint64_t second_ns = 1000000000, stuck_ns = 2000000000, stuck_memory_ns = 1000000000,
 		      stuck_servers_ns = 40000000000;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 const struct helper_roles *worker_roles(void)
 {
@@ -193,7 +185,7 @@ static void finish(struct worker *worker, int err)
 	struct asked *asked = list_take(&worker->asked);
 
 	if (worker->asked.first)
-		worker->asked.first->first_ns = now_ns();
+		worker->asked.first->first_ns = clock_ns();
 	settle_asked(worker, asked, err);
 }
 
@@ -240,7 +232,7 @@ static void lose(struct worker *worker, int err)
 	const struct asked *first = worker->asked.first;
 
 	if (first)
-		spend(worker, first, 0, now_ns() - first->first_ns, true);
+		spend(worker, first, 0, clock_ns() - first->first_ns, true);
 	if (first)
 		finish(worker, err);
 	ask_again(worker);
@@ -303,10 +295,10 @@ static void give_up_if_late(struct worker *worker, bool is_late)
 {
 	const struct asked *first = worker->asked.first;
 
-	if (!is_late && now_ns() - worker->checked_ns < CHECK_MS * 1000000ull)
+	if (!is_late && clock_ns() - worker->checked_ns < CHECK_MS * 1000000ull)
 		return;
-	worker->checked_ns = now_ns();
-	if (!is_late && now_ns() - first->first_ns <= answer_ns_max(&first->question) &&
+	worker->checked_ns = clock_ns();
+	if (!is_late && clock_ns() - first->first_ns <= answer_ns_max(&first->question) &&
 	    !helper_pair_is_stuck(worker->pair, first->first_ns, limit_ns(&first->question)))
 		return;
 	worker->late_sequence = first->question.sequence;
@@ -462,10 +454,10 @@ void worker_step(struct worker *worker)
 
 void worker_settle(struct worker *worker, uint64_t limit)
 {
-	uint64_t end_ns = now_ns() + limit;
+	uint64_t end_ns = clock_ns() + limit;
 
 	worker_step(worker);
-	while ((worker->asked.count || worker->later.count) && now_ns() < end_ns) {
+	while ((worker->asked.count || worker->later.count) && clock_ns() < end_ns) {
 		worker_wait(worker, 0);
 		worker_step(worker);
 	}
@@ -607,7 +599,7 @@ int worker_send(struct worker *worker, struct asked *asked)
 	if (is_known)
 		*known_get(worker, asked->module->number) = true;
 	if (!worker->asked.first)
-		asked->first_ns = now_ns();
+		asked->first_ns = clock_ns();
 	list_add(&worker->asked, asked);
 	return 0;
 }

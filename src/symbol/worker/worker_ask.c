@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "helper/pair.h"
 #include "helper/users.h"
@@ -15,14 +15,6 @@
 enum {
 	AHEAD_MAX = 16,		/* questions: all fit into the socket, whatever the worker does */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 static void put_build_id(struct question *question, const struct build_id *build_id)
 {
@@ -210,22 +202,22 @@ static bool ask_some_ahead(struct worker *worker, const struct worker_question *
 void worker_ask_ahead(struct worker *worker, const struct worker_question *questions, size_t count)
 {
 	static const uint64_t soon_ns = 10000000, all_ns_max = 10000000000;
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_ns();
 	size_t at = 0, some = 1;
 
 	if (worker->is_book_alone)
 		return;
 	answer_book_free(worker->ahead);
 	worker->ahead = worker->book ? NULL : answer_book_new();
-	while (at < count && now_ns() - begin_ns < all_ns_max) {
-		uint64_t asked_ns = now_ns();
+	while (at < count && clock_ns() - begin_ns < all_ns_max) {
+		uint64_t asked_ns = clock_ns();
 
 		if (some > count - at)
 			some = count - at;
 		if (!ask_some_ahead(worker, &questions[at], some))
 			return;
 		at += some;
-		if (now_ns() - asked_ns > soon_ns * some)
+		if (clock_ns() - asked_ns > soon_ns * some)
 			some = 1;
 		else if (some < AHEAD_MAX)
 			some *= 2;
