@@ -24,7 +24,7 @@
 
 enum {
 	PENDING_MAX = 8,			/* of a channel */
-	THREADS_MAX = 100000, CPUS_MAX = 4096, STACKS_MAX = 1000000,
+	THREADS_MAX = 100000, GENERATED_CPUS_MAX = 4096, STACKS_MAX = 1000000,
 	NOBODY = UINT32_MAX,
 	SLICE_NS = 3000000, IDLE_EXIT_NS = 1500,
 	LIFE = 20000,				/* bursts, in the mean */
@@ -464,7 +464,7 @@ int main(int argc, char **argv)
 	w.g.sample_ns = 1000 * number_argument(argc, argv, 6, 3000);
 	w.g.stacks = number_argument(argc, argv, 7, 400);
 	if (argc < 3 || !w.g.events_max || !w.thread_count || w.thread_count > THREADS_MAX ||
-	    !w.cpu_count || w.cpu_count > CPUS_MAX || !w.g.sample_ns ||
+	    !w.cpu_count || w.cpu_count > GENERATED_CPUS_MAX || !w.g.sample_ns ||
 	    w.g.stacks < GENERATED_REASONS || w.g.stacks > STACKS_MAX) {
 		fprintf(stderr, "usage: trace_gen FILE EVENTS [THREADS [CPUS [SEED [SAMPLE_US [STACKS]]]]]\n");
 		return 2;

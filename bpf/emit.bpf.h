@@ -29,12 +29,12 @@ static __always_inline void event_clear(void *event, __u32 size)
 
 static __always_inline struct cpu_counts *counts_here(void)
 {
-	return &cpu_counts[bpf_get_smp_processor_id() & (CPUS_MAX - 1)];
+	return &cpu_counts[bpf_get_smp_processor_id() & (KERNEL_CPUS_MAX - 1)];
 }
 
 static __always_inline struct system_cpu *system_here(void)
 {
-	return &system_cpus[bpf_get_smp_processor_id() & (CPUS_MAX - 1)];
+	return &system_cpus[bpf_get_smp_processor_id() & (KERNEL_CPUS_MAX - 1)];
 }
 
 static __always_inline void *ring_here(void)

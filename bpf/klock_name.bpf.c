@@ -134,7 +134,7 @@ static long queue_step(__u32 cpu, void *data)
 {
 	struct ev_klock_lock *e = *(struct ev_klock_lock **)data;
 
-	if (!LIES_IN(e, cpu_counts[cpu & (CPUS_MAX - 1)].run_queue, struct rq, KLOCK_OF_RUN_QUEUE))
+	if (!LIES_IN(e, cpu_counts[cpu & (KERNEL_CPUS_MAX - 1)].run_queue, struct rq, KLOCK_OF_RUN_QUEUE))
 		return 0;
 	e->cpu = cpu;
 	return 1;
@@ -146,7 +146,7 @@ static __always_inline void describe(struct ev_klock_lock *e, struct task_struct
 	struct kmem_cache *cache;
 
 	if (!e->object)
-		bpf_loop(CPUS_MAX, queue_step, &e, 0);
+		bpf_loop(KERNEL_CPUS_MAX, queue_step, &e, 0);
 	if (e->pid)
 		bpf_probe_read_kernel(e->process, sizeof(e->process), current->group_leader->comm);
 	if (e->object == KLOCK_OF_RUN_QUEUE || !bpf_get_kmem_cache)
@@ -195,6 +195,6 @@ int list_queues(struct bpf_iter__task *ctx)
 	if (!task || !bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->cpu))
 		return 0;
 	queue = task->se.cfs_rq->rq;
-	cpu_counts[BPF_CORE_READ(queue, cpu) & (CPUS_MAX - 1)].run_queue = (__u64)queue;
+	cpu_counts[BPF_CORE_READ(queue, cpu) & (KERNEL_CPUS_MAX - 1)].run_queue = (__u64)queue;
 	return 0;
 }

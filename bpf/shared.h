@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 enum {
-	CPUS_MAX = 1024,
+	KERNEL_CPUS_MAX = 1024,
 	STACK_DEPTH_MAX = 127,
 	TIMED_EACH = 64,	/* one run of so many has its time taken */
 	STACK_TIMES = 64,	/* stacks are counted by what they took: the last one is for all above */

@@ -46,8 +46,8 @@ struct klock_others_map klock_others SEC(".maps");
 struct klock_scratch_map klock_scratch SEC(".maps");
 struct klocks_held_map klocks_held SEC(".maps");
 
-struct cpu_counts cpu_counts[CPUS_MAX] __attribute__((aligned(128))) = {};
-struct system_cpu system_cpus[CPUS_MAX] __attribute__((aligned(128))) = {};
+struct cpu_counts cpu_counts[KERNEL_CPUS_MAX] __attribute__((aligned(128))) = {};
+struct system_cpu system_cpus[KERNEL_CPUS_MAX] __attribute__((aligned(128))) = {};
 /* Written all the time; on a line of its own, for what follows is mostly read. */
 __u64 activity __attribute__((aligned(128))) = 0;
 __u64 threads_alive __attribute__((aligned(128))) = 0;

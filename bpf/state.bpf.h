@@ -164,7 +164,7 @@ struct ring_map {
 /* One ring a CPU: nothing is shared on the hot path. */
 struct rings_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, CPUS_MAX);
+	__uint(max_entries, KERNEL_CPUS_MAX);
 	__uint(key_size, sizeof(__u32));
 	__array(values, struct ring_map);
 };
@@ -400,8 +400,8 @@ extern struct klock_others_map klock_others SEC(".maps");
 extern struct klock_scratch_map klock_scratch SEC(".maps");
 extern struct klocks_held_map klocks_held SEC(".maps");
 
-extern struct cpu_counts cpu_counts[CPUS_MAX];
-extern struct system_cpu system_cpus[CPUS_MAX];
+extern struct cpu_counts cpu_counts[KERNEL_CPUS_MAX];
+extern struct system_cpu system_cpus[KERNEL_CPUS_MAX];
 
 /*
  * Active threads n and their sum S of (change times its time), in one word so that both are

@@ -4,6 +4,9 @@
  */
 #pragma once
 
+/* Of the numbers of CPUs: they have 16 bits in events. */
+enum { CPUS_MAX = 1 << 16 };
+
 /* In the number of a thread that is told of with --system and not traced. */
 #define THREAD_OUTSIDE (1u << 31)
 

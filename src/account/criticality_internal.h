@@ -6,8 +6,7 @@
 #include "account/parallelism.h"
 #include "account/slices.h"
 #include "account/thread_rows.h"
-
-enum { CPUS_MAX = UINT16_MAX + 1 };
+#include "values.h"
 
 struct criticality {
 	struct criticality_options options;

@@ -12,6 +12,7 @@
 #include "query/chosen_threads.h"
 #include "query/trace_states.h"
 #include "stacks/fold.h"
+#include "values.h"
 #include "view/output.h"
 #include "view/trace/whatif_text.h"
 #include "whatif/lives.h"
@@ -205,8 +206,6 @@ static int set_scale(struct settings *settings, const char *argument)
 
 static int set_cpus(struct settings *settings, const char *argument)
 {
-	enum { CPUS_MAX = 65536 };
-
 	return number_parse("cpus", argument, 1, CPUS_MAX, &settings->whatif.cpu_count);
 }
 

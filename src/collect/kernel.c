@@ -113,9 +113,9 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	cpu_count = libbpf_num_possible_cpus();
 	if (cpu_count < 0)
 		return fail(cpu_count, "cannot count the CPUs");
-	if (cpu_count > CPUS_MAX)
+	if (cpu_count > KERNEL_CPUS_MAX)
 		return fail_plain(-E2BIG, "this machine may have %d CPUs; pinch knows %d at most",
-				  cpu_count, CPUS_MAX);
+				  cpu_count, KERNEL_CPUS_MAX);
 	if (options->acquisitions && !machine_has_kprobes())
 		return fail_plain(-EOPNOTSUPP, "--acquisitions needs kprobes, which this kernel has not "
 				  "(CONFIG_KPROBE_EVENTS); without it, locks are told when they are waited for");

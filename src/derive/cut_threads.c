@@ -17,7 +17,6 @@
 #include "values.h"
 
 enum {
-	CPUS_MAX = UINT16_MAX + 1,
 	TURNS_TOLD_MAX = 256,		/* as in bpf/sched.bpf.c */
 	OTHERS_MAX = 65536,
 };

@@ -14,8 +14,6 @@
 #include "derive/merge_threads.h"
 #include "events.h"
 
-enum { MERGE_CPUS_MAX = UINT16_MAX + 1 };
-
 struct trace_writer;
 
 struct merge_hidden {
@@ -33,9 +31,9 @@ struct merge_events {
 	struct table *processes;		/* by pid: the source that tells what is mapped */
 	const struct merge_source *system_teller;	/* tells what the rest of the machine does */
 	const struct merge_source *klock_teller;	/* and for what locks of the kernel it waits */
-	struct merge_hidden hidden[MERGE_CPUS_MAX];	/* the last one of each CPU */
-	uint32_t running[MERGE_CPUS_MAX];	/* who got each CPU in the switch told last */
-	struct merge_thread *ghosts[MERGE_CPUS_MAX];	/* that had each CPU when their trace had no more to tell */
+	struct merge_hidden hidden[CPUS_MAX];	/* the last one of each CPU */
+	uint32_t running[CPUS_MAX];	/* who got each CPU in the switch told last */
+	struct merge_thread *ghosts[CPUS_MAX];	/* that had each CPU when their trace had no more to tell */
 	struct ev_header *copy;			/* of an event that is changed */
 	size_t copy_room;
 	struct merge_spans spans;

@@ -12,8 +12,9 @@
 #include "session/event_kinds.h"
 #include "trace/prologue/prologue.h"
 #include "trace/trace_reader.h"
+#include "values.h"
 
-enum { QUEUED_BYTES_MAX = 32 << 20, CPUS_MAX = UINT16_MAX + 1 };
+enum { QUEUED_BYTES_MAX = 32 << 20 };
 
 /* What is traced is the first that a trace tells. */
 static void find_run(struct merge_source *source)

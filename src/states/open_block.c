@@ -87,7 +87,7 @@ static void leave_cpu(struct ownership *o, uint64_t time_ns, uint32_t place)
 static void take_cpu(struct ownership *o, uint64_t time_ns, uint32_t place, uint32_t cpu)
 {
 	leave_cpu(o, time_ns, place);
-	if (cpu >= STATE_CPUS_MAX)
+	if (cpu >= CPUS_MAX)
 		return;
 	o->cpu_of[place] = cpu;
 	o->has[cpu] = place + 1;
@@ -96,7 +96,7 @@ static void take_cpu(struct ownership *o, uint64_t time_ns, uint32_t place, uint
 
 static void other_takes_cpu(struct ownership *o, uint64_t time_ns, uint32_t cpu, uint32_t tid)
 {
-	if (cpu >= STATE_CPUS_MAX)
+	if (cpu >= CPUS_MAX)
 		return;
 	o->has[cpu] = 0;
 	change_owner(o, time_ns, cpu, 0, tid == OWNER_UNKNOWN ? 0 : tid, tid != OWNER_UNKNOWN);
@@ -128,11 +128,11 @@ static void follow_owners(struct ownership *o)
 static void sort_owners(struct open_block *open)
 {
 	struct owner_change *sorted = xcalloc(open->owner_count + 1, sizeof(*sorted));
-	uint32_t *starts = xcalloc(STATE_CPUS_MAX + 1, sizeof(*starts));
+	uint32_t *starts = xcalloc(CPUS_MAX + 1, sizeof(*starts));
 
 	for (size_t i = 0; i < open->owner_count; i++)
 		starts[open->owners[i].cpu + 1]++;
-	for (size_t cpu = 0; cpu < STATE_CPUS_MAX; cpu++)
+	for (size_t cpu = 0; cpu < CPUS_MAX; cpu++)
 		starts[cpu + 1] += starts[cpu];
 	for (size_t i = 0; i < open->owner_count; i++)
 		sorted[starts[open->owners[i].cpu]++] = open->owners[i];
@@ -146,7 +146,7 @@ static void index_owners(struct open_block *open)
 	struct ownership o = {
 		.open = open,
 		.cpu_of = xcalloc(open->block.thread_count + 1, sizeof(*o.cpu_of)),
-		.has = xcalloc(STATE_CPUS_MAX, sizeof(*o.has)),
+		.has = xcalloc(CPUS_MAX, sizeof(*o.has)),
 	};
 
 	memset(o.cpu_of, 0xff, open->block.thread_count * sizeof(*o.cpu_of));

@@ -45,7 +45,7 @@ struct follower {
 
 static void take_cpu(struct follower *f, uint32_t place, uint32_t cpu)
 {
-	if (cpu >= STATE_CPUS_MAX)
+	if (cpu >= CPUS_MAX)
 		return;
 	f->cpu_of[place] = cpu;
 	f->thread_on[cpu] = place;
@@ -60,11 +60,11 @@ static void follower_init(struct follower *f, const struct state_block *block)
 		.cpu_of = xcalloc(count + 1, sizeof(*f->cpu_of)),
 		.last_wait = xcalloc(count + 1, sizeof(*f->last_wait)),
 		.last_wake = xcalloc(block->value_count + 1, sizeof(*f->last_wake)),
-		.thread_on = xcalloc(STATE_CPUS_MAX, sizeof(*f->thread_on)),
+		.thread_on = xcalloc(CPUS_MAX, sizeof(*f->thread_on)),
 		.last_cpu = NO_CPU, .now_ns = block->first_ns,
 	};
 	memset(f->cpu_of, 0xff, count * sizeof(*f->cpu_of));
-	memset(f->thread_on, 0xff, STATE_CPUS_MAX * sizeof(*f->thread_on));
+	memset(f->thread_on, 0xff, CPUS_MAX * sizeof(*f->thread_on));
 	for (size_t i = 0; i < count; i++) {
 		const struct state_origin *origin = &block->threads[i];
 
@@ -360,7 +360,7 @@ static uint32_t get_who(struct open_columns *columns, const struct follower *f, 
 
 	if (op & OP_ON_CPU) {
 		cpu = byte_cursor_uleb(&columns->of[COLUMN_CPUS]);
-		return cpu < STATE_CPUS_MAX ? f->thread_on[cpu] : NOBODY;
+		return cpu < CPUS_MAX ? f->thread_on[cpu] : NOBODY;
 	}
 	if (kind == RECORD_OWNER)
 		column = COLUMN_CPUS;
@@ -378,7 +378,7 @@ static uint32_t get_waker(struct open_columns *columns, const struct follower *f
 	if (code == WAKER_PLACE)
 		return byte_cursor_uleb(&columns->of[COLUMN_WAKERS]) + 1;
 	code -= WAKER_CPUS;
-	return code < STATE_CPUS_MAX ? f->thread_on[code] + 1 : NOBODY;
+	return code < CPUS_MAX ? f->thread_on[code] + 1 : NOBODY;
 }
 
 static void get_what(struct open_columns *columns, const struct follower *f,

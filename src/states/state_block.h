@@ -10,13 +10,14 @@
 #include <stdint.h>
 
 #include "states/state.h"
+#include "values.h"
 
 struct state_columns;
 struct text;
 
 enum state_record_kind {
 	RECORD_END,			/* the thread is no more, or nothing is known of it */
-	RECORD_RUNNING,			/* value: the CPU, or STATE_CPUS_MAX: not known */
+	RECORD_RUNNING,			/* value: the CPU, or CPUS_MAX: not known */
 	RECORD_SPINNING,		/* the same */
 	RECORD_RUNNABLE,		/* value: a struct state_value */
 	RECORD_BLOCKED,			/* the same */
@@ -39,8 +40,6 @@ static inline enum state_kind state_kind_of_record(uint8_t record)
 	}
 	return STATE_UNKNOWN;
 }
-
-enum { STATE_CPUS_MAX = 1 << 16 };
 
 static inline bool state_is_on_cpu(uint8_t record)
 {

@@ -70,10 +70,10 @@ struct state_log {
 	struct state_record *records;
 	size_t record_count, record_room;
 	struct state_values values;
-	struct cpu_owner owners[STATE_CPUS_MAX];
+	struct cpu_owner owners[CPUS_MAX];
 	struct state_origin *first_owners;	/* when the block began */
 	size_t first_owner_count, cpu_count;
-	uint64_t switched_ns[STATE_CPUS_MAX];	/* when a CPU was last told of */
+	uint64_t switched_ns[CPUS_MAX];	/* when a CPU was last told of */
 	uint64_t now_ns;
 	uint32_t block_count;
 	struct state_columns columns;
@@ -341,7 +341,7 @@ static uint8_t kind_of(const struct state_change *change)
 /* A traced thread has the CPU. */
 static void disown(struct state_log *log, uint32_t cpu, uint64_t time_ns)
 {
-	if (cpu >= STATE_CPUS_MAX)
+	if (cpu >= CPUS_MAX)
 		return;
 	log->owners[cpu].is_known = false;
 	log->owners[cpu].left_ns = time_ns;
@@ -475,7 +475,7 @@ static void on_gap(void *data, const struct ev_header *header)
 
 	if (header->time_ns > log->now_ns)
 		log->now_ns = header->time_ns;
-	state_gaps_add(&log->gaps, e->cpu < STATE_CPUS_MAX ? log->switched_ns[e->cpu] : 0, log->now_ns);
+	state_gaps_add(&log->gaps, e->cpu < CPUS_MAX ? log->switched_ns[e->cpu] : 0, log->now_ns);
 	for (size_t i = 0; i < log->thread_count; i++) {
 		log->threads[i]->is_unsure = true;
 		if (log->threads[i]->kind != RECORD_END)

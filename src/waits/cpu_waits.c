@@ -14,7 +14,6 @@
 #include "waits/others.h"
 
 enum {
-	CPUS_MAX = UINT16_MAX + 1,
 	CPU_NONE = CPUS_MAX,
 	/* Of each CPU that are kept, powers of two: more when a wait turns out to need more. */
 	OWNERS = 512,

@@ -7,10 +7,10 @@
 
 #include "base/memory.h"
 #include "session/session.h"
+#include "values.h"
 #include "waits/waits_internal.h"
 
 enum {
-	CPUS_MAX = UINT16_MAX + 1,
 	REASONS_KEPT = 256,		/* the last ones: a power of two */
 	/* That may still be explained: the same. A disk ends thousands of waits while one thread runs. */
 	CASES_MAX = 1 << 16,

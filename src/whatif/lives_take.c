@@ -13,8 +13,8 @@
 #include "states/states.h"
 #include "whatif/lives_make.h"
 
-/* MOMENT_NS: about a turn of the kernel's. CPUs beyond CPUS_MAX are not told apart. */
-enum { MOMENT_NS = 4000000, CPUS_MAX = 256 };
+/* MOMENT_NS: about a turn of the kernel's. CPUs beyond CPUS_APART are not told apart. */
+enum { MOMENT_NS = 4000000, CPUS_APART = 256 };
 
 struct taker {
 	struct lives_make *make;
@@ -177,7 +177,7 @@ static uint64_t late_ns(struct taker *t, const struct state *state, uint32_t own
 	ns = gaps_ns(t);
 	if (ns == all_ns)
 		return ns;
-	for (uint32_t cpu = 0; cpu < CPUS_MAX; cpu++)
+	for (uint32_t cpu = 0; cpu < CPUS_APART; cpu++)
 		if (t->make->cpus[cpu / 64] >> cpu % 64 & 1)
 			add_gaps(t, state, cpu, all_ns < MOMENT_NS);
 	return gaps_ns(t);
@@ -217,7 +217,7 @@ static int take_state(struct taker *t, const struct state *state)
 	case STATE_SPINNING:
 		t->cpu = state->cpu;
 		t->has_run = true;
-		t->make->cpus[state->cpu % CPUS_MAX / 64] |= 1ull << state->cpu % 64;
+		t->make->cpus[state->cpu % CPUS_APART / 64] |= 1ull << state->cpu % 64;
 		return add_step(t, STEP_WORK, state->begin_ns, state->end_ns);
 	case STATE_RUNNABLE:
 		t->ready = *state;

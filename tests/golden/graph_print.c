@@ -69,7 +69,7 @@ static void print_state(const struct state *state)
 	case STATE_RUNNING:
 	case STATE_SPINNING:
 		printf("%s on ", state->kind == STATE_RUNNING ? "running" : "spinning");
-		if (state->cpu < STATE_CPUS_MAX)
+		if (state->cpu < CPUS_MAX)
 			printf("cpu %u", state->cpu);
 		else
 			printf("some cpu");

@@ -110,7 +110,7 @@ struct shim_ring {
 
 enum { RING_MAPS = 3 };
 
-static struct shim_ring rings_by_cpu[RING_MAPS][CPUS_MAX];
+static struct shim_ring rings_by_cpu[RING_MAPS][KERNEL_CPUS_MAX];
 static struct record *last_read;
 static size_t records_open;
 static uint64_t records_begun;		/* in rings of both kinds: gives their order */
@@ -131,7 +131,7 @@ static struct shim_ring *ring_of(void *map, uint32_t cpu)
 	struct shim_ring *all = rings_of(map);
 
 	require(all);
-	return cpu < CPUS_MAX && all[cpu].capacity ? &all[cpu] : NULL;
+	return cpu < KERNEL_CPUS_MAX && all[cpu].capacity ? &all[cpu] : NULL;
 }
 
 static size_t record_bytes(uint64_t size)
@@ -265,7 +265,7 @@ struct slot_ring {
 	uint32_t cpu;
 };
 
-static struct slot_ring slots_by_cpu[CPUS_MAX];
+static struct slot_ring slots_by_cpu[KERNEL_CPUS_MAX];
 static uint32_t slot_cpus, slot_count;
 static struct slot slot_last_read;
 
@@ -432,13 +432,13 @@ static uint64_t *unwind_unit(uint32_t index)
 
 /* --- Maps ------------------------------------------------------------------------------- */
 
-static struct stack_scratch scratch_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
-static struct memory_scratch memory_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
+static struct stack_scratch scratch_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
+static struct memory_scratch memory_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
 static struct memory_scratch memory_of_blocked;
-static struct file_scratch files_by_cpu[CPUS_MAX][SCRATCH_OWNERS];
+static struct file_scratch files_by_cpu[KERNEL_CPUS_MAX][SCRATCH_OWNERS];
 
-static struct klock_wait spins_by_cpu[CPUS_MAX][2 * SPINS_INNER];
-static struct ev_klock_lock klock_by_cpu[CPUS_MAX];
+static struct klock_wait spins_by_cpu[KERNEL_CPUS_MAX][2 * SPINS_INNER];
+static struct ev_klock_lock klock_by_cpu[KERNEL_CPUS_MAX];
 
 /* Locks whose acquisitions are counted. */
 enum { HELD_MAX = 64 };
@@ -610,7 +610,7 @@ uint32_t shim_target(uint32_t pid)
 void shim_forget(void *map)
 {
 	table_clear(known_table(map));
-	for (uint32_t cpu = 0; map == &others_known && cpu < CPUS_MAX; cpu++)
+	for (uint32_t cpu = 0; map == &others_known && cpu < KERNEL_CPUS_MAX; cpu++)
 		cpu_counts[cpu].other_told = 0;
 }
 
@@ -909,7 +909,7 @@ struct cpu_area {
 	int preempt_count;
 };
 
-static struct cpu_area cpu_areas[CPUS_MAX];
+static struct cpu_area cpu_areas[KERNEL_CPUS_MAX];
 
 void shim_expire_timers(struct pt_regs *regs)
 {
@@ -924,7 +924,7 @@ void shim_expire_timers(struct pt_regs *regs)
 
 struct cfs_rq *shim_queue(uint32_t cpu)
 {
-	static struct cfs_rq queues[CPUS_MAX];
+	static struct cfs_rq queues[KERNEL_CPUS_MAX];
 
 	queues[cpu].rq = &cpu_areas[cpu].runqueue;
 	return &queues[cpu];
@@ -938,8 +938,8 @@ void shim_set_preempt_count(uint32_t cpu, int count)
 void shim_reset(void)
 {
 	shim_set_option(sample_each_ticks, 1);
-	for (uint32_t i = 0; i < RING_MAPS * CPUS_MAX; i++) {
-		struct shim_ring *ring = &rings_by_cpu[i / CPUS_MAX][i % CPUS_MAX];
+	for (uint32_t i = 0; i < RING_MAPS * KERNEL_CPUS_MAX; i++) {
+		struct shim_ring *ring = &rings_by_cpu[i / KERNEL_CPUS_MAX][i % KERNEL_CPUS_MAX];
 
 		while (ring->first) {
 			struct record *record = ring->first;

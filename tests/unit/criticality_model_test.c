@@ -17,8 +17,8 @@
 
 enum {
 	SEEDS = 6000, LOSSY_SEEDS = 3000,
-	THREADS_MAX = 41, CPUS_MAX = 4, STEPS_MAX = 400,
-	INTERVALS_MAX = 4 * STEPS_MAX, SIDE_STREAM = CPUS_MAX,
+	THREADS_MAX = 41, MODEL_CPUS_MAX = 4, STEPS_MAX = 400,
+	INTERVALS_MAX = 4 * STEPS_MAX, SIDE_STREAM = MODEL_CPUS_MAX,
 };
 
 /* The first two are active. */
@@ -56,7 +56,7 @@ static struct {
 	struct threads *threads;
 	struct criticality *criticality;
 	struct truth truth[THREADS_MAX];
-	uint32_t running[CPUS_MAX];
+	uint32_t running[MODEL_CPUS_MAX];
 	struct interval intervals[INTERVALS_MAX];
 	size_t interval_count;
 	uint64_t times[INTERVALS_MAX * 2 + 2 * THREADS_MAX];
@@ -312,7 +312,7 @@ static void begin(uint32_t seed, unsigned int loss_percent)
 	w.random = seed * 2654435761u + 1;
 	w.loss_percent = loss_percent;
 	w.thread_count = 1 + pick(pick(2) ? 6 : THREADS_MAX - 1);
-	w.cpu_count = 1 + pick(CPUS_MAX);
+	w.cpu_count = 1 + pick(MODEL_CPUS_MAX);
 	w.nmin = pick(3) ? 0 : 1 + pick(4);
 	w.now_ns = 1000 + pick(1000);
 	for (uint32_t i = 0; i < THREADS_MAX; i++)
@@ -322,7 +322,7 @@ static void begin(uint32_t seed, unsigned int loss_percent)
 	options.is_spinning = w.has_spins ? is_spinning : NULL;
 	/* Folding must not change any sum. */
 	options.threads_max = loss_percent && pick(2) ? 2 : 0;
-	w.session = session_new(CPUS_MAX + 1, 1 << 20);
+	w.session = session_new(MODEL_CPUS_MAX + 1, 1 << 20);
 	w.threads = threads_new(w.session);
 	w.criticality = criticality_new(w.session, w.threads, &options);
 	if (pick(2))

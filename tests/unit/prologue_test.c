@@ -25,7 +25,7 @@
 
 enum {
 	SEEDS = 3000, LOSSY_SEEDS = 2000,
-	THREADS_MAX = 12, CPUS_MAX = 4, STEPS_MAX = 300, EVENTS_MAX_ = 8192,
+	THREADS_MAX = 12, MODEL_CPUS_MAX = 4, STEPS_MAX = 300, EVENTS_MAX_ = 8192,
 	STACKS = 20, FILES = 10, OTHERS = 8, PIDS = 4, LOCKS = 6,
 };
 
@@ -48,7 +48,7 @@ static struct {
 	unsigned int loss_percent;
 	uint32_t cpu_count;
 	struct truth truth[THREADS_MAX + 1];
-	uint32_t running[CPUS_MAX];
+	uint32_t running[MODEL_CPUS_MAX];
 	bool has_forked;
 	struct stream whole;
 } w;
@@ -504,7 +504,7 @@ static void make_stream(uint32_t seed, unsigned int loss_percent)
 	w.seed = seed;
 	w.random = seed * 2654435761u + 1;
 	w.loss_percent = loss_percent;
-	w.cpu_count = 1 + pick(CPUS_MAX);
+	w.cpu_count = 1 + pick(MODEL_CPUS_MAX);
 	w.now_ns = 1000;
 	e->header = header_of(EV_COLLECT_RUN, 0);
 	put(e);

@@ -41,7 +41,7 @@ uint64_t system_lost(const struct pinch_bpf *bpf)
 
 	if (!bpf->rodata->tells_system)
 		return 0;
-	for (size_t cpu = 0; cpu < CPUS_MAX; cpu++)
+	for (size_t cpu = 0; cpu < KERNEL_CPUS_MAX; cpu++)
 		lost += bpf->bss->system_cpus[cpu].lost;
 	programs_of(bpf, programs);
 	for (size_t i = 0; i < PROGRAMS; i++)

@@ -96,8 +96,8 @@ void cpu_rings_free(struct cpu_rings *rings)
 static int add_rings(struct cpu_rings *rings, enum ring_kind kind, struct bpf_map *array, size_t size_bytes)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, options);
-	uint32_t keys[CPUS_MAX], made = 0, placed = rings->cpu_count;
-	int fds[CPUS_MAX], err = 0;
+	uint32_t keys[KERNEL_CPUS_MAX], made = 0, placed = rings->cpu_count;
+	int fds[KERNEL_CPUS_MAX], err = 0;
 
 	while (made < rings->cpu_count && !err) {
 		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_ring", 0, 0, size_bytes, NULL);

@@ -3,17 +3,17 @@
 #pragma once
 
 #include "trace/prologue/prologue_threads.h"
+#include "values.h"
 
 enum {
 	PROLOGUE_RECENT = 1024,
-	PROLOGUE_CPUS_MAX = UINT16_MAX + 1,
-	PROLOGUE_CPU_UNKNOWN = PROLOGUE_CPUS_MAX,
+	PROLOGUE_CPU_UNKNOWN = CPUS_MAX,
 };
 
 struct prologue_threads {
 	struct table *by_number;
 	struct prologue_thread *recent[PROLOGUE_RECENT];	/* by number: spares most look-ups */
-	struct prologue_thread *running[PROLOGUE_CPUS_MAX];	/* by CPU; NULL: not known */
+	struct prologue_thread *running[CPUS_MAX];	/* by CPU; NULL: not known */
 	struct prologue_thread *first_dead, *last_dead;	/* in order of death */
 	size_t dead_count;
 	uint64_t now_ns;
