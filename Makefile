@@ -15,6 +15,7 @@ ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 
 comma := ,
 WARN := -Wall -Wextra $(if $(CI),-Werror)
+WARN_SRC := $(WARN) -Wshadow -Wmissing-prototypes
 CPPFLAGS := -D_GNU_SOURCE -DPINCH_VERSION='"$(VERSION)"' -Isrc -I$O/gen -Ievents -Ibpf
 CFLAGS ?= $(if $(SAN),-O1 -g -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined,-O2 -g)
 # What the compiler and the linker add against errors of memory: for pinch and plecoc, which read what others
@@ -50,6 +51,8 @@ help:
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make lint       what cppcheck, shellcheck, pyflakes and codespell say"
+	@echo "make compile_commands.json   for clangd and other tools"
 	@echo "make clean      remove $O/"
 
 # --- What is missing on this machine: Debian packages only ------------------------------
@@ -63,6 +66,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
 	apache2 libapache2-mod-php nginx-light rt-tests chromium
 KERNEL_PACKAGES := qemu-system-x86
+LINT_PACKAGES := cppcheck shellcheck pyflakes3 codespell
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev babeltrace2
 
 build-packages:
@@ -182,7 +186,7 @@ $O/.flags: always
 
 $O/src/%.o: src/%.c $O/.flags | $(GEN)
 	@echo "  CC    $<"; mkdir -p $(@D)
-	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+	$Q$(CC) -std=gnu11 $(CPPFLAGS) $(HARDENING) $(CFLAGS) $(WARN_SRC) -MMD -MP -c -o $@ $<
 
 $O/libpinch.a: $(LIB_OBJ)
 	@echo "  AR    $@"
@@ -191,6 +195,14 @@ $O/libpinch.a: $(LIB_OBJ)
 $O/pinch: $O/src/cmd/main.o $O/libpinch.a
 	@echo "  LD    $@"
 	$Q$(CC) $(HARDENING) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# For clangd, clang-tidy and the like: as make would compile each file.
+compile_commands.json: $(GEN)
+	@echo "  GEN   $@"
+	$Q{ printf '['; separator=; for file in $(SRC); do \
+		printf '%s\n{"directory":"%s","file":"%s","command":"%s"}' "$$separator" '$(CURDIR)' $$file \
+			'$(CC) -std=gnu11 $(subst '"$(VERSION)"',\\\"$(VERSION)\\\",$(CPPFLAGS)) $(CFLAGS) $(WARN) -c '$$file; separator=,; \
+	done; printf '\n]\n'; } > $@
 
 # --- Tests: programs that print TAP, and tests/run that counts them -------------------------
 
@@ -325,6 +337,22 @@ fuzz: $(FUZZ)
 
 fuzz-corpus: $(FUZZ)
 	@for f in $(FUZZ); do /usr/bin/python3 tests/fuzz/keep.py $$f $O/corpus/$${f##*/} || exit 1; done
+
+# --- What tools say of the sources ------------------------------------------------------------
+
+lint-packages:
+	@./tools/install-packages $(BUILD_PACKAGES) $(LINT_PACKAGES)
+
+# Left out of cppcheck: what it takes for errors here and are none.
+lint: lint-packages
+	@$(MAKE) --no-print-directory -j2 $(GEN)
+	cppcheck --quiet --error-exitcode=1 --enable=warning,portability -j2 --std=c11 -D_GNU_SOURCE -Isrc -I$O/gen \
+		-Ievents -Ibpf $(addprefix --suppress=,uninitvar unknownMacro autoVariables shiftTooManyBitsSigned \
+		arrayIndexOutOfBoundsCond) src tools/plecoc
+	shellcheck -S warning $$(git ls-files '*.sh') tests/run tools/install-packages .ci/run
+	pyflakes3 $$(git ls-files '*.py')
+	codespell -L nd,nce,fro,iput,couter,nin $$(git ls-files '*.[ch]' '*.md' '*.py' '*.sh' '*.ts' '*.tsx' '*.mjs' \
+		'doc/*.[15]' 'share/*.rules' 'events/*.pleco')
 
 # --- Running them ---------------------------------------------------------------------------
 
@@ -477,6 +505,6 @@ install: all
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man5/$${page##*/}; done
 
 clean:
-	rm -rf $O
+	rm -rf $O compile_commands.json
 
-.PHONY: always repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: always lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages

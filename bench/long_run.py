@@ -2,7 +2,6 @@
 """Does pinch's memory stay flat while it traces for a long time?"""
 
 import json
-import os
 import signal
 import sys
 import time

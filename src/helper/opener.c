@@ -490,7 +490,7 @@ void opener_drop(struct opener *opener, uint32_t number)
 }
 
 int opener_read_maps(struct opener *opener, uint32_t pid,
-		     void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
+		     void (*on_each)(void *data, const struct file_mapping *mapping), void *data)
 {
 	int err = ask(opener, &(struct opener_request){ .kind = OPENER_MAPS, .pid = pid }, "");
 	struct wanted_answer told = opener->wanted;
@@ -498,7 +498,7 @@ int opener_read_maps(struct opener *opener, uint32_t pid,
 	/* What is called may ask other things, of this opener, too. */
 	opener->wanted = (struct wanted_answer){ .fd = -1 };
 	for (size_t i = 0; i < told.mapping_count && (!err || err == -E2BIG); i++)
-		on_mapping(data, &told.mappings[i]);
+		on_each(data, &told.mappings[i]);
 	free_mappings(&told);
 	return err;
 }

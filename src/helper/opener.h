@@ -65,11 +65,11 @@ void opener_distrust_file(struct opener *opener, uint64_t device, uint32_t pid, 
 bool opener_distrust_tree(struct opener *opener, uint32_t pid);
 
 /*
- * Calls on_mapping for each executable mapping of a process: at once, or within a second. 0, or -errno:
+ * Calls on_each for each executable mapping of a process: at once, or within a second. 0, or -errno:
  * -ETIMEDOUT if the process does not let itself be looked at; -E2BIG: there are more, of which nothing is told.
  */
 int opener_read_maps(struct opener *opener, uint32_t pid,
-		     void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data);
+		     void (*on_each)(void *data, const struct file_mapping *mapping), void *data);
 
 /* Whether nothing of this process is looked at: its user, or it itself, has cost too many helpers. */
 bool opener_refuses(const struct opener *opener, uint32_t pid);

@@ -10,7 +10,6 @@ import resource
 import stat
 import subprocess
 
-import lib_attacks
 from lib_attacks import FULL
 import lib
 from lib import BUILD, PINCH, Skip, find, main, pinch, program, test

@@ -17,7 +17,7 @@ import sys
 import termios
 
 from lib import LIMIT_S, PINCH, Skip, check_laws, finish, is_alive, links_of, main, parse_report, \
-    pinch, program, read, read_line, start, status_of, stop, test, wait_until
+    pinch, program, read, read_line, start, stop, test, wait_until
 
 # As 80 columns have room for them.
 PAGES = ["SUMMARY", "ALL", "SYNC", "IO", "LOCKS", "KLOCKS", "THREADS", "BALANCE", "OUTPUT"]

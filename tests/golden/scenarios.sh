@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What runs of scenarios share; sourced with $replay set. TAP output.
 # UPDATE=1 rewrites the expectations: review the difference.
+# shellcheck shell=sh disable=SC2154
 count=0 failed=0
 
 tell() {	# name, exit status, difference

@@ -206,7 +206,7 @@ static uint64_t take(const struct ev_stack_frames **sent)
 	header = shim_read(&rings, 0, &size);
 	*sent = NULL;
 	if (header) {
-		memcpy(&copy, header, size);
+		memcpy(&copy, (void *)header, size);
 		CHECK(size == sizeof(copy.e) + 8 * copy.e.user_count);
 		*sent = &copy.e;
 	}
