@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What locks of the kernel are part of. An address that lies in an object of the current thread, in the file
+ * What kernel locks are part of. An address that lies in an object of the current thread, in the file
  * that its system call is on, or in what looks like an inode by itself, is that object's; only reads that may
  * fail, for the object may be going.
  */

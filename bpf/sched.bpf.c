@@ -57,7 +57,7 @@ static __always_inline void wait_begin(struct thread_state *thread, __u64 now_ns
 #endif
 }
 
-/* The lock of the kernel that a thread waits for, of several the one that it came to last. NULL: none. */
+/* The kernel lock that a thread waits for, of several the one that it came to last. NULL: none. */
 static __always_inline struct klock_wait *klock_of(struct thread_state *thread)
 {
 	for (int i = KLOCKS_AT_ONCE - 1; i >= 0; i--)
@@ -67,7 +67,7 @@ static __always_inline struct klock_wait *klock_of(struct thread_state *thread)
 }
 
 /*
- * The stack of the thread that leaves, or that it had when it began to wait for a lock of the kernel, where it still is;
+ * The stack of the thread that leaves, or that it had when it began to wait for a kernel lock, where it still is;
  * else that wait has this one from now on.
  */
 static __always_inline __u64 stack_here(void *ctx, struct task_struct *task, struct thread_state *thread,
@@ -90,7 +90,7 @@ static __always_inline __u64 stack_here(void *ctx, struct task_struct *task, str
 	return stack;
 }
 
-/* A wait for a lock of the kernel has another chance of a stack then, whether or not it is taken. */
+/* A wait for a kernel lock has another chance of a stack then, whether or not it is taken. */
 static __always_inline void klock_keep(struct thread_state *thread, __u64 keep)
 {
 	struct klock_wait *klock = klock_of(thread);

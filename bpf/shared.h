@@ -41,7 +41,7 @@ struct klock_kind_name {
 	char name[24];
 };
 
-/* What a function does to a lock of the kernel. */
+/* What a function does to a kernel lock. */
 enum klock_step {
 	KLOCK_TAKES,
 	KLOCK_TRIES,		/* has it unless it returns 0 */

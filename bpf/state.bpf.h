@@ -55,7 +55,7 @@ struct host_call {
 	__u64 return_address;
 };
 
-/* A lock of the kernel that is waited for: the fields of klock.WAIT. */
+/* A kernel lock that is waited for: the fields of klock.WAIT. */
 struct klock_wait {
 	__u64 address;		/* 0: none is */
 	__u64 lock;
@@ -74,7 +74,7 @@ enum { KLOCK_SPINS, KLOCK_DOES_BOTH, KLOCK_SLEEPS, KLOCK_LENGTHS };
 /* A thread that sleeps for a lock may yet have to wait for another one on its way to sleep. */
 enum { KLOCKS_AT_ONCE = 2 };
 
-/* A lock of the kernel that a thread has. */
+/* A kernel lock that a thread has. */
 struct klock_hold {
 	__u64 address;		/* 0: none */
 	__u64 lock;		/* its name */
@@ -117,7 +117,7 @@ struct thread_state {
 	/* Where it waits for a CPU, and how long that was stopped before; 0: it does not matter. */
 	__u64 queue, queue_stopped_ns;
 	struct host_call host;
-	/* Locks of the kernel that it waits for, and may sleep meanwhile. */
+	/* Kernel locks that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
 	__u32 klock_means_ns[KLOCK_LENGTHS];	/* as wait_mean_ns */
 	__u32 reserved;

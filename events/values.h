@@ -27,7 +27,7 @@ enum switch_flags {
 	SWITCH_COMPAT = 8,	/* its system call is one of 32 bits, with numbers of its own */
 	SWITCH_THROTTLED = 16,	/* it could run, but for the CPU limit of its cgroup */
 	SWITCH_AFTER_HIDDEN = 32,	/* the kernel has not told how it got the CPU: see sched.HIDDEN */
-	SWITCH_KERNEL_LOCK = 64,	/* it waits for a lock of the kernel: object is a klock.LOCK */
+	SWITCH_KERNEL_LOCK = 64,	/* it waits for a kernel lock: object is a klock.LOCK */
 };
 
 /*
@@ -149,7 +149,7 @@ enum stack_end {
 #define STACK_MANAGED_INDEX ((1ull << 17) - 1)
 #define STACK_MANAGED_CODE (STACK_FRAME_ADDRESS & ~STACK_MANAGED_INDEX)
 
-/* How a lock of the kernel is taken: klock.WAIT.kind. */
+/* How a kernel lock is taken: klock.WAIT.kind. */
 enum klock_kind {
 	KLOCK_SPINLOCK = 0,
 	KLOCK_RWLOCK_READ = 1,
@@ -172,7 +172,7 @@ enum klock_flags {
 	KLOCK_HAS_READERS = 8,	/* whoever had it had it for reading: any number of threads, none is known */
 };
 
-/* What a lock of the kernel is a part of: klock.LOCK.object. */
+/* What a kernel lock is a part of: klock.LOCK.object. */
 enum klock_object {
 	KLOCK_OF_NOTHING = 0,	/* known */
 	KLOCK_OF_MEMORY = 1,	/* of a process: struct mm_struct */

@@ -133,7 +133,7 @@ const struct command attach_command = {
 	.name = "attach",
 	.is_privileged = true,
 	.usage = "[options] -p PID... | -n NAME | --cgroup DIR | --all",
-	.summary = "Trace what already runs, until it ends, Ctrl-C or --duration",
+	.summary = "Trace a running process until it ends, Ctrl-C or --duration",
 	.description =
 		"Threads and processes that the traced ones create are followed. The first Ctrl-C\n"
 		"ends the tracing and shows the report, the second one ends pinch.",

@@ -110,7 +110,7 @@ static const struct option_spec *const options[] = {
 const struct command critical_path_command = {
 	.name = "critical-path",
 	.usage = "[options] FILE",
-	.summary = "Show what a thread of a trace could not have gone on without, moment by moment",
+	.summary = "Show what a thread of a trace was blocked on, moment by moment",
 	.description =
 		"FILE is a trace of pinch record. The path is that of the first thread, or of the one chosen:\n"
 		"what it does, and while it waits, what those do that it waits for.",

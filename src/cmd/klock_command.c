@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Locks of the kernel: what run, attach and report tell, with that page first. */
+/* Kernel locks: what run, attach and report tell, with that page first. */
 #include <errno.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ const struct command klock_command = {
 	.is_privileged = true,
 	.usage = "[options] -- COMMAND [ARG...]\n       pinch klock [options] -p PID... | -n NAME | "
 		 "--cgroup DIR | --all\n       pinch klock [options] FILE",
-	.summary = "Show which locks of the kernel threads wait for, spinning or asleep",
+	.summary = "Show which kernel locks threads wait for, spinning or asleep",
 	.description =
 		"Of a command, of what runs already, or of a trace: each lock with what it belongs to,\n"
 		"how long and where threads waited for it, and who had it. A lock that is free costs\n"

@@ -42,7 +42,7 @@ static int check_boots(struct merge *merge)
 	derived_info(merge->sources[0].reader, &merge->info);
 	find_boot(&merge->info, &first);
 	if (!first.length)
-		err = fail_plain(-EINVAL, "%s does not say of which boot of which machine it is",
+		err = fail_plain(-EINVAL, "%s has no boot ID",
 				 merge->paths[0]);
 	for (size_t i = 1; !err && i < merge->count; i++) {
 		struct text info = { 0 }, boot = { 0 };

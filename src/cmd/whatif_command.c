@@ -225,7 +225,7 @@ static const struct option_spec *const options[] = { whatif_options, names_optio
 const struct command whatif_command = {
 	.name = "whatif",
 	.usage = "[options] FILE",
-	.summary = "Predict how long a traced run would have taken, had something in it been faster",
+	.summary = "Predict how long a traced run would have taken, if something were faster",
 	.description =
 		"FILE is a trace of pinch record. It is replayed with one lock, path or cause shortened, or on\n"
 		"another number of CPUs. Without these, what gains most is shown.",

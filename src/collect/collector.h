@@ -27,7 +27,7 @@ int collector_list_threads(struct collector *collector);
 /* Has blocked threads tell where they wait. Those for which there is no room stay untold. */
 void collector_list_waits(struct collector *collector);
 
-/* Has the kernel side tell how often locks of the kernel were taken, also after kernel_detach(). */
+/* Has the kernel side tell how often kernel locks were taken, also after kernel_detach(). */
 void collector_list_holds(struct collector *collector);
 
 /* Takes in what there is and delivers what is complete. */

@@ -61,7 +61,7 @@ int kernel_list_threads(struct kernel *kernel);
 int kernel_list_waits(struct kernel *kernel);
 
 /*
- * Has the kernel side tell how often locks of the kernel were taken since it told last (klock.HELD), also after
+ * Has the kernel side tell how often kernel locks were taken since it told last (klock.HELD), also after
  * kernel_detach(). Returns of how many there was no room for in the rings, or a negative errno.
  */
 int kernel_list_holds(struct kernel *kernel);
@@ -113,11 +113,11 @@ struct kernel_counts kernel_counts(const struct kernel *kernel);
 /* Records of the subsystem system, which are not in the counts. */
 uint64_t kernel_system_lost(const struct kernel *kernel);
 
-/* Waits for locks of the kernel that were not told whole. */
+/* Waits for kernel locks that were not told whole. */
 uint64_t kernel_klocks_lost(const struct kernel *kernel);
 
 /* Sentences on what this kernel could not do; borrowed. */
 const char *kernel_sampling_note(const struct kernel *kernel);
 
-/* The same, on acquisitions of locks of the kernel, each with its NUL. */
+/* The same, on acquisitions of kernel locks, each with its NUL. */
 void kernel_put_acquisition_notes(const struct kernel *kernel, struct text *notes);

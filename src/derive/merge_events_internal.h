@@ -30,7 +30,7 @@ struct merge_events {
 	struct merge_threads *threads;
 	struct table *processes;		/* by pid: the source that tells what is mapped */
 	const struct merge_source *system_teller;	/* tells what the rest of the machine does */
-	const struct merge_source *klock_teller;	/* and for what locks of the kernel it waits */
+	const struct merge_source *klock_teller;	/* and for what kernel locks it waits */
 	struct merge_hidden hidden[CPUS_MAX];	/* the last one of each CPU */
 	uint32_t running[CPUS_MAX];	/* who got each CPU in the switch told last */
 	struct merge_thread *ghosts[CPUS_MAX];	/* that had each CPU when their trace had no more to tell */

@@ -18,7 +18,7 @@ int trace_open(const char *path, struct trace_reader **out)
 		out_file_keep(path);
 		return 0;
 	case -EBADMSG:
-		return fail_plain(err, "%s is no trace of pinch", path);
+		return fail_plain(err, "%s is not a pinch trace", path);
 	case -ENOTSUP:
 		return fail_plain(err, "%s was written by another version of pinch: read it with that one", path);
 	case -EINVAL:

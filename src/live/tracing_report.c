@@ -110,7 +110,7 @@ static void put_klock_note(struct tracing *tracing, struct text *notes)
 
 	if (!lost)
 		return;
-	text_printf(notes, "%llu waits for locks of the kernel are not told: interrupts waited while others were "
+	text_printf(notes, "%llu waits for kernel locks are not told: interrupts waited while others were "
 		    "noted", (unsigned long long)lost);
 	text_put_bytes(notes, "", 1);
 }

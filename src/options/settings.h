@@ -74,7 +74,7 @@ struct settings {
 	bool is_quiet, is_verbose, has_tui, wants_help;
 	bool opens_files;		/* which a trace without names names */
 	enum page_number first_page;	/* of the terminal UI */
-	bool counts_acquisitions;	/* of locks of the kernel */
+	bool counts_acquisitions;	/* of kernel locks */
 	bool is_spin_inactive;		/* threads that spin are not counted as active */
 	/* attach only */
 	struct pid_list targets;
@@ -115,7 +115,7 @@ extern const struct option_spec trace_options[], watch_options[], report_options
 /* Of all that start a command. */
 extern const struct option_spec start_options[];
 
-/* Of locks of the kernel. */
+/* Of kernel locks. */
 extern const struct option_spec acquisition_options[];
 
 /* Of a trace: how it is shown. */

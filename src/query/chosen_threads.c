@@ -79,7 +79,7 @@ static int check_processes(const struct choice *choice, const char *path)
 {
 	for (size_t i = 0; i < choice->processes->count; i++)
 		if (!choice->is_named[i])
-			return fail_plain(-ENOENT, "%s tells of no process %s", path,
+			return fail_plain(-ENOENT, "%s has no process %s", path,
 					  choice->processes->words[i]);
 	return 0;
 }
@@ -103,7 +103,7 @@ int chosen_threads_find(const struct settings *settings, const char *path,
 		err = check_processes(&choice, path);
 	}
 	if (!err && !chosen->count)
-		err = fail_plain(-ENOENT, "%s tells of no thread", path);
+		err = fail_plain(-ENOENT, "%s has no thread", path);
 	table_free(choice.leaders);
 	table_free(wanted);
 	table_free(pids);

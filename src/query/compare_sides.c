@@ -170,7 +170,7 @@ int compare_executions(struct comparison *comparison, struct compare_source *sou
 	int err;
 
 	if (!count)
-		return fail_plain(-ENOENT, "%s tells of no executions: record it with --span, or compare it "
+		return fail_plain(-ENOENT, "%s contains no spans: record it with --span, or compare it "
 				  "with another trace", source->path);
 	err = make_values(source, &values);
 	if (err)

@@ -139,7 +139,7 @@ struct report_lock {
 	const char *holder_wait;	/* who had it at last, and what that waited for; NULL: not known */
 };
 
-/* A call path at which locks of the kernel were waited for, or where an owner was. */
+/* A call path at which kernel locks were waited for, or where an owner was. */
 struct report_klock_stack {
 	const struct report_frame *frames;
 	size_t frame_count;
@@ -166,7 +166,7 @@ struct report_klock_path {
 	uint64_t waits, wait_ns;	/* estimates where stacks are thinned out */
 };
 
-/* A lock of the kernel, taken in one way. */
+/* A kernel lock, taken in one way. */
 struct report_klock {
 	const char *name;		/* "i_rwsem of /var/log/x"; NULL: not known */
 	const char *kind;		/* "rwsem write" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How locks of the kernel are taken, in words: "rwsem write". */
+/* How kernel locks are taken, in words: "rwsem write". */
 #pragma once
 
 #include "values.h"

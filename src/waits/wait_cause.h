@@ -58,7 +58,7 @@ const char *wait_cause_name(enum wait_cause cause);
 /* The seed's three classes: "SYNCHRONISATION", "IO", "UNKNOWN". */
 const char *wait_cause_group(enum wait_cause cause);
 
-/* Whether object is a lock of the kernel, and value the tid of who has it. */
+/* Whether object is a kernel lock, and value the tid of who has it. */
 bool wait_has_klock(const struct wait_facts *facts);
 
 /* Whether object is the address of a futex word. */

@@ -57,7 +57,7 @@ static struct wait_lock *add(struct wait_locks *locks, const struct open_wait *w
 	return lock;
 }
 
-/* A process's own means another thing in each; a lock of the kernel is the same for all. */
+/* A process's own means another thing in each; a kernel lock is the same for all. */
 static uint64_t space_of(const struct thread *thread, const struct open_wait *wait)
 {
 	return wait_has_klock(&wait->facts) ? 0 : (uint64_t)thread->exec_count << 32 | thread->pid;

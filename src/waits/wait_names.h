@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the functions on a waiting thread's stack say of why it waits (share/wait.rules), where its
- * system call leaves that open: which kind of futex, which lock of the kernel's.
+ * system call leaves that open: which kind of futex, which kernel lock's.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-How often locks of the kernel are taken, and how long they are held: pinch klock --acquisitions on programs that
+How often kernel locks are taken, and how long they are held: pinch klock --acquisitions on programs that
 know it. Where the kernel has no kprobes, only that pinch says so.
 """
 import json
@@ -88,7 +88,7 @@ def counted():
         readers = find(report, "rwsem read", "^mmap_lock of klock_counted$")
         assert readers["acquisitions"] >= said["maps"], readers
     text = read("report.txt")
-    assert re.search(r"Locks of the kernel by time held", text) and "To note one takes" in text, text
+    assert re.search(r"Kernel locks by time held", text) and "To note one takes" in text, text
     assert re.search(rf" {pipe['acquisitions']:,} .* mutex of pipe", text), text
 
 

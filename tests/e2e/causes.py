@@ -650,7 +650,7 @@ def spin_lock():
         if "take_spin_lock" in names and path["cause"] == "spin":
             spinning += path["cmetric_ns"]
         elif "compute" in names or "hold_long" in names:
-            # A path of one sample may have it in a spinlock of the kernel, that an interrupt wanted there.
+            # A path of one sample may have it in a spinkernel lock, that an interrupt wanted there.
             mistaken += path["cmetric_ns"] if path["cause"] == "spin" else 0
         elif "take_spin_lock" in names:
             assert not sampled or path["cause"] == "spin", f"{path['cause']}: {names}"

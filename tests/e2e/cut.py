@@ -258,7 +258,7 @@ def refused():
         pass
     os.link("t.pinch", "same.pinch")
     for arguments, said, status in (
-            (["-o", "out", "empty"], "empty is no trace of pinch", 1),
+            (["-o", "out", "empty"], "empty is not a pinch trace", 1),
             (["-o", "out", "nothing"], "cannot read nothing: No such file", 1),
             (["-o", "same.pinch", "t.pinch"], "same.pinch is what is read", 1),
             (["-o", "out", "--from", "1h", "t.pinch"], "has nothing so late", 1),

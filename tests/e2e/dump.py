@@ -305,7 +305,7 @@ def closed():
 def refused():
     write("empty", b"")
     for arguments, said, status in (
-            (["empty"], "empty is no trace of pinch", 1),
+            (["empty"], "empty is not a pinch trace", 1),
             (["nothing"], "cannot read nothing: No such file", 1),
             ([], "which trace?", 2),
             (["empty", "empty"], "which trace?", 2),

@@ -70,7 +70,7 @@ def page_of_a_run():
     assert result.status == 0, result.text
     check_page("run.html")
     parts = parts_of("run.html")
-    # Now and then somebody waits for a lock of the kernel.
+    # Now and then somebody waits for a kernel lock.
     assert set(parts) - {"klock"} == {"report", "verdict", "timelines"}, set(parts)
     page, report = parts["report"], parse_report(read("run.json", "rb"))
     parse_report(json.dumps(page).encode())

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Locks of the kernel, of programs that make their threads wait for them (tests/programs/klock_*.c): what
+Kernel locks, of programs that make their threads wait for them (tests/programs/klock_*.c): what
 pinch klock says of each, beside what ftrace recorded of the same run (klock_model.py). How much threads
 wait goes by the machine, and by what else it does; that both saw the same waits does not.
 """
@@ -421,7 +421,7 @@ def record_overwrite():
     raise AssertionError(f"nobody waited long\n{describe(report)}")
 
 
-@test("waits for locks of the kernel are in the balance, the waits and the locks, by the same name")
+@test("waits for kernel locks are in the balance, the waits and the locks, by the same name")
 def report_pages():
     lock, report = record_overwrite()
     causes = {row["cause"]: row for row in report["balance"]["threads"]["causes"]}
@@ -463,7 +463,7 @@ def assert_same_locks(live, path):
     assert live["kernel_locks"] == replayed["kernel_locks"], "the kinds, the stacks or the sums differ"
 
 
-@test("a replayed trace has the same locks of the kernel as the live report, to the last digit")
+@test("a replayed trace has the same kernel locks as the live report, to the last digit")
 def traces():
     for planted in (crew("klock_append", "."), crew("klock_mmap"), crew("klock_fd_table"),
                     crew("klock_spin", "all")):
@@ -551,7 +551,7 @@ def refused():
     assert_refused(pinch("klock", "--", "./no/such/command"), 127, "./no/such/command")
 
 
-@test("a program that waits for no lock of the kernel: a report without any; --page shows what it names")
+@test("a program that waits for no kernel lock: a report without any; --page shows what it names")
 def pages():
     graph_model.record("/bin/true")
     result = pinch("klock", "t.pinch")

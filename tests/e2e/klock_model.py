@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Who waited for which lock of the kernel, by ftrace's recording of lock:contention_begin and
+Who waited for which kernel lock, by ftrace's recording of lock:contention_begin and
 lock:contention_end, beside pinch and independently of it. Recorder records in a buffer of its own,
 Model pairs what was recorded. As a program it runs a command and prints a table:
 
@@ -436,7 +436,7 @@ def as_json(model, waits, losses):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Waits for locks of the kernel, by ftrace")
+    parser = argparse.ArgumentParser(description="Waits for kernel locks, by ftrace")
     parser.add_argument("--all", action="store_true", help="of the whole machine, interrupts included")
     parser.add_argument("--stacks", action="store_true", help="where in the kernel")
     parser.add_argument("--json", action="store_true")

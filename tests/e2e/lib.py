@@ -260,7 +260,7 @@ def check_laws(report, is_lossless=True):
     rounding_ns = len(threads)                  # each figure is rounded to a nanosecond
 
     assert abs(totals["closure_error_ns"]) <= slack_ns, \
-        f"closure error {totals['closure_error_ns']} ns in {wall_ns} ns"
+        f"accounting error {totals['closure_error_ns']} ns in {wall_ns} ns"
     near(totals["cmetric_ns"] + totals["stalled_ns"] + totals["closure_error_ns"], wall_ns, 1,
          "CMetric + stalled + closure error is the wall time")
     near(active_ns + totals["stalled_ns"], wall_ns, 1, "active + stalled is the wall time")

@@ -292,7 +292,7 @@ def twice():
     assert told["losses"]["unordered"] <= both["losses"]["unordered"] + 2, told["losses"]
 
 
-@test("a wait for a lock of the kernel that two pinches have seen is told once")
+@test("a wait for a kernel lock that two pinches have seen is told once")
 def locks_twice():
     record(program("klock_mmap"))
     shutil.copy("t.pinch", "again.pinch")
@@ -396,7 +396,7 @@ def refused():
     with open("empty", "wb"):
         pass
     for arguments, said, status in (
-            (["-o", "out", "t.pinch", "empty"], "empty is no trace of pinch", 1),
+            (["-o", "out", "t.pinch", "empty"], "empty is not a pinch trace", 1),
             (["-o", "out", "nothing"], "cannot read nothing: No such file", 1),
             (["-o", "t.pinch", "t.pinch"], "t.pinch is what is read", 1),
             (["t.pinch"], "where to?", 2), (["-o", "out"], "which traces", 2)):

@@ -312,8 +312,8 @@ def refused():
     with open("text", "wb") as file:
         file.write(b"hello\n" * 100)
     for arguments, said, status in (
-            (["report", "empty"], "empty is no trace of pinch", 1),
-            (["report", "text"], "text is no trace of pinch", 1),
+            (["report", "empty"], "empty is not a pinch trace", 1),
+            (["report", "text"], "text is not a pinch trace", 1),
             (["report", "nothing"], "cannot read nothing: No such file", 1),
             (["report", "/dev/null"], "/dev/null is no regular file", 1),
             (["report"], "which trace?", 2),

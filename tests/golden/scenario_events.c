@@ -309,7 +309,7 @@ static size_t fill_complete(union any_event *e, struct keys *keys)
 	return sizeof(e->complete);
 }
 
-/* --- Locks of the kernel ---------------------------------------------------------------------- */
+/* --- Kernel locks ---------------------------------------------------------------------- */
 
 static size_t fill_klock_wait(union any_event *e, struct keys *keys)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the programs share that make threads wait for locks of the kernel: a crew of threads, spread
+ * What the programs share that make threads wait for kernel locks: a crew of threads, spread
  * over the CPUs, that all begin at once and do one thing over and over until the time is up, and the
  * line that says what was planted. A turn is short and never blocks but for the kernel's locks.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * klock_counted [DIRECTORY [TURNS]]			(. 1000)
- * Takes locks of the kernel so often, all of them free: main() looks TURNS times into an empty pipe, which has its
+ * Takes kernel locks so often, all of them free: main() looks TURNS times into an empty pipe, which has its
  * mutex for a moment, overwrites DIRECTORY/counted TURNS / 50 times whole, which has its i_rwsem as long as the
  * system call lasts, and maps and unmaps a page TURNS times, writing to it once.
  * Known answer: on a line of JSON, with how long the writes lasted, all together and the longest one. The file

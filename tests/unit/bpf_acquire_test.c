@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Locks of the kernel that are taken: how often, and how long they are held, as probes of functions tell. */
+/* Kernel locks that are taken: how often, and how long they are held, as probes of functions tell. */
 #include "klock_fixture.h"
 
 enum { KIND = KLOCK_MUTEX, OTHER_KIND = KLOCK_RWSEM_READ, PID_OF_ENGINE = 4242, LOCKS = 5, STEPS = 4000 };

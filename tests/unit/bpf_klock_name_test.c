@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What locks of the kernel are part of, as far as that is found where they are waited for. */
+/* What kernel locks are part of, as far as that is found where they are waited for. */
 #include "klock_fixture.h"
 
 enum { FAMILY_UNIX = 1, FAMILY_IPV4 = 2, FD = 3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waits for locks of the kernel: which are told, once each, with what. Names are in bpf_klock_name_test.c. */
+/* Waits for kernel locks: which are told, once each, with what. Names are in bpf_klock_name_test.c. */
 #include "klock_fixture.h"
 
 static const void *const lock_a = &plain.lock[0], *const lock_b = &plain.lock[2], *const lock_c = &plain.lock[4];

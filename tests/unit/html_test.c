@@ -138,7 +138,7 @@ TEST(a_report_becomes_its_json_and_the_verdict_of_the_text)
 	report = part_of(&page, "report");
 	verdict = part_of(&page, "verdict");
 	CHECK(strstr(report.bytes, "\"work_mutex\""));
-	CHECK(strstr(verdict.bytes, "What costs most, 82 % of all threads' time that was not idle: threads wait for work_mutex"));
+	CHECK(strstr(verdict.bytes, "Main bottleneck (82 % of non-idle thread time): threads wait for work_mutex"));
 	text_fini(&report);
 	text_fini(&verdict);
 	text_fini(&page);

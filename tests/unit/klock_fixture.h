@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A traced thread on CPU 0 of two that comes to locks of the kernel, and what is told of them. */
+/* A traced thread on CPU 0 of two that comes to kernel locks, and what is told of them. */
 #pragma once
 
 #include "test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What locks of the kernel are called in a report: by what they belong to, or by who waits for them. */
+/* What kernel locks are called in a report: by what they belong to, or by who waits for them. */
 #include "test.h"
 
 #include <errno.h>

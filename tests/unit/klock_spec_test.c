@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that take locks of the kernel: those that are built in, and what a user's file says. */
+/* Functions that take kernel locks: those that are built in, and what a user's file says. */
 #include "test.h"
 
 #include <errno.h>

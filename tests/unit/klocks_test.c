@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums of waits for locks of the kernel, against a model that keeps each wait and adds up what is asked for.
+ * Sums of waits for kernel locks, against a model that keeps each wait and adds up what is asked for.
  * And what becomes of what finds no room.
  */
 #include "test.h"

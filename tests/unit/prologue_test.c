@@ -939,7 +939,7 @@ TEST(a_list_that_comes_later_restores_the_truth_in_both)
 
 /* --- A wait that lasts ---------------------------------------------------------------------------- */
 
-/* What a list reads of a futex is not who has the lock of the kernel that the call came to. */
+/* What a list reads of a futex is not who has the kernel lock that the call came to. */
 TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)
 {
 	const struct ev_thread_waits *told = NULL;

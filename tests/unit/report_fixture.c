@@ -183,9 +183,9 @@ static const struct report_socket lock_sockets[] = {
 };
 
 static const char *const lock_evidence[] = {
-	"1,214 waits of 37.7 ms in the mean and 552 ms at most; up to 17 threads at once",
-	"held for 3.33 ms in the mean while somebody waited, mostly by thread multi_mutex",
-	"83 % of the waiting ended when big_work(int) (multi_mutex.cpp:28) let go of it, 310 of 1214 times",
+	"1,214 waits: mean 37.7 ms, max 552 ms; up to 17 threads at once",
+	"held 3.33 ms on average while others waited, mostly by thread multi_mutex",
+	"83 % of the waiting ended when big_work(int) (multi_mutex.cpp:28) released it, 310 of 1214 times",
 };
 
 static const struct report_finding lock_findings[] = {

@@ -154,6 +154,6 @@ TEST(a_page_without_rows_says_so)
 	CHECK(strstr(text.bytes, "No thread waited for a lock."));
 	text_fini(&text);
 	text = render("nothing", "klocks");
-	CHECK(strstr(text.bytes, "No thread waited for a lock of the kernel."));
+	CHECK(strstr(text.bytes, "No thread waited for a kernel lock."));
 	text_fini(&text);
 }

@@ -380,7 +380,7 @@ TEST(locks_without_a_place_are_one_row_a_kind)
 	model_free(model);
 }
 
-/* --- Locks of the kernel -------------------------------------------------------------------- */
+/* --- Kernel locks -------------------------------------------------------------------- */
 
 struct many_klocks {
 	struct report report;
@@ -464,9 +464,9 @@ TEST(a_lock_of_the_kernel_unfolds_to_owners_waiters_and_paths_and_these_to_stack
 
 	model_move(model, 1);
 	model_toggle(model);
-	CHECK(row_has(model, 3, "2 waits of 501 ns in the mean, by 2 threads"));
+	CHECK(row_has(model, 3, "2 waits: mean 501 ns, by 2 threads"));
 	CHECK(row_has(model, 5, "taken 100 times, which took 5.00 us in all"));
-	CHECK(row_has(model, 6, "held 1.00 us in the mean, 2.50 us at most, 4.00 us in all"));
+	CHECK(row_has(model, 6, "held: mean 1.00 us, max 2.50 us, total 4.00 us"));
 	CHECK(row_has(model, 7, "at 0x1") && row_has(model, 8, "waited for in serve"));
 	CHECK(row_has(model, 10, "69.9 %") && row_has(model, 10, "thread holder (tid 9), once in down_read"));
 	CHECK(row_has(model, 12, "89.8 %") && row_has(model, 12, "thread worker (tid 6)"));
@@ -493,7 +493,7 @@ TEST(locks_of_the_kernel_are_sorted_by_each_figure_and_filtered_by_names)
 	struct many_klocks many = many_klocks(40);
 	struct model *model = new_model(&many.report, PAGE_KLOCKS);
 
-	CHECK(row_has(model, 0, "all locks of the kernel") && row_has(model, 1, "l0") && row_has(model, 40, "l39"));
+	CHECK(row_has(model, 0, "all kernel locks") && row_has(model, 1, "l0") && row_has(model, 40, "l39"));
 	model_next_sort(model);
 	CHECK(!strcmp(model_sort_name(model), "waits") && row_has(model, 1, "l39"));
 	model_next_sort(model);

@@ -194,9 +194,9 @@ TEST(without_a_wait_for_a_lock_of_the_kernel_its_page_says_so)
 	struct stage stage = begin("lock", true);
 
 	press(&stage, "6");
-	CHECK(shows(&stage, "[6 KLOCKS]") && line_shows(&stage, 3, "no thread waited for a lock of the kernel"));
+	CHECK(shows(&stage, "[6 KLOCKS]") && line_shows(&stage, 3, "no thread waited for a kernel lock"));
 	press(&stage, "5");
-	CHECK(!shows(&stage, "lock of the kernel"));
+	CHECK(!shows(&stage, "kernel lock"));
 	end(&stage);
 }
 
@@ -469,7 +469,7 @@ TEST(a_thread_leads_to_its_graph_and_back)
 	text_fini(&text);
 	press(&stage, "0");
 	text = shown_made(&stage);
-	CHECK(strstr(text.bytes, "what worker-1 (tid 102) could not"));
+	CHECK(strstr(text.bytes, "what worker-1 (tid 102) was blocked on"));
 	text_fini(&text);
 	press(&stage, "w");
 	CHECK(shows(&stage, "[7 THREADS]") && line_shows(&stage, 4, ">"));

@@ -55,7 +55,7 @@ export function criticalPath(count) {
 export function wholeReport() {
 	const report = golden("pipeline.json");
 
-	return { report, verdict: { words: "What costs most, 82 %: threads wait for work_mutex." }, timelines: timelines(24),
+	return { report, verdict: { words: "Main bottleneck (82 % of non-idle thread time): threads wait for work_mutex." }, timelines: timelines(24),
 		graph: graph(80), path: criticalPath(2000) };
 }
 

@@ -275,7 +275,7 @@ test("what had no room in the page is told, and has its width in the flame graph
 		assert((await flames.locator(".frame").evaluateAll(all => all.map(frame => frame.getAttribute("data-tip")))).some(tip => tip.startsWith(words)),
 			`${title}: no frame of the rest`);
 	}
-	for (const [id, words] of [["waits", "7,500\u00a0further call paths, in which 5.00\u00a0s were lost"], ["locks", "Who let go of them is told of the 1\u00a0lock"],
+	for (const [id, words] of [["waits", "7,500\u00a0further call paths, in which 5.00\u00a0s were lost"], ["locks", "The threads that released them are listed for the 1\u00a0lock"],
 		["graph", "12,345\u00a0further nodes"]])
 		assert((await (await section(page, id)).textContent()).includes(words), `#${id} does not say so`);
 	await close(page);

@@ -30,7 +30,7 @@ function drawn(node: GraphNode, at: number, whole: number): DrawnNode {
 		at, label: node.label, colour: colourOf(node.cause ?? stateOfKind(node.kind)), value: node.ns, line: "solid", boldness: 0,
 		text: `${duration(node.ns)} \u00b7 ${shareOf(node.ns, whole)}${node.is_cycle ? " \u21ba" : ""}`,
 		tip: `${visible(node.label)}\n${duration(node.ns)}, ${shareOf(node.ns, whole)} of all\n${plural(node.count, "time")}, ${
-			duration(node.max_ns)} at most${more}`,
+			duration(node.max_ns)} max${more}`,
 	};
 }
 

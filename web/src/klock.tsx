@@ -66,11 +66,11 @@ function NamedStack({ frames }: { frames: string[] | undefined }) {
 function Detail({ lock, stacks }: { lock: KernelLock; stacks: string[][] }) {
 	return <>
 		<h3>{visible(lock.name ?? lock.address)}</h3>
-		<p>{lock.kind} at {lock.address}: {plural(lock.waits, "wait")}, {duration(lock.total_ns)} in all; half up to {duration(lock.p50_ns)}, 90 % up to {
+		<p>{lock.kind} at {lock.address}: {plural(lock.waits, "wait")}, {duration(lock.total_ns)} in total; p50 {duration(lock.p50_ns)}, p90 {
 			duration(lock.p90_ns)}, 99 % up to {duration(lock.p99_ns)}, at most {duration(lock.max_ns)}.
 			{lock.unfinished > 0 && ` ${plural(lock.unfinished, "wait")} had not ended.`}</p>
 		{(lock.acquisitions ?? 0) > 0 && <p>Taken {plural(lock.acquisitions ?? 0, "time")}, which took {duration(lock.take_ns ?? 0)}; held {
-			duration(lock.hold_ns ?? 0)} in all, {duration(lock.max_hold_ns ?? 0)} at most.</p>}
+			duration(lock.hold_ns ?? 0)} in total, max {duration(lock.max_hold_ns ?? 0)}.</p>}
 		{lock.threads.length > 0 && <h4>Who waited</h4>}
 		{lock.threads.slice(0, 20).map((waiter, i) => <details key={i} open={!i}>
 			<summary>{waiterName(waiter)} {waiter.tid} of process {waiter.pid}: {plural(waiter.waits, "wait")}, {duration(waiter.total_ns)}</summary>
@@ -113,7 +113,7 @@ export function Klock({ klock }: { klock: KernelLocks }) {
 		(frames(klock.stacks, first(lock).stack) ?? []).join("\n");
 
 	if (!klock.locks.length)
-		return <Section id="klock" title="Kernel locks"><p class="muted">No thread waited for a lock of the kernel.</p></Section>;
+		return <Section id="klock" title="Kernel locks"><p class="muted">No thread waited for a kernel lock.</p></Section>;
 	return <Section id="klock" title="Kernel locks" about={aboutOf(klock, whole)}
 		tools={<CopyCsv of="waits by kind" make={() => ({ titles: ["kind", "waits", "total (ns)"], rows: kinds.map(k => [k.kind, k.waits, k.total_ns]) })} />}>
 		{kinds.length > 0 && <div class="columns">

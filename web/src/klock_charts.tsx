@@ -58,7 +58,7 @@ export function KindBoxes({ kinds }: { kinds: LockKind[] }) {
 				<LogAxis scale={scale} y={height} height={height} />
 				{kinds.map((kind, i) => <g key={kind.kind} transform={`translate(0 ${i * BOX_ROW_PX})`}
 					data-tip={`${kind.kind}: ${plural(kind.waits, "wait")}\nshortest from ${duration(shortest(kind))} on\na quarter up to ${
-						duration(kind.p25_ns)}\nhalf up to ${duration(kind.p50_ns)}\nthree quarters up to ${duration(kind.p75_ns)}\nlongest ${duration(kind.max_ns)}`}>
+						duration(kind.p25_ns)}\np50 ${duration(kind.p50_ns)}\np75 ${duration(kind.p75_ns)}\nmax ${duration(kind.max_ns)}`}>
 					<rect width={width} height={BOX_ROW_PX} class="hit" />
 					<text x={BOX_LEFT_PX - 8} y="21" text-anchor="end">{kind.kind}</text>
 					<line x1={scale.x(shortest(kind))} x2={scale.x(shown(kind.max_ns))} y1="16" y2="16" class="whisker" />

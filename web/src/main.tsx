@@ -69,7 +69,7 @@ function ParallelSection({ report }: { report: Report }) {
 
 	return <Section id="parallelism" title="Parallelism" isHeavy
 		about={timelines || parts.has("timelines") ? `What all threads did over time, stacked. ${FUTEX} Drag to zoom, double-click to see all.`
-			: "How many threads were active over time, in the mean. Drag to zoom, double-click to see all."}>
+			: "How many threads were active over time, on average. Drag to zoom, double-click to see all."}>
 		{(timelines || !parts.has("timelines")) && <Parallel layers={layers} />}
 		<Levels report={report} />
 	</Section>;

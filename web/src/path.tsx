@@ -104,7 +104,7 @@ export function Path({ path, frame }: { path: CriticalPath; frame?: Frame }) {
 	const whole = useMemo(() => path.sums.reduce((sum, part) => sum + part.ns, 0), [path]);
 
 	return <Section id="path" title="Critical path" isHeavy
-		about="What the first thread could not have gone on without, moment by moment; lower is who others waited for.">
+		about="What the first thread was blocked on, moment by moment; lower rows are the threads that it waited for.">
 		{path.parts.length > 0 && <PathPicture path={path} frame={frame} />}
 		<p class="muted">In all {duration(whole)}{path.sums[0] ? `; most of it ${shareOf(Math.max(...path.sums.slice(0, 50).map(s => s.ns)), whole)} in one place` : ""}.</p>
 		{path.left_out > 0 && <p class="muted">{plural(path.left_out, "part")} of it, none longer than those drawn, are in the sums alone.</p>}

@@ -13,7 +13,7 @@ export function Verdict({ words, report }: { words: string; report: Report }) {
 	const lost = losses.records + losses.gaps;
 	const figures: [string, string, string][] = [
 		["wall time", duration(target.wall_ns), exactNs(target.wall_ns)],
-		["active threads", totals.parallelism.toFixed(2), `in the mean; at most ${plural(totals.alive_max, "thread")} lived at once`],
+		["active threads", totals.parallelism.toFixed(2), `on average; max ${plural(totals.alive_max, "thread")} alive at once`],
 		["critical", shareOf(totals.critical_ns, target.wall_ns), `${duration(totals.critical_ns)} with at most ${totals.nmin
 			? plural(totals.nmin, "thread") : "half of the living threads"} active`],
 		["stalled", shareOf(totals.stalled_ns, target.wall_ns), `${duration(totals.stalled_ns)} with no thread active`],
@@ -127,11 +127,11 @@ export function Findings({ report }: { report: Report }) {
 	})} />;
 
 	return <Section id="findings" title="Findings" tools={tools}
-		about="What stands out, by the share of all threads' time that was not idle and is lost by it.">
+		about="What stands out, by the share of non-idle thread time that it costs.">
 		{!findings.length && <p class="muted">Nothing stands out.</p>}
 		<ol class="findings">
 			{findings.map((finding, i) => <li key={i}>
-				<span class="share number" data-tip="of all threads' time that was not idle">{share(finding.share)}</span>
+				<span class="share number" data-tip="of non-idle thread time">{share(finding.share)}</span>
 				<div>
 					<p><strong>{visible(finding.title)}</strong> <Links finding={finding} report={report} /></p>
 					<ul>{finding.evidence.map((words, e) => <li key={e}>{visible(words)}</li>)}</ul>

@@ -55,20 +55,20 @@ export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 
 const lockColumns: Column<Lock>[] = [
 	words("lock", l => l.name ?? l.address, true), words("kind", l => l.kind), words("in", l => l.class),
-	ns("waited", l => l.wait_ns - l.idle_ns), times("waits", l => l.waits), ns("half up to", l => l.p50_ns), ns("99 % up to", l => l.p99_ns),
+	ns("waited", l => l.wait_ns - l.idle_ns), times("waits", l => l.waits), ns("p50", l => l.p50_ns), ns("p99", l => l.p99_ns),
 	ns("longest", l => l.max_ns), threads("queue", l => l.queue_max), ns("held", l => l.hold_ns), words("holder", l => l.holder),
 ];
 
 export function Locks({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {
-	return <Section id="locks" title="Locks" isHeavy about="Locks by the time that threads waited for them, and who let go of them.">
+	return <Section id="locks" title="Locks" isHeavy about="Locks by the time that threads waited for them, and the threads that released them.">
 		<Table name="locks" columns={lockColumns} rows={report.locks} sort={3} search={l => l.address} detail={l => <>
 			<h3>{visible(l.name ?? l.address)}</h3>
 			<p>{visible(l.kind)} at {visible(l.address)}: {plural(l.waits, "wait")}, up to {plural(l.queue_max, "thread")} at once; held {
-				plural(l.holds, "time")} for {duration(l.hold_ns)} while somebody waited{l.holder ? `, mostly by ${visible(l.holder)}` : ""}.
-				{l.vain_waits ? ` ${plural(l.vain_waits, "wake-up")} in vain.` : ""}</p>
+				plural(l.holds, "time")} for {duration(l.hold_ns)} while others waited{l.holder ? `, mostly by ${visible(l.holder)}` : ""}.
+				{l.vain_waits ? ` ${plural(l.vain_waits, "wake-up")} spurious.` : ""}</p>
 			<Wakers wakers={l.unlockers} title="Let go of by" />
 		</>} />
-		{leftOut && report.locks.length > leftOut.locks_with_unlockers && <p class="muted">Who let go of them is told of the {
+		{leftOut && report.locks.length > leftOut.locks_with_unlockers && <p class="muted">The threads that released them are listed for the {
 			plural(leftOut.locks_with_unlockers, "lock")} with most time lost.</p>}
 	</Section>;
 }

@@ -113,7 +113,7 @@ int acquisitions_start(struct pinch_bpf *bpf, const struct klock_spec *spec, str
 		attach_function(acquisitions, &spec->functions[i]);
 	acquisitions->iterator = bpf_program__attach_iter(bpf->progs.list_holds, &options);
 	if (!acquisitions->iterator)
-		err = fail(-errno, "cannot list the locks of the kernel that are taken");
+		err = fail(-errno, "cannot list the kernel locks that are taken");
 	else if (!acquisitions->function_count)
 		err = fail_plain(-ENOENT, "--acquisitions: the kernel lets none of the functions be probed that take "
 				 "locks");
@@ -151,7 +151,7 @@ int acquisitions_list(struct acquisitions *acquisitions)
 	int err;
 
 	bpf->bss->holds_left = 0;
-	err = iterator_run(acquisitions->iterator, "the locks of the kernel that are taken");
+	err = iterator_run(acquisitions->iterator, "the kernel locks that are taken");
 	return err ? err : (int)bpf->bss->holds_left;
 }
 

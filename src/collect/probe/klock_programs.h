@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel side of locks of the kernel: bpf/klock.bpf.c. */
+/* The kernel side of kernel locks: bpf/klock.bpf.c. */
 #pragma once
 
 #include <stdint.h>

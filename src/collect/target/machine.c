@@ -242,7 +242,7 @@ static void check_kprobes(struct machine_check *check)
 	check->is_met = machine_has_kprobes();
 	snprintf(check->found, sizeof(check->found), "%s", check->is_met ? "yes" : "this kernel has none");
 	snprintf(check->remedy, sizeof(check->remedy),
-		 "boot a kernel built with CONFIG_KPROBE_EVENTS=y (Debian's are); without it, locks of the kernel are "
+		 "boot a kernel built with CONFIG_KPROBE_EVENTS=y (Debian's are); without it, kernel locks are "
 		 "told when they are waited for");
 }
 

@@ -126,7 +126,7 @@ int targets_by_pid(const char *text, struct pid_list *list)
 		errno = 0;
 		number = strtoul(at, &end, 10);
 		if (*at < '0' || *at > '9' || errno || (*end && *end != ',') || !number)
-			return fail_plain(-EINVAL, "'%s' is no process number", text);
+			return fail_plain(-EINVAL, "invalid PID '%s'", text);
 		err = add_pid(number, list);
 		if (err)
 			return err;

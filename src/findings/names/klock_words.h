@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a lock of the kernel is, by the functions that wait for it (share/klock.rules). */
+/* What a kernel lock is, by the functions that wait for it (share/klock.rules). */
 #pragma once
 
 #include <stddef.h>

@@ -35,7 +35,7 @@ const char *object_name_of_ipc(const struct object_names *names, const struct wa
 			       uint64_t object);
 
 /*
- * A lock of the kernel by what it is part of: "mmap_lock of mariadbd", "i_rwsem of /var/log/x", "run queue of
+ * A kernel lock by what it is part of: "mmap_lock of mariadbd", "i_rwsem of /var/log/x", "run queue of
  * CPU 1". NULL: that is not known.
  */
 const char *object_name_of_klock(const struct object_names *names, uint64_t lock);

@@ -22,7 +22,7 @@ struct findings_input {
 	const struct waits *waits;		/* NULL: waits are not told */
 	const struct cpu_waits *cpu_waits;	/* NULL: who had the CPU is not told */
 	const struct files *files;
-	const struct klocks *klocks;		/* NULL: locks of the kernel are not told */
+	const struct klocks *klocks;		/* NULL: kernel locks are not told */
 	const struct others *others;
 	struct symbols *symbols;
 	const struct fold_rules *fold;	/* tells the program's own functions from its runtime's */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Locks of the kernel by name, with who waited for them, where, and who had them. */
+/* Kernel locks by name, with who waited for them, where, and who had them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -89,7 +89,7 @@ const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wa
 	if (count < 2)
 		return arena_printf(findings->arena, "%s of %s", words_counted(findings, count, "wait"),
 				    words_duration(findings, wait_ns));
-	return arena_printf(findings->arena, "%s of %s in the mean and %s at most",
+	return arena_printf(findings->arena, "%s: mean %s, max %s",
 			    words_counted(findings, count, "wait"),
 			    words_duration(findings, wait_ns / count),
 			    words_duration(findings, max_ns));

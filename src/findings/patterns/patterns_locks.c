@@ -109,10 +109,10 @@ static void say_unlocker(struct findings *findings, struct report_finding *row, 
 	if (!place)
 		return;
 	if (count <= lock->waits)
-		draft_say(findings, row, "%.0f %% of the waiting ended when %s let go of it, %llu of %llu times",
+		draft_say(findings, row, "%.0f %% of the waiting ended when %s released it, %llu of %llu times",
 			  100 * worst->share, place, (unsigned long long)worst->count, (unsigned long long)count);
 	else
-		draft_say(findings, row, "%.0f %% of the waiting ended when %s let go of it", 100 * worst->share, place);
+		draft_say(findings, row, "%.0f %% of the waiting ended when %s released it", 100 * worst->share, place);
 }
 
 static void say_lock(struct findings *findings, struct report_finding *row,
@@ -126,7 +126,7 @@ static void say_lock(struct findings *findings, struct report_finding *row,
 	if (!lock->holds && lock->holder && !lock->holder_wait)
 		draft_say(findings, row, "held by thread %s", lock->holder);
 	if (lock->holds)
-		draft_say(findings, row, "held for %s in the mean while somebody waited%s%s",
+		draft_say(findings, row, "held %s on average while others waited%s%s",
 			  words_duration(findings, lock->hold_ns / lock->holds),
 			  lock->holder ? ", mostly by thread " : "",
 			  lock->holder ? lock->holder : "");
@@ -217,7 +217,7 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 		return;
 	row = draft_add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups",
 			"condition", draft_lost(findings, lock->wait_ns - lock->idle_ns),
-		  "%llu of %llu wake-ups from %s were in vain: several threads were called at once, "
+		  "%llu of %llu wake-ups from %s were spurious: several threads were woken at once, "
 			"and waited again", (unsigned long long)lock->vain_count,
 			(unsigned long long)lock->waits, lock_title(findings, lock, 1));
 	draft_say(findings, row, "up to %s at once", words_counted(findings, lock->queue_max, "thread"));

@@ -164,7 +164,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 	row = draft_add(findings, draft, "run-queue", "preempted", share,
 			"threads that could run spend %.0f %% of that time waiting for a CPU",
 			100 * draft_share(cpu_wait_ns(report), active_ns));
-	draft_say(findings, row, "%.1f threads were active in the mean, %.1f of them on a CPU",
+	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
 	    report->totals.parallelism, draft_share(report->balance.running_ns, report->target.wall_ns));
 	say_rivals(findings, row);
 }
@@ -182,7 +182,7 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 		  "the CPU limit of the cgroup stops threads for %.0f %% of the time in which they could run",
 			100 * draft_share(report->balance.throttled_ns,
 				 report->balance.running_ns + report->balance.runqueue_ns));
-	draft_say(findings, row, "they used %.2f CPUs in the mean, and were stopped for up to %s at once",
+	draft_say(findings, row, "they used %.2f CPUs on average, and were stopped for up to %s at once",
 		  draft_share(report->balance.running_ns, report->target.wall_ns),
 		  words_duration(findings, report->balance.throttled_max_ns));
 }

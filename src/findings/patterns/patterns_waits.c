@@ -34,7 +34,7 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 				    in, by ? ", signalled in " : "", by ? by : "");
 	if (wait->kind)
 		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->kind, in,
-				    by ? ", let go of in " : "", by ? by : "");
+				    by ? ", released in " : "", by ? by : "");
 	if (!strcmp(wait->cause, "join"))
 		return arena_printf(findings->arena, "threads wait%s for others to end", in);
 	if (!strcmp(wait->cause, "page-fault"))
@@ -42,7 +42,7 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (!strcmp(wait->cause, "kernel-lock"))
 		return arena_printf(findings->arena, "threads wait%s for %s", in,
 				    object ? arena_printf(findings->arena, "the kernel's%s", what)
-					   : "locks of the kernel");
+					   : "kernel locks");
 	if (!strcmp(wait->cause, "child"))
 		return arena_printf(findings->arena, "threads wait%s for child processes", in);
 	if (!strcmp(wait->cause, "sleep"))

@@ -164,7 +164,7 @@ static void refer_wake(const struct telling *telling, const struct ev_sched_wake
 		refer_other(telling, e->tid);
 }
 
-/* That it is a lock of the kernel that a thread waits for since before the beginning is told after this. */
+/* That it is a kernel lock that a thread waits for since before the beginning is told after this. */
 static void refer_found(const struct telling *telling, const struct ev_thread_found *e)
 {
 	if (e->phase != PHASE_BLOCKED)

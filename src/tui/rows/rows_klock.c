@@ -38,9 +38,8 @@ static void put_counts(struct page *page, const struct row *row,
 	const struct report_klock *lock = row->item;
 
 	page_put_count(page, lock->waits, 0);
-	page_put(page, lock->waits == 1 ? " wait of " : " waits of ");
+	page_put(page, lock->waits == 1 ? " wait of " : " waits: mean ");
 	page_put_duration(page, klock_mean_ns(lock->wait_ns, lock->waits), 0);
-	page_put(page, lock->waits == 1 ? "" : " in the mean");
 	if (lock->waiter_count > 1)
 		page_printf(page, ", by %zu threads", lock->waiter_count);
 	if (lock->lasting)
@@ -90,10 +89,9 @@ static void put_held(struct page *page, const struct row *row,
 {
 	const struct report_klock *lock = row->item;
 
-	row_put_klock_time(page, "held ", klock_mean_ns(lock->hold_ns, lock->holds));
-	row_put_klock_time(page, " in the mean, ", lock->max_hold_ns);
-	row_put_klock_time(page, " at most, ", lock->hold_ns);
-	page_put(page, " in all");
+	row_put_klock_time(page, "held: mean ", klock_mean_ns(lock->hold_ns, lock->holds));
+	row_put_klock_time(page, ", max ", lock->max_hold_ns);
+	row_put_klock_time(page, ", total ", lock->hold_ns);
 }
 
 static const struct row_kind counts_kind = { put_counts, NULL }, quantiles_kind = { put_quantiles, NULL },

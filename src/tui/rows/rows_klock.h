@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a lock of the kernel unfolds to: its figures, who had it, who waited for it, and where. */
+/* What a kernel lock unfolds to: its figures, who had it, who waited for it, and where. */
 #pragma once
 
 #include <stdint.h>

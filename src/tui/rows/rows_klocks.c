@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The page of locks of the kernel, the first row of which unfolds to their kinds. */
+/* The page of kernel locks, the first row of which unfolds to their kinds. */
 #include "base/table.h"
 #include "report/report.h"
 #include "tui/rows/pages.h"
@@ -166,7 +166,7 @@ static void put_all(struct page *page, const struct row *row __attribute__((unus
 	put_figures(page, context, &(struct figures){ {
 		[SORT_TAKEN] = &klocks->acquisitions, [SORT_HELD] = &klocks->hold_ns,
 	} });
-	page_put(page, "all locks of the kernel, by kind");
+	page_put(page, "all kernel locks, by kind");
 }
 
 static const struct row_kind all_kind = { put_all, add_kinds };
@@ -246,7 +246,7 @@ static void add_rows(struct rows *rows)
 
 const struct tui_page klocks_page = {
 	.name = "KLOCKS",
-	.nothing = "no thread waited for a lock of the kernel",
+	.nothing = "no thread waited for a kernel lock",
 	.sorts = sorts,
 	.has_sort = has_sort,
 	.has_filter = true,

@@ -55,11 +55,11 @@ static void add_wait_counts(struct rows *rows, const struct row *row,
 	struct text line = { 0 };
 
 	text_put_count(&line, lock->waits);
-	text_put(&line, lock->waits == 1 ? " wait: half up to " : " waits: half up to ");
+	text_put(&line, lock->waits == 1 ? " wait: p50 " : " waits: p50 ");
 	text_put_duration(&line, lock->p50_ns);
-	text_put(&line, ", 99 % up to ");
+	text_put(&line, ", p99 ");
 	text_put_duration(&line, lock->p99_ns);
-	text_put(&line, ", at most ");
+	text_put(&line, ", max ");
 	text_put_duration(&line, lock->max_ns);
 	rows_add_text(rows, row, NUMBER_WAITS, line.bytes);
 	text_fini(&line);
@@ -79,9 +79,9 @@ static void add_holds(struct rows *rows, const struct row *row, const struct rep
 	text_put_count(&line, lock->queue_max);
 	text_put(&line, " waited at once");
 	if (lock->holds) {
-		text_put(&line, "; held for ");
+		text_put(&line, "; held ");
 		text_put_duration(&line, lock->hold_ns / lock->holds);
-		text_put(&line, " in the mean while somebody waited");
+		text_put(&line, " on average while others waited");
 	}
 	rows_add_text(rows, row, NUMBER_HOLDS, line.bytes);
 	text_fini(&line);
@@ -98,7 +98,7 @@ static void add_lock_rows(struct rows *rows, const struct row *row)
 	add_holds(rows, row, lock);
 	if (lock->unlocker_count)
 		rows_add_text(rows, row, NUMBER_UNLOCKERS,
-			      "    worst      sum   times  let go of it (criticality)");
+			      "    worst      sum   times  released by (criticality)");
 	for (size_t i = 0; i < lock->unlocker_count; i++)
 		rows_add_unlocker(rows, row, &lock->unlockers[i], i);
 }

@@ -79,7 +79,7 @@ static void add_sum_rows(struct rows *rows, const struct row *row)
 	struct text line = { 0 };
 
 	add_whole(rows, row, &sum->part);
-	text_put(&line, "at most ");
+	text_put(&line, "max ");
 	text_put_duration(&line, sum->max_ns);
 	text_put(&line, " at once");
 	rows_add_text(rows, row, NUMBER_MOST, line.bytes);
@@ -122,7 +122,7 @@ static void add_whose(struct rows *rows, const struct graphs_path *path, uint64_
 
 	text_put(&line, "what ");
 	text_put(&line, graph_label(path->labels, &whose));
-	text_put(&line, " could not have gone on without, ");
+	text_put(&line, " was blocked on, and what it did, ");
 	text_put_duration(&line, all_ns);
 	rows_add_whole(rows, NULL, NUMBER_WHOSE, "", line.bytes);
 	text_fini(&line);

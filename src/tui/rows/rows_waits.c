@@ -90,9 +90,8 @@ static void put_mean_and_sum(struct text *line, uint64_t count, const char *noun
 	text_put(line, count == 1 ? noun : plural);
 	text_put_duration(line, count ? sum_ns / count : 0);
 	if (count > 1) {
-		text_put(line, " in the mean, ");
+		text_put(line, " on average, total ");
 		text_put_duration(line, sum_ns);
-		text_put(line, " in all");
 	}
 }
 

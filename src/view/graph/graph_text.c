@@ -54,7 +54,7 @@ static void put_line(struct tree *tree, const struct graph_node *node, unsigned 
 		text_put_count(tree->out, node->count);
 		text_put(tree->out, node->count == 1 ? " wait" : " waits");
 		if (node->count > 1) {
-			text_put(tree->out, ", at most ");
+			text_put(tree->out, ", max ");
 			text_put_duration(tree->out, node->max_ns);
 		}
 	}

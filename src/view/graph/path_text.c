@@ -60,7 +60,7 @@ static void put_sums(struct text *out, const struct path_view *view, uint64_t al
 		if (sums[i].count > 1) {
 			text_put(out, ", ");
 			text_put_count(out, sums[i].count);
-			text_put(out, " times, at most ");
+			text_put(out, " times, max ");
 			text_put_duration(out, sums[i].max_ns);
 		}
 		text_put(out, "\n");
@@ -124,7 +124,7 @@ void path_put_text(struct text *out, const struct path_view *view)
 	text_put_escaped(out, graph_label(view->labels, &whose));
 	text_put(out, ", ");
 	text_put_duration(out, all_ns);
-	text_put(out, ": what it could not have gone on without\n\n");
+	text_put(out, ": what it was blocked on, and what it did\n\n");
 	put_sums(out, view, all_ns);
 	text_put(out, view->path->count > LINES ? "\nIts longest parts, in time order\n\n"
 						: "\nIn time order\n\n");

@@ -112,7 +112,7 @@ static void take_locks(struct excerpt *excerpt)
 	report->locks = excerpt->locks;
 }
 
-/* There may be so many locks of the kernel that they must not keep the rest from being shown. */
+/* There may be so many kernel locks that they must not keep the rest from being shown. */
 static void excerpt_init(struct excerpt *excerpt, const struct report *report)
 {
 	excerpt->report = *report;

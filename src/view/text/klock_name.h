@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a lock of the kernel is called, and who waits for it: for the text view and the terminal UI. */
+/* What a kernel lock is called, and who waits for it: for the text view and the terminal UI. */
 #pragma once
 
 #include <stdbool.h>

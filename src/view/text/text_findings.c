@@ -36,7 +36,7 @@ void text_findings_show(struct page *page, const struct report *report)
 		return;
 	if (count > FINDINGS_MAX && !page->style->is_verbose)
 		count = FINDINGS_MAX;
-	page_heading(page, "Findings", "share of all threads' time that was not idle, lost by it");
+	page_heading(page, "Findings", "share of non-idle thread time lost");
 	for (size_t i = 0; i < count; i++)
 		show_finding(page, &report->findings[i], i + 1);
 	if (count < report->finding_count) {

@@ -109,13 +109,13 @@ static const char *without_thread(const struct report_waker *waker)
 	static const struct {
 		const char *context, *words;
 	} meanings[] = {
-		{ "timer", "a timer: the time was over" },
-		{ "disk", "the disk" },
-		{ "network", "the network" },
-		{ "interrupt", "an interrupt" },
-		{ "none", "nothing: it lasts" },
-		{ "lost", "something whose record was lost" },
-		{ "hidden", "what the kernel hides from tracers" },
+		{ "timer", "timed out" },
+		{ "disk", "ended by the disk" },
+		{ "network", "ended by the network" },
+		{ "interrupt", "ended by an interrupt" },
+		{ "none", "still waiting at the end" },
+		{ "lost", "ended by something whose record was lost" },
+		{ "hidden", "ended by a thread that the kernel hides from tracers" },
 	};
 
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
@@ -139,11 +139,12 @@ void text_put_waker(struct page *page, const struct report_waker *waker,
 	const char *words = without_thread(waker);
 
 	page_put_share(page, waker->share, 8);
-	page_put(page, "  ended by ");
+	page_put(page, "  ");
 	if (words) {
 		page_put_name(page, words, page_room(page));
 		return;
 	}
+	page_put(page, "ended by ");
 	page_put(page, before_thread(waker));
 	page_put(page, waker->names ? "threads " : "thread ");
 	page_put_name(page, waker->names ? waker->names : waker->name ? waker->name : "?", NAME_COLUMNS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Locks of the kernel, by the time that threads waited for them, spinning or asleep. */
+/* Kernel locks, by the time that threads waited for them, spinning or asleep. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -25,14 +25,14 @@ static void show_counts(struct page *page, const struct report_klock *lock)
 	struct text text = { 0 };
 
 	text_put_count(&text, lock->waits);
-	text_put(&text, lock->waits == 1 ? " wait of " : " waits: half up to ");
+	text_put(&text, lock->waits == 1 ? " wait of " : " waits: p50 ");
 	if (lock->waits > 1) {
 		text_put_duration(&text, lock->p50_ns);
-		text_put(&text, ", 90 % up to ");
+		text_put(&text, ", p90 ");
 		text_put_duration(&text, lock->p90_ns);
-		text_put(&text, ", 99 % up to ");
+		text_put(&text, ", p99 ");
 		text_put_duration(&text, lock->p99_ns);
-		text_put(&text, ", at most ");
+		text_put(&text, ", max ");
 	}
 	text_put_duration(&text, lock->max_ns);
 	if (lock->waiter_count > 1)
@@ -60,13 +60,12 @@ static void put_holds(struct text *text, const struct report_klock *lock)
 	text_put(text, " in all");
 	if (!lock->holds)
 		return;
-	text_put(text, "; held ");
+	text_put(text, "; held: mean ");
 	text_put_duration(text, lock->hold_ns / lock->holds);
-	text_put(text, " in the mean, ");
+	text_put(text, ", max ");
 	text_put_duration(text, lock->max_hold_ns);
-	text_put(text, " at most, ");
+	text_put(text, ", total ");
 	text_put_duration(text, lock->hold_ns);
-	text_put(text, " in all");
 }
 
 static void show_holds(struct page *page, const struct report_klock *lock)
@@ -194,7 +193,7 @@ static void show_locks(struct page *page, const struct report *report, size_t ma
 {
 	const struct report_klocks *klocks = &report->klocks;
 
-	page_heading(page, "Locks of the kernel by time waited for them", "spinning and asleep");
+	page_heading(page, "Kernel locks by wait time", "spinning and asleep");
 	for (size_t i = 0; i < klocks->waited_count && i < max; i++)
 		show_lock(page, report, &klocks->locks[i], is_full);
 	show_rest(page, klocks->waited_count, max);
@@ -216,7 +215,7 @@ static void show_verdict(struct page *page, const struct report *report)
 
 	text_put(&text, "Threads waited ");
 	text_put_duration(&text, klocks->wait_ns);
-	text_put(&text, " for locks of the kernel, ");
+	text_put(&text, " for kernel locks, ");
 	page_text_share(&text, report->balance.thread_ns ? (double)klocks->wait_ns / report->balance.thread_ns : 0);
 	text_put(&text, " of all their time");
 	if (klocks->wait_ns) {
@@ -243,11 +242,11 @@ static void show_cost(struct page *page, const struct report_klocks *klocks)
 {
 	struct text text = { 0 };
 
-	text_put(&text, "To note a wait took ");
+	text_put(&text, "Recording a wait took ");
 	text_put_duration(&text, klocks->tracing_ns / klocks->waits);
-	text_put(&text, " in the mean, ");
+	text_put(&text, " on average, ");
 	text_put_duration(&text, klocks->tracing_ns);
-	text_put(&text, " in all, which is in none of these times.");
+	text_put(&text, " in total. These times do not include it.");
 	page_color(page, PAGE_DIM);
 	page_paragraph(page, "  ", text.bytes);
 	text_fini(&text);
@@ -263,7 +262,7 @@ static const struct {
 	{ "50 %", offsetof(struct report_klock_kind, p50_ns), 1 },
 	{ "75 %", offsetof(struct report_klock_kind, p75_ns), 4 },
 	{ "99 %", offsetof(struct report_klock_kind, p99_ns), 2 },
-	{ "at most", offsetof(struct report_klock_kind, max_ns), 0 },
+	{ "max", offsetof(struct report_klock_kind, max_ns), 0 },
 };
 
 static bool has_room_for(const struct page *page, size_t step)
@@ -309,7 +308,7 @@ static const struct {
 } held_columns[HELD_COLUMNS] = {
 	{ "taken", 0 },
 	{ "mean", 1 },
-	{ "at most", 2 },
+	{ "max", 2 },
 	{ "taking", 3 },
 };
 
@@ -387,7 +386,7 @@ static void show_all_held(struct page *page, const struct report_klocks *klocks,
 		if (klocks->locks[i].acquisitions)
 			rows[count++] = &klocks->locks[i];
 	qsort(rows, count, sizeof(*rows), by_hold);
-	page_heading(page, "Locks of the kernel by time held", "also while nobody waited for them");
+	page_heading(page, "Kernel locks by hold time", "also while nobody waited for them");
 	page_color(page, PAGE_DIM);
 	page_put(page, "       held");
 	for (size_t i = 0; i < HELD_COLUMNS; i++)

@@ -42,11 +42,11 @@ static void show_counts(struct page *page, const struct report_lock *lock)
 
 	text_put_count(&text, lock->waits);
 	if (lock->waits > 1) {
-		text_put(&text, " waits: half up to ");
+		text_put(&text, " waits: p50 ");
 		text_put_duration(&text, lock->p50_ns);
-		text_put(&text, ", 99 % up to ");
+		text_put(&text, ", p99 ");
 		text_put_duration(&text, lock->p99_ns);
-		text_put(&text, ", at most ");
+		text_put(&text, ", max ");
 	} else {
 		text_put(&text, " wait of ");
 	}
@@ -54,9 +54,9 @@ static void show_counts(struct page *page, const struct report_lock *lock)
 	if (lock->queue_max > 1)
 		text_printf(&text, "; up to %llu waited at once", (unsigned long long)lock->queue_max);
 	if (lock->holds && is_held(lock)) {
-		text_put(&text, "; held for ");
+		text_put(&text, "; held ");
 		text_put_duration(&text, lock->hold_ns / lock->holds);
-		text_put(&text, " in the mean while somebody waited");
+		text_put(&text, " on average while others waited");
 	}
 	if (lock->holder) {
 		text_put(&text, lock->holds && is_held(lock) ? ", mostly by thread "
@@ -74,10 +74,10 @@ static void show_class_counts(struct page *page, const struct lock_class *class)
 	struct text text = { 0 };
 
 	text_put_count(&text, class->waits);
-	text_put(&text, class->waits == 1 ? " wait of " : " waits of ");
+	text_put(&text, class->waits == 1 ? " wait of " : " waits: mean ");
 	text_put_duration(&text, class->wait_ns / class->waits);
 	if (class->waits > 1) {
-		text_put(&text, " in the mean, at most ");
+		text_put(&text, ", max ");
 		text_put_duration(&text, class->max_ns);
 	}
 	page_color(page, PAGE_DIM);
@@ -189,8 +189,8 @@ void text_locks_show(struct page *page, const struct report *report)
 			continue;
 		}
 		if (!shown++)
-			page_heading(page, "Locks by time waited for them",
-				     "with those who let go of them, by what they were given meanwhile");
+			page_heading(page, "Locks by wait time",
+				     "with the threads that released them, by CMetric accrued during the wait");
 		show_class(page, &classes[i]);
 	}
 	if (shown && left_out) {

@@ -285,7 +285,7 @@ static uint32_t place_column_of(struct page *page, const struct report_path *pat
 }
 
 static const char stack_top_meaning[] =
-	"  (stack top: no sample fell into the slice, its last function stands in)";
+	"  (stack top: slice not sampled; innermost function shown)";
 
 static void show_functions(struct page *page, const struct report_path *path)
 {

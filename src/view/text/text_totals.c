@@ -73,7 +73,7 @@ static void show_stacks(struct page *page, const struct report *report)
 	struct text text = { 0 };
 
 	text_put_count(&text, taken);
-	text_printf(&text, " taken, %.1f frames in the mean, ",
+	text_printf(&text, " taken, %.1f frames on average, ",
 		    (double)report->stacks.frames / taken);
 	text_put_duration(&text, report->stacks.ns / taken);
 	text_put(&text, " each; ");
@@ -99,9 +99,9 @@ static void show_account(struct page *page, const struct report *report)
 	put_exact(&text, report->totals.cmetric_ns);
 	text_put(&text, " + stalled ");
 	put_exact(&text, report->totals.stalled_ns);
-	text_put(&text, error_ns < 0 ? ", closure error -" : ", closure error ");
+	text_put(&text, error_ns < 0 ? ", accounting error -" : ", accounting error ");
 	text_put_duration(&text, error_size_ns);
-	text_put(&text, ", odd states ");
+	text_put(&text, ", unexplained transitions ");
 	text_put_count(&text, report->losses.unordered + report->balance.odd_waits);
 	page_paragraph(page, "Accounted  ", text.bytes);
 	text_fini(&text);
@@ -153,9 +153,9 @@ static void show_losses(struct page *page, const struct report *report)
 	}
 	show_loss(page, &label, report->losses.hidden, "switch", "switches", hidden.bytes);
 	show_loss(page, &label, report->balance.odd_waits, "wait", "waits",
-		  "ended by what no record tells, and nothing explains why: please report this");
+		  "without a recorded waker and without an explanation: please report this");
 	show_loss(page, &label, report->losses.unordered, "change of state", "changes of state",
-		  "at odds with the one before, mended");
+		  "inconsistent with the one before, corrected");
 	show_loss(page, &label, report->losses.stacks_unreadable, "critical slice",
 		  "critical slices", "with a stack that could not be read");
 	show_loss(page, &label, report->losses.stacks_not_kept, "stack", "stacks",

@@ -297,10 +297,10 @@ static void say_finding(const struct page *page, const struct report *report, st
 	if (is_same(finding->pattern, "deadlock")) {
 		text_put(text, "There is ");
 	} else {
-		text_put(text, "What costs most, ");
+		text_put(text, "Main bottleneck (");
 		page_text_share(text, finding->share);
 		text_put(text, report->balance.busy_ns < busy_share_mostly * report->balance.thread_ns
-			 ? " of all threads' time that was not idle: " : " of all threads' time: ");
+			 ? " of non-idle thread time): " : " of thread time): ");
 	}
 	page_text_name(page, text, finding->title);
 	text_put(text, ". ");

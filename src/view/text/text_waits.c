@@ -51,12 +51,11 @@ static void show_counts(struct page *page, const struct report_wait *wait)
 	struct text text = { 0 };
 
 	text_put_count(&text, wait->count);
-	text_put(&text, wait->count == 1 ? " wait of " : " waits of ");
+	text_put(&text, wait->count == 1 ? " wait of " : " waits: mean ");
 	text_put_duration(&text, wait->count ? wait->lost_ns / wait->count : 0);
 	if (wait->count > 1) {
-		text_put(&text, " in the mean, ");
+		text_put(&text, ", max ");
 		text_put_duration(&text, wait->max_ns);
-		text_put(&text, " at most");
 	}
 	if (wait->idle_ns && wait->idle_ns < wait->lost_ns) {
 		text_put(&text, "; of them ");
@@ -134,7 +133,7 @@ static void show_wait(struct page *page, const struct report *report,
 
 static void show_heading(struct page *page)
 {
-	page_heading(page, "Waits by lost time", "of all threads' time that was not idle");
+	page_heading(page, "Waits by lost time", "share of non-idle thread time");
 }
 
 void text_waits_show(struct page *page, const struct report *report)

@@ -37,7 +37,7 @@ static void put_durations(struct text *out, const struct comparison_view *view)
 	put_side(out, view, SECOND_SIDE);
 	text_put(out, is_of_runs ? " took " : " take ");
 	put_time(out, duration.of[SECOND_SIDE].mean);
-	text_put(out, is_of_runs ? ", " : " in the mean, ");
+	text_put(out, is_of_runs ? ", " : " on average, ");
 	put_side(out, view, FIRST_SIDE);
 	text_put(out, " ");
 	put_time(out, duration.of[FIRST_SIDE].mean);

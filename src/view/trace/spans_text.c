@@ -81,7 +81,7 @@ static void put_more(struct text *out, const struct means *slow, const struct me
 		more_ns[share] = mean_more(slow->ns[share], slow->count, other->ns[share], other->count);
 	text_put(out, "  The slowest tenth takes ");
 	text_put_duration(out, all_ns);
-	text_put(out, " longer in the mean than the others");
+	text_put(out, " longer on average than the others");
 	for (unsigned int part = 0; part < PARTS_MAX; part++) {
 		unsigned int most = 0;
 
