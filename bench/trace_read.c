@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "engine/trace_open.h"
 #include "events.h"
 #include "query/trace_states_make.h"

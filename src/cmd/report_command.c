@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "base/fail.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "cmd/run_command.h"
 #include "engine/replay.h"
 #include "findings/findings.h"

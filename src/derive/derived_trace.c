@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "base/text.h"
 #include "engine/trace_info.h"
 #include "trace/trace_reader.h"

@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/ring_names.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/fail.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "base/text.h"
 #include "symbol/symbol.h"
 #include "trace/trace_reader.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/out_path.h"
+#include "base/out/out_path.h"
 #include "helper/confine.h"
 #include "options/settings.h"
 

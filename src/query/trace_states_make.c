@@ -11,7 +11,7 @@
 #include "account/criticality.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "base/pause.h"
 #include "base/table.h"
 #include "base/text.h"

@@ -13,8 +13,8 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
-#include "base/out_file.h"
-#include "base/out_path.h"
+#include "base/out/out_file.h"
+#include "base/out/out_path.h"
 #include "base/user_file.h"
 #include "trace/trace_reader.h"
 

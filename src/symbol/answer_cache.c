@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "base/table.h"
 #include "symbol/answer/answer_book.h"
 

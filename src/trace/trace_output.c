@@ -15,7 +15,7 @@
 #include <zstd.h>
 
 #include "base/memory.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "trace/trace_file.h"
 #include "trace/trace_places.h"
 #include "trace/trace_ring.h"

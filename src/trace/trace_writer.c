@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "session/event_kinds.h"
 #include "trace/event_code.h"
 #include "trace/trace_output.h"

@@ -13,7 +13,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 #include "base/text.h"
 
 /* Those that output_check() has opened, and that nobody has written yet. */

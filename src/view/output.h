@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a rendered report goes: a file (base/out_file.h), "-" for standard output, NULL for standard error.
+ * Where a rendered report goes: a file (base/out/out_file.h), "-" for standard output, NULL for standard error.
  * A file is put in place only when all of the report was written.
  */
 #pragma once

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/out_file.h"
-#include "base/out_path.h"
+#include "base/out/out_file.h"
+#include "base/out/out_path.h"
 
 enum { SOMEBODY = 4321 };
 

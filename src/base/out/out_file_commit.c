@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/out_file_internal.h"
-#include "base/out_path.h"
-#include "base/out_temporary.h"
+#include "base/out/out_file_internal.h"
+#include "base/out/out_path.h"
+#include "base/out/out_temporary.h"
 
 /* --- Writing -------------------------------------------------------------------------------- */
 

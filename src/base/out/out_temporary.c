@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/out_temporary.h"
+#include "base/out/out_temporary.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "base/out_path.h"
-#include "base/out_temporary.h"
+#include "base/out/out_path.h"
+#include "base/out/out_temporary.h"
 
 enum out_kind {
 	OUT_DESCRIPTOR,		/* open already */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/out_path.h"
+#include "base/out/out_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/out_file.h"
+#include "base/out/out_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/out_file_internal.h"
-#include "base/out_path.h"
-#include "base/out_temporary.h"
+#include "base/out/out_file_internal.h"
+#include "base/out/out_path.h"
+#include "base/out/out_temporary.h"
 
 /* --- What is kept --------------------------------------------------------------------------- */
 
