@@ -420,12 +420,20 @@ def pinch_programs():
 def links_of(pid):
     """How many BPF links the process holds: what it has attached, not only loaded."""
     count = 0
-    try:
-        for fd in os.listdir(f"/proc/{pid}/fd"):
+    for fd in files_of(pid):
+        try:
             count += "bpf_link" in os.readlink(f"/proc/{pid}/fd/{fd}")
-    except OSError:
-        pass
+        except OSError:             # closed since it was listed, which says nothing of the others
+            pass
     return count
+
+
+def files_of(pid):
+    """The process's descriptors; none if it has ended."""
+    try:
+        return os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return []
 
 
 def wait_attached(process):
