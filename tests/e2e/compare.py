@@ -205,7 +205,7 @@ def bad():
     with open("text", "w", encoding="utf-8") as file:
         file.write("no trace\n")
     for arguments, status, about in (
-            (("t.pinch",), 1, "--span"), (("t.pinch", "text"), 1, "text is no trace"),
+            (("t.pinch",), 1, "--span"), (("t.pinch", "text"), 1, "text is not a pinch trace"),
             (("nothing", "t.pinch"), 1, "nothing"), ((), 2, "which traces"),
             (("t.pinch",) * 3, 2, "which traces"), (("--groups", "7", "t.pinch"), 2, "--groups"),
             (("--groups", "1", "t.pinch"), 2, "--groups"), (("--min", "x", "t.pinch"), 2, "--min"),

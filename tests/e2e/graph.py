@@ -143,7 +143,7 @@ def bad():
         file.write("no trace\n")
     record(program("sleep_holding"))
     for arguments, status, about in (
-            (("text",), 1, "text is no trace"), (("nothing",), 1, "nothing"),
+            (("text",), 1, "text is not a pinch trace"), (("nothing",), 1, "nothing"),
             (("--thread", "nobody", "t.pinch"), 1, "nobody"), (("--min", "x", "t.pinch"), 2, "--min"),
             (("--from", "2s", "--to", "1s", "t.pinch"), 2, "--to"), ((), 2, "which trace")):
         result = pinch("graph", *arguments)
