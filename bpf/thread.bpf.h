@@ -56,6 +56,9 @@ static __always_inline struct thread_state *thread_add(struct task_struct *task)
 		return NULL;
 	}
 	thread = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	/* Of two tracers that are the first ones of a task at the same moment, the kernel refuses one (-EAGAIN). */
+	if (!thread)
+		thread = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread) {
 		__sync_fetch_and_add(&threads_untracked, 1);
 		return NULL;
