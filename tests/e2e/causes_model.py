@@ -7,6 +7,7 @@ import re
 
 from lib import JITTER_NS, assert_resolved, check_laws, functions_of, near
 
+ROUNDING = 1e-5         # of a sum of shares that are rounded one by one
 # Of a millisecond that a program forces, in ns. Emulated, a CPU that is halted misses some waits.
 FORCED_NS = 800_000 if JITTER_NS else 990_000
 
@@ -106,7 +107,7 @@ def assert_woken(wait, name=None, context="thread", function=None, least=0.9):
     share = sum(w["share"] for w in wakers_like(wait, name, context, function))
     hidden = sum(w["share"] for w in wait["wakers"] if w["context"] == "hidden")
     what = f"{name or 'whoever'}, {context}, in {function or 'whatever'}"
-    assert share >= least * (1 - hidden), f"{share:.0%} and not {least:.0%} ended by {what}: {describe_wait(wait)}"
+    assert share >= least * (1 - hidden) - ROUNDING, f"{share:.0%} and not {least:.0%} ended by {what}: {describe_wait(wait)}"
 
 
 def assert_ends(wait, least_ms, name, context="thread", function=None):
