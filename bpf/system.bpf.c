@@ -174,6 +174,26 @@ static __always_inline __u8 request_flags(__u32 kernel_flags)
 	return flags;
 }
 
+/* Before block_issue(), for programs are attached in this order: no request is issued whose completion is missed. */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(block_complete, struct request *request, __u8 status, unsigned int bytes)
+{
+	struct ev_system_block_complete *e;
+
+	e = system_reserve(EV_SYSTEM_BLOCK_COMPLETE, 0, sizeof(*e));
+	if (!e)
+		return 0;
+	e->request = request_name(&e->request, request);
+	e->sector = request->__sector;
+	e->bytes = bytes;
+	e->device = request_device(request);
+	e->cpu = bpf_get_smp_processor_id();
+	e->status = status;
+	e->is_last = bytes >= request->__data_len;
+	event_submit(e);
+	return 0;
+}
+
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(block_issue, struct request *request)
 {
@@ -193,25 +213,6 @@ int BPF_PROG(block_issue, struct request *request)
 	e->operation = request->cmd_flags;
 	e->flags = request_flags(request->cmd_flags);
 	e->context = context;
-	event_submit(e);
-	return 0;
-}
-
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(block_complete, struct request *request, __u8 status, unsigned int bytes)
-{
-	struct ev_system_block_complete *e;
-
-	e = system_reserve(EV_SYSTEM_BLOCK_COMPLETE, 0, sizeof(*e));
-	if (!e)
-		return 0;
-	e->request = request_name(&e->request, request);
-	e->sector = request->__sector;
-	e->bytes = bytes;
-	e->device = request_device(request);
-	e->cpu = bpf_get_smp_processor_id();
-	e->status = status;
-	e->is_last = bytes >= request->__data_len;
 	event_submit(e);
 	return 0;
 }

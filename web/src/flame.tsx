@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A flame graph, its root at the top: widths are time. Click or Enter goes into a frame, Escape back out;
 // arrow keys go from frame to frame.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { CopyCsv } from "./csv";
 import { type FlameBox, flameBoxes, type FlameNode, flameRows } from "./flame_tree";
 import { brief, cut, duration, plural, share, shareOf } from "./format";
@@ -80,20 +80,19 @@ export function Flame(props: FlameProps) {
 function FlamePicture(props: FlameProps) {
 	const { root, title, figures = ownFigures } = props;
 	const { ref, width } = useWidth<HTMLDivElement>();
-	const [focus, setFocus] = useState(root);
-	const [at, setAt] = useState<FlameNode>(root);
+	const [seen, setSeen] = useState({ root, focus: root, at: root });
+	const { focus, at } = seen.root === root ? seen : { focus: root, at: root };
 	const [words, setWords] = useState("");
 	const wanted = words.trim().toLowerCase();
 	const boxes = useMemo(() => width ? flameBoxes(focus, BOX_PX_MIN / width) : [], [focus, width]);
 	const rows = 1 + boxes.reduce((most, box) => Math.max(most, box.row), 0);
-	const open = (node: FlameNode) => { setFocus(node); setAt(node); };
+	const open = (node: FlameNode) => setSeen({ root, focus: node, at: node });
 
-	useEffect(() => open(root), [root]);
 	const onKey = (event: KeyboardEvent) => {
 		const next = neighbour(at, event.key);
 
 		if (next)
-			setAt(next);
+			setSeen({ root, focus, at: next });
 		else if (event.key === "Enter")
 			open(at);
 		else if (event.key === "Escape")
