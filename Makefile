@@ -51,7 +51,8 @@ help:
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
-	@echo "make lint       what cppcheck, shellcheck, pyflakes and codespell say"
+	@echo "make format     lay out all C code as .clang-format says"
+	@echo "make lint       what clang-format, cppcheck, shellcheck, pyflakes and codespell say"
 	@echo "make compile_commands.json   for clangd and other tools"
 	@echo "make clean      remove $O/"
 
@@ -66,7 +67,7 @@ TEST_PACKAGES := groff-base iproute2 libcmocka-dev jq python3 python3-jsonschema
 	nodejs openjdk-17-jdk-headless postgresql-15 golang-go ripgrep lld libgvc6 \
 	apache2 libapache2-mod-php nginx-light rt-tests chromium
 KERNEL_PACKAGES := qemu-system-x86
-LINT_PACKAGES := cppcheck shellcheck pyflakes3 codespell
+LINT_PACKAGES := clang-format cppcheck shellcheck pyflakes3 codespell
 BENCH_PACKAGES := $(TEST_PACKAGES) libmariadbd-dev babeltrace2
 
 build-packages:
@@ -343,12 +344,16 @@ fuzz-corpus: $(FUZZ)
 lint-packages:
 	@./tools/install-packages $(BUILD_PACKAGES) $(LINT_PACKAGES)
 
+format: lint-packages
+	@clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
+
 # Left out of cppcheck: what it takes for errors here and are none.
 lint: lint-packages
 	@$(MAKE) --no-print-directory -j2 $(GEN)
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability -j2 --std=c11 -D_GNU_SOURCE -Isrc -I$O/gen \
 		-Ievents -Ibpf $(addprefix --suppress=,uninitvar unknownMacro autoVariables shiftTooManyBitsSigned \
 		arrayIndexOutOfBoundsCond) src tools/plecoc
+	clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cpp')
 	shellcheck -S warning $$(git ls-files '*.sh') tests/run tools/install-packages .ci/run
 	pyflakes3 $$(git ls-files '*.py')
 	codespell -L nd,nce,fro,iput,couter,nin $$(git ls-files '*.[ch]' '*.md' '*.py' '*.sh' '*.ts' '*.tsx' '*.mjs' \
@@ -507,4 +512,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: always format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
