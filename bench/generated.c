@@ -25,7 +25,10 @@ void generated_put(struct generated *g, void *event, enum event_id id, uint32_t 
 	if (g->events + 1 >= g->events_max)
 		return;
 	*header = (struct ev_header){
-		.time_ns = ++g->now_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = ++g->now_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 	trace_writer_event(g->writer, header);
 	g->events++;
@@ -45,8 +48,7 @@ uint64_t generated_lock(uint32_t lock)
 
 uint64_t generated_channel(uint32_t channel)
 {
-	return channel % 2 ? hash_u64(channel) << 5 | (S_IFIFO >> 12) << 1 | 1
-			   : 0x7f0000100000ull + channel * 64;
+	return channel % 2 ? hash_u64(channel) << 5 | (S_IFIFO >> 12) << 1 | 1 : 0x7f0000100000ull + channel * 64;
 }
 
 uint64_t generated_file(uint32_t file)
@@ -59,8 +61,7 @@ static void put_file(struct generated *g, uint64_t file, uint32_t mode, const ch
 	union {
 		struct ev_file_path e;
 		char bytes[sizeof(struct ev_file_path) + 64];
-	} room = { .e = { .file = file, .inode = file >> 5, .mode = mode, .links = 1,
-			  .name_bytes = name_bytes } };
+	} room = { .e = { .file = file, .inode = file >> 5, .mode = mode, .links = 1, .name_bytes = name_bytes } };
 
 	memcpy(room.e.names, names, name_bytes);
 	generated_put(g, &room, EV_FILE_PATH, 0);
@@ -110,13 +111,14 @@ static void put_stacks(struct generated *g)
 		unsigned int count = 8 + generated_pick(g, FRAMES_MAX - 12);
 
 		room.e = (struct ev_stack_frames){
-			.stack = hash_u64(i + 1), .kernel_count = 4, .user_count = count,
+			.stack = hash_u64(i + 1),
+			.kernel_count = 4,
+			.user_count = count,
 		};
 		for (unsigned int k = 0; k < 4; k++)
 			room.e.frames[k] = kernel_start + hash_u64(k + i % 5) % (1 << 24);
 		for (unsigned int k = 0; k < count; k++)
-			room.e.frames[4 + k] =
-				generated_address(k < count / 2 ? i * 64 + k : count - k);
+			room.e.frames[4 + k] = generated_address(k < count / 2 ? i * 64 + k : count - k);
 		generated_put(g, &room, EV_STACK_FRAMES, 0);
 	}
 }
@@ -127,8 +129,11 @@ static void put_run(struct generated *g, uint32_t cpu_count)
 	union {
 		struct ev_collect_run e;
 		char bytes[sizeof(struct ev_collect_run) + 4 + sizeof(text) + 8];
-	} room = { .e = { .realtime_ns = 1700000000000000000ull, .sample_period_ns = g->sample_ns,
-			  .cpu_count = cpu_count, .pid_count = 1, .text_bytes = sizeof(text) } };
+	} room = { .e = { .realtime_ns = 1700000000000000000ull,
+			  .sample_period_ns = g->sample_ns,
+			  .cpu_count = cpu_count,
+			  .pid_count = 1,
+			  .text_bytes = sizeof(text) } };
 
 	memcpy(room.e.data, &(uint32_t){ GENERATED_PID }, 4);
 	memcpy(room.e.data + 4, text, sizeof(text));

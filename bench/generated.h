@@ -10,8 +10,10 @@ struct trace_writer;
 
 enum {
 	GENERATED_PID = 1000,
-	GENERATED_LOCKS = 24, GENERATED_CHANNELS = 12, GENERATED_FILES = 32,	/* odd channels are pipes */
-	GENERATED_REASONS = 50,		/* to wait: each has as many call paths */
+	GENERATED_LOCKS = 24,
+	GENERATED_CHANNELS = 12,
+	GENERATED_FILES = 32,   /* odd channels are pipes */
+	GENERATED_REASONS = 50, /* to wait: each has as many call paths */
 };
 
 /* What the events are made of; begins with all but the number of events so far. */

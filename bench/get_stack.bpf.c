@@ -21,8 +21,8 @@ struct {
 	__type(value, struct frames);
 } scratch SEC(".maps");
 
-const volatile int target;		/* a process */
-__u64 taken, frame_count, spent_ns;	/* all CPUs add to them */
+const volatile int target;          /* a process */
+__u64 taken, frame_count, spent_ns; /* all CPUs add to them */
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)

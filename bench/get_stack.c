@@ -77,9 +77,10 @@ int main(int argc, char **argv)
 	file = fopen(argv[1], "w");
 	if (!file)
 		die(argv[1]);
-	fprintf(file, "{\"taken\": %llu, \"frames\": %llu, \"ns\": %llu, "
-		"\"nothing\": {\"runs\": %llu, \"ns\": %llu}}\n", bpf->bss->taken,
-		bpf->bss->frame_count, bpf->bss->spent_ns, nothing.run_cnt, nothing.run_time_ns);
+	fprintf(file,
+		"{\"taken\": %llu, \"frames\": %llu, \"ns\": %llu, "
+		"\"nothing\": {\"runs\": %llu, \"ns\": %llu}}\n",
+		bpf->bss->taken, bpf->bss->frame_count, bpf->bss->spent_ns, nothing.run_cnt, nothing.run_time_ns);
 	if (fclose(file))
 		die(argv[1]);
 	get_stack_bpf__destroy(bpf);

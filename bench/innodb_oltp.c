@@ -22,8 +22,8 @@ enum {
 	TABLES = 4,
 	ROWS = 10000,
 	ROWS_EACH_INSERT = 100,
-	RANGE = 100,		/* rows of a range select */
-	POINT_SELECTS = 10,	/* of a transaction, as in sysbench */
+	RANGE = 100,        /* rows of a range select */
+	POINT_SELECTS = 10, /* of a transaction, as in sysbench */
 	THREADS_MAX = 256,
 	SQL_MAX = 32 * 1024,
 };
@@ -49,8 +49,7 @@ static const char *random_text(struct connection *to, int groups, char text[128]
 	int size = 0;
 
 	for (int i = 0; i < groups; i++)
-		size += snprintf(text + size, 128 - size, "%s%011u", i ? "-" : "",
-				 random_below(to, 1u << 30));
+		size += snprintf(text + size, 128 - size, "%s%011u", i ? "-" : "", random_below(to, 1u << 30));
 	return text;
 }
 
@@ -68,8 +67,7 @@ static bool run_statement(struct connection *to)
 	if (mysql_query(to->mysql, to->sql)) {
 		unsigned int error = mysql_errno(to->mysql);
 
-		if (error != ER_LOCK_DEADLOCK && error != ER_LOCK_WAIT_TIMEOUT &&
-		    error != ER_CHECKREAD)
+		if (error != ER_LOCK_DEADLOCK && error != ER_LOCK_WAIT_TIMEOUT && error != ER_CHECKREAD)
 			give_up(to);
 		return false;
 	}
@@ -79,8 +77,7 @@ static bool run_statement(struct connection *to)
 	return true;
 }
 
-__attribute__((format(printf, 2, 3))) static bool run(struct connection *to, const char *format,
-						       ...)
+__attribute__((format(printf, 2, 3))) static bool run(struct connection *to, const char *format, ...)
 {
 	va_list arguments;
 
@@ -117,14 +114,11 @@ static void fill_table(struct connection *to, int table)
 	char c[128], pad[128];
 
 	for (int row = 1; row <= ROWS;) {
-		int size = snprintf(to->sql, sizeof(to->sql),
-				    "INSERT INTO sbtest%d (k, c, pad) VALUES", table);
+		int size = snprintf(to->sql, sizeof(to->sql), "INSERT INTO sbtest%d (k, c, pad) VALUES", table);
 
 		for (int i = 0; i < ROWS_EACH_INSERT; i++, row++)
-			size += snprintf(to->sql + size, sizeof(to->sql) - size,
-					 "%s (%u, '%s', '%s')", i ? "," : "",
-					 random_below(to, ROWS) + 1, random_text(to, 10, c),
-					 random_text(to, 5, pad));
+			size += snprintf(to->sql + size, sizeof(to->sql) - size, "%s (%u, '%s', '%s')", i ? "," : "",
+					 random_below(to, ROWS) + 1, random_text(to, 10, c), random_text(to, 5, pad));
 		run_statement(to);
 	}
 }
@@ -136,11 +130,13 @@ static void make_tables(void)
 	run(to, "CREATE DATABASE IF NOT EXISTS sbtest");
 	run(to, "USE sbtest");
 	for (int table = 1; table <= TABLES; table++) {
-		run(to, "CREATE TABLE IF NOT EXISTS sbtest%d (id INTEGER NOT NULL AUTO_INCREMENT, "
-			"k INTEGER DEFAULT 0 NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, "
-			"pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id), KEY (k)) "
-			"ENGINE = InnoDB", table);
-		if (!mysql_warning_count(to->mysql))	/* it was not there */
+		run(to,
+		    "CREATE TABLE IF NOT EXISTS sbtest%d (id INTEGER NOT NULL AUTO_INCREMENT, "
+		    "k INTEGER DEFAULT 0 NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, "
+		    "pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id), KEY (k)) "
+		    "ENGINE = InnoDB",
+		    table);
+		if (!mysql_warning_count(to->mysql)) /* it was not there */
 			fill_table(to, table);
 	}
 	connection_close(to);
@@ -174,18 +170,15 @@ static bool transact(struct connection *to)
 	if (!run(to, "BEGIN"))
 		return false;
 	for (int i = 0; i < POINT_SELECTS; i++)
-		if (!run(to, "SELECT c FROM sbtest%d WHERE id = %u", table,
-			 random_below(to, ROWS) + 1))
+		if (!run(to, "SELECT c FROM sbtest%d WHERE id = %u", table, random_below(to, ROWS) + 1))
 			return false;
 	return select_ranges(to, table) &&
-	       run(to, "UPDATE sbtest%d SET k = k + 1 WHERE id = %u", table,
+	       run(to, "UPDATE sbtest%d SET k = k + 1 WHERE id = %u", table, random_below(to, ROWS) + 1) &&
+	       run(to, "UPDATE sbtest%d SET c = '%s' WHERE id = %u", table, random_text(to, 10, c),
 		   random_below(to, ROWS) + 1) &&
-	       run(to, "UPDATE sbtest%d SET c = '%s' WHERE id = %u", table,
-		   random_text(to, 10, c), random_below(to, ROWS) + 1) &&
 	       run(to, "DELETE FROM sbtest%d WHERE id = %u", table, id) &&
-	       run(to, "INSERT INTO sbtest%d (id, k, c, pad) VALUES (%u, %u, '%s', '%s')", table,
-		   id, random_below(to, ROWS) + 1, random_text(to, 10, c),
-		   random_text(to, 5, pad)) &&
+	       run(to, "INSERT INTO sbtest%d (id, k, c, pad) VALUES (%u, %u, '%s', '%s')", table, id,
+		   random_below(to, ROWS) + 1, random_text(to, 10, c), random_text(to, 5, pad)) &&
 	       run(to, "COMMIT");
 }
 
@@ -209,10 +202,15 @@ static void start_server(const char *directory)
 {
 	char datadir[4096], tmpdir[4096];
 	char *options[] = {
-		"innodb_oltp", "--no-defaults", datadir, tmpdir,
-		"--default-storage-engine=InnoDB", "--skip-log-bin",
-		"--innodb-buffer-pool-size=128M", "--innodb-flush-log-at-trx-commit=1",
-		"--innodb-stats-persistent=0",	/* their tables are not in an empty directory */
+		"innodb_oltp",
+		"--no-defaults",
+		datadir,
+		tmpdir,
+		"--default-storage-engine=InnoDB",
+		"--skip-log-bin",
+		"--innodb-buffer-pool-size=128M",
+		"--innodb-flush-log-at-trx-commit=1",
+		"--innodb-stats-persistent=0", /* their tables are not in an empty directory */
 	};
 
 	snprintf(datadir, sizeof(datadir), "--datadir=%s", directory);

@@ -22,8 +22,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	fd = open(argv[1], O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || dprintf(fd, "%d %lld\n", getpid(),
-			      now.tv_sec * 1000000000ll + now.tv_nsec) < 0) {
+	if (fd < 0 || dprintf(fd, "%d %lld\n", getpid(), now.tv_sec * 1000000000ll + now.tv_nsec) < 0) {
 		perror(argv[1]);
 		return 125;
 	}

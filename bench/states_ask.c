@@ -31,7 +31,7 @@ static struct {
 	uint32_t *threads;
 	size_t thread_count, thread_room;
 	uint64_t random;
-	uint64_t answer;		/* so that nothing is left out as useless */
+	uint64_t answer; /* so that nothing is left out as useless */
 } w;
 
 static uint64_t now_ns(void)
@@ -94,9 +94,13 @@ static void ask_graph(const struct question *q)
 {
 	struct graph graph;
 
-	graph_of_threads(w.states, &q->thread, 1, &(struct graph_options){
-		.from_ns = q->from_ns, .to_ns = q->to_ns, .share_min = 0.005,
-	}, &graph);
+	graph_of_threads(w.states, &q->thread, 1,
+			 &(struct graph_options){
+				 .from_ns = q->from_ns,
+				 .to_ns = q->to_ns,
+				 .share_min = 0.005,
+			 },
+			 &graph);
 	w.answer += graph.count;
 	graph_fini(&graph);
 }
@@ -179,9 +183,8 @@ static int is_longer(const void *a, const void *b)
 static void print(const char *name, uint64_t *answers, size_t count)
 {
 	qsort(answers, count, sizeof(*answers), is_longer);
-	printf("\"%s\": {\"count\": %zu, \"median_ns\": %llu, \"p99_ns\": %llu, \"max_ns\": %llu}", name,
-	       count, (unsigned long long)answers[count / 2],
-	       (unsigned long long)answers[(count - 1) * 99 / 100],
+	printf("\"%s\": {\"count\": %zu, \"median_ns\": %llu, \"p99_ns\": %llu, \"max_ns\": %llu}", name, count,
+	       (unsigned long long)answers[count / 2], (unsigned long long)answers[(count - 1) * 99 / 100],
 	       (unsigned long long)answers[count - 1]);
 }
 
@@ -235,8 +238,7 @@ int main(int argc, char **argv)
 	states_each_thread(w.states, add_thread, NULL);
 	if (!w.thread_count)
 		return fail_plain(-1, "%s tells of no thread", argv[1]) != 0;
-	printf("{\"threads\": %zu, \"ns\": %llu", w.thread_count,
-	       (unsigned long long)(w.end_ns - w.begin_ns));
+	printf("{\"threads\": %zu, \"ns\": %llu", w.thread_count, (unsigned long long)(w.end_ns - w.begin_ns));
 	failed = ask_all("warm", false, limit_ns) || ask_all("cold", true, limit_ns);
 	printf(", \"answer\": %llu}\n", (unsigned long long)w.answer);
 	states_close(w.states);

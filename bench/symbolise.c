@@ -41,8 +41,7 @@ static size_t choose(const char *path, uint64_t *offsets, size_t count)
 
 	if (elf_file_open(open(path, O_RDONLY | O_CLOEXEC), &file))
 		return 0;
-	symbols = elf_symbols_new((Elf *[]){ file.elf, NULL, NULL }, ELF_SYMBOL_FILES_MAX,
-				  ELF_FUNCTIONS);
+	symbols = elf_symbols_new((Elf *[]){ file.elf, NULL, NULL }, ELF_SYMBOL_FILES_MAX, ELF_FUNCTIONS);
 	if (elf_find_section(file.elf, ".text", &header)) {
 		low = header.sh_addr;
 		high = header.sh_addr + header.sh_size;
@@ -97,8 +96,8 @@ static void on_stuck(void *data, uint32_t pid, const char *path)
 	exit(1);
 }
 
-static struct result ask_worker(struct worker *worker, const struct module *module,
-				const uint64_t *offsets, size_t count)
+static struct result ask_worker(struct worker *worker, const struct module *module, const uint64_t *offsets,
+				size_t count)
 {
 	struct answer_cache *cache = answer_cache_new();
 	struct result result = { 0 };
@@ -141,8 +140,8 @@ static struct result ask_cache(struct worker *worker, const struct module *modul
 
 static void print(const char *name, const struct result *result)
 {
-	printf("\"%s\": {\"frames\": %zu, \"lines\": %zu, \"s\": %.4f}, ", name, result->frames,
-	       result->lines, result->s);
+	printf("\"%s\": {\"frames\": %zu, \"lines\": %zu, \"s\": %.4f}, ", name, result->frames, result->lines,
+	       result->s);
 }
 
 int main(int argc, char **argv)

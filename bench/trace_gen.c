@@ -23,11 +23,14 @@
 #include "values.h"
 
 enum {
-	PENDING_MAX = 8,			/* of a channel */
-	THREADS_MAX = 100000, GENERATED_CPUS_MAX = 4096, STACKS_MAX = 1000000,
+	PENDING_MAX = 8, /* of a channel */
+	THREADS_MAX = 100000,
+	GENERATED_CPUS_MAX = 4096,
+	STACKS_MAX = 1000000,
 	NOBODY = UINT32_MAX,
-	SLICE_NS = 3000000, IDLE_EXIT_NS = 1500,
-	LIFE = 20000,				/* bursts, in the mean */
+	SLICE_NS = 3000000,
+	IDLE_EXIT_NS = 1500,
+	LIFE = 20000, /* bursts, in the mean */
 };
 
 /* First come, first served; a thread is in one at most. */
@@ -37,15 +40,15 @@ struct queue {
 
 struct thread {
 	uint32_t number, next;
-	uint32_t lock;			/* that it holds, or NOBODY */
-	uint64_t left_ns;		/* of its burst */
+	uint32_t lock;    /* that it holds, or NOBODY */
+	uint64_t left_ns; /* of its burst */
 	bool is_in_front;
 };
 
 struct cpu {
-	uint32_t thread;		/* NOBODY: it is idle */
-	bool is_waking;			/* it is about to run that thread */
-	uint64_t begin_ns;		/* of the burst, as far as it is not accounted for */
+	uint32_t thread;   /* NOBODY: it is idle */
+	bool is_waking;    /* it is about to run that thread */
+	uint64_t begin_ns; /* of the burst, as far as it is not accounted for */
 };
 
 /* What happens at a time. */
@@ -57,21 +60,21 @@ struct alarm {
 
 static struct {
 	struct generated g;
-	uint32_t numbers;		/* of threads so far */
+	uint32_t numbers; /* of threads so far */
 	struct thread *threads;
 	uint32_t thread_count;
 	struct cpu *cpus;
 	uint32_t cpu_count;
 	struct queue ready;
 	struct {
-		uint32_t owner;		/* a thread, or NOBODY */
+		uint32_t owner; /* a thread, or NOBODY */
 		struct queue waiters;
 	} locks[GENERATED_LOCKS];
 	struct {
 		unsigned int pending;
 		struct queue waiters;
 	} channels[GENERATED_CHANNELS];
-	struct alarm *alarms;		/* a heap, the earliest first */
+	struct alarm *alarms; /* a heap, the earliest first */
 	size_t alarm_count;
 } w;
 
@@ -157,8 +160,12 @@ static void put_wake(uint32_t thread, uint32_t waker, struct ev_sched_wake e)
 static void put_born(uint32_t thread, uint32_t parent)
 {
 	struct ev_thread_born e = {
-		.parent = parent, .tid = tid_of(thread), .pid = GENERATED_PID, .ns_tid = tid_of(thread),
-		.ns_pid = GENERATED_PID, .start_ns = w.g.now_ns,
+		.parent = parent,
+		.tid = tid_of(thread),
+		.pid = GENERATED_PID,
+		.ns_tid = tid_of(thread),
+		.ns_pid = GENERATED_PID,
+		.start_ns = w.g.now_ns,
 	};
 
 	snprintf(e.name, sizeof(e.name), "%s-%u", w.threads[thread].is_in_front ? "front" : "worker",
@@ -224,8 +231,11 @@ static void wake(uint32_t thread, uint32_t waker, struct ev_sched_wake e)
 static struct ev_sched_wake futex_wake(uint64_t object, unsigned int what)
 {
 	return (struct ev_sched_wake){
-		.flags = WAKE_HAS_STACK, .syscall = SYS_futex, .operation = FUTEX_WAKE_PRIVATE,
-		.object = object, .stack = generated_stack(&w.g, what),
+		.flags = WAKE_HAS_STACK,
+		.syscall = SYS_futex,
+		.operation = FUTEX_WAKE_PRIVATE,
+		.object = object,
+		.stack = generated_stack(&w.g, what),
 	};
 }
 
@@ -253,9 +263,12 @@ static bool take_lock(uint32_t cpu)
 	}
 	queue_push(&w.locks[lock].waiters, thread);
 	block(cpu, (struct ev_sched_switch){
-		.syscall = SYS_futex, .operation = FUTEX_WAIT_PRIVATE, .object = generated_lock(lock),
-		.value = 2, .stack = generated_stack(&w.g, lock),
-	});
+			   .syscall = SYS_futex,
+			   .operation = FUTEX_WAIT_PRIVATE,
+			   .object = generated_lock(lock),
+			   .value = 2,
+			   .stack = generated_stack(&w.g, lock),
+		   });
 	return false;
 }
 
@@ -281,8 +294,10 @@ static bool take_work(uint32_t cpu)
 {
 	uint32_t channel = pick(GENERATED_CHANNELS);
 	struct ev_sched_switch e = {
-		.syscall = SYS_futex, .operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME,
-		.object = generated_channel(channel), .stack = generated_stack(&w.g, GENERATED_LOCKS + channel),
+		.syscall = SYS_futex,
+		.operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME,
+		.object = generated_channel(channel),
+		.stack = generated_stack(&w.g, GENERATED_LOCKS + channel),
 	};
 
 	if (w.channels[channel].pending) {
@@ -310,9 +325,13 @@ static bool read_file(uint32_t cpu)
 {
 	set_alarm(w.g.now_ns + 60000 + pick(800000), ALARM_DISK, w.cpus[cpu].thread);
 	block(cpu, (struct ev_sched_switch){
-		.state = SWITCH_BLOCKED, .flags = SWITCH_IO_WAIT, .syscall = SYS_pread64, .value = 7,
-		.object = generated_file(pick(GENERATED_FILES)), .stack = generated_stack(&w.g, 41),
-	});
+			   .state = SWITCH_BLOCKED,
+			   .flags = SWITCH_IO_WAIT,
+			   .syscall = SYS_pread64,
+			   .value = 7,
+			   .object = generated_file(pick(GENERATED_FILES)),
+			   .stack = generated_stack(&w.g, 41),
+		   });
 	return false;
 }
 
@@ -368,8 +387,7 @@ static void on_cpu(uint32_t cpu)
 		begin_burst(place);
 	} else if (w.ready.first != NOBODY) {
 		queue_push(&w.ready, place);
-		leave(cpu, thread->number, (struct ev_sched_switch){ .state = SWITCH_RUNNABLE,
-								     .value = 0 });
+		leave(cpu, thread->number, (struct ev_sched_switch){ .state = SWITCH_RUNNABLE, .value = 0 });
 		return;
 	}
 	run_on(cpu);
@@ -394,12 +412,10 @@ static void on_alarm(const struct alarm *alarm)
 		on_sample(alarm->id);
 		break;
 	case ALARM_TIMER:
-		wake(alarm->id, NOBODY, (struct ev_sched_wake){
-			.context = WAKE_HARDIRQ, .syscall = SYSCALL_NONE });
+		wake(alarm->id, NOBODY, (struct ev_sched_wake){ .context = WAKE_HARDIRQ, .syscall = SYSCALL_NONE });
 		break;
 	case ALARM_DISK:
-		wake(alarm->id, NOBODY, (struct ev_sched_wake){
-			.context = WAKE_SOFTIRQ, .syscall = SYSCALL_NONE });
+		wake(alarm->id, NOBODY, (struct ev_sched_wake){ .context = WAKE_SOFTIRQ, .syscall = SYSCALL_NONE });
 		break;
 	}
 }
@@ -433,7 +449,9 @@ static void generate(void)
 	generated_begin(&w.g, w.cpu_count);
 	for (uint32_t i = 0; i < w.thread_count; i++) {
 		w.threads[i] = (struct thread){
-			.number = ++w.numbers, .lock = NOBODY, .is_in_front = i % 2 == 0,
+			.number = ++w.numbers,
+			.lock = NOBODY,
+			.is_in_front = i % 2 == 0,
 		};
 		put_born(i, i ? 1 : 0);
 		become_ready(i);
@@ -463,9 +481,9 @@ int main(int argc, char **argv)
 	w.cpu_count = number_argument(argc, argv, 4, 8);
 	w.g.sample_ns = 1000 * number_argument(argc, argv, 6, 3000);
 	w.g.stacks = number_argument(argc, argv, 7, 400);
-	if (argc < 3 || !w.g.events_max || !w.thread_count || w.thread_count > THREADS_MAX ||
-	    !w.cpu_count || w.cpu_count > GENERATED_CPUS_MAX || !w.g.sample_ns ||
-	    w.g.stacks < GENERATED_REASONS || w.g.stacks > STACKS_MAX) {
+	if (argc < 3 || !w.g.events_max || !w.thread_count || w.thread_count > THREADS_MAX || !w.cpu_count ||
+	    w.cpu_count > GENERATED_CPUS_MAX || !w.g.sample_ns || w.g.stacks < GENERATED_REASONS ||
+	    w.g.stacks > STACKS_MAX) {
 		fprintf(stderr, "usage: trace_gen FILE EVENTS [THREADS [CPUS [SEED [SAMPLE_US [STACKS]]]]]\n");
 		return 2;
 	}

@@ -68,8 +68,8 @@ int main(int argc, char **argv)
 	cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_s;
 	extent = trace_reader_extent(trace);
 	printf("{\"events\": %llu, \"ns\": %llu, \"trace_bytes\": %llu, \"states_bytes\": %lld, "
-	       "\"wall_s\": %.4f, \"cpu_s\": %.4f}\n", (unsigned long long)extent->events,
-	       (unsigned long long)(extent->last_ns - extent->first_ns),
+	       "\"wall_s\": %.4f, \"cpu_s\": %.4f}\n",
+	       (unsigned long long)extent->events, (unsigned long long)(extent->last_ns - extent->first_ns),
 	       (unsigned long long)extent->file_bytes, (long long)status.st_size, wall_s, cpu_s);
 	trace_reader_close(trace);
 	return err ? fail(err, "cannot read %s", argv[1]) != 0 : 0;

@@ -31,7 +31,7 @@ static __attribute__((noinline)) uint64_t storm(uint64_t x)
 static __attribute__((noinline)) uint64_t descend(int levels, uint64_t x)
 {
 	x = levels > 0 ? descend(levels - 1, x) : storm(x);
-	__asm__ volatile("" : "+r"(x));		/* or the compiler makes a loop of it */
+	__asm__ volatile("" : "+r"(x)); /* or the compiler makes a loop of it */
 	return x;
 }
 
@@ -46,14 +46,13 @@ static void *run(void *data)
 
 int main(int argc, char **argv)
 {
-	static uint64_t results[THREADS_MAX][8];	/* a cache line each */
+	static uint64_t results[THREADS_MAX][8]; /* a cache line each */
 	int thread_count = argc > 1 ? atoi(argv[1]) : 16;
 	long yields = argc > 2 ? atol(argv[2]) : 400000;
 	pthread_t threads[THREADS_MAX];
 
 	depth = argc > 3 ? atoi(argv[3]) : 8;
-	if (thread_count < 1 || thread_count > THREADS_MAX || yields < 0 || depth < -1 ||
-	    depth > DEPTH_MAX) {
+	if (thread_count < 1 || thread_count > THREADS_MAX || yields < 0 || depth < -1 || depth > DEPTH_MAX) {
 		fprintf(stderr, "usage: yield_storm [THREADS [YIELDS [DEPTH]]]\n");
 		return 2;
 	}

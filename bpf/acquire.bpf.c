@@ -146,8 +146,8 @@ static __always_inline void on_return(struct thread_state *thread, __u64 cookie,
 	}
 	held = held_find(hold->lock, hold->kind);
 	if (held)
-		__sync_fetch_and_add(&held->take_ns, without(now_ns - thread->klock_take_ns,
-							     own_hold.shortest_take_ns));
+		__sync_fetch_and_add(&held->take_ns,
+				     without(now_ns - thread->klock_take_ns, own_hold.shortest_take_ns));
 	hold->since_ns = bpf_ktime_get_ns();
 }
 

@@ -44,8 +44,7 @@ static __always_inline __s64 is_active_phase(__u32 phase)
  * Moves the thread to another phase, whichever it has, and counts. Returns the one before, and
  * in *word what active_add() does.
  */
-static __always_inline __u32 phase_set(struct thread_state *thread, __u32 phase, __u64 now_ns,
-				       __u64 *word)
+static __always_inline __u32 phase_set(struct thread_state *thread, __u32 phase, __u64 now_ns, __u64 *word)
 {
 	__u32 before = thread->phase;
 
@@ -69,8 +68,7 @@ static __always_inline __u64 nmin_doubled(void)
 	return alive < 2 ? 2 : alive;
 }
 
-static __always_inline void slice_begin(struct thread_state *thread, __u32 cpu, __u64 word,
-					__u64 now_ns)
+static __always_inline void slice_begin(struct thread_state *thread, __u32 cpu, __u64 word, __u64 now_ns)
 {
 	thread->slice_begin_ns = now_ns;
 	thread->slice_begin_integral = active_integral(word, now_ns);
@@ -79,14 +77,12 @@ static __always_inline void slice_begin(struct thread_state *thread, __u32 cpu, 
 
 struct slice {
 	__u64 length_ns;
-	__u64 integral;		/* thread-ns of activity while it lasted */
+	__u64 integral; /* thread-ns of activity while it lasted */
 };
 
-static __always_inline struct slice slice_of(const struct thread_state *thread, __u64 word,
-					     __u64 now_ns)
+static __always_inline struct slice slice_of(const struct thread_state *thread, __u64 word, __u64 now_ns)
 {
-	__u64 integral = (active_integral(word, now_ns) - thread->slice_begin_integral) &
-			 INTEGRAL_MASK;
+	__u64 integral = (active_integral(word, now_ns) - thread->slice_begin_integral) & INTEGRAL_MASK;
 
 	/* Another CPU's change of before the slice came during it: a short one is negative then. */
 	if (integral >> (INTEGRAL_BITS - 1))

@@ -12,8 +12,7 @@
 #include <bpf/bpf_tracing.h>
 
 /* The kernel's frames behind the program's stack; returns their bytes. */
-static __always_inline __u32 blocked_kernel(struct memory_scratch *m, struct task_struct *task,
-					    __u32 at)
+static __always_inline __u32 blocked_kernel(struct memory_scratch *m, struct task_struct *task, __u32 at)
 {
 	long bytes;
 
@@ -33,8 +32,7 @@ static __always_inline bool is_blocked_since(const struct thread_state *thread, 
 }
 
 /* Its stack's name; 0: it could not be read. */
-static __always_inline __u64 blocked_send(struct task_struct *task,
-					  const struct thread_state *thread, __u64 begin_ns)
+static __always_inline __u64 blocked_send(struct task_struct *task, const struct thread_state *thread, __u64 begin_ns)
 {
 	__u32 zero = 0, bytes, kernel_bytes;
 	struct memory_scratch *m = bpf_map_lookup_elem(&blocked_memory, &zero);
@@ -50,8 +48,7 @@ static __always_inline __u64 blocked_send(struct task_struct *task,
 	if (!is_blocked_since(thread, begin_ns) || !(bytes + kernel_bytes))
 		return 0;
 	header_fill(&e->header, EV_STACK_MEMORY, 0);
-	e->stack = hash_mix(hash_mix(e->header.time_ns, thread->thread),
-			    e->registers[STACK_POINTER]) | 1;
+	e->stack = hash_mix(hash_mix(e->header.time_ns, thread->thread), e->registers[STACK_POINTER]) | 1;
 	e->pid = task->tgid;
 	e->word_count = bytes / sizeof(__u64);
 	e->kernel_count = kernel_bytes / sizeof(__u64);

@@ -12,7 +12,7 @@
 /* include/linux/preempt.h */
 enum {
 	SERVES_SOFTIRQ = 1 << 8,
-	IN_INTERRUPT = 0xff << 16,	/* one that can be masked or one that cannot */
+	IN_INTERRUPT = 0xff << 16, /* one that can be masked or one that cannot */
 };
 
 /*

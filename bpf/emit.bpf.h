@@ -23,8 +23,8 @@ static __always_inline void header_fill(struct ev_header *header, enum event_id 
 /* All but the header, in words: the size is a multiple of 8. */
 static __always_inline void event_clear(void *event, __u32 size)
 {
-	__builtin_memset(__builtin_assume_aligned(event + sizeof(struct ev_header), sizeof(__u64)),
-			 0, size - sizeof(struct ev_header));
+	__builtin_memset(__builtin_assume_aligned(event + sizeof(struct ev_header), sizeof(__u64)), 0,
+			 size - sizeof(struct ev_header));
 }
 
 static __always_inline struct cpu_counts *counts_here(void)
@@ -121,5 +121,5 @@ static __always_inline bool memory_has_room(void)
 	void *ring = ring_here();
 
 	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct memory_scratch) <
-		       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+			       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
 }

@@ -10,10 +10,10 @@ enum {
 	FILE_KIND_MASK = 0170000,
 	FILE_KIND_SOCKET = 0140000,
 	FILE_KIND_SHIFT = 12,
-	NAME_KIND_SHIFT = 1,		/* where a file's name has its kind */
+	NAME_KIND_SHIFT = 1, /* where a file's name has its kind */
 	NAME_KIND_MASK = 0xf << NAME_KIND_SHIFT,
-	PROCESSES_MAGIC = 0x50494446,	/* processes' own descriptors since Linux 6.9, without names */
-	ANONYMOUS_MAGIC = 0x09041934,	/* what has no file at all: [eventpoll] and the like */
+	PROCESSES_MAGIC = 0x50494446, /* processes' own descriptors since Linux 6.9, without names */
+	ANONYMOUS_MAGIC = 0x09041934, /* what has no file at all: [eventpoll] and the like */
 	FAMILY_UNIX = 1,
 	FAMILY_IPV4 = 2,
 	FAMILY_IPV6 = 10,
@@ -75,9 +75,8 @@ static __always_inline void file_send(struct file_scratch *s, __u32 fixed_bytes,
 	barrier_var(bytes);
 	if (!ring || bytes > NAMES_BYTES + NAME_BYTES)
 		return;
-	if (!gap_is_told() ||
-	    bpf_ringbuf_output(ring, (char *)s->event + sizeof(s->event) - fixed_bytes,
-			       fixed_bytes + bytes, BPF_RB_NO_WAKEUP))
+	if (!gap_is_told() || bpf_ringbuf_output(ring, (char *)s->event + sizeof(s->event) - fixed_bytes,
+						 fixed_bytes + bytes, BPF_RB_NO_WAKEUP))
 		event_lost();
 	else
 		remember(&files_known, &file, &seen);
@@ -92,9 +91,8 @@ static __always_inline __u64 name_of_kind(__u64 hash, __u32 mode)
 }
 
 /* owner_file: whose name it is, if it is not of all that have this inode; 0: of all. */
-static __always_inline __u64 path_name(struct file_scratch *s, struct dentry *dentry,
-				       struct vfsmount *mount, struct inode *inode, __u32 mode,
-				       __u64 owner_file)
+static __always_inline __u64 path_name(struct file_scratch *s, struct dentry *dentry, struct vfsmount *mount,
+				       struct inode *inode, __u32 mode, __u64 owner_file)
 {
 	struct ev_file_path *e = (void *)s->event + sizeof(s->event) - sizeof(*e);
 	struct super_block *super = BPF_CORE_READ(inode, i_sb);
@@ -182,8 +180,7 @@ static __always_inline bool process_name_add(struct file_scratch *s, struct pid 
 	return name_add(s, (void *)task + bpf_core_field_offset(struct task_struct, comm));
 }
 
-static __always_inline void unix_names(struct file_scratch *s, struct ev_file_socket *e,
-				       struct sock *sock)
+static __always_inline void unix_names(struct file_scratch *s, struct ev_file_socket *e, struct sock *sock)
 {
 	struct sock *peer = BPF_CORE_READ((struct unix_sock *)sock, peer);
 	struct pid *pid = BPF_CORE_READ(sock, sk_peer_pid);
@@ -192,7 +189,7 @@ static __always_inline void unix_names(struct file_scratch *s, struct ev_file_so
 	if (pid) {
 		bpf_probe_read_kernel(&upid.nr, sizeof(upid.nr),
 				      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-				      bpf_core_field_offset(struct upid, nr));
+					      bpf_core_field_offset(struct upid, nr));
 		e->peer_pid = upid.nr;
 	}
 	e->peer_file = peer ? socket_inode(peer) : 0;
@@ -215,8 +212,7 @@ static __always_inline void addresses_read(struct ev_file_socket *e, struct sock
 	e->peer_port = __builtin_bswap16(BPF_CORE_READ(sock, __sk_common.skc_dport));
 }
 
-static __always_inline __u64 socket_name(struct file_scratch *s, struct file *file,
-					 struct inode *inode)
+static __always_inline __u64 socket_name(struct file_scratch *s, struct file *file, struct inode *inode)
 {
 	struct socket *socket = BPF_CORE_READ(file, private_data);
 	struct sock *sock = BPF_CORE_READ(socket, sk);
@@ -235,8 +231,7 @@ static __always_inline __u64 socket_name(struct file_scratch *s, struct file *fi
 	if (!s->bytes)
 		s->names[s->bytes++] = '\0';
 	hash = hash_mix(hash_mix(e->inode, e->family), (__u64)e->peer_port << 16 | e->local_port);
-	hash = name_of_kind(hash_mix(hash_mix(hash, *(__u64 *)e->peer), e->peer_file),
-			    FILE_KIND_SOCKET);
+	hash = name_of_kind(hash_mix(hash_mix(hash, *(__u64 *)e->peer), e->peer_file), FILE_KIND_SOCKET);
 	e->file = hash;
 	if (bpf_map_lookup_elem(&files_known, &hash))
 		return hash;

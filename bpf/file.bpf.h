@@ -17,8 +17,7 @@ __u64 file_name(__u64 file, __u64 inode, __u32 owner);
 __u64 inode_name(__u64 inode, __u32 owner);
 
 /* The name of a file that a thread waits for; the last one is in its state. */
-static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
-					enum scratch_owner owner)
+static __always_inline __u64 file_known(struct thread_state *thread, __u64 file, enum scratch_owner owner)
 {
 	__u64 inode = (__u64)BPF_CORE_READ((struct file *)file, f_inode);
 	__u64 number = BPF_CORE_READ((struct inode *)inode, i_ino);
@@ -26,8 +25,8 @@ static __always_inline __u64 file_known(struct thread_state *thread, __u64 file,
 	__u64 private = (__u64)BPF_CORE_READ((struct file *)file, private_data);
 	__u64 name;
 
-	if (thread->file_struct != file || thread->file_inode != inode ||
-	    thread->file_inode_number != number || thread->file_private != private) {
+	if (thread->file_struct != file || thread->file_inode != inode || thread->file_inode_number != number ||
+	    thread->file_private != private) {
 		name = file_name(file, inode, owner);
 		thread->file = name;
 		/* Looked up again if there was no room to tell it. */
@@ -56,8 +55,8 @@ static __always_inline bool file_find(struct task_struct *task, __u32 descriptor
 }
 
 /* The file behind a descriptor of a thread. 0: there is none. */
-static __always_inline __u64 file_of(struct task_struct *task, struct thread_state *thread,
-				     __u32 descriptor, enum scratch_owner owner)
+static __always_inline __u64 file_of(struct task_struct *task, struct thread_state *thread, __u32 descriptor,
+				     enum scratch_owner owner)
 {
 	__u64 file;
 

@@ -9,13 +9,13 @@
 #include <bpf/bpf_core_read.h>
 
 enum {
-	HOST_ANSWERS_MAX = 64,		/* each address comes once for each type of socket */
+	HOST_ANSWERS_MAX = 64, /* each address comes once for each type of socket */
 	FAMILY_IPV4 = 2,
 	FAMILY_IPV6 = 10,
 };
 
 /* As programs of 64 bits have it. */
-struct answer {				/* struct addrinfo */
+struct answer { /* struct addrinfo */
 	int flags, family, type, protocol;
 	__u32 address_bytes, reserved;
 	__u64 address;
@@ -23,10 +23,10 @@ struct answer {				/* struct addrinfo */
 	__u64 next;
 };
 
-struct socket_address {			/* struct sockaddr_in, struct sockaddr_in6 */
+struct socket_address { /* struct sockaddr_in, struct sockaddr_in6 */
 	__u16 family;
 	__u16 port;
-	__u32 address;			/* of IPv6, flow information */
+	__u32 address; /* of IPv6, flow information */
 	__u8 address6[16];
 };
 

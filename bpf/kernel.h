@@ -23,7 +23,7 @@ struct hlist_head {
 };
 
 struct pid {
-	struct hlist_head tasks[2];	/* enum pid_type: there are more */
+	struct hlist_head tasks[2]; /* enum pid_type: there are more */
 	unsigned int level;
 	struct upid numbers[1];
 };
@@ -33,7 +33,7 @@ typedef struct {
 } atomic_long_t;
 
 struct mutex {
-	atomic_long_t owner;		/* the task and flags; not with PREEMPT_RT */
+	atomic_long_t owner; /* the task and flags; not with PREEMPT_RT */
 };
 
 typedef struct spinlock {
@@ -45,7 +45,7 @@ typedef struct raw_spinlock {
 } raw_spinlock_t;
 
 struct rw_semaphore {
-	atomic_long_t owner;		/* as above */
+	atomic_long_t owner; /* as above */
 	raw_spinlock_t wait_lock;
 };
 
@@ -143,8 +143,8 @@ struct in6_addr {
 struct sock_common {
 	__u32 skc_daddr;
 	__u32 skc_rcv_saddr;
-	__u16 skc_dport;	/* in the network's order */
-	__u16 skc_num;		/* in the CPU's */
+	__u16 skc_dport; /* in the network's order */
+	__u16 skc_num;   /* in the CPU's */
 	unsigned short skc_family;
 	unsigned char skc_state;
 	struct in6_addr skc_v6_daddr;
@@ -169,7 +169,7 @@ struct socket_alloc {
 };
 
 struct unix_address {
-	int len;		/* of the name behind it, which begins with the family */
+	int len; /* of the name behind it, which begins with the family */
 };
 
 struct unix_sock {
@@ -213,9 +213,9 @@ struct rq {
 };
 
 struct cfs_rq {
-	struct rq *rq;			/* CONFIG_FAIR_GROUP_SCHED, as the following */
-	int throttle_count;		/* CONFIG_CFS_BANDWIDTH, as the following */
-	__u64 throttled_clock_self_time;	/* since 6.6 */
+	struct rq *rq;                   /* CONFIG_FAIR_GROUP_SCHED, as the following */
+	int throttle_count;              /* CONFIG_CFS_BANDWIDTH, as the following */
+	__u64 throttled_clock_self_time; /* since 6.6 */
 	__u64 throttled_clock_pelt_time;
 };
 
@@ -250,8 +250,8 @@ struct task_struct {
 	unsigned long min_flt, maj_flt;
 	struct task_io_accounting ioac;
 	unsigned int in_iowait : 1;
-	bool throttled;			/* since 6.18 */
-	int softirq_disable_cnt;	/* PREEMPT_RT */
+	bool throttled;          /* since 6.18 */
+	int softirq_disable_cnt; /* PREEMPT_RT */
 };
 
 struct pt_regs {
@@ -337,7 +337,7 @@ struct bpf_perf_event_data {
 
 /* arch/x86/include/asm/thread_info.h */
 enum {
-	COMPAT_STATUS = 2,	/* TS_COMPAT */
+	COMPAT_STATUS = 2, /* TS_COMPAT */
 };
 
 /* include/trace/events/lock.h: of lock:contention_begin */
@@ -361,6 +361,6 @@ enum {
 	TASK_NEW = 0x800,
 	PIDTYPE_TGID = 1,
 	PF_IO_WORKER = 0x00000010,
-	PF_USER_WORKER = 0x00004000,	/* of vhost; nothing else before 6.4 */
+	PF_USER_WORKER = 0x00004000, /* of vhost; nothing else before 6.4 */
 	PF_KTHREAD = 0x00200000,
 };

@@ -18,10 +18,10 @@
 
 enum {
 	KLOCK_MEAN_MAX_NS = 4000000000u,
-	SPIN_MIN_NS = 1000,	/* shorter ones are looked at as if they took that long */
+	SPIN_MIN_NS = 1000, /* shorter ones are looked at as if they took that long */
 	SPIN_LONG_NS = 20000,
 	OWNER_FLAGS = 7,
-	OWNER_READS = 1,	/* of an rw_semaphore */
+	OWNER_READS = 1, /* of an rw_semaphore */
 	RWLOCK_BYTES = 8,
 };
 
@@ -116,8 +116,8 @@ static __always_inline __u64 stack_keep_early(__u32 mean_ns, bool spins)
 /* Of who is not traced, nothing but where it is in the kernel. */
 static __always_inline __u64 waiter_stack(void *ctx, struct task_struct *current, struct thread_state *thread)
 {
-	return thread ? stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS) :
-	       stack_take_kernel(ctx, SCRATCH_OF_LOCKS);
+	return thread ? stack_take(ctx, current, thread, true, SCRATCH_OF_LOCKS)
+		      : stack_take_kernel(ctx, SCRATCH_OF_LOCKS);
 }
 
 /*
@@ -167,8 +167,7 @@ static __always_inline void stack_late(void *ctx, struct klock_wait *wait, struc
  * Whoever waits for a rwlock waits for the spinlock in it first, if there are others: no other wait that spins
  * has one within. NULL: this one is not for such a lock, but for another one, and the outer one is over.
  */
-static __always_inline struct klock_wait *spin_within(const struct klock_wait *outer, __u64 address,
-						      __u32 context)
+static __always_inline struct klock_wait *spin_within(const struct klock_wait *outer, __u64 address, __u32 context)
 {
 	__u32 inner = SPINS_INNER + context;
 

@@ -22,11 +22,9 @@ enum {
 extern struct kmem_cache *bpf_get_kmem_cache(__u64 address) __ksym __weak;
 
 /* Notes what the lock is part of, if it lies there. */
-#define LIES_IN(e, base, type, what)								\
-	lies_in(e, (__u64)(base), bpf_core_type_size(type), what)
+#define LIES_IN(e, base, type, what) lies_in(e, (__u64)(base), bpf_core_type_size(type), what)
 
-static __always_inline bool lies_in(struct ev_klock_lock *e, __u64 base, __u32 bytes,
-				    enum klock_object what)
+static __always_inline bool lies_in(struct ev_klock_lock *e, __u64 base, __u32 bytes, enum klock_object what)
 {
 	if (!base || e->address - base >= bytes)
 		return false;
@@ -82,10 +80,9 @@ static __always_inline bool is_of_file(struct ev_klock_lock *e, struct task_stru
 		return false;
 	inode = BPF_CORE_READ((struct file *)file, f_inode);
 	kind = BPF_CORE_READ(inode, i_mode) & FILE_KIND_MASK;
-	if (!LIES_IN(e, inode, struct inode, KLOCK_OF_INODE) &&
-	    !LIES_IN(e, file, struct file, KLOCK_OF_FILE) &&
-	    !(kind == FILE_KIND_PIPE && LIES_IN(e, BPF_CORE_READ((struct file *)file, private_data),
-						struct pipe_inode_info, KLOCK_OF_PIPE)) &&
+	if (!LIES_IN(e, inode, struct inode, KLOCK_OF_INODE) && !LIES_IN(e, file, struct file, KLOCK_OF_FILE) &&
+	    !(kind == FILE_KIND_PIPE &&
+	      LIES_IN(e, BPF_CORE_READ((struct file *)file, private_data), struct pipe_inode_info, KLOCK_OF_PIPE)) &&
 	    !(kind == FILE_KIND_SOCKET && is_of_socket(e, (struct file *)file)))
 		return false;
 	e->file = file_name(file, (__u64)inode, SCRATCH_OF_LOCKS);
@@ -113,7 +110,7 @@ static __always_inline bool is_of_inode_queue(struct ev_klock_lock *e)
 
 	return bpf_core_field_exists(semaphore->wait_lock) &&
 	       is_of_inode_at(e, bpf_core_field_offset(struct inode, i_rwsem) +
-				 bpf_core_field_offset(struct rw_semaphore, wait_lock));
+					 bpf_core_field_offset(struct rw_semaphore, wait_lock));
 }
 
 static __always_inline bool is_of_inode(struct ev_klock_lock *e, __u32 kind)
@@ -124,8 +121,8 @@ static __always_inline bool is_of_inode(struct ev_klock_lock *e, __u32 kind)
 		return false;
 	return is_of_inode_at(e, bpf_core_field_offset(struct inode, i_lock)) ||
 	       is_of_inode_at(e, bpf_core_field_offset(struct inode, i_data) +
-				 bpf_core_field_offset(struct address_space, i_pages) +
-				 bpf_core_field_offset(struct xarray, xa_lock)) ||
+					 bpf_core_field_offset(struct address_space, i_pages) +
+					 bpf_core_field_offset(struct xarray, xa_lock)) ||
 	       is_of_inode_queue(e);
 }
 

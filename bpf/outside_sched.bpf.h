@@ -10,12 +10,11 @@
 /* Of a switch, those who are not traced, by their numbers; 0: traced, or not told of. */
 struct outsiders_switched {
 	__u32 out, in;
-	__u32 reason;		/* why the first one leaves the CPU */
+	__u32 reason; /* why the first one leaves the CPU */
 };
 
 /* prev, next: NULL for one who is traced. */
-static __always_inline struct outsiders_switched outsiders_switch(struct cpu_counts *here,
-								  struct task_struct *prev,
+static __always_inline struct outsiders_switched outsiders_switch(struct cpu_counts *here, struct task_struct *prev,
 								  struct task_struct *next, __u32 reason)
 {
 	struct outsiders_switched switched = { .reason = reason };
@@ -29,8 +28,7 @@ static __always_inline struct outsiders_switched outsiders_switch(struct cpu_cou
 	return switched;
 }
 
-static __always_inline void outsiders_tell(struct ev_sched_switch *e,
-					   struct outsiders_switched switched,
+static __always_inline void outsiders_tell(struct ev_sched_switch *e, struct outsiders_switched switched,
 					   struct task_struct *prev)
 {
 	if (switched.in)
@@ -44,8 +42,8 @@ static __always_inline void outsiders_tell(struct ev_sched_switch *e,
 }
 
 /* The same with --system, where all are told of and not only those who take turns. */
-static __always_inline void outside_switch(struct cpu_counts *here, struct task_struct *prev,
-					   struct task_struct *next, __u32 reason, __u32 is_hidden)
+static __always_inline void outside_switch(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next,
+					   __u32 reason, __u32 is_hidden)
 {
 	struct outsiders_switched switched = outsiders_switch(here, prev, next, reason);
 	struct ev_sched_switch *e;
@@ -65,15 +63,13 @@ static __always_inline void outside_switch(struct cpu_counts *here, struct task_
 	slot_end(here);
 }
 
-static __always_inline void outside_wake(struct cpu_counts *here, struct task_struct *task,
-					 struct task_struct *current)
+static __always_inline void outside_wake(struct cpu_counts *here, struct task_struct *task, struct task_struct *current)
 {
 	struct outside_thread *outside = outside_of(task);
 	struct ev_sched_wake *e;
 	__u8 context;
 
-	if (!outside || __sync_val_compare_and_swap(&outside->phase, PHASE_BLOCKED,
-						    PHASE_RUNNABLE) != PHASE_BLOCKED)
+	if (!outside || __sync_val_compare_and_swap(&outside->phase, PHASE_BLOCKED, PHASE_RUNNABLE) != PHASE_BLOCKED)
 		return;
 	context = context_here(current);
 	e = slot_begin(here, EV_SCHED_WAKE, outside->number);

@@ -38,8 +38,7 @@ static __always_inline bool python_read_word(__u64 address, __u64 *word)
  * Prepares for the stack of the thread whose memory of its own is at id; thread: where its state was
  * the last time, 0: not known.
  */
-static __always_inline void python_begin(struct python_walk *p,
-					 const struct python_process *process, __u64 id,
+static __always_inline void python_begin(struct python_walk *p, const struct python_process *process, __u64 id,
 					 __u64 thread)
 {
 	p->process = *process;
@@ -53,8 +52,7 @@ static __always_inline void python_begin(struct python_walk *p,
 
 static __always_inline void python_seek(struct python_walk *p)
 {
-	if (!python_read_word(p->process.runtime + p->process.layout.interpreters,
-			      &p->interpreter))
+	if (!python_read_word(p->process.runtime + p->process.layout.interpreters, &p->interpreter))
 		p->interpreter = 0;
 	p->is_remembered = false;
 	p->state = PYTHON_IN_INTERPRETERS;
@@ -88,8 +86,7 @@ static __always_inline void python_next_interpreter(struct python_walk *p)
 	__u64 interpreter = p->interpreter;
 
 	p->state = PYTHON_IN_THREADS;
-	if (!interpreter ||
-	    !python_read_word(interpreter + layout->interpreter_next, &p->interpreter) ||
+	if (!interpreter || !python_read_word(interpreter + layout->interpreter_next, &p->interpreter) ||
 	    !python_read_word(interpreter + layout->interpreter_threads, &p->thread))
 		p->state = PYTHON_OVER;
 }
@@ -133,10 +130,9 @@ static __always_inline __u64 python_frame(const struct python_walk *p)
 {
 	const struct python_layout *layout = &p->process.layout;
 	__u64 code = python_word(p, layout->frame_code);
-	__u64 index = (__s64)(python_word(p, layout->frame_instruction) -
-			      (code + layout->code_instructions)) >> 1;
+	__u64 index = (__s64)(python_word(p, layout->frame_instruction) - (code + layout->code_instructions)) >> 1;
 
-	if (index > STACK_MANAGED_INDEX)	/* before the first one, too */
+	if (index > STACK_MANAGED_INDEX) /* before the first one, too */
 		index = STACK_MANAGED_INDEX;
 	return STACK_FRAME_MANAGED | (code << STACK_MANAGED_SHIFT & STACK_MANAGED_CODE) | index;
 }
@@ -158,8 +154,7 @@ static __always_inline void python_next_frame(struct python_walk *p)
 	}
 	/* A stack has no room for more than fit here; those further in come first. */
 	if (p->count < PYTHON_FRAMES_MAX &&
-	    (!layout->frame_function ||
-	     python_word(p, layout->frame_function) != p->process.none)) {
+	    (!layout->frame_function || python_word(p, layout->frame_function) != p->process.none)) {
 		p->frames[p->count & (PYTHON_FRAMES_MAX - 1)] = python_frame(p);
 		p->count++;
 	}

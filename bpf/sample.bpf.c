@@ -58,12 +58,10 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(sample_tick, struct hrtimer *timer)
 {
-	__u64 here = (__u64)timer - tick_cpu_sched_offset -
-		     bpf_core_field_offset(struct tick_sched, sched_timer);
+	__u64 here = (__u64)timer - tick_cpu_sched_offset - bpf_core_field_offset(struct tick_sched, sched_timer);
 	struct pt_regs *regs = NULL;
 
-	if (here + hrtimer_bases_offset != (__u64)timer->base->cpu_base ||
-	    counts_here()->ticks++ % sample_each_ticks)
+	if (here + hrtimer_bases_offset != (__u64)timer->base->cpu_base || counts_here()->ticks++ % sample_each_ticks)
 		return 0;
 	bpf_probe_read_kernel(&regs, sizeof(regs), (void *)here + irq_regs_offset);
 	sample_take(bpf_get_current_task_btf(), BPF_CORE_READ(regs, ip));

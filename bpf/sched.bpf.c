@@ -103,8 +103,7 @@ static __always_inline void klock_keep(struct thread_state *thread, __u64 keep)
  * The stack of the thread that leaves, which is still current: for its slice, if that was critical,
  * and for the wait that begins, of which nobody knows how long it will take. keep: the slice's.
  */
-static __always_inline void stack_leave(void *ctx, struct task_struct *task,
-					struct thread_state *thread, __u64 keep,
+static __always_inline void stack_leave(void *ctx, struct task_struct *task, struct thread_state *thread, __u64 keep,
 					struct ev_sched_switch *e)
 {
 	bool is_critical = keep;
@@ -142,8 +141,7 @@ static __always_inline __u64 phase_leave(struct thread_state *thread, __u32 reas
 	} else {
 		if (is_blocking(reason))
 			wait_begin(thread, now_ns);
-		phase_set(thread, reason == SWITCH_RUNNABLE ? PHASE_RUNNABLE : PHASE_BLOCKED,
-			  now_ns, &word);
+		phase_set(thread, reason == SWITCH_RUNNABLE ? PHASE_RUNNABLE : PHASE_BLOCKED, now_ns, &word);
 	}
 	return word;
 }
@@ -173,8 +171,7 @@ static __always_inline void thread_enter(struct thread_state *thread, __u64 now_
  * Who has the CPU of a traced thread that could run: next, when that one leaves it, or prev, when it
  * gets one. Returns its tid; 0: the idle thread. Not for a traced one, of which there is no need to tell.
  */
-static __always_inline __u32 rival_tell(struct cpu_counts *here, struct task_struct *rival,
-					bool is_leaving)
+static __always_inline __u32 rival_tell(struct cpu_counts *here, struct task_struct *rival, bool is_leaving)
 {
 	if (!rival->pid)
 		return 0;
@@ -184,8 +181,7 @@ static __always_inline __u32 rival_tell(struct cpu_counts *here, struct task_str
 }
 
 /* Neither is traced: prev and next take turns on the CPU that a traced thread had to leave. */
-static __always_inline void turn_tell(struct cpu_counts *here, struct task_struct *prev,
-				      struct task_struct *next)
+static __always_inline void turn_tell(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next)
 {
 	struct ev_sched_switch *e;
 
@@ -246,8 +242,7 @@ __noinline int hidden_tell(__u32 tid)
  * millisecond, now more and now less, so that no moment follows from two readings. Only a kernel that
  * hides threads pays for it.
  */
-static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task_struct *prev,
-					    struct task_struct *next)
+static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task_struct *prev, struct task_struct *next)
 {
 	__u32 before = here->next_told;
 	bool is_hidden = before && before != prev->pid + 1u;
@@ -261,9 +256,8 @@ static __always_inline bool is_after_hidden(struct cpu_counts *here, struct task
 	return is_hidden;
 }
 
-static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt,
-				      struct task_struct *prev, struct task_struct *next,
-				      __u32 prev_state)
+static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool preempt, struct task_struct *prev,
+				      struct task_struct *next, __u32 prev_state)
 {
 	__u32 is_hidden = unfollowed(here, is_after_hidden(here, prev, next));
 	struct thread_state *out = thread_of(prev), *in = thread_of(next);
@@ -274,20 +268,18 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 	bool is_traced;
 
 	is_traced = out;
-	barrier_var(is_traced);	/* or clang tests "out | in", which the verifier forbids */
+	barrier_var(is_traced); /* or clang tests "out | in", which the verifier forbids */
 	if (!is_traced && !in) {
 		if (tells_system)
 			outside_switch(here, prev, next,
-				       unfollowed(here, switch_reason(preempt, prev->__state, prev_state)),
-				       is_hidden);
+				       unfollowed(here, switch_reason(preempt, prev->__state, prev_state)), is_hidden);
 		else if (here->turns_left)
 			turn_tell(here, prev, next);
 		return;
 	}
 	if (tells_system)
 		outsiders = outsiders_switch(here, out ? NULL : prev, in ? NULL : next,
-					     unfollowed(here, switch_reason(preempt, prev->__state,
-									    prev_state)));
+					     unfollowed(here, switch_reason(preempt, prev->__state, prev_state)));
 	if (tells_system && in)
 		running_note(in->thread, next);
 	if (out)
@@ -326,8 +318,7 @@ static __always_inline void on_switch(void *ctx, struct cpu_counts *here, bool p
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
 	struct cpu_counts *here = counts_here();
 	__u64 begin_ns = cost_begin(here);
@@ -342,9 +333,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
  * thread woken: at last it is known what the wait was worth. One coin for all, so that they come
  * together.
  */
-static __always_inline void stacks_wake(void *ctx, struct task_struct *current,
-					struct thread_state *waker, struct task_struct *task,
-					struct thread_state *thread, __u64 keep,
+static __always_inline void stacks_wake(void *ctx, struct task_struct *current, struct thread_state *waker,
+					struct task_struct *task, struct thread_state *thread, __u64 keep,
 					struct ev_sched_wake *e)
 {
 	__u32 coin = thread->wait_coin ? thread->wait_coin : bpf_get_prandom_u32();
@@ -354,8 +344,7 @@ static __always_inline void stacks_wake(void *ctx, struct task_struct *current,
 		return;
 	e->flags |= WAKE_HAS_STACK;
 	e->stack = waker->has_exit_stack ? waker->exit_stack
-					 : stack_take(ctx, current, waker, kernel_stacks,
-						      SCRATCH_OF_SWITCHES);
+					 : stack_take(ctx, current, waker, kernel_stacks, SCRATCH_OF_SWITCHES);
 	/* Also where none can be read: the engine goes by the process for its probability. */
 	if (thread->wait_has_stack || current->tgid != task->tgid)
 		return;
@@ -366,14 +355,13 @@ static __always_inline void stacks_wake(void *ctx, struct task_struct *current,
 		e->wait_stack = stack_take(ctx, task, thread, false, SCRATCH_OF_SWITCHES);
 }
 
-static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e,
-					  struct task_struct *task, struct thread_state *thread,
-					  struct task_struct *current, struct thread_state *waker,
-					  __u8 context)
+static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e, struct task_struct *task,
+					  struct thread_state *thread, struct task_struct *current,
+					  struct thread_state *waker, __u8 context)
 {
 	__u64 wait_ns = e->header.time_ns - thread->wait_begin_ns;
 
-	if (!thread->wait_begin_ns)	/* found blocked */
+	if (!thread->wait_begin_ns) /* found blocked */
 		wait_ns = 0;
 	event_clear(e, sizeof(*e));
 	e->context = context;
@@ -391,8 +379,7 @@ static __always_inline void wake_describe(void *ctx, struct ev_sched_wake *e,
 	thread->wait_mean_ns = (3ull * thread->wait_mean_ns + wait_ns) / 4;
 }
 
-static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct task_struct *task,
-				      bool is_queued)
+static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct task_struct *task, bool is_queued)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct thread_state *thread = thread_of(task), *waker;
@@ -406,8 +393,7 @@ static __always_inline void on_waking(void *ctx, struct cpu_counts *here, struct
 	if (thread && is_queued)
 		throttle_wake(thread, task);
 	/* It stays where it is until the waker goes on, so its record's time may come later. */
-	if (!thread || __sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED,
-						   PHASE_RUNNABLE) != PHASE_BLOCKED)
+	if (!thread || __sync_val_compare_and_swap(&thread->phase, PHASE_BLOCKED, PHASE_RUNNABLE) != PHASE_BLOCKED)
 		return;
 	context = context_here(current);
 	waker = thread_of(current);

@@ -9,9 +9,9 @@
 enum {
 	KERNEL_CPUS_MAX = 1024,
 	STACK_DEPTH_MAX = 127,
-	TIMED_EACH = 64,	/* one run of so many has its time taken */
-	STACK_TIMES = 64,	/* stacks are counted by what they took: the last one is for all above */
-	STACK_TIME_SHIFT = 8,	/* in steps of 256 ns */
+	TIMED_EACH = 64,      /* one run of so many has its time taken */
+	STACK_TIMES = 64,     /* stacks are counted by what they took: the last one is for all above */
+	STACK_TIME_SHIFT = 8, /* in steps of 256 ns */
 };
 
 /* Which spans a system call begins and ends: bits by their numbers. */
@@ -21,11 +21,11 @@ struct span_call {
 
 /* When it does. */
 struct span_rule {
-	__u32 fd;		/* of which descriptor only; 2^32 - 1: any */
-	__s32 least;		/* of what it must return */
-	__u8 file_kind;		/* what the descriptor must be, as in st_mode >> 12; 0: anything */
-	__u8 makes_fd;		/* the descriptor is what it returns */
-	__u8 is_by_fd;		/* what is begun with a descriptor is ended with it */
+	__u32 fd;       /* of which descriptor only; 2^32 - 1: any */
+	__s32 least;    /* of what it must return */
+	__u8 file_kind; /* what the descriptor must be, as in st_mode >> 12; 0: anything */
+	__u8 makes_fd;  /* the descriptor is what it returns */
+	__u8 is_by_fd;  /* what is begun with a descriptor is ended with it */
 	__u8 reserved;
 };
 
@@ -44,22 +44,22 @@ struct klock_kind_name {
 /* What a function does to a kernel lock. */
 enum klock_step {
 	KLOCK_TAKES,
-	KLOCK_TRIES,		/* has it unless it returns 0 */
-	KLOCK_TRIES_FOR_ZERO,	/* has it if it returns 0 */
+	KLOCK_TRIES,          /* has it unless it returns 0 */
+	KLOCK_TRIES_FOR_ZERO, /* has it if it returns 0 */
 	KLOCK_LETS_GO,
-	KLOCK_CHANGES,		/* has it in another way */
+	KLOCK_CHANGES, /* has it in another way */
 };
 
 /* What a probe of a function is given; argument: which one is the lock, from 0. */
 #define KLOCK_PROBE(step, kind, argument) ((__u64)(argument) << 16 | (__u64)(kind) << 8 | (step))
-#define KLOCK_PROBE_STEP(cookie) ((cookie) & 0xff)
+#define KLOCK_PROBE_STEP(cookie) ((cookie)&0xff)
 #define KLOCK_PROBE_KIND(cookie) ((cookie) >> 8 & (KLOCK_KINDS_MAX - 1))
 #define KLOCK_PROBE_ARGUMENT(cookie) ((cookie) >> 16)
 
 /* A lock that the engine itself takes and has, and the shortest times that this took. */
 struct klock_own {
 	__u64 address, since_ns;
-	__u64 shortest_take_ns, shortest_hold_ns;	/* 0: none yet */
+	__u64 shortest_take_ns, shortest_hold_ns; /* 0: none yet */
 };
 
 /* Processes to trace from now on: those that run, or from their next exec on. */
@@ -73,51 +73,51 @@ enum target_kind {
  * slots_done); the one at slots_done is being written when slots_begun is ahead.
  */
 struct cpu_counts {
-	__u64 slots_begun;	/* records */
+	__u64 slots_begun; /* records */
 	__u64 slots_done;
-	__u64 slots_read;	/* written by the engine */
-	__u64 lost_untold;	/* records lost since the last collect.GAP */
-	__u64 runs;		/* of the scheduler's programs */
-	__u64 timed_runs;	/* of them, those whose time was taken */
+	__u64 slots_read;  /* written by the engine */
+	__u64 lost_untold; /* records lost since the last collect.GAP */
+	__u64 runs;        /* of the scheduler's programs */
+	__u64 timed_runs;  /* of them, those whose time was taken */
 	/* Switches between others to tell of: a traced thread waits for the CPU. */
 	__u32 turns_left;
-	__u32 next_told;	/* who got the CPU in the last switch: tid + 1; 0: not known */
-	__u32 next_process;	/* and its process */
-	__u32 hidden_process;	/* the last one whose switch from here the kernel told no tracer; 0: none */
+	__u32 next_told;      /* who got the CPU in the last switch: tid + 1; 0: not known */
+	__u32 next_process;   /* and its process */
+	__u32 hidden_process; /* the last one whose switch from here the kernel told no tracer; 0: none */
 	/* Behind the cache line that each switch needs. */
 	__u64 timed_ns;
-	__u64 stack_ns;		/* spent on taking stacks */
-	__u64 lost;		/* records, all */
+	__u64 stack_ns; /* spent on taking stacks */
+	__u64 lost;     /* records, all */
 	__u64 samples_lost;
-	__u64 ticks;		/* of the kernel's timer */
-	__u64 stack_ends[4];	/* stacks unwound, by enum stack_end */
-	__u64 stack_frames;	/* of the program, in all of them */
-	__u32 memory_sent;	/* stack.MEMORY records */
-	__u32 memory_allowed;	/* how many may have been; written by the engine */
-	__u64 other_told;	/* the last thread named that is not traced, and its name */
-	__u32 hidden;		/* switches of which the kernel told no tracer */
-	__u32 is_remembering;	/* what the engine has been told is being noted */
-	__u64 hidden_since_ns;	/* just before that process got the CPU, if it did last; else 0 */
-	__u64 unfollowed;	/* what the verifier is not to know */
-	__u64 run_queue;	/* where the kernel has that of this CPU; 0: not known */
+	__u64 ticks;           /* of the kernel's timer */
+	__u64 stack_ends[4];   /* stacks unwound, by enum stack_end */
+	__u64 stack_frames;    /* of the program, in all of them */
+	__u32 memory_sent;     /* stack.MEMORY records */
+	__u32 memory_allowed;  /* how many may have been; written by the engine */
+	__u64 other_told;      /* the last thread named that is not traced, and its name */
+	__u32 hidden;          /* switches of which the kernel told no tracer */
+	__u32 is_remembering;  /* what the engine has been told is being noted */
+	__u64 hidden_since_ns; /* just before that process got the CPU, if it did last; else 0 */
+	__u64 unfollowed;      /* what the verifier is not to know */
+	__u64 run_queue;       /* where the kernel has that of this CPU; 0: not known */
 	__u32 stack_times[STACK_TIMES];
 };
 _Static_assert(sizeof(struct cpu_counts) % 64 == 0, "no CPU writes to another's cache lines");
 
 /* What a CPU is in the middle of, and what it counts of the machine's events: with --system. */
 struct system_cpu {
-	__u64 irq_begin_ns, softirq_begin_ns;	/* 0: not in one, or since before tracing */
-	__u32 irq;		/* a device's interrupt that it handles, + 1 */
-	__u8 softirq;		/* enum softirq_vector + 1 */
-	__u8 is_timer;		/* one that has expired */
+	__u64 irq_begin_ns, softirq_begin_ns; /* 0: not in one, or since before tracing */
+	__u32 irq;                            /* a device's interrupt that it handles, + 1 */
+	__u8 softirq;                         /* enum softirq_vector + 1 */
+	__u8 is_timer;                        /* one that has expired */
 	__u16 reserved;
-	__u32 running, running_tid;	/* who got the CPU in the last switch: number and tid */
+	__u32 running, running_tid; /* who got the CPU in the last switch: number and tid */
 	/* Packets that are not told yet. */
 	__u64 received_begin_ns;
 	__u32 received_packets, received_bytes, received_interface;
 	char received_name[16];
 	__u32 reserved2;
-	__u64 lost_untold;	/* records lost since the last system.LOST */
+	__u64 lost_untold; /* records lost since the last system.LOST */
 	__u64 lost;
 	__u64 padding[5];
 };

@@ -8,8 +8,9 @@
 #include "emit.bpf.h"
 
 _Static_assert(sizeof(struct ev_sched_switch) <= sizeof(struct slot) &&
-	       sizeof(struct ev_sched_wake) <= sizeof(struct slot) &&
-	       sizeof(struct ev_sched_hidden) <= sizeof(struct slot), "each has a slot to itself");
+		       sizeof(struct ev_sched_wake) <= sizeof(struct slot) &&
+		       sizeof(struct ev_sched_hidden) <= sizeof(struct slot),
+	       "each has a slot to itself");
 
 /* Space for a record, its header filled in; NULL and counted when there is none. */
 static __always_inline void *slot_begin(struct cpu_counts *here, enum event_id id, __u32 thread)

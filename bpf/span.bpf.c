@@ -73,8 +73,7 @@ __noinline int span_call(__u32 span, __u32 side, __u32 argument, __u64 result)
 /* Calls of 32 bits have numbers of their own. */
 static __always_inline bool is_foreign(const struct pt_regs *regs)
 {
-	return regs->orig_ax >= SYSCALLS_MAX ||
-	       bpf_get_current_task_btf()->thread_info.status & COMPAT_STATUS;
+	return regs->orig_ax >= SYSCALLS_MAX || bpf_get_current_task_btf()->thread_info.status & COMPAT_STATUS;
 }
 
 SEC("tp_btf/sys_exit")

@@ -6,8 +6,8 @@
 #include "stack.bpf.h"
 
 /* Puts back the address of the caller of getaddrinfo(), if its place is among what was copied. */
-static __always_inline void memory_restore(struct memory_scratch *m, const struct stack_subject *subject,
-					   __u64 sp, __u32 bytes)
+static __always_inline void memory_restore(struct memory_scratch *m, const struct stack_subject *subject, __u64 sp,
+					   __u32 bytes)
 {
 	__u64 place = subject->return_at - ((sp & -(__u64)WORD_BYTES) - RED_ZONE_BYTES);
 
@@ -32,8 +32,7 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	header_fill(&e->header, EV_STACK_MEMORY, 0);
 	for (i = 0; i < REGISTERS; i++)
 		e->registers[i] = s->subject.registers[i];
-	e->stack = hash_mix(hash_mix(e->header.time_ns, bpf_get_smp_processor_id()),
-			    e->registers[STACK_POINTER]) | 1;
+	e->stack = hash_mix(hash_mix(e->header.time_ns, bpf_get_smp_processor_id()), e->registers[STACK_POINTER]) | 1;
 	e->pid = s->subject.pid;
 	bytes = memory_copy(m, NULL, e->registers[STACK_POINTER]);
 	if (follows_hosts)
@@ -50,8 +49,7 @@ static __always_inline __u64 memory_send(struct stack_scratch *s, __u32 kernel_c
 	counts_here()->memory_sent++;
 	/* The sooner the tables are there, the fewer are sent so. A full bell has rung. */
 	bpf_ringbuf_output(&bell, &zero, 1, BPF_RB_FORCE_WAKEUP);
-	if (gap_is_told() &&
-	    !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
+	if (gap_is_told() && !bpf_ringbuf_output(ring, m, sizeof(*e) + bytes, BPF_RB_NO_WAKEUP))
 		return e->stack;
 	event_lost();
 	return 0;
@@ -104,7 +102,7 @@ static __always_inline __u64 frames_send(struct stack_scratch *s, __u32 owner)
 	if (!gap_is_told() ||
 	    bpf_ringbuf_output(ring, s, sizeof(*e) + (count & (STACK_FRAMES_ROOM - 1)) * sizeof(__u64),
 			       BPF_RB_NO_WAKEUP))
-		event_lost();	/* not known then: the next one sends it */
+		event_lost(); /* not known then: the next one sends it */
 	else
 		remember(&stacks_known, &hash, &seen);
 	return hash;

@@ -138,9 +138,8 @@ static __always_inline void stack_count(struct cpu_counts *here, __u64 spent_ns)
  * blocked: the memory is the same. The kernel's frames are the current one's, whatever is wanted.
  * Returns its name, 0 when there is nothing to be read.
  */
-static __always_inline __u64 stack_take(void *ctx, struct task_struct *task,
-					struct thread_state *thread, bool wants_kernel,
-					enum scratch_owner owner)
+static __always_inline __u64 stack_take(void *ctx, struct task_struct *task, struct thread_state *thread,
+					bool wants_kernel, enum scratch_owner owner)
 {
 	__u32 key = owner;
 	struct stack_scratch *s = bpf_map_lookup_elem(&scratch, &key);

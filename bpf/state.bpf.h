@@ -21,43 +21,43 @@ enum {
 };
 
 /* Options; the verifier drops the branches that they rule out. */
-extern const volatile __u32 nmin;		/* 0: half of the living threads */
-extern const volatile __u32 stack_depth;	/* frames, 1 to STACK_DEPTH_MAX */
-extern const volatile __u32 sample_each_ticks;	/* 0: the kernel's tick is not used */
+extern const volatile __u32 nmin;              /* 0: half of the living threads */
+extern const volatile __u32 stack_depth;       /* frames, 1 to STACK_DEPTH_MAX */
+extern const volatile __u32 sample_each_ticks; /* 0: the kernel's tick is not used */
 /* Of the kernel's per-CPU variables by which it is known. */
 extern const volatile __u32 hrtimer_bases_offset, tick_cpu_sched_offset, irq_regs_offset;
-extern const volatile __u32 runqueues_offset, preempt_count_offset;	/* 0: not known */
+extern const volatile __u32 runqueues_offset, preempt_count_offset; /* 0: not known */
 extern const volatile bool kernel_stacks;
-extern const volatile bool threads_only;	/* do not follow into new processes */
-extern const volatile bool processes_only;	/* first threads of processes only */
+extern const volatile bool threads_only;   /* do not follow into new processes */
+extern const volatile bool processes_only; /* first threads of processes only */
 extern const volatile bool trace_all;
-extern const volatile bool follows_hosts;	/* host.bpf.c is there */
-extern const volatile bool tells_system;	/* of all threads, and system.bpf.c is there */
-extern const volatile bool counts_acquisitions;	/* acquire.bpf.c is there */
+extern const volatile bool follows_hosts;       /* host.bpf.c is there */
+extern const volatile bool tells_system;        /* of all threads, and system.bpf.c is there */
+extern const volatile bool counts_acquisitions; /* acquire.bpf.c is there */
 extern const volatile struct klock_kind_name klock_kind_names[KLOCK_KINDS_MAX];
-extern const volatile __u32 own_pid;		/* never traced */
-extern const volatile __u32 slot_mask;		/* slots of a ring, less one: a power of two */
-extern const volatile struct span_call span_calls[SYSCALLS_MAX];	/* by system call */
-extern const volatile struct span_rule span_rules[2 * SPANS_MAX];	/* begin and end of each span */
-extern const volatile __u8 wait_arguments[SYSCALLS_MAX];	/* enum wait_argument, by system call */
+extern const volatile __u32 own_pid;                              /* never traced */
+extern const volatile __u32 slot_mask;                            /* slots of a ring, less one: a power of two */
+extern const volatile struct span_call span_calls[SYSCALLS_MAX];  /* by system call */
+extern const volatile struct span_rule span_rules[2 * SPANS_MAX]; /* begin and end of each span */
+extern const volatile __u8 wait_arguments[SYSCALLS_MAX];          /* enum wait_argument, by system call */
 
 /* What is known of a thread of an interpreter. */
 struct python_hint {
-	__u64 thread;		/* where CPython keeps its state; 0: not known */
-	__u32 skip;		/* stacks that it is not looked for, after it was in vain */
+	__u64 thread; /* where CPython keeps its state; 0: not known */
+	__u32 skip;   /* stacks that it is not looked for, after it was in vain */
 	__u32 skip_last;
 };
 
 /* A call of getaddrinfo() that lasts. */
 struct host_call {
-	__u64 name, result;	/* addresses of what it was given */
-	__u64 return_at;	/* where on the stack its return address was; 0: nowhere */
+	__u64 name, result; /* addresses of what it was given */
+	__u64 return_at;    /* where on the stack its return address was; 0: nowhere */
 	__u64 return_address;
 };
 
 /* A kernel lock that is waited for: the fields of klock.WAIT. */
 struct klock_wait {
-	__u64 address;		/* 0: none is */
+	__u64 address; /* 0: none is */
 	__u64 lock;
 	__u64 begin_ns;
 	__u64 stack, owner_stack;
@@ -76,8 +76,8 @@ enum { KLOCKS_AT_ONCE = 2 };
 
 /* A kernel lock that a thread has. */
 struct klock_hold {
-	__u64 address;		/* 0: none */
-	__u64 lock;		/* its name */
+	__u64 address; /* 0: none */
+	__u64 lock;    /* its name */
 	__u64 since_ns;
 	__u64 kind;
 };
@@ -90,27 +90,27 @@ enum { KLOCK_HOLDS_AT_ONCE = 8 };
  * moves it from BLOCKED to RUNNABLE, and the iterator from UNKNOWN to what it finds.
  */
 struct thread_state {
-	__u32 thread;		/* its number in this run, from 1 */
-	__u32 phase;		/* enum thread_phase */
+	__u32 thread; /* its number in this run, from 1 */
+	__u32 phase;  /* enum thread_phase */
 	__u64 slice_begin_ns;
-	__u64 slice_begin_integral;	/* of the active threads; modulo 2^48 */
-	__u64 exit_stack;	/* taken while the thread still had its memory */
+	__u64 slice_begin_integral; /* of the active threads; modulo 2^48 */
+	__u64 exit_stack;           /* taken while the thread still had its memory */
 	__u32 has_exit_stack;
-	__u32 cpu;		/* where it runs or ran last */
+	__u32 cpu; /* where it runs or ran last */
 	/* The wait that lasts, or the last one. */
 	__u64 wait_begin_ns;
 	__u64 wait_object;
 	__u16 wait_syscall;
 	__u16 wait_operation;
-	__u32 wait_coin;	/* decides whether its stacks are kept */
+	__u32 wait_coin; /* decides whether its stacks are kept */
 	__u32 wait_has_stack;
-	__u32 wait_mean_ns;	/* of those before, the later the more; at most 4 s */
-	__u64 wait_listed;	/* begin of the wait that list_waits has told of, its lowest bit set */
+	__u32 wait_mean_ns; /* of those before, the later the more; at most 4 s */
+	__u64 wait_listed;  /* begin of the wait that list_waits has told of, its lowest bit set */
 	/* The file that it waited for last, so that it need not be looked up again. */
 	__u64 file;
 	__u64 file_struct, file_inode, file_inode_number, file_private;
 	__u32 file_descriptor;
-	__u32 wait_value;	/* of the wait above */
+	__u32 wait_value; /* of the wait above */
 	struct python_hint python;
 	/* The last page fault in user space, if its tracepoint is there: the address, and by what code. */
 	__u64 fault_address, fault_ip;
@@ -119,11 +119,11 @@ struct thread_state {
 	struct host_call host;
 	/* Kernel locks that it waits for, and may sleep meanwhile. */
 	struct klock_wait klocks[KLOCKS_AT_ONCE];
-	__u32 klock_means_ns[KLOCK_LENGTHS];	/* as wait_mean_ns */
+	__u32 klock_means_ns[KLOCK_LENGTHS]; /* as wait_mean_ns */
 	__u32 reserved;
 	/* With pinch klock --acquisitions: what it has. */
 	struct klock_hold klock_holds[KLOCK_HOLDS_AT_ONCE];
-	__u64 klock_taken, klock_take_ns;	/* what it is taking, and since when */
+	__u64 klock_taken, klock_take_ns; /* what it is taking, and since when */
 };
 
 struct threads_map {
@@ -135,7 +135,7 @@ struct threads_map {
 
 /* A thread that is told of and not traced. Who writes what: as above. */
 struct outside_thread {
-	__u32 number;		/* with THREAD_OUTSIDE */
+	__u32 number; /* with THREAD_OUTSIDE */
 	__u32 phase;
 	__u32 cpu;
 	__u32 reserved;
@@ -152,13 +152,13 @@ struct targets_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, TARGETS_MAX);
-	__type(key, __u32);	/* tgid */
-	__type(value, __u32);	/* enum target_kind */
+	__type(key, __u32);   /* tgid */
+	__type(value, __u32); /* enum target_kind */
 };
 
 struct ring_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);	/* the engine makes the real ones */
+	__uint(max_entries, 4096); /* the engine makes the real ones */
 };
 
 /* One ring a CPU: nothing is shared on the hot path. */
@@ -183,21 +183,21 @@ struct bell_map {
 struct slots_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);		/* the engine says how many */
+	__uint(max_entries, 1); /* the engine says how many */
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct slot));
 };
 
 enum {
-	SUBJECT_REGISTERS = 32,		/* a power of two, above those that there are */
-	STACK_FRAMES_ROOM = 256,	/* of the kernel and the user: STACK_DEPTH_MAX each */
+	SUBJECT_REGISTERS = 32,  /* a power of two, above those that there are */
+	STACK_FRAMES_ROOM = 256, /* of the kernel and the user: STACK_DEPTH_MAX each */
 	STACK_MEMOS = 512,
 };
 
 /* The rule of an address, in the processes whose list of ranges has this version. */
 struct unwind_memo {
 	__u64 address;
-	__u32 version;		/* 0: nothing */
+	__u32 version; /* 0: nothing */
 	__u32 rule;
 };
 
@@ -214,21 +214,21 @@ enum scratch_owner {
  * process that it wakes.
  */
 struct stack_subject {
-	__u64 registers[SUBJECT_REGISTERS];	/* by their numbers in DWARF */
-	__u64 thread_pointer;		/* what its thread-local memory is known by */
+	__u64 registers[SUBJECT_REGISTERS]; /* by their numbers in DWARF */
+	__u64 thread_pointer;               /* what its thread-local memory is known by */
 	__u32 pid;
-	__u32 thread;			/* its number */
+	__u32 thread; /* its number */
 	struct python_hint python;
-	__u64 return_at, return_address;	/* as in struct host_call */
+	__u64 return_at, return_address; /* as in struct host_call */
 };
 
 /* A struct ev_stack_frames as it goes out, in scratch memory: too large for the BPF stack. */
 struct stack_scratch {
 	__u64 event[sizeof(struct ev_stack_frames) / sizeof(__u64)];
 	__u64 frames[STACK_FRAMES_ROOM];
-	__u32 owner;			/* enum scratch_owner */
-	__u32 first;			/* of the user's frames */
-	__u32 thread;			/* whose stack it is; 0 unless its process runs Python */
+	__u32 owner;  /* enum scratch_owner */
+	__u32 first;  /* of the user's frames */
+	__u32 thread; /* whose stack it is; 0 unless its process runs Python */
 	struct stack_subject subject;
 	struct unwind unwind;
 	struct python_walk python;
@@ -237,8 +237,8 @@ struct stack_scratch {
 
 enum {
 	PAGE_BYTES = 4096,
-	MEMORY_PAGES = 3,		/* of a stack that is sent as it is; the first one in part */
-	MEMORY_WORDS_ROOM = 2048,	/* for them and the kernel's frames: a power of two */
+	MEMORY_PAGES = 3,         /* of a stack that is sent as it is; the first one in part */
+	MEMORY_WORDS_ROOM = 2048, /* for them and the kernel's frames: a power of two */
 };
 
 /* A struct ev_stack_memory as it goes out. */
@@ -280,19 +280,19 @@ struct stacks_map {
 struct others_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, STACKS_KNOWN_MAX);
-	__type(key, __u64);	/* who */
-	__type(value, __u64);	/* what it was called */
+	__type(key, __u64);   /* who */
+	__type(value, __u64); /* what it was called */
 };
 
 enum {
 	NAME_BYTES = 256,
-	NAMES_BYTES = 4096,	/* of a path */
+	NAMES_BYTES = 4096, /* of a path */
 	PATH_NAMES_MAX = 128,
 };
 
 /* A struct ev_file_path or ev_file_socket as it goes out, and where looking for its names is. */
 struct file_scratch {
-	__u64 event[sizeof(struct ev_file_socket) / sizeof(__u64)];	/* a path's at its end */
+	__u64 event[sizeof(struct ev_file_socket) / sizeof(__u64)]; /* a path's at its end */
 	char names[NAMES_BYTES + NAME_BYTES] __attribute__((aligned(8)));
 	__u32 bytes, owner;
 	__u64 dentry, mount;
@@ -304,7 +304,7 @@ enum { SPINS_INNER = WAKE_HARDIRQ + 1 };
 struct klock_spins_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2 * SPINS_INNER);
-	__type(key, __u32);	/* enum wake_context; from SPINS_INNER on, of waits within waits */
+	__type(key, __u32); /* enum wake_context; from SPINS_INNER on, of waits within waits */
 	__type(value, struct klock_wait);
 };
 
@@ -328,19 +328,19 @@ struct klock_scratch_map {
 };
 
 struct klock_held_key {
-	__u64 lock;		/* its name */
+	__u64 lock; /* its name */
 	__u64 kind;
 };
 
 /* Since it was told last: the fields of klock.HELD. */
 struct klock_held {
 	__u64 taken, take_ns, holds, hold_ns, max_hold_ns;
-	__u64 caller;		/* the first one: of all time */
+	__u64 caller; /* the first one: of all time */
 };
 
 struct klocks_held_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);		/* the engine says how many, if acquisitions are counted */
+	__uint(max_entries, 1); /* the engine says how many, if acquisitions are counted */
 	__type(key, struct klock_held_key);
 	__type(value, struct klock_held);
 };
@@ -372,7 +372,7 @@ struct spaces_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, TARGETS_MAX);
-	__type(key, __u32);	/* tgid */
+	__type(key, __u32); /* tgid */
 	__type(value, struct unwind_space);
 };
 
@@ -409,14 +409,14 @@ extern struct system_cpu system_cpus[KERNEL_CPUS_MAX];
  */
 extern __u64 activity;
 extern __u64 threads_alive;
-extern __u64 threads_born;	/* the last number given */
-extern __u64 outsiders_met;	/* the last number given to one of them, without THREAD_OUTSIDE */
+extern __u64 threads_born;  /* the last number given */
+extern __u64 outsiders_met; /* the last number given to one of them, without THREAD_OUTSIDE */
 extern __u64 others_renamed;
-extern __u64 waits_left;	/* those that the last list of waits had no room for */
-extern __u64 holds_left;	/* sums that the last list of holds had no room for */
-extern __u64 holds_lost;	/* acquisitions of locks of which there are too many */
+extern __u64 waits_left; /* those that the last list of waits had no room for */
+extern __u64 holds_left; /* sums that the last list of holds had no room for */
+extern __u64 holds_lost; /* acquisitions of locks of which there are too many */
 extern struct klock_own own_hold;
-extern __u64 threads_untracked;	/* refused: no memory for their state, or too many */
+extern __u64 threads_untracked; /* refused: no memory for their state, or too many */
 
 /* The governor: slices of less importance (ns of CMetric) are kept with a probability. */
 extern volatile __u64 keep_all_above_ns;

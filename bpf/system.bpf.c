@@ -161,9 +161,9 @@ static __always_inline __u8 request_flags(__u32 kernel_flags)
 {
 	__u8 flags = 0;
 
-#define FLAG(bit, flag)										\
-	if (kernel_flags >> bpf_core_enum_value(enum req_flag_bits, bit) & 1)			\
-		flags |= flag
+#define FLAG(bit, flag)                                                       \
+	if (kernel_flags >> bpf_core_enum_value(enum req_flag_bits, bit) & 1) \
+	flags |= flag
 	FLAG(__REQ_SYNC, BLOCK_IS_SYNC);
 	FLAG(__REQ_META, BLOCK_IS_META);
 	FLAG(__REQ_FUA, BLOCK_IS_LASTING);

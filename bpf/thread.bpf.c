@@ -193,8 +193,7 @@ int BPF_PROG(exit_begin, struct task_struct *task)
 
 	if (!thread || !task->mm)
 		return 0;
-	thread->exit_stack = stack_take(ctx, task, thread, kernel_stacks,
-						SCRATCH_OF_OTHERS);
+	thread->exit_stack = stack_take(ctx, task, thread, kernel_stacks, SCRATCH_OF_OTHERS);
 	thread->has_exit_stack = 1;
 	return 0;
 }
@@ -207,10 +206,9 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	if (!thread)
 		return 0;
 	if (task->mm)
-		thread->exit_stack = stack_take(ctx, task, thread, kernel_stacks,
-						SCRATCH_OF_OTHERS);
+		thread->exit_stack = stack_take(ctx, task, thread, kernel_stacks, SCRATCH_OF_OTHERS);
 	thread->has_exit_stack = 1;
-	if (!task->signal->live.counter)	/* the last one of its process */
+	if (!task->signal->live.counter) /* the last one of its process */
 		space_end(task);
 	return 0;
 }
@@ -261,7 +259,7 @@ static __always_inline __u32 phase_of(struct task_struct *task)
 static __always_inline void found_wait(struct ev_thread_found *e, struct task_struct *task)
 {
 	struct ev_sched_switch wait = { .syscall = SYSCALL_NONE };
-	struct thread_state state = {};		/* its own is written by who switches it */
+	struct thread_state state = {}; /* its own is written by who switches it */
 
 	if (e->phase == PHASE_BLOCKED)
 		wait_describe(&wait, task, &state, SCRATCH_OF_OTHERS);
@@ -336,8 +334,7 @@ int list_threads(struct bpf_iter__task *ctx)
 		phase = phase_of(task);
 		/* Before the phase: a switch right after it must find its slice. */
 		slice_begin(thread, 0, active_add(0, now_ns), now_ns);
-		if (__sync_val_compare_and_swap(&thread->phase, PHASE_UNKNOWN, phase) ==
-		    PHASE_UNKNOWN) {
+		if (__sync_val_compare_and_swap(&thread->phase, PHASE_UNKNOWN, phase) == PHASE_UNKNOWN) {
 			active_add(is_active_phase(phase), now_ns);
 			/* Its last switch may have come before it had its state. */
 			if (phase == PHASE_DEAD)

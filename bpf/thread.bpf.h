@@ -38,8 +38,7 @@ static __always_inline __u32 number_here(struct task_struct *current)
 
 	if (!current->pid)
 		return 0;
-	return here->running && here->running_tid == (__u32)current->pid ? here->running
-									 : number_of(current);
+	return here->running && here->running_tid == (__u32)current->pid ? here->running : number_of(current);
 }
 
 /*
@@ -78,12 +77,11 @@ static __always_inline __u32 namespace_id(struct task_struct *task)
 	__u32 level = BPF_CORE_READ(pid, level);
 	struct upid upid = {};
 
-	if (level > 32)		/* MAX_PID_NS_LEVEL */
+	if (level > 32) /* MAX_PID_NS_LEVEL */
 		return 0;
 	bpf_probe_read_kernel(&upid.nr, sizeof(upid.nr),
 			      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-			      level * bpf_core_type_size(struct upid) +
-			      bpf_core_field_offset(struct upid, nr));
+				      level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
 	return upid.nr;
 }
 
@@ -121,8 +119,7 @@ static __noinline int other_send(__u64 who, __u64 name, struct task_struct *task
  */
 static __always_inline void other_tell(struct cpu_counts *here, struct task_struct *task)
 {
-	__u64 who = hash_mix(hash_mix(0, task->start_boottime),
-			     (__u64)task->tgid << 32 | task->pid);
+	__u64 who = hash_mix(hash_mix(0, task->start_boottime), (__u64)task->tgid << 32 | task->pid);
 	__u64 name = other_name(task), told = hash_mix(who ^ name, others_renamed);
 	const __u64 *known;
 
@@ -140,12 +137,13 @@ static __always_inline void other_tell(struct cpu_counts *here, struct task_stru
 }
 
 /* BORN and FOUND begin alike; this fills in what they share. */
-#define thread_describe(e, task, parent_number) do {						\
-	(e)->parent = (parent_number);								\
-	(e)->tid = (task)->pid;									\
-	(e)->pid = (task)->tgid;								\
-	(e)->ns_tid = namespace_id(task);							\
-	(e)->ns_pid = namespace_id((task)->group_leader);					\
-	(e)->start_ns = (task)->start_boottime;							\
-	bpf_probe_read_kernel((e)->name, sizeof((e)->name), (task)->comm);			\
-} while (0)
+#define thread_describe(e, task, parent_number)                                    \
+	do {                                                                       \
+		(e)->parent = (parent_number);                                     \
+		(e)->tid = (task)->pid;                                            \
+		(e)->pid = (task)->tgid;                                           \
+		(e)->ns_tid = namespace_id(task);                                  \
+		(e)->ns_pid = namespace_id((task)->group_leader);                  \
+		(e)->start_ns = (task)->start_boottime;                            \
+		bpf_probe_read_kernel((e)->name, sizeof((e)->name), (task)->comm); \
+	} while (0)

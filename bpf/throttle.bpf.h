@@ -16,8 +16,7 @@ static __always_inline bool is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
 		return task->throttled;
-	return bpf_core_field_exists(task->se.cfs_rq) &&
-	       bpf_core_field_exists(task->se.cfs_rq->throttle_count) &&
+	return bpf_core_field_exists(task->se.cfs_rq) && bpf_core_field_exists(task->se.cfs_rq->throttle_count) &&
 	       task->se.cfs_rq->throttle_count;
 }
 
@@ -64,8 +63,7 @@ static __always_inline void throttle_leave(struct thread_state *thread, struct t
 }
 
 /* How long its queue was stopped meanwhile: that began before it came, perhaps. */
-static __always_inline __u64 stopped_since_noted(struct thread_state *thread,
-						 struct task_struct *task)
+static __always_inline __u64 stopped_since_noted(struct thread_state *thread, struct task_struct *task)
 {
 	__u64 queue = thread->queue;
 

@@ -14,8 +14,7 @@ static __always_inline void *chunk_of(const struct unwind *u __attribute__((unus
 	return bpf_map_lookup_elem(&unwind_chunks, &chunk);
 }
 
-static __always_inline void *unit_at(const struct unwind *u __attribute__((unused)), void *chunk,
-				     __u32 place)
+static __always_inline void *unit_at(const struct unwind *u __attribute__((unused)), void *chunk, __u32 place)
 {
 	__u32 index = place & (UNWIND_CHUNK_UNITS - 1);
 
@@ -35,8 +34,7 @@ static __always_inline bool word_read(struct unwind *u, __u64 address, __u64 *wo
 		if (bytes > sizeof(u->window))
 			bytes = sizeof(u->window);
 		barrier_var(bytes);
-		if (bytes > sizeof(u->window) ||
-		    bpf_probe_read_user(u->window, bytes, (void *)address)) {
+		if (bytes > sizeof(u->window) || bpf_probe_read_user(u->window, bytes, (void *)address)) {
 			u->window_bytes = 0;
 			return false;
 		}
@@ -64,8 +62,7 @@ static __always_inline bool rare_word(struct unwind *u, __u64 address, __u64 *wo
 
 static __always_inline const struct stack_subject *subject_of(const struct unwind *u)
 {
-	const struct stack_scratch *s =
-		(const void *)u - __builtin_offsetof(struct stack_scratch, unwind);
+	const struct stack_scratch *s = (const void *)u - __builtin_offsetof(struct stack_scratch, unwind);
 
 	return &s->subject;
 }
@@ -158,8 +155,7 @@ static long frame_step(__u32 index __attribute__((unused)), void *owner)
 }
 
 /* Finds the thread's state again, or decides whether it is worth looking for it. */
-static __always_inline void python_prepare(struct stack_scratch *s,
-					   const struct unwind_space *space)
+static __always_inline void python_prepare(struct stack_scratch *s, const struct unwind_space *space)
 {
 	struct python_hint *hint = &s->subject.python;
 	struct python_walk *p = &s->python;
@@ -197,8 +193,7 @@ static __always_inline void unwind_user(struct stack_scratch *s, bool needs_rang
 	__u32 pid = s->subject.pid, owner = s->owner;
 	bool has_python;
 
-	unwind_begin(u, registers[INSTRUCTION_POINTER], registers[STACK_POINTER],
-		     registers[FRAME_POINTER]);
+	unwind_begin(u, registers[INSTRUCTION_POINTER], registers[STACK_POINTER], registers[FRAME_POINTER]);
 	u->needs_range = needs_range;
 	space = bpf_map_lookup_elem(&unwind_spaces, &pid);
 	u->space.ranges = space ? space->ranges : 0;
@@ -207,7 +202,7 @@ static __always_inline void unwind_user(struct stack_scratch *s, bool needs_rang
 	s->python.state = PYTHON_OVER;
 	s->python.process.code_bytes = s->python.total = 0;
 	s->thread = 0;
-	if (!u->ip)		/* it has left user space for the last time */
+	if (!u->ip) /* it has left user space for the last time */
 		return;
 	has_python = space && space->python.runtime && s->subject.thread;
 	if (has_python)

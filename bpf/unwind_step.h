@@ -16,16 +16,19 @@
 #include "values.h"
 
 enum {
-	SIGNAL_RBP = 120,	/* what a signal interrupted, from rsp in the handler's restorer on */
+	SIGNAL_RBP = 120, /* what a signal interrupted, from rsp in the handler's restorer on */
 	SIGNAL_RSP = 160,
 	SIGNAL_RIP = 168,
 	BLOCK_SEARCH_STEPS = UNWIND_BLOCK_BITS + 1,
 	RANGE_SEARCH_STEPS = 13,
-	FRAME_POINTER_REACH = 1 << 20,	/* a frame is not larger */
+	FRAME_POINTER_REACH = 1 << 20, /* a frame is not larger */
 	/* Go's g, which lies below the thread pointer, and its m (go/src/runtime/runtime2.go). */
 	GO_BELOW_THREAD = 8,
-	GO_G_M = 48, GO_G_SP = 56, GO_G_PC = 64, GO_G_BP = 104,
-	GO_M_CURRENT = 192,		/* the goroutine that runs, if only on the runtime's stack */
+	GO_G_M = 48,
+	GO_G_SP = 56,
+	GO_G_PC = 64,
+	GO_G_BP = 104,
+	GO_M_CURRENT = 192, /* the goroutine that runs, if only on the runtime's stack */
 };
 
 /* Whoever includes this has these six. The chunk that a place is in, and the unit; or NULL. */
@@ -230,13 +233,12 @@ static __always_inline bool step_by_go(struct unwind *u, __u32 rule)
 		return false;
 	if (g == current)
 		return step_by_rule(u, UNWIND_RSP | 1 << UNWIND_OFFSET_SHIFT);
-	if (!current) {			/* it was put aside: another thread may run it */
+	if (!current) { /* it was put aside: another thread may run it */
 		u->end = STACK_COMPLETE;
 		return false;
 	}
-	if (!rare_word(u, current + GO_G_M, &owner) || owner != m ||
-	    !rare_word(u, current + GO_G_SP, &sp) || !rare_word(u, current + GO_G_PC, &ip) ||
-	    !rare_word(u, current + GO_G_BP, &bp))
+	if (!rare_word(u, current + GO_G_M, &owner) || owner != m || !rare_word(u, current + GO_G_SP, &sp) ||
+	    !rare_word(u, current + GO_G_PC, &ip) || !rare_word(u, current + GO_G_BP, &bp))
 		return false;
 	if (rule >> UNWIND_OFFSET_SHIFT == UNWIND_GO_RETURNS) {
 		if (!rare_word(u, sp, &ip))
@@ -256,8 +258,8 @@ static __always_inline bool step_by_frame_pointer(struct unwind *u)
 {
 	__u64 bp = u->bp;
 
-	if (bp < u->sp || bp - u->sp > FRAME_POINTER_REACH || bp % WORD_BYTES ||
-	    !word_read(u, bp, &u->bp) || !word_read(u, bp + WORD_BYTES, &u->ip))
+	if (bp < u->sp || bp - u->sp > FRAME_POINTER_REACH || bp % WORD_BYTES || !word_read(u, bp, &u->bp) ||
+	    !word_read(u, bp + WORD_BYTES, &u->ip))
 		return false;
 	u->sp = bp + 2 * WORD_BYTES;
 	u->is_exact = false;

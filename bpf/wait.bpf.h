@@ -9,9 +9,9 @@
 
 enum {
 	OPERATION_MAX = 0xffff,
-	FUTEX_WORDS = 5,	/* the word, and those around it where libraries keep who holds a lock */
+	FUTEX_WORDS = 5, /* the word, and those around it where libraries keep who holds a lock */
 	NO_DESCRIPTOR = 0xffffffff,
-	PARTS_MAX = 16,		/* of what a call reads or writes: of more the sum is not known */
+	PARTS_MAX = 16, /* of what a call reads or writes: of more the sum is not known */
 };
 
 struct pollfd {
@@ -19,19 +19,19 @@ struct pollfd {
 	short events, revents;
 };
 
-struct time_limit {		/* struct timespec */
+struct time_limit { /* struct timespec */
 	__u64 seconds, nanoseconds;
 };
 
-struct futex_waiter {		/* struct futex_waitv */
+struct futex_waiter { /* struct futex_waitv */
 	__u64 value, address;
 };
 
-struct part {			/* struct iovec */
+struct part { /* struct iovec */
 	__u64 address, bytes;
 };
 
-struct message {		/* the beginning of struct msghdr */
+struct message { /* the beginning of struct msghdr */
 	__u64 name, name_bytes, parts, part_count;
 };
 
@@ -43,12 +43,10 @@ static __always_inline __u32 saturated(__u64 value)
 /* Only the current thread's memory can be read. */
 static __always_inline bool user_read(void *to, __u32 bytes, struct task_struct *task, __u64 address)
 {
-	return task == bpf_get_current_task_btf() &&
-	       !bpf_probe_read_user(to, bytes, (void *)address);
+	return task == bpf_get_current_task_btf() && !bpf_probe_read_user(to, bytes, (void *)address);
 }
 
-static __always_inline void futex_read(struct ev_sched_switch *e, struct task_struct *task,
-				       __u64 address)
+static __always_inline void futex_read(struct ev_sched_switch *e, struct task_struct *task, __u64 address)
 {
 	__u32 words[FUTEX_WORDS] = {};
 
@@ -61,8 +59,7 @@ static __always_inline void futex_read(struct ev_sched_switch *e, struct task_st
 	e->owners[2] = words[4];
 }
 
-static __always_inline void futexes_read(struct ev_sched_switch *e, struct task_struct *task,
-					 __u64 address)
+static __always_inline void futexes_read(struct ev_sched_switch *e, struct task_struct *task, __u64 address)
 {
 	struct futex_waiter first = {};
 
@@ -89,9 +86,8 @@ static __always_inline __u16 limit_at(struct task_struct *task, __u64 address)
 	return limit_ms < OPERATION_MAX ? limit_ms : OPERATION_MAX;
 }
 
-static __always_inline void poll_read(struct ev_sched_switch *e, struct task_struct *task,
-				      struct thread_state *thread, struct pt_regs *regs,
-				      enum scratch_owner owner)
+static __always_inline void poll_read(struct ev_sched_switch *e, struct task_struct *task, struct thread_state *thread,
+				      struct pt_regs *regs, enum scratch_owner owner)
 {
 	struct pollfd first = {};
 
@@ -121,8 +117,7 @@ static __always_inline void restart_read(struct ev_sched_switch *e, struct task_
 }
 
 /* How many bytes there are in all parts; 0: not known. They go where the names of the file will. */
-static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address, __u64 count,
-					 enum scratch_owner owner)
+static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address, __u64 count, enum scratch_owner owner)
 {
 	__u32 key = owner, i;
 	struct file_scratch *s = bpf_map_lookup_elem(&file_scratch, &key);
@@ -135,8 +130,7 @@ static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address
 	for (i = 0; i < PARTS_MAX; i++)
 		parts[i].bytes = 0;
 	barrier_var(count);
-	if (!count || count > PARTS_MAX ||
-	    !user_read(parts, count * sizeof(*parts), task, address))
+	if (!count || count > PARTS_MAX || !user_read(parts, count * sizeof(*parts), task, address))
 		return 0;
 	/* Without a branch for each, which the verifier would follow both ways. */
 	for (i = 0; i < PARTS_MAX; i++) {
@@ -146,18 +140,17 @@ static __always_inline __u32 parts_bytes(struct task_struct *task, __u64 address
 	return too_many ? 0xffffffff : saturated(bytes);
 }
 
-static __always_inline __u32 message_bytes(struct task_struct *task, __u64 address,
-					   enum scratch_owner owner)
+static __always_inline __u32 message_bytes(struct task_struct *task, __u64 address, enum scratch_owner owner)
 {
 	struct message message = {};
 
-	return user_read(&message, sizeof(message), task, address) ?
-		parts_bytes(task, message.parts, message.part_count, owner) : 0;
+	return user_read(&message, sizeof(message), task, address)
+		       ? parts_bytes(task, message.parts, message.part_count, owner)
+		       : 0;
 }
 
-static __always_inline void file_read(struct ev_sched_switch *e, struct task_struct *task,
-				      struct thread_state *thread, struct pt_regs *regs,
-				      enum scratch_owner owner, __u32 bytes)
+static __always_inline void file_read(struct ev_sched_switch *e, struct task_struct *task, struct thread_state *thread,
+				      struct pt_regs *regs, enum scratch_owner owner, __u32 bytes)
 {
 	e->value = regs->di;
 	e->operation = regs->si;
@@ -168,8 +161,7 @@ static __always_inline void file_read(struct ev_sched_switch *e, struct task_str
 }
 
 static __always_inline void argument_read(struct ev_sched_switch *e, struct task_struct *task,
-					  struct thread_state *thread, struct pt_regs *regs,
-					  enum scratch_owner owner)
+					  struct thread_state *thread, struct pt_regs *regs, enum scratch_owner owner)
 {
 	__u32 number = e->syscall;
 
@@ -218,8 +210,7 @@ struct memory_place {
 };
 
 /* A callback of bpf_find_vma(). */
-static long place_read(struct task_struct *task __attribute__((unused)),
-		       struct vm_area_struct *area, void *data)
+static long place_read(struct task_struct *task __attribute__((unused)), struct vm_area_struct *area, void *data)
 {
 	struct memory_place *place = data;
 
@@ -234,9 +225,8 @@ static long place_read(struct task_struct *task __attribute__((unused)),
  * the code where it is. What is mapped there cannot be looked up while the mappings are changed, nor
  * where all can be preempted (PREEMPT_RT).
  */
-static __always_inline void fault_read(struct ev_sched_switch *e, struct task_struct *task,
-				       struct thread_state *thread, struct pt_regs *regs,
-				       enum scratch_owner owner)
+static __always_inline void fault_read(struct ev_sched_switch *e, struct task_struct *task, struct thread_state *thread,
+				       struct pt_regs *regs, enum scratch_owner owner)
 {
 	struct memory_place place = {};
 

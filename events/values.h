@@ -12,22 +12,22 @@ enum { CPUS_MAX = 1 << 16 };
 
 /* Why a thread was switched out: sched.SWITCH.state. */
 enum switch_state {
-	SWITCH_RUNNABLE = 0,	/* preempted, or it yielded: it wants to go on */
-	SWITCH_SLEEPING = 1,	/* interruptible sleep */
-	SWITCH_BLOCKED = 2,	/* uninterruptible: mostly disk and kernel locks */
-	SWITCH_STOPPED = 3,	/* by a signal or a debugger */
-	SWITCH_DEAD = 4,	/* its last switch */
+	SWITCH_RUNNABLE = 0, /* preempted, or it yielded: it wants to go on */
+	SWITCH_SLEEPING = 1, /* interruptible sleep */
+	SWITCH_BLOCKED = 2,  /* uninterruptible: mostly disk and kernel locks */
+	SWITCH_STOPPED = 3,  /* by a signal or a debugger */
+	SWITCH_DEAD = 4,     /* its last switch */
 };
 
 /* sched.SWITCH.flags. */
 enum switch_flags {
-	SWITCH_HAS_STACK = 1,	/* stack and keep are meant, even when stack is 0 */
-	SWITCH_STACK_SKIPPED = 2,	/* the slice was worth a stack, the governor took none */
-	SWITCH_IO_WAIT = 4,	/* the kernel says that it waits for a device */
-	SWITCH_COMPAT = 8,	/* its system call is one of 32 bits, with numbers of its own */
-	SWITCH_THROTTLED = 16,	/* it could run, but for the CPU limit of its cgroup */
-	SWITCH_AFTER_HIDDEN = 32,	/* the kernel has not told how it got the CPU: see sched.HIDDEN */
-	SWITCH_KERNEL_LOCK = 64,	/* it waits for a kernel lock: object is a klock.LOCK */
+	SWITCH_HAS_STACK = 1,     /* stack and keep are meant, even when stack is 0 */
+	SWITCH_STACK_SKIPPED = 2, /* the slice was worth a stack, the governor took none */
+	SWITCH_IO_WAIT = 4,       /* the kernel says that it waits for a device */
+	SWITCH_COMPAT = 8,        /* its system call is one of 32 bits, with numbers of its own */
+	SWITCH_THROTTLED = 16,    /* it could run, but for the CPU limit of its cgroup */
+	SWITCH_AFTER_HIDDEN = 32, /* the kernel has not told how it got the CPU: see sched.HIDDEN */
+	SWITCH_KERNEL_LOCK = 64,  /* it waits for a kernel lock: object is a klock.LOCK */
 };
 
 /*
@@ -46,28 +46,28 @@ enum switch_flags {
  */
 enum {
 	SYSCALL_NONE = 0xffff,
-	SYSCALLS_MAX = 512,	/* a power of two, above their numbers */
+	SYSCALLS_MAX = 512, /* a power of two, above their numbers */
 };
 
 /* What a page fault without a system call is on. */
 enum fault_memory {
 	MEMORY_UNKNOWN = 0,
-	MEMORY_OF_FILE = 1,	/* object is which */
-	MEMORY_ANONYMOUS = 2,	/* of no file */
+	MEMORY_OF_FILE = 1,   /* object is which */
+	MEMORY_ANONYMOUS = 2, /* of no file */
 };
 
 /* What the first argument of a system call says of what it waits for; the second one may help. */
 enum wait_argument {
 	ARGUMENT_PLAIN = 0,
-	ARGUMENT_FUTEX = 1,	/* address of a word, operation */
-	ARGUMENT_FUTEX_FLAGS = 2,	/* address of a word; flags come fourth */
-	ARGUMENT_FUTEX_VECTOR = 3,	/* address of several such */
-	ARGUMENT_FILE = 4,	/* descriptor */
-	ARGUMENT_POLL = 5,	/* address of descriptors, how many, milliseconds */
-	ARGUMENT_RESTART = 6,	/* none: it goes on with the call before */
-	ARGUMENT_POLL_TIME = 7,	/* address of descriptors, how many, address of a struct timespec */
-	ARGUMENT_FILE_PARTS = 8,	/* descriptor, address of a struct iovec, how many */
-	ARGUMENT_FILE_MESSAGE = 9,	/* descriptor, address of a struct msghdr */
+	ARGUMENT_FUTEX = 1,        /* address of a word, operation */
+	ARGUMENT_FUTEX_FLAGS = 2,  /* address of a word; flags come fourth */
+	ARGUMENT_FUTEX_VECTOR = 3, /* address of several such */
+	ARGUMENT_FILE = 4,         /* descriptor */
+	ARGUMENT_POLL = 5,         /* address of descriptors, how many, milliseconds */
+	ARGUMENT_RESTART = 6,      /* none: it goes on with the call before */
+	ARGUMENT_POLL_TIME = 7,    /* address of descriptors, how many, address of a struct timespec */
+	ARGUMENT_FILE_PARTS = 8,   /* descriptor, address of a struct iovec, how many */
+	ARGUMENT_FILE_MESSAGE = 9, /* descriptor, address of a struct msghdr */
 };
 
 /* Where a wake-up comes from: sched.WAKE.context. */
@@ -80,19 +80,19 @@ enum wake_context {
 
 /* sched.WAKE.flags. */
 enum wake_flags {
-	WAKE_HAS_STACK = 1,	/* stack and keep are meant, even when stack is 0 */
-	WAKE_HAS_WAIT_STACK = 2,	/* the same of wait_stack */
-	WAKE_TO_DIE = 4,	/* the thread woken has been killed, or its whole process ends */
+	WAKE_HAS_STACK = 1,      /* stack and keep are meant, even when stack is 0 */
+	WAKE_HAS_WAIT_STACK = 2, /* the same of wait_stack */
+	WAKE_TO_DIE = 4,         /* the thread woken has been killed, or its whole process ends */
 	/* With --system, of interrupts: */
-	WAKE_BY_TIMER = 8,	/* a timer has expired */
-	WAKE_VECTOR = 0xf0,	/* enum softirq_vector + 1; 0: not known */
+	WAKE_BY_TIMER = 8,  /* a timer has expired */
+	WAKE_VECTOR = 0xf0, /* enum softirq_vector + 1; 0: not known */
 };
 
 enum { WAKE_VECTOR_SHIFT = 4 };
 
 /* What a softirq does: system.SOFTIRQ.vector. */
 enum softirq_vector {
-	SOFTIRQ_URGENT = 0,	/* tasklets that go first */
+	SOFTIRQ_URGENT = 0, /* tasklets that go first */
 	SOFTIRQ_TIMER = 1,
 	SOFTIRQ_SEND = 2,
 	SOFTIRQ_RECEIVE = 3,
@@ -114,20 +114,20 @@ enum block_operation {
 
 /* system.BLOCK_ISSUE.flags. */
 enum block_flags {
-	BLOCK_IS_SYNC = 1,	/* somebody waits for it */
-	BLOCK_IS_META = 2,	/* of the file system's own */
-	BLOCK_IS_LASTING = 4,	/* written through the device's cache (FUA) */
-	BLOCK_FLUSHES = 8,	/* the device's cache first */
-	BLOCK_IS_AHEAD = 16,	/* nobody has asked for it yet */
-	BLOCK_IS_BACKGROUND = 32,	/* write-back that is in no hurry */
+	BLOCK_IS_SYNC = 1,        /* somebody waits for it */
+	BLOCK_IS_META = 2,        /* of the file system's own */
+	BLOCK_IS_LASTING = 4,     /* written through the device's cache (FUA) */
+	BLOCK_FLUSHES = 8,        /* the device's cache first */
+	BLOCK_IS_AHEAD = 16,      /* nobody has asked for it yet */
+	BLOCK_IS_BACKGROUND = 32, /* write-back that is in no hurry */
 };
 
 /* Why a stack has no more frames: stack.FRAMES.end. */
 enum stack_end {
-	STACK_COMPLETE = 0,	/* its outermost function is there */
-	STACK_TRUNCATED = 1,	/* it is deeper than --depth */
-	STACK_NO_TABLE = 2,	/* nothing tells who called the last frame */
-	STACK_UNREADABLE = 3,	/* its memory, or what it led to, made no sense */
+	STACK_COMPLETE = 0,   /* its outermost function is there */
+	STACK_TRUNCATED = 1,  /* it is deeper than --depth */
+	STACK_NO_TABLE = 2,   /* nothing tells who called the last frame */
+	STACK_UNREADABLE = 3, /* its memory, or what it led to, made no sense */
 	STACK_ENDS = 4,
 };
 
@@ -145,7 +145,7 @@ enum stack_end {
  * follows: the address of a code object of CPython's, which is a multiple of 8 below 2^47, and
  * the index of the instruction in units of code; all ones: not known.
  */
-#define STACK_MANAGED_SHIFT 14			/* an address is so much further left */
+#define STACK_MANAGED_SHIFT 14 /* an address is so much further left */
 #define STACK_MANAGED_INDEX ((1ull << 17) - 1)
 #define STACK_MANAGED_CODE (STACK_FRAME_ADDRESS & ~STACK_MANAGED_INDEX)
 
@@ -166,27 +166,27 @@ enum klock_kind {
 
 /* klock.WAIT.flags. */
 enum klock_flags {
-	KLOCK_HAS_STACK = 1,	/* stack and keep are meant, even when stack is 0 */
-	KLOCK_LASTS = 2,	/* the wait had not ended when this was told */
-	KLOCK_GAVE_UP = 4,	/* it ended without the lock */
-	KLOCK_HAS_READERS = 8,	/* whoever had it had it for reading: any number of threads, none is known */
+	KLOCK_HAS_STACK = 1,   /* stack and keep are meant, even when stack is 0 */
+	KLOCK_LASTS = 2,       /* the wait had not ended when this was told */
+	KLOCK_GAVE_UP = 4,     /* it ended without the lock */
+	KLOCK_HAS_READERS = 8, /* whoever had it had it for reading: any number of threads, none is known */
 };
 
 /* What a kernel lock is a part of: klock.LOCK.object. */
 enum klock_object {
-	KLOCK_OF_NOTHING = 0,	/* known */
-	KLOCK_OF_MEMORY = 1,	/* of a process: struct mm_struct */
-	KLOCK_OF_DESCRIPTORS = 2,	/* of a process: struct files_struct */
-	KLOCK_OF_SIGNALS = 3,	/* of a process: struct sighand_struct */
-	KLOCK_OF_PROCESS = 4,	/* struct signal_struct */
-	KLOCK_OF_THREAD = 5,	/* struct task_struct */
-	KLOCK_OF_INODE = 6,	/* of file: struct inode */
-	KLOCK_OF_FILE = 7,	/* as it was opened: struct file */
-	KLOCK_OF_PIPE = 8,	/* struct pipe_inode_info */
-	KLOCK_OF_SOCKET = 9,	/* struct sock */
-	KLOCK_OF_UNIX_SOCKET = 10,	/* struct unix_sock */
-	KLOCK_OF_UNIX_PEER = 11,	/* the same, of the other end of file */
-	KLOCK_OF_RUN_QUEUE = 12,	/* of cpu: struct rq */
+	KLOCK_OF_NOTHING = 0,      /* known */
+	KLOCK_OF_MEMORY = 1,       /* of a process: struct mm_struct */
+	KLOCK_OF_DESCRIPTORS = 2,  /* of a process: struct files_struct */
+	KLOCK_OF_SIGNALS = 3,      /* of a process: struct sighand_struct */
+	KLOCK_OF_PROCESS = 4,      /* struct signal_struct */
+	KLOCK_OF_THREAD = 5,       /* struct task_struct */
+	KLOCK_OF_INODE = 6,        /* of file: struct inode */
+	KLOCK_OF_FILE = 7,         /* as it was opened: struct file */
+	KLOCK_OF_PIPE = 8,         /* struct pipe_inode_info */
+	KLOCK_OF_SOCKET = 9,       /* struct sock */
+	KLOCK_OF_UNIX_SOCKET = 10, /* struct unix_sock */
+	KLOCK_OF_UNIX_PEER = 11,   /* the same, of the other end of file */
+	KLOCK_OF_RUN_QUEUE = 12,   /* of cpu: struct rq */
 	KLOCK_OBJECTS = 13,
 };
 
@@ -194,13 +194,13 @@ enum { SPANS_MAX = 16 };
 
 /* span.END.flags. */
 enum span_flags {
-	SPAN_JUMPS = 1,	/* the function jumps: it ends if its frame is gone, as value tells */
+	SPAN_JUMPS = 1, /* the function jumps: it ends if its frame is gone, as value tells */
 };
 
 /* What begins and ends a span: span.NAME.kind. */
 enum span_kind {
-	SPAN_OF_CALLS = 0,	/* two system calls */
-	SPAN_OF_FUNCTION = 1,	/* a function of the program */
+	SPAN_OF_CALLS = 0,    /* two system calls */
+	SPAN_OF_FUNCTION = 1, /* a function of the program */
 };
 
 /* What a thread does: thread.FOUND.phase. */

@@ -38,8 +38,9 @@ using Batch = std::vector<std::string>;
 using Totals = std::map<std::string, int>;
 
 /* A queue with room for eight, which can be closed. */
-template <typename T> class Queue {
-public:
+template <typename T> class Queue
+{
+      public:
 	NOINLINE void push(T item)
 	{
 		std::unique_lock<std::mutex> guard(mutex_);
@@ -67,15 +68,16 @@ public:
 		not_empty_.notify_all();
 	}
 
-private:
+      private:
 	std::mutex mutex_;
 	std::condition_variable not_full_, not_empty_;
 	std::deque<T> items_;
 	bool is_closed_ = false;
 };
 
-class Index {
-public:
+class Index
+{
+      public:
 	/* Lower case, numbers folded to one '#', and a fingerprint that is costly on purpose. */
 	static NOINLINE std::string normalise(std::string_view message)
 	{
@@ -107,11 +109,14 @@ public:
 		}
 	}
 
-	size_t size() const { return counts_.size(); }
+	size_t size() const
+	{
+		return counts_.size();
+	}
 
 	bool is_fixed = false; /* set before the threads start */
 
-private:
+      private:
 	std::mutex mutex_;
 	Totals counts_; /* protected by mutex_ */
 };
@@ -128,9 +133,8 @@ static NOINLINE Batch read_batch(int number)
 	Batch lines;
 
 	for (int i = 0; i < lines_per_batch; i++)
-		lines.push_back(std::string(levels[i % 5]) + " " + services[(number + i) % 4] +
-				" " + verbs[i % 3] + " Request " +
-				std::to_string(number * 7919 + i) + " On Shard " +
+		lines.push_back(std::string(levels[i % 5]) + " " + services[(number + i) % 4] + " " + verbs[i % 3] +
+				" Request " + std::to_string(number * 7919 + i) + " On Shard " +
 				std::to_string(number % 64));
 	return lines;
 }

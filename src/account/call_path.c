@@ -8,27 +8,27 @@
 
 enum {
 	PATHS_MAX_DEFAULT = 65536,
-	YOUNG_SHARE = 4,			/* that part of the rows is for processes that are young */
+	YOUNG_SHARE = 4, /* that part of the rows is for processes that are young */
 	YOUNG_NS = 1000000000,
-	SAMPLE_KINDS_MAX = 4096,		/* of one path */
-	SAMPLE_KINDS_TOTAL_MAX = 1 << 21,	/* of all paths: about 80 MB */
-	PAIRS_MAX = 1 << 20,			/* of a path and a thread: about 32 MB */
-	RECENT = 64,				/* threads of a path, by number: spares most look-ups of pairs */
+	SAMPLE_KINDS_MAX = 4096,          /* of one path */
+	SAMPLE_KINDS_TOTAL_MAX = 1 << 21, /* of all paths: about 80 MB */
+	PAIRS_MAX = 1 << 20,              /* of a path and a thread: about 32 MB */
+	RECENT = 64,                      /* threads of a path, by number: spares most look-ups of pairs */
 };
 
 struct call_path {
 	struct path_metrics metrics;
 	uint64_t number;
-	fixed_ns cmetric_certain;	/* of slices whose stacks are always kept */
-	double cmetric_weighted;	/* of the others, over their probability */
+	fixed_ns cmetric_certain; /* of slices whose stacks are always kept */
+	double cmetric_weighted;  /* of the others, over their probability */
 	uint64_t slices_certain;
 	double slices_weighted;
 	struct sample_set samples;
 	uint64_t stack_tops;
 	float cmetric_by_cause[SLICE_CAUSES];
 	const struct thread *threads[PATH_THREADS_MAX];
-	uint32_t *recent;		/* [RECENT] numbers of others it has met; NULL: none yet */
-	struct call_path *next;		/* of the same hash */
+	uint32_t *recent;       /* [RECENT] numbers of others it has met; NULL: none yet */
+	struct call_path *next; /* of the same hash */
 };
 
 struct call_paths {
@@ -36,8 +36,8 @@ struct call_paths {
 	struct table *by_hash;
 	struct call_path **paths;
 	size_t count, room, paths_max;
-	struct call_path *others;	/* NULL until it is needed */
-	struct table *pairs;		/* threads that a path has met but does not name */
+	struct call_path *others; /* NULL until it is needed */
+	struct table *pairs;      /* threads that a path has met but does not name */
 	size_t sample_kinds;
 };
 
@@ -92,8 +92,7 @@ static size_t rows_max(const struct call_paths *paths, const struct thread *thre
 	return is_young(thread, now_ns) ? (paths->paths_max + YOUNG_SHARE - 1) / YOUNG_SHARE : paths->paths_max;
 }
 
-struct call_path *call_paths_get(struct call_paths *paths, const struct thread *thread,
-				 uint64_t stack, uint64_t now_ns)
+struct call_path *call_paths_get(struct call_paths *paths, const struct thread *thread, uint64_t stack, uint64_t now_ns)
 {
 	uint64_t space = (uint64_t)thread->exec_count << 32 | thread->pid;
 	uint64_t hash = hash_u64(stack ^ hash_u64(space));
@@ -118,11 +117,9 @@ struct call_path *call_paths_get(struct call_paths *paths, const struct thread *
 }
 
 /* True: the path names the thread. */
-static bool add_thread(struct call_paths *paths, struct call_path *path,
-		       const struct thread *thread)
+static bool add_thread(struct call_paths *paths, struct call_path *path, const struct thread *thread)
 {
-	size_t named = path->metrics.thread_count < PATH_THREADS_MAX ? path->metrics.thread_count
-								     : PATH_THREADS_MAX;
+	size_t named = path->metrics.thread_count < PATH_THREADS_MAX ? path->metrics.thread_count : PATH_THREADS_MAX;
 	uint64_t pair = path->number << 32 | thread->number;
 
 	for (size_t i = 0; i < named; i++)
@@ -145,8 +142,8 @@ static bool add_thread(struct call_paths *paths, struct call_path *path,
 	return false;
 }
 
-bool call_path_add_slice(struct call_paths *paths, struct call_path *path,
-			 const struct thread *thread, fixed_ns cmetric, uint32_t keep)
+bool call_path_add_slice(struct call_paths *paths, struct call_path *path, const struct thread *thread,
+			 fixed_ns cmetric, uint32_t keep)
 {
 	path->metrics.slices++;
 	if (keep) {
@@ -159,8 +156,7 @@ bool call_path_add_slice(struct call_paths *paths, struct call_path *path,
 	return add_thread(paths, path, thread);
 }
 
-uint64_t call_path_add_samples(struct call_paths *paths, struct call_path *path,
-			       const struct sample_set *samples)
+uint64_t call_path_add_samples(struct call_paths *paths, struct call_path *path, const struct sample_set *samples)
 {
 	size_t kinds_before = path->samples.kind_count, kinds_max = SAMPLE_KINDS_MAX;
 	uint64_t dropped = 0;
@@ -173,8 +169,7 @@ uint64_t call_path_add_samples(struct call_paths *paths, struct call_path *path,
 	for (size_t i = 0; i < samples->kind_count; i++) {
 		const struct sample_count *kind = &samples->kinds[i];
 
-		if (!sample_set_add(&path->samples, kind->ip, kind->kernel_ip, kind->count,
-				    kinds_max))
+		if (!sample_set_add(&path->samples, kind->ip, kind->kernel_ip, kind->count, kinds_max))
 			dropped += kind->count;
 	}
 	paths->sample_kinds += path->samples.kind_count - kinds_before;
@@ -189,8 +184,8 @@ bool call_path_add_stack_top(struct call_path *path)
 	return true;
 }
 
-void call_path_add_cause(struct call_path *path, enum wait_cause cause,
-			 const struct wait_facts *facts, fixed_ns cmetric, uint32_t keep)
+void call_path_add_cause(struct call_path *path, enum wait_cause cause, const struct wait_facts *facts,
+			 fixed_ns cmetric, uint32_t keep)
 {
 	float *sum = &path->cmetric_by_cause[cause];
 
@@ -222,8 +217,7 @@ static void show_samples(struct call_path *path, const struct stacks *stacks)
 		if (stacks)
 			frames = stacks_find(stacks, path->metrics.stack);
 		path->samples.kinds[path->metrics.sample_kind_count++] = (struct sample_count){
-			.ip = frames && frames->user_count ? frames->frames[frames->kernel_count]
-							   : 0,
+			.ip = frames && frames->user_count ? frames->frames[frames->kernel_count] : 0,
 			.count = path->stack_tops,
 			.is_stack_top = true,
 		};
@@ -231,8 +225,7 @@ static void show_samples(struct call_path *path, const struct stacks *stacks)
 	path->metrics.samples = path->samples.kinds;
 }
 
-const struct path_metrics *call_paths_next(struct call_paths *paths, const struct stacks *stacks,
-					   size_t *cursor)
+const struct path_metrics *call_paths_next(struct call_paths *paths, const struct stacks *stacks, size_t *cursor)
 {
 	struct call_path *path;
 

@@ -41,20 +41,17 @@ static void note_stall(struct criticality *self, struct thread_row *row, uint8_t
 		return;
 	self->totals.stalls++;
 	if (!p->active)
-		return;		/* no thread is left: nobody woke up */
+		return; /* no thread is left: nobody woke up */
 	row->metrics.stalls_ended_ns += stall_ns;
 	if (self->paths && row->has_block_stack && !phase_is_active(before))
-		call_path_add_stall(call_paths_get(self->paths, row->thread, row->block_stack,
-						   p->now_ns),
-				    stall_ns);
+		call_path_add_stall(call_paths_get(self->paths, row->thread, row->block_stack, p->now_ns), stall_ns);
 }
 
 /*
  * The thread does something else from now on. Its slice ends before n and N change: a thread
  * counts in the N of its own last slice.
  */
-static void set_phase(struct criticality *self, struct thread_row *row, uint8_t phase,
-		      const struct ev_sched_switch *e)
+static void set_phase(struct criticality *self, struct thread_row *row, uint8_t phase, const struct ev_sched_switch *e)
 {
 	bool has_counted = thread_row_counts(row);
 	uint8_t before = row->phase;
@@ -73,8 +70,7 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 	 * What is preempted goes on as it was; who blocks has come to the end of its wait, even if its
 	 * wake-up has been seen already.
 	 */
-	if (row->is_spinning &&
-	    (!phase_is_active(phase) || (e && e->state != SWITCH_RUNNABLE))) {
+	if (row->is_spinning && (!phase_is_active(phase) || (e && e->state != SWITCH_RUNNABLE))) {
 		row->is_spinning = false;
 		parallelism_change_spinning(&self->parallelism, -1);
 	}
@@ -97,17 +93,21 @@ static void set_phase(struct criticality *self, struct thread_row *row, uint8_t 
 }
 
 /* What the row does by now: the switch or the wake-up that made it do so, as far as there is one. */
-static void tell_state(const struct criticality *self, const struct thread_row *row,
-		       const struct ev_sched_switch *out, const struct ev_sched_wake *wake)
+static void tell_state(const struct criticality *self, const struct thread_row *row, const struct ev_sched_switch *out,
+		       const struct ev_sched_wake *wake)
 {
 	const struct state_listener *listener = self->options.listener;
 
 	if (listener)
 		listener->on_change(listener->data, &(struct state_change){
-			.thread = row->thread, .time_ns = self->parallelism.now_ns,
-			.phase = row->phase, .is_spinning = row->is_spinning, .cpu = row->cpu,
-			.out = out, .wake = wake,
-		});
+							    .thread = row->thread,
+							    .time_ns = self->parallelism.now_ns,
+							    .phase = row->phase,
+							    .is_spinning = row->is_spinning,
+							    .cpu = row->cpu,
+							    .out = out,
+							    .wake = wake,
+						    });
 }
 
 /* The thread, which is active, spins from now on or no longer. */
@@ -131,8 +131,7 @@ static void set_spinning(struct criticality *self, struct thread_row *row, bool 
 }
 
 /* The row of an event's thread, time advanced to the event. */
-static struct thread_row *advance_to(struct criticality *self, const struct ev_header *header,
-				     uint32_t number)
+static struct thread_row *advance_to(struct criticality *self, const struct ev_header *header, uint32_t number)
 {
 	struct thread_row *row = thread_rows_get(self->rows, number);
 
@@ -167,7 +166,9 @@ static void note_odd(struct criticality *self, const struct thread_row *row, con
 	struct criticality_oddity *odd = &self->totals.odd;
 
 	*odd = (struct criticality_oddity){
-		.time_ns = self->parallelism.now_ns, .tid = row->thread->tid, .what = what,
+		.time_ns = self->parallelism.now_ns,
+		.tid = row->thread->tid,
+		.what = what,
 	};
 	memcpy(odd->name, row->thread->name, sizeof(odd->name));
 }
@@ -197,8 +198,7 @@ static void note_untold_wake(struct criticality *self, const struct thread_row *
 	note_odd(self, row, "was active again, and nothing had woken it");
 }
 
-static void switch_out(struct criticality *self, struct thread_row *row,
-		       const struct ev_sched_switch *e)
+static void switch_out(struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e)
 {
 	uint8_t phase = phase_after(e, row);
 
@@ -272,8 +272,7 @@ static void on_switch(void *data, const struct ev_header *header)
 }
 
 /* The wait of the row ended at end_ns, by e. */
-static void end_wait(struct criticality *self, struct thread_row *row, uint64_t end_ns,
-		     const struct ev_sched_wake *e)
+static void end_wait(struct criticality *self, struct thread_row *row, uint64_t end_ns, const struct ev_sched_wake *e)
 {
 	struct thread_row *waker = NULL;
 
@@ -305,8 +304,7 @@ static void on_wake(void *data, const struct ev_header *header)
 			row->is_wake_late = false;
 			end_wait(self, row, row->wake_ns, e);
 			if (self->options.listener)
-				self->options.listener->on_late_wake(self->options.listener->data,
-								     row->thread, e);
+				self->options.listener->on_late_wake(self->options.listener->data, row->thread, e);
 			break;
 		}
 		/* Only blocked threads are woken: the block has yet to come. */
@@ -341,8 +339,8 @@ static void on_sample(void *data, const struct ev_header *header)
 	if (options->samples)
 		run_samples_add(options->samples, row->thread, p->now_ns, e, p->active);
 	if (options->is_spinning)
-		set_spinning(self, row, options->is_spinning(options->spin_data, row->thread,
-							     p->now_ns, e->ip, e->kernel_ip));
+		set_spinning(self, row,
+			     options->is_spinning(options->spin_data, row->thread, p->now_ns, e->ip, e->kernel_ip));
 	if (!self->paths)
 		return;
 	if (row->is_spinning || !parallelism_is_critical(p, p->active, 1))
@@ -371,8 +369,11 @@ static void on_found(void *data, const struct ev_header *header)
 {
 	const struct ev_thread_found *e = (const struct ev_thread_found *)header;
 	struct ev_sched_switch found = {
-		.state = SWITCH_SLEEPING, .object = e->object, .value = e->value,
-		.syscall = e->syscall, .operation = e->operation,
+		.state = SWITCH_SLEEPING,
+		.object = e->object,
+		.value = e->value,
+		.syscall = e->syscall,
+		.operation = e->operation,
 	};
 	struct criticality *self = data;
 	struct thread_row *row;
@@ -383,7 +384,7 @@ static void on_found(void *data, const struct ev_header *header)
 	if (e->phase == PHASE_UNKNOWN || e->phase > PHASE_DEAD)
 		return;
 	if (e->phase == row->phase) {
-		if (self->is_in_gap)		/* that it still does so is news */
+		if (self->is_in_gap) /* that it still does so is news */
 			tell_state(self, row, e->phase == PHASE_BLOCKED ? &found : NULL, NULL);
 		return;
 	}
@@ -557,8 +558,7 @@ void criticality_finish(struct criticality *self, uint64_t now_ns)
 	parallelism_advance(&self->parallelism, now_ns);
 	while ((row = thread_rows_next(self->rows, &cursor))) {
 		thread_row_settle(row, &self->parallelism);
-		thread_wait_lose_end(self->options.waits, row, &self->parallelism,
-				     row->phase == PHASE_BLOCKED);
+		thread_wait_lose_end(self->options.waits, row, &self->parallelism, row->phase == PHASE_BLOCKED);
 		if (row->phase == PHASE_RUNNING) {
 			slices_end(&self->slices, row, &self->parallelism, NULL);
 			slices_begin(row, &self->parallelism);

@@ -57,8 +57,7 @@ uint32_t criticality_active_count(const struct criticality *self)
 }
 
 /* Rows come first, then what was folded; the cursor's upper half tells which. */
-const struct thread_metrics *criticality_next_thread(const struct criticality *self,
-						     size_t *cursor)
+const struct thread_metrics *criticality_next_thread(const struct criticality *self, size_t *cursor)
 {
 	const size_t folded_base = SIZE_MAX / 2;
 	const struct thread_metrics *metrics;

@@ -14,15 +14,15 @@ struct criticality {
 	struct parallelism parallelism;
 	struct thread_rows *rows;
 	struct call_paths *paths;
-	struct criticality_totals totals;	/* only the counters */
+	struct criticality_totals totals; /* only the counters */
 	struct slices slices;
 
-	struct thread_row *running[CPUS_MAX];	/* by CPU; NULL: an untraced thread, or not known */
+	struct thread_row *running[CPUS_MAX]; /* by CPU; NULL: an untraced thread, or not known */
 
 	bool is_stalled;
 	uint64_t stall_begin_ns;
 
 	bool is_in_gap, is_in_sync, is_sync_damaged;
 	uint64_t gap_begin_wall_ns;
-	uint32_t sync;				/* number of the latest, from 1 */
+	uint32_t sync; /* number of the latest, from 1 */
 };

@@ -57,8 +57,7 @@ static void add_to_buckets(struct parallelism *p, uint64_t from_ns, uint64_t to_
 	}
 	widen_buckets(p, to_ns);
 	while (from_ns < to_ns) {
-		uint64_t left_ns = (1ull << p->bucket_shift) -
-				   (from_ns & ((1ull << p->bucket_shift) - 1));
+		uint64_t left_ns = (1ull << p->bucket_shift) - (from_ns & ((1ull << p->bucket_shift) - 1));
 		uint64_t part_ns = to_ns - from_ns < left_ns ? to_ns - from_ns : left_ns;
 
 		i = from_ns >> p->bucket_shift;
@@ -143,8 +142,7 @@ static double integral_up_to(const struct parallelism *p, double offset_ns)
 		if (end_ns <= offset_ns)
 			sum += (double)p->buckets[i];
 		else
-			sum += (double)p->buckets[i] * (offset_ns - i * width_ns) /
-			       (end_ns - i * width_ns);
+			sum += (double)p->buckets[i] * (offset_ns - i * width_ns) / (end_ns - i * width_ns);
 	}
 	return sum;
 }

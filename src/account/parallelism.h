@@ -17,25 +17,25 @@ enum { TIMELINE_BUCKETS = 512 };
 typedef unsigned __int128 thread_ns;
 
 struct parallelism {
-	uint32_t active, alive;		/* n and N */
+	uint32_t active, alive; /* n and N */
 	uint32_t active_max, alive_max;
-	uint32_t spinning;		/* active but for that: they are not in n */
-	uint32_t nmin_option;		/* 0: half of the living threads */
+	uint32_t spinning;    /* active but for that: they are not in n */
+	uint32_t nmin_option; /* 0: half of the living threads */
 	uint64_t now_ns;
-	fixed_ns share;			/* integral of dt / n: an always active thread's CMetric */
-	uint64_t share_carry;		/* what the last division left: nothing is dropped */
-	thread_ns integral;		/* of n dt */
+	fixed_ns share;       /* integral of dt / n: an always active thread's CMetric */
+	uint64_t share_carry; /* what the last division left: nothing is dropped */
+	thread_ns integral;   /* of n dt */
 
 	bool has_begun;
-	uint64_t begin_ns, end_ns;	/* of the time in which threads lived */
+	uint64_t begin_ns, end_ns; /* of the time in which threads lived */
 	uint64_t wall_ns, active_ns, stalled_ns, critical_ns;
-	uint64_t spun_ns;		/* stalled, and some thread spun */
-	uint64_t *time_at;		/* [n] */
+	uint64_t spun_ns;  /* stalled, and some thread spun */
+	uint64_t *time_at; /* [n] */
 	size_t time_at_count;
 
 	/* Mean activity over time, in buckets that double their width when they run out. */
 	thread_ns buckets[TIMELINE_BUCKETS];
-	unsigned int bucket_shift;	/* a bucket is 2^bucket_shift ns wide */
+	unsigned int bucket_shift; /* a bucket is 2^bucket_shift ns wide */
 };
 
 void parallelism_fini(struct parallelism *p);

@@ -17,7 +17,7 @@ struct run_samples {
 	struct run_place **places;
 	size_t place_count, place_room, level_count;
 	uint64_t count;
-	uint64_t *count_at;		/* [active] */
+	uint64_t *count_at; /* [active] */
 	size_t count_at_room;
 };
 
@@ -49,8 +49,8 @@ static uint64_t hash_of(const struct thread *thread, const struct ev_sched_sampl
 }
 
 /* NULL when there is no room for another one. */
-static struct run_place *get_place(struct run_samples *samples, const struct thread *thread,
-				   uint64_t now_ns, const struct ev_sched_sample *e)
+static struct run_place *get_place(struct run_samples *samples, const struct thread *thread, uint64_t now_ns,
+				   const struct ev_sched_sample *e)
 {
 	uint64_t hash = hash_of(thread, e);
 	struct run_place *place = table_find(samples->by_hash, hash);

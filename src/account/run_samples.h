@@ -26,11 +26,11 @@ struct run_level {
 /* A place in an address space. */
 struct run_place {
 	uint32_t pid;
-	uint64_t first_ns;		/* with pid: the address space */
-	uint64_t ip, kernel_ip;		/* as in sched.SAMPLE */
+	uint64_t first_ns;      /* with pid: the address space */
+	uint64_t ip, kernel_ip; /* as in sched.SAMPLE */
 	uint64_t count;
 	struct run_level *levels;
-	char names[RUN_NAMES_MAX][16];	/* of threads that were there, distinct, as they called themselves */
+	char names[RUN_NAMES_MAX][16]; /* of threads that were there, distinct, as they called themselves */
 	size_t name_count;
 };
 

@@ -42,8 +42,7 @@ static void grow(struct sample_set *set)
 		*find_place(set, set->kinds[i].ip, set->kinds[i].kernel_ip) = i + 1;
 }
 
-bool sample_set_add(struct sample_set *set, uint64_t ip, uint64_t kernel_ip, uint64_t count,
-		    size_t kinds_max)
+bool sample_set_add(struct sample_set *set, uint64_t ip, uint64_t kernel_ip, uint64_t count, size_t kinds_max)
 {
 	uint32_t *place;
 
@@ -61,7 +60,9 @@ bool sample_set_add(struct sample_set *set, uint64_t ip, uint64_t kernel_ip, uin
 		place = find_place(set, ip, kernel_ip);
 	}
 	set->kinds[set->kind_count++] = (struct sample_count){
-		.ip = ip, .kernel_ip = kernel_ip, .count = count,
+		.ip = ip,
+		.kernel_ip = kernel_ip,
+		.count = count,
 	};
 	*place = set->kind_count;
 	return true;

@@ -46,8 +46,8 @@ static void give_back_samples(struct slices *slices, struct thread_row *row)
 }
 
 /* A critical slice whose stack was kept goes to its path, with its samples. */
-static void charge_path(struct slices *slices, struct thread_row *row, fixed_ns cmetric,
-			uint64_t now_ns, const struct ev_sched_switch *e)
+static void charge_path(struct slices *slices, struct thread_row *row, fixed_ns cmetric, uint64_t now_ns,
+			const struct ev_sched_switch *e)
 {
 	struct call_path *path = call_paths_get(slices->paths, row->thread, e->stack, now_ns);
 	struct criticality_totals *totals = slices->totals;
@@ -60,8 +60,7 @@ static void charge_path(struct slices *slices, struct thread_row *row, fixed_ns 
 	if (slices->waits) {
 		struct wait_facts facts = wait_facts_of(e);
 
-		call_path_add_cause(path, waits_cause_of(slices->waits, &facts), &facts, cmetric,
-				    e->keep);
+		call_path_add_cause(path, waits_cause_of(slices->waits, &facts), &facts, cmetric, e->keep);
 	}
 	if (row->samples && row->samples->kind_count) {
 		totals->samples_dropped += call_path_add_samples(slices->paths, path, row->samples);
@@ -95,8 +94,8 @@ void slices_resume(struct thread_row *row, const struct parallelism *p)
 	row->slice_begin_integral += p->integral - row->pause_begin_integral;
 }
 
-static void add_critical(struct slices *slices, struct thread_row *row,
-			 const struct parallelism *p, const struct ev_sched_switch *e)
+static void add_critical(struct slices *slices, struct thread_row *row, const struct parallelism *p,
+			 const struct ev_sched_switch *e)
 {
 	fixed_ns cmetric = p->share - row->slice_begin_share;
 
@@ -124,15 +123,13 @@ void slices_end(struct slices *slices, struct thread_row *row, const struct para
 		slices_resume(row, p);
 	/* Of one that did nothing but spin there is nothing to tell. */
 	if (!(row->is_spinning && row->slice_begin_ns == p->now_ns) &&
-	    parallelism_is_critical(p, p->integral - row->slice_begin_integral,
-				    p->now_ns - row->slice_begin_ns))
+	    parallelism_is_critical(p, p->integral - row->slice_begin_integral, p->now_ns - row->slice_begin_ns))
 		add_critical(slices, row, p, e);
-	slices_drop_samples(slices, row);	/* those that went to the path are gone already */
+	slices_drop_samples(slices, row); /* those that went to the path are gone already */
 	give_back_samples(slices, row);
 }
 
-void slices_add_sample(struct slices *slices, struct thread_row *row,
-		       const struct ev_sched_sample *e)
+void slices_add_sample(struct slices *slices, struct thread_row *row, const struct ev_sched_sample *e)
 {
 	if (!row->samples && slices->spare_set_count)
 		row->samples = slices->spare_sets[--slices->spare_set_count];

@@ -14,9 +14,9 @@ enum { SPARE_SETS_MAX = 64 };
 
 struct slices {
 	struct call_paths *paths;
-	const struct waits *waits;		/* know why slices end; NULL: nobody does */
-	struct criticality_totals *totals;	/* its counts of slices, samples and stacks */
-	fixed_ns cmetric_critical;		/* of all critical slices, on the CPU */
+	const struct waits *waits;         /* know why slices end; NULL: nobody does */
+	struct criticality_totals *totals; /* its counts of slices, samples and stacks */
+	fixed_ns cmetric_critical;         /* of all critical slices, on the CPU */
 
 	/* Emptied sample sets: as many as threads run at once. */
 	struct sample_set *spare_sets[SPARE_SETS_MAX];
@@ -40,8 +40,7 @@ void slices_end(struct slices *slices, struct thread_row *row, const struct para
 		const struct ev_sched_switch *e);
 
 /* Of the slice that the row is in. */
-void slices_add_sample(struct slices *slices, struct thread_row *row,
-		       const struct ev_sched_sample *e);
+void slices_add_sample(struct slices *slices, struct thread_row *row, const struct ev_sched_sample *e);
 
 /* The samples of the slice that the row is in mean nothing any more. */
 void slices_drop_samples(struct slices *slices, struct thread_row *row);

@@ -11,18 +11,18 @@
 
 enum {
 	ROWS_MAX_DEFAULT = 16384,
-	FOLDED_MAX = 1024,	/* names; threads of further ones share a row */
+	FOLDED_MAX = 1024, /* names; threads of further ones share a row */
 	RECENT_COUNT = 1024,
 };
 
 struct thread_rows {
 	struct threads *threads;
 	struct table *by_number;
-	struct thread_row *recent[RECENT_COUNT];	/* by number: spares most look-ups */
+	struct thread_row *recent[RECENT_COUNT]; /* by number: spares most look-ups */
 	struct thread_row **rows;
 	size_t count, room, rows_max;
 	bool keeps_strips;
-	struct thread_row *first_dead, *last_dead;	/* in order of death */
+	struct thread_row *first_dead, *last_dead; /* in order of death */
 	struct thread_metrics *folded[FOLDED_MAX + 1];
 	size_t folded_count;
 	struct thread_metrics *others;
@@ -202,8 +202,7 @@ void thread_row_settle(struct thread_row *row, const struct parallelism *p)
 	fixed_ns share = p->share - row->part_begin_share;
 
 	if (metrics->strip && part_ns && phase_is_alive(row->phase))
-		thread_strip_add(metrics->strip, row->phase, row->part_begin_ns - p->begin_ns,
-				 p->now_ns - p->begin_ns);
+		thread_strip_add(metrics->strip, row->phase, row->part_begin_ns - p->begin_ns, p->now_ns - p->begin_ns);
 	row->part_begin_ns = p->now_ns;
 	row->part_begin_share = p->share;
 	if (row->phase == PHASE_RUNNING) {
@@ -240,8 +239,7 @@ struct thread_row *thread_rows_next(const struct thread_rows *rows, size_t *curs
 	return *cursor < rows->count ? rows->rows[(*cursor)++] : NULL;
 }
 
-const struct thread_metrics *thread_rows_next_folded(const struct thread_rows *rows,
-						     size_t *cursor)
+const struct thread_metrics *thread_rows_next_folded(const struct thread_rows *rows, size_t *cursor)
 {
 	return *cursor < rows->folded_count ? rows->folded[(*cursor)++] : NULL;
 }

@@ -31,18 +31,18 @@ struct thread_row {
 	struct thread_metrics metrics;
 	struct thread *thread;
 	uint32_t number;
-	uint8_t phase;			/* enum thread_phase */
-	bool is_spinning;		/* active, but not counted as such */
-	bool was_alive;			/* at some time: not only a name in a damaged record */
+	uint8_t phase;    /* enum thread_phase */
+	bool is_spinning; /* active, but not counted as such */
+	bool was_alive;   /* at some time: not only a name in a damaged record */
 
-	uint64_t part_begin_ns;		/* since when it has this phase, or was charged for it */
+	uint64_t part_begin_ns; /* since when it has this phase, or was charged for it */
 	fixed_ns part_begin_share;
 
-	uint32_t cpu;			/* the slice, while RUNNING */
+	uint32_t cpu; /* the slice, while RUNNING */
 	uint64_t slice_begin_ns;
 	fixed_ns slice_begin_share;
 	thread_ns slice_begin_integral;
-	struct sample_set *samples;	/* NULL: none yet */
+	struct sample_set *samples; /* NULL: none yet */
 	/* Since when the slice has not counted, while it spins. */
 	uint64_t pause_begin_ns;
 	fixed_ns pause_begin_share;
@@ -50,22 +50,22 @@ struct thread_row {
 
 	struct open_wait wait;
 	struct history history;
-	uint64_t slice_cmetric_ns;	/* of the last slice when it was critical, else 0 */
+	uint64_t slice_cmetric_ns; /* of the last slice when it was critical, else 0 */
 
-	uint64_t block_stack;		/* where it blocked last */
+	uint64_t block_stack; /* where it blocked last */
 	bool has_block_stack;
 
 	/* A wake-up and the transition that it must come after or before may swap. */
 	bool is_wake_early, is_wake_late;
-	uint64_t block_ns;		/* when it blocked last */
-	bool is_end_seen;		/* its last switch, not a list that lacks it */
-	uint64_t found_ns;		/* when a list told its phase; 0: an event has since */
+	uint64_t block_ns; /* when it blocked last */
+	bool is_end_seen;  /* its last switch, not a list that lacks it */
+	uint64_t found_ns; /* when a list told its phase; 0: an event has since */
 	uint64_t wake_ns;
 
-	uint32_t sync;			/* the last resync by, or after, which it was seen */
+	uint32_t sync; /* the last resync by, or after, which it was seen */
 
-	size_t index;			/* in the array of rows */
-	bool is_queued;			/* to be folded */
+	size_t index;   /* in the array of rows */
+	bool is_queued; /* to be folded */
 	struct thread_row *next_dead;
 };
 
@@ -92,5 +92,4 @@ void thread_rows_died(struct thread_rows *rows, struct thread_row *row);
 
 /* Walk with *cursor = 0; NULL ends. Rows may die during a walk. */
 struct thread_row *thread_rows_next(const struct thread_rows *rows, size_t *cursor);
-const struct thread_metrics *thread_rows_next_folded(const struct thread_rows *rows,
-						     size_t *cursor);
+const struct thread_metrics *thread_rows_next_folded(const struct thread_rows *rows, size_t *cursor);

@@ -14,7 +14,7 @@ struct thread_strip {
 	struct strip_part {
 		uint64_t running_ns, runnable_ns, blocked_ns;
 	} parts[STRIP_PARTS];
-	unsigned int shift;	/* a part is 2^shift ns wide */
+	unsigned int shift; /* a part is 2^shift ns wide */
 };
 
 /* The thread was in phase (enum thread_phase) from from_ns to to_ns, counted from the origin. */

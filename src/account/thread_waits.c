@@ -30,13 +30,13 @@ void thread_wait_note_history(struct thread_row *row, const struct parallelism *
 	struct wait_party party = party_of(row, p);
 
 	history_add(&row->history, &(struct history_point){
-		.time_ns = p->now_ns,
-		.share_ns = fixed_to_ns(p->share),
-		.cmetric_ns = party.sum.cmetric_ns,
-		.busy_ns = party.sum.busy_ns,
-		.is_active = phase_is_active(row->phase),
-		.is_spinning = row->is_spinning,
-	});
+					   .time_ns = p->now_ns,
+					   .share_ns = fixed_to_ns(p->share),
+					   .cmetric_ns = party.sum.cmetric_ns,
+					   .busy_ns = party.sum.busy_ns,
+					   .is_active = phase_is_active(row->phase),
+					   .is_spinning = row->is_spinning,
+				   });
 }
 
 void thread_wait_begin(struct waits *waits, struct thread_row *row, const struct parallelism *p,
@@ -50,8 +50,8 @@ void thread_wait_begin(struct waits *waits, struct thread_row *row, const struct
 	waits_begin(waits, &party, p->now_ns, fixed_to_ns(p->share), row->slice_cmetric_ns, e);
 }
 
-void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_row *waker,
-		     const struct parallelism *p, uint64_t end_ns, const struct ev_sched_wake *e)
+void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_row *waker, const struct parallelism *p,
+		     uint64_t end_ns, const struct ev_sched_wake *e)
 {
 	struct wait_party party, waker_party;
 
@@ -63,8 +63,7 @@ void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_
 	waits_end(waits, &party, end_ns, e, waker ? &waker_party : NULL, false);
 }
 
-void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p,
-			  bool is_over)
+void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p, bool is_over)
 {
 	struct wait_party party;
 
@@ -74,8 +73,7 @@ void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const str
 	waits_end(waits, &party, lost_end_ns(row, p), NULL, NULL, is_over);
 }
 
-void thread_wait_thread_ends(struct waits *waits, struct thread_row *row,
-			     const struct parallelism *p)
+void thread_wait_thread_ends(struct waits *waits, struct thread_row *row, const struct parallelism *p)
 {
 	struct wait_party party;
 
@@ -85,8 +83,7 @@ void thread_wait_thread_ends(struct waits *waits, struct thread_row *row,
 	waits_thread_ends(waits, &party);
 }
 
-void thread_wait_count_open(struct waits *waits, struct thread_row *row,
-			    const struct parallelism *p)
+void thread_wait_count_open(struct waits *waits, struct thread_row *row, const struct parallelism *p)
 {
 	struct wait_party party;
 

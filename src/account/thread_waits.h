@@ -16,17 +16,14 @@ void thread_wait_begin(struct waits *waits, struct thread_row *row, const struct
  * The wait of the row, if it was in one, ended at end_ns by e. waker: whose that was; NULL: not
  * traced.
  */
-void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_row *waker,
-		     const struct parallelism *p, uint64_t end_ns, const struct ev_sched_wake *e);
+void thread_wait_end(struct waits *waits, struct thread_row *row, struct thread_row *waker, const struct parallelism *p,
+		     uint64_t end_ns, const struct ev_sched_wake *e);
 
 /* It ended by what was lost, or (is_over) not before the trace did. */
-void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p,
-			  bool is_over);
+void thread_wait_lose_end(struct waits *waits, struct thread_row *row, const struct parallelism *p, bool is_over);
 
 /* See waits_thread_ends(). */
-void thread_wait_thread_ends(struct waits *waits, struct thread_row *row,
-			     const struct parallelism *p);
+void thread_wait_thread_ends(struct waits *waits, struct thread_row *row, const struct parallelism *p);
 
 /* See waits_count_open(). */
-void thread_wait_count_open(struct waits *waits, struct thread_row *row,
-			    const struct parallelism *p);
+void thread_wait_count_open(struct waits *waits, struct thread_row *row, const struct parallelism *p);

@@ -8,7 +8,7 @@
 
 struct byte_cursor {
 	const uint8_t *at, *end;
-	bool is_bad;		/* something did not fit */
+	bool is_bad; /* something did not fit */
 };
 
 static inline struct byte_cursor byte_cursor_new(const void *bytes, uint64_t size_bytes)

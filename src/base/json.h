@@ -15,7 +15,7 @@ enum { JSON_DEPTH_MAX = 16 };
 struct json {
 	struct text *out;
 	uint32_t depth;
-	uint32_t line_depth;		/* of a container on one line; 0: none */
+	uint32_t line_depth; /* of a container on one line; 0: none */
 	bool is_object[JSON_DEPTH_MAX + 1], has_members[JSON_DEPTH_MAX + 1];
 	bool has_key, is_next_on_one_line;
 };

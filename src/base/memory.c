@@ -40,7 +40,7 @@ struct arena_block {
 };
 
 struct arena {
-	struct arena_block *blocks;	/* the first one is being filled */
+	struct arena_block *blocks; /* the first one is being filled */
 };
 
 struct arena *arena_new(void)

@@ -15,12 +15,12 @@ char *xstrdup(const char *string);
  * An array of count elements, with room for so many, gets room for one more: twice as much as before, at first this
  * much. list, count and room are evaluated several times.
  */
-#define ARRAY_GROW(list, count, room, first) \
-	do { \
-		if ((count) == (room)) { \
-			(room) = (room) ? 2 * (room) : (first); \
+#define ARRAY_GROW(list, count, room, first)                                \
+	do {                                                                \
+		if ((count) == (room)) {                                    \
+			(room) = (room) ? 2 * (room) : (first);             \
 			(list) = xrealloc((list), (room), sizeof(*(list))); \
-		} \
+		}                                                           \
 	} while (0)
 
 struct arena;
@@ -32,5 +32,4 @@ void arena_free(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size_bytes);
 
 char *arena_strdup(struct arena *arena, const char *string);
-char *arena_printf(struct arena *arena, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));

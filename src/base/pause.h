@@ -11,7 +11,7 @@ struct pause {
 	void (*take)(void *data);
 	void *data;
 	uint64_t period_ns;
-	uint64_t due_ns;		/* CLOCK_MONOTONIC */
+	uint64_t due_ns; /* CLOCK_MONOTONIC */
 };
 
 /* As long as it takes; NULL: nobody wants in. */

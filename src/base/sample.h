@@ -7,7 +7,7 @@
 struct sample {
 	uint64_t count;
 	double mean;
-	double squares;			/* sum of the squares of distances from the mean */
+	double squares; /* sum of the squares of distances from the mean */
 };
 
 void sample_add(struct sample *sample, double value);

@@ -11,12 +11,12 @@
 
 struct slot {
 	uint64_t key;
-	void *value;	/* NULL: free */
+	void *value; /* NULL: free */
 };
 
 struct table {
 	struct slot *slots;
-	size_t size;	/* slots, a power of two */
+	size_t size; /* slots, a power of two */
 	size_t count;
 };
 
@@ -32,7 +32,7 @@ uint64_t hash_u64(uint64_t value)
 
 uint64_t hash_string(uint64_t seed, const char *string)
 {
-	uint64_t hash = 0xcbf29ce484222325ull ^ seed;	/* FNV-1a */
+	uint64_t hash = 0xcbf29ce484222325ull ^ seed; /* FNV-1a */
 
 	for (; *string; string++)
 		hash = (hash ^ (unsigned char)*string) * 0x100000001b3ull;

@@ -153,8 +153,7 @@ void text_put_json_string(struct text *text, const char *string)
 		if (*string == '"' || *string == '\\')
 			text_printf(text, "\\%c", *string);
 		else if (length < 3 && is_control(string, length))
-			text_printf(text, "\\u%04x", length == 1 ? (unsigned char)string[0]
-								 : (unsigned char)string[1]);
+			text_printf(text, "\\u%04x", length == 1 ? (unsigned char)string[0] : (unsigned char)string[1]);
 		else
 			text_put_bytes(text, string, length);
 		string += length;
@@ -177,7 +176,7 @@ size_t text_next(const char *string, size_t *columns)
 	size_t length = utf8_sequence(string);
 	int width;
 
-	if (length < 2) {	/* ASCII, or what is no character at all */
+	if (length < 2) { /* ASCII, or what is no character at all */
 		*columns = (*string & 0xc0) != 0x80;
 		return 1;
 	}
@@ -213,12 +212,10 @@ void text_put_duration(struct text *text, uint64_t duration_ns)
 	else if (duration_ns < 100000000000)
 		put_scaled(text, duration_ns / 1e9, "s");
 	else if (duration_ns < 3600000000000)
-		text_printf(text, "%llu min %llu s",
-			    (unsigned long long)(duration_ns / 60000000000),
+		text_printf(text, "%llu min %llu s", (unsigned long long)(duration_ns / 60000000000),
 			    (unsigned long long)(duration_ns / 1000000000 % 60));
 	else
-		text_printf(text, "%llu h %llu min",
-			    (unsigned long long)(duration_ns / 3600000000000),
+		text_printf(text, "%llu h %llu min", (unsigned long long)(duration_ns / 3600000000000),
 			    (unsigned long long)(duration_ns / 60000000000 % 60));
 }
 
@@ -252,18 +249,19 @@ void text_put_count(struct text *text, uint64_t count)
 }
 
 struct unit {
-	const char *name;		/* NULL: there are no more */
+	const char *name; /* NULL: there are no more */
 	double factor;
 };
 
 static const struct unit times[] = {
-	{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
-	{ "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 }, { 0 },
+	{ "ns", 1 },     { "us", 1e3 },   { "ms", 1e6 },    { "s", 1e9 }, { "m", 60e9 },
+	{ "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 }, { 0 },
 };
 
 static const struct unit sizes[] = {
-	{ "K", 1ull << 10 }, { "M", 1ull << 20 }, { "G", 1ull << 30 }, { "T", 1ull << 40 },
-	{ "KB", 1ull << 10 }, { "MB", 1ull << 20 }, { "GB", 1ull << 30 }, { "TB", 1ull << 40 }, { 0 },
+	{ "K", 1ull << 10 },  { "M", 1ull << 20 },  { "G", 1ull << 30 },
+	{ "T", 1ull << 40 },  { "KB", 1ull << 10 }, { "MB", 1ull << 20 },
+	{ "GB", 1ull << 30 }, { "TB", 1ull << 40 }, { 0 },
 };
 
 /* A number of at least so much, and its unit. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct text {
-	char *bytes;		/* NUL-terminated once anything was put; may be NULL before */
+	char *bytes; /* NUL-terminated once anything was put; may be NULL before */
 	size_t length;
 	size_t room;
 };
@@ -19,8 +19,7 @@ void text_put(struct text *text, const char *string);
 void text_put_bytes(struct text *text, const char *bytes, size_t count);
 /* Puts a number as a varint: seven bits a byte, the lowest ones first; the highest bit says that more follow. */
 void text_put_varint(struct text *text, uint64_t value);
-void text_printf(struct text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Puts a string that a traced program chose: control characters and invalid UTF-8 become

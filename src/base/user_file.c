@@ -52,8 +52,7 @@ static int open_own(int parent, const char *path, mode_t mode)
 
 	mkdirat(parent, path, mode);
 	fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &status) || status.st_uid != geteuid() ||
-			status.st_mode & (S_IWGRP | S_IWOTH))) {
+	if (fd >= 0 && (fstat(fd, &status) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))) {
 		close(fd);
 		fd = -1;
 	}

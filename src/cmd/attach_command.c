@@ -12,8 +12,8 @@
 #include "tui/tui.h"
 
 static const struct option_spec *const options[] = {
-	target_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options, common_options,
-	NULL,
+	target_options, trace_options, watch_options,  report_options, html_options,
+	table_options,  quiet_options, common_options, NULL,
 };
 
 static void put_command(struct text *text, int argc, char **argv)
@@ -26,24 +26,27 @@ static void put_command(struct text *text, int argc, char **argv)
 }
 
 /* Shows it while it goes on, and then until the user has seen enough. */
-static int watch_processes(struct tracing *tracing, const struct settings *settings,
-			   const struct outcome *outcome)
+static int watch_processes(struct tracing *tracing, const struct settings *settings, const struct outcome *outcome)
 {
 	struct live *live;
 	pid_t sender;
 	int err;
 
-	err = live_open(&(struct live_options){
-		.tracing = tracing, .settings = settings, .outcome = outcome,
-		.command = outcome->command + sizeof("pinch"), .output_fd = -1,
-	}, &live);
+	err = live_open(
+		&(struct live_options){
+			.tracing = tracing,
+			.settings = settings,
+			.outcome = outcome,
+			.command = outcome->command + sizeof("pinch"),
+			.output_fd = -1,
+		},
+		&live);
 	if (err)
 		return err;
 	while (!live_wants_quit(live)) {
 		live_step(live, &sender);
 		if (!live_is_over(live) &&
-		    (live_wants_end(live) || tracing_is_time_over(tracing) ||
-		     tracing_is_target_gone(tracing)))
+		    (live_wants_end(live) || tracing_is_time_over(tracing) || tracing_is_target_gone(tracing)))
 			live_end(live);
 	}
 	live_close(live);
@@ -60,8 +63,7 @@ static void trace_to_end(struct tracing *tracing)
 		signal_number = tracing_step(tracing, &sender);
 }
 
-static int trace_processes(struct tracing *tracing, const struct settings *settings, int argc,
-			   char **argv)
+static int trace_processes(struct tracing *tracing, const struct settings *settings, int argc, char **argv)
 {
 	struct text command = { 0 };
 	struct outcome outcome = {
@@ -119,9 +121,10 @@ static int attach_run(int argc, char **argv)
 		command_help(&attach_command);
 		status = 0;
 	} else if (rest < argc || !settings.has_target) {
-		fail_plain(-EINVAL, "which processes? pinch attach -p PID, -n NAME, --cgroup DIR "
-			   "or --all%s%s", rest < argc ? ", not " : "",
-			   rest < argc ? argv[rest] : "");
+		fail_plain(-EINVAL,
+			   "which processes? pinch attach -p PID, -n NAME, --cgroup DIR "
+			   "or --all%s%s",
+			   rest < argc ? ", not " : "", rest < argc ? argv[rest] : "");
 	} else {
 		status = attach_traced(&settings, argc, argv);
 	}
@@ -134,9 +137,8 @@ const struct command attach_command = {
 	.is_privileged = true,
 	.usage = "[options] -p PID... | -n NAME | --cgroup DIR | --all",
 	.summary = "Trace a running process until it ends, Ctrl-C or --duration",
-	.description =
-		"Threads and processes that the traced ones create are followed. The first Ctrl-C\n"
-		"ends the tracing and shows the report, the second one ends pinch.",
+	.description = "Threads and processes that the traced ones create are followed. The first Ctrl-C\n"
+		       "ends the tracing and shows the report, the second one ends pinch.",
 	.options = options,
 	.run = attach_run,
 };

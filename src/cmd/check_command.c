@@ -24,7 +24,9 @@ static int check_machine(void)
 	       missing ? "cannot trace here" : "ready to trace");
 	for (size_t i = 0; i < count; i++) {
 		printf("  %-8s %s: %s\n",
-		       checks[i].is_met ? "ok" : checks[i].is_needed ? "MISSING" : "limited",
+		       checks[i].is_met      ? "ok"
+		       : checks[i].is_needed ? "MISSING"
+					     : "limited",
 		       checks[i].what, checks[i].found);
 		if (!checks[i].is_met)
 			printf("           to get it: %s\n", checks[i].remedy);
@@ -39,8 +41,7 @@ static int check_run(int argc, char **argv)
 		return 0;
 	}
 	if (argc > 2 || (argc > 1 && argv[1][0] == '-')) {
-		fail_plain(-1, "pinch check takes a trace or nothing, not '%s'",
-			   argv[argc > 2 ? 2 : 1]);
+		fail_plain(-1, "pinch check takes a trace or nothing, not '%s'", argv[argc > 2 ? 2 : 1]);
 		return EXIT_USAGE;
 	}
 	return argc > 1 ? check_trace(argv[1]) : check_machine();
@@ -51,8 +52,7 @@ const struct command check_command = {
 	.is_privileged = true,
 	.usage = "[FILE]",
 	.summary = "Tell what this machine supports and what it lacks, or whether a trace is whole",
-	.description =
-		"Tries each thing that pinch needs. Exit status 1 when tracing is impossible.\n"
-		"Of a FILE, all is read and verified. Exit status 1 when something is missing.",
+	.description = "Tries each thing that pinch needs. Exit status 1 when tracing is impossible.\n"
+		       "Of a FILE, all is read and verified. Exit status 1 when something is missing.",
 	.run = check_run,
 };

@@ -19,19 +19,18 @@ enum { DAMAGE_TOLD_MAX = 20 };
 struct trace_check {
 	const char *path;
 	struct trace_reader *reader;
-	uint64_t events, first_ns, last_ns;	/* of those that could be read */
-	size_t damaged_count;			/* of chunks */
+	uint64_t events, first_ns, last_ns; /* of those that could be read */
+	size_t damaged_count;               /* of chunks */
 	bool has_end, has_names;
-	struct text origin;			/* ", by pinch 0.1.0 on HOST, kernel 6.1" */
-	struct text damage;			/* a line for each chunk, up to DAMAGE_TOLD_MAX */
+	struct text origin; /* ", by pinch 0.1.0 on HOST, kernel 6.1" */
+	struct text damage; /* a line for each chunk, up to DAMAGE_TOLD_MAX */
 };
 
 static void note_damage(struct trace_check *check, size_t chunk)
 {
 	static const char *const contents[TRACE_CHUNK_KINDS] = {
-		[TRACE_CHUNK_INFO] = "information", [TRACE_CHUNK_FORMS] = "forms",
-		[TRACE_CHUNK_EVENTS] = "events", [TRACE_CHUNK_INDEX] = "the index",
-		[TRACE_CHUNK_NAMES] = "names",
+		[TRACE_CHUNK_INFO] = "information", [TRACE_CHUNK_FORMS] = "forms", [TRACE_CHUNK_EVENTS] = "events",
+		[TRACE_CHUNK_INDEX] = "the index",  [TRACE_CHUNK_NAMES] = "names",
 	};
 	size_t count;
 	const struct trace_place *place = &trace_reader_places(check->reader, &count)[chunk];
@@ -43,8 +42,7 @@ static void note_damage(struct trace_check *check, size_t chunk)
 	if (place->kind == TRACE_CHUNK_LOST)
 		text_put(&check->damage, "what should be there is missing\n");
 	else
-		text_printf(&check->damage, "a chunk of %s is damaged\n",
-			    content ? content : "a kind not known here");
+		text_printf(&check->damage, "a chunk of %s is damaged\n", content ? content : "a kind not known here");
 }
 
 static void take_origin(struct trace_check *check, const char *info, size_t size_bytes)
@@ -105,8 +103,7 @@ static void take_event(struct trace_check *check, const struct ev_header *header
 		check->first_ns = header->time_ns;
 	if (header->time_ns > check->last_ns)
 		check->last_ns = header->time_ns;
-	check->has_end |= header->subsys == TRACE_SUBSYS_COLLECT &&
-			  header->event == TRACE_EVENT_COLLECT_END;
+	check->has_end |= header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_END;
 }
 
 static int check_events(struct trace_check *check)
@@ -128,16 +125,15 @@ static int check_events(struct trace_check *check)
 /* What is damaged may have had the end in it. */
 static bool is_cut_off(const struct trace_check *check)
 {
-	return !trace_reader_extent(check->reader)->is_ended ||
-	       (!check->has_end && !check->damaged_count);
+	return !trace_reader_extent(check->reader)->is_ended || (!check->has_end && !check->damaged_count);
 }
 
 static const char *verdict_of(const struct trace_check *check)
 {
 	const struct bad_times *bad = trace_reader_bad_times(check->reader);
 
-	if (check->damaged_count || bad->left_out || bad->changed ||
-	    trace_reader_crowded_out(check->reader) || trace_reader_extent(check->reader)->is_header_damaged)
+	if (check->damaged_count || bad->left_out || bad->changed || trace_reader_crowded_out(check->reader) ||
+	    trace_reader_extent(check->reader)->is_header_damaged)
 		return "damaged";
 	if (trace_reader_extent(check->reader)->unread_bytes)
 		return "cut off or damaged";
@@ -180,16 +176,16 @@ static void put_details(const struct trace_check *check, struct text *out)
 	if (extent->has_no_forms)
 		text_put(out, "  what events look like is missing: they are read as this version writes them\n");
 	if (extent->unread_bytes)
-		text_printf(out, "  from byte %" PRIu64 " on, which is no whole chunk, %" PRIu64
-			    " bytes were not read\n", extent->file_bytes - extent->unread_bytes,
-			    extent->unread_bytes);
+		text_printf(out,
+			    "  from byte %" PRIu64 " on, which is no whole chunk, %" PRIu64 " bytes were not read\n",
+			    extent->file_bytes - extent->unread_bytes, extent->unread_bytes);
 	if (extent->begins_late)
 		text_put(out, "  a flight recorder: what came before is not kept\n");
 	if (is_cut_off(check))
 		text_put(out, "  the end is missing: tracing was stopped, or it still goes on\n");
 	if (!check->has_names)
 		text_put(out, "  names are missing: a report has them only where the files of the "
-			 "program are, with --symbols-from-files\n");
+			      "program are, with --symbols-from-files\n");
 }
 
 int check_trace(const char *path)

@@ -61,8 +61,7 @@ static int write_all(const struct settings *settings, const struct comparison_vi
 	if (!err && graph->svg_path)
 		err = write_svg(graph->svg_path, view);
 	if (!err && (settings->text_path || !has_other))
-		err = write_one(settings->text_path ? settings->text_path : "-", view,
-				comparison_put_text);
+		err = write_one(settings->text_path ? settings->text_path : "-", view, comparison_put_text);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }
 
@@ -99,7 +98,9 @@ static int show(const struct settings *settings, const struct conditions *condit
 	struct comparison_answer answers[FAIL_IF_MAX];
 	struct reasons reasons;
 	struct comparison_view view = {
-		.comparison = comparison, .reasons = &reasons, .answers = answers,
+		.comparison = comparison,
+		.reasons = &reasons,
+		.answers = answers,
 		.answer_count = conditions->count,
 	};
 	bool fails = false;
@@ -149,8 +150,7 @@ static int compare_two(const struct settings *settings, const struct conditions 
 	return status;
 }
 
-static int compare_files(const struct settings *settings, const struct conditions *conditions, char **paths,
-			 int count)
+static int compare_files(const struct settings *settings, const struct conditions *conditions, char **paths, int count)
 {
 	struct compare_source sources[SIDES] = { { 0 } };
 	struct fold_rules *fold = fold_rules_new();
@@ -224,23 +224,22 @@ static int set_fail_if(struct settings *settings, const char *argument)
 static const struct option_spec compare_options[] = {
 	{ "span", 0, "NAME", "compare executions of this span, if there are several", set_span },
 	{ "groups", 0, "N", "make N groups of executions, 2 to 6 (default: as fits best)", set_groups },
-	{ "fail-if", 0, "CHANGE", "exit status 3 if there is such a change, as 'lost.lock > 10 %'",
-	  set_fail_if },
+	{ "fail-if", 0, "CHANGE", "exit status 3 if there is such a change, as 'lost.lock > 10 %'", set_fail_if },
 	{ 0 },
 };
 
 static const struct option_spec *const options[] = {
-	range_options, thread_options, compare_options, dependency_options, picture_options, html_options,
-	names_options, common_options, NULL,
+	range_options,      thread_options,  compare_options,
+	dependency_options, picture_options, html_options,
+	names_options,      common_options,  NULL,
 };
 
 const struct command compare_command = {
 	.name = "compare",
 	.usage = "[options] FILE [FILE]",
 	.summary = "Show what slow executions of a trace wait for and fast ones do not, or two traces",
-	.description =
-		"FILE is a trace of pinch record. Of one, its executions are grouped, and the slow ones are\n"
-		"compared with the fast ones. Of two, the second is compared with the first.",
+	.description = "FILE is a trace of pinch record. Of one, its executions are grouped, and the slow ones are\n"
+		       "compared with the fast ones. Of two, the second is compared with the first.",
 	.options = options,
 	.run = compare_run,
 };

@@ -22,8 +22,11 @@ static int show_path(const struct settings *settings, const struct trace_states 
 	struct graph_labels *labels = trace_states_labels(all, fold, settings->graph.is_by_group);
 	struct critical_path path;
 	struct path_view view = {
-		.path = &path, .labels = labels, .thread = thread,
-		.first_ns = trace_states_time(all, 0), .share_min = settings->graph.share_min,
+		.path = &path,
+		.labels = labels,
+		.thread = thread,
+		.first_ns = trace_states_time(all, 0),
+		.share_min = settings->graph.share_min,
 	};
 	struct text out = { 0 };
 	int err = 0;
@@ -45,8 +48,7 @@ static int show_path(const struct settings *settings, const struct trace_states 
 	return err;
 }
 
-static int path_of_states(const struct settings *settings, const char *trace_path,
-			  const struct trace_states *all)
+static int path_of_states(const struct settings *settings, const char *trace_path, const struct trace_states *all)
 {
 	struct fold_rules *fold = fold_rules_new();
 	struct chosen_threads chosen = { 0 };
@@ -103,17 +105,16 @@ static int path_run(int argc, char **argv)
 }
 
 static const struct option_spec *const options[] = {
-	range_options, thread_options, whose_options, merged_options, dependency_options, names_options,
-	common_options, NULL,
+	range_options,      thread_options, whose_options,  merged_options,
+	dependency_options, names_options,  common_options, NULL,
 };
 
 const struct command critical_path_command = {
 	.name = "critical-path",
 	.usage = "[options] FILE",
 	.summary = "Show what a thread of a trace was blocked on, moment by moment",
-	.description =
-		"FILE is a trace of pinch record. The path is that of the first thread, or of the one chosen:\n"
-		"what it does, and while it waits, what those do that it waits for.",
+	.description = "FILE is a trace of pinch record. The path is that of the first thread, or of the one chosen:\n"
+		       "what it does, and while it waits, what those do that it waits for.",
 	.options = options,
 	.run = path_run,
 };

@@ -23,14 +23,14 @@ struct cut {
 	struct trace_writer *writer;
 	struct prologue *prologue;
 	struct prologue_out out;
-	struct cut_threads *threads;	/* NULL: all */
+	struct cut_threads *threads; /* NULL: all */
 	struct space_numbers *written;
 	struct carried_names *names;
-	uint64_t from_ns, to_ns;	/* as the events have it */
+	uint64_t from_ns, to_ns; /* as the events have it */
 	bool has_begun;
-	bool is_stopped;		/* before the end of the trace */
-	uint64_t last_ns;		/* of what was written */
-	struct ev_collect_end *end;	/* of the trace; NULL: it has none */
+	bool is_stopped;            /* before the end of the trace */
+	uint64_t last_ns;           /* of what was written */
+	struct ev_collect_end *end; /* of the trace; NULL: it has none */
 	size_t damaged_count;
 };
 
@@ -61,8 +61,7 @@ static void tell(void *data, const struct ev_header *header)
 {
 	struct cut *cut = data;
 
-	if (cut->threads && header->subsys == TRACE_SUBSYS_THREAD &&
-	    header->event == TRACE_EVENT_THREAD_FOUND)
+	if (cut->threads && header->subsys == TRACE_SUBSYS_THREAD && header->event == TRACE_EVENT_THREAD_FOUND)
 		header = cut_threads_change(cut->threads, cut->prologue, header, &cut->out);
 	if (!header)
 		return;
@@ -83,8 +82,8 @@ static void put_event(struct cut *cut, const struct ev_header *header)
 	}
 	prologue_follow(cut->prologue, header, changed);
 	if (cut->threads && cut_threads_is_orphan(cut->threads, header))
-		prologue_tell_mappings(cut->prologue, ((const struct ev_space_fork *)header)->pid,
-				     header->time_ns, &cut->out);
+		prologue_tell_mappings(cut->prologue, ((const struct ev_space_fork *)header)->pid, header->time_ns,
+				       &cut->out);
 }
 
 static void keep_end(struct cut *cut, const struct ev_header *header)
@@ -135,7 +134,7 @@ static int take_events(struct cut *cut)
 			trace_reader_seek(cut->reader, trace_reader_extent(cut->reader)->last_ns);
 		has_skipped = cut->is_stopped;
 		if (trace_writer_error(cut->writer))
-			return 0;	/* said when it is closed */
+			return 0; /* said when it is closed */
 	}
 	return 0;
 }
@@ -171,8 +170,10 @@ static int tell_damage(const struct cut *cut)
 	text_fini(&left_out);
 	if (!cut->damaged_count && !extent->unread_bytes)
 		return 0;
-	return fail_plain(-EBADMSG, "%s is damaged: what could not be read is left out; pinch check "
-			  "says what that is", cut->path);
+	return fail_plain(-EBADMSG,
+			  "%s is damaged: what could not be read is left out; pinch check "
+			  "says what that is",
+			  cut->path);
 }
 
 /* What is read is open, and what it is written to is not. */
@@ -211,8 +212,7 @@ static int check_range(const struct time_range *range, const struct cut *cut)
 
 	if (range->from_ns > extent->last_ns - extent->first_ns) {
 		text_put_duration(&length, extent->last_ns - extent->first_ns);
-		err = fail_plain(-EINVAL, "%s has nothing so late: it is %s long", cut->path,
-				 length.bytes);
+		err = fail_plain(-EINVAL, "%s has nothing so late: it is %s long", cut->path, length.bytes);
 		text_fini(&length);
 	}
 	return err;
@@ -252,8 +252,7 @@ static int cut_trace(const struct settings *settings, const char *path)
 	cut_init(&cut, &settings->range);
 	err = check_range(&settings->range, &cut);
 	if (!err && threads->count)
-		err = cut_threads_new(cut.reader, path, threads->words, threads->count,
-				      &cut.threads);
+		err = cut_threads_new(cut.reader, path, threads->words, threads->count, &cut.threads);
 	if (!err)
 		err = cut_into(&cut, settings->trace_path);
 	cut_fini(&cut);
@@ -298,9 +297,8 @@ const struct command cut_command = {
 	.name = "cut",
 	.usage = "[options] -o OUT FILE",
 	.summary = "Make a trace of a part of one: of a time, of some threads",
-	.description =
-		"OUT is as if tracing had begun and ended when the part does, and as if only these\n"
-		"threads had been traced.",
+	.description = "OUT is as if tracing had begun and ended when the part does, and as if only these\n"
+		       "threads had been traced.",
 	.options = options,
 	.run = cut_run,
 };

@@ -20,8 +20,8 @@ struct dump {
 	const char *path;
 	struct trace_reader *reader;
 	uint64_t first_ns;
-	struct text out;		/* not written yet */
-	size_t damaged_count;		/* of chunks */
+	struct text out;      /* not written yet */
+	size_t damaged_count; /* of chunks */
 };
 
 static bool is_wanted(const struct dump *dump, const struct ev_header *header)
@@ -86,18 +86,19 @@ static int tell_missing(const struct dump *dump)
 		warn("%s was cut off or is damaged: its last %llu bytes were not read", dump->path,
 		     (unsigned long long)extent->unread_bytes);
 	else if (!extent->is_ended)
-		warn("%s has no end: its writer was stopped, or it is still being written",
-		     dump->path);
+		warn("%s has no end: its writer was stopped, or it is still being written", dump->path);
 	if (!dump->damaged_count)
 		return 0;
-	return fail_plain(-EBADMSG, "%s is damaged: %zu part%s left out", dump->path,
-			  dump->damaged_count, dump->damaged_count == 1 ? " was" : "s were");
+	return fail_plain(-EBADMSG, "%s is damaged: %zu part%s left out", dump->path, dump->damaged_count,
+			  dump->damaged_count == 1 ? " was" : "s were");
 }
 
 static int dump_trace(const struct settings *settings, const char *path)
 {
 	struct dump dump = {
-		.options = &settings->dump, .range = &settings->range, .path = path,
+		.options = &settings->dump,
+		.range = &settings->range,
+		.path = path,
 	};
 	int err = output_check("-");
 
@@ -158,16 +159,18 @@ static const struct option_spec dump_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	dump_options, range_options, common_options, NULL,
+	dump_options,
+	range_options,
+	common_options,
+	NULL,
 };
 
 const struct command dump_command = {
 	.name = "dump",
 	.usage = "[options] FILE",
 	.summary = "Print the events of a trace, one a line",
-	.description =
-		"A line has seconds since the first event, the number of the thread, the event\n"
-		"and its fields. Of a trace that is damaged what is whole is printed.",
+	.description = "A line has seconds since the first event, the number of the thread, the event\n"
+		       "and its fields. Of a trace that is damaged what is whole is printed.",
 	.options = options,
 	.run = dump_run,
 };

@@ -9,13 +9,13 @@
 #include "base/text.h"
 #include "trace/event_fields.h"
 
-enum { DECIMAL_MAX = 65535 };	/* larger u64 are addresses and the like more often than counts */
+enum { DECIMAL_MAX = 65535 }; /* larger u64 are addresses and the like more often than counts */
 
 /* How both forms differ; lists look the same in them. */
 struct form {
 	void (*put_number)(struct text *out, const struct event_field *field, uint64_t number);
 	void (*put_string)(struct text *out, const char *string);
-	void (*put_size)(struct text *out, size_t size_bytes);	/* of what is neither */
+	void (*put_size)(struct text *out, size_t size_bytes); /* of what is neither */
 };
 
 static void put_decimal(struct text *out, const struct event_field *field, uint64_t number)
@@ -68,8 +68,7 @@ static const struct form text_form = { put_number, put_string, put_size };
 static const struct form json_form = { put_decimal, text_put_json_string, put_json_size };
 
 /* The bytes up to a NUL or the end. Returns where what follows them begins. */
-static const char *put_string_at(struct text *out, const struct form *form, const char *at,
-				 const char *end)
+static const char *put_string_at(struct text *out, const struct form *form, const char *at, const char *end)
 {
 	size_t length = strnlen(at, end - at);
 	struct text string = { 0 };
@@ -90,8 +89,8 @@ static void put_strings(struct text *out, const struct form *form, const char *a
 	text_put(out, "]");
 }
 
-static void put_numbers(struct text *out, const struct form *form, const struct event_field *field,
-			const char *at, const char *end)
+static void put_numbers(struct text *out, const struct form *form, const struct event_field *field, const char *at,
+			const char *end)
 {
 	text_put(out, "[");
 	for (; at < end; at += field->width_bytes) {
@@ -137,8 +136,8 @@ void event_line_put(struct text *out, const struct ev_header *header, uint64_t f
 	bool is_before = header->time_ns < first_ns;
 	uint64_t ns = is_before ? first_ns - header->time_ns : header->time_ns - first_ns;
 
-	text_printf(out, "%s%" PRIu64 ".%09" PRIu64 " %" PRIu32 " %s.%s", is_before ? "-" : "",
-		    ns / 1000000000, ns % 1000000000, header->thread, event->subsys, event->event);
+	text_printf(out, "%s%" PRIu64 ".%09" PRIu64 " %" PRIu32 " %s.%s", is_before ? "-" : "", ns / 1000000000,
+		    ns % 1000000000, header->thread, event->subsys, event->event);
 	for (uint32_t i = 0; i < event->count; i++) {
 		text_put(out, " ");
 		text_put(out, event->fields[i].name);
@@ -152,9 +151,8 @@ void event_line_put_json(struct text *out, const struct ev_header *header)
 {
 	const struct event_fields *event = event_fields_find(header->subsys, header->event);
 
-	text_printf(out, "{\"time_ns\": %" PRIu64 ", \"thread\": %" PRIu32
-		    ", \"event\": \"%s.%s\", \"fields\": {", (uint64_t)header->time_ns,
-		    header->thread, event->subsys, event->event);
+	text_printf(out, "{\"time_ns\": %" PRIu64 ", \"thread\": %" PRIu32 ", \"event\": \"%s.%s\", \"fields\": {",
+		    (uint64_t)header->time_ns, header->thread, event->subsys, event->event);
 	for (uint32_t i = 0; i < event->count; i++) {
 		text_put(out, i ? ", \"" : "\"");
 		text_put(out, event->fields[i].name);

@@ -21,8 +21,7 @@
 #include "view/output.h"
 #include "view/view.h"
 
-static int write_json(const struct settings *settings, const struct graph *graph,
-		      struct graph_labels *labels)
+static int write_json(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
 {
 	struct text out = { 0 };
 	int err;
@@ -33,8 +32,7 @@ static int write_json(const struct settings *settings, const struct graph *graph
 	return err;
 }
 
-static int write_html(const struct settings *settings, const struct graph *graph,
-		      struct graph_labels *labels)
+static int write_html(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
 {
 	struct html *html = html_new();
 	int err;
@@ -45,8 +43,7 @@ static int write_html(const struct settings *settings, const struct graph *graph
 	return err;
 }
 
-static int write_pictures(const struct settings *settings, const struct graph *graph,
-			  struct graph_labels *labels)
+static int write_pictures(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
 {
 	const struct graph_settings *options = &settings->graph;
 	struct text dot = { 0 }, svg = { 0 };
@@ -67,8 +64,7 @@ static int write_pictures(const struct settings *settings, const struct graph *g
 	return err;
 }
 
-static int write_text(const struct settings *settings, const struct graph *graph,
-		      struct graph_labels *labels)
+static int write_text(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
 {
 	bool has_unicode = settings->text_path || view_style_for(STDOUT_FILENO).has_unicode;
 	struct text out = { 0 };
@@ -80,8 +76,7 @@ static int write_text(const struct settings *settings, const struct graph *graph
 	return err;
 }
 
-static int show(const struct settings *settings, const struct graph *graph,
-		struct graph_labels *labels)
+static int show(const struct settings *settings, const struct graph *graph, struct graph_labels *labels)
 {
 	const struct graph_settings *options = &settings->graph;
 	bool has_other = settings->json_path || options->dot_path || options->svg_path || settings->html_path;
@@ -105,13 +100,16 @@ static int make_and_show(const struct settings *settings, const struct trace_sta
 	struct graph graph;
 	int err;
 
-	graph_of_threads(all->states, chosen->numbers, chosen->count, &(struct graph_options){
-		.from_ns = trace_states_time(all, settings->range.from_ns),
-		.to_ns = trace_states_time(all, settings->range.to_ns),
-		.depth_max = settings->graph.depth_max,
-		.share_min = settings->graph.share_min,
-		.key_of = graph_label_key, .key_data = labels,
-	}, &graph);
+	graph_of_threads(all->states, chosen->numbers, chosen->count,
+			 &(struct graph_options){
+				 .from_ns = trace_states_time(all, settings->range.from_ns),
+				 .to_ns = trace_states_time(all, settings->range.to_ns),
+				 .depth_max = settings->graph.depth_max,
+				 .share_min = settings->graph.share_min,
+				 .key_of = graph_label_key,
+				 .key_data = labels,
+			 },
+			 &graph);
 	err = show(settings, &graph, labels);
 	graph_fini(&graph);
 	graph_labels_free(labels);
@@ -187,17 +185,17 @@ static const struct option_spec graph_options[] = {
 };
 
 static const struct option_spec *const options[] = {
-	range_options, thread_options, whose_options, merged_options, dependency_options, graph_options,
-	picture_options, html_options, names_options, common_options, NULL,
+	range_options, thread_options,  whose_options, merged_options, dependency_options,
+	graph_options, picture_options, html_options,  names_options,  common_options,
+	NULL,
 };
 
 const struct command graph_command = {
 	.name = "graph",
 	.usage = "[options] FILE",
 	.summary = "Show who and what threads of a trace waited for, and what those did meanwhile",
-	.description =
-		"FILE is a trace of pinch record. What a thread waited for, and whom, is shown below it\n"
-		"with its time, and what these did in that time below them.",
+	.description = "FILE is a trace of pinch record. What a thread waited for, and whom, is shown below it\n"
+		       "with its time, and what these did in that time below them.",
 	.options = options,
 	.run = graph_run,
 };

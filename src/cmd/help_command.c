@@ -13,8 +13,7 @@ static void print_options(const struct option_spec *spec)
 		int n;
 
 		n = snprintf(left, sizeof(left), "%c%c%s --%s", spec->letter ? '-' : ' ',
-			     spec->letter ? spec->letter : ' ', spec->letter ? "," : " ",
-			     spec->name);
+			     spec->letter ? spec->letter : ' ', spec->letter ? "," : " ", spec->name);
 		if (spec->argument)
 			snprintf(left + n, sizeof(left) - n, " %s", spec->argument);
 		printf("  %-26s %s\n", left, spec->help);
@@ -23,8 +22,8 @@ static void print_options(const struct option_spec *spec)
 
 void command_help(const struct command *command)
 {
-	printf("%s\n\nUsage: pinch %s%s%s\n\n%s\n", command->summary, command->name,
-	       *command->usage ? " " : "", command->usage, command->description);
+	printf("%s\n\nUsage: pinch %s%s%s\n\n%s\n", command->summary, command->name, *command->usage ? " " : "",
+	       command->usage, command->description);
 	if (!command->options || !command->options[0])
 		return;
 	printf("\nOptions:\n");

@@ -10,8 +10,8 @@
 #include "view/view.h"
 
 static const struct option_spec *const options[] = {
-	target_options, start_options, acquisition_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options,
-	names_options, common_options, NULL,
+	target_options, start_options, acquisition_options, trace_options, watch_options,  report_options,
+	html_options,   table_options, quiet_options,       names_options, common_options, NULL,
 };
 
 /* One word that "--" does not announce as a command. */
@@ -20,22 +20,21 @@ static bool is_trace(int argc, char **argv, int rest)
 	return rest + 1 == argc && strcmp(argv[rest - 1], "--") != 0;
 }
 
-static int show_klocks(struct settings *settings, struct inheritance *inheritance, int argc, char **argv,
-		       int rest)
+static int show_klocks(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
 {
 	if (!settings->pages)
 		text_pages_parse("KLOCKS", &settings->pages);
 	settings->first_page = PAGE_KLOCKS;
 	if (settings->user && (settings->has_target || is_trace(argc, argv, rest))) {
 		fail_plain(-EINVAL, "--user is for a command that is started: pinch klock --user NAME -- COMMAND "
-			   "[ARG...]");
+				    "[ARG...]");
 		return EXIT_USAGE;
 	}
 	if (settings->has_target && rest == argc)
 		return attach_traced(settings, argc, argv);
 	if (settings->has_target || rest == argc) {
 		fail_plain(-EINVAL, "locks of what? pinch klock -- COMMAND [ARG...], or -p PID and the like, or "
-			   "the name of a trace");
+				    "the name of a trace");
 		return EXIT_USAGE;
 	}
 	if (!is_trace(argc, argv, rest))
@@ -75,10 +74,9 @@ const struct command klock_command = {
 	.usage = "[options] -- COMMAND [ARG...]\n       pinch klock [options] -p PID... | -n NAME | "
 		 "--cgroup DIR | --all\n       pinch klock [options] FILE",
 	.summary = "Show which kernel locks threads wait for, spinning or asleep",
-	.description =
-		"Of a command, of what runs already, or of a trace: each lock with what it belongs to,\n"
-		"how long and where threads waited for it, and who had it. A lock that is free costs\n"
-		"nothing and is not shown.",
+	.description = "Of a command, of what runs already, or of a trace: each lock with what it belongs to,\n"
+		       "how long and where threads waited for it, and who had it. A lock that is free costs\n"
+		       "nothing and is not shown.",
 	.options = options,
 	.run = klock_run,
 };

@@ -28,8 +28,7 @@ int main(int argc, char **argv)
 		return help_command.run(0, NULL);
 	command = command_find(argv[1]);
 	if (!command) {
-		fail_plain(-1, "there is no command '%s'; to trace a program: pinch run -- PROGRAM",
-			   argv[1]);
+		fail_plain(-1, "there is no command '%s'; to trace a program: pinch run -- PROGRAM", argv[1]);
 		return EXIT_USAGE;
 	}
 	/* A binary with capabilities lends them to what needs them, not to who reads a trace or draws a graph with

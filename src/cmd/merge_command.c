@@ -24,7 +24,7 @@ struct merge {
 	const char *paths[MERGE_SOURCES_MAX];
 	size_t count;
 	struct space_numbers *written;
-	struct text info;		/* of the first one */
+	struct text info; /* of the first one */
 };
 
 static void find_boot(const struct text *info, struct text *boot)
@@ -42,15 +42,15 @@ static int check_boots(struct merge *merge)
 	derived_info(merge->sources[0].reader, &merge->info);
 	find_boot(&merge->info, &first);
 	if (!first.length)
-		err = fail_plain(-EINVAL, "%s has no boot ID",
-				 merge->paths[0]);
+		err = fail_plain(-EINVAL, "%s has no boot ID", merge->paths[0]);
 	for (size_t i = 1; !err && i < merge->count; i++) {
 		struct text info = { 0 }, boot = { 0 };
 
 		derived_info(merge->sources[i].reader, &info);
 		find_boot(&info, &boot);
 		if (!boot.length || strcmp(boot.bytes, first.bytes))
-			err = fail_plain(-EINVAL, "%s and %s are not of one boot of one machine: their "
+			err = fail_plain(-EINVAL,
+					 "%s and %s are not of one boot of one machine: their "
 					 "times have nothing to do with each other",
 					 merge->paths[0], merge->paths[i]);
 		text_fini(&info);
@@ -80,8 +80,7 @@ static void close_all(struct merge *merge)
 
 static void put_all(struct merge *merge, struct trace_writer *writer)
 {
-	struct merge_events *events = merge_events_new(merge->sources, merge->count, writer,
-						       merge->written);
+	struct merge_events *events = merge_events_new(merge->sources, merge->count, writer, merge->written);
 	struct ev_collect_run *run = merged_run(merge->sources, merge->count);
 	struct ev_collect_end *end;
 	struct table *notes = table_new();
@@ -94,8 +93,7 @@ static void put_all(struct merge *merge, struct trace_writer *writer)
 		trace_writer_event(writer, &end->header);
 	for (size_t i = 0; i < merge->count; i++)
 		merge->sources[i].damaged_count +=
-			carried_names_copy(merge->sources[i].names, merge->sources[i].reader, writer,
-					   notes);
+			carried_names_copy(merge->sources[i].names, merge->sources[i].reader, writer, notes);
 	merge_events_free(events);
 	table_free(notes);
 	free(run);
@@ -116,8 +114,10 @@ static int tell_damage(const struct merge *merge)
 		if (source->err)
 			err = fail(source->err, "cannot read %s", source->path);
 		else if (source->damaged_count || trace_reader_extent(source->reader)->unread_bytes)
-			err = fail_plain(-EBADMSG, "%s is damaged: what could not be read is left out; "
-					 "pinch check says what that is", source->path);
+			err = fail_plain(-EBADMSG,
+					 "%s is damaged: what could not be read is left out; "
+					 "pinch check says what that is",
+					 source->path);
 	}
 	return err;
 }
@@ -176,16 +176,17 @@ static int merge_run(int argc, char **argv)
 }
 
 static const struct option_spec *const options[] = {
-	made_trace_options, common_options, NULL,
+	made_trace_options,
+	common_options,
+	NULL,
 };
 
 const struct command merge_command = {
 	.name = "merge",
 	.usage = "-o OUT FILE...",
 	.summary = "Make one trace of several of one machine",
-	.description =
-		"OUT is as if one pinch had traced all that the FILEs have: at once, one after the\n"
-		"other, or both.",
+	.description = "OUT is as if one pinch had traced all that the FILEs have: at once, one after the\n"
+		       "other, or both.",
 	.options = options,
 	.run = merge_run,
 };

@@ -20,8 +20,10 @@ static int set_ring(struct settings *settings, const char *argument)
 	uint64_t *size_bytes = &settings->ring.size_bytes;
 
 	if (size_parse(argument, size_bytes) || *size_bytes < RING_BYTES_MIN)
-		return fail_plain(-EINVAL, "--ring takes a size of at least 1M with its unit, such as "
-				  "500M or 1G, not '%s'", argument);
+		return fail_plain(-EINVAL,
+				  "--ring takes a size of at least 1M with its unit, such as "
+				  "500M or 1G, not '%s'",
+				  argument);
 	return 0;
 }
 
@@ -30,15 +32,19 @@ static int set_last(struct settings *settings, const char *argument)
 	uint64_t *last_ns = &settings->ring.last_ns;
 
 	if (duration_parse(argument, last_ns) || *last_ns < LAST_NS_MIN)
-		return fail_plain(-EINVAL, "--last takes a duration of at least 1s with its unit, such as "
-				  "60s or 5min, not '%s'", argument);
+		return fail_plain(-EINVAL,
+				  "--last takes a duration of at least 1s with its unit, such as "
+				  "60s or 5min, not '%s'",
+				  argument);
 	return 0;
 }
 
 static const struct option_spec record_options[] = {
 	{ "output", 'o', "FILE", "the trace (default: trace.pinch)", set_output },
-	{ "ring", 0, "SIZE", "keep the last SIZE bytes, such as 1G: what is new takes the place of what "
-	  "is oldest", set_ring },
+	{ "ring", 0, "SIZE",
+	  "keep the last SIZE bytes, such as 1G: what is new takes the place of what "
+	  "is oldest",
+	  set_ring },
 	{ "last", 0, "TIME", "keep what happened in the last TIME, such as 60s", set_last },
 	{ 0 },
 };
@@ -47,12 +53,10 @@ static const struct option_spec *const options[] = {
 	record_options, target_options, start_options, trace_options, quiet_options, common_options, NULL,
 };
 
-static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv,
-		  int rest)
+static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
 {
 	if (settings->has_target && rest < argc) {
-		fail_plain(-EINVAL, "either processes that run already or a command, not both: %s",
-			   argv[rest]);
+		fail_plain(-EINVAL, "either processes that run already or a command, not both: %s", argv[rest]);
 		return EXIT_USAGE;
 	}
 	if (settings->has_target && settings->user) {
@@ -63,7 +67,7 @@ static int record(struct settings *settings, struct inheritance *inheritance, in
 		return attach_traced(settings, argc, argv);
 	if (rest == argc) {
 		fail_plain(-EINVAL, "record what? pinch record [options] -- COMMAND [ARG...], or -p PID "
-			   "and the like");
+				    "and the like");
 		return EXIT_USAGE;
 	}
 	return run_traced(settings, inheritance, argv + rest);
@@ -99,10 +103,9 @@ const struct command record_command = {
 	.usage = "[options] [--] COMMAND [ARG...]\n       pinch record [options] -p PID... | -n NAME | "
 		 "--cgroup DIR | --all",
 	.summary = "Trace into a file, for pinch report here or on another machine",
-	.description =
-		"Traces as pinch run does, or pinch attach, and keeps what it is told instead of\n"
-		"showing a report. Whatever ends pinch, the file can be read up to half a second\n"
-		"before.",
+	.description = "Traces as pinch run does, or pinch attach, and keeps what it is told instead of\n"
+		       "showing a report. Whatever ends pinch, the file can be read up to half a second\n"
+		       "before.",
 	.options = options,
 	.run = record_run,
 };

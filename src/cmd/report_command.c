@@ -52,13 +52,15 @@ int report_traced(const struct settings *settings, const char *path)
 
 	if (settings->has_tui && tui_check())
 		return EXIT_USAGE;
-	out_file_keep(path);	/* before an output is found to be that, too */
+	out_file_keep(path); /* before an output is found to be that, too */
 	err = show_check(settings);
 	if (!err)
-		err = replay_open(path, &(struct replay_options){
-			.keeps_strips = settings->has_tui || settings->html_path,
-			.opens_files = settings->opens_files,
-		}, &replay);
+		err = replay_open(path,
+				  &(struct replay_options){
+					  .keeps_strips = settings->has_tui || settings->html_path,
+					  .opens_files = settings->opens_files,
+				  },
+				  &replay);
 	if (err)
 		return EXIT_FAILED;
 	err = show_replay(settings, path, replay);
@@ -91,17 +93,15 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	tui_options, report_options, html_options, table_options, quiet_options, names_options, common_options,
-	NULL,
+	tui_options, report_options, html_options, table_options, quiet_options, names_options, common_options, NULL,
 };
 
 const struct command report_command = {
 	.name = "report",
 	.usage = "[options] FILE",
 	.summary = "Report what a trace tells, as if it was traced now",
-	.description =
-		"FILE is a trace of pinch record, or of run and attach with --trace, of this machine\n"
-		"or another one. Of one that was cut off what is there is reported.",
+	.description = "FILE is a trace of pinch record, or of run and attach with --trace, of this machine\n"
+		       "or another one. Of one that was cut off what is there is reported.",
 	.options = options,
 	.run = report_run,
 };

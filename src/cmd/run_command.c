@@ -61,8 +61,8 @@ struct run {
 	const struct settings *settings;
 	struct tracing *tracing;
 	struct launch *launch;
-	struct command_output *output;	/* NULL: the command has its own */
-	struct command_user *user;	/* as whom the command runs; NULL: who runs pinch */
+	struct command_output *output; /* NULL: the command has its own */
+	struct command_user *user;     /* as whom the command runs; NULL: who runs pinch */
 	struct outcome outcome;
 	struct text command;
 	uint32_t pid;
@@ -96,18 +96,22 @@ static int watch(struct run *run)
 	struct live *live;
 	pid_t sender;
 
-	err = live_open(&(struct live_options){
-		.tracing = run->tracing, .settings = run->settings, .outcome = &run->outcome,
-		.command = run->command.bytes, .has_command = true,
-		.output_fd = command_output_fd(run->output),
-	}, &live);
+	err = live_open(
+		&(struct live_options){
+			.tracing = run->tracing,
+			.settings = run->settings,
+			.outcome = &run->outcome,
+			.command = run->command.bytes,
+			.has_command = true,
+			.output_fd = command_output_fd(run->output),
+		},
+		&live);
 	if (err)
 		return err;
 	while (!live_wants_quit(live)) {
 		signal_number = live_step(live, &sender);
 		note_signal(run, signal_number, sender);
-		if (run->outcome.exit_status >= 0 || live_wants_end(live) ||
-		    tracing_is_time_over(run->tracing))
+		if (run->outcome.exit_status >= 0 || live_wants_end(live) || tracing_is_time_over(run->tracing))
 			live_end(live);
 	}
 	live_close(live);
@@ -188,8 +192,7 @@ static void keep_from_trace(const struct settings *settings, struct inheritance 
 }
 
 /* Without a terminal for it nothing is started, let alone traced. */
-static int open_output(const struct settings *settings, struct inheritance *inheritance,
-		       struct command_output **out)
+static int open_output(const struct settings *settings, struct inheritance *inheritance, struct command_output **out)
 {
 	if (!settings->has_tui)
 		return 0;
@@ -208,8 +211,7 @@ static int find_user(struct run *run)
 		return command_user_find(settings->user, &run->user);
 	err = command_user_of_sudo(&sudo, &run->user);
 	if (!err && run->user && !settings->is_quiet)
-		fail_plain(0, "the command runs as %s, who called sudo; --user root runs it as root",
-			   run->user->name);
+		fail_plain(0, "the command runs as %s, who called sudo; --user root runs it as root", run->user->name);
 	return err;
 }
 
@@ -225,16 +227,14 @@ static int start(struct run *run, struct inheritance *inheritance, char *const *
 	if (status)
 		return status;
 	/* Before anything is opened or changed that the command must not inherit. */
-	if (launch_new(arguments, inheritance, &run->launch) ||
-	    tracing_open(run->settings, &run->tracing))
+	if (launch_new(arguments, inheritance, &run->launch) || tracing_open(run->settings, &run->tracing))
 		return EXIT_PINCH_FAILED;
 	run->pid = launch_pid(run->launch);
 	run->outcome = (struct outcome){ .pids = &run->pid, .pid_count = 1, .exit_status = -1 };
 	return trace_command(run, arguments);
 }
 
-int run_traced(const struct settings *settings, struct inheritance *inheritance,
-	       char *const *arguments)
+int run_traced(const struct settings *settings, struct inheritance *inheritance, char *const *arguments)
 {
 	struct run run = { .settings = settings };
 	int status;
@@ -275,7 +275,8 @@ out_fini:
 }
 
 static const struct option_spec *const options[] = {
-	start_options, trace_options, watch_options, report_options, html_options, table_options, quiet_options, common_options, NULL,
+	start_options, trace_options, watch_options,  report_options, html_options,
+	table_options, quiet_options, common_options, NULL,
 };
 
 const struct command run_command = {
@@ -284,12 +285,11 @@ const struct command run_command = {
 	.has_command = true,
 	.usage = "[options] [--] COMMAND [ARG...]",
 	.summary = "Trace a command from its first instruction; report when it ends",
-	.description =
-		"The command keeps its input, output, signals and terminal; pinch's text goes to\n"
-		"standard error. The exit status is the command's (128 + signal when it was killed),\n"
-		"125 when pinch itself fails, 126 when the command cannot be executed, 127 when\n"
-		"there is none. With --tui the command's output is a page of it, and its input is\n"
-		"empty.",
+	.description = "The command keeps its input, output, signals and terminal; pinch's text goes to\n"
+		       "standard error. The exit status is the command's (128 + signal when it was killed),\n"
+		       "125 when pinch itself fails, 126 when the command cannot be executed, 127 when\n"
+		       "there is none. With --tui the command's output is a page of it, and its input is\n"
+		       "empty.",
 	.options = options,
 	.run = run_run,
 };

@@ -18,8 +18,7 @@
 #include "view/trace/spans_view.h"
 
 /* Those of the spans that are wanted. */
-static void fill_rows(const struct trace_states *all, const struct features *features,
-		      struct spans_view *view)
+static void fill_rows(const struct trace_states *all, const struct features *features, struct spans_view *view)
 {
 	const struct executions *executions = execution_log_all(all->executions);
 	uint32_t numbers[SPANS_MAX] = { 0 };
@@ -30,7 +29,8 @@ static void fill_rows(const struct trace_states *all, const struct features *fea
 
 		if (view->spans[execution->span])
 			view->rows[view->count++] = (struct span_row){
-				.execution = execution, .features = &features[i],
+				.execution = execution,
+				.features = &features[i],
 				.number = ++numbers[execution->span],
 				.has_gap = execution_log_has_gap(all->executions, execution),
 			};
@@ -55,8 +55,8 @@ static int write_view(const struct settings *settings, const struct spans_view *
 	return err;
 }
 
-static int choose_spans(const struct settings *settings, const char *path,
-			const struct trace_states *all, struct spans_view *view)
+static int choose_spans(const struct settings *settings, const char *path, const struct trace_states *all,
+			struct spans_view *view)
 {
 	const char *name = settings->graph.execution;
 	int wanted = name ? span_find(all, path, name) : 0, count = 0;
@@ -69,8 +69,7 @@ static int choose_spans(const struct settings *settings, const char *path,
 		count += view->spans[i] != NULL;
 	}
 	if (!count)
-		return fail_plain(-ENOENT, "%s has no spans: record it with --span, see pinch help record",
-				  path);
+		return fail_plain(-ENOENT, "%s has no spans: record it with --span, see pinch help record", path);
 	return 0;
 }
 
@@ -80,7 +79,8 @@ static int show_spans(const struct settings *settings, const char *path, const s
 	struct features *features = xcalloc(count + 1, sizeof(*features));
 	struct fold_rules *fold = fold_rules_new();
 	struct spans_view view = {
-		.first_ns = trace_states_time(all, 0), .row_count_max = settings->path_count_max,
+		.first_ns = trace_states_time(all, 0),
+		.row_count_max = settings->path_count_max,
 		.is_by_begin = settings->is_by_begin,
 	};
 	int err = choose_spans(settings, path, all, &view);
@@ -168,9 +168,8 @@ const struct command spans_command = {
 	.name = "spans",
 	.usage = "[options] FILE",
 	.summary = "Show the tasks of threads that a trace has, how long they took and what that time went into",
-	.description =
-		"FILE is a trace of pinch record --span. How long the tasks took comes first, and what the\n"
-		"slowest ones do more than the others; then the longest ones.",
+	.description = "FILE is a trace of pinch record --span. How long the tasks took comes first, and what the\n"
+		       "slowest ones do more than the others; then the longest ones.",
 	.options = options,
 	.run = spans_run,
 };

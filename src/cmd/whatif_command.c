@@ -42,9 +42,13 @@ static int show_answer(const struct settings *settings, struct whatif_view *view
 	struct whatif_answer answer;
 	int err;
 
-	whatif_predict(view->whatif, &(struct whatif_change){
-		.is_chosen = is_chosen, .scale = view->scale, .cpu_count = view->cpu_count,
-	}, &answer);
+	whatif_predict(view->whatif,
+		       &(struct whatif_change){
+			       .is_chosen = is_chosen,
+			       .scale = view->scale,
+			       .cpu_count = view->cpu_count,
+		       },
+		       &answer);
 	view->answer = &answer;
 	err = show(settings, view);
 	critical_path_fini(&answer.path);
@@ -83,8 +87,10 @@ static int answer(const struct settings *settings, const char *path, struct what
 		if (element_choose(lives, view->labels, kind, view->name, is_chosen))
 			err = show_answer(settings, view, is_chosen);
 		else
-			err = fail_plain(-ENOENT, "no thread in %s waited for the %s '%s': pinch whatif %s "
-					 "shows what there is", path, view->kind, view->name, path);
+			err = fail_plain(-ENOENT,
+					 "no thread in %s waited for the %s '%s': pinch whatif %s "
+					 "shows what there is",
+					 path, view->kind, view->name, path);
 	} else if (settings->whatif.cpu_count) {
 		err = show_answer(settings, view, NULL);
 	} else {
@@ -94,8 +100,8 @@ static int answer(const struct settings *settings, const char *path, struct what
 	return err;
 }
 
-static int answer_of_lives(const struct settings *settings, const char *path,
-			   const struct trace_states *all, const struct lives *lives)
+static int answer_of_lives(const struct settings *settings, const char *path, const struct trace_states *all,
+			   const struct lives *lives)
 {
 	struct fold_rules *fold = fold_rules_new();
 	struct whatif_view view = { .scale = settings->whatif.scale };
@@ -106,8 +112,7 @@ static int answer_of_lives(const struct settings *settings, const char *path,
 		whatif_init(&whatif, lives);
 		view.whatif = &whatif;
 		view.labels = trace_states_labels(all, fold, false);
-		view.cpu_count = settings->whatif.cpu_count ? settings->whatif.cpu_count
-							    : whatif.cpu_count;
+		view.cpu_count = settings->whatif.cpu_count ? settings->whatif.cpu_count : whatif.cpu_count;
 		err = answer(settings, path, &view);
 		graph_labels_free(view.labels);
 		whatif_fini(&whatif);
@@ -116,8 +121,7 @@ static int answer_of_lives(const struct settings *settings, const char *path,
 	return err;
 }
 
-static int answer_of_states(const struct settings *settings, const char *path,
-			    const struct trace_states *all)
+static int answer_of_states(const struct settings *settings, const char *path, const struct trace_states *all)
 {
 	struct chosen_threads chosen = { 0 };
 	struct lives lives = { 0 };
@@ -126,8 +130,7 @@ static int answer_of_states(const struct settings *settings, const char *path,
 	if (!err) {
 		err = lives_of(all->states, all->threads, chosen.numbers, chosen.count, &lives);
 		if (err)
-			fail_plain(err, "%s tells of too much for a replay: make a part of it with pinch cut",
-				   path);
+			fail_plain(err, "%s tells of too much for a replay: make a part of it with pinch cut", path);
 	}
 	if (!err && lives.begin_ns >= lives.end_ns)
 		err = fail_plain(-ENOENT, "no thread in %s ran: there is nothing to replay", path);
@@ -226,9 +229,8 @@ const struct command whatif_command = {
 	.name = "whatif",
 	.usage = "[options] FILE",
 	.summary = "Predict how long a traced run would have taken, if something were faster",
-	.description =
-		"FILE is a trace of pinch record. It is replayed with one lock, path or cause shortened, or on\n"
-		"another number of CPUs. Without these, what gains most is shown.",
+	.description = "FILE is a trace of pinch record. It is replayed with one lock, path or cause shortened, or on\n"
+		       "another number of CPUs. Without these, what gains most is shown.",
 	.options = options,
 	.run = whatif_run,
 };

@@ -50,26 +50,26 @@ struct collector {
 	struct sideband *sideband;
 	struct governor governor;
 	struct urgency urgency;
-	uint64_t drained_ns;		/* 0: not yet */
-	uint64_t load_asked_ns;		/* the machine's, 0: not yet */
+	uint64_t drained_ns;    /* 0: not yet */
+	uint64_t load_asked_ns; /* the machine's, 0: not yet */
 	unsigned int ring_count;
-	uint64_t *complete_ns;		/* by ring: its records before that have been taken in */
-	uint64_t until_ns;		/* the least of them */
-	uint64_t delivered_ns;		/* to the session's handlers, all before that */
-	int64_t room_bytes;		/* in the session; below 0: HORIZON_NS holds */
-	bool is_refused;		/* a record, in the last round */
+	uint64_t *complete_ns; /* by ring: its records before that have been taken in */
+	uint64_t until_ns;     /* the least of them */
+	uint64_t delivered_ns; /* to the session's handlers, all before that */
+	int64_t room_bytes;    /* in the session; below 0: HORIZON_NS holds */
+	bool is_refused;       /* a record, in the last round */
 	double fill, sideband_fill;
-	bool has_gap;			/* since the threads were listed last */
+	bool has_gap; /* since the threads were listed last */
 	uint64_t listed_ns;
 	uint64_t holds_listed_ns;
-	uint64_t lost_told;		/* records that a collect.GAP has told of */
+	uint64_t lost_told; /* records that a collect.GAP has told of */
 	/* The ring being drained. */
 	unsigned int ring;
 };
 
 unsigned int collector_stream_count(const struct kernel *kernel)
 {
-	return kernel_ring_count(kernel) + 2;	/* the side band's and our own */
+	return kernel_ring_count(kernel) + 2; /* the side band's and our own */
 }
 
 static unsigned int sideband_stream(const struct collector *collector)
@@ -91,11 +91,11 @@ static void on_gap(void *data, const struct ev_header *header)
 	collector->lost_told += e->lost;
 }
 
-struct collector *collector_new(struct session *session, struct kernel *kernel,
-				struct sideband *sideband)
+struct collector *collector_new(struct session *session, struct kernel *kernel, struct sideband *sideband)
 {
 	static const struct event_handler handlers[] = {
-		{ EV_COLLECT_GAP, on_gap }, { 0, NULL },
+		{ EV_COLLECT_GAP, on_gap },
+		{ 0, NULL },
 	};
 	struct collector *collector = xcalloc(1, sizeof(*collector));
 
@@ -121,7 +121,9 @@ void collector_free(struct collector *collector)
 static int push_own(struct collector *collector, enum event_id id)
 {
 	struct ev_header header = {
-		.time_ns = clock_ns(), .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = clock_ns(),
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 
 	return session_push(collector->session, own_stream(collector), &header, sizeof(header));
@@ -133,7 +135,7 @@ int collector_list_threads(struct collector *collector)
 
 	collector->listed_ns = clock_ns();
 	if (push_own(collector, EV_COLLECT_SYNC_BEGIN))
-		return 0;	/* the session is full: has_gap stays, and it is tried again */
+		return 0; /* the session is full: has_gap stays, and it is tried again */
 	collector->has_gap = false;
 	err = kernel_list_threads(collector->kernel);
 	if (push_own(collector, EV_COLLECT_SYNC_END))
@@ -149,8 +151,7 @@ static int on_record(void *data, const void *record, size_t size_bytes)
 	bool is_full = collector->room_bytes < 0 && size_bytes >= sizeof(*header) &&
 		       header->time_ns > collector->until_ns + HORIZON_NS;
 
-	if (is_full || session_push(collector->session, collector->ring, record,
-				    size_bytes) == -ENOSPC)
+	if (is_full || session_push(collector->session, collector->ring, record, size_bytes) == -ENOSPC)
 		collector->is_refused = is_full = true;
 	else
 		collector->room_bytes -= size_bytes + ENTRY_BYTES;
@@ -162,8 +163,8 @@ static int on_record(void *data, const void *record, size_t size_bytes)
 /* Whoever is kept from the CPU by others loses records. */
 static void hurry(struct collector *collector, uint64_t begin_ns)
 {
-	bool is_late = collector->drained_ns && (begin_ns - collector->drained_ns > LATE_NS ||
-						 collector->fill > FILL_LATE);
+	bool is_late =
+		collector->drained_ns && (begin_ns - collector->drained_ns > LATE_NS || collector->fill > FILL_LATE);
 
 	if (begin_ns - collector->load_asked_ns > LOAD_PERIOD_NS) {
 		collector->load_asked_ns = begin_ns;
@@ -182,8 +183,7 @@ static void drain(struct collector *collector)
 	collector->fill = kernel_fill(collector->kernel);
 	hurry(collector, begin_ns);
 	collector->is_refused = false;
-	collector->room_bytes = PENDING_BYTES_HALF -
-				(int64_t)session_counts(collector->session).pending_bytes;
+	collector->room_bytes = PENDING_BYTES_HALF - (int64_t)session_counts(collector->session).pending_bytes;
 	for (unsigned int i = 0; i < collector->ring_count; i++) {
 		uint64_t *complete_ns = &collector->complete_ns[i];
 
@@ -196,8 +196,7 @@ static void drain(struct collector *collector)
 	collector->until_ns = until_ns;
 	if (collector->sideband) {
 		collector->sideband_fill = sideband_fill(collector->sideband);
-		sideband_drain(collector->sideband, collector->session,
-			       sideband_stream(collector));
+		sideband_drain(collector->sideband, collector->session, sideband_stream(collector));
 	}
 }
 
@@ -225,8 +224,7 @@ static void govern(struct collector *collector)
 	struct kernel_counts counts = kernel_counts(collector->kernel);
 
 	kernel_set_keep_all_above(collector->kernel,
-				  governor_update(&collector->governor, clock_ns(),
-						  counts.stack_ns));
+				  governor_update(&collector->governor, clock_ns(), counts.stack_ns));
 }
 
 void collector_poll(struct collector *collector)
@@ -295,7 +293,8 @@ void collector_finish(struct collector *collector)
 		struct ev_collect_gap e = { .lost = lost - collector->lost_told };
 
 		e.header = (struct ev_header){
-			.time_ns = clock_ns(), .subsys = EV_COLLECT_GAP >> 16,
+			.time_ns = clock_ns(),
+			.subsys = EV_COLLECT_GAP >> 16,
 			.event = EV_COLLECT_GAP & 0xffff,
 		};
 		session_push(collector->session, own_stream(collector), &e, sizeof(e));
@@ -305,6 +304,5 @@ void collector_finish(struct collector *collector)
 
 double collector_fill(const struct collector *collector)
 {
-	return collector->fill > collector->sideband_fill ? collector->fill
-							  : collector->sideband_fill;
+	return collector->fill > collector->sideband_fill ? collector->fill : collector->sideband_fill;
 }

@@ -17,8 +17,7 @@ struct collector;
 unsigned int collector_stream_count(const struct kernel *kernel);
 
 /* Borrows all three. sideband may be NULL. */
-struct collector *collector_new(struct session *session, struct kernel *kernel,
-				struct sideband *sideband);
+struct collector *collector_new(struct session *session, struct kernel *kernel, struct sideband *sideband);
 void collector_free(struct collector *collector);
 
 /* Lists the living threads, between SYNC_BEGIN and SYNC_END. */

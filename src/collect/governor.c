@@ -25,8 +25,7 @@ uint32_t governor_update(struct governor *governor, uint64_t now_ns, uint64_t st
 
 	if (period_ns < PERIOD_NS)
 		return governor->threshold_ns;
-	excess = (double)(stack_ns - governor->stack_ns_before) / period_ns /
-		 (BUDGET * governor->cpu_count);
+	excess = (double)(stack_ns - governor->stack_ns_before) / period_ns / (BUDGET * governor->cpu_count);
 	governor->period_begin_ns = now_ns;
 	governor->stack_ns_before = stack_ns;
 

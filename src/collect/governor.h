@@ -12,7 +12,7 @@ struct governor {
 	unsigned int cpu_count;
 	uint64_t period_begin_ns;
 	uint64_t stack_ns_before;
-	uint32_t threshold_ns;		/* weight above which all stacks are kept; 0: no limit */
+	uint32_t threshold_ns; /* weight above which all stacks are kept; 0: no limit */
 };
 
 void governor_init(struct governor *governor, unsigned int cpu_count, uint64_t now_ns);

@@ -41,7 +41,7 @@ struct kernel {
 	struct sampler *sampler;
 	uint64_t sample_period_ns;
 	struct bpf_link *iterator, *waits_iterator;
-	const struct klock_spec *acquisitions_spec;	/* NULL: they are not counted */
+	const struct klock_spec *acquisitions_spec; /* NULL: they are not counted */
 	struct acquisitions *acquisitions;
 	struct user_probes *user_probes;
 };
@@ -69,8 +69,8 @@ static void choose_sampling(struct kernel *kernel, const struct btf *btf)
 	uint64_t tick_ns = tick_period_ns();
 	struct tick_places places;
 
-	if (kernel->sample_period_ns && tick_ns && kernel->sample_period_ns % tick_ns == 0 &&
-	    btf && !tick_find(btf, &places)) {
+	if (kernel->sample_period_ns && tick_ns && kernel->sample_period_ns % tick_ns == 0 && btf &&
+	    !tick_find(btf, &places)) {
 		bpf->rodata->sample_each_ticks = kernel->sample_period_ns / tick_ns;
 		bpf->rodata->hrtimer_bases_offset = places.hrtimer_bases;
 		bpf->rodata->tick_cpu_sched_offset = places.tick_cpu_sched;
@@ -84,8 +84,7 @@ static void choose_context(struct kernel *kernel, const struct btf *btf)
 {
 	uint32_t runqueues, preempt_count;
 
-	if (!btf || !percpu_find(btf, "runqueues", &runqueues) ||
-	    !percpu_find_preempt_count(btf, &preempt_count))
+	if (!btf || !percpu_find(btf, "runqueues", &runqueues) || !percpu_find_preempt_count(btf, &preempt_count))
 		return;
 	kernel->bpf->rodata->runqueues_offset = runqueues;
 	kernel->bpf->rodata->preempt_count_offset = preempt_count;
@@ -114,10 +113,11 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	if (cpu_count < 0)
 		return fail(cpu_count, "cannot count the CPUs");
 	if (cpu_count > KERNEL_CPUS_MAX)
-		return fail_plain(-E2BIG, "this machine may have %d CPUs; pinch knows %d at most",
-				  cpu_count, KERNEL_CPUS_MAX);
+		return fail_plain(-E2BIG, "this machine may have %d CPUs; pinch knows %d at most", cpu_count,
+				  KERNEL_CPUS_MAX);
 	if (options->acquisitions && !machine_has_kprobes())
-		return fail_plain(-EOPNOTSUPP, "--acquisitions needs kprobes, which this kernel has not "
+		return fail_plain(-EOPNOTSUPP,
+				  "--acquisitions needs kprobes, which this kernel has not "
 				  "(CONFIG_KPROBE_EVENTS); without it, locks are told when they are waited for");
 	kernel = xcalloc(1, sizeof(*kernel));
 	kernel->cpu_count = cpu_count;
@@ -153,7 +153,7 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 			     libbpf_complaint[0] ? libbpf_complaint : "no reason given");
 		goto out_close;
 	}
-	malloc_trim(0);		/* the kernel's type information is large and done with */
+	malloc_trim(0); /* the kernel's type information is large and done with */
 	err = cpu_rings_make(kernel->rings);
 	if (err)
 		goto out_close;
@@ -208,8 +208,7 @@ int kernel_attach(struct kernel *kernel)
 		return err;
 	err = pinch_bpf__attach(bpf);
 	if (err)
-		return fail(err, "cannot attach to the scheduler's tracepoints (%s)",
-			    libbpf_complaint);
+		return fail(err, "cannot attach to the scheduler's tracepoints (%s)", libbpf_complaint);
 	/* Where functions cannot be traced, threads' last slices have no stack. */
 	if (bpf_program__autoload(bpf->progs.exit_begin))
 		bpf->links.exit_begin = bpf_program__attach(bpf->progs.exit_begin);
@@ -221,11 +220,10 @@ int kernel_attach(struct kernel *kernel)
 	if (bpf->rodata->sample_each_ticks)
 		kernel->sampler = sampler_follow_ticks(bpf->progs.sample_tick);
 	else if (kernel->sample_period_ns)
-		kernel->sampler = sampler_start_timers(bpf->progs.sample_timer,
-						       kernel->sample_period_ns,
-						       kernel->cpu_count);
-	return kernel->acquisitions_spec ?
-	       acquisitions_start(bpf, kernel->acquisitions_spec, &kernel->acquisitions) : 0;
+		kernel->sampler =
+			sampler_start_timers(bpf->progs.sample_timer, kernel->sample_period_ns, kernel->cpu_count);
+	return kernel->acquisitions_spec ? acquisitions_start(bpf, kernel->acquisitions_spec, &kernel->acquisitions)
+					 : 0;
 }
 
 void kernel_detach(struct kernel *kernel)
@@ -318,8 +316,7 @@ int kernel_bell_fd(const struct kernel *kernel)
 	return bpf_map__fd(kernel->bpf->maps.bell);
 }
 
-static int on_ring_of_bell(void *data __attribute__((unused)),
-			   const void *record __attribute__((unused)),
+static int on_ring_of_bell(void *data __attribute__((unused)), const void *record __attribute__((unused)),
 			   size_t size_bytes __attribute__((unused)))
 {
 	return 0;

@@ -19,17 +19,17 @@ struct span_specs;
 struct text;
 
 struct kernel_options {
-	uint32_t nmin;			/* 0: half of the living threads */
-	uint32_t depth;			/* user frames of a stack, 1 to 127 */
+	uint32_t nmin;  /* 0: half of the living threads */
+	uint32_t depth; /* user frames of a stack, 1 to 127 */
 	bool kernel_stacks;
 	bool threads_only, processes_only;
 	bool trace_all;
-	bool follows_hosts;		/* user_probes_add_resolver() will be called */
-	bool tells_system;		/* of all threads, and of interrupts, packets and disks */
-	uint64_t sample_period_ns;	/* 0: no sampling */
-	size_t ring_bytes;		/* for switches and wake-ups, a CPU; a power of two; 0: default */
-	const struct span_specs *spans;	/* borrowed */
-	const struct klock_spec *acquisitions;	/* borrowed; NULL: they are not counted */
+	bool follows_hosts;                    /* user_probes_add_resolver() will be called */
+	bool tells_system;                     /* of all threads, and of interrupts, packets and disks */
+	uint64_t sample_period_ns;             /* 0: no sampling */
+	size_t ring_bytes;                     /* for switches and wake-ups, a CPU; a power of two; 0: default */
+	const struct span_specs *spans;        /* borrowed */
+	const struct klock_spec *acquisitions; /* borrowed; NULL: they are not counted */
 };
 
 /* Loads the programs. Says what is missing when it fails. */
@@ -98,14 +98,14 @@ void kernel_allow_memory(struct kernel *kernel);
 void kernel_set_keep_all_above(struct kernel *kernel, uint32_t weight_ns);
 
 struct kernel_counts {
-	uint64_t lost, samples_lost;		/* records */
-	uint64_t hidden;			/* switches that the kernel told no tracer of */
-	uint64_t stack_ns;			/* spent on taking stacks */
-	uint64_t stack_median_ns;		/* on half of them at most so much */
-	uint64_t stack_ends[STACK_ENDS];	/* of those that were unwound in the kernel */
-	uint64_t stack_frames;			/* of the program, in them */
+	uint64_t lost, samples_lost;     /* records */
+	uint64_t hidden;                 /* switches that the kernel told no tracer of */
+	uint64_t stack_ns;               /* spent on taking stacks */
+	uint64_t stack_median_ns;        /* on half of them at most so much */
+	uint64_t stack_ends[STACK_ENDS]; /* of those that were unwound in the kernel */
+	uint64_t stack_frames;           /* of the program, in them */
 	uint64_t threads_alive, threads_untracked;
-	uint64_t runs, run_ns;			/* of the scheduler's programs; ns are estimated */
+	uint64_t runs, run_ns; /* of the scheduler's programs; ns are estimated */
 };
 
 struct kernel_counts kernel_counts(const struct kernel *kernel);

@@ -24,10 +24,10 @@ struct resolver {
 	struct symbols *symbols;
 	struct user_probes *probes;
 	struct met_files *met;
-	struct table *files;		/* by file_stamp_probe_key(): attached to */
+	struct table *files; /* by file_stamp_probe_key(): attached to */
 	size_t attached_count, failed_count;
-	uint64_t changed_count;		/* files that were written to meanwhile */
-	int err;			/* the first one */
+	uint64_t changed_count; /* files that were written to meanwhile */
+	int err;                /* the first one */
 	char note[256];
 };
 
@@ -37,8 +37,7 @@ static bool is_c_library(void *data __attribute__((unused)), const char *path)
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
-	return !strncmp(name, "libc.", 5) || !strncmp(name, "libc-", 5) ||
-	       !strncmp(name, "ld-musl-", 8);
+	return !strncmp(name, "libc.", 5) || !strncmp(name, "libc-", 5) || !strncmp(name, "ld-musl-", 8);
 }
 
 static int attach(struct resolver *resolver, int fd, const struct file_stamp *stamp, uint64_t file_offset)
@@ -59,8 +58,7 @@ static void look_at(void *data, const struct met_file *met)
 	uint64_t file_offset;
 	int err;
 
-	if (file_stamp_read(met->file.fd, &stamp) ||
-	    table_find(resolver->files, file_stamp_probe_key(&stamp)) ||
+	if (file_stamp_read(met->file.fd, &stamp) || table_find(resolver->files, file_stamp_probe_key(&stamp)) ||
 	    symbols_find_function(resolver->symbols, &met->file, function, &file_offset) ||
 	    !met_file_is_first(resolver->files, file_stamp_probe_key(&stamp)))
 		return;
@@ -78,8 +76,12 @@ static void on_own_mapping(void *data, const struct file_mapping *mapping)
 {
 	uint64_t address = (uint64_t)dlsym(RTLD_DEFAULT, function);
 	const struct module_identity identity = {
-		.pid = getpid(), .start = mapping->start, .end = mapping->end,
-		.device = mapping->device, .inode = mapping->inode, .path = mapping->path,
+		.pid = getpid(),
+		.start = mapping->start,
+		.end = mapping->end,
+		.device = mapping->device,
+		.inode = mapping->inode,
+		.path = mapping->path,
 	};
 	struct met_file met = { .path = mapping->path };
 	struct resolver *resolver = data;
@@ -91,8 +93,7 @@ static void on_own_mapping(void *data, const struct file_mapping *mapping)
 	close(met.file.fd);
 }
 
-struct resolver *resolver_new(struct session *session, struct symbols *symbols,
-			      struct kernel *kernel)
+struct resolver *resolver_new(struct session *session, struct symbols *symbols, struct kernel *kernel)
 {
 	struct resolver *resolver = xcalloc(1, sizeof(*resolver));
 
@@ -122,16 +123,19 @@ void resolver_update(struct resolver *resolver)
 const char *resolver_note(struct resolver *resolver)
 {
 	if (resolver->failed_count)
-		snprintf(resolver->note, sizeof(resolver->note), "getaddrinfo() of %zu of %zu C "
+		snprintf(resolver->note, sizeof(resolver->note),
+			 "getaddrinfo() of %zu of %zu C "
 			 "libraries could not be followed (%s): hosts may lack their names",
 			 resolver->failed_count, resolver->failed_count + resolver->attached_count,
 			 strerror(-resolver->err));
 	else if (resolver->changed_count)
-		snprintf(resolver->note, sizeof(resolver->note), "%llu C libraries were written to while "
+		snprintf(resolver->note, sizeof(resolver->note),
+			 "%llu C libraries were written to while "
 			 "getaddrinfo() was followed in them, which ended that: hosts may lack their names",
 			 (unsigned long long)resolver->changed_count);
 	else if (!resolver->attached_count)
-		snprintf(resolver->note, sizeof(resolver->note), "no C library with getaddrinfo() was "
+		snprintf(resolver->note, sizeof(resolver->note),
+			 "no C library with getaddrinfo() was "
 			 "met: hosts have no names");
 	else
 		return NULL;

@@ -17,8 +17,7 @@ struct symbols;
  * Begins with the library that this process uses: a command that is started resolves names before
  * anybody could look what it has mapped. Borrows all three.
  */
-struct resolver *resolver_new(struct session *session, struct symbols *symbols,
-			      struct kernel *kernel);
+struct resolver *resolver_new(struct session *session, struct symbols *symbols, struct kernel *kernel);
 void resolver_free(struct resolver *resolver);
 
 /* Attaches to what has been mapped since the last call. */

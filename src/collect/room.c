@@ -19,9 +19,9 @@ struct resting {
 
 struct room {
 	uint64_t rest_ns;
-	struct extent *extents;			/* free, by place; neighbours in a chunk are one */
+	struct extent *extents; /* free, by place; neighbours in a chunk are one */
 	uint32_t extent_count, extent_room;
-	struct resting *resting, **resting_last;	/* the oldest first */
+	struct resting *resting, **resting_last; /* the oldest first */
 	uint32_t chunk_count;
 	uint64_t used;
 };
@@ -58,15 +58,13 @@ static bool are_neighbours(struct extent a, struct extent b)
 static void remove_at(struct room *room, uint32_t i)
 {
 	room->extent_count--;
-	memmove(&room->extents[i], &room->extents[i + 1],
-		(room->extent_count - i) * sizeof(*room->extents));
+	memmove(&room->extents[i], &room->extents[i + 1], (room->extent_count - i) * sizeof(*room->extents));
 }
 
 static void insert_at(struct room *room, uint32_t i, struct extent extent)
 {
 	ARRAY_GROW(room->extents, room->extent_count, room->extent_room, 16);
-	memmove(&room->extents[i + 1], &room->extents[i],
-		(room->extent_count - i) * sizeof(*room->extents));
+	memmove(&room->extents[i + 1], &room->extents[i], (room->extent_count - i) * sizeof(*room->extents));
 	room->extents[i] = extent;
 	room->extent_count++;
 }
@@ -122,8 +120,7 @@ static void end_rest(struct room *room, uint64_t now_ns)
 
 void room_add_chunk(struct room *room)
 {
-	make_free(room, (struct extent){ room->chunk_count * UNWIND_CHUNK_UNITS,
-					 UNWIND_CHUNK_UNITS });
+	make_free(room, (struct extent){ room->chunk_count * UNWIND_CHUNK_UNITS, UNWIND_CHUNK_UNITS });
 	room->chunk_count++;
 }
 

@@ -23,12 +23,12 @@
 static const uint64_t TICK_NS_MAX = 4 * 1000 * 1000;
 
 struct sampled_cpu {
-	int fd, link_fd;	/* -1: not sampled */
+	int fd, link_fd; /* -1: not sampled */
 };
 
 struct sampler {
-	int tick_link_fd;		/* -1: timers are used */
-	struct sampled_cpu *cpus;	/* their timers */
+	int tick_link_fd;         /* -1: timers are used */
+	struct sampled_cpu *cpus; /* their timers */
 	unsigned int cpu_count;
 	char note[160];
 };
@@ -60,13 +60,13 @@ struct sampler *sampler_follow_ticks(const struct bpf_program *program)
 
 	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(program));
 	if (sampler->tick_link_fd < 0)
-		snprintf(sampler->note, sizeof(sampler->note),
-			 "No samples (%s): there are no tables of functions.", strerror(errno));
+		snprintf(sampler->note, sizeof(sampler->note), "No samples (%s): there are no tables of functions.",
+			 strerror(errno));
 	return sampler;
 }
 
-static int start_timer(struct sampled_cpu *sampled, const struct bpf_program *program,
-		       unsigned int cpu, uint64_t period_ns)
+static int start_timer(struct sampled_cpu *sampled, const struct bpf_program *program, unsigned int cpu,
+		       uint64_t period_ns)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -80,15 +80,13 @@ static int start_timer(struct sampled_cpu *sampled, const struct bpf_program *pr
 	sampled->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (sampled->fd < 0)
 		return -errno;
-	sampled->link_fd = bpf_link_create(bpf_program__fd(program), sampled->fd, BPF_PERF_EVENT,
-					   NULL);
+	sampled->link_fd = bpf_link_create(bpf_program__fd(program), sampled->fd, BPF_PERF_EVENT, NULL);
 	if (sampled->link_fd < 0 || ioctl(sampled->fd, PERF_EVENT_IOC_ENABLE, 0))
 		return -errno;
 	return 0;
 }
 
-struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns,
-				     unsigned int cpu_count)
+struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns, unsigned int cpu_count)
 {
 	struct sampler *sampler = sampler_new(cpu_count);
 	unsigned int started = 0;
@@ -101,7 +99,7 @@ struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t
 		e = start_timer(&sampler->cpus[cpu], program, cpu, period_ns);
 		if (!e)
 			started++;
-		else if (e != -ENODEV)	/* a possible CPU that is not there */
+		else if (e != -ENODEV) /* a possible CPU that is not there */
 			err = e;
 	}
 	if (!started || err)

@@ -21,8 +21,7 @@ uint64_t sampler_cheap_period(uint64_t wanted_ns);
 struct sampler *sampler_follow_ticks(const struct bpf_program *program);
 
 /* Starts timers on all CPUs that are there. What does not work is told by sampler_note(). */
-struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns,
-				     unsigned int cpu_count);
+struct sampler *sampler_start_timers(const struct bpf_program *program, uint64_t period_ns, unsigned int cpu_count);
 void sampler_stop(struct sampler *sampler);
 void sampler_free(struct sampler *sampler);
 

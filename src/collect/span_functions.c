@@ -26,14 +26,14 @@ struct span_functions {
 	struct user_probes *probes;
 	const struct span_specs *specs;
 	struct met_files *met;
-	struct table *files;		/* by file_stamp_probe_key() and span: attached to */
+	struct table *files; /* by file_stamp_probe_key() and span: attached to */
 	struct followed {
-		uint32_t file_count;	/* with the function */
-		uint32_t most;		/* functions of a file that are called so */
-		bool is_cut;		/* there are too many, or nobody knows where one ends */
-		uint64_t doubtful_count;	/* symbols where no function can be */
-		uint64_t changed_count;	/* files that were written to meanwhile */
-		int err;		/* the first one */
+		uint32_t file_count;     /* with the function */
+		uint32_t most;           /* functions of a file that are called so */
+		bool is_cut;             /* there are too many, or nobody knows where one ends */
+		uint64_t doubtful_count; /* symbols where no function can be */
+		uint64_t changed_count;  /* files that were written to meanwhile */
+		int err;                 /* the first one */
 	} spans[SPANS_MAX];
 };
 
@@ -73,8 +73,7 @@ static bool is_that_file(const struct span_spec *spec, const struct file_stamp *
 	if (!strchr(spec->file, '/'))
 		return true;
 	/* In another file tree the path may be another file's, and this one cannot be told from it. */
-	return stat(spec->file, &named) ||
-	       (named.st_dev == stamp->device && named.st_ino == stamp->inode);
+	return stat(spec->file, &named) || (named.st_dev == stamp->device && named.st_ino == stamp->inode);
 }
 
 static void attach(struct span_functions *functions, size_t span, int fd, const struct file_stamp *stamp,
@@ -205,33 +204,37 @@ void span_functions_put_notes(const struct span_functions *functions, struct tex
 		if (spec->kind != SPAN_OF_FUNCTION)
 			continue;
 		if (followed->changed_count)
-			text_printf(notes, "span %s: %llu files were written to while functions in them "
-				    "were followed, which ended that", spec->name,
-				    (unsigned long long)followed->changed_count);
+			text_printf(notes,
+				    "span %s: %llu files were written to while functions in them "
+				    "were followed, which ended that",
+				    spec->name, (unsigned long long)followed->changed_count);
 		else if (followed->doubtful_count)
-			text_printf(notes, "span %s: %llu symbols called so point to where no function "
-				    "of their file can begin, and are left alone", spec->name,
-				    (unsigned long long)followed->doubtful_count);
+			text_printf(notes,
+				    "span %s: %llu symbols called so point to where no function "
+				    "of their file can begin, and are left alone",
+				    spec->name, (unsigned long long)followed->doubtful_count);
 		else if (!followed->file_count)
-			text_printf(notes, "span %s: no process has mapped a file %s with a function %s",
-				    spec->name, spec->file, spec->function);
+			text_printf(notes, "span %s: no process has mapped a file %s with a function %s", spec->name,
+				    spec->file, spec->function);
 		else if (followed->err)
-			text_printf(notes, "span %s: not all of its functions could be followed (%s)",
-				    spec->name, strerror(-followed->err));
+			text_printf(notes, "span %s: not all of its functions could be followed (%s)", spec->name,
+				    strerror(-followed->err));
 		else if (followed->is_cut)
-			text_printf(notes, "span %s: of the %u functions that are called so, some are too many, "
-				    "or nothing tells where they end", spec->name, followed->most);
-		else if (followed->most > 1)
-			text_printf(notes, "span %s: %u functions are called so; each is followed",
+			text_printf(notes,
+				    "span %s: of the %u functions that are called so, some are too many, "
+				    "or nothing tells where they end",
 				    spec->name, followed->most);
+		else if (followed->most > 1)
+			text_printf(notes, "span %s: %u functions are called so; each is followed", spec->name,
+				    followed->most);
 		else
 			continue;
 		text_put_bytes(notes, "", 1);
 	}
 }
 
-struct span_functions *span_functions_new(struct session *session, struct symbols *symbols,
-					  struct kernel *kernel, const struct span_specs *specs)
+struct span_functions *span_functions_new(struct session *session, struct symbols *symbols, struct kernel *kernel,
+					  const struct span_specs *specs)
 {
 	struct span_functions *functions = xcalloc(1, sizeof(*functions));
 

@@ -16,8 +16,8 @@ struct symbols;
 struct text;
 
 /* Borrows all of them. */
-struct span_functions *span_functions_new(struct session *session, struct symbols *symbols,
-					  struct kernel *kernel, const struct span_specs *specs);
+struct span_functions *span_functions_new(struct session *session, struct symbols *symbols, struct kernel *kernel,
+					  const struct span_specs *specs);
 void span_functions_free(struct span_functions *functions);
 
 /*

@@ -25,8 +25,8 @@
 enum {
 	RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t),
 	CHUNKS_AT_ONCE = 2,
-	RANGES_MAX = 4096,		/* of a process */
-	UNUSED_SHARE = 4,		/* tables without a user stay until that part of the memory is used */
+	RANGES_MAX = 4096, /* of a process */
+	UNUSED_SHARE = 4,  /* tables without a user stay until that part of the memory is used */
 };
 
 /* Of one update: records come in meanwhile. */
@@ -36,7 +36,7 @@ static const uint64_t update_ns_max = 5000000;
 static const uint64_t rest_ns_default = 2000000000ull;
 
 struct part {
-	uint64_t base, end;	/* addresses as the file has them */
+	uint64_t base, end; /* addresses as the file has them */
 	uint32_t place, block_count, unit_count;
 };
 
@@ -47,11 +47,11 @@ struct module_table {
 	uint32_t segment_count;
 	struct part *parts;
 	uint32_t part_count;
-	struct python_process python;	/* addresses as the file has them; no runtime: none */
-	bool is_awaited;		/* it is being made */
-	bool is_cut;			/* there was no memory for all of it */
-	uint32_t user_count;		/* of lists, one for each mapping */
-	struct module_table *older, *newer;	/* among those without a user */
+	struct python_process python;       /* addresses as the file has them; no runtime: none */
+	bool is_awaited;                    /* it is being made */
+	bool is_cut;                        /* there was no memory for all of it */
+	uint32_t user_count;                /* of lists, one for each mapping */
+	struct module_table *older, *newer; /* among those without a user */
 };
 
 /* A process's ranges and the modules they lead to. Several processes share one after a fork. */
@@ -66,10 +66,10 @@ struct list {
 
 struct process {
 	uint32_t pid;
-	struct list *list;		/* NULL: none */
+	struct list *list; /* NULL: none */
 	bool is_dirty;
-	bool awaits_tables;		/* of some that it maps */
-	bool has_ended;			/* and early stacks are left of it */
+	bool awaits_tables; /* of some that it maps */
+	bool has_ended;     /* and early stacks are left of it */
 };
 
 struct unwinder {
@@ -79,9 +79,9 @@ struct unwinder {
 	uint64_t *chunks[UNWIND_CHUNKS_MAX];
 	uint32_t chunk_count, chunk_max;
 	struct room *room;
-	struct table *modules;			/* by number; struct module_table */
-	struct module_table *oldest, *newest;	/* of those without a user */
-	struct table *processes;		/* by pid + 1 */
+	struct table *modules;                /* by number; struct module_table */
+	struct module_table *oldest, *newest; /* of those without a user */
+	struct table *processes;              /* by pid + 1 */
 	/* Of the process that is being updated. */
 	struct unwind_range *ranges;
 	struct module_table **used;
@@ -115,13 +115,14 @@ static void set_dirty(struct unwinder *unwinder, uint32_t pid)
 static struct unwind_space space_of(const struct list *list)
 {
 	return (struct unwind_space){
-		.ranges = list->place, .range_count = list->range_count,
-		.version = list->version, .python = list->python,
+		.ranges = list->place,
+		.range_count = list->range_count,
+		.version = list->version,
+		.python = list->python,
 	};
 }
 
-static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct list *list,
-		     uint64_t flags)
+static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct list *list, uint64_t flags)
 {
 	struct unwind_space space = space_of(list);
 
@@ -136,12 +137,11 @@ static int make_chunk(struct unwinder *unwinder, uint32_t number)
 	void *memory;
 	int fd;
 
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_unwind", sizeof(uint32_t), sizeof(uint64_t),
-			    UNWIND_CHUNK_UNITS, &options);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_unwind", sizeof(uint32_t), sizeof(uint64_t), UNWIND_CHUNK_UNITS,
+			    &options);
 	if (fd < 0)
 		return -errno;
-	memory = mmap(NULL, UNWIND_CHUNK_UNITS * sizeof(uint64_t), PROT_READ | PROT_WRITE,
-		      MAP_SHARED, fd, 0);
+	memory = mmap(NULL, UNWIND_CHUNK_UNITS * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED) {
 		int err = -errno;
 
@@ -173,7 +173,7 @@ static void add_chunks(struct unwinder *unwinder)
 	if (!made || bpf_map_update_batch(unwinder->options.chunks_fd, keys, fds, &placed, &options))
 		placed = 0;
 	for (uint32_t i = 0; i < made; i++) {
-		close(fds[i]);	/* the array and the mapping hold it */
+		close(fds[i]); /* the array and the mapping hold it */
 		if (i < placed)
 			room_add_chunk(unwinder->room);
 		else
@@ -208,8 +208,7 @@ static void remove_unused(struct unwinder *unwinder, struct module_table *module
 static void module_forget(struct unwinder *unwinder, struct module_table *module)
 {
 	for (uint32_t i = 0; i < module->part_count; i++)
-		room_give(unwinder->room, module->parts[i].place, module->parts[i].unit_count,
-			  clock_ns());
+		room_give(unwinder->room, module->parts[i].place, module->parts[i].unit_count, clock_ns());
 	unwinder->counts.tables -= module->part_count > 0;
 	table_take(unwinder->modules, module->number);
 	free(module->parts);
@@ -243,8 +242,7 @@ static bool take_units(struct unwinder *unwinder, uint32_t count, uint32_t *plac
 }
 
 /* False: no memory for all of it. */
-static bool load_parts(struct unwinder *unwinder, const struct unwind_table *table,
-		       struct module_table *module)
+static bool load_parts(struct unwinder *unwinder, const struct unwind_table *table, struct module_table *module)
 {
 	uint64_t address = table->base, end = table->base + table->size_bytes;
 
@@ -257,15 +255,15 @@ static bool load_parts(struct unwinder *unwinder, const struct unwind_table *tab
 		/* Rather fill a chunk than leave much of it empty. */
 		if (part.block_count + part.row_count > largest && largest > UNWIND_CHUNK_UNITS / 4)
 			part = unwind_part_at(table, address, largest);
-		if (!part.block_count ||
-		    !take_units(unwinder, part.block_count + part.row_count, &place))
+		if (!part.block_count || !take_units(unwinder, part.block_count + part.row_count, &place))
 			return false;
 		unwind_part_write(table, &part, units_at(unwinder, place));
-		module->parts = xrealloc(module->parts, module->part_count + 1,
-					 sizeof(*module->parts));
+		module->parts = xrealloc(module->parts, module->part_count + 1, sizeof(*module->parts));
 		loaded = &module->parts[module->part_count++];
 		*loaded = (struct part){
-			.base = address, .place = place, .block_count = part.block_count,
+			.base = address,
+			.place = place,
+			.block_count = part.block_count,
 			.unit_count = part.block_count + part.row_count,
 			.end = address + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS),
 		};
@@ -358,8 +356,7 @@ static struct list *list_new(struct unwinder *unwinder, uint32_t place)
 	list->python = unwinder->python;
 	list->user_count = 1;
 	if (list->range_count)
-		memcpy(units_at(unwinder, place), unwinder->ranges,
-		       unwinder->range_count * sizeof(*unwinder->ranges));
+		memcpy(units_at(unwinder, place), unwinder->ranges, unwinder->range_count * sizeof(*unwinder->ranges));
 	list->module_count = unwinder->used_count;
 	memcpy(list->modules, unwinder->used, unwinder->used_count * sizeof(*unwinder->used));
 	return list;
@@ -393,15 +390,17 @@ static uint64_t min3(uint64_t a, uint64_t b, uint64_t c)
 	return min < c ? min : c;
 }
 
-static void add_range(struct unwinder *unwinder, const struct part *part, uint64_t begin,
-		      uint64_t end, uint64_t bias)
+static void add_range(struct unwinder *unwinder, const struct part *part, uint64_t begin, uint64_t end, uint64_t bias)
 {
 	if (unwinder->range_count == RANGES_MAX) {
 		unwinder->counts.dropped++;
 		return;
 	}
 	unwinder->ranges[unwinder->range_count++] = (struct unwind_range){
-		.begin = begin, .end = end, .bias = bias + part->base, .table = part->place,
+		.begin = begin,
+		.end = end,
+		.bias = bias + part->base,
+		.table = part->place,
 		.block_count = part->block_count,
 	};
 }
@@ -421,8 +420,7 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 		const struct unwind_segment *segment = &module->segments[s];
 		uint64_t bias;
 
-		if (!unwind_segment_bias(segment, mapping->start, mapping->end,
-					 mapping->file_offset, &bias))
+		if (!unwind_segment_bias(segment, mapping->start, mapping->end, mapping->file_offset, &bias))
 			continue;
 		if (module->python.runtime && segment->address == module->python.code_begin) {
 			unwinder->python = module->python;
@@ -433,8 +431,7 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 		for (uint32_t p = 0; p < module->part_count; p++) {
 			const struct part *part = &module->parts[p];
 			uint64_t begin = max3(part->base, segment->address, mapping->start - bias);
-			uint64_t end = min3(part->end, segment->address + segment->size_bytes,
-					    mapping->end - bias);
+			uint64_t end = min3(part->end, segment->address + segment->size_bytes, mapping->end - bias);
 
 			if (begin < end)
 				add_range(unwinder, part, begin + bias, end + bias, bias);
@@ -459,15 +456,13 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 	process->awaits_tables = unwinder->awaits_tables;
 	/* The tables that are awaited must have a user, or they would be given up when they come. */
 	if ((!unwinder->range_count && !unwinder->awaits_tables) ||
-	    (unwinder->range_count &&
-	     !take_units(unwinder, unwinder->range_count * RANGE_UNITS, &place))) {
+	    (unwinder->range_count && !take_units(unwinder, unwinder->range_count * RANGE_UNITS, &place))) {
 		for (uint32_t i = 0; i < unwinder->used_count; i++)
 			module_release(unwinder, unwinder->used[i]);
 		return;
 	}
 	list = list_new(unwinder, place);
-	if (list->range_count && !process->has_ended &&
-	    tell_list(unwinder, process->pid, list, BPF_ANY))
+	if (list->range_count && !process->has_ended && tell_list(unwinder, process->pid, list, BPF_ANY))
 		unwinder->counts.dropped++;
 	list_release(unwinder, process->list);
 	process->list = list;
@@ -485,7 +480,8 @@ static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 	struct process *process = process_get(unwinder, e->pid);
 	struct unwind_tables tables = { .chunks = unwinder->chunks };
 	struct unwind_copy copy = {
-		.registers = (const uint64_t *)e->registers, .stack = e->words,
+		.registers = (const uint64_t *)e->registers,
+		.stack = e->words,
 		.stack_bytes = e->word_count * sizeof(*e->words),
 	};
 	uint64_t room[sizeof(struct ev_stack_frames) / sizeof(uint64_t) + 2 * STACK_DEPTH_MAX];
@@ -496,15 +492,17 @@ static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 	if (process->list)
 		tables.space = space_of(process->list);
 	*told = (struct ev_stack_frames){
-		.header = e->header, .stack = e->stack, .kernel_count = e->kernel_count,
+		.header = e->header,
+		.stack = e->stack,
+		.kernel_count = e->kernel_count,
 	};
 	told->header.event = EV_STACK_FRAMES & 0xffff;
 	/* Others were delivered while its tables were made. */
 	if (told->header.time_ns < session_time_ns(unwinder->session))
 		told->header.time_ns = session_time_ns(unwinder->session);
 	memcpy(told->frames, e->words + e->word_count, e->kernel_count * sizeof(*e->words));
-	told->user_count = unwind_walk(&tables, &copy, unwinder->options.depth,
-				       (uint64_t *)told->frames + e->kernel_count, &end);
+	told->user_count =
+		unwind_walk(&tables, &copy, unwinder->options.depth, (uint64_t *)told->frames + e->kernel_count, &end);
 	told->end = end;
 	unwinder->counts.stack_ends[end]++;
 	unwinder->counts.stack_frames += told->user_count;
@@ -596,8 +594,7 @@ static void free_ended(struct unwinder *unwinder)
 static void on_exec(void *data, const struct ev_header *header)
 {
 	struct unwinder *unwinder = data;
-	struct process *process = process_get(unwinder,
-					      ((const struct ev_space_exec *)header)->pid);
+	struct process *process = process_get(unwinder, ((const struct ev_space_exec *)header)->pid);
 
 	unwind_early_of(unwinder, process->pid);
 	process->has_ended = false;
@@ -647,12 +644,11 @@ static void on_fork(void *data, const struct ev_header *header)
 /* --- All of it ------------------------------------------------------------------------------ */
 
 static const struct event_handler handlers[] = {
-	{ EV_SPACE_MAP, on_map }, { EV_SPACE_EXEC, on_exec }, { EV_SPACE_FORK, on_fork },
+	{ EV_SPACE_MAP, on_map },  { EV_SPACE_EXEC, on_exec },     { EV_SPACE_FORK, on_fork },
 	{ EV_SPACE_EXIT, on_end }, { EV_STACK_MEMORY, on_memory }, { 0 },
 };
 
-struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
-			      const struct unwinder_options *options)
+struct unwinder *unwinder_new(struct session *session, struct symbols *symbols, const struct unwinder_options *options)
 {
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 	uint64_t chunks = options->bytes_max / (UNWIND_CHUNK_UNITS * sizeof(uint64_t));
@@ -662,7 +658,7 @@ struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
 	unwinder->options = *options;
 	unwinder->chunk_max = chunks && chunks < UNWIND_CHUNKS_MAX ? chunks : UNWIND_CHUNKS_MAX;
 	unwinder->room = room_new(options->rest_ns ? options->rest_ns : rest_ns_default);
-	add_chunks(unwinder);	/* now, for later we would be waited for */
+	add_chunks(unwinder); /* now, for later we would be waited for */
 	unwinder->early = early_stacks_new();
 	unwinder->modules = table_new();
 	unwinder->processes = table_new();
@@ -685,7 +681,7 @@ void unwinder_free(struct unwinder *unwinder)
 		free(module->parts);
 		free(module);
 	}
-	for (cursor = 0; (process = table_next(unwinder->processes, &cursor)); ) {
+	for (cursor = 0; (process = table_next(unwinder->processes, &cursor));) {
 		if (process->list && !--process->list->user_count)
 			free(process->list);
 		free(process);

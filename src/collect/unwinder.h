@@ -17,18 +17,17 @@
 struct unwinder;
 
 struct unwinder_options {
-	int chunks_fd, spaces_fd;	/* maps of the kernel side: chunks of tables, spaces by pid */
-	uint32_t depth;			/* frames at most */
-	uint64_t bytes_max;		/* of kernel memory for tables and lists; 0: 256 MB */
-	uint64_t rest_ns;		/* after which such memory is used again; 0: 2 s */
+	int chunks_fd, spaces_fd; /* maps of the kernel side: chunks of tables, spaces by pid */
+	uint32_t depth;           /* frames at most */
+	uint64_t bytes_max;       /* of kernel memory for tables and lists; 0: 256 MB */
+	uint64_t rest_ns;         /* after which such memory is used again; 0: 2 s */
 };
 
 /*
  * Subscribes to the space events of session; symbols must have done so before. Borrows both. A
  * stack.MEMORY becomes a stack.FRAMES, when the tables that it takes are made.
  */
-struct unwinder *unwinder_new(struct session *session, struct symbols *symbols,
-			      const struct unwinder_options *options);
+struct unwinder *unwinder_new(struct session *session, struct symbols *symbols, const struct unwinder_options *options);
 void unwinder_free(struct unwinder *unwinder);
 
 /* The mappings of the process are known: from symbols_add_process(). */
@@ -47,9 +46,9 @@ bool unwinder_update(struct unwinder *unwinder);
 void unwinder_finish(struct unwinder *unwinder);
 
 struct unwinder_counts {
-	size_t tables;			/* files that have one now */
-	size_t table_bytes;		/* of kernel memory, lists included */
-	uint64_t dropped;		/* tables and lists beyond the bound */
+	size_t tables;      /* files that have one now */
+	size_t table_bytes; /* of kernel memory, lists included */
+	uint64_t dropped;   /* tables and lists beyond the bound */
 	/* Of the stacks that came before the tables of their code. */
 	uint64_t stack_ends[STACK_ENDS], stack_frames;
 };

@@ -5,7 +5,7 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-enum { SHARE = 4 };		/* of one CPU: a quarter before all others */
+enum { SHARE = 4 }; /* of one CPU: a quarter before all others */
 
 /* Whoever was late stays urgent for as long as it may happen again. */
 static const uint64_t hold_ns = 60000000000;

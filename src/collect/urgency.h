@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 struct urgency {
-	uint64_t updated_ns;		/* CLOCK_MONOTONIC; 0: never yet */
-	uint64_t updated_cpu_ns;	/* what it had used by then */
-	uint64_t late_ns;		/* when it was late last; 0: never */
-	int64_t budget_ns;		/* of CPU time before all others */
+	uint64_t updated_ns;     /* CLOCK_MONOTONIC; 0: never yet */
+	uint64_t updated_cpu_ns; /* what it had used by then */
+	uint64_t late_ns;        /* when it was late last; 0: never */
+	int64_t budget_ns;       /* of CPU time before all others */
 	bool is_urgent;
-	bool is_refused;		/* the system does not allow it */
+	bool is_refused; /* the system does not allow it */
 };
 
 /*

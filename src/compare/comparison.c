@@ -11,7 +11,9 @@
 void comparison_init(struct comparison *comparison, bool is_of_runs, double share_min)
 {
 	*comparison = (struct comparison){
-		.set = graph_set_new(is_of_runs), .is_of_runs = is_of_runs, .share_min = share_min,
+		.set = graph_set_new(is_of_runs),
+		.is_of_runs = is_of_runs,
+		.share_min = share_min,
 	};
 }
 
@@ -33,10 +35,15 @@ static void add_graph(struct comparison *comparison, unsigned int side, const st
 	struct graph graph;
 
 	/* What is told of one side must not be missing on the other because it was cut there. */
-	graph_of_threads(trace->states, run->threads, run->thread_count, &(struct graph_options){
-		.from_ns = run->from_ns, .to_ns = run->to_ns, .share_min = comparison->share_min / 10,
-		.key_of = graph_label_key, .key_data = trace->labels,
-	}, &graph);
+	graph_of_threads(trace->states, run->threads, run->thread_count,
+			 &(struct graph_options){
+				 .from_ns = run->from_ns,
+				 .to_ns = run->to_ns,
+				 .share_min = comparison->share_min / 10,
+				 .key_of = graph_label_key,
+				 .key_data = trace->labels,
+			 },
+			 &graph);
 	graph_set_add(comparison->set, side, &graph, trace->labels, scale);
 	graph_fini(&graph);
 }
@@ -46,14 +53,18 @@ void comparison_add(struct comparison *comparison, unsigned int side, const stru
 {
 	add_figures(&comparison->sides[side], values);
 	if (has_graph)
-		add_graph(comparison, side, trace, &(struct compared_run){
-			.threads = &execution->thread, .thread_count = 1,
-			.from_ns = execution->begin_ns, .to_ns = execution->end_ns,
-		}, 1);
+		add_graph(comparison, side, trace,
+			  &(struct compared_run){
+				  .threads = &execution->thread,
+				  .thread_count = 1,
+				  .from_ns = execution->begin_ns,
+				  .to_ns = execution->end_ns,
+			  },
+			  1);
 }
 
-void comparison_add_run(struct comparison *comparison, unsigned int side,
-			const struct compared_trace *trace, const struct compared_run *run)
+void comparison_add_run(struct comparison *comparison, unsigned int side, const struct compared_trace *trace,
+			const struct compared_run *run)
 {
 	uint64_t duration_ns = run->to_ns - run->from_ns;
 	double values[FIGURES] = { 0 }, scale = 1;

@@ -21,7 +21,7 @@ struct states;
 enum { FIRST_SIDE, SECOND_SIDE, SIDES = GRAPH_SIDES };
 
 struct comparison_side {
-	const char *name;		/* borrowed: "slow executions", "new.pinch" */
+	const char *name; /* borrowed: "slow executions", "new.pinch" */
 	struct sample figures[FIGURES];
 };
 
@@ -29,7 +29,7 @@ struct comparison {
 	struct comparison_side sides[SIDES];
 	struct graph_set *set;
 	bool is_of_runs, is_per_second;
-	double share_min;		/* of the longer duration, for a difference to be told */
+	double share_min; /* of the longer duration, for a difference to be told */
 };
 
 /* Where executions, or threads, are found, and what they wait for is called. */
@@ -41,9 +41,9 @@ struct compared_trace {
 /* All of it is borrowed. */
 struct compared_run {
 	const uint32_t *threads;
-	const struct features *features;	/* of each of them, from from_ns to to_ns */
+	const struct features *features; /* of each of them, from from_ns to to_ns */
 	size_t thread_count;
-	uint64_t from_ns, to_ns;	/* not before the first state, nor behind the last */
+	uint64_t from_ns, to_ns; /* not before the first state, nor behind the last */
 };
 
 /* The caller frees what it holds with comparison_fini(). */
@@ -53,8 +53,8 @@ void comparison_fini(struct comparison *comparison);
 /* has_graph: not only the figures count. */
 void comparison_add(struct comparison *comparison, unsigned int side, const struct compared_trace *trace,
 		    const struct execution *execution, const double values[FIGURES], bool has_graph);
-void comparison_add_run(struct comparison *comparison, unsigned int side,
-			const struct compared_trace *trace, const struct compared_run *run);
+void comparison_add_run(struct comparison *comparison, unsigned int side, const struct compared_trace *trace,
+			const struct compared_run *run);
 
 struct difference comparison_of_figure(const struct comparison *comparison, unsigned int figure);
 struct difference comparison_of_node(const struct comparison *comparison, size_t node);

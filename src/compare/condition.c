@@ -32,8 +32,8 @@ static int fail_unknown(const char *text, const char *name)
 		figure_put_name(&names, i);
 		text_put(&names, ", ");
 	}
-	err = fail_plain(-EINVAL, "no figure is called '%s' in --fail-if '%s'; there are %sedge \"LABEL\"",
-			 name, text, names.bytes);
+	err = fail_plain(-EINVAL, "no figure is called '%s' in --fail-if '%s'; there are %sedge \"LABEL\"", name, text,
+			 names.bytes);
 	text_fini(&names);
 	return err;
 }
@@ -43,8 +43,10 @@ static int parse_label(const char **at, struct condition *out)
 	const char *begin = *at + 1, *end = **at == '"' ? strchr(begin, '"') : NULL;
 
 	if (!end || end == begin)
-		return fail_plain(-EINVAL, "edge takes what a wait is called, in quotation marks: "
-				  "edge \"fsync\" > 10 %%, not '%s'", out->text);
+		return fail_plain(-EINVAL,
+				  "edge takes what a wait is called, in quotation marks: "
+				  "edge \"fsync\" > 10 %%, not '%s'",
+				  out->text);
 	out->label = xcalloc(1, end - begin + 1);
 	memcpy(out->label, begin, end - begin);
 	*at = end + 1;
@@ -72,8 +74,10 @@ static int parse_operator(const char **at, struct condition *out)
 {
 	*at = skip_blanks(*at);
 	if (**at != '<' && **at != '>')
-		return fail_plain(-EINVAL, "--fail-if compares with >, >=, < or <=, as in 'lost.lock > 10 %%'; "
-				  "'%s' does not", out->text);
+		return fail_plain(-EINVAL,
+				  "--fail-if compares with >, >=, < or <=, as in 'lost.lock > 10 %%'; "
+				  "'%s' does not",
+				  out->text);
 	out->is_less = *(*at)++ == '<';
 	out->is_equal_enough = **at == '=';
 	*at = skip_blanks(*at + out->is_equal_enough);
@@ -93,8 +97,10 @@ static int parse_number(const char **at, struct condition *out)
 			return 0;
 		}
 	}
-	return fail_plain(-EINVAL, "--fail-if compares with a number and its unit, as in 'duration > 5 ms'; "
-			  "'%s' does not", out->text);
+	return fail_plain(-EINVAL,
+			  "--fail-if compares with a number and its unit, as in 'duration > 5 ms'; "
+			  "'%s' does not",
+			  out->text);
 }
 
 static int parse_unit(const char *at, struct condition *out)
@@ -121,8 +127,10 @@ static int parse_unit(const char *at, struct condition *out)
 		out->limit *= units[i].ns;
 		return 0;
 	}
-	return fail_plain(-EINVAL, is_time ? "the unit of a time is %%, s, ms, us or ns, in --fail-if '%s'"
-					   : "a count has no unit but %%, in --fail-if '%s'", out->text);
+	return fail_plain(-EINVAL,
+			  is_time ? "the unit of a time is %%, s, ms, us or ns, in --fail-if '%s'"
+				  : "a count has no unit but %%, in --fail-if '%s'",
+			  out->text);
 }
 
 int condition_parse(const char *text, struct condition *out)
@@ -152,8 +160,7 @@ void condition_fini(struct condition *condition)
 /* --- Deciding --------------------------------------------------------------------------------- */
 
 /* The time of all that is called so; what lies below such a node is part of it. */
-static struct difference edge_difference(const struct comparison *comparison,
-					 const struct condition *condition)
+static struct difference edge_difference(const struct comparison *comparison, const struct condition *condition)
 {
 	const struct graph_set *set = comparison->set;
 	bool *is_below = xcalloc(set->count + 1, sizeof(*is_below));
@@ -177,8 +184,7 @@ static struct difference edge_difference(const struct comparison *comparison,
 	return difference_of(&sums[FIRST_SIDE], &sums[SECOND_SIDE]);
 }
 
-bool condition_holds(const struct condition *condition, const struct comparison *comparison,
-		     double *change)
+bool condition_holds(const struct condition *condition, const struct comparison *comparison, double *change)
 {
 	struct difference difference;
 

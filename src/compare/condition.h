@@ -13,11 +13,11 @@
 struct comparison;
 
 struct condition {
-	const char *text;		/* as it was given; borrowed */
-	unsigned int figure;		/* FIGURES: time below what is called so: */
+	const char *text;    /* as it was given; borrowed */
+	unsigned int figure; /* FIGURES: time below what is called so: */
 	char *label;
-	bool is_less, is_equal_enough;	/* < instead of >; <= or >= */
-	bool is_share;			/* of the first side's figure, else in its own unit */
+	bool is_less, is_equal_enough; /* < instead of >; <= or >= */
+	bool is_share;                 /* of the first side's figure, else in its own unit */
 	double limit;
 };
 
@@ -29,5 +29,4 @@ int condition_parse(const char *text, struct condition *out);
 void condition_fini(struct condition *condition);
 
 /* change: what is compared with the limit; a share of 0.1 is 10 %. */
-bool condition_holds(const struct condition *condition, const struct comparison *comparison,
-		     double *change);
+bool condition_holds(const struct condition *condition, const struct comparison *comparison, double *change);

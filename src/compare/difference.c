@@ -94,8 +94,7 @@ static void compare_spread(struct difference *out)
 	if (isinf(t) || t == 0)
 		out->chance = t == 0;
 	else
-		out->chance = student_chance(t, (x + y) * (x + y) / (x * x / (a->count - 1) +
-								     y * y / (b->count - 1)));
+		out->chance = student_chance(t, (x + y) * (x + y) / (x * x / (a->count - 1) + y * y / (b->count - 1)));
 }
 
 struct difference difference_of(const struct sample *first, const struct sample *second)
@@ -103,15 +102,16 @@ struct difference difference_of(const struct sample *first, const struct sample 
 	/* Of one number each, the change must do. */
 	static const double limits[] = { 0.05, 0.1, 0.25, 0.5 };
 	struct difference out = {
-		.of = { *first, *second }, .delta = second->mean - first->mean,
-		.effect = NAN, .chance = NAN,
+		.of = { *first, *second },
+		.delta = second->mean - first->mean,
+		.effect = NAN,
+		.chance = NAN,
 	};
 
 	if (first->count > 1 && second->count > 1)
 		compare_spread(&out);
 	else
-		out.boldness = boldness_of(ratio(out.delta, fmax(fabs(first->mean), fabs(second->mean))),
-					   limits);
+		out.boldness = boldness_of(ratio(out.delta, fmax(fabs(first->mean), fabs(second->mean))), limits);
 	return out;
 }
 

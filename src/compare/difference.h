@@ -14,10 +14,10 @@ enum { BOLDNESS_MAX = 5 };
 
 struct difference {
 	struct sample of[2];
-	double delta;			/* of the means, the second less the first */
-	double effect;			/* Cohen's d; NAN: not known; infinite: neither of them spreads */
-	double chance;			/* of so much or more if there is none: Welch's t-test; NAN: not known */
-	unsigned int boldness;		/* 1 to 5; 0: it is in one of them only */
+	double delta;          /* of the means, the second less the first */
+	double effect;         /* Cohen's d; NAN: not known; infinite: neither of them spreads */
+	double chance;         /* of so much or more if there is none: Welch's t-test; NAN: not known */
+	unsigned int boldness; /* 1 to 5; 0: it is in one of them only */
 };
 
 struct difference difference_of(const struct sample *first, const struct sample *second);

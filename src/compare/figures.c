@@ -14,11 +14,17 @@ void figure_put_name(struct text *out, unsigned int figure)
 		[FIGURE_SHARES + SHARE_RUNNING] = "cpu.running",
 		[FIGURE_SHARES + SHARE_SPINNING] = "cpu.spinning",
 		[FIGURE_SHARES + SHARE_RUNNABLE] = "cpu.waiting",
-		[FIGURE_TRANSFERS] = "transfers", [FIGURE_READ_BYTES] = "read.bytes",
-		[FIGURE_WRITTEN_BYTES] = "written.bytes", [FIGURE_FAULTS] = "faults",
-		[FIGURE_CALLS] = "io.count", [FIGURE_CALL_BYTES] = "io.bytes", [FIGURE_WAKES] = "wakes",
-		[FIGURE_INTERRUPTS] = "interrupts", [FIGURE_SOFTIRQS] = "softirqs",
-		[FIGURE_BLOCKS] = "block.count", [FIGURE_BLOCK_BYTES] = "block.bytes",
+		[FIGURE_TRANSFERS] = "transfers",
+		[FIGURE_READ_BYTES] = "read.bytes",
+		[FIGURE_WRITTEN_BYTES] = "written.bytes",
+		[FIGURE_FAULTS] = "faults",
+		[FIGURE_CALLS] = "io.count",
+		[FIGURE_CALL_BYTES] = "io.bytes",
+		[FIGURE_WAKES] = "wakes",
+		[FIGURE_INTERRUPTS] = "interrupts",
+		[FIGURE_SOFTIRQS] = "softirqs",
+		[FIGURE_BLOCKS] = "block.count",
+		[FIGURE_BLOCK_BYTES] = "block.bytes",
 	};
 
 	if (names[figure])
@@ -26,8 +32,7 @@ void figure_put_name(struct text *out, unsigned int figure)
 	else if (figure >= FIGURE_WAITS)
 		text_printf(out, "wait.%s.count", wait_cause_name(figure - FIGURE_WAITS));
 	else
-		text_printf(out, "lost.%s",
-			    wait_cause_name(figure - FIGURE_SHARES - SHARE_BLOCKED));
+		text_printf(out, "lost.%s", wait_cause_name(figure - FIGURE_SHARES - SHARE_BLOCKED));
 }
 
 unsigned int figure_find(const char *name)

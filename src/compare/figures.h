@@ -16,16 +16,16 @@ struct text;
 /* Times are in nanoseconds. */
 enum {
 	FIGURE_DURATION,
-	FIGURE_SHARES,			/* time, by state_share() */
-	FIGURE_WAITS = FIGURE_SHARES + SHARES,	/* how many, by enum wait_cause */
-	FIGURE_TRANSFERS = FIGURE_WAITS + CAUSES,	/* calls that read or wrote; of spans only, as the next three */
+	FIGURE_SHARES,                            /* time, by state_share() */
+	FIGURE_WAITS = FIGURE_SHARES + SHARES,    /* how many, by enum wait_cause */
+	FIGURE_TRANSFERS = FIGURE_WAITS + CAUSES, /* calls that read or wrote; of spans only, as the next three */
 	FIGURE_READ_BYTES,
 	FIGURE_WRITTEN_BYTES,
 	FIGURE_FAULTS,
-	FIGURE_CALLS,			/* that had to wait to read or to write */
+	FIGURE_CALLS, /* that had to wait to read or to write */
 	FIGURE_CALL_BYTES,
 	FIGURE_WAKES,
-	FIGURE_INTERRUPTS,		/* these and what follows, with --system only */
+	FIGURE_INTERRUPTS, /* these and what follows, with --system only */
 	FIGURE_SOFTIRQS,
 	FIGURE_BLOCKS,
 	FIGURE_BLOCK_BYTES,

@@ -10,20 +10,20 @@
 #include "compare/kmeans.h"
 
 enum {
-	ROWS_MAX = 10000,		/* that centres are found by */
+	ROWS_MAX = 10000, /* that centres are found by */
 	OUTLIER_ROUNDS = 8,
-	OUTLIERS_ONE_IN = 20,		/* one, and more than that are no outliers */
-	OUTLIERS_MIN = 8,		/* of so few all count */
+	OUTLIERS_ONE_IN = 20, /* one, and more than that are no outliers */
+	OUTLIERS_MIN = 8,     /* of so few all count */
 };
 
 /* Executions by what they are like: so their order plays no part. */
 struct grouping {
-	const double *values;		/* [count][FIGURES] */
+	const double *values; /* [count][FIGURES] */
 	size_t count;
 	size_t *order;
-	unsigned int columns;		/* figures that are not the same in all */
-	double *points;			/* [count][columns], normalised, in that order */
-	uint8_t *group_of;		/* in that order */
+	unsigned int columns; /* figures that are not the same in all */
+	double *points;       /* [count][columns], normalised, in that order */
+	uint8_t *group_of;    /* in that order */
 	size_t outliers_max;
 	struct groups *out;
 };
@@ -126,8 +126,7 @@ static void normalise(struct grouping *g)
 		double unit = unit_of(figures[c], unit_ns);
 
 		for (size_t i = 0; i < g->count; i++)
-			g->points[i * g->columns + c] =
-				weight * log1p(values_of(g, i)[figures[c]] / unit);
+			g->points[i * g->columns + c] = weight * log1p(values_of(g, i)[figures[c]] / unit);
 	}
 }
 
@@ -147,8 +146,7 @@ static struct points gather(const struct grouping *g)
 
 	for (size_t i = 0; i < g->count; i++)
 		if (g->group_of[i] != GROUP_OUTLIER && at++ % step == 0)
-			memcpy(values + points.rows++ * g->columns, point_of(g, i),
-			       g->columns * sizeof(double));
+			memcpy(values + points.rows++ * g->columns, point_of(g, i), g->columns * sizeof(double));
 	return points;
 }
 
@@ -158,15 +156,13 @@ static size_t count_different(const struct points *points, size_t enough)
 	size_t count = points->rows > 0;
 
 	for (size_t i = 1; i < points->rows && count < enough; i++)
-		count += !!memcmp(points->values + i * points->columns,
-				  points->values + (i - 1) * points->columns,
+		count += !!memcmp(points->values + i * points->columns, points->values + (i - 1) * points->columns,
 				  points->columns * sizeof(double));
 	return count;
 }
 
 /* The number of groups that fits best, and how well. */
-static void choose(const struct points *points, unsigned int wanted, struct kmeans *best,
-		   struct groups *out)
+static void choose(const struct points *points, unsigned int wanted, struct kmeans *best, struct groups *out)
 {
 	size_t different = count_different(points, GROUPS_MAX + 1);
 	unsigned int first = wanted ? wanted : GROUPS_MIN, last = wanted ? wanted : GROUPS_MAX;
@@ -201,9 +197,8 @@ static unsigned int nearest_of(const struct grouping *g, const struct kmeans *ce
 	double least = INFINITY;
 
 	for (unsigned int group = 0; group < g->out->count; group++) {
-		double square = points_distance_squared(point_of(g, place),
-							centres->centres + group * g->columns,
-							g->columns);
+		double square =
+			points_distance_squared(point_of(g, place), centres->centres + group * g->columns, g->columns);
 
 		if (square < least) {
 			least = square;
@@ -275,8 +270,7 @@ static double nearest_border(const struct grouping *g, const struct kmeans *cent
 	for (unsigned int a = 0; a < g->out->count; a++)
 		for (unsigned int b = 0; b < a; b++)
 			least = fmin(least, points_distance_squared(centres->centres + a * g->columns,
-								    centres->centres + b * g->columns,
-								    g->columns));
+								    centres->centres + b * g->columns, g->columns));
 	return isinf(least) ? 0 : sqrt(least) / 2;
 }
 
@@ -332,8 +326,7 @@ static void number_by_duration(struct grouping *g)
 	memcpy(sizes, g->out->sizes, sizeof(sizes));
 	for (size_t i = 0; i < g->count; i++)
 		if (g->group_of[i] != GROUP_OUTLIER)
-			ranks[g->group_of[i]].mean_ns += values_of(g, i)[FIGURE_DURATION] /
-							 sizes[g->group_of[i]];
+			ranks[g->group_of[i]].mean_ns += values_of(g, i)[FIGURE_DURATION] / sizes[g->group_of[i]];
 	for (unsigned int i = 0; i < count; i++) {
 		ranks[i].group = i;
 		if (!sizes[i])
@@ -345,8 +338,7 @@ static void number_by_duration(struct grouping *g)
 		g->out->sizes[i] = sizes[ranks[i].group];
 	}
 	for (size_t i = 0; i < g->count; i++)
-		g->out->of[g->order[i]] = g->group_of[i] == GROUP_OUTLIER ? GROUP_OUTLIER :
-					  numbers[g->group_of[i]];
+		g->out->of[g->order[i]] = g->group_of[i] == GROUP_OUTLIER ? GROUP_OUTLIER : numbers[g->group_of[i]];
 }
 
 static void group_all(struct grouping *g, unsigned int wanted)
@@ -376,7 +368,9 @@ static void forget_empty(struct groups *groups)
 void groups_make(const double *values, size_t count, unsigned int wanted, struct groups *out)
 {
 	struct grouping g = {
-		.values = values, .count = count, .out = out,
+		.values = values,
+		.count = count,
+		.out = out,
 		.order = xcalloc(count + 1, sizeof(*g.order)),
 		.group_of = xcalloc(count + 1, 1),
 		.outliers_max = count < OUTLIERS_MIN ? 0 : 1 + count / OUTLIERS_ONE_IN,

@@ -16,11 +16,11 @@ enum { GROUPS_MIN = 2, GROUPS_MAX = 6, GROUP_OUTLIER = UINT8_MAX };
 enum { GROUPED_MIN = 4 };
 
 struct groups {
-	unsigned int count;		/* 1: they are all alike, or too few */
-	uint8_t *of;			/* by execution: its group, the fastest first, or GROUP_OUTLIER */
+	unsigned int count; /* 1: they are all alike, or too few */
+	uint8_t *of;        /* by execution: its group, the fastest first, or GROUP_OUTLIER */
 	size_t sizes[GROUPS_MAX];
 	size_t outlier_count;
-	double silhouette;		/* 0 of a single group */
+	double silhouette; /* 0 of a single group */
 };
 
 /*

@@ -18,7 +18,7 @@ struct attempt {
 	unsigned int group_count;
 	struct kmeans result;
 	size_t sizes[KMEANS_GROUPS_MAX];
-	double *nearest;		/* [rows]: the square of the distance to a centre */
+	double *nearest; /* [rows]: the square of the distance to a centre */
 	uint64_t random;
 };
 
@@ -49,16 +49,14 @@ static double *centre_of(const struct attempt *attempt, unsigned int group)
 
 static double distance(const struct attempt *attempt, size_t row, unsigned int group)
 {
-	return points_distance_squared(row_of(attempt, row), centre_of(attempt, group),
-				       attempt->points->columns);
+	return points_distance_squared(row_of(attempt, row), centre_of(attempt, group), attempt->points->columns);
 }
 
 /* --- k-means++ -------------------------------------------------------------------------------- */
 
 static void put_centre(struct attempt *attempt, unsigned int group, size_t row)
 {
-	memcpy(centre_of(attempt, group), row_of(attempt, row),
-	       attempt->points->columns * sizeof(double));
+	memcpy(centre_of(attempt, group), row_of(attempt, row), attempt->points->columns * sizeof(double));
 	for (size_t i = 0; i < attempt->points->rows; i++) {
 		double square = distance(attempt, i, group);
 
@@ -134,8 +132,7 @@ static void move_centres(struct attempt *attempt)
 	}
 	for (unsigned int group = 0; group < attempt->group_count; group++)
 		for (size_t c = 0; c < columns && attempt->sizes[group]; c++)
-			centre_of(attempt, group)[c] =
-				sums[group * columns + c] / attempt->sizes[group];
+			centre_of(attempt, group)[c] = sums[group * columns + c] / attempt->sizes[group];
 	free(sums);
 }
 
@@ -163,8 +160,7 @@ static bool move_one(struct attempt *attempt, size_t row)
 	least = distance(attempt, row, from) * size / (size - 1) * margin;
 	for (unsigned int to = 0; to < attempt->group_count; to++) {
 		size_t others = attempt->sizes[to];
-		double grows = to == from ? INFINITY :
-			       distance(attempt, row, to) * others / (others + 1);
+		double grows = to == from ? INFINITY : distance(attempt, row, to) * others / (others + 1);
 
 		if (grows < least) {
 			least = grows;
@@ -245,8 +241,8 @@ void kmeans_fini(struct kmeans *kmeans)
 	*kmeans = (struct kmeans){ 0 };
 }
 
-static double silhouette_of(const struct points *points, const uint8_t *group_of,
-			    unsigned int group_count, size_t row, size_t step)
+static double silhouette_of(const struct points *points, const uint8_t *group_of, unsigned int group_count, size_t row,
+			    size_t step)
 {
 	double sums[KMEANS_GROUPS_MAX] = { 0 }, within, nearest = INFINITY;
 	size_t counts[KMEANS_GROUPS_MAX] = { 0 };
@@ -255,8 +251,7 @@ static double silhouette_of(const struct points *points, const uint8_t *group_of
 	for (size_t i = 0; i < points->rows; i += step) {
 		counts[group_of[i]]++;
 		sums[group_of[i]] += sqrt(points_distance_squared(
-			points->values + row * points->columns, points->values + i * points->columns,
-			points->columns));
+			points->values + row * points->columns, points->values + i * points->columns, points->columns));
 	}
 	if (counts[own] < 2)
 		return 0;

@@ -12,16 +12,16 @@
 enum { KMEANS_GROUPS_MAX = 8 };
 
 struct points {
-	const double *values;		/* [rows][columns] */
+	const double *values; /* [rows][columns] */
 	size_t rows, columns;
 };
 
 double points_distance_squared(const double *a, const double *b, size_t columns);
 
 struct kmeans {
-	double *centres;		/* [group_count][columns] */
-	uint8_t *group_of;		/* [rows] */
-	double squares;			/* the sum of what is made least */
+	double *centres;   /* [group_count][columns] */
+	uint8_t *group_of; /* [rows] */
+	double squares;    /* the sum of what is made least */
 };
 
 /* No more groups than there are different points. The caller frees it with kmeans_fini(). */

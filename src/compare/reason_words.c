@@ -145,8 +145,7 @@ static void put_on(struct teller *t, size_t at)
 		if (whom == NONE || t->nodes[at].kind == GRAPH_CPU || !is_thread(&t->nodes[whom]))
 			return;
 		next = main_child(t, whom);
-		if (next == NONE || t->nodes[next].kind == GRAPH_ABSENT ||
-		    t->nodes[next].kind == GRAPH_UNTOLD)
+		if (next == NONE || t->nodes[next].kind == GRAPH_ABSENT || t->nodes[next].kind == GRAPH_UNTOLD)
 			return;
 		text_put(t->out, link ? ", those are " : ", these are ");
 		put_doing(t, next);
@@ -210,14 +209,11 @@ static void put_how_many(struct teller *t, size_t at)
 
 	if (t->comparison->is_of_runs) {
 		if (is_first_only || is_second_only)
-			text_printf(t->out, "; that is in %s run only", is_first_only ? "the first" :
-									 "this");
+			text_printf(t->out, "; that is in %s run only", is_first_only ? "the first" : "this");
 		return;
 	}
-	text_printf(t->out, "; in %llu of %llu, and %llu of %llu ",
-		    (unsigned long long)node->ns[SECOND_SIDE].count,
-		    (unsigned long long)all[SECOND_SIDE],
-		    (unsigned long long)node->ns[FIRST_SIDE].count,
+	text_printf(t->out, "; in %llu of %llu, and %llu of %llu ", (unsigned long long)node->ns[SECOND_SIDE].count,
+		    (unsigned long long)all[SECOND_SIDE], (unsigned long long)node->ns[FIRST_SIDE].count,
 		    (unsigned long long)all[FIRST_SIDE]);
 	text_put_escaped(t->out, t->comparison->sides[FIRST_SIDE].name);
 }

@@ -80,8 +80,7 @@ void reasons_find(const struct comparison *comparison, struct reasons *out)
 	for (size_t i = 0; i < set->count; i++) {
 		double delta = comparison_delta(comparison, i);
 
-		if (is_doing(&set->nodes[i]) && delta && fabs(delta) >= least_ns &&
-		    !is_told_above(comparison, i))
+		if (is_doing(&set->nodes[i]) && delta && fabs(delta) >= least_ns && !is_told_above(comparison, i))
 			out->list[out->count++] = (struct reason){ i, comparison_of_node(comparison, i) };
 	}
 	correct(out);

@@ -12,14 +12,14 @@
 struct text;
 
 struct reason {
-	size_t node;			/* of the comparison's set */
-	struct difference ns;		/* its chance: with that of all that were asked */
+	size_t node;          /* of the comparison's set */
+	struct difference ns; /* its chance: with that of all that were asked */
 };
 
 struct reasons {
-	struct reason *list;		/* by how much it is, most first */
+	struct reason *list; /* by how much it is, most first */
 	size_t count;
-	size_t unsure_count;		/* not in the list: such differences come by chance, too */
+	size_t unsure_count; /* not in the list: such differences come by chance, too */
 };
 
 /* The caller frees it with reasons_fini(). */

@@ -17,14 +17,14 @@
 #include "values.h"
 
 enum {
-	TURNS_TOLD_MAX = 256,		/* as in bpf/sched.bpf.c */
+	TURNS_TOLD_MAX = 256, /* as in bpf/sched.bpf.c */
 	OTHERS_MAX = 65536,
 };
 
 struct cut_threads {
 	struct table *numbers, *pids;
-	struct table *others;		/* by tid: as what each of them was told last */
-	struct table *processes;	/* by pid: how the first thread is called */
+	struct table *others;    /* by tid: as what each of them was told last */
+	struct table *processes; /* by pid: how the first thread is called */
 	struct arena *arena;
 	uint16_t turns_left[CPUS_MAX];
 	union {
@@ -41,8 +41,8 @@ struct cut_threads {
 	struct ev_sched_switch of_target;
 };
 
-int cut_threads_new(struct trace_reader *reader, const char *path, const char *const *words,
-		    size_t count, struct cut_threads **out)
+int cut_threads_new(struct trace_reader *reader, const char *path, const char *const *words, size_t count,
+		    struct cut_threads **out)
 {
 	struct cut_threads *threads = xcalloc(1, sizeof(*threads));
 	int err;
@@ -84,7 +84,7 @@ static bool has_pid(const struct cut_threads *threads, uint32_t pid)
 
 bool cut_threads_have(const struct cut_threads *threads, const struct ev_header *header)
 {
-	if (header->subsys == TRACE_SUBSYS_SPACE)	/* the first field of all of them */
+	if (header->subsys == TRACE_SUBSYS_SPACE) /* the first field of all of them */
 		return has_pid(threads, ((const struct ev_space_exit *)header)->pid);
 	return !header->thread || has(threads, header->thread);
 }
@@ -113,23 +113,23 @@ static char *name_at(struct cut_threads *threads, struct table *names, uint32_t 
 
 static void note_process(struct cut_threads *threads, const struct ev_thread_found *thread)
 {
-	char *name = thread->tid == thread->pid ? name_at(threads, threads->processes, thread->pid)
-						: NULL;
+	char *name = thread->tid == thread->pid ? name_at(threads, threads->processes, thread->pid) : NULL;
 
 	if (name)
 		memcpy(name, thread->name, sizeof(thread->name));
 }
 
 /* As bpf/thread.bpf.h does: once, and again when it is called otherwise. */
-static void tell_other(struct cut_threads *threads, const struct ev_thread_found *thread,
-		       uint64_t time_ns, const struct prologue_out *out)
+static void tell_other(struct cut_threads *threads, const struct ev_thread_found *thread, uint64_t time_ns,
+		       const struct prologue_out *out)
 {
 	const char *process = table_find(threads->processes, thread->pid);
 	char *told = name_at(threads, threads->others, thread->tid);
 	struct ev_thread_other e = {
-		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_THREAD,
-			    .event = TRACE_EVENT_THREAD_OTHER },
-		.tid = thread->tid, .pid = thread->pid, .start_ns = thread->start_ns,
+		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_THREAD, .event = TRACE_EVENT_THREAD_OTHER },
+		.tid = thread->tid,
+		.pid = thread->pid,
+		.start_ns = thread->start_ns,
 	};
 
 	if (!told || (*told && !memcmp(told, thread->name, sizeof(thread->name))))
@@ -141,8 +141,8 @@ static void tell_other(struct cut_threads *threads, const struct ev_thread_found
 }
 
 /* The id of a thread that was traced, told of as one that is not; 0: it is not known. */
-static uint32_t become_other(struct cut_threads *threads, const struct prologue *prologue,
-			     uint32_t number, uint64_t time_ns, const struct prologue_out *out)
+static uint32_t become_other(struct cut_threads *threads, const struct prologue *prologue, uint32_t number,
+			     uint64_t time_ns, const struct prologue_out *out)
 {
 	const struct ev_thread_found *thread = prologue_thread(prologue, number);
 
@@ -179,7 +179,10 @@ static const struct ev_header *enter(struct cut_threads *threads, const struct p
 	if (!number)
 		return &e->header;
 	*changed = (struct ev_sched_switch){
-		.header = e->header, .next = e->next, .cpu = e->cpu, .syscall = SYSCALL_NONE,
+		.header = e->header,
+		.next = e->next,
+		.cpu = e->cpu,
+		.syscall = SYSCALL_NONE,
 		.flags = e->flags & SWITCH_AFTER_HIDDEN,
 		.value = become_other(threads, prologue, number, e->header.time_ns, out),
 	};
@@ -189,8 +192,7 @@ static const struct ev_header *enter(struct cut_threads *threads, const struct p
 
 /* Neither is theirs, but one of them may want the CPU. Whom one that blocks makes way for, nobody told. */
 static const struct ev_header *take_turns(struct cut_threads *threads, const struct prologue *prologue,
-					  const struct ev_sched_switch *e,
-					  const struct prologue_out *out)
+					  const struct ev_sched_switch *e, const struct prologue_out *out)
 {
 	struct ev_sched_switch *changed = &threads->changed.change;
 	uint16_t *turns_left = &threads->turns_left[e->cpu];
@@ -200,7 +202,10 @@ static const struct ev_header *take_turns(struct cut_threads *threads, const str
 	if (!*turns_left)
 		return NULL;
 	*changed = (struct ev_sched_switch){
-		.header = e->header, .cpu = e->cpu, .syscall = SYSCALL_NONE, .value = e->value,
+		.header = e->header,
+		.cpu = e->cpu,
+		.syscall = SYSCALL_NONE,
+		.value = e->value,
 	};
 	changed->header.thread = 0;
 	if (next)
@@ -208,21 +213,17 @@ static const struct ev_header *take_turns(struct cut_threads *threads, const str
 	else if (is_next_known)
 		changed->object = e->header.thread ? e->value : e->object;
 	if (e->header.thread)
-		changed->value = become_other(threads, prologue, e->header.thread, e->header.time_ns,
-					      out);
+		changed->value = become_other(threads, prologue, e->header.thread, e->header.time_ns, out);
 	*turns_left = changed->object || !is_next_known ? *turns_left - 1 : 0;
 	return &changed->header;
 }
 
-static const struct ev_header *change_switch(struct cut_threads *threads,
-					     const struct prologue *prologue,
-					     const struct ev_sched_switch *e,
-					     const struct prologue_out *out)
+static const struct ev_header *change_switch(struct cut_threads *threads, const struct prologue *prologue,
+					     const struct ev_sched_switch *e, const struct prologue_out *out)
 {
 	bool has_prev = has(threads, e->header.thread), has_next = has(threads, e->next);
 
-	if (!(has_prev && thread_is_outside(e->header.thread)) &&
-	    !(has_next && thread_is_outside(e->next)))
+	if (!(has_prev && thread_is_outside(e->header.thread)) && !(has_next && thread_is_outside(e->next)))
 		e = switch_of_target(e, &threads->of_target);
 	if (has_prev && has_next) {
 		threads->turns_left[e->cpu] = 0;
@@ -236,8 +237,7 @@ static const struct ev_header *change_switch(struct cut_threads *threads,
 /* --- All others ----------------------------------------------------------------------------------- */
 
 static const struct ev_header *change_wake(struct cut_threads *threads, const struct prologue *prologue,
-					   const struct ev_sched_wake *e,
-					   const struct prologue_out *out)
+					   const struct ev_sched_wake *e, const struct prologue_out *out)
 {
 	struct ev_sched_wake *changed = &threads->changed.wake;
 
@@ -257,8 +257,7 @@ static const struct ev_header *change_wake(struct cut_threads *threads, const st
 }
 
 /* Its parent may be another one. */
-static const struct ev_header *change_parent(struct cut_threads *threads,
-					     const struct ev_header *header)
+static const struct ev_header *change_parent(struct cut_threads *threads, const struct ev_header *header)
 {
 	if (!has(threads, header->thread))
 		return NULL;
@@ -275,8 +274,7 @@ static const struct ev_header *change_parent(struct cut_threads *threads,
 }
 
 /* What the machine did, whomever that interrupted. */
-static const struct ev_header *change_system(struct cut_threads *threads,
-					     const struct ev_header *header)
+static const struct ev_header *change_system(struct cut_threads *threads, const struct ev_header *header)
 {
 	if (cut_threads_have(threads, header))
 		return header;
@@ -286,8 +284,7 @@ static const struct ev_header *change_system(struct cut_threads *threads,
 }
 
 const struct ev_header *cut_threads_change(struct cut_threads *threads, const struct prologue *prologue,
-					   const struct ev_header *header,
-					   const struct prologue_out *out)
+					   const struct ev_header *header, const struct prologue_out *out)
 {
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_SCHED_SWITCH:

@@ -19,8 +19,8 @@ struct trace_reader;
  * The threads that these words name: a number of the trace, or else an id of the system, or else a name.
  * Reads all of the trace. 0, or a negative errno after having said which word names none.
  */
-int cut_threads_new(struct trace_reader *reader, const char *path, const char *const *words,
-		    size_t count, struct cut_threads **out);
+int cut_threads_new(struct trace_reader *reader, const char *path, const char *const *words, size_t count,
+		    struct cut_threads **out);
 void cut_threads_free(struct cut_threads *threads);
 
 /* Whether the thread or the mapping that the event tells of belongs to them. */
@@ -31,8 +31,7 @@ bool cut_threads_have(const struct cut_threads *threads, const struct ev_header 
  * others, and was not told yet, is told before.
  */
 const struct ev_header *cut_threads_change(struct cut_threads *threads, const struct prologue *prologue,
-					   const struct ev_header *header,
-					   const struct prologue_out *out);
+					   const struct ev_header *header, const struct prologue_out *out);
 
 /* Whether a process of theirs begins as a copy of one that is not told of. */
 bool cut_threads_is_orphan(const struct cut_threads *threads, const struct ev_header *header);

@@ -19,8 +19,7 @@ void derived_info(struct trace_reader *reader, struct text *info)
 	const void *content;
 
 	for (size_t i = 0; i < count; i++) {
-		if (places[i].kind != TRACE_CHUNK_INFO ||
-		    trace_reader_content(reader, i, &content, &size_bytes))
+		if (places[i].kind != TRACE_CHUNK_INFO || trace_reader_content(reader, i, &content, &size_bytes))
 			continue;
 		text_put_bytes(info, content, size_bytes);
 		return;
@@ -30,8 +29,7 @@ void derived_info(struct trace_reader *reader, struct text *info)
 static int say(const char *path, int err)
 {
 	if (err == -EBUSY)
-		return fail_plain(err, "%s is being written by another pinch: give another name to -o",
-				  path);
+		return fail_plain(err, "%s is being written by another pinch: give another name to -o", path);
 	if (err == -EEXIST)
 		return fail_plain(err, "%s is what is read: give another name to -o", path);
 	return fail(err, "cannot write the trace %s%s", path, out_file_advice(err));
@@ -80,9 +78,9 @@ struct ev_collect_end *derived_end(const struct ev_collect_end *whole, uint64_t 
 	struct ev_collect_end *e = xcalloc(1, sizeof(*e) + text_bytes + note_bytes);
 
 	*e = (struct ev_collect_end){
-		.header = { .time_ns = ended_ns, .subsys = TRACE_SUBSYS_COLLECT,
-			    .event = TRACE_EVENT_COLLECT_END },
-		.ended_ns = ended_ns, .exit_status = UINT32_MAX,
+		.header = { .time_ns = ended_ns, .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_END },
+		.ended_ns = ended_ns,
+		.exit_status = UINT32_MAX,
 		.text_bytes = text_bytes + note_bytes,
 	};
 	if (whole) {

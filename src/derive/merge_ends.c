@@ -121,8 +121,7 @@ static void add_counts(struct ev_collect_end *sum, const struct ev_collect_end *
 	sum->ended_ns = greater(sum->ended_ns, end->ended_ns);
 	sum->header.time_ns = greater(sum->header.time_ns, end->header.time_ns);
 	if (sum->exit_status == UINT32_MAX || !sum->exit_status)
-		sum->exit_status = end->exit_status == UINT32_MAX ? sum->exit_status
-								  : end->exit_status;
+		sum->exit_status = end->exit_status == UINT32_MAX ? sum->exit_status : end->exit_status;
 	sum->samples_lost += end->samples_lost;
 	sum->mappings_lost += end->mappings_lost;
 	sum->hidden = greater(sum->hidden, end->hidden);

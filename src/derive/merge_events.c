@@ -18,10 +18,10 @@
 
 enum { PROCESSES_MAX = 1 << 20 };
 
-static const uint64_t ahead_ns = 10000000;	/* as far as records of one switch may be apart */
+static const uint64_t ahead_ns = 10000000; /* as far as records of one switch may be apart */
 
-struct merge_events *merge_events_new(struct merge_source *sources, size_t count,
-				      struct trace_writer *writer, struct space_numbers *written)
+struct merge_events *merge_events_new(struct merge_source *sources, size_t count, struct trace_writer *writer,
+				      struct space_numbers *written)
 {
 	struct merge_events *merge = xcalloc(1, sizeof(*merge));
 
@@ -77,8 +77,7 @@ static struct merge_thread *told(struct merge_events *merge, struct merge_source
 
 /* --- Events of each kind ------------------------------------------------------------------------- */
 
-static void put_collect(struct merge_events *merge, struct merge_source *source,
-			const struct ev_header *header)
+static void put_collect(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	switch (header->event) {
 	case TRACE_EVENT_COLLECT_END:
@@ -98,8 +97,7 @@ static void put_collect(struct merge_events *merge, struct merge_source *source,
 	}
 }
 
-static void put_own(struct merge_events *merge, struct merge_source *source,
-		    const struct ev_header *header)
+static void put_own(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	struct merge_thread *thread = told(merge, source, header);
 
@@ -114,8 +112,7 @@ static uint32_t parent_of(struct merge_events *merge, struct merge_source *sourc
 	return thread ? thread->number : 0;
 }
 
-static void put_described(struct merge_events *merge, struct merge_source *source,
-			  const struct ev_header *header)
+static void put_described(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	bool is_birth = header->event == TRACE_EVENT_THREAD_BORN, is_told;
 	struct merge_thread *thread;
@@ -146,8 +143,7 @@ static void put_described(struct merge_events *merge, struct merge_source *sourc
 	merge_put(merge, copy);
 }
 
-static void put_thread(struct merge_events *merge, struct merge_source *source,
-		       const struct ev_header *header)
+static void put_thread(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	switch (header->event) {
 	case TRACE_EVENT_THREAD_BORN:
@@ -165,8 +161,7 @@ static void put_thread(struct merge_events *merge, struct merge_source *source,
 }
 
 /* Who is not traced for one pinch may be for another one. What it did when it woke, that one was not asked. */
-static void put_wake(struct merge_events *merge, struct merge_source *source,
-		     const struct merge_event *event)
+static void put_wake(struct merge_events *merge, struct merge_source *source, const struct merge_event *event)
 {
 	const struct ev_sched_wake *e = (const void *)&event->header;
 	struct merge_thread *thread = told(merge, source, &e->header), *waker;
@@ -185,8 +180,7 @@ static void put_wake(struct merge_events *merge, struct merge_source *source,
 }
 
 /* All pinches see the same of a CPU. */
-static void put_hidden(struct merge_events *merge, struct merge_source *source,
-		       const struct ev_sched_hidden *e)
+static void put_hidden(struct merge_events *merge, struct merge_source *source, const struct ev_sched_hidden *e)
 {
 	struct merge_hidden *last = &merge->hidden[e->cpu];
 
@@ -197,21 +191,18 @@ static void put_hidden(struct merge_events *merge, struct merge_source *source,
 	merge_put(merge, &e->header);
 }
 
-static void put_switch(struct merge_events *merge, struct merge_source *source,
-		       const struct merge_event *event)
+static void put_switch(struct merge_events *merge, struct merge_source *source, const struct merge_event *event)
 {
 	struct ev_sched_switch e;
 
-	if (event->is_joined || !merge_switch(merge->sources, merge->count, merge->threads, source,
-					      event, &e))
+	if (event->is_joined || !merge_switch(merge->sources, merge->count, merge->threads, source, event, &e))
 		return;
 	merge_lay_ghost(merge, &e);
 	merge_put(merge, &e.header);
 	merge->running[e.cpu] = e.next;
 }
 
-static void put_sched(struct merge_events *merge, struct merge_source *source,
-		      const struct merge_event *event)
+static void put_sched(struct merge_events *merge, struct merge_source *source, const struct merge_event *event)
 {
 	switch (event->header.event) {
 	case TRACE_EVENT_SCHED_SWITCH:
@@ -229,25 +220,21 @@ static void put_sched(struct merge_events *merge, struct merge_source *source,
 }
 
 /* What a process maps, one source tells at a time: to begin a program twice would forget what it mapped. */
-static void put_space(struct merge_events *merge, struct merge_source *source,
-		      const struct ev_header *header)
+static void put_space(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	uint64_t key = ((const struct ev_space_exit *)header)->pid + 1ull;
 	const struct merge_source *teller = table_find(merge->processes, key);
 
-	if ((!teller && table_count(merge->processes) < PROCESSES_MAX) ||
-	    (teller && teller->has_ended)) {
+	if ((!teller && table_count(merge->processes) < PROCESSES_MAX) || (teller && teller->has_ended)) {
 		table_put(merge->processes, key, source);
 		teller = source;
 	}
 	if (teller == source || header->event == TRACE_EVENT_SPACE_PYTHON_CODE)
-		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source,
-								     header->thread)));
+		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 }
 
 /* All pinches see the same machine: one tells. */
-static void put_system(struct merge_events *merge, struct merge_source *source,
-		       const struct ev_header *header)
+static void put_system(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	struct merge_thread *thread = merge_threads_get(merge->threads, source, header->thread);
 
@@ -269,8 +256,7 @@ static void put_klock(struct merge_events *merge, struct merge_source *source, c
 	put_own(merge, source, header);
 }
 
-static void put_span(struct merge_events *merge, struct merge_source *source,
-		     const struct ev_header *header)
+static void put_span(struct merge_events *merge, struct merge_source *source, const struct ev_header *header)
 {
 	struct merge_thread *thread = merge_threads_get(merge->threads, source, header->thread);
 	struct ev_header *copy;
@@ -290,8 +276,7 @@ static void put_span(struct merge_events *merge, struct merge_source *source,
 	merge_put(merge, copy);
 }
 
-static void put_event(struct merge_events *merge, struct merge_source *source,
-		      const struct merge_event *event)
+static void put_event(struct merge_events *merge, struct merge_source *source, const struct merge_event *event)
 {
 	const struct ev_header *header = &event->header;
 
@@ -321,8 +306,7 @@ static void put_event(struct merge_events *merge, struct merge_source *source,
 		put_collect(merge, source, header);
 		break;
 	default:
-		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source,
-								     header->thread)));
+		merge_put(merge, copy_for(merge, header, merge_threads_get(merge->threads, source, header->thread)));
 	}
 	if (header->subsys != TRACE_SUBSYS_COLLECT && !event->is_joined)
 		prologue_follow(source->now, header, false);

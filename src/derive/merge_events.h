@@ -10,8 +10,8 @@ struct merge_events;
 struct space_numbers;
 struct trace_writer;
 
-struct merge_events *merge_events_new(struct merge_source *sources, size_t count,
-				      struct trace_writer *writer, struct space_numbers *written);
+struct merge_events *merge_events_new(struct merge_source *sources, size_t count, struct trace_writer *writer,
+				      struct space_numbers *written);
 void merge_events_free(struct merge_events *merge);
 
 /* Writes all events but for the first and the last one, which the sources are left with. */

@@ -28,13 +28,13 @@ struct merge_events {
 	struct trace_writer *writer;
 	struct space_numbers *written;
 	struct merge_threads *threads;
-	struct table *processes;		/* by pid: the source that tells what is mapped */
-	const struct merge_source *system_teller;	/* tells what the rest of the machine does */
-	const struct merge_source *klock_teller;	/* and for what kernel locks it waits */
-	struct merge_hidden hidden[CPUS_MAX];	/* the last one of each CPU */
-	uint32_t running[CPUS_MAX];	/* who got each CPU in the switch told last */
-	struct merge_thread *ghosts[CPUS_MAX];	/* that had each CPU when their trace had no more to tell */
-	struct ev_header *copy;			/* of an event that is changed */
+	struct table *processes;                  /* by pid: the source that tells what is mapped */
+	const struct merge_source *system_teller; /* tells what the rest of the machine does */
+	const struct merge_source *klock_teller;  /* and for what kernel locks it waits */
+	struct merge_hidden hidden[CPUS_MAX];     /* the last one of each CPU */
+	uint32_t running[CPUS_MAX];               /* who got each CPU in the switch told last */
+	struct merge_thread *ghosts[CPUS_MAX];    /* that had each CPU when their trace had no more to tell */
+	struct ev_header *copy;                   /* of an event that is changed */
 	size_t copy_room;
 	struct merge_spans spans;
 };
@@ -56,8 +56,8 @@ void merge_end_list(struct merge_events *merge, struct merge_source *source, uin
  * Whether a list says of a thread what is known of it. If what it does is not what it did, it is believed
  * only as if records had been lost.
  */
-bool merge_list_is_known(struct merge_events *merge, struct merge_source *source,
-			 const struct merge_thread *thread, const struct ev_thread_found *e);
+bool merge_list_is_known(struct merge_events *merge, struct merge_source *source, const struct merge_thread *thread,
+			 const struct ev_thread_found *e);
 
 /*
  * A list that begins while the CPU of a thread is given to one that another trace has told of may have

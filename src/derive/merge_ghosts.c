@@ -10,9 +10,9 @@
 #include "trace/trace_reader.h"
 #include "values.h"
 
-enum { WAKE_AHEAD_MAX = 4096 };		/* events, to look for a wake-up */
+enum { WAKE_AHEAD_MAX = 4096 }; /* events, to look for a wake-up */
 
-static const uint64_t one_end_ns = 1000000000;	/* traces that end so close together end together */
+static const uint64_t one_end_ns = 1000000000; /* traces that end so close together end together */
 
 /* The end of its trace may come a while after the last of its events. */
 static bool is_left_alone(const struct merge_thread *thread)
@@ -47,8 +47,7 @@ static uint64_t latest_ns(const struct merge_events *merge)
 static bool others_go_on(const struct merge_events *merge, const struct merge_source *source)
 {
 	for (size_t i = 0; i < merge->count; i++)
-		if (&merge->sources[i] != source && merge->sources[i].is_listed &&
-		    !merge->sources[i].has_ended)
+		if (&merge->sources[i] != source && merge->sources[i].is_listed && !merge->sources[i].has_ended)
 			return true;
 	return false;
 }
@@ -72,8 +71,7 @@ static void skip_wake(const struct merge_thread *thread)
 
 	for (int i = 0; event && event->header.thread != thread->tellers_number; i++)
 		event = i < WAKE_AHEAD_MAX ? event->next : NULL;
-	if (!event || event->header.subsys != TRACE_SUBSYS_SCHED ||
-	    event->header.event != TRACE_EVENT_SCHED_WAKE)
+	if (!event || event->header.subsys != TRACE_SUBSYS_SCHED || event->header.event != TRACE_EVENT_SCHED_WAKE)
 		return;
 	event->is_joined = true;
 	prologue_follow(thread->teller->now, &event->header, false);
@@ -128,8 +126,7 @@ void merge_check_end(struct merge_events *merge, struct merge_source *source, ui
 	has_jumped = hand_over(merge, source);
 	if (is_news)
 		note_running(merge, source);
-	if (source->has_ended && source->last_ns + one_end_ns < latest_ns(merge) &&
-	    others_go_on(merge, source))
+	if (source->has_ended && source->last_ns + one_end_ns < latest_ns(merge) && others_go_on(merge, source))
 		has_jumped |= merge_has_ghosts(merge);
 	if (has_jumped) {
 		merge_put_gap(merge, time_ns);
@@ -163,7 +160,9 @@ void merge_lay_ghost(struct merge_events *merge, struct ev_sched_switch *e)
 		return;
 	}
 	leave = (struct ev_sched_switch){
-		.header = e->header, .cpu = e->cpu, .syscall = SYSCALL_NONE,
+		.header = e->header,
+		.cpu = e->cpu,
+		.syscall = SYSCALL_NONE,
 		.value = tid_before(e),
 	};
 	leave.header.thread = thread->number;

@@ -9,7 +9,9 @@
 static void put_plain(struct merge_events *merge, enum event_id id, uint64_t time_ns)
 {
 	struct ev_header header = {
-		.time_ns = time_ns, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = time_ns,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 
 	merge_put(merge, &header);
@@ -18,8 +20,7 @@ static void put_plain(struct merge_events *merge, enum event_id id, uint64_t tim
 void merge_put_gap(struct merge_events *merge, uint64_t time_ns)
 {
 	struct ev_collect_gap e = {
-		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_COLLECT,
-			    .event = TRACE_EVENT_COLLECT_GAP },
+		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_GAP },
 	};
 
 	merge_put(merge, &e.header);
@@ -28,8 +29,8 @@ void merge_put_gap(struct merge_events *merge, uint64_t time_ns)
 static void put_listed(struct merge_events *merge, struct merge_thread *thread, uint64_t time_ns)
 {
 	const struct merge_source *teller = thread->teller;
-	const struct ev_thread_found *found = teller && !teller->has_ended
-		? prologue_thread(teller->now, thread->tellers_number) : NULL;
+	const struct ev_thread_found *found =
+		teller && !teller->has_ended ? prologue_thread(teller->now, thread->tellers_number) : NULL;
 	struct ev_thread_found e;
 
 	thread->is_alive = merge_thread_lives(found);
@@ -75,8 +76,7 @@ void merge_end_list(struct merge_events *merge, struct merge_source *source, uin
 }
 
 /* What the trace that told of a thread left it with, when another one goes on; NULL: it tells still. */
-static const struct ev_thread_found *left_with(const struct merge_source *source,
-					       const struct merge_thread *thread)
+static const struct ev_thread_found *left_with(const struct merge_source *source, const struct merge_thread *thread)
 {
 	const struct merge_source *teller = thread->teller;
 
@@ -85,8 +85,8 @@ static const struct ev_thread_found *left_with(const struct merge_source *source
 	return prologue_thread(teller->now, thread->tellers_number);
 }
 
-bool merge_list_is_known(struct merge_events *merge, struct merge_source *source,
-			 const struct merge_thread *thread, const struct ev_thread_found *e)
+bool merge_list_is_known(struct merge_events *merge, struct merge_source *source, const struct merge_thread *thread,
+			 const struct ev_thread_found *e)
 {
 	const struct ev_thread_found *left = left_with(source, thread);
 
@@ -111,8 +111,7 @@ void merge_list_correct(struct merge_events *merge, struct merge_source *source,
 	uint32_t running = merge->running[e->cpu];
 	const struct ev_sched_switch *leave;
 
-	if (e->phase != PHASE_RUNNING || source->is_listed || !running ||
-	    running == e->header.thread)
+	if (e->phase != PHASE_RUNNING || source->is_listed || !running || running == e->header.thread)
 		return;
 	while (event && event->is_joined)
 		event = event->next_on_cpu;

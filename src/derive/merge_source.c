@@ -21,14 +21,13 @@ static void find_run(struct merge_source *source)
 {
 	const struct ev_header *header;
 
-	if (trace_reader_next(source->reader, &header) == 1 &&
-	    header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_RUN)
+	if (trace_reader_next(source->reader, &header) == 1 && header->subsys == TRACE_SUBSYS_COLLECT &&
+	    header->event == TRACE_EVENT_COLLECT_RUN)
 		source->run = memcpy(xcalloc(1, event_bytes(header)), header, event_bytes(header));
 	trace_reader_seek(source->reader, 0);
 }
 
-int merge_source_open(struct merge_source *source, const char *path,
-		      const struct space_numbers *written)
+int merge_source_open(struct merge_source *source, const char *path, const struct space_numbers *written)
 {
 	int err = trace_open(path, &source->reader);
 
@@ -62,8 +61,7 @@ void merge_source_close(struct merge_source *source)
 
 static struct merge_cpu *cpu_of(struct merge_source *source, const struct merge_event *event)
 {
-	if (event->header.subsys != TRACE_SUBSYS_SCHED ||
-	    event->header.event != TRACE_EVENT_SCHED_SWITCH)
+	if (event->header.subsys != TRACE_SUBSYS_SCHED || event->header.event != TRACE_EVENT_SCHED_SWITCH)
 		return NULL;
 	return &source->cpus[((const struct ev_sched_switch *)&event->header)->cpu];
 }

@@ -20,42 +20,41 @@ struct trace_reader;
 
 struct merge_event {
 	struct merge_event *next;
-	struct merge_event *next_on_cpu;	/* of a switch */
-	uint64_t time_ns;			/* not before that of the event before */
-	bool is_joined;				/* another one's record has told of it: it was followed */
-	struct ev_header header;		/* and what follows it */
+	struct merge_event *next_on_cpu; /* of a switch */
+	uint64_t time_ns;                /* not before that of the event before */
+	bool is_joined;                  /* another one's record has told of it: it was followed */
+	struct ev_header header;         /* and what follows it */
 };
 
 struct merge_cpu {
-	struct merge_event *first, *last;	/* switches that were read and not taken */
+	struct merge_event *first, *last; /* switches that were read and not taken */
 };
 
 struct merge_source {
 	const char *path;
 	struct trace_reader *reader;
-	struct prologue *now;			/* as of the last event taken, and of those joined */
+	struct prologue *now; /* as of the last event taken, and of those joined */
 	struct carried_names *names;
-	struct table *numbers;			/* of threads: struct merge_thread */
-	struct ev_collect_run *run;		/* copies; NULL: it has none */
+	struct table *numbers;      /* of threads: struct merge_thread */
+	struct ev_collect_run *run; /* copies; NULL: it has none */
 	struct ev_collect_end *end;
-	uint8_t spans[SPANS_MAX];		/* in the trace that is made, + 1; 0: none */
-	struct merge_event *first, *last;	/* read and not taken */
+	uint8_t spans[SPANS_MAX];         /* in the trace that is made, + 1; 0: none */
+	struct merge_event *first, *last; /* read and not taken */
 	size_t queued_bytes;
-	size_t telling_count;			/* of these, those that tell what threads do */
+	size_t telling_count; /* of these, those that tell what threads do */
 	struct merge_cpu *cpus;
-	uint64_t last_ns;			/* of the events read */
+	uint64_t last_ns; /* of the events read */
 	size_t damaged_count;
-	int err;				/* it cannot be read any more */
-	bool is_read;				/* all of it */
-	bool is_silent;				/* what it tells of threads was taken */
-	bool has_ended;				/* all of it was taken */
+	int err;        /* it cannot be read any more */
+	bool is_read;   /* all of it */
+	bool is_silent; /* what it tells of threads was taken */
+	bool has_ended; /* all of it was taken */
 	bool is_in_gap, is_list_damaged;
-	bool is_listed;				/* its first list of threads has been told */
+	bool is_listed; /* its first list of threads has been told */
 };
 
 /* 0, or a negative errno after having said why it cannot be read. */
-int merge_source_open(struct merge_source *source, const char *path,
-		      const struct space_numbers *written);
+int merge_source_open(struct merge_source *source, const char *path, const struct space_numbers *written);
 void merge_source_close(struct merge_source *source);
 
 /* Reads ahead up to until_ns, or as far as there is room. */

@@ -17,8 +17,7 @@ void merge_spans_fini(struct merge_spans *spans)
 
 static bool is_same(const struct ev_span_name *a, const struct ev_span_name *b)
 {
-	return a->kind == b->kind && a->text_bytes == b->text_bytes &&
-	       !memcmp(a->text, b->text, a->text_bytes);
+	return a->kind == b->kind && a->text_bytes == b->text_bytes && !memcmp(a->text, b->text, a->text_bytes);
 }
 
 int merge_spans_add(struct merge_spans *spans, struct merge_source *source, const struct ev_span_name *name)

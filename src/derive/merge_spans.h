@@ -13,7 +13,7 @@ struct merge_thread;
 
 /* The caller owns the struct. */
 struct merge_spans {
-	struct ev_span_name *list[SPANS_MAX];	/* NULL: none */
+	struct ev_span_name *list[SPANS_MAX]; /* NULL: none */
 };
 
 void merge_spans_fini(struct merge_spans *spans);

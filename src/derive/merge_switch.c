@@ -71,8 +71,8 @@ static bool are_same(const struct record *a, const struct record *b)
 {
 	struct sides x = sides_of(a), y = sides_of(b);
 
-	return !has_hidden_between(a->e, b->e) && x.is_prev_known && y.is_prev_known &&
-	       x.prev == y.prev && (!x.is_next_known || !y.is_next_known || x.next == y.next);
+	return !has_hidden_between(a->e, b->e) && x.is_prev_known && y.is_prev_known && x.prev == y.prev &&
+	       (!x.is_next_known || !y.is_next_known || x.next == y.next);
 }
 
 /* The next switch of the CPU that was not told yet. */
@@ -94,8 +94,7 @@ struct gathered {
 static bool fits(const struct gathered *gathered, const struct record *record)
 {
 	for (size_t i = 0; i < gathered->count; i++)
-		if (gathered->records[i].source == record->source ||
-		    !are_same(&gathered->records[i], record))
+		if (gathered->records[i].source == record->source || !are_same(&gathered->records[i], record))
 			return false;
 	return true;
 }
@@ -121,8 +120,7 @@ static struct merge_event *find_partner(struct merge_source *sources, size_t cou
 	return nearest && are_met(theirs->source, theirs->e) && fits(gathered, theirs) ? nearest : NULL;
 }
 
-static bool gather_one(struct merge_source *sources, size_t count, uint64_t until_ns,
-		       struct gathered *gathered)
+static bool gather_one(struct merge_source *sources, size_t count, uint64_t until_ns, struct gathered *gathered)
 {
 	struct record theirs = { 0 };
 	struct merge_event *event = find_partner(sources, count, until_ns, gathered, &theirs);
@@ -135,8 +133,7 @@ static bool gather_one(struct merge_source *sources, size_t count, uint64_t unti
 	return true;
 }
 
-static struct merge_thread *told(struct merge_threads *threads, struct merge_source *source,
-				 uint32_t number)
+static struct merge_thread *told(struct merge_threads *threads, struct merge_source *source, uint32_t number)
 {
 	struct merge_thread *thread = merge_threads_get(threads, source, number);
 
@@ -149,8 +146,11 @@ static void leave_untold(const struct record *record, struct ev_sched_switch *ou
 	struct sides sides = sides_of(record);
 
 	*out = (struct ev_sched_switch){
-		.header = record->e->header, .cpu = record->e->cpu, .syscall = SYSCALL_NONE,
-		.flags = record->e->flags & SWITCH_AFTER_HIDDEN, .value = sides.prev,
+		.header = record->e->header,
+		.cpu = record->e->cpu,
+		.syscall = SYSCALL_NONE,
+		.flags = record->e->flags & SWITCH_AFTER_HIDDEN,
+		.value = sides.prev,
 		.object = sides.next,
 	};
 	out->header.thread = 0;
@@ -162,8 +162,8 @@ static bool is_traced(const struct merge_thread *thread)
 }
 
 /* Who is not traced, by its id. */
-static void name_others(const struct record *record, const struct merge_thread *prev,
-			const struct merge_thread *next, struct ev_sched_switch *out)
+static void name_others(const struct record *record, const struct merge_thread *prev, const struct merge_thread *next,
+			struct ev_sched_switch *out)
 {
 	struct sides sides = sides_of(record);
 
@@ -180,8 +180,7 @@ static void name_others(const struct record *record, const struct merge_thread *
 }
 
 bool merge_switch(struct merge_source *sources, size_t count, struct merge_threads *threads,
-		  struct merge_source *source, const struct merge_event *event,
-		  struct ev_sched_switch *out)
+		  struct merge_source *source, const struct merge_event *event, struct ev_sched_switch *out)
 {
 	const struct record first = { source, (const void *)&event->header }, *leaving = NULL;
 	struct merge_thread *prev = NULL, *next = NULL, *thread;

@@ -19,5 +19,4 @@ enum { MERGE_SOURCES_MAX = 64 };
  * the others are marked as joined. False: nothing, since the one that is listened to tells it.
  */
 bool merge_switch(struct merge_source *sources, size_t count, struct merge_threads *threads,
-		  struct merge_source *source, const struct merge_event *event,
-		  struct ev_sched_switch *out);
+		  struct merge_source *source, const struct merge_event *event, struct ev_sched_switch *out);

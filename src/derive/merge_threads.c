@@ -12,8 +12,8 @@ enum { THREADS_MAX = 1 << 22 };
 struct merge_threads {
 	struct arena *arena;
 	struct table *by_number;
-	struct table *by_identity;	/* of id and beginning */
-	struct table *by_tid;		/* who had the id last */
+	struct table *by_identity; /* of id and beginning */
+	struct table *by_tid;      /* who had the id last */
 	uint32_t last_number;
 };
 
@@ -52,8 +52,8 @@ static struct merge_thread *add(struct merge_threads *threads, uint32_t number)
 	return thread;
 }
 
-static void add_knower(struct merge_threads *threads, struct merge_thread *thread,
-		       struct merge_source *source, uint32_t number)
+static void add_knower(struct merge_threads *threads, struct merge_thread *thread, struct merge_source *source,
+		       uint32_t number)
 {
 	struct merge_knower *knower = arena_alloc(threads->arena, sizeof(*knower));
 
@@ -78,8 +78,7 @@ static void find_twin(struct merge_threads *threads, struct merge_thread *thread
 		other->twin = thread;
 }
 
-void merge_threads_meet(struct merge_threads *threads, struct merge_source *source,
-			const struct ev_header *header)
+void merge_threads_meet(struct merge_threads *threads, struct merge_source *source, const struct ev_header *header)
 {
 	const struct ev_thread_born *born = (const void *)header;
 	const struct ev_thread_found *found = (const void *)header;
@@ -101,8 +100,7 @@ void merge_threads_meet(struct merge_threads *threads, struct merge_source *sour
 	find_twin(threads, thread, key);
 }
 
-void merge_threads_rename(struct merge_threads *threads, struct merge_source *source,
-			  const struct ev_thread_exec *e)
+void merge_threads_rename(struct merge_threads *threads, struct merge_source *source, const struct ev_thread_exec *e)
 {
 	struct merge_thread *thread = merge_threads_get(threads, source, e->header.thread);
 
@@ -110,8 +108,7 @@ void merge_threads_rename(struct merge_threads *threads, struct merge_source *so
 		table_put(threads->by_tid, e->tid, thread);
 }
 
-struct merge_thread *merge_threads_get(struct merge_threads *threads, struct merge_source *source,
-				       uint32_t number)
+struct merge_thread *merge_threads_get(struct merge_threads *threads, struct merge_source *source, uint32_t number)
 {
 	struct merge_thread *thread = number ? table_find(source->numbers, number) : NULL;
 
@@ -128,8 +125,7 @@ struct merge_thread *merge_threads_by_tid(struct merge_threads *threads, uint32_
 	struct merge_thread *thread = tid ? table_find(threads->by_tid, tid) : NULL;
 
 	thread = merge_threads_as_traced(thread);
-	return thread && thread->is_alive && thread->teller && !thread->teller->has_ended ? thread
-											  : NULL;
+	return thread && thread->is_alive && thread->teller && !thread->teller->has_ended ? thread : NULL;
 }
 
 struct merge_thread *merge_threads_as_traced(struct merge_thread *thread)

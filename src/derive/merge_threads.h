@@ -20,15 +20,15 @@ struct merge_threads;
 struct merge_knower {
 	struct merge_knower *next;
 	struct merge_source *source;
-	uint32_t number;			/* its number there */
+	uint32_t number; /* its number there */
 };
 
 struct merge_thread {
-	uint32_t number;			/* in the trace that is made */
-	struct merge_thread *twin;		/* of one that is not traced: it is, in another trace */
-	struct merge_source *teller;		/* NULL: nobody yet */
-	uint32_t tellers_number;		/* its number in that trace */
-	struct merge_knower *knowers;		/* the last one first */
+	uint32_t number;              /* in the trace that is made */
+	struct merge_thread *twin;    /* of one that is not traced: it is, in another trace */
+	struct merge_source *teller;  /* NULL: nobody yet */
+	uint32_t tellers_number;      /* its number in that trace */
+	struct merge_knower *knowers; /* the last one first */
 	bool is_alive;
 };
 
@@ -41,16 +41,13 @@ struct merge_threads *merge_threads_new(void);
 void merge_threads_free(struct merge_threads *threads);
 
 /* The thread that a source's event begins to tell of: thread.BORN or thread.FOUND. */
-void merge_threads_meet(struct merge_threads *threads, struct merge_source *source,
-			const struct ev_header *header);
+void merge_threads_meet(struct merge_threads *threads, struct merge_source *source, const struct ev_header *header);
 
 /* The thread that has an id from now on. */
-void merge_threads_rename(struct merge_threads *threads, struct merge_source *source,
-			  const struct ev_thread_exec *e);
+void merge_threads_rename(struct merge_threads *threads, struct merge_source *source, const struct ev_thread_exec *e);
 
 /* NULL: of the number 0, or there are too many. */
-struct merge_thread *merge_threads_get(struct merge_threads *threads, struct merge_source *source,
-				       uint32_t number);
+struct merge_thread *merge_threads_get(struct merge_threads *threads, struct merge_source *source, uint32_t number);
 
 /* The thread with this id that lives and is traced now, or NULL. */
 struct merge_thread *merge_threads_by_tid(struct merge_threads *threads, uint32_t tid);
@@ -59,8 +56,7 @@ struct merge_thread *merge_threads_by_tid(struct merge_threads *threads, uint32_
 struct merge_thread *merge_threads_as_traced(struct merge_thread *thread);
 
 /* Whether the source is to be listened to about the thread; if nobody else is, it is from here on. */
-bool merge_threads_tells(struct merge_thread *thread, struct merge_source *source,
-			 uint32_t number);
+bool merge_threads_tells(struct merge_thread *thread, struct merge_source *source, uint32_t number);
 
 /* The one that tells of it has nothing more to tell: another one that has it goes on. False: nobody does. */
 bool merge_threads_hand_over(struct merge_thread *thread);

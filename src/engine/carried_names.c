@@ -21,9 +21,9 @@ struct space_numbers {
 
 struct carried_names {
 	struct space_numbers *read;
-	bool has_read;			/* it is its own */
+	bool has_read; /* it is its own */
 	const struct space_numbers *written;
-	struct table *numbers;		/* by that of the source: that of the trace, + 1 */
+	struct table *numbers; /* by that of the source: that of the trace, + 1 */
 };
 
 struct space_numbers *space_numbers_new(void)
@@ -45,7 +45,9 @@ void space_numbers_free(struct space_numbers *numbers)
 static void on_mapping(struct spaces *spaces, const struct ev_space_map *e)
 {
 	struct mapping mapping = {
-		.start = e->start, .end = e->start + e->size, .file_offset = e->file_offset,
+		.start = e->start,
+		.end = e->start + e->size,
+		.file_offset = e->file_offset,
 	};
 
 	if (e->header.event == TRACE_EVENT_SPACE_MAP)
@@ -89,8 +91,7 @@ struct carried_names *carried_names_new(const struct space_numbers *written)
 	return names;
 }
 
-struct carried_names *carried_names_new_of(struct space_numbers *read,
-					   const struct space_numbers *written)
+struct carried_names *carried_names_new_of(struct space_numbers *read, const struct space_numbers *written)
 {
 	struct carried_names *names = xcalloc(1, sizeof(*names));
 
@@ -141,8 +142,7 @@ static bool number_note(struct book_entry *entry, struct table *notes)
 }
 
 /* Whether the entry goes along; it may be changed. */
-static bool goes_along(const struct carried_names *names, struct book_entry *entry,
-		       struct table *notes)
+static bool goes_along(const struct carried_names *names, struct book_entry *entry, struct table *notes)
 {
 	uintptr_t number;
 
@@ -156,8 +156,8 @@ static bool goes_along(const struct carried_names *names, struct book_entry *ent
 }
 
 /* In place; returns how many bytes are left of the entries, in *kept; false: they are damaged. */
-static bool change(const struct carried_names *names, char *content, size_t size_bytes,
-		   struct table *notes, size_t *kept)
+static bool change(const struct carried_names *names, char *content, size_t size_bytes, struct table *notes,
+		   size_t *kept)
 {
 	size_t at = 0;
 
@@ -190,8 +190,8 @@ bool carried_names_put(const struct carried_names *names, const void *content, s
 	return is_whole;
 }
 
-size_t carried_names_copy(const struct carried_names *names, struct trace_reader *reader,
-			  struct trace_writer *writer, struct table *notes)
+size_t carried_names_copy(const struct carried_names *names, struct trace_reader *reader, struct trace_writer *writer,
+			  struct table *notes)
 {
 	size_t count, size_bytes, damaged_count = 0;
 	const struct trace_place *places = trace_reader_places(reader, &count);

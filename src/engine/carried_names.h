@@ -28,8 +28,7 @@ struct carried_names *carried_names_new(const struct space_numbers *written);
 void carried_names_free(struct carried_names *names);
 
 /* The same of a source whose numbers others follow, too: read is borrowed. */
-struct carried_names *carried_names_new_of(struct space_numbers *read,
-					   const struct space_numbers *written);
+struct carried_names *carried_names_new_of(struct space_numbers *read, const struct space_numbers *written);
 
 /* An event of the source, once what is written of it is. */
 void carried_names_follow(struct carried_names *names, const struct ev_header *header);
@@ -45,5 +44,5 @@ bool carried_names_put(const struct carried_names *names, const void *content, s
  * Copies all chunks of names. notes: the sentences for the user that are in the trace already, each once,
  * by their hashes. Returns how many chunks are damaged and left out.
  */
-size_t carried_names_copy(const struct carried_names *names, struct trace_reader *reader,
-			  struct trace_writer *writer, struct table *notes);
+size_t carried_names_copy(const struct carried_names *names, struct trace_reader *reader, struct trace_writer *writer,
+			  struct table *notes);

@@ -18,8 +18,7 @@
 
 enum { PENDING_BYTES_MAX = 128 << 20 };
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
-			uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
 {
 	return spin_judge_is_spin(data, thread->pid, time_ns, ip, kernel_ip);
 }

@@ -8,12 +8,12 @@
 #include "findings/findings.h"
 
 struct engine_options {
-	unsigned int stream_count;	/* of the session */
-	uint32_t nmin;			/* 0: half of the living threads */
-	bool is_spin_inactive;		/* threads that spin are not counted as active */
-	bool keeps_strips;		/* what each thread did when */
-	bool is_offline;		/* the events are of a trace */
-	bool opens_files;		/* those that it names, unless it has names itself */
+	unsigned int stream_count; /* of the session */
+	uint32_t nmin;             /* 0: half of the living threads */
+	bool is_spin_inactive;     /* threads that spin are not counted as active */
+	bool keeps_strips;         /* what each thread did when */
+	bool is_offline;           /* the events are of a trace */
+	bool opens_files;          /* those that it names, unless it has names itself */
 };
 
 struct engine {

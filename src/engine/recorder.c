@@ -27,15 +27,15 @@ static const uint64_t written_after_ns = 500000000ull;
 
 struct recorder {
 	struct engine *engine;
-	struct trace_writer *writer;	/* NULL: the trace has its end */
-	struct prologue *prologue;		/* of a flight recorder, as are names; else NULL */
+	struct trace_writer *writer; /* NULL: the trace has its end */
+	struct prologue *prologue;   /* of a flight recorder, as are names; else NULL */
 	struct ring_names *names;
-	char *path;			/* for messages */
-	uint64_t *patched;		/* a mapping with its file */
+	char *path;        /* for messages */
+	uint64_t *patched; /* a mapping with its file */
 	size_t patched_room;
-	bool has_begun;			/* the file is in place */
-	bool has_epoch;			/* not all that was told is still there */
-	bool has_failed;		/* and the user knows */
+	bool has_begun;  /* the file is in place */
+	bool has_epoch;  /* not all that was told is still there */
+	bool has_failed; /* and the user knows */
 };
 
 /*
@@ -120,8 +120,8 @@ static void subscribe(struct recorder *recorder)
 			if (!kind || kind->id == EV_STACK_MEMORY)
 				continue;
 			handlers[0].id = kind->id;
-			handlers[0].on_event = kind->id == EV_SPACE_MAP || kind->id == EV_SPACE_FOUND
-					       ? on_mapping : on_event;
+			handlers[0].on_event =
+				kind->id == EV_SPACE_MAP || kind->id == EV_SPACE_FOUND ? on_mapping : on_event;
 			session_subscribe(recorder->engine->session, handlers, recorder);
 		}
 }
@@ -129,16 +129,16 @@ static void subscribe(struct recorder *recorder)
 static int say(const struct recorder *recorder, int err)
 {
 	if (err == -EBUSY)
-		return fail_plain(err, "%s is being written by another pinch: give another name to -o",
-				  recorder->path);
+		return fail_plain(err, "%s is being written by another pinch: give another name to -o", recorder->path);
 	if (err == -ESPIPE)
-		return fail_plain(err, "cannot keep the last of a trace in %s: --ring and --last need a file of "
-				  "their own", recorder->path);
+		return fail_plain(err,
+				  "cannot keep the last of a trace in %s: --ring and --last need a file of "
+				  "their own",
+				  recorder->path);
 	return fail(err, "cannot write the trace %s%s", recorder->path, out_file_advice(err));
 }
 
-int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring,
-		  struct recorder **out)
+int recorder_open(struct engine *engine, const char *path, const struct trace_ring_options *ring, struct recorder **out)
 {
 	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
 	struct text info = { 0 };
@@ -236,8 +236,7 @@ static void put_names(struct recorder *recorder)
 	trace_writer_flush(recorder->writer, UINT64_MAX, 0);
 	while ((answers = symbols_take_answers(recorder->engine->symbols, &size_bytes)) && size_bytes)
 		if (from_ns)
-			ring_names_put(recorder->names, from_ns, answers, size_bytes,
-				       recorder->writer);
+			ring_names_put(recorder->names, from_ns, answers, size_bytes, recorder->writer);
 		else
 			trace_writer_chunk(recorder->writer, TRACE_CHUNK_NAMES, answers, size_bytes, NULL);
 }

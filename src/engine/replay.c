@@ -17,10 +17,10 @@
 struct replay {
 	struct trace_reader *reader;
 	struct engine engine;
-	struct ev_collect_run *run;	/* these two are copies; NULL: the trace has none */
+	struct ev_collect_run *run; /* these two are copies; NULL: the trace has none */
 	struct ev_collect_end *end;
 	uint64_t last_ns;
-	size_t damaged_count;		/* of chunks */
+	size_t damaged_count; /* of chunks */
 	bool has_names, opens_files;
 };
 
@@ -57,13 +57,13 @@ static int open_engine(struct replay *replay, const struct replay_options *optio
 	static const struct event_handler handlers[] = { { EV_COLLECT_END, on_end }, { 0 } };
 	const struct ev_collect_run *run = replay->run;
 	int err = engine_open(&replay->engine, &(struct engine_options){
-		.stream_count = 1,
-		.nmin = run ? run->nmin : 0,
-		.is_spin_inactive = run && run->is_spin_inactive,
-		.keeps_strips = options->keeps_strips,
-		.is_offline = true,
-		.opens_files = options->opens_files,
-	});
+						       .stream_count = 1,
+						       .nmin = run ? run->nmin : 0,
+						       .is_spin_inactive = run && run->is_spin_inactive,
+						       .keeps_strips = options->keeps_strips,
+						       .is_offline = true,
+						       .opens_files = options->opens_files,
+					       });
 
 	session_subscribe(replay->engine.session, handlers, replay);
 	return err;
@@ -85,8 +85,7 @@ static void take_events(struct replay *replay)
 				break;
 		}
 	}
-	criticality_finish(replay->engine.criticality,
-			   replay->end ? replay->end->ended_ns : replay->last_ns);
+	criticality_finish(replay->engine.criticality, replay->end ? replay->end->ended_ns : replay->last_ns);
 }
 
 int replay_open(const char *path, const struct replay_options *options, struct replay **out)
@@ -101,8 +100,7 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 	err = open_engine(replay, options);
 	if (err)
 		goto out_close;
-	replay->has_names = trace_take_names(replay->reader, replay->engine.symbols,
-					     &replay->damaged_count);
+	replay->has_names = trace_take_names(replay->reader, replay->engine.symbols, &replay->damaged_count);
 	take_events(replay);
 	*out = replay;
 	return 0;
@@ -130,8 +128,10 @@ static void add_late_note(const struct replay *replay, struct findings *findings
 	struct text kept = { 0 };
 
 	text_put_duration(&kept, replay->last_ns - trace_reader_extent(replay->reader)->first_ns);
-	findings_add_note(findings, "the trace is of a flight recorder: what came before its last %s is "
-			  "not kept, and what is lost and what it costs is of all of it", kept.bytes);
+	findings_add_note(findings,
+			  "the trace is of a flight recorder: what came before its last %s is "
+			  "not kept, and what is lost and what it costs is of all of it",
+			  kept.bytes);
 	text_fini(&kept);
 }
 
@@ -144,18 +144,19 @@ static void add_trace_notes(const struct replay *replay, struct findings *findin
 		add_late_note(replay, findings);
 	if (!replay->end)
 		findings_add_note(findings, "the trace has no end: its writer was stopped, or it is still "
-				  "being written; what came last is missing");
+					    "being written; what came last is missing");
 	else if (!replay->has_names)
-		findings_add_note(findings, replay->opens_files ?
-				  "the trace has no names: those shown are of files of this machine" :
-				  "the trace has no names: --symbols-from-files takes them from files that it names");
+		findings_add_note(
+			findings,
+			replay->opens_files
+				? "the trace has no names: those shown are of files of this machine"
+				: "the trace has no names: --symbols-from-files takes them from files that it names");
 	if (extent->has_no_forms)
 		findings_add_note(findings, "the trace does not say any more what its events look like: they "
-				  "are read as this version writes them");
+					    "are read as this version writes them");
 	if (replay->damaged_count)
-		findings_add_note(findings, "%zu part%s of the trace %s damaged and left out",
-				  replay->damaged_count, replay->damaged_count == 1 ? "" : "s",
-				  replay->damaged_count == 1 ? "is" : "are");
+		findings_add_note(findings, "%zu part%s of the trace %s damaged and left out", replay->damaged_count,
+				  replay->damaged_count == 1 ? "" : "s", replay->damaged_count == 1 ? "is" : "are");
 	if (trace_put_left_out(replay->reader, &left_out))
 		findings_add_note(findings, "%s", left_out.bytes);
 	text_fini(&left_out);

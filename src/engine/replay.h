@@ -10,8 +10,8 @@ struct fold_rules;
 struct replay;
 
 struct replay_options {
-	bool keeps_strips;	/* what each thread did when is kept, too */
-	bool opens_files;	/* a trace without names has those of the files that it names */
+	bool keeps_strips; /* what each thread did when is kept, too */
+	bool opens_files;  /* a trace without names has those of the files that it names */
 };
 
 /*

@@ -17,10 +17,10 @@ struct epoch {
 };
 
 struct ring_names {
-	struct space_numbers *read;		/* from the beginning on */
+	struct space_numbers *read; /* from the beginning on */
 	struct epoch epochs[EPOCHS_MAX];
-	size_t count;				/* of all that have begun */
-	struct carried_names *none;		/* of an epoch that is not known */
+	size_t count;               /* of all that have begun */
+	struct carried_names *none; /* of an epoch that is not known */
 	struct table *notes;
 };
 
@@ -92,8 +92,8 @@ static const struct carried_names *names_from(const struct ring_names *names, ui
 	return names->none;
 }
 
-void ring_names_put(struct ring_names *names, uint64_t begin_ns, const void *content,
-		    size_t size_bytes, struct trace_writer *writer)
+void ring_names_put(struct ring_names *names, uint64_t begin_ns, const void *content, size_t size_bytes,
+		    struct trace_writer *writer)
 {
 	carried_names_put(names_from(names, begin_ns), content, size_bytes, writer, names->notes);
 }

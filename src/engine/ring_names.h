@@ -24,5 +24,5 @@ void ring_names_retell(struct ring_names *names, const struct ev_header *header)
 void ring_names_follow(struct ring_names *names, const struct ev_header *header);
 
 /* Writes names for readers who begin with the epoch of this time. */
-void ring_names_put(struct ring_names *names, uint64_t begin_ns, const void *content,
-		    size_t size_bytes, struct trace_writer *writer);
+void ring_names_put(struct ring_names *names, uint64_t begin_ns, const void *content, size_t size_bytes,
+		    struct trace_writer *writer);

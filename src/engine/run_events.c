@@ -40,13 +40,16 @@ void run_event_hand_out(struct session *session, uint64_t begin_ns, const struct
 	text_put_bytes(&text, "", 1);
 	e = xcalloc(1, sizeof(*e) + pid_bytes + text.length);
 	*e = (struct ev_collect_run){
-		.header = { .time_ns = begin_ns, .subsys = TRACE_SUBSYS_COLLECT,
-			    .event = TRACE_EVENT_COLLECT_RUN },
-		.realtime_ns = realtime_ns(), .sample_period_ns = options->sample_period_ns,
-		.nmin = options->nmin, .tells_kernel_apart = options->kernel_stacks,
+		.header = { .time_ns = begin_ns, .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_RUN },
+		.realtime_ns = realtime_ns(),
+		.sample_period_ns = options->sample_period_ns,
+		.nmin = options->nmin,
+		.tells_kernel_apart = options->kernel_stacks,
 		.is_spin_inactive = settings->is_spin_inactive,
-		.cpu_count = sysconf(_SC_NPROCESSORS_CONF), .pid_count = outcome->pid_count,
-		.text_bytes = text.length, .tells_system = options->tells_system,
+		.cpu_count = sysconf(_SC_NPROCESSORS_CONF),
+		.pid_count = outcome->pid_count,
+		.text_bytes = text.length,
+		.tells_system = options->tells_system,
 	};
 	memcpy(e->data, outcome->pids, pid_bytes);
 	memcpy(e->data + pid_bytes, text.bytes, text.length);
@@ -55,8 +58,7 @@ void run_event_hand_out(struct session *session, uint64_t begin_ns, const struct
 	free(e);
 }
 
-static void span_event_hand_out(struct session *session, uint64_t begin_ns, uint32_t span,
-				const struct span_spec *spec)
+static void span_event_hand_out(struct session *session, uint64_t begin_ns, uint32_t span, const struct span_spec *spec)
 {
 	struct ev_span_name *e;
 	struct text text = { 0 };
@@ -67,9 +69,10 @@ static void span_event_hand_out(struct session *session, uint64_t begin_ns, uint
 	text_put_bytes(&text, "", 1);
 	e = xcalloc(1, sizeof(*e) + text.length);
 	*e = (struct ev_span_name){
-		.header = { .time_ns = begin_ns, .subsys = TRACE_SUBSYS_SPAN,
-			    .event = TRACE_EVENT_SPAN_NAME },
-		.span = span, .text_bytes = text.length, .kind = spec->kind,
+		.header = { .time_ns = begin_ns, .subsys = TRACE_SUBSYS_SPAN, .event = TRACE_EVENT_SPAN_NAME },
+		.span = span,
+		.text_bytes = text.length,
+		.kind = spec->kind,
 	};
 	memcpy(e->text, text.bytes, text.length);
 	session_hand_out(session, &e->header);
@@ -92,8 +95,10 @@ const char *run_event_strings(const struct ev_collect_run *e)
 static const struct {
 	size_t in_event, in_report;
 } counters[] = {
-#define COUNTER(name, place) \
-	{ offsetof(struct ev_collect_end, name), offsetof(struct report, place) }
+#define COUNTER(name, place)                                                          \
+	{                                                                             \
+		offsetof(struct ev_collect_end, name), offsetof(struct report, place) \
+	}
 	COUNTER(samples_lost, losses.samples),
 	COUNTER(mappings_lost, losses.mappings),
 	COUNTER(hidden, losses.hidden),
@@ -119,8 +124,8 @@ static const struct {
 };
 
 enum { COUNTERS = sizeof(counters) / sizeof(*counters) };
-_Static_assert(sizeof(((struct ev_collect_end *)0)->stack_ends) ==
-	       sizeof(((struct report *)0)->stacks.ends), "one for each enum stack_end");
+_Static_assert(sizeof(((struct ev_collect_end *)0)->stack_ends) == sizeof(((struct report *)0)->stacks.ends),
+	       "one for each enum stack_end");
 
 void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct report *report,
 			const struct text *notes)
@@ -130,13 +135,14 @@ void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct
 
 	*e = (struct ev_collect_end){
 		.header = { .time_ns = time_ns > ended_ns ? time_ns : ended_ns,
-			    .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_END },
-		.ended_ns = ended_ns, .exit_status = report->target.exit_status,
+			    .subsys = TRACE_SUBSYS_COLLECT,
+			    .event = TRACE_EVENT_COLLECT_END },
+		.ended_ns = ended_ns,
+		.exit_status = report->target.exit_status,
 		.text_bytes = notes->length,
 	};
 	for (size_t i = 0; i < COUNTERS; i++)
-		memcpy((char *)e + counters[i].in_event, (char *)report + counters[i].in_report,
-		       sizeof(uint64_t));
+		memcpy((char *)e + counters[i].in_event, (char *)report + counters[i].in_report, sizeof(uint64_t));
 	memcpy(e->stack_ends, report->stacks.ends, sizeof(e->stack_ends));
 	if (notes->length)
 		memcpy(e->data, notes->bytes, notes->length);
@@ -158,8 +164,7 @@ void end_event_fill(const struct ev_collect_end *e, struct findings *findings)
 
 	report->target.exit_status = e->exit_status;
 	for (size_t i = 0; i < COUNTERS; i++)
-		memcpy((char *)report + counters[i].in_report, (char *)e + counters[i].in_event,
-		       sizeof(uint64_t));
+		memcpy((char *)report + counters[i].in_report, (char *)e + counters[i].in_event, sizeof(uint64_t));
 	memcpy(report->stacks.ends, e->stack_ends, sizeof(e->stack_ends));
 	notes_fill((const char *)e->data, e->text_bytes, findings);
 }

@@ -19,10 +19,10 @@ struct text;
 
 /* What was traced, and how it ended. */
 struct outcome {
-	const char *command;		/* as the user would type it */
+	const char *command; /* as the user would type it */
 	const uint32_t *pids;
 	size_t pid_count;
-	int exit_status;		/* -1: none */
+	int exit_status; /* -1: none */
 };
 
 /* Hands collect.RUN out, as of begin_ns (CLOCK_MONOTONIC). */

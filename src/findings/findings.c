@@ -35,7 +35,7 @@ static void add_totals(struct findings *findings)
 	report->totals.stack_tops = totals.stack_tops;
 	report->totals.stalls = totals.stalls;
 	report->totals.nmin = findings->input.nmin;
-	if (!findings->input.nmin)	/* it moved with the threads: where it stood highest */
+	if (!findings->input.nmin) /* it moved with the threads: where it stood highest */
 		report->totals.nmin = totals.alive_count_max < 2 ? 1 : totals.alive_count_max / 2;
 	report->totals.is_nmin_default = !findings->input.nmin;
 	report->totals.is_spin_inactive = findings->input.is_spin_inactive;
@@ -67,8 +67,7 @@ static void add_parallelism(struct findings *findings)
 	if (totals.wall_ns)
 		findings->report.totals.parallelism = thread_ns / totals.wall_ns;
 	findings->report.timeline = timeline;
-	findings->report.timeline_count =
-		criticality_timeline(criticality, timeline, TIMELINE_PARTS);
+	findings->report.timeline_count = criticality_timeline(criticality, timeline, TIMELINE_PARTS);
 }
 
 static void add_odd_note(struct findings *findings)
@@ -105,8 +104,7 @@ struct findings *findings_new(const struct findings_input *input)
 
 	findings->input = *input;
 	findings->arena = arena_new();
-	findings->objects = (struct object_names){ input->symbols, input->files, input->klocks,
-							  findings->arena };
+	findings->objects = (struct object_names){ input->symbols, input->files, input->klocks, findings->arena };
 	findings->names = path_names_new(input->symbols, input->stacks, input->pause);
 	findings->klock_words = klock_words_new();
 	add_totals(findings);

@@ -23,8 +23,8 @@ struct chain {
 
 static bool is_same_doing(const struct path_part *a, const struct path_part *b)
 {
-	return a->end_ns == b->begin_ns && a->thread == b->thread && a->kind == b->kind &&
-	       a->kind == GRAPH_RUNNING && a->depth == b->depth;
+	return a->end_ns == b->begin_ns && a->thread == b->thread && a->kind == b->kind && a->kind == GRAPH_RUNNING &&
+	       a->depth == b->depth;
 }
 
 static void add(struct chain *chain, const struct path_part *part)
@@ -69,8 +69,8 @@ static void add_running(struct chain *chain, struct path_part part, uint32_t cpu
 	enum graph_kind kind = part.kind;
 	uint64_t end_ns = part.end_ns;
 	size_t count;
-	struct interruption *interruptions = interruptions_of(states_activities(chain->states), cpu,
-							      part.begin_ns, end_ns, &count);
+	struct interruption *interruptions =
+		interruptions_of(states_activities(chain->states), cpu, part.begin_ns, end_ns, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct interruption *one = &interruptions[i];
@@ -95,19 +95,21 @@ static void add_running(struct chain *chain, struct path_part part, uint32_t cpu
 		add(chain, &part);
 }
 
-static void add_state(struct chain *chain, uint32_t thread, const struct state *state,
-		      uint64_t begin_ns, uint64_t end_ns)
+static void add_state(struct chain *chain, uint32_t thread, const struct state *state, uint64_t begin_ns,
+		      uint64_t end_ns)
 {
 	struct path_part part = {
-		.begin_ns = begin_ns, .end_ns = end_ns, .thread = thread, .kind = kind_of(state),
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.thread = thread,
+		.kind = kind_of(state),
 		.depth = chain->depth - 1,
 	};
 
 	if (state->kind == STATE_BLOCKED) {
 		part.kind = wait_end_kind(&state->ended);
 		part.wait = graph_wait_of(thread, state);
-		if (part.kind == GRAPH_THREAD && !is_in(chain, state->ended.thread) &&
-		    chain->depth < DEPTH_MAX) {
+		if (part.kind == GRAPH_THREAD && !is_in(chain, state->ended.thread) && chain->depth < DEPTH_MAX) {
 			follow(chain, state->ended.thread, begin_ns, end_ns);
 			return;
 		}
@@ -125,9 +127,12 @@ static void fill(struct chain *chain, uint32_t thread, uint64_t begin_ns, uint64
 {
 	if (begin_ns < end_ns && chain->depth > 1)
 		add(chain, &(struct path_part){
-			.begin_ns = begin_ns, .end_ns = end_ns, .thread = thread,
-			.kind = GRAPH_ABSENT, .depth = chain->depth - 1,
-		});
+				   .begin_ns = begin_ns,
+				   .end_ns = end_ns,
+				   .thread = thread,
+				   .kind = GRAPH_ABSENT,
+				   .depth = chain->depth - 1,
+			   });
 }
 
 static void follow(struct chain *chain, uint32_t thread, uint64_t from_ns, uint64_t to_ns)

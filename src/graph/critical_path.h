@@ -17,16 +17,16 @@ struct states;
 
 struct path_part {
 	uint64_t begin_ns, end_ns;
-	uint32_t thread;		/* who runs, waits for a CPU, or waits for what no thread ends */
+	uint32_t thread; /* who runs, waits for a CPU, or waits for what no thread ends */
 	/* RUNNING, SPINNING, CPU, CPU_LIMIT, INTERRUPTED, SOFTIRQ, ABSENT, UNTOLD, or what ends the wait */
 	enum graph_kind kind;
-	uint32_t other;			/* GRAPH_OTHER: the tid of who ended it; INTERRUPTED, SOFTIRQ: by which */
-	struct graph_wait wait;		/* when it waits */
-	unsigned int depth;		/* threads that wait for it, one for the other */
+	uint32_t other;         /* GRAPH_OTHER: the tid of who ended it; INTERRUPTED, SOFTIRQ: by which */
+	struct graph_wait wait; /* when it waits */
+	unsigned int depth;     /* threads that wait for it, one for the other */
 };
 
 struct critical_path {
-	struct path_part *parts;	/* in time order, without gaps but where the thread did not live */
+	struct path_part *parts; /* in time order, without gaps but where the thread did not live */
 	size_t count, room;
 };
 

@@ -29,8 +29,8 @@ static uint64_t key_of(const struct graph_builder *b, size_t parent, const struc
 	if (b->options->key_of)
 		return mix(mix(parent, node->kind), b->options->key_of(b->options->key_data, node));
 	key = mix(mix(key, wait->object), wait->stack);
-	return mix(key, (uint64_t)wait->syscall << 32 | (uint32_t)wait->operation << 16 | wait->cause << 8 |
-			wait->state);
+	return mix(key,
+		   (uint64_t)wait->syscall << 32 | (uint32_t)wait->operation << 16 | wait->cause << 8 | wait->state);
 }
 
 static size_t new_node(struct graph_builder *b, size_t parent, const struct graph_node *node)
@@ -87,8 +87,8 @@ size_t graph_add(struct graph_builder *b, size_t parent, enum graph_kind kind, u
 	return at - 1;
 }
 
-static void add_stretch(struct graph_builder *b, size_t node, uint32_t thread, uint32_t above,
-			uint64_t begin_ns, uint64_t end_ns)
+static void add_stretch(struct graph_builder *b, size_t node, uint32_t thread, uint32_t above, uint64_t begin_ns,
+			uint64_t end_ns)
 {
 	struct pending *pending = &b->pending[node];
 	uint32_t number = b->stretch_count;
@@ -247,11 +247,14 @@ static uint64_t lived_ns(struct graph_builder *b, uint32_t thread)
 	return sum_ns;
 }
 
-void graph_of_threads(struct states *states, const uint32_t *threads, size_t count,
-		      const struct graph_options *options, struct graph *out)
+void graph_of_threads(struct states *states, const uint32_t *threads, size_t count, const struct graph_options *options,
+		      struct graph *out)
 {
 	struct graph_builder b = {
-		.states = states, .graph = out, .children = table_new(), .options = options,
+		.states = states,
+		.graph = out,
+		.children = table_new(),
+		.options = options,
 	};
 	uint64_t root_ns = 0;
 	size_t root = NONE, node;

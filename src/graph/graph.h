@@ -15,33 +15,33 @@
 struct states;
 
 enum graph_kind {
-	GRAPH_THREADS,			/* several, which are below */
-	GRAPH_THREAD,			/* id: its number, traced */
-	GRAPH_OTHER,			/* id: the tid of a thread that is not traced */
-	GRAPH_WAIT,			/* in a system call or a fault: wait says which */
-	GRAPH_RUNNING,			/* it ran */
-	GRAPH_SPINNING,			/* it ran, and waited in a loop */
-	GRAPH_CPU,			/* it could run, and had no CPU */
-	GRAPH_CPU_LIMIT,		/* the same, because of its cgroup's limit */
-	GRAPH_IDLE,			/* nobody had the CPU: it was being woken up */
-	GRAPH_INTERRUPTED,		/* it had a CPU, and an interrupt had that: id: which */
-	GRAPH_SOFTIRQ,			/* the same: id: the vector */
+	GRAPH_THREADS,     /* several, which are below */
+	GRAPH_THREAD,      /* id: its number, traced */
+	GRAPH_OTHER,       /* id: the tid of a thread that is not traced */
+	GRAPH_WAIT,        /* in a system call or a fault: wait says which */
+	GRAPH_RUNNING,     /* it ran */
+	GRAPH_SPINNING,    /* it ran, and waited in a loop */
+	GRAPH_CPU,         /* it could run, and had no CPU */
+	GRAPH_CPU_LIMIT,   /* the same, because of its cgroup's limit */
+	GRAPH_IDLE,        /* nobody had the CPU: it was being woken up */
+	GRAPH_INTERRUPTED, /* it had a CPU, and an interrupt had that: id: which */
+	GRAPH_SOFTIRQ,     /* the same: id: the vector */
 	GRAPH_DISK,
-	GRAPH_DISK_IDLE,		/* no disk had a request */
+	GRAPH_DISK_IDLE, /* no disk had a request */
 	GRAPH_NETWORK,
 	GRAPH_TIMER,
 	GRAPH_SIGNAL,
-	GRAPH_INTERRUPT,		/* another one */
-	GRAPH_ABSENT,			/* it did not live yet, or no more */
-	GRAPH_UNTOLD,			/* no record says what ended the wait, or what it did */
+	GRAPH_INTERRUPT, /* another one */
+	GRAPH_ABSENT,    /* it did not live yet, or no more */
+	GRAPH_UNTOLD,    /* no record says what ended the wait, or what it did */
 	GRAPH_KINDS,
 };
 
 /* What a wait is called by. */
 struct graph_wait {
 	uint64_t object, stack;
-	uint32_t thread;		/* whose it was, first: gives addresses their meaning */
-	uint64_t time_ns;		/* when */
+	uint32_t thread;  /* whose it was, first: gives addresses their meaning */
+	uint64_t time_ns; /* when */
 	uint16_t syscall, operation;
 	uint8_t cause, state;
 };
@@ -49,26 +49,26 @@ struct graph_wait {
 struct graph_node {
 	enum graph_kind kind;
 	uint32_t id;
-	struct graph_wait wait;		/* GRAPH_WAIT */
-	uint64_t ns, count;		/* time spent below the parent, in how many stretches */
-	uint64_t max_ns;		/* of one stretch */
-	uint32_t thread_count;		/* GRAPH_THREAD: how many it stands for, at least */
-	bool is_cycle;			/* who waits here is above: what it did is told there */
-	bool is_cut;			/* too little time, or too deep, to look further */
-	size_t parent;			/* SIZE_MAX: none */
-	size_t first, last, next;	/* children, by time; the next one of the same parent; SIZE_MAX: none */
+	struct graph_wait wait;   /* GRAPH_WAIT */
+	uint64_t ns, count;       /* time spent below the parent, in how many stretches */
+	uint64_t max_ns;          /* of one stretch */
+	uint32_t thread_count;    /* GRAPH_THREAD: how many it stands for, at least */
+	bool is_cycle;            /* who waits here is above: what it did is told there */
+	bool is_cut;              /* too little time, or too deep, to look further */
+	size_t parent;            /* SIZE_MAX: none */
+	size_t first, last, next; /* children, by time; the next one of the same parent; SIZE_MAX: none */
 };
 
 struct graph {
-	struct graph_node *nodes;	/* [0] is the root; a parent comes before its children */
+	struct graph_node *nodes; /* [0] is the root; a parent comes before its children */
 	size_t count;
 	uint64_t from_ns, to_ns;
 };
 
 struct graph_options {
 	uint64_t from_ns, to_ns;
-	unsigned int depth_max;		/* threads below each other; 0: 16 */
-	double share_min;		/* of the root's time, for a thread to be looked at */
+	unsigned int depth_max; /* threads below each other; 0: 16 */
+	double share_min;       /* of the root's time, for a thread to be looked at */
 	/* What nodes with one parent are one by; NULL: kind, id and wait. */
 	uint64_t (*key_of)(void *data, const struct graph_node *node);
 	void *key_data;
@@ -78,6 +78,6 @@ struct graph_options {
  * The graph of threads for a stretch of time; of one thread that is the root, of several they are below
  * it. The parts of each add up to the time that it lived then. The caller frees it with graph_fini().
  */
-void graph_of_threads(struct states *states, const uint32_t *threads, size_t count,
-		      const struct graph_options *options, struct graph *out);
+void graph_of_threads(struct states *states, const uint32_t *threads, size_t count, const struct graph_options *options,
+		      struct graph *out);
 void graph_fini(struct graph *graph);

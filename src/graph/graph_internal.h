@@ -12,8 +12,8 @@ struct table;
 struct stretch {
 	uint64_t begin_ns, end_ns;
 	uint32_t thread;
-	uint32_t above;			/* the one that waited for it; NO_STRETCH: none */
-	uint32_t next;			/* of the same node */
+	uint32_t above; /* the one that waited for it; NO_STRETCH: none */
+	uint32_t next;  /* of the same node */
 };
 
 enum { NO_STRETCH = UINT32_MAX };
@@ -23,11 +23,11 @@ struct graph_builder {
 	struct graph *graph;
 	size_t room;
 	struct pending {
-		uint32_t first, last;	/* NO_STRETCH: none */
-	} *pending;			/* what is to be looked at, by node */
+		uint32_t first, last; /* NO_STRETCH: none */
+	} * pending;                  /* what is to be looked at, by node */
 	struct stretch *stretches;
 	size_t stretch_count, stretch_room;
-	struct table *children;		/* nodes plus 1, by parent and what they are */
+	struct table *children; /* nodes plus 1, by parent and what they are */
 	const struct graph_options *options;
 	uint64_t least_ns;
 };
@@ -49,8 +49,8 @@ void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, con
 		      uint64_t begin_ns, uint64_t end_ns);
 
 /* The same: it had a CPU; what interrupts took of that time is not its own. */
-void graph_add_running(struct graph_builder *b, size_t node, const struct state *state,
-		       uint64_t begin_ns, uint64_t end_ns);
+void graph_add_running(struct graph_builder *b, size_t node, const struct state *state, uint64_t begin_ns,
+		       uint64_t end_ns);
 
 /* The same: those whose requests disks had. */
 void graph_add_disk_users(struct graph_builder *b, size_t node, uint64_t begin_ns, uint64_t end_ns);

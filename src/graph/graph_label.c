@@ -23,7 +23,7 @@ struct graph_labels {
 	struct graph_names names;
 	struct object_names objects;
 	struct arena *arena;
-	struct table *known;		/* labels, by what they are of */
+	struct table *known; /* labels, by what they are of */
 	bool is_grouping, omits_lines;
 };
 
@@ -33,8 +33,7 @@ struct graph_labels *graph_labels_new(const struct graph_names *names)
 
 	labels->names = *names;
 	labels->arena = arena_new();
-	labels->objects = (struct object_names){ names->symbols, names->files, names->klocks,
-						   labels->arena };
+	labels->objects = (struct object_names){ names->symbols, names->files, names->klocks, labels->arena };
 	labels->known = table_new();
 	return labels;
 }
@@ -61,8 +60,9 @@ void graph_labels_omit_lines(struct graph_labels *labels)
 const char *graph_kind_name(enum graph_kind kind)
 {
 	static const char *const names[GRAPH_KINDS] = {
-		"threads", "thread", "other-thread", "wait", "running", "spinning", "cpu", "cpu-limit", "idle",
-		"interrupted", "softirq", "disk", "disk-idle", "network", "timer", "signal", "interrupt", "absent", "untold",
+		"threads",   "thread", "other-thread", "wait",    "running", "spinning",  "cpu",
+		"cpu-limit", "idle",   "interrupted",  "softirq", "disk",    "disk-idle", "network",
+		"timer",     "signal", "interrupt",    "absent",  "untold",
 	};
 
 	return names[kind];
@@ -72,13 +72,20 @@ const char *graph_kind_name(enum graph_kind kind)
 static const char *plain_label(enum graph_kind kind)
 {
 	static const char *const labels[GRAPH_KINDS] = {
-		[GRAPH_THREADS] = "all threads", [GRAPH_RUNNING] = "running", [GRAPH_SPINNING] = "spinning",
-		[GRAPH_CPU] = "waiting for a CPU", [GRAPH_CPU_LIMIT] = "stopped by the CPU limit of its cgroup",
-		[GRAPH_IDLE] = "nobody: the CPU was waking up", [GRAPH_DISK] = "disk",
+		[GRAPH_THREADS] = "all threads",
+		[GRAPH_RUNNING] = "running",
+		[GRAPH_SPINNING] = "spinning",
+		[GRAPH_CPU] = "waiting for a CPU",
+		[GRAPH_CPU_LIMIT] = "stopped by the CPU limit of its cgroup",
+		[GRAPH_IDLE] = "nobody: the CPU was waking up",
+		[GRAPH_DISK] = "disk",
 		[GRAPH_DISK_IDLE] = "no disk had a request",
-		[GRAPH_NETWORK] = "network", [GRAPH_TIMER] = "timer", [GRAPH_SIGNAL] = "signal",
+		[GRAPH_NETWORK] = "network",
+		[GRAPH_TIMER] = "timer",
+		[GRAPH_SIGNAL] = "signal",
 		[GRAPH_INTERRUPT] = "interrupt",
-		[GRAPH_ABSENT] = "before it began, or after its end", [GRAPH_UNTOLD] = "not known",
+		[GRAPH_ABSENT] = "before it began, or after its end",
+		[GRAPH_UNTOLD] = "not known",
 	};
 
 	return labels[kind];
@@ -107,8 +114,8 @@ static const char *thread_label(struct graph_labels *labels, uint32_t number)
 
 	if (labels->is_grouping)
 		return without_numbers(labels, thread->name);
-	return arena_printf(labels->arena, "%s (tid %u%s)", *thread->name ? thread->name : "a thread",
-			    thread->tid, thread_is_outside(number) ? ", not traced" : "");
+	return arena_printf(labels->arena, "%s (tid %u%s)", *thread->name ? thread->name : "a thread", thread->tid,
+			    thread_is_outside(number) ? ", not traced" : "");
 }
 
 static const char *other_label(struct graph_labels *labels, uint32_t tid)
@@ -119,11 +126,9 @@ static const char *other_label(struct graph_labels *labels, uint32_t tid)
 		return arena_printf(labels->arena, "another thread (tid %u)", tid);
 	if (other->is_kernel)
 		return arena_printf(labels->arena, "%s (kernel)",
-				    labels->is_grouping ? without_numbers(labels, other->name)
-							: other->name);
+				    labels->is_grouping ? without_numbers(labels, other->name) : other->name);
 	if (labels->is_grouping)
-		return arena_printf(labels->arena, "%s (not traced)",
-				    without_numbers(labels, other->name));
+		return arena_printf(labels->arena, "%s (not traced)", without_numbers(labels, other->name));
 	return arena_printf(labels->arena, "%s (tid %u, not traced)", other->name, tid);
 }
 
@@ -131,23 +136,20 @@ static const char *interrupt_label(struct graph_labels *labels, uint32_t number)
 {
 	const char *name = activities_interrupt_name(labels->names.activities, number);
 
-	return arena_printf(labels->arena, "interrupted by %s (interrupt %u)", name ? name : "a device",
-			    number);
+	return arena_printf(labels->arena, "interrupted by %s (interrupt %u)", name ? name : "a device", number);
 }
 
 /* As /proc/softirqs has them. */
 static const char *softirq_name(uint32_t vector)
 {
 	static const char *const names[] = {
-		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER",
-		"RCU",
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
 	};
 
 	return vector < sizeof(names) / sizeof(*names) ? names[vector] : "?";
 }
 
-static size_t frames_of(struct graph_labels *labels, const struct graph_wait *wait,
-			const struct report_frame **frames)
+static size_t frames_of(struct graph_labels *labels, const struct graph_wait *wait, const struct report_frame **frames)
 {
 	const struct thread *thread = threads_get(labels->names.threads, wait->thread);
 
@@ -191,8 +193,11 @@ static struct wait_facts facts_of(const struct graph_labels *labels, const struc
 			klocks_find(labels->objects.klocks, wait->object);
 
 	return (struct wait_facts){
-		.object = wait->object, .syscall = wait->syscall, .operation = wait->operation,
-		.state = wait->state, .flags = is_klock ? SWITCH_KERNEL_LOCK : 0,
+		.object = wait->object,
+		.syscall = wait->syscall,
+		.operation = wait->operation,
+		.state = wait->state,
+		.flags = is_klock ? SWITCH_KERNEL_LOCK : 0,
 	};
 }
 
@@ -256,8 +261,8 @@ static uint64_t wait_key(const struct graph_wait *wait)
 {
 	uint64_t key = hash_u64(wait->object ^ hash_u64(wait->stack));
 
-	key = hash_u64(key ^ ((uint64_t)wait->syscall << 32 | (uint32_t)wait->operation << 16 |
-			      wait->cause << 8 | wait->state));
+	key = hash_u64(key ^ ((uint64_t)wait->syscall << 32 | (uint32_t)wait->operation << 16 | wait->cause << 8 |
+			      wait->state));
 	return hash_u64(key ^ wait->thread);
 }
 
@@ -273,8 +278,7 @@ static const char *new_label(struct graph_labels *labels, const struct graph_nod
 	case GRAPH_INTERRUPTED:
 		return interrupt_label(labels, node->id);
 	default:
-		return arena_printf(labels->arena, "interrupted by the softirq %s",
-				    softirq_name(node->id));
+		return arena_printf(labels->arena, "interrupted by the softirq %s", softirq_name(node->id));
 	}
 }
 

@@ -12,10 +12,10 @@
 
 struct look {
 	struct wait_walk walk;
-	struct state state;		/* to be added next */
+	struct state state; /* to be added next */
 	size_t node;
 	uint32_t stretch;
-	uint64_t rest_ns;		/* that no state has had yet */
+	uint64_t rest_ns; /* that no state has had yet */
 };
 
 struct looks {
@@ -24,7 +24,7 @@ struct looks {
 		uint64_t begin_ns;
 		size_t node;
 		uint32_t stretch;
-	} *awaited;			/* by when they begin */
+	} * awaited; /* by when they begin */
 	size_t awaited_count, awaited_room, begun_count;
 	struct look *open;
 	size_t open_count, open_room;
@@ -80,8 +80,7 @@ static void look_until(struct looks *looks, uint64_t until_ns)
 {
 	size_t left = 0;
 
-	while (looks->begun_count < looks->awaited_count &&
-	       looks->awaited[looks->begun_count].begin_ns < until_ns)
+	while (looks->begun_count < looks->awaited_count && looks->awaited[looks->begun_count].begin_ns < until_ns)
 		begin_look(looks, &looks->awaited[looks->begun_count++]);
 	for (size_t i = 0; i < looks->open_count; i++)
 		if (go_on(looks, &looks->open[i], until_ns))

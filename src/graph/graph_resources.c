@@ -43,7 +43,7 @@ static bool goes_on(const struct cpu_state *rival, const struct cpu_state *piece
 }
 
 void graph_add_rivals(struct graph_builder *b, size_t node, uint32_t thread, const struct state *state,
-		       uint64_t begin_ns, uint64_t end_ns)
+		      uint64_t begin_ns, uint64_t end_ns)
 {
 	struct cpu_state piece, rival = { 0 };
 	uint64_t told_ns = 0;
@@ -70,24 +70,23 @@ add_rest:
 }
 
 void graph_add_running(struct graph_builder *b, size_t node, const struct state *state, uint64_t begin_ns,
-			uint64_t end_ns)
+		       uint64_t end_ns)
 {
 	uint64_t own_ns = end_ns - begin_ns;
 	size_t count;
-	struct interruption *parts = interruptions_of(states_activities(b->states), state->cpu,
-						      begin_ns, end_ns, &count);
+	struct interruption *parts =
+		interruptions_of(states_activities(b->states), state->cpu, begin_ns, end_ns, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t ns = parts[i].end_ns - parts[i].begin_ns;
 
 		graph_add(b, node, parts[i].kind == ACTIVITY_INTERRUPT ? GRAPH_INTERRUPTED : GRAPH_SOFTIRQ,
-		    parts[i].number, NULL, ns);
+			  parts[i].number, NULL, ns);
 		own_ns -= ns;
 	}
 	free(parts);
 	if (own_ns)
-		graph_add(b, node, state->kind == STATE_SPINNING ? GRAPH_SPINNING : GRAPH_RUNNING, 0, NULL,
-		    own_ns);
+		graph_add(b, node, state->kind == STATE_SPINNING ? GRAPH_SPINNING : GRAPH_RUNNING, 0, NULL, own_ns);
 }
 
 void graph_add_disk_users(struct graph_builder *b, size_t node, uint64_t begin_ns, uint64_t end_ns)
@@ -100,7 +99,7 @@ void graph_add_disk_users(struct graph_builder *b, size_t node, uint64_t begin_n
 	for (size_t i = 0; i < count; i++)
 		if (users[i].ns)
 			graph_add(b, node, users[i].thread ? GRAPH_THREAD : GRAPH_OTHER,
-			    users[i].thread ? users[i].thread : users[i].tid, NULL, users[i].ns);
+				  users[i].thread ? users[i].thread : users[i].tid, NULL, users[i].ns);
 	if (idle_ns && activities_are_told(activities))
 		graph_add(b, node, GRAPH_DISK_IDLE, 0, NULL, idle_ns);
 	free(users);

@@ -39,8 +39,11 @@ static size_t new_node(struct graph_set *set, size_t parent, enum graph_kind kin
 	ARRAY_GROW(set->nodes, set->count, set->room, 64);
 	node = &set->nodes[set->count];
 	*node = (struct graph_set_node){
-		.kind = kind, .label = arena_strdup(set->arena, label), .parent = parent,
-		.first = NONE, .next = NONE,
+		.kind = kind,
+		.label = arena_strdup(set->arena, label),
+		.parent = parent,
+		.first = NONE,
+		.next = NONE,
 	};
 	if (parent != NONE) {
 		node->next = set->nodes[parent].first;
@@ -77,8 +80,7 @@ static size_t get_root(struct graph_set *set, const struct graph_node *root, str
 	return 0;
 }
 
-static void take(struct graph_set *set, size_t at, unsigned int side, const struct graph_node *node,
-		 double scale)
+static void take(struct graph_set *set, size_t at, unsigned int side, const struct graph_node *node, double scale)
 {
 	if (at == NONE)
 		return;
@@ -98,8 +100,8 @@ static void settle(struct graph_set *set, size_t at, unsigned int side)
 	node->is_pending = false;
 }
 
-void graph_set_add(struct graph_set *set, unsigned int side, const struct graph *graph,
-		   struct graph_labels *labels, double scale)
+void graph_set_add(struct graph_set *set, unsigned int side, const struct graph *graph, struct graph_labels *labels,
+		   double scale)
 {
 	size_t *places = xcalloc(graph->count + 1, sizeof(*places));
 	size_t root = get_root(set, &graph->nodes[0], labels);
@@ -110,8 +112,9 @@ void graph_set_add(struct graph_set *set, unsigned int side, const struct graph 
 		size_t above = node->parent == NONE ? root : places[node->parent];
 		bool is_root = !i && (!set->is_of_threads || node->kind == GRAPH_THREADS);
 
-		places[i] = is_root ? root : above == NONE ? NONE :
-			    get_node(set, above, node->kind, graph_label(labels, node));
+		places[i] = is_root         ? root
+			    : above == NONE ? NONE
+					    : get_node(set, above, node->kind, graph_label(labels, node));
 		take(set, places[i], side, node, scale);
 	}
 	if (places[0] != root)
@@ -122,8 +125,7 @@ void graph_set_add(struct graph_set *set, unsigned int side, const struct graph 
 	free(places);
 }
 
-struct sample graph_set_ns(const struct graph_set *set, const struct graph_set_node *node,
-			   unsigned int side)
+struct sample graph_set_ns(const struct graph_set *set, const struct graph_set_node *node, unsigned int side)
 {
 	return sample_with_zeros(node->ns[side], set->graph_counts[side]);
 }

@@ -33,7 +33,9 @@ const char *path_part_who(struct graph_labels *labels, const struct path_part *p
 const char *path_part_what(struct graph_labels *labels, const struct path_part *part)
 {
 	struct graph_node node = {
-		.kind = is_wait(part) ? GRAPH_WAIT : part->kind, .id = part->other, .wait = part->wait,
+		.kind = is_wait(part) ? GRAPH_WAIT : part->kind,
+		.id = part->other,
+		.wait = part->wait,
 	};
 
 	return graph_label(labels, &node);

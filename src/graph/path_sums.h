@@ -7,7 +7,7 @@
 struct graph_labels;
 
 struct path_sum {
-	struct path_part part;		/* one of them */
+	struct path_part part; /* one of them */
 	uint64_t ns, count, max_ns;
 };
 

@@ -29,9 +29,13 @@ enum graph_kind wait_end_kind(const struct state_value *ended)
 struct graph_wait graph_wait_of(uint32_t thread, const struct state *state)
 {
 	return (struct graph_wait){
-		.object = state->value.object, .stack = state->value.stack,
-		.thread = thread, .time_ns = state->begin_ns,
-		.syscall = state->value.syscall, .operation = state->value.operation,
-		.cause = state->value.why, .state = state->value.how,
+		.object = state->value.object,
+		.stack = state->value.stack,
+		.thread = thread,
+		.time_ns = state->begin_ns,
+		.syscall = state->value.syscall,
+		.operation = state->value.operation,
+		.cause = state->value.why,
+		.state = state->value.how,
 	};
 }

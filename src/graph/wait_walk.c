@@ -25,7 +25,8 @@ static bool is_for_something(const struct state_value *ended)
 {
 	enum graph_kind kind = wait_end_kind(ended);
 
-	return ended->how != WAKER_SIGNAL && ended->syscall != SYS_exit_group && kind != GRAPH_TIMER && kind != GRAPH_UNTOLD;
+	return ended->how != WAKER_SIGNAL && ended->syscall != SYS_exit_group && kind != GRAPH_TIMER &&
+	       kind != GRAPH_UNTOLD;
 }
 
 /* Between two waits for it the thread is busy for less long than with the first: it only looks what has come. */
@@ -62,8 +63,7 @@ static void look_ahead(struct wait_walk *walk, const struct state *first)
 	}
 }
 
-void wait_walk_begin(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		     struct wait_walk *walk)
+void wait_walk_begin(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, struct wait_walk *walk)
 {
 	*walk = (struct wait_walk){ 0 };
 	states_walk(states, thread, from_ns, to_ns, &walk->states);

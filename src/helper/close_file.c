@@ -18,8 +18,8 @@ static bool is_local(int fd)
 		return false;
 	if (major(status.st_dev))
 		return true;
-	return !fstatfs(fd, &system) && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC ||
-					 system.f_type == BTRFS_SUPER_MAGIC);
+	return !fstatfs(fd, &system) &&
+	       (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC || system.f_type == BTRFS_SUPER_MAGIC);
 }
 
 void file_close(int fd)

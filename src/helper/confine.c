@@ -103,8 +103,7 @@ bool confine_can_change_user(void)
 
 int confine_user(void)
 {
-	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-	    setresuid(NOBODY, NOBODY, NOBODY))
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
 		return -errno;
 	return 0;
 }
@@ -112,13 +111,12 @@ int confine_user(void)
 /* An empty file system, which nobody can write to, in the place of all that there was. */
 static int empty_tree(void)
 {
-	static const char place[] = "/proc";	/* any directory that is always there */
+	static const char place[] = "/proc"; /* any directory that is always there */
 
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("none", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555") ||
-	    chdir(place) || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) ||
-	    chdir("/") || mount("none", "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID |
-				MS_NODEV | MS_NOEXEC, NULL))
+	    mount("none", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=555") || chdir(place) ||
+	    syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/") ||
+	    mount("none", "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
 		return -errno;
 	return 0;
 }
@@ -204,8 +202,8 @@ static int add_call(scmp_filter_ctx filter, uint32_t action, const struct confin
 		const struct confined_argument *argument = &call->arguments[i];
 
 		if (argument->mask)
-			compared[count++] = SCMP_CMP(argument->index, SCMP_CMP_MASKED_EQ, argument->mask,
-						     argument->value);
+			compared[count++] =
+				SCMP_CMP(argument->index, SCMP_CMP_MASKED_EQ, argument->mask, argument->value);
 	}
 	return seccomp_rule_add_array(filter, action, call->number, count, compared);
 }

@@ -36,7 +36,7 @@ int confine_namespaces(void);
 /* A file, or a directory and all below it. */
 struct confined_tree {
 	const char *path;
-	bool may_write;			/* make, change and remove files and directories, too */
+	bool may_write; /* make, change and remove files and directories, too */
 };
 
 /*
@@ -62,11 +62,27 @@ struct confined_call {
 	struct confined_argument arguments[CONFINED_ARGUMENTS];
 };
 
-#define CONFINED_INT 0xffffffff		/* the mask of an int: the kernel does not look at what is above */
+#define CONFINED_INT 0xffffffff /* the mask of an int: the kernel does not look at what is above */
 
 /* One with any arguments, or if one of them is like this. */
-#define ALLOWED(name) { SCMP_SYS(name), { { 0, 0, 0 } } }
-#define ALLOWED_IF(name, index, mask, value) { SCMP_SYS(name), { { index, mask, value } } }
+#define ALLOWED(name)                   \
+	{                               \
+		SCMP_SYS(name),         \
+		{                       \
+			{               \
+				0, 0, 0 \
+			}               \
+		}                       \
+	}
+#define ALLOWED_IF(name, index, mask, value)       \
+	{                                          \
+		SCMP_SYS(name),                    \
+		{                                  \
+			{                          \
+				index, mask, value \
+			}                          \
+		}                                  \
+	}
 #define DENIED(name) ALLOWED(name)
 #define DENIED_IF(name, index, mask, value) ALLOWED_IF(name, index, mask, value)
 

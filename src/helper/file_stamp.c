@@ -17,9 +17,12 @@ static int64_t nanoseconds(const struct timespec *time)
 void file_stamp_set(struct file_stamp *stamp, const struct stat *status)
 {
 	*stamp = (struct file_stamp){
-		.device = status->st_dev, .inode = status->st_ino, .size_bytes = status->st_size,
+		.device = status->st_dev,
+		.inode = status->st_ino,
+		.size_bytes = status->st_size,
 		.modified_ns = nanoseconds(&status->st_mtim),
-		.changed_ns = nanoseconds(&status->st_ctim), .owner = status->st_uid,
+		.changed_ns = nanoseconds(&status->st_ctim),
+		.owner = status->st_uid,
 	};
 }
 
@@ -48,14 +51,12 @@ bool file_stamp_has_same_contents(const struct file_stamp *a, const struct file_
 
 bool file_stamp_is_same(const struct file_stamp *a, const struct file_stamp *b)
 {
-	return file_stamp_has_same_contents(a, b) && a->changed_ns == b->changed_ns &&
-	       a->owner == b->owner;
+	return file_stamp_has_same_contents(a, b) && a->changed_ns == b->changed_ns && a->owner == b->owner;
 }
 
 uint64_t file_stamp_probe_key(const struct file_stamp *stamp)
 {
-	uint64_t layer = hash_u64(stamp->size_bytes ^ hash_u64(stamp->modified_ns ^
-							       hash_u64(stamp->changed_ns)));
+	uint64_t layer = hash_u64(stamp->size_bytes ^ hash_u64(stamp->modified_ns ^ hash_u64(stamp->changed_ns)));
 
 	return hash_u64(hash_u64(stamp->is_overlay ? layer : stamp->device) ^ stamp->inode);
 }

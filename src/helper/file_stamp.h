@@ -12,14 +12,14 @@
 struct stat;
 
 struct file_stamp {
-	uint64_t device;		/* as makedev() gives it */
+	uint64_t device; /* as makedev() gives it */
 	uint64_t inode;
 	uint64_t size_bytes;
-	int64_t modified_ns;		/* since 1970; its owner may set it */
-	int64_t changed_ns;		/* since 1970, of contents, owner, mode, or links to it */
-	uint32_t owner;			/* user id, in the initial namespace */
-	uint16_t is_owner_doubtful;	/* who mounted its file system could choose the owner */
-	uint16_t is_overlay;		/* it may be shown under other devices, too */
+	int64_t modified_ns;        /* since 1970; its owner may set it */
+	int64_t changed_ns;         /* since 1970, of contents, owner, mode, or links to it */
+	uint32_t owner;             /* user id, in the initial namespace */
+	uint16_t is_owner_doubtful; /* who mounted its file system could choose the owner */
+	uint16_t is_overlay;        /* it may be shown under other devices, too */
 };
 
 /* 0, or -errno. */

@@ -17,7 +17,8 @@ static int ask(int opener, const struct wanted *wanted, const char *path, void *
 	       size_t *size_bytes, int *fd)
 {
 	struct iovec sent[2] = {
-		{ (void *)wanted, sizeof(*wanted) }, { (void *)path, strlen(path) + 1 },
+		{ (void *)wanted, sizeof(*wanted) },
+		{ (void *)path, strlen(path) + 1 },
 	};
 	struct given given;
 	struct iovec parts[2] = { { &given, sizeof(given) }, { bytes, room_bytes } };
@@ -37,8 +38,8 @@ static int ask(int opener, const struct wanted *wanted, const char *path, void *
 }
 
 /* A descriptor or a negative errno. */
-static int ask_file(int opener, const struct wanted *wanted, const char *path, char *found,
-		    size_t room_bytes, size_t *size_bytes)
+static int ask_file(int opener, const struct wanted *wanted, const char *path, char *found, size_t room_bytes,
+		    size_t *size_bytes)
 {
 	int fd, err = ask(opener, wanted, path, found, room_bytes, size_bytes, &fd);
 
@@ -65,11 +66,11 @@ int given_jit(int opener, uint32_t number)
 	return ask_file(opener, &wanted, "", NULL, 0, &size_bytes);
 }
 
-int given_debug_file(int opener, uint32_t number, const char *path, bool is_ours, char *real_path,
-		     size_t room_bytes)
+int given_debug_file(int opener, uint32_t number, const char *path, bool is_ours, char *real_path, size_t room_bytes)
 {
 	const struct wanted wanted = {
-		.kind = is_ours ? WANTED_OUR_DEBUG : WANTED_DEBUG, .number = number,
+		.kind = is_ours ? WANTED_OUR_DEBUG : WANTED_DEBUG,
+		.number = number,
 	};
 	char found[OPENER_PATH_BYTES];
 	size_t size_bytes;
@@ -83,7 +84,10 @@ int given_debug_file(int opener, uint32_t number, const char *path, bool is_ours
 int given_memory(int opener, uint32_t pid, uint64_t address, void *bytes, size_t size_bytes)
 {
 	const struct wanted wanted = {
-		.kind = WANTED_MEMORY, .pid = pid, .address = address, .size_bytes = size_bytes,
+		.kind = WANTED_MEMORY,
+		.pid = pid,
+		.address = address,
+		.size_bytes = size_bytes,
 	};
 	size_t given_bytes;
 	int fd, err;

@@ -20,18 +20,18 @@
 
 enum {
 	FILES_MAX = 65536,
-	OPEN_MAX = 8192,		/* descriptors held, if the system allows twice as many */
+	OPEN_MAX = 8192, /* descriptors held, if the system allows twice as many */
 };
 
 struct held {
-	int fd;				/* -1: none */
+	int fd; /* -1: none */
 	bool was_open;
-	struct file_stamp stamp;	/* if it was open, from then */
+	struct file_stamp stamp; /* if it was open, from then */
 	struct opener_request *request;
 };
 
 struct held_files {
-	struct table *files;		/* by number + 1 */
+	struct table *files; /* by number + 1 */
 	size_t open_count, open_count_max;
 };
 
@@ -54,8 +54,7 @@ static bool is_that_file(int fd, const struct opener_request *request)
 	struct stat status;
 
 	return !request->inode ||
-	       (!fstat(fd, &status) && status.st_dev == request->device &&
-		status.st_ino == request->inode);
+	       (!fstat(fd, &status) && status.st_dev == request->device && status.st_ino == request->inode);
 }
 
 /* Overlay file systems and btrfs give other numbers than the mapping: the name has to do. */
@@ -86,8 +85,8 @@ static int open_mapped(const struct opener_request *request)
 	char link[64];
 	int fd;
 
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", request->pid,
-		 (unsigned long long)request->start, (unsigned long long)request->end);
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", request->pid, (unsigned long long)request->start,
+		 (unsigned long long)request->end);
 	fd = file_open(link);
 	return checked(fd, fd >= 0 && (is_that_file(fd, request) || is_that_link(link, request->path)));
 }
@@ -259,8 +258,10 @@ static bool has_mount(uint32_t pid, long mount)
 static bool is_local(int fd, uint32_t pid)
 {
 	static const unsigned long kinds[] = {
-		EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC, RAMFS_MAGIC,
-		SQUASHFS_MAGIC, F2FS_SUPER_MAGIC, EROFS_SUPER_MAGIC_V1,
+		EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,
+		BTRFS_SUPER_MAGIC,    TMPFS_MAGIC,
+		RAMFS_MAGIC,          SQUASHFS_MAGIC,
+		F2FS_SUPER_MAGIC,     EROFS_SUPER_MAGIC_V1,
 		0x2fc12fc1 /* ZFS */, 0xca451a4e /* bcachefs */,
 	};
 	struct statfs status;

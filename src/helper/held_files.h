@@ -38,5 +38,5 @@ int held_files_open(struct held_files *files, uint32_t number, bool *is_own);
 int held_files_open_local(struct held_files *files, uint32_t number, uint32_t pid, bool *is_own);
 
 /* What the file was like when it was first opened, and in whose file tree, unless that is skipped. 0; -ENOENT: it never was open. */
-int held_files_known(const struct held_files *files, uint32_t number, struct file_stamp *stamp,
-		     uint32_t *pid, bool *skips_tree);
+int held_files_known(const struct held_files *files, uint32_t number, struct file_stamp *stamp, uint32_t *pid,
+		     bool *skips_tree);

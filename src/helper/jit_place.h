@@ -9,11 +9,11 @@
 #include <sys/types.h>
 
 struct jit_place {
-	uint32_t pid;		/* 0: not known */
-	uint32_t own_pid;	/* in its own PID namespace */
-	uid_t uid;		/* its effective user, as this process sees it */
-	gid_t gid;		/* the group of files that it makes */
-	int root_fd;		/* its file tree */
+	uint32_t pid;     /* 0: not known */
+	uint32_t own_pid; /* in its own PID namespace */
+	uid_t uid;        /* its effective user, as this process sees it */
+	gid_t gid;        /* the group of files that it makes */
+	int root_fd;      /* its file tree */
 };
 
 /* For a living process; the place stays what it was when there is none. 0 or a negative errno. */

@@ -23,9 +23,9 @@ struct user {
 
 struct jit_places {
 	size_t user_count_max, count_max;
-	struct table *entries;		/* by space + 1; owns them */
-	struct table *users;		/* by uid + 1, of those who have some; owns them */
-	size_t count;			/* of all users but root */
+	struct table *entries; /* by space + 1; owns them */
+	struct table *users;   /* by uid + 1, of those who have some; owns them */
+	size_t count;          /* of all users but root */
 	uint64_t last_order;
 };
 

@@ -10,8 +10,8 @@
 
 /* Of executable ones; the kernel's own default for all is 65530. Whoever asks keeps them, paths and all. */
 enum {
-	MAPPINGS_MAX = 16384,		/* twice those of the largest programs seen */
-	PATHS_BYTES_MAX = 4 << 20,	/* of all, which the process chose */
+	MAPPINGS_MAX = 16384,      /* twice those of the largest programs seen */
+	PATHS_BYTES_MAX = 4 << 20, /* of all, which the process chose */
 };
 
 /* The kernel writes a newline in a name as \012, and nothing else in another way. */
@@ -38,20 +38,24 @@ static bool parse_line(char *line, struct file_mapping *mapping)
 	char mode[5];
 	int path_at = 0;
 
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, mode, &offset, &major,
-		   &minor, &inode, &path_at) != 7 || !path_at || mode[2] != 'x')
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, mode, &offset, &major, &minor, &inode,
+		   &path_at) != 7 ||
+	    !path_at || mode[2] != 'x')
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	unescape(line + path_at);
 	*mapping = (struct file_mapping){
-		.start = start, .end = end, .file_offset = offset,
-		.device = makedev(major, minor), .inode = inode, .path = line + path_at,
+		.start = start,
+		.end = end,
+		.file_offset = offset,
+		.device = makedev(major, minor),
+		.inode = inode,
+		.path = line + path_at,
 	};
 	return true;
 }
 
-int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping),
-		   void *data)
+int maps_file_read(uint32_t pid, void (*on_mapping)(void *data, const struct file_mapping *mapping), void *data)
 {
 	struct file_mapping mapping;
 	size_t room = 0, count = 0, paths_bytes = 0;

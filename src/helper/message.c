@@ -46,8 +46,10 @@ ssize_t message_receive(int socket, struct iovec *parts, size_t count, int *fd, 
 {
 	union control control = { .bytes = { 0 } };
 	struct msghdr message = {
-		.msg_iov = parts, .msg_iovlen = count,
-		.msg_control = &control, .msg_controllen = sizeof(control),
+		.msg_iov = parts,
+		.msg_iovlen = count,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
 	};
 	ssize_t n;
 

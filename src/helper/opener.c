@@ -21,7 +21,7 @@ enum {
 	WAITING_MAX = 4096,
 	DISTRUSTED_MAX = 65536,
 	WAIT_MS = 10,
-	TRIES_MAX = 3,			/* of what did not fail on its own */
+	TRIES_MAX = 3, /* of what did not fail on its own */
 };
 
 /* How long neither helper may do anything, and how long a request may take however much is done. */
@@ -31,44 +31,44 @@ static const uint64_t stuck_ns = 1000000000, request_ns_max = 2000000000;
 struct waiting {
 	uint32_t sequence, kind, pid, user;
 	uint64_t device;
-	uint64_t begun_ns;		/* when it was sent, or became the first */
-	uint64_t held_ns;		/* when the worker was last seen to be in its way */
-	char *path;			/* NULL: none */
+	uint64_t begun_ns; /* when it was sent, or became the first */
+	uint64_t held_ns;  /* when the worker was last seen to be in its way */
+	char *path;        /* NULL: none */
 };
 
 /* What somebody waits for. */
 struct wanted_answer {
-	uint32_t sequence;		/* 0: nobody waits */
+	uint32_t sequence; /* 0: nobody waits */
 	bool is_here;
-	bool is_lost;			/* with an opener that was given up for something else */
+	bool is_lost; /* with an opener that was given up for something else */
 	int err, fd;
 	struct file_stamp stamp;
-	struct file_mapping *mappings;	/* of a process, each with its path */
+	struct file_mapping *mappings; /* of a process, each with its path */
 	size_t mapping_count, mapping_room;
 };
 
 struct opener {
 	struct helper_pair *pair;
 	void (*on_stuck)(void *data, uint32_t pid, const char *path);
-	bool (*on_worker)(void *data, bool is_late);	/* NULL: there is none */
+	bool (*on_worker)(void *data, bool is_late); /* NULL: there is none */
 	void *data, *on_worker_data;
-	uint32_t number;		/* of the process that knows what follows */
+	uint32_t number; /* of the process that knows what follows */
 	uint32_t last_sequence;
-	struct table *held;		/* numbers + 1 */
-	struct table *jits;		/* spaces + 1 */
-	struct table *readable;		/* processes */
-	struct waiting waiting[WAITING_MAX];	/* a ring */
+	struct table *held;                  /* numbers + 1 */
+	struct table *jits;                  /* spaces + 1 */
+	struct table *readable;              /* processes */
+	struct waiting waiting[WAITING_MAX]; /* a ring */
 	size_t waiting_begin, waiting_count;
 	/* What is not looked at any more. */
-	struct table *distrusted;	/* processes, +1 */
-	struct table *distrusted_devices;	/* +1 */
-	struct table *distrusted_trees;	/* of processes, +1 */
+	struct table *distrusted;         /* processes, +1 */
+	struct table *distrusted_devices; /* +1 */
+	struct table *distrusted_trees;   /* of processes, +1 */
 	struct wanted_answer wanted;
 	char in[sizeof(struct opener_mapping) + OPENER_PATH_BYTES + 1];
 };
 
-struct opener *opener_new(struct helper_pair *pair,
-			  void (*on_stuck)(void *data, uint32_t pid, const char *path), void *data)
+struct opener *opener_new(struct helper_pair *pair, void (*on_stuck)(void *data, uint32_t pid, const char *path),
+			  void *data)
 {
 	struct opener *opener = xcalloc(1, sizeof(*opener));
 
@@ -105,9 +105,12 @@ static void waiting_push(struct opener *opener, const struct opener_request *req
 	size_t at = (opener->waiting_begin + opener->waiting_count++) % WAITING_MAX;
 
 	opener->waiting[at] = (struct waiting){
-		.sequence = request->sequence, .kind = request->kind, .pid = request->pid,
+		.sequence = request->sequence,
+		.kind = request->kind,
+		.pid = request->pid,
 		.user = users_of(helper_pair_users(opener->pair), request->pid),
-		.device = request->device, .begun_ns = clock_ns(),
+		.device = request->device,
+		.begun_ns = clock_ns(),
 		.path = request->kind == OPENER_FILE ? xstrdup(path) : NULL,
 	};
 }
@@ -258,12 +261,15 @@ static void on_mapping(struct opener *opener, const struct opener_mapping *told)
 		return;
 	if (wanted->mapping_count == wanted->mapping_room) {
 		wanted->mapping_room = 2 * wanted->mapping_room + 64;
-		wanted->mappings = xrealloc(wanted->mappings, wanted->mapping_room,
-					    sizeof(*wanted->mappings));
+		wanted->mappings = xrealloc(wanted->mappings, wanted->mapping_room, sizeof(*wanted->mappings));
 	}
 	wanted->mappings[wanted->mapping_count++] = (struct file_mapping){
-		.start = told->start, .end = told->end, .file_offset = told->file_offset,
-		.device = told->device, .inode = told->inode, .path = xstrdup(told->path),
+		.start = told->start,
+		.end = told->end,
+		.file_offset = told->file_offset,
+		.device = told->device,
+		.inode = told->inode,
+		.path = xstrdup(told->path),
 	};
 }
 
@@ -340,8 +346,9 @@ static int send_request(struct opener *opener, struct opener_request *request, c
 		opener->last_sequence++;
 	request->sequence = opener->last_sequence;
 	for (;;) {
-		err = opener->waiting_count == WAITING_MAX ? -EAGAIN
-			: message_send(helper_pair_opener(opener->pair), parts, 2, -1, false);
+		err = opener->waiting_count == WAITING_MAX
+			      ? -EAGAIN
+			      : message_send(helper_pair_opener(opener->pair), parts, 2, -1, false);
 		if (err != -EAGAIN)
 			break;
 		wait_for(opener, POLLOUT);
@@ -362,8 +369,8 @@ bool opener_refuses(const struct opener *opener, uint32_t pid)
 {
 	struct users *users = helper_pair_users(opener->pair);
 
-	return pid && (table_find(opener->distrusted, (uint64_t)pid + 1) ||
-		       users_are_barred(users, users_of(users, pid)));
+	return pid &&
+	       (table_find(opener->distrusted, (uint64_t)pid + 1) || users_are_barred(users, users_of(users, pid)));
 }
 
 static int send(struct opener *opener, struct opener_request *request, const char *path)
@@ -457,9 +464,13 @@ static int ask(struct opener *opener, struct opener_request *request, const char
 int opener_hold(struct opener *opener, const struct opener_file *file, struct file_stamp *stamp)
 {
 	struct opener_request request = {
-		.kind = OPENER_FILE, .number = file->number, .pid = file->pid,
-		.start = file->start, .end = file->end,
-		.device = file->device, .inode = file->inode,
+		.kind = OPENER_FILE,
+		.number = file->number,
+		.pid = file->pid,
+		.start = file->start,
+		.end = file->end,
+		.device = file->device,
+		.inode = file->inode,
 		.skips_tree = table_find(opener->distrusted_trees, (uint64_t)file->pid + 1) != NULL,
 	};
 	int err = ask(opener, &request, file->path);
@@ -470,11 +481,13 @@ int opener_hold(struct opener *opener, const struct opener_file *file, struct fi
 	return err;
 }
 
-int opener_stamp(struct opener *opener, uint32_t number, uint64_t device, uint32_t pid,
-		 struct file_stamp *stamp)
+int opener_stamp(struct opener *opener, uint32_t number, uint64_t device, uint32_t pid, struct file_stamp *stamp)
 {
 	struct opener_request request = {
-		.kind = OPENER_STAMP, .number = number, .device = device, .pid = pid,
+		.kind = OPENER_STAMP,
+		.number = number,
+		.device = device,
+		.pid = pid,
 	};
 	int err = ask(opener, &request, "");
 

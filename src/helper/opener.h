@@ -16,8 +16,8 @@ struct opener;
 
 /* A mapped file: of path, inode and place each may be missing. */
 struct opener_file {
-	uint32_t number;		/* how it is called from now on; from 1 on */
-	uint32_t pid;			/* a process that maps it, at start to end */
+	uint32_t number; /* how it is called from now on; from 1 on */
+	uint32_t pid;    /* a process that maps it, at start to end */
 	uint64_t start, end;
 	uint64_t device, inode;
 	const char *path;
@@ -27,8 +27,8 @@ struct opener_file {
  * Borrows pair. on_stuck: called with the process that is not looked at any more; path: or only a file that
  * it maps, NULL: none.
  */
-struct opener *opener_new(struct helper_pair *pair,
-			  void (*on_stuck)(void *data, uint32_t pid, const char *path), void *data);
+struct opener *opener_new(struct helper_pair *pair, void (*on_stuck)(void *data, uint32_t pid, const char *path),
+			  void *data);
 void opener_free(struct opener *opener);
 
 /*
@@ -41,8 +41,7 @@ int opener_hold(struct opener *opener, const struct opener_file *file, struct fi
 bool opener_holds(const struct opener *opener, uint32_t number);
 
 /* What the file, of this device, is like now, which pid maps. 0; -ENOENT: it is not held open; -ETIMEDOUT. */
-int opener_stamp(struct opener *opener, uint32_t number, uint64_t device, uint32_t pid,
-		 struct file_stamp *stamp);
+int opener_stamp(struct opener *opener, uint32_t number, uint64_t device, uint32_t pid, struct file_stamp *stamp);
 
 /* Holds it no longer. */
 void opener_drop(struct opener *opener, uint32_t number);

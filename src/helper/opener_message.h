@@ -9,7 +9,7 @@
 
 enum {
 	OPENER_PATH_BYTES = 4096,
-	OPENER_MEMORY_BYTES = 65536,	/* that are read of a process at once */
+	OPENER_MEMORY_BYTES = 65536, /* that are read of a process at once */
 };
 
 /* What the process is called, and while it does what the worker wants: so that the tool sees what it is stuck at. */
@@ -17,33 +17,33 @@ enum {
 #define OPENER_NAME_FOR_WORKER "pinch-opener w"
 
 enum opener_request_kind {
-	OPENER_FILE,		/* holds the file that pid has mapped from start to end, as number */
-	OPENER_STAMP,		/* says what the file that is held as number is like now */
-	OPENER_DROP,		/* holds it no longer */
-	OPENER_MAPS,		/* tells what pid has mapped */
-	OPENER_JIT,		/* finds where pid's JIT compiler writes its names, for the space number */
-	OPENER_JIT_FORGET,	/* lets go of that */
-	OPENER_MEMORY,		/* the worker may read pid's memory from now on */
-	OPENER_GIVE,		/* the descriptor of the file that is held as number, for a probe */
-	OPENER_WORKER,		/* a new worker is at the other end of the socket that comes along; no answer */
+	OPENER_FILE,       /* holds the file that pid has mapped from start to end, as number */
+	OPENER_STAMP,      /* says what the file that is held as number is like now */
+	OPENER_DROP,       /* holds it no longer */
+	OPENER_MAPS,       /* tells what pid has mapped */
+	OPENER_JIT,        /* finds where pid's JIT compiler writes its names, for the space number */
+	OPENER_JIT_FORGET, /* lets go of that */
+	OPENER_MEMORY,     /* the worker may read pid's memory from now on */
+	OPENER_GIVE,       /* the descriptor of the file that is held as number, for a probe */
+	OPENER_WORKER,     /* a new worker is at the other end of the socket that comes along; no answer */
 };
 
 struct opener_request {
 	uint32_t sequence;
 	uint32_t kind;
-	uint32_t number;	/* of a module or a space */
+	uint32_t number; /* of a module or a space */
 	uint32_t pid;
-	uint64_t start, end;	/* 0: only the path is known */
-	uint64_t device, inode;	/* 0: not known */
-	uint64_t skips_tree;	/* its debug file is not looked for in pid's file tree */
-	char path[];		/* ends with a NUL */
+	uint64_t start, end;    /* 0: only the path is known */
+	uint64_t device, inode; /* 0: not known */
+	uint64_t skips_tree;    /* its debug file is not looked for in pid's file tree */
+	char path[];            /* ends with a NUL */
 };
 
 /* The last answer to each request; of OPENER_GIVE, a descriptor comes along. */
 struct opener_answer {
 	uint32_t sequence;
-	int32_t err;		/* 0 or a negative errno; OPENER_GOES_ON: it is an opener_mapping */
-	struct file_stamp stamp;	/* of OPENER_FILE and OPENER_STAMP */
+	int32_t err;             /* 0 or a negative errno; OPENER_GOES_ON: it is an opener_mapping */
+	struct file_stamp stamp; /* of OPENER_FILE and OPENER_STAMP */
 };
 
 enum { OPENER_GOES_ON = 1 };
@@ -52,15 +52,15 @@ struct opener_mapping {
 	struct opener_answer answer;
 	uint64_t start, end, file_offset;
 	uint64_t device, inode;
-	char path[];		/* ends with a NUL */
+	char path[]; /* ends with a NUL */
 };
 
 enum wanted_kind {
-	WANTED_FILE,		/* the file that the tool calls number */
-	WANTED_DEBUG,		/* of that file: a debug file at path, in its process's file tree */
-	WANTED_OUR_DEBUG,	/* the same in ours */
-	WANTED_JIT,		/* the names of the JIT compiler of the space number */
-	WANTED_MEMORY,		/* size_bytes of pid's memory at address */
+	WANTED_FILE,      /* the file that the tool calls number */
+	WANTED_DEBUG,     /* of that file: a debug file at path, in its process's file tree */
+	WANTED_OUR_DEBUG, /* the same in ours */
+	WANTED_JIT,       /* the names of the JIT compiler of the space number */
+	WANTED_MEMORY,    /* size_bytes of pid's memory at address */
 };
 
 struct wanted {
@@ -69,14 +69,14 @@ struct wanted {
 	uint32_t pid;
 	uint32_t size_bytes;
 	uint64_t address;
-	char path[];		/* ends with a NUL */
+	char path[]; /* ends with a NUL */
 };
 
 /* A descriptor comes along if there is one. */
 struct given {
-	int32_t err;		/* 0 or a negative errno */
+	int32_t err; /* 0 or a negative errno */
 	uint32_t size_bytes;
-	char bytes[];		/* of memory; of a debug file, its path with all links followed, with a NUL */
+	char bytes[]; /* of memory; of a debug file, its path with all links followed, with a NUL */
 };
 
 /* The process. */

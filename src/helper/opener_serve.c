@@ -38,7 +38,7 @@ struct opener {
 	int tool, worker;
 	struct held_files *files;
 	struct jit_places *jits;
-	struct table *readable;		/* by pid: the worker may read its memory */
+	struct table *readable; /* by pid: the worker may read its memory */
 	union {
 		struct given header;
 		char bytes[sizeof(struct given) + OPENER_MEMORY_BYTES];
@@ -57,8 +57,11 @@ static void tell_mapping(void *data, const struct file_mapping *mapping)
 	const struct maps_answer *to = data;
 	struct opener_mapping told = {
 		.answer = { .sequence = to->sequence, .err = OPENER_GOES_ON },
-		.start = mapping->start, .end = mapping->end, .file_offset = mapping->file_offset,
-		.device = mapping->device, .inode = mapping->inode,
+		.start = mapping->start,
+		.end = mapping->end,
+		.file_offset = mapping->file_offset,
+		.device = mapping->device,
+		.inode = mapping->inode,
 	};
 	struct iovec parts[2] = {
 		{ &told, sizeof(told) },
@@ -144,8 +147,7 @@ static int open_debug(struct opener *opener, const struct wanted *wanted)
 	ssize_t n;
 	int fd;
 
-	if (held_files_known(opener->files, wanted->number, &program, &pid, &skips_tree) ||
-	    (skips_tree && !is_ours))
+	if (held_files_known(opener->files, wanted->number, &program, &pid, &skips_tree) || (skips_tree && !is_ours))
 		return -ENOENT;
 	fd = file_open_in_root(is_ours ? 0 : pid, wanted->path, true);
 	if (fd < 0)
@@ -214,6 +216,7 @@ static void answer_worker(struct opener *opener, const struct wanted *wanted)
 static int confine(void)
 {
 	static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
+	/* clang-format off */
 	static const struct confined_call allowed[] = {
 		ALLOWED(read), ALLOWED(pread64), ALLOWED(close), ALLOWED(lseek),
 		ALLOWED_IF(openat, 2, O_ACCMODE, O_RDONLY), ALLOWED_IF(open, 1, O_ACCMODE, O_RDONLY),
@@ -226,6 +229,7 @@ static int confine(void)
 		ALLOWED(futex), ALLOWED(getpid), ALLOWED(rt_sigreturn), ALLOWED(restart_syscall),
 		ALLOWED(getrandom), ALLOWED(clock_gettime), ALLOWED(exit), ALLOWED(exit_group),
 	};
+	/* clang-format on */
 	int err = confine_basics();
 
 	if (!err)
@@ -245,8 +249,7 @@ static void raise_limits(void)
 }
 
 /* One message, its text ended; false: there is none, or nobody who could send one. */
-static bool receive(int socket, void *bytes, size_t header_bytes, size_t room_bytes, int *fd,
-		    bool *is_closed)
+static bool receive(int socket, void *bytes, size_t header_bytes, size_t room_bytes, int *fd, bool *is_closed)
 {
 	struct iovec part = { bytes, room_bytes - 1 };
 	ssize_t n = message_receive(socket, &part, 1, fd, false);

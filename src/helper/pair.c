@@ -16,7 +16,7 @@
 #include "helper/users.h"
 
 enum {
-	DEATHS_MAX = 150,	/* that no user bears: then something is wrong on this machine, and names are given up */
+	DEATHS_MAX = 150, /* that no user bears: then something is wrong on this machine, and names are given up */
 	PROGRESS_BYTES = 128,
 };
 
@@ -28,9 +28,9 @@ struct helper_pair {
 	uint32_t opener_number, worker_number, last_number;
 	unsigned int death_count;
 	bool is_given_up;
-	uint64_t memory_bytes;		/* peak of the workers that ended */
+	uint64_t memory_bytes; /* peak of the workers that ended */
 	struct pause *pause;
-	char progress[2 * PROGRESS_BYTES];	/* of both, when they last did something */
+	char progress[2 * PROGRESS_BYTES]; /* of both, when they last did something */
 	uint64_t progress_ns;
 };
 
@@ -49,7 +49,8 @@ static void give_up(struct helper_pair *pair, int err)
 {
 	if (!pair->is_given_up)
 		warn("a process that reads what programs wrote could not give up its privileges (%s), and does not "
-		     "run: names and call paths are missing", strerror(-err));
+		     "run: names and call paths are missing",
+		     strerror(-err));
 	pair->is_given_up = true;
 	pair->death_count = DEATHS_MAX;
 }

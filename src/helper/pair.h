@@ -17,7 +17,7 @@ struct users;
 
 /* roles: must outlive the pair. */
 struct helper_pair *helper_pair_new(const struct helper_roles *roles);
-void helper_pair_free(struct helper_pair *pair);	/* may be NULL */
+void helper_pair_free(struct helper_pair *pair); /* may be NULL */
 
 /*
  * Makes sure that both run. The first time, the tool must have the privileges that they need.
@@ -47,7 +47,7 @@ void helper_pair_end(struct helper_pair *pair);
 uint32_t helper_pair_opener_number(const struct helper_pair *pair);
 uint32_t helper_pair_worker_number(const struct helper_pair *pair);
 
-int helper_pair_opener(const struct helper_pair *pair);		/* socket; -1: not running */
+int helper_pair_opener(const struct helper_pair *pair); /* socket; -1: not running */
 int helper_pair_worker(const struct helper_pair *pair);
 
 /*

@@ -24,11 +24,11 @@
 #include "helper/message.h"
 
 enum {
-	ANSWER_MS_MAX = 2000,		/* it only forks; then something is wrong on this machine */
+	ANSWER_MS_MAX = 2000, /* it only forks; then something is wrong on this machine */
 	SOCKET = 3,
 	HELPERS = 3,
 	PLACES_FIRST = 64,
-	PRIORITY = -20,			/* as nice(2) has it */
+	PRIORITY = -20, /* as nice(2) has it */
 	END_MS_MAX = 200,
 };
 
@@ -44,7 +44,7 @@ enum { OPENER, WORKER, SERVERS };
 /* Sent twice if err is 0: with the opener's socket (to the tool, or to the worker), and with the worker's. */
 struct started {
 	int32_t err;
-	int32_t opener, worker;		/* processes; 0: not started */
+	int32_t opener, worker; /* processes; 0: not started */
 };
 
 /* --- The process ---------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static void reset_signals(void)
 		signal(i, SIG_DFL);
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
 		signal(ignored[i], SIG_IGN);
-	signal(SIGCHLD, SIG_IGN);	/* nobody waits for helpers: one may never end */
+	signal(SIGCHLD, SIG_IGN); /* nobody waits for helpers: one may never end */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -94,13 +94,13 @@ static void unmap_inherited(void)
 static int confine(void)
 {
 	static const int kept[] = {
-		CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SYS_NICE,
-		CAP_SETUID, CAP_SETGID, CAP_SETPCAP, CAP_SYS_ADMIN, CAP_KILL,
+		CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SYS_NICE, CAP_SETUID,
+		CAP_SETGID,     CAP_SETPCAP,         CAP_SYS_ADMIN,          CAP_KILL,
 	};
 	static const struct confined_call denied[] = {
-		DENIED(execve), DENIED(execveat), DENIED(ptrace), DENIED(process_vm_writev),
-		DENIED(init_module), DENIED(finit_module), DENIED(kexec_load), DENIED(bpf),
-		DENIED(perf_event_open), DENIED(reboot), DENIED(setns),
+		DENIED(execve),          DENIED(execveat),     DENIED(ptrace),     DENIED(process_vm_writev),
+		DENIED(init_module),     DENIED(finit_module), DENIED(kexec_load), DENIED(bpf),
+		DENIED(perf_event_open), DENIED(reboot),       DENIED(setns),
 	};
 	int err = confine_basics();
 
@@ -111,9 +111,9 @@ static int confine(void)
 
 /* Both ends of each socket. */
 struct pairs {
-	int opener[2], worker[2];	/* [0] is the tool's */
-	int between[2];			/* [0] is the worker's */
-	int servers[2];			/* the same */
+	int opener[2], worker[2]; /* [0] is the tool's */
+	int between[2];           /* [0] is the worker's */
+	int servers[2];           /* the same */
 };
 
 static void pairs_close(const struct pairs *pairs)
@@ -164,8 +164,7 @@ void helper_refuse(const struct helper_sockets *sockets, int err)
 }
 
 /* Returns its pid, 0 when it could not be started. */
-static pid_t start_one(void (*role)(const struct helper_sockets *), struct helper_sockets sockets,
-		       int *pidfd)
+static pid_t start_one(void (*role)(const struct helper_sockets *), struct helper_sockets sockets, int *pidfd)
 {
 	pid_t pid = fork();
 
@@ -191,19 +190,20 @@ static void kill_from(int *pidfds, int first)
 	}
 }
 
-static struct started start(const struct helper_roles *roles, const struct pairs *pairs,
-			    enum request request, int *pidfds)
+static struct started start(const struct helper_roles *roles, const struct pairs *pairs, enum request request,
+			    int *pidfds)
 {
 	struct started started = { 0 };
 
 	if (request == START_BOTH)
-		started.opener = start_one(roles->open, (struct helper_sockets){
-			pairs->opener[1], pairs->between[1], -1 }, &pidfds[OPENER]);
-	started.worker = start_one(roles->work, (struct helper_sockets){
-		pairs->worker[1], pairs->between[0], pairs->servers[0] }, &pidfds[WORKER]);
+		started.opener =
+			start_one(roles->open, (struct helper_sockets){ pairs->opener[1], pairs->between[1], -1 },
+				  &pidfds[OPENER]);
+	started.worker = start_one(roles->work,
+				   (struct helper_sockets){ pairs->worker[1], pairs->between[0], pairs->servers[0] },
+				   &pidfds[WORKER]);
 	if (pairs->servers[1] >= 0)
-		start_one(roles->ask_servers, (struct helper_sockets){ -1, -1, pairs->servers[1] },
-			  &pidfds[SERVERS]);
+		start_one(roles->ask_servers, (struct helper_sockets){ -1, -1, pairs->servers[1] }, &pidfds[SERVERS]);
 	if ((request == START_BOTH && !started.opener) || !started.worker)
 		started.err = -EAGAIN;
 	return started;
@@ -306,8 +306,7 @@ static int ask(struct spawner *spawner, char request, struct started *started, i
 	int err;
 
 	*first = *worker = -1;
-	if (message_put(spawner->socket, &request, sizeof(request), -1) ||
-	    receive(spawner, started, first))
+	if (message_put(spawner->socket, &request, sizeof(request), -1) || receive(spawner, started, first))
 		return -ECHILD;
 	err = receive(spawner, started, worker);
 	if (!err && *first >= 0 && *worker >= 0)

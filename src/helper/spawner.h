@@ -14,9 +14,9 @@
 
 /* The ends of sockets that a helper gets; -1: none. */
 struct helper_sockets {
-	int tool;		/* to the tool */
-	int other;		/* opener: to the worker; worker: to the opener */
-	int debuginfod;		/* worker: to who asks servers; that one: to the worker */
+	int tool;       /* to the tool */
+	int other;      /* opener: to the worker; worker: to the opener */
+	int debuginfod; /* worker: to who asks servers; that one: to the worker */
 };
 
 /* All that a helper ever says if it could not give up its privileges: why, an int32_t. No answer is as short. */
@@ -29,13 +29,13 @@ _Noreturn void helper_refuse(const struct helper_sockets *sockets, int err);
 struct helper_roles {
 	void (*open)(const struct helper_sockets *sockets);
 	void (*work)(const struct helper_sockets *sockets);
-	void (*ask_servers)(const struct helper_sockets *sockets);	/* NULL: nobody does */
+	void (*ask_servers)(const struct helper_sockets *sockets); /* NULL: nobody does */
 };
 
 /* A pair of helpers as the tool has it. */
 struct helpers {
-	pid_t opener, worker;		/* 0: not running */
-	int opener_socket, worker_socket;	/* the caller's */
+	pid_t opener, worker;             /* 0: not running */
+	int opener_socket, worker_socket; /* the caller's */
 };
 
 struct spawner;

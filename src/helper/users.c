@@ -10,8 +10,8 @@
 #include "base/table.h"
 
 enum {
-	PROCESSES_MAX = 65536,		/* remembered; then all are forgotten */
-	USERS_MAX = 65536,		/* charged; a user can have that many in a namespace */
+	PROCESSES_MAX = 65536, /* remembered; then all are forgotten */
+	USERS_MAX = 65536,     /* charged; a user can have that many in a namespace */
 };
 
 struct process {
@@ -25,9 +25,9 @@ struct user {
 };
 
 struct users {
-	struct table *processes;	/* by pid + 1; owns them */
-	struct table *users;		/* by user + 1; owns them */
-	void (*on_barred)(void *data, uint32_t user);	/* NULL: nobody wants to know */
+	struct table *processes;                      /* by pid + 1; owns them */
+	struct table *users;                          /* by user + 1; owns them */
+	void (*on_barred)(void *data, uint32_t user); /* NULL: nobody wants to know */
 	void *data;
 };
 

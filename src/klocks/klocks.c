@@ -9,22 +9,22 @@
 #include "session/klock_kinds.h"
 
 enum {
-	LOCKS_MAX = 131072,		/* in all ways in which they are taken */
-	WAITERS_MAX = 262144,		/* of all locks, as the following */
+	LOCKS_MAX = 131072,   /* in all ways in which they are taken */
+	WAITERS_MAX = 262144, /* of all locks, as the following */
 	PATHS_MAX = 131072,
 	OWNERS_MAX = 65536,
 	LASTING_MAX = 65536,
 	KINDS_MAX = 32,
-	LASTING_AT_ONCE = 2,		/* of one thread: so many the kernel side notes */
+	LASTING_AT_ONCE = 2, /* of one thread: so many the kernel side notes */
 };
 
 /* What a wait has been added to. */
 struct told_wait {
-	struct klock *klock;		/* NULL: none */
+	struct klock *klock; /* NULL: none */
 	struct klock_waiter *waiter;
-	struct klock_owner *owner;	/* NULL: it had none, as the following */
+	struct klock_owner *owner; /* NULL: it had none, as the following */
 	struct klock_path *path;
-	double weight;			/* on that path */
+	double weight; /* on that path */
 	uint64_t begin_ns, wait_ns;
 };
 
@@ -36,14 +36,14 @@ struct lasting {
 struct klocks {
 	struct arena *arena;
 	struct threads *threads;
-	struct table *facts;		/* by lock */
+	struct table *facts; /* by lock */
 	struct table *by_hash;
-	struct table *waiters, *paths, *owners;	/* by hash, of all locks */
-	struct table *lastings;		/* by thread */
+	struct table *waiters, *paths, *owners; /* by hash, of all locks */
+	struct table *lastings;                 /* by thread */
 	struct klock **list;
 	size_t count, room;
 	struct klock *others[KINDS_MAX];
-	const char *kinds[KINDS_MAX];	/* from KLOCK_KINDS on: as the user calls them */
+	const char *kinds[KINDS_MAX]; /* from KLOCK_KINDS on: as the user calls them */
 	size_t kind_count;
 	bool has_holds;
 	struct klock_costs costs;
@@ -61,8 +61,13 @@ static void on_lock(void *data, const struct ev_header *header)
 		return;
 	facts = arena_alloc(klocks->arena, sizeof(*facts));
 	*facts = (struct klock_facts){
-		.lock = e->lock, .address = e->address, .file = e->file, .offset = e->offset, .pid = e->pid,
-		.cpu = e->cpu, .object = e->object < KLOCK_OBJECTS ? e->object : KLOCK_OF_NOTHING,
+		.lock = e->lock,
+		.address = e->address,
+		.file = e->file,
+		.offset = e->offset,
+		.pid = e->pid,
+		.cpu = e->cpu,
+		.object = e->object < KLOCK_OBJECTS ? e->object : KLOCK_OF_NOTHING,
 		.process = arena_printf(klocks->arena, "%.*s", (int)sizeof(e->process) - 1, e->process),
 		.cache = arena_printf(klocks->arena, "%.*s", (int)sizeof(e->cache) - 1, e->cache),
 	};
@@ -120,8 +125,8 @@ static uint64_t key_in(const struct klock *klock, uint64_t a, uint64_t b)
 	return hash_u64(hash_u64(hash_u64((uintptr_t)klock) ^ a) ^ b);
 }
 
-static struct klock_waiter *get_waiter(struct klocks *klocks, struct klock *klock, uint32_t thread,
-				       uint32_t tid, enum wake_context context)
+static struct klock_waiter *get_waiter(struct klocks *klocks, struct klock *klock, uint32_t thread, uint32_t tid,
+				       enum wake_context context)
 {
 	uint64_t key = key_in(klock, thread ? thread : (uint64_t)tid << 32, context);
 	struct klock_waiter *waiter = table_find(klocks->waiters, key);
@@ -132,7 +137,10 @@ static struct klock_waiter *get_waiter(struct klocks *klocks, struct klock *kloc
 		return get_waiter(klocks, klock, 0, 0, WAKE_THREAD);
 	waiter = arena_alloc(klocks->arena, sizeof(*waiter));
 	*waiter = (struct klock_waiter){
-		.thread = thread, .tid = tid, .context = context, .next = klock->waiters,
+		.thread = thread,
+		.tid = tid,
+		.context = context,
+		.next = klock->waiters,
 	};
 	klock->waiters = waiter;
 	klock->waiter_count++;
@@ -152,7 +160,10 @@ static struct klock_path *get_path(struct klocks *klocks, struct klock *klock, c
 		return path;
 	path = arena_alloc(klocks->arena, sizeof(*path));
 	*path = (struct klock_path){
-		.stack = stack, .pid = pid, .exec_count = exec_count, .first_ns = time_ns,
+		.stack = stack,
+		.pid = pid,
+		.exec_count = exec_count,
+		.first_ns = time_ns,
 		.next = klock->paths,
 	};
 	klock->paths = path;
@@ -261,7 +272,9 @@ static struct told_wait add_wait(struct klocks *klocks, const struct ev_klock_wa
 {
 	uint32_t thread = e->header.thread;
 	struct told_wait told = {
-		.klock = klock, .begin_ns = e->begin_ns, .wait_ns = wait_of(e),
+		.klock = klock,
+		.begin_ns = e->begin_ns,
+		.wait_ns = wait_of(e),
 		.waiter = get_waiter(klocks, klock, thread, thread ? 0 : e->tid, e->context),
 		.weight = e->keep ? 0x1p32 / e->keep : 1,
 	};
@@ -301,8 +314,7 @@ static void grow(struct told_wait *told, uint64_t wait_ns)
 }
 
 /* The wait as it was told to last; NULL: it was not. */
-static struct told_wait *find_lasting(struct klocks *klocks, const struct ev_klock_wait *e,
-				      const struct klock *klock)
+static struct told_wait *find_lasting(struct klocks *klocks, const struct ev_klock_wait *e, const struct klock *klock)
 {
 	struct lasting *lasting = e->header.thread ? table_find(klocks->lastings, e->header.thread) : NULL;
 

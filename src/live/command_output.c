@@ -13,7 +13,7 @@
 #include "collect/target/launch.h"
 
 struct command_output {
-	int read_fd, write_fd, null_fd;		/* -1: closed */
+	int read_fd, write_fd, null_fd; /* -1: closed */
 };
 
 /* What goes to a file or to another terminal goes on doing so. */
@@ -109,7 +109,7 @@ bool command_output_pass(struct command_output *output)
 
 	while ((n = read(output->read_fd, bytes, sizeof(bytes))) > 0) {
 		if (write_all(bytes, (size_t)n)) {
-			close_fd(&output->read_fd);	/* the command shall know */
+			close_fd(&output->read_fd); /* the command shall know */
 			return false;
 		}
 	}

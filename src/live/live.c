@@ -20,31 +20,30 @@
 #include "tui/ui.h"
 
 enum {
-	PATHS_MAX = 1000,		/* unless --top says otherwise */
+	PATHS_MAX = 1000, /* unless --top says otherwise */
 	OUTPUT_BYTES_AT_ONCE = 256 << 10,
 	PIPE_BYTES = 1 << 20,
 	WATCHES = 2,
-	COST_MAX_DIVISOR = 10,		/* reports take a tenth of a CPU at most */
+	COST_MAX_DIVISOR = 10, /* reports take a tenth of a CPU at most */
 };
 
-static const uint64_t report_interval_ns = 500000000, status_interval_ns = 200000000,
-		      output_interval_ns = 10000000, pause_interval_ns = 10000000,
-		      interrupt_grace_ns = 1000000000;
+static const uint64_t report_interval_ns = 500000000, status_interval_ns = 200000000, output_interval_ns = 10000000,
+		      pause_interval_ns = 10000000, interrupt_grace_ns = 1000000000;
 
 struct live {
 	struct live_options options;
 	struct tui *tui;
-	struct output_lines *output;	/* NULL: there is no command */
-	struct findings *shown;		/* NULL: none yet */
-	struct pollfd fds[WATCHES];	/* keys, and the command's output */
+	struct output_lines *output; /* NULL: there is no command */
+	struct findings *shown;      /* NULL: none yet */
+	struct pollfd fds[WATCHES];  /* keys, and the command's output */
 	struct tracing_watch watch;
 	struct pause pause;
-	bool is_over;			/* no more tracing */
-	bool is_final, is_status_final;	/* what is shown will not change any more */
+	bool is_over;                   /* no more tracing */
+	bool is_final, is_status_final; /* what is shown will not change any more */
 	bool wants_end, wants_quit;
-	bool has_output;		/* the command, or what it started, may write more */
+	bool has_output; /* the command, or what it started, may write more */
 	uint64_t report_due_ns, status_due_ns, output_due_ns;
-	uint64_t end_due_ns;		/* after Ctrl-C; 0: none */
+	uint64_t end_due_ns; /* after Ctrl-C; 0: none */
 };
 
 static void read_output(struct live *live)
@@ -93,13 +92,15 @@ static void show_status(struct live *live)
 	live->status_due_ns = clock_ns() + status_interval_ns;
 	counts = tracing_counts(live->options.tracing);
 	tui_set_status(live->tui, &(struct ui_status){
-		.command = live->options.command,
-		.time_ns = counts.time_ns, .threads = counts.threads, .active = counts.active,
-		.lost = counts.lost,
-		.is_over = is_end_shown(live),
-		.is_command_running = is_running,
-		.exit_status = live->options.outcome->exit_status,
-	});
+					  .command = live->options.command,
+					  .time_ns = counts.time_ns,
+					  .threads = counts.threads,
+					  .active = counts.active,
+					  .lost = counts.lost,
+					  .is_over = is_end_shown(live),
+					  .is_command_running = is_running,
+					  .exit_status = live->options.outcome->exit_status,
+				  });
 }
 
 /* In the middle of work that lasts: the user, the command and the kernel's buffers do not wait. */
@@ -136,8 +137,7 @@ static void make_report(struct live *live)
 	uint64_t begin_ns = clock_ns(), begin_cpu_ns = cpu_ns(), wait_ns;
 	struct findings *made;
 
-	made = tracing_findings(live->options.tracing, live->options.outcome, path_count_max(live),
-				&live->pause);
+	made = tracing_findings(live->options.tracing, live->options.outcome, path_count_max(live), &live->pause);
 	tui_set_report(live->tui, findings_report(made));
 	findings_free(live->shown);
 	live->shown = made;
@@ -164,10 +164,13 @@ int live_open(const struct live_options *options, struct live **out)
 	if (options->has_command)
 		live->output = output_lines_new();
 	live->has_output = options->output_fd >= 0;
-	err = tui_open(&(struct tui_options){
-		.fold = tracing_fold_rules(options->tracing), .output = live->output,
-		.first_page = options->settings->first_page,
-	}, &live->tui);
+	err = tui_open(
+		&(struct tui_options){
+			.fold = tracing_fold_rules(options->tracing),
+			.output = live->output,
+			.first_page = options->settings->first_page,
+		},
+		&live->tui);
 	if (err)
 		goto out_close;
 	if (live->has_output)
@@ -214,8 +217,7 @@ static void choose_watch(struct live *live)
 	int wait_ms = tui_wait_ms(live->tui);
 
 	live->fds[0] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
-	live->fds[1] = (struct pollfd){ .fd = may_read ? live->options.output_fd : -1,
-					.events = POLLIN };
+	live->fds[1] = (struct pollfd){ .fd = may_read ? live->options.output_fd : -1, .events = POLLIN };
 	if (live->has_output && !may_read)
 		wait_ms = sooner(wait_ms, live->output_due_ns);
 	if (is_report_due(live))

@@ -13,12 +13,12 @@
 struct live;
 
 struct live_options {
-	struct tracing *tracing;		/* borrowed, as is all of this */
+	struct tracing *tracing; /* borrowed, as is all of this */
 	const struct settings *settings;
-	const struct outcome *outcome;		/* its exit status may come later */
-	const char *command;			/* what is traced, to be shown */
-	bool has_command;			/* one was started for this */
-	int output_fd;				/* what it writes can be read here; -1: nothing */
+	const struct outcome *outcome; /* its exit status may come later */
+	const char *command;           /* what is traced, to be shown */
+	bool has_command;              /* one was started for this */
+	int output_fd;                 /* what it writes can be read here; -1: nothing */
 };
 
 /* Takes the terminal. 0, or a negative errno after having said why not. */

@@ -49,8 +49,8 @@ static bool may_write(const char *path)
 static bool may_write_all(const struct settings *settings)
 {
 	const char *const paths[] = {
-		settings->trace_path, settings->text_path, settings->json_path,
-		settings->html_path, settings->folded_path, settings->csv_path,
+		settings->trace_path, settings->text_path,   settings->json_path,
+		settings->html_path,  settings->folded_path, settings->csv_path,
 	};
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
@@ -69,7 +69,7 @@ static int choose(const struct settings *settings, bool signals_command, struct 
 {
 	int err;
 
-	keep(kept, CAP_BPF);		/* for maps of unwind tables */
+	keep(kept, CAP_BPF); /* for maps of unwind tables */
 	keep(kept, CAP_SYS_NICE);
 	if (sets_probes(settings)) {
 		keep(kept, CAP_PERFMON);
@@ -88,11 +88,12 @@ static int choose(const struct settings *settings, bool signals_command, struct 
 
 /* Programs for the kernel, and what others have loaded. */
 static const struct confined_call loading[] = {
-	DENIED_BPF(BPF_PROG_LOAD), DENIED_BPF(BPF_PROG_ATTACH), DENIED_BPF(BPF_LINK_CREATE),
-	DENIED_BPF(BPF_RAW_TRACEPOINT_OPEN), DENIED_BPF(BPF_PROG_GET_FD_BY_ID),
-	DENIED_BPF(BPF_MAP_GET_FD_BY_ID), DENIED_BPF(BPF_LINK_GET_FD_BY_ID), DENIED(perf_event_open),
+	DENIED_BPF(BPF_PROG_LOAD),           DENIED_BPF(BPF_PROG_ATTACH),       DENIED_BPF(BPF_LINK_CREATE),
+	DENIED_BPF(BPF_RAW_TRACEPOINT_OPEN), DENIED_BPF(BPF_PROG_GET_FD_BY_ID), DENIED_BPF(BPF_MAP_GET_FD_BY_ID),
+	DENIED_BPF(BPF_LINK_GET_FD_BY_ID),   DENIED(perf_event_open),
 };
 
+/* clang-format off */
 static const struct confined_call never_needed[] = {
 	/* Programs, and other processes. */
 	DENIED(execve), DENIED(execveat), DENIED(fork), DENIED(vfork), DENIED(clone), DENIED(clone3),
@@ -116,6 +117,7 @@ static const struct confined_call never_needed[] = {
 	DENIED(clock_settime), DENIED(adjtimex), DENIED(clock_adjtime), DENIED(personality),
 	DENIED(io_uring_setup), DENIED(io_uring_enter), DENIED(io_uring_register),
 };
+/* clang-format on */
 
 void privileges_give_up(const struct settings *settings, bool signals_command)
 {

@@ -32,17 +32,17 @@
 
 enum {
 	OWN_FDS = 3,
-	POLL_MS_FIRST = 1,		/* as long as processes begin, and map libraries */
+	POLL_MS_FIRST = 1, /* as long as processes begin, and map libraries */
 	POLL_MS_MIN = 20,
 	POLL_MS_MAX = 80,
-	HIDDEN_MS_MAX = 100,		/* for the next switch of each CPU */
-	HIDDEN_POLL_MS = 4,		/* events are delivered 2 ms after they were */
-	END_MS_MAX = 500,		/* on a busy machine, from a process's end to its last switch */
-	POLL_SLACK_NS = 8000000,	/* two ticks at HZ=250 */
+	HIDDEN_MS_MAX = 100,     /* for the next switch of each CPU */
+	HIDDEN_POLL_MS = 4,      /* events are delivered 2 ms after they were */
+	END_MS_MAX = 500,        /* on a busy machine, from a process's end to its last switch */
+	POLL_SLACK_NS = 8000000, /* two ticks at HZ=250 */
 	POLL_SLACK_NS_FIRST = 100000,
-	PRIORITY = -20,			/* as nice(2) has it */
-	TAKE_IN_PERIOD_NS = 10000000,	/* while other things take long */
-	NMIN_ALL = 65535,		/* more are never active: every slice is critical */
+	PRIORITY = -20,               /* as nice(2) has it */
+	TAKE_IN_PERIOD_NS = 10000000, /* while other things take long */
+	NMIN_ALL = 65535,             /* more are never active: every slice is critical */
 };
 
 /* For what other processes read of the traced ones. */
@@ -65,11 +65,11 @@ static int open_engine(struct tracing *tracing)
 	const struct settings *settings = tracing->settings;
 	struct engine *engine = &tracing->engine;
 	int err = engine_open(engine, &(struct engine_options){
-		.stream_count = collector_stream_count(tracing->kernel),
-		.nmin = settings->kernel.nmin,
-		.is_spin_inactive = settings->is_spin_inactive,
-		.keeps_strips = settings->has_tui || settings->html_path,
-	});
+					      .stream_count = collector_stream_count(tracing->kernel),
+					      .nmin = settings->kernel.nmin,
+					      .is_spin_inactive = settings->is_spin_inactive,
+					      .keeps_strips = settings->has_tui || settings->html_path,
+				      });
 
 	/* Early: what a child shares with us counts as its memory too. */
 	symbols_begin(engine->symbols);
@@ -77,10 +77,10 @@ static int open_engine(struct tracing *tracing)
 	symbols_set_kernel_types(engine->symbols, kernel_types_member, tracing->kernel_types);
 	tracing->unwinder = unwinder_new(engine->session, engine->symbols,
 					 &(struct unwinder_options){
-		.chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
-		.spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
-		.depth = settings->kernel.depth,
-	});
+						 .chunks_fd = kernel_unwind_chunks_fd(tracing->kernel),
+						 .spaces_fd = kernel_unwind_spaces_fd(tracing->kernel),
+						 .depth = settings->kernel.depth,
+					 });
 	tracing->collector = collector_new(engine->session, tracing->kernel, tracing->sideband);
 	tracing->taking_in = (struct pause){ take_pause, tracing, TAKE_IN_PERIOD_NS, 0 };
 	tracing_set_pause(tracing, NULL);
@@ -107,7 +107,7 @@ static int open_signals(struct tracing *tracing)
 	}
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL);	/* ignored, it would not come */
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would not come */
 	tracing->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return tracing->signal_fd < 0 ? fail(-errno, "cannot wait for signals") : 0;
 }
@@ -155,8 +155,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 	if (!err)
 		err = kernel_attach(tracing->kernel);
 	if (!err && settings->kernel.follows_hosts)
-		tracing->resolver = resolver_new(tracing->engine.session, tracing->engine.symbols,
-						 tracing->kernel);
+		tracing->resolver = resolver_new(tracing->engine.session, tracing->engine.symbols, tracing->kernel);
 	if (!err && span_specs_have(&settings->spans, SPAN_OF_FUNCTION))
 		tracing->functions = span_functions_new(tracing->engine.session, tracing->engine.symbols,
 							tracing->kernel, &settings->spans);
@@ -256,8 +255,7 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 	if (!err)
 		list_waits(tracing);
 	/* Waiting for the end of what has ended already would take for ever. */
-	if (!err && !tracing->settings->kernel.trace_all &&
-	    !kernel_counts(tracing->kernel).threads_alive)
+	if (!err && !tracing->settings->kernel.trace_all && !kernel_counts(tracing->kernel).threads_alive)
 		err = fail_plain(-ESRCH, "the target has no thread left to trace: it has ended");
 	return err;
 }
@@ -358,8 +356,7 @@ int tracing_wait_signal(struct tracing *tracing, int wait_ms, pid_t *sender)
 /* Long naps may end at a tick of the kernel: a timer's interrupt costs more than a poll. */
 static void choose_slack(struct tracing *tracing)
 {
-	unsigned long slack_ns = tracing->poll_ms < POLL_MS_MIN ? POLL_SLACK_NS_FIRST
-								: POLL_SLACK_NS;
+	unsigned long slack_ns = tracing->poll_ms < POLL_MS_MIN ? POLL_SLACK_NS_FIRST : POLL_SLACK_NS;
 
 	if (tracing->slack_ns != slack_ns)
 		prctl(PR_SET_TIMERSLACK, slack_ns, 0, 0, 0);
@@ -450,8 +447,7 @@ static bool has_odd(const struct tracing *tracing)
 {
 	const struct untold *untold = tracing->engine.untold;
 
-	return untold_count(untold, UNTOLD_CHANGE, UNTOLD_ODD) ||
-	       untold_count(untold, UNTOLD_WAKER, UNTOLD_ODD);
+	return untold_count(untold, UNTOLD_CHANGE, UNTOLD_ODD) || untold_count(untold, UNTOLD_WAKER, UNTOLD_ODD);
 }
 
 /*

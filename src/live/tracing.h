@@ -90,8 +90,8 @@ void tracing_finish(struct tracing *tracing);
  * What has been found so far, or in all, for the caller to free. Pause is taken while it is made,
  * during which tracing_take_in() may be called; NULL: it need not. Valid as long as the tracing.
  */
-struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome,
-				  size_t path_count_max, struct pause *pause);
+struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome, size_t path_count_max,
+				  struct pause *pause);
 
 /* Empties the kernel's buffers, and changes nothing of what is found. */
 void tracing_take_in(struct tracing *tracing);

@@ -99,8 +99,10 @@ static void put_system_note(struct tracing *tracing, struct text *notes)
 
 	if (!lost)
 		return;
-	text_printf(notes, "%llu records of interrupts, packets and disks were lost: --ring-kb gives them more "
-		    "room", (unsigned long long)lost);
+	text_printf(notes,
+		    "%llu records of interrupts, packets and disks were lost: --ring-kb gives them more "
+		    "room",
+		    (unsigned long long)lost);
 	text_put_bytes(notes, "", 1);
 }
 
@@ -110,8 +112,10 @@ static void put_klock_note(struct tracing *tracing, struct text *notes)
 
 	if (!lost)
 		return;
-	text_printf(notes, "%llu waits for kernel locks are not told: interrupts waited while others were "
-		    "noted", (unsigned long long)lost);
+	text_printf(notes,
+		    "%llu waits for kernel locks are not told: interrupts waited while others were "
+		    "noted",
+		    (unsigned long long)lost);
 	text_put_bytes(notes, "", 1);
 }
 
@@ -147,14 +151,14 @@ static void put_notes(struct tracing *tracing, struct text *notes)
 	put_suspension(tracing, notes);
 	if (!children)
 		return;
-	text_printf(notes, "%zu child process%s of the target ran already and %s not traced: give %s "
-		    "numbers to -p, too, or use -n NAME", children, children == 1 ? "" : "es",
-		    children == 1 ? "is" : "are", children == 1 ? "its" : "their");
+	text_printf(notes,
+		    "%zu child process%s of the target ran already and %s not traced: give %s "
+		    "numbers to -p, too, or use -n NAME",
+		    children, children == 1 ? "" : "es", children == 1 ? "is" : "are", children == 1 ? "its" : "their");
 	text_put_bytes(notes, "", 1);
 }
 
-static struct findings_input findings_input(struct tracing *tracing, size_t path_count_max,
-					    struct pause *pause)
+static struct findings_input findings_input(struct tracing *tracing, size_t path_count_max, struct pause *pause)
 {
 	struct findings_input input = engine_findings_input(&tracing->engine);
 
@@ -179,8 +183,8 @@ static struct findings *find(struct tracing *tracing, const struct findings_inpu
 	return findings;
 }
 
-struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome,
-				  size_t path_count_max, struct pause *pause)
+struct findings *tracing_findings(struct tracing *tracing, const struct outcome *outcome, size_t path_count_max,
+				  struct pause *pause)
 {
 	struct findings_input input = findings_input(tracing, path_count_max, pause);
 	uint64_t begin_ns = clock_ns();
@@ -236,7 +240,7 @@ static int end_recording(struct tracing *tracing, const struct report *report)
 	struct text notes = { 0 };
 	int err;
 
-	symbols_keep_notes(tracing->engine.symbols);		/* those of the report */
+	symbols_keep_notes(tracing->engine.symbols); /* those of the report */
 	name_all(tracing);
 	put_notes(tracing, &notes);
 	end_event_hand_out(tracing->engine.session, tracing->ended_ns, report, &notes);

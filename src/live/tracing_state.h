@@ -15,20 +15,20 @@ struct tracing {
 	struct engine engine;
 	struct kernel_types *kernel_types;
 	struct unwinder *unwinder;
-	struct resolver *resolver;	/* NULL: nobody asked for names of hosts */
-	struct span_functions *functions;	/* NULL: no span is of one */
+	struct resolver *resolver;        /* NULL: nobody asked for names of hosts */
+	struct span_functions *functions; /* NULL: no span is of one */
 	struct collector *collector;
-	struct klock_spec *klock_spec;	/* NULL: acquisitions are not counted */
-	struct recorder *recorder;	/* NULL: no trace is written */
+	struct klock_spec *klock_spec; /* NULL: acquisitions are not counted */
+	struct recorder *recorder;     /* NULL: no trace is written */
 	int signal_fd;
-	const struct tracing_watch *watch;	/* NULL: nothing */
-	struct pause taking_in;		/* unless somebody else is let in, who does that, too */
+	const struct tracing_watch *watch; /* NULL: nothing */
+	struct pause taking_in;            /* unless somebody else is let in, who does that, too */
 	uint64_t opened_ns, started_ns;
-	uint64_t suspended_ns;		/* of this machine, before */
-	uint64_t ended_ns, collector_cpu_ns;	/* 0: it goes on */
+	uint64_t suspended_ns;               /* of this machine, before */
+	uint64_t ended_ns, collector_cpu_ns; /* 0: it goes on */
 	int poll_ms;
 	unsigned long slack_ns;
-	size_t untraced_children;	/* of the processes to attach to */
+	size_t untraced_children; /* of the processes to attach to */
 };
 
 /* CPU time of this process so far, ns. */

@@ -59,19 +59,22 @@ int dependency_check(const struct settings *settings)
 	if (range->to_ns <= range->from_ns)
 		return fail_plain(-EINVAL, "--to must be later than --from");
 	if (settings->graph.execution &&
-	    (range->from_ns || range->to_ns != UINT64_MAX || settings->threads.count ||
-	     settings->processes.count))
+	    (range->from_ns || range->to_ns != UINT64_MAX || settings->threads.count || settings->processes.count))
 		return fail_plain(-EINVAL, "--span is a thread and a time: --thread, --process, --from and --to "
-				  "exclude it");
+					   "exclude it");
 	return 0;
 }
 
 /* Whose. */
 const struct option_spec whose_options[] = {
-	{ "process", 0, "WHO", "only threads of this process: its id or the name of its first thread; again "
-	  "for more", set_process },
-	{ "span", 0, "NAME", "only this execution, its thread and its time: NAME:slowest, or NAME:12 as "
-	  "pinch spans numbers them", set_span },
+	{ "process", 0, "WHO",
+	  "only threads of this process: its id or the name of its first thread; again "
+	  "for more",
+	  set_process },
+	{ "span", 0, "NAME",
+	  "only this execution, its thread and its time: NAME:slowest, or NAME:12 as "
+	  "pinch spans numbers them",
+	  set_span },
 	{ 0 },
 };
 

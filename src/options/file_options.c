@@ -28,8 +28,10 @@ static int set_symbols_from_files(struct settings *settings, const char *argumen
 }
 
 const struct option_spec names_options[] = {
-	{ "symbols-from-files", 0, NULL, "open the files that a trace without names has paths of, for names: only of "
-	  "traces that you trust", set_symbols_from_files },
+	{ "symbols-from-files", 0, NULL,
+	  "open the files that a trace without names has paths of, for names: only of "
+	  "traces that you trust",
+	  set_symbols_from_files },
 	{ 0 },
 };
 

@@ -8,8 +8,10 @@
 static int parse_time(const char *option, const char *argument, uint64_t *time_ns)
 {
 	if (moment_parse(argument, time_ns))
-		return fail_plain(-EINVAL, "--%s takes a time since the first event, with its "
-				  "unit, such as 250ms or 1.5s, not '%s'", option, argument);
+		return fail_plain(-EINVAL,
+				  "--%s takes a time since the first event, with its "
+				  "unit, such as 250ms or 1.5s, not '%s'",
+				  option, argument);
 	return 0;
 }
 
@@ -34,14 +36,15 @@ static int set_thread(struct settings *settings, const char *argument)
 }
 
 const struct option_spec range_options[] = {
-	{ "from", 0, "TIME", "only events at least TIME after the first one, such as 1.5s",
-	  set_from },
+	{ "from", 0, "TIME", "only events at least TIME after the first one, such as 1.5s", set_from },
 	{ "to", 0, "TIME", "only events less than TIME after the first one", set_to },
 	{ 0 },
 };
 
 const struct option_spec thread_options[] = {
-	{ "thread", 0, "WHO", "only this thread: its number in the trace, its id or its name; again for "
-	  "more", set_thread },
+	{ "thread", 0, "WHO",
+	  "only this thread: its number in the trace, its id or its name; again for "
+	  "more",
+	  set_thread },
 	{ 0 },
 };

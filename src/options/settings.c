@@ -40,8 +40,7 @@ void settings_fini(struct settings *settings)
 	span_specs_fini(&settings->spans);
 }
 
-int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max,
-		 uint32_t *number)
+int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max, uint32_t *number)
 {
 	unsigned long value;
 	char *end;
@@ -49,8 +48,7 @@ int number_parse(const char *option, const char *argument, unsigned long min, un
 	errno = 0;
 	value = strtoul(argument, &end, 10);
 	if (*argument < '0' || *argument > '9' || *end || errno || value < min || value > max)
-		return fail_plain(-EINVAL, "--%s takes a number from %lu to %lu, not '%s'", option,
-				  min, max, argument);
+		return fail_plain(-EINVAL, "--%s takes a number from %lu to %lu, not '%s'", option, min, max, argument);
 	*number = value;
 	return 0;
 }
@@ -65,8 +63,10 @@ static int set_sample_period(struct settings *settings, const char *argument)
 	uint64_t period_ns;
 
 	if (duration_parse(argument, &period_ns) || period_ns < SAMPLE_PERIOD_MIN_NS)
-		return fail_plain(-EINVAL, "--sample-period takes a duration of at least 100us, "
-				  "such as 3ms, not '%s'", argument);
+		return fail_plain(-EINVAL,
+				  "--sample-period takes a duration of at least 100us, "
+				  "such as 3ms, not '%s'",
+				  argument);
 	settings->kernel.sample_period_ns = period_ns;
 	return 0;
 }
@@ -95,8 +95,10 @@ static int set_top(struct settings *settings, const char *argument)
 static int set_duration(struct settings *settings, const char *argument)
 {
 	if (duration_parse(argument, &settings->duration_ns))
-		return fail_plain(-EINVAL, "--duration takes a duration with its unit, such as "
-				  "30s or 5min, not '%s'", argument);
+		return fail_plain(-EINVAL,
+				  "--duration takes a duration with its unit, such as "
+				  "30s or 5min, not '%s'",
+				  argument);
 	return 0;
 }
 
@@ -238,32 +240,40 @@ static int set_help(struct settings *settings, const char *argument)
 }
 
 const struct option_spec trace_options[] = {
-	{ "nmin", 0, "N", "a slice is critical when at most N threads are active on average "
-	  "(default: half of the living threads)", set_nmin },
-	{ "sample-period", 0, "TIME", "how often to look where threads run "
-	  "(default: 3ms, or the kernel's timer tick near it)", set_sample_period },
+	{ "nmin", 0, "N",
+	  "a slice is critical when at most N threads are active on average "
+	  "(default: half of the living threads)",
+	  set_nmin },
+	{ "sample-period", 0, "TIME",
+	  "how often to look where threads run "
+	  "(default: 3ms, or the kernel's timer tick near it)",
+	  set_sample_period },
 	{ "sample-hz", 0, "HZ", "the same as a frequency", set_sample_hz },
 	{ "depth", 0, "N", "frames of a call path, at most 127 (default)", set_depth },
 	{ "duration", 0, "TIME", "stop tracing after TIME, such as 30s", set_duration },
 	{ "threads-only", 0, NULL, "do not follow into new processes", set_threads_only },
-	{ "processes-only", 0, NULL, "count only the first thread of each process",
-	  set_processes_only },
+	{ "processes-only", 0, NULL, "count only the first thread of each process", set_processes_only },
 	{ "kernel-stacks", 0, NULL, "take call paths through the kernel too", set_kernel_stacks },
-	{ "spin-inactive", 0, NULL, "do not count threads as active while they wait in spin loops",
-	  set_spin_inactive },
+	{ "spin-inactive", 0, NULL, "do not count threads as active while they wait in spin loops", set_spin_inactive },
 	{ "dns", 0, NULL, "name the hosts behind addresses as the program resolves them", set_dns },
-	{ "system", 0, NULL, "put into the trace what the rest of the machine does: its threads, interrupts, "
-	  "packets and disks", set_system },
-	{ "span", 0, "SPEC", "put into the trace where tasks begin and end, for pinch spans: CALL..CALL or "
-	  "FILE:FUNCTION, NAME= before it; again for more", set_span },
+	{ "system", 0, NULL,
+	  "put into the trace what the rest of the machine does: its threads, interrupts, "
+	  "packets and disks",
+	  set_system },
+	{ "span", 0, "SPEC",
+	  "put into the trace where tasks begin and end, for pinch spans: CALL..CALL or "
+	  "FILE:FUNCTION, NAME= before it; again for more",
+	  set_span },
 	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ 0 },
 };
 
 const struct option_spec start_options[] = {
-	{ "user", 0, "NAME", "run the command as user NAME, UID or UID:GID (default: who called sudo, or who runs "
-	  "pinch)", set_user },
+	{ "user", 0, "NAME",
+	  "run the command as user NAME, UID or UID:GID (default: who called sudo, or who runs "
+	  "pinch)",
+	  set_user },
 	{ 0 },
 };
 
@@ -274,8 +284,10 @@ const struct option_spec watch_options[] = {
 };
 
 const struct option_spec acquisition_options[] = {
-	{ "acquisitions", 0, NULL, "count how often locks are taken, also while they are free, and how long they are "
-	  "held (needs kprobes, and costs about 1 us each time)", set_acquisitions },
+	{ "acquisitions", 0, NULL,
+	  "count how often locks are taken, also while they are free, and how long they are "
+	  "held (needs kprobes, and costs about 1 us each time)",
+	  set_acquisitions },
 	{ 0 },
 };
 
@@ -289,8 +301,10 @@ const struct option_spec report_options[] = {
 	{ "json", 0, "FILE", "write the report as JSON too; - is standard output", settings_set_json },
 	{ "output", 'o', "FILE", "write the text to FILE instead of the terminal", settings_set_output },
 	{ "text", 0, "FILE", "the same, beside --json, --html and the like", settings_set_output },
-	{ "page", 0, "NAME", "show these pages of the text, in full: summary, all, synchronisation, io, "
-	  "locks, klocks, threads, balance", set_page },
+	{ "page", 0, "NAME",
+	  "show these pages of the text, in full: summary, all, synchronisation, io, "
+	  "locks, klocks, threads, balance",
+	  set_page },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
 	{ 0 },
 };
@@ -323,15 +337,14 @@ static void build_tables(const struct command *command, struct getopt_tables *ta
 	char *at = tables->shorts;
 
 	if (command->has_command)
-		*at++ = '+';	/* stop at the first argument */
+		*at++ = '+'; /* stop at the first argument */
 	*at++ = ':';
 	for (size_t i = 0; command->options[i]; i++) {
 		for (const struct option_spec *spec = command->options[i]; spec->name; spec++) {
 			int has_argument = spec->argument ? required_argument : no_argument;
 
 			tables->specs[tables->count] = spec;
-			tables->longs[tables->count++] =
-				(struct option){ spec->name, has_argument, NULL, 0 };
+			tables->longs[tables->count++] = (struct option){ spec->name, has_argument, NULL, 0 };
 			if (!spec->letter)
 				continue;
 			*at++ = spec->letter;
@@ -350,8 +363,7 @@ static const struct option_spec *spec_of_letter(const struct getopt_tables *tabl
 	return NULL;
 }
 
-int settings_parse(struct settings *settings, const struct command *command, int argc,
-		   char **argv, int *rest)
+int settings_parse(struct settings *settings, const struct command *command, int argc, char **argv, int *rest)
 {
 	struct getopt_tables tables = { 0 };
 	int c, index = 0, err;
@@ -363,12 +375,13 @@ int settings_parse(struct settings *settings, const struct command *command, int
 		const struct option_spec *spec;
 
 		if (c == ':')
-			return fail_plain(-EINVAL, "%s takes an argument; see pinch help %s",
-					  argv[optind - 1], command->name);
+			return fail_plain(-EINVAL, "%s takes an argument; see pinch help %s", argv[optind - 1],
+					  command->name);
 		if (c == '?')
-			return fail_plain(-EINVAL, "pinch %s has no option '%s', or it is "
-					  "ambiguous; see pinch help %s", command->name,
-					  argv[optind - 1], command->name);
+			return fail_plain(-EINVAL,
+					  "pinch %s has no option '%s', or it is "
+					  "ambiguous; see pinch help %s",
+					  command->name, argv[optind - 1], command->name);
 		spec = c ? spec_of_letter(&tables, c) : tables.specs[index];
 		err = spec->set(settings, optarg);
 		if (err)

@@ -17,7 +17,7 @@
 
 /* A part of a trace, since its first event. */
 struct time_range {
-	uint64_t from_ns, to_ns;	/* to_ns: UINT64_MAX: to the end */
+	uint64_t from_ns, to_ns; /* to_ns: UINT64_MAX: to the end */
 };
 
 struct dump_options {
@@ -30,62 +30,62 @@ enum { THREAD_WORDS_MAX = 64 };
 /* Threads as the user calls them. */
 struct thread_words {
 	const char *words[THREAD_WORDS_MAX];
-	size_t count;			/* 0: all */
+	size_t count; /* 0: all */
 };
 
 struct graph_settings {
-	uint32_t depth_max;		/* 0: the default */
+	uint32_t depth_max; /* 0: the default */
 	double share_min;
-	bool is_by_group;		/* threads of one name are one */
-	const char *dot_path, *svg_path;	/* NULL: not asked for */
-	const char *execution;		/* NULL: not one of a span's */
+	bool is_by_group;                /* threads of one name are one */
+	const char *dot_path, *svg_path; /* NULL: not asked for */
+	const char *execution;           /* NULL: not one of a span's */
 };
 
 enum { FAIL_IF_MAX = 32 };
 
 struct compare_settings {
-	uint32_t group_count;		/* 0: as many as fit best */
-	const char *span;		/* NULL: the only one */
+	uint32_t group_count; /* 0: as many as fit best */
+	const char *span;     /* NULL: the only one */
 	const char *fail_if[FAIL_IF_MAX];
 	size_t fail_if_count;
 };
 
 struct whatif_settings {
-	const char *names[ELEMENT_KINDS];	/* what is to be shorter; NULL: not asked for */
+	const char *names[ELEMENT_KINDS]; /* what is to be shorter; NULL: not asked for */
 	double scale;
-	uint32_t cpu_count;		/* 0: as many as its threads ran on */
+	uint32_t cpu_count; /* 0: as many as its threads ran on */
 };
 
 struct settings {
 	struct kernel_options kernel;
-	uint64_t duration_ns;		/* 0: until the end */
-	uint32_t path_count_max;	/* --top */
-	bool has_path_count;		/* it was given */
-	bool is_by_begin;		/* spans only */
-	const char *json_path, *text_path;	/* NULL: not asked for; text goes to the terminal then */
-	const char *html_path, *folded_path, *csv_path;	/* the same */
-	const char *trace_path;		/* NULL: no trace is written */
-	const char *user;		/* as whom a command runs; NULL: as who calls pinch, or sudo */
-	struct span_specs spans;	/* --span of what is recorded */
-	struct trace_ring_options ring;	/* zeros: the trace grows as long as tracing lasts */
-	bool is_recording;		/* for a trace alone: no text unless it is asked for */
-	bool is_reporting;		/* nothing is traced: text goes to standard output */
-	uint32_t pages;			/* --page; 0: the text as a whole */
+	uint64_t duration_ns;                           /* 0: until the end */
+	uint32_t path_count_max;                        /* --top */
+	bool has_path_count;                            /* it was given */
+	bool is_by_begin;                               /* spans only */
+	const char *json_path, *text_path;              /* NULL: not asked for; text goes to the terminal then */
+	const char *html_path, *folded_path, *csv_path; /* the same */
+	const char *trace_path;                         /* NULL: no trace is written */
+	const char *user;                               /* as whom a command runs; NULL: as who calls pinch, or sudo */
+	struct span_specs spans;                        /* --span of what is recorded */
+	struct trace_ring_options ring;                 /* zeros: the trace grows as long as tracing lasts */
+	bool is_recording;                              /* for a trace alone: no text unless it is asked for */
+	bool is_reporting;                              /* nothing is traced: text goes to standard output */
+	uint32_t pages;                                 /* --page; 0: the text as a whole */
 	bool is_quiet, is_verbose, has_tui, wants_help;
-	bool opens_files;		/* which a trace without names names */
-	enum page_number first_page;	/* of the terminal UI */
-	bool counts_acquisitions;	/* of kernel locks */
-	bool is_spin_inactive;		/* threads that spin are not counted as active */
+	bool opens_files;            /* which a trace without names names */
+	enum page_number first_page; /* of the terminal UI */
+	bool counts_acquisitions;    /* of kernel locks */
+	bool is_spin_inactive;       /* threads that spin are not counted as active */
 	/* attach only */
 	struct pid_list targets;
 	bool has_target;
-	struct time_range range;	/* of all that have range_options */
-	struct thread_words threads;	/* the same but for dump */
-	struct thread_words processes;	/* graph and critical-path */
-	struct dump_options dump;	/* dump only */
-	struct graph_settings graph;	/* graph, critical-path and compare */
-	struct compare_settings compare;	/* compare only */
-	struct whatif_settings whatif;	/* whatif only */
+	struct time_range range;         /* of all that have range_options */
+	struct thread_words threads;     /* the same but for dump */
+	struct thread_words processes;   /* graph and critical-path */
+	struct dump_options dump;        /* dump only */
+	struct graph_settings graph;     /* graph, critical-path and compare */
+	struct compare_settings compare; /* compare only */
+	struct whatif_settings whatif;   /* whatif only */
 };
 
 void settings_init(struct settings *settings);
@@ -95,12 +95,10 @@ void settings_fini(struct settings *settings);
  * Reads the options in argv[1..]. 0 and the index of the first other argument in *rest, or
  * -EINVAL or what a setter returned, after having said what is wrong.
  */
-int settings_parse(struct settings *settings, const struct command *command, int argc,
-		   char **argv, int *rest);
+int settings_parse(struct settings *settings, const struct command *command, int argc, char **argv, int *rest);
 
 /* The argument of an option as a number; -EINVAL after having said what the option takes. */
-int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max,
-		 uint32_t *number);
+int number_parse(const char *option, const char *argument, unsigned long min, unsigned long max, uint32_t *number);
 
 /* Setters of --json and --output, for all commands that have them. */
 int settings_set_json(struct settings *settings, const char *argument);
@@ -137,8 +135,7 @@ extern const struct option_spec target_options[];
 extern const struct option_spec range_options[], thread_options[];
 
 /* How dependencies are shown: whose, where threads can be one, as a picture, in any case. */
-extern const struct option_spec whose_options[], merged_options[], picture_options[],
-				dependency_options[];
+extern const struct option_spec whose_options[], merged_options[], picture_options[], dependency_options[];
 
 /* Whether what was given of the part fits together. */
 int dependency_check(const struct settings *settings);

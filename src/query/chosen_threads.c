@@ -20,9 +20,9 @@
 struct choice {
 	struct threads *all;
 	const struct thread_words *words, *processes;
-	const struct table *wanted;	/* threads that words name */
-	struct table *leaders;		/* the first thread of a process, by its id */
-	bool is_named[THREAD_WORDS_MAX];	/* processes that there are */
+	const struct table *wanted;      /* threads that words name */
+	struct table *leaders;           /* the first thread of a process, by its id */
+	bool is_named[THREAD_WORDS_MAX]; /* processes that there are */
 	struct chosen_threads *chosen;
 };
 
@@ -79,24 +79,27 @@ static int check_processes(const struct choice *choice, const char *path)
 {
 	for (size_t i = 0; i < choice->processes->count; i++)
 		if (!choice->is_named[i])
-			return fail_plain(-ENOENT, "%s has no process %s", path,
-					  choice->processes->words[i]);
+			return fail_plain(-ENOENT, "%s has no process %s", path, choice->processes->words[i]);
 	return 0;
 }
 
-int chosen_threads_find(const struct settings *settings, const char *path,
-			const struct trace_states *all, struct chosen_threads *chosen)
+int chosen_threads_find(const struct settings *settings, const char *path, const struct trace_states *all,
+			struct chosen_threads *chosen)
 {
 	struct table *wanted = table_new(), *pids = table_new();
 	struct choice choice = {
-		.all = all->threads, .words = &settings->threads, .processes = &settings->processes,
-		.wanted = wanted, .leaders = table_new(), .chosen = chosen,
+		.all = all->threads,
+		.words = &settings->threads,
+		.processes = &settings->processes,
+		.wanted = wanted,
+		.leaders = table_new(),
+		.chosen = chosen,
 	};
 	int err = 0;
 
 	if (choice.words->count)
-		err = thread_words_find(states_file(all->states), path, choice.words->words,
-					choice.words->count, wanted, pids);
+		err = thread_words_find(states_file(all->states), path, choice.words->words, choice.words->count,
+					wanted, pids);
 	if (!err) {
 		states_each_thread(all->states, note_leader, &choice);
 		states_each_thread(all->states, choose, &choice);

@@ -14,6 +14,6 @@ struct chosen_threads {
 };
 
 /* 0, or -ENOENT after having said which word names none. */
-int chosen_threads_find(const struct settings *settings, const char *path,
-			const struct trace_states *all, struct chosen_threads *chosen);
+int chosen_threads_find(const struct settings *settings, const char *path, const struct trace_states *all,
+			struct chosen_threads *chosen);
 void chosen_threads_fini(struct chosen_threads *chosen);

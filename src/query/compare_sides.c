@@ -44,8 +44,10 @@ static int find_span(const struct compare_source *source, const struct settings 
 		if (!execution_log_span(all->executions, i))
 			continue;
 		if (found >= 0)
-			return fail_plain(-ENOENT, "%s has several spans: choose one with --span; pinch "
-					  "spans shows them", source->path);
+			return fail_plain(-ENOENT,
+					  "%s has several spans: choose one with --span; pinch "
+					  "spans shows them",
+					  source->path);
 		found = i;
 	}
 	return found;
@@ -143,7 +145,8 @@ static void describe(const struct compare_source *source, struct compare_groupin
 
 		if (out->groups.of[i] == GROUP_OUTLIER)
 			out->outliers[at++] = (struct comparison_outlier){
-				execution->begin_ns - first_ns, duration_ns,
+				execution->begin_ns - first_ns,
+				duration_ns,
 				thread_name(source, execution->thread),
 			};
 		else
@@ -162,16 +165,18 @@ static void add_group(struct comparison *comparison, unsigned int side, const st
 				       values + i * FIGURES, at++ % step == 0);
 }
 
-int compare_executions(struct comparison *comparison, struct compare_source *source,
-		       const struct settings *settings, struct compare_grouping *out)
+int compare_executions(struct comparison *comparison, struct compare_source *source, const struct settings *settings,
+		       struct compare_grouping *out)
 {
 	size_t count = source->executions.count;
 	double *values;
 	int err;
 
 	if (!count)
-		return fail_plain(-ENOENT, "%s contains no spans: record it with --span, or compare it "
-				  "with another trace", source->path);
+		return fail_plain(-ENOENT,
+				  "%s contains no spans: record it with --span, or compare it "
+				  "with another trace",
+				  source->path);
 	err = make_values(source, &values);
 	if (err)
 		goto out_free;
@@ -181,8 +186,10 @@ int compare_executions(struct comparison *comparison, struct compare_source *sou
 	comparison->sides[FIRST_SIDE].name = "fast executions";
 	comparison->sides[SECOND_SIDE].name = "slow executions";
 	if (out->groups.count < GROUPS_MIN) {
-		err = fail_plain(-ENOENT, "the %zu executions of %s are too few, or too much alike, to be "
-				 "compared", count, source->path);
+		err = fail_plain(-ENOENT,
+				 "the %zu executions of %s are too few, or too much alike, to be "
+				 "compared",
+				 count, source->path);
 	} else {
 		add_group(comparison, FIRST_SIDE, source, values, &out->groups, 0);
 		add_group(comparison, SECOND_SIDE, source, values, &out->groups, out->groups.count - 1);
@@ -211,16 +218,15 @@ static const char *name_of(struct compare_source *source, bool is_of_runs)
 	return source->name;
 }
 
-static int add_executions(struct comparison *comparison, unsigned int side,
-			  const struct compare_source *source)
+static int add_executions(struct comparison *comparison, unsigned int side, const struct compare_source *source)
 {
 	size_t step = 1 + source->executions.count / GRAPHS_MAX;
 	double *values;
 	int err = make_values(source, &values);
 
 	for (size_t i = 0; i < source->executions.count && !err; i++)
-		comparison_add(comparison, side, &source->trace, &source->executions.list[i],
-			       values + i * FIGURES, i % step == 0);
+		comparison_add(comparison, side, &source->trace, &source->executions.list[i], values + i * FIGURES,
+			       i % step == 0);
 	free(values);
 	return err;
 }
@@ -249,28 +255,32 @@ static int add_run(struct comparison *comparison, unsigned int side, const struc
 		to_ns = from_ns;
 	for (size_t i = 0; i < count; i++)
 		lives.list[i] = (struct execution){
-			.thread = source->chosen.numbers[i], .begin_ns = from_ns, .end_ns = to_ns,
+			.thread = source->chosen.numbers[i],
+			.begin_ns = from_ns,
+			.end_ns = to_ns,
 		};
 	err = execution_features(source->path, &source->all, &lives, features);
 	if (!err)
-		comparison_add_run(comparison, side, &source->trace, &(struct compared_run){
-			.threads = source->chosen.numbers, .features = features, .thread_count = count,
-			.from_ns = from_ns, .to_ns = to_ns,
-		});
+		comparison_add_run(comparison, side, &source->trace,
+				   &(struct compared_run){
+					   .threads = source->chosen.numbers,
+					   .features = features,
+					   .thread_count = count,
+					   .from_ns = from_ns,
+					   .to_ns = to_ns,
+				   });
 	free(features);
 	free(lives.list);
 	return err;
 }
 
-int compare_traces(struct comparison *comparison, struct compare_source sources[SIDES],
-		    const struct settings *settings)
+int compare_traces(struct comparison *comparison, struct compare_source sources[SIDES], const struct settings *settings)
 {
 	bool is_of_runs = !sources[FIRST_SIDE].executions.count || !sources[SECOND_SIDE].executions.count;
 	int err = 0;
 
 	comparison_init(comparison, is_of_runs, settings->graph.share_min);
-	comparison->is_per_second = is_of_runs && (!sources[FIRST_SIDE].is_whole ||
-						   !sources[SECOND_SIDE].is_whole);
+	comparison->is_per_second = is_of_runs && (!sources[FIRST_SIDE].is_whole || !sources[SECOND_SIDE].is_whole);
 	for (unsigned int side = 0; side < SIDES && !err; side++) {
 		comparison->sides[side].name = name_of(&sources[side], is_of_runs);
 		err = is_of_runs ? add_run(comparison, side, &sources[side], settings)

@@ -14,12 +14,12 @@ struct settings;
 /* A trace that is compared. The struct begins zeroed. */
 struct compare_source {
 	const char *path;
-	char *name;			/* what is compared of it */
+	char *name; /* what is compared of it */
 	struct trace_states all;
 	struct chosen_threads chosen;
 	struct compared_trace trace;
-	struct executions executions;	/* of the threads and the time asked for */
-	bool is_whole;			/* from the beginning of a command to its end */
+	struct executions executions; /* of the threads and the time asked for */
+	bool is_whole;                /* from the beginning of a command to its end */
 };
 
 /* 0, or a negative errno after having said what is wrong. The caller closes it in either case. */
@@ -35,8 +35,8 @@ struct compare_grouping {
 };
 
 /* The fast executions of a trace against the slow ones. 0, or a negative errno after having said why not. */
-int compare_executions(struct comparison *comparison, struct compare_source *source,
-		       const struct settings *settings, struct compare_grouping *out);
+int compare_executions(struct comparison *comparison, struct compare_source *source, const struct settings *settings,
+		       struct compare_grouping *out);
 void compare_grouping_fini(struct compare_grouping *grouping);
 
 /* Two traces: their executions if both have some, else the whole of them. The comparison is begun in any case. */

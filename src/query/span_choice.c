@@ -42,8 +42,7 @@ static int say_names(const struct trace_states *all, const char *path, const cha
 	if (names.length)
 		err = fail_plain(-ENOENT, "%s has no span %s, but %s", path, name, names.bytes);
 	else
-		err = fail_plain(-ENOENT, "%s has no spans: record it with --span, see pinch help record",
-				 path);
+		err = fail_plain(-ENOENT, "%s has no spans: record it with --span, see pinch help record", path);
 	text_fini(&names);
 	return err;
 }
@@ -58,12 +57,11 @@ int span_find(const struct trace_states *all, const char *path, const char *name
 /* "slowest" or the number of one of them. */
 struct choice {
 	int span;
-	unsigned long number;		/* 0: the slowest */
+	unsigned long number; /* 0: the slowest */
 };
 
 /* The name of a span may have colons itself. */
-static int parse(const struct trace_states *all, const char *path, const char *word,
-		 struct choice *choice)
+static int parse(const struct trace_states *all, const char *path, const char *word, struct choice *choice)
 {
 	const char *colon = strrchr(word, ':');
 	char *end;
@@ -97,8 +95,7 @@ static const struct execution *find(const struct trace_states *all, const struct
 		number++;
 		if (number == choice->number)
 			return at;
-		if (!choice->number &&
-		    (!found || at->end_ns - at->begin_ns > found->end_ns - found->begin_ns))
+		if (!choice->number && (!found || at->end_ns - at->begin_ns > found->end_ns - found->begin_ns))
 			found = at;
 	}
 	return found;
@@ -125,8 +122,8 @@ static int narrow(const char *path, const struct trace_states *all, struct setti
 	return 0;
 }
 
-int part_find(const struct settings *settings, const char *path, const struct trace_states *all,
-	      struct settings *part, struct chosen_threads *chosen)
+int part_find(const struct settings *settings, const char *path, const struct trace_states *all, struct settings *part,
+	      struct chosen_threads *chosen)
 {
 	*part = *settings;
 	if (settings->graph.execution)

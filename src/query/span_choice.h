@@ -10,8 +10,8 @@ struct trace_states;
  * *part is settings with the range of the part, and chosen has its threads, for chosen_threads_fini(). 0, or
  * a negative errno after having said why there is no such part.
  */
-int part_find(const struct settings *settings, const char *path, const struct trace_states *all,
-	      struct settings *part, struct chosen_threads *chosen);
+int part_find(const struct settings *settings, const char *path, const struct trace_states *all, struct settings *part,
+	      struct chosen_threads *chosen);
 
 /* The number of the span that is called so; -ENOENT after having said which there are. */
 int span_find(const struct trace_states *all, const char *path, const char *name);

@@ -26,15 +26,15 @@ struct word {
 
 struct candidate {
 	uint32_t number;
-	uint32_t pid, exec_pid;		/* exec_pid: since it replaced its program */
-	uint64_t words[MEANINGS];	/* a bit each that names it so */
+	uint32_t pid, exec_pid;   /* exec_pid: since it replaced its program */
+	uint64_t words[MEANINGS]; /* a bit each that names it so */
 };
 
 struct search {
 	struct word words[WORDS_MAX];
 	size_t count;
 	struct arena *arena;
-	struct table *candidates;	/* all threads, by number */
+	struct table *candidates; /* all threads, by number */
 };
 
 static struct candidate *get(struct search *search, uint32_t number)
@@ -49,8 +49,7 @@ static struct candidate *get(struct search *search, uint32_t number)
 	return candidate;
 }
 
-static void match(const struct search *search, struct candidate *candidate, const uint32_t *tid,
-		  const char name[16])
+static void match(const struct search *search, struct candidate *candidate, const uint32_t *tid, const char name[16])
 {
 	char text[17] = "";
 
@@ -117,8 +116,7 @@ static void choose(struct table *numbers, struct table *pids, const struct candi
 }
 
 /* Those that the word numbered i means in the first way in which it means any. */
-static bool choose_word(const struct search *search, size_t i, struct table *numbers,
-			struct table *pids)
+static bool choose_word(const struct search *search, size_t i, struct table *numbers, struct table *pids)
 {
 	for (int meaning = 0; meaning < MEANINGS; meaning++) {
 		const struct candidate *candidate;
@@ -146,8 +144,8 @@ static void word_init(struct word *word, const char *text)
 	word->is_number = *text >= '0' && *text <= '9' && !*end && !errno;
 }
 
-int thread_words_find(struct trace_reader *reader, const char *path, const char *const *words,
-		      size_t count, struct table *numbers, struct table *pids)
+int thread_words_find(struct trace_reader *reader, const char *path, const char *const *words, size_t count,
+		      struct table *numbers, struct table *pids)
 {
 	struct search search = { .count = count, .arena = arena_new(), .candidates = table_new() };
 	int err = 0;
@@ -158,8 +156,10 @@ int thread_words_find(struct trace_reader *reader, const char *path, const char 
 	see_all(&search, reader);
 	for (size_t i = 0; !err && i < count; i++)
 		if (!choose_word(&search, i, numbers, pids))
-			err = fail_plain(-ENOENT, "no thread of %s has the number, the id or the name "
-					 "'%s'; pinch report lists them", path, words[i]);
+			err = fail_plain(-ENOENT,
+					 "no thread of %s has the number, the id or the name "
+					 "'%s'; pinch report lists them",
+					 path, words[i]);
 	table_free(search.candidates);
 	arena_free(search.arena);
 	return err;

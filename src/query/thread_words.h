@@ -13,5 +13,5 @@ struct trace_reader;
  * of the trace; if it has none, the id of a thread; if it has none, a name. Reads all of the trace. 0, or
  * -ENOENT after having said which word names none.
  */
-int thread_words_find(struct trace_reader *reader, const char *path, const char *const *words,
-		      size_t count, struct table *numbers, struct table *pids);
+int thread_words_find(struct trace_reader *reader, const char *path, const char *const *words, size_t count,
+		      struct table *numbers, struct table *pids);

@@ -72,7 +72,9 @@ static bool lives_at_end(void *data, uint32_t thread)
 static void open_rest(struct trace_states *all, struct trace_reader *trace, bool opens_files)
 {
 	static const struct event_handler handlers[] = {
-		{ EV_COLLECT_RUN, on_run }, { EV_COLLECT_END, on_end }, { 0 },
+		{ EV_COLLECT_RUN, on_run },
+		{ EV_COLLECT_END, on_end },
+		{ 0 },
 	};
 
 	all->session = session_new(1, PENDING_BYTES_MAX);
@@ -113,7 +115,8 @@ static int fail_without_place(const char *trace_path, int err)
 {
 	if (err)
 		return fail(err, "cannot write %s.states, which queries of %s need", trace_path, trace_path);
-	return fail_plain(-EPERM, "cannot keep what queries of %s need: others can write its directory, and you have "
+	return fail_plain(-EPERM,
+			  "cannot keep what queries of %s need: others can write its directory, and you have "
 			  "no cache of your own; set XDG_CACHE_HOME to a directory that only you can write",
 			  trace_path);
 }
@@ -144,8 +147,8 @@ static int open_states(int fd, const char *path, struct trace_states *all)
 	return err ? fail(err, "cannot read %s", path) : 0;
 }
 
-int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause,
-			      const bool *is_cancelled, struct trace_states *all)
+int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause, const bool *is_cancelled,
+			      struct trace_states *all)
 {
 	struct states_places places;
 	struct trace_reader *trace;
@@ -179,8 +182,7 @@ int trace_states_open(const char *trace_path, bool opens_files, struct trace_sta
 void trace_states_close(struct trace_states *all)
 {
 	if (all->states && states_damaged_count(all->states))
-		warn("%s is damaged, and what it should say is missing: remove it, and it is made again",
-		     all->path);
+		warn("%s is damaged, and what it should say is missing: remove it, and it is made again", all->path);
 	free(all->path);
 	path_names_free(all->names);
 	execution_log_free(all->executions);
@@ -207,8 +209,13 @@ struct graph_labels *trace_states_labels(const struct trace_states *all, const s
 					 bool is_by_group)
 {
 	struct graph_labels *labels = graph_labels_new(&(struct graph_names){
-		.threads = all->threads, .others = all->others, .files = all->files, .klocks = all->klocks,
-		.symbols = all->symbols, .paths = all->names, .fold = fold,
+		.threads = all->threads,
+		.others = all->others,
+		.files = all->files,
+		.klocks = all->klocks,
+		.symbols = all->symbols,
+		.paths = all->names,
+		.fold = fold,
 		.activities = states_activities(all->states),
 	});
 

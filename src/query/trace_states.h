@@ -34,9 +34,9 @@ struct trace_states {
 	struct symbols *symbols;
 	struct path_names *names;
 	struct execution_log *executions;
-	struct ev_collect_run *run;	/* what was traced; NULL: the trace does not say */
-	char *path;			/* of the file with the states */
-	bool has_ended;			/* the command that was traced did, before tracing ended */
+	struct ev_collect_run *run; /* what was traced; NULL: the trace does not say */
+	char *path;                 /* of the file with the states */
+	bool has_ended;             /* the command that was traced did, before tracing ended */
 };
 
 /*
@@ -49,8 +49,8 @@ int trace_states_open(const char *trace_path, bool opens_files, struct trace_sta
  * The same with pauses, while the states are made, which may set *is_cancelled: then it is -ECANCELED, and
  * nothing has been said.
  */
-int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause,
-			      const bool *is_cancelled, struct trace_states *all);
+int trace_states_open_pausing(const char *trace_path, bool opens_files, struct pause *pause, const bool *is_cancelled,
+			      struct trace_states *all);
 
 /* Says so if parts of the file turned out to be damaged. */
 void trace_states_close(struct trace_states *all);

@@ -69,8 +69,7 @@ bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_fi
 		return false;
 	places = trace_reader_places(file, &count);
 	for (size_t i = 0; i < count && !is_of; i++)
-		is_of = places[i].kind == TRACE_CHUNK_ORIGIN &&
-			!trace_reader_content(file, i, &content, &size_bytes) &&
+		is_of = places[i].kind == TRACE_CHUNK_ORIGIN && !trace_reader_content(file, i, &content, &size_bytes) &&
 			size_bytes == sizeof(origin) && !memcmp(content, &origin, sizeof(origin));
 	is_of = is_of && trace_reader_extent(file)->is_ended;
 	trace_reader_close(file);
@@ -82,10 +81,10 @@ bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_fi
 struct making {
 	struct trace_writer *writer;
 	struct path_names *names;
-	struct table *causes;		/* by what they depend on; each plus 1 */
+	struct table *causes; /* by what they depend on; each plus 1 */
 	uint64_t end_ns;
 	bool opens_files;
-	bool is_watched;		/* by somebody at a terminal */
+	bool is_watched; /* by somebody at a terminal */
 	struct pause *pause;
 	const bool *is_cancelled;
 };
@@ -95,18 +94,17 @@ static uint64_t mix(uint64_t key, uint64_t value)
 	return hash_u64(key ^ hash_u64(value));
 }
 
-static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_t time_ns,
-				uint64_t stack, const struct wait_facts *facts, enum wait_cause cause)
+static enum wait_cause cause_of(void *data, const struct thread *thread, uint64_t time_ns, uint64_t stack,
+				const struct wait_facts *facts, enum wait_cause cause)
 {
 	struct making *making = data;
-	uint64_t key = mix(mix(stack, (uint64_t)thread->pid << 32 | thread->exec_count),
-			   (uint64_t)facts->syscall << 32 | (uint32_t)facts->operation << 16 | cause << 8 |
-			   facts->state);
+	uint64_t key =
+		mix(mix(stack, (uint64_t)thread->pid << 32 | thread->exec_count),
+		    (uint64_t)facts->syscall << 32 | (uint32_t)facts->operation << 16 | cause << 8 | facts->state);
 	uintptr_t known = (uintptr_t)table_find(making->causes, key);
 
 	if (!known) {
-		known = path_names_meaning(making->names, thread->pid, time_ns, stack, facts,
-					   cause).cause + 1;
+		known = path_names_meaning(making->names, thread->pid, time_ns, stack, facts, cause).cause + 1;
 		table_put(making->causes, key, (void *)known);
 	}
 	return known - 1;
@@ -127,8 +125,7 @@ static bool is_description(const struct ev_header *header)
 	case TRACE_SUBSYS_SPAN:
 		return true;
 	case TRACE_SUBSYS_COLLECT:
-		return header->event == TRACE_EVENT_COLLECT_RUN ||
-		       header->event == TRACE_EVENT_COLLECT_GAP ||
+		return header->event == TRACE_EVENT_COLLECT_RUN || header->event == TRACE_EVENT_COLLECT_GAP ||
 		       header->event == TRACE_EVENT_COLLECT_END;
 	}
 	return false;
@@ -210,12 +207,18 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	trace_writer_chunk(making->writer, TRACE_CHUNK_ORIGIN, &origin, sizeof(origin), NULL);
 	trace_take_names(trace, symbols, NULL);
 	log = state_log_new(making->writer, &(struct state_log_options){
-		.threads = threads, .files = files, .others = others,
-		.cause_of = cause_of, .cause_data = making,
-	});
-	criticality = criticality_new(session, threads, &(struct criticality_options){
-		.has_no_paths = true, .listener = state_log_listener(log), .is_of_all = true,
-	});
+						    .threads = threads,
+						    .files = files,
+						    .others = others,
+						    .cause_of = cause_of,
+						    .cause_data = making,
+					    });
+	criticality = criticality_new(session, threads,
+				      &(struct criticality_options){
+					      .has_no_paths = true,
+					      .listener = state_log_listener(log),
+					      .is_of_all = true,
+				      });
 	state_log_subscribe(log, session);
 	activities = activity_log_new(session, making->writer);
 	err = take_events(making, trace, session);
@@ -235,13 +238,14 @@ static int write_states(struct making *making, struct trace_reader *trace)
 	return err;
 }
 
-int trace_states_make(struct out_file *file, const char *path, const char *trace_path,
-		      struct trace_reader *trace, bool opens_files, struct pause *pause,
-		      const bool *is_cancelled)
+int trace_states_make(struct out_file *file, const char *path, const char *trace_path, struct trace_reader *trace,
+		      bool opens_files, struct pause *pause, const bool *is_cancelled)
 {
 	struct making making = {
-		.opens_files = opens_files, .is_watched = !pause && isatty(STDERR_FILENO),
-		.pause = pause, .is_cancelled = is_cancelled,
+		.opens_files = opens_files,
+		.is_watched = !pause && isatty(STDERR_FILENO),
+		.pause = pause,
+		.is_cancelled = is_cancelled,
 	};
 	int err = trace_writer_begin(file, NULL, &making.writer), fd;
 

@@ -17,6 +17,5 @@ bool trace_states_are_of(int fd, const struct trace_reader *trace, bool opens_fi
  * opened; it is closed in any case. path: what it is called. Returns a descriptor of it, to be read and closed;
  * -ECANCELED, or another negative errno after having said why not.
  */
-int trace_states_make(struct out_file *file, const char *path, const char *trace_path,
-		      struct trace_reader *trace, bool opens_files, struct pause *pause,
-		      const bool *is_cancelled);
+int trace_states_make(struct out_file *file, const char *path, const char *trace_path, struct trace_reader *trace,
+		      bool opens_files, struct pause *pause, const bool *is_cancelled);

@@ -20,7 +20,7 @@
 
 static const char suffix[] = ".states";
 
-static const uint64_t cache_bytes_max = 4ull << 30;	/* what is being made comes on top */
+static const uint64_t cache_bytes_max = 4ull << 30; /* what is being made comes on top */
 
 /* --- Where ---------------------------------------------------------------------------------- */
 

@@ -16,13 +16,13 @@ struct trace_reader;
 enum { STATES_PLACES_MAX = 2 };
 
 struct states_place {
-	int directory;			/* nobody else can write there */
-	struct text name, path;		/* in it; for messages */
+	int directory;          /* nobody else can write there */
+	struct text name, path; /* in it; for messages */
 	bool is_cache;
 };
 
 struct states_places {
-	struct states_place list[STATES_PLACES_MAX];	/* the best one first */
+	struct states_place list[STATES_PLACES_MAX]; /* the best one first */
 	unsigned int count;
 };
 

@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 struct report_frame {
-	const char *function;	/* NULL: print module+0xoffset */
-	const char *file;	/* NULL: not known */
+	const char *function; /* NULL: print module+0xoffset */
+	const char *file;     /* NULL: not known */
 	uint32_t line;
 	const char *module;
 	uint64_t offset;
 	bool is_inlined, is_kernel;
-	bool is_guessed;	/* its callee has no unwind table: a frame pointer led here */
+	bool is_guessed; /* its callee has no unwind table: a frame pointer led here */
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define KIND(id, type, is_flexible) [(id) >> 16][(id) & 0xffff] = { id, sizeof(type), is_flexible }
+#define KIND(id, type, is_flexible) [(id) >> 16][(id)&0xffff] = { id, sizeof(type), is_flexible }
 
 static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
 	KIND(EV_SCHED_SWITCH, struct ev_sched_switch, false),
@@ -92,8 +92,7 @@ static bool is_run_whole(const char *event, size_t size_bytes)
 
 	memcpy(&run, event, sizeof(run));
 	text = sizeof(run) + sizeof(uint32_t) * (size_t)run.pid_count;
-	return size_bytes == text + run.text_bytes &&
-	       has_strings(event + text, run.text_bytes, STRINGS);
+	return size_bytes == text + run.text_bytes && has_strings(event + text, run.text_bytes, STRINGS);
 }
 
 static bool is_end_whole(const char *event, size_t size_bytes)
@@ -101,8 +100,7 @@ static bool is_end_whole(const char *event, size_t size_bytes)
 	struct ev_collect_end end;
 
 	memcpy(&end, event, sizeof(end));
-	return size_bytes == sizeof(end) + (size_t)end.text_bytes &&
-	       (!end.text_bytes || !event[size_bytes - 1]);
+	return size_bytes == sizeof(end) + (size_t)end.text_bytes && (!end.text_bytes || !event[size_bytes - 1]);
 }
 
 static bool is_span_whole(const char *event, size_t size_bytes)
@@ -131,12 +129,12 @@ static bool is_tail_whole(const void *event, size_t size_bytes)
 	switch ((unsigned int)header.subsys << 16 | header.event) {
 	case EV_STACK_FRAMES:
 		memcpy(&frames, event, sizeof(frames));
-		return size_bytes == sizeof(frames) + sizeof(uint64_t) *
-			((size_t)frames.kernel_count + frames.user_count);
+		return size_bytes ==
+		       sizeof(frames) + sizeof(uint64_t) * ((size_t)frames.kernel_count + frames.user_count);
 	case EV_STACK_MEMORY:
 		memcpy(&memory, event, sizeof(memory));
-		return size_bytes == sizeof(memory) + sizeof(uint64_t) *
-			((size_t)memory.kernel_count + memory.word_count);
+		return size_bytes ==
+		       sizeof(memory) + sizeof(uint64_t) * ((size_t)memory.kernel_count + memory.word_count);
 	case EV_FILE_PATH:
 		memcpy(&path, event, sizeof(path));
 		return size_bytes == sizeof(path) + (size_t)path.name_bytes && path.name_bytes &&

@@ -8,11 +8,11 @@
 
 #include "events.h"
 
-enum { EVENTS_MAX = 32 };	/* of one subsystem */
+enum { EVENTS_MAX = 32 }; /* of one subsystem */
 
 struct event_kind {
 	enum event_id id;
-	uint32_t size_bytes;	/* up to the flexible array */
+	uint32_t size_bytes; /* up to the flexible array */
 	bool is_flexible;
 };
 

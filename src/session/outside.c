@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/outside.h"
 
-const struct ev_sched_switch *switch_of_target(const struct ev_sched_switch *e,
-					       struct ev_sched_switch *room)
+const struct ev_sched_switch *switch_of_target(const struct ev_sched_switch *e, struct ev_sched_switch *room)
 {
 	if (!thread_is_outside(e->header.thread | e->next))
 		return e;
@@ -18,8 +17,7 @@ const struct ev_sched_switch *switch_of_target(const struct ev_sched_switch *e,
 	return room;
 }
 
-const struct ev_sched_wake *wake_of_target(const struct ev_sched_wake *e,
-					   struct ev_sched_wake *room)
+const struct ev_sched_wake *wake_of_target(const struct ev_sched_wake *e, struct ev_sched_wake *room)
 {
 	if (!thread_is_outside(e->waker) && e->context <= WAKE_KERNEL_THREAD)
 		return e;

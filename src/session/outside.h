@@ -22,7 +22,5 @@ static inline bool thread_is_traced(uint32_t number)
 }
 
 /* The event as it is told when only the target is: e, or what is put into room. */
-const struct ev_sched_switch *switch_of_target(const struct ev_sched_switch *e,
-					       struct ev_sched_switch *room);
-const struct ev_sched_wake *wake_of_target(const struct ev_sched_wake *e,
-					   struct ev_sched_wake *room);
+const struct ev_sched_switch *switch_of_target(const struct ev_sched_switch *e, struct ev_sched_switch *room);
+const struct ev_sched_wake *wake_of_target(const struct ev_sched_wake *e, struct ev_sched_wake *room);

@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_BYTES_FIRST = 16 * 1024,
-	STREAM_BYTES_KEPT = 1 << 20,	/* more is what a stall took, and goes back soon */
+	STREAM_BYTES_KEPT = 1 << 20, /* more is what a stall took, and goes back soon */
 	/*
 	 * How far back an event is put into its place. Interrupts swap neighbours; only damage
 	 * needs more, and must not make pushing quadratic.
@@ -36,16 +36,16 @@ struct handlers {
 };
 
 struct entry {
-	uint32_t size_bytes;	/* of all of it, a multiple of 8 */
-	uint32_t before_bytes;	/* size of the entry before it, 0: none when this was put */
+	uint32_t size_bytes;   /* of all of it, a multiple of 8 */
+	uint32_t before_bytes; /* size of the entry before it, 0: none when this was put */
 	struct ev_header header;
 };
 
 struct stream {
 	char *bytes;
 	size_t room;
-	size_t begin, end;	/* what is in use */
-	size_t last;		/* where the last entry begins */
+	size_t begin, end; /* what is in use */
+	size_t last;       /* where the last entry begins */
 };
 
 /* An event that came while others were delivered; its bytes follow. */
@@ -74,8 +74,7 @@ struct session {
 	struct session_counts counts;
 };
 
-static struct handlers *handlers_of(struct session *session, unsigned int subsys,
-				    unsigned int event)
+static struct handlers *handlers_of(struct session *session, unsigned int subsys, unsigned int event)
 {
 	return &session->handlers[subsys * EVENTS_MAX + event];
 }
@@ -168,8 +167,7 @@ static size_t stream_place(const struct stream *stream, uint64_t time_ns, size_t
 	return place;
 }
 
-static void stream_insert(struct stream *stream, const void *event, size_t size_bytes,
-			  size_t entry_bytes)
+static void stream_insert(struct stream *stream, const void *event, size_t size_bytes, size_t entry_bytes)
 {
 	size_t place = stream->end, before = stream->last;
 	struct entry *entry;
@@ -237,8 +235,7 @@ static void put_held(struct session *session)
 	session->held_bytes = session->held_room = 0;
 }
 
-int session_push(struct session *session, unsigned int stream, const void *event,
-		 size_t size_bytes)
+int session_push(struct session *session, unsigned int stream, const void *event, size_t size_bytes)
 {
 	struct session_counts *counts = &session->counts;
 	size_t entry_bytes;

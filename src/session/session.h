@@ -34,8 +34,7 @@ void session_subscribe(struct session *session, const struct event_handler *hand
  * -ENOSPC: the bound is reached; the caller must advance first. While others are delivered it
  * waits for the end of that, as if it came then.
  */
-int session_push(struct session *session, unsigned int stream, const void *event,
-		 size_t size_bytes);
+int session_push(struct session *session, unsigned int stream, const void *event, size_t size_bytes);
 
 /*
  * The provider vouches that no event before until_ns will come any more: all earlier ones
@@ -58,7 +57,7 @@ uint64_t session_time_ns(const struct session *session);
 
 struct session_counts {
 	uint64_t delivered, malformed, late;
-	uint64_t pushed_bytes;		/* of all events that were taken */
+	uint64_t pushed_bytes; /* of all events that were taken */
 	size_t pending_bytes, pending_bytes_peak;
 };
 

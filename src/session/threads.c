@@ -118,12 +118,8 @@ static void on_switch(void *data, const struct ev_header *header)
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SCHED_SWITCH, on_switch },
-	{ EV_THREAD_BORN, on_born },
-	{ EV_THREAD_FOUND, on_found },
-	{ EV_THREAD_NAME, on_name },
-	{ EV_THREAD_EXEC, on_exec },
-	{ 0, NULL },
+	{ EV_SCHED_SWITCH, on_switch }, { EV_THREAD_BORN, on_born }, { EV_THREAD_FOUND, on_found },
+	{ EV_THREAD_NAME, on_name },    { EV_THREAD_EXEC, on_exec }, { 0, NULL },
 };
 
 struct threads *threads_new(struct session *session)

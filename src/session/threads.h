@@ -15,18 +15,18 @@
 struct threads;
 
 struct thread {
-	uint32_t number;		/* unique in the run */
-	uint32_t parent;		/* number; 0 when it is not told of */
-	uint32_t tid, pid;		/* as the host sees them; after an exec, the process's */
-	uint32_t ns_tid, ns_pid;	/* as the thread's own PID namespace sees them */
-	uint32_t exec_count;		/* execs of this thread: tells address spaces apart */
-	uint64_t start_ns;		/* CLOCK_BOOTTIME; tells apart two lives of one tid */
-	uint64_t born_ns;		/* CLOCK_MONOTONIC, when the trace first met it */
-	char name[16];			/* NUL-terminated; bytes are the program's, not escaped */
-	bool was_found;			/* lived before the trace began */
-	bool is_outside;		/* told of, but not traced */
-	bool has_ended;			/* known of those only */
-	bool is_kept;			/* some result names it: it is never forgotten */
+	uint32_t number;         /* unique in the run */
+	uint32_t parent;         /* number; 0 when it is not told of */
+	uint32_t tid, pid;       /* as the host sees them; after an exec, the process's */
+	uint32_t ns_tid, ns_pid; /* as the thread's own PID namespace sees them */
+	uint32_t exec_count;     /* execs of this thread: tells address spaces apart */
+	uint64_t start_ns;       /* CLOCK_BOOTTIME; tells apart two lives of one tid */
+	uint64_t born_ns;        /* CLOCK_MONOTONIC, when the trace first met it */
+	char name[16];           /* NUL-terminated; bytes are the program's, not escaped */
+	bool was_found;          /* lived before the trace began */
+	bool is_outside;         /* told of, but not traced */
+	bool has_ended;          /* known of those only */
+	bool is_kept;            /* some result names it: it is never forgotten */
 };
 
 struct threads *threads_new(struct session *session);

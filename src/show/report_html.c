@@ -12,7 +12,7 @@
 #include "view/graph/path_text.h"
 #include "view/html/html.h"
 
-enum { PATH_PARTS_MAX = 50000 };	/* more than a screen has pixels, even after some zooming */
+enum { PATH_PARTS_MAX = 50000 }; /* more than a screen has pixels, even after some zooming */
 
 /* Threads of one name are one: of all of them, a picture would show nothing. */
 static void add_graph(struct html *html, const struct settings *settings, const struct trace_states *all,
@@ -20,24 +20,32 @@ static void add_graph(struct html *html, const struct settings *settings, const 
 {
 	struct graph graph;
 
-	graph_of_threads(all->states, threads->numbers, threads->count, &(struct graph_options){
-		.from_ns = trace_states_time(all, 0), .to_ns = trace_states_time(all, UINT64_MAX),
-		.share_min = settings->graph.share_min,
-		.key_of = graph_label_key, .key_data = labels,
-	}, &graph);
+	graph_of_threads(all->states, threads->numbers, threads->count,
+			 &(struct graph_options){
+				 .from_ns = trace_states_time(all, 0),
+				 .to_ns = trace_states_time(all, UINT64_MAX),
+				 .share_min = settings->graph.share_min,
+				 .key_of = graph_label_key,
+				 .key_data = labels,
+			 },
+			 &graph);
 	graph_put_json_longest(html_part(html, "graph"), &graph, labels, HTML_GRAPH_NODES_MAX);
 	graph_fini(&graph);
 }
 
-static void add_path(struct html *html, const struct trace_states *all, uint32_t thread,
-		     struct graph_labels *labels)
+static void add_path(struct html *html, const struct trace_states *all, uint32_t thread, struct graph_labels *labels)
 {
 	struct critical_path path;
 
 	critical_path_of(all->states, thread, trace_states_time(all, 0), UINT64_MAX, &path);
-	path_put_json_longest(html_part(html, "path"), &(struct path_view){
-		.path = &path, .labels = labels, .thread = thread, .first_ns = trace_states_time(all, 0),
-	}, PATH_PARTS_MAX);
+	path_put_json_longest(html_part(html, "path"),
+			      &(struct path_view){
+				      .path = &path,
+				      .labels = labels,
+				      .thread = thread,
+				      .first_ns = trace_states_time(all, 0),
+			      },
+			      PATH_PARTS_MAX);
 	critical_path_fini(&path);
 }
 

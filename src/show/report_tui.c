@@ -19,7 +19,7 @@
 #include "tui/tui.h"
 #include "tui/ui.h"
 
-enum { PATHS_MAX = 1000 };		/* unless --top says otherwise */
+enum { PATHS_MAX = 1000 }; /* unless --top says otherwise */
 
 static const uint64_t pause_interval_ns = 10000000;
 
@@ -32,7 +32,7 @@ struct viewer {
 	struct pause pause;
 	bool wants_quit;
 	bool has_states;
-	int states_err;			/* there are none: it has been said */
+	int states_err; /* there are none: it has been said */
 	struct trace_states states;
 };
 
@@ -108,7 +108,8 @@ static void take_pause(void *data)
 static void look_on(struct viewer *viewer)
 {
 	struct pollfd fds[] = {
-		{ .fd = STDIN_FILENO, .events = POLLIN }, { .fd = viewer->signal_fd, .events = POLLIN },
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = viewer->signal_fd, .events = POLLIN },
 	};
 
 	look(viewer);
@@ -143,10 +144,13 @@ static int make_tree(void *data, uint32_t thread, bool is_merged, struct graphs_
 	out->labels = trace_states_labels(&viewer->states, replay_fold_rules(viewer->replay), is_merged);
 	graph_of_threads(viewer->states.states, thread ? &thread : all.numbers, thread ? 1 : all.count,
 			 &(struct graph_options){
-		.from_ns = trace_states_time(&viewer->states, 0), .to_ns = UINT64_MAX,
-		.share_min = viewer->settings->graph.share_min,
-		.key_of = graph_label_key, .key_data = out->labels,
-	}, &out->graph);
+				 .from_ns = trace_states_time(&viewer->states, 0),
+				 .to_ns = UINT64_MAX,
+				 .share_min = viewer->settings->graph.share_min,
+				 .key_of = graph_label_key,
+				 .key_data = out->labels,
+			 },
+			 &out->graph);
 	chosen_threads_fini(&all);
 	return 0;
 }
@@ -175,19 +179,23 @@ static void set_report(struct viewer *viewer, const struct report *report)
 {
 	tui_set_report(viewer->tui, report);
 	tui_set_status(viewer->tui, &(struct ui_status){
-		.command = report->target.command ? report->target.command : viewer->path,
-		.time_ns = report->target.wall_ns, .lost = report->losses.records,
-		.is_over = true, .exit_status = report->target.exit_status,
-	});
+					    .command = report->target.command ? report->target.command : viewer->path,
+					    .time_ns = report->target.wall_ns,
+					    .lost = report->losses.records,
+					    .is_over = true,
+					    .exit_status = report->target.exit_status,
+				    });
 }
 
 static int show(struct viewer *viewer, const struct report *report)
 {
-	int err = tui_open(&(struct tui_options){
-		.fold = replay_fold_rules(viewer->replay),
-		.graphs = &(struct graphs_source){ viewer, make_tree, make_path },
-		.first_page = viewer->settings->first_page,
-	}, &viewer->tui);
+	int err = tui_open(
+		&(struct tui_options){
+			.fold = replay_fold_rules(viewer->replay),
+			.graphs = &(struct graphs_source){ viewer, make_tree, make_path },
+			.first_page = viewer->settings->first_page,
+		},
+		&viewer->tui);
 
 	if (err)
 		return err;

@@ -15,5 +15,4 @@ int show_check(const struct settings *settings);
 bool show_is_asked(const struct settings *settings);
 
 /* 0, or a negative errno after having said what was not written. */
-int show_report(const struct settings *settings, const struct fold_rules *fold,
-		const struct report *report);
+int show_report(const struct settings *settings, const struct fold_rules *fold, const struct report *report);

@@ -8,7 +8,7 @@
 #include "view/table/csv.h"
 #include "view/table/folded.h"
 
-enum { PATHS_MAX = 1000 };		/* unless --top says otherwise */
+enum { PATHS_MAX = 1000 }; /* unless --top says otherwise */
 
 bool show_files_are_asked(const struct settings *settings)
 {

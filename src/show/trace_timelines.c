@@ -10,7 +10,7 @@
 #include "states/states.h"
 #include "view/html/timelines.h"
 
-enum { PARTS_MAX = 720, PARTS_MIN = 60, CELLS_MAX = 1 << 18 };	/* the more threads, the fewer parts */
+enum { PARTS_MAX = 720, PARTS_MIN = 60, CELLS_MAX = 1 << 18 }; /* the more threads, the fewer parts */
 
 struct thread_list {
 	uint32_t *numbers;
@@ -38,7 +38,9 @@ static struct timelines_shape shape_of(const struct trace_states *all, size_t th
 	size_t parts = choose_parts(thread_count);
 
 	return (struct timelines_shape){
-		.state_count = SHARES - 1, .part_count = parts, .begin_ns = begin_ns,
+		.state_count = SHARES - 1,
+		.part_count = parts,
+		.begin_ns = begin_ns,
 		.part_ns = end_ns > begin_ns ? (end_ns - begin_ns + parts - 1) / parts : 1,
 	};
 }
@@ -50,8 +52,7 @@ static size_t row_of(size_t thread)
 }
 
 /* All threads in one part of the time after the other: so each block of states is unpacked once. */
-static double *shares_of(const struct timelines_shape *shape, struct states *states,
-			 const struct thread_list *list)
+static double *shares_of(const struct timelines_shape *shape, struct states *states, const struct thread_list *list)
 {
 	size_t cells = shape->state_count * shape->part_count;
 	double *shares = xcalloc((row_of(list->count) + 1) * cells + 1, sizeof(*shares));
@@ -71,17 +72,22 @@ static double *shares_of(const struct timelines_shape *shape, struct states *sta
 	return shares;
 }
 
-static void add_threads(struct timelines *timelines, const struct trace_states *all,
-			const struct thread_list *list, const double *shares, size_t cells)
+static void add_threads(struct timelines *timelines, const struct trace_states *all, const struct thread_list *list,
+			const double *shares, size_t cells)
 {
 	size_t rows = row_of(list->count);
 
 	for (size_t i = 0; i < rows; i++) {
 		const struct thread *thread = threads_get(all->threads, list->numbers[i]);
 
-		timelines_add(timelines, &(struct timeline_thread){
-			.name = thread->name, .tid = thread->ns_tid, .pid = thread->ns_pid, .count = 1,
-		}, shares + i * cells);
+		timelines_add(timelines,
+			      &(struct timeline_thread){
+				      .name = thread->name,
+				      .tid = thread->ns_tid,
+				      .pid = thread->ns_pid,
+				      .count = 1,
+			      },
+			      shares + i * cells);
 	}
 	if (rows < list->count)
 		timelines_add(timelines, &(struct timeline_thread){ .count = list->count - rows },
@@ -90,7 +96,7 @@ static void add_threads(struct timelines *timelines, const struct trace_states *
 
 void trace_timelines_put(struct text *out, const struct trace_states *all)
 {
-	const char *names[SHARES - 1] = { "running", "spinning", "runnable" };	/* not what is unknown */
+	const char *names[SHARES - 1] = { "running", "spinning", "runnable" }; /* not what is unknown */
 	struct timelines_shape shape;
 	struct thread_list list = { 0 };
 	struct timelines *timelines;

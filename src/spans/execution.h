@@ -9,16 +9,16 @@
 #include <stdint.h>
 
 struct execution {
-	uint32_t thread;		/* its number in the trace */
-	uint32_t span;			/* which of the spans that were recorded, from 0 */
-	uint64_t begin_ns, end_ns;	/* CLOCK_MONOTONIC */
-	uint32_t depth;			/* executions of the same span that it lies in */
+	uint32_t thread;           /* its number in the trace */
+	uint32_t span;             /* which of the spans that were recorded, from 0 */
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	uint32_t depth;            /* executions of the same span that it lies in */
 	/* Calls that read or wrote, as /proc/PID/io tells them, and faults of pages. */
 	uint64_t transfers, read_bytes, written_bytes, faults;
 };
 
 /* The caller owns the array. */
 struct executions {
-	struct execution *list;		/* by their beginnings */
+	struct execution *list; /* by their beginnings */
 	size_t count, room;
 };

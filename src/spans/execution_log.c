@@ -10,8 +10,8 @@
 
 enum {
 	EXECUTIONS_MAX = 1 << 23,
-	STACKS_MAX = 1 << 20,		/* threads, each with each span */
-	OPEN_MAX = 4096,		/* of one thread and span */
+	STACKS_MAX = 1 << 20, /* threads, each with each span */
+	OPEN_MAX = 4096,      /* of one thread and span */
 	GAPS_MAX = 1 << 20,
 };
 
@@ -25,8 +25,8 @@ struct open_tasks {
 struct execution_log {
 	struct span spans[SPANS_MAX];
 	struct executions all;
-	struct table *stacks;		/* struct open_tasks, by thread and span */
-	uint64_t *gaps;			/* when they were told */
+	struct table *stacks; /* struct open_tasks, by thread and span */
+	uint64_t *gaps;       /* when they were told */
 	size_t gap_count, gap_room;
 };
 
@@ -70,8 +70,7 @@ static uint64_t since(uint64_t before, uint64_t now)
 	return now > before ? now - before : 0;
 }
 
-static void add(struct execution_log *log, const struct open_tasks *stack, uint32_t i,
-		const struct ev_span_end *end)
+static void add(struct execution_log *log, const struct open_tasks *stack, uint32_t i, const struct ev_span_end *end)
 {
 	const struct ev_span_begin *begin = &stack->list[i];
 	uint64_t begin_ns = begin->header.time_ns, end_ns = end->header.time_ns;
@@ -84,8 +83,11 @@ static void add(struct execution_log *log, const struct open_tasks *stack, uint3
 	}
 	ARRAY_GROW(all->list, all->count, all->room, 1024);
 	all->list[all->count++] = (struct execution){
-		.thread = stack->thread, .span = stack->span, .begin_ns = begin_ns,
-		.end_ns = end_ns > begin_ns ? end_ns : begin_ns, .depth = i,
+		.thread = stack->thread,
+		.span = stack->span,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+		.depth = i,
 		.transfers = since(begin->transfers, end->transfers),
 		.read_bytes = since(begin->read_bytes, end->read_bytes),
 		.written_bytes = since(begin->written_bytes, end->written_bytes),
@@ -194,12 +196,8 @@ static void on_name(void *data, const struct ev_header *header)
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SPAN_NAME, on_name },
-	{ EV_SPAN_BEGIN, on_begin },
-	{ EV_SPAN_END, on_end },
-	{ EV_THREAD_EXEC, on_exec },
-	{ EV_COLLECT_GAP, on_gap },
-	{ 0, NULL },
+	{ EV_SPAN_NAME, on_name },   { EV_SPAN_BEGIN, on_begin }, { EV_SPAN_END, on_end },
+	{ EV_THREAD_EXEC, on_exec }, { EV_COLLECT_GAP, on_gap },  { 0, NULL },
 };
 
 struct execution_log *execution_log_new(struct session *session)
@@ -252,8 +250,7 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void execution_log_finish(struct execution_log *log, bool (*lives)(void *data, uint32_t thread),
-			  void *data)
+void execution_log_finish(struct execution_log *log, bool (*lives)(void *data, uint32_t thread), void *data)
 {
 	struct open_tasks *stack;
 	size_t cursor = 0;
@@ -271,8 +268,7 @@ void execution_log_finish(struct execution_log *log, bool (*lives)(void *data, u
 	if (log->gap_count)
 		qsort(log->gaps, log->gap_count, sizeof(*log->gaps), by_time);
 	for (size_t i = 0; i < log->all.count; i++)
-		log->spans[log->all.list[i].span].in_gaps +=
-			execution_log_has_gap(log, &log->all.list[i]);
+		log->spans[log->all.list[i].span].in_gaps += execution_log_has_gap(log, &log->all.list[i]);
 }
 
 const struct executions *execution_log_all(const struct execution_log *log)

@@ -17,24 +17,23 @@ struct session;
 
 /* What was recorded of one span, and what of that is no execution. */
 struct span {
-	const char *name, *spec;	/* NULL: there is no such span in the trace */
+	const char *name, *spec; /* NULL: there is no such span in the trace */
 	enum span_kind kind;
-	uint64_t count;			/* executions */
-	uint64_t ends_alone;		/* ends without a beginning: that was before the trace, or is lost */
-	uint64_t begun_anew;		/* without having been ended */
-	uint64_t left;			/* functions that did not return: an exception, a jump, an exec */
-	uint64_t died;			/* their thread ended in them */
-	uint64_t unfinished;		/* at the end of the trace */
-	uint64_t dropped;		/* beyond the bounds */
-	uint64_t in_gaps;		/* executions within which records were lost: they may be several */
+	uint64_t count;      /* executions */
+	uint64_t ends_alone; /* ends without a beginning: that was before the trace, or is lost */
+	uint64_t begun_anew; /* without having been ended */
+	uint64_t left;       /* functions that did not return: an exception, a jump, an exec */
+	uint64_t died;       /* their thread ended in them */
+	uint64_t unfinished; /* at the end of the trace */
+	uint64_t dropped;    /* beyond the bounds */
+	uint64_t in_gaps;    /* executions within which records were lost: they may be several */
 };
 
 struct execution_log *execution_log_new(struct session *session);
 void execution_log_free(struct execution_log *log);
 
 /* The trace has been told: what is begun has no end. lives: whether a thread did at the end. */
-void execution_log_finish(struct execution_log *log, bool (*lives)(void *data, uint32_t thread),
-			  void *data);
+void execution_log_finish(struct execution_log *log, bool (*lives)(void *data, uint32_t thread), void *data);
 
 /* The rest is for after that. By their beginnings, those of one moment the outer ones first. */
 const struct executions *execution_log_all(const struct execution_log *log);

@@ -39,15 +39,15 @@ void features_of_states(struct states *states, const struct execution *execution
 
 /* The executions of one thread. */
 struct thread_executions {
-	size_t *list, count, room;	/* of all, by their beginnings */
-	size_t next;			/* the first one that has not begun */
-	size_t *open, open_count;	/* those that last */
+	size_t *list, count, room; /* of all, by their beginnings */
+	size_t next;               /* the first one that has not begun */
+	size_t *open, open_count;  /* those that last */
 };
 
 struct feature_counts {
 	const struct executions *executions;
 	struct features *features;
-	struct table *threads;		/* struct thread_executions, by number + 1 */
+	struct table *threads; /* struct thread_executions, by number + 1 */
 };
 
 static void add_execution(struct feature_counts *counts, size_t i)
@@ -85,8 +85,7 @@ static const struct thread_executions *at(struct feature_counts *counts, uint32_
 	return kept ? thread : NULL;
 }
 
-static void count_at(struct feature_counts *counts, uint32_t number, uint64_t time_ns,
-		     const struct features *more)
+static void count_at(struct feature_counts *counts, uint32_t number, uint64_t time_ns, const struct features *more)
 {
 	const struct thread_executions *thread = at(counts, number, time_ns);
 
@@ -140,9 +139,11 @@ static void on_block_issue(void *data, const struct ev_header *header)
 {
 	const struct ev_system_block_issue *e = (const struct ev_system_block_issue *)header;
 
-	count_at(data, header->thread, header->time_ns, &(struct features){
-		.block_count = 1, .block_bytes = e->bytes,
-	});
+	count_at(data, header->thread, header->time_ns,
+		 &(struct features){
+			 .block_count = 1,
+			 .block_bytes = e->bytes,
+		 });
 }
 
 static const struct event_handler handlers[] = {

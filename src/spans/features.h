@@ -21,10 +21,10 @@ struct features {
 	uint64_t transfers, read_bytes, written_bytes, faults;
 	/* Of calls that had to wait: how many bytes they were to read or to write, where that is told. */
 	uint64_t io_count, io_bytes;
-	uint64_t wakes;			/* of other threads, by this one */
+	uint64_t wakes; /* of other threads, by this one */
 	/* With --system only. */
-	uint64_t interrupts, softirqs;	/* that took its CPU meanwhile */
-	uint64_t block_count, block_bytes;	/* what it asked devices for itself */
+	uint64_t interrupts, softirqs;     /* that took its CPU meanwhile */
+	uint64_t block_count, block_bytes; /* what it asked devices for itself */
 };
 
 /* Duration, states, and what the kernel counted. */

@@ -7,7 +7,7 @@ struct effect {
 	struct spin_state *state;
 	const struct spin_step *step;
 	struct spin_access access;
-	int i;			/* the step's number */
+	int i; /* the step's number */
 };
 
 static struct spin_value operand(const struct effect *effect, int number)
@@ -17,10 +17,14 @@ static struct spin_value operand(const struct effect *effect, int number)
 	if (number >= effect->step->operand_count)
 		return spin_value_number(0);
 	switch (operand->kind) {
-	case SPIN_REGISTER: return effect->state->at[operand->location];
-	case SPIN_CONSTANT: return spin_value_number(operand->constant);
-	case SPIN_MEMORY: return spin_memory_read(effect->state, &effect->access, effect->i);
-	default: return spin_value_unknown(SPIN_WALKED);
+	case SPIN_REGISTER:
+		return effect->state->at[operand->location];
+	case SPIN_CONSTANT:
+		return spin_value_number(operand->constant);
+	case SPIN_MEMORY:
+		return spin_memory_read(effect->state, &effect->access, effect->i);
+	default:
+		return spin_value_unknown(SPIN_WALKED);
 	}
 }
 
@@ -80,8 +84,7 @@ static void note_attempt(struct effect *effect, bool is_advancing)
 static bool is_self(const struct spin_step *step)
 {
 	return step->operand_count == 2 && step->operands[0].kind == SPIN_REGISTER &&
-	       step->operands[1].kind == SPIN_REGISTER &&
-	       step->operands[0].location == step->operands[1].location;
+	       step->operands[1].kind == SPIN_REGISTER && step->operands[0].location == step->operands[1].location;
 }
 
 /* A back-off that doubles is a counter, and so is one that wraps. By how much decides nothing. */
@@ -100,8 +103,7 @@ static bool is_zero(const struct spin_value *value)
 	return spin_value_is_number(value) && !value->offset;
 }
 
-static struct spin_value bitwise(const struct effect *effect, const struct spin_value *a,
-				 const struct spin_value *b)
+static struct spin_value bitwise(const struct effect *effect, const struct spin_value *a, const struct spin_value *b)
 {
 	enum spin_effect kind = effect->step->effect;
 
@@ -110,9 +112,10 @@ static struct spin_value bitwise(const struct effect *effect, const struct spin_
 	if (kind == SPIN_AND && (is_zero(a) || is_zero(b)))
 		return spin_value_known(a, b, 0);
 	if (spin_value_is_number(a) && spin_value_is_number(b))
-		return spin_value_known(a, b, kind == SPIN_AND ? a->offset & b->offset :
-					      kind == SPIN_OR ? a->offset | b->offset :
-								a->offset ^ b->offset);
+		return spin_value_known(a, b,
+					kind == SPIN_AND  ? a->offset & b->offset
+					: kind == SPIN_OR ? a->offset | b->offset
+							  : a->offset ^ b->offset);
 	if (kind == SPIN_AND && spin_value_is_number(b))
 		return scaled(a, b, effect->i);
 	return spin_value_mix(a, b, effect->i);
@@ -146,7 +149,9 @@ static struct spin_value calculate(const struct effect *effect)
 		return spin_value_sum(&a, &b, -1, effect->i);
 	case SPIN_SCALE:
 		return scaled(&a, &b, effect->i);
-	case SPIN_AND: case SPIN_OR: case SPIN_XOR:
+	case SPIN_AND:
+	case SPIN_OR:
+	case SPIN_XOR:
 		return bitwise(effect, &a, &b);
 	default:
 		return function(effect);
@@ -159,8 +164,7 @@ static bool is_fence(const struct effect *effect)
 	enum spin_effect kind = effect->step->effect;
 	struct spin_value added = operand(effect, 1);
 
-	return (kind == SPIN_ADD || kind == SPIN_SUB || kind == SPIN_OR || kind == SPIN_XOR) &&
-	       is_zero(&added);
+	return (kind == SPIN_ADD || kind == SPIN_SUB || kind == SPIN_OR || kind == SPIN_XOR) && is_zero(&added);
 }
 
 /* Bits of one operand are set, so that the result is not zero, whatever it is. */
@@ -168,16 +172,15 @@ static bool is_not_zero(const struct effect *effect)
 {
 	struct spin_value a = operand(effect, 0), b = operand(effect, 1);
 
-	return effect->step->effect == SPIN_OR && ((spin_value_is_number(&a) && a.offset) ||
-						   (spin_value_is_number(&b) && b.offset));
+	return effect->step->effect == SPIN_OR &&
+	       ((spin_value_is_number(&a) && a.offset) || (spin_value_is_number(&b) && b.offset));
 }
 
 static void do_calculate(struct effect *effect)
 {
 	const struct spin_step *step = effect->step;
 	struct spin_value result = calculate(effect), flags = result;
-	bool is_same_again = step->effect == SPIN_OR || step->effect == SPIN_AND ||
-			     step->effect == SPIN_MARK;
+	bool is_same_again = step->effect == SPIN_OR || step->effect == SPIN_AND || step->effect == SPIN_MARK;
 
 	if (is_not_zero(effect))
 		flags = spin_value_known(&result, &result, 1);
@@ -232,7 +235,7 @@ static void do_wide(struct effect *effect)
 
 		value = spin_value_mix(&value, &other, effect->i);
 	}
-	value.symbol = SPIN_UNKNOWN;	/* there are two of it */
+	value.symbol = SPIN_UNKNOWN; /* there are two of it */
 	effect->state->at[SPIN_RAX] = effect->state->at[SPIN_RDX] = value;
 	set_flags(effect, &value);
 }
@@ -311,7 +314,7 @@ static void do_compare_swap(struct effect *effect)
 	note_attempt(effect, false);
 	set_flags(effect, &difference);
 	*expected = found;
-	if (effect->step->operand_count == 1) {	/* of twice the size */
+	if (effect->step->operand_count == 1) { /* of twice the size */
 		found.symbol = SPIN_RESULT + effect->i;
 		effect->state->at[SPIN_RDX] = found;
 	}
@@ -343,8 +346,10 @@ static void do_clock(struct effect *effect)
 /* What a function may change by the calling convention (System V ABI, AMD64, 3.2.1). */
 static void do_call(struct effect *effect)
 {
-	set_registers(effect, 1 << SPIN_RAX | 1 << SPIN_RCX | 1 << SPIN_RDX | 1 << SPIN_RSI |
-		      1 << SPIN_RDI | 0xf << SPIN_R8 | 1 << SPIN_FLAGS, SPIN_CHANGING);
+	set_registers(effect,
+		      1 << SPIN_RAX | 1 << SPIN_RCX | 1 << SPIN_RDX | 1 << SPIN_RSI | 1 << SPIN_RDI | 0xf << SPIN_R8 |
+			      1 << SPIN_FLAGS,
+		      SPIN_CHANGING);
 }
 
 /* The kernel keeps all but these (System V ABI, AMD64, A.2.1). */
@@ -374,17 +379,33 @@ static void do_nothing(struct effect *effect __attribute__((unused)))
 }
 
 static void (*const effects[])(struct effect *) = {
-	[SPIN_WORK] = do_work, [SPIN_IDLE] = do_nothing, [SPIN_PAUSING] = do_pause,
-	[SPIN_COPY] = do_copy, [SPIN_ADDRESS] = do_address,
-	[SPIN_ADD] = do_calculate, [SPIN_SUB] = do_calculate, [SPIN_SCALE] = do_calculate,
-	[SPIN_AND] = do_calculate, [SPIN_OR] = do_calculate, [SPIN_XOR] = do_calculate,
-	[SPIN_MARK] = do_calculate, [SPIN_CHANGE] = do_calculate, [SPIN_COMPUTE] = do_calculate,
-	[SPIN_SIGN] = do_sign, [SPIN_WIDE] = do_wide,
-	[SPIN_COMPARE] = do_compare, [SPIN_TEST] = do_compare, [SPIN_PROBE] = do_compare,
-	[SPIN_SET] = do_set, [SPIN_SELECT] = do_select,
-	[SPIN_SWAP] = do_swap, [SPIN_COMPARE_SWAP] = do_compare_swap,
-	[SPIN_FETCH_ADD] = do_fetch_add, [SPIN_CLOCK] = do_clock,
-	[SPIN_CALL] = do_call, [SPIN_SYSCALL] = do_syscall,
+	[SPIN_WORK] = do_work,
+	[SPIN_IDLE] = do_nothing,
+	[SPIN_PAUSING] = do_pause,
+	[SPIN_COPY] = do_copy,
+	[SPIN_ADDRESS] = do_address,
+	[SPIN_ADD] = do_calculate,
+	[SPIN_SUB] = do_calculate,
+	[SPIN_SCALE] = do_calculate,
+	[SPIN_AND] = do_calculate,
+	[SPIN_OR] = do_calculate,
+	[SPIN_XOR] = do_calculate,
+	[SPIN_MARK] = do_calculate,
+	[SPIN_CHANGE] = do_calculate,
+	[SPIN_COMPUTE] = do_calculate,
+	[SPIN_SIGN] = do_sign,
+	[SPIN_WIDE] = do_wide,
+	[SPIN_COMPARE] = do_compare,
+	[SPIN_TEST] = do_compare,
+	[SPIN_PROBE] = do_compare,
+	[SPIN_SET] = do_set,
+	[SPIN_SELECT] = do_select,
+	[SPIN_SWAP] = do_swap,
+	[SPIN_COMPARE_SWAP] = do_compare_swap,
+	[SPIN_FETCH_ADD] = do_fetch_add,
+	[SPIN_CLOCK] = do_clock,
+	[SPIN_CALL] = do_call,
+	[SPIN_SYSCALL] = do_syscall,
 };
 
 /* The ways that a branch can take. */
@@ -423,7 +444,10 @@ static void find_access(struct effect *effect)
 uint8_t spin_effect_apply(struct spin_flow *flow, struct spin_state *state, int i)
 {
 	struct effect effect = {
-		.flow = flow, .state = state, .step = &flow->graph->steps[i], .i = i,
+		.flow = flow,
+		.state = state,
+		.step = &flow->graph->steps[i],
+		.i = i,
 		.access = { .slot = -1, .word = -1 },
 	};
 	enum spin_effect kind = effect.step->effect;

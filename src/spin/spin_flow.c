@@ -50,13 +50,11 @@ static bool arrive(struct spin_flow *flow, const struct spin_state *state, int i
 /* It only tests a variable or a register, or gets it for that. */
 static bool is_mere_test(const struct spin_step *step)
 {
-	bool is_local = !step->has_place || ((step->place.base == SPIN_RBP ||
-					      step->place.base == SPIN_RSP) &&
+	bool is_local = !step->has_place || ((step->place.base == SPIN_RBP || step->place.base == SPIN_RSP) &&
 					     step->place.index == SPIN_NOWHERE);
 
-	return is_local && (step->effect == SPIN_IDLE || step->effect == SPIN_COPY ||
-			    step->effect == SPIN_TEST || step->effect == SPIN_COMPARE ||
-			    step->effect == SPIN_AND);
+	return is_local && (step->effect == SPIN_IDLE || step->effect == SPIN_COPY || step->effect == SPIN_TEST ||
+			    step->effect == SPIN_COMPARE || step->effect == SPIN_AND);
 }
 
 /*
@@ -65,8 +63,7 @@ static bool is_mere_test(const struct spin_step *step)
  * than *i, leads to such a test, and this state alone tells how that ends, goes on behind it: *i is
  * the branch then, and what follows is returned, perhaps nothing.
  */
-static spin_set pass_join(struct spin_flow *flow, struct spin_state *state, int *i, int step,
-			  bool *has_passed)
+static spin_set pass_join(struct spin_flow *flow, struct spin_state *state, int *i, int step, bool *has_passed)
 {
 	const struct spin_step *steps = flow->graph->steps;
 	struct spin_state ahead;
@@ -80,8 +77,7 @@ static spin_set pass_join(struct spin_flow *flow, struct spin_state *state, int 
 		uint8_t ways;
 
 		at = spin_set_first(next);
-		if (at == flow->body.head || steps[at].address <= steps[before].address ||
-		    !is_mere_test(&steps[at]))
+		if (at == flow->body.head || steps[at].address <= steps[before].address || !is_mere_test(&steps[at]))
 			return 0;
 		ways = spin_effect_apply(flow, &ahead, at);
 		flow->is_lost |= ++flow->steps_gone > STEPS_GONE_MAX;
@@ -146,7 +142,8 @@ static void go_round(struct spin_flow *flow)
 	spin_set todo = SPIN_BIT(flow->body.head), storing = flow->facts.storing;
 
 	flow->facts = (struct spin_facts){
-		.met = flow->facts.met, .attempts = flow->facts.attempts,
+		.met = flow->facts.met,
+		.attempts = flow->facts.attempts,
 	};
 	flow->has_state = flow->branches = flow->accesses = 0;
 	flow->has_out = false;
@@ -165,7 +162,8 @@ static void go_round(struct spin_flow *flow)
 static struct spin_value initial(int location)
 {
 	return (struct spin_value){
-		.symbol = SPIN_INITIAL + location, .depends = 1ull << location,
+		.symbol = SPIN_INITIAL + location,
+		.depends = 1ull << location,
 	};
 }
 
@@ -183,12 +181,11 @@ static uint64_t changed_locations(const struct spin_flow *flow)
 }
 
 /* Of the changed locations, all that the next value of each depends on, over several turns. */
-static void find_reach(const struct spin_flow *flow, uint64_t changed,
-		       uint64_t reach[SPIN_LOCATIONS_MAX])
+static void find_reach(const struct spin_flow *flow, uint64_t changed, uint64_t reach[SPIN_LOCATIONS_MAX])
 {
 	for (int i = 0; i < flow->location_count; i++)
 		reach[i] = changed >> i & 1 ? flow->out.at[i].depends & changed : 0;
-	for (int via = 0; via < flow->location_count; via++)	/* Warshall's transitive closure */
+	for (int via = 0; via < flow->location_count; via++) /* Warshall's transitive closure */
 		for (int i = 0; reach[via] && i < flow->location_count; i++)
 			if (reach[i] >> via & 1)
 				reach[i] |= reach[via];
@@ -279,8 +276,7 @@ static bool begin_next(struct spin_flow *flow)
 
 static bool is_steady(const struct spin_flow *flow, const struct spin_value *value)
 {
-	return !(value->depends & (flow->counted | flow->computed)) &&
-	       !(value->from & (SPIN_CHANGING | SPIN_WALKED));
+	return !(value->depends & (flow->counted | flow->computed)) && !(value->from & (SPIN_CHANGING | SPIN_WALKED));
 }
 
 static void conclude_branch(struct spin_flow *flow, int i)
@@ -324,8 +320,7 @@ static void find_joins(struct spin_flow *flow)
 
 	flow->joins = SPIN_BIT(flow->body.head);
 	for (spin_set rest = flow->body.steps; rest; rest &= rest - 1) {
-		spin_set next = spin_graph_next(flow->graph, spin_set_first(rest),
-						SPIN_BEHIND | SPIN_AT_TARGET);
+		spin_set next = spin_graph_next(flow->graph, spin_set_first(rest), SPIN_BEHIND | SPIN_AT_TARGET);
 
 		flow->joins |= next & met;
 		met |= next;

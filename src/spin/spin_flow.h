@@ -14,25 +14,25 @@
 struct spin_flow;
 
 struct spin_facts {
-	uint8_t ways[SPIN_STEPS_MAX];	/* how a step goes on where memory has not changed */
-	spin_set visited;		/* the steps of such turns, */
-	spin_set met;			/* and of those that find it changed, too */
-	spin_set storing;		/* write to memory but the function's own variables */
-	spin_set attempts;		/* atomic, and may change a word */
-	spin_set advancing;		/* of them: change it each time, as lock inc does */
-	spin_set wandering;		/* access memory at an address that is not steady */
-	spin_set reading;		/* access memory but the function's own variables */
-	spin_set waiting;		/* branches on a steady value that comes from memory, */
-	spin_set polling;		/* from such memory */
-	uint8_t reads[SPIN_STEPS_MAX];	/* of such a branch: the step that read the memory */
-	spin_set with_word;		/* steps whose memory operand has a constant address, */
-	uint64_t word[SPIN_STEPS_MAX];	/* this one */
+	uint8_t ways[SPIN_STEPS_MAX];  /* how a step goes on where memory has not changed */
+	spin_set visited;              /* the steps of such turns, */
+	spin_set met;                  /* and of those that find it changed, too */
+	spin_set storing;              /* write to memory but the function's own variables */
+	spin_set attempts;             /* atomic, and may change a word */
+	spin_set advancing;            /* of them: change it each time, as lock inc does */
+	spin_set wandering;            /* access memory at an address that is not steady */
+	spin_set reading;              /* access memory but the function's own variables */
+	spin_set waiting;              /* branches on a steady value that comes from memory, */
+	spin_set polling;              /* from such memory */
+	uint8_t reads[SPIN_STEPS_MAX]; /* of such a branch: the step that read the memory */
+	spin_set with_word;            /* steps whose memory operand has a constant address, */
+	uint64_t word[SPIN_STEPS_MAX]; /* this one */
 	/* Registers and variables, as bits, the same ones until spin_flow_begin(): */
-	uint64_t counters;		/* counted up or down from turn to turn */
-	uint64_t carried;		/* depend on what was there a turn ago */
-	uint64_t deciding;		/* unchanged, and branches depend on no more than them */
-	bool computes;			/* some of what is carried are no mere counters */
-	bool has_states;		/* some are set to a value that decides in the next turn */
+	uint64_t counters; /* counted up or down from turn to turn */
+	uint64_t carried;  /* depend on what was there a turn ago */
+	uint64_t deciding; /* unchanged, and branches depend on no more than them */
+	bool computes;     /* some of what is carried are no mere counters */
+	bool has_states;   /* some are set to a value that decides in the next turn */
 };
 
 struct spin_flow *spin_flow_new(void);

@@ -25,14 +25,14 @@ struct spin_state {
 
 /* A variable on the stack. */
 struct spin_slot {
-	int64_t offset;		/* from the base */
-	uint8_t base;		/* rsp or rbp */
+	int64_t offset; /* from the base */
+	uint8_t base;   /* rsp or rbp */
 	uint8_t bytes;
 };
 
 /* Some other memory, named by what its address is made of. */
 struct spin_word {
-	uint16_t base, index;	/* symbols */
+	uint16_t base, index; /* symbols */
 	uint8_t scale, segment;
 	int64_t offset;
 };
@@ -40,7 +40,7 @@ struct spin_word {
 /* Where a step accesses memory. */
 struct spin_access {
 	struct spin_value address;
-	int slot, word;		/* -1: none, or not known */
+	int slot, word; /* -1: none, or not known */
 };
 
 struct spin_flow {
@@ -50,22 +50,22 @@ struct spin_flow {
 	struct spin_slot slots[SPIN_SLOTS_MAX];
 	struct spin_word words[SPIN_WORDS_MAX];
 	int slot_count, word_count;
-	int location_count;		/* of registers and slots */
-	bool has_frame;			/* rbp points to the function's frame */
-	bool is_lost;			/* something is beyond what can be followed */
+	int location_count; /* of registers and slots */
+	bool has_frame;     /* rbp points to the function's frame */
+	bool is_lost;       /* something is beyond what can be followed */
 
-	spin_set joins;			/* steps that more than one other leads to, and the head */
-	spin_set has_state;		/* where walks begin: in[] is set */
+	spin_set joins;     /* steps that more than one other leads to, and the head */
+	spin_set has_state; /* where walks begin: in[] is set */
 	struct spin_state in[SPIN_STEPS_MAX];
-	struct spin_state head, out;	/* where a turn begins, and ends */
+	struct spin_state head, out; /* where a turn begins, and ends */
 	bool has_out;
 	int steps_gone;
 
-	spin_set branches, accesses;	/* condition[] and address[] are set */
+	spin_set branches, accesses; /* condition[] and address[] are set */
 	struct spin_value condition[SPIN_STEPS_MAX], address[SPIN_STEPS_MAX];
-	uint64_t counters;		/* locations, as bits, that are counted up or down */
-	uint64_t counted, computed;	/* those that depend on these, and on others */
-	bool has_states;		/* a turn sets what the next one takes its way by */
+	uint64_t counters;          /* locations, as bits, that are counted up or down */
+	uint64_t counted, computed; /* those that depend on these, and on others */
+	bool has_states;            /* a turn sets what the next one takes its way by */
 };
 
 /* --- spin_memory.c --------------------------------------------------------------------------- */
@@ -73,11 +73,9 @@ struct spin_flow {
 /* Finds the variables on the stack that some steps access. */
 void spin_memory_begin(struct spin_flow *flow, spin_set steps);
 
-struct spin_access spin_memory_find(struct spin_flow *flow, const struct spin_state *state,
-				    int step);
+struct spin_access spin_memory_find(struct spin_flow *flow, const struct spin_state *state, int step);
 
-struct spin_value spin_memory_read(const struct spin_state *state, const struct spin_access *access,
-				   int step);
+struct spin_value spin_memory_read(const struct spin_state *state, const struct spin_access *access, int step);
 
 /* --- spin_effect.c --------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@ struct exploration {
 	struct spin_graph *graph;
 	struct spin_decoder *decoder;
 	const struct spin_code *code;
-	int16_t by_address[HASH_SIZE];	/* open addressing; 0: free, else the step's number + 1 */
+	int16_t by_address[HASH_SIZE]; /* open addressing; 0: free, else the step's number + 1 */
 };
 
 /*
@@ -39,8 +39,8 @@ static int step_at(struct exploration *exploration, uint64_t address, int before
 	return graph->count - 1;
 }
 
-bool spin_graph_explore(struct spin_graph *graph, struct spin_decoder *decoder,
-			const struct spin_code *code, uint64_t ip)
+bool spin_graph_explore(struct spin_graph *graph, struct spin_decoder *decoder, const struct spin_code *code,
+			uint64_t ip)
 {
 	struct exploration exploration = { .graph = graph, .decoder = decoder, .code = code };
 
@@ -60,8 +60,7 @@ bool spin_graph_explore(struct spin_graph *graph, struct spin_decoder *decoder,
 }
 
 /* The steps of within that lead to one of a set; the set itself is not looked through. */
-static spin_set leading_to(const struct spin_graph *graph, spin_set within,
-			   const uint8_t *ways, spin_set reached)
+static spin_set leading_to(const struct spin_graph *graph, spin_set within, const uint8_t *ways, spin_set reached)
 {
 	spin_set left = within & ~reached, before;
 
@@ -69,8 +68,7 @@ static spin_set leading_to(const struct spin_graph *graph, spin_set within,
 		before = reached;
 		/* Most steps lead to the one behind, which has the higher number. */
 		for (spin_set rest = left; rest;) {
-			int i = (uint64_t)(rest >> 64) ? 127 - __builtin_clzll(rest >> 64) :
-							 63 - __builtin_clzll(rest);
+			int i = (uint64_t)(rest >> 64) ? 127 - __builtin_clzll(rest >> 64) : 63 - __builtin_clzll(rest);
 
 			rest &= ~SPIN_BIT(i);
 			if (spin_graph_next(graph, i, ways ? ways[i] : 3) & reached)
@@ -81,8 +79,7 @@ static spin_set leading_to(const struct spin_graph *graph, spin_set within,
 	return reached;
 }
 
-static spin_set reached_from(const struct spin_graph *graph, spin_set within,
-			     const uint8_t *ways, spin_set from)
+static spin_set reached_from(const struct spin_graph *graph, spin_set within, const uint8_t *ways, spin_set from)
 {
 	spin_set reached = 0;
 
@@ -97,8 +94,7 @@ static spin_set reached_from(const struct spin_graph *graph, spin_set within,
 	return reached;
 }
 
-spin_set spin_graph_cycle(const struct spin_graph *graph, spin_set within,
-			  const uint8_t ways[SPIN_STEPS_MAX], int step)
+spin_set spin_graph_cycle(const struct spin_graph *graph, spin_set within, const uint8_t ways[SPIN_STEPS_MAX], int step)
 {
 	spin_set reached;
 
@@ -137,8 +133,8 @@ spin_set spin_graph_shortest(const struct spin_graph *graph)
 }
 
 /* Adds the loop of the jump from step back to head, after those that are no larger. */
-static size_t add_loop(const struct spin_graph *graph, spin_set cycle, int step, int head,
-		       struct spin_body *loops, size_t count)
+static size_t add_loop(const struct spin_graph *graph, spin_set cycle, int step, int head, struct spin_body *loops,
+		       size_t count)
 {
 	struct spin_body loop = { .steps = SPIN_BIT(head), .head = head };
 	size_t i;
@@ -156,16 +152,14 @@ static size_t add_loop(const struct spin_graph *graph, spin_set cycle, int step,
 	return count + 1;
 }
 
-size_t spin_graph_loops(const struct spin_graph *graph, spin_set cycle,
-			struct spin_body loops[SPIN_LOOPS_MAX])
+size_t spin_graph_loops(const struct spin_graph *graph, spin_set cycle, struct spin_body loops[SPIN_LOOPS_MAX])
 {
 	size_t count = 0;
 
 	for (spin_set rest = cycle; rest; rest &= rest - 1) {
 		int i = spin_set_first(rest);
 
-		for (spin_set heads = spin_graph_next(graph, i, 3) & cycle; heads;
-		     heads &= heads - 1) {
+		for (spin_set heads = spin_graph_next(graph, i, 3) & cycle; heads; heads &= heads - 1) {
 			int head = spin_set_first(heads);
 
 			if (graph->steps[head].address <= graph->steps[i].address)

@@ -20,13 +20,13 @@ typedef unsigned __int128 spin_set;
 #define SPIN_BIT(i) ((spin_set)1 << (i))
 
 enum { SPIN_UNEXPLORED = -2 };
-enum { SPIN_BEHIND = 1, SPIN_AT_TARGET = 2 };	/* ways to go on, as bits */
+enum { SPIN_BEHIND = 1, SPIN_AT_TARGET = 2 }; /* ways to go on, as bits */
 
 struct spin_graph {
-	struct spin_step steps[SPIN_STEPS_MAX];	/* the first is the one that was asked for */
-	int16_t behind[SPIN_STEPS_MAX];		/* what follows; -1: nothing; or SPIN_UNEXPLORED */
+	struct spin_step steps[SPIN_STEPS_MAX]; /* the first is the one that was asked for */
+	int16_t behind[SPIN_STEPS_MAX];         /* what follows; -1: nothing; or SPIN_UNEXPLORED */
 	int16_t target[SPIN_STEPS_MAX];
-	int16_t before[SPIN_STEPS_MAX];		/* the step from which it was met */
+	int16_t before[SPIN_STEPS_MAX]; /* the step from which it was met */
 	size_t count;
 };
 
@@ -46,12 +46,12 @@ struct spin_body {
  * The steps that can be reached from ip, those with the fewest steps between first. False when ip
  * does not lie in the code, or there is no instruction.
  */
-bool spin_graph_explore(struct spin_graph *graph, struct spin_decoder *decoder,
-			const struct spin_code *code, uint64_t ip);
+bool spin_graph_explore(struct spin_graph *graph, struct spin_decoder *decoder, const struct spin_code *code,
+			uint64_t ip);
 
 /* The steps that can be reached from step and from which it can be reached; empty: no way back. */
-spin_set spin_graph_cycle(const struct spin_graph *graph, spin_set within,
-			  const uint8_t ways[SPIN_STEPS_MAX], int step);
+spin_set spin_graph_cycle(const struct spin_graph *graph, spin_set within, const uint8_t ways[SPIN_STEPS_MAX],
+			  int step);
 
 /* Of a cycle, the step with the lowest address: by the habits of compilers, where turns begin. */
 int spin_graph_head(const struct spin_graph *graph, spin_set cycle);
@@ -60,8 +60,7 @@ int spin_graph_head(const struct spin_graph *graph, spin_set cycle);
 spin_set spin_graph_shortest(const struct spin_graph *graph);
 
 /* The loops among the steps of a cycle, the smallest first. */
-size_t spin_graph_loops(const struct spin_graph *graph, spin_set cycle,
-			struct spin_body loops[SPIN_LOOPS_MAX]);
+size_t spin_graph_loops(const struct spin_graph *graph, spin_set cycle, struct spin_body loops[SPIN_LOOPS_MAX]);
 
 /* The steps that follow step, by the ways (bits) that are open. */
 static inline spin_set spin_graph_next(const struct spin_graph *graph, int step, uint8_t ways)

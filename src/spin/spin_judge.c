@@ -13,16 +13,16 @@
 enum { CODE_BYTES = 8192, ANSWERS_MAX = 1 << 16, TOGETHER_MAX = 64 };
 
 struct answer {
-	bool is_named;			/* waits by its name */
-	struct spin_loop *loop;		/* NULL: none; its addresses are less the one asked for */
+	bool is_named;          /* waits by its name */
+	struct spin_loop *loop; /* NULL: none; its addresses are less the one asked for */
 };
 
 struct spin_judge {
 	struct symbols *symbols;
 	const struct fold_rules *fold;
-	struct spin_finder *finder;	/* NULL: instructions cannot be decoded */
+	struct spin_finder *finder; /* NULL: instructions cannot be decoded */
 	struct arena *arena;
-	struct table *answers;		/* by place */
+	struct table *answers; /* by place */
 };
 
 static void begin_answers(struct spin_judge *judge)
@@ -57,7 +57,9 @@ void spin_judge_free(struct spin_judge *judge)
 static bool is_named_spin(const struct spin_judge *judge, const struct symbol_frame *named)
 {
 	struct report_frame frame = {
-		.function = named->function, .module = named->module, .is_kernel = named->is_kernel,
+		.function = named->function,
+		.module = named->module,
+		.is_kernel = named->is_kernel,
 	};
 
 	return fold_is_spin(judge->fold, &frame);
@@ -74,17 +76,14 @@ static void move(struct spin_loop *loop, uint64_t by)
 		loop->word += by;
 }
 
-static struct spin_loop *find_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns,
-				   uint64_t ip)
+static struct spin_loop *find_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip)
 {
 	uint8_t code[CODE_BYTES];
 	struct spin_loop loop, *copy;
 	uint64_t begin;
-	size_t bytes = symbols_read_code(judge->symbols, pid, time_ns, ip, code, sizeof(code),
-					 &begin);
+	size_t bytes = symbols_read_code(judge->symbols, pid, time_ns, ip, code, sizeof(code), &begin);
 
-	if (!bytes || !judge->finder ||
-	    !spin_loop_find(judge->finder, code, bytes, begin, ip, &loop))
+	if (!bytes || !judge->finder || !spin_loop_find(judge->finder, code, bytes, begin, ip, &loop))
 		return NULL;
 	copy = arena_alloc(judge->arena, sizeof(*copy));
 	*copy = loop;
@@ -98,8 +97,7 @@ static bool is_vdso(const struct symbol_frame *named)
 	return named->module && !strcmp(named->module, "[vdso]");
 }
 
-static bool key_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip,
-		   uint64_t *key)
+static bool key_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t *key)
 {
 	uint64_t offset;
 	uint32_t module;
@@ -111,8 +109,7 @@ static bool key_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uin
 }
 
 /* NULL: nothing is known of the address. */
-static const struct answer *answer_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns,
-				      uint64_t ip)
+static const struct answer *answer_of(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip)
 {
 	struct symbol_frame named = { 0 };
 	struct answer *answer;
@@ -141,8 +138,7 @@ static void answer_all(struct spin_judge *judge, const struct symbol_request *re
 		answer_of(judge, requests[i].pid, requests[i].time_ns, requests[i].address);
 }
 
-void spin_judge_prepare(struct spin_judge *judge, const struct symbol_request *requests,
-			size_t count)
+void spin_judge_prepare(struct spin_judge *judge, const struct symbol_request *requests, size_t count)
 {
 	struct symbol_request together[TOGETHER_MAX];
 	size_t together_count = 0;
@@ -162,8 +158,7 @@ void spin_judge_prepare(struct spin_judge *judge, const struct symbol_request *r
 		answer_all(judge, together, together_count);
 }
 
-bool spin_judge_is_spin(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip,
-			uint64_t kernel_ip)
+bool spin_judge_is_spin(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
 {
 	const struct answer *answer = ip ? answer_of(judge, pid, time_ns, ip) : NULL;
 	struct symbol_frame named;
@@ -176,8 +171,7 @@ bool spin_judge_is_spin(struct spin_judge *judge, uint32_t pid, uint64_t time_ns
 	return is_named_spin(judge, &named);
 }
 
-bool spin_judge_find_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip,
-			  struct spin_loop *out)
+bool spin_judge_find_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, struct spin_loop *out)
 {
 	const struct answer *answer = ip ? answer_of(judge, pid, time_ns, ip) : NULL;
 

@@ -22,16 +22,13 @@ struct spin_judge *spin_judge_new(struct symbols *symbols, const struct fold_rul
 void spin_judge_free(struct spin_judge *judge);
 
 /* Looks at addresses that will be asked for, which takes less time together. */
-void spin_judge_prepare(struct spin_judge *judge, const struct symbol_request *requests,
-			size_t count);
+void spin_judge_prepare(struct spin_judge *judge, const struct symbol_request *requests, size_t count);
 
 /*
  * ip and kernel_ip as in sched.SAMPLE, of process pid as its address space was at time_ns. What is
  * in the kernel spins if the kernel's function does, or the program's by its name.
  */
-bool spin_judge_is_spin(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip,
-			uint64_t kernel_ip);
+bool spin_judge_is_spin(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip);
 
 /* The loop around the address, in the process's addresses. False: it is in none. */
-bool spin_judge_find_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip,
-			  struct spin_loop *out);
+bool spin_judge_find_loop(struct spin_judge *judge, uint32_t pid, uint64_t time_ns, uint64_t ip, struct spin_loop *out);

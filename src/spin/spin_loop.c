@@ -22,25 +22,25 @@ struct spin_finder {
 	spin_yields *yields;
 	void *data;
 	struct spin_graph graph;
-	struct spin_body loops[SPIN_LOOPS_MAX];	/* without what no turn of a spin loop does */
+	struct spin_body loops[SPIN_LOOPS_MAX]; /* without what no turn of a spin loop does */
 	struct spin_body all_loops[SPIN_LOOPS_MAX];
 	size_t loop_count, all_loop_count;
 };
 
 enum verdict {
-	IS_WORK,	/* it does something, and so does a loop around it */
-	IS_OUTSIDE,	/* its turns do not pass the address, or cannot be followed */
-	IS_DELAY,	/* it counts, and waits for nobody */
-	IS_PAUSE,	/* it pauses, and what ends it is not known */
+	IS_WORK,    /* it does something, and so does a loop around it */
+	IS_OUTSIDE, /* its turns do not pass the address, or cannot be followed */
+	IS_DELAY,   /* it counts, and waits for nobody */
+	IS_PAUSE,   /* it pauses, and what ends it is not known */
 	IS_SPIN,
 };
 
 /* A loop, looked at. */
 struct findings {
 	struct spin_facts facts;
-	spin_set cycle;		/* the steps of its turns that pass the address */
-	int branch;		/* where it waits; -1: not known */
-	bool is_retry;		/* its turns are over unless others write */
+	spin_set cycle; /* the steps of its turns that pass the address */
+	int branch;     /* where it waits; -1: not known */
+	bool is_retry;  /* its turns are over unless others write */
 };
 
 struct spin_finder *spin_finder_new(spin_yields *yields, void *data)
@@ -101,10 +101,8 @@ static bool is_yield(const struct spin_graph *graph, const struct spin_step *sys
 	for (size_t i = 0; i < graph->count; i++) {
 		const struct spin_step *step = &graph->steps[i];
 
-		if (step->effect == SPIN_COPY &&
-		    syscall->address - step->address < YIELD_BYTES_MAX &&
-		    step->operands[0].kind == SPIN_REGISTER &&
-		    step->operands[0].location == SPIN_RAX &&
+		if (step->effect == SPIN_COPY && syscall->address - step->address < YIELD_BYTES_MAX &&
+		    step->operands[0].kind == SPIN_REGISTER && step->operands[0].location == SPIN_RAX &&
 		    (!nearest || step->address > nearest->address))
 			nearest = step;
 	}
@@ -135,7 +133,8 @@ static void find_yields(struct spin_finder *finder, spin_set cycle)
 static spin_set busy_steps(const struct spin_graph *graph, spin_set within)
 {
 	return (steps_of(graph, within, SPIN_CALL) | steps_of(graph, within, SPIN_SYSCALL) |
-		steps_of(graph, within, SPIN_WORK)) & ~yield_steps(graph, within);
+		steps_of(graph, within, SPIN_WORK)) &
+	       ~yield_steps(graph, within);
 }
 
 static bool is_small(const struct spin_graph *graph, spin_set steps)
@@ -195,8 +194,7 @@ static bool is_simple(const struct findings *findings)
 {
 	const struct spin_facts *facts = &findings->facts;
 
-	return !facts->deciding &&
-	       spin_set_count(findings->cycle & facts->waiting) <= TESTS_MAX &&
+	return !facts->deciding && spin_set_count(findings->cycle & facts->waiting) <= TESTS_MAX &&
 	       (!facts->counters || spin_set_count(findings->cycle & facts->reading) == 1);
 }
 
@@ -205,8 +203,7 @@ static bool is_simple(const struct findings *findings)
  * attempt that changes its word each time may be around such turns, but is no part of them: as
  * the lock dec of a lock that is then only read until it is free. around: what is to be left, too.
  */
-static int find_branch(const struct spin_finder *finder, const struct findings *findings,
-		       spin_set around)
+static int find_branch(const struct spin_finder *finder, const struct findings *findings, spin_set around)
 {
 	const struct spin_facts *facts = &findings->facts;
 	spin_set calm = findings->cycle & ~facts->advancing;
@@ -226,8 +223,7 @@ static int find_branch(const struct spin_finder *finder, const struct findings *
 }
 
 /* A loop around the turns that were looked at, which does what they do not. */
-static const struct spin_facts *look_around(struct spin_finder *finder,
-					    const struct findings *findings,
+static const struct spin_facts *look_around(struct spin_finder *finder, const struct findings *findings,
 					    const struct spin_body *loop)
 {
 	const struct spin_facts *facts;
@@ -235,8 +231,7 @@ static const struct spin_facts *look_around(struct spin_finder *finder,
 	if (findings->cycle & ~loop->steps || findings->cycle == loop->steps)
 		return NULL;
 	facts = spin_flow_run(finder->flow, loop);
-	if (!facts || !(facts->computes || facts->storing | facts->wandering |
-			busy_steps(&finder->graph, loop->steps)))
+	if (!facts || !(facts->computes || facts->storing | facts->wandering | busy_steps(&finder->graph, loop->steps)))
 		return NULL;
 	return facts;
 }
@@ -282,8 +277,7 @@ static bool is_part_of_work(struct spin_finder *finder, struct findings *finding
  * Goes round those turns of a loop that pass the address and write to no memory. Where there are
  * none but such that are over unless others write, those are taken: they may still pause.
  */
-static bool look(struct spin_finder *finder, const struct spin_body *loop,
-		 struct findings *findings)
+static bool look(struct spin_finder *finder, const struct spin_body *loop, struct findings *findings)
 {
 	const struct spin_graph *graph = &finder->graph;
 	struct spin_body body = { .steps = loop->steps };
@@ -294,13 +288,11 @@ static bool look(struct spin_finder *finder, const struct spin_body *loop,
 		body.steps = spin_graph_cycle(graph, body.steps, NULL, 0);
 		if (!body.steps)
 			return false;
-		body.head = body.steps & SPIN_BIT(loop->head) ? loop->head :
-								spin_graph_head(graph, body.steps);
+		body.head = body.steps & SPIN_BIT(loop->head) ? loop->head : spin_graph_head(graph, body.steps);
 		facts = spin_flow_run(finder->flow, &body);
 		if (!facts)
 			return false;
-		findings->cycle = spin_graph_cycle(graph, body.steps & facts->visited,
-						   facts->ways, 0);
+		findings->cycle = spin_graph_cycle(graph, body.steps & facts->visited, facts->ways, 0);
 		findings->is_retry = !findings->cycle;
 		if (findings->is_retry)
 			findings->cycle = body.steps & facts->met;
@@ -317,8 +309,7 @@ static bool look(struct spin_finder *finder, const struct spin_body *loop,
 	return false;
 }
 
-static enum verdict judge(struct spin_finder *finder, const struct spin_body *loop,
-			  struct findings *findings)
+static enum verdict judge(struct spin_finder *finder, const struct spin_body *loop, struct findings *findings)
 {
 	const struct spin_facts *facts = &findings->facts;
 
@@ -345,16 +336,15 @@ static bool is_working(struct spin_finder *finder)
 	struct spin_body shortest = { .steps = spin_graph_shortest(&finder->graph) };
 	const struct spin_facts *facts;
 
-	if (busy_steps(&finder->graph, shortest.steps) ||
-	    steps_of(&finder->graph, shortest.steps, SPIN_PAUSING))
+	if (busy_steps(&finder->graph, shortest.steps) || steps_of(&finder->graph, shortest.steps, SPIN_PAUSING))
 		return false;
 	shortest.head = spin_graph_head(&finder->graph, shortest.steps);
 	facts = spin_flow_run(finder->flow, &shortest);
 	return !facts || facts->computes || shortest.steps & (facts->wandering | facts->storing);
 }
 
-static void set_reader(const struct spin_finder *finder, const struct spin_code *code,
-		       const struct findings *findings, struct spin_loop *out)
+static void set_reader(const struct spin_finder *finder, const struct spin_code *code, const struct findings *findings,
+		       struct spin_loop *out)
 {
 	int reader = findings->facts.reads[findings->branch];
 	const struct spin_step *step = &finder->graph.steps[reader];
@@ -362,12 +352,12 @@ static void set_reader(const struct spin_finder *finder, const struct spin_code 
 	out->reader = step->address;
 	out->has_word = findings->facts.with_word & SPIN_BIT(reader);
 	out->word = out->has_word ? findings->facts.word[reader] : 0;
-	spin_step_text(finder->decoder, code->bytes + (step->address - code->address), step->size,
-		       step->address, out->reads);
+	spin_step_text(finder->decoder, code->bytes + (step->address - code->address), step->size, step->address,
+		       out->reads);
 }
 
-static void describe(const struct spin_finder *finder, const struct spin_code *code,
-		     const struct findings *findings, struct spin_loop *out)
+static void describe(const struct spin_finder *finder, const struct spin_code *code, const struct findings *findings,
+		     struct spin_loop *out)
 {
 	const struct spin_graph *graph = &finder->graph;
 
@@ -420,8 +410,8 @@ static bool find(struct spin_finder *finder, const struct spin_code *code, struc
 	return is_found;
 }
 
-bool spin_loop_find(struct spin_finder *finder, const uint8_t *code, size_t size,
-		    uint64_t address, uint64_t ip, struct spin_loop *out)
+bool spin_loop_find(struct spin_finder *finder, const uint8_t *code, size_t size, uint64_t address, uint64_t ip,
+		    struct spin_loop *out)
 {
 	const struct spin_code bytes = { .bytes = code, .size = size, .address = address };
 	struct spin_graph *graph = &finder->graph;
@@ -446,7 +436,9 @@ bool spin_loop_find(struct spin_finder *finder, const uint8_t *code, size_t size
 const char *spin_kind_name(enum spin_kind kind)
 {
 	static const char *const names[] = {
-		[SPIN_BY_PAUSE] = "pause", [SPIN_BY_YIELD] = "yield", [SPIN_BY_ATOMIC] = "atomic",
+		[SPIN_BY_PAUSE] = "pause",
+		[SPIN_BY_YIELD] = "yield",
+		[SPIN_BY_ATOMIC] = "atomic",
 		[SPIN_BY_LOAD] = "load",
 	};
 

@@ -36,19 +36,19 @@ enum { SPIN_LOOP_STEPS_MAX = 64, SPIN_LOOP_BYTES_MAX = 256, SPIN_LOOP_TEXT_BYTES
 
 /* How it is recognised. */
 enum spin_kind {
-	SPIN_BY_PAUSE,		/* it executes pause, or umwait and the like */
-	SPIN_BY_YIELD,		/* it gives the CPU away, to anybody */
-	SPIN_BY_ATOMIC,		/* it tries to change a word, as lock cmpxchg does */
-	SPIN_BY_LOAD,		/* it reads a word until another thread changes it */
+	SPIN_BY_PAUSE,  /* it executes pause, or umwait and the like */
+	SPIN_BY_YIELD,  /* it gives the CPU away, to anybody */
+	SPIN_BY_ATOMIC, /* it tries to change a word, as lock cmpxchg does */
+	SPIN_BY_LOAD,   /* it reads a word until another thread changes it */
 };
 
 struct spin_loop {
-	uint64_t begin, end;	/* of all its instructions; others may lie between */
+	uint64_t begin, end; /* of all its instructions; others may lie between */
 	enum spin_kind kind;
-	uint64_t reader;	/* the instruction that reads what ends the wait; 0: not known */
-	char reads[SPIN_LOOP_TEXT_BYTES];	/* it: "lock cmpxchg dword ptr [rdi]"; or "" */
-	bool has_word;		/* what it reads has a constant address: */
-	uint64_t word;		/* this one, in the addresses of the code */
+	uint64_t reader;                  /* the instruction that reads what ends the wait; 0: not known */
+	char reads[SPIN_LOOP_TEXT_BYTES]; /* it: "lock cmpxchg dword ptr [rdi]"; or "" */
+	bool has_word;                    /* what it reads has a constant address: */
+	uint64_t word;                    /* this one, in the addresses of the code */
 };
 
 /*
@@ -67,8 +67,8 @@ void spin_finder_free(struct spin_finder *finder);
  * True when ip is in a spin loop. code: the bytes of the function that holds ip, which begins at
  * address, or a part of it. ip: where an instruction begins, so of a caller the return address.
  */
-bool spin_loop_find(struct spin_finder *finder, const uint8_t *code, size_t size,
-		    uint64_t address, uint64_t ip, struct spin_loop *out);
+bool spin_loop_find(struct spin_finder *finder, const uint8_t *code, size_t size, uint64_t address, uint64_t ip,
+		    struct spin_loop *out);
 
 /* "pause" and the like. */
 const char *spin_kind_name(enum spin_kind kind);

@@ -13,8 +13,7 @@ static void add_slot(struct spin_flow *flow, uint8_t base, int64_t offset, uint8
 		return;
 	}
 	if (flow->slot_count < SPIN_SLOTS_MAX)
-		flow->slots[flow->slot_count++] =
-			(struct spin_slot){ .base = base, .bytes = bytes, .offset = offset };
+		flow->slots[flow->slot_count++] = (struct spin_slot){ .base = base, .bytes = bytes, .offset = offset };
 }
 
 /* By rbp, those below it: others are arguments, or it is no frame pointer. */
@@ -25,8 +24,7 @@ void spin_memory_begin(struct spin_flow *flow, spin_set steps)
 		const struct spin_step *step = &flow->graph->steps[spin_set_first(steps)];
 		const struct spin_place *place = &step->place;
 
-		if (!step->has_place || place->index != SPIN_NOWHERE ||
-		    place->segment != SPIN_NOWHERE)
+		if (!step->has_place || place->index != SPIN_NOWHERE || place->segment != SPIN_NOWHERE)
 			continue;
 		if (place->base == SPIN_RSP || (place->base == SPIN_RBP && place->displacement < 0))
 			add_slot(flow, place->base, place->displacement,
@@ -49,8 +47,7 @@ static int find_slot(struct spin_flow *flow, const struct spin_word *word, uint8
 
 	if (word->index != SPIN_NUMBER || word->segment != SPIN_NOWHERE)
 		return -1;
-	if (base == SPIN_RBP && (word->base != SPIN_INITIAL + SPIN_RBP || !flow->has_frame ||
-				 word->offset >= 0))
+	if (base == SPIN_RBP && (word->base != SPIN_INITIAL + SPIN_RBP || !flow->has_frame || word->offset >= 0))
 		return -1;
 	for (int i = 0; i < flow->slot_count; i++) {
 		const struct spin_slot *slot = &flow->slots[i];
@@ -60,9 +57,9 @@ static int find_slot(struct spin_flow *flow, const struct spin_word *word, uint8
 		if (slot->offset == word->offset)
 			found = SPIN_SLOTS + i;
 		else if (overlaps(slot, word->offset, bytes))
-			flow->is_lost = true;	/* which part of it changes is not followed */
+			flow->is_lost = true; /* which part of it changes is not followed */
 	}
-	flow->is_lost |= found < 0;	/* there are too many, or a pointer leads there */
+	flow->is_lost |= found < 0; /* there are too many, or a pointer leads there */
 	return found;
 }
 
@@ -74,9 +71,8 @@ static int find_word(struct spin_flow *flow, const struct spin_word *word)
 	for (i = 0; i < flow->word_count; i++) {
 		const struct spin_word *known = &flow->words[i];
 
-		if (known->base == word->base && known->index == word->index &&
-		    known->scale == word->scale && known->segment == word->segment &&
-		    known->offset == word->offset)
+		if (known->base == word->base && known->index == word->index && known->scale == word->scale &&
+		    known->segment == word->segment && known->offset == word->offset)
 			return i;
 	}
 	if (i == SPIN_WORDS_MAX)
@@ -96,10 +92,14 @@ struct spin_access spin_memory_find(struct spin_flow *flow, const struct spin_st
 	struct spin_value base = value_of(state, step->place.base);
 	struct spin_value index = value_of(state, step->place.index);
 	struct spin_access access = {
-		.address = spin_value_both(&base, &index), .slot = -1, .word = -1,
+		.address = spin_value_both(&base, &index),
+		.slot = -1,
+		.word = -1,
 	};
 	struct spin_word word = {
-		.base = base.symbol, .index = index.symbol, .segment = step->place.segment,
+		.base = base.symbol,
+		.index = index.symbol,
+		.segment = step->place.segment,
 		.scale = spin_value_is_number(&index) ? 1 : step->place.scale,
 		.offset = (uint64_t)base.offset + (uint64_t)index.offset * step->place.scale +
 			  (uint64_t)step->place.displacement,
@@ -120,8 +120,7 @@ struct spin_access spin_memory_find(struct spin_flow *flow, const struct spin_st
 	return access;
 }
 
-struct spin_value spin_memory_read(const struct spin_state *state, const struct spin_access *access,
-				   int step)
+struct spin_value spin_memory_read(const struct spin_state *state, const struct spin_access *access, int step)
 {
 	struct spin_value value = access->address;
 

@@ -11,11 +11,12 @@
 struct spin_decoder {
 	csh capstone;
 	cs_insn *instruction;
-	uint8_t effects[X86_INS_ENDING];	/* enum spin_effect by the instruction's id */
-	uint8_t registers[X86_REG_ENDING];	/* enum spin_location */
+	uint8_t effects[X86_INS_ENDING];   /* enum spin_effect by the instruction's id */
+	uint8_t registers[X86_REG_ENDING]; /* enum spin_location */
 };
 
 /* Integer instructions only: a loop that waits needs no others, and what they do is easily told. */
+/* clang-format off */
 static const struct {
 	uint16_t id;
 	uint8_t effect;
@@ -71,6 +72,7 @@ static const struct {
 	{ X86_INS_RDTSC, SPIN_CLOCK }, { X86_INS_RDTSCP, SPIN_CLOCK },
 	{ X86_INS_CALL, SPIN_CALL }, { X86_INS_SYSCALL, SPIN_SYSCALL },
 };
+/* clang-format on */
 
 /* All names of the registers, in the order of enum spin_location. Of ah and the like, the whole. */
 static const uint16_t registers[][5] = {
@@ -146,8 +148,8 @@ static bool is_in_group(const cs_detail *detail, uint8_t group)
 	return false;
 }
 
-static void read_place(const struct spin_decoder *decoder, const cs_insn *instruction,
-		       const cs_x86_op *operand, struct spin_step *step)
+static void read_place(const struct spin_decoder *decoder, const cs_insn *instruction, const cs_x86_op *operand,
+		       struct spin_step *step)
 {
 	const x86_op_mem *memory = &operand->mem;
 
@@ -163,14 +165,13 @@ static void read_place(const struct spin_decoder *decoder, const cs_insn *instru
 	if (memory->base == X86_REG_RIP)
 		step->place.displacement += instruction->address + instruction->size;
 	else if (memory->base && step->place.base == SPIN_NOWHERE)
-		step->effect = SPIN_WORK;	/* eip, or a mistake */
-	if (memory->index && step->place.index == SPIN_NOWHERE &&
-	    memory->index != X86_REG_RIZ && memory->index != X86_REG_EIZ)
-		step->effect = SPIN_WORK;	/* a vector of addresses */
+		step->effect = SPIN_WORK; /* eip, or a mistake */
+	if (memory->index && step->place.index == SPIN_NOWHERE && memory->index != X86_REG_RIZ &&
+	    memory->index != X86_REG_EIZ)
+		step->effect = SPIN_WORK; /* a vector of addresses */
 }
 
-static void read_operands(const struct spin_decoder *decoder, const cs_insn *instruction,
-			  struct spin_step *step)
+static void read_operands(const struct spin_decoder *decoder, const cs_insn *instruction, struct spin_step *step)
 {
 	const cs_x86 *x86 = &instruction->detail->x86;
 
@@ -207,20 +208,38 @@ static void read_control(const cs_insn *instruction, struct spin_step *step)
 		step->control = is_direct ? SPIN_JUMP : SPIN_STOP;
 		step->effect = SPIN_IDLE;
 		return;
-	case X86_INS_LJMP: case X86_INS_RET: case X86_INS_RETF: case X86_INS_RETFQ:
-	case X86_INS_IRET: case X86_INS_IRETD: case X86_INS_IRETQ: case X86_INS_SYSRET:
-	case X86_INS_SYSEXIT: case X86_INS_HLT: case X86_INS_UD0: case X86_INS_UD2:
-	case X86_INS_UD2B: case X86_INS_INT3:
+	case X86_INS_LJMP:
+	case X86_INS_RET:
+	case X86_INS_RETF:
+	case X86_INS_RETFQ:
+	case X86_INS_IRET:
+	case X86_INS_IRETD:
+	case X86_INS_IRETQ:
+	case X86_INS_SYSRET:
+	case X86_INS_SYSEXIT:
+	case X86_INS_HLT:
+	case X86_INS_UD0:
+	case X86_INS_UD2:
+	case X86_INS_UD2B:
+	case X86_INS_INT3:
 		step->control = SPIN_STOP;
 		return;
-	case X86_INS_LOOP: case X86_INS_LOOPE: case X86_INS_LOOPNE:
-	case X86_INS_JCXZ: case X86_INS_JECXZ: case X86_INS_JRCXZ:
+	case X86_INS_LOOP:
+	case X86_INS_LOOPE:
+	case X86_INS_LOOPNE:
+	case X86_INS_JCXZ:
+	case X86_INS_JECXZ:
+	case X86_INS_JRCXZ:
 		step->condition = SPIN_IF_COUNTED;
 		break;
-	case X86_INS_JE: case X86_INS_SETE: case X86_INS_CMOVE:
+	case X86_INS_JE:
+	case X86_INS_SETE:
+	case X86_INS_CMOVE:
 		step->condition = SPIN_IF_EQUAL;
 		break;
-	case X86_INS_JNE: case X86_INS_SETNE: case X86_INS_CMOVNE:
+	case X86_INS_JNE:
+	case X86_INS_SETNE:
+	case X86_INS_CMOVNE:
 		step->condition = SPIN_IF_NOT_EQUAL;
 		break;
 	default:
@@ -234,14 +253,15 @@ static void read_control(const cs_insn *instruction, struct spin_step *step)
 
 static void add_register(struct spin_step *step, enum spin_location location)
 {
-	step->operands[step->operand_count++] =
-		(struct spin_operand){ .kind = SPIN_REGISTER, .location = location };
+	step->operands[step->operand_count++] = (struct spin_operand){ .kind = SPIN_REGISTER, .location = location };
 }
 
 static void add_one(struct spin_step *step)
 {
 	step->operands[step->operand_count++] = (struct spin_operand){
-		.kind = SPIN_CONSTANT, .location = SPIN_NOWHERE, .constant = 1,
+		.kind = SPIN_CONSTANT,
+		.location = SPIN_NOWHERE,
+		.constant = 1,
 	};
 }
 
@@ -249,20 +269,25 @@ static void add_one(struct spin_step *step)
 static void complete(const cs_insn *instruction, struct spin_step *step)
 {
 	switch (instruction->id) {
-	case X86_INS_INC: case X86_INS_DEC:
+	case X86_INS_INC:
+	case X86_INS_DEC:
 		add_one(step);
 		break;
-	case X86_INS_LOOP: case X86_INS_LOOPE: case X86_INS_LOOPNE:
+	case X86_INS_LOOP:
+	case X86_INS_LOOPE:
+	case X86_INS_LOOPNE:
 		step->effect = SPIN_SUB;
 		step->operand_count = 0;
 		add_register(step, SPIN_RCX);
 		add_one(step);
 		break;
 	case X86_INS_IMUL:
-		step->effect = step->operand_count == 1 ? SPIN_WIDE :
-			       step->operand_count == 3 ? SPIN_COMPUTE : SPIN_CHANGE;
+		step->effect = step->operand_count == 1   ? SPIN_WIDE
+			       : step->operand_count == 3 ? SPIN_COMPUTE
+							  : SPIN_CHANGE;
 		break;
-	case X86_INS_DIV: case X86_INS_IDIV:
+	case X86_INS_DIV:
+	case X86_INS_IDIV:
 		add_register(step, SPIN_RDX);
 		break;
 	case X86_INS_RDTSCP:
@@ -272,7 +297,10 @@ static void complete(const cs_insn *instruction, struct spin_step *step)
 		add_register(step, SPIN_RDX);
 		add_register(step, SPIN_RAX);
 		break;
-	case X86_INS_CMPXCHG: case X86_INS_CMPXCHG8B: case X86_INS_CMPXCHG16B: case X86_INS_XADD:
+	case X86_INS_CMPXCHG:
+	case X86_INS_CMPXCHG8B:
+	case X86_INS_CMPXCHG16B:
+	case X86_INS_XADD:
 		step->writes_flags = true;
 		if (!step->has_place)
 			step->effect = SPIN_WORK;
@@ -299,8 +327,7 @@ static size_t waiting_size(const uint8_t *bytes, size_t size)
 		return 0;
 	if ((bytes[i] & 0xf0) == 0x40)
 		i++;
-	if (size < i + 3 || bytes[i] != 0x0f || bytes[i + 1] != 0xae ||
-	    (bytes[i + 2] & 0xf8) != 0xf0)
+	if (size < i + 3 || bytes[i] != 0x0f || bytes[i + 1] != 0xae || (bytes[i + 2] & 0xf8) != 0xf0)
 		return 0;
 	return i + 3;
 }
@@ -324,10 +351,8 @@ bool spin_decode(struct spin_decoder *decoder, const uint8_t *bytes, size_t size
 	if (instruction->id < X86_INS_ENDING)
 		step->effect = decoder->effects[instruction->id];
 	step->is_locked = detail->x86.prefix[0] == X86_PREFIX_LOCK;
-	step->reads_flags = has_register(detail->regs_read, detail->regs_read_count,
-					 X86_REG_EFLAGS);
-	step->writes_flags = has_register(detail->regs_write, detail->regs_write_count,
-					  X86_REG_EFLAGS);
+	step->reads_flags = has_register(detail->regs_read, detail->regs_read_count, X86_REG_EFLAGS);
+	step->writes_flags = has_register(detail->regs_write, detail->regs_write_count, X86_REG_EFLAGS);
 	read_operands(decoder, instruction, step);
 	read_control(instruction, step);
 	complete(instruction, step);
@@ -348,8 +373,8 @@ static void copy_memory(const char *operands, char *text, size_t size)
 	snprintf(text, size, " %.*s", (int)(strcspn(begin, ",")), begin);
 }
 
-void spin_step_text(struct spin_decoder *decoder, const uint8_t *bytes, size_t size,
-		    uint64_t address, char text[SPIN_TEXT_BYTES])
+void spin_step_text(struct spin_decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
+		    char text[SPIN_TEXT_BYTES])
 {
 	const cs_insn *instruction = decoder->instruction;
 	char memory[SPIN_TEXT_BYTES - sizeof(instruction->mnemonic)];

@@ -4,8 +4,7 @@
 struct spin_value spin_value_both(const struct spin_value *a, const struct spin_value *b)
 {
 	/* Memory that others write to is better evidence than a variable. */
-	bool is_b_better = !(a->from & SPIN_POLLED) &&
-			   (b->from & SPIN_POLLED || !(a->from & SPIN_LOCAL));
+	bool is_b_better = !(a->from & SPIN_POLLED) && (b->from & SPIN_POLLED || !(a->from & SPIN_LOCAL));
 
 	return (struct spin_value){
 		.depends = a->depends | b->depends,
@@ -16,8 +15,7 @@ struct spin_value spin_value_both(const struct spin_value *a, const struct spin_
 	};
 }
 
-struct spin_value spin_value_known(const struct spin_value *a, const struct spin_value *b,
-				   int64_t number)
+struct spin_value spin_value_known(const struct spin_value *a, const struct spin_value *b, int64_t number)
 {
 	struct spin_value value = spin_value_both(a, b);
 
@@ -40,8 +38,7 @@ static bool has_name(const struct spin_value *value)
 	return value->symbol != SPIN_UNKNOWN && value->symbol != SPIN_ZERO_FLAG;
 }
 
-struct spin_value spin_value_sum(const struct spin_value *a, const struct spin_value *b, int sign,
-				 int step)
+struct spin_value spin_value_sum(const struct spin_value *a, const struct spin_value *b, int sign, int step)
 {
 	struct spin_value value = spin_value_both(a, b);
 
@@ -70,8 +67,8 @@ static bool is_set_anew(const struct spin_value *value)
 bool spin_value_join(struct spin_value *value, const struct spin_value *other, bool is_inner_turn)
 {
 	struct spin_value before = *value;
-	bool is_equal = value->symbol != SPIN_UNKNOWN && value->symbol == other->symbol &&
-			value->offset == other->offset;
+	bool is_equal =
+		value->symbol != SPIN_UNKNOWN && value->symbol == other->symbol && value->offset == other->offset;
 
 	*value = spin_value_both(&before, other);
 	if (is_equal) {
@@ -80,7 +77,6 @@ bool spin_value_join(struct spin_value *value, const struct spin_value *other, b
 	} else if (is_inner_turn && !is_set_anew(other)) {
 		value->from |= SPIN_WALKED;
 	}
-	return value->depends != before.depends || value->stepped != before.stepped ||
-	       value->mixed != before.mixed || value->from != before.from ||
-	       value->symbol != before.symbol;
+	return value->depends != before.depends || value->stepped != before.stepped || value->mixed != before.mixed ||
+	       value->from != before.from || value->symbol != before.symbol;
 }

@@ -20,21 +20,21 @@ static const char builtin_rules[] =
 enum { RULES_MAX = 4096, LINE_BYTES_MAX = 4096, FIELD_MAX = 3, VERDICTS_MAX = 1 << 16 };
 
 struct rule {
-	const char *label;	/* "-": plumbing, shown; "+": shown as any other; "~": waits */
-	const char *function, *module;	/* patterns; module may be NULL */
+	const char *label;             /* "-": plumbing, shown; "+": shown as any other; "~": waits */
+	const char *function, *module; /* patterns; module may be NULL */
 };
 
 /* What the rules say of a frame. The same ones come again and again, and there are hundreds of rules. */
 struct verdict {
 	const char *function, *module;
-	const struct rule *rule;	/* how it is shown; NULL: none says */
+	const struct rule *rule; /* how it is shown; NULL: none says */
 	bool is_spin;
 };
 
 struct fold_rules {
 	struct arena *arena;
-	struct table *verdicts;	/* by a hash of both names; emptied when a rule is added */
-	struct rule *rules;	/* the last that matches wins: what came later overrides */
+	struct table *verdicts; /* by a hash of both names; emptied when a rule is added */
+	struct rule *rules;     /* the last that matches wins: what came later overrides */
 	size_t count, room;
 };
 
@@ -178,14 +178,13 @@ static int add_stream(struct fold_rules *rules, FILE *file, const char *path)
 	while (err != -E2BIG && fgets(line, sizeof(line), file)) {
 		number++;
 		if (!strchr(line, '\n') && !feof(file)) {
-			err = fail_plain(-EINVAL, "%s:%zu: line is longer than %d bytes", path,
-					 number, LINE_BYTES_MAX - 2);
+			err = fail_plain(-EINVAL, "%s:%zu: line is longer than %d bytes", path, number,
+					 LINE_BYTES_MAX - 2);
 			break;
 		}
 		err = add_line(rules, line);
 		if (err == -E2BIG)
-			warn("%s:%zu: more than %d fold rules, the rest is ignored", path,
-			     number, RULES_MAX);
+			warn("%s:%zu: more than %d fold rules, the rest is ignored", path, number, RULES_MAX);
 		else if (err)
 			warn("%s:%zu: not a fold rule: needs a label, a function pattern and "
 			     "perhaps a module pattern, set apart by tabs or two spaces",
@@ -263,8 +262,7 @@ static struct verdict verdict_of(const struct fold_rules *rules, const struct re
 		return verdict;
 	key = hash_string(hash_string(1, verdict.function), verdict.module);
 	known = table_find(rules->verdicts, key);
-	if (known && !strcmp(known->function, verdict.function) &&
-	    !strcmp(known->module, verdict.module))
+	if (known && !strcmp(known->function, verdict.function) && !strcmp(known->module, verdict.module))
 		return *known;
 	judge(rules, &verdict);
 	if (!known && table_count(rules->verdicts) < VERDICTS_MAX) {
@@ -292,8 +290,8 @@ bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame 
 }
 
 /* Of libraries that go into each other without the user's code, the call that says most. */
-static const struct report_frame *library_call(const struct fold_rules *rules,
-					       const struct report_frame *frames, size_t count)
+static const struct report_frame *library_call(const struct fold_rules *rules, const struct report_frame *frames,
+					       size_t count)
 {
 	const struct report_frame *found = NULL;
 
@@ -308,8 +306,8 @@ static const struct report_frame *library_call(const struct fold_rules *rules,
 	return found;
 }
 
-const struct report_frame *fold_find_headline(const struct fold_rules *rules,
-					      const struct report_frame *frames, size_t count)
+const struct report_frame *fold_find_headline(const struct fold_rules *rules, const struct report_frame *frames,
+					      size_t count)
 {
 	const struct report_frame *found;
 
@@ -331,8 +329,8 @@ bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *fra
 	return verdict_of(rules, frame).is_spin;
 }
 
-const struct report_frame *fold_find_spin(const struct fold_rules *rules,
-					  const struct report_frame *frames, size_t count)
+const struct report_frame *fold_find_spin(const struct fold_rules *rules, const struct report_frame *frames,
+					  size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (fold_is_spin(rules, &frames[i]))

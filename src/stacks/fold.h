@@ -42,8 +42,8 @@ bool fold_is_plumbing(const struct fold_rules *rules, const struct report_frame 
  * code, with a name if there is one; where all is boilerplate the call by which it left the innermost
  * library, else the innermost frame outside the kernel. NULL only when count is 0.
  */
-const struct report_frame *fold_find_headline(const struct fold_rules *rules,
-					      const struct report_frame *frames, size_t count);
+const struct report_frame *fold_find_headline(const struct fold_rules *rules, const struct report_frame *frames,
+					      size_t count);
 
 /* True when a function busy-waits by calling others, or does nothing but give the CPU away. */
 bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *frame);
@@ -53,5 +53,5 @@ bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *fra
  * NULL. What a waiting runtime does for the user meanwhile is no waiting: only frames up to the
  * first of the user's own count.
  */
-const struct report_frame *fold_find_spin(const struct fold_rules *rules,
-					  const struct report_frame *frames, size_t count);
+const struct report_frame *fold_find_spin(const struct fold_rules *rules, const struct report_frame *frames,
+					  size_t count);

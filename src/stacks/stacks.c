@@ -10,7 +10,7 @@
 
 enum {
 	STACKS_MAX_DEFAULT = 65536,
-	STACK_BYTES_MEAN_MAX = 2048,	/* 254 frames: all deep ones fit only if some are not */
+	STACK_BYTES_MEAN_MAX = 2048, /* 254 frames: all deep ones fit only if some are not */
 };
 
 struct stacks {
@@ -42,8 +42,7 @@ static void on_frames(void *data, const struct ev_header *header)
 	}
 	stacks->counts.kept++;
 	stacks->bytes_left -= size_bytes;
-	table_put(stacks->by_name, e->stack,
-		  memcpy(arena_alloc(stacks->arena, size_bytes), e, size_bytes));
+	table_put(stacks->by_name, e->stack, memcpy(arena_alloc(stacks->arena, size_bytes), e, size_bytes));
 }
 
 static const struct event_handler handlers[] = {

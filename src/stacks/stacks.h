@@ -20,9 +20,9 @@ void stacks_free(struct stacks *stacks);
 
 /* A frame of the user's, as values.h packs it into one word. */
 struct stack_frame {
-	uint64_t address;	/* with STACK_FRAME_MANAGED it is none, but names know it */
-	bool is_return;		/* the address follows a call; else the thread was just there */
-	bool is_guessed;	/* found by a frame pointer, for want of a table */
+	uint64_t address; /* with STACK_FRAME_MANAGED it is none, but names know it */
+	bool is_return;   /* the address follows a call; else the thread was just there */
+	bool is_guessed;  /* found by a frame pointer, for want of a table */
 };
 
 /* i counts from the innermost one, 0. */

@@ -11,7 +11,7 @@
 enum { OPEN_CHUNKS = 4, COUNT_MAX = 1 << 20, NAMES_MAX = 4096 };
 
 struct open_chunk {
-	size_t number;			/* among the places */
+	size_t number; /* among the places */
 	uint64_t used;
 	struct activity *list;
 	size_t count;
@@ -22,12 +22,12 @@ struct activities {
 	struct place {
 		size_t chunk;
 		uint64_t last_ns;
-		uint64_t first_ns;	/* of this one and all behind it */
-	} *places;
+		uint64_t first_ns; /* of this one and all behind it */
+	} * places;
 	size_t place_count;
 	struct open_chunk open[OPEN_CHUNKS];
 	uint64_t uses;
-	struct table *names;		/* of interrupts, by number plus 1 */
+	struct table *names; /* of interrupts, by number plus 1 */
 	struct arena *arena;
 };
 
@@ -40,8 +40,7 @@ static void read_names(struct activities *activities, const void *bytes, size_t 
 		const char *name = byte_cursor_string(&cursor);
 
 		if (!cursor.is_bad)
-			table_put(activities->names, (uint64_t)number + 1,
-				  arena_strdup(activities->arena, name));
+			table_put(activities->names, (uint64_t)number + 1, arena_strdup(activities->arena, name));
 	}
 }
 
@@ -106,8 +105,7 @@ static void read_chunk(struct open_chunk *open, const void *bytes, size_t size_b
 		activity->thread = byte_cursor_uleb(&cursor);
 		activity->tid = byte_cursor_uleb(&cursor);
 		activity->detail = byte_cursor_uleb(&cursor);
-		if (cursor.is_bad || activity->kind >= ACTIVITY_KINDS ||
-		    activity->begin_ns > activity->end_ns)
+		if (cursor.is_bad || activity->kind >= ACTIVITY_KINDS || activity->begin_ns > activity->end_ns)
 			return;
 	}
 }
@@ -130,8 +128,7 @@ static const struct open_chunk *open_chunk(struct activities *activities, size_t
 	free(open->list);
 	*open = (struct open_chunk){ .number = number, .used = ++activities->uses };
 	places = trace_reader_places(activities->file, &count);
-	if (!trace_reader_content(activities->file, activities->places[number].chunk, &content,
-				  &size_bytes))
+	if (!trace_reader_content(activities->file, activities->places[number].chunk, &content, &size_bytes))
 		read_chunk(open, content, size_bytes, places[activities->places[number].chunk].count);
 	return open;
 }

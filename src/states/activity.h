@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum activity_kind {
-	ACTIVITY_DISK,			/* from the issue of a request to its end */
+	ACTIVITY_DISK, /* from the issue of a request to its end */
 	ACTIVITY_INTERRUPT,
 	ACTIVITY_SOFTIRQ,
 	ACTIVITY_KINDS,
@@ -18,11 +18,11 @@ enum activity_kind {
 
 struct activity {
 	uint64_t begin_ns, end_ns;
-	uint32_t resource;		/* DISK: major * 2^20 + minor; else the CPU */
-	uint32_t thread, tid;		/* DISK: who issued it; thread: a number, or 0; else who was interrupted */
-	uint32_t detail;		/* DISK: bytes; INTERRUPT: its number; SOFTIRQ: its vector */
+	uint32_t resource;    /* DISK: major * 2^20 + minor; else the CPU */
+	uint32_t thread, tid; /* DISK: who issued it; thread: a number, or 0; else who was interrupted */
+	uint32_t detail;      /* DISK: bytes; INTERRUPT: its number; SOFTIRQ: its vector */
 	uint8_t kind;
-	uint8_t operation;		/* DISK: enum block_operation */
+	uint8_t operation; /* DISK: enum block_operation */
 };
 
 /* --- Writing -------------------------------------------------------------------------------- */

@@ -10,8 +10,8 @@
 #include "trace/trace_writer.h"
 
 enum {
-	ACTIVITIES = 1 << 14,		/* of a chunk */
-	REQUESTS_MAX = 1 << 16,		/* under way */
+	ACTIVITIES = 1 << 14,   /* of a chunk */
+	REQUESTS_MAX = 1 << 16, /* under way */
 	NAME_BYTES = 24,
 };
 
@@ -22,20 +22,19 @@ struct request {
 
 struct activity_log {
 	struct trace_writer *writer;
-	struct table *requests;		/* by name; each is the heap's */
-	struct table *names;		/* of interrupts, by number plus 1; of the arena */
+	struct table *requests; /* by name; each is the heap's */
+	struct table *names;    /* of interrupts, by number plus 1; of the arena */
 	struct arena *arena;
 	struct text bytes, name_bytes;
 	struct trace_span span;
-	uint64_t before_ns;		/* the end of the one before */
+	uint64_t before_ns; /* the end of the one before */
 };
 
 static void end_chunk(struct activity_log *log)
 {
 	if (!log->span.count)
 		return;
-	trace_writer_chunk(log->writer, TRACE_CHUNK_ACTIVITIES, log->bytes.bytes, log->bytes.length,
-			   &log->span);
+	trace_writer_chunk(log->writer, TRACE_CHUNK_ACTIVITIES, log->bytes.bytes, log->bytes.length, &log->span);
 	log->bytes.length = 0;
 	log->span = (struct trace_span){ 0 };
 }
@@ -82,9 +81,13 @@ static void on_interrupt(void *data, const struct ev_header *header)
 
 	note_name(log, e->irq, e->name);
 	add(log, &(struct activity){
-		.begin_ns = e->begin_ns, .end_ns = header->time_ns, .resource = e->cpu,
-		.thread = header->thread, .detail = e->irq, .kind = ACTIVITY_INTERRUPT,
-	});
+			 .begin_ns = e->begin_ns,
+			 .end_ns = header->time_ns,
+			 .resource = e->cpu,
+			 .thread = header->thread,
+			 .detail = e->irq,
+			 .kind = ACTIVITY_INTERRUPT,
+		 });
 }
 
 static void on_softirq(void *data, const struct ev_header *header)
@@ -92,9 +95,13 @@ static void on_softirq(void *data, const struct ev_header *header)
 	const struct ev_system_softirq *e = (const struct ev_system_softirq *)header;
 
 	add(data, &(struct activity){
-		.begin_ns = e->begin_ns, .end_ns = header->time_ns, .resource = e->cpu,
-		.thread = header->thread, .detail = e->vector, .kind = ACTIVITY_SOFTIRQ,
-	});
+			  .begin_ns = e->begin_ns,
+			  .end_ns = header->time_ns,
+			  .resource = e->cpu,
+			  .thread = header->thread,
+			  .detail = e->vector,
+			  .kind = ACTIVITY_SOFTIRQ,
+		  });
 }
 
 static void on_issue(void *data, const struct ev_header *header)
@@ -111,8 +118,13 @@ static void on_issue(void *data, const struct ev_header *header)
 		table_put(log->requests, e->request, request);
 	}
 	request->activity = (struct activity){
-		.begin_ns = header->time_ns, .resource = e->device, .thread = header->thread,
-		.tid = e->tid, .detail = e->bytes, .kind = ACTIVITY_DISK, .operation = e->operation,
+		.begin_ns = header->time_ns,
+		.resource = e->device,
+		.thread = header->thread,
+		.tid = e->tid,
+		.detail = e->bytes,
+		.kind = ACTIVITY_DISK,
+		.operation = e->operation,
 	};
 }
 

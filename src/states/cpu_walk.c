@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "states/states_internal.h"
 
-void states_walk_cpu(struct states *states, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
-		     struct cpu_walk *walk)
+void states_walk_cpu(struct states *states, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, struct cpu_walk *walk)
 {
 	*walk = (struct cpu_walk){
-		.states = states, .cpu = cpu, .from_ns = from_ns, .to_ns = to_ns,
+		.states = states,
+		.cpu = cpu,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
 		.block = states_block_count(states) ? states_block_at(states, from_ns) : 0,
 		.at = AT_ORIGIN,
 	};
@@ -38,14 +40,14 @@ static struct cpu_state piece_of(const struct cpu_walk *walk, const struct open_
 {
 	const struct owner_change *change = &open->owners[walk->at];
 	bool has_next = walk->at + 1 < open->owner_count && change[1].cpu == walk->cpu;
-	uint64_t end_ns = has_next ? change[1].time_ns
-				   : states_block_begin_ns(walk->states, walk->block + 1);
+	uint64_t end_ns = has_next ? change[1].time_ns : states_block_begin_ns(walk->states, walk->block + 1);
 	const struct state_gap *gap = state_gaps_after(states_gaps(walk->states), change->since_ns);
 
 	return (struct cpu_state){
 		.begin_ns = change->time_ns,
 		.end_ns = gap && gap->begin_ns < end_ns ? gap->begin_ns : end_ns,
-		.thread = change->thread, .tid = change->tid,
+		.thread = change->thread,
+		.tid = change->tid,
 	};
 }
 

@@ -17,7 +17,7 @@ struct edge {
 
 struct sweep {
 	struct disk_user *users;
-	uint32_t *open;			/* requests of each user that are under way */
+	uint32_t *open; /* requests of each user that are under way */
 	size_t user_count, user_room;
 	struct edge *edges;
 	size_t edge_count, edge_room;
@@ -29,8 +29,8 @@ static size_t user_of(struct sweep *sweep, const struct activity *activity)
 {
 	size_t i = 0;
 
-	while (i < sweep->user_count && (sweep->users[i].thread != activity->thread ||
-					 sweep->users[i].tid != activity->tid))
+	while (i < sweep->user_count &&
+	       (sweep->users[i].thread != activity->thread || sweep->users[i].tid != activity->tid))
 		i++;
 	if (i < sweep->user_count)
 		return i;
@@ -40,7 +40,8 @@ static size_t user_of(struct sweep *sweep, const struct activity *activity)
 	}
 	ARRAY_GROW(sweep->users, sweep->user_count, sweep->user_room, 16);
 	sweep->users[sweep->user_count] = (struct disk_user){
-		.thread = activity->thread, .tid = activity->tid,
+		.thread = activity->thread,
+		.tid = activity->tid,
 	};
 	return sweep->user_count++;
 }
@@ -87,8 +88,8 @@ static void split(struct sweep *sweep, uint64_t ns, uint64_t open)
 	}
 }
 
-struct disk_user *disk_users_of(struct activities *activities, uint64_t from_ns, uint64_t to_ns,
-				size_t *count, uint64_t *idle_ns)
+struct disk_user *disk_users_of(struct activities *activities, uint64_t from_ns, uint64_t to_ns, size_t *count,
+				uint64_t *idle_ns)
 {
 	struct sweep sweep = { .from_ns = from_ns, .to_ns = to_ns };
 	uint64_t at_ns = from_ns, open = 0;

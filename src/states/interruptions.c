@@ -30,10 +30,11 @@ static void gather(void *data, const struct activity *activity)
 	if (activity->kind == ACTIVITY_DISK || activity->resource != gathered->cpu)
 		return;
 	append(gathered, &(struct interruption){
-		activity->begin_ns > gathered->from_ns ? activity->begin_ns : gathered->from_ns,
-		activity->end_ns < gathered->to_ns ? activity->end_ns : gathered->to_ns,
-		activity->kind, activity->detail,
-	});
+				 activity->begin_ns > gathered->from_ns ? activity->begin_ns : gathered->from_ns,
+				 activity->end_ns < gathered->to_ns ? activity->end_ns : gathered->to_ns,
+				 activity->kind,
+				 activity->detail,
+			 });
 }
 
 /* Of two that begin together the outer one first: a device's interrupt may come within a softirq. */
@@ -52,7 +53,7 @@ static int by_begin(const void *a, const void *b)
 struct nest {
 	struct interruption open[NESTED_MAX];
 	unsigned int depth;
-	uint64_t at_ns;			/* up to where it is told */
+	uint64_t at_ns; /* up to where it is told */
 	struct gathered out;
 };
 
@@ -75,8 +76,8 @@ static void tell_up_to(struct nest *nest, uint64_t time_ns)
 		nest->at_ns = time_ns;
 }
 
-struct interruption *interruptions_of(struct activities *activities, uint32_t cpu, uint64_t from_ns,
-				      uint64_t to_ns, size_t *count)
+struct interruption *interruptions_of(struct activities *activities, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
+				      size_t *count)
 {
 	struct gathered gathered = { .from_ns = from_ns, .to_ns = to_ns, .cpu = cpu };
 	struct nest nest = { .at_ns = from_ns };

@@ -55,14 +55,14 @@ static void index_records(struct open_block *open)
 /* Follows who gets a CPU and who leaves it. */
 struct ownership {
 	struct open_block *open;
-	uint32_t *cpu_of;		/* of the thread at a place: NO_CPU */
-	uint32_t *has;			/* on a CPU: the place of the thread plus 1 */
+	uint32_t *cpu_of; /* of the thread at a place: NO_CPU */
+	uint32_t *has;    /* on a CPU: the place of the thread plus 1 */
 	size_t room;
 };
 
 /* In the block from its beginning on at the earliest. */
-static void change_owner(struct ownership *o, uint64_t since_ns, uint32_t cpu, uint32_t thread,
-			 uint32_t tid, bool is_known)
+static void change_owner(struct ownership *o, uint64_t since_ns, uint32_t cpu, uint32_t thread, uint32_t tid,
+			 bool is_known)
 {
 	struct open_block *open = o->open;
 	uint64_t first_ns = open->block.first_ns;
@@ -107,8 +107,7 @@ static void follow_owners(struct ownership *o)
 	const struct state_block *block = &o->open->block;
 
 	for (size_t i = 0; i < block->owner_count; i++)
-		other_takes_cpu(o, block->owners[i].since_ns, block->owners[i].number,
-				block->owners[i].value);
+		other_takes_cpu(o, block->owners[i].since_ns, block->owners[i].number, block->owners[i].value);
 	for (size_t i = 0; i < block->thread_count; i++)
 		if (state_is_on_cpu(block->threads[i].kind))
 			take_cpu(o, block->threads[i].since_ns, i, block->threads[i].value);

@@ -9,36 +9,36 @@
 #include "trace/trace_writer.h"
 
 enum {
-	CHANGES_A_CELL = 512,		/* on average, or the level is not kept */
-	CELLS_EARLY = 1024,		/* so many more there may be until a window is given up */
-	WINDOW_CELLS_MAX = 1 << 20,	/* of all threads */
-	BASE_MAX = 4,			/* so that a burst is noticed within seconds */
-	OPEN_MAX = 8192,		/* threads with open cells: of more there is no pyramid any more */
+	CHANGES_A_CELL = 512,       /* on average, or the level is not kept */
+	CELLS_EARLY = 1024,         /* so many more there may be until a window is given up */
+	WINDOW_CELLS_MAX = 1 << 20, /* of all threads */
+	BASE_MAX = 4,               /* so that a burst is noticed within seconds */
+	OPEN_MAX = 8192,            /* threads with open cells: of more there is no pyramid any more */
 };
 
 struct share_cell {
-	uint64_t index;			/* its time by its width */
-	uint8_t first, last;		/* shares that it begins and ends with */
-	uint32_t used;			/* a bit for each share that ns has */
+	uint64_t index;      /* its time by its width */
+	uint8_t first, last; /* shares that it begins and ends with */
+	uint32_t used;       /* a bit for each share that ns has */
 	uint64_t ns[SHARES];
 };
 _Static_assert(SHARES <= 32, "a bit for each share");
 
 struct level {
-	struct text bytes;		/* cells of the window, as a chunk has them */
+	struct text bytes; /* cells of the window, as a chunk has them */
 	uint64_t cells, changes_before;
-	bool is_given_up;		/* the window has too few changes for its cells, or too many cells */
+	bool is_given_up; /* the window has too few changes for its cells, or too many cells */
 };
 
 struct share_log {
 	struct trace_writer *writer;
 	struct level levels[SHARE_LEVELS];
-	unsigned int base;		/* the lowest level that has cells at the time */
-	uint64_t window;		/* of the lowest level of all */
+	unsigned int base; /* the lowest level that has cells at the time */
+	uint64_t window;   /* of the lowest level of all */
 	bool has_begun;
-	bool is_full;			/* too many threads have had open cells */
+	bool is_full; /* too many threads have had open cells */
 	uint64_t changes;
-	struct share_thread **open;	/* those that have open cells */
+	struct share_thread **open; /* those that have open cells */
 	size_t open_count, open_room;
 };
 
@@ -68,8 +68,7 @@ static bool count_cell(const struct share_log *log, struct level *level)
 }
 
 /* The thread, the cell's place in the window, first and last, how many shares, and each with its ns. */
-static void put_cell(struct share_log *log, unsigned int number, uint32_t thread,
-		     const struct share_cell *cell)
+static void put_cell(struct share_log *log, unsigned int number, uint32_t thread, const struct share_cell *cell)
 {
 	struct level *level = &log->levels[number];
 
@@ -86,8 +85,8 @@ static void put_cell(struct share_log *log, unsigned int number, uint32_t thread
 	}
 }
 
-static struct share_cell *open_cell(struct share_log *log, struct share_thread *thread,
-				    unsigned int level, uint64_t index, uint8_t first)
+static struct share_cell *open_cell(struct share_log *log, struct share_thread *thread, unsigned int level,
+				    uint64_t index, uint8_t first)
 {
 	struct share_cell *cell;
 
@@ -148,8 +147,8 @@ static void end_cells(struct share_log *log, struct share_thread *thread, unsign
 }
 
 /* The thread did the same from begin_ns to end_ns, both of which a level below may have rounded. */
-static void add_time(struct share_log *log, struct share_thread *thread, unsigned int level,
-		     uint64_t begin_ns, uint64_t end_ns)
+static void add_time(struct share_log *log, struct share_thread *thread, unsigned int level, uint64_t begin_ns,
+		     uint64_t end_ns)
 {
 	unsigned int shift = shift_of(level);
 
@@ -203,8 +202,8 @@ static bool end_window(struct share_log *log, unsigned int number, uint64_t wind
 	bool is_kept = level->cells && !level->is_given_up && changes / level->cells >= CHANGES_A_CELL;
 
 	if (is_kept)
-		trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_SHARES, level->bytes.bytes,
-				   level->bytes.length, &span);
+		trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_SHARES, level->bytes.bytes, level->bytes.length,
+				   &span);
 	level->bytes.length = 0;
 	level->cells = 0;
 	level->is_given_up = false;
@@ -301,8 +300,7 @@ static void give_up(struct share_log *log)
 		log->levels[level].is_given_up = true;
 }
 
-void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns,
-		      uint8_t share)
+void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns, uint8_t share)
 {
 	if (log->open_count >= OPEN_MAX && !log->is_full)
 		give_up(log);

@@ -15,27 +15,26 @@ struct share_log;
 struct trace_writer;
 
 enum {
-	SHARE_SHIFT = 20,		/* cells of the lowest level are 2^20 ns wide */
-	SHARE_LEVELS = 24,		/* each twice as wide as those of the one below */
-	SHARE_WINDOW_SHIFT = 8,		/* cells that a chunk covers, as a power of two */
+	SHARE_SHIFT = 20,       /* cells of the lowest level are 2^20 ns wide */
+	SHARE_LEVELS = 24,      /* each twice as wide as those of the one below */
+	SHARE_WINDOW_SHIFT = 8, /* cells that a chunk covers, as a power of two */
 };
 
 /* What is kept of a thread. Begins zeroed, but for its number. */
 struct share_thread {
 	uint32_t number;
-	uint8_t share;			/* what it has been doing */
+	uint8_t share; /* what it has been doing */
 	bool has_begun;
-	uint32_t open;			/* a bit for each level with a cell that has no end yet */
-	size_t place;			/* among those that have some */
-	uint64_t until_ns;		/* time up to there is in the cells */
-	struct share_cell *cells;	/* [SHARE_LEVELS]; NULL: none is open */
+	uint32_t open;            /* a bit for each level with a cell that has no end yet */
+	size_t place;             /* among those that have some */
+	uint64_t until_ns;        /* time up to there is in the cells */
+	struct share_cell *cells; /* [SHARE_LEVELS]; NULL: none is open */
 };
 
 struct share_log *share_log_new(struct trace_writer *writer);
 
 /* From now_ns on, which does not run backwards, the thread spends its time so. */
-void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns,
-		      uint8_t share);
+void share_log_change(struct share_log *log, struct share_thread *thread, uint64_t now_ns, uint8_t share);
 
 /* At now_ns the thread ends. What there is of it is kept; it may begin again. */
 void share_log_end(struct share_log *log, struct share_thread *thread, uint64_t now_ns);

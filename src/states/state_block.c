@@ -16,16 +16,16 @@
 
 enum op {
 	OP_KIND = 7,
-	OP_ON_CPU = 8,			/* the thread is told by the CPU that it has */
-	OP_SAME_CPU = 16,		/* it gets the CPU that the record before was about */
+	OP_ON_CPU = 8,    /* the thread is told by the CPU that it has */
+	OP_SAME_CPU = 16, /* it gets the CPU that the record before was about */
 	OP_SAME_TIME = 32,
-	OP_SAME_VALUE = 64,		/* what it waits for, or why it can run, is as expected */
+	OP_SAME_VALUE = 64, /* what it waits for, or why it can run, is as expected */
 };
 
 enum waker_code {
 	WAKER_UNTRACED,
-	WAKER_PLACE,			/* its place follows */
-	WAKER_CPUS,			/* from here on: it has the CPU of this number */
+	WAKER_PLACE, /* its place follows */
+	WAKER_CPUS,  /* from here on: it has the CPU of this number */
 };
 
 enum { NOBODY = UINT32_MAX, NO_CPU = UINT32_MAX };
@@ -35,11 +35,11 @@ enum { VALUE_BYTES_MIN = 14, ORIGIN_BYTES_MIN = 5 };
 /* --- What both sides follow ----------------------------------------------------------------- */
 
 struct follower {
-	uint32_t *cpu_of;		/* by place: NO_CPU */
-	uint32_t *last_wait;		/* by place: a value */
-	uint32_t *last_wake;		/* by what was waited for, 0: by who had a CPU: a value */
-	uint32_t *thread_on;		/* by CPU: a place, or NOBODY */
-	uint32_t last_cpu;		/* that a thread left or got last */
+	uint32_t *cpu_of;    /* by place: NO_CPU */
+	uint32_t *last_wait; /* by place: a value */
+	uint32_t *last_wake; /* by what was waited for, 0: by who had a CPU: a value */
+	uint32_t *thread_on; /* by CPU: a place, or NOBODY */
+	uint32_t last_cpu;   /* that a thread left or got last */
 	uint64_t now_ns;
 };
 
@@ -61,7 +61,8 @@ static void follower_init(struct follower *f, const struct state_block *block)
 		.last_wait = xcalloc(count + 1, sizeof(*f->last_wait)),
 		.last_wake = xcalloc(block->value_count + 1, sizeof(*f->last_wake)),
 		.thread_on = xcalloc(CPUS_MAX, sizeof(*f->thread_on)),
-		.last_cpu = NO_CPU, .now_ns = block->first_ns,
+		.last_cpu = NO_CPU,
+		.now_ns = block->first_ns,
 	};
 	memset(f->cpu_of, 0xff, count * sizeof(*f->cpu_of));
 	memset(f->thread_on, 0xff, CPUS_MAX * sizeof(*f->thread_on));
@@ -138,8 +139,8 @@ static void put_value(struct state_columns *columns, const struct state_value *v
 	column_put_word(columns, COLUMN_HEAD, value->stack);
 }
 
-static void put_origins(struct state_columns *columns, const struct state_origin *origins,
-			size_t count, uint64_t first_ns)
+static void put_origins(struct state_columns *columns, const struct state_origin *origins, size_t count,
+			uint64_t first_ns)
 {
 	uint32_t before = 0;
 
@@ -149,8 +150,7 @@ static void put_origins(struct state_columns *columns, const struct state_origin
 		column_put(columns, COLUMN_HEAD, origins[i].kind);
 		column_put(columns, COLUMN_HEAD, origins[i].value);
 		column_put(columns, COLUMN_HEAD, origins[i].waker);
-		column_put(columns, COLUMN_HEAD,
-			   origins[i].kind == RECORD_END ? 0 : first_ns - origins[i].since_ns);
+		column_put(columns, COLUMN_HEAD, origins[i].kind == RECORD_END ? 0 : first_ns - origins[i].since_ns);
 	}
 }
 
@@ -181,20 +181,19 @@ static void put_waker(struct state_columns *columns, const struct follower *f, u
 		column_put(columns, COLUMN_WAKERS, waker - 1);
 }
 
-static void put_who(struct state_columns *columns, const struct follower *f,
-		    const struct state_record *record, unsigned int op)
+static void put_who(struct state_columns *columns, const struct follower *f, const struct state_record *record,
+		    unsigned int op)
 {
 	if (op & OP_ON_CPU)
 		column_put(columns, COLUMN_CPUS, cpu_of(f, record->who));
 	else if (record->kind == RECORD_OWNER)
 		column_put(columns, COLUMN_CPUS, record->who);
 	else
-		column_put(columns, state_is_on_cpu(record->kind) ? COLUMN_RUNNERS : COLUMN_THREADS,
-			   record->who);
+		column_put(columns, state_is_on_cpu(record->kind) ? COLUMN_RUNNERS : COLUMN_THREADS, record->who);
 }
 
-static void put_what(struct state_columns *columns, const struct follower *f,
-		     const struct state_record *record, unsigned int op)
+static void put_what(struct state_columns *columns, const struct follower *f, const struct state_record *record,
+		     unsigned int op)
 {
 	switch (record->kind) {
 	case RECORD_RUNNING:
@@ -259,8 +258,7 @@ static void put_records(struct state_columns *columns, const struct state_block 
 	follower_fini(&f);
 }
 
-void state_block_encode(const struct state_block *block, struct state_columns *columns,
-			struct text *out)
+void state_block_encode(const struct state_block *block, struct state_columns *columns, struct text *out)
 {
 	put_head(columns, block);
 	put_records(columns, block);
@@ -300,8 +298,8 @@ static void *room_for(struct byte_cursor *cursor, size_t *count, size_t size_byt
 	return xcalloc(*count + !*count, size_bytes);
 }
 
-static void get_origins(struct byte_cursor *cursor, const struct state_block *block,
-			struct state_origin *origins, size_t count)
+static void get_origins(struct byte_cursor *cursor, const struct state_block *block, struct state_origin *origins,
+			size_t count)
 {
 	uint32_t number = 0;
 
@@ -352,8 +350,7 @@ static uint64_t get_time(struct open_columns *columns, const struct follower *f,
 	return f->now_ns + low + (byte_cursor_uleb(&columns->of[COLUMN_TIMES_HIGH]) << 8);
 }
 
-static uint32_t get_who(struct open_columns *columns, const struct follower *f, uint8_t kind,
-			unsigned int op)
+static uint32_t get_who(struct open_columns *columns, const struct follower *f, uint8_t kind, unsigned int op)
 {
 	enum state_column column = COLUMN_THREADS;
 	uint64_t cpu;
@@ -381,25 +378,24 @@ static uint32_t get_waker(struct open_columns *columns, const struct follower *f
 	return code < CPUS_MAX ? f->thread_on[code] + 1 : NOBODY;
 }
 
-static void get_what(struct open_columns *columns, const struct follower *f,
-		     struct state_record *record, unsigned int op)
+static void get_what(struct open_columns *columns, const struct follower *f, struct state_record *record,
+		     unsigned int op)
 {
 	const uint32_t *expected = expected_value(f, record->kind, record->who);
 
 	switch (record->kind) {
 	case RECORD_RUNNING:
 	case RECORD_SPINNING:
-		record->value = op & OP_SAME_CPU ? f->last_cpu
-						 : byte_cursor_uleb(&columns->of[COLUMN_CPUS]);
+		record->value = op & OP_SAME_CPU ? f->last_cpu : byte_cursor_uleb(&columns->of[COLUMN_CPUS]);
 		break;
 	case RECORD_BLOCKED:
-		record->value = expected && op & OP_SAME_VALUE ? *expected
-							       : byte_cursor_uleb(&columns->of[COLUMN_WAITS]);
+		record->value =
+			expected && op & OP_SAME_VALUE ? *expected : byte_cursor_uleb(&columns->of[COLUMN_WAITS]);
 		break;
 	case RECORD_RUNNABLE:
 	case RECORD_WOKEN:
-		record->value = expected && op & OP_SAME_VALUE ? *expected
-							       : byte_cursor_uleb(&columns->of[COLUMN_WAKES]);
+		record->value =
+			expected && op & OP_SAME_VALUE ? *expected : byte_cursor_uleb(&columns->of[COLUMN_WAKES]);
 		record->waker = get_waker(columns, f);
 		break;
 	case RECORD_OWNER:
@@ -408,16 +404,15 @@ static void get_what(struct open_columns *columns, const struct follower *f,
 	}
 }
 
-static bool get_record(struct open_columns *columns, const struct follower *f,
-		       const struct state_block *block, struct state_record *record)
+static bool get_record(struct open_columns *columns, const struct follower *f, const struct state_block *block,
+		       struct state_record *record)
 {
 	unsigned int op = byte_cursor_u8(&columns->of[COLUMN_OPS]);
 
 	record->kind = op & OP_KIND;
 	record->time_ns = get_time(columns, f, op);
 	record->who = get_who(columns, f, record->kind, op);
-	if (record->kind >= RECORD_KINDS || record->time_ns < f->now_ns ||
-	    record->time_ns > block->last_ns ||
+	if (record->kind >= RECORD_KINDS || record->time_ns < f->now_ns || record->time_ns > block->last_ns ||
 	    (record->kind != RECORD_OWNER && record->who >= block->thread_count))
 		return false;
 	get_what(columns, f, record, op);

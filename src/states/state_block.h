@@ -16,13 +16,13 @@ struct state_columns;
 struct text;
 
 enum state_record_kind {
-	RECORD_END,			/* the thread is no more, or nothing is known of it */
-	RECORD_RUNNING,			/* value: the CPU, or CPUS_MAX: not known */
-	RECORD_SPINNING,		/* the same */
-	RECORD_RUNNABLE,		/* value: a struct state_value */
-	RECORD_BLOCKED,			/* the same */
-	RECORD_WOKEN,			/* the same: who ended the wait that was over already */
-	RECORD_OWNER,			/* no thread, but a CPU: value: the tid that has it, or an OWNER_ */
+	RECORD_END,      /* the thread is no more, or nothing is known of it */
+	RECORD_RUNNING,  /* value: the CPU, or CPUS_MAX: not known */
+	RECORD_SPINNING, /* the same */
+	RECORD_RUNNABLE, /* value: a struct state_value */
+	RECORD_BLOCKED,  /* the same */
+	RECORD_WOKEN,    /* the same: who ended the wait that was over already */
+	RECORD_OWNER,    /* no thread, but a CPU: value: the tid that has it, or an OWNER_ */
 	RECORD_KINDS,
 };
 
@@ -57,36 +57,35 @@ enum { OWNER_IDLE = 0, OWNER_UNKNOWN = UINT32_MAX };
 
 struct state_record {
 	uint64_t time_ns;
-	uint32_t who;			/* a thread: its place in threads; or a CPU */
+	uint32_t who; /* a thread: its place in threads; or a CPU */
 	uint32_t value;
-	uint32_t waker;			/* RUNNABLE, WOKEN: the place of who woke plus 1; 0: not traced */
-	uint8_t kind;			/* enum state_record_kind */
+	uint32_t waker; /* RUNNABLE, WOKEN: the place of who woke plus 1; 0: not traced */
+	uint8_t kind;   /* enum state_record_kind */
 };
 
 /* What a thread does, or who has a CPU, when the block begins. */
 struct state_origin {
-	uint64_t since_ns;		/* may be long before the block */
-	uint32_t number;		/* of the thread, or the CPU */
+	uint64_t since_ns; /* may be long before the block */
+	uint32_t number;   /* of the thread, or the CPU */
 	uint32_t value;
-	uint32_t waker;			/* RUNNABLE: the number of who woke; 0: not traced */
-	uint8_t kind;			/* of the record that said it; RECORD_END: nothing is known */
+	uint32_t waker; /* RUNNABLE: the number of who woke; 0: not traced */
+	uint8_t kind;   /* of the record that said it; RECORD_END: nothing is known */
 };
 
 struct state_block {
-	uint64_t first_ns, last_ns;	/* of its records */
-	struct state_value *values;	/* [0] is all zeros; thread is 0 in all */
+	uint64_t first_ns, last_ns; /* of its records */
+	struct state_value *values; /* [0] is all zeros; thread is 0 in all */
 	size_t value_count;
-	struct state_origin *threads;	/* all that have a state or a record */
+	struct state_origin *threads; /* all that have a state or a record */
 	size_t thread_count;
-	struct state_origin *owners;	/* of CPUs that no traced thread had */
+	struct state_origin *owners; /* of CPUs that no traced thread had */
 	size_t owner_count;
 	struct state_record *records;
 	size_t record_count;
 };
 
 /* Puts the bytes of a block. columns: empty, and so afterwards; they are there to be used again. */
-void state_block_encode(const struct state_block *block, struct state_columns *columns,
-			struct text *out);
+void state_block_encode(const struct state_block *block, struct state_columns *columns, struct text *out);
 
 /*
  * -EBADMSG: the bytes make no sense. Else the caller frees it with state_block_fini(); each index in it

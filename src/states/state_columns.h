@@ -13,17 +13,17 @@
 #include "base/text.h"
 
 enum state_column {
-	COLUMN_HEAD,			/* how many there are of all, values, what the block begins with */
-	COLUMN_OPS,			/* kinds of records, and what of them follows from those before */
-	COLUMN_TIMES_LOW,		/* of the distance to the time before: the lowest byte */
-	COLUMN_TIMES_HIGH,		/* the rest */
-	COLUMN_RUNNERS,			/* threads that get a CPU */
-	COLUMN_THREADS,			/* others */
+	COLUMN_HEAD,       /* how many there are of all, values, what the block begins with */
+	COLUMN_OPS,        /* kinds of records, and what of them follows from those before */
+	COLUMN_TIMES_LOW,  /* of the distance to the time before: the lowest byte */
+	COLUMN_TIMES_HIGH, /* the rest */
+	COLUMN_RUNNERS,    /* threads that get a CPU */
+	COLUMN_THREADS,    /* others */
 	COLUMN_CPUS,
-	COLUMN_WAITS,			/* values of waits */
-	COLUMN_WAKES,			/* of wake-ups and the like */
+	COLUMN_WAITS, /* values of waits */
+	COLUMN_WAKES, /* of wake-ups and the like */
 	COLUMN_WAKERS,
-	COLUMN_OWNERS,			/* who has a CPU */
+	COLUMN_OWNERS, /* who has a CPU */
 	COLUMNS,
 };
 
@@ -85,7 +85,7 @@ void state_columns_fini(struct state_columns *columns);
 /* The same for a reader. */
 struct open_columns {
 	struct byte_cursor of[COLUMNS];
-	uint8_t *bytes;			/* of all, one behind the other */
+	uint8_t *bytes; /* of all, one behind the other */
 };
 
 /* -EBADMSG: they make no sense. Else the caller frees them. */

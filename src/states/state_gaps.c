@@ -10,8 +10,7 @@ enum { GAPS_MAX = 1 << 16 };
 void state_gaps_add(struct state_gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
 {
 	/* With those that it touches, it is one; so the others lie apart. */
-	while (gaps->count && (gaps->count == GAPS_MAX ||
-			       gaps->gaps[gaps->count - 1].end_ns >= begin_ns)) {
+	while (gaps->count && (gaps->count == GAPS_MAX || gaps->gaps[gaps->count - 1].end_ns >= begin_ns)) {
 		const struct state_gap *last = &gaps->gaps[--gaps->count];
 
 		if (last->begin_ns < begin_ns)

@@ -13,7 +13,7 @@ struct state_gap {
 };
 
 struct state_gaps {
-	struct state_gap *gaps;		/* in time order, apart from each other */
+	struct state_gap *gaps; /* in time order, apart from each other */
 	size_t count, room;
 };
 

@@ -29,32 +29,32 @@ enum {
 	RECORDS_A_THREAD = 16,
 	NO_RECORD = UINT32_MAX,
 	RECENT = 1024,
-	PLACES_BYTES = 16 << 20,	/* of a chunk */
+	PLACES_BYTES = 16 << 20, /* of a chunk */
 };
 
 /* A thread that lives. */
 struct logged {
 	uint32_t number;
-	uint32_t place;			/* in the block */
-	uint32_t record;		/* its last one in the block, or NO_RECORD */
-	uint8_t kind;			/* enum state_record_kind */
-	bool is_touched;		/* it has a record in this block */
-	bool is_unsure;			/* records were lost since its last one */
-	uint32_t value;			/* as a record has it */
-	uint32_t waker;			/* RUNNABLE: the number of who woke it, or 0 */
+	uint32_t place;  /* in the block */
+	uint32_t record; /* its last one in the block, or NO_RECORD */
+	uint8_t kind;    /* enum state_record_kind */
+	bool is_touched; /* it has a record in this block */
+	bool is_unsure;  /* records were lost since its last one */
+	uint32_t value;  /* as a record has it */
+	uint32_t waker;  /* RUNNABLE: the number of who woke it, or 0 */
 	uint64_t since_ns;
-	struct state_value meaning;	/* of the value, when it is one */
-	struct wait_facts facts;	/* of the last wait, and its cause as they alone tell it */
+	struct state_value meaning; /* of the value, when it is one */
+	struct wait_facts facts;    /* of the last wait, and its cause as they alone tell it */
 	enum wait_cause cause;
-	struct state_places places;	/* the blocks in which it changes */
+	struct state_places places; /* the blocks in which it changes */
 	struct share_thread shares;
 };
 
 struct cpu_owner {
-	uint32_t owner;			/* a tid, or an OWNER_ */
-	uint32_t record;		/* in this block, or NO_RECORD */
-	bool is_known;			/* no traced thread has it */
-	uint64_t left_ns;		/* when one got it */
+	uint32_t owner;   /* a tid, or an OWNER_ */
+	uint32_t record;  /* in this block, or NO_RECORD */
+	bool is_known;    /* no traced thread has it */
+	uint64_t left_ns; /* when one got it */
 	uint64_t since_ns;
 };
 
@@ -63,22 +63,22 @@ struct state_log {
 	struct state_listener listener;
 	struct trace_writer *writer;
 	struct table *by_number;
-	struct logged *recent[RECENT];	/* by number: spares most look-ups */
-	struct logged **threads;	/* by their places; those that died in this block, too */
-	struct state_origin *origins;	/* the same, when the block began */
+	struct logged *recent[RECENT]; /* by number: spares most look-ups */
+	struct logged **threads;       /* by their places; those that died in this block, too */
+	struct state_origin *origins;  /* the same, when the block began */
 	size_t thread_count, thread_room;
 	struct state_record *records;
 	size_t record_count, record_room;
 	struct state_values values;
 	struct cpu_owner owners[CPUS_MAX];
-	struct state_origin *first_owners;	/* when the block began */
+	struct state_origin *first_owners; /* when the block began */
 	size_t first_owner_count, cpu_count;
-	uint64_t switched_ns[CPUS_MAX];	/* when a CPU was last told of */
+	uint64_t switched_ns[CPUS_MAX]; /* when a CPU was last told of */
 	uint64_t now_ns;
 	uint32_t block_count;
 	struct state_columns columns;
 	struct text bytes;
-	struct text lists;		/* where threads that are gone have changed: state_places.h */
+	struct text lists; /* where threads that are gone have changed: state_places.h */
 	struct share_log *shares;
 	struct state_gaps gaps;
 };
@@ -95,15 +95,17 @@ static struct state_origin origin_of(struct state_log *log, struct logged *threa
 	if (thread->kind == RECORD_RUNNABLE || thread->kind == RECORD_BLOCKED)
 		thread->value = state_values_add(&log->values, &thread->meaning);
 	return (struct state_origin){
-		.since_ns = thread->since_ns, .number = thread->number,
-		.value = thread->value, .waker = thread->waker, .kind = thread->kind,
+		.since_ns = thread->since_ns,
+		.number = thread->number,
+		.value = thread->value,
+		.waker = thread->waker,
+		.kind = thread->kind,
 	};
 }
 
 static void put_places(struct state_log *log)
 {
-	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_PLACES, log->lists.bytes,
-			   log->lists.length, NULL);
+	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_PLACES, log->lists.bytes, log->lists.length, NULL);
 	log->lists.length = 0;
 }
 
@@ -147,8 +149,10 @@ static void begin_block(struct state_log *log)
 		owner->record = NO_RECORD;
 		if (owner->is_known)
 			log->first_owners[log->first_owner_count++] = (struct state_origin){
-				.since_ns = owner->since_ns, .number = cpu,
-				.value = owner->owner, .kind = RECORD_OWNER,
+				.since_ns = owner->since_ns,
+				.number = cpu,
+				.value = owner->owner,
+				.kind = RECORD_OWNER,
 			};
 	}
 }
@@ -156,10 +160,14 @@ static void begin_block(struct state_log *log)
 static void end_block(struct state_log *log)
 {
 	struct state_block block = {
-		.values = log->values.values, .value_count = log->values.count,
-		.threads = log->origins, .thread_count = log->thread_count,
-		.owners = log->first_owners, .owner_count = log->first_owner_count,
-		.records = log->records, .record_count = log->record_count,
+		.values = log->values.values,
+		.value_count = log->values.count,
+		.threads = log->origins,
+		.thread_count = log->thread_count,
+		.owners = log->first_owners,
+		.owner_count = log->first_owner_count,
+		.records = log->records,
+		.record_count = log->record_count,
 	};
 	struct trace_span span;
 
@@ -183,8 +191,8 @@ static void end_block(struct state_log *log)
 	begin_block(log);
 }
 
-static struct state_record *add_record(struct state_log *log, uint64_t time_ns, uint8_t kind,
-				       uint32_t who, uint32_t value)
+static struct state_record *add_record(struct state_log *log, uint64_t time_ns, uint8_t kind, uint32_t who,
+				       uint32_t value)
 {
 	struct state_record *record;
 
@@ -194,15 +202,17 @@ static struct state_record *add_record(struct state_log *log, uint64_t time_ns, 
 		log->now_ns = time_ns;
 	record = &log->records[log->record_count++];
 	*record = (struct state_record){
-		.time_ns = log->now_ns, .who = who, .value = value, .kind = kind,
+		.time_ns = log->now_ns,
+		.who = who,
+		.value = value,
+		.kind = kind,
 	};
 	return record;
 }
 
 static bool is_full(const struct state_log *log)
 {
-	return log->record_count >= RECORDS &&
-	       log->record_count >= log->thread_count * RECORDS_A_THREAD;
+	return log->record_count >= RECORDS && log->record_count >= log->thread_count * RECORDS_A_THREAD;
 }
 
 /* --- Threads -------------------------------------------------------------------------------- */
@@ -243,18 +253,16 @@ static const struct file_info *file_of(const struct state_log *log, const struct
 	return wait_has_file(facts) ? files_find(log->options.files, facts->object) : NULL;
 }
 
-static enum wait_cause named_cause(const struct state_log *log, const struct thread *thread,
-				   uint64_t time_ns, uint64_t stack, const struct logged *logged)
+static enum wait_cause named_cause(const struct state_log *log, const struct thread *thread, uint64_t time_ns,
+				   uint64_t stack, const struct logged *logged)
 {
 	if (!log->options.cause_of)
 		return logged->cause;
-	return log->options.cause_of(log->options.cause_data, thread, time_ns, stack, &logged->facts,
-				     logged->cause);
+	return log->options.cause_of(log->options.cause_data, thread, time_ns, stack, &logged->facts, logged->cause);
 }
 
-static struct state_value wait_value(const struct state_log *log, const struct thread *thread,
-				     uint64_t time_ns, struct logged *logged,
-				     const struct ev_sched_switch *e)
+static struct state_value wait_value(const struct state_log *log, const struct thread *thread, uint64_t time_ns,
+				     struct logged *logged, const struct ev_sched_switch *e)
 {
 	static const struct ev_sched_switch nothing = { .syscall = SYSCALL_NONE };
 	uint64_t stack = e && e->flags & SWITCH_HAS_STACK ? e->stack : 0;
@@ -269,8 +277,10 @@ static struct state_value wait_value(const struct state_log *log, const struct t
 	if (e && !(thread_is_outside(thread->number) && e->syscall == SYSCALL_NONE))
 		logged->cause = wait_cause_of(&logged->facts, file_of(log, &logged->facts));
 	return (struct state_value){
-		.object = logged->facts.object, .stack = stack,
-		.syscall = logged->facts.syscall, .operation = logged->facts.operation,
+		.object = logged->facts.object,
+		.stack = stack,
+		.syscall = logged->facts.syscall,
+		.operation = logged->facts.operation,
 		.why = named_cause(log, thread, time_ns, stack, logged),
 		.how = logged->facts.state,
 	};
@@ -282,12 +292,13 @@ static struct state_value waker_value(const struct state_log *log, const struct 
 	const struct other *other = e->tid && !e->waker ? others_find(log->options.others, e->tid) : NULL;
 
 	return (struct state_value){
-		.object = e->object, .stack = e->flags & WAKE_HAS_STACK ? e->stack : 0,
+		.object = e->object,
+		.stack = e->flags & WAKE_HAS_STACK ? e->stack : 0,
 		.tid = e->waker ? 0 : e->tid,
-		.syscall = e->syscall, .operation = e->operation,
+		.syscall = e->syscall,
+		.operation = e->operation,
 		.why = READY_WOKEN,
-		.how = waker_kind_of(logged->cause, &logged->facts, e,
-				     file_of(log, &logged->facts), other),
+		.how = waker_kind_of(logged->cause, &logged->facts, e, file_of(log, &logged->facts), other),
 	};
 }
 
@@ -308,8 +319,7 @@ static struct state_value ready_value(const struct state_log *log, const struct 
 }
 
 /* The stack of the wait that the thread is in, or was in last, turns out to be this. */
-static void tell_stack(struct state_log *log, const struct thread *thread, struct logged *logged,
-		       uint64_t stack)
+static void tell_stack(struct state_log *log, const struct thread *thread, struct logged *logged, uint64_t stack)
 {
 	uint32_t value;
 
@@ -353,9 +363,8 @@ static void on_change(void *data, const struct state_change *change)
 	struct logged *logged = get_thread(log, change->thread->number);
 	uint8_t kind = kind_of(change);
 
-	if (kind == RECORD_RUNNABLE && logged->kind == kind && !logged->is_unsure && !change->out &&
-	    !change->wake)
-		return;		/* it spins no longer, which shows when it runs */
+	if (kind == RECORD_RUNNABLE && logged->kind == kind && !logged->is_unsure && !change->out && !change->wake)
+		return; /* it spins no longer, which shows when it runs */
 	if (change->wake && change->wake->flags & WAKE_HAS_WAIT_STACK)
 		tell_stack(log, change->thread, logged, change->wake->wait_stack);
 	if (change->time_ns > log->now_ns)
@@ -393,8 +402,7 @@ static void on_late_wake(void *data, const struct thread *thread, const struct e
 	struct logged *logged = get_thread(log, thread->number);
 	struct state_value value = waker_value(log, logged, e);
 
-	add_record(log, log->now_ns, RECORD_WOKEN, logged->place,
-		   state_values_add(&log->values, &value))->waker =
+	add_record(log, log->now_ns, RECORD_WOKEN, logged->place, state_values_add(&log->values, &value))->waker =
 		e->waker ? get_thread(log, e->waker)->place + 1 : 0;
 	logged->is_touched = true;
 }
@@ -491,8 +499,7 @@ static const struct event_handler handlers[] = {
 	{ 0, NULL },
 };
 
-struct state_log *state_log_new(struct trace_writer *writer,
-				const struct state_log_options *options)
+struct state_log *state_log_new(struct trace_writer *writer, const struct state_log_options *options)
 {
 	struct state_log *log = xcalloc(1, sizeof(*log));
 
@@ -528,7 +535,7 @@ void state_log_finish(struct state_log *log, uint64_t end_ns)
 		thread->is_touched = true;
 		share_log_end(log->shares, &thread->shares, log->now_ns);
 	}
-	end_block(log);		/* which forgets them all */
+	end_block(log); /* which forgets them all */
 	share_log_finish(log->shares);
 	put_places(log);
 	trace_writer_chunk(log->writer, TRACE_CHUNK_STATE_GAPS, log->gaps.gaps,

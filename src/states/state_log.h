@@ -23,14 +23,12 @@ struct state_log_options {
 	const struct files *files;
 	const struct others *others;
 	/* What the functions on the stack of a wait say of its cause; NULL: they are not asked. */
-	enum wait_cause (*cause_of)(void *data, const struct thread *thread, uint64_t time_ns,
-				    uint64_t stack, const struct wait_facts *facts,
-				    enum wait_cause cause);
+	enum wait_cause (*cause_of)(void *data, const struct thread *thread, uint64_t time_ns, uint64_t stack,
+				    const struct wait_facts *facts, enum wait_cause cause);
 	void *cause_data;
 };
 
-struct state_log *state_log_new(struct trace_writer *writer,
-				const struct state_log_options *options);
+struct state_log *state_log_new(struct trace_writer *writer, const struct state_log_options *options);
 
 /* For the analysis that decides what threads do. */
 const struct state_listener *state_log_listener(struct state_log *log);

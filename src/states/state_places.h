@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 struct state_places {
-	struct text bytes;		/* varints: the first block, then the distances */
+	struct text bytes; /* varints: the first block, then the distances */
 	uint32_t count, last;
 };
 

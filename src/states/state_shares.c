@@ -17,8 +17,8 @@ enum { OPEN_WINDOWS = 16 };
 /* A cell of a thread with a change in it. */
 struct cell {
 	uint32_t thread;
-	uint8_t index, first, last;	/* in the window; shares that it begins and ends with */
-	uint32_t at;			/* of its shares */
+	uint8_t index, first, last; /* in the window; shares that it begins and ends with */
+	uint32_t at;                /* of its shares */
 };
 
 struct share {
@@ -29,9 +29,9 @@ struct share {
 struct window {
 	size_t chunk;
 	uint64_t used;
-	struct cell *cells;		/* by thread and index */
+	struct cell *cells; /* by thread and index */
 	size_t cell_count;
-	struct share *shares;		/* of the cells; each cell's end with one of 0 ns */
+	struct share *shares; /* of the cells; each cell's end with one of 0 ns */
 	size_t share_count, share_room;
 };
 
@@ -40,7 +40,7 @@ struct share_index {
 	struct place {
 		uint64_t first_ns;
 		size_t chunk;
-	} *levels[SHARE_LEVELS];	/* by time */
+	} * levels[SHARE_LEVELS]; /* by time */
 	size_t counts[SHARE_LEVELS];
 	struct window windows[OPEN_WINDOWS];
 	uint64_t uses;
@@ -65,14 +65,14 @@ struct share_index *share_index_new(struct trace_reader *file)
 
 		if (places[i].kind != TRACE_CHUNK_STATE_SHARES || level >= SHARE_LEVELS)
 			continue;
-		index->levels[level] = xrealloc(index->levels[level], index->counts[level] + 1,
-						sizeof(*index->levels[level]));
+		index->levels[level] =
+			xrealloc(index->levels[level], index->counts[level] + 1, sizeof(*index->levels[level]));
 		index->levels[level][index->counts[level]++] = (struct place){ places[i].first_ns, i };
 	}
 	for (unsigned int level = 0; level < SHARE_LEVELS; level++)
 		if (index->counts[level])
-			qsort(index->levels[level], index->counts[level],
-			      sizeof(*index->levels[level]), compare_places);
+			qsort(index->levels[level], index->counts[level], sizeof(*index->levels[level]),
+			      compare_places);
 	return index;
 }
 
@@ -124,8 +124,7 @@ static void read_cells(struct window *window, struct byte_cursor *cursor)
 		count = byte_cursor_uleb(cursor);
 		for (uint64_t i = 0; i < count && !cursor->is_bad; i++) {
 			share = byte_cursor_uleb(cursor);
-			add_share(window, share < SHARES ? share : SHARE_UNKNOWN,
-				  byte_cursor_uleb(cursor));
+			add_share(window, share < SHARES ? share : SHARE_UNKNOWN, byte_cursor_uleb(cursor));
 		}
 		add_share(window, 0, 0);
 		if (cursor->is_bad || cell.first >= SHARES || cell.last >= SHARES)
@@ -163,8 +162,7 @@ static const struct window *open_window(struct share_index *index, size_t chunk)
 }
 
 /* NULL: it is not kept. */
-static const struct window *find_window(struct share_index *index, unsigned int level,
-					uint64_t first_ns)
+static const struct window *find_window(struct share_index *index, unsigned int level, uint64_t first_ns)
 {
 	size_t low = 0, high = index->counts[level];
 
@@ -203,15 +201,14 @@ static bool steady_share(const struct window *window, size_t at, uint32_t thread
 	const struct cell *before = at ? &window->cells[at - 1] : NULL;
 	const struct cell *behind = at < window->cell_count ? &window->cells[at] : NULL;
 
-	if (!before || !behind || before->thread != thread || behind->thread != thread ||
-	    before->last != behind->first)
+	if (!before || !behind || before->thread != thread || behind->thread != thread || before->last != behind->first)
 		return false;
 	*share = before->last;
 	return true;
 }
 
-bool share_index_add(struct share_index *index, struct states *states, unsigned int level,
-		     uint64_t cell, uint32_t thread, uint64_t ns[SHARES])
+bool share_index_add(struct share_index *index, struct states *states, unsigned int level, uint64_t cell,
+		     uint32_t thread, uint64_t ns[SHARES])
 {
 	unsigned int shift = SHARE_SHIFT + level;
 	struct cell wanted = { .thread = thread, .index = cell & ((1 << SHARE_WINDOW_SHIFT) - 1) };
@@ -242,8 +239,8 @@ bool share_index_add(struct share_index *index, struct states *states, unsigned 
 struct sum {
 	struct states *states;
 	uint32_t thread;
-	uint64_t from_ns, to_ns;	/* of the whole */
-	uint64_t walk_from_ns, walk_to_ns;	/* a part whose states are to be gone through */
+	uint64_t from_ns, to_ns;           /* of the whole */
+	uint64_t walk_from_ns, walk_to_ns; /* a part whose states are to be gone through */
 	uint64_t *ns;
 };
 
@@ -292,13 +289,12 @@ static void add_cell(struct sum *sum, unsigned int level, uint64_t cell)
 {
 	uint64_t begin_ns = cell << (SHARE_SHIFT + level);
 	uint64_t end_ns = begin_ns + (1ull << (SHARE_SHIFT + level));
-	bool is_whole = begin_ns >= sum->from_ns && end_ns <= sum->to_ns &&
-			!has_gap(sum->states, begin_ns, end_ns);
+	bool is_whole = begin_ns >= sum->from_ns && end_ns <= sum->to_ns && !has_gap(sum->states, begin_ns, end_ns);
 
 	if (begin_ns >= sum->to_ns || end_ns <= sum->from_ns)
 		return;
-	if (is_whole && share_index_add(states_share_index(sum->states), sum->states, level, cell,
-					sum->thread, sum->ns))
+	if (is_whole &&
+	    share_index_add(states_share_index(sum->states), sum->states, level, cell, sum->thread, sum->ns))
 		return;
 	/* Where a level is not kept, those below have even less in a cell. */
 	if (is_whole || !level) {
@@ -309,8 +305,7 @@ static void add_cell(struct sum *sum, unsigned int level, uint64_t cell)
 	add_cell(sum, level - 1, 2 * cell + 1);
 }
 
-void states_add_shares(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		       uint64_t ns[SHARES])
+void states_add_shares(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint64_t ns[SHARES])
 {
 	struct sum sum = { .states = states, .thread = thread, .ns = ns };
 	unsigned int level = SHARE_LEVELS - 1, shift = SHARE_SHIFT + SHARE_LEVELS - 1;

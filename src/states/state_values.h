@@ -8,9 +8,9 @@
 #include "states/state.h"
 
 struct state_values {
-	struct state_value *values;	/* [0] is all zeros */
+	struct state_value *values; /* [0] is all zeros */
 	size_t count, room;
-	uint32_t *slots;		/* places in values, 0: free; as many as a power of two */
+	uint32_t *slots; /* places in values, 0: free; as many as a power of two */
 	size_t slot_count;
 };
 

@@ -19,8 +19,8 @@ static const struct state_record *record_at(const struct open_block *open, uint3
 }
 
 /* The record at the place or, if the block has no more of the thread, the first one behind it. */
-static const struct state_record *find_record(struct states *states, uint32_t thread,
-					      struct place *place, const struct open_block **open)
+static const struct state_record *find_record(struct states *states, uint32_t thread, struct place *place,
+					      const struct open_block **open)
 {
 	const struct state_record *record = NULL;
 	uint32_t in_block;
@@ -69,8 +69,8 @@ static struct state_value end_of_wait(struct states *states, uint32_t thread, st
 }
 
 /* Fills in all but the end. Returns false when the thread does not live then. */
-static bool begin_state(const struct open_block *open, uint8_t kind, uint64_t begin_ns,
-			uint32_t value, uint32_t waker, struct state *out)
+static bool begin_state(const struct open_block *open, uint8_t kind, uint64_t begin_ns, uint32_t value, uint32_t waker,
+			struct state *out)
 {
 	*out = (struct state){ .begin_ns = begin_ns, .kind = state_kind_of_record(kind) };
 	if (kind == RECORD_RUNNABLE || kind == RECORD_BLOCKED)
@@ -105,8 +105,7 @@ static bool take_state(struct state_walk *walk, struct state *out)
 		if (in_block != NO_THREAD) {
 			const struct state_origin *origin = &open->block.threads[in_block];
 
-			is_alive = begin_state(open, origin->kind, origin->since_ns, origin->value,
-					       origin->waker, out);
+			is_alive = begin_state(open, origin->kind, origin->since_ns, origin->value, origin->waker, out);
 		}
 		place.at = 0;
 	} else {
@@ -115,8 +114,7 @@ static bool take_state(struct state_walk *walk, struct state *out)
 			walk->is_over = true;
 			return false;
 		}
-		is_alive = begin_state(open, record->kind, record->time_ns, record->value,
-				       waker_of(open, record), out);
+		is_alive = begin_state(open, record->kind, record->time_ns, record->value, waker_of(open, record), out);
 		place.at++;
 	}
 	for (;;) {
@@ -174,14 +172,16 @@ static size_t last_record(const struct open_block *open, uint32_t place, uint64_
 	return low == open->starts[place] ? AT_ORIGIN : low - 1 - open->starts[place];
 }
 
-void states_walk(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		 struct state_walk *walk)
+void states_walk(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, struct state_walk *walk)
 {
 	const struct open_block *open;
 	uint32_t place;
 
 	*walk = (struct state_walk){
-		.states = states, .thread = thread, .from_ns = from_ns, .to_ns = to_ns,
+		.states = states,
+		.thread = thread,
+		.from_ns = from_ns,
+		.to_ns = to_ns,
 		.is_over = !states_block_count(states) || from_ns >= to_ns,
 	};
 	if (walk->is_over)
@@ -191,9 +191,8 @@ void states_walk(struct states *states, uint32_t thread, uint64_t from_ns, uint6
 	place = open ? open_block_find(open, thread) : NO_THREAD;
 	if (place != NO_THREAD)
 		walk->at = last_record(open, place, from_ns);
-	else	/* It does not live yet, or any more: the block in which it is born is not looked at for nothing. */
-		walk->is_over = states_block_begin_ns(states, states_next_block(states, thread,
-										walk->block)) >= to_ns;
+	else /* It does not live yet, or any more: the block in which it is born is not looked at for nothing. */
+		walk->is_over = states_block_begin_ns(states, states_next_block(states, thread, walk->block)) >= to_ns;
 }
 
 bool state_walk_next(struct state_walk *walk, struct state *out)

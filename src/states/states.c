@@ -13,30 +13,30 @@
 
 enum {
 	OPEN_BLOCKS = 8,
-	LISTED_MAX = 1 << 24,		/* blocks in unpacked lists, of all threads */
-	LISTS_BYTES_MAX = 256 << 20,	/* packed ones */
+	LISTED_MAX = 1 << 24,        /* blocks in unpacked lists, of all threads */
+	LISTS_BYTES_MAX = 256 << 20, /* packed ones */
 };
 
 /* In which blocks a thread changes. */
 struct changes {
 	uint32_t thread, count;
-	size_t at;			/* of the distances between them, in the lists */
-	uint32_t *blocks;		/* [count]; NULL: not unpacked */
+	size_t at;        /* of the distances between them, in the lists */
+	uint32_t *blocks; /* [count]; NULL: not unpacked */
 };
 
 struct states {
 	struct trace_reader *file;
 	struct block_place {
-		size_t chunk;		/* of the file */
+		size_t chunk; /* of the file */
 		uint64_t first_ns, last_ns;
-		bool is_damaged;	/* as somebody who asked has found */
-	} *blocks;
+		bool is_damaged; /* as somebody who asked has found */
+	} * blocks;
 	size_t block_count, damaged_count;
 	struct open_block open[OPEN_BLOCKS];
 	uint64_t uses;
 	uint8_t *lists;
 	size_t lists_bytes;
-	struct changes *changes;	/* by thread, and for one thread by block */
+	struct changes *changes; /* by thread, and for one thread by block */
 	size_t change_count, change_room, listed;
 	struct state_gaps gaps;
 	struct share_index *shares;
@@ -60,7 +60,9 @@ static int find_blocks(struct states *states)
 			return -EBADMSG;
 		before_ns = places[i].last_ns;
 		states->blocks[states->block_count++] = (struct block_place){
-			.chunk = i, .first_ns = places[i].first_ns, .last_ns = places[i].last_ns,
+			.chunk = i,
+			.first_ns = places[i].first_ns,
+			.last_ns = places[i].last_ns,
 		};
 	}
 	return 0;
@@ -85,8 +87,7 @@ static int take_lists(struct states *states, const void *bytes, size_t size_byte
 	while (byte_cursor_left(&cursor)) {
 		uint32_t thread = byte_cursor_uleb(&cursor), count = byte_cursor_uleb(&cursor);
 
-		add_changes(states, thread, count,
-			    states->lists_bytes + (cursor.at - (const uint8_t *)bytes));
+		add_changes(states, thread, count, states->lists_bytes + (cursor.at - (const uint8_t *)bytes));
 		for (uint32_t i = 0; i < count && !cursor.is_bad; i++)
 			byte_cursor_uleb(&cursor);
 	}
@@ -120,17 +121,15 @@ static int read_parts(struct states *states)
 	int err = find_blocks(states);
 
 	for (size_t i = 0; i < count && !err; i++) {
-		if (places[i].kind != TRACE_CHUNK_STATE_PLACES &&
-		    places[i].kind != TRACE_CHUNK_STATE_GAPS)
+		if (places[i].kind != TRACE_CHUNK_STATE_PLACES && places[i].kind != TRACE_CHUNK_STATE_GAPS)
 			continue;
 		err = trace_reader_content(states->file, i, &content, &size_bytes);
 		if (!err)
-			err = (places[i].kind == TRACE_CHUNK_STATE_GAPS ? take_gaps : take_lists)
-				(states, content, size_bytes);
+			err = (places[i].kind == TRACE_CHUNK_STATE_GAPS ? take_gaps : take_lists)(states, content,
+												  size_bytes);
 	}
 	if (states->changes)
-		qsort(states->changes, states->change_count, sizeof(*states->changes),
-		      compare_changes);
+		qsort(states->changes, states->change_count, sizeof(*states->changes), compare_changes);
 	states->shares = share_index_new(states->file);
 	states->activities = activities_new(states->file);
 	return err;
@@ -316,8 +315,7 @@ static void forget_lists(struct states *states)
 
 static void unpack_list(struct states *states, struct changes *changes)
 {
-	struct byte_cursor cursor = byte_cursor_new(states->lists + changes->at,
-						    states->lists_bytes - changes->at);
+	struct byte_cursor cursor = byte_cursor_new(states->lists + changes->at, states->lists_bytes - changes->at);
 	uint32_t block = 0;
 
 	if (states->listed > LISTED_MAX)
@@ -361,8 +359,8 @@ static size_t first_above(const struct changes *changes, size_t after)
 
 size_t states_next_block(struct states *states, uint32_t thread, size_t after)
 {
-	for (size_t i = find_changes(states, thread);
-	     i < states->change_count && states->changes[i].thread == thread; i++) {
+	for (size_t i = find_changes(states, thread); i < states->change_count && states->changes[i].thread == thread;
+	     i++) {
 		size_t block;
 
 		if (!states->changes[i].blocks)
@@ -374,8 +372,7 @@ size_t states_next_block(struct states *states, uint32_t thread, size_t after)
 	return SIZE_MAX;
 }
 
-void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread),
-			void *data)
+void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data)
 {
 	for (size_t i = 0; i < states->change_count; i++)
 		if (!i || states->changes[i - 1].thread != states->changes[i].thread)

@@ -34,8 +34,7 @@ uint64_t states_next_block_ns(const struct states *states, uint64_t time_ns);
 uint64_t states_told_until_ns(const struct states *states);
 
 /* Calls on_thread for the number of each thread that has a state, in their order. */
-void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread),
-			void *data);
+void states_each_thread(const struct states *states, void (*on_thread)(void *data, uint32_t thread), void *data);
 
 /* Parts of it that were damaged when somebody asked for them. */
 size_t states_damaged_count(const struct states *states);
@@ -49,14 +48,13 @@ struct state_walk {
 	struct states *states;
 	uint32_t thread;
 	uint64_t from_ns, to_ns;
-	size_t block, at;		/* the record to come; AT_ORIGIN: what the block began with */
+	size_t block, at; /* the record to come; AT_ORIGIN: what the block began with */
 	bool is_over;
-	struct state rest;		/* the part behind a gap of what was told last */
+	struct state rest; /* the part behind a gap of what was told last */
 	bool has_rest;
 };
 
-void states_walk(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		 struct state_walk *walk);
+void states_walk(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, struct state_walk *walk);
 bool state_walk_next(struct state_walk *walk, struct state *out);
 
 /* What a thread did at a time. False: it did not live. */
@@ -65,8 +63,8 @@ bool states_at(struct states *states, uint32_t thread, uint64_t time_ns, struct 
 /* Who has a CPU. */
 struct cpu_state {
 	uint64_t begin_ns, end_ns;
-	uint32_t thread;		/* a traced one's number, or 0 */
-	uint32_t tid;			/* another one's; 0: nobody */
+	uint32_t thread; /* a traced one's number, or 0 */
+	uint32_t tid;    /* another one's; 0: nobody */
 };
 
 /*
@@ -80,13 +78,11 @@ struct cpu_walk {
 	size_t block, at;
 };
 
-void states_walk_cpu(struct states *states, uint32_t cpu, uint64_t from_ns, uint64_t to_ns,
-		     struct cpu_walk *walk);
+void states_walk_cpu(struct states *states, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, struct cpu_walk *walk);
 bool cpu_walk_next(struct cpu_walk *walk, struct cpu_state *out);
 
 /* What the machine did besides; of a trace without --system it has nothing. Lives as long as the states. */
 struct activities *states_activities(const struct states *states);
 
 /* Adds how much of [from_ns, to_ns) a thread spent how, by state_share(); what is missing, it did not live. */
-void states_add_shares(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		       uint64_t ns[SHARES]);
+void states_add_shares(struct states *states, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint64_t ns[SHARES]);

@@ -11,17 +11,17 @@ enum { NO_THREAD = UINT32_MAX };
 
 /* A block with the ways through it. */
 struct open_block {
-	size_t number;			/* among the blocks */
-	uint64_t used;			/* when, by a count of uses */
+	size_t number; /* among the blocks */
+	uint64_t used; /* when, by a count of uses */
 	struct state_block block;
-	uint32_t *by_number;		/* places of threads, in the order of their numbers */
-	uint32_t *starts, *order;	/* records of the thread at place i: order[starts[i] .. starts[i + 1]) */
-	struct owner_change {		/* of one CPU after the other, each in time order */
+	uint32_t *by_number;      /* places of threads, in the order of their numbers */
+	uint32_t *starts, *order; /* records of the thread at place i: order[starts[i] .. starts[i + 1]) */
+	struct owner_change {     /* of one CPU after the other, each in time order */
 		uint64_t time_ns;
-		uint64_t since_ns;	/* may be before the block */
+		uint64_t since_ns; /* may be before the block */
 		uint32_t cpu, thread, tid;
 		bool is_known;
-	} *owners;
+	} * owners;
 	size_t owner_count;
 };
 
@@ -47,8 +47,8 @@ const struct state_gaps *states_gaps(const struct states *states);
 struct share_index;
 struct share_index *share_index_new(struct trace_reader *file);
 void share_index_free(struct share_index *index);
-bool share_index_add(struct share_index *index, struct states *states, unsigned int level,
-		     uint64_t cell, uint32_t thread, uint64_t ns[SHARES]);
+bool share_index_add(struct share_index *index, struct states *states, unsigned int level, uint64_t cell,
+		     uint32_t thread, uint64_t ns[SHARES]);
 struct share_index *states_share_index(const struct states *states);
 
 /* open_block.c */

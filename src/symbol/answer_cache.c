@@ -23,7 +23,7 @@
 
 enum {
 	FILE_BYTES_MAX = 32 << 20,
-	FILES_BYTES_MAX = 128 << 20,	/* of all, when one was written */
+	FILES_BYTES_MAX = 128 << 20, /* of all, when one was written */
 	FILES_MAX = 4096,
 	NAME_BYTES = 2 * sizeof(XXH128_hash_t) + 1,
 	KIND_SHIFT = 56,
@@ -34,16 +34,16 @@ enum kind { KIND_PLACE, KIND_VARIABLE };
 
 struct header {
 	char magic[8];
-	char version[24];	/* of pinch: another one may answer differently */
-	uint64_t checksum;	/* of all that follows the header */
+	char version[24];  /* of pinch: another one may answer differently */
+	uint64_t checksum; /* of all that follows the header */
 	uint32_t count;
 	uint32_t reserved;
-	struct sources_answer sources;	/* what the answers come from */
+	struct sources_answer sources; /* what the answers come from */
 };
 
 struct index_entry {
-	uint64_t key;		/* offset in the file or address, and the kind */
-	uint32_t at;		/* in the file, a multiple of 8 */
+	uint64_t key; /* offset in the file or address, and the kind */
+	uint32_t at;  /* in the file, a multiple of 8 */
 	uint32_t size_bytes;
 };
 
@@ -51,8 +51,8 @@ struct index_entry {
 struct cached {
 	const struct module *module;
 	struct sources_answer sources;
-	char name[NAME_BYTES];		/* empty: nothing of it is kept */
-	const struct header *file;	/* NULL: there is none */
+	char name[NAME_BYTES];     /* empty: nothing of it is kept */
+	const struct header *file; /* NULL: there is none */
 	size_t file_bytes;
 	struct added **added;
 	size_t added_count;
@@ -65,12 +65,12 @@ struct added {
 };
 
 struct answer_cache {
-	int directory;			/* -1: none */
-	struct table *modules;		/* by number + 1 */
-	answer_sources_fn *sources;	/* NULL: nobody knows */
+	int directory;              /* -1: none */
+	struct table *modules;      /* by number + 1 */
+	answer_sources_fn *sources; /* NULL: nobody knows */
 	answer_unchanged_fn *is_unchanged;
 	void *sources_data;
-	struct answer_book *book;	/* NULL: none */
+	struct answer_book *book; /* NULL: none */
 };
 
 static bool is_valid(uint64_t key, const void *answer, size_t size_bytes)
@@ -119,8 +119,7 @@ static int open_own(int parent, const char *path, mode_t mode)
 
 	mkdirat(parent, path, mode);
 	fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &status) || status.st_uid != geteuid() ||
-			status.st_mode & (S_IWGRP | S_IWOTH))) {
+	if (fd >= 0 && (fstat(fd, &status) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))) {
 		close(fd);
 		fd = -1;
 	}
@@ -188,8 +187,7 @@ static void open_file(const struct answer_cache *cache, struct cached *cached)
 		/* Whoever writes it anew makes another file. */
 		file = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (file != MAP_FAILED && is_whole(file, status.st_size) &&
-		    !memcmp(&((struct header *)file)->sources, &cached->sources,
-			    sizeof(cached->sources))) {
+		    !memcmp(&((struct header *)file)->sources, &cached->sources, sizeof(cached->sources))) {
 			cached->file = file;
 			cached->file_bytes = status.st_size;
 		} else if (file != MAP_FAILED) {
@@ -200,16 +198,14 @@ static void open_file(const struct answer_cache *cache, struct cached *cached)
 }
 
 /* What others could have written names nothing in later runs, whatever it is called. */
-static bool find_sources(const struct answer_cache *cache, const struct module *module,
-			 struct sources_answer *sources)
+static bool find_sources(const struct answer_cache *cache, const struct module *module, struct sources_answer *sources)
 {
 	if (!cache->sources || !module->has_stamp || !file_stamp_is_owned(&module->stamp, geteuid()) ||
 	    cache->sources(cache->sources_data, module, sources) ||
 	    !file_stamp_is_same(&sources->sources[0].stamp, &module->stamp))
 		return false;
 	for (uint64_t i = 0; i < sources->count; i++)
-		if (!sources->sources[i].stamp.inode ||
-		    !file_stamp_is_owned(&sources->sources[i].stamp, geteuid()))
+		if (!sources->sources[i].stamp.inode || !file_stamp_is_owned(&sources->sources[i].stamp, geteuid()))
 			return false;
 	return true;
 }
@@ -230,8 +226,8 @@ static struct cached *cached_get(struct answer_cache *cache, const struct module
 	if (!find_sources(cache, module, &cached->sources))
 		return NULL;
 	hash = XXH3_128bits(&cached->sources, sizeof(cached->sources));
-	snprintf(cached->name, sizeof(cached->name), "%016llx%016llx",
-		 (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+	snprintf(cached->name, sizeof(cached->name), "%016llx%016llx", (unsigned long long)hash.high64,
+		 (unsigned long long)hash.low64);
 	open_file(cache, cached);
 	return cached;
 }
@@ -243,8 +239,7 @@ static int compare_keys(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static const void *find(struct answer_cache *cache, const struct module *module, enum kind kind,
-			uint64_t place)
+static const void *find(struct answer_cache *cache, const struct module *module, enum kind kind, uint64_t place)
 {
 	struct cached *cached = cached_get(cache, module);
 	uint64_t key = (uint64_t)kind << KIND_SHIFT | place;
@@ -253,27 +248,24 @@ static const void *find(struct answer_cache *cache, const struct module *module,
 
 	if (!cached || !cached->file || place >> KIND_SHIFT)
 		return NULL;
-	entry = bsearch(&key, index_of(cached->file), cached->file->count, sizeof(*entry),
-			compare_keys);
+	entry = bsearch(&key, index_of(cached->file), cached->file->count, sizeof(*entry), compare_keys);
 	if (!entry)
 		return NULL;
 	answer = (const char *)cached->file + entry->at;
 	if (!is_valid(key, answer, entry->size_bytes))
 		return NULL;
 	if (cache->book)
-		answer_book_put(cache->book, kind == KIND_PLACE ? BOOK_PLACE : BOOK_VARIABLE,
-				module_owner(module), place, answer, entry->size_bytes);
+		answer_book_put(cache->book, kind == KIND_PLACE ? BOOK_PLACE : BOOK_VARIABLE, module_owner(module),
+				place, answer, entry->size_bytes);
 	return answer;
 }
 
-const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module,
-				       uint64_t file_offset)
+const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module, uint64_t file_offset)
 {
 	return find(cache, module, KIND_PLACE, file_offset);
 }
 
-const struct variable_answer *answer_cache_find_variable(struct answer_cache *cache,
-							 const struct module *module,
+const struct variable_answer *answer_cache_find_variable(struct answer_cache *cache, const struct module *module,
 							 uint64_t address)
 {
 	return find(cache, module, KIND_VARIABLE, address);
@@ -281,8 +273,8 @@ const struct variable_answer *answer_cache_find_variable(struct answer_cache *ca
 
 /* --- Writing -------------------------------------------------------------------------------- */
 
-static void add(struct answer_cache *cache, const struct module *module, enum kind kind,
-		uint64_t place, const void *answer, size_t size_bytes)
+static void add(struct answer_cache *cache, const struct module *module, enum kind kind, uint64_t place,
+		const void *answer, size_t size_bytes)
 {
 	struct cached *cached = cached_get(cache, module);
 	struct added *added;
@@ -297,16 +289,15 @@ static void add(struct answer_cache *cache, const struct module *module, enum ki
 	cached->added[cached->added_count++] = added;
 }
 
-void answer_cache_add(struct answer_cache *cache, const struct module *module,
-		      uint64_t file_offset, const struct answer *answer)
+void answer_cache_add(struct answer_cache *cache, const struct module *module, uint64_t file_offset,
+		      const struct answer *answer)
 {
 	if (!answer->flags && answer->frame_count)
-		add(cache, module, KIND_PLACE, file_offset, answer,
-		    offsetof(struct answer, text) + answer->text_bytes);
+		add(cache, module, KIND_PLACE, file_offset, answer, offsetof(struct answer, text) + answer->text_bytes);
 }
 
-void answer_cache_add_variable(struct answer_cache *cache, const struct module *module,
-			       uint64_t address, const struct variable_answer *answer)
+void answer_cache_add_variable(struct answer_cache *cache, const struct module *module, uint64_t address,
+			       const struct variable_answer *answer)
 {
 	if (!answer->flags && answer->name)
 		add(cache, module, KIND_VARIABLE, address, answer,
@@ -326,8 +317,8 @@ static size_t collect(const struct cached *cached, struct kept *kept)
 	size_t count = 0, file_bytes = sizeof(struct header), i;
 
 	for (i = 0; i < cached->added_count; i++)
-		kept[count++] = (struct kept){ cached->added[i]->key, cached->added[i]->answer,
-					       cached->added[i]->size_bytes };
+		kept[count++] =
+			(struct kept){ cached->added[i]->key, cached->added[i]->answer, cached->added[i]->size_bytes };
 	for (i = 0; cached->file && i < cached->file->count; i++) {
 		const struct index_entry *entry = &index_of(cached->file)[i];
 		const void *answer = (const char *)cached->file + entry->at;
@@ -425,12 +416,10 @@ static void evict(const struct answer_cache *cache)
 	while (directory && count < FILES_MAX && (entry = readdir(directory))) {
 		struct stat status;
 
-		if (fstatat(cache->directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ||
-		    !S_ISREG(status.st_mode))
+		if (fstatat(cache->directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
 			continue;
 		files[count] = (struct old_file){
-			.modified_ns = status.st_mtim.tv_sec * 1000000000ll +
-				       status.st_mtim.tv_nsec,
+			.modified_ns = status.st_mtim.tv_sec * 1000000000ll + status.st_mtim.tv_nsec,
 			.size_bytes = status.st_size,
 		};
 		snprintf(files[count++].name, sizeof(files->name), "%s", entry->d_name);
@@ -465,8 +454,8 @@ void answer_cache_save(struct answer_cache *cache)
 
 /* --- All of it ------------------------------------------------------------------------------ */
 
-void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources,
-			      answer_unchanged_fn *is_unchanged, void *data)
+void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources, answer_unchanged_fn *is_unchanged,
+			      void *data)
 {
 	cache->sources = sources;
 	cache->is_unchanged = is_unchanged;

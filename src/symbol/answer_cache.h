@@ -27,26 +27,24 @@ typedef int answer_sources_fn(void *data, const struct module *module, struct so
 /* Whether the module's file is still as it was. */
 typedef bool answer_unchanged_fn(void *data, const struct module *module);
 
-void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources,
-			      answer_unchanged_fn *is_unchanged, void *data);
+void answer_cache_use_sources(struct answer_cache *cache, answer_sources_fn *sources, answer_unchanged_fn *is_unchanged,
+			      void *data);
 
 /* What is found is put into a book as well; borrowed. */
 void answer_cache_use_book(struct answer_cache *cache, struct answer_book *book);
 
 /* NULL when it is not there; valid until answer_cache_free(), as the module has to be. */
-const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module,
-				       uint64_t file_offset);
+const struct answer *answer_cache_find(struct answer_cache *cache, const struct module *module, uint64_t file_offset);
 
-void answer_cache_add(struct answer_cache *cache, const struct module *module,
-		      uint64_t file_offset, const struct answer *answer);
+void answer_cache_add(struct answer_cache *cache, const struct module *module, uint64_t file_offset,
+		      const struct answer *answer);
 
 /* The same for data at an address of the file. */
-const struct variable_answer *answer_cache_find_variable(struct answer_cache *cache,
-							 const struct module *module,
+const struct variable_answer *answer_cache_find_variable(struct answer_cache *cache, const struct module *module,
 							 uint64_t address);
 
-void answer_cache_add_variable(struct answer_cache *cache, const struct module *module,
-			       uint64_t address, const struct variable_answer *answer);
+void answer_cache_add_variable(struct answer_cache *cache, const struct module *module, uint64_t address,
+			       const struct variable_answer *answer);
 
 /* Writes what was added; leaves out what would be too much. */
 void answer_cache_save(struct answer_cache *cache);

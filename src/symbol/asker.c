@@ -36,7 +36,7 @@ static void note_error(struct asker *asker, struct module *module, int err)
 	if (err == -ECANCELED) {
 		if (!asker->has_noted_worker)
 			notes_add(asker->notes, "the process that reads symbols cannot be had any more:"
-				  " functions are shown as offsets");
+						" functions are shown as offsets");
 		asker->has_noted_worker = true;
 		return;
 	}
@@ -45,8 +45,7 @@ static void note_error(struct asker *asker, struct module *module, int err)
 	module->noted_flags = ~0u;
 }
 
-int asker_ask(struct asker *asker, struct module *module, bool wants_debug,
-	      asker_question question, void *data)
+int asker_ask(struct asker *asker, struct module *module, bool wants_debug, asker_question question, void *data)
 {
 	uint32_t flags = 0;
 	int err = -ENOENT;

@@ -22,8 +22,8 @@ void asker_free(struct asker *asker);
  * Puts one question, which *data has and takes the answer to. has_debug: it may be about debug
  * information. 0 and what the answer says of the file (enum answer_flags), or the worker's error.
  */
-typedef int (*asker_question)(void *data, struct worker *worker, const struct module *module,
-			      bool has_debug, uint32_t *flags);
+typedef int (*asker_question)(void *data, struct worker *worker, const struct module *module, bool has_debug,
+			      uint32_t *flags);
 
 struct worker_question;
 
@@ -31,5 +31,4 @@ struct worker_question;
 void asker_ask_ahead(struct asker *asker, struct worker_question *questions, size_t count);
 
 /* 0 when the question was answered, with debug information or without. */
-int asker_ask(struct asker *asker, struct module *module, bool wants_debug,
-	      asker_question question, void *data);
+int asker_ask(struct asker *asker, struct module *module, bool wants_debug, asker_question question, void *data);

@@ -17,11 +17,11 @@ enum { LOOKED_NEVER = -1 };
 
 struct jit_space {
 	uint32_t number, pid;
-	uint32_t user;			/* of the process */
-	bool has_file;			/* its file was read */
-	bool is_given_up;		/* reading it takes for ever, or kills */
-	int noted_err;			/* 0: nothing is wrong */
-	time_t looked;			/* to find a name */
+	uint32_t user;    /* of the process */
+	bool has_file;    /* its file was read */
+	bool is_given_up; /* reading it takes for ever, or kills */
+	int noted_err;    /* 0: nothing is wrong */
+	time_t looked;    /* to find a name */
 	time_t kept;
 };
 
@@ -108,24 +108,32 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 	if (!err || err == space->noted_err)
 		return;
 	space->noted_err = err;
-	space->is_given_up |= err == -EACCES;	/* with all that is the user's, of which a note tells */
+	space->is_given_up |= err == -EACCES; /* with all that is the user's, of which a note tells */
 	if (err == -ETIMEDOUT || err == -ECHILD || err == -EDQUOT) {
-		notes_add(names->notes, "the JIT's symbol file of process %u does not let itself be read, or "
-			  "not in time", pid);
+		notes_add(names->notes,
+			  "the JIT's symbol file of process %u does not let itself be read, or "
+			  "not in time",
+			  pid);
 		space->is_given_up = true;
 	}
 	if (err == -EPERM)
-		notes_add(names->notes, "the JIT's symbol file of process %u belongs to another "
-			  "user and is not trusted", pid);
+		notes_add(names->notes,
+			  "the JIT's symbol file of process %u belongs to another "
+			  "user and is not trusted",
+			  pid);
 	else if (err == -EKEYREJECTED)
 		notes_add(names->notes, "others can write to the JIT's symbol file of process %u: it is not trusted",
 			  pid);
 	else if (err == -ENOSPC && !names->has_noted_room)
-		notes_add(names->notes, "too many processes of one user have symbol files of a JIT: those that began first, "
-			  "such as process %u, have no names", pid);
+		notes_add(names->notes,
+			  "too many processes of one user have symbol files of a JIT: those that began first, "
+			  "such as process %u, have no names",
+			  pid);
 	else if (err == -E2BIG)
-		notes_add(names->notes, "the JIT's symbol file of process %u is too large: only some of "
-			  "its names are known", pid);
+		notes_add(names->notes,
+			  "the JIT's symbol file of process %u is too large: only some of "
+			  "its names are known",
+			  pid);
 	names->has_noted_room |= err == -ENOSPC;
 }
 
@@ -159,8 +167,8 @@ bool jit_names_has(const struct jit_names *names, uint32_t number)
 	return space && space->has_file;
 }
 
-bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint64_t address,
-		    char *name, size_t size_bytes, uint64_t *start)
+bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint64_t address, char *name,
+		    size_t size_bytes, uint64_t *start)
 {
 	struct jit_space *space = pid ? space_get(names, number) : table_find(names->spaces, number);
 	const struct jit_answer *answer;

@@ -11,19 +11,19 @@
 enum {
 	FUNCTIONS_MAX = 1 << 22,
 	MODULES_MAX = 1024,
-	LAST_BYTES_MAX = 64 << 10,	/* of the last function, whose end nothing tells */
+	LAST_BYTES_MAX = 64 << 10, /* of the last function, whose end nothing tells */
 };
 
 struct function {
 	uint64_t start;
-	uint32_t name;		/* place in names */
+	uint32_t name; /* place in names */
 	uint16_t module;
 	bool is_global;
 };
 
 struct kernel_symbols {
-	FILE *file;		/* NULL: it has been read */
-	struct function *functions;	/* sorted by start, the best known name last */
+	FILE *file;                 /* NULL: it has been read */
+	struct function *functions; /* sorted by start, the best known name last */
 	size_t count, room;
 	char *names;
 	size_t names_bytes, names_room;
@@ -34,7 +34,7 @@ struct kernel_symbols {
 static uint16_t module_number(struct kernel_symbols *symbols, const char *name)
 {
 	/* kallsyms lists a module's functions together: the last one is nearly always it. */
-	for (size_t i = symbols->module_count; i--; )
+	for (size_t i = symbols->module_count; i--;)
 		if (!strcmp(symbols->modules[i], name))
 			return i;
 	if (symbols->module_count == MODULES_MAX)
@@ -79,7 +79,8 @@ static void add_line(struct kernel_symbols *symbols, char *line)
 		return;
 	ARRAY_GROW(symbols->functions, symbols->count, symbols->room, 4096);
 	symbols->functions[symbols->count++] = (struct function){
-		.start = start, .name = put_name(symbols, name),
+		.start = start,
+		.name = put_name(symbols, name),
 		.module = module_number(symbols, *module ? module : "[kernel]"),
 		.is_global = isupper(*type),
 	};
@@ -134,8 +135,7 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 	free(symbols);
 }
 
-bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address,
-			 struct kernel_function *function)
+bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address, struct kernel_function *function)
 {
 	const struct function *found;
 	size_t low = 0, high;
@@ -156,7 +156,8 @@ bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address,
 	if (low == symbols->count && address - found->start >= LAST_BYTES_MAX)
 		return false;
 	*function = (struct kernel_function){
-		.name = symbols->names + found->name, .start = found->start,
+		.name = symbols->names + found->name,
+		.start = found->start,
 		.module = symbols->modules[found->module],
 	};
 	return true;

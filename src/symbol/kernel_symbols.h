@@ -10,7 +10,7 @@ struct kernel_symbols;
 
 struct kernel_function {
 	const char *name;
-	const char *module;	/* "[kernel]", "[nf_tables]", "[bpf]" */
+	const char *module; /* "[kernel]", "[nf_tables]", "[bpf]" */
 	uint64_t start;
 };
 
@@ -22,6 +22,5 @@ struct kernel_symbols *kernel_symbols_new(const char *path);
 void kernel_symbols_free(struct kernel_symbols *symbols);
 
 /* What is found is valid until the object is freed. */
-bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address,
-			 struct kernel_function *function);
+bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address, struct kernel_function *function);
 size_t kernel_symbols_count(struct kernel_symbols *symbols);

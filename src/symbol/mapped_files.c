@@ -17,13 +17,13 @@
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
 
-enum { PROCESSES_MAX = 65536 };		/* whose maps file may be read again */
+enum { PROCESSES_MAX = 65536 }; /* whose maps file may be read again */
 
 static const uint64_t reread_ns = 1000000000ull;
 
 struct process {
-	uint64_t read_ns;		/* when its maps file was last read */
-	bool is_cut;			/* it has mapped more than is looked at */
+	uint64_t read_ns; /* when its maps file was last read */
+	bool is_cut;      /* it has mapped more than is looked at */
 };
 
 struct mapped_files {
@@ -33,7 +33,7 @@ struct mapped_files {
 	struct modules *modules;
 	struct jit_names *jit;
 	struct notes *notes;
-	struct table *processes;	/* by pid + 1; owns them */
+	struct table *processes; /* by pid + 1; owns them */
 	bool is_offline;
 };
 
@@ -47,12 +47,15 @@ static void keep_jit_names(struct mapped_files *files, uint32_t pid)
 }
 
 /* Which file it is, in *mapping what is mapped where. */
-static struct module *module_of(struct mapped_files *files, const struct ev_space_map *e,
-				struct mapping *mapping)
+static struct module *module_of(struct mapped_files *files, const struct ev_space_map *e, struct mapping *mapping)
 {
 	struct module_identity identity = {
-		.pid = e->pid, .start = e->start, .end = e->start + e->size,
-		.device = makedev(e->major, e->minor), .inode = e->inode, .path = e->path,
+		.pid = e->pid,
+		.start = e->start,
+		.end = e->start + e->size,
+		.device = makedev(e->major, e->minor),
+		.inode = e->inode,
+		.path = e->path,
 	};
 	struct module *module;
 
@@ -64,7 +67,9 @@ static struct module *module_of(struct mapped_files *files, const struct ev_spac
 		identity.pid = 0;
 	module = modules_get(files->modules, &identity);
 	*mapping = (struct mapping){
-		.start = e->start, .end = e->start + e->size, .file_offset = e->file_offset,
+		.start = e->start,
+		.end = e->start + e->size,
+		.file_offset = e->file_offset,
 		.module = module ? module->number : 0,
 	};
 	return module;
@@ -89,8 +94,7 @@ static void on_found(void *data, const struct ev_header *header)
 	struct mapped_files *files = data;
 	struct mapping mapping;
 
-	_Static_assert(offsetof(struct ev_space_found, path) == offsetof(struct ev_space_map, path),
-		       "the same fields");
+	_Static_assert(offsetof(struct ev_space_found, path) == offsetof(struct ev_space_map, path), "the same fields");
 	module_of(files, e, &mapping);
 	spaces_found(files->spaces, e->pid, header->time_ns, &mapping);
 }
@@ -128,7 +132,7 @@ static void on_forget(void *data, uint32_t space)
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SPACE_MAP, on_map }, { EV_SPACE_FOUND, on_found }, { EV_SPACE_EXEC, on_exec },
+	{ EV_SPACE_MAP, on_map },   { EV_SPACE_FOUND, on_found },  { EV_SPACE_EXEC, on_exec },
 	{ EV_SPACE_FORK, on_fork }, { EV_SPACE_EXIT, on_exit_of }, { 0 },
 };
 
@@ -211,10 +215,14 @@ static void tell(void *data, const struct file_mapping *mapping)
 
 	*e = (struct ev_space_found){
 		.header = { .time_ns = session_time_ns(session),
-			    .subsys = TRACE_SUBSYS_SPACE, .event = TRACE_EVENT_SPACE_FOUND },
-		.pid = reading->pid, .start = mapping->start,
-		.size = mapping->end - mapping->start, .file_offset = mapping->file_offset,
-		.inode = mapping->inode, .major = major(mapping->device),
+			    .subsys = TRACE_SUBSYS_SPACE,
+			    .event = TRACE_EVENT_SPACE_FOUND },
+		.pid = reading->pid,
+		.start = mapping->start,
+		.size = mapping->end - mapping->start,
+		.file_offset = mapping->file_offset,
+		.inode = mapping->inode,
+		.major = major(mapping->device),
 		.minor = minor(mapping->device),
 	};
 	strcpy(e->path, mapping->path);
@@ -236,8 +244,10 @@ int mapped_files_add(struct mapped_files *files, uint32_t pid)
 	process = process_get(files, pid);
 	if (process && !process->is_cut) {
 		process->is_cut = true;
-		notes_add(files->notes, "process %u has mapped too many files: some of its functions are shown "
-			  "as addresses", pid);
+		notes_add(files->notes,
+			  "process %u has mapped too many files: some of its functions are shown "
+			  "as addresses",
+			  pid);
 	}
 	return 0;
 }
@@ -270,10 +280,10 @@ bool mapped_files_read_again(struct mapped_files *files, uint32_t pid)
 }
 
 bool mapped_files_find(struct mapped_files *files, uint32_t pid, uint64_t time_ns, uint64_t address,
-			 struct space_hit *hit)
+		       struct space_hit *hit)
 {
 	if (spaces_find(files->spaces, pid, time_ns, address, hit) && hit->is_mapped)
 		return true;
-	return mapped_files_read_again(files, pid) &&
-	       spaces_find(files->spaces, pid, time_ns, address, hit) && hit->is_mapped;
+	return mapped_files_read_again(files, pid) && spaces_find(files->spaces, pid, time_ns, address, hit) &&
+	       hit->is_mapped;
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAPPINGS_MAX = 200000 };		/* of all processes, with their address spaces */
+enum { MAPPINGS_MAX = 200000 }; /* of all processes, with their address spaces */
 
 struct jit_names;
 struct mapped_files;

@@ -79,26 +79,17 @@ static const struct {
 	uint32_t flag;
 	const char *format;
 } sentences[] = {
-	{ MODULE_TOO_DEAR,
-	  "files of the owner of %s took too much time to read: its functions are shown as offsets" },
-	{ MODULE_FAILED,
-	  "%s cannot be read safely: its functions are shown as offsets" },
-	{ ANSWER_NOT_ELF,
-	  "%s is no readable program file: code in it is shown as offsets" },
-	{ MODULE_TOO_DEAR_LINES,
-	  "files of the owner of %s took too much time to read: lines in it are not shown" },
-	{ MODULE_FAILED_LINES,
-	  "the debug information of %s cannot be read safely: lines in it are not shown" },
+	{ MODULE_TOO_DEAR, "files of the owner of %s took too much time to read: its functions are shown as offsets" },
+	{ MODULE_FAILED, "%s cannot be read safely: its functions are shown as offsets" },
+	{ ANSWER_NOT_ELF, "%s is no readable program file: code in it is shown as offsets" },
+	{ MODULE_TOO_DEAR_LINES, "files of the owner of %s took too much time to read: lines in it are not shown" },
+	{ MODULE_FAILED_LINES, "the debug information of %s cannot be read safely: lines in it are not shown" },
 	{ ANSWER_BAD_LINES,
 	  "the debug information of %s is broken, or too large when it is unpacked: lines in it are not shown" },
-	{ ANSWER_NO_SHARED,
-	  "the debug file of %s shares data with a missing one: reinstall its -dbgsym package" },
-	{ ANSWER_STALE_DEBUG,
-	  "the debug file of %s is of another build: install the -dbgsym package of its version" },
-	{ ANSWER_NO_SYMBOLS,
-	  "no symbols for %s: install its -dbgsym package to see functions and lines" },
-	{ ANSWER_NO_LINES,
-	  "no debug information for %s: install its -dbgsym package to see lines" },
+	{ ANSWER_NO_SHARED, "the debug file of %s shares data with a missing one: reinstall its -dbgsym package" },
+	{ ANSWER_STALE_DEBUG, "the debug file of %s is of another build: install the -dbgsym package of its version" },
+	{ ANSWER_NO_SYMBOLS, "no symbols for %s: install its -dbgsym package to see functions and lines" },
+	{ ANSWER_NO_LINES, "no debug information for %s: install its -dbgsym package to see lines" },
 };
 
 void notes_add_python(struct notes *notes, struct module *module)
@@ -111,11 +102,15 @@ void notes_add_python(struct notes *notes, struct module *module)
 	if (python_version_find(version))
 		return;
 	if (version == UNWIND_PYTHON_UNKNOWN)
-		notes_add(notes, "%s is a CPython whose functions are not shown: they are for "
-			  "CPython 3.11 to 3.13", module->name);
+		notes_add(notes,
+			  "%s is a CPython whose functions are not shown: they are for "
+			  "CPython 3.11 to 3.13",
+			  module->name);
 	else
-		notes_add(notes, "%s is CPython %u.%u, whose functions are not shown: they are for "
-			  "CPython 3.11 to 3.13", module->name, version >> 8, version & 0xff);
+		notes_add(notes,
+			  "%s is CPython %u.%u, whose functions are not shown: they are for "
+			  "CPython 3.11 to 3.13",
+			  module->name, version >> 8, version & 0xff);
 }
 
 static uint32_t failure_of(const struct module *module)

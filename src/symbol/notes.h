@@ -17,8 +17,7 @@ size_t notes_list(const struct notes *notes, const char *const **list);
 /* Whether notes are taken from now on; they are at first. */
 void notes_open(struct notes *notes, bool is_open);
 
-void notes_add(struct notes *notes, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void notes_add(struct notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says once, of a module with an interpreter, that its version is none that we know. */
 void notes_add_python(struct notes *notes, struct module *module);

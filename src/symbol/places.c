@@ -14,18 +14,18 @@
 #include "symbol/worker/worker.h"
 
 enum {
-	PLACES_MAX = 200000,		/* remembered; others are asked for each time */
-	TOGETHER_MAX = 256,		/* questions put ahead of the answers' use */
-	OFFSET_BITS = 44,		/* larger files than that cannot be mapped */
+	PLACES_MAX = 200000, /* remembered; others are asked for each time */
+	TOGETHER_MAX = 256,  /* questions put ahead of the answers' use */
+	OFFSET_BITS = 44,    /* larger files than that cannot be mapped */
 };
 
 struct places {
 	struct asker *asker;
 	struct names *names;
-	struct answer_cache *cache;	/* NULL: none */
+	struct answer_cache *cache; /* NULL: none */
 	struct arena *arena;
-	struct table *table;		/* by module and offset */
-	struct place *scratch;		/* with room for SYMBOL_INLINE_MAX frames */
+	struct table *table;   /* by module and offset */
+	struct place *scratch; /* with room for SYMBOL_INLINE_MAX frames */
 };
 
 struct places *places_new(struct asker *asker, struct names *names)
@@ -36,8 +36,7 @@ struct places *places_new(struct asker *asker, struct names *names)
 	places->names = names;
 	places->arena = arena_new();
 	places->table = table_new();
-	places->scratch = xcalloc(1, sizeof(*places->scratch) +
-				     SYMBOL_INLINE_MAX * sizeof(struct symbol_frame));
+	places->scratch = xcalloc(1, sizeof(*places->scratch) + SYMBOL_INLINE_MAX * sizeof(struct symbol_frame));
 	return places;
 }
 
@@ -80,8 +79,7 @@ struct place_question {
 	const struct answer *answer;
 };
 
-static int put_question(void *data, struct worker *worker, const struct module *module,
-			bool has_debug, uint32_t *flags)
+static int put_question(void *data, struct worker *worker, const struct module *module, bool has_debug, uint32_t *flags)
 {
 	struct place_question *question = data;
 	int err = worker_ask(worker, module, question->offset, has_debug, &question->answer);
@@ -92,16 +90,14 @@ static int put_question(void *data, struct worker *worker, const struct module *
 	return err;
 }
 
-static void ask(struct places *places, struct module *module, uint64_t offset, bool wants_lines,
-		struct place *place)
+static void ask(struct places *places, struct module *module, uint64_t offset, bool wants_lines, struct place *place)
 {
 	struct place_question question = { .offset = offset };
 	const struct answer *answer;
 
 	place->function_offset = UINT64_MAX;
 	place->count = 0;
-	answer = places->cache && wants_lines ? answer_cache_find(places->cache, module, offset)
-					       : NULL;
+	answer = places->cache && wants_lines ? answer_cache_find(places->cache, module, offset) : NULL;
 	if (answer) {
 		set_place(places, answer, place);
 		return;
@@ -118,8 +114,7 @@ static uint64_t place_key(const struct module *module, uint64_t offset)
 	return (uint64_t)module->number << OFFSET_BITS | offset;
 }
 
-const struct place *places_get(struct places *places, struct module *module, uint64_t offset,
-			       bool wants_lines)
+const struct place *places_get(struct places *places, struct module *module, uint64_t offset, bool wants_lines)
 {
 	uint64_t key = place_key(module, offset);
 	struct place *place, *scratch = places->scratch;
@@ -153,20 +148,16 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Whether the worker has to be asked. */
-static bool is_question(const struct places *places, const struct place_request *request,
-			bool wants_lines)
+static bool is_question(const struct places *places, const struct place_request *request, bool wants_lines)
 {
-	const struct place *place = table_find(places->table,
-					       place_key(request->module, request->offset));
+	const struct place *place = table_find(places->table, place_key(request->module, request->offset));
 
 	if (request->offset >> OFFSET_BITS || (place && (place->has_lines || !wants_lines)))
 		return false;
-	return !places->cache || !wants_lines ||
-	       !answer_cache_find(places->cache, request->module, request->offset);
+	return !places->cache || !wants_lines || !answer_cache_find(places->cache, request->module, request->offset);
 }
 
-static void ask_ahead(struct places *places, const struct place_request *requests, size_t count,
-		      bool wants_lines)
+static void ask_ahead(struct places *places, const struct place_request *requests, size_t count, bool wants_lines)
 {
 	struct worker_question questions[TOGETHER_MAX];
 	size_t question_count = 0;
@@ -174,21 +165,22 @@ static void ask_ahead(struct places *places, const struct place_request *request
 	for (size_t i = 0; i < count; i++)
 		if (is_question(places, &requests[i], wants_lines))
 			questions[question_count++] = (struct worker_question){
-				.module = requests[i].module, .kind = WORKER_PLACE,
-				.file_offset = requests[i].offset, .wants_lines = wants_lines,
+				.module = requests[i].module,
+				.kind = WORKER_PLACE,
+				.file_offset = requests[i].offset,
+				.wants_lines = wants_lines,
 			};
 	if (question_count > 1)
 		asker_ask_ahead(places->asker, questions, question_count);
 }
 
-void places_prepare(struct places *places, struct place_request *requests, size_t count,
-		    bool wants_lines)
+void places_prepare(struct places *places, struct place_request *requests, size_t count, bool wants_lines)
 {
 	qsort(requests, count, sizeof(*requests), by_place);
 	for (size_t i = 0; i < count; i++) {
 		if (i % TOGETHER_MAX == 0)
-			ask_ahead(places, &requests[i],
-				  count - i < TOGETHER_MAX ? count - i : TOGETHER_MAX, wants_lines);
+			ask_ahead(places, &requests[i], count - i < TOGETHER_MAX ? count - i : TOGETHER_MAX,
+				  wants_lines);
 		places_get(places, requests[i].module, requests[i].offset, wants_lines);
 	}
 }

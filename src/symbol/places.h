@@ -18,10 +18,10 @@ struct places;
 
 /* What is known of a place in a module. */
 struct place {
-	uint64_t function_offset;	/* ~0: not known */
-	uint32_t count;			/* 0: nothing but the offset */
-	bool has_lines;			/* they were asked for */
-	struct symbol_frame frames[];	/* offset and module are the caller's to fill in */
+	uint64_t function_offset;     /* ~0: not known */
+	uint32_t count;               /* 0: nothing but the offset */
+	bool has_lines;               /* they were asked for */
+	struct symbol_frame frames[]; /* offset and module are the caller's to fill in */
 };
 
 /* Borrows both. */
@@ -32,8 +32,7 @@ void places_free(struct places *places);
 void places_use_cache(struct places *places, struct answer_cache *cache);
 
 /* Never NULL; valid until the next call, strings as long as the names. */
-const struct place *places_get(struct places *places, struct module *module, uint64_t offset,
-			       bool wants_lines);
+const struct place *places_get(struct places *places, struct module *module, uint64_t offset, bool wants_lines);
 
 struct place_request {
 	struct module *module;
@@ -44,5 +43,4 @@ struct place_request {
  * Looks places up that will be asked for, with their lines or without, in the order of the files. Sorts
  * them.
  */
-void places_prepare(struct places *places, struct place_request *requests, size_t count,
-		    bool wants_lines);
+void places_prepare(struct places *places, struct place_request *requests, size_t count, bool wants_lines);

@@ -17,14 +17,14 @@
 enum {
 	CODES_MAX = 262144,
 	UNREADABLE_MAX = 65536,
-	TABLES_BYTES_MAX = 32 << 20,	/* beyond it functions have their first line only */
+	TABLES_BYTES_MAX = 32 << 20, /* beyond it functions have their first line only */
 };
 
 static const uint64_t look_again_ns = 1000000000ull;
 
 /* A code object, and those that had its address before. */
 struct code {
-	struct code *next;		/* of the same hash, later ones first */
+	struct code *next; /* of the same hash, later ones first */
 	uint32_t space;
 	uint32_t table_bytes;
 	uint64_t address;
@@ -43,7 +43,7 @@ struct python_codes {
 	struct notes *notes;
 	struct arena *arena;
 	struct table *by_hash;
-	struct table *unreadable;	/* by process + 1 */
+	struct table *unreadable; /* by process + 1 */
 	size_t count, tables_bytes_left;
 };
 
@@ -96,7 +96,7 @@ static struct code *code_find(const struct python_codes *codes, uint32_t space, 
 static uint64_t mix_string(uint64_t hash, const char *string)
 {
 	while (string && *string)
-		hash = (hash ^ (unsigned char)*string++) * 0x100000001b3ull;	/* FNV-1a */
+		hash = (hash ^ (unsigned char)*string++) * 0x100000001b3ull; /* FNV-1a */
 	return hash_u64(hash);
 }
 
@@ -110,8 +110,7 @@ static const uint8_t *keep_table(struct python_codes *codes, const struct ev_spa
 	return memcpy(arena_alloc(codes->arena, e->table_bytes), table, e->table_bytes);
 }
 
-void python_codes_add(struct python_codes *codes, uint32_t space,
-		      const struct ev_space_python_code *e)
+void python_codes_add(struct python_codes *codes, uint32_t space, const struct ev_space_python_code *e)
 {
 	const char *function = (const char *)e->data;
 	struct code *code;
@@ -121,12 +120,16 @@ void python_codes_add(struct python_codes *codes, uint32_t space,
 	code = arena_alloc(codes->arena, sizeof(*code));
 	*code = (struct code){
 		.next = table_find(codes->by_hash, key_of(space, e->address)),
-		.space = space, .address = e->address,
-		.from_ns = e->header.time_ns, .seen_ns = e->header.time_ns,
-		.identity = e->identity, .first_line = e->first_line,
+		.space = space,
+		.address = e->address,
+		.from_ns = e->header.time_ns,
+		.seen_ns = e->header.time_ns,
+		.identity = e->identity,
+		.first_line = e->first_line,
 		.function = names_get(codes->names, function),
 		.file = e->file_bytes ? names_get(codes->names, function + e->function_bytes) : NULL,
-		.table = keep_table(codes, e), .table_bytes = e->table_bytes,
+		.table = keep_table(codes, e),
+		.table_bytes = e->table_bytes,
 	};
 	code->hash = mix_string(mix_string(code->first_line, code->function), code->file);
 	table_put(codes->by_hash, key_of(space, e->address), code);
@@ -141,11 +144,16 @@ static void hand_out(struct python_codes *codes, const struct python_question *q
 	struct ev_space_python_code *told = xcalloc(1, sizeof(*told) + data_bytes);
 
 	*told = (struct ev_space_python_code){
-		.header = { .time_ns = session_time_ns(codes->session), .subsys = TRACE_SUBSYS_SPACE,
+		.header = { .time_ns = session_time_ns(codes->session),
+			    .subsys = TRACE_SUBSYS_SPACE,
 			    .event = TRACE_EVENT_SPACE_PYTHON_CODE },
-		.pid = question->pid, .first_line = answer->first_line, .address = question->address,
-		.identity = answer->identity, .function_bytes = answer->function_bytes,
-		.file_bytes = answer->file_bytes, .table_bytes = answer->table_bytes,
+		.pid = question->pid,
+		.first_line = answer->first_line,
+		.address = question->address,
+		.identity = answer->identity,
+		.function_bytes = answer->function_bytes,
+		.file_bytes = answer->file_bytes,
+		.table_bytes = answer->table_bytes,
 	};
 	memcpy(told->data, answer->data, data_bytes);
 	session_hand_out(codes->session, &told->header);
@@ -156,11 +164,15 @@ static void hand_out(struct python_codes *codes, const struct python_question *q
 static void give_up(struct python_codes *codes, uint32_t pid, int err)
 {
 	if (err == -EDQUOT)
-		notes_add(codes->notes, "the memory of process %u took too much time to read: some of its functions of "
-			  "Python have no names", pid);
+		notes_add(codes->notes,
+			  "the memory of process %u took too much time to read: some of its functions of "
+			  "Python have no names",
+			  pid);
 	else if (err != -EACCES)
-		notes_add(codes->notes, "process %u does not let its memory be read: its functions of Python have "
-			  "no names", pid);
+		notes_add(codes->notes,
+			  "process %u does not let its memory be read: its functions of Python have "
+			  "no names",
+			  pid);
 	if (table_count(codes->unreadable) < UNREADABLE_MAX)
 		table_put(codes->unreadable, (uint64_t)pid + 1, codes);
 }
@@ -170,7 +182,9 @@ void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space,
 {
 	uint64_t index = frame & STACK_MANAGED_INDEX;
 	struct python_question question = {
-		.pid = pid, .version = version->number, .address = address_of(frame),
+		.pid = pid,
+		.version = version->number,
+		.address = address_of(frame),
 		.index = index == STACK_MANAGED_INDEX ? ~0u : index,
 	};
 	struct code *code = code_find(codes, space, question.address);
@@ -182,7 +196,7 @@ void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space,
 		return;
 	if (code) {
 		question.identity = code->identity;
-		code->seen_ns = time_ns;	/* whatever the answer is, a second later is soon enough */
+		code->seen_ns = time_ns; /* whatever the answer is, a second later is soon enough */
 	}
 	err = worker_ask_python(codes->worker, &question, &answer);
 	if (err == -ETIMEDOUT || err == -ECHILD || err == -EDQUOT || err == -EACCES)
@@ -191,8 +205,8 @@ void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space,
 		hand_out(codes, &question, answer);
 }
 
-bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_t time_ns,
-		       uint64_t frame, struct python_place *place)
+bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_t time_ns, uint64_t frame,
+		       struct python_place *place)
 {
 	uint64_t address = address_of(frame);
 	uint32_t index = frame & STACK_MANAGED_INDEX;
@@ -209,11 +223,13 @@ bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_
 	if (!code || !code->function)
 		return false;
 	*place = (struct python_place){
-		.function = code->function, .file = code->file, .hash = code->hash,
-		.first_line = code->first_line, .line = code->first_line,
+		.function = code->function,
+		.file = code->file,
+		.hash = code->hash,
+		.first_line = code->first_line,
+		.line = code->first_line,
 	};
 	if (code->table && index != STACK_MANAGED_INDEX)
-		place->line = python_line_find(code->table, code->table_bytes,
-					       code->first_line, index);
+		place->line = python_line_find(code->table, code->table_bytes, code->first_line, index);
 	return true;
 }

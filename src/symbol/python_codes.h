@@ -32,15 +32,14 @@ void python_codes_look(struct python_codes *codes, uint32_t pid, uint32_t space,
 		       const struct python_version *version, uint64_t frame);
 
 /* The code is that of a process in this space. */
-void python_codes_add(struct python_codes *codes, uint32_t space,
-		      const struct ev_space_python_code *e);
+void python_codes_add(struct python_codes *codes, uint32_t space, const struct ev_space_python_code *e);
 
 struct python_place {
-	const char *function, *file;	/* file may be NULL */
-	uint32_t line, first_line;	/* 0: not known */
-	uint64_t hash;			/* of function, file and first line */
+	const char *function, *file; /* file may be NULL */
+	uint32_t line, first_line;   /* 0: not known */
+	uint64_t hash;               /* of function, file and first line */
 };
 
 /* What a managed frame is, as the code at that address was at time_ns. */
-bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_t time_ns,
-		       uint64_t frame, struct python_place *place);
+bool python_codes_find(const struct python_codes *codes, uint32_t space, uint64_t time_ns, uint64_t frame,
+		       struct python_place *place);

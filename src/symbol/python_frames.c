@@ -18,9 +18,9 @@ struct python_frames {
 	struct spaces *spaces;
 	struct modules *modules;
 	struct session *session;
-	struct threads *threads;	/* NULL: stacks are not followed */
+	struct threads *threads; /* NULL: stacks are not followed */
 	struct python_codes *codes;
-	struct table *versions;		/* by space: struct python_version */
+	struct table *versions; /* by space: struct python_version */
 };
 
 struct version_search {
@@ -38,8 +38,7 @@ static void find_version(void *data, const struct mapping *mapping)
 }
 
 /* Of the interpreter that a process has mapped; NULL: none that is known. */
-static const struct python_version *version_of(struct python_frames *frames, uint32_t pid,
-					       uint32_t space)
+static const struct python_version *version_of(struct python_frames *frames, uint32_t pid, uint32_t space)
 {
 	struct version_search search = { frames, table_find(frames->versions, space) };
 
@@ -84,9 +83,8 @@ static void on_frames(void *data, const struct ev_header *header)
 	}
 }
 
-struct python_frames *python_frames_new(struct session *session, struct spaces *spaces,
-					struct modules *modules, struct worker *worker,
-					struct names *names, struct notes *notes)
+struct python_frames *python_frames_new(struct session *session, struct spaces *spaces, struct modules *modules,
+					struct worker *worker, struct names *names, struct notes *notes)
 {
 	static const struct event_handler handlers[] = { { EV_SPACE_PYTHON_CODE, on_code }, { 0 } };
 	struct python_frames *frames = xcalloc(1, sizeof(*frames));
@@ -118,8 +116,8 @@ void python_frames_follow(struct python_frames *frames, struct threads *threads)
 }
 
 /* In this space or, when the process did not live long enough, the one it was copied from. */
-static bool find(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,
-		 uint64_t managed, struct python_place *place, uint32_t *space)
+static bool find(const struct python_frames *frames, uint32_t pid, uint64_t time_ns, uint64_t managed,
+		 struct python_place *place, uint32_t *space)
 {
 	struct space_hit hit;
 
@@ -129,8 +127,8 @@ static bool find(const struct python_frames *frames, uint32_t pid, uint64_t time
 	       (hit.base && python_codes_find(frames->codes, hit.base, time_ns, managed, place));
 }
 
-void python_frames_resolve(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,
-			   uint64_t managed, struct symbol_frame *frame)
+void python_frames_resolve(const struct python_frames *frames, uint32_t pid, uint64_t time_ns, uint64_t managed,
+			   struct symbol_frame *frame)
 {
 	struct python_place place;
 	uint32_t space;
@@ -145,8 +143,8 @@ void python_frames_resolve(const struct python_frames *frames, uint32_t pid, uin
 	}
 }
 
-bool python_frames_place(const struct python_frames *frames, uint32_t pid, uint64_t time_ns,
-			 uint64_t managed, bool whole_function, uint64_t *place, uint32_t *space)
+bool python_frames_place(const struct python_frames *frames, uint32_t pid, uint64_t time_ns, uint64_t managed,
+			 bool whole_function, uint64_t *place, uint32_t *space)
 {
 	struct python_place found;
 

@@ -32,8 +32,8 @@
 
 enum {
 	NAMES_BYTES_MAX = 32 << 20,
-	JIT_PLACE = 1u << 31,		/* such code is the same in one address space only */
-	PYTHON_PLACE = 1u << 30,	/* known by its names */
+	JIT_PLACE = 1u << 31,    /* such code is the same in one address space only */
+	PYTHON_PLACE = 1u << 30, /* known by its names */
 };
 
 static void on_stuck(void *data, uint32_t pid, const char *path)
@@ -41,19 +41,25 @@ static void on_stuck(void *data, uint32_t pid, const char *path)
 	struct symbols *symbols = data;
 
 	if (path)
-		notes_add(symbols->notes, "%s, which process %u maps, does not let itself be read: its functions "
-			  "are shown as offsets", path, pid);
+		notes_add(symbols->notes,
+			  "%s, which process %u maps, does not let itself be read: its functions "
+			  "are shown as offsets",
+			  path, pid);
 	else
-		notes_add(symbols->notes, "process %u does not let itself or its file tree be looked at: "
-			  "functions may lack names and lines", pid);
+		notes_add(symbols->notes,
+			  "process %u does not let itself or its file tree be looked at: "
+			  "functions may lack names and lines",
+			  pid);
 }
 
 static void on_barred(void *data, uint32_t user)
 {
 	struct symbols *symbols = data;
 
-	notes_add(symbols->notes, "programs of user %u held up or broke the reading of symbols, again and again: "
-		  "they are not read any more", user);
+	notes_add(symbols->notes,
+		  "programs of user %u held up or broke the reading of symbols, again and again: "
+		  "they are not read any more",
+		  user);
 }
 
 struct symbols *symbols_new(struct session *session)
@@ -74,10 +80,10 @@ struct symbols *symbols_new(struct session *session)
 	symbols->names = names_new(NAMES_BYTES_MAX, symbols->notes);
 	symbols->asker = asker_new(symbols->worker, symbols->notes);
 	symbols->places = places_new(symbols->asker, symbols->names);
-	symbols->variables = variables_new(symbols->worker, symbols->asker, symbols->spaces,
-					   symbols->modules, symbols->names);
-	symbols->python = python_frames_new(session, symbols->spaces, symbols->modules,
-					    symbols->worker, symbols->names, symbols->notes);
+	symbols->variables =
+		variables_new(symbols->worker, symbols->asker, symbols->spaces, symbols->modules, symbols->names);
+	symbols->python = python_frames_new(session, symbols->spaces, symbols->modules, symbols->worker, symbols->names,
+					    symbols->notes);
 	return symbols;
 }
 
@@ -106,8 +112,7 @@ struct sources_question {
 	struct sources_answer *sources;
 };
 
-static int ask_sources(void *data, struct worker *worker, const struct module *module, bool has_debug,
-		       uint32_t *flags)
+static int ask_sources(void *data, struct worker *worker, const struct module *module, bool has_debug, uint32_t *flags)
 {
 	struct sources_question *question = data;
 	const struct sources_answer *answer;
@@ -124,8 +129,7 @@ static int find_sources(void *data, const struct module *module, struct sources_
 	struct sources_question question = { sources };
 	struct symbols *symbols = data;
 
-	return asker_ask(symbols->asker, modules_at(symbols->modules, module->number), true, ask_sources,
-			 &question);
+	return asker_ask(symbols->asker, modules_at(symbols->modules, module->number), true, ask_sources, &question);
 }
 
 static bool is_unchanged(void *data, const struct module *module)
@@ -184,8 +188,7 @@ int symbols_file(struct symbols *symbols, uint32_t pid, uint64_t address, struct
 	return 0;
 }
 
-int symbols_open_file(struct symbols *symbols, const struct module_identity *identity,
-		      struct symbol_open_file *file)
+int symbols_open_file(struct symbols *symbols, const struct module_identity *identity, struct symbol_open_file *file)
 {
 	struct module *module = modules_get(symbols->modules, identity);
 	int fd;
@@ -234,15 +237,17 @@ static void visit_mapping(void *data, const struct mapping *mapping)
 {
 	const struct mapping_visitor *visitor = data;
 	struct symbol_mapping m = {
-		mapping->start, mapping->end, mapping->file_offset, mapping->module,
+		mapping->start,
+		mapping->end,
+		mapping->file_offset,
+		mapping->module,
 	};
 
 	visitor->on_mapping(visitor->data, &m);
 }
 
 void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
-			  void (*on_mapping)(void *data, const struct symbol_mapping *mapping),
-			  void *data)
+			  void (*on_mapping)(void *data, const struct symbol_mapping *mapping), void *data)
 {
 	struct mapping_visitor visitor = { on_mapping, data };
 
@@ -285,8 +290,10 @@ struct table_request {
 static void note_no_table(struct symbols *symbols, const struct module *module, int err)
 {
 	if (err == -EDQUOT)
-		notes_add(symbols->notes, "files of the owner of %s took too much time to read: its call frame "
-			  "information is not used", module->path);
+		notes_add(symbols->notes,
+			  "files of the owner of %s took too much time to read: its call frame "
+			  "information is not used",
+			  module->path);
 	else if (err == -EFBIG)
 		notes_add(symbols->notes, "%s makes more than %d MB of tables: its call frame information is not used",
 			  module->path, UNWIND_FILE_BYTES_MAX >> 20);
@@ -305,20 +312,17 @@ static void on_table(void *data, const struct module *asked, int err, struct unw
 		module->python_version = file->python_version;
 	if (!err && symbols->book && module->python_version)
 		answer_book_put(symbols->book, BOOK_FILE, module_owner(module), 0,
-				&(struct book_file){ module->python_version },
-				sizeof(struct book_file));
+				&(struct book_file){ module->python_version }, sizeof(struct book_file));
 	note_no_table(symbols, module, err);
 	request->on_file(request->data, module->number, err ? -ENOENT : 0, file);
 }
 
-int symbols_ask_unwind_file(struct symbols *symbols, uint32_t number, symbols_on_unwind_file *on_file,
-			    void *data)
+int symbols_ask_unwind_file(struct symbols *symbols, uint32_t number, symbols_on_unwind_file *on_file, void *data)
 {
 	struct module *module = modules_at(symbols->modules, number);
 	struct table_request *request;
 
-	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO) ||
-	    module_has_failed(module))
+	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO) || module_has_failed(module))
 		return -ENOENT;
 	request = arena_alloc(symbols->requests, sizeof(*request));
 	*request = (struct table_request){ symbols, on_file, data };
@@ -347,8 +351,8 @@ int symbols_find_functions(struct symbols *symbols, const struct symbol_open_fil
 }
 
 /* A name that the program's JIT compiler gave, in this space or the one it was copied from. */
-static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
-			    uint64_t address, uint64_t *start)
+static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct space_hit *hit, uint64_t address,
+			    uint64_t *start)
 {
 	char name[ANSWER_NAME_BYTES];
 	struct space_hit newest;
@@ -357,16 +361,13 @@ static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct 
 	if (symbols->is_offline)
 		return symbols->book ? symbols_recorded_jit_name(symbols, hit, address, start) : NULL;
 	/* What /proc shows is the process after its last exec. */
-	if (spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &newest) &&
-	    newest.space == hit->space)
+	if (spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &newest) && newest.space == hit->space)
 		live_pid = pid;
-	if (!jit_names_find(symbols->jit, hit->space, live_pid, address, name, sizeof(name),
-			    start) &&
+	if (!jit_names_find(symbols->jit, hit->space, live_pid, address, name, sizeof(name), start) &&
 	    !jit_names_find(symbols->jit, hit->base, 0, address, name, sizeof(name), start))
 		return NULL;
 	if (symbols->book)
-		answer_book_put_function(symbols->book, BOOK_JIT, hit->space, address, *start, name,
-					 NULL);
+		answer_book_put_function(symbols->book, BOOK_JIT, hit->space, address, *start, name, NULL);
 	return names_get(symbols->names, name);
 }
 
@@ -399,8 +400,8 @@ static void note_nameless(struct symbols *symbols, uint32_t pid, const struct sp
 	symbols->noted_hints |= 1u << search.hint;
 }
 
-static void resolve_unmapped(struct symbols *symbols, uint32_t pid, const struct space_hit *hit,
-			     uint64_t address, const char *module, struct symbol_frame *frame)
+static void resolve_unmapped(struct symbols *symbols, uint32_t pid, const struct space_hit *hit, uint64_t address,
+			     const char *module, struct symbol_frame *frame)
 {
 	uint64_t start;
 
@@ -437,8 +438,8 @@ void symbols_function(struct symbols *symbols, uint32_t pid, uint64_t time_ns, u
 	frame->offset = offset;
 }
 
-size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
-		       bool is_return, struct symbol_frame *frames, size_t max)
+size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool is_return,
+		       struct symbol_frame *frames, size_t max)
 {
 	uint64_t wanted = address - (is_return && address), offset, start;
 	const struct place *place;
@@ -457,8 +458,7 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 	}
 	module = modules_at(symbols->modules, hit.mapping.module);
 	if (!module || module->kind == MODULE_JIT) {
-		resolve_unmapped(symbols, pid, &hit, wanted, module ? "[jit]" : "[file]",
-				 &frames[0]);
+		resolve_unmapped(symbols, pid, &hit, wanted, module ? "[jit]" : "[file]", &frames[0]);
 		if (module && !frames[0].function)
 			note_nameless(symbols, pid, &hit);
 		return 1;
@@ -487,8 +487,8 @@ size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, 
 }
 
 /* The places in files that are asked for; what is generated or managed is not in one. */
-static size_t find_places(struct symbols *symbols, const struct symbol_request *requests,
-			  size_t count, struct place_request *places)
+static size_t find_places(struct symbols *symbols, const struct symbol_request *requests, size_t count,
+			  struct place_request *places)
 {
 	size_t place_count = 0;
 
@@ -505,7 +505,8 @@ static size_t find_places(struct symbols *symbols, const struct symbol_request *
 		module = modules_at(symbols->modules, hit.mapping.module);
 		if (module && (module->kind == MODULE_FILE || module->kind == MODULE_VDSO))
 			places[place_count++] = (struct place_request){
-				module, wanted - hit.mapping.start + hit.mapping.file_offset,
+				module,
+				wanted - hit.mapping.start + hit.mapping.file_offset,
 			};
 	}
 	return place_count;
@@ -519,8 +520,8 @@ void symbols_prepare(struct symbols *symbols, const struct symbol_request *reque
 	free(places);
 }
 
-void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *requests,
-			  size_t count, size_t size_bytes)
+void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *requests, size_t count,
+			  size_t size_bytes)
 {
 	struct place_request *places = xcalloc(count + 1, sizeof(*places));
 	struct worker_question *questions = xcalloc(count + 1, sizeof(*questions));
@@ -529,8 +530,10 @@ void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *
 	places_prepare(symbols->places, places, place_count, false);
 	for (size_t i = 0; i < place_count; i++)
 		questions[i] = (struct worker_question){
-			.module = places[i].module, .kind = WORKER_CODE,
-			.file_offset = places[i].offset, .size_bytes = size_bytes,
+			.module = places[i].module,
+			.kind = WORKER_CODE,
+			.file_offset = places[i].offset,
+			.size_bytes = size_bytes,
 		};
 	asker_ask_ahead(symbols->asker, questions, place_count);
 	free(questions);
@@ -543,7 +546,9 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 	char name[512];
 
 	*frame = (struct symbol_frame){
-		.module = "[kernel]", .offset = address, .is_kernel = true,
+		.module = "[kernel]",
+		.offset = address,
+		.is_kernel = true,
 	};
 	if (symbols->is_offline && symbols->book) {
 		symbols_resolve_recorded_kernel(symbols, address, frame);
@@ -553,10 +558,11 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 		symbols->kernel = kernel_symbols_new(symbols->is_offline ? "" : "/proc/kallsyms");
 	if (!kernel_symbols_count(symbols->kernel) && !symbols->has_noted_kernel) {
 		symbols->has_noted_kernel = true;
-		notes_add(symbols->notes, symbols->is_offline
-			  ? "the kernel's functions are not known in a recording"
-			  : "the kernel hides its addresses: run as root or with CAP_SYSLOG, or set "
-			    "kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");
+		notes_add(symbols->notes,
+			  symbols->is_offline
+				  ? "the kernel's functions are not known in a recording"
+				  : "the kernel hides its addresses: run as root or with CAP_SYSLOG, or set "
+				    "kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");
 	}
 	if (!kernel_symbols_find(symbols->kernel, address, &function))
 		return;
@@ -565,12 +571,11 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 	frame->module = function.module;
 	frame->offset = address - function.start;
 	if (symbols->book)
-		answer_book_put_function(symbols->book, BOOK_KERNEL, 0, address, function.start,
-					 name, function.module);
+		answer_book_put_function(symbols->book, BOOK_KERNEL, 0, address, function.start, name, function.module);
 }
 
-int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
-		  bool whole_function, uint32_t *module_number, uint64_t *offset)
+int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool whole_function,
+		  uint32_t *module_number, uint64_t *offset)
 {
 	struct module *module;
 	struct space_hit hit;
@@ -578,8 +583,7 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 
 	if (address & STACK_FRAME_MANAGED) {
 		*module_number = PYTHON_PLACE;
-		if (!python_frames_place(symbols->python, pid, time_ns, address, whole_function,
-					 offset, &hit.space)) {
+		if (!python_frames_place(symbols->python, pid, time_ns, address, whole_function, offset, &hit.space)) {
 			*module_number = JIT_PLACE | hit.space;
 			*offset = address;
 		}
@@ -590,8 +594,7 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 	module = modules_at(symbols->modules, hit.mapping.module);
 	if (!module || module->kind == MODULE_JIT) {
 		*module_number = JIT_PLACE | hit.space;
-		*offset = whole_function && jit_name(symbols, pid, &hit, address, &start) ? start
-											  : address;
+		*offset = whole_function && jit_name(symbols, pid, &hit, address, &start) ? start : address;
 		return 0;
 	}
 	*module_number = module->number;
@@ -604,8 +607,8 @@ int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint6
 	return 0;
 }
 
-int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_ns,
-			   uint64_t address, struct symbol_object *object)
+int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+			   struct symbol_object *object)
 {
 	int err = variables_find(symbols->variables, pid, time_ns, address, object);
 
@@ -620,18 +623,16 @@ struct code_question {
 	const struct code_answer *answer;
 };
 
-static int ask_code(void *data, struct worker *worker, const struct module *module, bool has_debug,
-		    uint32_t *flags)
+static int ask_code(void *data, struct worker *worker, const struct module *module, bool has_debug, uint32_t *flags)
 {
 	struct code_question *question = data;
 
 	(void)has_debug, (void)flags;
-	return worker_ask_code(worker, module, question->file_offset, question->size_bytes,
-			       &question->answer);
+	return worker_ask_code(worker, module, question->file_offset, question->size_bytes, &question->answer);
 }
 
-size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
-			 uint8_t *code, size_t size_bytes, uint64_t *start)
+size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, uint8_t *code,
+			 size_t size_bytes, uint64_t *start)
 {
 	struct code_question question = { .size_bytes = size_bytes };
 	struct module *module;
@@ -643,8 +644,7 @@ size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns
 	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO))
 		return 0;
 	question.file_offset = address - hit.mapping.start + hit.mapping.file_offset;
-	if (asker_ask(symbols->asker, module, false, ask_code, &question) ||
-	    question.answer->size_bytes > size_bytes ||
+	if (asker_ask(symbols->asker, module, false, ask_code, &question) || question.answer->size_bytes > size_bytes ||
 	    question.answer->file_offset > question.file_offset)
 		return 0;
 	memcpy(code, question.answer->code, question.answer->size_bytes);
@@ -679,7 +679,8 @@ struct symbol_counts symbols_counts(const struct symbols *symbols)
 
 	return (struct symbol_counts){
 		.modules = modules_count(symbols->modules),
-		.mappings = spaces.mappings, .spaces = spaces.spaces,
+		.mappings = spaces.mappings,
+		.spaces = spaces.spaces,
 		.modules_dropped = modules_dropped(symbols->modules),
 		.mappings_dropped = spaces.dropped,
 	};
@@ -699,8 +700,7 @@ const char *symbols_kernel_member(struct symbols *symbols, const char *type, uin
 	char name[128];
 
 	if (symbols->book) {
-		known = answer_book_find_function(symbols->book, BOOK_KERNEL_MEMBER, owner, offset, &start,
-						  &module);
+		known = answer_book_find_function(symbols->book, BOOK_KERNEL_MEMBER, owner, offset, &start, &module);
 		if (known || symbols->is_offline)
 			return known ? names_get(symbols->names, known) : NULL;
 	}

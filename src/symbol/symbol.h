@@ -65,8 +65,8 @@ int symbols_add_answers(struct symbols *symbols, const void *answers, size_t siz
 
 /* What a recording has of a file. */
 struct symbol_file {
-	uint64_t device, inode;		/* its own, which its mapping may not have */
-	struct build_id build_id;	/* of no bytes if it has none */
+	uint64_t device, inode;   /* its own, which its mapping may not have */
+	struct build_id build_id; /* of no bytes if it has none */
 };
 
 /* The file that a process has mapped at an address now. 0, or -ENOENT: nobody could open it. */
@@ -89,8 +89,8 @@ void symbols_forget_process(struct symbols *symbols, uint32_t pid);
  * space was at time_ns (CLOCK_MONOTONIC). is_return: the address follows a call, so that the call's own line is
  * meant. Fills up to max frames, the innermost inlined one first; always at least one.
  */
-size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
-		       bool is_return, struct symbol_frame *frames, size_t max);
+size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool is_return,
+		       struct symbol_frame *frames, size_t max);
 
 /*
  * The function that holds a user address, which is no return address, by its symbol alone: no line,
@@ -116,8 +116,8 @@ void symbols_prepare(struct symbols *symbols, const struct symbol_request *reque
  * The same for symbols_function() and for symbols_read_code() with this size, of addresses that are no
  * return addresses. What is read is remembered until the next call of this or of symbols_prepare().
  */
-void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *requests,
-			  size_t count, size_t size_bytes);
+void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *requests, size_t count,
+			  size_t size_bytes);
 
 /* Resolves a kernel address; one frame. Of a return address, pass the byte before it. */
 void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame);
@@ -134,14 +134,14 @@ void symbols_set_kernel_types(struct symbols *symbols, symbol_member_fn *member,
 const char *symbols_kernel_member(struct symbols *symbols, const char *type, uint32_t offset);
 
 struct symbol_object {
-	const char *name;	/* of the variable and the member there, as users write it: "cache",
+	const char *name;   /* of the variable and the member there, as users write it: "cache",
 				 * "cache.lock", "shards[3].lock", "f()::count"; ends in "+0x18"
 				 * where types are not known; NULL when nothing but module and
 				 * offset is known */
-	const char *type;	/* of what is named, "pthread_mutex_t"; NULL when not known */
-	const char *module;	/* base name of the mapped file */
-	uint64_t offset;	/* the address as the file has it, as nm(1) shows it */
-	bool is_whole;		/* the name needs no number after it */
+	const char *type;   /* of what is named, "pthread_mutex_t"; NULL when not known */
+	const char *module; /* base name of the mapped file */
+	uint64_t offset;    /* the address as the file has it, as nm(1) shows it */
+	bool is_whole;      /* the name needs no number after it */
 };
 
 /*
@@ -150,8 +150,8 @@ struct symbol_object {
  * inside. 0, or -ENOENT when the address lies in no mapped file's data, but in the heap, a stack, a
  * thread's own variables or other memory without a file.
  */
-int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_ns,
-			   uint64_t address, struct symbol_object *object);
+int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+			   struct symbol_object *object);
 
 /*
  * Reads code of process pid out of its file, for a disassembler: from the beginning of the function
@@ -160,23 +160,22 @@ int symbols_resolve_object(struct symbols *symbols, uint32_t pid, uint64_t time_
  * need not begin there. *start is the address of the first byte. Returns how many bytes there are;
  * 0 when the address is in no file.
  */
-size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
-			 uint8_t *code, size_t size_bytes, uint64_t *start);
+size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, uint8_t *code,
+			 size_t size_bytes, uint64_t *start);
 
 struct module_identity;
 
 /* A file that is open: what is said of it is said of what this descriptor leads to, whatever others say. */
 struct symbol_open_file {
-	int fd;			/* the caller's */
-	uint32_t module;	/* its number */
+	int fd;          /* the caller's */
+	uint32_t module; /* its number */
 };
 
 /*
  * Opens the file that a process has mapped, or has at a path, to put probes into it. -EXDEV: it lies where
  * reading it could take for ever; or the errno of opening it.
  */
-int symbols_open_file(struct symbols *symbols, const struct module_identity *identity,
-		      struct symbol_open_file *file);
+int symbols_open_file(struct symbols *symbols, const struct module_identity *identity, struct symbol_open_file *file);
 
 /*
  * Where a function that the file exports begins in it. 0, or -ENOENT when it has none of this name that
@@ -199,8 +198,8 @@ int symbols_find_functions(struct symbols *symbols, const struct symbol_open_fil
  * the address's own place. Of a return address, pass the byte before it. -ENOENT when
  * nothing is mapped there.
  */
-int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
-		  bool whole_function, uint32_t *module, uint64_t *offset);
+int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool whole_function,
+		  uint32_t *module, uint64_t *offset);
 
 /* The module runs Python: its frames come between those of Python's functions. */
 bool symbols_is_interpreter(const struct symbols *symbols, uint32_t module);
@@ -219,8 +218,7 @@ struct symbol_mapping {
 
 /* Calls on_mapping for the mappings of a process, in the order of their addresses. */
 void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
-			  void (*on_mapping)(void *data, const struct symbol_mapping *mapping),
-			  void *data);
+			  void (*on_mapping)(void *data, const struct symbol_mapping *mapping), void *data);
 
 /*
  * Has the unwind table of a module made. on_file gets it, for the receiver to free, when symbols_step() or
@@ -228,8 +226,7 @@ void symbols_each_mapping(const struct symbols *symbols, uint32_t pid,
  * that cannot be read. 0, or -ENOENT: nothing will come, as of generated code.
  */
 typedef void symbols_on_unwind_file(void *data, uint32_t module, int err, struct unwind_file *file);
-int symbols_ask_unwind_file(struct symbols *symbols, uint32_t module, symbols_on_unwind_file *on_file,
-			    void *data);
+int symbols_ask_unwind_file(struct symbols *symbols, uint32_t module, symbols_on_unwind_file *on_file, void *data);
 
 /*
  * Files and processes are read by other processes. begin: starts these, as long as this one has the
@@ -245,8 +242,8 @@ int symbols_poll_fd(const struct symbols *symbols);
 
 struct symbol_counts {
 	size_t modules, mappings, spaces;
-	uint64_t modules_dropped;	/* beyond the bound on distinct files */
-	uint64_t mappings_dropped;	/* beyond the bound on mappings and processes */
+	uint64_t modules_dropped;  /* beyond the bound on distinct files */
+	uint64_t mappings_dropped; /* beyond the bound on mappings and processes */
 };
 
 /* The peak of the resident memory of the process that reads the files. */

@@ -26,8 +26,8 @@ void symbols_keep_notes(struct symbols *symbols)
 	size_t count = notes_list(symbols->notes, &notes);
 
 	for (; symbols->notes_kept < count; symbols->notes_kept++)
-		answer_book_put(symbols->book, BOOK_NOTE, 0, symbols->notes_kept,
-				notes[symbols->notes_kept], strlen(notes[symbols->notes_kept]) + 1);
+		answer_book_put(symbols->book, BOOK_NOTE, 0, symbols->notes_kept, notes[symbols->notes_kept],
+				strlen(notes[symbols->notes_kept]) + 1);
 }
 
 const void *symbols_take_answers(struct symbols *symbols, size_t *size_bytes)
@@ -40,8 +40,8 @@ static void add_notes(struct symbols *symbols)
 	const char *note;
 	size_t size_bytes;
 
-	for (; (note = answer_book_find(symbols->book, BOOK_NOTE, 0, symbols->notes_kept,
-					&size_bytes)); symbols->notes_kept++)
+	for (; (note = answer_book_find(symbols->book, BOOK_NOTE, 0, symbols->notes_kept, &size_bytes));
+	     symbols->notes_kept++)
 		notes_add(symbols->notes, "%.*s", (int)size_bytes, note);
 }
 
@@ -66,18 +66,16 @@ int symbols_add_answers(struct symbols *symbols, const void *answers, size_t siz
 	return err;
 }
 
-const char *symbols_recorded_jit_name(struct symbols *symbols, const struct space_hit *hit,
-				      uint64_t address, uint64_t *start)
+const char *symbols_recorded_jit_name(struct symbols *symbols, const struct space_hit *hit, uint64_t address,
+				      uint64_t *start)
 {
 	const char *name, *module;
 
-	name = answer_book_find_function(symbols->book, BOOK_JIT, hit->space, address, start,
-					 &module);
+	name = answer_book_find_function(symbols->book, BOOK_JIT, hit->space, address, start, &module);
 	return name ? names_get(symbols->names, name) : NULL;
 }
 
-void symbols_resolve_recorded_kernel(struct symbols *symbols, uint64_t address,
-				     struct symbol_frame *frame)
+void symbols_resolve_recorded_kernel(struct symbols *symbols, uint64_t address, struct symbol_frame *frame)
 {
 	const char *name, *module;
 	uint64_t start;

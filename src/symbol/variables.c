@@ -15,15 +15,15 @@
 #include "symbol/worker/worker.h"
 
 enum {
-	VARIABLES_MAX = 100000,		/* remembered; others are asked for each time */
-	DISTANCE_BITS = 44,		/* from a file's lowest address to its highest */
+	VARIABLES_MAX = 100000, /* remembered; others are asked for each time */
+	DISTANCE_BITS = 44,     /* from a file's lowest address to its highest */
 	PAGE_BYTES = 4096,
 };
 
 /* How a module's file is loaded; its segments in the order of the file. */
 struct layout {
-	uint64_t base;			/* its lowest address */
-	uint32_t hold_count;	/* as the module had it then */
+	uint64_t base;       /* its lowest address */
+	uint32_t hold_count; /* as the module had it then */
 	uint32_t count;
 	struct segment segments[];
 };
@@ -39,15 +39,14 @@ struct variables {
 	const struct spaces *spaces;
 	const struct modules *modules;
 	struct names *names;
-	struct answer_cache *cache;	/* NULL: none */
+	struct answer_cache *cache; /* NULL: none */
 	struct arena *arena;
-	struct table *layouts;		/* by module */
-	struct table *table;		/* struct variable by module and distance from its base */
+	struct table *layouts; /* by module */
+	struct table *table;   /* struct variable by module and distance from its base */
 };
 
-struct variables *variables_new(struct worker *worker, struct asker *asker,
-				const struct spaces *spaces, const struct modules *modules,
-				struct names *names)
+struct variables *variables_new(struct worker *worker, struct asker *asker, const struct spaces *spaces,
+				const struct modules *modules, struct names *names)
 {
 	struct variables *variables = xcalloc(1, sizeof(*variables));
 
@@ -97,8 +96,7 @@ static const struct layout *layout_get(struct variables *variables, struct modul
 		else if (err == -ECHILD)
 			module->failure_count = MODULE_FAILURES_MAX;
 	}
-	layout = arena_alloc(variables->arena,
-			     sizeof(*layout) + count * sizeof(*layout->segments));
+	layout = arena_alloc(variables->arena, sizeof(*layout) + count * sizeof(*layout->segments));
 	layout->base = UINT64_MAX;
 	layout->hold_count = module->hold_count;
 	layout->count = count;
@@ -122,8 +120,7 @@ static bool find_start(const struct layout *layout, uint64_t file_offset, uint64
 		uint64_t first = segment->file_offset & ~(uint64_t)(PAGE_BYTES - 1);
 
 		if (!segment->is_code || file_offset < first ||
-		    file_offset - first >=
-		    segment->file_bytes + (segment->file_offset - first))
+		    file_offset - first >= segment->file_bytes + (segment->file_offset - first))
 			continue;
 		*start = segment->address + (file_offset - segment->file_offset);
 		return true;
@@ -150,12 +147,11 @@ static bool is_file(void *data, uint32_t number)
 }
 
 /* The module that has its data at an address, and the address as its file has it. */
-static struct module *find_module(struct variables *variables, uint32_t pid, uint64_t time_ns,
-				  uint64_t address, uint64_t *linked)
+static struct module *find_module(struct variables *variables, uint32_t pid, uint64_t time_ns, uint64_t address,
+				  uint64_t *linked)
 {
 	struct mapping mappings[SPACES_NEAR_MAX];
-	size_t count = spaces_near(variables->spaces, pid, time_ns, address, is_file, variables,
-				   mappings);
+	size_t count = spaces_near(variables->spaces, pid, time_ns, address, is_file, variables, mappings);
 
 	for (size_t i = 0; i < count; i++) {
 		struct module *module = modules_at(variables->modules, mappings[i].module);
@@ -179,12 +175,10 @@ struct variable_question {
 	const struct variable_answer *answer;
 };
 
-static int ask_variable(void *data, struct worker *worker, const struct module *module,
-			bool has_debug, uint32_t *flags)
+static int ask_variable(void *data, struct worker *worker, const struct module *module, bool has_debug, uint32_t *flags)
 {
 	struct variable_question *question = data;
-	int err = worker_ask_variable(worker, module, question->address, has_debug,
-				      &question->answer);
+	int err = worker_ask_variable(worker, module, question->address, has_debug, &question->answer);
 
 	question->has_types = has_debug;
 	if (!err)
@@ -193,8 +187,7 @@ static int ask_variable(void *data, struct worker *worker, const struct module *
 }
 
 /* From the cache on disk, or from the worker. NULL when neither can say. */
-static const struct variable_answer *ask(struct variables *variables, struct module *module,
-					 uint64_t address)
+static const struct variable_answer *ask(struct variables *variables, struct module *module, uint64_t address)
 {
 	struct variable_question question = { .address = address };
 
@@ -209,8 +202,7 @@ static const struct variable_answer *ask(struct variables *variables, struct mod
 	return question.answer;
 }
 
-static void set_variable(struct variables *variables, const struct variable_answer *answer,
-			 struct variable *variable)
+static void set_variable(struct variables *variables, const struct variable_answer *answer, struct variable *variable)
 {
 	*variable = (struct variable){ .is_whole = answer && answer->name && answer->is_whole };
 	if (answer && answer->name)
@@ -254,8 +246,11 @@ int variables_find(struct variables *variables, uint32_t pid, uint64_t time_ns, 
 	if (!variable.name && find_segment(layout_get(variables, module), linked)->is_code)
 		return -ENOENT;
 	*object = (struct symbol_object){
-		.name = variable.name, .type = variable.type, .module = module->name,
-		.offset = linked, .is_whole = variable.is_whole,
+		.name = variable.name,
+		.type = variable.type,
+		.module = module->name,
+		.offset = linked,
+		.is_whole = variable.is_whole,
 	};
 	return 0;
 }

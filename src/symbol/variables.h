@@ -16,9 +16,8 @@ struct variables;
 struct worker;
 
 /* Borrows all of them. */
-struct variables *variables_new(struct worker *worker, struct asker *asker,
-				const struct spaces *spaces, const struct modules *modules,
-				struct names *names);
+struct variables *variables_new(struct worker *worker, struct asker *asker, const struct spaces *spaces,
+				const struct modules *modules, struct names *names);
 void variables_free(struct variables *variables);
 
 /* Borrows the cache. */

@@ -20,8 +20,9 @@
 enum {
 	SLOTS = 1024,
 	SLOT_WORDS = 8,
-	PLACE_BITS = 12, PLACES = 1 << PLACE_BITS,
-	WORDS_MAX = 64,			/* of the fixed part of an event */
+	PLACE_BITS = 12,
+	PLACES = 1 << PLACE_BITS,
+	WORDS_MAX = 64, /* of the fixed part of an event */
 	VARINT_BYTES_MAX = 10,
 	WORD_BYTES_MAX = sizeof(uint16_t) + sizeof(uint64_t),
 	/* All but the words and the flexible part. */
@@ -136,8 +137,7 @@ static uint8_t *put_word(uint8_t *at, struct past *past, uint64_t word)
 	return at + WORD_BYTES_MAX;
 }
 
-static uint8_t *put_words(uint8_t *at, struct past *past, uint64_t *slot, const uint64_t *words,
-			  unsigned int count)
+static uint8_t *put_words(uint8_t *at, struct past *past, uint64_t *slot, const uint64_t *words, unsigned int count)
 {
 	uint64_t differs = 0;
 
@@ -166,8 +166,8 @@ void event_encoder_add(struct event_encoder *encoder, const struct ev_header *he
 	at = put_varint(encoder->bytes + encoder->size_bytes, id);
 	at = put_varint(at, delta << 1 ^ -(delta >> 63));
 	at = put_varint(at, header->thread);
-	at = put_words(at, &encoder->past, slot_of(&encoder->past, id, header->thread),
-		       (const uint64_t *)(header + 1), words_of(kind->size_bytes));
+	at = put_words(at, &encoder->past, slot_of(&encoder->past, id, header->thread), (const uint64_t *)(header + 1),
+		       words_of(kind->size_bytes));
 	if (kind->is_flexible) {
 		at = put_varint(at, tail_bytes);
 		memcpy(at, (const char *)header + kind->size_bytes, tail_bytes);
@@ -187,7 +187,7 @@ struct event_decoder {
 	bool is_in_last;
 	uint64_t time_ns;
 	struct past past;
-	struct ev_header *event;	/* with room for any fixed part */
+	struct ev_header *event; /* with room for any fixed part */
 	size_t room;
 };
 
@@ -265,8 +265,7 @@ static uint64_t get_word(const uint8_t **at, struct past *past)
 }
 
 /* words: [WORDS_MAX], of which count are meant. */
-static void get_words(const uint8_t **at, struct past *past, uint64_t *slot, uint64_t *words,
-		      unsigned int count)
+static void get_words(const uint8_t **at, struct past *past, uint64_t *slot, uint64_t *words, unsigned int count)
 {
 	uint64_t differs = get_varint(at);
 
@@ -307,8 +306,7 @@ static int finish(struct event_decoder *decoder, unsigned int word_count, uint64
 	words_here = words_of(kind->size_bytes);
 	assert(words_here <= WORDS_MAX);
 	if (word_count < words_here)
-		memset((uint64_t *)(decoder->event + 1) + word_count, 0,
-		       (words_here - word_count) * sizeof(uint64_t));
+		memset((uint64_t *)(decoder->event + 1) + word_count, 0, (words_here - word_count) * sizeof(uint64_t));
 	/* What has no such part cannot be wrong. */
 	if (!kind->is_flexible && !tail_bytes)
 		return 1;
@@ -335,16 +333,16 @@ static int decode(struct event_decoder *decoder)
 	delta = get_varint(&at);
 	decoder->time_ns += delta >> 1 ^ -(delta & 1);
 	*event = (struct ev_header){
-		.time_ns = decoder->time_ns, .thread = get_varint(&at),
-		.subsys = id / EVENTS_MAX, .event = id % EVENTS_MAX,
+		.time_ns = decoder->time_ns,
+		.thread = get_varint(&at),
+		.subsys = id / EVENTS_MAX,
+		.event = id % EVENTS_MAX,
 	};
 	word_count = words_of(form.size_bytes);
-	get_words(&at, &decoder->past, slot_of(&decoder->past, id, event->thread), (uint64_t *)(event + 1),
-		  word_count);
+	get_words(&at, &decoder->past, slot_of(&decoder->past, id, event->thread), (uint64_t *)(event + 1), word_count);
 	if (form.is_flexible)
 		tail_bytes = get_varint(&at);
-	if (at > decoder->end || tail_bytes > TAIL_BYTES_MAX ||
-	    tail_bytes > (size_t)(decoder->end - at))
+	if (at > decoder->end || tail_bytes > TAIL_BYTES_MAX || tail_bytes > (size_t)(decoder->end - at))
 		return -EBADMSG;
 	decoder->at = at;
 	return finish(decoder, word_count, tail_bytes);

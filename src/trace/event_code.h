@@ -14,14 +14,14 @@
 
 /* How a kind of event looked to who wrote the trace, perhaps another version of this program. */
 struct event_form {
-	uint32_t size_bytes;	/* up to the flexible array, a multiple of 8; 0: there was none */
+	uint32_t size_bytes; /* up to the flexible array, a multiple of 8; 0: there was none */
 	bool is_flexible;
 };
 
-enum { EVENT_IDS = 1 << 9 };	/* of 16 subsystems with 32 events each */
+enum { EVENT_IDS = 1 << 9 }; /* of 16 subsystems with 32 events each */
 
 struct event_forms {
-	struct event_form of[EVENT_IDS];	/* by subsystem * 32 + event */
+	struct event_form of[EVENT_IDS]; /* by subsystem * 32 + event */
 };
 
 /* As this version writes them. */

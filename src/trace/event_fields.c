@@ -16,8 +16,7 @@ const struct event_fields *event_fields_find(unsigned int subsys, unsigned int e
 	return &table[subsys][event];
 }
 
-const void *event_field_bytes(const struct event_field *field, const struct ev_header *header,
-			      size_t *size_bytes)
+const void *event_field_bytes(const struct event_field *field, const struct ev_header *header, size_t *size_bytes)
 {
 	if (field->is_flexible)
 		*size_bytes = event_bytes(header) - field->offset_bytes;

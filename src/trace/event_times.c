@@ -16,14 +16,21 @@ struct time_field {
 
 enum { FIELDS_MAX = 3 };
 
-#define MOMENT(type, name) { offsetof(struct type, name), MEANS_MOMENT }
-#define DURATION(type, name) { offsetof(struct type, name), MEANS_DURATION }
-#define FIELDS(id) [(id) >> 16][(id) & 0xffff]
+#define MOMENT(type, name)                                \
+	{                                                 \
+		offsetof(struct type, name), MEANS_MOMENT \
+	}
+#define DURATION(type, name)                                \
+	{                                                   \
+		offsetof(struct type, name), MEANS_DURATION \
+	}
+#define FIELDS(id) [(id) >> 16][(id)&0xffff]
 
 /*
  * Moments are not behind the event itself. Those are left out which are in no account: start_ns of threads tells
  * lives of one tid apart, and what collect.END says of the cost is shown as it is.
  */
+/* clang-format off */
 static const struct time_field fields[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX][FIELDS_MAX] = {
 	FIELDS(EV_SCHED_THROTTLED) = { DURATION(ev_sched_throttled, throttled_ns) },
 	FIELDS(EV_SCHED_HIDDEN) = { MOMENT(ev_sched_hidden, begin_ns) },
@@ -39,6 +46,7 @@ static const struct time_field fields[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX][FIELDS_M
 		DURATION(ev_klock_held, max_hold_ns),
 	},
 };
+/* clang-format on */
 
 static uint64_t bounded(uint64_t value, enum field_meaning meaning, uint64_t time_ns)
 {

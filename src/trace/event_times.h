@@ -16,8 +16,8 @@
 #define TRACE_LENGTH_MAX_NS (1ull << 56)
 
 struct bad_times {
-	uint64_t left_out;	/* events at times that their part of the trace does not have */
-	uint64_t changed;	/* events that tell of other impossible times, which were put right */
+	uint64_t left_out; /* events at times that their part of the trace does not have */
+	uint64_t changed;  /* events that tell of other impossible times, which were put right */
 };
 
 /*

@@ -57,8 +57,7 @@ static bool is_chunk(const struct trace_file *file, uint64_t at, const struct tr
 {
 	return chunk->magic == TRACE_CHUNK_MAGIC && chunk->trace == file->trace &&
 	       chunk->checksum == XXH64(chunk, offsetof(struct trace_chunk, checksum), 0) &&
-	       chunk->stored_bytes <= TRACE_CHUNK_BYTES_MAX &&
-	       chunk->plain_bytes <= TRACE_CHUNK_BYTES_MAX &&
+	       chunk->stored_bytes <= TRACE_CHUNK_BYTES_MAX && chunk->plain_bytes <= TRACE_CHUNK_BYTES_MAX &&
 	       trace_chunk_bytes(chunk) <= file->size_bytes - at;
 }
 
@@ -84,8 +83,10 @@ static int unpack(struct trace_file *file, const struct trace_chunk *chunk, cons
 	if (chunk->packing != TRACE_ZSTD)
 		return -EBADMSG;
 	*content = plain = buffer_reserve(&file->plain, chunk->plain_bytes);
-	return ZSTD_decompressDCtx(file->zstd, plain, chunk->plain_bytes, file->stored.bytes,
-				   chunk->stored_bytes) == chunk->plain_bytes ? 0 : -EBADMSG;
+	return ZSTD_decompressDCtx(file->zstd, plain, chunk->plain_bytes, file->stored.bytes, chunk->stored_bytes) ==
+			       chunk->plain_bytes
+		       ? 0
+		       : -EBADMSG;
 }
 
 static bool is_zero(const char *bytes, size_t size_bytes)
@@ -95,8 +96,7 @@ static bool is_zero(const char *bytes, size_t size_bytes)
 	return !size_bytes;
 }
 
-int trace_file_content(struct trace_file *file, uint64_t at, struct trace_chunk *chunk,
-		       const void **content)
+int trace_file_content(struct trace_file *file, uint64_t at, struct trace_chunk *chunk, const void **content)
 {
 	int err = trace_file_chunk(file, at, chunk);
 	size_t size_bytes;
@@ -105,7 +105,7 @@ int trace_file_content(struct trace_file *file, uint64_t at, struct trace_chunk 
 	if (err)
 		return err;
 	size_bytes = padded(chunk->stored_bytes);
-	stored = buffer_reserve(&file->stored, size_bytes + CHUNK_ALIGNMENT);	/* not NULL */
+	stored = buffer_reserve(&file->stored, size_bytes + CHUNK_ALIGNMENT); /* not NULL */
 	err = read_at(file, at + sizeof(*chunk), stored, size_bytes);
 	if (err)
 		return err;

@@ -17,9 +17,9 @@ struct trace_buffer {
 struct trace_file {
 	int fd;
 	uint64_t size_bytes;
-	struct trace_header header;	/* zeros when it is damaged */
+	struct trace_header header; /* zeros when it is damaged */
 	bool is_header_damaged;
-	uint32_t trace;			/* as its chunks have it */
+	uint32_t trace; /* as its chunks have it */
 	ZSTD_DCtx *zstd;
 	struct trace_buffer stored, plain;
 };
@@ -34,8 +34,7 @@ void trace_file_close(struct trace_file *file);
 int trace_file_chunk(const struct trace_file *file, uint64_t at, struct trace_chunk *chunk);
 
 /* The same, and its content, unpacked and valid until the next call. */
-int trace_file_content(struct trace_file *file, uint64_t at, struct trace_chunk *chunk,
-		       const void **content);
+int trace_file_content(struct trace_file *file, uint64_t at, struct trace_chunk *chunk, const void **content);
 
 /* Whether the file ends as one does whose writer came to its end. */
 bool trace_file_end(const struct trace_file *file, struct trace_end *end);

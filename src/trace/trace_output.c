@@ -22,21 +22,21 @@
 
 enum {
 	ZSTD_LEVEL = 1,
-	PLAIN_BYTES_MIN = 256,		/* smaller ones gain nothing */
-	STAGED_BYTES_MAX = 64 << 20,	/* in memory, for a file that can only be overwritten */
-	PLACES_MAX = TRACE_CHUNK_BYTES_MAX / sizeof(struct trace_place),	/* of an index */
+	PLAIN_BYTES_MIN = 256,       /* smaller ones gain nothing */
+	STAGED_BYTES_MAX = 64 << 20, /* in memory, for a file that can only be overwritten */
+	PLACES_MAX = TRACE_CHUNK_BYTES_MAX / sizeof(struct trace_place), /* of an index */
 };
 
 struct trace_output {
 	struct out_file *file;
 	int fd;
-	bool is_stream;			/* what is written comes behind what was */
+	bool is_stream; /* what is written comes behind what was */
 	bool is_placed;
-	uint64_t ring_bytes;		/* what a ring is going to need; 0: nobody knows */
-	int err;			/* the first one; nothing is written after it */
-	uint64_t end;			/* of the file */
+	uint64_t ring_bytes; /* what a ring is going to need; 0: nobody knows */
+	int err;             /* the first one; nothing is written after it */
+	uint64_t end;        /* of the file */
 	struct trace_ring *ring;
-	uint32_t trace, number;		/* of the next chunk */
+	uint32_t trace, number; /* of the next chunk */
 	ZSTD_CCtx *zstd;
 	void *packed;
 	size_t packed_room;
@@ -57,8 +57,7 @@ static int write_all(const struct trace_output *output, struct iovec *parts, int
 	ssize_t n;
 
 	while (count) {
-		n = output->is_stream ? writev(output->fd, parts, count)
-				      : pwritev(output->fd, parts, count, at);
+		n = output->is_stream ? writev(output->fd, parts, count) : pwritev(output->fd, parts, count, at);
 		if (n < 0 && (errno == EINTR || has_waited(output->fd)))
 			continue;
 		if (n <= 0)
@@ -81,7 +80,7 @@ static void put(struct trace_output *output, uint64_t at, struct iovec *parts, i
 		return;
 	output->err = write_all(output, parts, count, at);
 	if (output->err && !output->is_stream && ftruncate(output->fd, output->end))
-		return;		/* readers stop there, too */
+		return; /* readers stop there, too */
 	if (!output->err && output->end > STAGED_BYTES_MAX && out_file_is_staged(output->file))
 		trace_output_place(output);
 }
@@ -98,8 +97,7 @@ static void put_at_end(struct trace_output *output, struct iovec *parts, int cou
 }
 
 /* Packs what it can; returns what is to be stored. */
-static const void *pack(struct trace_output *output, struct trace_chunk *chunk, const void *content,
-			size_t size_bytes)
+static const void *pack(struct trace_output *output, struct trace_chunk *chunk, const void *content, size_t size_bytes)
 {
 	size_t bound = ZSTD_compressBound(size_bytes), packed_bytes;
 
@@ -112,8 +110,7 @@ static const void *pack(struct trace_output *output, struct trace_chunk *chunk, 
 		free(output->packed);
 		output->packed = xcalloc(bound, 1);
 	}
-	packed_bytes = ZSTD_compressCCtx(output->zstd, output->packed, bound, content, size_bytes,
-					 ZSTD_LEVEL);
+	packed_bytes = ZSTD_compressCCtx(output->zstd, output->packed, bound, content, size_bytes, ZSTD_LEVEL);
 	if (ZSTD_isError(packed_bytes) || packed_bytes >= size_bytes)
 		return content;
 	chunk->stored_bytes = packed_bytes;
@@ -134,8 +131,12 @@ static void note_place(struct trace_output *output, const struct trace_chunk *ch
 		       const uint64_t *threads)
 {
 	struct trace_place place = {
-		.offset = at, .first_ns = chunk->first_ns, .last_ns = chunk->last_ns,
-		.count = chunk->count, .kind = chunk->kind, .flags = chunk->flags,
+		.offset = at,
+		.first_ns = chunk->first_ns,
+		.last_ns = chunk->last_ns,
+		.count = chunk->count,
+		.kind = chunk->kind,
+		.flags = chunk->flags,
 		.number = chunk->number,
 	};
 
@@ -168,13 +169,12 @@ static void clear_segment(struct trace_output *output, uint64_t from, uint64_t s
  * In place of older ones. The header comes last: whatever ends the writer, there is a chunk or none.
  * One that is too large is left out; its number tells that it is missing.
  */
-static void put_in_ring(struct trace_output *output, const struct trace_chunk *chunk,
-			const uint64_t *threads, struct iovec *parts)
+static void put_in_ring(struct trace_output *output, const struct trace_chunk *chunk, const uint64_t *threads,
+			struct iovec *parts)
 {
 	uint64_t at, reused;
 
-	at = trace_ring_take(output->ring, trace_chunk_bytes(chunk), chunk->last_ns, &output->end,
-			     &reused);
+	at = trace_ring_take(output->ring, trace_chunk_bytes(chunk), chunk->last_ns, &output->end, &reused);
 	if (at == TRACE_RING_NONE)
 		return;
 	if (reused != TRACE_RING_NONE)
@@ -186,17 +186,17 @@ static void put_in_ring(struct trace_output *output, const struct trace_chunk *c
 
 static bool is_in_ring(const struct trace_output *output, const struct trace_chunk *chunk)
 {
-	return output->ring && (chunk->kind == TRACE_CHUNK_EVENTS ||
-				chunk->kind == TRACE_CHUNK_PROLOGUE);
+	return output->ring && (chunk->kind == TRACE_CHUNK_EVENTS || chunk->kind == TRACE_CHUNK_PROLOGUE);
 }
 
-void trace_output_put(struct trace_output *output, struct trace_chunk *chunk,
-		      const uint64_t *threads, const void *content, size_t size_bytes)
+void trace_output_put(struct trace_output *output, struct trace_chunk *chunk, const uint64_t *threads,
+		      const void *content, size_t size_bytes)
 {
 	static const char zeros[8];
 	const void *stored = pack(output, chunk, content, size_bytes);
 	struct iovec parts[] = {
-		{ chunk, sizeof(*chunk) }, { (void *)stored, chunk->stored_bytes },
+		{ chunk, sizeof(*chunk) },
+		{ (void *)stored, chunk->stored_bytes },
 		{ (void *)zeros, -chunk->stored_bytes % sizeof(zeros) },
 	};
 
@@ -219,8 +219,11 @@ void trace_output_put(struct trace_output *output, struct trace_chunk *chunk,
 static void put_header(struct trace_output *output, const struct trace_ring_options *ring)
 {
 	struct trace_header header = {
-		.magic = TRACE_MAGIC, .version = TRACE_VERSION, .header_bytes = sizeof(header),
-		.ring_bytes = ring ? ring->size_bytes : 0, .last_ns = ring ? ring->last_ns : 0,
+		.magic = TRACE_MAGIC,
+		.version = TRACE_VERSION,
+		.header_bytes = sizeof(header),
+		.ring_bytes = ring ? ring->size_bytes : 0,
+		.last_ns = ring ? ring->last_ns : 0,
 	};
 	struct iovec part = { &header, sizeof(header) };
 	struct timespec now;
@@ -243,8 +246,7 @@ static int reserve(const struct trace_output *output)
 	return -ENOSPC;
 }
 
-int trace_output_open(struct out_file *file, const struct trace_ring_options *ring,
-		      struct trace_output **out)
+int trace_output_open(struct out_file *file, const struct trace_ring_options *ring, struct trace_output **out)
 {
 	struct trace_output *output;
 	int err = ring && out_file_is_stream(file) ? -ESPIPE : out_file_begin(file);

@@ -16,8 +16,7 @@ struct trace_ring_options;
  * Begins a trace in the file, which becomes the output's; ring is NULL when what is new goes to its end.
  * -ESPIPE: a ring needs positions, and the file has none; or another negative errno.
  */
-int trace_output_open(struct out_file *file, const struct trace_ring_options *ring,
-		      struct trace_output **out);
+int trace_output_open(struct out_file *file, const struct trace_ring_options *ring, struct trace_output **out);
 
 /* Puts the file in place. 0, or the first error. */
 int trace_output_place(struct trace_output *output);
@@ -26,8 +25,8 @@ int trace_output_place(struct trace_output *output);
  * Writes a chunk whose kind, flags, times and count are given; of threads, which its events are about,
  * NULL is none.
  */
-void trace_output_put(struct trace_output *output, struct trace_chunk *chunk,
-		      const uint64_t *threads, const void *content, size_t size_bytes);
+void trace_output_put(struct trace_output *output, struct trace_chunk *chunk, const uint64_t *threads,
+		      const void *content, size_t size_bytes);
 
 /* NULL: it has none. */
 struct trace_ring *trace_output_ring(const struct trace_output *output);

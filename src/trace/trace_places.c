@@ -27,8 +27,7 @@ static bool read_index(struct trace_places *places, struct trace_file *file)
 	struct trace_end end;
 	const void *content;
 
-	if (!trace_file_end(file, &end) ||
-	    trace_file_content(file, end.index_offset, &chunk, &content) ||
+	if (!trace_file_end(file, &end) || trace_file_content(file, end.index_offset, &chunk, &content) ||
 	    chunk.kind != TRACE_CHUNK_INDEX || chunk.plain_bytes % sizeof(*list))
 		return false;
 	list = content;
@@ -43,11 +42,14 @@ static uint64_t find_chunks(struct trace_places *places, const struct trace_file
 	uint64_t at = sizeof(struct trace_header), end = at;
 	struct trace_chunk chunk;
 
-	while ((at = trace_file_find_chunk(file, at)) < file->size_bytes &&
-	       !trace_file_chunk(file, at, &chunk)) {
+	while ((at = trace_file_find_chunk(file, at)) < file->size_bytes && !trace_file_chunk(file, at, &chunk)) {
 		struct trace_place place = {
-			.offset = at, .first_ns = chunk.first_ns, .last_ns = chunk.last_ns,
-			.count = chunk.count, .kind = chunk.kind, .flags = chunk.flags,
+			.offset = at,
+			.first_ns = chunk.first_ns,
+			.last_ns = chunk.last_ns,
+			.count = chunk.count,
+			.kind = chunk.kind,
+			.flags = chunk.flags,
 			.number = chunk.number,
 		};
 
@@ -70,8 +72,10 @@ static void scan(struct trace_places *places, const struct trace_file *file)
 		places->unread_bytes = file->size_bytes - end;
 	if (places->is_ended && last && end + sizeof(mark) != file->size_bytes)
 		trace_places_add(places, &(struct trace_place){
-			.kind = TRACE_CHUNK_LOST, .offset = end, .number = last->number + 1,
-		});
+						 .kind = TRACE_CHUNK_LOST,
+						 .offset = end,
+						 .number = last->number + 1,
+					 });
 }
 
 static int compare(const void *a, const void *b)
@@ -102,10 +106,9 @@ static bool is_whole(const struct trace_places *places, size_t i, struct trace_f
 	struct trace_chunk chunk;
 	const void *content;
 
-	for (; i < places->count && places->list[i].kind == TRACE_CHUNK_PROLOGUE &&
-	       places->list[i].number == number; i++, number++) {
-		if (trace_file_content(file, places->list[i].offset, &chunk, &content) ||
-		    chunk.number != number)
+	for (; i < places->count && places->list[i].kind == TRACE_CHUNK_PROLOGUE && places->list[i].number == number;
+	     i++, number++) {
+		if (trace_file_content(file, places->list[i].offset, &chunk, &content) || chunk.number != number)
 			return false;
 		if (places->list[i].flags & TRACE_CHUNK_HAS_PROLOGUE)
 			return true;
@@ -135,8 +138,7 @@ static size_t find_beginning(const struct trace_places *places, struct trace_fil
 	for (size_t i = 0; i < places->count; i++) {
 		const struct trace_place *place = &places->list[i];
 
-		if (!(place->flags & TRACE_CHUNK_BEGINS) ||
-		    (begin < places->count && place->first_ns > until_ns))
+		if (!(place->flags & TRACE_CHUNK_BEGINS) || (begin < places->count && place->first_ns > until_ns))
 			continue;
 		if (place->kind == TRACE_CHUNK_EVENTS ||
 		    (place->kind == TRACE_CHUNK_PROLOGUE && is_whole(places, i, file)))
@@ -155,8 +157,8 @@ static bool has_times(const struct trace_place *place)
 }
 
 /* So that chunks which should lie between two others are missed; the first one is where all begins. */
-static void note_lost(struct trace_places *shown, const struct trace_place *before,
-		      const struct trace_place *place, const struct trace_file *file)
+static void note_lost(struct trace_places *shown, const struct trace_place *before, const struct trace_place *place,
+		      const struct trace_file *file)
 {
 	struct trace_place lost = { .kind = TRACE_CHUNK_LOST };
 	struct trace_chunk chunk;
@@ -178,8 +180,7 @@ static uint64_t latest_ns(const struct trace_places *places)
 	for (size_t i = 0; i < places->count; i++)
 		if (has_times(&places->list[i]) && places->list[i].first_ns < first_ns)
 			first_ns = places->list[i].first_ns;
-	return first_ns < TRACE_TIME_MAX_NS - TRACE_LENGTH_MAX_NS ? first_ns + TRACE_LENGTH_MAX_NS
-								  : TRACE_TIME_MAX_NS;
+	return first_ns < TRACE_TIME_MAX_NS - TRACE_LENGTH_MAX_NS ? first_ns + TRACE_LENGTH_MAX_NS : TRACE_TIME_MAX_NS;
 }
 
 /* What a place says of times ends where a trace can; one all of whose times are impossible is as good as lost. */

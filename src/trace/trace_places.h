@@ -20,9 +20,9 @@ enum { TRACE_PLACE_PROLOGUE = 1 };
 struct trace_places {
 	struct trace_place *list;
 	size_t count, room;
-	uint64_t unread_bytes;		/* behind the last chunk */
-	bool is_ended;			/* the writer came to its end */
-	bool begins_late;		/* what a flight recorder wrote earlier is not kept */
+	uint64_t unread_bytes; /* behind the last chunk */
+	bool is_ended;         /* the writer came to its end */
+	bool begins_late;      /* what a flight recorder wrote earlier is not kept */
 };
 
 void trace_places_find(struct trace_places *places, struct trace_file *file);

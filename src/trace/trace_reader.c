@@ -19,15 +19,15 @@ struct trace_reader {
 	struct trace_places places;
 	struct event_forms forms;
 	struct event_decoder *decoder;
-	size_t next;			/* the chunk to take events from when this one has no more */
+	size_t next; /* the chunk to take events from when this one has no more */
 	bool is_in_chunk;
-	bool is_prologue;			/* what is in it was */
-	struct trace_told *told;	/* NULL: nothing was told again */
+	bool is_prologue;        /* what is in it was */
+	struct trace_told *told; /* NULL: nothing was told again */
 	struct bad_times bad_times;
 	struct trace_threads *threads;
 	size_t threads_alive_max, threads_ever_max;
 	uint64_t crowded_out;
-	bool has_thread;		/* chunks that cannot have this one are left out */
+	bool has_thread; /* chunks that cannot have this one are left out */
 	uint32_t thread;
 };
 
@@ -63,7 +63,8 @@ static void take_forms(struct trace_reader *reader, const struct trace_form *for
 
 		if (forms[i].event < EVENTS_MAX && id < EVENT_IDS)
 			reader->forms.of[id] = (struct event_form){
-				forms[i].size_bytes, forms[i].is_flexible,
+				forms[i].size_bytes,
+				forms[i].is_flexible,
 			};
 	}
 }
@@ -141,13 +142,11 @@ const struct trace_place *trace_reader_places(const struct trace_reader *reader,
 /* Its place may be an enemy's word. */
 static bool is_at(const struct trace_place *place, const struct trace_chunk *chunk)
 {
-	return chunk->number == place->number &&
-	       (chunk->kind == place->kind ||
-		(chunk->kind == TRACE_CHUNK_PROLOGUE && place->kind == TRACE_CHUNK_EVENTS));
+	return chunk->number == place->number && (chunk->kind == place->kind || (chunk->kind == TRACE_CHUNK_PROLOGUE &&
+										 place->kind == TRACE_CHUNK_EVENTS));
 }
 
-int trace_reader_content(struct trace_reader *reader, size_t i, const void **content,
-			 size_t *size_bytes)
+int trace_reader_content(struct trace_reader *reader, size_t i, const void **content, size_t *size_bytes)
 {
 	const struct trace_place *place = &reader->places.list[i];
 	struct trace_chunk chunk;
@@ -214,8 +213,7 @@ static int open_next(struct trace_reader *reader)
 	size_t size_bytes;
 	int err;
 
-	while (reader->next < reader->places.count &&
-	       !is_met(reader, &reader->places.list[reader->next]))
+	while (reader->next < reader->places.count && !is_met(reader, &reader->places.list[reader->next]))
 		reader->next++;
 	if (reader->next == reader->places.count)
 		return 0;

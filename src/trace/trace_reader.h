@@ -27,15 +27,15 @@ int trace_reader_fd(const struct trace_reader *reader);
 
 struct trace_extent {
 	uint64_t events, chunks;
-	uint64_t first_ns, last_ns;	/* CLOCK_MONOTONIC; 0: no events */
-	uint64_t created_ns;		/* CLOCK_REALTIME */
-	uint64_t id[2];			/* random: tells traces apart */
+	uint64_t first_ns, last_ns; /* CLOCK_MONOTONIC; 0: no events */
+	uint64_t created_ns;        /* CLOCK_REALTIME */
+	uint64_t id[2];             /* random: tells traces apart */
 	uint64_t file_bytes;
-	uint64_t unread_bytes;		/* at the end: the writer was stopped there, or they are damaged */
-	bool is_ended;			/* the writer came to its end */
-	bool begins_late;		/* a flight recorder: what came before is not kept */
-	bool is_header_damaged;		/* nobody knows when it was created */
-	bool has_no_forms;		/* its events are read as this version writes them */
+	uint64_t unread_bytes;  /* at the end: the writer was stopped there, or they are damaged */
+	bool is_ended;          /* the writer came to its end */
+	bool begins_late;       /* a flight recorder: what came before is not kept */
+	bool is_header_damaged; /* nobody knows when it was created */
+	bool has_no_forms;      /* its events are read as this version writes them */
 };
 
 const struct trace_extent *trace_reader_extent(const struct trace_reader *reader);
@@ -50,8 +50,7 @@ const struct trace_place *trace_reader_places(const struct trace_reader *reader,
  * The content of the chunk numbered i, unpacked and valid until the next call; -EBADMSG: it is damaged;
  * or a negative errno.
  */
-int trace_reader_content(struct trace_reader *reader, size_t i, const void **content,
-			 size_t *size_bytes);
+int trace_reader_content(struct trace_reader *reader, size_t i, const void **content, size_t *size_bytes);
 
 /* Chunks that have no event of this thread are left out from now on. */
 void trace_reader_choose_thread(struct trace_reader *reader, uint32_t thread);

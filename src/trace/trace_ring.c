@@ -7,26 +7,26 @@
 #include "base/memory.h"
 
 enum {
-	PARTS = 16,			/* of a ring: segments at least, and epochs at most */
-	TIME_PARTS = 8,			/* epochs in the time to keep */
+	PARTS = 16,     /* of a ring: segments at least, and epochs at most */
+	TIME_PARTS = 8, /* epochs in the time to keep */
 	SEGMENT_BYTES_MAX = 4 << 20,
 	ALIGNMENT = 8,
 };
 
 struct segment {
 	uint64_t offset;
-	uint64_t last_ns;		/* of what is in it */
+	uint64_t last_ns; /* of what is in it */
 };
 
 struct trace_ring {
 	struct trace_ring_options options;
 	uint64_t segment_bytes, count_max;
-	struct segment *segments;	/* in the order of their use; behind the current one is the oldest */
+	struct segment *segments; /* in the order of their use; behind the current one is the oldest */
 	size_t count, room, current;
-	uint64_t used_bytes;		/* of the current one */
+	uint64_t used_bytes; /* of the current one */
 	uint64_t epoch_ns;
-	uint64_t epoch_bytes;		/* written since the epoch began */
-	uint64_t prologue_bytes;		/* of them, told again */
+	uint64_t epoch_bytes;    /* written since the epoch began */
+	uint64_t prologue_bytes; /* of them, told again */
 };
 
 struct trace_ring *trace_ring_new(const struct trace_ring_options *options)
@@ -67,8 +67,7 @@ static bool is_old(const struct trace_ring *ring, const struct segment *segment,
 {
 	uint64_t keep_ns = ring->options.last_ns;
 
-	return keep_ns && time_ns > segment->last_ns &&
-	       time_ns - segment->last_ns > keep_ns + keep_ns / TIME_PARTS * 2;
+	return keep_ns && time_ns > segment->last_ns && time_ns - segment->last_ns > keep_ns + keep_ns / TIME_PARTS * 2;
 }
 
 /* Behind the current one, so that the order stays that of their use. */
@@ -77,8 +76,7 @@ static void add_segment(struct trace_ring *ring, uint64_t *file_end)
 	size_t at = ring->count ? ring->current + 1 : 0;
 
 	ARRAY_GROW(ring->segments, ring->count, ring->room, PARTS);
-	memmove(&ring->segments[at + 1], &ring->segments[at],
-		(ring->count++ - at) * sizeof(*ring->segments));
+	memmove(&ring->segments[at + 1], &ring->segments[at], (ring->count++ - at) * sizeof(*ring->segments));
 	ring->current = at;
 	ring->segments[at] = (struct segment){
 		.offset = (*file_end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
@@ -86,12 +84,11 @@ static void add_segment(struct trace_ring *ring, uint64_t *file_end)
 	*file_end = ring->segments[at].offset + ring->segment_bytes;
 }
 
-static void next_segment(struct trace_ring *ring, uint64_t time_ns, uint64_t *file_end,
-			 uint64_t *reused)
+static void next_segment(struct trace_ring *ring, uint64_t time_ns, uint64_t *file_end, uint64_t *reused)
 {
 	ring->used_bytes = 0;
-	if (ring->count < 2 || (ring->count < ring->count_max &&
-				!is_old(ring, &ring->segments[oldest_of(ring)], time_ns))) {
+	if (ring->count < 2 ||
+	    (ring->count < ring->count_max && !is_old(ring, &ring->segments[oldest_of(ring)], time_ns))) {
 		add_segment(ring, file_end);
 		return;
 	}
@@ -100,8 +97,8 @@ static void next_segment(struct trace_ring *ring, uint64_t time_ns, uint64_t *fi
 	*reused = ring->segments[ring->current].offset;
 }
 
-uint64_t trace_ring_take(struct trace_ring *ring, uint64_t size_bytes, uint64_t last_ns,
-			 uint64_t *file_end, uint64_t *reused)
+uint64_t trace_ring_take(struct trace_ring *ring, uint64_t size_bytes, uint64_t last_ns, uint64_t *file_end,
+			 uint64_t *reused)
 {
 	struct segment *segment;
 	uint64_t at;
@@ -133,8 +130,7 @@ void trace_ring_trim(struct trace_ring *ring, uint64_t *file_end)
 /* What is told again must not crowd out what is told. */
 static bool is_large(const struct trace_ring *ring)
 {
-	return ring->options.size_bytes &&
-	       ring->epoch_bytes >= ring->options.size_bytes / PARTS &&
+	return ring->options.size_bytes && ring->epoch_bytes >= ring->options.size_bytes / PARTS &&
 	       ring->epoch_bytes >= 3 * ring->prologue_bytes;
 }
 
@@ -142,8 +138,8 @@ bool trace_ring_wants_epoch(const struct trace_ring *ring, uint64_t time_ns)
 {
 	uint64_t keep_ns = ring->options.last_ns;
 
-	return is_large(ring) || (keep_ns && time_ns > ring->epoch_ns &&
-				  time_ns - ring->epoch_ns >= keep_ns / TIME_PARTS);
+	return is_large(ring) ||
+	       (keep_ns && time_ns > ring->epoch_ns && time_ns - ring->epoch_ns >= keep_ns / TIME_PARTS);
 }
 
 void trace_ring_begin_epoch(struct trace_ring *ring, uint64_t time_ns)

@@ -11,8 +11,8 @@
 struct trace_ring;
 
 struct trace_ring_options {
-	uint64_t size_bytes;	/* of all segments; 0: as many as it takes */
-	uint64_t last_ns;	/* what is this old may be needed; 0: all that there is room for */
+	uint64_t size_bytes; /* of all segments; 0: as many as it takes */
+	uint64_t last_ns;    /* what is this old may be needed; 0: all that there is room for */
 };
 
 static inline bool trace_ring_is_asked(const struct trace_ring_options *options)
@@ -31,8 +31,8 @@ uint64_t trace_ring_segment_bytes(const struct trace_ring *ring);
  * Where a chunk goes whose events end at last_ns; TRACE_RING_NONE: no segment is large enough. *file_end
  * moves when the file grows; *reused is the segment that it took over, TRACE_RING_NONE if none.
  */
-uint64_t trace_ring_take(struct trace_ring *ring, uint64_t size_bytes, uint64_t last_ns,
-			 uint64_t *file_end, uint64_t *reused);
+uint64_t trace_ring_take(struct trace_ring *ring, uint64_t size_bytes, uint64_t last_ns, uint64_t *file_end,
+			 uint64_t *reused);
 
 /* The file goes on behind what is used, when that is the segment at its end. */
 void trace_ring_trim(struct trace_ring *ring, uint64_t *file_end);

@@ -14,14 +14,14 @@ enum { RECENT = 1024 };
 /* A thread that lives, as far as the trace tells. */
 struct living {
 	uint32_t number;
-	uint32_t list;			/* the last list of threads by, or after, which it was met */
+	uint32_t list; /* the last list of threads by, or after, which it was met */
 };
 
 struct trace_threads {
 	struct table *by_number;
 	size_t alive_max, ever_count, ever_max;
-	struct living *recent[RECENT];	/* by number: spares most look-ups */
-	uint32_t list;			/* the latest one */
+	struct living *recent[RECENT]; /* by number: spares most look-ups */
+	uint32_t list;                 /* the latest one */
 };
 
 struct trace_threads *trace_threads_new(size_t alive_max, size_t ever_max)
@@ -55,8 +55,8 @@ static inline bool admit(struct trace_threads *threads, uint32_t number)
 		return true;
 	if (!living || living->number != number) {
 		living = table_find(threads->by_number, number);
-		if (!living && (table_count(threads->by_number) >= threads->alive_max ||
-				threads->ever_count >= threads->ever_max))
+		if (!living &&
+		    (table_count(threads->by_number) >= threads->alive_max || threads->ever_count >= threads->ever_max))
 			return false;
 		if (!living) {
 			threads->ever_count++;

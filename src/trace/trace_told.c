@@ -12,7 +12,7 @@
 enum { TOLD_MAX = 4 << 20 };
 
 struct trace_told {
-	struct table *table;		/* by what they tell, with no more than that */
+	struct table *table; /* by what they tell, with no more than that */
 };
 
 struct trace_told *trace_told_new(void)

@@ -12,26 +12,26 @@
 #include "trace/trace_ring.h"
 
 enum {
-	EVENTS_BYTES = 1 << 20,		/* of a chunk, before it is packed */
-	SEGMENT_PARTS = 4,		/* such chunks in a segment of a ring at least */
-	FORMS_BYTES = 64 << 20,		/* from where they are told to where they are told again */
+	EVENTS_BYTES = 1 << 20, /* of a chunk, before it is packed */
+	SEGMENT_PARTS = 4,      /* such chunks in a segment of a ring at least */
+	FORMS_BYTES = 64 << 20, /* from where they are told to where they are told again */
 };
 
 /* A chunk that is being filled. */
 struct filling {
 	struct event_encoder *encoder;
 	struct trace_chunk chunk;
-	struct trace_place place;	/* whom it is about */
+	struct trace_place place; /* whom it is about */
 };
 
 struct trace_writer {
 	struct trace_output *output;
 	struct filling events, prologue;
-	size_t chunk_bytes;		/* of events, before they are packed */
-	uint64_t time_ns;		/* of the latest event */
+	size_t chunk_bytes; /* of events, before they are packed */
+	uint64_t time_ns;   /* of the latest event */
 	uint64_t event_count;
-	uint64_t forms_at;		/* how long the file was when they were told */
-	bool has_begun;			/* the trace, or the epoch: there is a chunk with which readers can */
+	uint64_t forms_at; /* how long the file was when they were told */
+	bool has_begun;    /* the trace, or the epoch: there is a chunk with which readers can */
 };
 
 static void put_forms(struct trace_writer *writer)
@@ -45,7 +45,8 @@ static void put_forms(struct trace_writer *writer)
 	for (unsigned int id = 0; id < EVENT_IDS; id++)
 		if (here.of[id].size_bytes)
 			forms[count++] = (struct trace_form){
-				.subsys = id / EVENTS_MAX, .event = id % EVENTS_MAX,
+				.subsys = id / EVENTS_MAX,
+				.event = id % EVENTS_MAX,
 				.size_bytes = here.of[id].size_bytes,
 				.is_flexible = here.of[id].is_flexible,
 			};
@@ -56,8 +57,7 @@ static void put_forms(struct trace_writer *writer)
 /* Without them nothing can be read: one that is damaged must not be the only one. */
 static void put_forms_again(struct trace_writer *writer)
 {
-	if (!trace_output_ring(writer->output) &&
-	    trace_output_bytes(writer->output) - writer->forms_at >= FORMS_BYTES)
+	if (!trace_output_ring(writer->output) && trace_output_bytes(writer->output) - writer->forms_at >= FORMS_BYTES)
 		put_forms(writer);
 }
 
@@ -69,8 +69,8 @@ static size_t filled_bytes(const struct filling *filling)
 	return size_bytes;
 }
 
-static void put_filling(struct trace_writer *writer, struct filling *filling,
-			enum trace_chunk_kind kind, uint32_t flags)
+static void put_filling(struct trace_writer *writer, struct filling *filling, enum trace_chunk_kind kind,
+			uint32_t flags)
 {
 	const void *bytes;
 	size_t size_bytes;
@@ -95,8 +95,7 @@ static void end_events(struct trace_writer *writer)
 	put_forms_again(writer);
 }
 
-int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring,
-		       struct trace_writer **out)
+int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring, struct trace_writer **out)
 {
 	struct trace_writer *writer = xcalloc(1, sizeof(*writer));
 	int err = trace_output_open(file, ring && trace_ring_is_asked(ring) ? ring : NULL, &writer->output);
@@ -109,8 +108,7 @@ int trace_writer_begin(struct out_file *file, const struct trace_ring_options *r
 	writer->prologue.encoder = event_encoder_new();
 	writer->chunk_bytes = EVENTS_BYTES;
 	if (trace_output_ring(writer->output))
-		writer->chunk_bytes = trace_ring_segment_bytes(trace_output_ring(writer->output)) /
-				      SEGMENT_PARTS;
+		writer->chunk_bytes = trace_ring_segment_bytes(trace_output_ring(writer->output)) / SEGMENT_PARTS;
 	put_forms(writer);
 	err = trace_writer_error(writer);
 	if (err)
@@ -120,8 +118,7 @@ int trace_writer_begin(struct out_file *file, const struct trace_ring_options *r
 	return err;
 }
 
-int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring,
-			   struct trace_writer **out)
+int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring, struct trace_writer **out)
 {
 	struct out_file *file;
 	int err = out_file_open(path, OUT_FILE_LOCKED | OUT_FILE_SHOWN, &file);
@@ -198,8 +195,8 @@ void trace_writer_event(struct trace_writer *writer, const struct ev_header *hea
 		end_events(writer);
 }
 
-void trace_writer_chunk(struct trace_writer *writer, enum trace_chunk_kind kind, const void *content,
-			size_t size_bytes, const struct trace_span *span)
+void trace_writer_chunk(struct trace_writer *writer, enum trace_chunk_kind kind, const void *content, size_t size_bytes,
+			const struct trace_span *span)
 {
 	struct trace_chunk chunk = { .kind = kind };
 

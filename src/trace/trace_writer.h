@@ -22,16 +22,14 @@ struct trace_writer;
  * end: what is oldest makes way for what is new, and a reader begins with what was told again of it; -ESPIPE:
  * the file has no positions for that. Or another negative errno. Nothing is said.
  */
-int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring,
-		       struct trace_writer **out);
+int trace_writer_begin(struct out_file *file, const struct trace_ring_options *ring, struct trace_writer **out);
 
 /*
  * Opens the file and begins a trace, in place of what the file held. -EBUSY: another one is being written
  * there.
  */
 int trace_writer_open(const char *path, struct trace_writer **out);
-int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring,
-			   struct trace_writer **out);
+int trace_writer_open_ring(const char *path, const struct trace_ring_options *ring, struct trace_writer **out);
 
 /* Puts the file in place of what is there; more may be written. 0, or the first error. */
 int trace_writer_place(struct trace_writer *writer);
@@ -62,8 +60,8 @@ struct trace_span {
 };
 
 /* Writes a chunk that has no events; those added before may come behind it. span: NULL, it is about no time. */
-void trace_writer_chunk(struct trace_writer *writer, enum trace_chunk_kind kind, const void *content,
-			size_t size_bytes, const struct trace_span *span);
+void trace_writer_chunk(struct trace_writer *writer, enum trace_chunk_kind kind, const void *content, size_t size_bytes,
+			const struct trace_span *span);
 
 /* What is not in the file yet goes there when the oldest of it is older than limit_ns before now_ns. */
 void trace_writer_flush(struct trace_writer *writer, uint64_t now_ns, uint64_t limit_ns);

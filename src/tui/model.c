@@ -22,30 +22,30 @@ struct page_state {
 	struct unfolded *unfolded;
 	size_t sort;
 	size_t cursor, top;
-	uint64_t cursor_key;		/* of the row that the cursor is on */
-	bool is_at_end;			/* it is the last one */
+	uint64_t cursor_key; /* of the row that the cursor is on */
+	bool is_at_end;      /* it is the last one */
 };
 
 struct search {
-	char *pattern;			/* NULL: none yet */
+	char *pattern; /* NULL: none yet */
 	enum search_state state;
 	bool is_backwards;
-	size_t at, left;		/* the next row, and how many there are to look at */
+	size_t at, left; /* the next row, and how many there are to look at */
 };
 
 struct model {
 	struct model_options options;
-	struct graphs *graphs;		/* NULL: there are none */
-	const struct report *report;	/* NULL: none yet */
+	struct graphs *graphs;       /* NULL: there are none */
+	const struct report *report; /* NULL: none yet */
 	struct page_state states[STATES];
 	enum page_number page;
-	enum page_number page_before;	/* the graph of one thread leads back to it */
+	enum page_number page_before; /* the graph of one thread leads back to it */
 	bool is_help;
 	uint32_t columns, lines;
 	char *filter;
 	struct row_context context;
 	struct rows *rows;
-	bool is_stale;			/* the rows are not those of the page as it is */
+	bool is_stale; /* the rows are not those of the page as it is */
 	struct search search;
 	uint64_t formatted;
 };
@@ -64,7 +64,7 @@ struct model *model_new(const struct model_options *options)
 	model->is_stale = true;
 	for (size_t i = 0; i < STATES; i++)
 		model->states[i].unfolded = unfolded_new();
-	model->states[PAGE_OUTPUT].is_at_end = true;	/* it follows what is written */
+	model->states[PAGE_OUTPUT].is_at_end = true; /* it follows what is written */
 	return model;
 }
 
@@ -144,8 +144,8 @@ static void find_cursor(struct model *model)
 
 	if (model->page == PAGE_OUTPUT && !model->is_help && state->is_at_end) {
 		state->cursor = last_row(model);
-	} else if (state->cursor_key && !(state->cursor < count &&
-		   rows_at(model->rows, state->cursor)->key == state->cursor_key)) {
+	} else if (state->cursor_key &&
+		   !(state->cursor < count && rows_at(model->rows, state->cursor)->key == state->cursor_key)) {
 		for (size_t i = 0; i < count; i++) {
 			if (rows_at(model->rows, i)->key == state->cursor_key) {
 				state->cursor = i;
@@ -166,11 +166,16 @@ static void update(struct model *model)
 		return;
 	model->is_stale = false;
 	model->context = (struct row_context){
-		.report = model->report, .output = model->options.output, .graphs = model->graphs,
-		.fold = model->options.fold, .unfolded = state_of(model)->unfolded,
+		.report = model->report,
+		.output = model->options.output,
+		.graphs = model->graphs,
+		.fold = model->options.fold,
+		.unfolded = state_of(model)->unfolded,
 		.filter = page->has_filter ? model->filter : "",
-		.sort = state_of(model)->sort, .width = model->columns,
-		.has_unicode = model->options.has_unicode, .has_color = model->options.has_color,
+		.sort = state_of(model)->sort,
+		.width = model->columns,
+		.has_unicode = model->options.has_unicode,
+		.has_color = model->options.has_color,
 	};
 	rows_clear(model->rows, &model->context);
 	if (model->report || !needs_report(model))
@@ -263,13 +268,14 @@ static void put_mark(struct page *page, const struct row *row, bool is_cursor)
 		page_put(page, has_unicode ? "▸ " : "+ ");
 }
 
-static void put_row(struct model *model, size_t i, uint32_t columns, bool has_color,
-		    struct text *line)
+static void put_row(struct model *model, size_t i, uint32_t columns, bool has_color, struct text *line)
 {
 	const struct row *row = rows_at(model->rows, i);
 	struct view_style style = {
-		.width = columns, .has_color = has_color,
-		.has_unicode = model->options.has_unicode, .fold = model->options.fold,
+		.width = columns,
+		.has_color = has_color,
+		.has_unicode = model->options.has_unicode,
+		.fold = model->options.fold,
 	};
 	struct page page;
 
@@ -291,7 +297,8 @@ void model_put_row(struct model *model, size_t i, struct text *line)
 void model_put_titles(struct model *model, struct text *line)
 {
 	struct view_style style = {
-		.width = model->columns, .has_unicode = model->options.has_unicode,
+		.width = model->columns,
+		.has_unicode = model->options.has_unicode,
 	};
 	struct page page;
 

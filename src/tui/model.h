@@ -20,9 +20,9 @@ struct report;
 struct text;
 
 struct model_options {
-	const struct fold_rules *fold;		/* borrowed; NULL: no frame is folded */
-	const struct output_lines *output;	/* borrowed; NULL: there is none */
-	const struct graphs_source *graphs;	/* copied; of a trace; NULL: there is none */
+	const struct fold_rules *fold;      /* borrowed; NULL: no frame is folded */
+	const struct output_lines *output;  /* borrowed; NULL: there is none */
+	const struct graphs_source *graphs; /* copied; of a trace; NULL: there is none */
 	bool has_unicode, has_color;
 };
 

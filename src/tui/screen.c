@@ -32,10 +32,10 @@ static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 /* One for the process, as the terminal is. */
 static struct {
 	bool is_open, has_color;
-	pid_t owner;			/* children that we fork must not touch it */
+	pid_t owner; /* children that we fork must not touch it */
 	SCREEN *screen;
 	struct termios before;
-	char restore[RESTORE_BYTES_MAX];	/* what undoes it, for a crash */
+	char restore[RESTORE_BYTES_MAX]; /* what undoes it, for a crash */
 	size_t restore_bytes;
 } terminal;
 
@@ -50,11 +50,15 @@ int screen_check(void)
 		return fail_plain(-ENOTTY, "--tui needs to know the terminal: TERM is not set");
 	switch (terminfo_check(STDOUT_FILENO)) {
 	case TERMINFO_NO_TYPE:
-		return fail_plain(-ENOTTY, "--tui does not know the type of terminal that TERM "
-				  "tells, '%s'", type);
+		return fail_plain(-ENOTTY,
+				  "--tui does not know the type of terminal that TERM "
+				  "tells, '%s'",
+				  type);
 	case TERMINFO_NO_CURSOR:
-		return fail_plain(-ENOTTY, "--tui cannot draw on the type of terminal that TERM "
-				  "tells, '%s'", type);
+		return fail_plain(-ENOTTY,
+				  "--tui cannot draw on the type of terminal that TERM "
+				  "tells, '%s'",
+				  type);
 	case TERMINFO_FINE:
 		break;
 	}
@@ -100,7 +104,7 @@ static void on_crash(int number)
 		(void)n;
 		tcsetattr(STDOUT_FILENO, TCSANOW, &terminal.before);
 	}
-	raise(number);		/* with its default action again */
+	raise(number); /* with its default action again */
 }
 
 static void on_exit_close(void)
@@ -135,7 +139,7 @@ static void set_modes(void)
 	if (!tcgetattr(STDIN_FILENO, &modes)) {
 		modes.c_iflag &= ~(tcflag_t)(IXON | IXOFF);
 		tcsetattr(STDIN_FILENO, TCSANOW, &modes);
-		def_prog_mode();	/* for when it comes back after endwin() */
+		def_prog_mode(); /* for when it comes back after endwin() */
 	}
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
@@ -231,12 +235,18 @@ static uint32_t key_of(wint_t key)
 		wint_t key;
 		uint32_t code;
 	} keys[] = {
-		{ KEY_UP, KEY_CODE_UP }, { KEY_DOWN, KEY_CODE_DOWN },
-		{ KEY_LEFT, KEY_CODE_LEFT }, { KEY_RIGHT, KEY_CODE_RIGHT },
-		{ KEY_PPAGE, KEY_CODE_PAGE_UP }, { KEY_NPAGE, KEY_CODE_PAGE_DOWN },
-		{ KEY_HOME, KEY_CODE_HOME }, { KEY_END, KEY_CODE_END },
-		{ KEY_FIND, KEY_CODE_HOME }, { KEY_SELECT, KEY_CODE_END },
-		{ KEY_BACKSPACE, KEY_CODE_BACKSPACE }, { KEY_ENTER, KEY_CODE_ENTER },
+		{ KEY_UP, KEY_CODE_UP },
+		{ KEY_DOWN, KEY_CODE_DOWN },
+		{ KEY_LEFT, KEY_CODE_LEFT },
+		{ KEY_RIGHT, KEY_CODE_RIGHT },
+		{ KEY_PPAGE, KEY_CODE_PAGE_UP },
+		{ KEY_NPAGE, KEY_CODE_PAGE_DOWN },
+		{ KEY_HOME, KEY_CODE_HOME },
+		{ KEY_END, KEY_CODE_END },
+		{ KEY_FIND, KEY_CODE_HOME },
+		{ KEY_SELECT, KEY_CODE_END },
+		{ KEY_BACKSPACE, KEY_CODE_BACKSPACE },
+		{ KEY_ENTER, KEY_CODE_ENTER },
 		{ KEY_BTAB, KEY_CODE_BACK_TAB },
 	};
 

@@ -25,7 +25,7 @@ struct tui {
 	uint32_t columns, lines;
 	bool is_size_stale, is_picture_stale, is_due, is_gone;
 	uint64_t drawn_ns;
-	struct text messages;		/* to be printed at the end */
+	struct text messages; /* to be printed at the end */
 };
 
 /* For fail() and warn(), which have no argument for it. */
@@ -49,7 +49,7 @@ int tui_check(void)
 
 int tui_open(const struct tui_options *options, struct tui **out)
 {
-	bool has_unicode = screen_has_unicode();	/* before ncurses looks at the locale */
+	bool has_unicode = screen_has_unicode(); /* before ncurses looks at the locale */
 	struct tui *tui;
 	int err = screen_open();
 
@@ -57,8 +57,11 @@ int tui_open(const struct tui_options *options, struct tui **out)
 		return err;
 	tui = xcalloc(1, sizeof(*tui));
 	tui->ui = ui_new(&(struct model_options){
-		.fold = options->fold, .output = options->output, .graphs = options->graphs,
-		.has_color = true, .has_unicode = has_unicode,
+		.fold = options->fold,
+		.output = options->output,
+		.graphs = options->graphs,
+		.has_color = true,
+		.has_unicode = has_unicode,
 	});
 	model_go_to(ui_model(tui->ui), options->first_page);
 	tui->is_size_stale = true;

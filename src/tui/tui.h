@@ -18,9 +18,9 @@ struct tui;
 struct ui_status;
 
 struct tui_options {
-	const struct fold_rules *fold;		/* borrowed */
-	const struct output_lines *output;	/* borrowed; NULL: there is no command */
-	const struct graphs_source *graphs;	/* copied; of a trace; NULL: there is none */
+	const struct fold_rules *fold;      /* borrowed */
+	const struct output_lines *output;  /* borrowed; NULL: there is no command */
+	const struct graphs_source *graphs; /* copied; of a trace; NULL: there is none */
 	enum page_number first_page;
 };
 

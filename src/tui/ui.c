@@ -52,8 +52,7 @@ void ui_set_size(struct ui *ui, uint32_t columns, uint32_t lines)
 		lines = SCREEN_LINES_MAX;
 	ui->columns = columns;
 	ui->lines = lines;
-	model_set_size(ui->model, columns,
-		       lines > LINES_ABOVE + LINES_BELOW ? lines - LINES_ABOVE - LINES_BELOW : 1);
+	model_set_size(ui->model, columns, lines > LINES_ABOVE + LINES_BELOW ? lines - LINES_ABOVE - LINES_BELOW : 1);
 	ui->has_changed = true;
 }
 
@@ -153,7 +152,7 @@ static void end_prompt(struct ui *ui)
 
 	if (ui->mode == MODE_FILTER)
 		model_set_filter(ui->model, typed);
-	else if (*typed || model_pattern(ui->model))	/* Enter alone: the same again */
+	else if (*typed || model_pattern(ui->model)) /* Enter alone: the same again */
 		begin_search(ui, *typed ? typed : NULL, false);
 }
 
@@ -261,8 +260,8 @@ static void choose_graph(struct ui *ui, enum action action)
 {
 	if (action == ACTION_WAITS && !model_toggle_thread(ui->model))
 		ui_set_message(ui, model_has_page(ui->model, PAGE_GRAPH)
-				   ? "first choose the row of a thread, as on page THREADS"
-				   : "graphs are made of traces: see pinch record");
+					   ? "first choose the row of a thread, as on page THREADS"
+					   : "graphs are made of traces: see pinch record");
 	if (action == ACTION_MERGE && !model_toggle_merged(ui->model))
 		ui_set_message(ui, "this is for pages GRAPH and PATH, of a trace");
 }
@@ -270,10 +269,17 @@ static void choose_graph(struct ui *ui, enum action action)
 static void act(struct ui *ui, enum action action, uint32_t key)
 {
 	switch (action) {
-	case ACTION_UP: case ACTION_DOWN: case ACTION_PAGE_UP: case ACTION_PAGE_DOWN:
-	case ACTION_FIRST: case ACTION_LAST:
+	case ACTION_UP:
+	case ACTION_DOWN:
+	case ACTION_PAGE_UP:
+	case ACTION_PAGE_DOWN:
+	case ACTION_FIRST:
+	case ACTION_LAST:
 		return move(ui, action);
-	case ACTION_TOGGLE: case ACTION_UNFOLD: case ACTION_FOLD: case ACTION_UNFOLD_ALL:
+	case ACTION_TOGGLE:
+	case ACTION_UNFOLD:
+	case ACTION_FOLD:
+	case ACTION_UNFOLD_ALL:
 		return fold(ui, action);
 	case ACTION_NEXT_PAGE:
 		return go_beside(ui, 1);
@@ -294,7 +300,8 @@ static void act(struct ui *ui, enum action action, uint32_t key)
 	case ACTION_PAUSE:
 		ui->is_paused = !ui->is_paused;
 		return;
-	case ACTION_WAITS: case ACTION_MERGE:
+	case ACTION_WAITS:
+	case ACTION_MERGE:
 		return choose_graph(ui, action);
 	case ACTION_HELP:
 		return model_show_help(ui->model, !model_is_help(ui->model));

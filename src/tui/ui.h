@@ -18,12 +18,12 @@ struct ui;
 
 /* What is known without a report. */
 struct ui_status {
-	const char *command;		/* what is traced, for the first line */
-	uint64_t time_ns;		/* traced so far, or in all */
+	const char *command; /* what is traced, for the first line */
+	uint64_t time_ns;    /* traced so far, or in all */
 	uint64_t threads, active, lost;
-	bool is_over;			/* nothing is traced any more */
-	bool is_command_running;	/* one that was started for this */
-	int exit_status;		/* of it; -1: none */
+	bool is_over;            /* nothing is traced any more */
+	bool is_command_running; /* one that was started for this */
+	int exit_status;         /* of it; -1: none */
 };
 
 struct ui *ui_new(const struct model_options *options);
@@ -56,7 +56,7 @@ void ui_search_on(struct ui *ui);
 enum ui_look { LOOK_PLAIN, LOOK_CURSOR, LOOK_BAR, LOOK_TITLES };
 
 struct ui_line {
-	struct text text;		/* as a page makes it; not wider than the screen */
+	struct text text; /* as a page makes it; not wider than the screen */
 	enum ui_look look;
 };
 

@@ -61,7 +61,8 @@ static void put_state(struct ui *ui, struct text *text)
 static void compose_status(struct ui *ui)
 {
 	struct view_style style = {
-		.width = ui->columns, .has_unicode = ui->options.has_unicode,
+		.width = ui->columns,
+		.has_unicode = ui->options.has_unicode,
 	};
 	struct text right = { 0 }, left = { 0 };
 	struct page page;
@@ -142,8 +143,7 @@ static void put_position(struct ui *ui, struct text *line)
 	if (sort)
 		text_printf(line, "  sorted by %s", sort);
 	if (*model_filter(ui->model)) {
-		text_put(line, model_is_filtered(ui->model) ? "  filter: "
-							    : "  (no filter here): ");
+		text_put(line, model_is_filtered(ui->model) ? "  filter: " : "  (no filter here): ");
 		text_put_escaped(line, model_filter(ui->model));
 	}
 }
@@ -158,15 +158,13 @@ static void compose_foot(struct ui *ui)
 		put_prompt(ui, line);
 		line_cut(line, ui->columns);
 	} else if (ui->mode == MODE_QUIT) {
-		put_ends(ui, line, "The command runs on, untraced, its output here. Quit? (y/n)",
-			 "");
+		put_ends(ui, line, "The command runs on, untraced, its output here. Quit? (y/n)", "");
 	} else if (ui->message) {
 		text_put_escaped(line, ui->message);
 		line_cut(line, ui->columns);
 	} else {
 		put_position(ui, &left);
-		put_ends(ui, line, left.bytes,
-			 model_is_help(ui->model) ? "q back" : "? help  q quit");
+		put_ends(ui, line, left.bytes, model_is_help(ui->model) ? "q back" : "? help  q quit");
 		text_fini(&left);
 	}
 }
@@ -186,9 +184,11 @@ static void compose_rows(struct ui *ui)
 	}
 	if (count)
 		return;
-	text_printf(&ui->composed[LINES_ABOVE].text, "   %s", !model_has_report(ui->model)
-		    ? "waiting for the first events" : model_is_filtered(ui->model)
-		    ? "nothing here passes the filter" : nothing ? nothing : "nothing of this kind so far");
+	text_printf(&ui->composed[LINES_ABOVE].text, "   %s",
+		    !model_has_report(ui->model)   ? "waiting for the first events"
+		    : model_is_filtered(ui->model) ? "nothing here passes the filter"
+		    : nothing                      ? nothing
+						   : "nothing of this kind so far");
 }
 
 /* On a screen that is too small all that can be said is that it is. */
@@ -198,8 +198,8 @@ static void compose_small(struct ui *ui)
 		begin_line(ui, i, LOOK_PLAIN);
 	if (!ui->lines)
 		return;
-	text_printf(&ui->composed[0].text, "pinch needs %dx%d, this is %ux%u", UI_COLUMNS_MIN,
-		    UI_LINES_MIN, ui->columns, ui->lines);
+	text_printf(&ui->composed[0].text, "pinch needs %dx%d, this is %ux%u", UI_COLUMNS_MIN, UI_LINES_MIN,
+		    ui->columns, ui->lines);
 	line_cut(&ui->composed[0].text, ui->columns);
 }
 

@@ -17,7 +17,7 @@ struct ui {
 	uint32_t columns, lines;
 	enum mode mode;
 	struct prompt prompt;
-	char *message;			/* NULL: none */
+	char *message; /* NULL: none */
 	bool is_paused, wants_quit, wants_redraw, has_changed;
 	bool is_searching;
 	struct ui_line *composed;

@@ -11,9 +11,9 @@
 
 enum {
 	ADDRESS_BYTES = 8,
-	REMEMBERED_MAX = 16,		/* compilers nest one deep */
+	REMEMBERED_MAX = 16, /* compilers nest one deep */
 	FUNCTIONS_MAX = 4 << 20,
-	PADDING_BYTES_MAX = 64,		/* between functions: no gap, since nothing runs there */
+	PADDING_BYTES_MAX = 64, /* between functions: no gap, since nothing runs there */
 };
 
 /* Pointer encodings of .eh_frame: the low half says the format, the high one the origin. */
@@ -21,17 +21,17 @@ enum { ENCODING_FORMAT = 0x0f, ENCODING_ORIGIN = 0x70 };
 
 /* Common information entry: what functions have in common. */
 struct cie {
-	struct byte_cursor program;	/* its instructions */
+	struct byte_cursor program; /* its instructions */
 	uint64_t code_factor;
 	int64_t data_factor;
 	uint8_t pointer_encoding;
-	bool has_augmentation;		/* functions carry a block of data */
+	bool has_augmentation; /* functions carry a block of data */
 };
 
 struct function {
 	uint64_t begin, size;
 	const uint8_t *program, *program_end;
-	uint64_t cie;			/* its place in the section */
+	uint64_t cie; /* its place in the section */
 };
 
 struct reader {
@@ -41,18 +41,18 @@ struct reader {
 	struct cfi_counts *counts;
 	struct function *functions;
 	size_t function_count, function_room;
-	struct cie cie;			/* the last that was needed */
-	uint64_t cie_place;		/* UINT64_MAX: none */
-	uint64_t end;			/* of the functions told so far */
+	struct cie cie;     /* the last that was needed */
+	uint64_t cie_place; /* UINT64_MAX: none */
+	uint64_t end;       /* of the functions told so far */
 };
 
 /* An entry's contents; false at the end of the section. */
 struct entry {
-	uint64_t place;			/* of its length */
+	uint64_t place; /* of its length */
 	uint64_t id_place;
 	uint64_t id;
 	bool is_64bit;
-	struct byte_cursor rest;	/* after the id */
+	struct byte_cursor rest; /* after the id */
 };
 
 static uint64_t place_of(const struct reader *reader, const uint8_t *at)
@@ -75,8 +75,7 @@ static bool entry_next(const struct reader *reader, struct byte_cursor *cursor, 
 	entry->rest = byte_cursor_new(cursor->at, length);
 	byte_cursor_skip(cursor, length);
 	entry->id_place = place_of(reader, entry->rest.at);
-	entry->id = byte_cursor_number(&entry->rest,
-				       entry->is_64bit && !reader->section->is_eh ? 8 : 4);
+	entry->id = byte_cursor_number(&entry->rest, entry->is_64bit && !reader->section->is_eh ? 8 : 4);
 	return true;
 }
 
@@ -94,8 +93,7 @@ static uint64_t cie_place(const struct reader *reader, const struct entry *entry
 }
 
 /* A pointer; what relates to something that the file does not tell makes the cursor bad. */
-static uint64_t encoded_pointer(const struct reader *reader, struct byte_cursor *cursor,
-				uint8_t encoding)
+static uint64_t encoded_pointer(const struct reader *reader, struct byte_cursor *cursor, uint8_t encoding)
 {
 	uint64_t origin = 0, value;
 
@@ -135,8 +133,8 @@ static uint64_t encoded_pointer(const struct reader *reader, struct byte_cursor 
 }
 
 /* The block of data that the augmentation string describes. */
-static bool read_augmentation(const struct reader *reader, const char *letters,
-			      struct byte_cursor *cursor, struct cie *cie)
+static bool read_augmentation(const struct reader *reader, const char *letters, struct byte_cursor *cursor,
+			      struct cie *cie)
 {
 	uint64_t size_bytes = byte_cursor_uleb(cursor);
 	struct byte_cursor block = byte_cursor_new(cursor->at, 0);
@@ -158,10 +156,10 @@ static bool read_augmentation(const struct reader *reader, const char *letters,
 		case 'L':
 			byte_cursor_u8(&block);
 			break;
-		case 'S':	/* a signal's frame, which its rules show */
+		case 'S': /* a signal's frame, which its rules show */
 		case 'B':
 			break;
-		default:	/* more of the block cannot be told apart; it was skipped */
+		default: /* more of the block cannot be told apart; it was skipped */
 			return !block.is_bad;
 		}
 	}
@@ -179,8 +177,7 @@ static bool read_cie(const struct reader *reader, uint64_t place, struct cie *ci
 
 	if (place >= section->size_bytes)
 		return false;
-	cursor = byte_cursor_new((const uint8_t *)section->bytes + place,
-				 section->size_bytes - place);
+	cursor = byte_cursor_new((const uint8_t *)section->bytes + place, section->size_bytes - place);
 	if (!entry_next(reader, &cursor, &entry) || !is_cie(reader, &entry))
 		return false;
 	*cie = (struct cie){ .pointer_encoding = DW_EH_PE_absptr };
@@ -194,8 +191,7 @@ static bool read_cie(const struct reader *reader, uint64_t place, struct cie *ci
 	}
 	cie->code_factor = byte_cursor_uleb(&entry.rest);
 	cie->data_factor = byte_cursor_sleb(&entry.rest);
-	return_register = version == 1 ? byte_cursor_u8(&entry.rest)
-				       : byte_cursor_uleb(&entry.rest);
+	return_register = version == 1 ? byte_cursor_u8(&entry.rest) : byte_cursor_uleb(&entry.rest);
 	if (return_register != RULE_REGISTER_RA || (letters[0] && letters[0] != 'z'))
 		return false;
 	if (letters[0] && !read_augmentation(reader, letters, &entry.rest, cie))
@@ -224,21 +220,18 @@ static bool read_function(struct reader *reader, struct entry *entry, struct fun
 	if (!cie)
 		return false;
 	function->begin = encoded_pointer(reader, &entry->rest, cie->pointer_encoding);
-	function->size = encoded_pointer(reader, &entry->rest,
-					 cie->pointer_encoding & ENCODING_FORMAT);
+	function->size = encoded_pointer(reader, &entry->rest, cie->pointer_encoding & ENCODING_FORMAT);
 	if (cie->has_augmentation)
 		byte_cursor_skip(&entry->rest, byte_cursor_uleb(&entry->rest));
 	function->program = entry->rest.at;
 	function->program_end = entry->rest.end;
-	return !entry->rest.is_bad && function->size &&
-	       function->begin + function->size > function->begin;
+	return !entry->rest.is_bad && function->size && function->begin + function->size > function->begin;
 }
 
 /* All functions of the section, in its order. */
 static void find_functions(struct reader *reader)
 {
-	struct byte_cursor cursor = byte_cursor_new(reader->section->bytes,
-						    reader->section->size_bytes);
+	struct byte_cursor cursor = byte_cursor_new(reader->section->bytes, reader->section->size_bytes);
 	struct entry entry;
 
 	while (entry_next(reader, &cursor, &entry)) {
@@ -253,10 +246,9 @@ static void find_functions(struct reader *reader)
 			continue;
 		}
 		if (reader->function_count == reader->function_room) {
-			reader->function_room = reader->function_room ? 2 * reader->function_room
-								      : 1024;
-			reader->functions = xrealloc(reader->functions, reader->function_room,
-						     sizeof(*reader->functions));
+			reader->function_room = reader->function_room ? 2 * reader->function_room : 1024;
+			reader->functions =
+				xrealloc(reader->functions, reader->function_room, sizeof(*reader->functions));
 		}
 		reader->functions[reader->function_count++] = function;
 	}
@@ -273,13 +265,12 @@ static void sort_functions(struct reader *reader)
 {
 	find_functions(reader);
 	if (reader->function_count)
-		qsort(reader->functions, reader->function_count, sizeof(*reader->functions),
-		      by_begin);
+		qsort(reader->functions, reader->function_count, sizeof(*reader->functions), by_begin);
 }
 
 /* The machine that executes call frame instructions. */
 struct machine {
-	struct rule_state now, first;		/* first: after the CIE's own program */
+	struct rule_state now, first; /* first: after the CIE's own program */
 	struct rule_state remembered[REMEMBERED_MAX];
 	unsigned int remembered_count;
 	uint64_t pc;
@@ -330,8 +321,7 @@ static void recall(struct machine *machine)
 }
 
 /* Those whose number is all that the first byte says. */
-static void execute_extended(struct machine *machine, const struct cie *cie,
-			     struct byte_cursor *cursor, uint8_t code)
+static void execute_extended(struct machine *machine, const struct cie *cie, struct byte_cursor *cursor, uint8_t code)
 {
 	struct rule_state *now = &machine->now;
 	uint64_t reg;
@@ -422,8 +412,8 @@ static void execute_extended(struct machine *machine, const struct cie *cie,
 }
 
 /* How far an instruction moves on in the code; false when it is another one. */
-static bool advance(const struct reader *reader, const struct cie *cie, struct byte_cursor *cursor,
-		    uint8_t code, struct machine *machine)
+static bool advance(const struct reader *reader, const struct cie *cie, struct byte_cursor *cursor, uint8_t code,
+		    struct machine *machine)
 {
 	uint64_t units;
 
@@ -473,8 +463,7 @@ static void execute(struct reader *reader, const struct cie *cie, struct byte_cu
 				emit(reader, row_pc, machine);
 			row_pc = machine->pc;
 		} else if ((code & 0xc0) == DW_CFA_offset) {
-			set_offset(machine, code & 0x3f,
-				   scaled(byte_cursor_uleb(&cursor), cie));
+			set_offset(machine, code & 0x3f, scaled(byte_cursor_uleb(&cursor), cie));
 		} else if ((code & 0xc0) == DW_CFA_restore) {
 			rule_set(&machine->now, code & 0x3f, rule_get(&machine->first, code & 0x3f));
 		} else {
@@ -505,20 +494,21 @@ static void read_rows(struct reader *reader, const struct function *function)
 	machine.first = machine.now;
 	machine.remembered_count = 0;
 	machine.pc = function->begin;
-	execute(reader, cie, byte_cursor_new(function->program,
-					     function->program_end - function->program),
-		function, &machine);
+	execute(reader, cie, byte_cursor_new(function->program, function->program_end - function->program), function,
+		&machine);
 	if (machine.is_bad)
 		reader->counts->skipped++;
 	reader->counts->functions++;
 	reader->end = function->begin + function->size;
 }
 
-void cfi_read(const struct cfi_section *section, cfi_row_fn on_row, void *data,
-	      struct cfi_counts *counts)
+void cfi_read(const struct cfi_section *section, cfi_row_fn on_row, void *data, struct cfi_counts *counts)
 {
 	struct reader reader = {
-		.section = section, .on_row = on_row, .data = data, .counts = counts,
+		.section = section,
+		.on_row = on_row,
+		.data = data,
+		.counts = counts,
 		.cie_place = UINT64_MAX,
 	};
 
@@ -537,7 +527,9 @@ struct cfi_function *cfi_functions(const struct cfi_section *section, size_t *co
 {
 	struct cfi_counts counts = { 0 };
 	struct reader reader = {
-		.section = section, .counts = &counts, .cie_place = UINT64_MAX,
+		.section = section,
+		.counts = &counts,
+		.cie_place = UINT64_MAX,
 	};
 	struct cfi_function *functions;
 

@@ -13,8 +13,8 @@
 struct cfi_section {
 	const void *bytes;
 	size_t size_bytes;
-	uint64_t address;	/* where the program sees it */
-	bool is_eh;		/* .eh_frame, as opposed to .debug_frame */
+	uint64_t address; /* where the program sees it */
+	bool is_eh;       /* .eh_frame, as opposed to .debug_frame */
 };
 
 /* The rule holds from pc on. Addresses rise from call to call; a gap has the rule 0. */
@@ -22,13 +22,12 @@ typedef void (*cfi_row_fn)(void *data, uint64_t pc, uint32_t rule);
 
 struct cfi_counts {
 	uint64_t functions;
-	uint64_t skipped;	/* functions whose description is broken, or overlaps another's */
-	uint64_t inexpressible;	/* rows that the form has no words for */
+	uint64_t skipped;       /* functions whose description is broken, or overlaps another's */
+	uint64_t inexpressible; /* rows that the form has no words for */
 };
 
 /* Calls on_row for all functions in the order of their addresses. */
-void cfi_read(const struct cfi_section *section, cfi_row_fn on_row, void *data,
-	      struct cfi_counts *counts);
+void cfi_read(const struct cfi_section *section, cfi_row_fn on_row, void *data, struct cfi_counts *counts);
 
 struct cfi_function {
 	uint64_t begin, end;

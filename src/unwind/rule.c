@@ -60,8 +60,8 @@ static bool is_at_rsp(const struct rule_place *place, int64_t offset)
 	struct byte_cursor cursor = expression_of(place);
 	int64_t found;
 
-	return place->kind == RULE_EXPRESSION && is_register(&cursor, RULE_REGISTER_RSP, &found) &&
-	       found == offset && !byte_cursor_left(&cursor);
+	return place->kind == RULE_EXPRESSION && is_register(&cursor, RULE_REGISTER_RSP, &found) && found == offset &&
+	       !byte_cursor_left(&cursor);
 }
 
 /* What glibc says of the function that a signal handler returns to. */
@@ -70,9 +70,8 @@ static bool is_signal_frame(const struct rule_state *state)
 	struct byte_cursor cursor = expression_of(&state->cfa);
 	int64_t offset;
 
-	return state->cfa.kind == RULE_EXPRESSION &&
-	       is_register(&cursor, RULE_REGISTER_RSP, &offset) && offset == SIGNAL_RSP &&
-	       byte_cursor_u8(&cursor) == DW_OP_deref && !byte_cursor_left(&cursor) &&
+	return state->cfa.kind == RULE_EXPRESSION && is_register(&cursor, RULE_REGISTER_RSP, &offset) &&
+	       offset == SIGNAL_RSP && byte_cursor_u8(&cursor) == DW_OP_deref && !byte_cursor_left(&cursor) &&
 	       is_at_rsp(&state->ra, SIGNAL_RIP) && is_at_rsp(&state->rbp, SIGNAL_RBP);
 }
 
@@ -86,10 +85,9 @@ static unsigned int plt_limit(const struct rule_place *cfa)
 	}, tail[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
 	const uint8_t *bytes = cfa->expression;
 
-	if (cfa->expression_bytes != sizeof(head) + 1 + sizeof(tail) ||
-	    memcmp(bytes, head, sizeof(head)) ||
-	    memcmp(bytes + sizeof(head) + 1, tail, sizeof(tail)) ||
-	    bytes[sizeof(head)] <= DW_OP_lit0 || bytes[sizeof(head)] > DW_OP_lit15)
+	if (cfa->expression_bytes != sizeof(head) + 1 + sizeof(tail) || memcmp(bytes, head, sizeof(head)) ||
+	    memcmp(bytes + sizeof(head) + 1, tail, sizeof(tail)) || bytes[sizeof(head)] <= DW_OP_lit0 ||
+	    bytes[sizeof(head)] > DW_OP_lit15)
 		return 0;
 	return bytes[sizeof(head)] - DW_OP_lit0;
 }
@@ -109,8 +107,8 @@ static enum unwind_cfa deref_kind(const struct rule_place *cfa, int64_t *offset)
 		return UNWIND_NONE;
 	if (!byte_cursor_left(&cursor))
 		return is_rbp ? UNWIND_RBP_DEREF : UNWIND_RSP_DEREF;
-	if (!is_rbp && byte_cursor_u8(&cursor) == DW_OP_plus_uconst &&
-	    byte_cursor_uleb(&cursor) == 8 && !byte_cursor_left(&cursor))
+	if (!is_rbp && byte_cursor_u8(&cursor) == DW_OP_plus_uconst && byte_cursor_uleb(&cursor) == 8 &&
+	    !byte_cursor_left(&cursor))
 		return UNWIND_RSP_DEREF_8;
 	return UNWIND_NONE;
 }
@@ -135,8 +133,7 @@ static uint32_t encode_cfa(const struct rule_place *cfa)
 		kind = UNWIND_REGISTER;
 	}
 	if (kind == UNWIND_RSP && offset % UNIT_BYTES)
-		return fits(offset, UNWIND_OFFSET_BITS)
-			? rule_make(UNWIND_RSP_BYTES, offset, 0, 0) : 0;
+		return fits(offset, UNWIND_OFFSET_BITS) ? rule_make(UNWIND_RSP_BYTES, offset, 0, 0) : 0;
 	if (kind == UNWIND_NONE || offset % UNIT_BYTES)
 		return 0;
 	offset /= UNIT_BYTES;
@@ -164,8 +161,7 @@ static uint32_t encode_rbp(const struct rule_place *rbp)
 		if (is_register(&cursor, RULE_REGISTER_RBP, &offset) && !byte_cursor_left(&cursor))
 			kind = UNWIND_RBP_AT_RBP;
 	}
-	if (kind == UNWIND_RBP_LOST || offset % UNIT_BYTES ||
-	    !fits(offset / UNIT_BYTES, UNWIND_RBP_OFFSET_BITS))
+	if (kind == UNWIND_RBP_LOST || offset % UNIT_BYTES || !fits(offset / UNIT_BYTES, UNWIND_RBP_OFFSET_BITS))
 		return rule_make(0, 0, UNWIND_RBP_LOST, 0);
 	return rule_make(0, 0, kind, offset / UNIT_BYTES);
 }

@@ -14,10 +14,10 @@
 enum { RULE_REGISTER_RBP = 6, RULE_REGISTER_RSP = 7, RULE_REGISTER_RA = 16 };
 
 enum rule_kind {
-	RULE_SAME,		/* as it is */
-	RULE_AT_CFA,		/* *(CFA + offset) */
-	RULE_REGISTER,		/* reg + offset; of the CFA only */
-	RULE_EXPRESSION,	/* *(expression); of the CFA: its value */
+	RULE_SAME,       /* as it is */
+	RULE_AT_CFA,     /* *(CFA + offset) */
+	RULE_REGISTER,   /* reg + offset; of the CFA only */
+	RULE_EXPRESSION, /* *(expression); of the CFA: its value */
 	RULE_UNDEFINED,
 	RULE_OTHER,
 };
@@ -26,7 +26,7 @@ struct rule_place {
 	enum rule_kind kind;
 	uint64_t reg;
 	int64_t offset;
-	const uint8_t *expression;	/* in the section */
+	const uint8_t *expression; /* in the section */
 	size_t expression_bytes;
 };
 

@@ -29,9 +29,12 @@ static size_t size_of(uint32_t row_count)
 int unwind_file_write(const struct unwind_file *file, unwind_file_put *put, void *data)
 {
 	struct header header = {
-		.base = file->table.base, .size_bytes = file->table.size_bytes,
-		.row_count = file->table.row_count, .segment_count = file->segment_count,
-		.python_version = file->python_version, .python = file->python,
+		.base = file->table.base,
+		.size_bytes = file->table.size_bytes,
+		.row_count = file->table.row_count,
+		.segment_count = file->segment_count,
+		.python_version = file->python_version,
+		.python = file->python,
 	};
 	int err;
 
@@ -71,8 +74,8 @@ int unwind_file_read(const void *bytes, size_t size_bytes, struct unwind_file *f
 	return -EINVAL;
 }
 
-bool unwind_segment_bias(const struct unwind_segment *segment, uint64_t start, uint64_t end,
-			 uint64_t file_offset, uint64_t *bias)
+bool unwind_segment_bias(const struct unwind_segment *segment, uint64_t start, uint64_t end, uint64_t file_offset,
+			 uint64_t *bias)
 {
 	if (file_offset >= segment->file_offset + segment->size_bytes ||
 	    file_offset + (end - start) <= segment->file_offset)

@@ -9,9 +9,9 @@
 #include "unwind/unwind_table.h"
 
 enum {
-	UNWIND_FILE_BYTES_MAX = 128 << 20,	/* half of what all tables together may take in the kernel */
+	UNWIND_FILE_BYTES_MAX = 128 << 20, /* half of what all tables together may take in the kernel */
 	UNWIND_SEGMENTS_MAX = 16,
-	UNWIND_PYTHON_UNKNOWN = 1,	/* a version of CPython, or a form of it, that we do not know */
+	UNWIND_PYTHON_UNKNOWN = 1, /* a version of CPython, or a form of it, that we do not know */
 };
 
 /* A part of the file that is mapped to execute. */
@@ -23,8 +23,8 @@ struct unwind_file {
 	struct unwind_table table;
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
 	uint32_t segment_count;
-	uint32_t python_version;	/* 0: none in this file; 0x030b: CPython 3.11 */
-	struct python_process python;	/* addresses as the file has them; no runtime: unknown */
+	uint32_t python_version;      /* 0: none in this file; 0x030b: CPython 3.11 */
+	struct python_process python; /* addresses as the file has them; no runtime: unknown */
 };
 
 void unwind_file_fini(struct unwind_file *file);
@@ -42,5 +42,5 @@ int unwind_file_read(const void *bytes, size_t size_bytes, struct unwind_file *f
  * What an address in memory is more than the file's, where the mapping from start to end shows the
  * segment; false when it does not. It begins at a page, which may be before the segment does.
  */
-bool unwind_segment_bias(const struct unwind_segment *segment, uint64_t start, uint64_t end,
-			 uint64_t file_offset, uint64_t *bias);
+bool unwind_segment_bias(const struct unwind_segment *segment, uint64_t start, uint64_t end, uint64_t file_offset,
+			 uint64_t *bias);

@@ -8,8 +8,8 @@
 
 enum { BLOCK_BYTES = 1 << UNWIND_BLOCK_BITS };
 
-_Static_assert(sizeof(struct unwind_row) == sizeof(uint64_t) &&
-	       sizeof(struct unwind_block) == sizeof(uint64_t), "each takes one unit");
+_Static_assert(sizeof(struct unwind_row) == sizeof(uint64_t) && sizeof(struct unwind_block) == sizeof(uint64_t),
+	       "each takes one unit");
 
 void unwind_table_add(struct unwind_table *table, uint64_t address, uint32_t rule)
 {
@@ -20,8 +20,7 @@ void unwind_table_add(struct unwind_table *table, uint64_t address, uint32_t rul
 		table->base = address & -(uint64_t)BLOCK_BYTES;
 	pc = address - table->base;
 	if (pc > UINT32_MAX) {
-		table->size_bytes = UINT64_MAX - table->base < UINT32_MAX
-			? UINT64_MAX - table->base : UINT32_MAX;
+		table->size_bytes = UINT64_MAX - table->base < UINT32_MAX ? UINT64_MAX - table->base : UINT32_MAX;
 		return;
 	}
 	if (!rule)
@@ -39,16 +38,14 @@ static void on_row(void *data, uint64_t address, uint32_t rule)
 	unwind_table_add(data, address, rule);
 }
 
-void unwind_table_build(const struct cfi_section *section, struct unwind_table *table,
-			struct cfi_counts *counts)
+void unwind_table_build(const struct cfi_section *section, struct unwind_table *table, struct cfi_counts *counts)
 {
 	*table = (struct unwind_table){ 0 };
 	cfi_read(section, on_row, table, counts);
 }
 
 /* Takes the next row when it lies at address. */
-static void take_row(const struct unwind_table *table, uint64_t address, uint32_t *next,
-		     uint32_t *rule)
+static void take_row(const struct unwind_table *table, uint64_t address, uint32_t *next, uint32_t *rule)
 {
 	if (*next < table->row_count && table->base + table->rows[*next].pc == address)
 		*rule = table->rows[(*next)++].rule;
@@ -109,8 +106,7 @@ static void insert_row(struct unwind_table *table, uint32_t index, struct unwind
 {
 	table->rows = xrealloc(table->rows, table->row_count + 1, sizeof(*table->rows));
 	table->row_room = table->row_count + 1;
-	memmove(&table->rows[index + 1], &table->rows[index],
-		(table->row_count++ - index) * sizeof(*table->rows));
+	memmove(&table->rows[index + 1], &table->rows[index], (table->row_count++ - index) * sizeof(*table->rows));
 	table->rows[index] = row;
 }
 
@@ -172,13 +168,13 @@ static uint32_t next_from(const struct unwind_table *table, uint32_t row, uint64
 	return row;
 }
 
-struct unwind_part unwind_part_at(const struct unwind_table *table, uint64_t address,
-				  uint32_t units_max)
+struct unwind_part unwind_part_at(const struct unwind_table *table, uint64_t address, uint32_t units_max)
 {
 	uint64_t pc = address - table->base;
 	uint32_t before = row_at(table, pc), row;
 	struct unwind_part part = {
-		.base = address, .first_row = before == table->row_count ? 0 : before + 1,
+		.base = address,
+		.first_row = before == table->row_count ? 0 : before + 1,
 	};
 
 	row = part.first_row;
@@ -195,8 +191,7 @@ struct unwind_part unwind_part_at(const struct unwind_table *table, uint64_t add
 	return part;
 }
 
-void unwind_part_write(const struct unwind_table *table, const struct unwind_part *part,
-		       uint64_t *units)
+void unwind_part_write(const struct unwind_table *table, const struct unwind_part *part, uint64_t *units)
 {
 	struct unwind_block *blocks = (struct unwind_block *)units;
 	struct unwind_row *rows = (struct unwind_row *)(units + part->block_count);

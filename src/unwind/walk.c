@@ -13,7 +13,7 @@ struct walk {
 	struct unwind unwind;
 	const struct unwind_tables *tables;
 	const struct unwind_copy *copy;
-	bool is_copy_over;		/* something beyond it was asked for */
+	bool is_copy_over; /* something beyond it was asked for */
 };
 
 /* Units beyond a chunk do not exist, whatever a table says. */
@@ -25,8 +25,7 @@ static inline void *chunk_of(const struct unwind *u, uint32_t place)
 	return number < tables->chunk_count ? tables->chunks[number] : NULL;
 }
 
-static inline void *unit_at(const struct unwind *u __attribute__((unused)), void *chunk,
-			    uint32_t place)
+static inline void *unit_at(const struct unwind *u __attribute__((unused)), void *chunk, uint32_t place)
 {
 	return (uint64_t *)chunk + (place & (UNWIND_CHUNK_UNITS - 1));
 }
@@ -64,8 +63,8 @@ static inline bool thread_pointer(struct unwind *u, __u64 *address __attribute__
 	return false;
 }
 
-uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy,
-		     uint32_t depth, uint64_t *frames, enum stack_end *end)
+uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy, uint32_t depth,
+		     uint64_t *frames, enum stack_end *end)
 {
 	struct walk walk = { .unwind.space = tables->space, .tables = tables, .copy = copy };
 	struct unwind *u = &walk.unwind;

@@ -12,20 +12,20 @@
 #include "values.h"
 
 struct unwind_copy {
-	const uint64_t *registers;	/* by their numbers in DWARF, 17; the last one is rip */
-	const void *stack;		/* memory from the red zone, 128 bytes below rsp, on */
+	const uint64_t *registers; /* by their numbers in DWARF, 17; the last one is rip */
+	const void *stack;         /* memory from the red zone, 128 bytes below rsp, on */
 	size_t stack_bytes;
 };
 
 struct unwind_tables {
-	uint64_t *const *chunks;	/* of UNWIND_CHUNK_UNITS */
+	uint64_t *const *chunks; /* of UNWIND_CHUNK_UNITS */
 	uint32_t chunk_count;
-	struct unwind_space space;	/* of the thread's process */
+	struct unwind_space space; /* of the thread's process */
 };
 
 /*
  * Writes at most depth frames as stack.FRAMES has them, innermost first; returns how many. *end:
  * why there are no more; STACK_TRUNCATED also where the copy ends.
  */
-uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy,
-		     uint32_t depth, uint64_t *frames, enum stack_end *end);
+uint32_t unwind_walk(const struct unwind_tables *tables, const struct unwind_copy *copy, uint32_t depth,
+		     uint64_t *frames, enum stack_end *end);

@@ -81,8 +81,7 @@ static struct table *count_locks(const struct report *report)
 	return counts;
 }
 
-const struct lock_class *lock_classes(struct arena *arena, const struct report *report,
-				      size_t *count)
+const struct lock_class *lock_classes(struct arena *arena, const struct report *report, size_t *count)
 {
 	struct table *counts = count_locks(report), *by_key = table_new();
 	size_t class_count = table_count(counts);
@@ -98,8 +97,7 @@ const struct lock_class *lock_classes(struct arena *arena, const struct report *
 		if (!class) {
 			class = &classes[(*count)++];
 			class->key = key;
-			class->locks = arena_alloc(arena, (uintptr_t)table_find(counts, key) *
-							sizeof(*class->locks));
+			class->locks = arena_alloc(arena, (uintptr_t)table_find(counts, key) * sizeof(*class->locks));
 			table_put(by_key, key, class);
 		}
 		add(class, &report->locks[i]);

@@ -15,15 +15,14 @@ struct report;
 struct report_lock;
 
 struct lock_class {
-	const struct report_lock *const *locks;	/* in the report's order; at least one */
+	const struct report_lock *const *locks; /* in the report's order; at least one */
 	size_t lock_count;
 	uint64_t wait_ns, idle_ns, max_ns, waits, unlock_max_ns;
 	uint64_t key;
 };
 
 /* By time lost, longest first, in memory of the arena. What is no lock is left out. */
-const struct lock_class *lock_classes(struct arena *arena, const struct report *report,
-				      size_t *count);
+const struct lock_class *lock_classes(struct arena *arena, const struct report *report, size_t *count);
 
 /* The class of one lock alone. */
 struct lock_class lock_class_of(const struct report_lock *const *lock);

@@ -20,7 +20,7 @@
 static struct opened {
 	char *path;
 	struct out_file *file;
-} *opened;
+} * opened;
 static size_t opened_count;
 
 /* The opened one of this path, for the caller to close; NULL: there is none. */
@@ -66,7 +66,7 @@ static int write_all(int fd, const struct text *text)
 
 			poll(&waits, 1, -1);
 		} else if (errno == EIO && is_device(fd)) {
-			return -EPIPE;	/* a terminal that is gone, and who read there with it */
+			return -EPIPE; /* a terminal that is gone, and who read there with it */
 		} else if (errno != EINTR) {
 			return -errno;
 		}

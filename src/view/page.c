@@ -9,9 +9,8 @@
 #include "view/view.h"
 
 static const char *const color_codes[] = {
-	[PAGE_PLAIN] = "\033[0m", [PAGE_BOLD] = "\033[1m", [PAGE_DIM] = "\033[2m",
-	[PAGE_RED] = "\033[31m", [PAGE_YELLOW] = "\033[33m", [PAGE_GREEN] = "\033[32m",
-	[PAGE_CYAN] = "\033[36m",
+	[PAGE_PLAIN] = "\033[0m",   [PAGE_BOLD] = "\033[1m",   [PAGE_DIM] = "\033[2m",   [PAGE_RED] = "\033[31m",
+	[PAGE_YELLOW] = "\033[33m", [PAGE_GREEN] = "\033[32m", [PAGE_CYAN] = "\033[36m",
 };
 
 void page_init(struct page *page, const struct view_style *style, struct text *out)
@@ -119,8 +118,7 @@ static void put_long_duration(struct text *text, uint64_t duration_ns)
 	double minutes = duration_ns / 60e9, hours = minutes / 60;
 	double value = minutes < 99.95 ? minutes : hours;
 
-	text_printf(text, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value,
-		    minutes < 99.95 ? "min" : "h");
+	text_printf(text, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, minutes < 99.95 ? "min" : "h");
 }
 
 static void scratch_put_duration(struct page *page, uint64_t duration_ns, uint32_t columns)
@@ -220,7 +218,7 @@ void page_paragraph(struct page *page, const char *label, const char *words)
 		} else if (page->column > indent) {
 			page_put(page, " ");
 		}
-		if (columns > page_room(page)) {	/* a hostile name: break it where we must */
+		if (columns > page_room(page)) { /* a hostile name: break it where we must */
 			length = page_bytes_of_columns(words, page_room(page));
 			end = words + length;
 			columns = page_room(page);

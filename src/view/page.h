@@ -15,14 +15,20 @@
 struct view_style;
 
 enum page_color {
-	PAGE_PLAIN, PAGE_BOLD, PAGE_DIM, PAGE_RED, PAGE_YELLOW, PAGE_GREEN, PAGE_CYAN,
+	PAGE_PLAIN,
+	PAGE_BOLD,
+	PAGE_DIM,
+	PAGE_RED,
+	PAGE_YELLOW,
+	PAGE_GREEN,
+	PAGE_CYAN,
 };
 
 struct page {
 	struct text *out;
 	const struct view_style *style;
 	uint32_t width, column;
-	enum page_color color, shown_color;	/* wanted, and what the terminal has */
+	enum page_color color, shown_color; /* wanted, and what the terminal has */
 	struct text scratch;
 };
 
@@ -34,8 +40,7 @@ void page_color(struct page *page, enum page_color color);
 
 /* Trusted text: literals, numbers, what was escaped. */
 void page_put(struct page *page, const char *string);
-void page_printf(struct page *page, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void page_printf(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_put_ellipsis(struct page *page);
 const char *page_ellipsis(const struct page *page);
 
@@ -64,8 +69,7 @@ void page_put_path(struct page *page, const char *path, uint32_t columns_max);
 void page_put_function(struct page *page, const char *name, uint32_t columns_max);
 
 /* "dir/file.cpp:16", no more of the path than its last two components; cut at its front. */
-void page_put_location(struct page *page, const char *file, uint32_t line,
-		       uint32_t columns_max);
+void page_put_location(struct page *page, const char *file, uint32_t line, uint32_t columns_max);
 
 /* Right-aligned in so many columns, then in one unit; 0: as it comes, as in a sentence. */
 void page_put_duration(struct page *page, uint64_t duration_ns, uint32_t columns);
@@ -83,9 +87,7 @@ void page_heading(struct page *page, const char *title, const char *explanation)
 void page_paragraph(struct page *page, const char *label, const char *words);
 
 /* For page_paragraph(): what page_put_function() and page_put_location() would put. */
-void page_text_function(const struct page *page, struct text *text, const char *name,
-			uint32_t columns_max);
-void page_text_location(const struct page *page, struct text *text, const char *file,
-			uint32_t line);
+void page_text_function(const struct page *page, struct text *text, const char *name, uint32_t columns_max);
+void page_text_location(const struct page *page, struct text *text, const char *file, uint32_t line);
 void page_text_name(const struct page *page, struct text *text, const char *name);
 void page_text_share(struct text *text, double share);

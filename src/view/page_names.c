@@ -42,14 +42,13 @@ void page_text_name(const struct page *page, struct text *text, const char *name
 {
 	size_t begin = text->length;
 
-	text_put(text, "");	/* a string even when the name is empty */
+	text_put(text, ""); /* a string even when the name is empty */
 	text_put_escaped(text, name);
 	if (!page->style->has_unicode)
 		make_ascii(text, begin);
 }
 
-static void cut_end(const struct page *page, struct text *text, const char *string,
-		    uint32_t columns_max)
+static void cut_end(const struct page *page, struct text *text, const char *string, uint32_t columns_max)
 {
 	uint32_t mark = text_columns(page_ellipsis(page));
 
@@ -61,8 +60,7 @@ static void cut_end(const struct page *page, struct text *text, const char *stri
 	}
 }
 
-static void cut_front(const struct page *page, struct text *text, const char *string,
-		      uint32_t columns_max)
+static void cut_front(const struct page *page, struct text *text, const char *string, uint32_t columns_max)
 {
 	uint32_t mark = text_columns(page_ellipsis(page)), columns = text_columns(string);
 
@@ -70,7 +68,7 @@ static void cut_front(const struct page *page, struct text *text, const char *st
 		text_put(text, string);
 	} else if (columns_max >= mark) {
 		string += page_bytes_of_columns(string, columns - columns_max + mark);
-		while (text_columns(string) > columns_max - mark) {	/* half of a wide one */
+		while (text_columns(string) > columns_max - mark) { /* half of a wide one */
 			size_t wanted;
 
 			string += text_next(string, &wanted);
@@ -81,8 +79,7 @@ static void cut_front(const struct page *page, struct text *text, const char *st
 }
 
 /* Begins where one looks for a file, and ends with its own name. */
-static void cut_middle(const struct page *page, struct text *text, const char *string,
-		       uint32_t columns_max)
+static void cut_middle(const struct page *page, struct text *text, const char *string, uint32_t columns_max)
 {
 	uint32_t begin_columns = columns_max / 3;
 
@@ -94,8 +91,7 @@ static void cut_middle(const struct page *page, struct text *text, const char *s
 }
 
 /* How a text that has no room is made shorter. */
-typedef void cut_function(const struct page *page, struct text *text, const char *string,
-			  uint32_t columns_max);
+typedef void cut_function(const struct page *page, struct text *text, const char *string, uint32_t columns_max);
 
 static void put_cut(struct page *page, cut_function *cut, const char *string, uint32_t columns_max)
 {
@@ -196,8 +192,7 @@ static const char *without_path(const char *name)
 	return strcspn(name + path_length, "([ ") && strchr(name, '.') ? name + path_length : name;
 }
 
-void page_text_function(const struct page *page, struct text *text, const char *name,
-			uint32_t columns_max)
+void page_text_function(const struct page *page, struct text *text, const char *name, uint32_t columns_max)
 {
 	struct text escaped = { 0 }, plain = { 0 }, bare = { 0 };
 	const char *best;
@@ -240,8 +235,7 @@ static const char *short_path(const char *path)
 	return begin;
 }
 
-void page_text_location(const struct page *page, struct text *text, const char *file,
-			uint32_t line)
+void page_text_location(const struct page *page, struct text *text, const char *file, uint32_t line)
 {
 	page_text_name(page, text, short_path(file));
 	if (line)

@@ -55,13 +55,12 @@ void status_format(const struct status_counts *counts, uint32_t columns, struct 
 		text_put_duration(text, counts->time_ns);
 	text_put(text, "  ");
 	text_put_count(text, counts->threads);
-	text_printf(text, " thread%s  parallelism %.1f  ", counts->threads == 1 ? "" : "s",
-		    counts->parallelism);
+	text_printf(text, " thread%s  parallelism %.1f  ", counts->threads == 1 ? "" : "s", counts->parallelism);
 	text_put_count(text, counts->events);
 	text_put(text, counts->events == 1 ? " event  " : " events  ");
 	text_put_count(text, counts->lost);
 	text_put(text, " lost");
-	if (text->length - begin > columns) {	/* all of it is ASCII */
+	if (text->length - begin > columns) { /* all of it is ASCII */
 		text->length = begin + columns;
 		text->bytes[text->length] = '\0';
 	}

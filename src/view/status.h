@@ -11,9 +11,9 @@
 struct text;
 
 struct status_counts {
-	uint64_t time_ns;	/* since tracing began */
-	uint64_t threads;	/* alive */
-	double parallelism;	/* of late, or on average */
+	uint64_t time_ns;   /* since tracing began */
+	uint64_t threads;   /* alive */
+	double parallelism; /* of late, or on average */
 	uint64_t events, lost;
 };
 

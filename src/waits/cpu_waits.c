@@ -32,24 +32,24 @@ struct owner {
 };
 
 struct cpu {
-	struct owner *owners;		/* the heap's; the last one has it */
-	size_t count, kept;		/* of all that came, and room for the last of them */
-	uint64_t switched_ns;		/* when it was last told of */
-	uint32_t gap;			/* the number of gaps before */
+	struct owner *owners; /* the heap's; the last one has it */
+	size_t count, kept;   /* of all that came, and room for the last of them */
+	uint64_t switched_ns; /* when it was last told of */
+	uint32_t gap;         /* the number of gaps before */
 };
 
 /* A traced thread that is alive. */
 struct candidate {
-	uint64_t begin_ns;		/* of its wait for a CPU; 0: it does not wait for one */
-	uint32_t cpu;			/* that it had to leave, or CPU_NONE */
+	uint64_t begin_ns; /* of its wait for a CPU; 0: it does not wait for one */
+	uint32_t cpu;      /* that it had to leave, or CPU_NONE */
 	uint32_t gap;
-	uint64_t throttled_ns;		/* of its wait, or more */
+	uint64_t throttled_ns; /* of its wait, or more */
 };
 
 struct cpu_waits {
 	struct arena *arena;
-	struct cpu *cpus[CPUS_MAX];	/* NULL until it is heard of */
-	struct table *candidates;	/* by number; each is the heap's */
+	struct cpu *cpus[CPUS_MAX]; /* NULL until it is heard of */
+	struct table *candidates;   /* by number; each is the heap's */
 	const struct others *others;
 	struct table *rivals;
 	struct cpu_throttling throttling;
@@ -99,7 +99,7 @@ static void keep_more(struct cpu *cpu)
 		return;
 	more = xcalloc(2 * cpu->kept, sizeof(*more));
 	for (size_t i = 0; i < cpu->kept; i++)
-		more[i] = *owner_at(cpu, cpu->count + i);	/* the oldest one first */
+		more[i] = *owner_at(cpu, cpu->count + i); /* the oldest one first */
 	free(cpu->owners);
 	cpu->owners = more;
 	cpu->count = cpu->kept;
@@ -133,8 +133,7 @@ static struct rival *other_rival(struct cpu_waits *waits, uint32_t tid)
 	bool is_kernel = other && other->is_kernel;
 	/* A process is called like its first thread, when that one is known. */
 	const struct other *first = others_find(waits->others, pid), *named = first ? first : other;
-	struct rival *rival = get_rival(waits, 1ull << 32 | pid,
-					is_kernel ? RIVAL_KERNEL : RIVAL_PROCESS);
+	struct rival *rival = get_rival(waits, 1ull << 32 | pid, is_kernel ? RIVAL_KERNEL : RIVAL_PROCESS);
 
 	if (rival && named) {
 		memcpy(rival->name, named->name, sizeof(rival->name));
@@ -162,8 +161,8 @@ static struct rival *rival_of(struct cpu_waits *waits, uint64_t who)
  * A part of a wait from begin_ns to now_ns goes to those who had the CPU. instead: the CPU that the
  * thread was moved to in the end, or NULL; it was there at least when this one had nobody.
  */
-static void charge(struct cpu_waits *waits, struct cpu *cpu, struct cpu *instead, uint64_t begin_ns,
-		   uint64_t now_ns, double part)
+static void charge(struct cpu_waits *waits, struct cpu *cpu, struct cpu *instead, uint64_t begin_ns, uint64_t now_ns,
+		   double part)
 {
 	size_t oldest = cpu->count > cpu->kept ? cpu->count - cpu->kept : 0;
 	uint64_t end_ns = now_ns;
@@ -188,8 +187,7 @@ static void charge(struct cpu_waits *waits, struct cpu *cpu, struct cpu *instead
 }
 
 /* When in a wait that was is not known: it is taken off evenly. Returns what part of it is left. */
-static double take_throttled(struct cpu_waits *waits, const struct candidate *candidate,
-			     uint64_t now_ns)
+static double take_throttled(struct cpu_waits *waits, const struct candidate *candidate, uint64_t now_ns)
 {
 	uint64_t wait_ns = now_ns - candidate->begin_ns, throttled_ns = candidate->throttled_ns;
 	struct cpu_throttling *sum = &waits->throttling;
@@ -234,8 +232,7 @@ static void leave(struct cpu_waits *waits, const struct ev_sched_switch *e)
 		/* Unless its wake-up has come already, it waits for something else. */
 		candidate = get_candidate(waits, e->header.thread);
 		if (candidate)
-			candidate->begin_ns = now_ns - candidate->begin_ns > WAKE_TIE_NS_MAX
-						      ? 0 : now_ns;
+			candidate->begin_ns = now_ns - candidate->begin_ns > WAKE_TIE_NS_MAX ? 0 : now_ns;
 	}
 }
 
@@ -318,8 +315,7 @@ static void on_found(void *data, const struct ev_header *header)
 
 static void on_throttled(void *data, const struct ev_header *header)
 {
-	struct candidate *candidate = thread_is_traced(header->thread)
-					      ? get_candidate(data, header->thread) : NULL;
+	struct candidate *candidate = thread_is_traced(header->thread) ? get_candidate(data, header->thread) : NULL;
 
 	if (candidate)
 		candidate->throttled_ns = ((const struct ev_sched_throttled *)header)->throttled_ns;
@@ -333,14 +329,10 @@ static void on_gap(void *data, const struct ev_header *header __attribute__((unu
 }
 
 static const struct event_handler handlers[] = {
-	{ EV_SCHED_SWITCH, on_switch },
-	{ EV_SCHED_HIDDEN, on_hidden },
-	{ EV_SCHED_WAKE, on_wake },
-	{ EV_SCHED_THROTTLED, on_throttled },
-	{ EV_THREAD_BORN, on_wake },
-	{ EV_THREAD_FOUND, on_found },
-	{ EV_COLLECT_GAP, on_gap },
-	{ 0, NULL },
+	{ EV_SCHED_SWITCH, on_switch }, { EV_SCHED_HIDDEN, on_hidden },
+	{ EV_SCHED_WAKE, on_wake },     { EV_SCHED_THROTTLED, on_throttled },
+	{ EV_THREAD_BORN, on_wake },    { EV_THREAD_FOUND, on_found },
+	{ EV_COLLECT_GAP, on_gap },     { 0, NULL },
 };
 
 struct cpu_waits *cpu_waits_new(struct session *session, const struct others *others)

@@ -15,18 +15,18 @@ struct cpu_waits;
 struct others;
 
 enum rival_kind {
-	RIVAL_PROGRAM,			/* traced threads */
-	RIVAL_PROCESS,			/* another process */
-	RIVAL_KERNEL,			/* a thread of the kernel */
-	RIVAL_IDLE,			/* nobody: the CPU was being woken up */
+	RIVAL_PROGRAM, /* traced threads */
+	RIVAL_PROCESS, /* another process */
+	RIVAL_KERNEL,  /* a thread of the kernel */
+	RIVAL_IDLE,    /* nobody: the CPU was being woken up */
 	RIVAL_KINDS,
 };
 
 struct rival {
 	enum rival_kind kind;
-	uint32_t pid;			/* of a process */
-	char name[16];			/* of a process or a thread of the kernel; may be empty */
-	uint64_t wait_ns;		/* that threads waited meanwhile */
+	uint32_t pid;     /* of a process */
+	char name[16];    /* of a process or a thread of the kernel; may be empty */
+	uint64_t wait_ns; /* that threads waited meanwhile */
 };
 
 /* Waits in which the CPU limit of a cgroup kept a thread from a CPU: nobody had that one. */

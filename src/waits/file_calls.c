@@ -22,12 +22,12 @@ static const struct {
 	[SYS_preadv2] = { FILE_READING, SUM },
 	[SYS_recvfrom] = { FILE_READING, THIRD },
 	[SYS_recvmsg] = { FILE_READING, SUM },
-	[SYS_recvmmsg] = { FILE_READING, NO_COUNT },	/* several messages */
-	[SYS_getdents] = { FILE_READING, NO_COUNT },	/* how much room there is */
+	[SYS_recvmmsg] = { FILE_READING, NO_COUNT }, /* several messages */
+	[SYS_getdents] = { FILE_READING, NO_COUNT }, /* how much room there is */
 	[SYS_getdents64] = { FILE_READING, NO_COUNT },
 	[SYS_readahead] = { FILE_READING, THIRD },
 	[SYS_mq_timedreceive] = { FILE_READING, NO_COUNT },
-	[SYS_splice] = { FILE_READING, FIFTH },		/* the first descriptor is what is read */
+	[SYS_splice] = { FILE_READING, FIFTH }, /* the first descriptor is what is read */
 	[SYS_tee] = { FILE_READING, THIRD },
 	[SYS_copy_file_range] = { FILE_READING, FIFTH },
 	[SYS_write] = { FILE_WRITING, THIRD },
@@ -38,7 +38,7 @@ static const struct {
 	[SYS_sendto] = { FILE_WRITING, THIRD },
 	[SYS_sendmsg] = { FILE_WRITING, SUM },
 	[SYS_sendmmsg] = { FILE_WRITING, NO_COUNT },
-	[SYS_sendfile] = { FILE_WRITING, FOURTH },	/* the first one is what is written */
+	[SYS_sendfile] = { FILE_WRITING, FOURTH }, /* the first one is what is written */
 	[SYS_vmsplice] = { FILE_WRITING, SUM },
 	[SYS_mq_timedsend] = { FILE_WRITING, THIRD },
 	[SYS_fsync] = { FILE_WRITING, NO_COUNT },

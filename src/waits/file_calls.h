@@ -8,9 +8,9 @@
 struct wait_facts;
 
 enum file_direction {
-	FILE_NEITHER,		/* to open, to lock, to poll and the like */
+	FILE_NEITHER, /* to open, to lock, to poll and the like */
 	FILE_READING,
-	FILE_WRITING,		/* also what flushes */
+	FILE_WRITING, /* also what flushes */
 	FILE_DIRECTIONS,
 };
 

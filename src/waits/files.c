@@ -14,21 +14,21 @@
 
 enum {
 	FILES_MAX_DEFAULT = 65536,
-	BYTES_MAX = 16 << 20,		/* of all their names */
+	BYTES_MAX = 16 << 20, /* of all their names */
 	HOSTS_MAX = 65536,
-	PORT_EPHEMERAL_FIRST = 32768,	/* what Linux gives to who connects, unless told otherwise */
+	PORT_EPHEMERAL_FIRST = 32768, /* what Linux gives to who connects, unless told otherwise */
 };
 
 /* The name that the program last resolved to an address. */
 struct host {
-	uint8_t address[16];	/* of IPv6, or as it maps IPv4 */
+	uint8_t address[16]; /* of IPv6, or as it maps IPv4 */
 	const char *name;
 };
 
 struct files {
 	struct arena *arena;
 	struct table *by_file;
-	struct table *hosts;	/* by address */
+	struct table *hosts; /* by address */
 	size_t files_max, bytes_left;
 };
 
@@ -47,8 +47,7 @@ static struct file_info *add(struct files *files, uint64_t file)
 {
 	struct file_info *info;
 
-	if (!file || table_find(files->by_file, file) ||
-	    table_count(files->by_file) >= files->files_max)
+	if (!file || table_find(files->by_file, file) || table_count(files->by_file) >= files->files_max)
 		return NULL;
 	info = arena_alloc(files->arena, sizeof(*info));
 	info->file = file;
@@ -66,9 +65,8 @@ static bool is_anonymous(const char *names, size_t bytes)
 /* The names came innermost first. What is too deep has lost those of its outer directories. */
 static void put_path(struct text *text, const char *names, size_t bytes)
 {
-	const char *name = names + bytes - 1;	/* the NUL behind the last one */
-	bool is_rooted = bytes >= 2 && !strcmp(names + bytes - 2, "/") &&
-			 (bytes == 2 || !names[bytes - 3]);
+	const char *name = names + bytes - 1; /* the NUL behind the last one */
+	bool is_rooted = bytes >= 2 && !strcmp(names + bytes - 2, "/") && (bytes == 2 || !names[bytes - 3]);
 
 	if (!is_rooted && !is_anonymous(names, bytes))
 		text_put(text, "…");
@@ -134,13 +132,11 @@ static bool is_below(const char *path, const char *directory)
 /* What only its path tells. */
 static void look_at_path(struct file_info *info, bool is_linked)
 {
-	if (info->kind == FILE_DEVICE &&
-	    (is_below(info->path, "/dev/pts/") || is_below(info->path, "/dev/tty") ||
-	     is_below(info->path, "/dev/console")))
+	if (info->kind == FILE_DEVICE && (is_below(info->path, "/dev/pts/") || is_below(info->path, "/dev/tty") ||
+					  is_below(info->path, "/dev/console")))
 		info->kind = FILE_TERMINAL;
 	/* What is in memory only was never linked. */
-	info->is_deleted = !is_linked && info->kind == FILE_REGULAR &&
-			   !is_below(info->path, "memfd:");
+	info->is_deleted = !is_linked && info->kind == FILE_REGULAR && !is_below(info->path, "memfd:");
 }
 
 static void on_path(void *data, const struct ev_header *header)
@@ -165,8 +161,7 @@ static void on_path(void *data, const struct ev_header *header)
 }
 
 /* "[::1]:80"; empty when there is no such end. */
-static const char *endpoint(struct files *files, uint16_t family, const uint8_t *address,
-			    uint16_t port)
+static const char *endpoint(struct files *files, uint16_t family, const uint8_t *address, uint16_t port)
 {
 	static const uint8_t nowhere[16];
 	char text[INET6_ADDRSTRLEN], whole[INET6_ADDRSTRLEN + 16];
@@ -253,8 +248,7 @@ static bool is_loopback(const struct ev_file_socket *e)
 		return e->peer[0] == 127 || e->local[0] == 127;
 	if (!memcmp(e->peer, mapped, sizeof(mapped)))
 		return e->peer[12] == 127;
-	return !memcmp(e->peer, loopback, sizeof(loopback)) ||
-	       !memcmp(e->local, loopback, sizeof(loopback));
+	return !memcmp(e->peer, loopback, sizeof(loopback)) || !memcmp(e->local, loopback, sizeof(loopback));
 }
 
 static void on_socket(void *data, const struct ev_header *header)
@@ -280,8 +274,8 @@ static void on_socket(void *data, const struct ev_header *header)
 		info->peer = endpoint(files, e->family, e->peer, e->peer_port);
 		whole_address(e->family, e->peer, info->peer_address);
 		info->host = find_host(files, info->peer_address);
-		info->is_server = !e->peer_port || (e->peer_port >= PORT_EPHEMERAL_FIRST &&
-						    e->local_port < PORT_EPHEMERAL_FIRST);
+		info->is_server =
+			!e->peer_port || (e->peer_port >= PORT_EPHEMERAL_FIRST && e->local_port < PORT_EPHEMERAL_FIRST);
 	} else if (e->family == AF_UNIX) {
 		info->is_server = !e->is_peers_path;
 		*(e->is_peers_path ? &info->peer : &info->local) = keep(files, e->path);

@@ -16,12 +16,12 @@ struct files;
 enum file_kind {
 	FILE_REGULAR,
 	FILE_DIRECTORY,
-	FILE_DEVICE,		/* a block device or any other */
-	FILE_PIPE,		/* with a name or without */
+	FILE_DEVICE, /* a block device or any other */
+	FILE_PIPE,   /* with a name or without */
 	FILE_SOCKET,
-	FILE_POLL,		/* epoll, io_uring, inotify */
-	FILE_EVENT,		/* eventfd */
-	FILE_TIMER,		/* timerfd */
+	FILE_POLL,  /* epoll, io_uring, inotify */
+	FILE_EVENT, /* eventfd */
+	FILE_TIMER, /* timerfd */
 	FILE_TERMINAL,
 };
 
@@ -31,16 +31,16 @@ struct file_info {
 	uint64_t inode;
 	uint32_t major, minor;
 	bool is_deleted;
-	const char *path;	/* "pipe:[17]" when it has none; bytes are the program's */
+	const char *path; /* "pipe:[17]" when it has none; bytes are the program's */
 	/* Of a socket, else zeros. */
 	uint16_t family, type;
-	const char *local, *peer;	/* "127.0.0.1:80", "[::1]:80"; of a Unix socket its path */
-	uint8_t peer_address[16];	/* of IPv6, or as that maps IPv4 */
-	const char *host;		/* see files_host() */
-	bool is_loopback;		/* both ends are on this machine */
-	bool is_server;			/* the end that others connect to */
+	const char *local, *peer; /* "127.0.0.1:80", "[::1]:80"; of a Unix socket its path */
+	uint8_t peer_address[16]; /* of IPv6, or as that maps IPv4 */
+	const char *host;         /* see files_host() */
+	bool is_loopback;         /* both ends are on this machine */
+	bool is_server;           /* the end that others connect to */
 	uint32_t peer_pid;
-	const char *peer_process;	/* its name; empty: not known */
+	const char *peer_process; /* its name; empty: not known */
 	uint64_t peer_inode;
 };
 

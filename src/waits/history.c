@@ -36,17 +36,15 @@ void history_add(struct history *history, const struct history_point *point)
 
 	/* Room doubles: most threads of a program with thousands of them change seldom. */
 	if (count < HISTORY_ROOM && !(count & (count - 1)))
-		history->points = xrealloc(history->points, count ? 2 * count : 1,
-					   sizeof(*history->points));
+		history->points = xrealloc(history->points, count ? 2 * count : 1, sizeof(*history->points));
 	for (uint64_t parts = 4; history->count == HISTORY_ROOM && parts; parts /= 2)
 		history->count = thin_out(history->points, count, parts);
-	if (history->count == HISTORY_ROOM)	/* all at one moment */
+	if (history->count == HISTORY_ROOM) /* all at one moment */
 		history->count--;
 	history->points[history->count++] = *point;
 }
 
-static struct history_sum between(const struct history_point *point,
-				  const struct history_point *next, uint64_t time_ns)
+static struct history_sum between(const struct history_point *point, const struct history_point *next, uint64_t time_ns)
 {
 	double part = (double)(time_ns - point->time_ns) / (next->time_ns - point->time_ns);
 

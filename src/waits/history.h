@@ -16,12 +16,12 @@ enum { HISTORY_EXACT = 32, HISTORY_ROOM = 128 };
 /* At a change of what the thread does; figures grow with time only. */
 struct history_point {
 	uint64_t time_ns;
-	uint64_t share_ns;	/* integral of dt / n since the beginning */
-	uint64_t cmetric_ns;	/* of the thread, on a CPU and waiting for one */
-	uint64_t busy_ns;	/* time in which it was active, or waited for work in progress */
-	bool is_active;		/* from here on */
-	bool is_spinning;	/* active, but without a part of the time */
-	bool is_thinned;	/* points that followed were left out */
+	uint64_t share_ns;   /* integral of dt / n since the beginning */
+	uint64_t cmetric_ns; /* of the thread, on a CPU and waiting for one */
+	uint64_t busy_ns;    /* time in which it was active, or waited for work in progress */
+	bool is_active;      /* from here on */
+	bool is_spinning;    /* active, but without a part of the time */
+	bool is_thinned;     /* points that followed were left out */
 };
 
 struct history {

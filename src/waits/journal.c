@@ -15,7 +15,7 @@ struct entry {
 };
 
 struct journal {
-	struct arena *arena;		/* NULL: nothing has been saved or allocated */
+	struct arena *arena; /* NULL: nothing has been saved or allocated */
 	struct table *by_place;
 };
 

@@ -14,8 +14,8 @@ struct session;
 
 struct other {
 	uint32_t pid;
-	bool is_kernel;			/* a thread of the kernel */
-	char name[16], process[16];	/* of its process: its first thread's */
+	bool is_kernel;             /* a thread of the kernel */
+	char name[16], process[16]; /* of its process: its first thread's */
 };
 
 struct others *others_new(struct session *session);

@@ -11,10 +11,10 @@
 #include "waits/waits_internal.h"
 
 enum {
-	REASONS_KEPT = 256,		/* the last ones: a power of two */
+	REASONS_KEPT = 256, /* the last ones: a power of two */
 	/* That may still be explained: the same. A disk ends thousands of waits while one thread runs. */
 	CASES_MAX = 1 << 16,
-	LISTS_MAX = 2,			/* a path's and a lock's */
+	LISTS_MAX = 2, /* a path's and a lock's */
 };
 
 /* Cases come in the order of their ends, but for records that come late. */
@@ -41,11 +41,11 @@ struct untold_case {
 
 struct untold {
 	struct silence silences[REASONS_KEPT];
-	size_t silence_count;		/* of all so far */
+	size_t silence_count; /* of all so far */
 	struct untold_case cases[CASES_MAX];
-	size_t case_count;		/* of all so far */
+	size_t case_count; /* of all so far */
 	uint64_t counts[UNTOLD_KINDS][UNTOLD_REASONS];
-	uint64_t told_ns[CPUS_MAX];	/* the last switch of each CPU */
+	uint64_t told_ns[CPUS_MAX]; /* the last switch of each CPU */
 };
 
 static bool is_within(const struct silence *silence, uint64_t begin_ns, uint64_t end_ns)
@@ -67,8 +67,7 @@ static void explain(struct untold *untold, struct untold_case *one, enum untold_
 	}
 }
 
-static void add_silence(struct untold *untold, enum untold_reason reason, uint64_t begin_ns,
-			uint64_t end_ns)
+static void add_silence(struct untold *untold, enum untold_reason reason, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct silence *silence = &untold->silences[untold->silence_count++ % REASONS_KEPT];
 	size_t first = untold->case_count > CASES_MAX ? untold->case_count - CASES_MAX : 0;
@@ -96,8 +95,7 @@ static void on_hidden(void *data, const struct ev_header *header)
 	const struct ev_sched_hidden *e = (const struct ev_sched_hidden *)header;
 	struct untold *untold = data;
 
-	add_silence(untold, UNTOLD_HIDDEN, e->begin_ns ? e->begin_ns : untold->told_ns[e->cpu],
-		    header->time_ns);
+	add_silence(untold, UNTOLD_HIDDEN, e->begin_ns ? e->begin_ns : untold->told_ns[e->cpu], header->time_ns);
 }
 
 static void on_gap(void *data, const struct ev_header *header)
@@ -105,8 +103,7 @@ static void on_gap(void *data, const struct ev_header *header)
 	const struct ev_collect_gap *e = (const struct ev_collect_gap *)header;
 	struct untold *untold = data;
 
-	add_silence(untold, UNTOLD_LOST, e->cpu < CPUS_MAX ? untold->told_ns[e->cpu] : 0,
-		    header->time_ns);
+	add_silence(untold, UNTOLD_LOST, e->cpu < CPUS_MAX ? untold->told_ns[e->cpu] : 0, header->time_ns);
 }
 
 static const struct event_handler handlers[] = {
@@ -129,8 +126,7 @@ void untold_free(struct untold *untold)
 	free(untold);
 }
 
-static enum untold_reason find_reason(const struct untold *untold, uint64_t begin_ns,
-				      uint64_t end_ns)
+static enum untold_reason find_reason(const struct untold *untold, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t count = untold->silence_count;
 	size_t first = count > REASONS_KEPT ? count - REASONS_KEPT : 0;
@@ -144,8 +140,8 @@ static enum untold_reason find_reason(const struct untold *untold, uint64_t begi
 	return UNTOLD_ODD;
 }
 
-enum untold_reason untold_add(struct untold *untold, enum untold_kind kind, uint64_t begin_ns,
-			      uint64_t end_ns, struct untold_case **open)
+enum untold_reason untold_add(struct untold *untold, enum untold_kind kind, uint64_t begin_ns, uint64_t end_ns,
+			      struct untold_case **open)
 {
 	enum untold_reason reason = find_reason(untold, begin_ns, end_ns);
 	struct untold_case *one = NULL;
@@ -160,15 +156,14 @@ enum untold_reason untold_add(struct untold *untold, enum untold_kind kind, uint
 	return reason;
 }
 
-void untold_note_waker(struct untold_case *open, struct arena *arena, struct wait_waker **list,
-		       uint64_t wait_ns, double weight)
+void untold_note_waker(struct untold_case *open, struct arena *arena, struct wait_waker **list, uint64_t wait_ns,
+		       double weight)
 {
 	assert(open->row_count < LISTS_MAX);
 	open->rows[open->row_count++] = (struct case_row){ arena, list, wait_ns, weight };
 }
 
-uint64_t untold_count(const struct untold *untold, enum untold_kind kind,
-		      enum untold_reason reason)
+uint64_t untold_count(const struct untold *untold, enum untold_kind kind, enum untold_reason reason)
 {
 	return untold->counts[kind][reason];
 }

@@ -15,15 +15,15 @@ struct untold_case;
 struct wait_waker;
 
 enum untold_kind {
-	UNTOLD_CHANGE,			/* of a thread from blocked to active */
-	UNTOLD_WAKER,			/* who ended a wait */
+	UNTOLD_CHANGE, /* of a thread from blocked to active */
+	UNTOLD_WAKER,  /* who ended a wait */
 	UNTOLD_KINDS,
 };
 
 enum untold_reason {
-	UNTOLD_ODD,			/* none */
-	UNTOLD_HIDDEN,			/* a CPU had a thread that the kernel hides */
-	UNTOLD_LOST,			/* records were lost on a CPU */
+	UNTOLD_ODD,    /* none */
+	UNTOLD_HIDDEN, /* a CPU had a thread that the kernel hides */
+	UNTOLD_LOST,   /* records were lost on a CPU */
 	UNTOLD_REASONS,
 };
 
@@ -34,12 +34,11 @@ void untold_free(struct untold *untold);
  * It was between these moments. *open: what the reason may still be found for; NULL when it is known.
  * Valid until the next event.
  */
-enum untold_reason untold_add(struct untold *untold, enum untold_kind kind, uint64_t begin_ns,
-			      uint64_t end_ns, struct untold_case **open);
+enum untold_reason untold_add(struct untold *untold, enum untold_kind kind, uint64_t begin_ns, uint64_t end_ns,
+			      struct untold_case **open);
 
 /* The case stands in this list of wakers as lost, with this wait and this weight. */
-void untold_note_waker(struct untold_case *open, struct arena *arena, struct wait_waker **list,
-		       uint64_t wait_ns, double weight);
+void untold_note_waker(struct untold_case *open, struct arena *arena, struct wait_waker **list, uint64_t wait_ns,
+		       double weight);
 
-uint64_t untold_count(const struct untold *untold, enum untold_kind kind,
-		      enum untold_reason reason);
+uint64_t untold_count(const struct untold *untold, enum untold_kind kind, enum untold_reason reason);

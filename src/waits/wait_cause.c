@@ -134,15 +134,12 @@ bool wait_has_futex(const struct wait_facts *facts)
 
 	if (wait_has_klock(facts))
 		return false;
-	return argument == ARGUMENT_FUTEX || argument == ARGUMENT_FUTEX_FLAGS ||
-	       argument == ARGUMENT_FUTEX_VECTOR;
+	return argument == ARGUMENT_FUTEX || argument == ARGUMENT_FUTEX_FLAGS || argument == ARGUMENT_FUTEX_VECTOR;
 }
 
 uint32_t wait_futex_command(const struct wait_facts *facts)
 {
-	return syscall_argument(facts->syscall) == ARGUMENT_FUTEX
-		       ? facts->operation & FUTEX_CMD_MASK
-		       : FUTEX_WAIT;
+	return syscall_argument(facts->syscall) == ARGUMENT_FUTEX ? facts->operation & FUTEX_CMD_MASK : FUTEX_WAIT;
 }
 
 static bool is_fault(const struct wait_facts *facts)
@@ -190,7 +187,7 @@ static enum wait_cause futex_cause(const struct wait_facts *facts)
 	case FUTEX_WAIT_REQUEUE_PI:
 		return CAUSE_CONDITION;
 	}
-	return CAUSE_OTHER;	/* it came to wake */
+	return CAUSE_OTHER; /* it came to wake */
 }
 
 static bool is_lock_command(uint32_t operation)

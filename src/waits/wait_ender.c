@@ -12,8 +12,8 @@
 const char *waker_kind_name(enum waker_kind kind)
 {
 	static const char *const names[WAKER_KINDS] = {
-		"thread", "exit", "process", "kernel", "timer", "disk",
-		"network", "interrupt", "signal", "none", "lost", "hidden",
+		"thread",  "exit",      "process", "kernel", "timer", "disk",
+		"network", "interrupt", "signal",  "none",   "lost",  "hidden",
 	};
 
 	return names[kind];
@@ -88,8 +88,7 @@ static enum waker_kind task_kind(const struct ev_sched_wake *e)
  * received in an interrupt of the sender's.
  */
 static enum waker_kind interrupt_kind(enum wait_cause cause, const struct wait_facts *facts,
-				      const struct ev_sched_wake *e, const struct file_info *file,
-				      bool is_soft)
+				      const struct ev_sched_wake *e, const struct file_info *file, bool is_soft)
 {
 	switch (cause) {
 	case CAUSE_FILE:
@@ -115,9 +114,8 @@ static enum waker_kind interrupt_kind(enum wait_cause cause, const struct wait_f
 	}
 }
 
-enum waker_kind waker_kind_of(enum wait_cause cause, const struct wait_facts *facts,
-			      const struct ev_sched_wake *e, const struct file_info *file,
-			      const struct other *other)
+enum waker_kind waker_kind_of(enum wait_cause cause, const struct wait_facts *facts, const struct ev_sched_wake *e,
+			      const struct file_info *file, const struct other *other)
 {
 	switch (e->context) {
 	case WAKE_HARDIRQ:
@@ -151,9 +149,8 @@ static bool is_traced_kind(enum waker_kind kind)
 	return kind == WAKER_THREAD || kind == WAKER_EXIT || kind == WAKER_SIGNAL;
 }
 
-struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns,
-			    const struct ev_sched_wake *e, const struct wait_party *waker,
-			    const struct file_info *file, const struct others *others)
+struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns, const struct ev_sched_wake *e,
+			    const struct wait_party *waker, const struct file_info *file, const struct others *others)
 {
 	struct wait_end end = { .now_ns = now_ns };
 	const struct other *other;
@@ -167,8 +164,7 @@ struct wait_end wait_end_of(const struct open_wait *wait, uint64_t now_ns,
 		end.stack = e->flags & WAKE_HAS_STACK ? e->stack : 0;
 		end.cmetric_ns = waker->sum.cmetric_ns - then.cmetric_ns;
 		end.busy_ns = waker->sum.busy_ns - then.busy_ns;
-	} else if (end.kind == WAKER_PROCESS || end.kind == WAKER_KERNEL ||
-		   end.kind == WAKER_SIGNAL) {
+	} else if (end.kind == WAKER_PROCESS || end.kind == WAKER_KERNEL || end.kind == WAKER_SIGNAL) {
 		end.other = other;
 	}
 	return end;

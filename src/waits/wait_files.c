@@ -20,7 +20,7 @@ struct wait_files {
 	struct table *by_file;
 	struct wait_file **files;
 	size_t count, room;
-	struct wait_file *others;	/* one of files; NULL until it is needed */
+	struct wait_file *others; /* one of files; NULL until it is needed */
 };
 
 struct wait_files *wait_files_new(void)
@@ -103,8 +103,8 @@ static void vote_cause(struct wait_file *file, enum wait_cause cause, uint64_t w
 	}
 }
 
-static void count(struct wait_file *file, const struct thread *thread, const struct open_wait *wait,
-		  uint64_t wait_ns, uint64_t idle_ns)
+static void count(struct wait_file *file, const struct thread *thread, const struct open_wait *wait, uint64_t wait_ns,
+		  uint64_t idle_ns)
 {
 	uint64_t bytes;
 
@@ -125,8 +125,7 @@ static bool is_same(const struct wait_peer *peer, const struct wait_end *end)
 		return peer->thread == end->waker->thread ||
 		       (peer->thread && peer->pid == end->waker->thread->pid &&
 			peer->name_group == wait_name_group(end->waker->thread->name));
-	return !peer->thread && peer->pid == end->other->pid &&
-	       peer->name_group == wait_name_group(end->other->name);
+	return !peer->thread && peer->pid == end->other->pid && peer->name_group == wait_name_group(end->other->name);
 }
 
 static void fill_peer(struct wait_peer *peer, const struct wait_end *end)
@@ -146,8 +145,7 @@ static void fill_peer(struct wait_peer *peer, const struct wait_end *end)
 }
 
 /* Of more than there is room for, as of the users above, those that end most are kept. */
-static void add_peer(struct wait_files *files, struct wait_file *file, const struct wait_end *end,
-		     uint64_t wait_ns)
+static void add_peer(struct wait_files *files, struct wait_file *file, const struct wait_end *end, uint64_t wait_ns)
 {
 	struct wait_peer *peer, *least = file->peers;
 	size_t peers = 0;
@@ -179,9 +177,8 @@ static bool is_peer(enum file_kind kind, const struct wait_end *end)
 	return end->kind == WAKER_PROCESS && end->other;
 }
 
-void wait_files_end(struct wait_files *files, const struct thread *thread,
-		    const struct open_wait *wait, enum file_kind kind, uint64_t wait_ns,
-		    uint64_t idle_ns, const struct wait_end *end)
+void wait_files_end(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
+		    enum file_kind kind, uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end)
 {
 	struct wait_file *file = get(files, wait->facts.object);
 
@@ -190,9 +187,8 @@ void wait_files_end(struct wait_files *files, const struct thread *thread,
 		add_peer(files, file, end, wait_ns);
 }
 
-void wait_files_count_open(struct wait_files *files, const struct thread *thread,
-			   const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-			   struct journal *journal)
+void wait_files_count_open(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
+			   uint64_t wait_ns, uint64_t idle_ns, struct journal *journal)
 {
 	struct wait_file *file = get(files, wait->facts.object);
 

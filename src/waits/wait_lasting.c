@@ -31,24 +31,29 @@ void wait_lastings_free(struct wait_lastings *lastings)
 	free(lastings);
 }
 
-static struct wait_lasting as_lasting(const struct thread *thread, const struct open_wait *wait,
-				      uint64_t end_ns, const struct wait_path *path,
-				      const struct wait_lock *lock)
+static struct wait_lasting as_lasting(const struct thread *thread, const struct open_wait *wait, uint64_t end_ns,
+				      const struct wait_path *path, const struct wait_lock *lock)
 {
 	struct wait_lasting lasting = {
-		.pid = thread->pid, .exec_count = thread->exec_count, .ns_tid = thread->ns_tid,
-		.facts = wait->facts, .cause = wait->cause, .is_found = wait->is_found,
-		.begin_ns = wait->begin_ns, .told_ns = wait->told_ns, .end_ns = end_ns,
-		.path = path, .lock = lock,
+		.pid = thread->pid,
+		.exec_count = thread->exec_count,
+		.ns_tid = thread->ns_tid,
+		.facts = wait->facts,
+		.cause = wait->cause,
+		.is_found = wait->is_found,
+		.begin_ns = wait->begin_ns,
+		.told_ns = wait->told_ns,
+		.end_ns = end_ns,
+		.path = path,
+		.lock = lock,
 	};
 
 	memcpy(lasting.name, thread->name, sizeof(lasting.name));
 	return lasting;
 }
 
-void wait_lastings_add(struct wait_lastings *lastings, const struct thread *thread,
-		       const struct open_wait *wait, uint64_t end_ns, const struct wait_path *path,
-		       const struct wait_lock *lock)
+void wait_lastings_add(struct wait_lastings *lastings, const struct thread *thread, const struct open_wait *wait,
+		       uint64_t end_ns, const struct wait_path *path, const struct wait_lock *lock)
 {
 	ARRAY_GROW(lastings->rows, lastings->count, lastings->room, 64);
 	lastings->rows[lastings->count++] = as_lasting(thread, wait, end_ns, path, lock);
@@ -64,16 +69,14 @@ static bool has_owner(const struct wait_facts *facts)
 	return facts->owners[0] || facts->owners[1] || facts->owners[2];
 }
 
-void wait_lastings_add_killed(struct wait_lastings *lastings, const struct thread *thread,
-			      const struct open_wait *wait)
+void wait_lastings_add_killed(struct wait_lastings *lastings, const struct thread *thread, const struct open_wait *wait)
 {
 	if (!wait->last.lock || !has_owner(&wait->facts))
 		return;
 	if (!lastings->killed)
 		lastings->killed = xcalloc(KILLED_MAX, sizeof(*lastings->killed));
 	lastings->killed[lastings->killed_count++ % KILLED_MAX] =
-		as_lasting(thread, wait, wait->begin_ns + wait->last.wait_ns, wait->last.path,
-			   wait->last.lock);
+		as_lasting(thread, wait, wait->begin_ns + wait->last.wait_ns, wait->last.path, wait->last.lock);
 }
 
 const struct wait_lasting *wait_lastings_next(const struct wait_lastings *lastings, size_t *cursor)

@@ -20,7 +20,7 @@ struct wait_locks {
 	struct table *by_hash;
 	struct wait_lock **locks;
 	size_t count, room;
-	struct wait_lock *others[CAUSES];	/* of all that found no room */
+	struct wait_lock *others[CAUSES]; /* of all that found no room */
 	bool is_full;
 };
 
@@ -81,8 +81,7 @@ static struct wait_lock *get_others(struct wait_locks *locks, const struct open_
 	return *others;
 }
 
-static struct wait_lock *get(struct wait_locks *locks, const struct thread *thread,
-			     const struct open_wait *wait)
+static struct wait_lock *get(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait)
 {
 	uint64_t space = space_of(thread, wait);
 	uint64_t hash = hash_u64(wait->facts.object ^ hash_u64(space ^ wait->cause));
@@ -130,8 +129,7 @@ static void vote_holders(struct wait_lock *lock, const struct open_wait *wait)
 		vote(&lock->holders[0], facts->value);
 	if (!wait_has_futex(facts))
 		return;
-	if (wait_futex_command(facts) == FUTEX_LOCK_PI ||
-	    wait_futex_command(facts) == FUTEX_LOCK_PI2) {
+	if (wait_futex_command(facts) == FUTEX_LOCK_PI || wait_futex_command(facts) == FUTEX_LOCK_PI2) {
 		vote(&lock->holders[0], facts->value & FUTEX_TID_MASK);
 		return;
 	}
@@ -139,14 +137,12 @@ static void vote_holders(struct wait_lock *lock, const struct open_wait *wait)
 		vote(&lock->holders[i], facts->owners[i]);
 }
 
-void wait_locks_found(struct wait_locks *locks, const struct thread *thread,
-		      const struct open_wait *wait)
+void wait_locks_found(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait)
 {
 	vote_holders(get(locks, thread, wait), wait);
 }
 
-void wait_locks_begin(struct wait_locks *locks, const struct thread *thread,
-		      const struct open_wait *wait, bool is_vain)
+void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait, bool is_vain)
 {
 	struct wait_lock *lock = get(locks, thread, wait);
 
@@ -231,8 +227,7 @@ static bool note_call(struct wait_lock *lock, const struct wait_end *end)
 {
 	enum { AT_ONCE_NS = 200000 };
 	uint32_t waker = end->waker ? end->waker->thread->number : 0;
-	bool is_call = waker && waker == lock->last_waker &&
-		       end->now_ns - lock->last_end_ns <= AT_ONCE_NS;
+	bool is_call = waker && waker == lock->last_waker && end->now_ns - lock->last_end_ns <= AT_ONCE_NS;
 
 	lock->last_waker = waker;
 	lock->last_end_ns = end->now_ns;
@@ -262,13 +257,13 @@ static bool is_within(const struct wait_burst *burst, uint64_t begin_ns, uint64_
 bool wait_lock_may_be_handed(const struct wait_lock *lock, uint64_t begin_ns, uint64_t end_ns)
 {
 	/* What was before two bursts is not known. */
-	return is_within(&lock->handed[0], begin_ns, end_ns) ||
-	       is_within(&lock->handed[1], begin_ns, end_ns) || lock->handed[1].begin_ns >= end_ns;
+	return is_within(&lock->handed[0], begin_ns, end_ns) || is_within(&lock->handed[1], begin_ns, end_ns) ||
+	       lock->handed[1].begin_ns >= end_ns;
 }
 
-struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread,
-				 const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-				 struct wait_path *path, const struct wait_end *end, bool *is_call)
+struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
+				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
+				 bool *is_call)
 {
 	struct wait_lock *lock = get(locks, thread, wait);
 
@@ -292,9 +287,8 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 }
 
 struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
-					const struct open_wait *wait, uint64_t wait_ns,
-					uint64_t idle_ns, struct wait_path *path,
-					struct journal *journal)
+					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+					struct wait_path *path, struct journal *journal)
 {
 	struct wait_lock *lock = get(locks, thread, wait);
 

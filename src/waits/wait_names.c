@@ -14,7 +14,7 @@ static const char builtin_rules[] =
 #include "wait_rules.inc"
 	;
 
-enum { FRAMES_LOOKED_AT = 24 };	/* of the innermost ones: beyond, somebody waits on their behalf */
+enum { FRAMES_LOOKED_AT = 24 }; /* of the innermost ones: beyond, somebody waits on their behalf */
 
 struct wait_names {
 	struct fold_rules *rules;
@@ -46,8 +46,7 @@ static const char *default_lock_kind(const struct wait_facts *facts, enum wait_c
 		return cause == CAUSE_LOCK ? "file-lock" : NULL;
 	if (!wait_has_futex(facts))
 		return NULL;
-	if (wait_futex_command(facts) == FUTEX_LOCK_PI ||
-	    wait_futex_command(facts) == FUTEX_LOCK_PI2)
+	if (wait_futex_command(facts) == FUTEX_LOCK_PI || wait_futex_command(facts) == FUTEX_LOCK_PI2)
 		return "pi-mutex";
 	return cause == CAUSE_JOIN ? "join" : "futex";
 }
@@ -73,15 +72,14 @@ static bool parse_label(const char *label, struct wait_meaning *meaning)
 /* A plain wait below pthread_cond_wait() is for the mutex that it takes again. */
 static bool is_mutex_of_condition(const struct wait_facts *facts, const struct report_frame *frame)
 {
-	return wait_futex_command(facts) == FUTEX_WAIT && frame->function &&
-	       strstr(frame->function, "pthread_cond_");
+	return wait_futex_command(facts) == FUTEX_WAIT && frame->function && strstr(frame->function, "pthread_cond_");
 }
 
 /* Waits that a lock of a library or a server can be made of. */
 static bool can_be_made_into_lock(const struct wait_facts *facts, enum wait_cause cause)
 {
-	return wait_has_futex(facts) || cause == CAUSE_SEMAPHORE || cause == CAUSE_POLL ||
-	       cause == CAUSE_SLEEP || cause == CAUSE_SOCKET;
+	return wait_has_futex(facts) || cause == CAUSE_SEMAPHORE || cause == CAUSE_POLL || cause == CAUSE_SLEEP ||
+	       cause == CAUSE_SOCKET;
 }
 
 /*
@@ -96,9 +94,8 @@ static bool may_replace(const struct wait_meaning *outer, const struct wait_mean
 }
 
 /* What a frame adds to what those further in said. Returns whether frames further out may add to it. */
-static bool take_frame(const struct wait_names *names, const struct wait_facts *facts,
-		       const struct report_frame *frame, bool is_futex, bool *has_begun,
-		       struct wait_meaning *meaning)
+static bool take_frame(const struct wait_names *names, const struct wait_facts *facts, const struct report_frame *frame,
+		       bool is_futex, bool *has_begun, struct wait_meaning *meaning)
 {
 	const char *label = fold_find_label(names->rules, frame);
 	struct wait_meaning outer = *meaning;
@@ -123,14 +120,13 @@ static bool take_frame(const struct wait_names *names, const struct wait_facts *
 }
 
 struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct wait_facts *facts,
-				    enum wait_cause cause, const struct report_frame *frames,
-				    size_t count)
+				    enum wait_cause cause, const struct report_frame *frames, size_t count)
 {
 	struct wait_meaning meaning = {
-		.cause = cause, .lock_kind = default_lock_kind(facts, cause),
+		.cause = cause,
+		.lock_kind = default_lock_kind(facts, cause),
 	};
-	bool is_pi = wait_has_futex(facts) && meaning.lock_kind &&
-		     !strcmp(meaning.lock_kind, "pi-mutex");
+	bool is_pi = wait_has_futex(facts) && meaning.lock_kind && !strcmp(meaning.lock_kind, "pi-mutex");
 	bool is_futex = wait_has_futex(facts), has_begun = false;
 	bool can_be_lock = can_be_made_into_lock(facts, cause);
 

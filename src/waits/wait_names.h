@@ -17,13 +17,12 @@ void wait_names_free(struct wait_names *names);
 
 struct wait_meaning {
 	enum wait_cause cause;
-	const char *lock_kind;	/* "rwlock"; NULL: it is no lock */
-	bool is_named;		/* a rule knew one of the functions */
-	bool is_made;		/* a lock whose waiters sleep on something of their own: object is no lock */
-	bool is_idle;		/* by its name: a worker of a pool for which there is no work */
+	const char *lock_kind; /* "rwlock"; NULL: it is no lock */
+	bool is_named;         /* a rule knew one of the functions */
+	bool is_made;          /* a lock whose waiters sleep on something of their own: object is no lock */
+	bool is_idle;          /* by its name: a worker of a pool for which there is no work */
 };
 
 /* frames: innermost first, may be none. cause: what facts alone tell. */
 struct wait_meaning wait_meaning_of(const struct wait_names *names, const struct wait_facts *facts,
-				    enum wait_cause cause, const struct report_frame *frames,
-				    size_t count);
+				    enum wait_cause cause, const struct report_frame *frames, size_t count);

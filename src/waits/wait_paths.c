@@ -9,7 +9,7 @@
 
 enum {
 	PATHS_MAX = 65536,
-	SPARE_MAX = 4096,	/* beyond that, of call paths whatever they wait for */
+	SPARE_MAX = 4096, /* beyond that, of call paths whatever they wait for */
 };
 
 struct wait_paths {
@@ -17,7 +17,7 @@ struct wait_paths {
 	struct table *by_hash;
 	struct wait_path **paths;
 	size_t count, room;
-	struct wait_path *others[CAUSES];	/* NULL until it is needed */
+	struct wait_path *others[CAUSES]; /* NULL until it is needed */
 };
 
 struct wait_paths *wait_paths_new(void)
@@ -53,9 +53,9 @@ static struct wait_path *add(struct wait_paths *paths, const struct open_wait *w
 static bool is_same(const struct wait_path *path, const struct thread *thread, uint64_t stack,
 		    const struct open_wait *wait)
 {
-	return path->stack == stack && path->pid == thread->pid &&
-	       path->exec_count == thread->exec_count && path->cause == wait->cause &&
-	       path->facts.syscall == wait->facts.syscall && path->object == wait->facts.object;
+	return path->stack == stack && path->pid == thread->pid && path->exec_count == thread->exec_count &&
+	       path->cause == wait->cause && path->facts.syscall == wait->facts.syscall &&
+	       path->object == wait->facts.object;
 }
 
 static struct wait_path *get_others(struct wait_paths *paths, const struct open_wait *wait)
@@ -92,8 +92,8 @@ static struct wait_path *get(struct wait_paths *paths, const struct thread *thre
 	return path;
 }
 
-struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread,
-				 uint64_t stack, const struct open_wait *wait)
+struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread, uint64_t stack,
+				 const struct open_wait *wait)
 {
 	struct wait_path *path = get(paths, thread, stack, wait, PATHS_MAX);
 	struct open_wait any;
@@ -109,8 +109,8 @@ struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *
 	return path;
 }
 
-static void add_wait(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
-		     uint64_t idle_ns, double weight)
+static void add_wait(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+		     double weight)
 {
 	/* Its first one: another that lasts may have been tried here before. */
 	if (!path->seen) {
@@ -129,8 +129,8 @@ static void add_wait(struct wait_path *path, const struct open_wait *wait, uint6
 		path->max_ns = wait_ns;
 }
 
-void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait,
-		   uint64_t wait_ns, uint64_t idle_ns, double weight, const struct wait_end *end)
+void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
+		   uint64_t idle_ns, double weight, const struct wait_end *end)
 {
 	add_wait(path, wait, wait_ns, idle_ns, weight);
 	path->is_estimated |= weight != 1 || end->weight != 1;
@@ -151,8 +151,8 @@ static struct wait_waker *get_nobody(struct wait_path *path, struct journal *jou
 	return waker;
 }
 
-void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
-			uint64_t idle_ns, double weight, struct journal *journal)
+void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+			double weight, struct journal *journal)
 {
 	struct wait_waker *waker;
 

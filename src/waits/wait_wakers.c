@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 
-enum { WAKERS_MAX = 64 };	/* of one list; what is beyond goes to the last one */
+enum { WAKERS_MAX = 64 }; /* of one list; what is beyond goes to the last one */
 
 /* Threads of a pool are one waker, the thread that feeds them another. */
 uint64_t wait_name_group(const char *name)
@@ -34,8 +34,7 @@ static bool is_same(const struct wait_waker *waker, const struct wait_end *end)
 		return false;
 	if (!thread)
 		return !waker->thread && !strcmp(waker->name, end->other ? end->other->name : "");
-	return waker->thread && waker->pid == thread->pid &&
-	       waker->exec_count == thread->exec_count &&
+	return waker->thread && waker->pid == thread->pid && waker->exec_count == thread->exec_count &&
 	       (waker->thread == thread || waker->name_group == wait_name_group(thread->name));
 }
 
@@ -60,8 +59,7 @@ static struct wait_waker *make(struct arena *arena, const struct wait_end *end)
 }
 
 /* The one that end belongs to, taken out of the list, or a new one. */
-static struct wait_waker *take(struct arena *arena, struct wait_waker **list,
-			       const struct wait_end *end)
+static struct wait_waker *take(struct arena *arena, struct wait_waker **list, const struct wait_end *end)
 {
 	struct wait_waker **place = list, *waker;
 	size_t count = 0;
@@ -78,8 +76,7 @@ static struct wait_waker *take(struct arena *arena, struct wait_waker **list,
 	return waker;
 }
 
-void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct wait_end *end,
-		     uint64_t wait_ns)
+void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct wait_end *end, uint64_t wait_ns)
 {
 	struct wait_waker *waker;
 
@@ -97,24 +94,27 @@ void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct
 		untold_note_waker(end->open, arena, list, wait_ns, end->weight);
 }
 
-void wait_wakers_hide(struct arena *arena, struct wait_waker **list, uint64_t wait_ns,
-		      double weight)
+void wait_wakers_hide(struct arena *arena, struct wait_waker **list, uint64_t wait_ns, double weight)
 {
-	enum { ANY_HALF = 1 };		/* of a wait: what is left is rounding */
+	enum { ANY_HALF = 1 }; /* of a wait: what is left is rounding */
 	struct wait_waker **place = list, *lost;
 	uint64_t first_ns;
 
 	while (*place && (*place)->kind != WAKER_LOST)
 		place = &(*place)->next;
 	lost = *place;
-	if (!lost)			/* one of too many */
+	if (!lost) /* one of too many */
 		return;
 	first_ns = lost->first_ns;
 	lost->wait_ns -= wait_ns * weight;
 	lost->count -= weight;
 	if (2 * lost->count < ANY_HALF)
 		*place = lost->next;
-	wait_wakers_add(arena, list, &(struct wait_end){
-		.kind = WAKER_HIDDEN, .now_ns = first_ns, .weight = weight,
-	}, wait_ns);
+	wait_wakers_add(arena, list,
+			&(struct wait_end){
+				.kind = WAKER_HIDDEN,
+				.now_ns = first_ns,
+				.weight = weight,
+			},
+			wait_ns);
 }

@@ -24,11 +24,10 @@ struct waits {
 	const struct others *others;
 	struct untold *untold;
 	struct wait_lastings *lastings;
-	struct journal *journal;	/* of waits that last and are counted nevertheless */
+	struct journal *journal; /* of waits that last and are counted nevertheless */
 };
 
-struct waits *waits_new(const struct files *files, const struct others *others,
-			struct untold *untold)
+struct waits *waits_new(const struct files *files, const struct others *others, struct untold *untold)
 {
 	struct waits *waits = xcalloc(1, sizeof(*waits));
 
@@ -145,8 +144,7 @@ static bool is_listed(const struct open_wait *wait, const struct ev_thread_waits
 {
 	if (!wait->is_open)
 		return false;
-	return wait->is_found ? e->begin_ns <= wait->begin_ns
-			      : !e->is_older && e->begin_ns == wait->begin_ns;
+	return wait->is_found ? e->begin_ns <= wait->begin_ns : !e->is_older && e->begin_ns == wait->begin_ns;
 }
 
 /*
@@ -184,19 +182,16 @@ void waits_listed(struct waits *waits, const struct thread *thread, struct open_
 
 /* Who ended it, all but the weight. */
 static struct wait_end end_of(struct waits *waits, const struct open_wait *wait, uint64_t now_ns,
-			      const struct ev_sched_wake *e, const struct wait_party *waker,
-			      bool is_over)
+			      const struct ev_sched_wake *e, const struct wait_party *waker, bool is_over)
 {
 	struct wait_end end = { .kind = WAKER_NONE, .now_ns = now_ns };
 
 	if (e)
-		return wait_end_of(wait, now_ns, e, waker, file_of(waits, &wait->facts),
-				   waits->others);
+		return wait_end_of(wait, now_ns, e, waker, file_of(waits, &wait->facts), waits->others);
 	/* What was found on its way to sleep, or to a CPU, has had no end that somebody made. */
 	if (is_over || (wait->is_found && now_ns <= wait->begin_ns + LIST_NS_MAX))
 		return end;
-	end.kind = wait_untold_kind(wait, untold_add(waits->untold, UNTOLD_WAKER, wait->begin_ns,
-						     now_ns, &end.open));
+	end.kind = wait_untold_kind(wait, untold_add(waits->untold, UNTOLD_WAKER, wait->begin_ns, now_ns, &end.open));
 	if (end.kind != WAKER_LOST)
 		end.open = NULL;
 	return end;
@@ -212,8 +207,8 @@ static double probability(uint32_t keep)
  * it begins and p2 when it ends. Sets the weight of the waker's; returns that of the wait's own, 0 when
  * its stack was not kept, and which that is.
  */
-static double weigh(const struct wait_party *party, const struct ev_sched_wake *e,
-		    const struct wait_party *waker, struct wait_end *end, uint64_t *stack)
+static double weigh(const struct wait_party *party, const struct ev_sched_wake *e, const struct wait_party *waker,
+		    struct wait_end *end, uint64_t *stack)
 {
 	const struct open_wait *wait = party->wait;
 	/* The coin is of the thread that ran, even if it was an interrupt that woke. */
@@ -237,8 +232,7 @@ static double weigh(const struct wait_party *party, const struct ev_sched_wake *
 }
 
 /* Whether what ends such a wait from outside is work that this program asked for. */
-static bool is_asked_for(const struct open_wait *wait, const struct wait_end *end,
-			 const struct file_info *file)
+static bool is_asked_for(const struct open_wait *wait, const struct wait_end *end, const struct file_info *file)
 {
 	switch (wait->cause) {
 	case CAUSE_FILE:
@@ -251,23 +245,22 @@ static bool is_asked_for(const struct open_wait *wait, const struct wait_end *en
 	case CAUSE_CHILD:
 		return end->kind != WAKER_NONE;
 	case CAUSE_OTHER:
-		return wait->facts.state == SWITCH_BLOCKED;	/* which nothing can interrupt: the kernel works for it */
+		return wait->facts.state == SWITCH_BLOCKED; /* which nothing can interrupt: the kernel works for it */
 	default:
 		return false;
 	}
 }
 
 /* Whether it ended because its process does. */
-static bool is_killed(const struct wait_party *party, const struct open_wait *wait,
-		      const struct wait_end *end)
+static bool is_killed(const struct wait_party *party, const struct open_wait *wait, const struct wait_end *end)
 {
 	return end->kind == WAKER_EXIT && end->waker && wait->cause != CAUSE_JOIN &&
 	       end->waker->thread->pid == party->thread->pid;
 }
 
 /* How much of the wait nothing was done that it waited for. */
-static uint64_t idle_part(struct waits *waits, const struct wait_party *party,
-			  const struct open_wait *wait, uint64_t wait_ns, const struct wait_end *end)
+static uint64_t idle_part(struct waits *waits, const struct wait_party *party, const struct open_wait *wait,
+			  uint64_t wait_ns, const struct wait_end *end)
 {
 	if (is_killed(party, wait, end))
 		return wait_ns;
@@ -286,8 +279,7 @@ static bool is_held_by(const struct open_wait *wait, const struct wait_party *wa
 
 	if (!waker || (wait->cause != CAUSE_LOCK && !wait_has_klock(&wait->facts)))
 		return false;
-	return !wait_has_futex(&wait->facts) ||
-	       wait_futex_command(&wait->facts) != FUTEX_WAIT ||
+	return !wait_has_futex(&wait->facts) || wait_futex_command(&wait->facts) != FUTEX_WAIT ||
 	       wait->facts.value == MUTEX_CONTENDED;
 }
 
@@ -295,13 +287,11 @@ static bool is_held_by(const struct open_wait *wait, const struct wait_party *wa
  * While it held a lock that somebody waited for, the waker may have waited itself: that was not idle
  * then, whatever it seemed.
  */
-static void take_back_idle(struct waits *waits, const struct open_wait *wait, uint64_t now_ns,
-			   struct wait_party *waker)
+static void take_back_idle(struct waits *waits, const struct open_wait *wait, uint64_t now_ns, struct wait_party *waker)
 {
 	for (size_t i = 0; i < WAIT_RECENT; i++) {
 		struct recent_wait *recent = &waker->wait->recent[i];
-		uint64_t begin_ns = recent->begin_ns > wait->begin_ns ? recent->begin_ns
-								      : wait->begin_ns;
+		uint64_t begin_ns = recent->begin_ns > wait->begin_ns ? recent->begin_ns : wait->begin_ns;
 		uint64_t end_ns = recent->end_ns < now_ns ? recent->end_ns : now_ns;
 		uint64_t back_ns;
 
@@ -316,8 +306,7 @@ static void take_back_idle(struct waits *waits, const struct open_wait *wait, ui
 	}
 }
 
-static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns,
-		     struct wait_path *path, double weight)
+static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns, struct wait_path *path, double weight)
 {
 	if (!idle_ns)
 		return;
@@ -326,14 +315,13 @@ static void remember(struct open_wait *wait, uint64_t now_ns, uint64_t idle_ns,
 	};
 }
 
-static void end_file(struct waits *waits, const struct wait_party *party,
-		     const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
-		     const struct wait_end *end)
+static void end_file(struct waits *waits, const struct wait_party *party, const struct open_wait *wait,
+		     uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end)
 {
 	if (!wait_has_file(&wait->facts) || !wait->facts.object)
 		return;
-	wait_files_end(waits->files_waited, party->thread, wait,
-		       files_kind(waits->files, wait->facts.object), wait_ns, idle_ns, end);
+	wait_files_end(waits->files_waited, party->thread, wait, files_kind(waits->files, wait->facts.object), wait_ns,
+		       idle_ns, end);
 }
 
 /* What its file is, the kernel side has told after the switch. */
@@ -343,8 +331,8 @@ static void settle_cause(const struct waits *waits, struct open_wait *wait)
 		wait->cause = waits_cause_of(waits, &wait->facts);
 }
 
-void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
-	       const struct ev_sched_wake *e, struct wait_party *waker, bool is_over)
+void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns, const struct ev_sched_wake *e,
+	       struct wait_party *waker, bool is_over)
 {
 	struct open_wait *wait = party->wait;
 	uint64_t wait_ns = now_ns - wait->begin_ns, idle_ns, stack = 0;
@@ -371,8 +359,7 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 		wait_path_add(waits->paths, path, wait, wait_ns, idle_ns, weight, &end);
 	}
 	if (wait->is_lock)
-		lock = wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path,
-				      &end, &is_call);
+		lock = wait_locks_end(waits->locks, party->thread, wait, wait_ns, idle_ns, path, &end, &is_call);
 	if (is_over)
 		wait_lastings_add(waits->lastings, party->thread, wait, now_ns, path, lock);
 	if (is_call) {
@@ -382,9 +369,17 @@ void waits_end(struct waits *waits, struct wait_party *party, uint64_t now_ns,
 	end_file(waits, party, wait, wait_ns, idle_ns, &end);
 	remember(wait, now_ns, idle_ns, path, weight);
 	wait->real_ns += wait_ns - idle_ns;
-	wait_last_set(wait, &(struct last_wait){
-		wait_ns, idle_ns, party->running_ns, path, lock, wait->cause, weight,
-	}, e && e->flags & WAKE_TO_DIE);
+	wait_last_set(wait,
+		      &(struct last_wait){
+			      wait_ns,
+			      idle_ns,
+			      party->running_ns,
+			      path,
+			      lock,
+			      wait->cause,
+			      weight,
+		      },
+		      e && e->flags & WAKE_TO_DIE);
 }
 
 void waits_thread_ends(struct waits *waits, const struct wait_party *party)
@@ -427,11 +422,9 @@ void waits_count_open(struct waits *waits, const struct wait_party *party, uint6
 		wait_path_add_open(path, wait, wait_ns, idle_ns, weight, waits->journal);
 	}
 	if (wait->is_lock)
-		lock = wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns,
-					     path, waits->journal);
+		lock = wait_locks_count_open(waits->locks, party->thread, wait, wait_ns, idle_ns, path, waits->journal);
 	if (wait_has_file(&wait->facts) && wait->facts.object)
-		wait_files_count_open(waits->files_waited, party->thread, wait, wait_ns, idle_ns,
-				      waits->journal);
+		wait_files_count_open(waits->files_waited, party->thread, wait, wait_ns, idle_ns, waits->journal);
 	wait_lastings_add(waits->lastings, party->thread, wait, now_ns, path, lock);
 }
 

@@ -30,8 +30,7 @@ static const char *lock_name(struct graph_labels *labels, const struct graph_wai
 }
 
 /* NULL: it is none of that kind. */
-static const char *name_of(struct graph_labels *labels, enum element_kind kind,
-			   const struct graph_wait *wait)
+static const char *name_of(struct graph_labels *labels, enum element_kind kind, const struct graph_wait *wait)
 {
 	switch (kind) {
 	case ELEMENT_LOCK:
@@ -43,8 +42,7 @@ static const char *name_of(struct graph_labels *labels, enum element_kind kind,
 	}
 }
 
-static bool is_of(struct graph_labels *labels, enum element_kind kind, const char *name,
-		  const struct graph_wait *wait)
+static bool is_of(struct graph_labels *labels, enum element_kind kind, const char *name, const struct graph_wait *wait)
 {
 	const char *own;
 
@@ -54,8 +52,8 @@ static bool is_of(struct graph_labels *labels, enum element_kind kind, const cha
 	return own && !strcmp(own, name);
 }
 
-size_t element_choose(const struct lives *lives, struct graph_labels *labels, enum element_kind kind,
-		      const char *name, bool *is_chosen)
+size_t element_choose(const struct lives *lives, struct graph_labels *labels, enum element_kind kind, const char *name,
+		      bool *is_chosen)
 {
 	size_t count = 0;
 

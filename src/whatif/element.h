@@ -16,13 +16,13 @@ const char *element_kind_name(enum element_kind kind);
 
 struct element {
 	enum element_kind kind;
-	const char *name;		/* the labels' */
-	uint64_t ns, count;		/* of its waits */
+	const char *name;   /* the labels' */
+	uint64_t ns, count; /* of its waits */
 };
 
 /* Sets is_chosen of each of lives->waits. Returns how many of these it is. */
-size_t element_choose(const struct lives *lives, struct graph_labels *labels, enum element_kind kind,
-		      const char *name, bool *is_chosen);
+size_t element_choose(const struct lives *lives, struct graph_labels *labels, enum element_kind kind, const char *name,
+		      bool *is_chosen);
 
 /*
  * All that threads waited for, those that were waited for longest first; not their waits for each other's

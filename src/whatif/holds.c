@@ -10,7 +10,7 @@
 
 /* What a thread has to do with a lock. */
 struct user {
-	uint64_t got_ns, left_ns;	/* when its last wait for it ended, when it last woke another; or 0 */
+	uint64_t got_ns, left_ns; /* when its last wait for it ended, when it last woke another; or 0 */
 };
 
 /* Holds from the wait that ended with them, all through which somebody waited. */
@@ -22,7 +22,7 @@ struct holds {
 	const struct lives *lives;
 	struct table *users, *usual;
 	struct arena *arena;
-	uint64_t *waited_ns;		/* by life: when it was woken last by a thread */
+	uint64_t *waited_ns; /* by life: when it was woken last by a thread */
 };
 
 static uint64_t lock_of(const struct holds *holds, uint32_t wait)
@@ -45,8 +45,7 @@ static void *get(const struct holds *holds, struct table *table, uint64_t key, s
 
 static struct user *user_of(const struct holds *holds, uint32_t wait, uint32_t life)
 {
-	return get(holds, holds->users, hash_u64(lock_of(holds, wait) ^ hash_u64(life + 1ull)),
-		   sizeof(struct user));
+	return get(holds, holds->users, hash_u64(lock_of(holds, wait) ^ hash_u64(life + 1ull)), sizeof(struct user));
 }
 
 static struct usual *usual_of(const struct holds *holds, uint32_t wait)
@@ -71,8 +70,7 @@ static void learn(const struct holds *holds, uint32_t wait)
 	struct usual *usual = usual_of(holds, wait);
 	uint64_t ns = step->end_ns - waker->got_ns;
 
-	if (waker->got_ns > waker->left_ns && waker->got_ns >= step->begin_ns &&
-	    waker->got_ns <= step->end_ns) {
+	if (waker->got_ns > waker->left_ns && waker->got_ns >= step->begin_ns && waker->got_ns <= step->end_ns) {
 		usual->ns += ns;
 		usual->count++;
 		if (ns > usual->max_ns)
@@ -93,8 +91,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* A lock may have been taken at any time since its holder was last seen without it. */
-static uint64_t held_since(const struct holds *holds, uint32_t wait, const struct user *waker,
-			   enum hold_guess guess)
+static uint64_t held_since(const struct holds *holds, uint32_t wait, const struct user *waker, enum hold_guess guess)
 {
 	const struct step *step = &holds->lives->steps[wait];
 	uint64_t first_ns = later(holds->lives->begin_ns, later(waker->got_ns, waker->left_ns));
@@ -106,8 +103,7 @@ static uint64_t held_since(const struct holds *holds, uint32_t wait, const struc
 }
 
 /* What comes has been made since the last one came, or since what it is made of came from a thread. */
-static uint64_t made_since(const struct holds *holds, uint32_t wait, const struct user *waker,
-			   enum hold_guess guess)
+static uint64_t made_since(const struct holds *holds, uint32_t wait, const struct user *waker, enum hold_guess guess)
 {
 	const struct step *step = &holds->lives->steps[wait];
 	uint64_t since_ns = waker->left_ns;
@@ -171,7 +167,10 @@ uint64_t *holds_since(const struct lives *lives, enum hold_guess guess)
 {
 	uint64_t *since_ns = xcalloc(lives->step_count + 1, sizeof(*since_ns));
 	struct holds holds = {
-		.lives = lives, .arena = arena_new(), .users = table_new(), .usual = table_new(),
+		.lives = lives,
+		.arena = arena_new(),
+		.users = table_new(),
+		.usual = table_new(),
 		.waited_ns = xcalloc(lives->count + 1, sizeof(*holds.waited_ns)),
 	};
 	size_t count;

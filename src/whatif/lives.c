@@ -24,9 +24,9 @@ static int by_waker(const void *a, const void *b)
 
 struct tie {
 	struct lives *lives;
-	struct step *steps;		/* the result */
+	struct step *steps; /* the result */
 	size_t count;
-	uint32_t *places;		/* where steps went, by where they were */
+	uint32_t *places; /* where steps went, by where they were */
 };
 
 static void put(struct tie *tie, const struct step *step)
@@ -38,8 +38,12 @@ static void put(struct tie *tie, const struct step *step)
 static void put_wake(struct tie *tie, struct step *rest, const struct wake *wake)
 {
 	struct step step = {
-		.begin_ns = wake->time_ns, .end_ns = wake->time_ns, .life = wake->waker,
-		.other = wake->wait, .wait = STEP_NONE, .kind = STEP_WAKE,
+		.begin_ns = wake->time_ns,
+		.end_ns = wake->time_ns,
+		.life = wake->waker,
+		.other = wake->wait,
+		.wait = STEP_NONE,
+		.kind = STEP_WAKE,
 	};
 
 	if (rest && rest->begin_ns < wake->time_ns) {
@@ -138,11 +142,12 @@ static bool is_too_long(const struct lives *lives)
 	return lives->count && end_ns - lives->begin_ns > INT64_MAX / lives->count;
 }
 
-int lives_of(struct states *states, struct threads *threads, const uint32_t *numbers, size_t count,
-	     struct lives *out)
+int lives_of(struct states *states, struct threads *threads, const uint32_t *numbers, size_t count, struct lives *out)
 {
 	struct lives_make make = {
-		.lives = out, .by_thread = table_new(), .by_wait = table_new(),
+		.lives = out,
+		.by_thread = table_new(),
+		.by_wait = table_new(),
 	};
 	int err;
 

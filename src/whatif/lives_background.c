@@ -12,10 +12,10 @@
 
 struct grounds {
 	struct lives_make *make;
-	struct wake *by_waker;		/* the same wakes, in the order of who wakes */
-	size_t *all, *by_foreground;	/* of each life: its waits; those of them that the foreground ended */
-	bool *is_foreground;		/* of each life */
-	uint32_t *found;		/* lives in the foreground whose wakes are to be looked at */
+	struct wake *by_waker;       /* the same wakes, in the order of who wakes */
+	size_t *all, *by_foreground; /* of each life: its waits; those of them that the foreground ended */
+	bool *is_foreground;         /* of each life */
+	uint32_t *found;             /* lives in the foreground whose wakes are to be looked at */
 	size_t found_count;
 };
 
@@ -70,8 +70,7 @@ static void add_set_to_work(struct grounds *g, uint32_t waker)
 		uint32_t life = wait->life;
 
 		g->by_foreground[life] += step_ns(wait) > 0;
-		if (!g->is_foreground[life] && g->by_foreground[life] &&
-		    2 * g->by_foreground[life] >= g->all[life])
+		if (!g->is_foreground[life] && g->by_foreground[life] && 2 * g->by_foreground[life] >= g->all[life])
 			add_to_foreground(g, life);
 	}
 }

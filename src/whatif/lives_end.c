@@ -37,8 +37,7 @@ void lives_find_end(struct lives *lives)
 	for (size_t i = 0; i < lives->count; i++) {
 		const struct life *life = &lives->lives[i];
 
-		if (life->is_awaited && life->first < life->end &&
-		    lives->steps[life->end - 1].end_ns > lives->end_ns)
+		if (life->is_awaited && life->first < life->end && lives->steps[life->end - 1].end_ns > lives->end_ns)
 			lives->end_ns = lives->steps[life->end - 1].end_ns;
 	}
 }

@@ -9,16 +9,16 @@ struct table;
 /* One thread ends a wait of another one. */
 struct wake {
 	uint64_t time_ns;
-	uint32_t waker, wait;		/* a life, a step */
+	uint32_t waker, wait; /* a life, a step */
 };
 
 struct lives_make {
 	struct lives *lives;
-	struct table *by_thread;	/* lives plus 1 */
-	struct table *by_wait;		/* of what waits are called, plus 1 */
+	struct table *by_thread; /* lives plus 1 */
+	struct table *by_wait;   /* of what waits are called, plus 1 */
 	struct wake *wakes;
 	size_t wake_count, wake_room;
-	uint64_t cpus[4];		/* those that were used so far, as bits */
+	uint64_t cpus[4]; /* those that were used so far, as bits */
 };
 
 enum { STEPS_MAX = 1 << 22 };

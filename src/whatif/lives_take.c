@@ -20,14 +20,14 @@ struct taker {
 	struct lives_make *make;
 	struct states *states;
 	uint32_t life, thread;
-	uint32_t cpu;			/* where it ran last */
+	uint32_t cpu; /* where it ran last */
 	bool has_run;
-	struct state ready;		/* it waits for the CPU that it gets next */
+	struct state ready; /* it waits for the CPU that it gets next */
 	bool is_ready;
-	bool got_signal, saw_exit;	/* a signal, or the end of its process, ended its last wait */
+	bool got_signal, saw_exit; /* a signal, or the end of its process, ended its last wait */
 	struct gap {
 		uint64_t begin_ns, end_ns;
-	} *gaps;			/* in which a CPU was with none of the threads in the replay */
+	} * gaps; /* in which a CPU was with none of the threads in the replay */
 	size_t gap_count, gap_room;
 };
 
@@ -49,9 +49,13 @@ static int add(struct taker *t, const struct step *step)
 static int add_step(struct taker *t, enum step_kind kind, uint64_t begin_ns, uint64_t end_ns)
 {
 	return add(t, &(struct step){
-		.begin_ns = begin_ns, .end_ns = end_ns, .kind = kind, .end = GRAPH_UNTOLD,
-		.other = STEP_NONE, .wait = STEP_NONE,
-	});
+			      .begin_ns = begin_ns,
+			      .end_ns = end_ns,
+			      .kind = kind,
+			      .end = GRAPH_UNTOLD,
+			      .other = STEP_NONE,
+			      .wait = STEP_NONE,
+		      });
 }
 
 /* The step that was added last waits until a thread's life has come to that time. */
@@ -70,8 +74,8 @@ static uint32_t name_of(struct taker *t, const struct state *state)
 	uint64_t key = hash_u64(wait.object ^ hash_u64(wait.stack));
 	uintptr_t at;
 
-	key = hash_u64(key ^ ((uint64_t)wait.syscall << 32 | (uint32_t)wait.operation << 16 | wait.cause << 8 |
-			      wait.state));
+	key = hash_u64(key ^
+		       ((uint64_t)wait.syscall << 32 | (uint32_t)wait.operation << 16 | wait.cause << 8 | wait.state));
 	key = hash_u64(key ^ wait.thread);
 	at = (uintptr_t)table_find(t->make->by_wait, key);
 	if (!at) {
@@ -96,8 +100,12 @@ static int take_wait(struct taker *t, const struct state *state)
 	enum graph_kind end = wait_end_kind(&state->ended);
 	uintptr_t waker = end == GRAPH_THREAD ? other_life(t, state->ended.thread) : 0;
 	struct step step = {
-		.begin_ns = state->begin_ns, .end_ns = state->end_ns, .other = STEP_NONE,
-		.wait = name_of(t, state), .kind = waker ? STEP_WAIT : STEP_DELAY, .end = end,
+		.begin_ns = state->begin_ns,
+		.end_ns = state->end_ns,
+		.other = STEP_NONE,
+		.wait = name_of(t, state),
+		.kind = waker ? STEP_WAIT : STEP_DELAY,
+		.end = end,
 	};
 	int err = add(t, &step);
 
@@ -202,8 +210,7 @@ static int take_ready(struct taker *t, const struct state *next)
 		return add_late(t, STEP_SLOWED, state->end_ns - state->begin_ns);
 	if (!has_left && !gets_cpu)
 		return 0;
-	return add_late(t, has_left ? STEP_SLOWED : STEP_LATE,
-			late_ns(t, state, has_left ? t->cpu : next->cpu));
+	return add_late(t, has_left ? STEP_SLOWED : STEP_LATE, late_ns(t, state, has_left ? t->cpu : next->cpu));
 }
 
 static int take_state(struct taker *t, const struct state *state)
@@ -271,8 +278,8 @@ static void note_end(const struct taker *t, struct threads *threads, struct life
 	const struct thread *thread = threads_get(threads, t->thread);
 
 	/* Where another thread ends the process, the first one ends with it, and nobody kills it. */
-	life->has_ended = life->first < life->end && last_ns < states_told_until_ns(t->states) &&
-			  !t->got_signal && (!t->saw_exit || thread->tid == thread->pid);
+	life->has_ended = life->first < life->end && last_ns < states_told_until_ns(t->states) && !t->got_signal &&
+			  (!t->saw_exit || thread->tid == thread->pid);
 	life->is_awaited = life->has_ended && thread->tid == thread->pid;
 }
 
@@ -308,7 +315,10 @@ int lives_take(struct lives_make *make, struct states *states, struct threads *t
 
 	for (size_t i = 0; i < lives->count && !err; i++) {
 		struct taker taker = {
-			.make = make, .states = states, .life = i, .thread = lives->lives[i].thread,
+			.make = make,
+			.states = states,
+			.life = i,
+			.thread = lives->lives[i].thread,
 		};
 
 		err = take_life(&taker, threads);

@@ -11,12 +11,13 @@ struct way {
 	struct critical_path *path;
 };
 
-static void add(struct way *way, uint32_t life, enum graph_kind kind, uint32_t wait, uint64_t begin_ns,
-		uint64_t end_ns)
+static void add(struct way *way, uint32_t life, enum graph_kind kind, uint32_t wait, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct critical_path *path = way->path;
 	struct path_part part = {
-		.begin_ns = begin_ns, .end_ns = end_ns, .thread = way->lives->lives[life].thread,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.thread = way->lives->lives[life].thread,
 		.kind = kind,
 	};
 	struct path_part *last = path->count ? &path->parts[path->count - 1] : NULL;

@@ -20,8 +20,8 @@ struct marks {
 	size_t count, room;
 	struct seen {
 		uint64_t begin_ns, end_ns;
-	} *seen;			/* by life: what was looked through last, and is marked */
-	uint32_t chain[DEPTH_MAX];	/* lives that wait for each other */
+	} * seen;                  /* by life: what was looked through last, and is marked */
+	uint32_t chain[DEPTH_MAX]; /* lives that wait for each other */
 	unsigned int depth;
 };
 
@@ -175,8 +175,7 @@ static void mark_waits(struct marks *marks, const bool *is_chosen, const uint64_
 	}
 }
 
-static void shorten_part(const struct lives *lives, const struct part *part, double scale,
-			 uint64_t *lengths_ns)
+static void shorten_part(const struct lives *lives, const struct part *part, double scale, uint64_t *lengths_ns)
 {
 	for (size_t i = find_step(lives, part->life, part->begin_ns); i < lives->lives[part->life].end; i++) {
 		const struct step *step = &lives->steps[i];

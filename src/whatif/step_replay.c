@@ -14,27 +14,27 @@
 enum { TURN_NS = 4000000, TURNS_MAX = 1 << 18 };
 
 enum doing {
-	DOES_GO_ON,			/* to its next step */
+	DOES_GO_ON, /* to its next step */
 	DOES_WORK,
-	DOES_QUEUE,			/* for a CPU */
+	DOES_QUEUE, /* for a CPU */
 	DOES_DELAY,
 	DOES_WAIT,
-	DOES_NOTHING,			/* its life is over */
+	DOES_NOTHING, /* its life is over */
 };
 
 struct runner {
-	size_t at;			/* its step */
-	uint64_t left_ns;		/* of its work */
-	uint64_t piece_ns;		/* of that, what it does until its next turn */
-	uint64_t turn_ns;		/* when its turn is over */
+	size_t at;         /* its step */
+	uint64_t left_ns;  /* of its work */
+	uint64_t piece_ns; /* of that, what it does until its next turn */
+	uint64_t turn_ns;  /* when its turn is over */
 	enum doing doing;
 	bool has_cpu;
-	uint32_t next;			/* of those that wait for the same lock; STEP_NONE: the last one */
+	uint32_t next; /* of those that wait for the same lock; STEP_NONE: the last one */
 };
 
 /* A lock that goes to who comes first. */
 struct queue {
-	uint64_t free_count;		/* times that it was let go and nobody waited */
+	uint64_t free_count; /* times that it was let go and nobody waited */
 	uint32_t first, last;
 };
 
@@ -44,10 +44,10 @@ struct player {
 	struct replay *out;
 	struct runner *runners;
 	struct turns turns;
-	struct table *queues;		/* by lock; NULL: in the recorded order */
+	struct table *queues; /* by lock; NULL: in the recorded order */
 	struct arena *arena;
-	bool *is_over;			/* by step: the waker has come there */
-	uint32_t *ready;		/* lives that wait for a CPU: a ring */
+	bool *is_over;   /* by step: the waker has come there */
+	uint32_t *ready; /* lives that wait for a CPU: a ring */
 	size_t ready_first, ready_count;
 	uint32_t idle_cpus;
 	uint64_t now_ns, turn_ns;
@@ -319,12 +319,16 @@ static uint64_t turn_ns_for(const struct lives *lives, const uint64_t *lengths_n
 	return work_ns / TURNS_MAX > TURN_NS ? work_ns / TURNS_MAX : TURN_NS;
 }
 
-void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_t cpu_count,
-		  bool is_order_free, struct replay *out)
+void replay_lives(const struct lives *lives, const uint64_t *lengths_ns, uint32_t cpu_count, bool is_order_free,
+		  struct replay *out)
 {
 	struct player p = {
-		.lives = lives, .lengths_ns = lengths_ns, .out = out, .arena = arena_new(),
-		.idle_cpus = cpu_count, .turn_ns = turn_ns_for(lives, lengths_ns),
+		.lives = lives,
+		.lengths_ns = lengths_ns,
+		.out = out,
+		.arena = arena_new(),
+		.idle_cpus = cpu_count,
+		.turn_ns = turn_ns_for(lives, lengths_ns),
 		.runners = xcalloc(lives->count + 1, sizeof(*p.runners)),
 		.ready = xcalloc(lives->count + 1, sizeof(*p.ready)),
 		.is_over = xcalloc(lives->step_count + 1, sizeof(*p.is_over)),

@@ -10,7 +10,7 @@ struct turns {
 	struct turn {
 		uint64_t time_ns, number;
 		uint32_t life;
-	} *heap;
+	} * heap;
 	size_t count, room;
 	uint64_t added;
 };

@@ -26,7 +26,8 @@ void whatif_init(struct whatif *whatif, const struct lives *lives)
 	struct replay replay;
 
 	*whatif = (struct whatif){
-		.lives = lives, .recorded_ns = lives->end_ns - lives->begin_ns,
+		.lives = lives,
+		.recorded_ns = lives->end_ns - lives->begin_ns,
 		.cpu_count = lives->cpu_count,
 	};
 	replay_lives(lives, lengths_ns, lives->cpu_count, false, &replay);
@@ -49,8 +50,8 @@ static uint64_t told_ns(const struct whatif *whatif, uint64_t replay_ns)
 	return whatif->replay_ns ? (double)replay_ns / whatif->replay_ns * whatif->recorded_ns : 0;
 }
 
-static uint64_t predict(const struct whatif *whatif, const struct whatif_change *change,
-			enum hold_guess guess, struct critical_path *path)
+static uint64_t predict(const struct whatif *whatif, const struct whatif_change *change, enum hold_guess guess,
+			struct critical_path *path)
 {
 	const struct lives *lives = whatif->lives;
 	uint64_t *lengths_ns = lengths_as_recorded(lives), ns;
@@ -67,8 +68,7 @@ static uint64_t predict(const struct whatif *whatif, const struct whatif_change 
 	return ns;
 }
 
-void whatif_predict(const struct whatif *whatif, const struct whatif_change *change,
-		    struct whatif_answer *out)
+void whatif_predict(const struct whatif *whatif, const struct whatif_change *change, struct whatif_answer *out)
 {
 	uint64_t seen_ns = predict(whatif, change, HOLD_AS_SEEN, NULL);
 	uint64_t long_ns = predict(whatif, change, HOLD_AS_LONG, NULL);
@@ -99,8 +99,8 @@ static int by_gain(const void *a, const void *b)
 	return x->element.kind < y->element.kind ? -1 : x->element.kind > y->element.kind;
 }
 
-size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale,
-		   uint32_t cpu_count, struct whatif_rank *ranks, size_t room)
+size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, uint32_t cpu_count,
+		   struct whatif_rank *ranks, size_t room)
 {
 	struct whatif_rank tried[ELEMENT_KINDS * TRIED_MAX];
 	bool *is_chosen = xcalloc(whatif->lives->wait_count + 1, sizeof(*is_chosen));
@@ -115,7 +115,8 @@ size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, dou
 			continue;
 		element_choose(whatif->lives, labels, element->kind, element->name, is_chosen);
 		tried[tried_count++] = (struct whatif_rank){
-			*element, predict(whatif, &change, HOLD_AS_USUAL, NULL),
+			*element,
+			predict(whatif, &change, HOLD_AS_USUAL, NULL),
 		};
 	}
 	qsort(tried, tried_count, sizeof(*tried), by_gain);

@@ -14,9 +14,9 @@
 
 struct whatif {
 	const struct lives *lives;
-	uint64_t recorded_ns;		/* from the first thread's beginning to the end of the last one that is awaited */
-	uint64_t replay_ns;		/* the same, replayed as it was */
-	uint32_t cpu_count;		/* on how many threads ran */
+	uint64_t recorded_ns; /* from the first thread's beginning to the end of the last one that is awaited */
+	uint64_t replay_ns;   /* the same, replayed as it was */
+	uint32_t cpu_count;   /* on how many threads ran */
 	uint64_t *since_ns[HOLD_GUESSES];
 };
 
@@ -25,19 +25,18 @@ void whatif_init(struct whatif *whatif, const struct lives *lives);
 void whatif_fini(struct whatif *whatif);
 
 struct whatif_change {
-	const bool *is_chosen;		/* of lives->waits; NULL: none */
-	double scale;			/* of their lengths: 0 to 1 */
+	const bool *is_chosen; /* of lives->waits; NULL: none */
+	double scale;          /* of their lengths: 0 to 1 */
 	uint32_t cpu_count;
 };
 
 struct whatif_answer {
 	uint64_t predicted_ns;
-	uint64_t least_ns, most_ns;	/* as far as the recording leaves it open */
-	struct critical_path path;	/* of the replay that is predicted: for critical_path_fini() */
+	uint64_t least_ns, most_ns; /* as far as the recording leaves it open */
+	struct critical_path path;  /* of the replay that is predicted: for critical_path_fini() */
 };
 
-void whatif_predict(const struct whatif *whatif, const struct whatif_change *change,
-		    struct whatif_answer *out);
+void whatif_predict(const struct whatif *whatif, const struct whatif_change *change, struct whatif_answer *out);
 
 /* How much of the run's time is gained; negative: it takes longer. */
 double whatif_gain(const struct whatif *whatif, uint64_t predicted_ns);
@@ -48,5 +47,5 @@ struct whatif_rank {
 };
 
 /* Those of which most is gained, the best first; at most room. Returns how many. */
-size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale,
-		   uint32_t cpu_count, struct whatif_rank *ranks, size_t room);
+size_t whatif_rank(const struct whatif *whatif, struct graph_labels *labels, double scale, uint32_t cpu_count,
+		   struct whatif_rank *ranks, size_t room);

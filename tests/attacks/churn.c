@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 enum {
-	FORKERS = 4,		/* the work of one is more than a busy machine gives to one */
-	BEHIND_NS_MAX = 200000000,	/* what is missed by more is not made up for */
-	ALIVE_MAX = 2,		/* children of a forker that have not been waited for */
+	FORKERS = 4,               /* the work of one is more than a busy machine gives to one */
+	BEHIND_NS_MAX = 200000000, /* what is missed by more is not made up for */
+	ALIVE_MAX = 2,             /* children of a forker that have not been waited for */
 };
 
 static uint64_t now_ns(void)

@@ -39,6 +39,7 @@ struct file {
 	mode_t mode;
 };
 
+/* clang-format off */
 static const struct {
 	uint32_t number;
 	const char *name;
@@ -48,6 +49,7 @@ static const struct {
 	{ FUSE_STATFS, "statfs" }, { FUSE_GETXATTR, "getxattr" }, { FUSE_ACCESS, "access" },
 	{ FUSE_OPENDIR, "opendir" }, { FUSE_READDIR, "readdir" }, { FUSE_READLINK, "readlink" },
 };
+/* clang-format on */
 
 static struct file files[FILES_MAX];
 static size_t file_count;
@@ -119,7 +121,9 @@ static void load(const char *source)
 static void reply(uint64_t unique, int error, const void *bytes, size_t size_bytes)
 {
 	struct fuse_out_header header = {
-		.len = sizeof(header) + size_bytes, .error = error, .unique = unique,
+		.len = sizeof(header) + size_bytes,
+		.error = error,
+		.unique = unique,
 	};
 	struct iovec parts[2] = { { &header, sizeof(header) }, { (void *)bytes, size_bytes } };
 
@@ -134,9 +138,12 @@ static struct fuse_attr attributes_of(uint64_t node)
 	const struct file *file = node > 1 && node - 2 < file_count ? &files[node - 2] : NULL;
 
 	return (struct fuse_attr){
-		.ino = node, .size = file ? file->size_bytes : 0, .blksize = 4096,
+		.ino = node,
+		.size = file ? file->size_bytes : 0,
+		.blksize = 4096,
 		.blocks = file ? (file->size_bytes + 511) / 512 : 0,
-		.mode = file ? file->mode : S_IFDIR | 0755, .nlink = 1,
+		.mode = file ? file->mode : S_IFDIR | 0755,
+		.nlink = 1,
 	};
 }
 
@@ -178,7 +185,9 @@ static void initialise(uint64_t unique, const struct fuse_init_in *in)
 	struct fuse_init_out out = {
 		.major = FUSE_KERNEL_VERSION,
 		.minor = in->minor < FUSE_KERNEL_MINOR_VERSION ? in->minor : FUSE_KERNEL_MINOR_VERSION,
-		.max_readahead = in->max_readahead, .max_write = 4096, .time_gran = 1,
+		.max_readahead = in->max_readahead,
+		.max_write = 4096,
+		.time_gran = 1,
 	};
 
 	reply(unique, 0, &out, sizeof(out));
@@ -284,8 +293,7 @@ static void mount_at(const char *place)
 		die("/dev/fuse");
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		die("a mount namespace");
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=0,group_id=0,allow_other",
-		 fuse_fd);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=0,group_id=0,allow_other", fuse_fd);
 	if (mount("hang_fuse", place, "fuse", MS_NOSUID | MS_NODEV, options))
 		die("mounting at %s", place);
 }

@@ -32,9 +32,11 @@ static const uint64_t FIRST_NS = 1000000000000, MS = 1000000, YEAR_NS = 31536000
 static struct trace_writer *writer;
 static uint64_t now_ns;
 
-#define HEADER(number, subsystem, kind) \
-	{ .time_ns = now_ns, .thread = number, .subsys = TRACE_SUBSYS_##subsystem, \
-	  .event = TRACE_EVENT_##subsystem##_##kind }
+#define HEADER(number, subsystem, kind)                                                  \
+	{                                                                                \
+		.time_ns = now_ns, .thread = number, .subsys = TRACE_SUBSYS_##subsystem, \
+		.event = TRACE_EVENT_##subsystem##_##kind                                \
+	}
 
 static void put(const void *event)
 {
@@ -48,7 +50,9 @@ static void put_run(void)
 	struct ev_collect_run *e = (struct ev_collect_run *)room;
 
 	*e = (struct ev_collect_run){
-		.header = HEADER(0, COLLECT, RUN), .sample_period_ns = 3 * MS, .cpu_count = 2,
+		.header = HEADER(0, COLLECT, RUN),
+		.sample_period_ns = 3 * MS,
+		.cpu_count = 2,
 		.text_bytes = sizeof(text),
 	};
 	memcpy(e->data, text, sizeof(text));
@@ -58,8 +62,11 @@ static void put_run(void)
 static void put_born(uint32_t thread)
 {
 	struct ev_thread_born e = {
-		.header = HEADER(thread, THREAD, BORN), .tid = PID + thread, .pid = PID,
-		.ns_tid = PID + thread, .ns_pid = PID,
+		.header = HEADER(thread, THREAD, BORN),
+		.tid = PID + thread,
+		.pid = PID,
+		.ns_tid = PID + thread,
+		.ns_pid = PID,
 	};
 
 	snprintf(e.name, sizeof(e.name), "t%u", thread);
@@ -69,15 +76,22 @@ static void put_born(uint32_t thread)
 static void put_switch(uint32_t from, uint32_t to, uint8_t state, uint64_t stack)
 {
 	put(&(struct ev_sched_switch){
-		.header = HEADER(from, SCHED, SWITCH), .next = to, .state = state, .stack = stack,
-		.syscall = SYSCALL_NONE, .object = 0x1000 + from,
+		.header = HEADER(from, SCHED, SWITCH),
+		.next = to,
+		.state = state,
+		.stack = stack,
+		.syscall = SYSCALL_NONE,
+		.object = 0x1000 + from,
 	});
 }
 
 static void put_wake(uint32_t thread, uint32_t waker)
 {
 	put(&(struct ev_sched_wake){
-		.header = HEADER(thread, SCHED, WAKE), .waker = waker, .tid = PID + waker, .pid = PID,
+		.header = HEADER(thread, SCHED, WAKE),
+		.waker = waker,
+		.tid = PID + waker,
+		.pid = PID,
 		.syscall = SYSCALL_NONE,
 	});
 }
@@ -101,7 +115,9 @@ static void put_turns(unsigned int count)
 static void put_end(uint64_t ended_ns)
 {
 	put(&(struct ev_collect_end){
-		.header = HEADER(0, COLLECT, END), .ended_ns = ended_ns, .exit_status = 0,
+		.header = HEADER(0, COLLECT, END),
+		.ended_ns = ended_ns,
+		.exit_status = 0,
 	});
 }
 
@@ -161,13 +177,20 @@ static void make_waits(void)
 {
 	put_turns(20);
 	put(&(struct ev_thread_waits){
-		.header = HEADER(2, THREAD, WAITS), .begin_ns = UINT64_MAX - 5, .state = SWITCH_SLEEPING,
+		.header = HEADER(2, THREAD, WAITS),
+		.begin_ns = UINT64_MAX - 5,
+		.state = SWITCH_SLEEPING,
 	});
 	put(&(struct ev_klock_wait){
-		.header = HEADER(1, KLOCK, WAIT), .begin_ns = UINT64_MAX / 2, .lock = 1, .tid = PID + 1,
+		.header = HEADER(1, KLOCK, WAIT),
+		.begin_ns = UINT64_MAX / 2,
+		.lock = 1,
+		.tid = PID + 1,
 	});
 	put(&(struct ev_system_softirq){
-		.header = HEADER(1, SYSTEM, SOFTIRQ), .begin_ns = UINT64_MAX - 100, .vector = 1,
+		.header = HEADER(1, SYSTEM, SOFTIRQ),
+		.begin_ns = UINT64_MAX - 100,
+		.vector = 1,
 	});
 	put_end(UINT64_MAX - 1);
 }
@@ -232,7 +255,11 @@ static void put_map(const char *path)
 	struct ev_space_map *e = (struct ev_space_map *)room;
 
 	*e = (struct ev_space_map){
-		.header = HEADER(1, SPACE, MAP), .pid = PID, .start = CODE, .size = 1 << 20, .inode = 7,
+		.header = HEADER(1, SPACE, MAP),
+		.pid = PID,
+		.start = CODE,
+		.size = 1 << 20,
+		.inode = 7,
 	};
 	strncpy(e->path, path, PATH_BYTES_MAX - 1);
 	put(e);

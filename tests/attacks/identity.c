@@ -51,7 +51,9 @@ static uint64_t call_function(uint64_t count)
 static uint64_t call_getaddrinfo(uint64_t count)
 {
 	const struct addrinfo hints = {
-		.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST,
+		.ai_family = AF_INET,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICHOST,
 	};
 	uint64_t wrong = 0;
 

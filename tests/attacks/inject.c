@@ -84,7 +84,7 @@ static void make_again(struct user_regs_struct *registers)
 	if ((long long)registers->orig_rax < 0 || result > -512 || result < -516 || result == -515)
 		return;
 	registers->rip -= 2;
-	registers->rax = result == -516 ? 219 : registers->orig_rax;	// restart_syscall
+	registers->rax = result == -516 ? 219 : registers->orig_rax; // restart_syscall
 	registers->orig_rax = -1;
 }
 

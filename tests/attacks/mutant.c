@@ -31,8 +31,7 @@ static inline __attribute__((always_inline)) void rest(void)
 	struct timespec pause = { .tv_nsec = 500000 };
 	long result;
 
-	__asm__ volatile("syscall" : "=a"(result) : "a"(SYS_nanosleep), "D"(&pause), "S"(0)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile("syscall" : "=a"(result) : "a"(SYS_nanosleep), "D"(&pause), "S"(0) : "rcx", "r11", "memory");
 }
 
 __attribute__((noinline)) uint32_t mutant_work(void)

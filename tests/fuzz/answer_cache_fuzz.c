@@ -38,7 +38,9 @@ static const uint64_t variable_key = 1ull << 56;
 
 static char directory[64] = "/tmp/pinch-fuzz-XXXXXX", path[128];
 static struct module module = {
-	.number = 1, .has_stamp = true, .stamp = { .device = 1, .inode = 2, .size_bytes = 3 },
+	.number = 1,
+	.has_stamp = true,
+	.stamp = { .device = 1, .inode = 2, .size_bytes = 3 },
 };
 
 static int sources_of(void *data, const struct module *of, struct sources_answer *sources)
@@ -124,7 +126,8 @@ static size_t take_answer(struct input *input, uint8_t *to, uint32_t *size_bytes
 static size_t take_variable(struct input *input, uint8_t *to, uint32_t *size_bytes)
 {
 	struct variable_answer answer = {
-		.name = take_number(input, 1), .type = take_number(input, 1),
+		.name = take_number(input, 1),
+		.type = take_number(input, 1),
 		.text_bytes = take_number(input, 1),
 	};
 
@@ -155,8 +158,7 @@ static size_t take_body(struct input *input, bool is_raw, uint32_t *count, uint8
 
 		entries[i].key = is_variable ? variable_key | place % PLACES : place;
 		entries[i].at = sizeof(struct header) + at;
-		at += (is_variable ? take_variable : take_answer)(input, body + at,
-								  &entries[i].size_bytes);
+		at += (is_variable ? take_variable : take_answer)(input, body + at, &entries[i].size_bytes);
 	}
 	return at;
 }
@@ -187,8 +189,8 @@ static void write_file(struct input *input, uint8_t mode)
 
 static void check_variable(const struct variable_answer *variable)
 {
-	if (variable && strlen(variable->text + variable->name) +
-			strlen(variable->text + variable->type) > 2 * VARIABLE_TEXT_BYTES)
+	if (variable &&
+	    strlen(variable->text + variable->name) + strlen(variable->text + variable->type) > 2 * VARIABLE_TEXT_BYTES)
 		abort();
 }
 

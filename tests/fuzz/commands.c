@@ -27,10 +27,11 @@
 #define STATES TRACE ".states"
 
 enum {
-	SOURCES_MAX = 64, ARGUMENTS_MAX = 16,
-	HISTORY_EVERY = 5,		/* so often it is the history that is changed */
-	LOOK_NS = 50 * 1000 * 1000,	/* how often to look at the memory of a command */
-	BAD_MAX = 20,			/* then it stops */
+	SOURCES_MAX = 64,
+	ARGUMENTS_MAX = 16,
+	HISTORY_EVERY = 5,          /* so often it is the history that is changed */
+	LOOK_NS = 50 * 1000 * 1000, /* how often to look at the memory of a command */
+	BAD_MAX = 20,               /* then it stops */
 };
 
 static const char *const lines[][ARGUMENTS_MAX] = {
@@ -62,11 +63,11 @@ enum { LINES = sizeof(lines) / sizeof(*lines) };
 
 static struct {
 	uint64_t first, traces;
-	uint64_t seconds;		/* 0: until all are done */
-	uint64_t cpu_seconds, rss_mb;	/* that a command may take */
+	uint64_t seconds;             /* 0: until all are done */
+	uint64_t cpu_seconds, rss_mb; /* that a command may take */
 	const char *only, *directory;
 	struct image *images[SOURCES_MAX], *histories[SOURCES_MAX];
-	char names[SOURCES_MAX][64];	/* copies of the sources */
+	char names[SOURCES_MAX][64]; /* copies of the sources */
 	size_t count;
 	uint64_t runs, bad, slowest_ms, largest_kb;
 	const char *slowest, *largest;
@@ -288,7 +289,7 @@ static int take_options(int argc, char **argv)
 		const char *name;
 		uint64_t *value;
 	} numbers[] = {
-		{ "--traces", &all.traces }, { "--first", &all.first }, { "--seconds", &all.seconds },
+		{ "--traces", &all.traces },           { "--first", &all.first },   { "--seconds", &all.seconds },
 		{ "--cpu-seconds", &all.cpu_seconds }, { "--rss-mb", &all.rss_mb },
 	};
 	int at = 1;

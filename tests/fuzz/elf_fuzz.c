@@ -48,8 +48,7 @@ static void check_way(const struct unwind_file *file)
 	if (unwind_file_write(file, put, &bytes) || unwind_file_read(bytes.at, bytes.count, &read))
 		abort();
 	if (read.table.row_count != file->table.row_count ||
-	    memcmp(read.table.rows, file->table.rows,
-		   file->table.row_count * sizeof(*read.table.rows)) ||
+	    memcmp(read.table.rows, file->table.rows, file->table.row_count * sizeof(*read.table.rows)) ||
 	    memcmp(read.segments, file->segments, sizeof(read.segments)))
 		abort();
 	unwind_file_fini(&read);

@@ -10,7 +10,7 @@
 enum { RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t), LOAD_RANGES_MAX = 64 };
 
 struct load {
-	uint64_t *units;	/* with load_space(), no more than are used: reading beyond shows */
+	uint64_t *units; /* with load_space(), no more than are used: reading beyond shows */
 	uint32_t unit_count, unit_room;
 	struct unwind_range ranges[LOAD_RANGES_MAX];
 	uint32_t range_count;
@@ -27,8 +27,7 @@ static inline uint64_t *load_units(struct load *load, uint32_t count)
 }
 
 /* The parts of a table that is mapped bias higher, each of so many units at most. */
-static inline void load_table(struct load *load, const struct unwind_table *table, uint64_t bias,
-			      uint32_t part_units)
+static inline void load_table(struct load *load, const struct unwind_table *table, uint64_t bias, uint32_t part_units)
 {
 	uint64_t address = table->base, end = table->base + table->size_bytes;
 
@@ -41,10 +40,13 @@ static inline void load_table(struct load *load, const struct unwind_table *tabl
 			abort();
 		unwind_part_write(table, &part, load_units(load, count));
 		load->ranges[load->range_count++] = (struct unwind_range){
-			.begin = address + bias, .end = part_end + bias, .bias = address + bias,
-			.table = place, .block_count = part.block_count,
+			.begin = address + bias,
+			.end = part_end + bias,
+			.bias = address + bias,
+			.table = place,
+			.block_count = part.block_count,
 		};
-		if (part_end < address)		/* the last block of all */
+		if (part_end < address) /* the last block of all */
 			break;
 		address = part_end;
 	}
@@ -54,7 +56,9 @@ static inline void load_table(struct load *load, const struct unwind_table *tabl
 static inline struct unwind_space load_space(struct load *load, uint32_t version)
 {
 	struct unwind_space space = {
-		.ranges = load->unit_count, .range_count = load->range_count, .version = version,
+		.ranges = load->unit_count,
+		.range_count = load->range_count,
+		.version = version,
 	};
 
 	memcpy(load_units(load, load->range_count * RANGE_UNITS), load->ranges,

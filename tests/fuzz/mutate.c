@@ -69,9 +69,28 @@ static uint64_t below(struct mutation *m, uint64_t count)
 static uint64_t odd_number(struct mutation *m, uint64_t value)
 {
 	static const uint64_t odd[] = {
-		0, 1, 2, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 1000000000, 1ull << 63, (1ull << 63) - 1,
-		1ull << 62, 1ull << 61, 1ull << 56, 1ull << 40, UINT32_MAX, 1ull << 31, (1ull << 31) - 1, UINT16_MAX,
-		0x8000, 0xff, 0x7f, 1000000000, 64, 4096,
+		0,
+		1,
+		2,
+		UINT64_MAX,
+		UINT64_MAX - 1,
+		UINT64_MAX - 1000000000,
+		1ull << 63,
+		(1ull << 63) - 1,
+		1ull << 62,
+		1ull << 61,
+		1ull << 56,
+		1ull << 40,
+		UINT32_MAX,
+		1ull << 31,
+		(1ull << 31) - 1,
+		UINT16_MAX,
+		0x8000,
+		0xff,
+		0x7f,
+		1000000000,
+		64,
+		4096,
 	};
 
 	switch (below(m, 6)) {
@@ -215,9 +234,13 @@ static void change_field(struct mutation *m, struct ev_header *header)
 	if (field->is_flexible && size_bytes - field->offset_bytes < field->width_bytes)
 		return;
 	before = copy_of(header, size_bytes);
-	change_number(m, (char *)header + field->offset_bytes +
-		      (field->is_flexible ? below(m, (size_bytes - field->offset_bytes) / field->width_bytes) :
-		       field->count ? below(m, field->count) : 0) * field->width_bytes, field->width_bytes);
+	change_number(m,
+		      (char *)header + field->offset_bytes +
+			      (field->is_flexible ? below(m, (size_bytes - field->offset_bytes) / field->width_bytes)
+			       : field->count     ? below(m, field->count)
+						  : 0) *
+				      field->width_bytes,
+		      field->width_bytes);
 	if (!event_is_well_formed(header, size_bytes))
 		memcpy(header, before, size_bytes);
 	free(before);
@@ -404,8 +427,13 @@ static void put_part(struct mutation *m, struct part *part, struct text *out, st
 	size_t bound = ZSTD_compressBound(part->size_bytes);
 	void *packed = xcalloc(bound + 1, 1);
 	struct trace_place place = {
-		.offset = out->length, .first_ns = chunk->first_ns, .last_ns = chunk->last_ns,
-		.count = chunk->count, .kind = chunk->kind, .flags = chunk->flags, .number = chunk->number,
+		.offset = out->length,
+		.first_ns = chunk->first_ns,
+		.last_ns = chunk->last_ns,
+		.count = chunk->count,
+		.kind = chunk->kind,
+		.flags = chunk->flags,
+		.number = chunk->number,
 	};
 
 	memset(place.threads, 0xff, sizeof(place.threads));

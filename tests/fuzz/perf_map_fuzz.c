@@ -20,8 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	struct perf_map_budget budget;
 	struct perf_map *map;
 
-	if (fd >= 0 && size_bytes && bytes[0] & 1 &&
-	    write(fd, header, sizeof(header)) != sizeof(header))
+	if (fd >= 0 && size_bytes && bytes[0] & 1 && write(fd, header, sizeof(header)) != sizeof(header))
 		abort();
 	if (fd < 0 || write(fd, bytes, half) != (ssize_t)half)
 		abort();
@@ -36,8 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 
 		if (!perf_map_find(map, address, name, sizeof(name), &start))
 			continue;
-		if (start > address || !name[0] || strchr(name, '\n') ||
-		    !memmem(bytes, size_bytes, name, strlen(name)))
+		if (start > address || !name[0] || strchr(name, '\n') || !memmem(bytes, size_bytes, name, strlen(name)))
 			abort();
 	}
 	perf_map_close(map);

@@ -41,8 +41,7 @@ static void programs_read(struct fuzz_program *programs, size_t count)
 }
 
 /* The program that the fuzzer's bytes stand for, in a file without a name; sets its size. */
-static int programs_open(struct fuzz_program *programs, size_t count, const uint8_t *bytes,
-			 size_t *size_bytes)
+static int programs_open(struct fuzz_program *programs, size_t count, const uint8_t *bytes, size_t *size_bytes)
 {
 	static uint8_t program[PROGRAM_BYTES_MAX];
 	size_t i = *size_bytes ? bytes[0] : count;
@@ -52,8 +51,7 @@ static int programs_open(struct fuzz_program *programs, size_t count, const uint
 		programs_read(programs, count);
 		memcpy(program, programs[i].bytes, programs[i].size_bytes);
 		for (size_t at = 1; at + 3 <= *size_bytes && programs[i].size_bytes; at += 3)
-			program[(bytes[at] | bytes[at + 1] << 8) % programs[i].size_bytes] =
-				bytes[at + 2];
+			program[(bytes[at] | bytes[at + 1] << 8) % programs[i].size_bytes] = bytes[at + 2];
 		bytes = program;
 		*size_bytes = programs[i].size_bytes;
 	}

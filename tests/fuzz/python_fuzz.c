@@ -37,8 +37,8 @@ static void check_code(struct bytes memory, uint32_t number)
 	if (!python_code_read_key(&reader, &version->code, memory_begin, &key) ||
 	    !python_code_read(&reader, &version->code, &key, &code))
 		return;
-	if (!code.name[0] || !memchr(code.name, 0, sizeof(code.name)) ||
-	    !memchr(code.file, 0, sizeof(code.file)) || code.table_bytes > sizeof(code.table))
+	if (!code.name[0] || !memchr(code.name, 0, sizeof(code.name)) || !memchr(code.file, 0, sizeof(code.file)) ||
+	    code.table_bytes > sizeof(code.table))
 		abort();
 	for (uint32_t i = 0; i < 100; i++)
 		python_line_find(code.table, code.table_bytes, key.first_line, i);

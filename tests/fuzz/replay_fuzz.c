@@ -212,8 +212,7 @@ static void check(const struct report *report, const struct fold_rules *fold)
 	text_view.show(report, &style, &text);
 	text.length = 0;
 	json_view.show(report, &style, &text);
-	root = json_loads(text.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL,
-			  &error);
+	root = json_loads(text.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
 	if (!root)
 		abort();
 	json_decref(root);

@@ -50,8 +50,7 @@ struct world {
 	uint64_t now_ns;
 };
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
-			uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
 {
 	(void)data;
 	(void)thread;
@@ -173,8 +172,8 @@ static void push_plausible(struct world *world, struct input *input)
 		break;
 	}
 	default:
-		take(input, header + 1, kinds[kind].size - sizeof(*header) < 32
-						? kinds[kind].size - sizeof(*header) : 32);
+		take(input, header + 1,
+		     kinds[kind].size - sizeof(*header) < 32 ? kinds[kind].size - sizeof(*header) : 32);
 	}
 	push(world, stream, room, kinds[kind].size);
 }

@@ -29,9 +29,8 @@ static void check(const struct spin_loop *loop, uint64_t begin, uint64_t end, ui
 
 static bool is_same(const struct spin_loop *a, const struct spin_loop *b)
 {
-	return a->begin == b->begin && a->end == b->end && a->kind == b->kind &&
-	       a->reader == b->reader && a->has_word == b->has_word && a->word == b->word &&
-	       !strcmp(a->reads, b->reads);
+	return a->begin == b->begin && a->end == b->end && a->kind == b->kind && a->reader == b->reader &&
+	       a->has_word == b->has_word && a->word == b->word && !strcmp(a->reads, b->reads);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
@@ -55,8 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		if (!spin_loop_find(finder, code, size_bytes, begin, begin + i, &first))
 			continue;
 		check(&first, begin, begin + size_bytes, begin + i);
-		if (!spin_loop_find(finder, code, size_bytes, begin, begin + i, &again) ||
-		    !is_same(&first, &again))
+		if (!spin_loop_find(finder, code, size_bytes, begin, begin + i, &again) || !is_same(&first, &again))
 			abort();
 	}
 	free(code);

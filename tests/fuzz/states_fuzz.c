@@ -119,7 +119,8 @@ static struct state_origin take_origin(struct input *input, uint64_t first_ns)
 {
 	struct state_origin origin = {
 		.kind = take_number(input, 1) % RECORD_KINDS,
-		.number = take_number(input, 1) % THREADS, .waker = take_number(input, 1) % THREADS,
+		.number = take_number(input, 1) % THREADS,
+		.waker = take_number(input, 1) % THREADS,
 		.since_ns = first_ns - take_number(input, 1) % (first_ns + 1),
 	};
 
@@ -130,7 +131,8 @@ static struct state_origin take_origin(struct input *input, uint64_t first_ns)
 static struct state_record take_record(struct input *input, uint64_t time_ns)
 {
 	struct state_record record = {
-		.time_ns = time_ns, .kind = take_number(input, 1) % RECORD_KINDS,
+		.time_ns = time_ns,
+		.kind = take_number(input, 1) % RECORD_KINDS,
 		.who = take_number(input, 1) % THREADS,
 	};
 
@@ -146,8 +148,10 @@ static struct state_record take_record(struct input *input, uint64_t time_ns)
 static struct state_value take_value(struct input *input)
 {
 	return (struct state_value){
-		.why = take_number(input, 1) % 32, .how = take_number(input, 1) % 16,
-		.syscall = take_number(input, 1), .tid = take_number(input, 1) % THREADS,
+		.why = take_number(input, 1) % 32,
+		.how = take_number(input, 1) % 16,
+		.syscall = take_number(input, 1),
+		.tid = take_number(input, 1) % THREADS,
 	};
 }
 
@@ -163,9 +167,14 @@ static void put_tame_block(struct trace_writer *writer, struct input *input, uin
 	struct state_origin threads[THREADS], owners[CPUS];
 	struct state_record records[RECORDS_MAX];
 	struct state_block block = {
-		.values = values, .value_count = 3, .threads = threads, .thread_count = THREADS,
-		.owners = owners, .owner_count = take_number(input, 1) % (CPUS + 1),
-		.records = records, .record_count = 1 + take_number(input, 1) % RECORDS_MAX,
+		.values = values,
+		.value_count = 3,
+		.threads = threads,
+		.thread_count = THREADS,
+		.owners = owners,
+		.owner_count = take_number(input, 1) % (CPUS + 1),
+		.records = records,
+		.record_count = 1 + take_number(input, 1) % RECORDS_MAX,
 	};
 	struct state_columns columns = { 0 };
 	struct text text = { 0 };
@@ -268,8 +277,8 @@ static void ask_cpu(struct states *states, uint32_t cpu, const struct range *ran
 		check(piece.end_ns <= range->to_ns);
 		before_ns = piece.end_ns;
 	}
-	struct interruption *list = interruptions_of(states_activities(states), cpu, range->from_ns,
-						     range->to_ns, &count);
+	struct interruption *list =
+		interruptions_of(states_activities(states), cpu, range->from_ns, range->to_ns, &count);
 
 	before_ns = range->from_ns;
 	for (size_t i = 0; i < count; i++) {
@@ -284,8 +293,8 @@ static void ask_disks(struct states *states, const struct range *range)
 {
 	uint64_t sum_ns;
 	size_t count;
-	struct disk_user *users = disk_users_of(states_activities(states), range->from_ns,
-						range->to_ns, &count, &sum_ns);
+	struct disk_user *users =
+		disk_users_of(states_activities(states), range->from_ns, range->to_ns, &count, &sum_ns);
 
 	for (size_t i = 0; i < count; i++)
 		sum_ns += users[i].ns;
@@ -293,8 +302,7 @@ static void ask_disks(struct states *states, const struct range *range)
 	free(users);
 }
 
-static void ask_graph(struct states *states, const uint32_t *threads, size_t thread_count,
-		      const struct range *range)
+static void ask_graph(struct states *states, const uint32_t *threads, size_t thread_count, const struct range *range)
 {
 	struct graph_options options = { .from_ns = range->from_ns, .to_ns = range->to_ns };
 	struct graph graph;

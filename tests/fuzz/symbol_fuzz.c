@@ -48,8 +48,8 @@ static void ask_here(int fd, size_t size_bytes)
 }
 
 static struct fuzz_program programs[] = {
-	{ .name = "pie" }, { .name = "dwarf4" }, { .name = "compressed" }, { .name = "lines_only" },
-	{ .name = "mini" }, { .name = "names" }, { .name = "no_lines" },
+	{ .name = "pie" },  { .name = "dwarf4" }, { .name = "compressed" }, { .name = "lines_only" },
+	{ .name = "mini" }, { .name = "names" },  { .name = "no_lines" },
 };
 
 enum { PROGRAM_COUNT = sizeof(programs) / sizeof(*programs) };

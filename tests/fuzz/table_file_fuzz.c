@@ -10,7 +10,11 @@
 #include "load.h"
 #include "unwind/table_file.h"
 
-enum { RESERVED_AT = 28, HEADER_BYTES = 32 + sizeof(struct python_process) + UNWIND_SEGMENTS_MAX * 24, PART_UNITS = 300 };
+enum {
+	RESERVED_AT = 28,
+	HEADER_BYTES = 32 + sizeof(struct python_process) + UNWIND_SEGMENTS_MAX * 24,
+	PART_UNITS = 300
+};
 
 static void let_rise(uint8_t *bytes, size_t size_bytes)
 {

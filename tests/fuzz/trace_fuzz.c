@@ -67,8 +67,7 @@ static void mend(void)
 	if (size_bytes < at)
 		return;
 	mend_header();
-	for (int i = 0; i < CHUNKS_MAX && at <= size_bytes &&
-	     size_bytes - at >= sizeof(struct trace_chunk); i++)
+	for (int i = 0; i < CHUNKS_MAX && at <= size_bytes && size_bytes - at >= sizeof(struct trace_chunk); i++)
 		at = mend_chunk(at);
 }
 

@@ -15,7 +15,7 @@ enum { HEAD_BYTES = 64, STACK_BYTES_MAX = 4096, PART_UNITS = 700 };
 
 static const uint64_t code_begin = 0x400000, stack_begin = 0x7ffd00000000;
 
-static uint32_t version;			/* what is remembered of one input is wrong for the next */
+static uint32_t version; /* what is remembered of one input is wrong for the next */
 static const uint8_t *stack;
 static size_t stack_bytes;
 static struct load load;
@@ -58,7 +58,9 @@ static void set_python(const struct unwind_table *table, const uint64_t *words)
 		return;
 	host_space.python = (struct python_process){
 		.runtime = stack_begin + words[6] % 512 * 8 - known->frames.interpreters,
-		.none = stack_begin, .code_begin = table->base, .code_bytes = table->size_bytes,
+		.none = stack_begin,
+		.code_begin = table->base,
+		.code_bytes = table->size_bytes,
 		.layout = known->frames,
 	};
 	/* Lists of interpreters lie further apart than the stack is long. */
@@ -68,8 +70,7 @@ static void set_python(const struct unwind_table *table, const uint64_t *words)
 
 static void check_stack(void)
 {
-	if (host_scratch.unwind.count > STACK_DEPTH_MAX ||
-	    host_scratch.unwind.end >= STACK_ENDS)
+	if (host_scratch.unwind.count > STACK_DEPTH_MAX || host_scratch.unwind.end >= STACK_ENDS)
 		abort();
 }
 
@@ -107,7 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		.ip = table.base + words[2] % (table.size_bytes + 16),
 		.sp = words[1] & 2 ? words[3] : stack_begin + words[3] % 256 * 8,
 		.bp = words[1] & 4 ? words[4] : stack_begin + words[4] % 512 * 8,
-		.r10 = words[5], .ax = words[6], .di = words[7],
+		.r10 = words[5],
+		.ax = words[6],
+		.di = words[7],
 	};
 	host_unwind(words[1] >> 8 & 127);
 	check_stack();

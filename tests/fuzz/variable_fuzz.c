@@ -55,7 +55,7 @@ static void ask(int fd)
 }
 
 static struct fuzz_program programs[] = {
-	{ .name = "pie" }, { .name = "types" }, { .name = "cpp" }, { .name = "cpp_types" },
+	{ .name = "pie" },   { .name = "types" },     { .name = "cpp" },  { .name = "cpp_types" },
 	{ .name = "clang" }, { .name = "clang_cpp" }, { .name = "dwz2" }, { .name = "declared" },
 };
 

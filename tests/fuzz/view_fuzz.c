@@ -26,7 +26,7 @@ struct source {
 	const uint8_t *bytes;
 	size_t left;
 	struct arena *arena;
-	bool is_modest;		/* numbers are such as a report may have */
+	bool is_modest; /* numbers are such as a report may have */
 };
 
 static uint8_t take_byte(struct source *source)
@@ -114,15 +114,14 @@ static const struct report_line *take_lines(struct source *source, size_t count)
 	struct report_line *lines = arena_alloc(source->arena, (count + 1) * sizeof(*lines));
 
 	for (size_t i = 0; i < count; i++)
-		lines[i] = (struct report_line){ take_string_or_null(source),
-						 take_number(source), take_number(source) };
+		lines[i] =
+			(struct report_line){ take_string_or_null(source), take_number(source), take_number(source) };
 	return lines;
 }
 
 static const struct report_function *take_functions(struct source *source, size_t count)
 {
-	struct report_function *functions = arena_alloc(source->arena,
-							(count + 1) * sizeof(*functions));
+	struct report_function *functions = arena_alloc(source->arena, (count + 1) * sizeof(*functions));
 
 	for (size_t i = 0; i < count; i++) {
 		functions[i].name = take_string(source);
@@ -165,7 +164,8 @@ static const struct report_thread *take_threads(struct source *source, size_t co
 
 	for (size_t i = 0; i < count; i++) {
 		threads[i] = (struct report_thread){
-			.tid = take_number(source), .pid = take_number(source),
+			.tid = take_number(source),
+			.pid = take_number(source),
 			.name = take_string_or_null(source),
 			.thread_count = take_number(source),
 			.cmetric_ns = take_number(source),
@@ -217,22 +217,30 @@ static void take_klock_parts(struct source *source, struct report_klock *lock, s
 	lock->waiter_count = take_count(source);
 	for (size_t i = 0; i < lock->waiter_count; i++)
 		waiters[i] = (struct report_klock_waiter){
-			.thread = take_string_or_null(source), .context = contexts[take_byte(source) % 4],
-			.pid = take_number(source), .tid = take_number(source), .waits = take_number(source),
-			.wait_ns = take_number(source), .max_ns = take_number(source),
+			.thread = take_string_or_null(source),
+			.context = contexts[take_byte(source) % 4],
+			.pid = take_number(source),
+			.tid = take_number(source),
+			.waits = take_number(source),
+			.wait_ns = take_number(source),
+			.max_ns = take_number(source),
 			.stack = take_byte(source) % (stack_count + 1),
 		};
 	lock->owner_count = take_count(source);
 	for (size_t i = 0; i < lock->owner_count; i++)
 		owners[i] = (struct report_klock_owner){
-			.thread = take_string_or_null(source), .tid = take_number(source),
-			.waits = take_number(source), .wait_ns = take_number(source),
+			.thread = take_string_or_null(source),
+			.tid = take_number(source),
+			.waits = take_number(source),
+			.wait_ns = take_number(source),
 			.stack = take_byte(source) % (stack_count + 1),
 		};
 	lock->path_count = stack_count ? take_count(source) : 0;
 	for (size_t i = 0; i < lock->path_count; i++)
 		paths[i] = (struct report_klock_path){
-			1 + take_byte(source) % stack_count, take_number(source), take_number(source),
+			1 + take_byte(source) % stack_count,
+			take_number(source),
+			take_number(source),
 		};
 	lock->waiters = waiters;
 	lock->owners = owners;
@@ -255,13 +263,22 @@ static void take_klocks(struct source *source, struct report_klocks *klocks)
 			.name = take_string_or_null(source),
 			.kind = i < klocks->waited_count ? kinds[take_byte(source) % 4] : take_string(source),
 			.address = take_byte(source) % 8 ? "0xffff888104a3c118" : "others",
-			.cache = take_string_or_null(source), .where = take_string_or_null(source),
-			.waits = take_number(source), .wait_ns = take_number(source), .p50_ns = take_number(source),
-			.p90_ns = take_number(source), .p99_ns = take_number(source), .max_ns = take_number(source),
-			.lasting = take_number(source), .gave_up = take_number(source),
-			.acquisitions = take_number(source), .take_ns = take_number(source),
-			.holds = take_number(source), .hold_ns = take_number(source),
-			.max_hold_ns = take_number(source), .lengths = lengths,
+			.cache = take_string_or_null(source),
+			.where = take_string_or_null(source),
+			.waits = take_number(source),
+			.wait_ns = take_number(source),
+			.p50_ns = take_number(source),
+			.p90_ns = take_number(source),
+			.p99_ns = take_number(source),
+			.max_ns = take_number(source),
+			.lasting = take_number(source),
+			.gave_up = take_number(source),
+			.acquisitions = take_number(source),
+			.take_ns = take_number(source),
+			.holds = take_number(source),
+			.hold_ns = take_number(source),
+			.max_hold_ns = take_number(source),
+			.lengths = lengths,
 		};
 		take_klock_parts(source, &locks[i], klocks->stack_count);
 	}
@@ -269,8 +286,9 @@ static void take_klocks(struct source *source, struct report_klocks *klocks)
 	klocks->kind_count = take_count(source);
 	for (size_t i = 0; i < klocks->kind_count; i++)
 		rows[i] = (struct report_klock_kind){
-			kinds[i % 4], take_number(source), take_number(source), take_number(source),
-			take_number(source), take_number(source), take_number(source), take_number(source), lengths,
+			kinds[i % 4],        take_number(source), take_number(source),
+			take_number(source), take_number(source), take_number(source),
+			take_number(source), take_number(source), lengths,
 		};
 	klocks->kinds = rows;
 	klocks->waits = klocks->lock_count ? 1 + take_number(source) / 2 : 0;
@@ -291,8 +309,7 @@ static void take_parallelism(struct source *source, struct report *report)
 	report->parallelism_count = take_number(source) % 65536;
 	parallelism_ns = arena_alloc(source->arena, (report->parallelism_count + 1) * 8);
 	for (size_t i = 0; i < report->parallelism_count && source->left; i++)
-		parallelism_ns[take_number(source) % report->parallelism_count] =
-			take_number(source);
+		parallelism_ns[take_number(source) % report->parallelism_count] = take_number(source);
 	report->parallelism_ns = parallelism_ns;
 	report->timeline_count = take_count(source) * 40;
 	timeline = arena_alloc(source->arena, (report->timeline_count + 1) * sizeof(double));
@@ -352,8 +369,7 @@ static void require(bool is_true, const char *claim, const struct text *text)
 static bool has_control(const struct text *text)
 {
 	for (size_t i = 0; i < text->length; i++) {
-		unsigned char c = text->bytes[i], next = i + 1 < text->length ? text->bytes[i + 1]
-									     : 0;
+		unsigned char c = text->bytes[i], next = i + 1 < text->length ? text->bytes[i + 1] : 0;
 
 		if ((c < 0x20 && c != '\n') || c == 0x7f || (c == 0xc2 && next < 0xa0))
 			return true;
@@ -383,8 +399,7 @@ static size_t widest_line(const struct text *text)
 	return widest;
 }
 
-static void check_text(const struct report *report, const struct view_style *style,
-		       bool is_modest)
+static void check_text(const struct report *report, const struct view_style *style, bool is_modest)
 {
 	struct text text = { 0 };
 
@@ -392,8 +407,7 @@ static void check_text(const struct report *report, const struct view_style *sty
 	require(text.length == strlen(text.bytes), "the text holds no NUL", &text);
 	require(!has_control(&text), "the text holds no control character", &text);
 	require(is_utf8(&text), "the text is UTF-8", &text);
-	require(!is_modest || widest_line(&text) <= style->width, "the text keeps to the page",
-		&text);
+	require(!is_modest || widest_line(&text) <= style->width, "the text keeps to the page", &text);
 	text_fini(&text);
 }
 
@@ -406,8 +420,7 @@ static void check_json(const struct report *report, const struct view_style *sty
 	json_view.show(report, style, &text);
 	require(!has_control(&text), "the JSON holds no control character", &text);
 	/* Jansson has no integers above 2^63. */
-	root = json_loads(text.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL |
-			  JSON_ALLOW_NUL, &error);
+	root = json_loads(text.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
 	require(root, error.text, &text);
 	json_decref(root);
 	text_fini(&text);
@@ -417,7 +430,8 @@ static void check_json(const struct report *report, const struct view_style *sty
 static void check_rows(const struct report *report, const struct view_style *style)
 {
 	struct model *model = model_new(&(struct model_options){
-		.fold = style->fold, .has_unicode = style->has_unicode,
+		.fold = style->fold,
+		.has_unicode = style->has_unicode,
 	});
 	struct text line = { 0 };
 
@@ -432,8 +446,7 @@ static void check_rows(const struct report *report, const struct view_style *sty
 			model_put_row(model, i, &line);
 			require(!has_control(&line), "the row holds no control character", &line);
 			require(is_utf8(&line), "the row is UTF-8", &line);
-			require(widest_line(&line) <= style->width + 20, "the row keeps to the screen",
-				&line);
+			require(widest_line(&line) <= style->width + 20, "the row keeps to the screen", &line);
 		}
 	}
 	text_fini(&line);

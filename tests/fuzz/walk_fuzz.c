@@ -14,8 +14,7 @@
 
 enum { CHUNKS = 2, STACK_PAGES = 2, STACK_BYTES = STACK_PAGES * 4096, ROWS_MAX = 64 };
 
-static const uint64_t code_begin = 0x400000, library_begin = 0x7f0000001000,
-		      stack_begin = 0x7ffd00000000;
+static const uint64_t code_begin = 0x400000, library_begin = 0x7f0000001000, stack_begin = 0x7ffd00000000;
 
 static uint64_t *chunks[CHUNKS];
 static const uint8_t *stack;
@@ -56,13 +55,20 @@ static uint64_t take_word(struct input *input)
 	uint8_t kind = take_number(input, 1);
 
 	switch (kind & 7) {
-	case 0: return 0;
-	case 1: return code_begin + take_number(input, 1) * 4;
-	case 2: return stack_begin + take_number(input, 1) * 8;
-	case 3: return stack_begin + take_number(input, 2) % (STACK_BYTES + 64);
-	case 4: return library_begin + take_number(input, 2);
-	case 5: return -take_number(input, 1);
-	case 6: return take_number(input, 8);
+	case 0:
+		return 0;
+	case 1:
+		return code_begin + take_number(input, 1) * 4;
+	case 2:
+		return stack_begin + take_number(input, 1) * 8;
+	case 3:
+		return stack_begin + take_number(input, 2) % (STACK_BYTES + 64);
+	case 4:
+		return library_begin + take_number(input, 2);
+	case 5:
+		return -take_number(input, 1);
+	case 6:
+		return take_number(input, 8);
 	}
 	return kind >> 3;
 }
@@ -109,14 +115,12 @@ static struct unwind_space make_space(struct input *input, uint8_t mode, uint32_
 	for (uint32_t i = 0; i < damages; i++) {
 		uint32_t at = take_number(input, 2) % (load.unit_count + 1);
 
-		load.units[at] = take_number(input, 1) & 1 ? take_word(input)
-							   : take_number(input, 8);
+		load.units[at] = take_number(input, 1) & 1 ? take_word(input) : take_number(input, 8);
 	}
 	memcpy(chunks[0], load.units, load.unit_count * sizeof(uint64_t));
 	*used = load.unit_count;
 	if (mode & 4) {
-		memcpy(chunks[1] + space.ranges, load.ranges,
-		       load.range_count * sizeof(*load.ranges));
+		memcpy(chunks[1] + space.ranges, load.ranges, load.range_count * sizeof(*load.ranges));
 		space.ranges += UNWIND_CHUNK_UNITS;
 	}
 	if (mode & 8)
@@ -152,8 +156,8 @@ static uint8_t *take_stack(struct input *input, size_t size_bytes)
 
 /* --- Both walks ------------------------------------------------------------------------------- */
 
-static uint32_t walk(const struct unwind_space *space, const uint64_t *registers, uint32_t depth,
-		     uint64_t *frames, enum stack_end *end)
+static uint32_t walk(const struct unwind_space *space, const uint64_t *registers, uint32_t depth, uint64_t *frames,
+		     enum stack_end *end)
 {
 	struct unwind_tables tables = { chunks, CHUNKS, *space };
 	struct unwind_copy copy = { registers, stack, stack_bytes };
@@ -170,9 +174,23 @@ static void kernel_walk(const struct unwind_space *space, const uint64_t *r, uin
 
 	host_space = *space;
 	host_registers = (struct pt_regs){
-		.ax = r[0], .dx = r[1], .cx = r[2], .bx = r[3], .si = r[4], .di = r[5],
-		.bp = r[6], .sp = r[7], .r8 = r[8], .r9 = r[9], .r10 = r[10], .r11 = r[11],
-		.r12 = r[12], .r13 = r[13], .r14 = r[14], .r15 = r[15], .ip = r[16],
+		.ax = r[0],
+		.dx = r[1],
+		.cx = r[2],
+		.bx = r[3],
+		.si = r[4],
+		.di = r[5],
+		.bp = r[6],
+		.sp = r[7],
+		.r8 = r[8],
+		.r9 = r[9],
+		.r10 = r[10],
+		.r11 = r[11],
+		.r12 = r[12],
+		.r13 = r[13],
+		.r14 = r[14],
+		.r15 = r[15],
+		.ip = r[16],
 	};
 	stack_depth = depth;
 	host_unwind(0);
@@ -196,8 +214,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 		registers[i] = take_word(&input);
 	/* The copy begins below the red zone: so does the memory that both see. */
 	if (!(mode & 32))
-		registers[STACK_POINTER] =
-			stack_begin + RED_ZONE_BYTES + registers[STACK_POINTER] % 8;
+		registers[STACK_POINTER] = stack_begin + RED_ZONE_BYTES + registers[STACK_POINTER] % 8;
 	stack_bytes = mode & 64 ? take_number(&input, 2) % (STACK_BYTES + 1) : STACK_BYTES;
 	stack = take_stack(&input, stack_bytes);
 	frames = malloc(depth * sizeof(*frames));
@@ -205,9 +222,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 	count = walk(&space, registers, depth, frames, &end);
 	kernel_walk(&space, registers, depth);
 	/* Alike when the copy is all of the stack, in whole pages, for the kernel side reads ahead. */
-	if (!(mode & 96) && (host_scratch.unwind.count != count ||
-			     memcmp(host_scratch.frames, frames, count * sizeof(*frames)) ||
-			     (end != STACK_TRUNCATED && end != host_scratch.unwind.end)))
+	if (!(mode & 96) &&
+	    (host_scratch.unwind.count != count || memcmp(host_scratch.frames, frames, count * sizeof(*frames)) ||
+	     (end != STACK_TRUNCATED && end != host_scratch.unwind.end)))
 		abort();
 	free(frames);
 	free((void *)stack);

@@ -80,8 +80,7 @@ static void print_state(const struct state *state)
 		break;
 	case STATE_BLOCKED:
 		printf("blocked, ");
-		print_wait(state->value.why, state->value.syscall, state->value.object,
-			   state->value.stack);
+		print_wait(state->value.why, state->value.syscall, state->value.object, state->value.stack);
 		printf(", ended ");
 		print_ready(&state->ended);
 		break;
@@ -165,8 +164,7 @@ static void print_node(const struct graph *graph, size_t at, int indent)
 	print_kind(node->kind, node->id, &node->wait);
 	printf(": %llu", (unsigned long long)node->ns);
 	if (node->count > 1)
-		printf(", %llu times, at most %llu", (unsigned long long)node->count,
-		       (unsigned long long)node->max_ns);
+		printf(", %llu times, at most %llu", (unsigned long long)node->count, (unsigned long long)node->max_ns);
 	printf("%s%s\n", node->is_cycle ? ", above" : "", node->is_cut ? ", cut" : "");
 	for (size_t i = node->first; i != SIZE_MAX; i = graph->nodes[i].next)
 		print_node(graph, i, indent + 2);
@@ -175,7 +173,8 @@ static void print_node(const struct graph *graph, size_t at, int indent)
 void print_graph(struct states *states, const struct question *question)
 {
 	struct graph_options options = {
-		.from_ns = question->from_ns, .to_ns = question->to_ns,
+		.from_ns = question->from_ns,
+		.to_ns = question->to_ns,
 		.depth_max = question->depth_max,
 	};
 	struct graph graph;

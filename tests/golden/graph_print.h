@@ -7,7 +7,7 @@
 struct states;
 
 struct question {
-	uint32_t who;			/* a thread, or a CPU */
+	uint32_t who; /* a thread, or a CPU */
 	uint64_t from_ns, to_ns;
 	unsigned int depth_max;
 };

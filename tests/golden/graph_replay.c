@@ -37,15 +37,12 @@ static const struct answer {
 	const char *word;
 	void (*print)(struct states *states, const struct question *question);
 } answers[] = {
-	{ "states", print_states },
-	{ "cpu", print_cpu },
-	{ "shares", print_shares },
-	{ "graph", print_graph },
-	{ "path", print_path },
+	{ "states", print_states }, { "cpu", print_cpu },   { "shares", print_shares },
+	{ "graph", print_graph },   { "path", print_path },
 };
 
 struct replay {
-	char path[64];			/* of the history, in memory */
+	char path[64]; /* of the history, in memory */
 	int fd;
 	struct trace_writer *writer;
 	struct session *session;
@@ -64,8 +61,7 @@ struct replay {
 	size_t question_count;
 };
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
-			uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
 {
 	const struct replay *replay = data;
 
@@ -86,13 +82,17 @@ static void begin(struct replay *replay)
 	replay->files = files_new(replay->session, 0);
 	replay->others = others_new(replay->session);
 	replay->log = state_log_new(replay->writer, &(struct state_log_options){
-		.threads = replay->threads, .files = replay->files, .others = replay->others,
-	});
+							    .threads = replay->threads,
+							    .files = replay->files,
+							    .others = replay->others,
+						    });
 	replay->criticality = criticality_new(replay->session, replay->threads,
 					      &(struct criticality_options){
-		.listener = state_log_listener(replay->log), .is_of_all = true,
-		.is_spinning = is_spinning, .spin_data = replay,
-	});
+						      .listener = state_log_listener(replay->log),
+						      .is_of_all = true,
+						      .is_spinning = is_spinning,
+						      .spin_data = replay,
+					      });
 	state_log_subscribe(replay->log, replay->session);
 	replay->activities = activity_log_new(replay->session, replay->writer);
 }

@@ -52,13 +52,16 @@ void name_outsiders(union any_event *e)
 void push_outsider(struct session *session, unsigned int stream, uint64_t time_ns)
 {
 	static const enum event_id ids[] = {
-		EV_THREAD_BORN, EV_THREAD_FOUND, EV_THREAD_NAME, EV_THREAD_EXEC, EV_SCHED_WAKE,
-		EV_SCHED_SWITCH, EV_SCHED_SWITCH,
+		EV_THREAD_BORN, EV_THREAD_FOUND, EV_THREAD_NAME,  EV_THREAD_EXEC,
+		EV_SCHED_WAKE,  EV_SCHED_SWITCH, EV_SCHED_SWITCH,
 	};
 	enum event_id id = ids[below(sizeof(ids) / sizeof(*ids))];
 	union any_event e = { .header = {
-		.time_ns = time_ns, .thread = any_outsider(), .subsys = id >> 16, .event = id & 0xffff,
-	} };
+				      .time_ns = time_ns,
+				      .thread = any_outsider(),
+				      .subsys = id >> 16,
+				      .event = id & 0xffff,
+			      } };
 
 	if (id == EV_SCHED_SWITCH) {
 		e.switched.cpu = CPU_ELSEWHERE;

@@ -69,9 +69,8 @@ static void peek(void *data, const struct ev_header *header)
 		waited_ns += waits_by_cause(replay->waits, cause).wait_ns;
 	criticality_uncount_open_waits(replay->criticality);
 	if (replay->waits && blocked_ns != waited_ns)
-		scenario_stop("at %llu: blocked for %llu, waited for %llu",
-		     (unsigned long long)header->time_ns, (unsigned long long)blocked_ns,
-		     (unsigned long long)waited_ns);
+		scenario_stop("at %llu: blocked for %llu, waited for %llu", (unsigned long long)header->time_ns,
+			      (unsigned long long)blocked_ns, (unsigned long long)waited_ns);
 }
 
 /* After every event of every kind; the last to subscribe, it comes when the others have had it. */
@@ -86,8 +85,7 @@ static void start_peeking(struct replay *replay)
 	}
 }
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
-			uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
 {
 	const struct replay *replay = data;
 
@@ -121,8 +119,7 @@ static void start(struct replay *replay, struct keys *keys)
 	replay->others = others_new(replay->session);
 	options.untold = replay->untold = untold_new(replay->session);
 	if (has_waits)
-		options.waits = replay->waits = waits_new(replay->files, replay->others,
-							  replay->untold);
+		options.waits = replay->waits = waits_new(replay->files, replay->others, replay->untold);
 	if (has_rivals)
 		replay->cpu_waits = cpu_waits_new(replay->session, replay->others);
 	if (has_klocks)

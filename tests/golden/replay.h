@@ -14,13 +14,13 @@ struct replay {
 	struct files *files;
 	struct others *others;
 	struct untold *untold;
-	struct waits *waits;		/* NULL unless asked for */
-	struct cpu_waits *cpu_waits;	/* the same, as the following */
+	struct waits *waits;         /* NULL unless asked for */
+	struct cpu_waits *cpu_waits; /* the same, as the following */
 	struct klocks *klocks;
 	uint64_t last_ns, finish_ns;
 	size_t timeline_count;
-	uint64_t refused;	/* -ENOSPC */
-	bool is_bounded;	/* what the session holds */
+	uint64_t refused; /* -ENOSPC */
+	bool is_bounded;  /* what the session holds */
 	uint64_t spin_ip;
 };
 

@@ -13,8 +13,8 @@ static void print_sum(const struct klock_sum *sum)
 static void print_klock(const struct replay *replay, const struct klock *klock)
 {
 	static const char *const kinds[KLOCK_KINDS] = {
-		"spinlock", "rwlock-read", "rwlock-write", "mutex", "rwsem-read", "rwsem-write", "percpu-read",
-		"percpu-write", "rtmutex",
+		"spinlock",    "rwlock-read", "rwlock-write", "mutex",   "rwsem-read",
+		"rwsem-write", "percpu-read", "percpu-write", "rtmutex",
 	};
 	const struct klock_facts *facts = klocks_find(replay->klocks, klock->lock);
 

@@ -17,8 +17,7 @@ static void print_fixed(fixed_ns value)
 {
 	uint64_t thousandths = (uint64_t)((value * 1000 + (1u << 31)) >> 32);
 	char text[32];
-	int length = snprintf(text, sizeof(text), "%llu.%03llu",
-			      (unsigned long long)(thousandths / 1000),
+	int length = snprintf(text, sizeof(text), "%llu.%03llu", (unsigned long long)(thousandths / 1000),
 			      (unsigned long long)(thousandths % 1000));
 
 	while (text[length - 1] == '0')
@@ -37,21 +36,18 @@ static void print_totals(const struct replay *replay)
 	struct criticality_totals t = criticality_totals(replay->criticality);
 	struct session_counts s = session_counts(replay->session);
 
-	printf("time: begin %llu end %llu wall %llu active %llu stalled %llu",
-	       (unsigned long long)t.begin_ns, (unsigned long long)t.end_ns,
-	       (unsigned long long)t.wall_ns, (unsigned long long)t.active_ns,
+	printf("time: begin %llu end %llu wall %llu active %llu stalled %llu", (unsigned long long)t.begin_ns,
+	       (unsigned long long)t.end_ns, (unsigned long long)t.wall_ns, (unsigned long long)t.active_ns,
 	       (unsigned long long)t.stalled_ns);
 	print_nonzero("spun", t.spun_ns);
 	printf("\ncmetric: sum %llu closure error %lld, critical time %llu, "
 	       "of critical slices %llu\n",
-	       (unsigned long long)t.cmetric_ns, (long long)t.closure_error_ns,
-	       (unsigned long long)t.critical_ns, (unsigned long long)t.oncpu_cmetric_critical_ns);
-	printf("threads: %llu alive %llu alive-max %llu active-max %llu nmin %u\n",
-	       (unsigned long long)t.thread_count, (unsigned long long)t.alive_count,
-	       (unsigned long long)t.alive_count_max, (unsigned long long)t.active_count_max,
-	       t.nmin);
-	printf("slices: %llu critical %llu", (unsigned long long)t.slices,
-	       (unsigned long long)t.critical_slices);
+	       (unsigned long long)t.cmetric_ns, (long long)t.closure_error_ns, (unsigned long long)t.critical_ns,
+	       (unsigned long long)t.oncpu_cmetric_critical_ns);
+	printf("threads: %llu alive %llu alive-max %llu active-max %llu nmin %u\n", (unsigned long long)t.thread_count,
+	       (unsigned long long)t.alive_count, (unsigned long long)t.alive_count_max,
+	       (unsigned long long)t.active_count_max, t.nmin);
+	printf("slices: %llu critical %llu", (unsigned long long)t.slices, (unsigned long long)t.critical_slices);
 	print_nonzero("kept", t.stacks_kept);
 	print_nonzero("skipped", t.stacks_skipped);
 	print_nonzero("missing", t.stacks_missing);
@@ -73,8 +69,7 @@ static void print_totals(const struct replay *replay)
 	printf("\nactive:");
 	for (uint32_t n = 0; n < PARALLELISM_MAX; n++)
 		if (criticality_time_at(replay->criticality, n))
-			printf(" %u:%llu", n,
-			       (unsigned long long)criticality_time_at(replay->criticality, n));
+			printf(" %u:%llu", n, (unsigned long long)criticality_time_at(replay->criticality, n));
 	printf("\n");
 }
 
@@ -85,8 +80,7 @@ static void print_threads(const struct replay *replay)
 
 	while ((m = criticality_next_thread(replay->criticality, &cursor))) {
 		if (m->thread)
-			printf("thread %u '%s' pid %u:", m->thread->number, m->name,
-			       m->thread->pid);
+			printf("thread %u '%s' pid %u:", m->thread->number, m->name, m->thread->pid);
 		else
 			printf("%llu threads '%s':", (unsigned long long)m->thread_count, m->name);
 		printf(" oncpu ");
@@ -111,9 +105,8 @@ static void print_paths(const struct replay *replay)
 	size_t cursor = 0;
 
 	while ((m = criticality_next_path(replay->criticality, &cursor))) {
-		printf("path %llu of pid %u exec %u from %llu: cmetric %.3f slices %llu",
-		       (unsigned long long)m->stack, m->pid, m->exec_count,
-		       (unsigned long long)m->first_ns, m->cmetric_ns,
+		printf("path %llu of pid %u exec %u from %llu: cmetric %.3f slices %llu", (unsigned long long)m->stack,
+		       m->pid, m->exec_count, (unsigned long long)m->first_ns, m->cmetric_ns,
 		       (unsigned long long)m->slices);
 		if (m->slices_estimated != m->slices)
 			printf(" of %g", m->slices_estimated);
@@ -125,8 +118,7 @@ static void print_paths(const struct replay *replay)
 		for (size_t i = 0; i < m->sample_kind_count; i++) {
 			const struct sample_count *s = &m->samples[i];
 
-			printf("  %llu at 0x%llx", (unsigned long long)s->count,
-			       (unsigned long long)s->ip);
+			printf("  %llu at 0x%llx", (unsigned long long)s->count, (unsigned long long)s->ip);
 			if (s->kernel_ip)
 				printf(" kernel 0x%llx", (unsigned long long)s->kernel_ip);
 			printf("%s\n", s->is_stack_top ? " (stack top)" : "");
@@ -151,9 +143,8 @@ static void print_wakers(const struct wait_waker *waker)
 			printf(" %u", waker->thread->number);
 		if (waker->name[0])
 			printf(" '%s'", waker->name);
-		printf(" stack %llu: waited %.6g times %g cmetric %.6g\n",
-		       (unsigned long long)waker->stack, waker->wait_ns, waker->count,
-		       waker->cmetric_ns);
+		printf(" stack %llu: waited %.6g times %g cmetric %.6g\n", (unsigned long long)waker->stack,
+		       waker->wait_ns, waker->count, waker->cmetric_ns);
 	}
 }
 
@@ -171,9 +162,8 @@ static void print_file(const struct replay *replay, const struct wait_file *file
 		printf(" host %s", files_host(replay->files, info));
 	printf("\n");
 	for (const struct wait_peer *peer = file->peers; peer; peer = peer->next)
-		printf("  other end '%s' of pid %u: ended %llu\n",
-		       peer->thread ? peer->thread->name : peer->name, peer->pid,
-		       (unsigned long long)peer->wait_ns);
+		printf("  other end '%s' of pid %u: ended %llu\n", peer->thread ? peer->thread->name : peer->name,
+		       peer->pid, (unsigned long long)peer->wait_ns);
 }
 
 static void print_waits(const struct replay *replay)
@@ -187,15 +177,14 @@ static void print_waits(const struct replay *replay)
 		struct wait_sum sum = waits_by_cause(replay->waits, cause);
 
 		if (sum.count)
-			printf("cause %s: waited %llu idle %llu times %llu max %llu\n",
-			       wait_cause_name(cause), (unsigned long long)sum.wait_ns,
-			       (unsigned long long)sum.idle_ns, (unsigned long long)sum.count,
-			       (unsigned long long)sum.max_ns);
+			printf("cause %s: waited %llu idle %llu times %llu max %llu\n", wait_cause_name(cause),
+			       (unsigned long long)sum.wait_ns, (unsigned long long)sum.idle_ns,
+			       (unsigned long long)sum.count, (unsigned long long)sum.max_ns);
 	}
 	for (cursor = 0; (path = waits_next_path(replay->waits, &cursor));) {
 		printf("wait %s at %llu of pid %u: waited %.6g idle %.6g times %g object 0x%llx\n",
-		       wait_cause_name(path->cause), (unsigned long long)path->stack, path->pid,
-		       path->wait_ns, path->idle_ns, path->count, (unsigned long long)path->object);
+		       wait_cause_name(path->cause), (unsigned long long)path->stack, path->pid, path->wait_ns,
+		       path->idle_ns, path->count, (unsigned long long)path->object);
 		print_wakers(path->wakers);
 	}
 	for (cursor = 0; (lock = waits_next_lock(replay->waits, &cursor));) {
@@ -203,23 +192,21 @@ static void print_waits(const struct replay *replay)
 
 		wait_lock_add_lengths(lock, lengths);
 		printf("lock 0x%llx: waited %llu times %llu half %llu queue %u held %llu in %llu "
-		       "holder %u", (unsigned long long)lock->object,
-		       (unsigned long long)lock->sum.wait_ns, (unsigned long long)lock->sum.count,
+		       "holder %u",
+		       (unsigned long long)lock->object, (unsigned long long)lock->sum.wait_ns,
+		       (unsigned long long)lock->sum.count,
 		       (unsigned long long)lengths_quantile_ns(lengths, lock->sum.count, lock->sum.max_ns, 0.5),
-		       lock->queue_max,
-		       (unsigned long long)lock->hold_ns, (unsigned long long)lock->holds,
+		       lock->queue_max, (unsigned long long)lock->hold_ns, (unsigned long long)lock->holds,
 		       lock->holders[0].tid);
 		if (lock->holder_path)
-			printf(", which waited %llu, at %llu",
-			       (unsigned long long)lock->holder_waited_ns,
+			printf(", which waited %llu, at %llu", (unsigned long long)lock->holder_waited_ns,
 			       (unsigned long long)lock->holder_path->stack);
 		printf("\n");
 		print_wakers(lock->unlockers);
 	}
 	for (cursor = 0; (file = waits_next_file(replay->waits, &cursor));)
 		print_file(replay, file);
-	printf("odd waits: %llu",
-	       (unsigned long long)waits_untold(replay->waits, UNTOLD_ODD));
+	printf("odd waits: %llu", (unsigned long long)waits_untold(replay->waits, UNTOLD_ODD));
 	print_nonzero("hidden", waits_untold(replay->waits, UNTOLD_HIDDEN));
 	print_nonzero("lost", waits_untold(replay->waits, UNTOLD_LOST));
 	printf("\n");
@@ -233,11 +220,10 @@ static void print_rivals(const struct replay *replay)
 	size_t cursor = 0;
 
 	while ((rival = cpu_waits_next(replay->cpu_waits, &cursor)))
-		printf("%s '%s' pid %u had the CPU for %llu of waiting\n", kinds[rival->kind],
-		       rival->name, rival->pid, (unsigned long long)rival->wait_ns);
+		printf("%s '%s' pid %u had the CPU for %llu of waiting\n", kinds[rival->kind], rival->name, rival->pid,
+		       (unsigned long long)rival->wait_ns);
 	if (throttling.count)
-		printf("throttled for %llu, %llu times, max %llu\n",
-		       (unsigned long long)throttling.throttled_ns,
+		printf("throttled for %llu, %llu times, max %llu\n", (unsigned long long)throttling.throttled_ns,
 		       (unsigned long long)throttling.count, (unsigned long long)throttling.max_ns);
 }
 

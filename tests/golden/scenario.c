@@ -84,8 +84,7 @@ uint32_t key_thread(struct keys *keys, const char *key)
 	return scenario_thread(key_text(keys, key, "0"));
 }
 
-unsigned int key_word(struct keys *keys, const char *key, const char *const *words,
-		      unsigned int otherwise)
+unsigned int key_word(struct keys *keys, const char *key, const char *const *words, unsigned int otherwise)
 {
 	const char *text = key_text(keys, key, NULL);
 

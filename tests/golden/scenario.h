@@ -67,7 +67,7 @@ struct scenario_event {
 
 /* What an event is called, and what fills it in and returns its size. */
 struct scenario_kind {
-	const char *name;		/* NULL: the end of the list */
+	const char *name; /* NULL: the end of the list */
 	unsigned int id;
 	size_t (*fill)(union any_event *e, struct keys *keys);
 };
@@ -79,8 +79,7 @@ extern const struct scenario_kind scenario_kinds[];
 void scenario_read(const char *path, void (*on_word)(void *data, const char *word), void *data);
 
 /* Says what is wrong with the line, and ends the program. */
-__attribute__((noreturn, format(printf, 1, 2)))
-void scenario_stop(const char *format, ...);
+__attribute__((noreturn, format(printf, 1, 2))) void scenario_stop(const char *format, ...);
 
 /* The next word of the line; there must be one. */
 const char *scenario_word(const char *meaning);
@@ -102,5 +101,4 @@ uint64_t key_number(struct keys *keys, const char *key, uint64_t otherwise);
 uint32_t key_thread(struct keys *keys, const char *key);
 
 /* The place of a word in a list, or a plain number. */
-unsigned int key_word(struct keys *keys, const char *key, const char *const *words,
-		      unsigned int otherwise);
+unsigned int key_word(struct keys *keys, const char *key, const char *const *words, unsigned int otherwise);

@@ -11,8 +11,8 @@
 static const char *const states[] = { "runnable", "sleeping", "blocked", "stopped", "dead", NULL };
 static const char *const contexts[] = { "thread", "kernel", "softirq", "hardirq", NULL };
 static const char *const klock_kinds[] = {
-	"spinlock", "rwlock-read", "rwlock-write", "mutex", "rwsem-read", "rwsem-write", "percpu-read",
-	"percpu-write", "rtmutex", NULL,
+	"spinlock",    "rwlock-read", "rwlock-write", "mutex",   "rwsem-read",
+	"rwsem-write", "percpu-read", "percpu-write", "rtmutex", NULL,
 };
 static const char *const phases[] = { "unknown", "blocked", "runnable", "running", "dead", NULL };
 
@@ -220,7 +220,7 @@ static size_t fill_frames(union any_event *e, struct keys *keys)
 static void fill_name(char to[16], const char *name)
 {
 	memset(to, 0, 16);
-	memcpy(to, name, strnlen(name, 16));	/* 16 bytes without NUL are possible */
+	memcpy(to, name, strnlen(name, 16)); /* 16 bytes without NUL are possible */
 }
 
 static size_t fill_born(union any_event *e, struct keys *keys)

@@ -18,8 +18,7 @@ static pid_t client;
 static int listen_at(struct sockaddr *address, socklen_t length)
 {
 	listening = socket(address->sa_family, SOCK_STREAM, 0);
-	return bind(listening, address, length) || listen(listening, 1) ||
-	       getsockname(listening, address, &length);
+	return bind(listening, address, length) || listen(listening, 1) || getsockname(listening, address, &length);
 }
 
 static OWN_FRAME void compute_answer(void)

@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 		map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 		if (map == MAP_FAILED)
 			die("mmap");
-		madvise(map, size, MADV_RANDOM);	/* no read-ahead, no faults around */
+		madvise(map, size, MADV_RANDOM); /* no read-ahead, no faults around */
 		touch_pages(map);
 		munmap(map, size);
 	}

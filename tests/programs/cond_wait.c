@@ -11,8 +11,8 @@ enum { CONSUMERS = 4, ITEMS = 12, ITEM_MS = 60 };
 
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t not_empty = PTHREAD_COND_INITIALIZER;
-static int queued;			/* owned by queue_lock */
-static int items_left = ITEMS;		/* owned by queue_lock */
+static int queued;             /* owned by queue_lock */
+static int items_left = ITEMS; /* owned by queue_lock */
 
 /* Each consumer's last item, one that none are left for, tells it to end. */
 static OWN_FRAME int take_item(void)

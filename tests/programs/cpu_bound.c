@@ -13,7 +13,7 @@
 enum { THREADS_MAX = 1024 };
 
 static uint64_t loops_per_thread;
-static uint64_t results[THREADS_MAX][8];	/* a cache line each */
+static uint64_t results[THREADS_MAX][8]; /* a cache line each */
 
 static __attribute__((noinline)) uint64_t crunch(uint64_t x, uint64_t loops)
 {

@@ -36,7 +36,7 @@ static inline void compute(uint64_t length_ns)
 static __attribute__((noinline)) void before_exec(void)
 {
 	compute(500000000);
-	sink++;		/* no tail call: this frame must be on the stack */
+	sink++; /* no tail call: this frame must be on the stack */
 }
 
 static __attribute__((noinline)) void after_exec(void)

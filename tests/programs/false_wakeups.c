@@ -12,7 +12,7 @@ enum { THREADS = 8, TURNS = 100, TURN_MS = 6 };
 
 static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn_changed = PTHREAD_COND_INITIALIZER;
-static int turn;			/* owned by turn_lock */
+static int turn; /* owned by turn_lock */
 static struct role threads[THREADS];
 
 static OWN_FRAME int await_turn(int number)

@@ -55,8 +55,7 @@ int main(int argc, char **argv)
 		char name[16];
 
 		writer->blocks = operations / THREADS + (i < operations % THREADS);
-		snprintf(writer->path, sizeof(writer->path), "%s/fsync_io.%d.%d", directory,
-			 getpid(), i);
+		snprintf(writer->path, sizeof(writer->path), "%s/fsync_io.%d.%d", directory, getpid(), i);
 		writer->fd = open(writer->path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 		if (writer->fd < 0) {
 			perror(writer->path);

@@ -37,10 +37,9 @@ enum { WAKE_MS = 120, VECTOR_WORDS = 3 };
 static uint32_t plain_word, bitset_word, shared_word, single_word;
 static uint32_t vector_words[VECTOR_WORDS];
 static uint32_t requeue_from, requeue_to;
-static uint32_t pi_word;		/* the id of the thread that holds it, and flags */
+static uint32_t pi_word; /* the id of the thread that holds it, and flags */
 
-static long futex(uint32_t *word, int op, uint32_t value, const void *limit, uint32_t *other,
-		  uint32_t value3)
+static long futex(uint32_t *word, int op, uint32_t value, const void *limit, uint32_t *other, uint32_t value3)
 {
 	return syscall(SYS_futex, word, op, value, limit, other, value3);
 }
@@ -98,8 +97,7 @@ static OWN_FRAME void lock_pi(void)
 {
 	uint32_t expected = 0;
 
-	if (!__atomic_compare_exchange_n(&pi_word, &expected, gettid(), 0, __ATOMIC_SEQ_CST,
-					 __ATOMIC_SEQ_CST) &&
+	if (!__atomic_compare_exchange_n(&pi_word, &expected, gettid(), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
 	    futex(&pi_word, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0))
 		die("FUTEX_LOCK_PI");
 }
@@ -108,8 +106,7 @@ static OWN_FRAME void unlock_pi(void)
 {
 	uint32_t expected = gettid();
 
-	if (!__atomic_compare_exchange_n(&pi_word, &expected, 0, 0, __ATOMIC_SEQ_CST,
-					 __ATOMIC_SEQ_CST) &&
+	if (!__atomic_compare_exchange_n(&pi_word, &expected, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
 	    futex(&pi_word, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0))
 		die("FUTEX_UNLOCK_PI");
 }
@@ -149,8 +146,8 @@ static OWN_FRAME void wait_single(int number)
 {
 	(void)number;
 	while (!value_of(&single_word))
-		syscall(SYS_futex_wait, &single_word, 0l, 0xfffffffful,
-			FUTEX2_SIZE_U32 | FUTEX2_PRIVATE, NULL, CLOCK_MONOTONIC);
+		syscall(SYS_futex_wait, &single_word, 0l, 0xfffffffful, FUTEX2_SIZE_U32 | FUTEX2_PRIVATE, NULL,
+			CLOCK_MONOTONIC);
 }
 
 static OWN_FRAME void wake_single(void)
@@ -168,7 +165,7 @@ static OWN_FRAME void wait_requeued(int number)
 
 static OWN_FRAME void wake_requeued(void)
 {
-	const void *moved_max = (void *)(intptr_t)INT_MAX;	/* in the limit's place */
+	const void *moved_max = (void *)(intptr_t)INT_MAX; /* in the limit's place */
 
 	if (futex(&requeue_from, FUTEX_CMP_REQUEUE_PRIVATE, 1, moved_max, &requeue_to, 0) != 2)
 		die("FUTEX_CMP_REQUEUE");

@@ -67,14 +67,16 @@ static int write_names(const uint8_t *code)
 
 	if (!names || !images)
 		return -1;
-	fprintf(names, "%016lX %x void [Program] Program::Main(string[])[PreStub]\n",
-		(long)code + MAIN_AT, FUNCTION_BYTES);
-	fprintf(names, "%016lX %x void [Program] Program::Main(string[])[QuickJitted]\n",
-		(long)code + MAIN_AT, FUNCTION_BYTES);
-	fprintf(names, "%016lX %x bool [System.Private.CoreLib] System.Threading.Monitor::Wait"
-		"(object,int32)[OptimizedTier1]\n", (long)code + WAIT_AT, FUNCTION_BYTES);
+	fprintf(names, "%016lX %x void [Program] Program::Main(string[])[PreStub]\n", (long)code + MAIN_AT,
+		FUNCTION_BYTES);
+	fprintf(names, "%016lX %x void [Program] Program::Main(string[])[QuickJitted]\n", (long)code + MAIN_AT,
+		FUNCTION_BYTES);
+	fprintf(names,
+		"%016lX %x bool [System.Private.CoreLib] System.Threading.Monitor::Wait"
+		"(object,int32)[OptimizedTier1]\n",
+		(long)code + WAIT_AT, FUNCTION_BYTES);
 	fprintf(images, "ImageLoad;/usr/lib/dotnet/System.Private.CoreLib.dll;"
-		"8ca6b9a2-9e4c-4d6b-8a09-1f6c0a5c2f33;\n");
+			"8ca6b9a2-9e4c-4d6b-8a09-1f6c0a5c2f33;\n");
 	fprintf(images, "%016lX %x an image\n", (long)code, CODE_BYTES);
 	return fclose(names) || fclose(images) ? -1 : 0;
 }

@@ -14,7 +14,7 @@ enum { NODES = 200, FOLLOWERS = 3, UPDATE_MS = 4 };
 
 struct node {
 	struct node *next;
-	long value;			/* owned by lock */
+	long value; /* owned by lock */
 	pthread_mutex_t lock;
 };
 

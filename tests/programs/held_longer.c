@@ -13,7 +13,7 @@
 enum { CLERKS = 3, ROUNDS = 10 };
 
 static pthread_mutex_t vault_lock = PTHREAD_MUTEX_INITIALIZER;
-static volatile int visits;		/* owned by vault_lock */
+static volatile int visits; /* owned by vault_lock */
 static struct role clerks[CLERKS];
 
 static OWN_FRAME void open_vault(int number)

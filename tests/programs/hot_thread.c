@@ -12,7 +12,7 @@
 enum { WORKERS = 4, REQUESTS = 64, SERVE_MS = 15 };
 
 struct queue {
-	pthread_mutex_t lock;		/* owns all below */
+	pthread_mutex_t lock; /* owns all below */
 	pthread_cond_t not_empty, served;
 	int waiting, is_closed;
 };

@@ -11,7 +11,7 @@ enum { IDLE = 100, TURNS = 40, TURN_MS = 10 };
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER, till_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER;
-static int is_over;			/* owned by pool_lock */
+static int is_over; /* owned by pool_lock */
 
 static OWN_FRAME void await_pool_work(int number)
 {
@@ -29,7 +29,7 @@ static OWN_FRAME void serve(int number)
 		pthread_mutex_lock(&till_lock);
 		sleep_ms(TURN_MS);
 		pthread_mutex_unlock(&till_lock);
-		sleep_ms(1);		/* or else the other one would never get it */
+		sleep_ms(1); /* or else the other one would never get it */
 	}
 }
 

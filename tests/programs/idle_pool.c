@@ -18,8 +18,8 @@ enum { WORKERS = 8, PIECES = 4, FETCH_MS = 250, WORK_MS = 1, BUSY_MS = 1200 };
 
 static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_ready = PTHREAD_COND_INITIALIZER;
-static int pieces, is_over;		/* owned by work_lock */
-static int is_busy = 1;			/* atomic */
+static int pieces, is_over; /* owned by work_lock */
+static int is_busy = 1;     /* atomic */
 static int is_stdin;
 
 static OWN_FRAME int take_work(void)

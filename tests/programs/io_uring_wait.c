@@ -17,7 +17,7 @@ enum { ENTRIES = 4, WAIT_MS = 300 };
 struct ring {
 	int fd;
 	struct io_uring_params params;
-	unsigned char *submissions, *completions;	/* shared with the kernel */
+	unsigned char *submissions, *completions; /* shared with the kernel */
 	struct io_uring_sqe *entries;
 };
 
@@ -43,14 +43,11 @@ static void ring_open(void)
 		perror("io_uring is not permitted here, or not there");
 		exit(TEST_SKIPPED);
 	}
-	ring.submissions = (unsigned char *)map(params->sq_off.array +
-						params->sq_entries * sizeof(uint32_t),
-						IORING_OFF_SQ_RING);
-	ring.completions = (unsigned char *)map(params->cq_off.cqes +
-						params->cq_entries * sizeof(struct io_uring_cqe),
+	ring.submissions =
+		(unsigned char *)map(params->sq_off.array + params->sq_entries * sizeof(uint32_t), IORING_OFF_SQ_RING);
+	ring.completions = (unsigned char *)map(params->cq_off.cqes + params->cq_entries * sizeof(struct io_uring_cqe),
 						IORING_OFF_CQ_RING);
-	ring.entries = (struct io_uring_sqe *)map(params->sq_entries * sizeof(struct io_uring_sqe),
-						  IORING_OFF_SQES);
+	ring.entries = (struct io_uring_sqe *)map(params->sq_entries * sizeof(struct io_uring_sqe), IORING_OFF_SQES);
 }
 
 /* Only one operation is ever under way: entry 0 is free. */
@@ -70,8 +67,7 @@ static int ring_complete(void)
 {
 	uint32_t *head = (uint32_t *)(ring.completions + ring.params.cq_off.head);
 	uint32_t *tail = (uint32_t *)(ring.completions + ring.params.cq_off.tail);
-	const struct io_uring_cqe *cqes =
-		(struct io_uring_cqe *)(ring.completions + ring.params.cq_off.cqes);
+	const struct io_uring_cqe *cqes = (struct io_uring_cqe *)(ring.completions + ring.params.cq_off.cqes);
 	int result;
 
 	/* Pairs with the kernel's release of tail: the completion is there. */
@@ -96,19 +92,25 @@ static OWN_FRAME void await_timeout(void)
 {
 	struct __kernel_timespec length = { .tv_nsec = WAIT_MS * 1000000l };
 	struct io_uring_sqe operation = {
-		.opcode = IORING_OP_TIMEOUT, .fd = -1, .addr = (uintptr_t)&length, .len = 1,
+		.opcode = IORING_OP_TIMEOUT,
+		.fd = -1,
+		.addr = (uintptr_t)&length,
+		.len = 1,
 	};
 
 	ring_submit(&operation);
 	ring_enter(1, 1);
-	ring_complete();		/* -ETIME */
+	ring_complete(); /* -ETIME */
 }
 
 static OWN_FRAME void await_read(void)
 {
 	static char byte;
 	struct io_uring_sqe operation = {
-		.opcode = IORING_OP_READ, .fd = ends[0], .addr = (uintptr_t)&byte, .len = 1,
+		.opcode = IORING_OP_READ,
+		.fd = ends[0],
+		.addr = (uintptr_t)&byte,
+		.len = 1,
 	};
 
 	ring_submit(&operation);

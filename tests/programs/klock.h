@@ -17,8 +17,8 @@ struct crew {
 	unsigned length_ms;
 	void (*turn)(int number);
 	pthread_barrier_t begin;
-	uint64_t end_ns;	/* written before the barrier opens */
-	uint64_t turns;		/* atomic */
+	uint64_t end_ns; /* written before the barrier opens */
+	uint64_t turns;  /* atomic */
 	uint64_t wall_ns;
 };
 
@@ -40,8 +40,7 @@ static inline long crew_number(const char *text, long max)
 static inline void crew_init(int argc, char **argv, int first)
 {
 	crew.threads = argc > first ? crew_number(argv[first], CREW_MAX) : CREW_THREADS;
-	crew.length_ms = argc > first + 1 ? crew_number(argv[first + 1], CREW_LENGTH_MS_MAX)
-					  : CREW_LENGTH_MS;
+	crew.length_ms = argc > first + 1 ? crew_number(argv[first + 1], CREW_LENGTH_MS_MAX) : CREW_LENGTH_MS;
 }
 
 /*
@@ -86,7 +85,7 @@ static inline void crew_run(const char *name, void (*turn)(int))
 
 	crew.turn = turn;
 	pthread_barrier_init(&crew.begin, NULL, crew.threads + 1);
-	for (int i = 0; i < crew.threads; i++)		/* the mask: names have room for so many digits */
+	for (int i = 0; i < crew.threads; i++) /* the mask: names have room for so many digits */
 		role_start(&roles[i], name, crew_work, i & (CREW_MAX - 1));
 	begin_ns = now_ns();
 	crew.end_ns = begin_ns + crew.length_ms * 1000000ull;
@@ -100,8 +99,8 @@ static inline void crew_tell(const char *lock, const char *path)
 {
 	struct stat file;
 
-	printf("{\"lock\": \"%s\", \"threads\": %d, \"turns\": %llu, \"wall_ns\": %llu", lock,
-	       crew.threads, (unsigned long long)crew.turns, (unsigned long long)crew.wall_ns);
+	printf("{\"lock\": \"%s\", \"threads\": %d, \"turns\": %llu, \"wall_ns\": %llu", lock, crew.threads,
+	       (unsigned long long)crew.turns, (unsigned long long)crew.wall_ns);
 	if (path) {
 		if (stat(path, &file))
 			die(path);

@@ -11,8 +11,8 @@
 
 enum { RECORD_BYTES = 16 << 10, FILE_BYTES_MAX = 16 << 20 };
 
-static int fds[CREW_MAX];		/* entry i is of thread i */
-static uint64_t written_bytes;		/* atomic */
+static int fds[CREW_MAX];      /* entry i is of thread i */
+static uint64_t written_bytes; /* atomic */
 
 static OWN_FRAME void append_record(int fd)
 {

@@ -9,7 +9,7 @@
 #include "klock.h"
 
 static const char *spool;
-static char paths[CREW_MAX][4096];	/* row i is of thread i */
+static char paths[CREW_MAX][4096]; /* row i is of thread i */
 
 static OWN_FRAME void create_file(const char *path)
 {

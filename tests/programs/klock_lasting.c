@@ -16,7 +16,7 @@
 enum { PAGE_BYTES = 4096 };
 
 static int pipe_fds[2];
-static char *missing;			/* a page that is not there */
+static char *missing; /* a page that is not there */
 
 static OWN_FRAME void put_bytes(const char *bytes)
 {
@@ -45,8 +45,7 @@ static void register_missing(void)
 	missing = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	range.range.start = (uintptr_t)missing;
 	range.range.len = PAGE_BYTES;
-	if (fd < 0 || missing == MAP_FAILED || ioctl(fd, UFFDIO_API, &api) ||
-	    ioctl(fd, UFFDIO_REGISTER, &range)) {
+	if (fd < 0 || missing == MAP_FAILED || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range)) {
 		perror("userfaultfd");
 		exit(TEST_SKIPPED);
 	}

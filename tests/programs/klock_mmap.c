@@ -14,8 +14,7 @@ enum { PAGE_BYTES = 4096, PAGES = 64 };
 
 static OWN_FRAME volatile char *map_pages(void)
 {
-	void *map = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map == MAP_FAILED)
 		die("mmap");

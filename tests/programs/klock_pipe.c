@@ -10,7 +10,7 @@
 enum { PAGE_BYTES = 4096, PIECE_BYTES_MAX = 16 * PAGE_BYTES, ROOM_BYTES = 1 << 20 };
 
 static int pipe_fds[2];
-static ssize_t piece_bytes;		/* whole pages: a pipe has room for so many of them */
+static ssize_t piece_bytes; /* whole pages: a pipe has room for so many of them */
 
 static OWN_FRAME void put_bytes(const char *bytes)
 {

@@ -72,8 +72,7 @@ static void open_unix(void)
 {
 	int fds[2], size = BUFFER_BYTES;
 
-	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds) ||
-	    setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)))
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds) || setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size)))
 		die("socketpair");
 	sender = fds[0];
 	receiver = fds[1];

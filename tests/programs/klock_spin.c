@@ -69,17 +69,13 @@ static const struct {
 	const char *name;
 	void (*act)(void);
 } kinds[] = {
-	{ "yield", give_up_cpu },
-	{ "sleep", sleep_shortly },
-	{ "timer", arm_timer },
-	{ "futex", ask_futex },
-	{ "wake", wake_or_wait },
-	{ "group", lead_group },
+	{ "yield", give_up_cpu }, { "sleep", sleep_shortly }, { "timer", arm_timer },
+	{ "futex", ask_futex },   { "wake", wake_or_wait },   { "group", lead_group },
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static int only = -1;		/* the index of the kind; -1: all */
+static int only = -1; /* the index of the kind; -1: all */
 
 static void turn(int number)
 {
@@ -101,7 +97,7 @@ int main(int argc, char **argv)
 	}
 	if (timer_create(CLOCK_MONOTONIC, &silent, &timer))
 		die("timer_create");
-	prctl(PR_SET_TIMERSLACK, 1l);		/* the threads inherit it */
+	prctl(PR_SET_TIMERSLACK, 1l); /* the threads inherit it */
 	crew_run("spinner-%d", turn);
 	crew_tell("spinlocks", NULL);
 	return 0;

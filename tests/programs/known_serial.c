@@ -26,16 +26,16 @@ static const char *const names[THREADS] = { "serial", "par-0", "par-1", "par-2" 
 
 static const struct {
 	uint64_t length_ns;
-	uint32_t who;		/* bit i: thread i computes */
+	uint32_t who; /* bit i: thread i computes */
 } phases[PHASES] = {
 	{ 1000000000, 1 << 0 },
-	{  400000000, 1 << 0 | 1 << 1 },
-	{  600000000, 1 << 2 | 1 << 3 },
-	{  400000000, 1 << 1 | 1 << 2 },
+	{ 400000000, 1 << 0 | 1 << 1 },
+	{ 600000000, 1 << 2 | 1 << 3 },
+	{ 400000000, 1 << 1 | 1 << 2 },
 };
 
 static pthread_barrier_t barrier;
-static uint64_t arrived_ns[THREADS][PHASES + 1];	/* row i is written by thread i only */
+static uint64_t arrived_ns[THREADS][PHASES + 1]; /* row i is written by thread i only */
 static volatile uint64_t sink;
 
 static uint64_t now_ns(void)
@@ -60,7 +60,7 @@ static inline void compute(uint64_t end_ns)
 static __attribute__((noinline)) void serial_work(uint64_t end_ns)
 {
 	compute(end_ns);
-	sink++;		/* no tail call: this frame must be on the stack */
+	sink++; /* no tail call: this frame must be on the stack */
 }
 
 static __attribute__((noinline)) void parallel_work(uint64_t end_ns)
@@ -121,8 +121,7 @@ static void add_cmetric(int phase, double cmetric_ns[THREADS])
 	for (int gone = 0; gone < THREADS; gone++) {
 		for (int i = 0; i < THREADS; i++)
 			if (arrived_ns[i][phase + 1] >= ends_ns[gone])
-				cmetric_ns[i] += (double)(ends_ns[gone] - begin_ns) /
-						 (THREADS - gone);
+				cmetric_ns[i] += (double)(ends_ns[gone] - begin_ns) / (THREADS - gone);
 		begin_ns = ends_ns[gone];
 	}
 }
@@ -138,8 +137,7 @@ static void print_expected(void)
 
 		add_cmetric(phase, cmetric_ns);
 		printf("%s{\"begin_ns\":%llu,\"length_ns\":%llu,\"threads\":[", phase ? "," : "",
-		       (unsigned long long)begin_ns,
-		       (unsigned long long)(release_ns(phase + 1) - begin_ns));
+		       (unsigned long long)begin_ns, (unsigned long long)(release_ns(phase + 1) - begin_ns));
 		for (int i = 0; i < THREADS; i++)
 			if (phases[phase].who & 1 << i)
 				printf("%s\"%s\"", count++ ? "," : "", names[i]);
@@ -151,8 +149,8 @@ static void print_expected(void)
 
 		for (int phase = 0; phase < PHASES; phase++)
 			active_ns += arrived_ns[i][phase + 1] - release_ns(phase);
-		printf("%s{\"name\":\"%s\",\"active_ns\":%llu,\"cmetric_ns\":%.0f}", i ? "," : "",
-		       names[i], (unsigned long long)active_ns, cmetric_ns[i]);
+		printf("%s{\"name\":\"%s\",\"active_ns\":%llu,\"cmetric_ns\":%.0f}", i ? "," : "", names[i],
+		       (unsigned long long)active_ns, cmetric_ns[i]);
 	}
 	printf("]}\n");
 }

@@ -12,7 +12,7 @@
 enum { LOGGERS = 8, LENGTH_MS = 800, WRITE_NS = 50000, BETWEEN_NS = 20000 };
 
 static pthread_mutex_t journal_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t entries;		/* owned by journal_lock */
+static uint64_t entries; /* owned by journal_lock */
 static uint64_t end_ns;
 
 static void sleep_ns(long length_ns)

@@ -6,7 +6,7 @@ extern void plugin_hold(void (*function)(void));
 extern void plugin_use(void);
 
 static pthread_mutex_t plugin_mutex = PTHREAD_MUTEX_INITIALIZER;
-static volatile int uses;		/* owned by plugin_mutex */
+static volatile int uses; /* owned by plugin_mutex */
 
 void __attribute__((noinline)) plugin_hold(void (*function)(void))
 {

@@ -23,7 +23,7 @@ static unsigned percent = 100;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t not_empty = PTHREAD_COND_INITIALIZER;
-static int queued;			/* owned by queue_lock */
+static int queued; /* owned by queue_lock */
 static pthread_barrier_t step_barrier;
 static int requests[2], answers[2];
 
@@ -186,6 +186,7 @@ static void merge_all(void)
 	run_phases(-1);
 }
 
+/* clang-format off */
 static const struct shape {
 	const char *name;
 	void (*run)(int number);	/* what other threads do, count of them */
@@ -197,6 +198,7 @@ static const struct shape {
 	{ "condition", take_items, 2, put_items }, { "straggler", run_steps, 3, straggle },
 	{ "serial", run_phases, 3, merge_all },	{ "crowd", crunch, 6, NULL },
 };
+/* clang-format on */
 
 static void run_shape(const struct shape *shape)
 {

@@ -13,7 +13,7 @@ enum { LOCKS = 100000 };
 
 struct item {
 	pthread_mutex_t lock;
-	long value;			/* owned by lock */
+	long value; /* owned by lock */
 };
 
 static struct item **items;

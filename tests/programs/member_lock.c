@@ -16,7 +16,7 @@ struct cache {
 	struct entry {
 		long key, value;
 	} entries[4];
-	pthread_mutex_t lock;		/* owns all but statistics */
+	pthread_mutex_t lock; /* owns all but statistics */
 	struct {
 		long hits;
 		pthread_mutex_t lock;
@@ -25,13 +25,11 @@ struct cache {
 
 struct shard {
 	char name[20];
-	int count;			/* owned by lock */
+	int count; /* owned by lock */
 	pthread_mutex_t lock;
 };
 
-struct cache cache = {
-	.lock = PTHREAD_MUTEX_INITIALIZER, .statistics.lock = PTHREAD_MUTEX_INITIALIZER
-};
+struct cache cache = { .lock = PTHREAD_MUTEX_INITIALIZER, .statistics.lock = PTHREAD_MUTEX_INITIALIZER };
 static struct shard shards[8] = { [3].lock = PTHREAD_MUTEX_INITIALIZER };
 static struct shard grid[2][3] = { [1][2].lock = PTHREAD_MUTEX_INITIALIZER };
 

@@ -24,8 +24,9 @@ static long futex(std::atomic<uint32_t> *word, int op, uint32_t value)
 }
 
 /* 0: free, 1: held, 2: held and perhaps waited for. */
-class FutexLock {
-public:
+class FutexLock
+{
+      public:
 	void lock()
 	{
 		uint32_t expected = 0;
@@ -42,8 +43,8 @@ public:
 			futex(&word, FUTEX_WAKE_PRIVATE, 1);
 	}
 
-private:
-	std::atomic<uint32_t> word{0};
+      private:
+	std::atomic<uint32_t> word{ 0 };
 };
 
 static constexpr int thread_count = 12, stack_size = 64 << 10;
@@ -55,7 +56,7 @@ static std::atomic<uint32_t> alive[thread_count];
 static int mutex_work(void *)
 {
 	std::lock_guard<FutexLock> guard(work_mutex);
-	timespec delay{0, 150 * 1000 * 1000};
+	timespec delay{ 0, 150 * 1000 * 1000 };
 
 	syscall(SYS_nanosleep, &delay, nullptr);
 	return 0;
@@ -63,12 +64,11 @@ static int mutex_work(void *)
 
 int main()
 {
-	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-		    CLONE_SYSVSEM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+		    CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
 
 	for (int i = 0; i < thread_count; i++)
-		if (clone(mutex_work, stacks[i] + stack_size, flags, nullptr, &alive[i], nullptr,
-			  &alive[i]) < 0) {
+		if (clone(mutex_work, stacks[i] + stack_size, flags, nullptr, &alive[i], nullptr, &alive[i]) < 0) {
 			perror("clone");
 			return 1;
 		}

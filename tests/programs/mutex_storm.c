@@ -22,8 +22,8 @@
 enum { THREADS_MAX = 1024, INSIDE_LOOPS = 10000, OUTSIDE_LOOPS = 5000 };
 
 static pthread_mutex_t storm_mutex = PTHREAD_MUTEX_INITIALIZER;
-static long operations_left;		/* owned by storm_mutex */
-static uint64_t shared_state;		/* owned by storm_mutex */
+static long operations_left;  /* owned by storm_mutex */
+static uint64_t shared_state; /* owned by storm_mutex */
 
 static inline uint64_t spin(uint64_t x, int loops)
 {
@@ -71,7 +71,7 @@ static double now_s(void)
 
 int main(int argc, char **argv)
 {
-	static uint64_t states[THREADS_MAX][8];	/* a cache line each */
+	static uint64_t states[THREADS_MAX][8]; /* a cache line each */
 	int thread_count = argc > 1 ? atoi(argv[1]) : 16;
 	double begin_s = now_s(), length_s;
 	pthread_t threads[THREADS_MAX];
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		pthread_join(threads[i], NULL);
 	length_s = now_s() - begin_s;
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%.3f s, %ld waits, %ld yields and preemptions, %.0f switches/s\n", length_s,
-	       usage.ru_nvcsw, usage.ru_nivcsw, (usage.ru_nvcsw + usage.ru_nivcsw) / length_s);
+	printf("%.3f s, %ld waits, %ld yields and preemptions, %.0f switches/s\n", length_s, usage.ru_nvcsw,
+	       usage.ru_nivcsw, (usage.ru_nvcsw + usage.ru_nivcsw) / length_s);
 	return 0;
 }

@@ -18,9 +18,24 @@
 enum { WAIT_MS = 10, LEVELS_MAX = 300 };
 
 static const char *const fifo_names[] = {
-	"new\nline", "\033[31mred\033[0m", "\033[2Jclear", "\xff\xfe\xc3(", "cut \xe2\x82",
-	"\xc2\x9b" "31mC1", "\xe2\x80\xae" "txt.exe", "tab\tbell\a", "quo\"te'\\back", "%s%n{0}$(id)",
-	"[eventfd]", "[timerfd]", "[eventpoll]", "pipe:[1]", "x (deleted)", " ",
+	"new\nline",
+	"\033[31mred\033[0m",
+	"\033[2Jclear",
+	"\xff\xfe\xc3(",
+	"cut \xe2\x82",
+	"\xc2\x9b"
+	"31mC1",
+	"\xe2\x80\xae"
+	"txt.exe",
+	"tab\tbell\a",
+	"quo\"te'\\back",
+	"%s%n{0}$(id)",
+	"[eventfd]",
+	"[timerfd]",
+	"[eventpoll]",
+	"pipe:[1]",
+	"x (deleted)",
+	" ",
 };
 
 static struct role reader;
@@ -137,8 +152,8 @@ int main(int argc, char **argv)
 		wait_for_fifo(top, fifo_names[i]);
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	wait_for_fifo(top, long_name);
-	wait_deep(top, long_name, 12);		/* 3 000 bytes */
-	wait_deep(top, long_name, 40);		/* 10 000 bytes */
+	wait_deep(top, long_name, 12); /* 3 000 bytes */
+	wait_deep(top, long_name, 40); /* 10 000 bytes */
 	wait_deep(top, "d", LEVELS_MAX);
 	wait_for_socket("odd\033[31m\nsocket", sizeof("odd\033[31m\nsocket") - 1);
 	wait_for_socket(abstract, sizeof(abstract) - 1);

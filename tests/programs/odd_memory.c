@@ -95,8 +95,8 @@ static void lose_stack(void)
 	memcpy(copy, stack, STACK_BYTES);
 	munmap(stack, STACK_BYTES);
 	compute_ms(WAIT_MS);
-	if (mmap(stack, STACK_BYTES, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != stack)
+	if (mmap(stack, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+		 0) != stack)
 		die("mmap");
 	memcpy(stack, copy, STACK_BYTES);
 	end_wait(word);

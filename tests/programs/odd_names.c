@@ -15,18 +15,20 @@
 /* At most 15 bytes each, which is what the kernel keeps. */
 static const char *const names[] = {
 	"\033[31mred\033[0m",
-	"\033]0;title\a",		/* sets a terminal's title */
+	"\033]0;title\a", /* sets a terminal's title */
 	"bell\a\b\x7f\r",
 	"new\nline",
 	"tab\tend",
-	"\xff\xfe\xc3(\x80",		/* never UTF-8 */
-	"cut \xe2\x82",			/* UTF-8 cut short */
-	"\xc2\x9b" "31mC1",		/* CSI as one C1 character */
-	"\xe2\x80\xae" "lairt",		/* right-to-left override */
+	"\xff\xfe\xc3(\x80", /* never UTF-8 */
+	"cut \xe2\x82",      /* UTF-8 cut short */
+	"\xc2\x9b"
+	"31mC1", /* CSI as one C1 character */
+	"\xe2\x80\xae"
+	"lairt", /* right-to-left override */
 	"quo\"te'\\back",
 	"%s%n%x{0}$(id)",
 	"<b>&amp;</b>",
-	"a) R 1 (b",			/* misleads readers of /proc/PID/stat */
+	"a) R 1 (b", /* misleads readers of /proc/PID/stat */
 	"semi;colon,tab",
 	"  spaces  ",
 	"",
@@ -36,7 +38,7 @@ enum { THREADS = sizeof(names) / sizeof(names[0]), LOOPS = 85000000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int turn = -1;			/* whose turn; owned by lock */
+static int turn = -1; /* whose turn; owned by lock */
 static volatile uint64_t sink;
 
 static __attribute__((noinline)) uint64_t odd_work(uint64_t x, int loops)
@@ -70,7 +72,7 @@ static void *run(void *data)
 	wait_for_turn(id);
 	sink = odd_work(id, id ? LOOPS : 4 * LOOPS);
 	give_turn(id + 1);
-	wait_for_turn(THREADS);		/* so that all stay alive, with their names */
+	wait_for_turn(THREADS); /* so that all stay alive, with their names */
 	return NULL;
 }
 

@@ -13,8 +13,8 @@
 
 enum { THREADS = 2, STEPS = 6, STRAGGLE_MS = 150, EVEN_MS = 5 };
 
-static uint64_t waited_ns, ran_ns;	/* atomic */
-static pid_t even;			/* atomic; 0 until it runs */
+static uint64_t waited_ns, ran_ns; /* atomic */
+static pid_t even;                 /* atomic; 0 until it runs */
 static int is_awaited;
 
 static OWN_FRAME void straggle(void)

@@ -10,7 +10,7 @@
 enum { WAITERS = 4, HOLD_MS = 600 };
 
 static pthread_mutex_t pi_lock;
-static volatile int uses;		/* owned by pi_lock */
+static volatile int uses; /* owned by pi_lock */
 static struct role waiters[WAITERS];
 
 static OWN_FRAME void use_ledger(int number)

@@ -16,7 +16,7 @@ enum { ITEMS = 400, WORKERS = 4, CAPACITY = 8 };
 enum { READ_LOOPS = 180000, TRANSFORM_LOOPS = 900000, WRITE_LOOPS = 4500000 };
 
 struct queue {
-	pthread_mutex_t lock;		/* owns all below */
+	pthread_mutex_t lock; /* owns all below */
 	pthread_cond_t not_full, not_empty;
 	uint64_t items[CAPACITY];
 	unsigned head, count;
@@ -58,7 +58,7 @@ static inline uint64_t spin(uint64_t x, int loops)
 {
 	for (int i = 0; i < loops; i++)
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
-	return x | 1;		/* 0 means the end of the stream */
+	return x | 1; /* 0 means the end of the stream */
 }
 
 static __attribute__((noinline)) uint64_t read_item(uint64_t number)

@@ -51,8 +51,7 @@ static void be_alone(void)
 	struct ifreq loopback = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
 	int fd;
 
-	if (unshare(CLONE_NEWNET | CLONE_NEWNS) ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (unshare(CLONE_NEWNET | CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		skip("namespaces");
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	if (ioctl(fd, SIOCSIFFLAGS, &loopback))
@@ -71,15 +70,14 @@ static void answer_name(void)
 	unsigned char message[MESSAGE_BYTES + sizeof(answer)];
 	struct sockaddr_in from;
 	socklen_t length = sizeof(from);
-	ssize_t bytes = recvfrom(names_socket, message, MESSAGE_BYTES, 0, (struct sockaddr *)&from,
-				 &length);
+	ssize_t bytes = recvfrom(names_socket, message, MESSAGE_BYTES, 0, (struct sockaddr *)&from, &length);
 	ssize_t end = HEADER_BYTES;
 
 	if (bytes < HEADER_BYTES)
 		die("recvfrom");
 	while (end < bytes && message[end])
 		end += message[end] + 1;
-	end += 5;	/* its end, its type and its class */
+	end += 5; /* its end, its type and its class */
 	await_blocked(client, ANY_CALL);
 	compute_ms(NAME_MS);
 	message[2] = 0x81;
@@ -87,8 +85,7 @@ static void answer_name(void)
 	memset(message + 6, 0, 6);
 	message[7] = 1;
 	memcpy(message + end, answer, sizeof(answer));
-	if (sendto(names_socket, message, end + sizeof(answer), 0, (struct sockaddr *)&from,
-		   length) < 0)
+	if (sendto(names_socket, message, end + sizeof(answer), 0, (struct sockaddr *)&from, length) < 0)
 		die("sendto");
 }
 

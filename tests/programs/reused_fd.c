@@ -15,7 +15,7 @@
 enum { WAIT_MS = 150 };
 
 static int descriptor;
-static int feeding;			/* where `feeder` writes to */
+static int feeding; /* where `feeder` writes to */
 static pid_t reader;
 
 static OWN_FRAME void feed(int number)

@@ -11,7 +11,7 @@
 enum { HEIRS = 4, HOLD_MS = 500 };
 
 static pthread_mutex_t ledger_lock;
-static int orphaned_count;		/* owned by ledger_lock */
+static int orphaned_count; /* owned by ledger_lock */
 static struct role heirs[HEIRS];
 
 static OWN_FRAME void take_over(int number)

@@ -110,9 +110,8 @@ static inline void await_blocked(pid_t tid, long call)
 		read_thread(tid, "stat", stat, sizeof(stat));
 		read_thread(tid, "syscall", text, sizeof(text));
 		state = strrchr(stat, ')');
-		number = strtol(text, &end, 10);	/* "running", or -1 in a page fault */
-		if (state && state[2] == 'S' && end > text && number >= 0 &&
-		    (number == call || call == ANY_CALL))
+		number = strtol(text, &end, 10); /* "running", or -1 in a page fault */
+		if (state && state[2] == 'S' && end > text && number >= 0 && (number == call || call == ANY_CALL))
 			return;
 		sleep_ms(1);
 	}
@@ -126,7 +125,7 @@ struct role {
 	char name[16];
 	void (*run)(int number);
 	int number;
-	pid_t tid;		/* atomic; 0 until it runs */
+	pid_t tid; /* atomic; 0 until it runs */
 };
 
 static inline void *role_main(void *data)

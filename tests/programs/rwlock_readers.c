@@ -11,7 +11,7 @@
 enum { WRITERS = 4, SCAN_MS = 600 };
 
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
-static volatile int rows[WRITERS];	/* owned by table_lock */
+static volatile int rows[WRITERS]; /* owned by table_lock */
 static struct role writers[WRITERS];
 
 static OWN_FRAME void update_row(int number)

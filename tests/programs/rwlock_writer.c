@@ -11,8 +11,8 @@
 enum { READERS = 6, REWRITES = 4, REWRITE_MS = 150, BETWEEN_MS = 30, LOOKUP_MS = 5 };
 
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
-static volatile int table[8];		/* owned by table_lock */
-static int is_over;			/* atomic */
+static volatile int table[8]; /* owned by table_lock */
+static int is_over;           /* atomic */
 static struct role readers[READERS];
 
 static OWN_FRAME int read_table(int number)

@@ -13,7 +13,7 @@ enum { CREW = 3, ROOM = 4, JOBS = 180, JOB_MS = 10 };
 
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t not_full = PTHREAD_COND_INITIALIZER, not_empty = PTHREAD_COND_INITIALIZER;
-static int jobs, is_over;		/* owned by queue_lock */
+static int jobs, is_over; /* owned by queue_lock */
 static int has_slack;
 
 static OWN_FRAME void submit(void)

@@ -12,7 +12,7 @@
 enum { GUESTS = 6, SLOTS = 16, SLOT_MS = 50 };
 
 static sem_t slots;
-static int slots_left = SLOTS;		/* atomic */
+static int slots_left = SLOTS; /* atomic */
 
 /* Each guest's last slot, one that none are left for, tells it to end. */
 static OWN_FRAME int take_slot(void)

@@ -12,7 +12,7 @@ enum { OTHERS = 7, PHASES = 6, PART_MS = 20, MERGE_MS = 100 };
 
 static pthread_barrier_t phase_barrier;
 static struct role others[OTHERS];
-static int parts_ready;			/* atomic; of all phases */
+static int parts_ready; /* atomic; of all phases */
 
 static OWN_FRAME void compute_part(void)
 {

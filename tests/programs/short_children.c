@@ -35,7 +35,7 @@ static __attribute__((noinline)) void child_hot(void)
 
 int main(int argc, char **argv)
 {
-	char path[4096] = "";	/* executing /proc/self/exe itself would name the children `exe` */
+	char path[4096] = ""; /* executing /proc/self/exe itself would name the children `exe` */
 
 	(void)argv;
 	if (argc > 1) {

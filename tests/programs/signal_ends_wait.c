@@ -66,7 +66,7 @@ static void on_signal(int number)
 
 int main(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };	/* without SA_RESTART */
+	struct sigaction action = { .sa_handler = on_signal }; /* without SA_RESTART */
 
 	role_name_self("killer");
 	sem_init(&never_posted, 0, 0);

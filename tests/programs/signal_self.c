@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	setrlimit(RLIMIT_CORE, &none);
-	signal(number, SIG_DFL);	/* fails for SIGKILL and SIGSTOP, which need it not */
+	signal(number, SIG_DFL); /* fails for SIGKILL and SIGSTOP, which need it not */
 	sigemptyset(&set);
 	sigaddset(&set, number);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);

@@ -11,7 +11,7 @@
 enum { WAITERS = 4, SLEEP_MS = 600 };
 
 static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
-static volatile int uses;		/* owned by held_lock */
+static volatile int uses; /* owned by held_lock */
 static struct role waiters[WAITERS];
 
 static OWN_FRAME void use_ledger(int number)

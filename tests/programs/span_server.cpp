@@ -19,12 +19,15 @@ static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static int sockets[SERVERS][2];
 static volatile int sink;
 
-class Server {
-public:
-	explicit Server(int descriptor) : descriptor(descriptor) { }
+class Server
+{
+      public:
+	explicit Server(int descriptor) : descriptor(descriptor)
+	{
+	}
 	void serve();
 
-private:
+      private:
 	OWN_FRAME void handle(int request);
 	void transfer(int request);
 	OWN_FRAME int descend(unsigned depth);

@@ -11,8 +11,8 @@
 
 enum { EVEN = 3, STEPS = 6, STRAGGLE_MS = 200, EVEN_MS = 5 };
 
-static unsigned int arrived, barrier_turn;	/* atomic */
-static uint64_t spun_ns, ran_ns;		/* atomic */
+static unsigned int arrived, barrier_turn; /* atomic */
+static uint64_t spun_ns, ran_ns;           /* atomic */
 
 static OWN_FRAME void spin_barrier_wait(void)
 {

@@ -11,8 +11,8 @@
 
 enum { SPINNERS = 4, LENGTH_MS = 1000, HOLD_MS = 20 };
 
-static int spin_word;			/* atomic; 1: held */
-static uint64_t spun_ns, ran_ns;	/* atomic */
+static int spin_word;            /* atomic; 1: held */
+static uint64_t spun_ns, ran_ns; /* atomic */
 static uint64_t end_ns;
 
 static OWN_FRAME void take_spin_lock(void)

@@ -47,16 +47,14 @@ static void exchange_halo(double *grid, int rows, int rank, int rank_count)
 	int count = 0;
 
 	if (rank > 0) {
-		MPI_Irecv(grid, COLUMNS, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD,
-			  &requests[count++]);
-		MPI_Isend(grid + COLUMNS, COLUMNS, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD,
-			  &requests[count++]);
+		MPI_Irecv(grid, COLUMNS, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD, &requests[count++]);
+		MPI_Isend(grid + COLUMNS, COLUMNS, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD, &requests[count++]);
 	}
 	if (rank < rank_count - 1) {
-		MPI_Irecv(grid + (size_t)(rows + 1) * COLUMNS, COLUMNS, MPI_DOUBLE, rank + 1, 0,
-			  MPI_COMM_WORLD, &requests[count++]);
-		MPI_Isend(grid + (size_t)rows * COLUMNS, COLUMNS, MPI_DOUBLE, rank + 1, 0,
-			  MPI_COMM_WORLD, &requests[count++]);
+		MPI_Irecv(grid + (size_t)(rows + 1) * COLUMNS, COLUMNS, MPI_DOUBLE, rank + 1, 0, MPI_COMM_WORLD,
+			  &requests[count++]);
+		MPI_Isend(grid + (size_t)rows * COLUMNS, COLUMNS, MPI_DOUBLE, rank + 1, 0, MPI_COMM_WORLD,
+			  &requests[count++]);
 	}
 	wait_for_halo(requests, count);
 }
@@ -67,9 +65,8 @@ static __attribute__((noinline)) void relax(const double *from, double *to, int 
 		const double *here = from + (size_t)row * COLUMNS;
 
 		for (int column = 1; column < COLUMNS - 1; column++)
-			to[(size_t)row * COLUMNS + column] =
-				0.25 * (here[column - 1] + here[column + 1] +
-					here[column - COLUMNS] + here[column + COLUMNS]);
+			to[(size_t)row * COLUMNS + column] = 0.25 * (here[column - 1] + here[column + 1] +
+								     here[column - COLUMNS] + here[column + COLUMNS]);
 	}
 }
 
@@ -90,7 +87,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: stencil_mpi [ITERATIONS [SKEW [poll]]]\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
-	for (int row = 1; row <= rows; row++)		/* a hot left edge */
+	for (int row = 1; row <= rows; row++) /* a hot left edge */
 		from[(size_t)row * COLUMNS] = to[(size_t)row * COLUMNS] = 1;
 
 	for (int i = 0; i < iterations; i++) {

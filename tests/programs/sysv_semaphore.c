@@ -35,7 +35,7 @@ int main(void)
 	pid_t waiter;
 
 	role_name_self("holder");
-	id = semget(IPC_PRIVATE, 1, 0600);	/* its value is 0: `holder` has it */
+	id = semget(IPC_PRIVATE, 1, 0600); /* its value is 0: `holder` has it */
 	if (id < 0)
 		die("semget");
 	waiter = role_fork("waiter", take_semaphore);

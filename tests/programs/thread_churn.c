@@ -20,8 +20,8 @@
 enum { TID_MAX = 1 << 22, BRIEF_LOOPS = 3000, STEADY_LOOPS = 20000 };
 
 static atomic_int is_over;
-static uint8_t is_seen[TID_MAX];	/* by main and the one brief thread, never both at once */
-static int reused_count;		/* likewise */
+static uint8_t is_seen[TID_MAX]; /* by main and the one brief thread, never both at once */
+static int reused_count;         /* likewise */
 static volatile uint64_t brief_sink, steady_sink;
 
 static inline uint64_t spin(uint64_t x, int loops)

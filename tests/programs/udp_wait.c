@@ -50,8 +50,7 @@ int main(void)
 	role_name_self("receiver");
 	receiver = gettid();
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (bind(fd, (struct sockaddr *)&address, length) ||
-	    getsockname(fd, (struct sockaddr *)&address, &length))
+	if (bind(fd, (struct sockaddr *)&address, length) || getsockname(fd, (struct sockaddr *)&address, &length))
 		die("bind");
 	printf("%d\n", ntohs(address.sin_port));
 	role_start(&sender, "sender", send_datagrams, 0);

@@ -16,8 +16,7 @@ int main(int argc, char **argv)
 
 	role_name_self("client");
 	client = getpid();
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s",
-		 path_in(argc > 1 ? argv[1] : ".", "server.socket"));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path_in(argc > 1 ? argv[1] : ".", "server.socket"));
 	unlink(address.sun_path);
 	if (listen_at((struct sockaddr *)&address, sizeof(address)))
 		die(address.sun_path);

@@ -59,8 +59,7 @@ bool model_is_critical(const struct model *model, uint64_t begin_ns, uint64_t en
 {
 	model_integral length_ns = end_ns - begin_ns;
 
-	return 2 * model_active_between(model, begin_ns, end_ns) <=
-	       length_ns * model_nmin_doubled(model, model->alive);
+	return 2 * model_active_between(model, begin_ns, end_ns) <= length_ns * model_nmin_doubled(model, model->alive);
 }
 
 uint64_t model_wait_weight(const struct model *model, uint64_t wait_ns)

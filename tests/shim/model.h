@@ -12,7 +12,7 @@
 
 typedef unsigned __int128 model_integral;
 
-#define MODEL_CERTAIN (1ull << 32)	/* a probability, times 2^32 */
+#define MODEL_CERTAIN (1ull << 32) /* a probability, times 2^32 */
 
 struct model_change {
 	uint64_t time_ns;
@@ -20,10 +20,10 @@ struct model_change {
 };
 
 struct model {
-	struct model_change *changes;	/* in time order; owned */
+	struct model_change *changes; /* in time order; owned */
 	size_t count, room;
 	int64_t active, alive;
-	uint32_t nmin;			/* the option; 0: half of the living threads */
+	uint32_t nmin; /* the option; 0: half of the living threads */
 };
 
 void model_init(struct model *model, uint32_t nmin);
@@ -33,8 +33,7 @@ void model_fini(struct model *model);
 void model_change(struct model *model, uint64_t time_ns, int active, int alive);
 
 /* Thread-nanoseconds of activity in [begin, end). */
-model_integral model_active_between(const struct model *model, uint64_t begin_ns,
-				    uint64_t end_ns);
+model_integral model_active_between(const struct model *model, uint64_t begin_ns, uint64_t end_ns);
 
 /* Twice N_min with this many alive, for it may end in a half. */
 uint64_t model_nmin_doubled(const struct model *model, int64_t alive);

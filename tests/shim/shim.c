@@ -20,12 +20,13 @@ size_t shim_tasks_held;
 void (*shim_at_point)(void);
 
 /* Says which promise a program broke, and ends the test run: a verifier would not load it. */
-#define require(condition) do {								\
-	if (!(condition)) {								\
-		fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);	\
-		abort();								\
-	}										\
-} while (0)
+#define require(condition)                                                                      \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			abort();                                                                \
+		}                                                                               \
+	} while (0)
 
 /* --- A hash table whose values do not move ---------------------------------------------- */
 
@@ -33,7 +34,7 @@ enum { TABLE_BITS = 13, TABLE_SLOTS = 1 << TABLE_BITS };
 
 struct entry {
 	uint64_t key;
-	struct thread_state value;	/* or something smaller */
+	struct thread_state value; /* or something smaller */
 	struct entry *next;
 };
 
@@ -113,7 +114,7 @@ enum { RING_MAPS = 3 };
 static struct shim_ring rings_by_cpu[RING_MAPS][KERNEL_CPUS_MAX];
 static struct record *last_read;
 static size_t records_open;
-static uint64_t records_begun;		/* in rings of both kinds: gives their order */
+static uint64_t records_begun; /* in rings of both kinds: gives their order */
 
 /* Those of a map; NULL: it has none. */
 static struct shim_ring *rings_of(const void *map)
@@ -151,7 +152,7 @@ void *bpf_ringbuf_reserve(void *map, __u64 size, __u64 flags)
 		return NULL;
 	record = malloc(sizeof(*record) + size);
 	require(record);
-	memset(record->data, 0xa5, size);	/* what a program forgets to fill shows */
+	memset(record->data, 0xa5, size); /* what a program forgets to fill shows */
 	record->next = NULL;
 	record->size = size;
 	record->order = ++records_begun;
@@ -354,8 +355,8 @@ const struct ev_header *shim_read(struct rings_map *map, uint32_t cpu, size_t *s
 		record = NULL;
 	if (slot && record) {
 		header = (const void *)record->data;
-		if (slot->time_ns == header->time_ns ?
-		    slot_order < record->order : (int64_t)(slot->time_ns - header->time_ns) < 0)
+		if (slot->time_ns == header->time_ns ? slot_order < record->order
+						     : (int64_t)(slot->time_ns - header->time_ns) < 0)
 			record = NULL;
 	}
 	if (record)
@@ -476,8 +477,11 @@ static long held_add(const struct klock_held_key *key, const struct klock_held *
 /* NULL: the map is no set of what has been told. */
 static struct hash_table *known_table(void *map)
 {
-	return map == &stacks_known ? &stacks_table : map == &files_known ? &files_table :
-	       map == &others_known ? &others_table : map == &klocks_known ? &klocks_table : NULL;
+	return map == &stacks_known   ? &stacks_table
+	       : map == &files_known  ? &files_table
+	       : map == &others_known ? &others_table
+	       : map == &klocks_known ? &klocks_table
+				      : NULL;
 }
 
 void *bpf_map_lookup_elem(void *map, const void *key)
@@ -496,19 +500,18 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &slots)
 		return slot_give(*(const uint32_t *)key);
 	if (map == &scratch)
-		return *(const uint32_t *)key < SCRATCH_OWNERS
-		       ? &scratch_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+		return *(const uint32_t *)key < SCRATCH_OWNERS ? &scratch_by_cpu[shim_cpu][*(const uint32_t *)key]
+							       : NULL;
 	if (map == &memory_scratch)
-		return *(const uint32_t *)key < SCRATCH_OWNERS
-		       ? &memory_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+		return *(const uint32_t *)key < SCRATCH_OWNERS ? &memory_by_cpu[shim_cpu][*(const uint32_t *)key]
+							       : NULL;
 	if (map == &blocked_memory)
 		return &memory_of_blocked;
 	if (map == &file_scratch)
-		return *(const uint32_t *)key < SCRATCH_OWNERS
-		       ? &files_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+		return *(const uint32_t *)key < SCRATCH_OWNERS ? &files_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
 	if (map == &klock_spins)
-		return *(const uint32_t *)key < 2 * SPINS_INNER
-		       ? &spins_by_cpu[shim_cpu][*(const uint32_t *)key] : NULL;
+		return *(const uint32_t *)key < 2 * SPINS_INNER ? &spins_by_cpu[shim_cpu][*(const uint32_t *)key]
+								: NULL;
 	if (map == &klock_scratch)
 		return &klock_by_cpu[shim_cpu];
 	if (map == &klocks_held)
@@ -529,8 +532,7 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 fl
 		return 0;
 	}
 	if (known_table(map)) {
-		*(uint8_t *)table_add(known_table(map), *(const uint64_t *)key) =
-			*(const uint8_t *)value;
+		*(uint8_t *)table_add(known_table(map), *(const uint64_t *)key) = *(const uint8_t *)value;
 		return 0;
 	}
 	if (map == &unwind_spaces)
@@ -559,8 +561,9 @@ bool shim_field_exists(const char *field)
 
 void *bpf_task_storage_get(void *map, struct task_struct *task, void *value, __u64 flags)
 {
-	struct hash_table *table = map == &outsiders ? &outsiders_table : map == &klock_others ? &klock_others_table :
-								    &threads_table;
+	struct hash_table *table = map == &outsiders      ? &outsiders_table
+				   : map == &klock_others ? &klock_others_table
+							  : &threads_table;
 
 	shim_point();
 	require((map == &threads || map == &outsiders || map == &klock_others) && !value);
@@ -628,7 +631,7 @@ __u64 bpf_ktime_get_ns(void)
 
 	shim_point();
 	now_ns = shim_now_ns += shim_tick_ns;
-	shim_point();		/* and what was read is old already */
+	shim_point(); /* and what was read is old already */
 	return now_ns;
 }
 
@@ -670,7 +673,7 @@ static long kernel_stack_read(void *frames, __u32 size)
 
 	if (size % sizeof(uint64_t))
 		return -EINVAL;
-	memset(frames, 0, size);	/* so does the kernel on failure */
+	memset(frames, 0, size); /* so does the kernel on failure */
 	if (shim_kernel_stack.count < 0)
 		return shim_kernel_stack.count;
 	bytes = shim_kernel_stack.count * sizeof(uint64_t);
@@ -736,7 +739,7 @@ static long user_read(void *to, __u32 size, const void *from, const struct task_
 
 	shim_point();
 	shim_user_reads++;
-	memset(to, 0, size);	/* so does the kernel on failure */
+	memset(to, 0, size); /* so does the kernel on failure */
 	if (task && !task->mm)
 		return -EFAULT;
 	if (object) {
@@ -750,8 +753,7 @@ static long user_read(void *to, __u32 size, const void *from, const struct task_
 		/* What is on top is the return address of the first frame. */
 		long frame = (long)(at - STACK_BELOW_BYTES) / (long)sizeof(uint64_t) + (long)i + 1;
 
-		((uint64_t *)to)[i] = frame > 0 && frame < shim_user_stack.count
-			? shim_user_stack.frames[frame] : 0;
+		((uint64_t *)to)[i] = frame > 0 && frame < shim_user_stack.count ? shim_user_stack.frames[frame] : 0;
 	}
 	return 0;
 }
@@ -766,8 +768,7 @@ long bpf_probe_read_user(void *to, __u32 size, const void *from)
 	return user_read(to, size, from, shim_current);
 }
 
-long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task_struct *task,
-			     __u64 flags)
+long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task_struct *task, __u64 flags)
 {
 	require(task && !flags);
 	return user_read(to, size, from, task);
@@ -777,8 +778,8 @@ struct vm_area_struct *shim_mapped;
 uint64_t shim_mapped_begin, shim_mapped_bytes;
 
 long bpf_find_vma(struct task_struct *task, __u64 address,
-		  long (*found)(struct task_struct *task, struct vm_area_struct *area, void *data),
-		  void *data, __u64 flags)
+		  long (*found)(struct task_struct *task, struct vm_area_struct *area, void *data), void *data,
+		  __u64 flags)
 {
 	shim_point();
 	require(task == shim_current && !flags);

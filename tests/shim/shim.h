@@ -17,11 +17,11 @@
 #include "state.bpf.h"
 #include "active.bpf.h"
 
-#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
+#undef const /* the shim of bpf_helpers.h takes it away from the programs */
 
 enum {
 	SHIM_FRAMES_MAX = 300,
-	SHIM_STACK_BASE = 0x10000,	/* frame i of the user's stack takes 8 bytes from 8 * i on */
+	SHIM_STACK_BASE = 0x10000, /* frame i of the user's stack takes 8 bytes from 8 * i on */
 };
 
 /* What bpf_get_stack() finds. A negative count is an error. */
@@ -31,29 +31,29 @@ struct shim_stack {
 };
 
 extern uint64_t shim_now_ns;
-extern uint64_t shim_tick_ns;		/* the clock goes on by this at each reading */
+extern uint64_t shim_tick_ns; /* the clock goes on by this at each reading */
 extern uint32_t shim_cpu;
 extern struct task_struct *shim_current;
-extern struct pt_regs shim_user_regs;	/* of all tasks */
-extern struct pt_regs *(*shim_registers)(struct task_struct *task);	/* unless this is set */
+extern struct pt_regs shim_user_regs;                               /* of all tasks */
+extern struct pt_regs *(*shim_registers)(struct task_struct *task); /* unless this is set */
 extern struct shim_stack shim_user_stack, shim_kernel_stack;
-extern uint64_t shim_stacks_asked;	/* calls of bpf_get_stack() */
-extern uint64_t shim_user_reads;	/* of the user's memory */
-extern struct python_process shim_python;	/* the interpreter of all processes */
-extern struct vm_area_struct *shim_mapped;	/* at these addresses; NULL: nothing, or not to be seen */
+extern uint64_t shim_stacks_asked;         /* calls of bpf_get_stack() */
+extern uint64_t shim_user_reads;           /* of the user's memory */
+extern struct python_process shim_python;  /* the interpreter of all processes */
+extern struct vm_area_struct *shim_mapped; /* at these addresses; NULL: nothing, or not to be seen */
 extern uint64_t shim_mapped_begin, shim_mapped_bytes;
-extern const char *shim_missing_field;	/* fields whose expression contains this are not there */
-extern bool shim_storage_fails;		/* no memory for another thread's state */
-extern bool shim_stacks_map_fails;	/* no room in the map of known stacks */
-extern size_t shim_held_max;		/* locks that are counted at most */
-extern bool shim_tables_are_missing;	/* no unwind tables for any code */
+extern const char *shim_missing_field; /* fields whose expression contains this are not there */
+extern bool shim_storage_fails;        /* no memory for another thread's state */
+extern bool shim_stacks_map_fails;     /* no room in the map of known stacks */
+extern size_t shim_held_max;           /* locks that are counted at most */
+extern bool shim_tables_are_missing;   /* no unwind tables for any code */
 extern uint64_t shim_bell_rings;
-extern uint64_t shim_cookie;		/* that a probe was attached with */
-extern uint32_t (*shim_random)(void);	/* NULL: a fixed pseudo-random sequence */
-extern struct task_struct *(*shim_find_task)(int pid);	/* NULL: no task is found by its number */
-extern size_t shim_tasks_held;		/* found so, and not given back */
-extern struct kmem_cache *(*shim_find_cache)(uint64_t address);	/* NULL: no memory is of any */
-extern void (*shim_at_point)(void);	/* at each helper, atomic operation and barrier */
+extern uint64_t shim_cookie;                                    /* that a probe was attached with */
+extern uint32_t (*shim_random)(void);                           /* NULL: a fixed pseudo-random sequence */
+extern struct task_struct *(*shim_find_task)(int pid);          /* NULL: no task is found by its number */
+extern size_t shim_tasks_held;                                  /* found so, and not given back */
+extern struct kmem_cache *(*shim_find_cache)(uint64_t address); /* NULL: no memory is of any */
+extern void (*shim_at_point)(void);                             /* at each helper, atomic operation and barrier */
 
 void shim_reset(void);
 
@@ -88,8 +88,8 @@ size_t shim_slots_waiting(uint32_t cpu);
 /* Records reserved or begun, and neither submitted, ended, discarded nor cancelled. */
 size_t shim_records_open(void);
 
-struct thread_state *shim_thread(struct task_struct *task);	/* NULL: not traced */
-struct outside_thread *shim_outsider(struct task_struct *task);	/* NULL: not told of */
+struct thread_state *shim_thread(struct task_struct *task);     /* NULL: not traced */
+struct outside_thread *shim_outsider(struct task_struct *task); /* NULL: not told of */
 /* Two timers of the current CPU expire, one of no interest and the tick, while regs were in use. */
 void shim_expire_timers(struct pt_regs *regs);
 
@@ -111,8 +111,7 @@ void shim_set_preempt_count(uint32_t cpu, int count);
 
 #define shim_set_option(option, value) (*(__typeof__(option) volatile *)&(option) = (value))
 
-int sched_switch(void *ctx, bool preempt, struct task_struct *prev, struct task_struct *next,
-		 unsigned int prev_state);
+int sched_switch(void *ctx, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state);
 int sched_waking(void *ctx, struct task_struct *task);
 int sched_wakeup(void *ctx, struct task_struct *task);
 int sched_process_fork(void *ctx, struct task_struct *parent, struct task_struct *child);

@@ -11,13 +11,12 @@ enum {
 	SLOTS = 256,
 };
 
-void world_check(const struct world *world, bool is_so, const char *claim, const char *file,
-		 int line)
+void world_check(const struct world *world, bool is_so, const char *claim, const char *file, int line)
 {
 	if (is_so)
 		return;
-	print_error("not so: %s\n  in %s, step %lu of seed %lu\n", claim,
-		    world->what ? world->what : "the beginning", world->step, world->seed);
+	print_error("not so: %s\n  in %s, step %lu of seed %lu\n", claim, world->what ? world->what : "the beginning",
+		    world->step, world->seed);
 	_fail(file, line);
 }
 
@@ -42,8 +41,8 @@ static void check_counts(struct world *world)
 	world_require(world, !shim_records_open());
 	world_require(world, active_count() == world->model.active);
 	world_require(world, threads_alive == (uint64_t)world->model.alive);
-	world_require(world, integral == (uint64_t)(model_active_between(&world->model, 0,
-					world->now_ns) & INTEGRAL_MASK));
+	world_require(world,
+		      integral == (uint64_t)(model_active_between(&world->model, 0, world->now_ns) & INTEGRAL_MASK));
 	world->step++;
 }
 
@@ -160,15 +159,13 @@ static bool is_wanted(const struct world *world, const struct world_task *task)
 	return world->options.trace_all || shim_target(task->task.tgid) == TARGET_EXISTING;
 }
 
-static bool is_child_wanted(const struct world *world, const struct world_task *parent,
-			    const struct world_task *child)
+static bool is_child_wanted(const struct world *world, const struct world_task *parent, const struct world_task *child)
 {
 	const struct world_task *leader = (struct world_task *)parent->task.group_leader;
 	bool is_parent_traced = parent->is_traced || is_wanted(world, parent);
 	bool is_leader_traced = leader->is_traced || is_wanted(world, leader);
 
-	if (child->task.flags & PF_KTHREAD ||
-	    (uint32_t)child->task.tgid == world->options.own_pid)
+	if (child->task.flags & PF_KTHREAD || (uint32_t)child->task.tgid == world->options.own_pid)
 		return false;
 	if (world->options.processes_only)
 		return is_process(child) && (is_leader_traced || world->options.trace_all);
@@ -197,10 +194,9 @@ struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread)
 	const struct ev_thread_born *e;
 
 	begin_on(world, "fork", cpu);
-	child = world_add_task(world, is_thread ? (struct world_task *)parent->task.group_leader
-						: NULL);
+	child = world_add_task(world, is_thread ? (struct world_task *)parent->task.group_leader : NULL);
 	child->task.flags = parent->task.flags;
-	child->task.__state = 0x800;		/* TASK_NEW */
+	child->task.__state = 0x800; /* TASK_NEW */
 	child->place = PLACE_READY;
 	sched_process_fork(NULL, &parent->task, &child->task);
 	if (is_child_wanted(world, parent, child)) {
@@ -223,9 +219,9 @@ struct world_task *world_fork(struct world *world, uint32_t cpu, bool is_thread)
 
 static void check_found(struct world *world, uint32_t cpu, const struct world_task *task)
 {
-	static const uint8_t phases[] = { [PLACE_BLOCKED] = PHASE_BLOCKED,
-					  [PLACE_READY] = PHASE_RUNNABLE,
-					  [PLACE_ON_CPU] = PHASE_RUNNING };
+	static const uint8_t phases[] = {
+		[PLACE_BLOCKED] = PHASE_BLOCKED, [PLACE_READY] = PHASE_RUNNABLE, [PLACE_ON_CPU] = PHASE_RUNNING
+	};
 	const struct ev_thread_found *e = world_expect(world, cpu, EV_THREAD_FOUND, task->number);
 	struct ev_thread_found found = *e;
 
@@ -346,8 +342,8 @@ void world_sample(struct world *world, uint32_t cpu, bool in_kernel, bool by_tic
 }
 
 /* What the record of a switch must say, and which others must have come with it. */
-static void check_switch(struct world *world, uint32_t cpu, struct world_task *prev,
-			 struct world_task *next, enum switch_state reason)
+static void check_switch(struct world *world, uint32_t cpu, struct world_task *prev, struct world_task *next,
+			 enum switch_state reason)
 {
 	const struct ev_sched_switch *e = &world->last_switch;
 	uint32_t out = prev->is_traced ? prev->number : 0;
@@ -358,8 +354,7 @@ static void check_switch(struct world *world, uint32_t cpu, struct world_task *p
 	if (rival)
 		world_expect_other(world, cpu, rival);
 	world->turns_left[cpu] = out && rival ? 256 : 0;
-	world->last_switch = *(const struct ev_sched_switch *)
-		world_expect(world, cpu, EV_SCHED_SWITCH, out);
+	world->last_switch = *(const struct ev_sched_switch *)world_expect(world, cpu, EV_SCHED_SWITCH, out);
 	world_require(world, e->next == (next->is_traced ? next->number : 0));
 	world_require(world, e->state == (out ? reason : SWITCH_RUNNABLE));
 	world_require(world, e->cpu == cpu);
@@ -374,8 +369,7 @@ static void check_switch(struct world *world, uint32_t cpu, struct world_task *p
 }
 
 /* A switch between two that are not traced. */
-static void check_turn(struct world *world, uint32_t cpu, struct world_task *prev,
-		       const struct world_task *next)
+static void check_turn(struct world *world, uint32_t cpu, struct world_task *prev, const struct world_task *next)
 {
 	const struct ev_sched_switch *e;
 
@@ -392,8 +386,8 @@ static void check_turn(struct world *world, uint32_t cpu, struct world_task *pre
 }
 
 /* The tracepoint, and all that must follow. The task's state is as it is at that moment. */
-static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t prev_state,
-		      enum switch_state reason, struct world_task *next)
+static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t prev_state, enum switch_state reason,
+		      struct world_task *next)
 {
 	struct world_task *prev = world->on_cpu[cpu];
 
@@ -410,8 +404,7 @@ static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t 
 		check_turn(world, cpu, prev, next);
 	world_check_outside_switch(world, prev, next, reason);
 
-	prev->place = reason == SWITCH_RUNNABLE ? PLACE_READY :
-		      reason == SWITCH_DEAD ? PLACE_DEAD : PLACE_BLOCKED;
+	prev->place = reason == SWITCH_RUNNABLE ? PLACE_READY : reason == SWITCH_DEAD ? PLACE_DEAD : PLACE_BLOCKED;
 	prev->task.on_cpu = 0;
 	if (prev->is_traced && reason != SWITCH_RUNNABLE)
 		model_change(&world->model, world->now_ns, -1, -(reason == SWITCH_DEAD));
@@ -436,14 +429,14 @@ static void do_switch(struct world *world, uint32_t cpu, bool preempt, uint32_t 
 static enum switch_state sleep_reason(uint32_t state)
 {
 	switch (state) {
-	case 0x0001:		/* TASK_INTERRUPTIBLE */
-	case 0x2001:		/* ... | TASK_FREEZABLE */
+	case 0x0001: /* TASK_INTERRUPTIBLE */
+	case 0x2001: /* ... | TASK_FREEZABLE */
 		return SWITCH_SLEEPING;
-	case 0x0004:		/* __TASK_STOPPED */
-	case 0x0008:		/* __TASK_TRACED */
-	case 0x0104:		/* TASK_STOPPED before 5.19: ... | TASK_WAKEKILL */
+	case 0x0004: /* __TASK_STOPPED */
+	case 0x0008: /* __TASK_TRACED */
+	case 0x0104: /* TASK_STOPPED before 5.19: ... | TASK_WAKEKILL */
 		return SWITCH_STOPPED;
-	default:		/* uninterruptible, killable, idle, parked, frozen, a lock of RT */
+	default: /* uninterruptible, killable, idle, parked, frozen, a lock of RT */
 		return SWITCH_BLOCKED;
 	}
 }
@@ -461,8 +454,13 @@ void world_sleep(struct world *world, uint32_t cpu, uint32_t state, struct world
 void world_leave(struct world *world, uint32_t cpu, enum leave why, struct world_task *next)
 {
 	static const char *const names[LEAVE_COUNT] = {
-		"preempted", "yields", "signal pending", "woken meanwhile",
-		"requeued meanwhile", "preempted going to sleep", "dies",
+		"preempted",
+		"yields",
+		"signal pending",
+		"woken meanwhile",
+		"requeued meanwhile",
+		"preempted going to sleep",
+		"dies",
 	};
 	struct world_task *task = world->on_cpu[cpu];
 
@@ -506,8 +504,12 @@ void world_leave(struct world *world, uint32_t cpu, enum leave why, struct world
 static int preempt_count_in(const struct world *world, enum wake_context context)
 {
 	enum {
-		PREEMPTION_OFF = 1, SOFTIRQ = 1 << 8, SOFTIRQS_OFF = 2 << 8, HARDIRQ = 1 << 16,
-		NMI = 1 << 20, NOT_TO_BE_PREEMPTED = INT32_MIN,
+		PREEMPTION_OFF = 1,
+		SOFTIRQ = 1 << 8,
+		SOFTIRQS_OFF = 2 << 8,
+		HARDIRQ = 1 << 16,
+		NMI = 1 << 20,
+		NOT_TO_BE_PREEMPTED = INT32_MIN,
 	};
 	uint64_t step = world->step;
 	int count = step % 3 * PREEMPTION_OFF | (step % 2 ? NOT_TO_BE_PREEMPTED : 0);
@@ -522,8 +524,7 @@ static int preempt_count_in(const struct world *world, enum wake_context context
 	}
 }
 
-void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *task,
-		   enum wake_context context)
+void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *task, enum wake_context context)
 {
 	struct world_task *waker = world->on_cpu[waker_cpu];
 	const struct ev_sched_wake *e = &world->last_wake;
@@ -536,11 +537,10 @@ void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *t
 	if (is_blocked) {
 		if (task->is_traced) {
 			world_expect_waker(world, waker_cpu, waker, context);
-			world->last_wake = *(const struct ev_sched_wake *)
-				world_expect(world, waker_cpu, EV_SCHED_WAKE, task->number);
+			world->last_wake = *(const struct ev_sched_wake *)world_expect(world, waker_cpu, EV_SCHED_WAKE,
+										       task->number);
 			has_stacks = world_check_waker(world, waker, context, e);
-			world_check_wake_stacks(world, waker_cpu, has_stacks ? waker : NULL, task,
-						e);
+			world_check_wake_stacks(world, waker_cpu, has_stacks ? waker : NULL, task, e);
 			model_change(&world->model, world->now_ns, 1, 0);
 		}
 		world->waker = waker;

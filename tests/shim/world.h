@@ -13,18 +13,18 @@
 enum {
 	WORLD_CPUS_MAX = 8,
 	WORLD_TASKS_MAX = 512,
-	WORLD_PATHS = 24,		/* one more, with no frames: where memory is gone */
+	WORLD_PATHS = 24, /* one more, with no frames: where memory is gone */
 	WORLD_STACKS = 2 * (WORLD_PATHS + 1),
 	WORLD_FILES = 4,
 	WORLD_DESCRIPTORS = 6,
-	WORLD_FUTEXES = 3,		/* whole; with 4 bytes that can be read; with none */
+	WORLD_FUTEXES = 3, /* whole; with 4 bytes that can be read; with none */
 };
 
 enum task_place { PLACE_BLOCKED, PLACE_READY, PLACE_ON_CPU, PLACE_DEAD };
 
 /* What a task is in when it sleeps or wakes: the numbers of system calls, but for the first. */
 enum world_call {
-	CALL_NONE,			/* a page fault, or an interrupt */
+	CALL_NONE, /* a page fault, or an interrupt */
 	CALL_PLAIN,
 	CALL_FUTEX,
 	CALL_FUTEX_FLAGS,
@@ -44,7 +44,7 @@ struct world_wait {
 	uint32_t value, owners[3];
 	uint16_t syscall, operation;
 	bool has_descriptor, restarts;
-	uint32_t descriptor;		/* whose file is the object */
+	uint32_t descriptor; /* whose file is the object */
 };
 
 struct world_file {
@@ -52,12 +52,12 @@ struct world_file {
 	struct inode inode;
 	struct dentry dentry;
 	char name[16];
-	uint64_t id;			/* 0: not met yet */
+	uint64_t id; /* 0: not met yet */
 	bool is_told;
 };
 
 struct world_task {
-	struct task_struct task;	/* first: the programs' task is ours */
+	struct task_struct task; /* first: the programs' task is ours */
 	struct pt_regs registers;
 	struct pid pid;
 	struct mm_struct mm;
@@ -65,15 +65,15 @@ struct world_task {
 	enum task_place place;
 	uint32_t cpu;
 	bool is_idle, is_exiting, is_traced, has_exit_stack;
-	uint32_t number;		/* as the model expects it */
-	uint32_t outside_number;	/* the same of one that is told of and not traced; 0: it is not */
+	uint32_t number;         /* as the model expects it */
+	uint32_t outside_number; /* the same of one that is told of and not traced; 0: it is not */
 	uint64_t slice_begin_ns;
-	uint32_t path;			/* where it is in its program */
+	uint32_t path; /* where it is in its program */
 	uint32_t exit_path;
 
-	struct world_wait wait;		/* if it blocked */
-	struct world_wait wait_told;	/* the last one in a system call */
-	const struct world_file *file_told;	/* that it waited for last */
+	struct world_wait wait;             /* if it blocked */
+	struct world_wait wait_told;        /* the last one in a system call */
+	const struct world_file *file_told; /* that it waited for last */
 	uint32_t descriptor_told;
 	bool has_waited, wait_has_stack;
 	uint64_t wait_begin_ns, wait_mean_ns;
@@ -88,26 +88,26 @@ struct world_options {
 	bool threads_only, processes_only, trace_all, tells_system;
 	uint32_t own_pid;
 	uint32_t keep_all_above_ns;
-	uint64_t begin_ns;		/* what the clock says at first */
+	uint64_t begin_ns; /* what the clock says at first */
 };
 
 struct world_path {
-	uint64_t id;			/* 0: not met yet */
+	uint64_t id; /* 0: not met yet */
 	bool is_told;
 };
 
 struct world {
 	struct world_options options;
 	struct model model;
-	struct world_task *tasks[WORLD_TASKS_MAX];	/* owned */
+	struct world_task *tasks[WORLD_TASKS_MAX]; /* owned */
 	size_t task_count;
 	struct world_task idle[WORLD_CPUS_MAX];
 	struct world_task *on_cpu[WORLD_CPUS_MAX];
-	uint32_t turns_left[WORLD_CPUS_MAX];	/* that others take and that are told */
-	uint64_t now_ns;		/* since the beginning, as the model counts */
+	uint32_t turns_left[WORLD_CPUS_MAX]; /* that others take and that are told */
+	uint64_t now_ns;                     /* since the beginning, as the model counts */
 	uint64_t integral_base;
 	uint32_t numbers_given, pids_given;
-	struct world_path paths[WORLD_STACKS];	/* without the kernel's frames, and with them */
+	struct world_path paths[WORLD_STACKS]; /* without the kernel's frames, and with them */
 	/* One table of descriptors for all processes. */
 	struct files_struct files_struct;
 	struct fdtable fdtable;
@@ -116,7 +116,7 @@ struct world {
 	struct super_block super;
 	struct mount mount;
 	struct dentry root;
-	struct ev_sched_switch last_switch;	/* of a traced thread or to one */
+	struct ev_sched_switch last_switch; /* of a traced thread or to one */
 	struct ev_sched_wake last_wake;
 	/* Of those who are not traced: numbers, what the step must tell, what it told, and of whom. */
 	uint32_t outside_numbers_given;
@@ -131,11 +131,11 @@ struct world {
 		struct ev_thread_exec exec;
 		struct ev_sched_wake wake;
 	} outside_told;
-	struct ev_sched_switch switch_told;	/* as they came */
+	struct ev_sched_switch switch_told; /* as they came */
 	struct ev_sched_wake wake_told;
 	uint64_t slices, critical_slices, generous_stacks;
 	uint64_t waits, waits_kept, wait_stacks;
-	const char *what;		/* the step, for a failure's message */
+	const char *what; /* the step, for a failure's message */
 	uint64_t seed, step;
 };
 
@@ -143,9 +143,9 @@ struct world {
 enum leave {
 	LEAVE_PREEMPTED,
 	LEAVE_YIELDS,
-	LEAVE_SIGNAL_PENDING,		/* was going to sleep; the state is set back */
-	LEAVE_WOKEN_MEANWHILE,		/* a waker came between decision and switch */
-	LEAVE_REQUEUED_MEANWHILE,	/* the same, where dequeueing is delayed (since 6.12) */
+	LEAVE_SIGNAL_PENDING,     /* was going to sleep; the state is set back */
+	LEAVE_WOKEN_MEANWHILE,    /* a waker came between decision and switch */
+	LEAVE_REQUEUED_MEANWHILE, /* the same, where dequeueing is delayed (since 6.12) */
 	LEAVE_PREEMPTED_GOING_TO_SLEEP,
 	LEAVE_DEAD,
 	LEAVE_COUNT,
@@ -186,14 +186,11 @@ void world_leave(struct world *world, uint32_t cpu, enum leave why, struct world
 void world_wake(struct world *world, uint32_t waker_cpu, struct world_task *task);
 
 /* The same by an interrupt: of what runs on the CPU unless the context is WAKE_THREAD. */
-void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *task,
-		   enum wake_context context);
+void world_wake_in(struct world *world, uint32_t waker_cpu, struct world_task *task, enum wake_context context);
 
 /* pinch's iterator comes to the task; it runs on this CPU. */
 void world_visit(struct world *world, uint32_t cpu, struct world_task *task);
 
 /* A failure that says where the world was. */
-#define world_require(world, condition)							\
-	world_check(world, condition, #condition, __FILE__, __LINE__)
-void world_check(const struct world *world, bool is_so, const char *claim, const char *file,
-		 int line);
+#define world_require(world, condition) world_check(world, condition, #condition, __FILE__, __LINE__)
+void world_check(const struct world *world, bool is_so, const char *claim, const char *file, int line);

@@ -15,8 +15,8 @@ uint32_t world_number(const struct world_task *task);
 /* The step tells that of the task, unless that one is traced. */
 void world_expect_outside(struct world *world, enum event_id id, struct world_task *task);
 void world_check_outside(struct world *world);
-void world_check_outside_switch(struct world *world, const struct world_task *prev,
-				const struct world_task *next, enum switch_state reason);
+void world_check_outside_switch(struct world *world, const struct world_task *prev, const struct world_task *next,
+				enum switch_state reason);
 
 /* world_stack.c: call paths, and which of them must have come. */
 void world_stacks_init(struct world *world);
@@ -27,24 +27,21 @@ uint64_t world_expect_frames(struct world *world, uint32_t cpu, uint32_t path, b
 /* Of a switch from a traced task, and of a wake-up of one, all that is about stacks. */
 void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_task *prev,
 			      const struct ev_sched_switch *e);
-void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct world_task *waker,
-			     struct world_task *task, const struct ev_sched_wake *e);
+void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct world_task *waker, struct world_task *task,
+			     const struct ev_sched_wake *e);
 
 /* One who is not traced has been told, unless that was done. */
 void world_expect_other(struct world *world, uint32_t cpu, struct world_task *other);
 /* Before a wake-up, its waker. */
-void world_expect_waker(struct world *world, uint32_t cpu, struct world_task *waker,
-			enum wake_context context);
+void world_expect_waker(struct world *world, uint32_t cpu, struct world_task *waker, enum wake_context context);
 
 /* world_wait.c: what is waited for, and who wakes. */
 void world_waits_init(struct world *world);
-void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task,
-		      const struct ev_sched_switch *e);
+void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task, const struct ev_sched_switch *e);
 /* rival: who has the CPU of one that could run, if he is not traced; else NULL. */
-void world_check_no_wait(struct world *world, const struct world_task *rival,
-			 const struct ev_sched_switch *e);
+void world_check_no_wait(struct world *world, const struct world_task *rival, const struct ev_sched_switch *e);
 void world_check_found_wait(struct world *world, uint32_t cpu, const struct world_task *task,
 			    const struct ev_thread_found *e);
 /* True when the waker is traced, and has stacks to show. */
-bool world_check_waker(struct world *world, const struct world_task *waker,
-		       enum wake_context context, const struct ev_sched_wake *e);
+bool world_check_waker(struct world *world, const struct world_task *waker, enum wake_context context,
+		       const struct ev_sched_wake *e);

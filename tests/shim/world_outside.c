@@ -53,8 +53,7 @@ uint32_t world_number(const struct world_task *task)
 
 static bool is_told(const struct world *world, const struct world_task *task)
 {
-	return world->options.tells_system && !task->is_traced &&
-	       shim_target(task->task.tgid) != TARGET_EXEC;
+	return world->options.tells_system && !task->is_traced && shim_target(task->task.tgid) != TARGET_EXEC;
 }
 
 void world_expect_outside(struct world *world, enum event_id id, struct world_task *task)
@@ -71,9 +70,9 @@ static void check_described(struct world *world, const struct world_task *task)
 {
 	const struct ev_thread_born *born = &world->outside_told.born;
 	const struct ev_thread_found *found = &world->outside_told.found;
-	static const uint8_t phases[] = { [PLACE_BLOCKED] = PHASE_BLOCKED,
-					  [PLACE_READY] = PHASE_RUNNABLE,
-					  [PLACE_ON_CPU] = PHASE_RUNNING };
+	static const uint8_t phases[] = {
+		[PLACE_BLOCKED] = PHASE_BLOCKED, [PLACE_READY] = PHASE_RUNNABLE, [PLACE_ON_CPU] = PHASE_RUNNING
+	};
 
 	world_require(world, born->tid == (uint32_t)task->task.pid);
 	world_require(world, born->pid == (uint32_t)task->task.tgid);
@@ -123,8 +122,8 @@ void world_check_outside(struct world *world)
 	world->outside_count = 0;
 }
 
-void world_check_outside_switch(struct world *world, const struct world_task *prev,
-				const struct world_task *next, enum switch_state reason)
+void world_check_outside_switch(struct world *world, const struct world_task *prev, const struct world_task *next,
+				enum switch_state reason)
 {
 	const struct ev_sched_switch *e = &world->switch_told;
 	bool is_blocking = reason != SWITCH_RUNNABLE && reason != SWITCH_DEAD, has_call;
@@ -138,8 +137,8 @@ void world_check_outside_switch(struct world *world, const struct world_task *pr
 	if (!prev->outside_number)
 		reason = SWITCH_RUNNABLE;
 	is_blocking &= prev->outside_number != 0;
-	has_call = is_blocking && !(prev->task.flags & PF_KTHREAD) &&
-		   prev->registers.orig_ax < SYSCALLS_MAX && !(prev->task.thread_info.status & 2);
+	has_call = is_blocking && !(prev->task.flags & PF_KTHREAD) && prev->registers.orig_ax < SYSCALLS_MAX &&
+		   !(prev->task.thread_info.status & 2);
 	world_require(world, e->state == reason && !e->stack && !e->keep && !e->operation);
 	world_require(world, !(e->flags & SWITCH_IO_WAIT) == !(is_blocking && prev->task.in_iowait));
 	world_require(world, e->syscall == (has_call ? prev->registers.orig_ax : SYSCALL_NONE));

@@ -3,7 +3,7 @@
 
 enum {
 	KERNEL_FRAMES = 2,
-	STACK_WORDS = 8,		/* those of a path, up to the end of their page */
+	STACK_WORDS = 8, /* those of a path, up to the end of their page */
 	SLACK_THREAD_NS = 4096,
 	SLACK_SHIFT = 9,
 	LONG_SLICE_SHIFT = 32,
@@ -57,13 +57,11 @@ uint64_t world_expect_frames(struct world *world, uint32_t cpu, uint32_t path, b
 }
 
 /* The stack of a task at this moment. */
-static uint64_t expect_stack(struct world *world, uint32_t cpu, const struct world_task *task,
-			     bool has_kernel)
+static uint64_t expect_stack(struct world *world, uint32_t cpu, const struct world_task *task, bool has_kernel)
 {
-	if (task->has_exit_stack)	/* told when it was taken */
+	if (task->has_exit_stack) /* told when it was taken */
 		return world->paths[task->exit_path].id;
-	return world_expect_frames(world, cpu, task->task.mm ? task->path : WORLD_PATHS,
-				   has_kernel);
+	return world_expect_frames(world, cpu, task->task.mm ? task->path : WORLD_PATHS, has_kernel);
 }
 
 /* --- Coins ------------------------------------------------------------------------------- */
@@ -122,14 +120,12 @@ static double keep_of(const struct world *world, double weight_ns)
 	return weight_ns > 0 ? model_keep(weight_ns, threshold_ns) : model_keep(0, threshold_ns);
 }
 
-static struct bounds slice_bounds(const struct world *world, const struct world_task *task,
-				  bool *is_critical)
+static struct bounds slice_bounds(const struct world *world, const struct world_task *task, bool *is_critical)
 {
 	uint64_t begin_ns = task->slice_begin_ns, end_ns = world->now_ns;
 	uint64_t length_ns = end_ns - begin_ns;
 	model_integral integral = model_active_between(&world->model, begin_ns, end_ns);
-	model_integral limit = (model_integral)length_ns *
-			       model_nmin_doubled(&world->model, world->model.alive);
+	model_integral limit = (model_integral)length_ns * model_nmin_doubled(&world->model, world->model.alive);
 	double weight_ns = length_ns ? (double)length_ns * length_ns / integral : 0;
 	struct bounds bounds = { 0, 0 };
 
@@ -183,8 +179,7 @@ void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_ta
 	world->critical_slices += is_critical;
 	world_require(world, !has_stack || !is_skipped);
 	if (is_wait(e->state)) {
-		wait_keep = model_keep(model_wait_weight(&world->model, prev->wait_mean_ns),
-				       threshold_ns);
+		wait_keep = model_keep(model_wait_weight(&world->model, prev->wait_mean_ns), threshold_ns);
 		begin_wait(world, prev, coin, has_stack);
 	} else {
 		world->generous_stacks += !is_critical && (has_stack || is_skipped);
@@ -199,16 +194,14 @@ void world_check_switch_stack(struct world *world, uint32_t cpu, struct world_ta
 	}
 	world_require(world, bounds.max && keep >= bounds.min && keep <= bounds.max);
 	world_require(world, coin < keep);
-	world_require(world, e->stack ==
-			     expect_stack(world, cpu, prev, e->state == SWITCH_BLOCKED));
+	world_require(world, e->stack == expect_stack(world, cpu, prev, e->state == SWITCH_BLOCKED));
 }
 
-void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct world_task *waker,
-			     struct world_task *task, const struct ev_sched_wake *e)
+void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct world_task *waker, struct world_task *task,
+			     const struct ev_sched_wake *e)
 {
 	uint64_t wait_ns = task->has_waited ? world->now_ns - task->wait_begin_ns : 0;
-	uint64_t keep = model_keep(model_wait_weight(&world->model, wait_ns),
-				   world->options.keep_all_above_ns);
+	uint64_t keep = model_keep(model_wait_weight(&world->model, wait_ns), world->options.keep_all_above_ns);
 	bool is_kept, is_readable, is_within = waker && waker->task.tgid == task->task.tgid;
 	uint32_t coin;
 
@@ -220,8 +213,7 @@ void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct wor
 	task->wait_mean_ns = model_wait_mean(task->wait_mean_ns, wait_ns);
 	world_require(world, e->keep == (waker && keep < MODEL_CERTAIN ? keep : 0));
 	world_require(world, !(e->flags & WAKE_HAS_STACK) == !is_kept);
-	world_require(world, !(e->flags & WAKE_HAS_WAIT_STACK) ==
-			     !(is_kept && is_within && !task->wait_has_stack));
+	world_require(world, !(e->flags & WAKE_HAS_WAIT_STACK) == !(is_kept && is_within && !task->wait_has_stack));
 	world_require(world, e->stack == (is_kept ? expect_stack(world, cpu, waker, false) : 0));
 	if (!(e->flags & WAKE_HAS_WAIT_STACK)) {
 		world_require(world, !e->wait_stack);
@@ -230,6 +222,5 @@ void world_check_wake_stacks(struct world *world, uint32_t cpu, const struct wor
 	world->wait_stacks++;
 	/* It was taken at its exit, or can be read while both have the process's memory. */
 	is_readable = task->has_exit_stack || waker->task.mm;
-	world_require(world, e->wait_stack == (is_readable ? expect_stack(world, cpu, task, false)
-							   : 0));
+	world_require(world, e->wait_stack == (is_readable ? expect_stack(world, cpu, task, false) : 0));
 }

@@ -3,9 +3,9 @@
 
 enum {
 	FUTEX_WORDS = 5,
-	POLL_COUNT = 3,			/* of descriptors, unless it is one */
+	POLL_COUNT = 3, /* of descriptors, unless it is one */
 	NO_LIMIT = 0xffff,
-	PARTS_KNOWN = 16,		/* of more than these nobody knows the sum */
+	PARTS_KNOWN = 16, /* of more than these nobody knows the sum */
 	PARTS = 20,
 	DEVICE = 8 << 20 | 1,
 };
@@ -14,7 +14,7 @@ enum {
 
 static const struct {
 	uint64_t address;
-	uint32_t bytes;			/* that can be read */
+	uint32_t bytes; /* that can be read */
 	uint32_t words[FUTEX_WORDS];
 } futexes[WORLD_FUTEXES] = {
 	{ 0x7e000100, sizeof(futexes[0].words), { 2, 0xdead, 301, 302, 303 } },
@@ -44,7 +44,9 @@ static uint64_t message_address(uint32_t count)
 /* Each has twice as many bytes as the one before, so that each sum tells which there are. */
 static void plant_parts(void)
 {
-	struct { uint64_t address, bytes; } parts[PARTS];
+	struct {
+		uint64_t address, bytes;
+	} parts[PARTS];
 
 	for (uint32_t i = 0; i < PARTS; i++) {
 		uint64_t message[] = { 0, 0, parts_address, i };
@@ -65,8 +67,12 @@ static void plant_memory(void)
 {
 	plant_parts();
 	for (uint32_t i = 0; i < WORLD_FUTEXES; i++) {
-		struct { uint64_t value, address; uint32_t flags, reserved; } vector = {
-			.value = 1, .address = futexes[i].address,
+		struct {
+			uint64_t value, address;
+			uint32_t flags, reserved;
+		} vector = {
+			.value = 1,
+			.address = futexes[i].address,
 		};
 
 		if (futexes[i].bytes)
@@ -74,8 +80,12 @@ static void plant_memory(void)
 		shim_plant(vector_address(i), &vector, sizeof(vector));
 	}
 	for (uint32_t i = 0; i < WORLD_DESCRIPTORS + 2; i++) {
-		struct { int descriptor; short events, revents; } polled = {
-			.descriptor = i > WORLD_DESCRIPTORS ? -1 : (int)i, .events = 1,
+		struct {
+			int descriptor;
+			short events, revents;
+		} polled = {
+			.descriptor = i > WORLD_DESCRIPTORS ? -1 : (int)i,
+			.events = 1,
 		};
 
 		shim_plant(poll_address(i), &polled, sizeof(polled));
@@ -130,8 +140,11 @@ static void call_file(struct world_task *task, uint32_t which)
 	registers->r10 = which % 2 ? 0xffffffff : 0x100000000 + which;
 	registers->r8 = 300 + which;
 	task->wait = (struct world_wait){
-		.syscall = CALL_FILE, .has_descriptor = true, .descriptor = registers->di,
-		.value = registers->di, .operation = 0x1000 + which,
+		.syscall = CALL_FILE,
+		.has_descriptor = true,
+		.descriptor = registers->di,
+		.value = registers->di,
+		.operation = 0x1000 + which,
 		.owners = { 100 + which, 0xffffffff, 300 + which },
 	};
 }
@@ -149,9 +162,11 @@ static void call_parts(struct world_task *task, enum world_call call, uint32_t w
 	task->wait.owners[0] = parts_bytes(count);
 }
 
-static const struct { int ms; uint16_t told; } limits[] = {
-	{ 0, 0 }, { 250, 250 }, { 65534, 65534 }, { 65535, NO_LIMIT },
-	{ 1000000, NO_LIMIT }, { -1, NO_LIMIT },
+static const struct {
+	int ms;
+	uint16_t told;
+} limits[] = {
+	{ 0, 0 }, { 250, 250 }, { 65534, 65534 }, { 65535, NO_LIMIT }, { 1000000, NO_LIMIT }, { -1, NO_LIMIT },
 };
 
 enum { LIMITS = sizeof(limits) / sizeof(*limits) };
@@ -183,8 +198,11 @@ static void call_poll(struct world_task *task, enum world_call call, uint32_t wh
 	registers->si = count;
 	registers->dx = call == CALL_POLL_TIME ? limit_address(limit) : (uint32_t)limits[limit].ms;
 	task->wait = (struct world_wait){
-		.syscall = call, .has_descriptor = count == 1, .descriptor = descriptor,
-		.value = count, .operation = limits[limit].told,
+		.syscall = call,
+		.has_descriptor = count == 1,
+		.descriptor = descriptor,
+		.value = count,
+		.operation = limits[limit].told,
 	};
 }
 
@@ -197,7 +215,9 @@ void world_call(struct world_task *task, enum world_call call, uint32_t which)
 	registers->si = 0xabc00000000 | which;
 	registers->dx = registers->r10 = which + 2;
 	task->wait = (struct world_wait){
-		.syscall = call, .object = 0x5000 + which, .value = which,
+		.syscall = call,
+		.object = 0x5000 + which,
+		.value = which,
 	};
 	switch (call) {
 	case CALL_NONE:
@@ -235,7 +255,10 @@ static void init_file(struct world *world, uint32_t i)
 
 	snprintf(file->name, sizeof(file->name), "file%u", i);
 	file->inode = (struct inode){
-		.i_mode = 0100644, .i_nlink = 1, .i_ino = 1000 + i, .i_sb = &world->super,
+		.i_mode = 0100644,
+		.i_nlink = 1,
+		.i_ino = 1000 + i,
+		.i_sb = &world->super,
 	};
 	file->dentry = (struct dentry){
 		.d_parent = &world->root,
@@ -277,7 +300,7 @@ static void expect_file(struct world *world, uint32_t cpu, struct world_file *fi
 	const struct ev_file_path *e = world_expect(world, cpu, EV_FILE_PATH, 0);
 
 	world_require(world, e->file && (!file->id || e->file == file->id));
-	world_require(world, (e->file & 0x1f) == (8 << 1 | 1));	/* a regular file */
+	world_require(world, (e->file & 0x1f) == (8 << 1 | 1)); /* a regular file */
 	for (uint32_t i = 0; i < WORLD_FILES; i++)
 		world_require(world, &world->files[i] == file || world->files[i].id != e->file);
 	file->id = e->file;
@@ -299,8 +322,7 @@ static uint64_t file_expected(struct world *world, uint32_t cpu, struct world_ta
 		return 0;
 	file = (struct world_file *)world->descriptors[descriptor];
 	if (!file)
-		return task && task->file_told && task->descriptor_told == descriptor
-		       ? task->file_told->id : 0;
+		return task && task->file_told && task->descriptor_told == descriptor ? task->file_told->id : 0;
 	/* A task that waits for a file again does not look whether it has been forgotten. */
 	if (!file->is_told && !(task && task->file_told == file))
 		expect_file(world, cpu, file);
@@ -322,9 +344,8 @@ static bool is_compat(const struct world_task *task)
 
 static bool says(const struct ev_sched_switch *e, const struct world_wait *wait)
 {
-	return e->syscall == wait->syscall && e->operation == wait->operation &&
-	       e->object == wait->object && e->value == wait->value &&
-	       !memcmp(e->owners, wait->owners, sizeof(e->owners));
+	return e->syscall == wait->syscall && e->operation == wait->operation && e->object == wait->object &&
+	       e->value == wait->value && !memcmp(e->owners, wait->owners, sizeof(e->owners));
 }
 
 /* The same where its memory cannot be read: that is gone, or not that of who looks. */
@@ -340,7 +361,8 @@ static struct world_wait without_memory(struct world_wait wait)
 		return (struct world_wait){ .syscall = wait.syscall };
 	case CALL_FUTEX:
 	case CALL_FUTEX_FLAGS:
-		return (struct world_wait){ .syscall = wait.syscall, .object = wait.object,
+		return (struct world_wait){ .syscall = wait.syscall,
+					    .object = wait.object,
 					    .operation = wait.operation };
 	case CALL_POLL_TIME:
 		wait.operation = NO_LIMIT;
@@ -356,8 +378,7 @@ static struct world_wait without_memory(struct world_wait wait)
 	return wait;
 }
 
-void world_check_no_wait(struct world *world, const struct world_task *rival,
-			 const struct ev_sched_switch *e)
+void world_check_no_wait(struct world *world, const struct world_task *rival, const struct ev_sched_switch *e)
 {
 	struct world_wait wait = nothing;
 
@@ -366,12 +387,10 @@ void world_check_no_wait(struct world *world, const struct world_task *rival,
 	world_require(world, !(e->flags & (SWITCH_IO_WAIT | SWITCH_COMPAT)));
 }
 
-void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task,
-		      const struct ev_sched_switch *e)
+void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task, const struct ev_sched_switch *e)
 {
 	struct world_wait wait = is_compat(task) ? nothing : task->wait;
-	uint8_t flags = (task->task.in_iowait ? SWITCH_IO_WAIT : 0) |
-			(is_compat(task) ? SWITCH_COMPAT : 0);
+	uint8_t flags = (task->task.in_iowait ? SWITCH_IO_WAIT : 0) | (is_compat(task) ? SWITCH_COMPAT : 0);
 
 	world_require(world, (e->flags & (SWITCH_IO_WAIT | SWITCH_COMPAT)) == flags);
 	if (!task->task.mm)
@@ -379,7 +398,7 @@ void world_check_wait(struct world *world, uint32_t cpu, struct world_task *task
 	if (wait.restarts && task->wait_told.syscall) {
 		wait = task->wait_told;
 		wait.has_descriptor = false;
-		if (is_file_call(wait.syscall))		/* more than is kept */
+		if (is_file_call(wait.syscall)) /* more than is kept */
 			memset(wait.owners, 0, sizeof(wait.owners));
 		/* The word of a futex is read again. */
 		if (!task->task.mm && arguments[wait.syscall] <= ARGUMENT_FUTEX_VECTOR &&
@@ -424,15 +443,14 @@ void world_expect_other(struct world *world, uint32_t cpu, struct world_task *ot
 	world_require(world, !strcmp(e->process, other->task.group_leader->comm));
 }
 
-void world_expect_waker(struct world *world, uint32_t cpu, struct world_task *waker,
-			enum wake_context context)
+void world_expect_waker(struct world *world, uint32_t cpu, struct world_task *waker, enum wake_context context)
 {
 	if (context == WAKE_THREAD || (context == WAKE_SOFTIRQ && waker->task.mm))
 		world_expect_other(world, cpu, waker);
 }
 
-bool world_check_waker(struct world *world, const struct world_task *waker,
-		       enum wake_context context, const struct ev_sched_wake *e)
+bool world_check_waker(struct world *world, const struct world_task *waker, enum wake_context context,
+		       const struct ev_sched_wake *e)
 {
 	bool is_kernel = waker->task.flags & PF_KTHREAD;
 	bool is_named = context == WAKE_THREAD || (context == WAKE_SOFTIRQ && waker->task.mm);

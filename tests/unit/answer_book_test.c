@@ -25,8 +25,7 @@ static void put_all(void)
 	char content[1500];
 
 	for (uint64_t i = 0; i < ENTRIES; i++)
-		answer_book_put(book, BOOK_PLACE + i % 3, i % OWNERS, i, content,
-				content_of(i, content));
+		answer_book_put(book, BOOK_PLACE + i % 3, i % OWNERS, i, content, content_of(i, content));
 }
 
 static void check_all(const struct answer_book *other)
@@ -142,8 +141,12 @@ TEST(functions_of_a_damaged_book_are_none)
 		const char *content;
 		size_t size_bytes;
 	} cases[] = {
-		{ "", 0 }, { "1234567", 7 }, { "12345678", 8 }, { "12345678name", 12 },
-		{ "12345678name\0module", 19 }, { "12345678name", 13 },
+		{ "", 0 },
+		{ "1234567", 7 },
+		{ "12345678", 8 },
+		{ "12345678name", 12 },
+		{ "12345678name\0module", 19 },
+		{ "12345678name", 13 },
 	};
 	const char *module;
 	uint64_t start;

@@ -36,9 +36,14 @@ static void begin(void)
 static struct module module_of(uint32_t number)
 {
 	return (struct module){
-		.number = number, .has_stamp = true,
-		.stamp = { .device = 5, .inode = number, .size_bytes = 100, .modified_ns = 7,
-			   .changed_ns = 8, .owner = geteuid() },
+		.number = number,
+		.has_stamp = true,
+		.stamp = { .device = 5,
+			   .inode = number,
+			   .size_bytes = 100,
+			   .modified_ns = 7,
+			   .changed_ns = 8,
+			   .owner = geteuid() },
 	};
 }
 
@@ -73,8 +78,8 @@ static struct answer answer_of(uint64_t place)
 {
 	struct answer answer = { .function_offset = place & ~15ull, .frame_count = 2 };
 
-	answer.text_bytes = 1 + snprintf(answer.text + 1, 200, "inner%d%cfile%d.c%couter", (int)place,
-					 0, (int)place, 0) + 1;
+	answer.text_bytes =
+		1 + snprintf(answer.text + 1, 200, "inner%d%cfile%d.c%couter", (int)place, 0, (int)place, 0) + 1;
 	answer.frames[0].function = 1;
 	answer.frames[0].file = 1 + strlen(answer.text + 1) + 1;
 	answer.frames[0].line = place % 1000;
@@ -86,8 +91,7 @@ static bool is_kept(struct answer_cache *cache, const struct module *module, uin
 	struct answer expected = answer_of(place);
 	const struct answer *found = answer_cache_find(cache, module, place);
 
-	return found && !memcmp(found, &expected, offsetof(struct answer, text) +
-				expected.text_bytes);
+	return found && !memcmp(found, &expected, offsetof(struct answer, text) + expected.text_bytes);
 }
 
 /* One run: asks for the places [from, to), and keeps those that were not there. */
@@ -96,7 +100,7 @@ static uint32_t run(const struct module *module, uint64_t from, uint64_t to)
 	struct answer_cache *cache = cache_new();
 	uint32_t found = 0;
 
-	for (uint64_t place = to; place-- > from; ) {
+	for (uint64_t place = to; place-- > from;) {
 		if (is_kept(cache, module, place)) {
 			found++;
 		} else {
@@ -180,9 +184,12 @@ TEST(what_was_learnt_of_a_file_counts_only_as_long_as_it_is_that_file)
 	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
 	for (int i = 0; i < 6; i++) {
 		other = module;
-		*(i == 0 ? &other.stamp.device : i == 1 ? &other.stamp.inode : i == 2 ? &other.stamp.size_bytes :
-		  i == 3 ? (uint64_t *)&other.stamp.modified_ns : i == 4 ? (uint64_t *)&other.stamp.changed_ns :
-		  &content_hash) += 1;
+		*(i == 0   ? &other.stamp.device
+		  : i == 1 ? &other.stamp.inode
+		  : i == 2 ? &other.stamp.size_bytes
+		  : i == 3 ? (uint64_t *)&other.stamp.modified_ns
+		  : i == 4 ? (uint64_t *)&other.stamp.changed_ns
+			   : &content_hash) += 1;
 		CHECK(run(&other, 0, 20) == 0);
 		content_hash = 0;
 		CHECK(run(&module, 0, 20) == 20);
@@ -289,7 +296,7 @@ TEST(what_was_written_long_ago_makes_room)
 		CHECK(!ftruncate(fd, 40 << 20) && !futimens(fd, times));
 		close(fd);
 	}
-	CHECK(run(&module, 0, 21) == 20);	/* writes */
+	CHECK(run(&module, 0, 21) == 20); /* writes */
 	for (int i = 0; i < 5; i++) {
 		snprintf(path, sizeof(path), "%s/pinch/old%d", directory, i);
 		CHECK(!access(path, F_OK) == (i >= 2));

@@ -150,7 +150,7 @@ TEST(what_is_given_up_was_not_taken)
 	call(KLOCK_TRIES_FOR_ZERO, KIND, lock_a);
 	come_back(KLOCK_TRIES_FOR_ZERO, KIND, -4);
 	call(KLOCK_TRIES, KIND, lock_a);
-	come_back(KLOCK_TRIES, KIND, 0xffffffff00000000);	/* the result has 32 bits */
+	come_back(KLOCK_TRIES, KIND, 0xffffffff00000000); /* the result has 32 bits */
 	let_go(lock_a);
 	list();
 	CHECK(!held_count);
@@ -213,7 +213,7 @@ TEST(what_the_engine_takes_for_itself_is_what_noting_costs)
 		pass(ns);
 		let_go(lock_b);
 	}
-	let_go(lock_b);		/* by somebody else's hand */
+	let_go(lock_b); /* by somebody else's hand */
 	thread->task.tgid = thread->task.pid;
 	take(lock_a);
 	pass(750);
@@ -221,7 +221,7 @@ TEST(what_the_engine_takes_for_itself_is_what_noting_costs)
 	call(KLOCK_TAKES, KIND, lock_a);
 	pass(60);
 	come_back(KLOCK_TAKES, KIND, 0);
-	pass(20);		/* less than it ever cost */
+	pass(20); /* less than it ever cost */
 	let_go(lock_a);
 	list();
 	CHECK(held_count == 1 && helds[0].taken == 2 && helds[0].holds == 2);

@@ -52,8 +52,7 @@ static bool list(struct ev_thread_waits *e, bool *has_memory)
 			stack = ((const struct ev_stack_memory *)header)->stack;
 			continue;
 		}
-		CHECK(header->subsys == TRACE_SUBSYS_THREAD &&
-		      header->event == TRACE_EVENT_THREAD_WAITS);
+		CHECK(header->subsys == TRACE_SUBSYS_THREAD && header->event == TRACE_EVENT_THREAD_WAITS);
 		*e = *(const struct ev_thread_waits *)header;
 		is_told = true;
 	}

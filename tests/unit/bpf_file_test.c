@@ -23,8 +23,7 @@ static void make_dentry(struct dentry *dentry, struct dentry *parent, const char
 {
 	*dentry = (struct dentry){
 		.d_parent = parent ? parent : dentry,
-		.d_name = { .hash_len = strlen(name) * 1000003 + name[0],
-			    .name = (const unsigned char *)name },
+		.d_name = { .hash_len = strlen(name) * 1000003 + name[0], .name = (const unsigned char *)name },
 	};
 }
 
@@ -34,7 +33,10 @@ static void make_file(struct place *place, struct dentry *parent, const char *na
 
 	make_dentry(&place->dentry, parent, name);
 	place->inode = (struct inode){
-		.i_mode = 0100640, .i_nlink = 1, .i_ino = ++inodes, .i_sb = &disk,
+		.i_mode = 0100640,
+		.i_nlink = 1,
+		.i_ino = ++inodes,
+		.i_sb = &disk,
 	};
 	place->file = (struct file){
 		.f_path = { .mnt = &mount_first.mnt, .dentry = &place->dentry },
@@ -74,8 +76,7 @@ TEST(a_path_is_told_from_the_file_to_the_root)
 TEST(a_path_goes_on_where_its_file_system_is_mounted)
 {
 	struct dentry root, below;
-	struct mount mount = { .mnt_parent = &mount_first, .mnt_mountpoint = &inner,
-			       .mnt.mnt_root = &root };
+	struct mount mount = { .mnt_parent = &mount_first, .mnt_mountpoint = &inner, .mnt.mnt_root = &root };
 
 	begin();
 	make_dentry(&root, NULL, "/");
@@ -90,10 +91,8 @@ TEST(file_systems_may_be_mounted_over_each_other)
 {
 	struct dentry roots[2];
 	struct mount mounts[2] = {
-		{ .mnt_parent = &mount_first, .mnt_mountpoint = &inner,
-		  .mnt.mnt_root = &roots[0] },
-		{ .mnt_parent = &mounts[0], .mnt_mountpoint = &roots[0],
-		  .mnt.mnt_root = &roots[1] },
+		{ .mnt_parent = &mount_first, .mnt_mountpoint = &inner, .mnt.mnt_root = &roots[0] },
+		{ .mnt_parent = &mounts[0], .mnt_mountpoint = &roots[0], .mnt.mnt_root = &roots[1] },
 	};
 
 	begin();
@@ -108,8 +107,7 @@ TEST(file_systems_may_be_mounted_over_each_other)
 /* Only a part of a file system is mounted, or a single file: --bind. */
 TEST(what_is_mounted_has_the_name_of_where_it_is)
 {
-	struct mount mount = { .mnt_parent = &mount_first, .mnt_mountpoint = &inner,
-			       .mnt.mnt_root = &second.dentry };
+	struct mount mount = { .mnt_parent = &mount_first, .mnt_mountpoint = &inner, .mnt.mnt_root = &second.dentry };
 
 	begin();
 	second.file.f_path.mnt = &mount.mnt;
@@ -131,7 +129,7 @@ TEST(a_file_out_of_reach_of_the_root_ends_without_a_slash)
 	struct dentry lost;
 
 	begin();
-	make_dentry(&lost, NULL, "lost");	/* as after umount --lazy, or in another tree */
+	make_dentry(&lost, NULL, "lost"); /* as after umount --lazy, or in another tree */
 	make_file(&first, &lost, "first");
 	CHECK(wait_for(3) && !strcmp(names_told(), "first|lost"));
 	files_end();
@@ -198,8 +196,7 @@ TEST(two_names_of_one_file_are_two)
 static void make_anonymous(struct place *place, const char *name)
 {
 	make_file(place, NULL, name);
-	place->inode = (struct inode){ .i_mode = 0600, .i_nlink = 1, .i_ino = 77,
-				       .i_sb = &anonymous };
+	place->inode = (struct inode){ .i_mode = 0600, .i_nlink = 1, .i_ino = 77, .i_sb = &anonymous };
 	place->file.f_inode = &first.inode;
 	place->file.private_data = place;
 }
@@ -300,7 +297,7 @@ TEST(a_descriptor_that_is_being_closed_keeps_its_name)
 
 	begin();
 	file = wait_for(3);
-	descriptors[3] = NULL;		/* close() takes it away first, and waits then */
+	descriptors[3] = NULL; /* close() takes it away first, and waits then */
 	CHECK(wait_for(3) == file && !path_told());
 	CHECK(!wait_for(4) && !wait_for(0) && !path_told());
 	CHECK(wait_for(3) == file);
@@ -446,10 +443,8 @@ TEST(mounts_that_lead_to_themselves_come_to_an_end)
 {
 	struct dentry roots[2];
 	struct mount mounts[2] = {
-		{ .mnt_parent = &mounts[1], .mnt_mountpoint = &roots[1],
-		  .mnt.mnt_root = &roots[0] },
-		{ .mnt_parent = &mounts[0], .mnt_mountpoint = &roots[0],
-		  .mnt.mnt_root = &roots[1] },
+		{ .mnt_parent = &mounts[1], .mnt_mountpoint = &roots[1], .mnt.mnt_root = &roots[0] },
+		{ .mnt_parent = &mounts[0], .mnt_mountpoint = &roots[0], .mnt.mnt_root = &roots[1] },
 	};
 
 	begin();

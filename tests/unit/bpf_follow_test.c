@@ -108,7 +108,7 @@ TEST(the_stack_at_exit_stands_for_the_last_slices)
 	stack = world.paths[task->path].id;
 	CHECK(stack);
 	shim_stacks_asked = 0;
-	world_sleep(&world, 0, 2, NULL);	/* waits for a lock while it exits */
+	world_sleep(&world, 0, 2, NULL); /* waits for a lock while it exits */
 	CHECK(world.last_switch.stack == stack && world.last_switch.flags == SWITCH_HAS_STACK);
 	world_wake(&world, 1, task);
 	world_leave(&world, 0, LEAVE_PREEMPTED, task);
@@ -176,7 +176,7 @@ TEST(threads_only_does_not_follow_into_children)
 	begin(&options);
 	task = add_running(NULL, 0);
 	shim_set_target(task->task.pid, TARGET_EXISTING);
-	CHECK(world_fork(&world, 0, true)->is_traced);		/* not listed yet */
+	CHECK(world_fork(&world, 0, true)->is_traced); /* not listed yet */
 	CHECK(!world_fork(&world, 0, false)->is_traced);
 	world_visit(&world, 1, task);
 	CHECK(world_fork(&world, 0, true)->is_traced);
@@ -241,7 +241,7 @@ TEST(more_threads_than_can_be_counted_are_refused)
 	task = add_running(NULL, 0);
 	shim_set_target(task->task.pid, TARGET_EXISTING);
 	world_visit(&world, 1, task);
-	shim_registers = NULL;		/* they are no tasks of the world's */
+	shim_registers = NULL; /* they are no tasks of the world's */
 	children = calloc(THREADS_ACTIVE_MAX + 1, sizeof(*children));
 	for (uint32_t i = 0; i < THREADS_ACTIVE_MAX + 1; i++) {
 		children[i] = task->task;
@@ -252,8 +252,7 @@ TEST(more_threads_than_can_be_counted_are_refused)
 	CHECK(threads_untracked == 2 && threads_born == THREADS_ACTIVE_MAX);
 
 	/* The integral holds as many: a second later, 65535 seconds of activity. */
-	CHECK(((active_integral(activity, shim_now_ns + 1000000000) -
-		active_integral(activity, shim_now_ns)) &
+	CHECK(((active_integral(activity, shim_now_ns + 1000000000) - active_integral(activity, shim_now_ns)) &
 	       INTEGRAL_MASK) == THREADS_ACTIVE_MAX * 1000000000ull);
 
 	children[0].__state = TASK_DEAD;
@@ -266,7 +265,10 @@ TEST(more_threads_than_can_be_counted_are_refused)
 
 TEST(a_thread_in_a_container_has_both_its_ids)
 {
-	struct { struct pid pid; struct upid more[40]; } nested = { .pid.level = 2 };
+	struct {
+		struct pid pid;
+		struct upid more[40];
+	} nested = { .pid.level = 2 };
 	const struct ev_thread_found *e;
 	struct world_task *task;
 
@@ -280,7 +282,7 @@ TEST(a_thread_in_a_container_has_both_its_ids)
 	list_threads(&(struct bpf_iter__task){ .task = &task->task });
 	e = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
 	CHECK(e->tid == (uint32_t)task->task.pid && e->ns_tid == 7 && e->ns_pid == 7);
-	nested.pid.level = 33;		/* no kernel nests so deep: not to be believed */
+	nested.pid.level = 33; /* no kernel nests so deep: not to be believed */
 	list_threads(&(struct bpf_iter__task){ .task = &task->task });
 	e = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
 	CHECK(e->tid == (uint32_t)task->task.pid && !e->ns_tid);

@@ -9,7 +9,7 @@
 static const uint64_t threshold_ns = 1000000;
 
 static struct world world;
-static struct world_task *waiter, *near, *far;	/* near is of the waiter's process */
+static struct world_task *waiter, *near, *far; /* near is of the waiter's process */
 
 static uint32_t random_value, random_calls;
 
@@ -88,8 +88,7 @@ static struct ev_sched_wake wake_after(uint64_t length_ns, struct world_task *wa
 /* --- Exactly ---------------------------------------------------------------------------------- */
 
 /* A wait of length_ns whose beginning is not kept, with this coin. */
-static void check_end(uint64_t length_ns, uint32_t coin, struct world_task *waker, uint8_t flags,
-		      uint32_t keep)
+static void check_end(uint64_t length_ns, uint32_t coin, struct world_task *waker, uint8_t flags, uint32_t keep)
 {
 	struct ev_sched_switch e;
 	struct ev_sched_wake w;
@@ -131,8 +130,7 @@ TEST(a_waker_of_another_process_keeps_its_own_stack_alone)
 }
 
 /* The waits so far have this mean; the next one begins after a slice of length_ns. */
-static void check_beginning(uint64_t mean_ns, uint64_t length_ns, uint32_t coin, uint8_t flags,
-			    uint32_t keep)
+static void check_beginning(uint64_t mean_ns, uint64_t length_ns, uint32_t coin, uint8_t flags, uint32_t keep)
 {
 	struct ev_sched_switch e;
 
@@ -166,7 +164,7 @@ TEST(one_coin_decides_at_both_ends_of_a_wait)
 	for (uint32_t i = 1; i <= 100; i++) {
 		sleep_after(0);
 		CHECK(random_calls == i);
-		random_value = UINT32_MAX;	/* another one would keep nothing */
+		random_value = UINT32_MAX; /* another one would keep nothing */
 		w = wake_after(750000, near);
 		CHECK(random_calls == i && w.flags & WAKE_HAS_STACK);
 		random_value = 12345;

@@ -4,8 +4,8 @@
 #include "world.h"
 
 static struct world world;
-static struct world_task *thread;		/* traced */
-static struct world_task *hidden, *stranger;	/* not traced */
+static struct world_task *thread;            /* traced */
+static struct world_task *hidden, *stranger; /* not traced */
 
 enum { BEGIN_NS = 1000000, HIDDEN_NS = 5000, CPU = 1 };
 
@@ -94,7 +94,7 @@ TEST(since_when_is_known_from_the_second_switch_to_a_process_on)
 	tell(&world.idle[CPU], hidden, 300);
 	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns >= before_ns && begin_ns < time_ns - 200);
 	before_ns = time_ns;
-	hidden->task.pid++;		/* another thread of it */
+	hidden->task.pid++; /* another thread of it */
 	tell(&world.idle[CPU], hidden, 400);
 	CHECK(next_record(TRACE_EVENT_SCHED_HIDDEN) != NULL);
 	tell(&world.idle[CPU], thread, 500);

@@ -4,8 +4,16 @@
 #include "world.h"
 
 enum {
-	NAME = 0x7000, RESULT = 0x7100, LIST = 0x8000, ADDRESSES = 0x9000, STACK = 0x10000,
-	CALLER = 0x401234, STEP = 0x100, FAMILY_IPV4 = 2, FAMILY_IPV6 = 10, FAMILY_UNIX = 1,
+	NAME = 0x7000,
+	RESULT = 0x7100,
+	LIST = 0x8000,
+	ADDRESSES = 0x9000,
+	STACK = 0x10000,
+	CALLER = 0x401234,
+	STEP = 0x100,
+	FAMILY_IPV4 = 2,
+	FAMILY_IPV6 = 10,
+	FAMILY_UNIX = 1,
 };
 
 int resolve_begin(struct pt_regs *context);
@@ -106,7 +114,7 @@ TEST(what_was_not_found_or_not_asked_for_is_not_told)
 	begin("db.example");
 	plant_entry(FAMILY_IPV4, "\1\2\3\4", 0);
 	resolve(NAME, -2);
-	resolve(0, 0);		/* addresses to listen on */
+	resolve(0, 0); /* addresses to listen on */
 	CHECK(!told());
 	end();
 }

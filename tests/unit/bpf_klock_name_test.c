@@ -42,7 +42,10 @@ static struct world_task *begin_second_thread(void)
 TEST(what_lies_in_an_object_of_the_process_is_that_of_its_first_thread)
 {
 	struct task_struct *second = &begin_second_thread()->task;
-	const struct { const void *base; enum klock_object object; } objects[] = {
+	const struct {
+		const void *base;
+		enum klock_object object;
+	} objects[] = {
 		{ second->mm, KLOCK_OF_MEMORY },
 		{ second->files, KLOCK_OF_DESCRIPTORS },
 		{ second->sighand, KLOCK_OF_SIGNALS },
@@ -112,14 +115,18 @@ static void make_inode(unsigned short mode)
 	static unsigned long numbers = 1000;
 
 	memset(&place, 0, sizeof(place));
-	place.inode = (struct inode){ .i_mode = mode, .i_nlink = 1, .i_ino = ++numbers, .i_sb = &place_super,
-				      .i_mapping = &place.inode.i_data };
+	place.inode = (struct inode){
+		.i_mode = mode, .i_nlink = 1, .i_ino = ++numbers, .i_sb = &place_super, .i_mapping = &place.inode.i_data
+	};
 	place.inode.i_dentry.first = &place_name.d_u.d_alias;
 }
 
 TEST(an_inode_is_known_by_itself_where_its_locks_are)
 {
-	static const struct { size_t offset; unsigned int flags; } at[] = {
+	static const struct {
+		size_t offset;
+		unsigned int flags;
+	} at[] = {
 		{ offsetof(struct inode, i_rwsem), CONTENTION_READS },
 		{ offsetof(struct inode, i_rwsem), CONTENTION_WRITES },
 		{ offsetof(struct inode, i_lock), SPINS },
@@ -197,11 +204,11 @@ static void begin_call(unsigned short mode, void *private_data)
 
 	begin();
 	make_inode(mode);
-	place.inode.i_mapping = NULL;	/* it is not known by itself */
+	place.inode.i_mapping = NULL; /* it is not known by itself */
 	memset(&private, 0, sizeof(private));
 	private.socket = (struct socket){ .file = &opened.file, .sk = &private.here.sk };
-	opened.file = (struct file){ .f_inode = &place.inode, .private_data = private_data,
-				     .f_path.dentry = &place_name };
+	opened.file =
+		(struct file){ .f_inode = &place.inode, .private_data = private_data, .f_path.dentry = &place_name };
 	descriptors[FD] = &opened.file;
 	thread->task.files = &files;
 	thread->registers.orig_ax = CALL_FILE;
@@ -235,7 +242,7 @@ TEST(a_socket_s_lock_is_the_socket_s)
 	private.here.peer = &private.there.sk;
 	CHECK(is_of(told_of(&private.here.sk.sk_type, SPINS), KLOCK_OF_SOCKET, &private.here));
 	CHECK(locks[0].file && locks[0].file == last_socket.file);
-	CHECK(told_of(&private.here.addr, SPINS)->object == KLOCK_OF_NOTHING);	/* a struct sock ends before */
+	CHECK(told_of(&private.here.addr, SPINS)->object == KLOCK_OF_NOTHING); /* a struct sock ends before */
 	CHECK(told_of(&private.there.sk.sk_type, SPINS)->object == KLOCK_OF_NOTHING);
 	end();
 }

@@ -34,7 +34,10 @@ TEST(a_spin_is_told_at_its_end)
 
 TEST(each_way_of_taking_a_lock_has_its_kind)
 {
-	static const struct { unsigned int flags; enum klock_kind kind; } ways[] = {
+	static const struct {
+		unsigned int flags;
+		enum klock_kind kind;
+	} ways[] = {
 		{ CONTENTION_SPINS, KLOCK_SPINLOCK },
 		{ CONTENTION_SPINS | CONTENTION_READS, KLOCK_RWLOCK_READ },
 		{ CONTENTION_SPINS | CONTENTION_WRITES, KLOCK_RWLOCK_WRITE },
@@ -384,7 +387,8 @@ TEST(with_all_traced_kernel_threads_sleep_for_locks_too_and_say_where)
 	wait_ends(lock_a, 0);
 	drain();
 	CHECK(wait_count == 1 && !waits[0].header.thread && waits[0].context == WAKE_KERNEL_THREAD);
-	CHECK(waits[0].header.time_ns - waits[0].begin_ns == 500080 && waits[0].tid == (uint32_t)kernel_thread->task.pid);
+	CHECK(waits[0].header.time_ns - waits[0].begin_ns == 500080 &&
+	      waits[0].tid == (uint32_t)kernel_thread->task.pid);
 	CHECK(waits[0].flags == KLOCK_HAS_STACK && waits[0].stack && waits[0].kind == KLOCK_MUTEX);
 	/* Without memory for it, a wait is not told; one of a thread that is traced has room. */
 	shim_storage_fails = true;
@@ -445,7 +449,7 @@ TEST(waits_for_the_maps_of_what_is_known_are_not_told)
 	before = *spin_of_thread();
 	waits_for_map = 0;
 	shim_at_point = wait_for_map;
-	wait_begins(lock_a, MUTEX_SLEEPS);	/* a stack and a lock are told for the first time */
+	wait_begins(lock_a, MUTEX_SLEEPS); /* a stack and a lock are told for the first time */
 	CHECK(waits_for_map == 2);
 	CHECK(shim_thread(&thread->task)->klocks[0].address == (uintptr_t)lock_a);
 	CHECK(!shim_thread(&thread->task)->klocks[1].address);
@@ -590,7 +594,8 @@ TEST(a_mutex_tells_who_had_it_whatever_its_flags)
 	begin_owned();
 	for (uint64_t flags = 0; flags < 8; flags++)
 		CHECK(wait_for(as_mutex(lock_a, (uintptr_t)&owner->task | flags), MUTEX_SLEEPS, 10)->owner ==
-		      (uint32_t)owner->task.pid && !(waits[0].flags & KLOCK_HAS_READERS));
+			      (uint32_t)owner->task.pid &&
+		      !(waits[0].flags & KLOCK_HAS_READERS));
 	CHECK(!wait_for(as_mutex(lock_a, 1), MUTEX_SLEEPS, 10)->owner);
 	CHECK(!(waits[0].flags & KLOCK_HAS_READERS));
 	end();
@@ -605,7 +610,7 @@ TEST(a_semaphore_tells_who_writes_and_that_there_are_readers)
 		as_semaphore(lock_a, (uintptr_t)&owner->task | 2);
 		CHECK(wait_for(lock_a, flags[i], 10)->owner == (uint32_t)owner->task.pid);
 		CHECK(!(waits[0].flags & KLOCK_HAS_READERS));
-		as_semaphore(lock_a, (uintptr_t)&owner->task | 1);	/* the last one of them, who may be gone */
+		as_semaphore(lock_a, (uintptr_t)&owner->task | 1); /* the last one of them, who may be gone */
 		CHECK(!wait_for(lock_a, flags[i], 10)->owner && waits[0].flags & KLOCK_HAS_READERS);
 		as_semaphore(lock_a, 0);
 		CHECK(!wait_for(lock_a, flags[i], 10)->owner && !(waits[0].flags & KLOCK_HAS_READERS));
@@ -616,7 +621,10 @@ TEST(a_semaphore_tells_who_writes_and_that_there_are_readers)
 TEST(what_has_no_word_of_its_owner_tells_none)
 {
 	static const unsigned int flags[] = {
-		SPINS, CONTENTION_SPINS | CONTENTION_WRITES, CONTENTION_PERCPU | CONTENTION_WRITES, CONTENTION_RT,
+		SPINS,
+		CONTENTION_SPINS | CONTENTION_WRITES,
+		CONTENTION_PERCPU | CONTENTION_WRITES,
+		CONTENTION_RT,
 	};
 
 	begin_owned();
@@ -718,7 +726,7 @@ TEST(who_sleeps_for_a_mutex_has_one_stack_for_the_wait_and_its_switch)
 	as_mutex(lock_a, (uintptr_t)&owner->task);
 	owner->task.on_cpu = 0;
 	shim_random = throw_coin;
-	coin = UINT32_MAX;	/* none for spinning shortly */
+	coin = UINT32_MAX; /* none for spinning shortly */
 	wait_begins(lock_a, MUTEX_SPINS);
 	wait_begins(lock_a, MUTEX_SLEEPS);
 	sleep_now();

@@ -6,18 +6,23 @@
 #include "python.bpf.h"
 #include "test.h"
 #include "world.h"
-#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
+#undef const /* the shim of bpf_helpers.h takes it away from the programs */
 
 #include "symbol/python/python_layout.h"
 
 enum {
 	/* The user's memory. */
-	RUNTIME = 0x100000, INTERPRETER = 0x200000, THREAD = 0x300000, RECORD = 0x400000,
-	FRAME = 0x500000, NONE = 0x600000, CODE = 0x700000,
+	RUNTIME = 0x100000,
+	INTERPRETER = 0x200000,
+	THREAD = 0x300000,
+	RECORD = 0x400000,
+	FRAME = 0x500000,
+	NONE = 0x600000,
+	CODE = 0x700000,
 	OBJECT_BYTES = 0x100,
 
-	NATIVE = 0x9000,		/* code of other files */
-	INTERPRETED = 0x1000,		/* of the interpreter's */
+	NATIVE = 0x9000,      /* code of other files */
+	INTERPRETED = 0x1000, /* of the interpreter's */
 	INTERPRETER_BYTES = 0x1000,
 	ID = 0x7f00,
 };
@@ -25,7 +30,7 @@ enum {
 /* One call of the interpreter's function, in a frame of the native stack. */
 struct evaluation {
 	uint32_t native;
-	uint32_t count;			/* of its Python frames */
+	uint32_t count; /* of its Python frames */
 };
 
 static struct world world;
@@ -58,8 +63,11 @@ static void begin(uint32_t number)
 	version = python_version_find(number);
 	CHECK(version);
 	shim_python = (struct python_process){
-		.runtime = RUNTIME, .none = NONE, .code_begin = INTERPRETED,
-		.code_bytes = INTERPRETER_BYTES, .layout = version->frames,
+		.runtime = RUNTIME,
+		.none = NONE,
+		.code_begin = INTERPRETED,
+		.code_bytes = INTERPRETER_BYTES,
+		.layout = version->frames,
 	};
 	frames_made = 0;
 }
@@ -102,8 +110,7 @@ static void plant_threads(uint64_t innermost)
 }
 
 /* owner: as CPython has it; code 0: a frame that stands for C. */
-static void plant_frame(uint64_t address, uint64_t code, uint32_t index, uint64_t previous,
-			bool is_entry)
+static void plant_frame(uint64_t address, uint64_t code, uint32_t index, uint64_t previous, bool is_entry)
 {
 	const struct python_layout *layout = &version->frames;
 	uint8_t frame[PYTHON_FRAME_BYTES] = { 0 };
@@ -151,15 +158,14 @@ static uint64_t plant_evaluations(const struct evaluation *evaluations, uint32_t
 				previous = anchor_of(&evaluations[e]);
 			else if (is_last && e + 1 == count)
 				previous = 0;
-			plant_frame(object_at(FRAME, made), object_at(CODE, made), made, previous,
-				    is_last);
+			plant_frame(object_at(FRAME, made), object_at(CODE, made), made, previous, is_last);
 		}
 		if (has_entries)
 			plant_record(anchor_of(&evaluations[e]), begins,
 				     e + 1 < count ? anchor_of(&evaluations[e + 1]) : RECORD);
 		else
-			plant_frame(anchor_of(&evaluations[e]), 0, 0,
-				    e + 1 < count ? object_at(FRAME, made) : 0, false);
+			plant_frame(anchor_of(&evaluations[e]), 0, 0, e + 1 < count ? object_at(FRAME, made) : 0,
+				    false);
 	}
 	if (has_entries) {
 		plant_record(RECORD, 0, 0);
@@ -171,8 +177,7 @@ static uint64_t plant_evaluations(const struct evaluation *evaluations, uint32_t
 	return RECORD;
 }
 
-static void set_native(uint32_t count, const struct evaluation *evaluations,
-		       uint32_t evaluation_count)
+static void set_native(uint32_t count, const struct evaluation *evaluations, uint32_t evaluation_count)
 {
 	shim_user_stack.count = count;
 	for (uint32_t i = 0; i < count; i++)
@@ -252,7 +257,8 @@ TEST(python_frames_follow_the_native_frame_of_their_evaluation)
 {
 	static const struct evaluation evaluations[] = { { 2, 3 }, { 7, 1 }, { 8, 2 }, { 15, 4 } };
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		begin(numbers[i]);
 		check_evaluations(evaluations, 4);
 		end();
@@ -263,7 +269,8 @@ TEST(the_innermost_native_frame_can_be_an_evaluation)
 {
 	static const struct evaluation evaluations[] = { { 0, 2 }, { 1, 1 } };
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		begin(numbers[i]);
 		check_evaluations(evaluations, 2);
 		end();
@@ -275,7 +282,8 @@ TEST(an_evaluation_that_is_not_yet_in_the_lists_has_no_frames)
 	static const struct evaluation evaluations[] = { { 1, 3 }, { 4, 2 } };
 	const struct ev_stack_frames *sent;
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		begin(numbers[i]);
 		plant_threads(plant_evaluations(evaluations, 2));
 		set_native(20, evaluations, 2);
@@ -315,8 +323,7 @@ TEST(an_index_that_is_not_in_the_code_is_not_known)
 	for (size_t i = 0; i < sizeof(indexes) / sizeof(*indexes); i++) {
 		begin(0x030c);
 		plant_threads(plant_evaluations(evaluations, 1));
-		plant_frame(object_at(FRAME, 0), object_at(CODE, 0), indexes[i],
-			    object_at(FRAME, 1), false);
+		plant_frame(object_at(FRAME, 0), object_at(CODE, 0), indexes[i], object_at(FRAME, 1), false);
 		set_native(4, evaluations, 1);
 		CHECK(take(&sent) && sent->user_count == 6);
 		CHECK(sent->frames[2] == (managed(0) | STACK_MANAGED_INDEX));
@@ -331,7 +338,8 @@ TEST(a_thread_s_state_is_sought_once)
 	const struct ev_stack_frames *sent;
 	uint64_t reads, stack;
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		begin(numbers[i]);
 		plant_threads(plant_evaluations(evaluations, 1));
 		set_native(10, evaluations, 1);
@@ -356,7 +364,8 @@ TEST(a_thread_without_a_state_is_sought_less_and_less_often)
 	const struct ev_stack_frames *sent;
 	uint64_t searches = 0, reads_min;
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		begin(numbers[i]);
 		plant_threads(plant_evaluations(evaluations, 1));
 		plant_thread(2, ID + 9, 0, 0);
@@ -381,7 +390,8 @@ TEST(without_python_s_memory_there_are_native_frames)
 	static const struct evaluation evaluations[] = { { 2, 3 } };
 	const struct ev_stack_frames *sent;
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		begin(numbers[i]);
 		set_native(10, evaluations, 1);
 		CHECK(take(&sent) && sent->user_count == 10);
@@ -394,7 +404,8 @@ TEST(what_cannot_be_read_ends_python_s_frames_only)
 	static const struct evaluation evaluations[] = { { 2, 3 }, { 5, 1 } };
 	const struct ev_stack_frames *sent;
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		begin(numbers[i]);
 		plant_threads(plant_evaluations(evaluations, 2));
 		/* From the second frame one goes nowhere. */
@@ -410,7 +421,8 @@ TEST(lists_that_lead_to_themselves_come_to_an_end)
 	static const struct evaluation evaluations[] = { { 2, 3 }, { 5, 1 } };
 	const struct ev_stack_frames *sent;
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		/* Threads */
 		begin(numbers[i]);
 		plant_threads(plant_evaluations(evaluations, 2));
@@ -463,7 +475,8 @@ TEST(a_deep_evaluation_shows_its_innermost_frames)
 {
 	const struct ev_stack_frames *sent;
 
-	EACH_VERSION(i) {
+	EACH_VERSION(i)
+	{
 		for (uint32_t depth = 100; depth <= 1000; depth += 300) {
 			struct evaluation evaluation = { 3, depth };
 			uint32_t shown = STACK_DEPTH_MAX - 4;

@@ -11,46 +11,53 @@
 
 #include <ucontext.h>
 
-enum { CPUS = 4, ACTORS = CPUS + 1, ITERATOR = CPUS, TASKS_MAX = 48, SLOTS = 1 << 10,
-       RACE_STACK_BYTES = 64 << 10, COINS_MAX = 512 };
+enum {
+	CPUS = 4,
+	ACTORS = CPUS + 1,
+	ITERATOR = CPUS,
+	TASKS_MAX = 48,
+	SLOTS = 1 << 10,
+	RACE_STACK_BYTES = 64 << 10,
+	COINS_MAX = 512
+};
 
 struct race_task {
 	struct task_struct task;
 	struct pid pid;
 	struct mm_struct mm;
 	struct signal_struct signal;
-	uint32_t cpu;			/* where it is queued or runs */
-	bool is_queued, is_current;	/* on_rq of the kernel is either */
+	uint32_t cpu;               /* where it is queued or runs */
+	bool is_queued, is_current; /* on_rq of the kernel is either */
 	bool has_pi_lock;
 	bool has_slept;
-	uint32_t coins[COINS_MAX];	/* thrown in its switches */
+	uint32_t coins[COINS_MAX]; /* thrown in its switches */
 	uint32_t coin_count;
 };
 
 struct actor {
 	ucontext_t context;
 	bool is_done;
-	struct race_task *leaving;	/* while its switch's program runs */
+	struct race_task *leaving; /* while its switch's program runs */
 	struct task_struct *current;
 };
 
 struct settings {
 	uint32_t steps;
 	bool births, deaths;
-	bool listing;			/* the iterator comes while they run */
-	bool reading;			/* somebody reads the slot rings while they run */
-	bool holding;			/* CPUs are held up where a thread has just blocked */
-	bool outside;			/* nobody is traced, all are told of */
+	bool listing; /* the iterator comes while they run */
+	bool reading; /* somebody reads the slot rings while they run */
+	bool holding; /* CPUs are held up where a thread has just blocked */
+	bool outside; /* nobody is traced, all are told of */
 };
 
 static struct race_task tasks[TASKS_MAX];
 static uint32_t task_count;
-static struct race_task *current[CPUS];		/* NULL: idle */
+static struct race_task *current[CPUS]; /* NULL: idle */
 static struct race_task idle[CPUS];
 static bool has_rq_lock[CPUS];
 static struct actor actors[ACTORS];
 static char stacks[ACTORS][RACE_STACK_BYTES];
-static int running = -1;			/* the actor; -1: the test itself */
+static int running = -1; /* the actor; -1: the test itself */
 static ucontext_t test_context;
 static struct settings settings;
 static uint32_t programs_running;
@@ -70,11 +77,12 @@ static void pause_here(void)
 }
 
 /* Calls a program; the others may call theirs meanwhile. */
-#define in_program(call) do {								\
-	programs_running++;								\
-	call;										\
-	programs_running--;								\
-} while (0)
+#define in_program(call)            \
+	do {                        \
+		programs_running++; \
+		call;               \
+		programs_running--; \
+	} while (0)
 
 static void lock(bool *has_lock)
 {
@@ -113,15 +121,14 @@ static void schedule(uint32_t cpu, bool preempt)
 	prev_state = prev ? prev->task.__state : 0;
 	stays = prev && (preempt || !prev_state);
 	if (prev && !stays) {
-		prev->is_current = false;	/* off the run queue from here on */
+		prev->is_current = false; /* off the run queue from here on */
 		prev->has_slept = true;
 	}
 	pause_here();
 	next = pick(cpu);
 	if (next || !stays) {
 		actors[cpu].leaving = prev;
-		in_program(sched_switch(NULL, preempt, task_or_idle(prev, cpu),
-					task_or_idle(next, cpu), prev_state));
+		in_program(sched_switch(NULL, preempt, task_or_idle(prev, cpu), task_or_idle(next, cpu), prev_state));
 		actors[cpu].leaving = NULL;
 		if (prev && stays) {
 			prev->is_current = false;
@@ -207,7 +214,7 @@ static void clone_task(uint32_t cpu)
 
 	if (!settings.births || task_count == TASKS_MAX)
 		return;
-	child = new_task(TASK_NEW);	/* in the list of tasks from here on */
+	child = new_task(TASK_NEW); /* in the list of tasks from here on */
 	pause_here();
 	sched_process_fork(NULL, &current[cpu]->task, &child->task);
 	pause_here();
@@ -316,7 +323,7 @@ static void start_actor(uint32_t i)
 /* --- A reader, at any moment of theirs ------------------------------------------------------ */
 
 static struct slot_reader {
-	uint64_t vouched_ns;		/* what comes later has a later time */
+	uint64_t vouched_ns; /* what comes later has a later time */
 	uint64_t records, complete_looks, incomplete_looks;
 } readers[CPUS], *reading;
 
@@ -375,7 +382,7 @@ static bool is_held(uint32_t actor)
 
 static void run_all(void)
 {
-	static uint32_t left;		/* static: it outlives the switches of context */
+	static uint32_t left; /* static: it outlives the switches of context */
 
 	left = ACTORS;
 	programs_running = 0;
@@ -519,7 +526,7 @@ static void check_numbers(void)
 				CHECK(!number == (header->event == TRACE_EVENT_THREAD_OTHER));
 				is_told[number] = true;
 			} else if (header->subsys == TRACE_SUBSYS_SCHED && !header->event &&
-				 ((const struct ev_sched_switch *)header)->state == SWITCH_DEAD)
+				   ((const struct ev_sched_switch *)header)->state == SWITCH_DEAD)
 				has_died[number] = true;
 		}
 	for (uint32_t i = 0; i < task_count; i++) {
@@ -576,8 +583,7 @@ TEST(counts_are_right_when_the_iterator_races_with_events)
 
 TEST(counts_are_right_when_the_iterator_races_with_births_and_deaths)
 {
-	settings = (struct settings){ .steps = 25, .births = true, .deaths = true,
-				      .listing = true };
+	settings = (struct settings){ .steps = 25, .births = true, .deaths = true, .listing = true };
 	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++)
 		run(seed);
 }
@@ -585,8 +591,9 @@ TEST(counts_are_right_when_the_iterator_races_with_births_and_deaths)
 TEST(phases_are_right_of_those_who_are_not_traced)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		settings = (struct settings){ .steps = 40, .births = seed % 2, .deaths = seed % 2,
-					      .listing = seed % 3 == 0, .outside = true };
+		settings = (struct settings){
+			.steps = 40, .births = seed % 2, .deaths = seed % 2, .listing = seed % 3 == 0, .outside = true
+		};
 		run(seed);
 	}
 }
@@ -626,8 +633,7 @@ static void gather_records(void)
 	qsort(records, record_count, sizeof(*records), compare_times);
 }
 
-static void set_active(struct model *model, struct replayed *thread, uint64_t time_ns,
-		       bool is_active)
+static void set_active(struct model *model, struct replayed *thread, uint64_t time_ns, bool is_active)
 {
 	model_change(model, time_ns, is_active - thread->is_active, 0);
 	thread->is_active = is_active;
@@ -660,8 +666,7 @@ TEST(no_critical_slice_is_missed_when_cpus_overtake_each_other)
 				continue;
 			}
 			if (e->header.thread && out->is_running) {
-				bool is_critical = model_is_critical(&model, out->slice_begin_ns,
-								     time_ns);
+				bool is_critical = model_is_critical(&model, out->slice_begin_ns, time_ns);
 				critical += is_critical;
 				others += !is_critical;
 				CHECK(!is_critical || e->flags == SWITCH_HAS_STACK);
@@ -700,8 +705,7 @@ struct replayed_wait {
 	uint32_t coin;
 };
 
-static void check_leaving(struct replayed_wait *wait, const struct ev_sched_switch *e,
-			  uint32_t *coins_read)
+static void check_leaving(struct replayed_wait *wait, const struct ev_sched_switch *e, uint32_t *coins_read)
 {
 	const struct race_task *task = &tasks[e->header.thread - 1];
 	bool has_stack = e->flags & SWITCH_HAS_STACK;
@@ -755,8 +759,7 @@ TEST(stacks_of_a_wait_go_by_its_own_coin_when_cpus_overtake_each_other)
 			uint32_t thread = e->header.thread;
 
 			if (e->header.event == TRACE_EVENT_SCHED_WAKE) {
-				wait_ns = check_waking(&waits[thread],
-						       (const struct ev_sched_wake *)e);
+				wait_ns = check_waking(&waits[thread], (const struct ev_sched_wake *)e);
 				waits_ended += wait_ns > 0;
 				short_waits += wait_ns > 0 && wait_ns < 300;
 			} else if (thread) {

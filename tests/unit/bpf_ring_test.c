@@ -49,10 +49,10 @@ static void send_one(void)
 		sched_waking(NULL, &task->task);
 		break;
 	case 2:
-		cpu_counts[0].next_told = 0;	/* how that one got the CPU does not matter */
+		cpu_counts[0].next_told = 0; /* how that one got the CPU does not matter */
 		sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
 		break;
-	default:	/* frames that are always new */
+	default: /* frames that are always new */
 		shim_user_stack.count = 1 + below(20);
 		shim_user_stack.frames[0] = shim_now_ns;
 		sched_process_exit(NULL, &task->task);
@@ -60,9 +60,9 @@ static void send_one(void)
 }
 
 struct reader {
-	uint64_t time_ns;		/* of the last record */
+	uint64_t time_ns; /* of the last record */
 	uint64_t told, received;
-	uint64_t untaken;		/* told by a gap, the record after it not read yet */
+	uint64_t untaken; /* told by a gap, the record after it not read yet */
 };
 
 /* Each record is sent at a time of its own, so the times show which ones are missing. */
@@ -153,7 +153,7 @@ static void send_wake(void)
 static void send_switch(void)
 {
 	shim_now_ns++;
-	cpu_counts[0].next_told = 0;	/* how the idle thread got the CPU does not matter */
+	cpu_counts[0].next_told = 0; /* how the idle thread got the CPU does not matter */
 	sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
 }
 
@@ -244,7 +244,7 @@ TEST(slots_go_on_after_the_last_slot_and_after_the_last_position)
 
 /* --- What a reader sees that looks at each point of a program ------------------------------- */
 
-static uint64_t begun_seen, begun_seen_ns, done_seen;	/* begun_seen_ns: when it first was */
+static uint64_t begun_seen, begun_seen_ns, done_seen; /* begun_seen_ns: when it first was */
 static uint32_t drained, incomplete_looks;
 
 static void on_drained(const struct ev_header *header)
@@ -339,7 +339,7 @@ TEST(programs_that_take_turns_are_timed_alike)
 	shim_tick_ns = 7;
 	for (uint32_t i = 0; i < TIMED_EACH * TIMED_EACH / 2; i++) {
 		switch_untraced();
-		send_wake();		/* reads the clock once more */
+		send_wake(); /* reads the clock once more */
 		CHECK(shim_read(&rings, 0, NULL));
 	}
 	CHECK(cpu_counts[0].runs == TIMED_EACH * TIMED_EACH);
@@ -355,7 +355,7 @@ TEST(what_is_lost_still_counts_as_active)
 	begin(2);
 	shim_make_ring(&rings, 0, 8);
 	shim_make_slots(1, 1);
-	send_switch();		/* takes the only slot */
+	send_switch(); /* takes the only slot */
 	task->task.__state = 1;
 	sched_switch(NULL, false, &task->task, &idle->task, 1);
 	CHECK(cpu_counts[0].lost == 1);
@@ -403,7 +403,7 @@ TEST(a_cpu_without_a_ring_loses_nothing_silently)
 	shim_cpu = 5;
 	task_rename(NULL, &task->task, "lost");
 	CHECK(cpu_counts[5].lost == 1);
-	shim_make_ring(&rings, 5, 4096);	/* but no slots */
+	shim_make_ring(&rings, 5, 4096); /* but no slots */
 	send_wake();
 	CHECK(cpu_counts[5].lost == 2 && cpu_counts[5].lost_untold == 1);
 	CHECK(cpu_counts[5].slots_begun == 0);

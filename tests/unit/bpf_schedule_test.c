@@ -25,8 +25,7 @@ static uint32_t below(uint32_t limit)
 /* From a nanosecond to ten seconds, each order of magnitude alike. */
 static uint64_t random_ns(uint32_t magnitudes)
 {
-	static const uint64_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
-					 100000000, 1000000000 };
+	static const uint64_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000 };
 
 	return (1 + below(10)) * tens[below(magnitudes)];
 }
@@ -62,8 +61,9 @@ static void random_call(struct world_task *task)
 
 static void random_leave(struct world *world, uint32_t cpu)
 {
-	static const uint32_t states[] = { 0x1, 0x2, 0x2001, 0x2002, 0x4, 0x8, 0x102, 0x104, 0x40,
-					   0x402, 0x1000, 0x8000 };
+	static const uint32_t states[] = {
+		0x1, 0x2, 0x2001, 0x2002, 0x4, 0x8, 0x102, 0x104, 0x40, 0x402, 0x1000, 0x8000
+	};
 	struct world_task *task = world->on_cpu[cpu], *next = random_next_task(world);
 	enum leave why = below(LEAVE_DEAD);
 
@@ -88,8 +88,7 @@ static void random_leave(struct world *world, uint32_t cpu)
 
 static void random_wake(struct world *world, uint32_t cpu, struct world_task *task)
 {
-	static const enum wake_context contexts[] = { WAKE_SOFTIRQ, WAKE_HARDIRQ, WAKE_THREAD,
-						      WAKE_THREAD };
+	static const enum wake_context contexts[] = { WAKE_SOFTIRQ, WAKE_HARDIRQ, WAKE_THREAD, WAKE_THREAD };
 
 	if (below(2))
 		random_call(world->on_cpu[cpu]);
@@ -105,9 +104,9 @@ static void random_open(struct world *world)
 
 struct schedule {
 	struct world world;
-	size_t visited;			/* tasks that the iterator has been at */
+	size_t visited; /* tasks that the iterator has been at */
 	uint32_t magnitudes, tasks_max;
-	uint32_t wake_percent;		/* how busy the system is */
+	uint32_t wake_percent; /* how busy the system is */
 	bool can_fork;
 };
 
@@ -123,11 +122,10 @@ static void random_step(struct schedule *s)
 		if (s->visited < world->task_count)
 			world_visit(world, cpu, world->tasks[s->visited++]);
 		else if (!below(30))
-			s->visited = 0;		/* again, as after a gap */
+			s->visited = 0; /* again, as after a gap */
 		break;
 	case 1:
-		if (!task->is_idle && !task->is_exiting && s->can_fork &&
-		    world->task_count < s->tasks_max)
+		if (!task->is_idle && !task->is_exiting && s->can_fork && world->task_count < s->tasks_max)
 			world_fork(world, cpu, below(2));
 		break;
 	case 2:
@@ -145,12 +143,14 @@ static void random_step(struct schedule *s)
 	case 5:
 		world_sample(world, cpu, below(2), below(2));
 		break;
-	case 6:		/* someone who need not be woken */
+	case 6: /* someone who need not be woken */
 		woken = random_task(world, below(2) ? PLACE_ON_CPU : PLACE_READY);
 		if (woken)
 			random_wake(world, cpu, woken);
 		break;
-	case 7: case 8: case 9:
+	case 7:
+	case 8:
+	case 9:
 		woken = random_task(world, PLACE_BLOCKED);
 		if (woken && below(100) < s->wake_percent)
 			random_wake(world, cpu, woken);
@@ -199,8 +199,7 @@ struct totals {
 	uint64_t waits, waits_kept, wait_stacks, outsiders;
 };
 
-static struct totals run(uint64_t seed, const struct world_options *options, uint32_t magnitudes,
-			 uint32_t steps)
+static struct totals run(uint64_t seed, const struct world_options *options, uint32_t magnitudes, uint32_t steps)
 {
 	struct schedule s = { .magnitudes = magnitudes };
 	struct totals totals;
@@ -215,10 +214,10 @@ static struct totals run(uint64_t seed, const struct world_options *options, uin
 	add_tasks(&s.world, 1 + below(24), 4);
 	for (uint32_t i = 0; i < steps; i++)
 		random_step(&s);
-	totals = (struct totals){ s.world.slices, s.world.critical_slices,
+	totals = (struct totals){ s.world.slices,          s.world.critical_slices,
 				  s.world.generous_stacks, s.world.numbers_given,
-				  s.world.waits, s.world.waits_kept, s.world.wait_stacks,
-				  s.world.outside_numbers_given };
+				  s.world.waits,           s.world.waits_kept,
+				  s.world.wait_stacks,     s.world.outside_numbers_given };
 	world_fini(&s.world);
 	return totals;
 }
@@ -474,8 +473,7 @@ TEST(a_task_is_found_in_the_phase_that_its_state_tells)
 {
 	struct world_options options = { .cpu_count = 1, .begin_ns = 1, .trace_all = true };
 	static const uint32_t awake[] = { 0, TASK_WAKING };
-	static const uint32_t asleep[] = { 0x1, 0x2, 0x2001, 0x2002, 0x4, 0x8, 0x40, 0x402,
-					   0x8000 };
+	static const uint32_t asleep[] = { 0x1, 0x2, 0x2001, 0x2002, 0x4, 0x8, 0x40, 0x402, 0x8000 };
 	struct world world;
 
 	world_init(&world, &options);

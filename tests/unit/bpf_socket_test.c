@@ -32,11 +32,9 @@ static void make_end(struct end *end, uint16_t family)
 	struct sock *sock = &end->sock.sk;
 
 	*end = (struct end){ 0 };
-	end->alloc.vfs_inode = (struct inode){ .i_mode = 0140777, .i_nlink = 1, .i_ino = ++inodes,
-					       .i_sb = &sockets };
+	end->alloc.vfs_inode = (struct inode){ .i_mode = 0140777, .i_nlink = 1, .i_ino = ++inodes, .i_sb = &sockets };
 	end->alloc.socket = (struct socket){ .file = &end->file, .sk = sock };
-	end->file = (struct file){ .f_inode = &end->alloc.vfs_inode,
-				   .private_data = &end->alloc.socket };
+	end->file = (struct file){ .f_inode = &end->alloc.vfs_inode, .private_data = &end->alloc.socket };
 	sock->__sk_common.skc_family = family;
 	sock->sk_type = 1;
 	sock->sk_socket = &end->alloc.socket;
@@ -273,7 +271,7 @@ TEST(a_socket_of_another_family_tells_its_family)
 	const struct ev_file_socket *e;
 
 	begin(FAMILY_NETLINK);
-	here.sock.sk.__sk_common.skc_num = 99;	/* means something else there */
+	here.sock.sk.__sk_common.skc_num = 99; /* means something else there */
 	CHECK(wait_for(3));
 	e = socket_told();
 	CHECK(e && e->family == FAMILY_NETLINK && !e->local_port && !e->path[0]);

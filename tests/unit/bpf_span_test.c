@@ -41,8 +41,7 @@ static void end(void)
 	world_fini(&world);
 }
 
-static void choose(uint32_t span, uint32_t first, struct span_rule begins, uint32_t second,
-		   struct span_rule ends)
+static void choose(uint32_t span, uint32_t first, struct span_rule begins, uint32_t second, struct span_rule ends)
 {
 	((struct span_call *)&span_calls[first])->begins |= 1 << span;
 	((struct span_call *)&span_calls[second])->ends |= 1 << span;
@@ -150,7 +149,7 @@ TEST(calls_of_32_bits_and_of_others_are_none)
 	returns(READ, 0, 1);
 	enters(READ, 0);
 	server->task.thread_info.status = 0;
-	returns(SYSCALLS_MAX, 0, 1);		/* the same place in the table */
+	returns(SYSCALLS_MAX, 0, 1); /* the same place in the table */
 	enters(SYSCALLS_MAX, 0);
 	shim_current = &world_add_task(&world, NULL)->task;
 	returns(READ, 0, 1);

@@ -6,7 +6,7 @@
 #include "test.h"
 #include "world.h"
 #include "unwind_format.h"
-#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
+#undef const /* the shim of bpf_helpers.h takes it away from the programs */
 
 #include <errno.h>
 
@@ -25,7 +25,7 @@ static void begin(void)
 	world_visit(&world, 0, task);
 	world_wake(&world, 0, task);
 	world_leave(&world, 0, LEAVE_PREEMPTED, task);
-	shim_registers = NULL;		/* but those at the frames that a test sets */
+	shim_registers = NULL; /* but those at the frames that a test sets */
 }
 
 static void end(void)
@@ -138,7 +138,7 @@ TEST(frames_for_which_the_ring_had_no_room_are_sent_the_next_time)
 	uint64_t id;
 
 	begin();
-	shim_make_ring(&rings, 0, 128);	/* the switch fits, a hundred frames do not */
+	shim_make_ring(&rings, 0, 128); /* the switch fits, a hundred frames do not */
 	set_frames(&shim_user_stack, 100, 0x1000);
 	e = slice_of_ns(1000000);
 	CHECK(e.flags == SWITCH_HAS_STACK && e.stack);
@@ -161,7 +161,7 @@ TEST(stacks_that_differ_in_length_or_order_have_different_names)
 
 	begin();
 	for (long count = 1; count <= STACK_DEPTH_MAX; count++) {
-		shim_user_stack.count = count;	/* all frames alike */
+		shim_user_stack.count = count; /* all frames alike */
 		for (long i = 0; i < count; i++)
 			shim_user_stack.frames[i] = 0x1000;
 		ids[count - 1] = take(&sent);
@@ -367,7 +367,7 @@ TEST(a_slice_that_is_not_critical_does_not_even_read_its_stack)
 	begin();
 	shim_set_target(other->task.pid, TARGET_EXISTING);
 	list_threads(&(struct bpf_iter__task){ .task = &other->task });
-	sched_waking(NULL, &other->task);	/* both active: N_min is 1 */
+	sched_waking(NULL, &other->task); /* both active: N_min is 1 */
 	while (shim_read(&rings, 0, NULL))
 		;
 	slice_of_ns(1);
@@ -474,7 +474,7 @@ TEST(no_more_memory_is_sent_than_is_allowed)
 		CHECK(take_memory(&e, &size));
 		back_on_cpu();
 	}
-	CHECK(take(&sent) && !sent);		/* known by its frame */
+	CHECK(take(&sent) && !sent); /* known by its frame */
 	CHECK(cpu_counts[0].memory_sent == cpu_counts[0].memory_allowed);
 	end();
 }
@@ -591,8 +591,7 @@ static uint32_t random_seeded(void)
  */
 TEST(sums_of_kept_slices_are_unbiased)
 {
-	static const uint64_t lengths_ns[] = { 3000, 20000, 70000, 150000, 400000, 990000,
-					       2000000 };
+	static const uint64_t lengths_ns[] = { 3000, 20000, 70000, 150000, 400000, 990000, 2000000 };
 	enum { KINDS = sizeof(lengths_ns) / sizeof(*lengths_ns), ROUNDS = 6000 };
 	double sum = 0, estimate = 0, variance = 0, threshold_ns = 1000000;
 	uint32_t kept[KINDS] = { 0 };

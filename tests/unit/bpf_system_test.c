@@ -9,14 +9,13 @@
 enum { SOFTIRQ = 1 << 8, HARDIRQ = 1 << 16, RECORD = 8 };
 
 static struct world world;
-static struct world_task *traced, *stranger;	/* on CPU 0, and on CPU 1 */
-static struct world_task *sleeper;		/* traced */
+static struct world_task *traced, *stranger; /* on CPU 0, and on CPU 1 */
+static struct world_task *sleeper;           /* traced */
 static struct irqaction disk = { .name = "virtio1-req.0" };
 
 static void begin(bool tells_system)
 {
-	struct world_options options = { .cpu_count = 2, .begin_ns = 1000000,
-					 .tells_system = tells_system };
+	struct world_options options = { .cpu_count = 2, .begin_ns = 1000000, .tells_system = tells_system };
 
 	world_init(&world, &options);
 	traced = world_add_task(&world, NULL);
@@ -338,8 +337,7 @@ TEST(a_request_has_one_name_from_its_issue_to_its_end)
 		CHECK(issues[i].tid == (uint32_t)traced->task.pid);
 	}
 	CHECK(issues[0].operation == BLOCK_READ && issues[0].flags == BLOCK_IS_SYNC);
-	CHECK(issues[1].operation == BLOCK_WRITE &&
-	      issues[1].flags == (BLOCK_IS_BACKGROUND | BLOCK_IS_LASTING));
+	CHECK(issues[1].operation == BLOCK_WRITE && issues[1].flags == (BLOCK_IS_BACKGROUND | BLOCK_IS_LASTING));
 	CHECK(issues[0].request != issues[1].request);
 	go_to(1);
 	block_complete(NULL, &requests[0], 0, 4096);

@@ -35,8 +35,7 @@ static void end(void)
 	world_fini(&world);
 }
 
-static void set_call(uint64_t number, uint64_t first, uint64_t second, uint64_t third,
-		     uint64_t fourth)
+static void set_call(uint64_t number, uint64_t first, uint64_t second, uint64_t third, uint64_t fourth)
 {
 	registers->orig_ax = number;
 	registers->di = first;
@@ -126,8 +125,7 @@ TEST(of_a_futex_at_the_end_of_what_can_be_read_the_word_alone_is_told)
 
 TEST(a_futex_that_cannot_be_read_is_told_without_its_words)
 {
-	static const uint64_t addresses[] = { word_at, 0, 1, UINT64_MAX, UINT64_MAX - 3,
-					      0xffff888000000000 };
+	static const uint64_t addresses[] = { word_at, 0, 1, UINT64_MAX, UINT64_MAX - 3, 0xffff888000000000 };
 	struct ev_sched_switch e;
 
 	begin();
@@ -155,8 +153,12 @@ TEST(the_flags_of_a_futex_are_its_operation_where_they_come_fourth)
 
 TEST(of_several_futexes_the_first_is_told)
 {
-	const struct { uint64_t value, address; uint32_t flags, reserved; } vector[] = {
-		{ 77, word_at, 2, 0 }, { 78, word_at + 4096, 2, 0 },
+	const struct {
+		uint64_t value, address;
+		uint32_t flags, reserved;
+	} vector[] = {
+		{ 77, word_at, 2, 0 },
+		{ 78, word_at + 4096, 2, 0 },
 	};
 	struct ev_sched_switch e;
 
@@ -179,8 +181,12 @@ TEST(of_several_futexes_the_first_is_told)
 
 static void plant_polled(int descriptor, int other)
 {
-	const struct { int descriptor; short events, revents; } polled[] = {
-		{ descriptor, 1, 0 }, { other, 1, 0 },
+	const struct {
+		int descriptor;
+		short events, revents;
+	} polled[] = {
+		{ descriptor, 1, 0 },
+		{ other, 1, 0 },
 	};
 
 	shim_plant(word_at, polled, sizeof(polled));
@@ -225,9 +231,18 @@ TEST(a_poll_of_what_is_no_file_waits_for_none)
 
 TEST(the_milliseconds_of_a_poll_are_told_up_to_those_that_mean_no_limit)
 {
-	static const struct { uint64_t third; uint16_t told; } limits[] = {
-		{ 0, 0 }, { 1, 1 }, { 65534, 65534 }, { 65535, NO_LIMIT }, { 65536, NO_LIMIT },
-		{ INT32_MAX, NO_LIMIT }, { UINT32_MAX, NO_LIMIT }, { UINT64_MAX, NO_LIMIT },
+	static const struct {
+		uint64_t third;
+		uint16_t told;
+	} limits[] = {
+		{ 0, 0 },
+		{ 1, 1 },
+		{ 65534, 65534 },
+		{ 65535, NO_LIMIT },
+		{ 65536, NO_LIMIT },
+		{ INT32_MAX, NO_LIMIT },
+		{ UINT32_MAX, NO_LIMIT },
+		{ UINT64_MAX, NO_LIMIT },
 	};
 
 	begin();
@@ -240,10 +255,19 @@ TEST(the_milliseconds_of_a_poll_are_told_up_to_those_that_mean_no_limit)
 
 TEST(the_limit_of_a_poll_can_be_at_an_address)
 {
-	static const struct { uint64_t seconds, nanoseconds; uint16_t told; } limits[] = {
-		{ 0, 0, 0 }, { 0, 999999, 0 }, { 0, 1000000, 1 }, { 65, 534999999, 65534 },
-		{ 65, 535000000, NO_LIMIT }, { 65535, 0, NO_LIMIT }, { UINT64_MAX, 0, NO_LIMIT },
-		{ 4294967, 296000000, NO_LIMIT }, { 0, UINT64_MAX, NO_LIMIT },
+	static const struct {
+		uint64_t seconds, nanoseconds;
+		uint16_t told;
+	} limits[] = {
+		{ 0, 0, 0 },
+		{ 0, 999999, 0 },
+		{ 0, 1000000, 1 },
+		{ 65, 534999999, 65534 },
+		{ 65, 535000000, NO_LIMIT },
+		{ 65535, 0, NO_LIMIT },
+		{ UINT64_MAX, 0, NO_LIMIT },
+		{ 4294967, 296000000, NO_LIMIT },
+		{ 0, UINT64_MAX, NO_LIMIT },
 	};
 	struct ev_sched_switch e;
 
@@ -438,15 +462,14 @@ TEST(others_that_take_turns_while_a_thread_waits_for_their_cpu_are_told_but_not_
 	for (uint32_t i = 0; i < 300; i++) {
 		const struct ev_sched_switch *e;
 
-		sched_switch(NULL, true, i % 2 ? &third->task : &other->task,
-			     i % 2 ? &other->task : &third->task, 0);
+		sched_switch(NULL, true, i % 2 ? &third->task : &other->task, i % 2 ? &other->task : &third->task, 0);
 		e = (const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
 		if (e && e->header.event == TRACE_EVENT_THREAD_OTHER)
 			e = (const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
 		CHECK((e != NULL) == (i < 256));
-		CHECK(!e || (e->value == (uint32_t)(i % 2 ? third : other)->task.pid &&
-			     e->object == (uint32_t)(i % 2 ? other : third)->task.pid &&
-			     !e->header.thread && !e->next));
+		CHECK(!e ||
+		      (e->value == (uint32_t)(i % 2 ? third : other)->task.pid &&
+		       e->object == (uint32_t)(i % 2 ? other : third)->task.pid && !e->header.thread && !e->next));
 	}
 	/* Nor when the CPU has nothing to do any more. */
 	sched_switch(NULL, true, &other->task, &task->task, 0);

@@ -9,8 +9,8 @@
 enum { SOFTIRQ = 1 << 8, SOFTIRQS_OFF = 1 << 9, HARDIRQ = 1 << 16, NMI = 1 << 20 };
 
 static struct world world;
-static struct world_task *waiter, *waker;	/* of one process, both traced */
-static struct world_task *stranger;		/* not traced */
+static struct world_task *waiter, *waker; /* of one process, both traced */
+static struct world_task *stranger;       /* not traced */
 
 /* The waker is on CPU 0, the stranger on CPU 1; the waiter sleeps. */
 static void begin(void)
@@ -85,8 +85,8 @@ static struct ev_sched_wake wake_by(uint32_t cpu, int preempt_count)
 
 static bool names_nobody(const struct ev_sched_wake *e)
 {
-	return !e->waker && !e->tid && !e->pid && e->syscall == SYSCALL_NONE && !e->object &&
-	       !e->operation && !e->flags && !e->stack && !e->wait_stack && !e->keep;
+	return !e->waker && !e->tid && !e->pid && e->syscall == SYSCALL_NONE && !e->object && !e->operation &&
+	       !e->flags && !e->stack && !e->wait_stack && !e->keep;
 }
 
 /* --- Who it was ------------------------------------------------------------------------------- */
@@ -323,8 +323,7 @@ TEST(a_name_for_which_the_ring_had_no_room_is_told_the_next_time)
 	header = shim_read(&rings, 1, NULL);
 	CHECK(header && header->subsys == TRACE_SUBSYS_COLLECT);
 	header = shim_read(&rings, 1, NULL);
-	CHECK(header && header->subsys == TRACE_SUBSYS_THREAD &&
-	      header->event == TRACE_EVENT_THREAD_OTHER);
+	CHECK(header && header->subsys == TRACE_SUBSYS_THREAD && header->event == TRACE_EVENT_THREAD_OTHER);
 	header = shim_read(&rings, 1, NULL);
 	CHECK(header && header->subsys == TRACE_SUBSYS_SCHED);
 	end();
@@ -351,7 +350,7 @@ TEST(every_wait_and_every_traced_waker_has_its_stack)
 TEST(a_wait_that_is_not_critical_has_its_stack_all_the_same)
 {
 	begin();
-	world_wake(&world, 0, waiter);		/* two of two are active */
+	world_wake(&world, 0, waiter); /* two of two are active */
 	world_leave(&world, 1, LEAVE_PREEMPTED, waiter);
 	world_pass(&world, 1000000);
 	world_leave(&world, 1, LEAVE_PREEMPTED, stranger);
@@ -431,7 +430,7 @@ TEST(a_wait_that_ends_without_memory_has_the_stack_that_is_left_or_an_unreadable
 	world_leave(&world, 1, LEAVE_PREEMPTED, late);
 	world_exit(&world, 1, true);
 	world_sleep(&world, 1, TASK_UNINTERRUPTIBLE, NULL);
-	shim_thread(&late->task)->wait_has_stack = 0;	/* as if it had not been kept */
+	shim_thread(&late->task)->wait_has_stack = 0; /* as if it had not been kept */
 	late->wait_has_stack = false;
 	world_wake(&world, 0, late);
 	CHECK(world.last_wake.flags == (WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK));

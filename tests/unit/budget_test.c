@@ -12,7 +12,10 @@ static const uint64_t SECOND = 1000000000;
 static struct module file_of(uint32_t number, uint32_t owner)
 {
 	return (struct module){
-		.number = number, .kind = MODULE_FILE, .has_stamp = true, .stamp.owner = owner,
+		.number = number,
+		.kind = MODULE_FILE,
+		.has_stamp = true,
+		.stamp.owner = owner,
 	};
 }
 

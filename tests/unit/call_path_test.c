@@ -15,8 +15,7 @@ static fixed_ns as_fixed(uint64_t ns)
 }
 
 /* A slice of a process that began at born_ns, in a stack of its own. */
-static void add_slice(struct call_paths *paths, struct thread *thread, uint32_t pid, uint64_t born_ns,
-		      uint64_t now_ns)
+static void add_slice(struct call_paths *paths, struct thread *thread, uint32_t pid, uint64_t born_ns, uint64_t now_ns)
 {
 	*thread = (struct thread){ .number = pid, .tid = pid, .pid = pid, .born_ns = born_ns };
 	call_path_add_slice(paths, call_paths_get(paths, thread, 1000 + pid, now_ns), thread, as_fixed(10), 0);

@@ -82,7 +82,10 @@ static void block(uint32_t number)
 static void wake(uint32_t number, uint32_t waker)
 {
 	struct ev_sched_wake e = {
-		.waker = waker, .tid = 100 + waker, .context = WAKE_THREAD, .syscall = SYSCALL_NONE,
+		.waker = waker,
+		.tid = 100 + waker,
+		.context = WAKE_THREAD,
+		.syscall = SYSCALL_NONE,
 	};
 
 	tell(number, STATE_RUNNABLE, (struct state_change){ .phase = PHASE_RUNNABLE, .wake = &e });
@@ -112,8 +115,12 @@ static void play_out(void)
 		w.parts[i][w.counts[i] - 1].end_ns = w.now_ns;
 	w.trace.states = w.stage.states;
 	w.trace.labels = graph_labels_new(&(struct graph_names){
-		.threads = w.stage.threads, .others = w.stage.others, .files = w.stage.files, .symbols = w.symbols,
-		.paths = w.names, .fold = w.fold,
+		.threads = w.stage.threads,
+		.others = w.stage.others,
+		.files = w.stage.files,
+		.symbols = w.symbols,
+		.paths = w.names,
+		.fold = w.fold,
 	});
 	graph_labels_group(w.trace.labels, true);
 }
@@ -184,8 +191,7 @@ static void check_features(uint32_t seed)
 	for (unsigned int share = 0; share < SHARES; share++)
 		if (values[FIGURE_SHARES + share] != shares[share])
 			fail_msg("seed %u: share %u", seed, share);
-	if (values[FIGURE_DURATION] != to_ns - from_ns || waits != count ||
-	    blocked_ns != expected[STATE_BLOCKED] ||
+	if (values[FIGURE_DURATION] != to_ns - from_ns || waits != count || blocked_ns != expected[STATE_BLOCKED] ||
 	    values[FIGURE_SHARES + SHARE_RUNNING] != expected[STATE_RUNNING] ||
 	    values[FIGURE_SHARES + SHARE_RUNNABLE] != expected[STATE_RUNNABLE])
 		fail_msg("seed %u: features of %u", seed, number);
@@ -242,13 +248,14 @@ static void make_graph(size_t at, struct graph *graph)
 
 		if (i)
 			*node = (struct graph_node){
-				.kind = kinds[pick(4)], .id = 1 + pick(THREADS), .parent = pick(i < 4 ? i : 4),
+				.kind = kinds[pick(4)],
+				.id = 1 + pick(THREADS),
+				.parent = pick(i < 4 ? i : 4),
 			};
 		node->ns = pick(1000);
 		naive.ns[at][i] = node->ns * 0.5;
 		snprintf(naive.ways[at][i], sizeof(naive.ways[at][i]), "%.100s/%s",
-			 i ? naive.ways[at][node->parent] : "",
-			 i ? graph_label(w.trace.labels, node) : "");
+			 i ? naive.ways[at][node->parent] : "", i ? graph_label(w.trace.labels, node) : "");
 	}
 }
 
@@ -382,7 +389,7 @@ static bool says(const struct text *text, const char *words)
 
 TEST(slow_requests_are_told_from_fast_ones_and_why_they_are_slow)
 {
-	double (*values)[FIGURES] = xcalloc(EXECUTIONS_MAX, sizeof(*values));
+	double(*values)[FIGURES] = xcalloc(EXECUTIONS_MAX, sizeof(*values));
 	struct comparison comparison;
 	struct groups groups;
 	struct reasons reasons;
@@ -408,14 +415,18 @@ TEST(slow_requests_are_told_from_fast_ones_and_why_they_are_slow)
 	comparison_put_dot(&dot, &(struct comparison_view){ .comparison = &comparison });
 	CHECK(says(&dot, "style=dotted") && says(&dot, "style=solid") && !strstr(dot.bytes, "dashed"));
 	comparison_put_json(&json, &(struct comparison_view){
-		.comparison = &comparison, .reasons = &reasons,
-	});
+					   .comparison = &comparison,
+					   .reasons = &reasons,
+				   });
 	CHECK(says(&json, "\"words\": \"slow executions spend"));
 	CHECK(!strstr(json.bytes, "left_out") && !strstr(json.bytes, "\"node\": null"));
 	json.length = 0;
-	comparison_put_json_longest(&json, &(struct comparison_view){
-		.comparison = &comparison, .reasons = &reasons,
-	}, 1);
+	comparison_put_json_longest(&json,
+				    &(struct comparison_view){
+					    .comparison = &comparison,
+					    .reasons = &reasons,
+				    },
+				    1);
 	CHECK(says(&json, "\"node\": null") && says(&json, "\"parent\": null") && says(&json, "\"left_out\": "));
 	CHECK(!strstr(json.bytes, "\"parent\": 0"));
 	text_fini(&words);

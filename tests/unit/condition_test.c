@@ -38,8 +38,7 @@ static bool is_refused(const char *text, const char *about)
 
 	said.count = 0;
 	fail_set_sink(on_message);
-	is_fine = condition_parse(text, &condition) == -EINVAL && said.count == 1 &&
-		  strstr(said.last, about);
+	is_fine = condition_parse(text, &condition) == -EINVAL && said.count == 1 && strstr(said.last, about);
 	fail_set_sink(NULL);
 	if (!is_fine)
 		print_message("'%s' says '%s'\n", text, said.last);
@@ -76,7 +75,7 @@ TEST(random_conditions_are_read_as_they_were_written)
 
 	random_state = 1;
 	for (int round = 0; round < 2000; round++) {
-		unsigned int figure = pick(FIGURES + 1), operator = pick(4);
+		unsigned int figure = pick(FIGURES + 1), operator= pick(4);
 		bool is_time = figure == FIGURES || figure_is_time(figure);
 		unsigned int unit = is_time ? pick(5) : 5 * pick(2);
 		double number = (double)pick(20000) / 10 - 1000;
@@ -92,11 +91,11 @@ TEST(random_conditions_are_read_as_they_were_written)
 			    units[unit].name);
 		if (condition_parse(text.bytes, &condition))
 			fail_msg("'%s' is refused", text.bytes);
-		CHECK(condition.is_less == operator % 2 && condition.is_equal_enough == (operator > 1));
+		CHECK(condition.is_less == operator% 2 && condition.is_equal_enough ==(operator> 1));
 		CHECK(condition.is_share == !unit);
 		CHECK(fabs(condition.limit - number * units[unit].factor) <= 1e-9 * fabs(condition.limit));
-		CHECK(figure == FIGURES ? !strcmp(condition.label, "a > b") :
-					    !condition.label && condition.figure == figure);
+		CHECK(figure == FIGURES ? !strcmp(condition.label, "a > b")
+					: !condition.label && condition.figure == figure);
 		condition_fini(&condition);
 		text_fini(&text);
 	}
@@ -110,8 +109,26 @@ static void ignore(const char *line)
 TEST(random_bytes_do_no_harm)
 {
 	static const char *const words[] = {
-		"edge", "\"", "lost.lock", ">", "<", "=", "%", "ms", "1", "-", ".", "9", " ", "e", "\t", "\xff",
-		"duration", "wait.lock.count", "1111111111111111111111111111111111111111111", "inf",
+		"edge",
+		"\"",
+		"lost.lock",
+		">",
+		"<",
+		"=",
+		"%",
+		"ms",
+		"1",
+		"-",
+		".",
+		"9",
+		" ",
+		"e",
+		"\t",
+		"\xff",
+		"duration",
+		"wait.lock.count",
+		"1111111111111111111111111111111111111111111",
+		"inf",
 	};
 
 	random_state = 2;
@@ -152,8 +169,9 @@ TEST(conditions_hold_when_a_figure_has_changed_so_much)
 	comparison_init(&comparison, true, 0.005);
 	for (unsigned int side = 0; side < SIDES; side++)
 		for (unsigned int i = 0; i < FIGURES; i++)
-			sample_add(&comparison.sides[side].figures[i],
-				   i == lock ? 100e6 * (1 + side) : i == FIGURE_DURATION ? 1e9 : 0);
+			sample_add(&comparison.sides[side].figures[i], i == lock              ? 100e6 * (1 + side)
+								       : i == FIGURE_DURATION ? 1e9
+											      : 0);
 	CHECK(holds(&comparison, "lost.lock > 99 %") && !holds(&comparison, "lost.lock > 100 %"));
 	CHECK(holds(&comparison, "lost.lock >= 100 %") && holds(&comparison, "lost.lock > 99.9 ms"));
 	CHECK(!holds(&comparison, "lost.lock < 0 s") && holds(&comparison, "lost.lock<=0.1s"));

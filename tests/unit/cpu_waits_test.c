@@ -17,7 +17,9 @@ static uint64_t now_ns;
 static void push(struct ev_sched_switch e, uint32_t thread)
 {
 	e.header = (struct ev_header){
-		.time_ns = now_ns, .thread = thread, .subsys = EV_SCHED_SWITCH >> 16,
+		.time_ns = now_ns,
+		.thread = thread,
+		.subsys = EV_SCHED_SWITCH >> 16,
 		.event = EV_SCHED_SWITCH & 0xffff,
 	};
 	e.state = SWITCH_RUNNABLE;

@@ -16,9 +16,13 @@
 #include "values.h"
 
 enum {
-	SEEDS = 6000, LOSSY_SEEDS = 3000,
-	THREADS_MAX = 41, MODEL_CPUS_MAX = 4, STEPS_MAX = 400,
-	INTERVALS_MAX = 4 * STEPS_MAX, SIDE_STREAM = MODEL_CPUS_MAX,
+	SEEDS = 6000,
+	LOSSY_SEEDS = 3000,
+	THREADS_MAX = 41,
+	MODEL_CPUS_MAX = 4,
+	STEPS_MAX = 400,
+	INTERVALS_MAX = 4 * STEPS_MAX,
+	SIDE_STREAM = MODEL_CPUS_MAX,
 };
 
 /* The first two are active. */
@@ -31,19 +35,19 @@ struct interval {
 	uint32_t thread;
 	enum kind kind;
 	uint64_t begin_ns, end_ns;
-	uint32_t slice;			/* unique, of what is on a CPU */
+	uint32_t slice; /* unique, of what is on a CPU */
 };
 
 struct truth {
-	uint8_t phase;			/* UNKNOWN: not born yet */
+	uint8_t phase; /* UNKNOWN: not born yet */
 	bool is_spinning;
 	uint32_t slice;
 	uint32_t cpu;
 	uint64_t since_ns;
-	uint64_t born_ns, dead_ns;	/* UINT64_MAX: it lives */
-	uint64_t touched_ns;		/* the last time at which something happened to it, */
-	int touched_count;		/* and how much */
-	bool is_preempted_now;		/* switched out at touched_ns, still wanting to run */
+	uint64_t born_ns, dead_ns; /* UINT64_MAX: it lives */
+	uint64_t touched_ns;       /* the last time at which something happened to it, */
+	int touched_count;         /* and how much */
+	bool is_preempted_now;     /* switched out at touched_ns, still wanting to run */
 };
 
 static struct {
@@ -63,10 +67,11 @@ static struct {
 	size_t time_count;
 } w;
 
-#define CHECK_SEED(condition) do {						\
-	if (!(condition))							\
-		fail_msg("seed %u: %s", w.seed, #condition);			\
-} while (0)
+#define CHECK_SEED(condition)                                        \
+	do {                                                         \
+		if (!(condition))                                    \
+			fail_msg("seed %u: %s", w.seed, #condition); \
+	} while (0)
 
 static uint32_t pick(uint32_t below)
 {
@@ -87,7 +92,10 @@ static bool is_alive(uint8_t phase)
 static struct ev_header header_of(enum event_id id, uint32_t thread)
 {
 	return (struct ev_header){
-		.time_ns = w.now_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = w.now_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
@@ -116,8 +124,11 @@ static void close_interval(uint32_t i, uint64_t end_ns)
 		return;
 	CHECK_SEED(w.interval_count < INTERVALS_MAX);
 	w.intervals[w.interval_count++] = (struct interval){
-		.thread = i, .begin_ns = t->since_ns, .end_ns = end_ns,
-		.kind = kind_of(t), .slice = t->slice,
+		.thread = i,
+		.begin_ns = t->since_ns,
+		.end_ns = end_ns,
+		.kind = kind_of(t),
+		.slice = t->slice,
 	};
 }
 
@@ -195,16 +206,18 @@ static void change(uint32_t cpu)
 {
 	uint32_t prev = w.running[cpu], next = pick(5) ? pick_thread(PHASE_RUNNABLE) : 0;
 	struct ev_sched_switch e = {
-		.header = header_of(EV_SCHED_SWITCH, prev), .next = next, .cpu = cpu,
+		.header = header_of(EV_SCHED_SWITCH, prev),
+		.next = next,
+		.cpu = cpu,
 		.state = pick(10) ? pick(4) : SWITCH_DEAD,
 	};
 
 	if ((!prev && !next) || (prev && !is_free(prev)))
 		return;
 	if (prev)
-		become(prev, e.state == SWITCH_DEAD ? PHASE_DEAD
-						    : e.state == SWITCH_RUNNABLE ? PHASE_RUNNABLE
-										 : PHASE_BLOCKED);
+		become(prev, e.state == SWITCH_DEAD       ? PHASE_DEAD
+			     : e.state == SWITCH_RUNNABLE ? PHASE_RUNNABLE
+							  : PHASE_BLOCKED);
 	if (next) {
 		become(next, PHASE_RUNNING);
 		w.truth[next].cpu = cpu;
@@ -223,7 +236,8 @@ static void look(uint32_t cpu)
 {
 	uint32_t i = w.running[cpu];
 	struct ev_sched_sample e = {
-		.header = header_of(EV_SCHED_SAMPLE, i), .ip = pick(2) ? SPIN_IP : 0x400000,
+		.header = header_of(EV_SCHED_SAMPLE, i),
+		.ip = pick(2) ? SPIN_IP : 0x400000,
 	};
 
 	if (!i || !is_free(i))
@@ -236,8 +250,11 @@ static void look(uint32_t cpu)
 static void push_found(uint32_t i)
 {
 	struct ev_thread_found e = {
-		.header = header_of(EV_THREAD_FOUND, i), .tid = i, .pid = 1,
-		.phase = w.truth[i].phase, .cpu = w.truth[i].cpu,
+		.header = header_of(EV_THREAD_FOUND, i),
+		.tid = i,
+		.pid = 1,
+		.phase = w.truth[i].phase,
+		.cpu = w.truth[i].cpu,
 	};
 
 	CHECK_SEED(session_push(w.session, SIDE_STREAM, &e, sizeof(e)) == 0);
@@ -293,8 +310,7 @@ static uint64_t pick_step_ns(void)
 	}
 }
 
-static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip,
-			uint64_t kernel_ip)
+static bool is_spinning(void *data, const struct thread *thread, uint64_t time_ns, uint64_t ip, uint64_t kernel_ip)
 {
 	(void)data;
 	(void)thread;
@@ -478,8 +494,7 @@ static void model_slice(struct model *m, const struct interval *slice)
 
 		if (t->phase == PHASE_UNKNOWN)
 			continue;
-		alive_min += i == slice->thread ||
-			     (t->born_ns < slice->end_ns && t->dead_ns > slice->end_ns);
+		alive_min += i == slice->thread || (t->born_ns < slice->end_ns && t->dead_ns > slice->end_ns);
 		alive_max += t->born_ns <= slice->end_ns && t->dead_ns >= slice->end_ns;
 	}
 	few = is_critical(integral, length_ns, alive_min);

@@ -42,15 +42,19 @@ static void end(struct world *world)
 static struct ev_header header_of(enum event_id id, uint64_t time_ns, uint32_t thread)
 {
 	return (struct ev_header){
-		.time_ns = time_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = time_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
-static void found(struct world *world, uint64_t time_ns, uint32_t thread, uint8_t phase,
-		  const char *name)
+static void found(struct world *world, uint64_t time_ns, uint32_t thread, uint8_t phase, const char *name)
 {
 	struct ev_thread_found e = {
-		.header = header_of(EV_THREAD_FOUND, time_ns, thread), .tid = thread, .pid = 1,
+		.header = header_of(EV_THREAD_FOUND, time_ns, thread),
+		.tid = thread,
+		.pid = 1,
 		.phase = phase,
 	};
 
@@ -59,12 +63,14 @@ static void found(struct world *world, uint64_t time_ns, uint32_t thread, uint8_
 }
 
 /* stack: ~0 for none. */
-static void switches(struct world *world, uint64_t time_ns, uint32_t prev, uint8_t state,
-		     uint64_t stack, uint32_t next)
+static void switches(struct world *world, uint64_t time_ns, uint32_t prev, uint8_t state, uint64_t stack, uint32_t next)
 {
 	struct ev_sched_switch e = {
-		.header = header_of(EV_SCHED_SWITCH, time_ns, prev), .state = state, .next = next,
-		.flags = stack == ~0ull ? 0 : SWITCH_HAS_STACK, .stack = stack,
+		.header = header_of(EV_SCHED_SWITCH, time_ns, prev),
+		.state = state,
+		.next = next,
+		.flags = stack == ~0ull ? 0 : SWITCH_HAS_STACK,
+		.stack = stack,
 	};
 
 	CHECK(!session_push(world->session, 0, &e, sizeof(e)));
@@ -73,7 +79,8 @@ static void switches(struct world *world, uint64_t time_ns, uint32_t prev, uint8
 static void samples(struct world *world, uint64_t time_ns, uint32_t thread, uint64_t ip)
 {
 	struct ev_sched_sample e = {
-		.header = header_of(EV_SCHED_SAMPLE, time_ns, thread), .ip = ip,
+		.header = header_of(EV_SCHED_SAMPLE, time_ns, thread),
+		.ip = ip,
 	};
 
 	CHECK(!session_push(world->session, 0, &e, sizeof(e)));
@@ -253,11 +260,11 @@ TEST(a_thread_that_comes_back_after_its_folding_is_still_named)
 
 	found(&world, 100, 1, PHASE_RUNNING, "a");
 	switches(&world, 150, 1, SWITCH_DEAD, 5, 0);
-	found(&world, 200, 2, PHASE_RUNNING, "b");	/* folds 1 */
+	found(&world, 200, 2, PHASE_RUNNING, "b"); /* folds 1 */
 	switches(&world, 250, 2, SWITCH_DEAD, ~0ull, 0);
-	switches(&world, 300, 0, 0, ~0ull, 1);		/* folds 2; 1 was not dead after all */
+	switches(&world, 300, 0, 0, ~0ull, 1); /* folds 2; 1 was not dead after all */
 	switches(&world, 350, 1, SWITCH_DEAD, ~0ull, 0);
-	found(&world, 400, 3, PHASE_RUNNING, "c");	/* folds 1 again */
+	found(&world, 400, 3, PHASE_RUNNING, "c"); /* folds 1 again */
 	session_finish(world.session);
 	CHECK(only_path(&world)->threads[0]->number == 1);
 	CHECK(!strcmp(only_path(&world)->threads[0]->name, "a"));

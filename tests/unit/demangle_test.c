@@ -25,8 +25,7 @@ TEST(cpp_names_have_their_classes_and_parameters)
 TEST(rust_names_lose_their_hash)
 {
 	check("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
-	check("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.12345",
-	      "core::fmt::Formatter::pad");
+	check("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.12345", "core::fmt::Formatter::pad");
 	check("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
 }
 
@@ -50,7 +49,7 @@ TEST(too_long_a_name_ends_in_dots)
 	demangle(symbol, name, sizeof(name));
 	CHECK(strlen(name) == sizeof(name) - 1 && !strcmp(name + sizeof(name) - 4, "..."));
 	symbol[300] = '\0';
-	memcpy(symbol, "_Z297", 5);	/* a valid name of 297 letters without parameters */
+	memcpy(symbol, "_Z297", 5); /* a valid name of 297 letters without parameters */
 	demangle(symbol, name, sizeof(name));
 	CHECK(strlen(name) == sizeof(name) - 1 && !strcmp(name + sizeof(name) - 4, "..."));
 }

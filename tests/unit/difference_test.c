@@ -97,10 +97,10 @@ static struct sample sample_of(const double *values, size_t count)
 
 TEST(a_known_difference_is_told_as_it_is)
 {
-	static const double a[] = { 27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1,
-				    19.6, 19.0, 21.7, 21.4 };
-	static const double b[] = { 27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9,
-				    22.1, 22.9, 30.0, 23.9 };
+	static const double a[] = { 27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1,
+				    21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4 };
+	static const double b[] = { 27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0,
+				    24.8, 20.2, 21.9, 22.1, 22.9, 30.0, 23.9 };
 	struct sample x = sample_of(a, 15), y = sample_of(b, 15);
 	struct difference d = difference_of(&x, &y);
 

@@ -43,8 +43,7 @@ TEST(the_fields_of_each_event_are_all_that_is_in_it)
 				continue;
 			CHECK(fields->size_bytes == kind->size_bytes);
 			CHECK(is_covered(fields));
-			CHECK((fields->count && fields->fields[fields->count - 1].is_flexible) ==
-			      kind->is_flexible);
+			CHECK((fields->count && fields->fields[fields->count - 1].is_flexible) == kind->is_flexible);
 		}
 }
 
@@ -60,7 +59,8 @@ TEST(a_field_is_found_in_an_event)
 {
 	struct ev_sched_switch e = {
 		.header = { .subsys = TRACE_SUBSYS_SCHED, .event = TRACE_EVENT_SCHED_SWITCH },
-		.cpu = 0xfffe, .owners = { 1, 2, 0xffffffff },
+		.cpu = 0xfffe,
+		.owners = { 1, 2, 0xffffffff },
 	};
 	const struct event_fields *event = event_fields_find(e.header.subsys, e.header.event);
 	const struct event_field *cpu = field_named(event, "cpu");

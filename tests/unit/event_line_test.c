@@ -7,8 +7,11 @@
 #include "cmd/event_line.h"
 #include "events.h"
 
-#define HEADER(subsys_, event_) { .time_ns = 3000000007, .thread = 4, \
-	.subsys = TRACE_SUBSYS_##subsys_, .event = TRACE_EVENT_##subsys_##_##event_ }
+#define HEADER(subsys_, event_)                                                       \
+	{                                                                             \
+		.time_ns = 3000000007, .thread = 4, .subsys = TRACE_SUBSYS_##subsys_, \
+		.event = TRACE_EVENT_##subsys_##_##event_                             \
+	}
 
 static void check_text(const void *event, const char *expected)
 {
@@ -31,7 +34,9 @@ static void check_json(const void *event, const char *expected)
 TEST(numbers_above_65535_are_hexadecimal_in_text_and_decimal_in_json)
 {
 	struct ev_sched_sample e = {
-		.header = HEADER(SCHED, SAMPLE), .ip = 65536, .kernel_ip = 65535,
+		.header = HEADER(SCHED, SAMPLE),
+		.ip = 65536,
+		.kernel_ip = 65535,
 	};
 
 	check_text(&e, "2.000000007 4 sched.SAMPLE ip=0x10000 kernel_ip=65535\n");
@@ -74,23 +79,26 @@ static void *with_data(const void *event, size_t size_bytes, const void *data, s
 	return whole;
 }
 
-static void check_data(const void *data, size_t size_bytes, const char *in_text,
-		       const char *in_json)
+static void check_data(const void *data, size_t size_bytes, const char *in_text, const char *in_json)
 {
 	struct ev_space_python_code e = {
-		.header = HEADER(SPACE, PYTHON_CODE), .table_bytes = size_bytes,
+		.header = HEADER(SPACE, PYTHON_CODE),
+		.table_bytes = size_bytes,
 	};
 	void *event = with_data(&e, sizeof(e), data, size_bytes);
 	char expected[300];
 
-	snprintf(expected, sizeof(expected), "2.000000007 4 space.PYTHON_CODE pid=0 first_line=0 "
+	snprintf(expected, sizeof(expected),
+		 "2.000000007 4 space.PYTHON_CODE pid=0 first_line=0 "
 		 "address=0 identity=0 function_bytes=0 file_bytes=0 table_bytes=%zu data=%s\n",
 		 size_bytes, in_text);
 	check_text(event, expected);
-	snprintf(expected, sizeof(expected), "{\"time_ns\": 3000000007, \"thread\": 4, "
+	snprintf(expected, sizeof(expected),
+		 "{\"time_ns\": 3000000007, \"thread\": 4, "
 		 "\"event\": \"space.PYTHON_CODE\", \"fields\": {\"pid\": 0, \"first_line\": 0, "
 		 "\"address\": 0, \"identity\": 0, \"function_bytes\": 0, \"file_bytes\": 0, "
-		 "\"table_bytes\": %zu, \"data\": %s}}\n", size_bytes, in_json);
+		 "\"table_bytes\": %zu, \"data\": %s}}\n",
+		 size_bytes, in_json);
 	check_json(event, expected);
 	free(event);
 }

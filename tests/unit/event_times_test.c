@@ -47,7 +47,9 @@ TEST(a_duration_is_no_longer_than_a_trace)
 {
 	struct ev_klock_held e = {
 		.header = { .subsys = TRACE_SUBSYS_KLOCK, .event = TRACE_EVENT_KLOCK_HELD },
-		.take_ns = UINT64_MAX, .hold_ns = 5, .max_hold_ns = 1ull << 63,
+		.take_ns = UINT64_MAX,
+		.hold_ns = 5,
+		.max_hold_ns = 1ull << 63,
 	};
 	struct bad_times bad = { 0 };
 
@@ -60,7 +62,8 @@ static bool switches(struct trace_threads *threads, uint32_t from, uint32_t to, 
 {
 	struct ev_sched_switch e = {
 		.header = { .thread = from, .subsys = TRACE_SUBSYS_SCHED, .event = TRACE_EVENT_SCHED_SWITCH },
-		.next = to, .state = state,
+		.next = to,
+		.state = state,
 	};
 
 	return trace_threads_admit(threads, &e.header);
@@ -69,8 +72,9 @@ static bool switches(struct trace_threads *threads, uint32_t from, uint32_t to, 
 static bool tells(struct trace_threads *threads, uint16_t event)
 {
 	return trace_threads_admit(threads, &(struct ev_header){
-		.subsys = TRACE_SUBSYS_COLLECT, .event = event,
-	});
+						    .subsys = TRACE_SUBSYS_COLLECT,
+						    .event = event,
+					    });
 }
 
 TEST(a_thread_that_dies_makes_room_for_another)

@@ -25,7 +25,7 @@ static struct {
 		uint64_t begin_ns[DEPTH_MAX];
 		uint32_t depth;
 	} frames[THREADS];
-	uint64_t opened_ns[THREADS][FDS];		/* 0: not open */
+	uint64_t opened_ns[THREADS][FDS]; /* 0: not open */
 	bool has_gap;
 	uint64_t gap_ns;
 } w;
@@ -42,10 +42,14 @@ enum { TRANSFERS = 1, READ, WRITTEN, FAULTS };
 static void tell(enum event_id id, uint32_t thread, uint32_t span, uint64_t value, uint32_t flags)
 {
 	struct ev_span_end e = {
-		.header = { .time_ns = w.now_ns, .thread = thread + 1, .subsys = id >> 16,
-			    .event = id & 0xffff },
-		.value = value, .span = span, .flags = flags, .transfers = TRANSFERS * w.now_ns,
-		.read_bytes = READ * w.now_ns, .written_bytes = WRITTEN * w.now_ns, .faults = FAULTS * w.now_ns,
+		.header = { .time_ns = w.now_ns, .thread = thread + 1, .subsys = id >> 16, .event = id & 0xffff },
+		.value = value,
+		.span = span,
+		.flags = flags,
+		.transfers = TRANSFERS * w.now_ns,
+		.read_bytes = READ * w.now_ns,
+		.written_bytes = WRITTEN * w.now_ns,
+		.faults = FAULTS * w.now_ns,
 	};
 
 	session_hand_out(w.session, &e.header);
@@ -58,7 +62,9 @@ static void tell_name(uint32_t span, enum span_kind kind)
 		char text[8];
 	} name = {
 		.e = { .header = { .subsys = EV_SPAN_NAME >> 16, .event = EV_SPAN_NAME & 0xffff },
-		       .span = span, .kind = kind, .text_bytes = 8 },
+		       .span = span,
+		       .kind = kind,
+		       .text_bytes = 8 },
 		.text = "abc\0def",
 	};
 
@@ -87,7 +93,8 @@ static void step_function(uint32_t thread)
 	uint32_t gone;
 
 	switch (pick(5)) {
-	case 0: case 1:
+	case 0:
+	case 1:
 		if (frames->depth == DEPTH_MAX)
 			break;
 		tell(EV_SPAN_BEGIN, thread, FUNCTION, place(frames->depth), 0);
@@ -194,8 +201,7 @@ static void check_all(void)
 	qsort(w.expected, w.count, sizeof(*w.expected), by_begin);
 	CHECK(all->count == w.count);
 	for (size_t i = 0; i < w.count; i++) {
-		bool has_gap = w.has_gap && w.expected[i].begin_ns <= w.gap_ns &&
-			       w.gap_ns <= w.expected[i].end_ns;
+		bool has_gap = w.has_gap && w.expected[i].begin_ns <= w.gap_ns && w.gap_ns <= w.expected[i].end_ns;
 
 		CHECK(is_same(&all->list[i], &w.expected[i]));
 		CHECK(execution_log_has_gap(w.log, &all->list[i]) == has_gap);
@@ -234,7 +240,8 @@ static void one_round(uint32_t seed)
 		w.now_ns += 1 + pick(100);
 		if (step == STEPS / 2 && pick(2)) {
 			struct ev_collect_gap gap = {
-				.header = { .time_ns = w.now_ns, .subsys = EV_COLLECT_GAP >> 16,
+				.header = { .time_ns = w.now_ns,
+					    .subsys = EV_COLLECT_GAP >> 16,
 					    .event = EV_COLLECT_GAP & 0xffff },
 			};
 
@@ -288,7 +295,7 @@ TEST(hostile_events_stay_within_bounds)
 	CHECK(execution_log_span(w.log, CALLS)->dropped == 10000 - 4096);
 	w.now_ns = 5;
 	tell(EV_SPAN_BEGIN, 2, CALLS, 1, 0);
-	w.now_ns = 3;		/* a clock that goes back */
+	w.now_ns = 3; /* a clock that goes back */
 	tell(EV_SPAN_END, 2, CALLS, 1, 0);
 	execution_log_finish(w.log, lives, NULL);
 	CHECK(execution_log_all(w.log)->count == 1);

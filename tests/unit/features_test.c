@@ -78,8 +78,7 @@ static void step(void)
 		out.state = SWITCH_SLEEPING;
 		out.syscall = calls[call];
 		out.operation = 0x80;
-		change(i, SHARE_BLOCKED + causes[call],
-		       (struct state_change){ .phase = PHASE_BLOCKED, .out = &out });
+		change(i, SHARE_BLOCKED + causes[call], (struct state_change){ .phase = PHASE_BLOCKED, .out = &out });
 	} else {
 		change(i, SHARE_RUNNABLE, (struct state_change){ .phase = PHASE_RUNNABLE, .out = &out });
 	}
@@ -116,7 +115,9 @@ static void choose_executions(void)
 		uint64_t a = moment(), b = moment();
 
 		w.list[i] = (struct execution){
-			.thread = 1 + pick(THREADS), .begin_ns = a < b ? a : b, .end_ns = a < b ? b : a,
+			.thread = 1 + pick(THREADS),
+			.begin_ns = a < b ? a : b,
+			.end_ns = a < b ? b : a,
 		};
 	}
 	qsort(w.list, EXECUTIONS, sizeof(*w.list), by_begin);
@@ -129,8 +130,7 @@ static int by_time(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-static void hand_out(struct session *session, enum event_id id, struct fact *fact, void *event,
-		     uint32_t thread)
+static void hand_out(struct session *session, enum event_id id, struct fact *fact, void *event, uint32_t thread)
 {
 	struct ev_header *header = event;
 
@@ -144,7 +144,10 @@ static void hand_out(struct session *session, enum event_id id, struct fact *fac
 static void tell_fact(struct session *session, struct fact *fact)
 {
 	struct ev_sched_switch out = {
-		.state = SWITCH_SLEEPING, .syscall = SYS_read, .object = 1, .owners = { 1 + pick(5000) },
+		.state = SWITCH_SLEEPING,
+		.syscall = SYS_read,
+		.object = 1,
+		.owners = { 1 + pick(5000) },
 	};
 	struct ev_sched_wake wake = { .waker = fact->thread, .context = WAKE_THREAD };
 	struct ev_system_interrupt interrupt = { 0 };
@@ -172,11 +175,11 @@ static void tell_fact(struct session *session, struct fact *fact)
 		fact->more = (struct features){ .block_count = 1, .block_bytes = issue.bytes };
 		hand_out(session, EV_SYSTEM_BLOCK_ISSUE, fact, &issue, fact->thread);
 		break;
-	case 5:		/* Who is preempted reads nothing. */
+	case 5: /* Who is preempted reads nothing. */
 		out.state = SWITCH_RUNNABLE;
 		hand_out(session, EV_SCHED_SWITCH, fact, &out, fact->thread);
 		break;
-	default:	/* An interrupt that comes into a thread wakes for itself. */
+	default: /* An interrupt that comes into a thread wakes for itself. */
 		wake.context = WAKE_HARDIRQ;
 		hand_out(session, EV_SCHED_WAKE, fact, &wake, 77);
 	}
@@ -210,8 +213,7 @@ static struct features naive(const struct execution *execution)
 		for (uint64_t ns = part->begin_ns; ns < part->end_ns; ns++)
 			sum.ns[part->share] += ns >= execution->begin_ns && ns < execution->end_ns;
 		sum.count[part->share] += part->begin_ns < part->end_ns && part->begin_ns < execution->end_ns &&
-					  part->end_ns > execution->begin_ns &&
-					  execution->begin_ns < execution->end_ns;
+					  part->end_ns > execution->begin_ns && execution->begin_ns < execution->end_ns;
 	}
 	for (size_t i = 0; i < EVENTS; i++) {
 		const struct fact *fact = &w.facts[i];

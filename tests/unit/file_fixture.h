@@ -52,7 +52,7 @@ static inline void block_on(uint64_t descriptor)
 	reader->registers.di = descriptor;
 	reader->task.__state = 1;
 	shim_now_ns += 1000;
-	cpu_counts[0].next_told = 0;	/* how it got the CPU does not matter */
+	cpu_counts[0].next_told = 0; /* how it got the CPU does not matter */
 	sched_switch(NULL, false, &reader->task, &world.idle[0].task, 1);
 }
 
@@ -65,7 +65,7 @@ static inline uint64_t wait_for(uint64_t descriptor)
 
 	block_on(descriptor);
 	header = shim_read(&rings, 0, NULL);
-	while (header->subsys != TRACE_SUBSYS_SCHED)	/* of a gap */
+	while (header->subsys != TRACE_SUBSYS_SCHED) /* of a gap */
 		header = shim_read(&rings, 0, NULL);
 	CHECK(((const struct ev_sched_switch *)header)->syscall == CALL_FILE);
 	CHECK(((const struct ev_sched_switch *)header)->value == (uint32_t)descriptor);
@@ -111,8 +111,7 @@ static inline const struct ev_file_socket *socket_told(void)
 		return NULL;
 	CHECK(told_bytes > sizeof(*e) && !told[told_bytes - 1]);
 	CHECK((e->file & 0x1f) == (014 << 1 | 1));
-	CHECK(strlen(e->path) + 1 + (e->has_process ? strlen(peer_process()) + 1 : 0) ==
-	      told_bytes - sizeof(*e));
+	CHECK(strlen(e->path) + 1 + (e->has_process ? strlen(peer_process()) + 1 : 0) == told_bytes - sizeof(*e));
 	return e;
 }
 
@@ -135,8 +134,7 @@ static inline void forget_last_file(void)
 {
 	static struct super_block super;
 	static struct inode inode = { .i_mode = 0100600, .i_ino = 1, .i_sb = &super };
-	static struct dentry dentry = { .d_parent = &dentry,
-					.d_name.name = (const unsigned char *)"between" };
+	static struct dentry dentry = { .d_parent = &dentry, .d_name.name = (const unsigned char *)"between" };
 	static struct file file = { .f_inode = &inode, .f_path.dentry = &dentry };
 
 	descriptors[DESCRIPTORS - 1] = &file;

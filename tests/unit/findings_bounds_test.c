@@ -64,8 +64,7 @@ TEST(the_rows_of_a_file_are_what_was_waited_for_it)
 			uint64_t name = name_of(1 + pick(FILES), KIND_PIPE);
 			bool is_kept = !pick(8);
 
-			wait_long_for(name, is_kept ? 1 + pick(STACKS) : 0, 1u << 29,
-				      1 + pick(LENGTH_MAX));
+			wait_long_for(name, is_kept ? 1 + pick(STACKS) : 0, 1u << 29, 1 + pick(LENGTH_MAX));
 		}
 		finish_and_bound();
 		for (size_t cursor = 0; (path = waits_next_path(waits, &cursor));) {

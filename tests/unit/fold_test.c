@@ -11,8 +11,7 @@
 #include "stacks/fold.h"
 #include "test.h"
 
-static bool folds_to(const struct fold_rules *rules, const char *function, const char *module,
-		     const char *label)
+static bool folds_to(const struct fold_rules *rules, const char *function, const char *module, const char *label)
 {
 	struct report_frame frame = { .function = function, .module = module };
 	const char *found = fold_find_label(rules, &frame);
@@ -48,16 +47,17 @@ TEST(the_frames_below_a_threads_function_are_boilerplate)
 	CHECK(folds_to(rules, "start_thread", "libc.so.6", "thread start"));
 	CHECK(folds_to(rules, "clone3", "libc.so.6", "thread start"));
 	CHECK(folds_to(rules, "__libc_start_call_main", "libc.so.6", "program start"));
-	CHECK(folds_to(rules, "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void "
-		       "(*)(int), int> > >::_M_run()", "a.out", "C++ thread start"));
-	CHECK(folds_to(rules, "void std::__invoke_impl<void, void (*)(int), int>("
-		       "std::__invoke_other, void (*&&)(int), int&&)", "a.out",
-		       "C++ call machinery"));
-	CHECK(folds_to(rules, "tbb::detail::r1::market::process(rml::job&)", "libtbb.so.12",
-		       "TBB scheduler"));
+	CHECK(folds_to(rules,
+		       "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void "
+		       "(*)(int), int> > >::_M_run()",
+		       "a.out", "C++ thread start"));
+	CHECK(folds_to(rules,
+		       "void std::__invoke_impl<void, void (*)(int), int>("
+		       "std::__invoke_other, void (*&&)(int), int&&)",
+		       "a.out", "C++ call machinery"));
+	CHECK(folds_to(rules, "tbb::detail::r1::market::process(rml::job&)", "libtbb.so.12", "TBB scheduler"));
 	CHECK(folds_to(rules, "runtime.goexit.abi0", "server", "Go runtime"));
-	CHECK(folds_to(rules, "std::sys::unix::thread::Thread::new::thread_start", "app",
-		       "Rust thread start"));
+	CHECK(folds_to(rules, "std::sys::unix::thread::Thread::new::thread_start", "app", "Rust thread start"));
 	CHECK(folds_to(rules, "opal_progress", "libopen-pal.so.40", "Open MPI progress"));
 	fold_rules_free(rules);
 }
@@ -167,8 +167,10 @@ TEST(functions_that_wait_with_the_cpu_are_known_by_name)
 	CHECK(is_spin(rules, "ompi_request_default_wait_all", "libmpi.so.40"));
 	CHECK(is_spin(rules, "MPIDI_CH3I_Progress", "libmpich.so.12"));
 	CHECK(is_spin(rules, "gomp_team_barrier_wait_end", "libgomp.so.1"));
-	CHECK(is_spin(rules, "bool __kmp_wait_template<kmp_flag_64<false, true>, true, false, true>("
-		      "kmp_info*, kmp_flag_64<false, true>*, void*)", "libomp.so.5"));
+	CHECK(is_spin(rules,
+		      "bool __kmp_wait_template<kmp_flag_64<false, true>, true, false, true>("
+		      "kmp_info*, kmp_flag_64<false, true>*, void*)",
+		      "libomp.so.5"));
 	CHECK(is_spin(rules, "tbb::detail::d0::machine_pause(int)", "a.out"));
 	CHECK(is_spin(rules, "rte_pause", "app"));
 	CHECK(is_spin(rules, "runtime.procyield.abi0", "server"));
@@ -238,8 +240,7 @@ TEST(what_a_waiting_runtime_runs_for_the_user_is_no_waiting)
 	fold_rules_free(rules);
 }
 
-static const char *headline(const struct fold_rules *rules, const char *module,
-			    const char *const *functions)
+static const char *headline(const struct fold_rules *rules, const char *module, const char *const *functions)
 {
 	static struct report_frame frames[16];
 	const struct report_frame *found;
@@ -247,7 +248,8 @@ static const char *headline(const struct fold_rules *rules, const char *module,
 
 	for (; functions[count]; count++)
 		frames[count] = (struct report_frame){
-			.function = *functions[count] ? functions[count] : NULL, .module = module,
+			.function = *functions[count] ? functions[count] : NULL,
+			.module = module,
 		};
 	found = fold_find_headline(rules, frames, count);
 	return found && found->function ? found->function : "";
@@ -256,17 +258,26 @@ static const char *headline(const struct fold_rules *rules, const char *module,
 TEST(a_stack_is_named_after_the_code_that_called_the_library)
 {
 	struct fold_rules *rules = fold_rules_new();
-	const char *const go[] = { "runtime/internal/syscall.Syscall6", "syscall.Syscall",
-				   "syscall.Fdatasync", "go.etcd.io/etcd/wal.(*WAL).sync", NULL };
-	const char *const parked[] = { "runtime.futex", "runtime.notesleep", "runtime.stopm",
-				       "runtime.findRunnable", "runtime.schedule", "runtime.mcall", NULL };
-	const char *const latch[] = { "WaitEventSetWait", "WaitLatch", "ProcSleep", "",
+	const char *const go[] = { "runtime/internal/syscall.Syscall6", "syscall.Syscall", "syscall.Fdatasync",
+				   "go.etcd.io/etcd/wal.(*WAL).sync", NULL };
+	const char *const parked[] = { "runtime.futex",
+				       "runtime.notesleep",
+				       "runtime.stopm",
+				       "runtime.findRunnable",
+				       "runtime.schedule",
+				       "runtime.mcall",
+				       NULL };
+	const char *const latch[] = { "WaitEventSetWait",    "WaitLatch",         "ProcSleep",   "",
 				      "LockAcquireExtended", "XactLockTableWait", "heap_update", NULL };
-	const char *const libuv[] = { "uv_mutex_lock", "uv__work_done", "uv__io_poll", "uv_run",
-				      "node::SpinEventLoopInternal(node::Environment*)", NULL };
+	const char *const libuv[] = { "uv_mutex_lock",
+				      "uv__work_done",
+				      "uv__io_poll",
+				      "uv_run",
+				      "node::SpinEventLoopInternal(node::Environment*)",
+				      NULL };
 	const char *const monitor[] = { "os::PlatformEvent::park()", "ObjectMonitor::enter(JavaThread*)",
-					"SharedRuntime::monitor_enter_helper(oopDesc*)",
-					"void Ledger.book(int, int)", NULL };
+					"SharedRuntime::monitor_enter_helper(oopDesc*)", "void Ledger.book(int, int)",
+					NULL };
 
 	CHECK(!strcmp(headline(rules, "etcd", go), "go.etcd.io/etcd/wal.(*WAL).sync"));
 	CHECK(!strcmp(headline(rules, "etcd", parked), "runtime.findRunnable"));

@@ -59,24 +59,24 @@ static void check(const void *code, size_t size_bytes, const char *expected, boo
 
 TEST(a_function_ends_at_each_return)
 {
-	CHECK_ENDS("\x55\x85\xff\x74\x02\x5d\xc3\x5d\xc3", "6 8 ");	/* push, test, je, pop, ret */
-	CHECK_ENDS("\xf3\xc3\xc2\x08\x00", "0 2 ");			/* rep ret; ret 8 */
+	CHECK_ENDS("\x55\x85\xff\x74\x02\x5d\xc3\x5d\xc3", "6 8 "); /* push, test, je, pop, ret */
+	CHECK_ENDS("\xf3\xc3\xc2\x08\x00", "0 2 ");                 /* rep ret; ret 8 */
 	CHECK_ENDS("", "");
 }
 
 TEST(a_function_may_end_where_it_jumps_out_of_itself)
 {
-	CHECK_ENDS("\xeb\x00\xc3", "2 ");				/* jmp to the ret */
-	CHECK_ENDS("\xe9\x00\x01\x00\x00", "jump 0 ");			/* jmp far behind */
-	CHECK_ENDS("\xff\x60\x10", "jump 0 ");				/* jmp *0x10(%rax) */
-	CHECK_ENDS("\xff\xe0", "jump 0 ");				/* jmp *%rax */
+	CHECK_ENDS("\xeb\x00\xc3", "2 ");              /* jmp to the ret */
+	CHECK_ENDS("\xe9\x00\x01\x00\x00", "jump 0 "); /* jmp far behind */
+	CHECK_ENDS("\xff\x60\x10", "jump 0 ");         /* jmp *0x10(%rax) */
+	CHECK_ENDS("\xff\xe0", "jump 0 ");             /* jmp *%rax */
 }
 
 TEST(the_jump_of_a_switch_is_no_end)
 {
-	CHECK_ENDS("\xff\x24\xc5\x00\x10\x00\x00\xc3", "7 ");		/* jmp *table(,%rax,8) */
-	CHECK_ENDS("\x48\x63\x04\x82\x48\x01\xd0\xff\xe0\xc3", "9 ");	/* movslq, add, jmp *%rax */
-	CHECK_ENDS("\x3e\xff\xe0\xc3", "3 ");				/* notrack jmp *%rax */
+	CHECK_ENDS("\xff\x24\xc5\x00\x10\x00\x00\xc3", "7 ");         /* jmp *table(,%rax,8) */
+	CHECK_ENDS("\x48\x63\x04\x82\x48\x01\xd0\xff\xe0\xc3", "9 "); /* movslq, add, jmp *%rax */
+	CHECK_ENDS("\x3e\xff\xe0\xc3", "3 ");                         /* notrack jmp *%rax */
 }
 
 TEST(what_is_no_code_is_told)

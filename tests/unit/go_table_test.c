@@ -8,8 +8,7 @@
 #include "symbol/elf/go_table.h"
 #include "unwind/rule.h"
 
-enum { TEXT = 0x401000, NAMES = 0x100, UNITS = 0x200, FILES = 0x300, VALUES = 0x400,
-       FUNCTIONS = 0x500, SIZE = 0x800 };
+enum { TEXT = 0x401000, NAMES = 0x100, UNITS = 0x200, FILES = 0x300, VALUES = 0x400, FUNCTIONS = 0x500, SIZE = 0x800 };
 
 static uint8_t bytes[SIZE];
 
@@ -19,8 +18,7 @@ static void put(size_t at, uint64_t value, size_t size_bytes)
 }
 
 /* entry, record, name, list of stack moves, of files, of lines, flags */
-static void put_function(uint32_t index, uint32_t begin, const char *name, uint32_t stack,
-			 uint32_t line, uint8_t flags)
+static void put_function(uint32_t index, uint32_t begin, const char *name, uint32_t stack, uint32_t line, uint8_t flags)
 {
 	uint32_t record = 0x80 + index * 0x40, at = FUNCTIONS + record, name_at = 1 + index * 0x40;
 
@@ -32,17 +30,17 @@ static void put_function(uint32_t index, uint32_t begin, const char *name, uint3
 	put(at + 16, stack, 4);
 	put(at + 20, 0x40, 4);
 	put(at + 24, line, 4);
-	put(at + 32, 1, 4);		/* of the units' files, the second one begins its */
+	put(at + 32, 1, 4); /* of the units' files, the second one begins its */
 	bytes[at + 41] = flags;
 }
 
 static struct go_table *make(uint64_t text)
 {
 	/* Zigzag: 2 * value, from -1 on; then how far. */
-	static const uint8_t moved_24[] = { 2, 4, 48, 28, 47, 1, 0 };	/* 0, 24, 0 */
+	static const uint8_t moved_24[] = { 2, 4, 48, 28, 47, 1, 0 }; /* 0, 24, 0 */
 	static const uint8_t moved_0[] = { 2, 16, 0 };
-	static const uint8_t lines[] = { 22, 8, 4, 24, 0 };		/* 10, then 12 */
-	static const uint8_t files[] = { 2, 32, 0 };			/* 0 */
+	static const uint8_t lines[] = { 22, 8, 4, 24, 0 }; /* 10, then 12 */
+	static const uint8_t files[] = { 2, 32, 0 };        /* 0 */
 
 	memset(bytes, 0, sizeof(bytes));
 	put(0, 0xfffffff1, 4);
@@ -103,7 +101,7 @@ TEST(the_stack_pointers_moves_make_rules)
 	CHECK(unwind_table_find(&unwind, TEXT + 4) == rule_make(UNWIND_RSP, 4, UNWIND_RBP_AT_CFA, -2));
 	CHECK(unwind_table_find(&unwind, TEXT + 31) == rule_make(UNWIND_RSP, 4, UNWIND_RBP_AT_CFA, -2));
 	CHECK(unwind_table_find(&unwind, TEXT + 32) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
-	CHECK(!unwind_table_find(&unwind, TEXT + 33));		/* between two functions */
+	CHECK(!unwind_table_find(&unwind, TEXT + 33)); /* between two functions */
 	CHECK(unwind_table_find(&unwind, TEXT + 0x40) == UNWIND_END);
 	CHECK(unwind_table_find(&unwind, TEXT + 0x5e) == UNWIND_END);
 	CHECK(unwind_table_find(&unwind, TEXT + 0x5f) == UNWIND_SIGNAL);
@@ -117,12 +115,12 @@ TEST(what_is_no_table_is_refused)
 {
 	make(TEXT);
 	CHECK(!go_table_new(bytes, 40, TEXT) && !go_table_new(bytes, FUNCTIONS, TEXT));
-	put(8, 1 << 20, 8);		/* more functions than it has room for */
+	put(8, 1 << 20, 8); /* more functions than it has room for */
 	CHECK(!go_table_new(bytes, sizeof(bytes), TEXT));
 	make(TEXT);
 	bytes[7] = 4;
 	CHECK(!go_table_new(bytes, sizeof(bytes), TEXT));
 	make(TEXT);
-	put(0, 0xfffffffb, 4);		/* Go 1.2 to 1.15 */
+	put(0, 0xfffffffb, 4); /* Go 1.2 to 1.15 */
 	CHECK(!go_table_new(bytes, sizeof(bytes), TEXT));
 }

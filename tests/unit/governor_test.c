@@ -26,16 +26,14 @@ static double kept_share(const struct load *load, uint32_t threshold_ns)
 }
 
 /* The share of the CPUs' time that stacks take in the last of the steps. */
-static double settle(const struct load *load, unsigned int cpu_count, unsigned int steps,
-		     struct governor *governor)
+static double settle(const struct load *load, unsigned int cpu_count, unsigned int steps, struct governor *governor)
 {
 	double share = 0, stack_ns = 0;
 	uint64_t now_ns = 1000;
 
 	governor_init(governor, cpu_count, now_ns);
 	for (unsigned int i = 0; i < steps; i++) {
-		double taken = load->slices_a_second * STEP_NS / 1e9 *
-			       kept_share(load, governor->threshold_ns);
+		double taken = load->slices_a_second * STEP_NS / 1e9 * kept_share(load, governor->threshold_ns);
 
 		stack_ns += taken * load->stack_ns;
 		share = taken * load->stack_ns / STEP_NS / cpu_count;
@@ -47,7 +45,7 @@ static double settle(const struct load *load, unsigned int cpu_count, unsigned i
 
 TEST(what_costs_little_is_left_alone)
 {
-	struct load load = { 1000, 1e6, 2000 };		/* 0.2 % of one CPU */
+	struct load load = { 1000, 1e6, 2000 }; /* 0.2 % of one CPU */
 	struct governor governor;
 
 	CHECK(settle(&load, 1, 500, &governor) < BUDGET);
@@ -57,7 +55,9 @@ TEST(what_costs_little_is_left_alone)
 TEST(the_time_that_stacks_take_comes_to_the_budget)
 {
 	static const struct load loads[] = {
-		{ 100e3, 20e3, 1000 }, { 100e3, 20e3, 4000 }, { 10e3, 5e6, 3000 },
+		{ 100e3, 20e3, 1000 },
+		{ 100e3, 20e3, 4000 },
+		{ 10e3, 5e6, 3000 },
 		{ 500e3, 3e3, 1500 },
 	};
 
@@ -88,7 +88,7 @@ TEST(the_threshold_is_off_again_when_the_load_is_gone)
 
 TEST(no_load_takes_it_beyond_its_bounds)
 {
-	struct load load = { 1e6, 1e12, 1e6 };		/* every slice is worth minutes */
+	struct load load = { 1e6, 1e12, 1e6 }; /* every slice is worth minutes */
 	struct governor governor;
 
 	settle(&load, 1, 3000, &governor);

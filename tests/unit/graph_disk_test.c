@@ -45,11 +45,15 @@ static struct ev_header header_of(enum event_id id, uint64_t time_ns)
 static void tell_request(uint64_t number, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct ev_system_block_issue issue = {
-		.header = header_of(EV_SYSTEM_BLOCK_ISSUE, begin_ns), .request = number, .tid = GREP,
+		.header = header_of(EV_SYSTEM_BLOCK_ISSUE, begin_ns),
+		.request = number,
+		.tid = GREP,
 		.bytes = 4096,
 	};
 	struct ev_system_block_complete complete = {
-		.header = header_of(EV_SYSTEM_BLOCK_COMPLETE, end_ns), .request = number, .bytes = 4096,
+		.header = header_of(EV_SYSTEM_BLOCK_COMPLETE, end_ns),
+		.request = number,
+		.bytes = 4096,
 		.is_last = 1,
 	};
 
@@ -106,8 +110,7 @@ static uint64_t sum_ns(const struct graph *graph, enum graph_kind kind, enum gra
 	uint64_t ns = 0;
 
 	for (size_t i = 1; i < graph->count; i++)
-		if (graph->nodes[i].kind == kind &&
-		    graph->nodes[graph->nodes[i].parent].kind == parent)
+		if (graph->nodes[i].kind == kind && graph->nodes[graph->nodes[i].parent].kind == parent)
 			ns += graph->nodes[i].ns;
 	return ns;
 }
@@ -118,9 +121,12 @@ static void check(uint32_t seed, bool has_system)
 	uint64_t idle_ns = has_system ? w.waited_ns - w.grep_ns : 0;
 	struct graph graph;
 
-	graph_of_threads(states, &(uint32_t){ 1 }, 1, &(struct graph_options){
-		.from_ns = 0, .to_ns = UINT64_MAX,
-	}, &graph);
+	graph_of_threads(states, &(uint32_t){ 1 }, 1,
+			 &(struct graph_options){
+				 .from_ns = 0,
+				 .to_ns = UINT64_MAX,
+			 },
+			 &graph);
 	assert_int_equal(sum_ns(&graph, GRAPH_DISK, GRAPH_WAIT), w.waited_ns);
 	assert_int_equal(sum_ns(&graph, GRAPH_OTHER, GRAPH_DISK), w.grep_ns);
 	assert_int_equal(sum_ns(&graph, GRAPH_DISK_IDLE, GRAPH_DISK), idle_ns);

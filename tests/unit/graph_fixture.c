@@ -129,8 +129,11 @@ void graph_fixture_add_part(struct graph_fixture *fixture, struct path_part part
 static struct graph_labels *labels_of(struct graph_fixture *fixture, bool is_merged)
 {
 	struct graph_labels *labels = graph_labels_new(&(struct graph_names){
-		.threads = fixture->threads, .others = fixture->others, .files = fixture->files,
-		.symbols = fixture->symbols, .paths = fixture->names,
+		.threads = fixture->threads,
+		.others = fixture->others,
+		.files = fixture->files,
+		.symbols = fixture->symbols,
+		.paths = fixture->names,
 	});
 
 	graph_labels_group(labels, is_merged);
@@ -150,8 +153,14 @@ static int make_tree(void *data, uint32_t thread, bool is_merged, struct graphs_
 	out->graph.nodes = xcalloc(count + 1, sizeof(*out->graph.nodes));
 	if (thread)
 		*out->graph.nodes = (struct graph_node){
-			.kind = GRAPH_THREAD, .id = thread, .ns = 1000, .count = 1, .parent = SIZE_MAX,
-			.first = SIZE_MAX, .last = SIZE_MAX, .next = SIZE_MAX,
+			.kind = GRAPH_THREAD,
+			.id = thread,
+			.ns = 1000,
+			.count = 1,
+			.parent = SIZE_MAX,
+			.first = SIZE_MAX,
+			.last = SIZE_MAX,
+			.next = SIZE_MAX,
 		};
 	else if (count)
 		memcpy(out->graph.nodes, fixture->nodes, count * sizeof(*fixture->nodes));
@@ -196,22 +205,31 @@ unsigned int graph_fixture_paths(const struct graph_fixture *fixture)
 	return fixture->paths;
 }
 
-static size_t add(struct graph_fixture *fixture, size_t parent, enum graph_kind kind, uint32_t id,
-		  uint64_t ms, uint64_t count)
+static size_t add(struct graph_fixture *fixture, size_t parent, enum graph_kind kind, uint32_t id, uint64_t ms,
+		  uint64_t count)
 {
-	return graph_fixture_add(fixture, parent, (struct graph_node){
-		.kind = kind, .id = id, .ns = ms * 1000000, .count = count,
-	});
+	return graph_fixture_add(fixture, parent,
+				 (struct graph_node){
+					 .kind = kind,
+					 .id = id,
+					 .ns = ms * 1000000,
+					 .count = count,
+				 });
 }
 
-static size_t add_wait(struct graph_fixture *fixture, size_t parent, enum wait_cause cause, uint64_t ms,
-		       uint64_t count)
+static size_t add_wait(struct graph_fixture *fixture, size_t parent, enum wait_cause cause, uint64_t ms, uint64_t count)
 {
-	return graph_fixture_add(fixture, parent, (struct graph_node){
-		.kind = GRAPH_WAIT, .ns = ms * 1000000, .count = count,
-		.wait = { .object = 0x5000, .thread = 1, .time_ns = 1, .cause = cause,
-			  .syscall = cause == CAUSE_LOCK ? SYSCALL_FUTEX : 0 },
-	});
+	return graph_fixture_add(fixture, parent,
+				 (struct graph_node){
+					 .kind = GRAPH_WAIT,
+					 .ns = ms * 1000000,
+					 .count = count,
+					 .wait = { .object = 0x5000,
+						   .thread = 1,
+						   .time_ns = 1,
+						   .cause = cause,
+						   .syscall = cause == CAUSE_LOCK ? SYSCALL_FUTEX : 0 },
+				 });
 }
 
 void graph_fixture_add_lock(struct graph_fixture *fixture)

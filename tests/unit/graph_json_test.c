@@ -11,12 +11,9 @@
 
 /* all threads: waiting for a CPU: nobody; running; disk: no disk had a request */
 static struct graph_node nodes[] = {
-	{ .kind = GRAPH_THREADS, .ns = 100, .parent = NONE },
-	{ .kind = GRAPH_CPU, .ns = 30, .parent = 0 },
-	{ .kind = GRAPH_IDLE, .ns = 10, .parent = 1 },
-	{ .kind = GRAPH_RUNNING, .ns = 20, .parent = 0 },
-	{ .kind = GRAPH_DISK, .ns = 50, .parent = 0 },
-	{ .kind = GRAPH_DISK_IDLE, .ns = 40, .parent = 4 },
+	{ .kind = GRAPH_THREADS, .ns = 100, .parent = NONE }, { .kind = GRAPH_CPU, .ns = 30, .parent = 0 },
+	{ .kind = GRAPH_IDLE, .ns = 10, .parent = 1 },        { .kind = GRAPH_RUNNING, .ns = 20, .parent = 0 },
+	{ .kind = GRAPH_DISK, .ns = 50, .parent = 0 },        { .kind = GRAPH_DISK_IDLE, .ns = 40, .parent = 4 },
 };
 
 static struct text json_of(size_t count, size_t count_max)
@@ -42,7 +39,8 @@ static bool has_in_order(const struct text *text, const char *const *words)
 TEST(the_longest_nodes_lead_to_each_other_and_the_others_are_counted)
 {
 	static const char *const words[] = {
-		"\"parent\": null", "all threads", "\"parent\": 0", "\"disk\"", "\"parent\": 1", "no disk had", "\"left_out\": 3", NULL,
+		"\"parent\": null", "all threads", "\"parent\": 0",   "\"disk\"",
+		"\"parent\": 1",    "no disk had", "\"left_out\": 3", NULL,
 	};
 	struct text json = json_of(6, 3);
 

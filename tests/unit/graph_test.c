@@ -23,10 +23,10 @@ struct life {
 	struct part {
 		uint64_t begin_ns, end_ns;
 		enum { RUNS, WANTS_CPU, WAITS } kind;
-		uint32_t cpu;		/* RUNS; WANTS_CPU: whose owners count, CPUS: not known */
-		uint16_t syscall;	/* WAITS */
-		uint32_t waker;		/* 0: not a thread */
-		uint8_t how;		/* WAITS: enum waker_kind of what ended it */
+		uint32_t cpu;     /* RUNS; WANTS_CPU: whose owners count, CPUS: not known */
+		uint16_t syscall; /* WAITS */
+		uint32_t waker;   /* 0: not a thread */
+		uint8_t how;      /* WAITS: enum waker_kind of what ended it */
 	} parts[STATES_MAX];
 	size_t count;
 	bool is_preempted;
@@ -36,8 +36,8 @@ static struct {
 	uint32_t seed, random;
 	uint64_t now_ns;
 	struct state_stage stage;
-	struct life lives[THREADS + 1];		/* by number */
-	uint32_t running[CPUS];			/* numbers, or 0 */
+	struct life lives[THREADS + 1]; /* by number */
+	uint32_t running[CPUS];         /* numbers, or 0 */
 } w;
 
 static uint32_t pick(uint32_t below)
@@ -101,8 +101,10 @@ static void block(uint32_t number, uint32_t cpu)
 static void wake(uint32_t number, uint32_t waker)
 {
 	struct ev_sched_wake e = {
-		.waker = waker, .tid = waker ? 100 + waker : 0,
-		.context = waker ? WAKE_THREAD : WAKE_HARDIRQ, .syscall = SYSCALL_NONE,
+		.waker = waker,
+		.tid = waker ? 100 + waker : 0,
+		.context = waker ? WAKE_THREAD : WAKE_HARDIRQ,
+		.syscall = SYSCALL_NONE,
 	};
 	struct part *part = last_of(number);
 
@@ -160,7 +162,7 @@ static void end(void)
 /* --- The same, naively: sums by the way from the root -------------------------------------------- */
 
 struct place {
-	uint64_t way;			/* a hash of all that is above and itself */
+	uint64_t way; /* a hash of all that is above and itself */
 	uint64_t ns, count;
 };
 
@@ -240,8 +242,7 @@ static bool waits_for(uint32_t waker, uint32_t number, uint64_t time_ns)
 	return false;
 }
 
-static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns, uint32_t above,
-		 unsigned int depth)
+static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns, uint32_t above, unsigned int depth)
 {
 	uint64_t rest_ns = to_ns - from_ns;
 
@@ -270,12 +271,15 @@ static void walk(uint64_t way, uint32_t number, uint64_t from_ns, uint64_t to_ns
 				next = way_on(next, GRAPH_THREAD, part->waker);
 				note(next, ns);
 				if (!(above & 1u << part->waker))
-					walk(next, part->waker, begin_ns, begin_ns + ns,
-					     above | 1u << part->waker, depth + 1);
+					walk(next, part->waker, begin_ns, begin_ns + ns, above | 1u << part->waker,
+					     depth + 1);
 			} else {
-				note(way_on(next, part->how == WAKER_DISK ? GRAPH_DISK :
-						  part->how == WAKER_TIMER ? GRAPH_TIMER :
-						  GRAPH_UNTOLD, 0), ns);
+				note(way_on(next,
+					    part->how == WAKER_DISK    ? GRAPH_DISK
+					    : part->how == WAKER_TIMER ? GRAPH_TIMER
+								       : GRAPH_UNTOLD,
+					    0),
+				     ns);
 			}
 		}
 	}
@@ -323,9 +327,14 @@ static void check_one(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 {
 	struct graph graph;
 
-	graph_of_threads(w.stage.states, &number, 1, &(struct graph_options){
-		.from_ns = from_ns, .to_ns = to_ns, .depth_max = DEPTH, .key_of = key_of,
-	}, &graph);
+	graph_of_threads(w.stage.states, &number, 1,
+			 &(struct graph_options){
+				 .from_ns = from_ns,
+				 .to_ns = to_ns,
+				 .depth_max = DEPTH,
+				 .key_of = key_of,
+			 },
+			 &graph);
 	place_count = 0;
 	walk(0, number, from_ns, to_ns, 1u << number, 1);
 	if (compare(&graph, 0, 0) != place_count)
@@ -340,9 +349,14 @@ static void check_all_threads(uint64_t from_ns, uint64_t to_ns)
 
 	for (uint32_t i = 0; i < THREADS; i++)
 		numbers[i] = 1 + i;
-	graph_of_threads(w.stage.states, numbers, THREADS, &(struct graph_options){
-		.from_ns = from_ns, .to_ns = to_ns, .depth_max = DEPTH, .key_of = key_of,
-	}, &graph);
+	graph_of_threads(w.stage.states, numbers, THREADS,
+			 &(struct graph_options){
+				 .from_ns = from_ns,
+				 .to_ns = to_ns,
+				 .depth_max = DEPTH,
+				 .key_of = key_of,
+			 },
+			 &graph);
 	place_count = 0;
 	for (uint32_t number = 1; number <= THREADS; number++) {
 		uint64_t lived_ns = 0, begin_ns, way = way_on(0, GRAPH_THREAD, number);
@@ -378,9 +392,13 @@ static void check_path(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 	struct critical_path path;
 	struct graph graph;
 
-	graph_of_threads(w.stage.states, &number, 1, &(struct graph_options){
-		.from_ns = from_ns, .to_ns = to_ns, .depth_max = 64,
-	}, &graph);
+	graph_of_threads(w.stage.states, &number, 1,
+			 &(struct graph_options){
+				 .from_ns = from_ns,
+				 .to_ns = to_ns,
+				 .depth_max = 64,
+			 },
+			 &graph);
 	critical_path_of(w.stage.states, number, from_ns, to_ns, &path);
 	add_leaves(&graph, 0, expected);
 	for (size_t i = 0; i < path.count; i++) {

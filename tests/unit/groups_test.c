@@ -83,8 +83,8 @@ TEST(of_a_few_points_the_best_groups_are_found)
 		if (fabs(squares_of(&points, result.group_of) - result.squares) > 1e-9)
 			fail_msg("round %d: squares", round);
 		if (result.squares > best + 1e-9)
-			fail_msg("round %d: %zu points, %u groups: %g, not %g", round, points.rows,
-				 groups, result.squares, best);
+			fail_msg("round %d: %zu points, %u groups: %g, not %g", round, points.rows, groups,
+				 result.squares, best);
 		kmeans_fini(&result);
 	}
 }
@@ -101,8 +101,8 @@ static double naive_silhouette(const struct points *points, const uint8_t *group
 			if (j == i)
 				continue;
 			count[group_of[j]]++;
-			mean[group_of[j]] += sqrt(points_distance_squared(
-				points->values + i * COLUMNS, points->values + j * COLUMNS, COLUMNS));
+			mean[group_of[j]] += sqrt(points_distance_squared(points->values + i * COLUMNS,
+									  points->values + j * COLUMNS, COLUMNS));
 		}
 		for (unsigned int g = 0; g < 4; g++)
 			if (g != group_of[i] && count[g])
@@ -193,8 +193,8 @@ static void check_kinds(int round, unsigned int kinds, const struct groups *grou
 		fail_msg("round %d: %u groups of %u kinds", round, groups->count, kinds);
 	for (size_t i = 0; i < mixture.count; i++)
 		if (groups->of[i] != mixture.kind_of[i])
-			fail_msg("round %d: execution %zu of kind %u is in group %u", round, i,
-				 mixture.kind_of[i], groups->of[i]);
+			fail_msg("round %d: execution %zu of kind %u is in group %u", round, i, mixture.kind_of[i],
+				 groups->of[i]);
 }
 
 TEST(kinds_of_executions_are_found_and_so_is_their_number)
@@ -277,7 +277,7 @@ TEST(what_is_all_the_same_is_one_group)
 TEST(many_executions_are_grouped_by_some_of_them)
 {
 	enum { MANY = 60000 };
-	double (*values)[FIGURES] = xcalloc(MANY, sizeof(*values));
+	double(*values)[FIGURES] = xcalloc(MANY, sizeof(*values));
 	struct groups groups;
 
 	random_state = 6;

@@ -26,10 +26,12 @@ static void live(uint32_t seed)
 		bool is_active = i % 2 == 0;
 
 		history_add(&w.history, &(struct history_point){
-			.time_ns = w.time_ns[i], .share_ns = w.share_ns[i],
-			.cmetric_ns = w.cmetric_ns[i], .busy_ns = w.busy_ns[i],
-			.is_active = is_active,
-		});
+						.time_ns = w.time_ns[i],
+						.share_ns = w.share_ns[i],
+						.cmetric_ns = w.cmetric_ns[i],
+						.busy_ns = w.busy_ns[i],
+						.is_active = is_active,
+					});
 		if (i < STEPS) {
 			uint64_t dt = 1 + pick(STEP_NS_MAX), share = dt / (1 + pick(4));
 

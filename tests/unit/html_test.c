@@ -94,7 +94,7 @@ TEST(a_part_of_any_length_comes_back_as_it_was)
 	char *bytes = malloc(LENGTH_MAX);
 
 	for (size_t i = 0; i < LENGTH_MAX; i++)
-		bytes[i] = (i * 2654435761u) >> 13;	/* hardly to be compressed */
+		bytes[i] = (i * 2654435761u) >> 13; /* hardly to be compressed */
 	for (size_t length = 0; length < 70; length++)
 		CHECK(comes_back(bytes, length));
 	CHECK(comes_back(bytes, 65535));
@@ -168,8 +168,12 @@ TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
 
 	for (size_t i = 0; i < WAITS; i++)
 		waits[i] = (struct report_wait){
-			.cause = i % 3 ? "lock" : "file", .group = "lock", .lost_ns = 7, .idle_ns = 2,
-			.wakers = wakers, .waker_count = i % 21,
+			.cause = i % 3 ? "lock" : "file",
+			.group = "lock",
+			.lost_ns = 7,
+			.idle_ns = 2,
+			.wakers = wakers,
+			.waker_count = i % 21,
 		};
 	many.waits = waits;
 	many.wait_count = WAITS;
@@ -206,7 +210,10 @@ TEST(a_page_has_all_locks_and_of_the_first_1000_who_let_go_of_them)
 
 	for (size_t i = 0; i < LOCKS; i++)
 		locks[i] = (struct report_lock){
-			.object = "0x1000", .kind = "mutex", .unlockers = unlockers, .unlocker_count = 20,
+			.object = "0x1000",
+			.kind = "mutex",
+			.unlockers = unlockers,
+			.unlocker_count = 20,
 		};
 	many.locks = locks;
 	many.lock_count = LOCKS;

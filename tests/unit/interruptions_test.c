@@ -25,8 +25,8 @@ static struct {
 	struct trace_reader *reader;
 	struct activities *activities;
 	char path[64];
-	int interrupt[CPUS][LENGTH];		/* kind * 100 + number, or NOBODY */
-	int requests[ISSUERS][LENGTH];		/* under way */
+	int interrupt[CPUS][LENGTH];   /* kind * 100 + number, or NOBODY */
+	int requests[ISSUERS][LENGTH]; /* under way */
 	struct told {
 		uint64_t time_ns;
 		size_t order;
@@ -49,7 +49,10 @@ static uint32_t pick(uint32_t below)
 static struct ev_header header_of(enum event_id id, uint64_t time_ns, uint32_t thread)
 {
 	return (struct ev_header){
-		.subsys = id >> 16, .event = id & 0xffff, .time_ns = time_ns, .thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
+		.time_ns = time_ns,
+		.thread = thread,
 	};
 }
 
@@ -82,7 +85,9 @@ static void make_softirq(uint32_t cpu, uint64_t begin, uint64_t end)
 
 	*e = (struct ev_system_softirq){
 		.header = header_of(EV_SYSTEM_SOFTIRQ, BEGIN + end, 0),
-		.begin_ns = BEGIN + begin, .cpu = cpu, .vector = pick(10),
+		.begin_ns = BEGIN + begin,
+		.cpu = cpu,
+		.vector = pick(10),
 	};
 	paint(w.interrupt[cpu], begin, end, ACTIVITY_SOFTIRQ * 100 + e->vector);
 	while (pick(3) && at + 2 < end) {
@@ -91,7 +96,10 @@ static void make_softirq(uint32_t cpu, uint64_t begin, uint64_t end)
 
 		*inner = (struct ev_system_interrupt){
 			.header = header_of(EV_SYSTEM_INTERRUPT, BEGIN + to, 0),
-			.begin_ns = BEGIN + from, .irq = pick(20), .cpu = cpu, .name = "eth0",
+			.begin_ns = BEGIN + from,
+			.irq = pick(20),
+			.cpu = cpu,
+			.name = "eth0",
 		};
 		paint(w.interrupt[cpu], from, to, ACTIVITY_INTERRUPT * 100 + inner->irq);
 		tell(&inner->header);
@@ -108,11 +116,15 @@ static void make_request(void)
 
 	w.issues[i] = (struct ev_system_block_issue){
 		.header = header_of(EV_SYSTEM_BLOCK_ISSUE, BEGIN + begin, thread),
-		.request = i + 1, .tid = 50 + issuer, .bytes = 4096,
+		.request = i + 1,
+		.tid = 50 + issuer,
+		.bytes = 4096,
 	};
 	w.completes[i] = (struct ev_system_block_complete){
 		.header = header_of(EV_SYSTEM_BLOCK_COMPLETE, BEGIN + end, 0),
-		.request = i + 1, .bytes = 4096, .is_last = 1,
+		.request = i + 1,
+		.bytes = 4096,
+		.is_last = 1,
 	};
 	tell(&w.issues[i].header);
 	tell(&w.completes[i].header);
@@ -158,10 +170,11 @@ static void end(void)
 	unlink(w.path);
 }
 
-#define CHECK_SEED(condition) do {						\
-	if (!(condition))							\
-		fail_msg("seed %u: %s", w.seed, #condition);			\
-} while (0)
+#define CHECK_SEED(condition)                                        \
+	do {                                                         \
+		if (!(condition))                                    \
+			fail_msg("seed %u: %s", w.seed, #condition); \
+	} while (0)
 
 static void check_interruptions(uint32_t cpu, uint64_t from, uint64_t to)
 {
@@ -176,8 +189,7 @@ static void check_interruptions(uint32_t cpu, uint64_t from, uint64_t to)
 		for (; at < begin; at++)
 			CHECK_SEED(w.interrupt[cpu][at] == NOBODY);
 		for (; at < last; at++)
-			CHECK_SEED(w.interrupt[cpu][at] ==
-				   (int)(parts[i].kind * 100 + parts[i].number));
+			CHECK_SEED(w.interrupt[cpu][at] == (int)(parts[i].kind * 100 + parts[i].number));
 	}
 	for (; at < to; at++)
 		CHECK_SEED(w.interrupt[cpu][at] == NOBODY);

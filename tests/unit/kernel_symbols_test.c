@@ -22,8 +22,7 @@ static struct kernel_symbols *symbols_of(const char *text)
 	return symbols;
 }
 
-static bool is_at(struct kernel_symbols *symbols, uint64_t address, const char *name,
-		  const char *module)
+static bool is_at(struct kernel_symbols *symbols, uint64_t address, const char *name, const char *module)
 {
 	return kernel_symbols_find(symbols, address, &function) && !strcmp(function.name, name) &&
 	       !strcmp(function.module, module);
@@ -31,20 +30,19 @@ static bool is_at(struct kernel_symbols *symbols, uint64_t address, const char *
 
 TEST(functions_of_kernel_modules_and_programs_are_found)
 {
-	struct kernel_symbols *symbols = symbols_of(
-		"ffffffffc0100000 t nf_hook\t[nf_tables]\n"
-		"ffffffff81000100 t local_name\nffffffff81000100 T global_name\n"
-		"ffffffff81000100 t other_name\nffffffff81000000 T _stext\n"
-		"ffffffff81000180 d some_data\nffffffff81000200 W weak\n"
-		"ffffffffc0200000 t bpf_prog_0123456789abcdef_sched_switch\t[bpf]\n");
+	struct kernel_symbols *symbols =
+		symbols_of("ffffffffc0100000 t nf_hook\t[nf_tables]\n"
+			   "ffffffff81000100 t local_name\nffffffff81000100 T global_name\n"
+			   "ffffffff81000100 t other_name\nffffffff81000000 T _stext\n"
+			   "ffffffff81000180 d some_data\nffffffff81000200 W weak\n"
+			   "ffffffffc0200000 t bpf_prog_0123456789abcdef_sched_switch\t[bpf]\n");
 
 	CHECK(is_at(symbols, 0xffffffff81000000, "_stext", "[kernel]"));
 	CHECK(is_at(symbols, 0xffffffff810001ff, "global_name", "[kernel]"));
 	CHECK(function.start == 0xffffffff81000100);
 	CHECK(is_at(symbols, 0xffffffff81000200, "weak", "[kernel]"));
 	CHECK(is_at(symbols, 0xffffffffc0100010, "nf_hook", "[nf_tables]"));
-	CHECK(is_at(symbols, 0xffffffffc0200010, "bpf_prog_0123456789abcdef_sched_switch",
-		    "[bpf]"));
+	CHECK(is_at(symbols, 0xffffffffc0200010, "bpf_prog_0123456789abcdef_sched_switch", "[bpf]"));
 	CHECK(!kernel_symbols_find(symbols, 0xffffffff80ffffff, &function));
 	CHECK(!kernel_symbols_find(symbols, 0xffffffffffffffff, &function));
 	kernel_symbols_free(symbols);
@@ -88,5 +86,5 @@ TEST(the_running_kernel_has_its_functions)
 		fclose(file);
 	kernel_symbols_free(symbols);
 	if (!is_checked)
-		skip();	/* the kernel hides its addresses from this user */
+		skip(); /* the kernel hides its addresses from this user */
 }

@@ -38,7 +38,10 @@ static bool is_called(const struct report_klock *lock, uint32_t columns, const c
 TEST(a_lock_is_called_what_is_known_of_it)
 {
 	struct report_klock lock = {
-		.name = "i_rwsem of /srv/x", .kind = "rwsem write", .address = "0x1", .cache = "inode_cache",
+		.name = "i_rwsem of /srv/x",
+		.kind = "rwsem write",
+		.address = "0x1",
+		.cache = "inode_cache",
 		.where = "vfs_write",
 	};
 
@@ -58,8 +61,12 @@ TEST(a_lock_is_called_what_is_known_of_it)
 TEST(a_lock_keeps_to_the_room_that_is_left)
 {
 	static const struct report_klock locks[] = {
-		{ .name = "i_rwsem of /a/path/that/is/rather/long/\033[31mred", .kind = "percpu-rwsem write", .address = "0x1" },
-		{ .cache = "a_cache_with_a_long_long_long_name", .kind = "percpu-rwsem write", .address = "0x1",
+		{ .name = "i_rwsem of /a/path/that/is/rather/long/\033[31mred",
+		  .kind = "percpu-rwsem write",
+		  .address = "0x1" },
+		{ .cache = "a_cache_with_a_long_long_long_name",
+		  .kind = "percpu-rwsem write",
+		  .address = "0x1",
 		  .where = "a_function_with_a_long_long_long_name" },
 		{ .kind = "mutex", .address = "0xffff888104a3c118", .where = "a_function_with_a_long_long_long_name" },
 	};

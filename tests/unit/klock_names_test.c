@@ -84,8 +84,7 @@ TEST(a_lock_is_called_by_its_member_and_whose_that_is)
 TEST(whose_it_is_is_left_out_where_it_has_no_name)
 {
 	begin_names();
-	CHECK(is_called((struct ev_klock_lock){ .object = KLOCK_OF_MEMORY, .offset = 120, .pid = 7 }, "",
-			"mmap_lock"));
+	CHECK(is_called((struct ev_klock_lock){ .object = KLOCK_OF_MEMORY, .offset = 120, .pid = 7 }, "", "mmap_lock"));
 	CHECK(is_called((struct ev_klock_lock){ .object = KLOCK_OF_INODE, .offset = 8, .file = 99 }, "", "inode+0x8"));
 	end_names();
 }
@@ -141,12 +140,14 @@ TEST(behind_functions_that_take_locks_is_who_wanted_this_one)
 TEST(who_is_in_no_rule_wanted_it_and_says_no_name)
 {
 	static const struct report_frame frames[] = {
-		{ .function = "mutex_lock", .is_kernel = true }, { .function = "some_driver_call", .is_kernel = true },
+		{ .function = "mutex_lock", .is_kernel = true },
+		{ .function = "some_driver_call", .is_kernel = true },
 	};
 	static const struct report_frame nameless[] = { { .module = "[kernel]", .is_kernel = true } };
 	struct klock_words *words = klock_words_new();
 
-	CHECK(!strcmp(klock_words_wanting(words, frames, 2)->function, "some_driver_call") && !klock_words_name(words, frames, 2));
+	CHECK(!strcmp(klock_words_wanting(words, frames, 2)->function, "some_driver_call") &&
+	      !klock_words_name(words, frames, 2));
 	CHECK(!klock_words_wanting(words, nameless, 1)->function && !klock_words_name(words, nameless, 1));
 	klock_words_free(words);
 }
@@ -186,8 +187,15 @@ TEST(a_report_names_waiters_and_owners_and_ranks_them_by_time)
 	push_wait(0, 0, WAKE_HARDIRQ, 500, 0);
 	finish();
 	findings = findings_new(&(struct findings_input){
-		.criticality = criticality, .stacks = stacks, .waits = waits, .files = files, .klocks = klocks,
-		.others = others, .symbols = symbols, .fold = fold, .path_count_max = 10,
+		.criticality = criticality,
+		.stacks = stacks,
+		.waits = waits,
+		.files = files,
+		.klocks = klocks,
+		.others = others,
+		.symbols = symbols,
+		.fold = fold,
+		.path_count_max = 10,
 	});
 	told = &findings_report(findings)->klocks;
 	lock = &told->locks[0];

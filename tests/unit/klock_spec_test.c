@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#undef fail			/* a macro of cmocka's */
+#undef fail /* a macro of cmocka's */
 #include "base/fail.h"
 #include "collect/probe/klock_spec.h"
 #include "values.h"
@@ -59,8 +59,8 @@ TEST(what_is_built_in_is_good)
 	for (size_t i = 0; i < spec->count; i++) {
 		size_t k = 0;
 
-		while (k < spec->count && (spec->functions[k].kind != spec->functions[i].kind ||
-					   spec->functions[k].step != KLOCK_LETS_GO))
+		while (k < spec->count &&
+		       (spec->functions[k].kind != spec->functions[i].kind || spec->functions[k].step != KLOCK_LETS_GO))
 			k++;
 		CHECK(k < spec->count);
 	}
@@ -84,7 +84,9 @@ TEST(a_file_adds_functions_and_kinds_and_says_otherwise)
 
 TEST(what_is_wrong_is_said_in_one_line)
 {
-	static const struct { const char *text, *about; } wrong[] = {
+	static const struct {
+		const char *text, *about;
+	} wrong[] = {
 		{ "", ":1:" },
 		{ "{\"functions\": [\n]\n", ":" },
 		{ "[]", "not {\"functions\": [...]}" },
@@ -122,16 +124,20 @@ TEST(there_is_no_room_for_any_number_of_functions_and_kinds)
 	int err = 0, i;
 
 	for (i = 0; i < 1000 && !err; i++) {
-		snprintf(text, sizeof(text), "{\"functions\": [{\"symbol\": \"f%d\", \"kind\": \"mutex\", "
-			 "\"does\": \"release\"}]}", i);
+		snprintf(text, sizeof(text),
+			 "{\"functions\": [{\"symbol\": \"f%d\", \"kind\": \"mutex\", "
+			 "\"does\": \"release\"}]}",
+			 i);
 		err = add(spec, text);
 	}
 	CHECK(err == -E2BIG && spec->count == KLOCK_FUNCTIONS_MAX && strstr(said, "more than 256 functions"));
 	klock_spec_free(spec);
 	spec = klock_spec_new();
 	for (i = 0, err = 0; i < 1000 && !err; i++) {
-		snprintf(text, sizeof(text), "{\"functions\": [{\"symbol\": \"f\", \"kind\": \"k%d\", "
-			 "\"does\": \"release\"}]}", i);
+		snprintf(text, sizeof(text),
+			 "{\"functions\": [{\"symbol\": \"f\", \"kind\": \"k%d\", "
+			 "\"does\": \"release\"}]}",
+			 i);
 		err = add(spec, text);
 	}
 	CHECK(err == -EINVAL && spec->kind_count == KLOCK_KINDS_MAX && strstr(said, "there are 32 at most"));

@@ -20,7 +20,7 @@ static bool is_told(const char *const *functions, const char *where, const char 
 
 	for (; functions[count]; count++)
 		frames[count] = (struct report_frame){ .function = functions[count], .is_kernel = true };
-	frames[count++].function = "do_exit";	/* the program's own: no function of the kernel */
+	frames[count++].function = "do_exit"; /* the program's own: no function of the kernel */
 	wanting = klock_words_wanting(words, frames, count);
 	told_where = wanting ? wanting->function : NULL;
 	told_name = klock_words_name(words, frames, count);
@@ -32,8 +32,8 @@ static bool is_told(const char *const *functions, const char *where, const char 
 
 TEST(who_wants_a_lock_is_behind_what_takes_it)
 {
-	const char *const path[] = { "rwsem_down_write_slowpath", "down_write", "ext4_buffered_write_iter",
-				     "vfs_write", NULL };
+	const char *const path[] = { "rwsem_down_write_slowpath", "down_write", "ext4_buffered_write_iter", "vfs_write",
+				     NULL };
 
 	CHECK(is_told(path, "ext4_buffered_write_iter", NULL));
 }

@@ -12,8 +12,15 @@
 #include "klocks/klocks.h"
 
 enum {
-	LOCKS = 7, THREADS = 5, OTHERS = 3, FIRST_OTHER = 900, OWNERS = 4, FIRST_OWNER = 50, STACKS = 4, STEPS = 1500,
-	AT_ONCE = 2,			/* as the kernel side notes */
+	LOCKS = 7,
+	THREADS = 5,
+	OTHERS = 3,
+	FIRST_OTHER = 900,
+	OWNERS = 4,
+	FIRST_OWNER = 50,
+	STACKS = 4,
+	STEPS = 1500,
+	AT_ONCE = 2, /* as the kernel side notes */
 	MODEL_MAX = STEPS * 2,
 };
 
@@ -26,7 +33,7 @@ static uint64_t now_ns;
 struct model_wait {
 	struct ev_klock_wait e;
 	bool was_told;
-	double weight;			/* of its stack; 0: it has none */
+	double weight; /* of its stack; 0: it has none */
 };
 
 static struct model_wait model[MODEL_MAX];
@@ -44,7 +51,10 @@ static uint32_t pick(uint32_t limit)
 static struct ev_header header_of(enum event_id id, uint32_t thread)
 {
 	return (struct ev_header){
-		.time_ns = now_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = now_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
@@ -63,7 +73,10 @@ static void begin(void)
 	klocks = klocks_new(session, threads);
 	for (uint32_t i = 1; i <= THREADS; i++) {
 		struct ev_thread_found e = {
-			.header = header_of(EV_THREAD_FOUND, i), .tid = i, .pid = 1 + i % 2, .phase = PHASE_RUNNING,
+			.header = header_of(EV_THREAD_FOUND, i),
+			.tid = i,
+			.pid = 1 + i % 2,
+			.phase = PHASE_RUNNING,
 		};
 
 		push(&e, sizeof(e));
@@ -117,10 +130,13 @@ static struct ev_klock_wait random_wait(uint32_t thread)
 	uint32_t owner = pick(3);
 
 	return (struct ev_klock_wait){
-		.begin_ns = now_ns, .lock = 1 + pick(LOCKS), .kind = pick(KLOCK_KINDS),
+		.begin_ns = now_ns,
+		.lock = 1 + pick(LOCKS),
+		.kind = pick(KLOCK_KINDS),
 		.tid = thread ? thread : FIRST_OTHER + pick(OTHERS),
 		.flags = (has_stack ? KLOCK_HAS_STACK : 0) | (owner == 1 ? KLOCK_HAS_READERS : 0),
-		.stack = has_stack ? pick(STACKS) : 0, .keep = has_stack ? keeps[pick(4)] : 0,
+		.stack = has_stack ? pick(STACKS) : 0,
+		.keep = has_stack ? keeps[pick(4)] : 0,
 		.owner = owner == 2 ? FIRST_OWNER + pick(OWNERS) : 0,
 		.owner_stack = owner == 2 && pick(2) ? 77 : 0,
 	};
@@ -208,7 +224,7 @@ static void run_random(uint32_t seed)
 struct question {
 	uint64_t lock;
 	enum klock_kind kind;
-	const struct klock_waiter *waiter;	/* NULL: of all */
+	const struct klock_waiter *waiter; /* NULL: of all */
 	const struct klock_owner *owner;
 	const struct klock_path *path;
 };
@@ -476,8 +492,15 @@ TEST(what_no_kernel_tells_does_no_harm)
 TEST(what_a_lock_is_is_what_was_told_first)
 {
 	struct ev_klock_lock e = {
-		.lock = 9, .address = 0xffff888001234560, .file = 3, .offset = 120, .pid = 7, .cpu = 2,
-		.object = KLOCK_OF_MEMORY, .process = "daemon", .cache = "mm_struct",
+		.lock = 9,
+		.address = 0xffff888001234560,
+		.file = 3,
+		.offset = 120,
+		.pid = 7,
+		.cpu = 2,
+		.object = KLOCK_OF_MEMORY,
+		.process = "daemon",
+		.cache = "mm_struct",
 	};
 	const struct klock_facts *facts;
 
@@ -587,8 +610,15 @@ TEST(paths_and_owners_that_find_no_room_are_missing_in_no_sum)
 static void push_held(uint64_t lock, const char *kind, uint64_t taken, uint64_t holds, uint64_t hold_ns)
 {
 	struct ev_klock_held e = {
-		.lock = lock, .taken = taken, .take_ns = 3, .holds = holds, .hold_ns = hold_ns, .max_hold_ns = hold_ns,
-		.caller = 70 + holds, .take_cost_ns = 20, .hold_cost_ns = 10 + holds,
+		.lock = lock,
+		.taken = taken,
+		.take_ns = 3,
+		.holds = holds,
+		.hold_ns = hold_ns,
+		.max_hold_ns = hold_ns,
+		.caller = 70 + holds,
+		.take_cost_ns = 20,
+		.hold_cost_ns = 10 + holds,
 	};
 
 	now_ns++;
@@ -606,7 +636,7 @@ TEST(acquisitions_are_added_up_beside_waits)
 	CHECK(!klocks_costs(klocks, &costs));
 	push_wait(wait_of_thread(1, 5, 100));
 	push_held(5, "mutex", 3, 2, 40);
-	push_held(5, "mutex", UINT64_MAX, 1, 50);	/* one of the three was given up */
+	push_held(5, "mutex", UINT64_MAX, 1, 50); /* one of the three was given up */
 	push_held(5, "rwsem read", 9, 0, 0);
 	session_finish(session);
 	klock = find(5, KLOCK_MUTEX);

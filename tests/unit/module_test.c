@@ -113,7 +113,7 @@ TEST(a_file_that_is_written_anew_is_another_module)
 	before = get("file");
 	ask_build_id(before);
 	run("printf x >>%s/file; : %s %s");
-	before->checked_ns = 0;		/* a second ago or more */
+	before->checked_ns = 0; /* a second ago or more */
 	after = get("file");
 	CHECK(before && after && before != after && before->inode == after->inode);
 	ask_build_id(after);
@@ -141,7 +141,9 @@ TEST(a_build_id_does_not_make_a_file_another_one)
 TEST(a_trace_of_before_is_read_by_its_build_ids)
 {
 	struct module_identity identity = {
-		.path = "/no such file", .device = 5, .inode = 7,
+		.path = "/no such file",
+		.device = 5,
+		.inode = 7,
 		.build_id = { .size_bytes = 3, .bytes = { 1, 2, 3 } },
 	};
 	struct answer answer = { .frame_count = 1, .text_bytes = 6, .text = "\0name" };
@@ -204,6 +206,5 @@ TEST(a_probe_is_put_where_an_instruction_begins)
 	static const uint8_t code[] = "\xb8\x78\x56\x34\x12\x48\x01\xf8\xc3";
 
 	for (uint64_t at = 0; at < 12; at++)
-		CHECK(function_has_instruction(code, sizeof(code) - 1, 0x1000, at) ==
-		      (at == 0 || at == 5 || at == 8));
+		CHECK(function_has_instruction(code, sizeof(code) - 1, 0x1000, at) == (at == 0 || at == 5 || at == 8));
 }

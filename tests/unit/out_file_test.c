@@ -233,6 +233,7 @@ TEST(a_locked_fifo_does_not_wait_for_its_reader)
 /* From here on this process is on file systems that know no files without names, as NFS is. */
 static bool forbid_unnamed(void)
 {
+	/* clang-format off */
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
@@ -241,10 +242,10 @@ static bool forbid_unnamed(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
+	/* clang-format on */
 	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
 
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
-	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 /* What a run on such a file system does, and whether it saw what it should. */
@@ -261,7 +262,7 @@ static bool write_named(void)
 	if (out_file_open("old", OUT_FILE_LOCKED, &file) || !holds("old", "old") || out_file_begin(file) ||
 	    out_file_open("fresh", OUT_FILE_LOCKED | OUT_FILE_SHOWN, &shown) || !holds("fresh", ""))
 		return false;
-	if (write_to("third", 0) || file_count() != 4)	/* old, its temporary, fresh, third */
+	if (write_to("third", 0) || file_count() != 4) /* old, its temporary, fresh, third */
 		return false;
 	if (write(out_file_fd(file), "new", 3) != 3 || out_file_commit(file) || !holds("old", "new"))
 		return false;
@@ -291,7 +292,7 @@ TEST(a_file_of_somebody_else_is_replaced_and_his_links_and_fifos_are_refused)
 	struct stat status;
 
 	if (geteuid())
-		return;		/* what others own can only be made by root */
+		return; /* what others own can only be made by root */
 	begin();
 	put("victim", "victim");
 	CHECK(!mkdir("his", 0755) && !mkdir("sticky", 0777) && !chmod("sticky", 01777));
@@ -319,7 +320,7 @@ TEST(what_can_only_be_overwritten_is_so_when_it_is_committed)
 	struct out_file *file;
 
 	if (geteuid())
-		return;		/* only root mounts */
+		return; /* only root mounts */
 	begin();
 	put("old", "old");
 	CHECK(!mount("old", "old", NULL, MS_BIND, NULL));

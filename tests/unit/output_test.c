@@ -207,7 +207,10 @@ TEST(a_reader_that_went_away_is_an_error_without_a_message)
 TEST(the_status_line_is_cut_to_the_terminal)
 {
 	struct status_counts counts = {
-		.time_ns = 12300000000, .threads = 16, .parallelism = 1.84, .events = 1234567,
+		.time_ns = 12300000000,
+		.threads = 16,
+		.parallelism = 1.84,
+		.events = 1234567,
 	};
 	struct text text = { 0 };
 

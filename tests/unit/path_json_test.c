@@ -19,7 +19,9 @@ static const struct path_part *make_parts(const uint64_t lengths[COUNT])
 	uint64_t now_ns = 1000;
 
 	for (size_t i = 0; i < COUNT; i++) {
-		parts[i] = (struct path_part){ .begin_ns = now_ns, .end_ns = now_ns + lengths[i], .thread = 1, .kind = GRAPH_RUNNING };
+		parts[i] = (struct path_part){
+			.begin_ns = now_ns, .end_ns = now_ns + lengths[i], .thread = 1, .kind = GRAPH_RUNNING
+		};
 		now_ns += lengths[i];
 	}
 	return parts;
@@ -43,8 +45,9 @@ static bool tells(const uint64_t lengths[COUNT], size_t max, const bool is_told[
 	is_right = root && json_integer_value(json_object_get(root, "left_out")) == left_out;
 	for (size_t i = 0; i < COUNT && is_right; i++)
 		if (is_told[i])
-			is_right = json_integer_value(json_object_get(json_array_get(json_object_get(root, "parts"), at++),
-								      "begin_ns")) == (json_int_t)parts[i].begin_ns;
+			is_right =
+				json_integer_value(json_object_get(json_array_get(json_object_get(root, "parts"), at++),
+								   "begin_ns")) == (json_int_t)parts[i].begin_ns;
 	is_right &= json_array_size(json_object_get(root, "parts")) == at;
 	json_decref(root);
 	text_fini(&text);

@@ -37,7 +37,8 @@ TEST(names_are_found_within_their_range)
 {
 	int fd;
 	struct perf_map *map = map_of("7f0010 20 first\n0x7f0030 0x8 void Second::run(int) [C2]\n"
-				      "7f0000 10 Zeroth\r\n", &fd);
+				      "7f0000 10 Zeroth\r\n",
+				      &fd);
 
 	CHECK(is_at(map, 0x7f0010, "first") && is_at(map, 0x7f002f, "first"));
 	CHECK(start == 0x7f0010);
@@ -50,13 +51,15 @@ TEST(names_are_found_within_their_range)
 TEST(the_forms_of_java_and_dotnet_are_read)
 {
 	int fd;
-	struct perf_map *map = map_of(
-		"0x00007fbbad402a40 0x0000000000000230 void Queue.underLock(int)\n"
-		"00007FBBAD403000 1a4 void [System.Private.CoreLib] System.Threading.Monitor::Wait"
-		"(object,int32)[OptimizedTier1]\n", &fd);
+	struct perf_map *map =
+		map_of("0x00007fbbad402a40 0x0000000000000230 void Queue.underLock(int)\n"
+		       "00007FBBAD403000 1a4 void [System.Private.CoreLib] System.Threading.Monitor::Wait"
+		       "(object,int32)[OptimizedTier1]\n",
+		       &fd);
 
 	CHECK(is_at(map, 0x7fbbad402a41, "void Queue.underLock(int)"));
-	CHECK(is_at(map, 0x7fbbad4031a3, "void [System.Private.CoreLib] "
+	CHECK(is_at(map, 0x7fbbad4031a3,
+		    "void [System.Private.CoreLib] "
 		    "System.Threading.Monitor::Wait(object,int32)[OptimizedTier1]"));
 	CHECK(is_at(map, 0x7fbbad4031a4, NULL));
 	perf_map_close(map);
@@ -67,7 +70,8 @@ TEST(of_overlapping_lines_the_last_one_counts)
 {
 	int fd;
 	struct perf_map *map = map_of("1000 1000 old\n1100 10 inner\n0800 10000 newest\n"
-				      "1104 4 last\n", &fd);
+				      "1104 4 last\n",
+				      &fd);
 
 	CHECK(is_at(map, 0x1100, "newest") && is_at(map, 0x1105, "last"));
 	CHECK(is_at(map, 0x1108, "newest"));
@@ -94,7 +98,8 @@ TEST(lines_that_make_no_sense_are_passed_over)
 	int fd;
 	struct perf_map *map = map_of("\n\n \nxyz 10 a\n1000 b\n1000 10\n1000 10 \n1000  10 c\n"
 				      "11112222333344445 10 d\nffffffffffffffff 10 e\n1000 0 f\n"
-				      "0x 10 g\n5000 10 good\n", &fd);
+				      "0x 10 g\n5000 10 good\n",
+				      &fd);
 
 	CHECK(is_at(map, 0x1000, NULL) && is_at(map, 0x5000, "good"));
 	CHECK(is_at(map, UINT64_MAX, NULL));
@@ -250,8 +255,7 @@ TEST(only_a_regular_file_of_the_right_owner_is_trusted)
 
 /* --- jitdump ---------------------------------------------------------------------------------- */
 
-static void write_record(int fd, uint32_t kind, uint64_t begin, uint64_t size_bytes,
-			 const char *function)
+static void write_record(int fd, uint32_t kind, uint64_t begin, uint64_t size_bytes, const char *function)
 {
 	struct {
 		uint32_t kind, total_bytes;

@@ -24,9 +24,17 @@
 #include "waits/waits.h"
 
 enum {
-	SEEDS = 3000, LOSSY_SEEDS = 2000,
-	THREADS_MAX = 12, MODEL_CPUS_MAX = 4, STEPS_MAX = 300, EVENTS_MAX_ = 8192,
-	STACKS = 20, FILES = 10, OTHERS = 8, PIDS = 4, LOCKS = 6,
+	SEEDS = 3000,
+	LOSSY_SEEDS = 2000,
+	THREADS_MAX = 12,
+	MODEL_CPUS_MAX = 4,
+	STEPS_MAX = 300,
+	EVENTS_MAX_ = 8192,
+	STACKS = 20,
+	FILES = 10,
+	OTHERS = 8,
+	PIDS = 4,
+	LOCKS = 6,
 };
 
 /* A stream of events, one behind the other. */
@@ -53,10 +61,11 @@ static struct {
 	struct stream whole;
 } w;
 
-#define CHECK_SEED(condition) do {						\
-	if (!(condition))							\
-		fail_msg("seed %u: %s", w.seed, #condition);			\
-} while (0)
+#define CHECK_SEED(condition)                                        \
+	do {                                                         \
+		if (!(condition))                                    \
+			fail_msg("seed %u: %s", w.seed, #condition); \
+	} while (0)
 
 static uint32_t pick(uint32_t below)
 {
@@ -84,7 +93,10 @@ static void stream_clear(struct stream *stream)
 static struct ev_header header_of(enum event_id id, uint32_t thread)
 {
 	return (struct ev_header){
-		.time_ns = w.now_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = w.now_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
@@ -125,8 +137,11 @@ static void tell_file(uint32_t i)
 	struct {
 		struct ev_file_path e;
 		char name[8];
-	} e = { .e = { .header = header_of(EV_FILE_PATH, 0), .file = file_of(i), .mode = 0010600,
-		       .links = 1, .name_bytes = 1 } };
+	} e = { .e = { .header = header_of(EV_FILE_PATH, 0),
+		       .file = file_of(i),
+		       .mode = 0010600,
+		       .links = 1,
+		       .name_bytes = 1 } };
 
 	put(&e);
 }
@@ -134,7 +149,9 @@ static void tell_file(uint32_t i)
 static void tell_other(uint32_t tid)
 {
 	struct ev_thread_other e = {
-		.header = header_of(EV_THREAD_OTHER, 0), .tid = tid, .pid = tid & ~1u,
+		.header = header_of(EV_THREAD_OTHER, 0),
+		.tid = tid,
+		.pid = tid & ~1u,
 	};
 
 	put(&e);
@@ -151,7 +168,9 @@ static uint64_t pick_lock(void)
 static void tell_lock(uint32_t i)
 {
 	struct ev_klock_lock e = {
-		.header = header_of(EV_KLOCK_LOCK, 0), .lock = first_lock + i, .file = i % 2 ? file_of(1 + i) : 0,
+		.header = header_of(EV_KLOCK_LOCK, 0),
+		.lock = first_lock + i,
+		.file = i % 2 ? file_of(1 + i) : 0,
 		.object = i % 2 ? KLOCK_OF_INODE : KLOCK_OF_NOTHING,
 	};
 
@@ -163,9 +182,13 @@ static void wait_for_lock(void)
 {
 	uint32_t thread = pick(2) ? 1 + pick(THREADS_MAX) : 0;
 	struct ev_klock_wait e = {
-		.header = header_of(EV_KLOCK_WAIT, thread), .begin_ns = w.now_ns - pick(w.now_ns),
-		.lock = pick_lock(), .kind = pick(KLOCK_KINDS), .tid = thread ? thread : 1000 + pick(OTHERS),
-		.owner = pick(2) ? 1000 + pick(OTHERS) : 0, .owner_stack = pick(STACKS + 1),
+		.header = header_of(EV_KLOCK_WAIT, thread),
+		.begin_ns = w.now_ns - pick(w.now_ns),
+		.lock = pick_lock(),
+		.kind = pick(KLOCK_KINDS),
+		.tid = thread ? thread : 1000 + pick(OTHERS),
+		.owner = pick(2) ? 1000 + pick(OTHERS) : 0,
+		.owner_stack = pick(STACKS + 1),
 		.flags = pick(2) ? KLOCK_HAS_STACK : 0,
 	};
 
@@ -179,8 +202,12 @@ static void wait_for_lock(void)
 static void hold_lock(void)
 {
 	struct ev_klock_held e = {
-		.header = header_of(EV_KLOCK_HELD, 0), .lock = pick_lock(), .taken = pick(3) - 1ull, .holds = pick(3),
-		.hold_ns = pick(1000), .kind = "mutex",
+		.header = header_of(EV_KLOCK_HELD, 0),
+		.lock = pick_lock(),
+		.taken = pick(3) - 1ull,
+		.holds = pick(3),
+		.hold_ns = pick(1000),
+		.kind = "mutex",
 	};
 
 	put(&e);
@@ -210,11 +237,15 @@ static void map_something(void)
 	struct {
 		struct ev_space_map e;
 		char path[16];
-	} map = { .e = { .header = header_of(EV_SPACE_MAP, 0), .pid = 100 + pick(PIDS),
-			 .start = 4096 * (1 + pick(20)), .size = 4096 * (1 + pick(6)),
-			 .file_offset = 4096 * pick(3), .inode = 1 + pick(5) } };
+	} map = { .e = { .header = header_of(EV_SPACE_MAP, 0),
+			 .pid = 100 + pick(PIDS),
+			 .start = 4096 * (1 + pick(20)),
+			 .size = 4096 * (1 + pick(6)),
+			 .file_offset = 4096 * pick(3),
+			 .inode = 1 + pick(5) } };
 	struct ev_space_fork fork = {
-		.header = header_of(EV_SPACE_FORK, 0), .pid = 100 + pick(PIDS),
+		.header = header_of(EV_SPACE_FORK, 0),
+		.pid = 100 + pick(PIDS),
 		.parent_pid = 100 + pick(PIDS),
 	};
 	struct ev_space_exec exec = { .header = header_of(EV_SPACE_EXEC, 0), .pid = 100 + pick(PIDS) };
@@ -253,7 +284,10 @@ static void birth(void)
 {
 	uint32_t i = pick_thread(PHASE_UNKNOWN);
 	struct ev_thread_born e = {
-		.header = header_of(EV_THREAD_BORN, i), .tid = i, .pid = pid_of(i), .name = "born",
+		.header = header_of(EV_THREAD_BORN, i),
+		.tid = i,
+		.pid = pid_of(i),
+		.name = "born",
 	};
 
 	if (!i)
@@ -265,7 +299,8 @@ static void birth(void)
 static void put_wake(uint32_t i)
 {
 	struct ev_sched_wake e = {
-		.header = header_of(EV_SCHED_WAKE, i), .syscall = SYSCALL_NONE,
+		.header = header_of(EV_SCHED_WAKE, i),
+		.syscall = SYSCALL_NONE,
 		.tid = pick(2) ? 1000 + pick(OTHERS) : 0,
 	};
 
@@ -324,8 +359,9 @@ static void switch_out(uint32_t prev, struct ev_sched_switch *e)
 	e->state = pick(12) ? pick(3) : SWITCH_DEAD;
 	if (t->is_woken_early)
 		e->state = SWITCH_SLEEPING;
-	t->phase = e->state == SWITCH_DEAD ? PHASE_DEAD : e->state == SWITCH_RUNNABLE ||
-		   t->is_woken_early ? PHASE_RUNNABLE : PHASE_BLOCKED;
+	t->phase = e->state == SWITCH_DEAD                            ? PHASE_DEAD
+		   : e->state == SWITCH_RUNNABLE || t->is_woken_early ? PHASE_RUNNABLE
+								      : PHASE_BLOCKED;
 	t->is_woken_early = false;
 	t->block_ns = w.now_ns;
 	if (e->state == SWITCH_SLEEPING || e->state == SWITCH_BLOCKED)
@@ -338,7 +374,9 @@ static void change(uint32_t cpu)
 {
 	uint32_t prev = w.running[cpu], next = pick(5) ? pick_thread(PHASE_RUNNABLE) : 0;
 	struct ev_sched_switch e = {
-		.header = header_of(EV_SCHED_SWITCH, prev), .next = next, .cpu = cpu,
+		.header = header_of(EV_SCHED_SWITCH, prev),
+		.next = next,
+		.cpu = cpu,
 		.syscall = SYSCALL_NONE,
 	};
 
@@ -366,8 +404,13 @@ static void rename_one(void)
 static void put_found(uint32_t i)
 {
 	struct ev_thread_found e = {
-		.header = header_of(EV_THREAD_FOUND, i), .tid = i, .pid = pid_of(i), .name = "found",
-		.phase = w.truth[i].phase, .cpu = w.truth[i].cpu, .syscall = SYSCALL_NONE,
+		.header = header_of(EV_THREAD_FOUND, i),
+		.tid = i,
+		.pid = pid_of(i),
+		.name = "found",
+		.phase = w.truth[i].phase,
+		.cpu = w.truth[i].cpu,
+		.syscall = SYSCALL_NONE,
 	};
 
 	if (e.phase == PHASE_BLOCKED) {
@@ -380,8 +423,11 @@ static void put_found(uint32_t i)
 static void put_listing(uint32_t i, uint64_t begin_ns)
 {
 	struct ev_thread_waits e = {
-		.header = header_of(EV_THREAD_WAITS, i), .begin_ns = begin_ns,
-		.stack = pick(STACKS + 1), .state = SWITCH_SLEEPING, .value = pick(3),
+		.header = header_of(EV_THREAD_WAITS, i),
+		.begin_ns = begin_ns,
+		.stack = pick(STACKS + 1),
+		.state = SWITCH_SLEEPING,
+		.value = pick(3),
 	};
 
 	put(&e);
@@ -431,7 +477,7 @@ static void resync(void)
 		if (is_alive(w.truth[i].phase))
 			put_found(i);
 	if (!pick(4)) {
-		put(&gap);		/* this list does not count */
+		put(&gap); /* this list does not count */
 		put(&header);
 		for (uint32_t i = 1; i <= THREADS_MAX; i++)
 			if (is_alive(w.truth[i].phase))
@@ -459,7 +505,9 @@ static void step(void)
 	case 0:
 		birth();
 		break;
-	case 1: case 2: case 3:
+	case 1:
+	case 2:
+	case 3:
 		wake();
 		break;
 	case 4:
@@ -566,9 +614,11 @@ static void account_init(struct account *a, const struct stream *stream, size_t 
 	a->untold = untold_new(a->session);
 	a->waits = waits_new(a->files, a->others, a->untold);
 	a->klocks = klocks_new(a->session, a->threads);
-	a->criticality = criticality_new(a->session, a->threads, &(struct criticality_options){
-		.waits = a->waits, .untold = a->untold,
-	});
+	a->criticality = criticality_new(a->session, a->threads,
+					 &(struct criticality_options){
+						 .waits = a->waits,
+						 .untold = a->untold,
+					 });
 	for (size_t i = 0; i < count; i++)
 		session_hand_out(a->session, stream->events[i]);
 	criticality_finish(a->criticality, end_ns);
@@ -620,11 +670,11 @@ static void compare_thread(uint32_t i, const struct account *whole, const struct
 }
 
 /* Those that last at the moment were counted up to there, and are counted again. */
-static void compare_waits(const struct account *whole, const struct account *before,
-			  const struct account *rest)
+static void compare_waits(const struct account *whole, const struct account *before, const struct account *rest)
 {
 	size_t lasting = criticality_totals(before->criticality).alive_count -
-			 criticality_active_count(before->criticality), counted = 0;
+			 criticality_active_count(before->criticality),
+	       counted = 0;
 
 	for (int cause = 0; cause < CAUSES; cause++) {
 		struct wait_sum a = waits_by_cause(whole->waits, cause);
@@ -761,8 +811,7 @@ static void check_lock_wait(const struct ev_klock_wait *e, const struct known *a
 }
 
 /* Whatever the event refers to and all has, rest has, too. */
-static void check_references(const struct ev_header *header, const struct known *all,
-			     const struct known *rest)
+static void check_references(const struct ev_header *header, const struct known *all, const struct known *rest)
 {
 	const struct ev_sched_switch *e = (const void *)header;
 	const struct ev_sched_wake *wake = (const void *)header;
@@ -927,8 +976,7 @@ TEST(a_list_that_comes_later_restores_the_truth_in_both)
 			alive += is_alive(w.truth[i].phase);
 		CHECK_SEED(criticality_totals(all.criticality).alive_count == alive);
 		CHECK_SEED(criticality_totals(after.criticality).alive_count == alive);
-		CHECK_SEED(criticality_active_count(all.criticality) ==
-			   criticality_active_count(after.criticality));
+		CHECK_SEED(criticality_active_count(all.criticality) == criticality_active_count(after.criticality));
 		CHECK_SEED(criticality_totals(after.criticality).closure_error_ns == 0);
 		account_fini(&all);
 		account_fini(&after);
@@ -957,13 +1005,20 @@ TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)
 	tell_other(1003);
 	w.now_ns = 2000;
 	e = (struct ev_sched_switch){
-		.header = header_of(EV_SCHED_SWITCH, 1), .state = SWITCH_BLOCKED, .syscall = SYS_futex,
-		.object = first_lock + 1, .value = 1003, .flags = SWITCH_KERNEL_LOCK | SWITCH_STACK_SKIPPED,
+		.header = header_of(EV_SCHED_SWITCH, 1),
+		.state = SWITCH_BLOCKED,
+		.syscall = SYS_futex,
+		.object = first_lock + 1,
+		.value = 1003,
+		.flags = SWITCH_KERNEL_LOCK | SWITCH_STACK_SKIPPED,
 	};
 	put(&e);
 	w.now_ns = 3000;
 	listed = (struct ev_thread_waits){
-		.header = header_of(EV_THREAD_WAITS, 1), .begin_ns = 2000, .state = SWITCH_BLOCKED, .value = 2,
+		.header = header_of(EV_THREAD_WAITS, 1),
+		.begin_ns = 2000,
+		.state = SWITCH_BLOCKED,
+		.value = 2,
 	};
 	put(&listed);
 	w.now_ns = 9000;
@@ -997,16 +1052,21 @@ TEST(a_wait_that_began_before_is_known_with_its_beginning_and_its_stack)
 	tell_stack(7);
 	w.now_ns = 2000;
 	e = (struct ev_sched_switch){
-		.header = header_of(EV_SCHED_SWITCH, 1), .state = SWITCH_BLOCKED, .syscall = SYS_futex,
-		.object = 0x1000, .value = 2, .flags = SWITCH_HAS_STACK, .stack = 7, .keep = 1u << 31,
+		.header = header_of(EV_SCHED_SWITCH, 1),
+		.state = SWITCH_BLOCKED,
+		.syscall = SYS_futex,
+		.object = 0x1000,
+		.value = 2,
+		.flags = SWITCH_HAS_STACK,
+		.stack = 7,
+		.keep = 1u << 31,
 	};
 	put(&e);
 	w.now_ns = 9000;
 	put_wake(1);
 	cut_from(3, 5000, &rest);
 	for (size_t i = 0; i < rest.count; i++)
-		if (rest.events[i]->subsys == TRACE_SUBSYS_THREAD &&
-		    rest.events[i]->event == TRACE_EVENT_THREAD_WAITS)
+		if (rest.events[i]->subsys == TRACE_SUBSYS_THREAD && rest.events[i]->event == TRACE_EVENT_THREAD_WAITS)
 			told = (const void *)rest.events[i];
 	CHECK(told && told->is_older && told->begin_ns == 2000 && told->header.time_ns == 5000);
 	CHECK(told->stack == 7 && told->keep == 1u << 31 && told->state == SWITCH_BLOCKED);

@@ -13,11 +13,9 @@ static size_t readable_bytes;
 static struct python_code code;
 static const struct python_version *version;
 
-static bool read_memory(void *data __attribute__((unused)), uint64_t address, void *bytes,
-			size_t size_bytes)
+static bool read_memory(void *data __attribute__((unused)), uint64_t address, void *bytes, size_t size_bytes)
 {
-	if (address < BASE || address - BASE > readable_bytes ||
-	    size_bytes > readable_bytes - (address - BASE))
+	if (address < BASE || address - BASE > readable_bytes || size_bytes > readable_bytes - (address - BASE))
 		return false;
 	memcpy(bytes, memory_bytes + (address - BASE), size_bytes);
 	return true;
@@ -102,7 +100,8 @@ TEST(bytes_of_a_file_name_that_are_no_utf_8_come_back)
 
 	begin(0x030d);
 	put_string(FILE_NAME, escaped, 4, 2, false);
-	CHECK(read_code(&key) && !strcmp(code.file, "a\xff\x80" "b"));
+	CHECK(read_code(&key) && !strcmp(code.file, "a\xff\x80"
+						    "b"));
 	put_string(FILE_NAME, halves, 2, 2, false);
 	CHECK(read_code(&key) && !strcmp(code.file, "\ufffd\ufffd"));
 	put_string(FILE_NAME, beyond, 1, 4, false);
@@ -165,7 +164,6 @@ TEST(memory_may_end_anywhere)
 
 		CHECK(read_code(&key) == has_name);
 		if (has_name)
-			CHECK(!strcmp(code.name, "Class.method") &&
-			      (code.table_bytes != 0) == has_table);
+			CHECK(!strcmp(code.name, "Class.method") && (code.table_bytes != 0) == has_table);
 	}
 }

@@ -111,8 +111,7 @@ static uint64_t frame_of(const struct code *code, uint64_t index)
 static void see_of(uint32_t pid, uint32_t space, uint64_t time_ns, uint64_t frame)
 {
 	struct ev_space_exit now = {
-		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_SPACE,
-			    .event = TRACE_EVENT_SPACE_EXIT },
+		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_SPACE, .event = TRACE_EVENT_SPACE_EXIT },
 	};
 
 	session_hand_out(session, &now.header);

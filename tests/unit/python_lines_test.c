@@ -6,7 +6,7 @@
 #include "symbol/python/python_lines.h"
 
 /* An entry's first byte. */
-#define ENTRY(form, length) (0x80 | (form) << 3 | ((length) - 1))
+#define ENTRY(form, length) (0x80 | (form) << 3 | ((length)-1))
 
 static void check_lines(const void *table, size_t size_bytes, const uint32_t *lines, uint32_t count)
 {
@@ -35,11 +35,11 @@ TEST(forms_with_columns_alone_stay_on_the_line)
 TEST(lines_go_up_and_down_by_signed_numbers)
 {
 	static const uint8_t table[] = {
-		ENTRY(13, 1), 6,		/* + 3 */
-		ENTRY(13, 1), 5,		/* - 2 */
-		ENTRY(14, 1), 0x40 | 2, 1, 0, 3, 4,	/* + 33 */
-		ENTRY(14, 1), 0x40 | 3, 1, 0, 3, 4,	/* - 33 */
-		ENTRY(13, 1), 0x40, 0x40, 0x40, 1,	/* + 2^17 */
+		ENTRY(13, 1), 6,                          /* + 3 */
+		ENTRY(13, 1), 5,                          /* - 2 */
+		ENTRY(14, 1), 0x40 | 2, 1,    0,    3, 4, /* + 33 */
+		ENTRY(14, 1), 0x40 | 3, 1,    0,    3, 4, /* - 33 */
+		ENTRY(13, 1), 0x40,     0x40, 0x40, 1,    /* + 2^17 */
 	};
 	static const uint32_t lines[] = { 103, 101, 134, 101, 101 + (1 << 17) };
 

@@ -33,14 +33,17 @@ enum { THREADS = 8, CPUS = 3, STACKS = 30, OTHERS = 5, FILES = 6, STEPS = 30000,
 static struct {
 	uint64_t now_ns;
 	enum thread_phase phase[THREADS + 1];
-	uint32_t running[CPUS];		/* 0: none of them */
+	uint32_t running[CPUS]; /* 0: none of them */
 	bool is_stack_told[STACKS], is_other_told[OTHERS], is_file_told[FILES];
 } world;
 
 static struct ev_header header_of(enum event_id id, uint32_t thread)
 {
 	return (struct ev_header){
-		.time_ns = ++world.now_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = ++world.now_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
@@ -184,8 +187,13 @@ static void put_threads(void)
 {
 	for (uint32_t thread = 1; thread <= THREADS; thread++) {
 		struct ev_thread_born e = {
-			.header = header_of(EV_THREAD_BORN, thread), .tid = 100 + thread, .pid = 100,
-			.ns_tid = 100 + thread, .ns_pid = 100, .start_ns = thread, .name = "worker",
+			.header = header_of(EV_THREAD_BORN, thread),
+			.tid = 100 + thread,
+			.pid = 100,
+			.ns_tid = 100 + thread,
+			.ns_pid = 100,
+			.start_ns = thread,
+			.name = "worker",
 		};
 
 		e.name[6] = '0' + thread;

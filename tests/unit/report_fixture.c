@@ -25,27 +25,25 @@ struct report_fixture {
 static const struct report_frame lock_frames[] = {
 	{ "futex_wait", "nptl/futex-internal.h", 146, "libc.so.6", 0x8c3a0, true, false, false },
 	{ "__lll_lock_wait", "nptl/lowlevellock.c", 49, "libc.so.6", 0x8c3a0, false, false, false },
-	{ "pthread_mutex_lock", "nptl/pthread_mutex_lock.c", 93, "libc.so.6", 0x92c50, false,
+	{ "pthread_mutex_lock", "nptl/pthread_mutex_lock.c", 93, "libc.so.6", 0x92c50, false, false, false },
+	{ "__gthread_mutex_lock(pthread_mutex_t*)", "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", 749,
+	  "multi_mutex", 0x12e3, true, false, false },
+	{ "std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h", 100, "multi_mutex", 0x12e3, true, false,
+	  false },
+	{ "std::lock_guard<std::mutex>::lock_guard(std::mutex&)", "/usr/include/c++/12/bits/std_mutex.h", 229,
+	  "multi_mutex", 0x12e3, true, false, false },
+	{ "big_work(int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 23, "multi_mutex", 0x12e3, false, false,
+	  false },
+	{ "random_work(int, int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 67, "multi_mutex", 0x13f0, false,
 	  false, false },
-	{ "__gthread_mutex_lock(pthread_mutex_t*)",
-	  "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", 749, "multi_mutex", 0x12e3,
-	  true, false, false },
-	{ "std::mutex::lock()", "/usr/include/c++/12/bits/std_mutex.h", 100, "multi_mutex",
-	  0x12e3, true, false, false },
-	{ "std::lock_guard<std::mutex>::lock_guard(std::mutex&)",
-	  "/usr/include/c++/12/bits/std_mutex.h", 229, "multi_mutex", 0x12e3, true, false, false },
-	{ "big_work(int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 23, "multi_mutex",
-	  0x12e3, false, false, false },
-	{ "random_work(int, int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 67,
-	  "multi_mutex", 0x13f0, false, false, false },
 	{ "void std::__invoke_impl<void, void (*)(int, int), int, int>(std::__invoke_other, "
-	  "void (*&&)(int, int), int&&, int&&)", "/usr/include/c++/12/bits/invoke.h", 61,
-	  "multi_mutex", 0x1a00, true, false, false },
+	  "void (*&&)(int, int), int&&, int&&)",
+	  "/usr/include/c++/12/bits/invoke.h", 61, "multi_mutex", 0x1a00, true, false, false },
 	{ "std::thread::_Invoker<std::tuple<void (*)(int, int), int, int> >::operator()()",
 	  "/usr/include/c++/12/bits/std_thread.h", 258, "multi_mutex", 0x1a00, true, false, false },
 	{ "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int, int), int, "
-	  "int> > >::_M_run()", "/usr/include/c++/12/bits/std_thread.h", 211, "multi_mutex",
-	  0x1a00, false, false, false },
+	  "int> > >::_M_run()",
+	  "/usr/include/c++/12/bits/std_thread.h", 211, "multi_mutex", 0x1a00, false, false, false },
 	{ "execute_native_thread_routine", NULL, 0, "libstdc++.so.6.0.30", 0xd44a3, false, false, false },
 	{ "start_thread", "nptl/pthread_create.c", 442, "libc.so.6", 0x89044, false, false, false },
 	{ "clone3", "x86_64/clone3.S", 81, "libc.so.6", 0x1095fc, false, false, false },
@@ -67,14 +65,11 @@ static const struct report_function lock_functions[] = {
 };
 
 static const struct report_frame join_frames[] = {
-	{ "__futex_abstimed_wait_common", "nptl/futex-internal.c", 57, "libc.so.6", 0x85d36, false,
-	  false, false },
+	{ "__futex_abstimed_wait_common", "nptl/futex-internal.c", 57, "libc.so.6", 0x85d36, false, false, false },
 	{ "pthread_join", "nptl/pthread_join_common.c", 105, "libc.so.6", 0x8b00f, false, false, false },
 	{ "std::thread::join()", NULL, 0, "libstdc++.so.6.0.30", 0xd45a0, false, false, false },
-	{ "main", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 79, "multi_mutex", 0x1190,
-	  false, false, false },
-	{ "__libc_start_call_main", "csu/libc_start_call_main.h", 58, "libc.so.6", 0x271c9, false,
-	  false, false },
+	{ "main", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 79, "multi_mutex", 0x1190, false, false, false },
+	{ "__libc_start_call_main", "csu/libc_start_call_main.h", 58, "libc.so.6", 0x271c9, false, false, false },
 	{ "__libc_start_main", "csu/libc-start.c", 360, "libc.so.6", 0x27284, false, false, false },
 	{ "_start", NULL, 0, "multi_mutex", 0x1250, false, false, false },
 };
@@ -86,31 +81,28 @@ static const struct report_function join_functions[] = {
 static const char *const lock_thread_names[] = { "multi_mutex" };
 
 static const struct report_path lock_paths[] = {
-	{ 1, 2989 * (uint64_t)MS, 0.710, 1233, 412 * (uint64_t)MS, false, lock_thread_names, 1,
-	  144, lock_frames, COUNT(lock_frames), STACK_COMPLETE, lock_functions,
-	  COUNT(lock_functions), "lock", "SYNCHRONISATION" },
-	{ 2, 214 * (uint64_t)MS, 0.0508, 402, 0, false, lock_thread_names, 1, 141,
-	  lock_frames + 5, COUNT(lock_frames) - 5, STACK_TRUNCATED, lock_functions + 2, 1,
-	  "preempted", "UNKNOWN" },
-	{ 3, 17 * (uint64_t)MS, 0.004, 8, 93 * (uint64_t)MS, false, lock_thread_names, 1, 1,
-	  join_frames, COUNT(join_frames), STACK_COMPLETE, join_functions, COUNT(join_functions),
-	  "join", "SYNCHRONISATION" },
-	{ 4, 2 * (uint64_t)MS, 0.0005, 3, 0, false, lock_thread_names, 1, 3, NULL, 0, STACK_COMPLETE,
-	  NULL, 0, NULL, NULL },
+	{ 1, 2989 * (uint64_t)MS, 0.710, 1233, 412 * (uint64_t)MS, false, lock_thread_names, 1, 144, lock_frames,
+	  COUNT(lock_frames), STACK_COMPLETE, lock_functions, COUNT(lock_functions), "lock", "SYNCHRONISATION" },
+	{ 2, 214 * (uint64_t)MS, 0.0508, 402, 0, false, lock_thread_names, 1, 141, lock_frames + 5,
+	  COUNT(lock_frames) - 5, STACK_TRUNCATED, lock_functions + 2, 1, "preempted", "UNKNOWN" },
+	{ 3, 17 * (uint64_t)MS, 0.004, 8, 93 * (uint64_t)MS, false, lock_thread_names, 1, 1, join_frames,
+	  COUNT(join_frames), STACK_COMPLETE, join_functions, COUNT(join_functions), "join", "SYNCHRONISATION" },
+	{ 4, 2 * (uint64_t)MS, 0.0005, 3, 0, false, lock_thread_names, 1, 3, NULL, 0, STACK_COMPLETE, NULL, 0, NULL,
+	  NULL },
 };
 
 /* Who unlocks, and what else can end a wait. */
 static const struct report_frame unlock_frames[] = {
 	{ "__lll_lock_wake", "nptl/lowlevellock.c", 60, "libc.so.6", 0x8c3f0, false, false, false },
-	{ "std::mutex::unlock()", "/usr/include/c++/12/bits/std_mutex.h", 118, "multi_mutex",
-	  0x12f8, true, false, false },
-	{ "big_work(int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 28, "multi_mutex",
-	  0x12f8, false, false, false },
+	{ "std::mutex::unlock()", "/usr/include/c++/12/bits/std_mutex.h", 118, "multi_mutex", 0x12f8, true, false,
+	  false },
+	{ "big_work(int)", "/home/ana/pinch/tests/programs/multi_mutex.cpp", 28, "multi_mutex", 0x12f8, false, false,
+	  false },
 };
 
 static const struct report_waker lock_wakers[] = {
-	{ "thread", "multi_mutex", "multi_mutex", 0.83, 38020 * (uint64_t)MS, 310, 2950 * (uint64_t)MS,
-	  unlock_frames, COUNT(unlock_frames) },
+	{ "thread", "multi_mutex", "multi_mutex", 0.83, 38020 * (uint64_t)MS, 310, 2950 * (uint64_t)MS, unlock_frames,
+	  COUNT(unlock_frames) },
 	{ "thread", "multi_mutex", NULL, 0.16, 7330 * (uint64_t)MS, 902, 41 * (uint64_t)MS, NULL, 0 },
 	{ "signal", "multi_mutex", NULL, 0.01, 458 * (uint64_t)MS, 2, 0, join_frames, COUNT(join_frames) },
 };
@@ -141,45 +133,97 @@ static const struct report_wait lock_waits[] = {
 	{ "lock", "SYNCHRONISATION", "work_mutex", 45810 * (uint64_t)MS, 0, 1214, 552 * (uint64_t)MS,
 	  2989 * (uint64_t)MS, false, lock_frames, COUNT(lock_frames), STACK_COMPLETE, lock_wakers,
 	  COUNT(lock_wakers) },
-	{ "join", "SYNCHRONISATION", NULL, 3400 * (uint64_t)MS, 0, 126, 700 * (uint64_t)MS, 0, false,
-	  join_frames, COUNT(join_frames), STACK_COMPLETE, other_wakers, COUNT(other_wakers) },
-	{ "condition", "SYNCHRONISATION", NULL, 4190 * (uint64_t)MS, 3900 * (uint64_t)MS, 12,
-	  4000 * (uint64_t)MS, 0, false, NULL, 0, STACK_UNREADABLE, other_wakers + 4, 1 },
-	{ "other(pause)", "UNKNOWN", NULL, 2 * (uint64_t)MS, 0, 1, 2 * (uint64_t)MS, 0, false, NULL, 0,
-	  STACK_COMPLETE, NULL, 0 },
+	{ "join", "SYNCHRONISATION", NULL, 3400 * (uint64_t)MS, 0, 126, 700 * (uint64_t)MS, 0, false, join_frames,
+	  COUNT(join_frames), STACK_COMPLETE, other_wakers, COUNT(other_wakers) },
+	{ "condition", "SYNCHRONISATION", NULL, 4190 * (uint64_t)MS, 3900 * (uint64_t)MS, 12, 4000 * (uint64_t)MS, 0,
+	  false, NULL, 0, STACK_UNREADABLE, other_wakers + 4, 1 },
+	{ "other(pause)", "UNKNOWN", NULL, 2 * (uint64_t)MS, 0, 1, 2 * (uint64_t)MS, 0, false, NULL, 0, STACK_COMPLETE,
+	  NULL, 0 },
 };
 
 static const struct report_lock lock_locks[] = {
-	{ "work_mutex", "0x4c8140", "mutex", "big_work(int)", 1214, 45810 * (uint64_t)MS, 0,
-	  9 * (uint64_t)MS, 470 * (uint64_t)MS, 552 * (uint64_t)MS, 17, 4040 * (uint64_t)MS, 1214,
-	  "multi_mutex", lock_wakers, COUNT(lock_wakers), "multi_mutex", 0.83, 7 },
-	{ NULL, "0x7f3c5501e990", "join", "main", 1, 700 * (uint64_t)MS, 0, 700 * (uint64_t)MS,
-	  700 * (uint64_t)MS, 700 * (uint64_t)MS, 1, 0, 0, NULL, other_wakers, 1, "multi_mutex", 1, 0 },
-	{ NULL, "0x7f3c00001020", "rwlock", NULL, 3, 301 * (uint64_t)MS, 0, 100 * (uint64_t)MS,
-	  120 * (uint64_t)MS, 120 * (uint64_t)MS, 2, 90 * (uint64_t)MS, 1, NULL, NULL, 0, NULL, 0, 0 },
-	{ NULL, "others", "futex", NULL, 9, 1 * (uint64_t)MS, 1 * (uint64_t)MS, 1000, 2000, 3000, 1, 0, 0,
-	  NULL, NULL, 0, NULL, 0, 0 },
+	{ "work_mutex", "0x4c8140", "mutex", "big_work(int)", 1214, 45810 * (uint64_t)MS, 0, 9 * (uint64_t)MS,
+	  470 * (uint64_t)MS, 552 * (uint64_t)MS, 17, 4040 * (uint64_t)MS, 1214, "multi_mutex", lock_wakers,
+	  COUNT(lock_wakers), "multi_mutex", 0.83, 7 },
+	{ NULL, "0x7f3c5501e990", "join", "main", 1, 700 * (uint64_t)MS, 0, 700 * (uint64_t)MS, 700 * (uint64_t)MS,
+	  700 * (uint64_t)MS, 1, 0, 0, NULL, other_wakers, 1, "multi_mutex", 1, 0 },
+	{ NULL, "0x7f3c00001020", "rwlock", NULL, 3, 301 * (uint64_t)MS, 0, 100 * (uint64_t)MS, 120 * (uint64_t)MS,
+	  120 * (uint64_t)MS, 2, 90 * (uint64_t)MS, 1, NULL, NULL, 0, NULL, 0, 0 },
+	{ NULL, "others", "futex", NULL, 9, 1 * (uint64_t)MS, 1 * (uint64_t)MS, 1000, 2000, 3000, 1, 0, 0, NULL, NULL,
+	  0, NULL, 0, 0 },
 };
 
 static const struct report_file lock_files[] = {
-	{ "/var/lib/data/ib_logfile0", 406978, 254, 0, false, "file", 396 * (uint64_t)MS, 0, 7320,
-	  4 * (uint64_t)MS, 43 * (uint64_t)MS, 0, { 0, 396 * (uint64_t)MS, 3747840, 7320 },
+	{ "/var/lib/data/ib_logfile0",
+	  406978,
+	  254,
+	  0,
+	  false,
+	  "file",
+	  396 * (uint64_t)MS,
+	  0,
+	  7320,
+	  4 * (uint64_t)MS,
+	  43 * (uint64_t)MS,
+	  0,
+	  { 0, 396 * (uint64_t)MS, 3747840, 7320 },
 	  { 0 } },
-	{ "/tmp/\033[31mred\nname", 17, 0, 30, true, "file", 90 * (uint64_t)MS, 0, 3,
-	  40 * (uint64_t)MS, 0, 0, { 60 * (uint64_t)MS, 20 * (uint64_t)MS, 65536, 1 }, { 0 } },
-	{ "pipe:[9917]", 9917, 0, 14, false, "pipe", 80 * (uint64_t)MS, 79 * (uint64_t)MS, 10,
-	  9 * (uint64_t)MS, 0, 0, { 80 * (uint64_t)MS, 0, 40960, 10 },
+	{ "/tmp/\033[31mred\nname",
+	  17,
+	  0,
+	  30,
+	  true,
+	  "file",
+	  90 * (uint64_t)MS,
+	  0,
+	  3,
+	  40 * (uint64_t)MS,
+	  0,
+	  0,
+	  { 60 * (uint64_t)MS, 20 * (uint64_t)MS, 65536, 1 },
+	  { 0 } },
+	{ "pipe:[9917]",
+	  9917,
+	  0,
+	  14,
+	  false,
+	  "pipe",
+	  80 * (uint64_t)MS,
+	  79 * (uint64_t)MS,
+	  10,
+	  9 * (uint64_t)MS,
+	  0,
+	  0,
+	  { 80 * (uint64_t)MS, 0, 40960, 10 },
 	  { "feeder\033[2J", "feed-1", 4803, 0.97 } },
-	{ "others", 0, 0, 0, false, "file", 2 * (uint64_t)MS, 0, 4100, 1 * (uint64_t)MS, 0, 0, { 0 },
-	  { 0 } },
+	{ "others", 0, 0, 0, false, "file", 2 * (uint64_t)MS, 0, 4100, 1 * (uint64_t)MS, 0, 0, { 0 }, { 0 } },
 };
 
 static const struct report_socket lock_sockets[] = {
-	{ "ipv4", "127.0.0.1:40312", "127.0.0.1:3306", "db.example", 120 * (uint64_t)MS, 0, 44,
-	  11 * (uint64_t)MS, 5 * (uint64_t)MS, 0, { 100 * (uint64_t)MS, 20 * (uint64_t)MS, 0, 0 },
+	{ "ipv4",
+	  "127.0.0.1:40312",
+	  "127.0.0.1:3306",
+	  "db.example",
+	  120 * (uint64_t)MS,
+	  0,
+	  44,
+	  11 * (uint64_t)MS,
+	  5 * (uint64_t)MS,
+	  0,
+	  { 100 * (uint64_t)MS, 20 * (uint64_t)MS, 0, 0 },
 	  { "mariadbd", "connection", 812, 0.8 } },
-	{ "unix", "", "", NULL, 110 * (uint64_t)MS, 0, 3, 50 * (uint64_t)MS, 0, 0,
-	  { 110 * (uint64_t)MS, 0, 3, 3 }, { "backend", "backend", 4711, 0 } },
+	{ "unix",
+	  "",
+	  "",
+	  NULL,
+	  110 * (uint64_t)MS,
+	  0,
+	  3,
+	  50 * (uint64_t)MS,
+	  0,
+	  0,
+	  { 110 * (uint64_t)MS, 0, 3, 3 },
+	  { "backend", "backend", 4711, 0 } },
 };
 
 static const char *const lock_evidence[] = {
@@ -190,10 +234,9 @@ static const char *const lock_evidence[] = {
 
 static const struct report_finding lock_findings[] = {
 	{ "threads wait for work_mutex behind a rare but slow holder: big_work(int) "
-	  "(multi_mutex.cpp:28)", "rare-slow-holder", "lock", 0.815, lock_evidence,
-	  COUNT(lock_evidence), 1, 0 },
-	{ "for 60 % of the wall time only one thread was active", "serial-phase", NULL, 0.57, NULL, 0, 0,
-	  1 },
+	  "(multi_mutex.cpp:28)",
+	  "rare-slow-holder", "lock", 0.815, lock_evidence, COUNT(lock_evidence), 1, 0 },
+	{ "for 60 % of the wall time only one thread was active", "serial-phase", NULL, 0.57, NULL, 0, 0, 1 },
 };
 
 static void set_waits(struct report *report)
@@ -230,14 +273,19 @@ static struct report_thread thread_of(uint32_t tid, const char *name, uint64_t c
 	uint64_t active_ns = cmetric_ns * 2 < wall_ns ? cmetric_ns * 2 : wall_ns;
 
 	return (struct report_thread){
-		.tid = tid, .pid = 4711, .host_tid = 20000 + tid, .host_pid = 24711,
-		.name = name, .thread_count = 1,
+		.tid = tid,
+		.pid = 4711,
+		.host_tid = 20000 + tid,
+		.host_pid = 24711,
+		.name = name,
+		.thread_count = 1,
 		.cmetric_ns = cmetric_ns,
 		.cmetric_oncpu_ns = cmetric_ns - cmetric_ns * runqueue_percent / 100,
 		.running_ns = active_ns - active_ns * runqueue_percent / 100,
 		.runnable_ns = active_ns * runqueue_percent / 100,
 		.blocked_ns = wall_ns - active_ns,
-		.slices = 120, .critical_slices = 40,
+		.slices = 120,
+		.critical_slices = 40,
 	};
 }
 
@@ -296,10 +344,24 @@ static void make_lock(struct report_fixture *fixture)
 {
 	static const uint32_t pids[] = { 24711 };
 	static const uint64_t parallelism_ns[] = {
-		505 * (uint64_t)MS, 2530 * (uint64_t)MS, 610 * (uint64_t)MS, 300 * (uint64_t)MS,
-		120 * (uint64_t)MS, 60 * (uint64_t)MS, 40 * (uint64_t)MS, 20 * (uint64_t)MS,
-		10 * (uint64_t)MS, 5 * (uint64_t)MS, 4 * (uint64_t)MS, 2 * (uint64_t)MS,
-		1 * (uint64_t)MS, 1 * (uint64_t)MS, 1 * (uint64_t)MS, 500000, 300000, 100000,
+		505 * (uint64_t)MS,
+		2530 * (uint64_t)MS,
+		610 * (uint64_t)MS,
+		300 * (uint64_t)MS,
+		120 * (uint64_t)MS,
+		60 * (uint64_t)MS,
+		40 * (uint64_t)MS,
+		20 * (uint64_t)MS,
+		10 * (uint64_t)MS,
+		5 * (uint64_t)MS,
+		4 * (uint64_t)MS,
+		2 * (uint64_t)MS,
+		1 * (uint64_t)MS,
+		1 * (uint64_t)MS,
+		1 * (uint64_t)MS,
+		500000,
+		300000,
+		100000,
 		100000,
 	};
 	struct report *report = &fixture->report;
@@ -310,16 +372,14 @@ static void make_lock(struct report_fixture *fixture)
 	uint64_t wall_ns = 4210 * (uint64_t)MS;
 
 	for (size_t i = 0; i < 18; i++)
-		workers[i] = thread_of(4712 + i, "multi_mutex", (i * 24 + 2) * MS / 2, i % 3 * 9,
-				       wall_ns);
+		workers[i] = thread_of(4712 + i, "multi_mutex", (i * 24 + 2) * MS / 2, i % 3 * 9, wall_ns);
 	workers[18] = thread_of(4800, "multi_mutex", 1800 * (uint64_t)MS, 5, wall_ns);
 	workers[18].thread_count = 126;
 	*main_thread = thread_of(4711, "multi_mutex", 20 * MS, 0, wall_ns);
-	groups[0] = (struct report_group){ .name = "random_work(int, int)",
-					   .is_start_function = true, .row_count = 19 };
+	groups[0] =
+		(struct report_group){ .name = "random_work(int, int)", .is_start_function = true, .row_count = 19 };
 	group_finish(&groups[0], workers);
-	groups[1] = (struct report_group){ .name = "main", .is_start_function = true,
-					   .row_count = 1 };
+	groups[1] = (struct report_group){ .name = "main", .is_start_function = true, .row_count = 1 };
 	group_finish(&groups[1], main_thread);
 	for (size_t i = 0; i < 120; i++)
 		timeline[i] = i % 15 == 14 ? 0 : 1 + (i * 7 % 11) / 4.0 + (i % 15 == 0) * 4;
@@ -359,6 +419,7 @@ static void make_lock(struct report_fixture *fixture)
 }
 
 static void make_pipeline(struct report_fixture *fixture)
+/* clang-format off */
 {
 	static const struct {
 		const char *name;
@@ -682,6 +743,7 @@ static void set_wall(struct report *report)
 	report->balance.wall_stalled_ns = report->totals.stalled_ns;
 }
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	void (*make)(struct report_fixture *fixture);
@@ -690,11 +752,12 @@ static const struct {
 	{ "empty", make_empty }, { "nothing", make_nothing }, { "hostile", make_hostile },
 	{ "losses", make_losses }, { "governor", make_governor }, { "attach", make_attach },
 	{ "klock", make_klock }, { "held", make_held },
+	/* clang-format on */
 };
+/* clang-format on */
 
 const char *const report_fixture_names[] = {
-	"lock", "pipeline", "mpi", "empty", "nothing", "hostile", "losses", "governor", "attach",
-	"klock", "held", NULL,
+	"lock", "pipeline", "mpi", "empty", "nothing", "hostile", "losses", "governor", "attach", "klock", "held", NULL,
 };
 
 struct report_fixture *report_fixture_new(const char *name)
@@ -754,8 +817,8 @@ static void show_difference(const char *path, const char *expected, const char *
 		}
 	}
 	fprintf(stderr, "%s:%zu differs (UPDATE=1 rewrites it)\n-%.*s\n+%.*s\n", path, line,
-		(int)strcspn(expected + begin, "\n"), expected + begin,
-		(int)strcspn(actual + begin, "\n"), actual + begin);
+		(int)strcspn(expected + begin, "\n"), expected + begin, (int)strcspn(actual + begin, "\n"),
+		actual + begin);
 }
 
 bool golden_view_matches(const char *name, const char *actual)

@@ -13,7 +13,7 @@
 
 enum { US = 1000, MS = 1000000 };
 
-#define LARGEST (uint64_t)INT64_MAX	/* that readers of JSON take */
+#define LARGEST (uint64_t) INT64_MAX /* that readers of JSON take */
 
 static const struct report_frame fault_frames[] = {
 	{ .function = "rwsem_down_read_slowpath", .is_kernel = true },
@@ -43,8 +43,10 @@ static const struct report_frame worker_frames[] = {
 };
 
 static const struct report_klock_stack stacks[] = {
-	{ fault_frames, COUNT(fault_frames), &fault_frames[3] }, { map_frames, COUNT(map_frames), &map_frames[1] },
-	{ owner_frames, COUNT(owner_frames), &owner_frames[0] }, { worker_frames, COUNT(worker_frames), &worker_frames[2] },
+	{ fault_frames, COUNT(fault_frames), &fault_frames[3] },
+	{ map_frames, COUNT(map_frames), &map_frames[1] },
+	{ owner_frames, COUNT(owner_frames), &owner_frames[0] },
+	{ worker_frames, COUNT(worker_frames), &worker_frames[2] },
 };
 
 static const struct report_klock_waiter read_waiters[] = {
@@ -86,29 +88,75 @@ static const uint32_t none[LENGTHS];
 
 static const struct report_klock locks[] = {
 	{
-		.name = "mmap_lock of faults", .kind = "rwsem read", .address = "0xffff888104a3c118",
-		.cache = "mm_struct", .where = "lock_mm_and_find_vma", .waits = 2093,
-		.wait_ns = 1600 * (uint64_t)MS, .p50_ns = 700 * US, .p90_ns = 2 * MS, .p99_ns = 20 * MS,
-		.max_ns = 60 * MS, .lasting = 2, .gave_up = 7,
-		.waiters = read_waiters, .waiter_count = COUNT(read_waiters),
-		.owners = read_owners, .owner_count = COUNT(read_owners),
-		.paths = read_paths, .path_count = COUNT(read_paths), .lengths = read_lengths,
-	}, {
-		.name = "mmap_lock of faults", .kind = "rwsem write", .address = "0xffff888104a3c118",
-		.where = "vm_mmap_pgoff", .waits = 1, .wait_ns = 90 * MS,
-		.p50_ns = 90 * MS, .p90_ns = 90 * MS, .p99_ns = 90 * MS, .max_ns = 90 * MS,
-		.waiters = write_waiters, .waiter_count = COUNT(write_waiters),
-		.owners = write_owners, .owner_count = COUNT(write_owners),
-		.paths = write_paths, .path_count = COUNT(write_paths), .lengths = write_lengths,
-	}, {
-		.kind = "spinlock", .address = "0xffff88810b0d2a40", .cache = "kmalloc-512", .where = "free_pcppages_bulk",
-		.waits = 55, .wait_ns = 110 * US, .p50_ns = 1 * US, .p90_ns = 4 * US, .p99_ns = 9 * US, .max_ns = 9 * US,
-		.waiters = spin_waiters, .waiter_count = COUNT(spin_waiters),
-		.paths = spin_paths, .path_count = COUNT(spin_paths), .lengths = spin_lengths,
-	}, {
-		.kind = "spinlock", .address = "others", .waits = 2, .wait_ns = 600, .p50_ns = 100, .p90_ns = 500,
-		.p99_ns = 500, .max_ns = 500,
-		.waiters = other_waiters, .waiter_count = COUNT(other_waiters), .lengths = other_lengths,
+		.name = "mmap_lock of faults",
+		.kind = "rwsem read",
+		.address = "0xffff888104a3c118",
+		.cache = "mm_struct",
+		.where = "lock_mm_and_find_vma",
+		.waits = 2093,
+		.wait_ns = 1600 * (uint64_t)MS,
+		.p50_ns = 700 * US,
+		.p90_ns = 2 * MS,
+		.p99_ns = 20 * MS,
+		.max_ns = 60 * MS,
+		.lasting = 2,
+		.gave_up = 7,
+		.waiters = read_waiters,
+		.waiter_count = COUNT(read_waiters),
+		.owners = read_owners,
+		.owner_count = COUNT(read_owners),
+		.paths = read_paths,
+		.path_count = COUNT(read_paths),
+		.lengths = read_lengths,
+	},
+	{
+		.name = "mmap_lock of faults",
+		.kind = "rwsem write",
+		.address = "0xffff888104a3c118",
+		.where = "vm_mmap_pgoff",
+		.waits = 1,
+		.wait_ns = 90 * MS,
+		.p50_ns = 90 * MS,
+		.p90_ns = 90 * MS,
+		.p99_ns = 90 * MS,
+		.max_ns = 90 * MS,
+		.waiters = write_waiters,
+		.waiter_count = COUNT(write_waiters),
+		.owners = write_owners,
+		.owner_count = COUNT(write_owners),
+		.paths = write_paths,
+		.path_count = COUNT(write_paths),
+		.lengths = write_lengths,
+	},
+	{
+		.kind = "spinlock",
+		.address = "0xffff88810b0d2a40",
+		.cache = "kmalloc-512",
+		.where = "free_pcppages_bulk",
+		.waits = 55,
+		.wait_ns = 110 * US,
+		.p50_ns = 1 * US,
+		.p90_ns = 4 * US,
+		.p99_ns = 9 * US,
+		.max_ns = 9 * US,
+		.waiters = spin_waiters,
+		.waiter_count = COUNT(spin_waiters),
+		.paths = spin_paths,
+		.path_count = COUNT(spin_paths),
+		.lengths = spin_lengths,
+	},
+	{
+		.kind = "spinlock",
+		.address = "others",
+		.waits = 2,
+		.wait_ns = 600,
+		.p50_ns = 100,
+		.p90_ns = 500,
+		.p99_ns = 500,
+		.max_ns = 500,
+		.waiters = other_waiters,
+		.waiter_count = COUNT(other_waiters),
+		.lengths = other_lengths,
 	},
 };
 
@@ -130,8 +178,16 @@ void report_klocks_set(struct report *report)
 	for (size_t i = 0; i < LENGTHS; i++)
 		spinlock_lengths[i] = spin_lengths[i] + other_lengths[i];
 	report->klocks = (struct report_klocks){
-		.waits = 2151, .wait_ns = 1690110600, .tracing_ns = 4302 * US, .locks = locks, .lock_count = COUNT(locks),
-		.waited_count = COUNT(locks), .kinds = kinds, .kind_count = COUNT(kinds), .stacks = stacks, .stack_count = COUNT(stacks),
+		.waits = 2151,
+		.wait_ns = 1690110600,
+		.tracing_ns = 4302 * US,
+		.locks = locks,
+		.lock_count = COUNT(locks),
+		.waited_count = COUNT(locks),
+		.kinds = kinds,
+		.kind_count = COUNT(kinds),
+		.stacks = stacks,
+		.stack_count = COUNT(stacks),
 	};
 }
 
@@ -149,13 +205,27 @@ void report_klocks_set_held(struct report *report)
 	taken[0].max_hold_ns = 61 * MS;
 	taken[2].acquisitions = 1;
 	taken[COUNT(locks)] = (struct report_klock){
-		.name = "mutex of pipe:[4711]", .kind = "mutex", .address = "0xffff888104a3d000", .where = "pipe_read",
-		.acquisitions = 2000, .take_ns = 3 * MS, .holds = 2000, .hold_ns = 900 * (uint64_t)MS, .max_hold_ns = 2 * MS,
+		.name = "mutex of pipe:[4711]",
+		.kind = "mutex",
+		.address = "0xffff888104a3d000",
+		.where = "pipe_read",
+		.acquisitions = 2000,
+		.take_ns = 3 * MS,
+		.holds = 2000,
+		.hold_ns = 900 * (uint64_t)MS,
+		.max_hold_ns = 2 * MS,
 		.lengths = none,
 	};
 	taken[COUNT(locks) + 1] = (struct report_klock){
-		.kind = "my mutex", .address = "0xffff888104a3e000", .where = "anon_vma_clone",
-		.acquisitions = 30, .take_ns = 900, .holds = 30, .hold_ns = 12 * US, .max_hold_ns = 4 * US, .lengths = none,
+		.kind = "my mutex",
+		.address = "0xffff888104a3e000",
+		.where = "anon_vma_clone",
+		.acquisitions = 30,
+		.take_ns = 900,
+		.holds = 30,
+		.hold_ns = 12 * US,
+		.max_hold_ns = 4 * US,
+		.lengths = none,
 	};
 	klocks->locks = taken;
 	klocks->lock_count = COUNT(taken);
@@ -181,17 +251,48 @@ void report_klocks_set_hostile(struct report *report, const char *evil)
 	waiters[0] = (struct report_klock_waiter){ evil, NULL, UINT32_MAX, UINT32_MAX, LARGEST, LARGEST, LARGEST, 1 };
 	owner = (struct report_klock_owner){ evil, UINT32_MAX, LARGEST, LARGEST, 1 };
 	lock = (struct report_klock){
-		.name = evil, .kind = "mutex", .address = "0xffffffffffffffff", .cache = evil, .where = evil,
-		.waits = LARGEST, .wait_ns = LARGEST, .p50_ns = LARGEST, .p90_ns = LARGEST,
-		.p99_ns = LARGEST, .max_ns = LARGEST, .lasting = LARGEST, .gave_up = LARGEST,
-		.acquisitions = LARGEST, .take_ns = LARGEST, .holds = LARGEST, .hold_ns = LARGEST, .max_hold_ns = LARGEST,
-		.waiters = waiters, .waiter_count = COUNT(waiters), .owners = &owner, .owner_count = 1,
-		.paths = &path, .path_count = 1, .lengths = other_lengths,
+		.name = evil,
+		.kind = "mutex",
+		.address = "0xffffffffffffffff",
+		.cache = evil,
+		.where = evil,
+		.waits = LARGEST,
+		.wait_ns = LARGEST,
+		.p50_ns = LARGEST,
+		.p90_ns = LARGEST,
+		.p99_ns = LARGEST,
+		.max_ns = LARGEST,
+		.lasting = LARGEST,
+		.gave_up = LARGEST,
+		.acquisitions = LARGEST,
+		.take_ns = LARGEST,
+		.holds = LARGEST,
+		.hold_ns = LARGEST,
+		.max_hold_ns = LARGEST,
+		.waiters = waiters,
+		.waiter_count = COUNT(waiters),
+		.owners = &owner,
+		.owner_count = 1,
+		.paths = &path,
+		.path_count = 1,
+		.lengths = other_lengths,
 	};
 	report->klocks = (struct report_klocks){
-		.waits = LARGEST, .wait_ns = LARGEST, .tracing_ns = LARGEST, .locks = &lock, .lock_count = 1,
-		.waited_count = 1, .counts_acquisitions = true, .acquisitions = LARGEST, .take_ns = LARGEST,
-		.hold_ns = LARGEST, .take_cost_ns = LARGEST, .hold_cost_ns = LARGEST,
-		.kinds = kinds, .kind_count = 1, .stacks = &stack, .stack_count = 1,
+		.waits = LARGEST,
+		.wait_ns = LARGEST,
+		.tracing_ns = LARGEST,
+		.locks = &lock,
+		.lock_count = 1,
+		.waited_count = 1,
+		.counts_acquisitions = true,
+		.acquisitions = LARGEST,
+		.take_ns = LARGEST,
+		.hold_ns = LARGEST,
+		.take_cost_ns = LARGEST,
+		.hold_cost_ns = LARGEST,
+		.kinds = kinds,
+		.kind_count = 1,
+		.stacks = &stack,
+		.stack_count = 1,
 	};
 }

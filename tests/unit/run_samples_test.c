@@ -15,8 +15,8 @@ static struct thread thread_of(uint32_t pid, uint32_t exec_count, const char *na
 	return thread;
 }
 
-static void add(struct run_samples *samples, const struct thread *thread, uint64_t time_ns,
-		uint64_t ip, uint64_t kernel_ip, uint32_t active)
+static void add(struct run_samples *samples, const struct thread *thread, uint64_t time_ns, uint64_t ip,
+		uint64_t kernel_ip, uint32_t active)
 {
 	struct ev_sched_sample e = { .ip = ip, .kernel_ip = kernel_ip };
 
@@ -26,8 +26,7 @@ static void add(struct run_samples *samples, const struct thread *thread, uint64
 TEST(a_place_is_an_address_of_an_address_space_and_of_the_kernel)
 {
 	struct run_samples *samples = run_samples_new();
-	struct thread first = thread_of(1, 0, "a"), second = thread_of(2, 0, "a"),
-		      after_exec = thread_of(1, 1, "a");
+	struct thread first = thread_of(1, 0, "a"), second = thread_of(2, 0, "a"), after_exec = thread_of(1, 1, "a");
 
 	add(samples, &first, 10, 0x1000, 0, 1);
 	add(samples, &first, 20, 0x1000, 0, 2);

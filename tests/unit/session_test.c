@@ -45,7 +45,10 @@ static struct session *new_session(unsigned int streams, size_t bytes_max)
 static struct ev_header header_of(enum event_id id, uint64_t time_ns, uint32_t mark)
 {
 	return (struct ev_header){
-		.time_ns = time_ns, .thread = mark, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = time_ns,
+		.thread = mark,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
@@ -349,9 +352,11 @@ TEST(what_comes_while_all_is_delivered_is_delivered_too)
 
 TEST(memory_is_as_long_as_it_says)
 {
-	struct { struct ev_stack_memory e; uint64_t words[4]; } memory = {
-		.e = { .header = header_of(EV_STACK_MEMORY, 5, 0), .word_count = 3,
-		       .kernel_count = 1 },
+	struct {
+		struct ev_stack_memory e;
+		uint64_t words[4];
+	} memory = {
+		.e = { .header = header_of(EV_STACK_MEMORY, 5, 0), .word_count = 3, .kernel_count = 1 },
 	};
 	struct session *session = new_session(1, 1 << 20);
 

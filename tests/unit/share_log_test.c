@@ -43,10 +43,12 @@ static void change(const struct state_listener *listener, struct threads *thread
 
 	w.is_active[i] = !w.is_active[i];
 	listener->on_change(listener->data, &(struct state_change){
-		.thread = threads_get(threads, i + 1), .time_ns = w.now_ns, .cpu = i,
-		.phase = w.is_active[i] ? PHASE_RUNNING : PHASE_BLOCKED,
-		.out = w.is_active[i] ? NULL : &e,
-	});
+						    .thread = threads_get(threads, i + 1),
+						    .time_ns = w.now_ns,
+						    .cpu = i,
+						    .phase = w.is_active[i] ? PHASE_RUNNING : PHASE_BLOCKED,
+						    .out = w.is_active[i] ? NULL : &e,
+					    });
 }
 
 /* Bursts in which the lowest level is worth keeping, and times in which hardly any is. */
@@ -80,8 +82,10 @@ static void make(const char *path, uint64_t seed)
 	w.now_ns = w.begin_ns = 1000000000 + pick(1000000000);
 	assert_int_equal(trace_writer_open(path, &writer), 0);
 	log = state_log_new(writer, &(struct state_log_options){
-		.threads = threads, .files = files, .others = others,
-	});
+					    .threads = threads,
+					    .files = files,
+					    .others = others,
+				    });
 	live(state_log_listener(log), threads);
 	state_log_finish(log, w.now_ns);
 	assert_int_equal(trace_writer_close(writer), 0);

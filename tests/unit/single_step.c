@@ -21,8 +21,7 @@ static struct {
 	sigjmp_buf out;
 } run;
 
-static void on_trap(int number __attribute__((unused)), siginfo_t *info __attribute__((unused)),
-		    void *data)
+static void on_trap(int number __attribute__((unused)), siginfo_t *info __attribute__((unused)), void *data)
 {
 	ucontext_t *context = data;
 	uint64_t ip = context->uc_mcontext.gregs[REG_RIP];
@@ -33,16 +32,15 @@ static void on_trap(int number __attribute__((unused)), siginfo_t *info __attrib
 	}
 	if (ip >= run.begin && ip < run.end && run.count < run.max)
 		run.instructions[run.count++] = ip;
-	if (run.count < run.max &&
-	    (context->uc_mcontext.gregs[REG_RAX] != SYS_futex ||
-	     memcmp((const void *)ip, syscall_bytes, sizeof(syscall_bytes))))
+	if (run.count < run.max && (context->uc_mcontext.gregs[REG_RAX] != SYS_futex ||
+				    memcmp((const void *)ip, syscall_bytes, sizeof(syscall_bytes))))
 		return;
 	run.is_on = false;
 	siglongjmp(run.out, 1);
 }
 
-size_t single_step(void (*function)(void *), void *argument, uint64_t begin, uint64_t end,
-		   uint64_t *instructions, size_t max)
+size_t single_step(void (*function)(void *), void *argument, uint64_t begin, uint64_t end, uint64_t *instructions,
+		   size_t max)
 {
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO }, before;
 
@@ -56,7 +54,8 @@ size_t single_step(void (*function)(void *), void *argument, uint64_t begin, uin
 		run.is_on = true;
 		/* The red zone is kept. */
 		__asm__ volatile("lea -128(%%rsp), %%rsp; pushf; orl %0, (%%rsp); popf;"
-				 "lea 128(%%rsp), %%rsp" :: "i" (TRAP_FLAG) : "memory", "cc");
+				 "lea 128(%%rsp), %%rsp" ::"i"(TRAP_FLAG)
+				 : "memory", "cc");
 		function(argument);
 		run.is_on = false;
 	}

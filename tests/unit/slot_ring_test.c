@@ -53,7 +53,7 @@ static void write_records(uint32_t count)
 }
 
 static struct {
-	uint64_t next;		/* position of the next record */
+	uint64_t next; /* position of the next record */
 	uint32_t count, at_most;
 } seen;
 
@@ -67,8 +67,7 @@ static int on_record(void *data, const void *record, size_t size_bytes)
 		return -ENOSPC;
 	CHECK(header->time_ns == seen.next);
 	CHECK(header->subsys == TRACE_SUBSYS_SCHED && is_wake == (seen.next % 3 == 0));
-	CHECK(size_bytes == (is_wake ? sizeof(struct ev_sched_wake)
-				     : sizeof(struct ev_sched_switch)));
+	CHECK(size_bytes == (is_wake ? sizeof(struct ev_sched_wake) : sizeof(struct ev_sched_switch)));
 	seen.next++;
 	seen.count++;
 	return 0;
@@ -133,7 +132,9 @@ TEST(a_cancelled_record_leaves_the_ring_complete)
 
 static int refuse_after_end(void *data, const void *record, size_t size_bytes)
 {
-	(void)data; (void)record; (void)size_bytes;
+	(void)data;
+	(void)record;
+	(void)size_bytes;
 	write_begin();
 	write_end(EV_SCHED_SWITCH);
 	return seen.count++ == 2 ? -ENOSPC : 0;
@@ -189,4 +190,3 @@ TEST(the_fill_counts_all_that_was_not_read)
 	CHECK(slot_ring_fill(ring) == 0.5);
 	end();
 }
-

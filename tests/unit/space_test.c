@@ -7,16 +7,14 @@
 
 enum { BOUND = 100000 };
 
-static void map(struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t end,
-		uint32_t module)
+static void map(struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t end, uint32_t module)
 {
 	struct mapping mapping = { .start = start, .end = end, .module = module };
 
 	spaces_map(spaces, pid, time_ns, &mapping);
 }
 
-static void found(struct spaces *spaces, uint32_t pid, uint64_t now_ns, uint64_t start,
-		  uint64_t end, uint32_t module)
+static void found(struct spaces *spaces, uint32_t pid, uint64_t now_ns, uint64_t start, uint64_t end, uint32_t module)
 {
 	struct mapping mapping = { .start = start, .end = end, .module = module };
 
@@ -28,8 +26,7 @@ static uint32_t at(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, 
 {
 	struct space_hit hit;
 
-	return spaces_find(spaces, pid, time_ns, address, &hit) && hit.is_mapped
-		       ? hit.mapping.module : 0;
+	return spaces_find(spaces, pid, time_ns, address, &hit) && hit.is_mapped ? hit.mapping.module : 0;
 }
 
 TEST(a_mapping_counts_from_its_time_on_and_within_its_range)
@@ -283,7 +280,10 @@ TEST(one_process_cannot_fill_the_table)
 TEST(any_history_is_looked_up_as_it_was)
 {
 	enum { FACTS = 400 };
-	struct { uint64_t time_ns, start, end; uint32_t module; } facts[FACTS];
+	struct {
+		uint64_t time_ns, start, end;
+		uint32_t module;
+	} facts[FACTS];
 	struct spaces *spaces = spaces_new(BOUND);
 	unsigned int seed = 1;
 
@@ -307,8 +307,8 @@ TEST(any_history_is_looked_up_as_it_was)
 }
 
 struct seen {
-	uint32_t modules[256];		/* by address; 0: nothing */
-	uint64_t end;			/* of the mapping before */
+	uint32_t modules[256]; /* by address; 0: nothing */
+	uint64_t end;          /* of the mapping before */
 };
 
 static void on_mapping(void *data, const struct mapping *mapping)
@@ -324,11 +324,13 @@ static void on_mapping(void *data, const struct mapping *mapping)
 }
 
 /* A mapping whose file offset says what address it had, wherever it is cut. */
-static void map_at(struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t start,
-		   uint64_t end, uint32_t module)
+static void map_at(struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t end, uint32_t module)
 {
 	struct mapping mapping = {
-		.start = start, .end = end, .module = module, .file_offset = start + 1000,
+		.start = start,
+		.end = end,
+		.module = module,
+		.file_offset = start + 1000,
 	};
 
 	spaces_map(spaces, pid, time_ns, &mapping);

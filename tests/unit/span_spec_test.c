@@ -35,8 +35,7 @@ static void bad(const char *argument, const char *about)
 	text_fini(&why);
 }
 
-static void check_side(const struct span_side *side, uint32_t syscall, uint32_t fd, uint8_t file_kind,
-		       bool is_same_fd)
+static void check_side(const struct span_side *side, uint32_t syscall, uint32_t fd, uint8_t file_kind, bool is_same_fd)
 {
 	CHECK(side->syscall == syscall && side->fd == fd && side->file_kind == file_kind &&
 	      side->is_same_fd == is_same_fd);

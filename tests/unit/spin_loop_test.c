@@ -42,8 +42,7 @@ static const char *inputs_path(void)
 	if (!mkdtemp(inputs))
 		abort();
 	atexit(remove_inputs);
-	snprintf(command, sizeof(command), "sh %s/spin_inputs/build.sh %s", dirname(folder),
-		 inputs);
+	snprintf(command, sizeof(command), "sh %s/spin_inputs/build.sh %s", dirname(folder), inputs);
 	if (system(command))
 		abort();
 	is_built = true;
@@ -54,13 +53,12 @@ struct function {
 	const char *path, *name;
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t address;		/* as the file has it */
+	uint64_t address; /* as the file has it */
 };
 
 typedef void on_function(void *data, const struct function *function);
 
-static void each_symbol(Elf *elf, Elf_Scn *symbols, const char *path, on_function *on_function,
-			void *data)
+static void each_symbol(Elf *elf, Elf_Scn *symbols, const char *path, on_function *on_function, void *data)
 {
 	Elf_Data *list = elf_getdata(symbols, NULL);
 	GElf_Shdr header, code_header;
@@ -70,8 +68,10 @@ static void each_symbol(Elf *elf, Elf_Scn *symbols, const char *path, on_functio
 	for (int i = 0; gelf_getsym(list, i, &symbol); i++) {
 		Elf_Scn *section = elf_getscn(elf, symbol.st_shndx);
 		struct function function = {
-			.path = path, .name = elf_strptr(elf, header.sh_link, symbol.st_name),
-			.size = symbol.st_size, .address = symbol.st_value,
+			.path = path,
+			.name = elf_strptr(elf, header.sh_link, symbol.st_name),
+			.size = symbol.st_size,
+			.address = symbol.st_value,
 		};
 		Elf_Data *code;
 
@@ -142,8 +142,7 @@ static struct spin_finder *new_finder(spin_yields *yields)
 static bool finds_in(const struct function *function, uint64_t ip, struct spin_loop *loop)
 {
 	struct spin_finder *finder = new_finder(NULL);
-	bool is_found = spin_loop_find(finder, function->bytes, function->size, function->address,
-				       ip, loop);
+	bool is_found = spin_loop_find(finder, function->bytes, function->size, function->address, ip, loop);
 
 	spin_finder_free(finder);
 	return is_found;
@@ -188,8 +187,7 @@ static size_t repeated(const uint64_t *addresses, size_t count, uint64_t found[A
 
 	for (size_t i = 0; i < count - count / 2; i++)
 		if (!occurrences(found, found_count, second[i]) &&
-		    occurrences(second, count - count / 2, second[i]) > 1 &&
-		    found_count < ADDRESSES_MAX)
+		    occurrences(second, count - count / 2, second[i]) > 1 && found_count < ADDRESSES_MAX)
 			found[found_count++] = second[i];
 	return found_count;
 }
@@ -215,8 +213,7 @@ static void check_waiting(void *data, const struct function *function)
 		return;
 	for (size_t i = 0; i < 64; i++)
 		words[i] = 1;
-	count = single_step((void (*)(void *))code, words, begin, begin + function->size, steps,
-			    STEPS_MAX);
+	count = single_step((void (*)(void *))code, words, begin, begin + function->size, steps, STEPS_MAX);
 	CHECK(count == STEPS_MAX);
 	count = repeated(steps, count, addresses);
 	waiting->function_count++;
@@ -224,8 +221,8 @@ static void check_waiting(void *data, const struct function *function)
 	for (size_t i = 0; i < count; i++) {
 		struct spin_loop loop;
 
-		if (spin_loop_find(does_yield ? waiting->yielding_finder : waiting->finder, code,
-				   function->size, begin, addresses[i], &loop) &&
+		if (spin_loop_find(does_yield ? waiting->yielding_finder : waiting->finder, code, function->size, begin,
+				   addresses[i], &loop) &&
 		    loop.begin <= addresses[i] && addresses[i] < loop.end)
 			continue;
 		waiting->missed_count++;
@@ -237,7 +234,8 @@ static void check_waiting(void *data, const struct function *function)
 static void check_waiting_in(const char *path)
 {
 	struct waiting waiting = {
-		.finder = new_finder(NULL), .yielding_finder = new_finder(yields_always),
+		.finder = new_finder(NULL),
+		.yielding_finder = new_finder(yields_always),
 		.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL),
 	};
 
@@ -274,12 +272,12 @@ static void check_working(void *data, const struct function *function)
 		return;
 	working->function_count++;
 	for (size_t i = 0; i < function->size; i++) {
-		if (!spin_loop_find(working->finder, function->bytes, function->size,
-				    function->address, function->address + i, &loop))
+		if (!spin_loop_find(working->finder, function->bytes, function->size, function->address,
+				    function->address + i, &loop))
 			continue;
 		working->found_count++;
-		printf("# %s: %s: 0x%lx: %s, %s\n", base_name(function->path), function->name,
-		       function->address + i, spin_kind_name(loop.kind), loop.reads);
+		printf("# %s: %s: 0x%lx: %s, %s\n", base_name(function->path), function->name, function->address + i,
+		       spin_kind_name(loop.kind), loop.reads);
 	}
 }
 
@@ -308,18 +306,16 @@ static void check_instructions(void *data, const struct function *function)
 	working->function_count++;
 	for (size_t i = 0; i < function->size; i += step.size) {
 		step.size = 1;
-		if (!spin_decode(decoder, function->bytes + i, function->size - i,
-				 function->address + i, &step)) {
+		if (!spin_decode(decoder, function->bytes + i, function->size - i, function->address + i, &step)) {
 			step.size = 1;
 			continue;
 		}
 		working->instruction_count++;
-		if (!spin_loop_find(working->finder, function->bytes, function->size,
-				    function->address, function->address + i, &loop))
+		if (!spin_loop_find(working->finder, function->bytes, function->size, function->address,
+				    function->address + i, &loop))
 			continue;
 		working->found_count++;
-		printf("# %s+0x%zx: %s, %s\n", function->name, i, spin_kind_name(loop.kind),
-		       loop.reads);
+		printf("# %s+0x%zx: %s, %s\n", function->name, i, spin_kind_name(loop.kind), loop.reads);
 	}
 	spin_decoder_free(decoder);
 }
@@ -345,13 +341,16 @@ TEST(no_instruction_of_the_c_librarys_string_functions_is_in_a_spin_loop)
 static bool find_function(const char *name, struct function *function)
 {
 	void *code = dlsym(RTLD_DEFAULT, name);
-	const ElfW(Sym) *symbol;
+	const ElfW(Sym) * symbol;
 	Dl_info info;
 
 	if (!code || !dladdr1(code, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
 		return false;
 	*function = (struct function){
-		.name = name, .bytes = code, .size = symbol->st_size, .address = (uint64_t)code,
+		.name = name,
+		.bytes = code,
+		.size = symbol->st_size,
+		.address = (uint64_t)code,
 	};
 	return symbol->st_size;
 }
@@ -367,8 +366,7 @@ static void lock_mutex(void *data)
 }
 
 /* Runs what must wait, and asks about each instruction of the function that it repeats. */
-static void check_library(const char *name, void (*wait)(void *), void *data, size_t max,
-			  enum spin_kind kind)
+static void check_library(const char *name, void (*wait)(void *), void *data, size_t max, enum spin_kind kind)
 {
 	static uint64_t steps[STEPS_MAX], addresses[ADDRESSES_MAX];
 	struct function function;
@@ -377,8 +375,7 @@ static void check_library(const char *name, void (*wait)(void *), void *data, si
 
 	if (!find_function(name, &function))
 		skip();
-	count = single_step(wait, data, function.address, function.address + function.size, steps,
-			    max);
+	count = single_step(wait, data, function.address, function.address + function.size, steps, max);
 	count = repeated(steps, count, addresses);
 	CHECK(count);
 	for (size_t i = 0; i < count; i++) {
@@ -405,7 +402,7 @@ TEST(an_adaptive_mutex_is_a_spin_loop_before_it_waits_in_the_kernel)
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		skip();
 #ifdef __SANITIZE_ADDRESS__
-	skip();		/* the function of that name is the sanitizer's */
+	skip(); /* the function of that name is the sanitizer's */
 #endif
 	pthread_mutexattr_init(&attributes);
 	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
@@ -471,8 +468,7 @@ TEST(rusts_spin_loop_hint_is_a_pause)
 	/* while !flag.load(Acquire) { spin_loop() }: movzbl (%rdi),%eax; test; jne 1f; 0: pause;
 	 * movzbl (%rdi),%eax; test; je 0b; 1: ret */
 	const uint8_t code[] = {
-		0x0f, 0xb6, 0x07, 0x84, 0xc0, 0x75, 0x09, 0xf3, 0x90, 0x0f, 0xb6, 0x07, 0x84, 0xc0,
-		0x74, 0xf7, 0xc3,
+		0x0f, 0xb6, 0x07, 0x84, 0xc0, 0x75, 0x09, 0xf3, 0x90, 0x0f, 0xb6, 0x07, 0x84, 0xc0, 0x74, 0xf7, 0xc3,
 	};
 
 	CHECK(!finds(code, sizeof(code), 0, &loop));
@@ -495,8 +491,7 @@ TEST(a_word_with_a_constant_address_is_named)
 	CHECK(loop.has_word && loop.word == 0x404028);
 	CHECK(loop.reader == 0x1000);
 	/* lea 0x10(%rip),%rdx; mov 4(%rdx),%eax; test %eax,%eax; je -14 */
-	CHECK(finds(CODE(0x48, 0x8d, 0x15, 0x10, 0, 0, 0, 0x8b, 0x42, 0x04, 0x85, 0xc0, 0x74, 0xf2),
-		    0, &loop));
+	CHECK(finds(CODE(0x48, 0x8d, 0x15, 0x10, 0, 0, 0, 0x8b, 0x42, 0x04, 0x85, 0xc0, 0x74, 0xf2), 0, &loop));
 	CHECK(loop.has_word && loop.word == 0x101b);
 	/* cmpl $0,%fs:0x10; je -11: another one for each thread */
 	CHECK(finds(CODE(0x64, 0x83, 0x3c, 0x25, 0x10, 0, 0, 0, 0, 0x74, 0xf5), 0, &loop));
@@ -543,8 +538,9 @@ TEST(instructions_that_wait_are_pauses_too)
 	CHECK(finds(CODE(0x66, 0x0f, 0xae, 0xf1, 0x8b, 0x07, 0x85, 0xc0, 0x74, 0xf6), 4, &loop));
 	CHECK(loop.kind == SPIN_BY_PAUSE);
 	/* umonitor %rdi; mov (%rdi),%eax; test; jne +6; umwait %ecx; jmp -16 */
-	CHECK(finds(CODE(0xf3, 0x0f, 0xae, 0xf7, 0x8b, 0x07, 0x85, 0xc0, 0x75, 0x06,
-			 0xf2, 0x0f, 0xae, 0xf1, 0xeb, 0xf0), 10, &loop));
+	CHECK(finds(
+		CODE(0xf3, 0x0f, 0xae, 0xf7, 0x8b, 0x07, 0x85, 0xc0, 0x75, 0x06, 0xf2, 0x0f, 0xae, 0xf1, 0xeb, 0xf0),
+		10, &loop));
 	CHECK(loop.kind == SPIN_BY_PAUSE);
 }
 
@@ -570,14 +566,11 @@ TEST(a_retry_is_no_wait_unless_it_pauses)
 	struct spin_loop loop;
 
 	/* mov (%rdi),%eax; 2: lea 1(%rax),%edx; lock cmpxchg %edx,(%rdi); jne 2 */
-	CHECK(!finds(CODE(0x8b, 0x07, 0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xf7), 5,
-		     &loop));
+	CHECK(!finds(CODE(0x8b, 0x07, 0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xf7), 5, &loop));
 	/* 0: pause; mov (%rdi),%eax; lea 1(%rax),%edx; lock cmpxchg %edx,(%rdi); jne 0 */
-	CHECK(finds(CODE(0xf3, 0x90, 0x8b, 0x07, 0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x17, 0x75,
-			 0xf3), 4, &loop));
+	CHECK(finds(CODE(0xf3, 0x90, 0x8b, 0x07, 0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xf3), 4, &loop));
 	/* mov (%rdi),%rax; 3: mov %rax,(%rsi); lock cmpxchg %rsi,(%rdi); jne 3: a push */
-	CHECK(!finds(CODE(0x48, 0x8b, 0x07, 0x48, 0x89, 0x06, 0xf0, 0x48, 0x0f, 0xb1, 0x37, 0x75,
-			  0xf6), 6, &loop));
+	CHECK(!finds(CODE(0x48, 0x8b, 0x07, 0x48, 0x89, 0x06, 0xf0, 0x48, 0x0f, 0xb1, 0x37, 0x75, 0xf6), 6, &loop));
 }
 
 TEST(a_retry_with_a_limit_is_no_wait)
@@ -586,12 +579,14 @@ TEST(a_retry_with_a_limit_is_no_wait)
 
 	/* 0: lea 1(%rax),%edx; lock cmpxchg %edx,(%rcx); sete %dl; cmp $99,%eax; setbe %bl;
 	 * xor $1,%edx; and %dl,%bl; jne 0 */
-	CHECK(!finds(CODE(0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x11, 0x0f, 0x94, 0xc2, 0x83, 0xf8, 0x63,
-			  0x0f, 0x96, 0xc3, 0x83, 0xf2, 0x01, 0x20, 0xd3, 0x75, 0xe9), 3, &loop));
+	CHECK(!finds(CODE(0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x11, 0x0f, 0x94, 0xc2, 0x83, 0xf8, 0x63, 0x0f, 0x96,
+			  0xc3, 0x83, 0xf2, 0x01, 0x20, 0xd3, 0x75, 0xe9),
+		     3, &loop));
 	/* 0: lea 1(%rax),%edx; lock cmpxchg %edx,(%rcx); sete %sil; mov %eax,%edx;
 	 * and $0x60,%edx; or %edx,%esi; je 0 */
-	CHECK(!finds(CODE(0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x11, 0x40, 0x0f, 0x94, 0xc6, 0x89, 0xc2,
-			  0x83, 0xe2, 0x60, 0x09, 0xd6, 0x74, 0xec), 3, &loop));
+	CHECK(!finds(CODE(0x8d, 0x50, 0x01, 0xf0, 0x0f, 0xb1, 0x11, 0x40, 0x0f, 0x94, 0xc6, 0x89, 0xc2, 0x83, 0xe2,
+			  0x60, 0x09, 0xd6, 0x74, 0xec),
+		     3, &loop));
 }
 
 TEST(a_loop_that_only_counts_waits_for_nobody)

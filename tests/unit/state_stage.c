@@ -25,8 +25,10 @@ void state_stage_open(struct state_stage *stage)
 	err = trace_writer_open(stage->path, &stage->writer);
 	assert(!err);
 	stage->log = state_log_new(stage->writer, &(struct state_log_options){
-		.threads = stage->threads, .files = stage->files, .others = stage->others,
-	});
+							  .threads = stage->threads,
+							  .files = stage->files,
+							  .others = stage->others,
+						  });
 	stage->listener = state_log_listener(stage->log);
 }
 

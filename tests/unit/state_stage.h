@@ -22,8 +22,8 @@ struct state_stage {
 	struct others *others;
 	struct trace_writer *writer;
 	struct state_log *log;
-	const struct state_listener *listener;	/* to be told */
-	struct states *states;		/* NULL until all is told */
+	const struct state_listener *listener; /* to be told */
+	struct states *states;                 /* NULL until all is told */
 };
 
 void state_stage_open(struct state_stage *stage);

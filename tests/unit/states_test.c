@@ -35,7 +35,7 @@ static struct {
 	} gaps[1000];
 	size_t gap_count;
 	uint64_t switched_ns[CPUS];
-	struct list owners[CPUS];	/* value.thread, value.tid; kind RUNNING: known */
+	struct list owners[CPUS]; /* value.thread, value.tid; kind RUNNING: known */
 	uint64_t records;
 } w;
 
@@ -94,9 +94,15 @@ static uint32_t leave_cpu(uint32_t number)
 static void hand_out_switch(uint32_t cpu, uint32_t number, uint32_t next, uint32_t value, uint64_t object)
 {
 	struct ev_sched_switch e = {
-		.header = { .subsys = EV_SCHED_SWITCH >> 16, .event = EV_SCHED_SWITCH & 0xffff,
-			    .thread = number, .time_ns = w.now_ns },
-		.next = next, .cpu = cpu, .value = value, .object = object, .state = SWITCH_SLEEPING,
+		.header = { .subsys = EV_SCHED_SWITCH >> 16,
+			    .event = EV_SCHED_SWITCH & 0xffff,
+			    .thread = number,
+			    .time_ns = w.now_ns },
+		.next = next,
+		.cpu = cpu,
+		.value = value,
+		.object = object,
+		.state = SWITCH_SLEEPING,
 	};
 
 	w.switched_ns[cpu] = w.now_ns;
@@ -116,17 +122,24 @@ static void block(uint32_t number)
 {
 	static const uint16_t calls[] = { 0, 1, 202, 35, 61, 7 };
 	struct ev_sched_switch e = {
-		.state = SWITCH_SLEEPING, .flags = pick(3) ? SWITCH_HAS_STACK : 0,
-		.stack = pick(20) * 0x123456789abcdull, .object = pick(10),
-		.syscall = calls[pick(6)], .operation = pick(2) ? 0x80 : 0x189,
+		.state = SWITCH_SLEEPING,
+		.flags = pick(3) ? SWITCH_HAS_STACK : 0,
+		.stack = pick(20) * 0x123456789abcdull,
+		.object = pick(10),
+		.syscall = calls[pick(6)],
+		.operation = pick(2) ? 0x80 : 0x189,
 	};
 	struct state_change told = { .phase = PHASE_BLOCKED, .out = &e };
 	struct wait_facts facts = wait_facts_of(&e);
-	struct state state = { .kind = STATE_BLOCKED, .value = {
-		.object = e.object, .syscall = e.syscall, .operation = e.operation,
-		.why = wait_cause_of(&facts, NULL), .how = SWITCH_SLEEPING,
-		.stack = e.flags & SWITCH_HAS_STACK ? e.stack : 0,
-	} };
+	struct state state = { .kind = STATE_BLOCKED,
+			       .value = {
+				       .object = e.object,
+				       .syscall = e.syscall,
+				       .operation = e.operation,
+				       .why = wait_cause_of(&facts, NULL),
+				       .how = SWITCH_SLEEPING,
+				       .stack = e.flags & SWITCH_HAS_STACK ? e.stack : 0,
+			       } };
 	uint32_t cpu;
 
 	cpu = leave_cpu(number);
@@ -142,18 +155,28 @@ static void block(uint32_t number)
 static struct ev_sched_wake random_wake(void)
 {
 	return (struct ev_sched_wake){
-		.waker = pick(3) ? 1 + pick(THREADS) : 0, .tid = 1000 + pick(5), .context = WAKE_THREAD,
-		.syscall = 202, .operation = 0x81, .object = pick(10),
-		.flags = WAKE_HAS_STACK, .stack = pick(30) * 0xfedcba987ull,
+		.waker = pick(3) ? 1 + pick(THREADS) : 0,
+		.tid = 1000 + pick(5),
+		.context = WAKE_THREAD,
+		.syscall = 202,
+		.operation = 0x81,
+		.object = pick(10),
+		.flags = WAKE_HAS_STACK,
+		.stack = pick(30) * 0xfedcba987ull,
 	};
 }
 
 static struct state_value value_of(const struct ev_sched_wake *e)
 {
 	return (struct state_value){
-		.object = e->object, .stack = e->stack, .thread = e->waker, .tid = e->waker ? 0 : e->tid,
-		.syscall = e->syscall, .operation = e->operation,
-		.why = READY_WOKEN, .how = e->waker ? WAKER_THREAD : WAKER_PROCESS,
+		.object = e->object,
+		.stack = e->stack,
+		.thread = e->waker,
+		.tid = e->waker ? 0 : e->tid,
+		.syscall = e->syscall,
+		.operation = e->operation,
+		.why = READY_WOKEN,
+		.how = e->waker ? WAKER_THREAD : WAKER_PROCESS,
 	};
 }
 
@@ -178,9 +201,10 @@ static void preempt(uint32_t number)
 {
 	struct ev_sched_switch e = { .state = SWITCH_RUNNABLE, .flags = pick(5) ? 0 : SWITCH_THROTTLED };
 	struct state_change told = { .phase = PHASE_RUNNABLE, .out = &e };
-	struct state state = { .kind = STATE_RUNNABLE, .value = {
-		.why = e.flags ? READY_THROTTLED : READY_PREEMPTED,
-	} };
+	struct state state = { .kind = STATE_RUNNABLE,
+			       .value = {
+				       .why = e.flags ? READY_THROTTLED : READY_PREEMPTED,
+			       } };
 
 	leave_cpu(number);
 	tell(number, &state, &told);
@@ -189,10 +213,13 @@ static void preempt(uint32_t number)
 static void run(uint32_t number, bool is_spinning)
 {
 	struct state_change told = {
-		.phase = PHASE_RUNNING, .cpu = pick(CPUS), .is_spinning = is_spinning,
+		.phase = PHASE_RUNNING,
+		.cpu = pick(CPUS),
+		.is_spinning = is_spinning,
 	};
 	struct state state = {
-		.kind = is_spinning ? STATE_SPINNING : STATE_RUNNING, .cpu = told.cpu,
+		.kind = is_spinning ? STATE_SPINNING : STATE_RUNNING,
+		.cpu = told.cpu,
 	};
 	struct state *had = w.owners[told.cpu].is_alive ? last_of(&w.owners[told.cpu]) : NULL;
 	uint32_t tid = pick(2) ? 0 : 5000 + pick(3), other = had ? had->value.thread : 0;
@@ -233,7 +260,9 @@ static void bear(uint32_t number)
 static void kill_thread(uint32_t number)
 {
 	struct state_change told = {
-		.thread = threads_get(w.stage.threads, number), .time_ns = w.now_ns, .phase = PHASE_DEAD,
+		.thread = threads_get(w.stage.threads, number),
+		.time_ns = w.now_ns,
+		.phase = PHASE_DEAD,
 	};
 
 	leave_cpu(number);
@@ -250,7 +279,7 @@ static void switch_others(void)
 	struct state *last = list->is_alive ? last_of(list) : NULL;
 
 	if (last && last->value.thread)
-		return;		/* a traced one has it */
+		return; /* a traced one has it */
 	hand_out_switch(cpu, 0, 0, from, to);
 	if (last && last->kind == STATE_UNKNOWN && last->value.object) {
 		last->kind = STATE_RUNNING;
@@ -264,9 +293,9 @@ static void lose_records(void)
 {
 	uint32_t cpu = pick(CPUS);
 	struct ev_collect_gap e = {
-		.header = { .subsys = EV_COLLECT_GAP >> 16,
-			    .event = EV_COLLECT_GAP & 0xffff, .time_ns = w.now_ns },
-		.lost = 1, .cpu = cpu,
+		.header = { .subsys = EV_COLLECT_GAP >> 16, .event = EV_COLLECT_GAP & 0xffff, .time_ns = w.now_ns },
+		.lost = 1,
+		.cpu = cpu,
 	};
 
 	if (w.gap_count == 1000 || !w.switched_ns[cpu])
@@ -335,8 +364,7 @@ static void cut_at_gaps(struct list *list)
 
 		for (size_t g = 0; g < w.gap_count; g++)
 			if (w.gaps[g].end_ns > state.begin_ns && w.gaps[g].begin_ns < unknown_ns)
-				unknown_ns = w.gaps[g].begin_ns > state.begin_ns ? w.gaps[g].begin_ns
-										 : state.begin_ns;
+				unknown_ns = w.gaps[g].begin_ns > state.begin_ns ? w.gaps[g].begin_ns : state.begin_ns;
 		if (unknown_ns == state.end_ns) {
 			add(&cut, &state);
 			continue;
@@ -346,8 +374,9 @@ static void cut_at_gaps(struct list *list)
 		if (state.end_ns > state.begin_ns)
 			add(&cut, &state);
 		add(&cut, &(struct state){
-			.begin_ns = unknown_ns, .end_ns = list->states[i].end_ns,
-		});
+				  .begin_ns = unknown_ns,
+				  .end_ns = list->states[i].end_ns,
+			  });
 	}
 	free(list->states);
 	*list = cut;
@@ -378,10 +407,11 @@ static void tear_down(void)
 		free(w.owners[cpu].states);
 }
 
-#define CHECK_SEED(condition) do {						\
-	if (!(condition))							\
-		fail_msg("seed %llu: %s", (unsigned long long)w.seed, #condition);	\
-} while (0)
+#define CHECK_SEED(condition)                                                              \
+	do {                                                                               \
+		if (!(condition))                                                          \
+			fail_msg("seed %llu: %s", (unsigned long long)w.seed, #condition); \
+	} while (0)
 
 static bool is_same(const struct state *a, const struct state *b)
 {
@@ -468,8 +498,7 @@ static void check_cpu(uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 			if (may_lack(expected) && (!has_piece || piece.begin_ns >= end_ns))
 				break;
 			CHECK_SEED(has_piece);
-			CHECK_SEED(piece.begin_ns == at_ns ||
-				   (may_lack(expected) && piece.begin_ns > at_ns));
+			CHECK_SEED(piece.begin_ns == at_ns || (may_lack(expected) && piece.begin_ns > at_ns));
 			CHECK_SEED(piece.end_ns <= end_ns);
 			CHECK_SEED(piece.thread == expected->value.thread);
 			CHECK_SEED(piece.tid == expected->value.tid);
@@ -527,4 +556,3 @@ TEST(what_was_lost_is_no_state)
 	for (uint64_t seed = 3000; seed < 3002; seed++)
 		play(seed, 300000, 10000);
 }
-

@@ -38,10 +38,10 @@ static struct {
 	struct findings findings;
 	uint64_t now_ns;
 	uint32_t random;
-	bool is_told;			/* events are traced from now on */
+	bool is_told; /* events are traced from now on */
 	uint32_t owners[LOCKS + 1];
 	struct {
-		uint32_t wants;		/* lock; 0: none */
+		uint32_t wants; /* lock; 0: none */
 		bool is_asleep;
 		uint64_t slept_ns;
 	} state[THREADS + 1];
@@ -56,7 +56,10 @@ static uint32_t pick(uint32_t count)
 static struct ev_header header_of(enum event_id id, uint32_t thread)
 {
 	return (struct ev_header){
-		.time_ns = w.now_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = w.now_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
@@ -78,9 +81,12 @@ static void begin(uint32_t seed)
 	w.others = others_new(w.session);
 	w.untold = untold_new(w.session);
 	w.waits = waits_new(w.files, w.others, w.untold);
-	w.criticality = criticality_new(w.session, w.threads, &(struct criticality_options){
-		.stacks = w.stacks, .waits = w.waits, .untold = w.untold,
-	});
+	w.criticality = criticality_new(w.session, w.threads,
+					&(struct criticality_options){
+						.stacks = w.stacks,
+						.waits = w.waits,
+						.untold = w.untold,
+					});
 	w.findings.arena = arena_new();
 	w.findings.input.waits = w.waits;
 	w.findings.input.stacks = w.stacks;
@@ -111,8 +117,12 @@ static void push_found(void)
 {
 	for (uint32_t i = 1; i <= THREADS; i++) {
 		struct ev_thread_found e = {
-			.header = header_of(EV_THREAD_FOUND, i), .tid = i, .pid = PID, .ns_tid = i,
-			.ns_pid = PID, .cpu = i,
+			.header = header_of(EV_THREAD_FOUND, i),
+			.tid = i,
+			.pid = PID,
+			.ns_tid = i,
+			.ns_pid = PID,
+			.cpu = i,
 			.phase = w.state[i].is_asleep ? PHASE_BLOCKED : PHASE_RUNNING,
 		};
 
@@ -129,8 +139,10 @@ static void push_listed(bool is_found)
 {
 	for (uint32_t i = 1; i <= THREADS; i++) {
 		struct ev_thread_waits e = {
-			.header = header_of(EV_THREAD_WAITS, i), .state = SWITCH_SLEEPING,
-			.begin_ns = is_found ? 0 : w.state[i].slept_ns, .value = CONTENDED,
+			.header = header_of(EV_THREAD_WAITS, i),
+			.state = SWITCH_SLEEPING,
+			.begin_ns = is_found ? 0 : w.state[i].slept_ns,
+			.value = CONTENDED,
 			.owners = { w.owners[w.state[i].wants] },
 		};
 
@@ -142,11 +154,16 @@ static void push_listed(bool is_found)
 static void push_woken(uint32_t thread, uint32_t waker)
 {
 	struct ev_sched_wake wake = {
-		.header = header_of(EV_SCHED_WAKE, thread), .waker = waker, .tid = waker,
-		.context = WAKE_THREAD, .syscall = SYS_futex,
+		.header = header_of(EV_SCHED_WAKE, thread),
+		.waker = waker,
+		.tid = waker,
+		.context = WAKE_THREAD,
+		.syscall = SYS_futex,
 	};
 	struct ev_sched_switch in = {
-		.header = header_of(EV_SCHED_SWITCH, 0), .next = thread, .cpu = thread,
+		.header = header_of(EV_SCHED_SWITCH, 0),
+		.next = thread,
+		.cpu = thread,
 	};
 
 	push(&wake, sizeof(wake));
@@ -158,9 +175,14 @@ static void try_lock(uint32_t thread)
 {
 	uint32_t lock = w.state[thread].wants;
 	struct ev_sched_switch e = {
-		.header = header_of(EV_SCHED_SWITCH, thread), .cpu = thread,
-		.state = SWITCH_SLEEPING, .syscall = SYS_futex, .operation = FUTEX_WAIT,
-		.object = word_of(lock), .value = CONTENDED, .owners = { w.owners[lock] },
+		.header = header_of(EV_SCHED_SWITCH, thread),
+		.cpu = thread,
+		.state = SWITCH_SLEEPING,
+		.syscall = SYS_futex,
+		.operation = FUTEX_WAIT,
+		.object = word_of(lock),
+		.value = CONTENDED,
+		.owners = { w.owners[lock] },
 	};
 
 	if (!w.owners[lock]) {
@@ -237,7 +259,9 @@ static void kill_all(uint32_t killer)
 		if (w.state[i].is_asleep)
 			push_woken(i, i == killer ? 0 : killer);
 		out = (struct ev_sched_switch){
-			.header = header_of(EV_SCHED_SWITCH, i), .cpu = i, .state = SWITCH_DEAD,
+			.header = header_of(EV_SCHED_SWITCH, i),
+			.cpu = i,
+			.state = SWITCH_DEAD,
 		};
 		push(&out, sizeof(out));
 	}

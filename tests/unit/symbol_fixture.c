@@ -41,8 +41,7 @@ const char *inputs_path(void)
 		abort();
 	inputs_owner = getpid();
 	atexit(remove_inputs);
-	snprintf(command, sizeof(command), "sh %s/symbol_inputs/%s %s", dirname(folder),
-		 inputs_script, inputs);
+	snprintf(command, sizeof(command), "sh %s/symbol_inputs/%s %s", dirname(folder), inputs_script, inputs);
 	if (system(command))
 		abort();
 	return inputs;
@@ -84,8 +83,7 @@ static void each_symbol(Elf *elf, struct symbol_search *search)
 				search->address = symbol.st_value;
 				search->is_found = true;
 			}
-			if (search->on_variable && symbol.st_size &&
-			    GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
+			if (search->on_variable && symbol.st_size && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
 				search->on_variable(search->data, symbol.st_value);
 		}
 	}
@@ -118,8 +116,7 @@ uint64_t input_address(const char *name, const char *symbol)
 	return address;
 }
 
-void each_input_variable(const char *name, void (*on_variable)(void *data, uint64_t address),
-			 void *data)
+void each_input_variable(const char *name, void (*on_variable)(void *data, uint64_t address), void *data)
 {
 	struct symbol_search search = { .on_variable = on_variable, .data = data };
 	struct elf_file file;
@@ -178,7 +175,9 @@ void fixture_end(struct fixture *fixture)
 static struct ev_header header_of(enum event_id id, uint64_t time_ns)
 {
 	return (struct ev_header){
-		.time_ns = time_ns, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = time_ns,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
@@ -202,19 +201,21 @@ static void push_any_map(struct fixture *fixture, const struct ev_space_map *map
 	free(e);
 }
 
-void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start,
-	      uint64_t size_bytes, uint64_t file_offset, const char *path)
+void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t size_bytes,
+	      uint64_t file_offset, const char *path)
 {
 	struct ev_space_map e = {
-		.header = header_of(EV_SPACE_MAP, time_ns), .pid = pid,
-		.start = start, .size = size_bytes, .file_offset = file_offset,
+		.header = header_of(EV_SPACE_MAP, time_ns),
+		.pid = pid,
+		.start = start,
+		.size = size_bytes,
+		.file_offset = file_offset,
 	};
 
 	push_any_map(fixture, &e, path);
 }
 
-void push_code(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t base,
-	       const char *name)
+void push_code(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t base, const char *name)
 {
 	struct elf_file file;
 	size_t count;
@@ -226,24 +227,25 @@ void push_code(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t
 		uint64_t before;
 		GElf_Phdr header;
 
-		if (!gelf_getphdr(file.elf, i, &header) || header.p_type != PT_LOAD ||
-		    !(header.p_flags & PF_X))
+		if (!gelf_getphdr(file.elf, i, &header) || header.p_type != PT_LOAD || !(header.p_flags & PF_X))
 			continue;
 		before = header.p_vaddr & 4095;
 		push_map(fixture, time_ns, pid, base + header.p_vaddr - before,
-			 (before + header.p_filesz + 4095) & ~4095ull, header.p_offset - before,
-			 input(name));
+			 (before + header.p_filesz + 4095) & ~4095ull, header.p_offset - before, input(name));
 	}
 	elf_file_close(&file);
 }
 
-void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t device, uint64_t inode,
-		       const char *path)
+void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t device, uint64_t inode, const char *path)
 {
 	struct ev_space_map e = {
-		.header = header_of(EV_SPACE_MAP, time_ns), .pid = NOBODY,
-		.start = MAP_START, .size = MAP_BYTES,
-		.major = major(device), .minor = minor(device), .inode = inode,
+		.header = header_of(EV_SPACE_MAP, time_ns),
+		.pid = NOBODY,
+		.start = MAP_START,
+		.size = MAP_BYTES,
+		.major = major(device),
+		.minor = minor(device),
+		.inode = inode,
 	};
 
 	push_any_map(fixture, &e, path);
@@ -259,7 +261,9 @@ void push_exec(struct fixture *fixture, uint64_t time_ns, uint32_t pid)
 void push_fork(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint32_t parent_pid)
 {
 	struct ev_space_fork e = {
-		.header = header_of(EV_SPACE_FORK, time_ns), .pid = pid, .parent_pid = parent_pid,
+		.header = header_of(EV_SPACE_FORK, time_ns),
+		.pid = pid,
+		.parent_pid = parent_pid,
 	};
 
 	push(fixture, &e, sizeof(e));
@@ -274,16 +278,15 @@ void push_exit(struct fixture *fixture, uint64_t time_ns, uint32_t pid)
 
 void resolve(struct fixture *fixture, uint64_t offset)
 {
-	fixture->count = symbols_resolve(fixture->symbols, NOBODY, UINT64_MAX, MAP_START + offset,
-					 false, fixture->frames, SYMBOL_INLINE_MAX);
+	fixture->count = symbols_resolve(fixture->symbols, NOBODY, UINT64_MAX, MAP_START + offset, false,
+					 fixture->frames, SYMBOL_INLINE_MAX);
 }
 
 void resolve_in(struct fixture *fixture, const char *name, const char *twin, const char *symbol)
 {
 	uint64_t offset = input_offset(twin, symbol);
 
-	push_map(fixture, session_time_ns(fixture->session) + 10, NOBODY, MAP_START, MAP_BYTES, 0,
-		 input(name));
+	push_map(fixture, session_time_ns(fixture->session) + 10, NOBODY, MAP_START, MAP_BYTES, 0, input(name));
 	resolve(fixture, offset);
 }
 

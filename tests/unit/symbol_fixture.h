@@ -7,7 +7,7 @@
 #include "session/session.h"
 #include "symbol/symbol.h"
 
-enum { NOBODY = 4100000 };	/* a process that does not exist, but for the events */
+enum { NOBODY = 4100000 }; /* a process that does not exist, but for the events */
 
 #define MAP_START 0x7f0000000000ull
 #define MAP_BYTES 0x100000ull
@@ -35,8 +35,7 @@ uint64_t input_offset(const char *name, const char *symbol);
 uint64_t input_address(const char *name, const char *symbol);
 
 /* Calls for the address of each variable in the file's symbol table. */
-void each_input_variable(const char *name, void (*on_variable)(void *data, uint64_t address),
-			 void *data);
+void each_input_variable(const char *name, void (*on_variable)(void *data, uint64_t address), void *data);
 
 /* The number of the line in inlined.c that has the comment "LINE name". */
 uint32_t input_line(const char *name);
@@ -44,13 +43,11 @@ uint32_t input_line(const char *name);
 void fixture_begin(struct fixture *fixture);
 void fixture_end(struct fixture *fixture);
 
-void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start,
-	      uint64_t size_bytes, uint64_t file_offset, const char *path);
+void push_map(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t size_bytes,
+	      uint64_t file_offset, const char *path);
 /* Maps the code of a file that is loaded at a base, as the kernel does. */
-void push_code(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t base,
-	       const char *name);
-void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t device, uint64_t inode,
-		       const char *path);
+void push_code(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t base, const char *name);
+void push_map_of_inode(struct fixture *fixture, uint64_t time_ns, uint64_t device, uint64_t inode, const char *path);
 void push_exec(struct fixture *fixture, uint64_t time_ns, uint32_t pid);
 void push_fork(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint32_t parent_pid);
 void push_exit(struct fixture *fixture, uint64_t time_ns, uint32_t pid);

@@ -44,7 +44,7 @@ static pid_t start(const char *root, const char *path)
 		_exit(1);
 	}
 	close(ready[1]);
-	CHECK(read(ready[0], &c, 1) == 0);	/* the exec closes the other end */
+	CHECK(read(ready[0], &c, 1) == 0); /* the exec closes the other end */
 	close(ready[0]);
 	return pid;
 }
@@ -57,7 +57,7 @@ static void stop(pid_t pid)
 
 struct search {
 	const char *path;
-	uint64_t load;		/* address of the file's first byte */
+	uint64_t load; /* address of the file's first byte */
 };
 
 static void on_mapping(void *data, const struct file_mapping *mapping)
@@ -79,8 +79,7 @@ static uint64_t load_address(pid_t pid, const char *path)
 
 static void resolve_at(pid_t pid, uint64_t address)
 {
-	fixture.count = symbols_resolve(fixture.symbols, pid, 1000, address, false, fixture.frames,
-					SYMBOL_INLINE_MAX);
+	fixture.count = symbols_resolve(fixture.symbols, pid, 1000, address, false, fixture.frames, SYMBOL_INLINE_MAX);
 }
 
 /* The data there has a name. */
@@ -88,14 +87,13 @@ static bool is_variable(pid_t pid, uint64_t address, const char *name)
 {
 	struct symbol_object object;
 
-	return !symbols_resolve_object(fixture.symbols, pid, 1000, address, &object) &&
-	       object.name && !strcmp(object.name, name);
+	return !symbols_resolve_object(fixture.symbols, pid, 1000, address, &object) && object.name &&
+	       !strcmp(object.name, name);
 }
 
 static bool is_function(const char *function)
 {
-	return fixture.count == 1 && fixture.frames[0].function &&
-	       !strcmp(fixture.frames[0].function, function);
+	return fixture.count == 1 && fixture.frames[0].function && !strcmp(fixture.frames[0].function, function);
 }
 
 struct own_function {
@@ -107,8 +105,12 @@ static void on_own_mapping(void *data, const struct file_mapping *mapping)
 {
 	struct own_function *function = data;
 	const struct module_identity identity = {
-		.pid = getpid(), .start = mapping->start, .end = mapping->end,
-		.device = mapping->device, .inode = mapping->inode, .path = mapping->path,
+		.pid = getpid(),
+		.start = mapping->start,
+		.end = mapping->end,
+		.device = mapping->device,
+		.inode = mapping->inode,
+		.path = mapping->path,
 	};
 
 	if (function->address < mapping->start || function->address >= mapping->end)
@@ -127,8 +129,7 @@ TEST(a_function_that_a_library_exports_is_found_by_its_name)
 	CHECK(function.file_offset);
 	CHECK(!symbols_find_function(fixture.symbols, &function.file, "getaddrinfo", &file_offset));
 	CHECK(file_offset == function.file_offset);
-	CHECK(symbols_find_function(fixture.symbols, &function.file, "getaddrinfos", &file_offset) ==
-	      -ENOENT);
+	CHECK(symbols_find_function(fixture.symbols, &function.file, "getaddrinfos", &file_offset) == -ENOENT);
 	CHECK(file_offset == function.file_offset);
 	close(function.file.fd);
 	fixture_end(&fixture);
@@ -225,7 +226,8 @@ static int free_port(void)
 static bool is_listening(int port)
 {
 	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_port = htons(port),
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -253,8 +255,8 @@ TEST(a_debug_file_comes_from_the_server_that_the_user_named)
 
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
-		execlp("python3", "python3", "-m", "http.server", port_text, "--bind", "127.0.0.1",
-		       "--directory", folder, NULL);
+		execlp("python3", "python3", "-m", "http.server", port_text, "--bind", "127.0.0.1", "--directory",
+		       folder, NULL);
 		_exit(1);
 	}
 	for (int i = 0; i < 500 && !is_listening(port); i++)
@@ -280,8 +282,10 @@ TEST(a_containers_debug_file_is_found_in_its_own_tree)
 	if (getuid())
 		skip();
 	strcpy(root, input("root"));
-	snprintf(command, sizeof(command), "cd %s && for f in $(ldd program | grep -o '/[^ ]*'); "
-		 "do mkdir -p .$(dirname $f) && cp -L $f .$f; done", root);
+	snprintf(command, sizeof(command),
+		 "cd %s && for f in $(ldd program | grep -o '/[^ ]*'); "
+		 "do mkdir -p .$(dirname $f) && cp -L $f .$f; done",
+		 root);
 	run(command);
 	fixture_begin(&fixture);
 	pid = start(root, "/program");
@@ -299,8 +303,7 @@ static void check_code(uint64_t function)
 {
 	uint8_t code[64];
 	uint64_t start;
-	size_t count = symbols_read_code(fixture.symbols, getpid(), 1000, function, code,
-					 sizeof(code), &start);
+	size_t count = symbols_read_code(fixture.symbols, getpid(), 1000, function, code, sizeof(code), &start);
 
 	CHECK(count > 0 && start == function && !memcmp(code, (void *)start, count));
 }
@@ -368,10 +371,8 @@ TEST(code_of_a_jit_compiler_has_the_names_of_its_symbol_file)
 	CHECK(!unlink(path));
 	resolve_at(getpid(), (uint64_t)code + 0x20);
 	CHECK(is_function("LazyCompile:~work app.js:12"));
-	CHECK(!symbols_place(fixture.symbols, getpid(), 1000, (uint64_t)code + 0x20, true,
-			     &module[0], &place[0]));
-	CHECK(!symbols_place(fixture.symbols, getpid(), 1000, (uint64_t)code + 0x30, true,
-			     &module[1], &place[1]));
+	CHECK(!symbols_place(fixture.symbols, getpid(), 1000, (uint64_t)code + 0x20, true, &module[0], &place[0]));
+	CHECK(!symbols_place(fixture.symbols, getpid(), 1000, (uint64_t)code + 0x30, true, &module[1], &place[1]));
 	CHECK(module[0] == module[1] && place[0] == place[1] && place[0] == (uint64_t)code);
 
 	/* A child that was forked, and never compiled anything itself, runs the same code. */
@@ -475,8 +476,7 @@ TEST(a_kernel_address_is_named_or_a_note_says_why_not)
 	fixture_begin(&fixture);
 	symbols_resolve_kernel(fixture.symbols, 0xffffffff81001000, &frame);
 	CHECK(frame.is_kernel && frame.module);
-	CHECK(frame.function || has_note(&fixture, "kernel", "kptr_restrict") ||
-	      frame.offset == 0xffffffff81001000);
+	CHECK(frame.function || has_note(&fixture, "kernel", "kptr_restrict") || frame.offset == 0xffffffff81001000);
 	fixture_end(&fixture);
 }
 
@@ -520,7 +520,8 @@ TEST(what_is_prepared_of_a_file_that_fails_costs_only_its_own_names)
 	CHECK(fixture.count == 3 && !truncate(path, 0));
 	for (size_t i = 0; i < REQUESTS; i++)
 		requests[i] = (struct symbol_request){
-			.pid = NOBODY + (i & 1), .time_ns = 20,
+			.pid = NOBODY + (i & 1),
+			.time_ns = 20,
 			.address = MAP_START + good + i / 2 * (i & 1 ? 1 : 16),
 		};
 	symbols_prepare(fixture.symbols, requests, REQUESTS);
@@ -531,13 +532,11 @@ TEST(what_is_prepared_of_a_file_that_fails_costs_only_its_own_names)
 	}
 	resolve_at(NOBODY + 1, MAP_START + good);
 	CHECK(is_function("local_function") && fixture.frames[0].line == input_line("local"));
-	bytes = symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[0], CODE,
-				  &begin);
+	bytes = symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[0], CODE, &begin);
 	CHECK(bytes);
 	/* The same without what was prepared, which the next preparation forgets. */
 	symbols_prepare(fixture.symbols, requests, 2);
-	CHECK(symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[1], CODE,
-				&begin) == bytes);
+	CHECK(symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[1], CODE, &begin) == bytes);
 	CHECK(!memcmp(code[0], code[1], bytes));
 	fixture_end(&fixture);
 }

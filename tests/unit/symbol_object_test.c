@@ -58,8 +58,7 @@ struct expectation {
 };
 
 /* twin: the same file with symbols. */
-static void check(const char *file, const char *twin, const struct expectation *expectations,
-		  size_t count)
+static void check(const char *file, const char *twin, const struct expectation *expectations, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct expectation *e = &expectations[i];
@@ -68,16 +67,13 @@ static void check(const char *file, const char *twin, const struct expectation *
 		CHECK(!find(base_of(file) + linked));
 		CHECK(!strcmp(object.module, file) && object.offset == linked);
 		if (!is_object(e->name, e->type, !e->is_part))
-			print_error("%s: %s+%llu is %s, %s\n", file, e->symbol,
-				    (unsigned long long)e->distance,
-				    object.name ? object.name : "?",
-				    object.type ? object.type : "?");
+			print_error("%s: %s+%llu is %s, %s\n", file, e->symbol, (unsigned long long)e->distance,
+				    object.name ? object.name : "?", object.type ? object.type : "?");
 		CHECK(is_object(e->name, e->type, !e->is_part));
 	}
 }
 
-#define SHARD(i, j, member) \
-	(((i) * 2 + (j)) * sizeof(struct shard) + offsetof(struct shard, member))
+#define SHARD(i, j, member) (((i)*2 + (j)) * sizeof(struct shard) + offsetof(struct shard, member))
 
 static const struct expectation of_c[] = {
 	{ "work_mutex", 0, "work_mutex", "pthread_mutex_t", false },
@@ -89,16 +85,13 @@ static const struct expectation of_c[] = {
 	{ "shards", SHARD(1, 1, depth), "shards[1][1].depth", "int", false },
 	{ "shards", SHARD(1, 0, narrow) + 1, "shards[1][0].narrow+0x1", "short", true },
 	{ "shards", SHARD(1, 0, narrow) + 2, "shards[1][0].wide+0x2", "long", true },
-	{ "shards", SHARD(2, 0, counters) + 8, "shards[2][0].counters[0][1].bytes[0]",
-	  "unsigned char", false },
+	{ "shards", SHARD(2, 0, counters) + 8, "shards[2][0].counters[0][1].bytes[0]", "unsigned char", false },
 	{ "shards", SHARD(2, 0, counters) + 28, "shards[2][0].counters[1][0].value", "int", false },
-	{ "shards", SHARD(2, 0, counters) + 3, "shards[2][0].counters[0][0]+0x3", "counter_type",
-	  true },
+	{ "shards", SHARD(2, 0, counters) + 3, "shards[2][0].counters[0][0]+0x3", "counter_type", true },
 	{ "shards", SHARD(2, 1, next), "shards[2][1].next", NULL, false },
 	{ "shard_pointer", 0, "shard_pointer", NULL, false },
 	{ "sized", 0, "sized.count", "int", false },
-	{ "sized", sizeof(struct sized) + sizeof(pthread_mutex_t), "sized.locks[1]",
-	  "pthread_mutex_t", false },
+	{ "sized", sizeof(struct sized) + sizeof(pthread_mutex_t), "sized.locks[1]", "pthread_mutex_t", false },
 	{ "constant_shard", 0, "constant_shard.hits", "long", false },
 };
 
@@ -129,8 +122,7 @@ static void check_c(const char *file, const char *twin)
 TEST(members_are_named_in_every_form_of_debug_information)
 {
 	static const char *const files[] = {
-		"pie", "fixed", "types", "libobjects.so", "clang", "clang4", "lld", "dwz1", "dwz2",
-		"linked",
+		"pie", "fixed", "types", "libobjects.so", "clang", "clang4", "lld", "dwz1", "dwz2", "linked",
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
@@ -144,21 +136,17 @@ TEST(members_are_named_in_every_form_of_debug_information)
 
 static const struct expectation of_cpp[] = {
 	{ "plain_lock", 0, "plain_lock", "std::mutex", false },
-	{ "_ZN12_GLOBAL__N_114anonymous_lockE", 0, "(anonymous namespace)::anonymous_lock",
-	  "std::mutex", false },
+	{ "_ZN12_GLOBAL__N_114anonymous_lockE", 0, "(anonymous namespace)::anonymous_lock", "std::mutex", false },
 	{ "_ZN5cacheL9file_lockE", 20, "cache::file_lock", "std::mutex", false },
 	{ "_ZN5cache11shared_lockE", 0, "cache::shared_lock", "std::mutex", false },
 	{ "_ZN5cache7lock_ofIiEE", 0, "cache::lock_of<int>", "std::mutex", false },
-	{ "_ZZN5cache5Store4findEiE9find_lock", 0, "cache::Store::find(int)::find_lock",
-	  "std::mutex", false },
-	{ "_ZN5cache5Store13instance_lockE", 4, "cache::Store::instance_lock", "std::mutex",
-	  false },
+	{ "_ZZN5cache5Store4findEiE9find_lock", 0, "cache::Store::find(int)::find_lock", "std::mutex", false },
+	{ "_ZN5cache5Store13instance_lockE", 4, "cache::Store::instance_lock", "std::mutex", false },
 	{ "_ZN5cache5storeE", 0, "cache::store", "cache::Store", false },
 	{ "_ZN5cache5storeE", 16, "cache::store.count_lock", "std::mutex", false },
 	{ "_ZN5cache5storeE", 56, "cache::store.lock", "std::mutex", false },
 	{ "_ZN5cache5storeE", 96 + 3 * 40, "cache::store.locks[1][1]", "std::mutex", false },
-	{ "_ZN5cache5storeE", 256 + 48 + 8, "cache::store.counted[1].count_lock", "std::mutex",
-	  false },
+	{ "_ZN5cache5storeE", 256 + 48 + 8, "cache::store.counted[1].count_lock", "std::mutex", false },
 	{ "_ZN5cache5storeE", 400, "cache::store.inner.value", "int", false },
 	{ "_ZN5cache6storesE", 3 * 408 + 56, "cache::stores[1][1].lock", "std::mutex", false },
 };
@@ -224,7 +212,7 @@ TEST(a_static_variable_is_named_after_its_function)
 {
 	static const char *const files[] = { "pie", "types", "clang", "clang4", "dwz1" };
 	static const char *const names[] = {
-		"first()::count", "first()::lock", "second()::count", "second()::inner.hits",
+		"first()::count",           "first()::lock", "second()::count", "second()::inner.hits",
 		"inlined()::inlined_count",
 	};
 
@@ -275,8 +263,7 @@ TEST(what_a_library_exports_is_named_without_its_full_table)
 	};
 	char command[1024];
 
-	snprintf(command, sizeof(command), "strip -o %s %s", input("libexports.so"),
-		 input("libobjects.so"));
+	snprintf(command, sizeof(command), "strip -o %s %s", input("libexports.so"), input("libobjects.so"));
 	CHECK(!system(command));
 	begin("libexports.so");
 	check("libexports.so", "libobjects.so", expected, 2);
@@ -297,8 +284,7 @@ TEST(code_and_memory_without_a_file_are_no_data)
 	CHECK(find(MAP_START - 1) == -ENOENT);
 	CHECK(find(MAP_START + 0x100010) == -ENOENT);
 	CHECK(find(0) == -ENOENT && find(UINT64_MAX) == -ENOENT);
-	CHECK(symbols_resolve_object(fixture.symbols, NOBODY + 1, UINT64_MAX, MAP_START, &object) ==
-	      -ENOENT);
+	CHECK(symbols_resolve_object(fixture.symbols, NOBODY + 1, UINT64_MAX, MAP_START, &object) == -ENOENT);
 	fixture_end(&fixture);
 }
 
@@ -313,8 +299,7 @@ TEST(data_belongs_to_the_file_that_was_mapped_last_at_that_time)
 	push_code(&fixture, 1000, NOBODY, MAP_START - 0x2000, other);
 	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY, 500, MAP_START + first, &object));
 	CHECK(!strcmp(object.module, "pie") && !strcmp(object.name, "work_mutex"));
-	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY, 1500, MAP_START - 0x2000 + second,
-				      &object));
+	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY, 1500, MAP_START - 0x2000 + second, &object));
 	CHECK(!strcmp(object.module, other) && !strcmp(object.name, "work_mutex"));
 	push_exec(&fixture, 2000, NOBODY);
 	CHECK(find(MAP_START + first) == -ENOENT);
@@ -329,12 +314,10 @@ TEST(a_forked_process_has_the_data_of_its_parent)
 	push_fork(&fixture, 100, NOBODY + 1, NOBODY);
 	for (uint32_t i = 0; i < 6; i++)
 		push_code(&fixture, 200 + i, NOBODY + 1, MAP_START - 0x100000 * (i + 1), "types");
-	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY + 1, 300, MAP_START + linked,
-				      &object));
+	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY + 1, 300, MAP_START + linked, &object));
 	CHECK(!strcmp(object.module, "pie") && !strcmp(object.name, "work_mutex"));
 	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY + 1, 300,
-				      MAP_START - 0x300000 + input_address("types", "work_mutex"),
-				      &object));
+				      MAP_START - 0x300000 + input_address("types", "work_mutex"), &object));
 	CHECK(!strcmp(object.module, "types"));
 	fixture_end(&fixture);
 }
@@ -354,16 +337,12 @@ TEST(a_living_process_tells_where_its_data_is)
 	int local;
 
 	fixture_begin(&fixture);
-	CHECK(!symbols_resolve_object(fixture.symbols, getpid(), 1000,
-				      (uint64_t)&own.inner[1].lock, &object));
+	CHECK(!symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&own.inner[1].lock, &object));
 	CHECK(is_object("own.inner[1].lock", "pthread_mutex_t", true));
 	CHECK(!symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&stdout, &object));
-	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)heap, &object) ==
-	      -ENOENT);
-	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&local, &object) ==
-	      -ENOENT);
-	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&own_of_thread,
-				     &object) == -ENOENT);
+	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)heap, &object) == -ENOENT);
+	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&local, &object) == -ENOENT);
+	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&own_of_thread, &object) == -ENOENT);
 	fixture_end(&fixture);
 	free(heap);
 }
@@ -426,8 +405,7 @@ TEST(damaged_files_have_no_names)
 TEST(types_that_lead_in_circles_come_to_an_end)
 {
 	static const char *const names[] = {
-		"of_typedefs", "of_structure", "of_array", "of_base", "of_specification",
-		"of_type_behind_sibling",
+		"of_typedefs", "of_structure", "of_array", "of_base", "of_specification", "of_type_behind_sibling",
 	};
 
 	fixture_begin(&fixture);
@@ -491,16 +469,14 @@ TEST(changed_bytes_do_no_harm)
 
 static size_t read_code(uint64_t address, uint8_t *code, size_t size_bytes, uint64_t *start)
 {
-	return symbols_read_code(fixture.symbols, NOBODY, UINT64_MAX, address, code, size_bytes,
-				 start);
+	return symbols_read_code(fixture.symbols, NOBODY, UINT64_MAX, address, code, size_bytes, start);
 }
 
 static bool is_in_file(const char *name, uint64_t offset, const uint8_t *code, size_t count)
 {
 	uint8_t expected[4096];
 	int fd = open(input(name), O_RDONLY);
-	bool is_same = pread(fd, expected, count, offset) == (ssize_t)count &&
-		       !memcmp(code, expected, count);
+	bool is_same = pread(fd, expected, count, offset) == (ssize_t)count && !memcmp(code, expected, count);
 
 	close(fd);
 	return is_same;

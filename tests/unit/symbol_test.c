@@ -18,16 +18,14 @@ static bool is_frame(size_t i, const char *function, const char *line)
 		return false;
 	if (!line)
 		return !frame->file && !frame->line;
-	return frame->file && strstr(frame->file, "/symbol_inputs/inlined.c") &&
-	       frame->line == input_line(line);
+	return frame->file && strstr(frame->file, "/symbol_inputs/inlined.c") && frame->line == input_line(line);
 }
 
 /* True for the full knowledge of place_inlined: the line and both inlined calls. */
 static bool has_inlined_lines(void)
 {
-	return fixture.count == 3 && is_frame(0, "innermost", "asm") &&
-	       is_frame(1, "middle", "middle") && is_frame(2, "outer", "outer") &&
-	       fixture.frames[0].is_inlined && fixture.frames[1].is_inlined &&
+	return fixture.count == 3 && is_frame(0, "innermost", "asm") && is_frame(1, "middle", "middle") &&
+	       is_frame(2, "outer", "outer") && fixture.frames[0].is_inlined && fixture.frames[1].is_inlined &&
 	       !fixture.frames[2].is_inlined;
 }
 
@@ -38,15 +36,15 @@ static bool has_function_only(const char *function)
 
 static bool has_offset_only(const char *module, uint64_t offset)
 {
-	return fixture.count == 1 && !fixture.frames[0].function &&
-	       !strcmp(fixture.frames[0].module, module) && fixture.frames[0].offset == offset;
+	return fixture.count == 1 && !fixture.frames[0].function && !strcmp(fixture.frames[0].module, module) &&
+	       fixture.frames[0].offset == offset;
 }
 
 TEST(lines_and_inlined_calls_are_found_in_every_form_of_debug_information)
 {
 	static const char *const names[] = {
-		"pie", "fixed", "dwarf4", "lines_only", "compressed", "no_aranges", "libinlined.so",
-		"linked", "anonymous",
+		"pie",        "fixed",         "dwarf4", "lines_only", "compressed",
+		"no_aranges", "libinlined.so", "linked", "anonymous",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -57,8 +55,8 @@ TEST(lines_and_inlined_calls_are_found_in_every_form_of_debug_information)
 		fixture_begin(&fixture);
 		resolve_in(&fixture, names[i], twin, "place_inlined");
 		if (!has_inlined_lines())
-			print_error("in %s: %s %s:%u\n", names[i], fixture.frames[0].function,
-				    fixture.frames[0].file, fixture.frames[0].line);
+			print_error("in %s: %s %s:%u\n", names[i], fixture.frames[0].function, fixture.frames[0].file,
+				    fixture.frames[0].line);
 		CHECK(has_inlined_lines());
 		CHECK(!strcmp(fixture.frames[2].module, names[i]));
 		CHECK(fixture.frames[2].offset == input_offset(twin, "place_inlined"));
@@ -97,7 +95,9 @@ TEST(many_units_take_no_more_memory_than_few)
 		snprintf(name, sizeof(name), "unit_%u", i + 1);
 		start[i] = input_offset("units", name);
 		requests[i] = (struct symbol_request){
-			.pid = NOBODY, .time_ns = UINT64_MAX, .is_return = true,
+			.pid = NOBODY,
+			.time_ns = UINT64_MAX,
+			.is_return = true,
 			.address = MAP_START + start[i] + UNIT_LINES / 2 + i + 1,
 		};
 	}
@@ -143,13 +143,11 @@ TEST(a_return_address_means_the_call_before_it)
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("pie"));
 	/* The first byte of a function: the byte before it is not in that function. */
 	end = MAP_START + input_offset("pie", "place_local") + 1;
-	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 20, end, true, fixture.frames,
-					SYMBOL_INLINE_MAX);
+	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 20, end, true, fixture.frames, SYMBOL_INLINE_MAX);
 	CHECK(fixture.count == 1 && is_frame(0, "local_function", "local"));
 	CHECK(fixture.frames[0].offset == end - MAP_START);
 	end = MAP_START + input_offset("pie", "local_function");
-	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 20, end, true, fixture.frames,
-					SYMBOL_INLINE_MAX);
+	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 20, end, true, fixture.frames, SYMBOL_INLINE_MAX);
 	CHECK(!fixture.frames[0].function || strcmp(fixture.frames[0].function, "local_function"));
 	fixture_end(&fixture);
 }
@@ -186,7 +184,7 @@ TEST(a_packed_symbol_table_is_read)
 TEST(what_debug_files_share_is_read_and_missed_when_it_is_gone)
 {
 	if (access(input("shared.dwz"), R_OK))
-		skip();	/* dwz is not installed */
+		skip(); /* dwz is not installed */
 	fixture_begin(&fixture);
 	resolve_in(&fixture, "shared1", "shared1", "place_inlined");
 	CHECK(has_inlined_lines());
@@ -258,8 +256,8 @@ TEST(stubs_of_shared_libraries_have_the_name_of_what_they_call)
 		count += has_function_only("pause@plt");
 		resolver_count += has_function_only("_dl_runtime_resolve@plt");
 	}
-	CHECK(count == 4 || count == 8);	/* 16 bytes, or two stubs with branch tracking */
-	CHECK(resolver_count == 4);		/* where all stubs lead for the first time */
+	CHECK(count == 4 || count == 8); /* 16 bytes, or two stubs with branch tracking */
+	CHECK(resolver_count == 4);      /* where all stubs lead for the first time */
 	fixture_end(&fixture);
 }
 
@@ -297,8 +295,11 @@ TEST(what_is_no_regular_file_is_not_opened)
 TEST(memory_without_a_file_has_its_own_names)
 {
 	static const char *const names[][2] = {
-		{ "//anon", "[jit]" }, { "", "[jit]" }, { "[heap]", "[jit]" },
-		{ "[vsyscall]", "[vsyscall]" }, { "anon_inode:[thing]", "anon_inode:[thing]" },
+		{ "//anon", "[jit]" },
+		{ "", "[jit]" },
+		{ "[heap]", "[jit]" },
+		{ "[vsyscall]", "[vsyscall]" },
+		{ "anon_inode:[thing]", "anon_inode:[thing]" },
 		{ "/memfd:code (deleted)", "memfd:code" },
 		{ "/memfd:doublemapper (deleted)", "[jit]" },
 	};
@@ -310,8 +311,7 @@ TEST(memory_without_a_file_has_its_own_names)
 		CHECK(fixture.count == 1 && !fixture.frames[0].function);
 		assert_string_equal(fixture.frames[0].module, names[i][1]);
 	}
-	fixture.count = symbols_resolve(fixture.symbols, NOBODY + 1, 20, 0x1234, false,
-					fixture.frames, 1);
+	fixture.count = symbols_resolve(fixture.symbols, NOBODY + 1, 20, 0x1234, false, fixture.frames, 1);
 	CHECK(has_offset_only("[anon]", 0x1234));
 	fixture_end(&fixture);
 }
@@ -324,8 +324,8 @@ TEST(a_library_loaded_in_place_of_another_counts_from_then_on)
 	fixture_begin(&fixture);
 	push_map(&fixture, 100, NOBODY, MAP_START, MAP_BYTES, 0, input("no_lines"));
 	push_map(&fixture, 200, NOBODY, MAP_START, MAP_BYTES, 0, input("libinlined.so"));
-	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 150, address, false,
-					fixture.frames, SYMBOL_INLINE_MAX);
+	fixture.count =
+		symbols_resolve(fixture.symbols, NOBODY, 150, address, false, fixture.frames, SYMBOL_INLINE_MAX);
 	CHECK(has_function_only("local_function"));
 	resolve(&fixture, library);
 	CHECK(has_inlined_lines());
@@ -340,17 +340,14 @@ TEST(equal_files_in_different_processes_are_one_place)
 	fixture_begin(&fixture);
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("pie"));
 	push_map(&fixture, 10, NOBODY + 1, MAP_START + MAP_BYTES, MAP_BYTES, 0, input("pie"));
-	CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + offset, false, &module[0],
-			     &found[0]));
-	CHECK(!symbols_place(fixture.symbols, NOBODY + 1, 20, MAP_START + MAP_BYTES + offset, false,
-			     &module[1], &found[1]));
-	CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + offset, true, &module[2],
-			     &found[2]));
+	CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + offset, false, &module[0], &found[0]));
+	CHECK(!symbols_place(fixture.symbols, NOBODY + 1, 20, MAP_START + MAP_BYTES + offset, false, &module[1],
+			     &found[1]));
+	CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + offset, true, &module[2], &found[2]));
 	CHECK(module[0] == module[1] && module[0] == module[2]);
 	CHECK(found[0] == offset && found[1] == offset);
 	CHECK(found[2] == input_offset("pie", "local_function"));
-	CHECK(symbols_place(fixture.symbols, NOBODY, 20, 0x10, false, &module[0], &found[0]) ==
-	      -ENOENT);
+	CHECK(symbols_place(fixture.symbols, NOBODY, 20, 0x10, false, &module[0], &found[0]) == -ENOENT);
 	fixture_end(&fixture);
 }
 
@@ -365,8 +362,7 @@ TEST(functions_that_have_lost_their_names_are_one_place_each)
 	fixture_begin(&fixture);
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("stripped"));
 	for (size_t i = 0; i < 3; i++)
-		CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + at[i], true, &module,
-				     &found[i]));
+		CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + at[i], true, &module, &found[i]));
 	CHECK(found[0] == input_offset("pie", "local_function") && found[1] == found[0]);
 	CHECK(found[2] == input_offset("pie", "outer"));
 	fixture_end(&fixture);
@@ -377,8 +373,7 @@ TEST(more_frames_than_asked_for_are_left_out)
 	fixture_begin(&fixture);
 	resolve_in(&fixture, "pie", "pie", "place_inlined");
 	fixture.count = symbols_resolve(fixture.symbols, NOBODY, UINT64_MAX,
-					MAP_START + input_offset("pie", "place_inlined"), false,
-					fixture.frames, 1);
+					MAP_START + input_offset("pie", "place_inlined"), false, fixture.frames, 1);
 	CHECK(fixture.count == 1 && is_frame(0, "innermost", "asm"));
 	fixture_end(&fixture);
 }

@@ -89,8 +89,7 @@ TEST(it_agrees_with_an_array_under_random_puts_and_takes)
 TEST(a_hash_differs_in_about_half_of_its_bits)
 {
 	for (int bit = 0; bit < 64; bit++) {
-		int changed = __builtin_popcountll(hash_u64(12345) ^
-						   hash_u64(12345 ^ 1ull << bit));
+		int changed = __builtin_popcountll(hash_u64(12345) ^ hash_u64(12345 ^ 1ull << bit));
 
 		CHECK(changed > 12 && changed < 52);
 	}

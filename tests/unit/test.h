@@ -29,22 +29,20 @@ static void test_register(const char *name, CMUnitTestFunction function)
 {
 	if (tests_registered_count == TESTS_MAX)
 		abort();
-	tests_registered[tests_registered_count++] =
-		(struct CMUnitTest){ .name = name, .test_func = function };
+	tests_registered[tests_registered_count++] = (struct CMUnitTest){ .name = name, .test_func = function };
 }
 
-#define TEST(name)								\
-	static void test_##name(void **state);					\
-	__attribute__((constructor)) static void register_##name(void)		\
-	{									\
-		test_register(#name, test_##name);				\
-	}									\
+#define TEST(name)                                                     \
+	static void test_##name(void **state);                         \
+	__attribute__((constructor)) static void register_##name(void) \
+	{                                                              \
+		test_register(#name, test_##name);                     \
+	}                                                              \
 	static void test_##name(void **state __attribute__((unused)))
 
 #define CHECK(condition) assert_true(condition)
 
 int main(void)
 {
-	return _cmocka_run_group_tests(__BASE_FILE__, tests_registered, tests_registered_count,
-				       NULL, NULL);
+	return _cmocka_run_group_tests(__BASE_FILE__, tests_registered, tests_registered_count, NULL, NULL);
 }

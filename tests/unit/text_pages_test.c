@@ -30,10 +30,15 @@ static struct text render_at(const char *fixture_name, const char *pages, uint32
 	struct fold_rules *rules = fold_rules_new();
 	struct text text = { 0 };
 
-	text_view.show(report_fixture_get(fixture), &(struct view_style){
-		.has_unicode = true, .full_paths = VIEW_FULL_PATHS_DEFAULT, .fold = rules, .width = width,
-		.pages = pages ? chosen_by(pages) : 0,
-	}, &text);
+	text_view.show(report_fixture_get(fixture),
+		       &(struct view_style){
+			       .has_unicode = true,
+			       .full_paths = VIEW_FULL_PATHS_DEFAULT,
+			       .fold = rules,
+			       .width = width,
+			       .pages = pages ? chosen_by(pages) : 0,
+		       },
+		       &text);
 	fold_rules_free(rules);
 	report_fixture_free(fixture);
 	return text;
@@ -120,8 +125,8 @@ TEST(no_page_is_wider_than_it_may_be)
 
 	for (const char *const *name = report_fixture_names; *name; name++) {
 		for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
-			struct text text = render_at(*name, "all,locks,klocks,io,threads,balance,synchronisation",
-						     widths[i]);
+			struct text text =
+				render_at(*name, "all,locks,klocks,io,threads,balance,synchronisation", widths[i]);
 
 			CHECK(widest_line(text.bytes) <= widths[i]);
 			text_fini(&text);

@@ -10,13 +10,14 @@
 static char shown[4096];
 
 /* What one call puts into an empty text. */
-#define PUTS(call) ({								\
-	struct text text = { 0 };						\
-	call;									\
-	snprintf(shown, sizeof(shown), "%s", text.bytes ? text.bytes : "");	\
-	text_fini(&text);							\
-	shown;									\
-})
+#define PUTS(call)                                                                  \
+	({                                                                          \
+		struct text text = { 0 };                                           \
+		call;                                                               \
+		snprintf(shown, sizeof(shown), "%s", text.bytes ? text.bytes : ""); \
+		text_fini(&text);                                                   \
+		shown;                                                              \
+	})
 
 static const char *duration(uint64_t ns)
 {
@@ -71,18 +72,20 @@ TEST(what_drives_a_terminal_is_escaped)
 	CHECK(!strcmp(escaped("plain"), "plain"));
 	CHECK(!strcmp(escaped("\033[2Jx\n"), "\\x1b[2Jx\\x0a"));
 	CHECK(!strcmp(escaped("\x7f"), "\\x7f"));
-	CHECK(!strcmp(escaped("\xc2\x9b"), "\\xc2\\x9b"));	/* CSI of 8 bits */
+	CHECK(!strcmp(escaped("\xc2\x9b"), "\\xc2\\x9b")); /* CSI of 8 bits */
 	CHECK(!strcmp(escaped("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"),
 		      "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"));
 }
 
 TEST(invalid_utf8_is_escaped_byte_by_byte)
 {
-	CHECK(!strcmp(escaped("a\xff" "b"), "a\\xffb"));
-	CHECK(!strcmp(escaped("\xc3"), "\\xc3"));			/* cut off */
+	CHECK(!strcmp(escaped("a\xff"
+			      "b"),
+		      "a\\xffb"));
+	CHECK(!strcmp(escaped("\xc3"), "\\xc3")); /* cut off */
 	CHECK(!strcmp(escaped("\xe2\x82"), "\\xe2\\x82"));
-	CHECK(!strcmp(escaped("\xc0\xaf"), "\\xc0\\xaf"));		/* overlong */
-	CHECK(!strcmp(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80"));	/* surrogate */
+	CHECK(!strcmp(escaped("\xc0\xaf"), "\\xc0\\xaf"));          /* overlong */
+	CHECK(!strcmp(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80")); /* surrogate */
 	CHECK(!strcmp(escaped("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80"));
 }
 
@@ -98,7 +101,8 @@ TEST(json_strings_are_quoted_and_valid)
 TEST(columns_are_characters)
 {
 	CHECK(text_columns("") == 0 && text_columns("abc") == 3);
-	CHECK(text_columns("\xe2\x82\xac" "1") == 2);
+	CHECK(text_columns("\xe2\x82\xac"
+			   "1") == 2);
 }
 
 TEST(a_wide_character_takes_two_columns_and_an_accent_none_where_the_locale_knows_them)

@@ -73,16 +73,12 @@ TEST(every_fixture_is_shown_as_in_its_golden_file)
 
 TEST(widths_ascii_colour_and_verbosity_are_shown_as_in_their_golden_files)
 {
-	CHECK(renders_as("lock", (struct view_style){ .width = 60, .has_unicode = true },
-			 "lock-60.txt"));
-	CHECK(renders_as("lock", (struct view_style){ .width = 200, .has_unicode = true },
-			 "lock-200.txt"));
+	CHECK(renders_as("lock", (struct view_style){ .width = 60, .has_unicode = true }, "lock-60.txt"));
+	CHECK(renders_as("lock", (struct view_style){ .width = 200, .has_unicode = true }, "lock-200.txt"));
 	CHECK(renders_as("lock", (struct view_style){ 0 }, "lock-ascii.txt"));
 	CHECK(renders_as("hostile", (struct view_style){ .width = 60 }, "hostile-60-ascii.txt"));
-	CHECK(renders_as("lock", (struct view_style){ .has_unicode = true, .has_color = true },
-			 "lock-colour.txt"));
-	CHECK(renders_as("lock", (struct view_style){ .has_unicode = true, .is_verbose = true },
-			 "lock-verbose.txt"));
+	CHECK(renders_as("lock", (struct view_style){ .has_unicode = true, .has_color = true }, "lock-colour.txt"));
+	CHECK(renders_as("lock", (struct view_style){ .has_unicode = true, .is_verbose = true }, "lock-verbose.txt"));
 }
 
 TEST(no_line_is_wider_than_the_page)
@@ -92,14 +88,13 @@ TEST(no_line_is_wider_than_the_page)
 	for (const char *const *name = report_fixture_names; *name; name++) {
 		for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
 			for (int mode = 0; mode < 4; mode++) {
-				struct text text = render(*name, (struct view_style){
-					.width = widths[i], .has_unicode = mode & 1,
-					.is_verbose = mode & 2 });
+				struct text text = render(*name, (struct view_style){ .width = widths[i],
+										      .has_unicode = mode & 1,
+										      .is_verbose = mode & 2 });
 				size_t widest = widest_line(text.bytes);
 
 				if (widest > widths[i])
-					fprintf(stderr, "%s at %u: %zu columns\n", *name,
-						widths[i], widest);
+					fprintf(stderr, "%s at %u: %zu columns\n", *name, widths[i], widest);
 				CHECK(widest <= widths[i]);
 				text_fini(&text);
 			}
@@ -143,8 +138,7 @@ TEST(what_a_program_chose_cannot_drive_the_terminal)
 TEST(colour_changes_no_visible_character)
 {
 	struct text plain = render("lock", (struct view_style){ .has_unicode = true });
-	struct text color = render("lock", (struct view_style){ .has_unicode = true,
-								.has_color = true });
+	struct text color = render("lock", (struct view_style){ .has_unicode = true, .has_color = true });
 	size_t to = 0;
 
 	for (size_t from = 0; from < color.length; from++) {
@@ -171,8 +165,7 @@ TEST(the_verdict_names_the_users_function_below_library_frames)
 	CHECK(contains("lock", (struct view_style){ .width = 500 },
 		       "The path through big_work(int) (programs/multi_mutex.cpp:23) accounts "
 		       "for 71 % of the wall time"));
-	CHECK(contains("mpi", (struct view_style){ .width = 500 },
-		       "The path through Gs::Gather("));
+	CHECK(contains("mpi", (struct view_style){ .width = 500 }, "The path through Gs::Gather("));
 }
 
 TEST(the_verdict_names_the_stage_that_carries_a_pipeline)
@@ -185,8 +178,7 @@ TEST(the_verdict_names_what_many_paths_have_in_common_first)
 {
 	CHECK(contains("losses", (struct view_style){ .width = 500 },
 		       "1,214 call paths through multi_mutex+0x2a40 account for 90 % of the wall time"));
-	CHECK(contains("losses", (struct view_style){ .width = 500 },
-		       "The first path of all, through big_work(int)"));
+	CHECK(contains("losses", (struct view_style){ .width = 500 }, "The first path of all, through big_work(int)"));
 }
 
 TEST(an_mpi_job_with_one_heavy_rank_is_called_uneven)
@@ -259,8 +251,6 @@ TEST(names_of_go_lose_the_path_of_their_package_first)
 
 	CHECK(is_shortened_to(name, 80, name));
 	CHECK(is_shortened_to(name, 30, "disk.(*Index).Put"));
-	CHECK(is_shortened_to("example.org/x/list.Map[go.shape.int]", 30,
-			      "list.Map[go.shape.int]"));
-	CHECK(is_shortened_to("v1.::Part::operator/(Part const&, Part const&)", 30,
-			      "v1.::Part::operator/(…)"));
+	CHECK(is_shortened_to("example.org/x/list.Map[go.shape.int]", 30, "list.Map[go.shape.int]"));
+	CHECK(is_shortened_to("v1.::Part::operator/(Part const&, Part const&)", 30, "v1.::Part::operator/(…)"));
 }

@@ -13,9 +13,9 @@ static uint64_t sum_of(const struct thread_strip *s, uint8_t phase)
 	uint64_t sum_ns = 0;
 
 	for (size_t i = 0; i < STRIP_PARTS; i++)
-		sum_ns += phase == PHASE_RUNNING ? s->parts[i].running_ns
-			: phase == PHASE_RUNNABLE ? s->parts[i].runnable_ns
-						  : s->parts[i].blocked_ns;
+		sum_ns += phase == PHASE_RUNNING    ? s->parts[i].running_ns
+			  : phase == PHASE_RUNNABLE ? s->parts[i].runnable_ns
+						    : s->parts[i].blocked_ns;
 	return sum_ns;
 }
 

@@ -10,19 +10,27 @@
 static struct ev_header header_of(enum event_id id, uint64_t time_ns, uint32_t thread)
 {
 	return (struct ev_header){
-		.time_ns = time_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = time_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
-static void born(struct session *session, uint32_t number, uint32_t parent, uint32_t tid,
-		 uint32_t pid, const char *name)
+static void born(struct session *session, uint32_t number, uint32_t parent, uint32_t tid, uint32_t pid,
+		 const char *name)
 {
 	struct ev_thread_born e = {
-		.header = header_of(EV_THREAD_BORN, 100 * number, number), .parent = parent,
-		.tid = tid, .pid = pid, .ns_tid = tid - 1000, .ns_pid = pid - 1000, .start_ns = 5,
+		.header = header_of(EV_THREAD_BORN, 100 * number, number),
+		.parent = parent,
+		.tid = tid,
+		.pid = pid,
+		.ns_tid = tid - 1000,
+		.ns_pid = pid - 1000,
+		.start_ns = 5,
 	};
 
-	memset(e.name, 'x', sizeof(e.name));	/* as the kernel leaves it behind the NUL */
+	memset(e.name, 'x', sizeof(e.name)); /* as the kernel leaves it behind the NUL */
 	memcpy(e.name, name, strnlen(name, sizeof(e.name) - 1) + 1);
 	session_push(session, 0, &e, sizeof(e));
 }
@@ -30,7 +38,9 @@ static void born(struct session *session, uint32_t number, uint32_t parent, uint
 static void exec(struct session *session, uint64_t time_ns, uint32_t number, uint32_t tid)
 {
 	struct ev_thread_exec e = {
-		.header = header_of(EV_THREAD_EXEC, time_ns, number), .tid = tid, .name = "after",
+		.header = header_of(EV_THREAD_EXEC, time_ns, number),
+		.tid = tid,
+		.name = "after",
 	};
 
 	session_push(session, 0, &e, sizeof(e));
@@ -72,7 +82,10 @@ TEST(a_thread_is_found_once_and_updated_by_a_resync)
 	struct session *session = session_new(1, 4096);
 	struct threads *threads = threads_new(session);
 	struct ev_thread_found e = {
-		.header = header_of(EV_THREAD_FOUND, 50, 1), .tid = 9, .pid = 8, .name = "before",
+		.header = header_of(EV_THREAD_FOUND, 50, 1),
+		.tid = 9,
+		.pid = 8,
+		.name = "before",
 	};
 
 	session_push(session, 0, &e, sizeof(e));

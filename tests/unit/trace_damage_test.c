@@ -26,7 +26,7 @@ enum { EVENTS = 300, PLACES_MAX = 128, KILLS = 200 };
 static struct {
 	char *bytes;
 	size_t size_bytes;
-	struct trace_place places[PLACES_MAX];	/* where its chunks are, the index excepted */
+	struct trace_place places[PLACES_MAX]; /* where its chunks are, the index excepted */
 	size_t count;
 	int fd;
 	char path[64];
@@ -52,8 +52,7 @@ static void image_take(void)
 	CHECK(!trace_reader_open(trace_path, &reader));
 	trace_reader_places(reader, &image.count);
 	CHECK(image.count <= PLACES_MAX);
-	memcpy(image.places, trace_reader_places(reader, &image.count),
-	       image.count * sizeof(*image.places));
+	memcpy(image.places, trace_reader_places(reader, &image.count), image.count * sizeof(*image.places));
 	trace_reader_close(reader);
 	image.fd = memfd_create("image", MFD_CLOEXEC);
 	snprintf(image.path, sizeof(image.path), "/proc/self/fd/%d", image.fd);
@@ -82,8 +81,8 @@ static void image_put(const char *bytes, size_t size_bytes)
 
 /* What a reader makes of it. */
 struct reading {
-	int error;			/* it was not opened */
-	size_t events, damaged;		/* damaged: chunks of any kind */
+	int error;              /* it was not opened */
+	size_t events, damaged; /* damaged: chunks of any kind */
 	struct trace_extent extent;
 };
 
@@ -169,8 +168,7 @@ TEST(a_trace_cut_anywhere_has_all_chunks_before)
 			CHECK(reading.error == -EBADMSG);
 		} else {
 			CHECK(!reading.error && !reading.damaged);
-			CHECK(reading.events == events_before(size_bytes) ||
-			      reading.events == EVENTS);
+			CHECK(reading.events == events_before(size_bytes) || reading.events == EVENTS);
 			CHECK(!reading.extent.is_ended);
 		}
 		size_bytes += size_bytes < last ? 1 + size_bytes / 500 : 1;
@@ -399,4 +397,3 @@ TEST(a_full_disk_ends_a_trace_at_its_last_chunk)
 	CHECK(before > 0);
 	trace_end();
 }
-

@@ -61,9 +61,30 @@ TEST(events_of_all_kinds_come_back_from_their_code)
 static void check_form(uint32_t size_bytes, uint16_t operation, uint32_t last_owner)
 {
 	uint8_t bytes[] = {
-		EV_SCHED_SWITCH & 0x1f, 20, 7, 0x18,		/* two of its words, the last two or so */
-		0, 0x10, 1, 2, 3, 4, 5, 6, 7, 8,		/* which were met nowhere before */
-		0, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+		EV_SCHED_SWITCH & 0x1f,
+		20,
+		7,
+		0x18, /* two of its words, the last two or so */
+		0,
+		0x10,
+		1,
+		2,
+		3,
+		4,
+		5,
+		6,
+		7,
+		8, /* which were met nowhere before */
+		0,
+		0x10,
+		0x11,
+		0x12,
+		0x13,
+		0x14,
+		0x15,
+		0x16,
+		0x17,
+		0x18,
 	};
 	struct event_decoder *decoder;
 	struct ev_header *header;
@@ -92,8 +113,28 @@ TEST(what_another_version_has_more_or_less_does_not_matter)
 TEST(kinds_that_are_not_known_here_are_left_out)
 {
 	static const uint8_t bytes[] = {
-		0x1f, 20, 7, 1, 0, 0x10, 1, 2, 3, 4, 5, 6, 7, 8, 3, 'a', 'b', 'c',	/* flexible */
-		EV_COLLECT_SYNC_BEGIN & 0x1f, 2, 0, 0,
+		0x1f,
+		20,
+		7,
+		1,
+		0,
+		0x10,
+		1,
+		2,
+		3,
+		4,
+		5,
+		6,
+		7,
+		8,
+		3,
+		'a',
+		'b',
+		'c', /* flexible */
+		EV_COLLECT_SYNC_BEGIN & 0x1f,
+		2,
+		0,
+		0,
 	};
 	struct ev_header *header;
 	struct event_decoder *decoder;
@@ -101,8 +142,7 @@ TEST(kinds_that_are_not_known_here_are_left_out)
 
 	event_forms_here(&forms);
 	forms.of[0x1f] = (struct event_form){ 32, true };
-	forms.of[EV_COLLECT_SYNC_BEGIN & 0x1f] =
-		(struct event_form){ sizeof(struct ev_sched_switch), false };
+	forms.of[EV_COLLECT_SYNC_BEGIN & 0x1f] = (struct event_form){ sizeof(struct ev_sched_switch), false };
 	decoder = event_decoder_new(&forms);
 	event_decoder_begin(decoder, bytes, sizeof(bytes));
 	CHECK(event_decoder_next(decoder, &header) == 1 && header->time_ns == 11);
@@ -234,8 +274,7 @@ TEST(two_writers_do_not_share_a_file)
 	trace_seed = 12;
 	writer = trace_write(100, 10);
 	CHECK(trace_writer_open(trace_path, &other) == -EBUSY);
-	CHECK(trace_writer_open_ring(trace_path, &(struct trace_ring_options){ 1 << 20, 0 }, &other) ==
-	      -EBUSY);
+	CHECK(trace_writer_open_ring(trace_path, &(struct trace_ring_options){ 1 << 20, 0 }, &other) == -EBUSY);
 	CHECK(!trace_writer_close(writer));
 	CHECK(!trace_reader_open(trace_path, &reader));
 	CHECK(trace_read(reader, &result) == 100 && !result);

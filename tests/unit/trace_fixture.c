@@ -137,7 +137,8 @@ const struct ev_header *trace_make_event(uint64_t time_ns)
 		.time_ns = time_ns,
 		/* Any, but not too many of them. */
 		.thread = trace_below(3) ? trace_below(5) : trace_below(1 << 14) * 0x1ffff,
-		.subsys = kind->id >> 16, .event = kind->id & 0xffff,
+		.subsys = kind->id >> 16,
+		.event = kind->id & 0xffff,
 	};
 	make_tail(kind);
 	event_times_bound(header, 0, UINT64_MAX, &(struct bad_times){ 0 });
@@ -157,12 +158,11 @@ void trace_note(const struct ev_header *header)
 	}
 	if (trace_written.count == trace_written.at_room) {
 		trace_written.at_room = 2 * trace_written.at_room + 64;
-		trace_written.at = realloc(trace_written.at,
-					   trace_written.at_room * sizeof(*trace_written.at));
+		trace_written.at = realloc(trace_written.at, trace_written.at_room * sizeof(*trace_written.at));
 	}
 	memcpy(trace_written.bytes + trace_written.size_bytes, header, size_bytes);
 	trace_written.at[trace_written.count++] = trace_written.size_bytes;
-	trace_written.size_bytes += room_bytes;	/* the next one is aligned */
+	trace_written.size_bytes += room_bytes; /* the next one is aligned */
 }
 
 void trace_forget(void)
@@ -181,8 +181,7 @@ bool trace_is_written(size_t i, const struct ev_header *header)
 {
 	size_t size_bytes = event_bytes(header);
 
-	return i < trace_written.count &&
-	       size_bytes <= trace_written.size_bytes - trace_written.at[i] &&
+	return i < trace_written.count && size_bytes <= trace_written.size_bytes - trace_written.at[i] &&
 	       !memcmp(header, trace_event(i), size_bytes);
 }
 
@@ -244,8 +243,8 @@ static void write_and_wait(void (*write_all)(_Atomic size_t *flushed), _Atomic s
 
 size_t trace_kill_writer(void (*write_all)(_Atomic size_t *flushed), size_t count, uint64_t spins)
 {
-	_Atomic size_t *flushed = mmap(NULL, sizeof(*flushed), PROT_READ | PROT_WRITE,
-				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	_Atomic size_t *flushed =
+		mmap(NULL, sizeof(*flushed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child = fork();
 	size_t before;
 

@@ -11,7 +11,7 @@
 /* Whether it is found, and is that; NULL: it must not be. */
 static bool finds(const char *info, size_t size_bytes, const char *key, const char *expected)
 {
-	char *copy = malloc(size_bytes + 1);	/* so that reading behind it shows */
+	char *copy = malloc(size_bytes + 1); /* so that reading behind it shows */
 	struct text out = { 0 };
 	bool is_found, is_same;
 

@@ -20,7 +20,7 @@ enum {
 	EVENTS = 6000,
 	RING_BYTES = 256 << 10,
 	PROLOGUE_MAX = 20,
-	FRAME_BYTES = 8 << 10,		/* what is in the file besides the ring, but for the index */
+	FRAME_BYTES = 8 << 10, /* what is in the file besides the ring, but for the index */
 	KILLS = 200,
 };
 
@@ -43,11 +43,16 @@ static void retell(struct trace_writer *writer, size_t i)
 
 	trace_writer_begin_epoch(writer);
 	for (uint32_t k = 0; k < count; k++)
-		trace_writer_retell(writer, &(struct ev_collect_gap){
-			.header = { .time_ns = trace_event(i)->time_ns, .subsys = TRACE_SUBSYS_COLLECT,
-				    .event = TRACE_EVENT_COLLECT_GAP },
-			.lost = i, .cpu = k, .reserved = count,
-		}.header);
+		trace_writer_retell(writer,
+				    &(struct ev_collect_gap){
+					    .header = { .time_ns = trace_event(i)->time_ns,
+							.subsys = TRACE_SUBSYS_COLLECT,
+							.event = TRACE_EVENT_COLLECT_GAP },
+					    .lost = i,
+					    .cpu = k,
+					    .reserved = count,
+				    }
+					     .header);
 	trace_writer_end_prologue(writer);
 }
 
@@ -81,9 +86,9 @@ static uint64_t file_bytes(void)
 /* --- What is read --------------------------------------------------------------------------- */
 
 struct reading {
-	size_t begin, end;		/* of the events */
+	size_t begin, end; /* of the events */
 	size_t damaged;
-	uint64_t stored_bytes;		/* of chunks with events */
+	uint64_t stored_bytes; /* of chunks with events */
 	struct trace_extent extent;
 };
 
@@ -144,8 +149,7 @@ static struct reading read_ring(const char *path)
 			reading.damaged++;
 			continue;
 		}
-		while (reading.damaged && reading.end < trace_written.count &&
-		       !trace_is_written(reading.end, header))
+		while (reading.damaged && reading.end < trace_written.count && !trace_is_written(reading.end, header))
 			reading.end++;
 		CHECK(trace_is_written(reading.end++, header));
 	}
@@ -323,8 +327,8 @@ TEST(a_ring_that_is_damaged_begins_with_what_is_whole)
 
 		memcpy(bytes, whole, size_bytes);
 		for (uint64_t i = 1 + trace_below(20); i; i--)
-			bytes[sizeof(struct trace_header) +
-			      trace_below(size_bytes - sizeof(struct trace_header))] ^= 1 + trace_below(255);
+			bytes[sizeof(struct trace_header) + trace_below(size_bytes - sizeof(struct trace_header))] ^=
+				1 + trace_below(255);
 		file = fopen(damaged, "w");
 		CHECK(fwrite(bytes, 1, cut, file) == cut && !fclose(file));
 		late += read_ring(damaged).extent.begins_late;

@@ -22,11 +22,19 @@ static void write_threads(void)
 
 	CHECK(!trace_writer_open(trace_path, &writer));
 	for (uint32_t thread = 1; thread <= THREADS; thread++)
-		trace_writer_event(writer, &(struct ev_thread_born){
-			.header = { .time_ns = 1000 + thread, .thread = thread,
-				    .subsys = TRACE_SUBSYS_THREAD, .event = TRACE_EVENT_THREAD_BORN },
-			.tid = thread, .pid = 1, .ns_tid = thread, .ns_pid = 1, .name = "one",
-		}.header);
+		trace_writer_event(writer,
+				   &(struct ev_thread_born){
+					   .header = { .time_ns = 1000 + thread,
+						       .thread = thread,
+						       .subsys = TRACE_SUBSYS_THREAD,
+						       .event = TRACE_EVENT_THREAD_BORN },
+					   .tid = thread,
+					   .pid = 1,
+					   .ns_tid = thread,
+					   .ns_pid = 1,
+					   .name = "one",
+				   }
+					    .header);
 	CHECK(!trace_writer_close(writer));
 }
 
@@ -52,7 +60,7 @@ static size_t states_files(bool removes)
 	for (size_t i = 0; i < count && removes; i++)
 		unlink(found.gl_pathv[i]);
 	globfree(&found);
-	return count - 2;	/* "." and ".." */
+	return count - 2; /* "." and ".." */
 }
 
 static void cache_end(void)

@@ -68,12 +68,18 @@ static struct many many_paths(size_t count)
 		snprintf(many.names[i], sizeof(many.names[i]), "f%zu", i);
 		for (size_t k = 0; k < 8; k++)
 			many.frames[i][k] = (struct report_frame){
-				.function = many.names[i], .line = k + 1,
+				.function = many.names[i],
+				.line = k + 1,
 			};
 		many.paths[i] = (struct report_path){
-			.rank = i + 1, .frames = many.frames[i], .frame_count = 8,
-			.cmetric_ns = count - i, .slices = i, .key = i + 1,
-			.cause = i % 2 ? "lock" : "file", .group = i % 2 ? "SYNCHRONISATION" : "IO",
+			.rank = i + 1,
+			.frames = many.frames[i],
+			.frame_count = 8,
+			.cmetric_ns = count - i,
+			.slices = i,
+			.key = i + 1,
+			.cause = i % 2 ? "lock" : "file",
+			.group = i % 2 ? "SYNCHRONISATION" : "IO",
 		};
 	}
 	many.report.paths = many.paths;
@@ -257,7 +263,7 @@ TEST(a_filter_leaves_what_has_it_in_a_name_or_cause)
 	model_set_filter(model, "ran");
 	CHECK(model_count(model) == 1 && row_has(model, 0, "rank"));
 	model_toggle(model);
-	CHECK(model_count(model) == 17);	/* what it says of itself, and 15 threads */
+	CHECK(model_count(model) == 17); /* what it says of itself, and 15 threads */
 	model_go_to(model, PAGE_SUMMARY);
 	CHECK(!model_is_filtered(model) && !strcmp(model_filter(model), "ran"));
 	model_free(model);
@@ -297,8 +303,7 @@ TEST(a_search_sees_what_the_screen_cuts_off)
 {
 	struct many many = many_paths(3);
 	struct model *model = new_model(&many.report, PAGE_ALL);
-	static const char name[] =
-		"a::name::that::is::much::longer::than::its::column::on::a::small::screen::is::end";
+	static const char name[] = "a::name::that::is::much::longer::than::its::column::on::a::small::screen::is::end";
 
 	many.frames[2][0].function = name;
 	search(model, "longer::than", false);
@@ -330,14 +335,18 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	enum { COUNT = 302 };
 	struct report_lock *locks = calloc(COUNT, sizeof(*locks));
 	struct report report = { .locks = locks, .lock_count = COUNT };
-	char (*objects)[16] = calloc(COUNT, sizeof(*objects));
+	char(*objects)[16] = calloc(COUNT, sizeof(*objects));
 	struct model *model;
 
 	for (size_t i = 0; i < COUNT; i++) {
 		snprintf(objects[i], sizeof(objects[i]), "0x%zx", 0x1000 + i);
 		locks[i] = (struct report_lock){
-			.object = objects[i], .kind = "mutex", .where = "Account::transfer",
-			.waits = 2, .wait_ns = 1000, .key = i + 1,
+			.object = objects[i],
+			.kind = "mutex",
+			.where = "Account::transfer",
+			.waits = 2,
+			.wait_ns = 1000,
+			.key = i + 1,
 		};
 	}
 	locks[0].name = "registry_mutex";
@@ -392,7 +401,8 @@ struct many_klocks {
 static struct many_klocks many_klocks(size_t count)
 {
 	static const struct report_frame frames[] = {
-		{ .function = "down_read", .is_kernel = true }, { .function = "serve", .file = "s.c", .line = 7 },
+		{ .function = "down_read", .is_kernel = true },
+		{ .function = "serve", .file = "s.c", .line = 7 },
 	};
 	static const struct report_klock_stack stack = { .frames = frames, .frame_count = 2 };
 	static const struct report_klock_waiter waiters[] = {
@@ -402,22 +412,42 @@ static struct many_klocks many_klocks(size_t count)
 	static const struct report_klock_owner owner = { "holder", 9, 2, 700, 1 };
 	static const struct report_klock_path path = { 1, 3, 1100 };
 	struct many_klocks many = {
-		.locks = calloc(count, sizeof(*many.locks)), .names = calloc(count, sizeof(*many.names)),
+		.locks = calloc(count, sizeof(*many.locks)),
+		.names = calloc(count, sizeof(*many.names)),
 	};
 
 	for (size_t i = 0; i < count; i++) {
 		snprintf(many.names[i], sizeof(many.names[i]), "l%zu", i);
 		many.locks[i] = (struct report_klock){
-			.name = many.names[i], .kind = i % 2 ? "mutex" : "rwsem read", .address = "0x1", .where = "serve",
-			.waits = i + 2, .wait_ns = 1000 + count - i, .p50_ns = i * 7 % 50, .max_ns = i * 11 % 50,
-			.waiters = waiters, .waiter_count = 2, .owners = &owner, .owner_count = 1,
-			.paths = &path, .path_count = 1, .acquisitions = 100 + i * 13 % 50, .take_ns = 5000,
-			.holds = 4, .hold_ns = 4000 + i * 17 % 50, .max_hold_ns = 2500,
+			.name = many.names[i],
+			.kind = i % 2 ? "mutex" : "rwsem read",
+			.address = "0x1",
+			.where = "serve",
+			.waits = i + 2,
+			.wait_ns = 1000 + count - i,
+			.p50_ns = i * 7 % 50,
+			.max_ns = i * 11 % 50,
+			.waiters = waiters,
+			.waiter_count = 2,
+			.owners = &owner,
+			.owner_count = 1,
+			.paths = &path,
+			.path_count = 1,
+			.acquisitions = 100 + i * 13 % 50,
+			.take_ns = 5000,
+			.holds = 4,
+			.hold_ns = 4000 + i * 17 % 50,
+			.max_hold_ns = 2500,
 		};
 	}
 	many.report.klocks = (struct report_klocks){
-		.locks = many.locks, .lock_count = count, .waited_count = count, .stacks = &stack, .stack_count = 1,
-		.waits = 1, .wait_ns = 1,
+		.locks = many.locks,
+		.lock_count = count,
+		.waited_count = count,
+		.stacks = &stack,
+		.stack_count = 1,
+		.waits = 1,
+		.wait_ns = 1,
 	};
 	many.report.balance.busy_ns = 1000000;
 	return many;
@@ -477,7 +507,7 @@ TEST(a_lock_of_the_kernel_unfolds_to_owners_waiters_and_paths_and_these_to_stack
 	for (size_t i = 15; i >= 10; i--) {
 		size_t before = model_count(model);
 
-		if (i == 14 || i == 13 || i == 11)	/* titles, and what has no stack */
+		if (i == 14 || i == 13 || i == 11) /* titles, and what has no stack */
 			continue;
 		model_move(model, -2 * MANY);
 		model_move(model, i);
@@ -532,7 +562,11 @@ TEST(what_was_only_taken_is_among_locks_of_the_kernel_and_these_are_sorted_by_th
 	klocks->counts_acquisitions = true;
 	klocks->acquisitions = 3000;
 	many.locks[29] = (struct report_klock){
-		.name = "quiet", .kind = "mutex", .address = "0x2", .where = "take_it", .acquisitions = 1,
+		.name = "quiet",
+		.kind = "mutex",
+		.address = "0x2",
+		.where = "take_it",
+		.acquisitions = 1,
 	};
 	model_set_report(model, &many.report);
 	for (int i = 0; i < 5; i++)
@@ -693,9 +727,13 @@ TEST(of_a_graph_of_100000_nodes_only_those_rows_are_made_text_of_that_are_seen)
 
 	graph_fixture_add(fixture, SIZE_MAX, (struct graph_node){ .kind = GRAPH_THREADS, .ns = MANY });
 	for (size_t i = 1; i < MANY; i++)
-		graph_fixture_add(fixture, i < 50000 ? 0 : i - 49999, (struct graph_node){
-			.kind = GRAPH_THREAD, .id = i, .ns = (MANY - i) / 10, .count = i,
-		});
+		graph_fixture_add(fixture, i < 50000 ? 0 : i - 49999,
+				  (struct graph_node){
+					  .kind = GRAPH_THREAD,
+					  .id = i,
+					  .ns = (MANY - i) / 10,
+					  .count = i,
+				  });
 	model = new_graph_model(fixture, PAGE_GRAPH);
 	CHECK(model_count(model) == 50000);
 	model_unfold_all(model);
@@ -786,14 +824,18 @@ static void plant(struct tree *tree, uint32_t *random, struct graph_fixture *fix
 	static const char *const filters[] = { "", "", "bee", "ANT", "cat", "t", "zebra" };
 
 	*tree = (struct tree){
-		.count = 1 + pick(random, NODES_MAX), .filter = filters[pick(random, 7)],
+		.count = 1 + pick(random, NODES_MAX),
+		.filter = filters[pick(random, 7)],
 		.is_by_count = pick(random, 2),
 	};
 	for (size_t i = 0; i < tree->count; i++) {
 		tree->parents[i] = i ? pick(random, i) : SIZE_MAX;
 		tree->nodes[i] = (struct graph_node){
-			.kind = GRAPH_THREAD, .id = 1 + pick(random, NAMES), .ns = 1 + pick(random, 9),
-			.count = 1 + pick(random, 5), .max_ns = i,
+			.kind = GRAPH_THREAD,
+			.id = 1 + pick(random, NAMES),
+			.ns = 1 + pick(random, 9),
+			.count = 1 + pick(random, 5),
+			.max_ns = i,
 		};
 		graph_fixture_add(fixture, tree->parents[i], tree->nodes[i]);
 	}
@@ -845,8 +887,7 @@ static void lay_out(struct tree *tree, size_t node)
 		size_t next = SIZE_MAX;
 
 		for (size_t i = 0; i < tree->count; i++)
-			if (tree->parents[i] == node && !is_told[i] &&
-			    (next == SIZE_MAX || is_before(tree, i, next)))
+			if (tree->parents[i] == node && !is_told[i] && (next == SIZE_MAX || is_before(tree, i, next)))
 				next = i;
 		if (next == SIZE_MAX)
 			return;

@@ -17,7 +17,7 @@
 
 struct stage {
 	struct report_fixture *fixture;
-	struct graph_fixture *graphs;	/* NULL: it is no trace */
+	struct graph_fixture *graphs; /* NULL: it is no trace */
 	struct fold_rules *fold;
 	struct output_lines *output;
 	struct ui *ui;
@@ -28,20 +28,29 @@ static struct stage begin_with(const char *name, bool has_unicode, struct graph_
 {
 	struct graphs_source source;
 	struct stage stage = {
-		.fixture = report_fixture_new(name), .fold = fold_rules_new(),
-		.output = output_lines_new(), .lines = 24, .graphs = graphs,
+		.fixture = report_fixture_new(name),
+		.fold = fold_rules_new(),
+		.output = output_lines_new(),
+		.lines = 24,
+		.graphs = graphs,
 	};
 
 	if (graphs)
 		source = graph_fixture_source(graphs);
 	stage.ui = ui_new(&(struct model_options){
-		.fold = stage.fold, .output = stage.output, .has_unicode = has_unicode,
-		.has_color = true, .graphs = graphs ? &source : NULL,
+		.fold = stage.fold,
+		.output = stage.output,
+		.has_unicode = has_unicode,
+		.has_color = true,
+		.graphs = graphs ? &source : NULL,
 	});
 	ui_set_status(stage.ui, &(struct ui_status){
-		.command = report_fixture_get(stage.fixture)->target.command,
-		.time_ns = 4210000000, .threads = 19, .active = 2, .exit_status = -1,
-	});
+					.command = report_fixture_get(stage.fixture)->target.command,
+					.time_ns = 4210000000,
+					.threads = 19,
+					.active = 2,
+					.exit_status = -1,
+				});
 	ui_set_report(stage.ui, report_fixture_get(stage.fixture));
 	return stage;
 }
@@ -127,8 +136,7 @@ static bool line_shows(struct stage *stage, uint32_t line, const char *part)
 TEST(each_page_is_shown_as_in_its_golden_file)
 {
 	static const char *const names[] = {
-		"summary", "all", "synchronisation", "io", "locks", "klocks", "threads", "balance",
-		"output",
+		"summary", "all", "synchronisation", "io", "locks", "klocks", "threads", "balance", "output",
 	};
 	struct stage stage = begin("klock", true);
 
@@ -216,9 +224,9 @@ TEST(the_pages_of_graphs_are_shown_as_in_their_golden_files)
 		const char *keys, *file;
 		uint32_t columns;
 	} screens[] = {
-		{ "9", "tui-graph.txt", 80 }, { "E", "tui-graph-unfolded.txt", 80 }, { "s", "tui-graph-count.txt", 120 },
-		{ "m", "tui-graph-merged.txt", 80 }, { "m0", "tui-path.txt", 80 },
-		{ "E", "tui-path-unfolded.txt", 80 },
+		{ "9", "tui-graph.txt", 80 },        { "E", "tui-graph-unfolded.txt", 80 },
+		{ "s", "tui-graph-count.txt", 120 }, { "m", "tui-graph-merged.txt", 80 },
+		{ "m0", "tui-path.txt", 80 },        { "E", "tui-path-unfolded.txt", 80 },
 	};
 	struct stage stage = begin_trace(true);
 
@@ -255,8 +263,8 @@ static void check_harmless(struct stage *stage, bool has_unicode, uint32_t colum
 
 TEST(no_report_however_hostile_drives_the_terminal_or_leaves_its_line)
 {
-	static const uint32_t sizes[][2] = { { 80, 24 }, { 81, 25 }, { 132, 43 }, { 200, 50 },
-					     { 500, 24 }, { 1000, 100 } };
+	static const uint32_t sizes[][2] = { { 80, 24 },  { 81, 25 },  { 132, 43 },
+					     { 200, 50 }, { 500, 24 }, { 1000, 100 } };
 
 	for (const char *const *name = report_fixture_names; *name; name++) {
 		for (int has_unicode = 0; has_unicode < 2; has_unicode++) {
@@ -326,7 +334,11 @@ TEST(wide_characters_do_not_push_a_line_over_its_end)
 		{ .tid = 2, .name = "short", .thread_count = 1, .cmetric_ns = 4, .running_ns = 4 },
 	};
 	struct report_group group = {
-		.name = name, .thread_count = 2, .threads = threads, .row_count = 2, .imbalance = 1,
+		.name = name,
+		.thread_count = 2,
+		.threads = threads,
+		.row_count = 2,
+		.imbalance = 1,
 	};
 	struct report report = { .groups = &group, .group_count = 1 };
 	struct stage stage = begin("lock", true);
@@ -338,8 +350,7 @@ TEST(wide_characters_do_not_push_a_line_over_its_end)
 	check_harmless(&stage, true, 80);
 	CHECK(line_shows(&stage, 4, "スレッド") && line_shows(&stage, 5, "short"));
 	/* What follows the name stands where it stands below a short one. */
-	CHECK(line_columns(ui_compose(stage.ui)[4].text.bytes) ==
-	      line_columns(ui_compose(stage.ui)[5].text.bytes));
+	CHECK(line_columns(ui_compose(stage.ui)[4].text.bytes) == line_columns(ui_compose(stage.ui)[5].text.bytes));
 	setlocale(LC_CTYPE, "C");
 	end(&stage);
 }
@@ -451,7 +462,11 @@ TEST(a_thread_leads_to_its_graph_and_back)
 		{ .name = "ended", .thread_count = 5, .key = 9 },
 	};
 	struct report_group group = {
-		.name = "workers", .thread_count = 6, .threads = threads, .row_count = 2, .imbalance = 1,
+		.name = "workers",
+		.thread_count = 6,
+		.threads = threads,
+		.row_count = 2,
+		.imbalance = 1,
 	};
 	struct report report = { .groups = &group, .group_count = 1 };
 	struct stage stage = begin_trace(true);
@@ -590,12 +605,12 @@ TEST(the_first_line_tells_how_it_ended)
 {
 	struct stage stage = begin("lock", true);
 
-	ui_set_status(stage.ui, &(struct ui_status){ .command = "./a b", .is_over = true,
-						     .time_ns = 2500000000, .exit_status = 3 });
-	CHECK(line_shows(&stage, 0, "pinch: ./a b") &&
-	      line_shows(&stage, 0, "ended, exit status 3, after 2.5 s"));
-	ui_set_status(stage.ui, &(struct ui_status){ .command = "./a b", .is_over = true,
-						     .time_ns = 2500000000, .exit_status = -1 });
+	ui_set_status(stage.ui, &(struct ui_status){
+					.command = "./a b", .is_over = true, .time_ns = 2500000000, .exit_status = 3 });
+	CHECK(line_shows(&stage, 0, "pinch: ./a b") && line_shows(&stage, 0, "ended, exit status 3, after 2.5 s"));
+	ui_set_status(
+		stage.ui,
+		&(struct ui_status){ .command = "./a b", .is_over = true, .time_ns = 2500000000, .exit_status = -1 });
 	CHECK(line_shows(&stage, 0, "traced for 2.5 s"));
 	end(&stage);
 }

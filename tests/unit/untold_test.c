@@ -107,7 +107,7 @@ TEST(records_that_were_lost_explain_what_was_since_the_last_switch_of_that_cpu)
 	CHECK(!count(UNTOLD_ODD) && count(UNTOLD_LOST) == 1);
 	CHECK(add(90, 99) == UNTOLD_ODD);
 	CHECK(add(150, 160) == UNTOLD_LOST);
-	lose(UINT32_MAX, 300);		/* a damaged record */
+	lose(UINT32_MAX, 300); /* a damaged record */
 	end();
 }
 
@@ -136,7 +136,7 @@ TEST(of_many_cases_the_first_stay_odd_and_none_is_counted_twice)
 	CHECK(count(UNTOLD_HIDDEN) + count(UNTOLD_ODD) == CASES);
 	for (uint64_t i = 1; i <= CASES; i++)
 		hide(100000 * i, 100000 * i + 1, 0);
-	CHECK(add(15, 20) == UNTOLD_ODD);	/* the reason is forgotten */
+	CHECK(add(15, 20) == UNTOLD_ODD); /* the reason is forgotten */
 	CHECK(add(100000ull * CASES, 100000ull * CASES) == UNTOLD_HIDDEN);
 	end();
 }

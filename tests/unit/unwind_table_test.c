@@ -67,8 +67,7 @@ static bool in_offset_range(int64_t offset)
 static uint32_t expect_cfa(const Dwarf_Op *ops, size_t count)
 {
 	static const uint8_t plt[] = {
-		DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0, DW_OP_ge, DW_OP_lit3,
-		DW_OP_shl, DW_OP_plus,
+		DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus,
 	};
 	uint8_t atoms[9];
 	uint64_t reg;
@@ -78,7 +77,8 @@ static uint32_t expect_cfa(const Dwarf_Op *ops, size_t count)
 		memcpy(atoms, plt, sizeof(plt));
 		atoms[4] = ops[4].atom;
 		return ops_are(ops, count, atoms, 9) && ops[0].number == 8
-			? rule_make(UNWIND_PLT, ops[4].atom - DW_OP_lit0, 0, 0) : 0;
+			       ? rule_make(UNWIND_PLT, ops[4].atom - DW_OP_lit0, 0, 0)
+			       : 0;
 	}
 	if (!count || !op_register(&ops[0], &reg, &offset))
 		return 0;
@@ -94,8 +94,8 @@ static uint32_t expect_cfa(const Dwarf_Op *ops, size_t count)
 		return rule_make(UNWIND_REGISTER, offset / 8 * 16 + (int64_t)reg, 0, 0);
 	if (count == 2 && ops[1].atom == DW_OP_deref && (reg == 6 || reg == 7))
 		return rule_make(reg == 6 ? UNWIND_RBP_DEREF : UNWIND_RSP_DEREF, offset / 8, 0, 0);
-	if (count == 3 && ops[1].atom == DW_OP_deref && ops[2].atom == DW_OP_plus_uconst &&
-	    ops[2].number == 8 && reg == 7)
+	if (count == 3 && ops[1].atom == DW_OP_deref && ops[2].atom == DW_OP_plus_uconst && ops[2].number == 8 &&
+	    reg == 7)
 		return rule_make(UNWIND_RSP_DEREF_8, offset / 8, 0, 0);
 	return 0;
 }
@@ -104,8 +104,7 @@ static uint32_t expect_cfa(const Dwarf_Op *ops, size_t count)
 static bool is_at_cfa(const Dwarf_Op *ops, size_t count, int64_t *offset)
 {
 	*offset = count == 2 ? (int64_t)ops[1].number : 0;
-	return (count == 1 || (count == 2 && ops[1].atom == DW_OP_plus_uconst)) &&
-	       ops[0].atom == DW_OP_call_frame_cfa;
+	return (count == 1 || (count == 2 && ops[1].atom == DW_OP_plus_uconst)) && ops[0].atom == DW_OP_call_frame_cfa;
 }
 
 static uint32_t expect_rbp(Dwarf_Frame *frame)
@@ -123,8 +122,8 @@ static uint32_t expect_rbp(Dwarf_Frame *frame)
 	if (is_at_cfa(ops, count, &offset) && offset % 8 == 0 && offset >= -512 && offset < 512)
 		return rule_make(0, 0, UNWIND_RBP_AT_CFA, offset / 8);
 	expression = skip_cfa(ops, &count);
-	if (count == 1 && op_register(expression, &reg, &offset) && reg == 6 && offset % 8 == 0 &&
-	    offset >= -512 && offset < 512)
+	if (count == 1 && op_register(expression, &reg, &offset) && reg == 6 && offset % 8 == 0 && offset >= -512 &&
+	    offset < 512)
 		return rule_make(0, 0, UNWIND_RBP_AT_RBP, offset / 8);
 	return rule_make(0, 0, UNWIND_RBP_LOST, 0);
 }
@@ -137,15 +136,13 @@ static uint32_t expect_rule(Dwarf_Frame *frame)
 	int64_t offset;
 	uint32_t rule;
 
-	if (dwarf_frame_register(frame, 16, memory, &ops, &count) ||
-	    dwarf_frame_cfa(frame, &cfa, &cfa_count))
+	if (dwarf_frame_register(frame, 16, memory, &ops, &count) || dwarf_frame_cfa(frame, &cfa, &cfa_count))
 		return 0;
 	if (!count)
 		return ops ? UNWIND_END : 0;
 	if (!is_at_cfa(ops, count, &offset)) {
 		expression = skip_cfa(ops, &count);
-		return count == 1 && expression->atom == DW_OP_breg7 && expression->number == 168
-			? UNWIND_SIGNAL : 0;
+		return count == 1 && expression->atom == DW_OP_breg7 && expression->number == 168 ? UNWIND_SIGNAL : 0;
 	}
 	if (offset != -8)
 		return 0;
@@ -163,7 +160,7 @@ static void check_at(Dwarf_CFI *cfi, const struct unwind_table *table, uint64_t 
 	uint32_t found = unwind_table_find(table, address), expected;
 
 	if (dwarf_cfi_addrframe(cfi, address, &frame))
-		return;		/* between functions */
+		return; /* between functions */
 	expected = expect_rule(frame);
 	free(frame);
 	asked++;
@@ -186,13 +183,10 @@ static void check_parts(const struct unwind_table *table, uint32_t units_max)
 
 		CHECK(part.block_count && part.block_count + part.row_count <= units_max);
 		unwind_part_write(table, &part, units);
-		for (; next < table->row_count && table->base + table->rows[next].pc < part_end;
-		     next++) {
+		for (; next < table->row_count && table->base + table->rows[next].pc < part_end; next++) {
 			uint32_t pc = table->base + table->rows[next].pc - address;
-			const struct unwind_block *block =
-				&((struct unwind_block *)units)[pc >> UNWIND_BLOCK_BITS];
-			const struct unwind_row *rows =
-				(struct unwind_row *)units + part.block_count + block->first;
+			const struct unwind_block *block = &((struct unwind_block *)units)[pc >> UNWIND_BLOCK_BITS];
+			const struct unwind_row *rows = (struct unwind_row *)units + part.block_count + block->first;
 			uint32_t i = 0;
 
 			CHECK(block->count && block->count <= UNWIND_BLOCK_ROWS_MAX);
@@ -224,8 +218,8 @@ static void check_file(struct elf_file *file)
 	section.address = header.sh_addr;
 	unwind_table_build(&section, &table, &counts);
 	CHECK(table.row_count && unwind_table_is_valid(&table) && !counts.skipped);
-	fprintf(stderr, "# %lu functions, %u rows, %lu without words\n", counts.functions,
-		table.row_count, counts.inexpressible);
+	fprintf(stderr, "# %lu functions, %u rows, %lu without words\n", counts.functions, table.row_count,
+		counts.inexpressible);
 	cfi = dwarf_getcfi_elf(file->elf);
 	CHECK(cfi);
 	step = 1 + table.row_count / QUESTIONS_MAX;
@@ -371,7 +365,7 @@ TEST(what_makes_no_sense_is_refused)
 	file.table.base = 0x1001;
 	CHECK(written(&file, &back) == -EINVAL);
 	file = some_file();
-	file.table.size_bytes = 500;	/* the last row lies beyond */
+	file.table.size_bytes = 500; /* the last row lies beyond */
 	CHECK(written(&file, &back) == -EINVAL);
 	file = some_file();
 	file.segment_count = UNWIND_SEGMENTS_MAX + 1;
@@ -435,14 +429,12 @@ static struct unwind_table build(const uint8_t *bytes, size_t size_bytes, struct
 }
 
 /* "zR", pointers of 4 bytes relative to themselves; at first the CFA is rsp + 8. */
-#define CIE								\
-	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,	\
-	0x0c, 7, 8, 0x90, 1, 0, 0
+#define CIE 20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0
 
 /* Of 32 bytes of code at 0x10400 - where the pointer lies; the instructions follow. */
-#define FDE(length, place)						\
-	length, 0, 0, 0, (place) + 4, 0, 0, 0,				\
-	(uint8_t)(0x400 - (place) - 8), (0x400 - (place) - 8) >> 8, 0, 0, 32, 0, 0, 0, 0
+#define FDE(length, place)                                                                                             \
+	length, 0, 0, 0, (place) + 4, 0, 0, 0, (uint8_t)(0x400 - (place)-8), (0x400 - (place)-8) >> 8, 0, 0, 32, 0, 0, \
+		0, 0
 
 TEST(a_push_moves_the_frame_and_saves_rbp)
 {
@@ -466,9 +458,8 @@ TEST(a_push_moves_the_frame_and_saves_rbp)
 TEST(functions_have_their_beginnings_and_ends_in_order)
 {
 	static const uint8_t bytes[] = {
-		CIE, FDE(16, 24), 0, 0, 0,
-		16, 0, 0, 0, 48, 0, 0, 0, 0xcc, 0xff, 0xfe, 0xff, 8, 0, 0, 0, 0, 0, 0, 0,
-		16, 0, 0, 0, 68, 0, 0, 0, 0xb0, 2, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0,
+		CIE, FDE(16, 24), 0,  0, 0, 16, 0,  0, 0, 48, 0,    0, 0, 0xcc, 0xff, 0xfe, 0xff, 8, 0, 0, 0, 0, 0,
+		0,   0,           16, 0, 0, 0,  68, 0, 0, 0,  0xb0, 2, 0, 0,    8,    0,    0,    0, 0, 0, 0, 0,
 	};
 	struct cfi_section section = { bytes, sizeof(bytes), 0x10000, true };
 	struct cfi_function *functions;
@@ -492,8 +483,7 @@ TEST(a_stack_need_not_be_aligned)
 	struct cfi_counts counts;
 	struct unwind_table table = build(bytes, sizeof(bytes), &counts);
 
-	CHECK(unwind_table_find(&table, 0x10404) ==
-	      rule_make(UNWIND_RSP_BYTES, 9, UNWIND_RBP_SAME, 0));
+	CHECK(unwind_table_find(&table, 0x10404) == rule_make(UNWIND_RSP_BYTES, 9, UNWIND_RBP_SAME, 0));
 	CHECK(unwind_table_find(&table, 0x10414) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
 	unwind_table_fini(&table);
 }
@@ -530,7 +520,9 @@ static struct unwind_table marked(uint64_t address)
 
 TEST(a_gap_is_marked_to_its_end_and_no_rule_is_lost)
 {
-	static const struct { uint64_t address, begin, end; } places[] = {
+	static const struct {
+		uint64_t address, begin, end;
+	} places[] = {
 		{ 0x1090, 0x1090, 0x11a0 }, { 0x1100, 0x1100, 0x11a0 }, { 0x1000, 0x1000, 0x1080 },
 		{ 0x0ff0, 0x0ff0, 0x1080 }, { 0x0100, 0x0100, 0x1080 },
 	};
@@ -563,7 +555,9 @@ TEST(code_with_a_rule_and_code_beyond_the_table_is_not_marked)
 static struct unwind_table table_of(uint64_t base, const struct unwind_row *rows, uint32_t count)
 {
 	struct unwind_table table = {
-		.base = base, .size_bytes = rows[count - 1].pc, .row_count = count,
+		.base = base,
+		.size_bytes = rows[count - 1].pc,
+		.row_count = count,
 		.rows = malloc(count * sizeof(*rows)),
 	};
 
@@ -574,8 +568,9 @@ static struct unwind_table table_of(uint64_t base, const struct unwind_row *rows
 TEST(a_merged_table_has_the_rules_of_both_and_prefers_the_first)
 {
 	static const struct unwind_row first[] = { { 0x10, 5 }, { 0x20, 0 }, { 0x300, 6 }, { 0x400, 0 } };
-	static const struct unwind_row second[] = { { 0x18, 7 }, { 0x30, 8 }, { 0x310, 0 }, { 0x3f0, 9 },
-						    { 0x800, 0 } };
+	static const struct unwind_row second[] = {
+		{ 0x18, 7 }, { 0x30, 8 }, { 0x310, 0 }, { 0x3f0, 9 }, { 0x800, 0 }
+	};
 	struct unwind_table a = table_of(0x2000, first, 4), b = table_of(0x1f00, second, 5);
 	struct unwind_table before = table_of(0x2000, first, 4);
 
@@ -584,8 +579,7 @@ TEST(a_merged_table_has_the_rules_of_both_and_prefers_the_first)
 	for (uint64_t address = 0x1e00; address < 0x2900; address++) {
 		uint32_t rule = unwind_table_find(&before, address);
 
-		CHECK(unwind_table_find(&a, address) ==
-		      (rule ? rule : unwind_table_find(&b, address)));
+		CHECK(unwind_table_find(&a, address) == (rule ? rule : unwind_table_find(&b, address)));
 	}
 	unwind_table_fini(&before);
 	unwind_table_fini(&a);

@@ -20,12 +20,17 @@
 
 enum {
 	CHUNKS = 2,
-	FILES_MAX = 48, PROCESSES = 12, MAPPINGS_MAX = 4, STEPS = 400, LOOKS = 40,
-	FILE_BYTES_MIN = 500 << 10, FILE_BYTES_MAX = 12 << 20,
+	FILES_MAX = 48,
+	PROCESSES = 12,
+	MAPPINGS_MAX = 4,
+	STEPS = 400,
+	LOOKS = 40,
+	FILE_BYTES_MIN = 500 << 10,
+	FILE_BYTES_MAX = 12 << 20,
 	FIRST_PID = 4200000,
 };
 
-static const uint64_t file_reach = 1ull << 28;	/* from one mapping to the next */
+static const uint64_t file_reach = 1ull << 28; /* from one mapping to the next */
 
 struct file {
 	char *path;
@@ -34,7 +39,7 @@ struct file {
 };
 
 struct process {
-	uint32_t pid;			/* 0: none */
+	uint32_t pid; /* 0: none */
 	uint32_t mapping_count;
 	const struct file *files[MAPPINGS_MAX];
 };
@@ -47,15 +52,15 @@ static int chunks_fd, spaces_fd;
 static uint64_t *chunks[CHUNKS];
 static struct unwinder *unwinder;
 static uint64_t now_ns = 1000;
-static const uint64_t limit_ns = 60000000000;	/* then it hangs */
+static const uint64_t limit_ns = 60000000000; /* then it hangs */
 static uint32_t last_pid = FIRST_PID;
 
 static int make_chunk(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 
-	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_test", sizeof(uint32_t), sizeof(uint64_t),
-			      UNWIND_CHUNK_UNITS, &options);
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_test", sizeof(uint32_t), sizeof(uint64_t), UNWIND_CHUNK_UNITS,
+			      &options);
 }
 
 /* False: this user may make no maps. */
@@ -68,10 +73,10 @@ static bool make_maps(void)
 	if (chunk_fd < 0 && errno == EPERM)
 		return false;
 	inner.inner_map_fd = chunk_fd;
-	chunks_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "pinch_test", sizeof(uint32_t),
-				   sizeof(uint32_t), UNWIND_CHUNKS_MAX, &inner);
-	spaces_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "pinch_test", sizeof(uint32_t),
-				   sizeof(struct unwind_space), 1024, &lazy);
+	chunks_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "pinch_test", sizeof(uint32_t), sizeof(uint32_t),
+				   UNWIND_CHUNKS_MAX, &inner);
+	spaces_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "pinch_test", sizeof(uint32_t), sizeof(struct unwind_space), 1024,
+				   &lazy);
 	CHECK(chunk_fd >= 0 && chunks_fd >= 0 && spaces_fd >= 0);
 	close(chunk_fd);
 	return true;
@@ -114,13 +119,10 @@ static uint32_t rule_at(const struct unwind_space *space, uint64_t address)
 		uint32_t rule = UNWIND_NONE;
 
 		CHECK(!i || ranges[i - 1].end <= range->begin);
-		if (address < range->begin || address >= range->end ||
-		    pc >> UNWIND_BLOCK_BITS >= range->block_count)
+		if (address < range->begin || address >= range->end || pc >> UNWIND_BLOCK_BITS >= range->block_count)
 			continue;
-		block = (const struct unwind_block *)units_at(range->table) +
-			(pc >> UNWIND_BLOCK_BITS);
-		row = (const struct unwind_row *)units_at(range->table) + range->block_count +
-		      block->first;
+		block = (const struct unwind_block *)units_at(range->table) + (pc >> UNWIND_BLOCK_BITS);
+		row = (const struct unwind_row *)units_at(range->table) + range->block_count + block->first;
 		for (uint32_t r = 0; r < block->count && (!r || row[r].pc <= pc); r++)
 			rule = row[r].rule;
 		return rule;
@@ -157,8 +159,7 @@ static void begin_process(struct process *process)
 	for (uint32_t m = 0; m < process->mapping_count; m++) {
 		process->files[m] = &files[rand() % file_count];
 		push_map(&fixture, now_ns++, process->pid, start_of(m),
-			 (process->files[m]->size_bytes + 4095) & -4096ull, 0,
-			 process->files[m]->path);
+			 (process->files[m]->size_bytes + 4095) & -4096ull, 0, process->files[m]->path);
 	}
 }
 
@@ -181,7 +182,10 @@ static void end_process(struct process *process)
 static struct unwinder *new_unwinder(uint64_t chunk_count)
 {
 	struct unwinder_options options = {
-		.chunks_fd = chunks_fd, .spaces_fd = spaces_fd, .depth = 127, .rest_ns = 1,
+		.chunks_fd = chunks_fd,
+		.spaces_fd = spaces_fd,
+		.depth = 127,
+		.rest_ns = 1,
 		.bytes_max = chunk_count * UNWIND_CHUNK_UNITS * sizeof(uint64_t),
 	};
 
@@ -196,10 +200,11 @@ static void find_files(void)
 	CHECK(!glob("/usr/lib/*-linux-gnu/lib*.so.*", 0, NULL, &found));
 	for (size_t i = 0; i < found.gl_pathc && file_count < FILES_MAX; i++)
 		/* Not the links, for each file is a module of its own. */
-		if (!lstat(found.gl_pathv[i], &status) && S_ISREG(status.st_mode) &&
-		    status.st_size >= FILE_BYTES_MIN && status.st_size <= FILE_BYTES_MAX)
+		if (!lstat(found.gl_pathv[i], &status) && S_ISREG(status.st_mode) && status.st_size >= FILE_BYTES_MIN &&
+		    status.st_size <= FILE_BYTES_MAX)
 			files[file_count++] = (struct file){
-				.path = strdup(found.gl_pathv[i]), .size_bytes = status.st_size,
+				.path = strdup(found.gl_pathv[i]),
+				.size_bytes = status.st_size,
 			};
 	globfree(&found);
 }
@@ -239,8 +244,7 @@ static uint64_t read_truths(void)
 		struct file *file = &files[i];
 
 		push_map(&fixture, now_ns++, NOBODY, MAP_START, file->size_bytes, 0, file->path);
-		if (ask_unwind_file(i + 1, &file->truth) ||
-		    file->truth.segment_count != 1) {
+		if (ask_unwind_file(i + 1, &file->truth) || file->truth.segment_count != 1) {
 			free(file->path);
 			continue;
 		}
@@ -309,8 +313,7 @@ TEST(tables_of_those_that_live_are_right_however_many_come_and_go)
 		}
 	}
 	CHECK(looked > STEPS && dropped < STEPS / 4);
-	CHECK(unwinder_counts(unwinder).table_bytes ==
-	      CHUNKS * UNWIND_CHUNK_UNITS * sizeof(uint64_t));
+	CHECK(unwinder_counts(unwinder).table_bytes == CHUNKS * UNWIND_CHUNK_UNITS * sizeof(uint64_t));
 	CHECK(unwinder_counts(unwinder).tables < file_count);
 	unwinder_free(unwinder);
 	fixture_end(&fixture);

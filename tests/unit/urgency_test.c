@@ -7,8 +7,8 @@
 static const uint64_t SECOND = 1000000000, STEP = 10000000;
 
 /* So many steps; returns in how many of them it was urgent, at *changes how often that changed. */
-static unsigned int run(struct urgency *urgency, uint64_t *now_ns, uint64_t *cpu_ns, unsigned int steps,
-			double share, bool is_late, unsigned int *changes)
+static unsigned int run(struct urgency *urgency, uint64_t *now_ns, uint64_t *cpu_ns, unsigned int steps, double share,
+			bool is_late, unsigned int *changes)
 {
 	unsigned int urgent = 0;
 

@@ -74,9 +74,8 @@ static pid_t start(bool is_shy)
 	CHECK(!pipe(ready));
 	pid = fork();
 	if (!pid) {
-		if (setresgid(USER, USER, USER) || setresuid(USER, USER, USER) ||
-		    prctl(PR_SET_DUMPABLE, !is_shy) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
-		    write(ready[1], "r", 1) != 1)
+		if (setresgid(USER, USER, USER) || setresuid(USER, USER, USER) || prctl(PR_SET_DUMPABLE, !is_shy) ||
+		    prctl(PR_SET_PDEATHSIG, SIGKILL) || write(ready[1], "r", 1) != 1)
 			_exit(1);
 		pause();
 		_exit(0);

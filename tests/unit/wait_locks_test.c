@@ -10,11 +10,14 @@ enum { LOCKS = 100000, ROWS_MAX = 65536 + 1, WAIT_NS = 1000 };
 static struct thread waiter = { .pid = 10, .number = 1 };
 
 /* A wait for each of them, of a length of its own. */
-static void wait_for(struct wait_locks *locks, uint64_t object, enum wait_cause cause,
-		     uint64_t begin_ns, uint64_t wait_ns)
+static void wait_for(struct wait_locks *locks, uint64_t object, enum wait_cause cause, uint64_t begin_ns,
+		     uint64_t wait_ns)
 {
 	struct open_wait wait = {
-		.is_lock = true, .begin_ns = begin_ns, .facts.object = object, .cause = cause,
+		.is_lock = true,
+		.begin_ns = begin_ns,
+		.facts.object = object,
+		.cause = cause,
 	};
 	struct wait_end end = { .kind = WAKER_TIMER, .now_ns = begin_ns + wait_ns };
 	bool is_call;

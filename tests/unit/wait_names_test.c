@@ -10,17 +10,21 @@
 enum { FRAMES_MAX = 12 };
 
 static const struct wait_facts bitset_wait = {
-	.object = 0x1000, .syscall = SYS_futex, .operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
+	.object = 0x1000,
+	.syscall = SYS_futex,
+	.operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
 };
 static const struct wait_facts plain_wait = {
-	.object = 0x1000, .syscall = SYS_futex, .operation = FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+	.object = 0x1000,
+	.syscall = SYS_futex,
+	.operation = FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
 };
 static const struct wait_facts epoll = { .object = 7, .syscall = SYS_epoll_wait };
 static const struct wait_facts reading = { .object = 7, .syscall = SYS_read };
 
 /* Functions, innermost first, ended by NULL; all of them in one module. */
-static struct wait_meaning meaning_of(const struct wait_facts *facts, enum wait_cause cause,
-				      const char *module, const char *const *functions)
+static struct wait_meaning meaning_of(const struct wait_facts *facts, enum wait_cause cause, const char *module,
+				      const char *const *functions)
 {
 	struct report_frame frames[FRAMES_MAX] = { 0 };
 	struct wait_names *names = wait_names_new();
@@ -29,7 +33,8 @@ static struct wait_meaning meaning_of(const struct wait_facts *facts, enum wait_
 
 	for (; functions[count]; count++)
 		frames[count] = (struct report_frame){
-			.function = *functions[count] ? functions[count] : NULL, .module = module,
+			.function = *functions[count] ? functions[count] : NULL,
+			.module = module,
 		};
 	meaning = wait_meaning_of(names, facts, cause, frames, count);
 	/* Kinds of locks lie in the rules. */
@@ -49,24 +54,23 @@ static bool is(const struct wait_meaning *meaning, enum wait_cause cause, const 
 	       (kind ? meaning->lock_kind && !strcmp(meaning->lock_kind, kind) : true);
 }
 
-#define FUTEX_IS(module, expected_cause, expected_kind, ...) \
-	({ \
-		const char *const functions[] = { __VA_ARGS__, NULL }; \
+#define FUTEX_IS(module, expected_cause, expected_kind, ...)                                              \
+	({                                                                                                \
+		const char *const functions[] = { __VA_ARGS__, NULL };                                    \
 		struct wait_meaning found = meaning_of(&bitset_wait, CAUSE_CONDITION, module, functions); \
-		is(&found, expected_cause, expected_kind); \
+		is(&found, expected_cause, expected_kind);                                                \
 	})
 
-#define CONDITION "__futex_abstimed_wait_common64", "__futex_abstimed_wait_common", \
-		  "__pthread_cond_wait_common", "pthread_cond_wait"
+#define CONDITION                                                                                       \
+	"__futex_abstimed_wait_common64", "__futex_abstimed_wait_common", "__pthread_cond_wait_common", \
+		"pthread_cond_wait"
 
 TEST(the_innermost_function_that_is_known_decides)
 {
 	CHECK(FUTEX_IS("a.out", CAUSE_CONDITION, "condition", CONDITION, "main"));
-	CHECK(FUTEX_IS("a.out", CAUSE_SEMAPHORE, "semaphore", "__new_sem_wait_slow64", "work",
-		       "pthread_mutex_lock"));
+	CHECK(FUTEX_IS("a.out", CAUSE_SEMAPHORE, "semaphore", "__new_sem_wait_slow64", "work", "pthread_mutex_lock"));
 	CHECK(FUTEX_IS("a.out", CAUSE_LOCK, "rwlock", "pthread_rwlock_rdlock", "read_it"));
-	CHECK(FUTEX_IS("a.out", CAUSE_JOIN, "join", "__futex_abstimed_wait_common",
-		       "__pthread_clockjoin_ex", "main"));
+	CHECK(FUTEX_IS("a.out", CAUSE_JOIN, "join", "__futex_abstimed_wait_common", "__pthread_clockjoin_ex", "main"));
 }
 
 TEST(what_no_rule_knows_keeps_the_cause_of_its_system_call)
@@ -83,22 +87,22 @@ TEST(a_lock_made_of_conditions_is_a_lock)
 {
 	CHECK(FUTEX_IS("libjvm.so", CAUSE_LOCK, "monitor", CONDITION, "os::PlatformEvent::park()",
 		       "ObjectMonitor::EnterI(JavaThread*)", "ObjectMonitor::enter(JavaThread*)"));
-	CHECK(FUTEX_IS("libjvm.so", CAUSE_CONDITION, "condition", CONDITION,
-		       "os::PlatformEvent::park()", "ObjectMonitor::wait(long, bool, JavaThread*)"));
+	CHECK(FUTEX_IS("libjvm.so", CAUSE_CONDITION, "condition", CONDITION, "os::PlatformEvent::park()",
+		       "ObjectMonitor::wait(long, bool, JavaThread*)"));
 	CHECK(FUTEX_IS("postgres", CAUSE_LOCK, "lwlock", "__new_sem_wait_slow64 [clone .constprop.0]",
 		       "PGSemaphoreLock", "LWLockAcquireOrWait", "XLogFlush"));
-	CHECK(FUTEX_IS("mariadbd", CAUSE_LOCK, "metadata-lock", "pthread_cond_timedwait",
-		       "inline_mysql_cond_timedwait", "MDL_wait::timed_wait(MDL_context_owner*)"));
+	CHECK(FUTEX_IS("mariadbd", CAUSE_LOCK, "metadata-lock", "pthread_cond_timedwait", "inline_mysql_cond_timedwait",
+		       "MDL_wait::timed_wait(MDL_context_owner*)"));
 	CHECK(FUTEX_IS("app", CAUSE_LOCK, "mutex", "syscall",
 		       "<parking_lot_core::thread_parker::imp::ThreadParker as T>::park",
-		       "parking_lot_core::parking_lot::park",
-		       "parking_lot::raw_mutex::RawMutex::lock_slow", "app::work"));
+		       "parking_lot_core::parking_lot::park", "parking_lot::raw_mutex::RawMutex::lock_slow",
+		       "app::work"));
 }
 
 TEST(a_lock_within_a_larger_lock_is_what_is_waited_for)
 {
-	CHECK(FUTEX_IS("postgres", CAUSE_LOCK, "lwlock", "__new_sem_wait_slow64", "PGSemaphoreLock",
-		       "LWLockAcquire", "ProcSleep", "LockAcquireExtended"));
+	CHECK(FUTEX_IS("postgres", CAUSE_LOCK, "lwlock", "__new_sem_wait_slow64", "PGSemaphoreLock", "LWLockAcquire",
+		       "ProcSleep", "LockAcquireExtended"));
 	CHECK(FUTEX_IS("libjvm.so", CAUSE_LOCK, "mutex", "__lll_lock_wait", "pthread_mutex_lock",
 		       "os::PlatformEvent::park()", "ObjectMonitor::EnterI(JavaThread*)"));
 }
@@ -107,14 +111,14 @@ TEST(what_a_function_further_out_means_needs_a_chain_without_gaps)
 {
 	CHECK(FUTEX_IS("libjvm.so", CAUSE_CONDITION, "condition", CONDITION, "my_library_wait",
 		       "ObjectMonitor::EnterI(JavaThread*)"));
-	CHECK(FUTEX_IS("node", CAUSE_CONDITION, "condition", CONDITION, "uv_cond_wait", "my_job",
-		       "worker", "start_thread"));
+	CHECK(FUTEX_IS("node", CAUSE_CONDITION, "condition", CONDITION, "uv_cond_wait", "my_job", "worker",
+		       "start_thread"));
 }
 
 TEST(the_descriptor_by_which_postgresql_sleeps_for_a_lock_is_no_poll)
 {
-	const char *const row_lock[] = { "epoll_wait", "WaitEventSetWait", "WaitLatch", "ProcSleep", "",
-					 "LockAcquireExtended", "XactLockTableWait", NULL };
+	const char *const row_lock[] = { "epoll_wait", "WaitEventSetWait",    "WaitLatch",         "ProcSleep",
+					 "",           "LockAcquireExtended", "XactLockTableWait", NULL };
 	const char *const client[] = { "epoll_wait", "WaitEventSetWait", "secure_read", NULL };
 	struct wait_meaning found = meaning_of(&epoll, CAUSE_POLL, "postgres", row_lock);
 
@@ -143,17 +147,23 @@ static bool is_idle(const struct wait_facts *facts, enum wait_cause cause, const
 
 TEST(workers_without_work_are_idle)
 {
-	const char *const go[] = { "runtime.futex.abi0", "runtime.futexsleep", "runtime.notesleep",
-				   "runtime.mPark", "runtime.stopm", "runtime.findRunnable", NULL };
+	const char *const go[] = { "runtime.futex.abi0",
+				   "runtime.futexsleep",
+				   "runtime.notesleep",
+				   "runtime.mPark",
+				   "runtime.stopm",
+				   "runtime.findRunnable",
+				   NULL };
 	const char *const poller[] = { "runtime.epollwait", "runtime.netpoll", NULL };
 	const char *const node[] = { CONDITION, "uv_cond_wait",
 				     "node::(anonymous namespace)::PlatformWorkerThread(void*)", NULL };
 	const char *const pool[] = { CONDITION, "uv_cond_wait", "worker", NULL };
-	const char *const java[] = { CONDITION, "os::PlatformMonitor::wait(long)",
-				     "Monitor::wait(long)", "CompileQueue::get()", NULL };
+	const char *const java[] = { CONDITION, "os::PlatformMonitor::wait(long)", "Monitor::wait(long)",
+				     "CompileQueue::get()", NULL };
 	const char *const mariadb[] = { "pthread_cond_clockwait",
 					"tpool::thread_pool_generic::wait_for_tasks(std::unique_lock"
-					"<std::mutex>&, tpool::worker_data*)", NULL };
+					"<std::mutex>&, tpool::worker_data*)",
+					NULL };
 
 	CHECK(is_idle(&bitset_wait, CAUSE_CONDITION, "server", go) ||
 	      is_idle(&plain_wait, CAUSE_CONDITION, "server", go));
@@ -168,8 +178,7 @@ TEST(workers_without_work_are_idle)
 
 TEST(a_worker_that_waits_for_its_queues_mutex_is_not_idle)
 {
-	const char *const functions[] = { "__lll_lock_wait", "pthread_mutex_lock", "uv_mutex_lock",
-					  "worker", NULL };
+	const char *const functions[] = { "__lll_lock_wait", "pthread_mutex_lock", "uv_mutex_lock", "worker", NULL };
 	struct wait_meaning found = meaning_of(&plain_wait, CAUSE_LOCK, "node", functions);
 
 	CHECK(is(&found, CAUSE_LOCK, "mutex") && !found.is_idle);
@@ -177,8 +186,13 @@ TEST(a_worker_that_waits_for_its_queues_mutex_is_not_idle)
 
 TEST(a_goroutines_locks_are_the_runtimes_when_a_thread_waits_for_them)
 {
-	const char *const functions[] = { "runtime.futex.abi0", "runtime.futexsleep", "runtime.lock2",
-					  "runtime.lockWithRank", "runtime.lock", "runtime.sched", NULL };
+	const char *const functions[] = { "runtime.futex.abi0",
+					  "runtime.futexsleep",
+					  "runtime.lock2",
+					  "runtime.lockWithRank",
+					  "runtime.lock",
+					  "runtime.sched",
+					  NULL };
 	struct wait_meaning found = meaning_of(&plain_wait, CAUSE_LOCK, "server", functions);
 
 	CHECK(is(&found, CAUSE_LOCK, "runtime"));
@@ -195,8 +209,7 @@ TEST(latches_of_innodb_are_the_word_that_is_waited_on)
 
 TEST(a_mutex_taken_again_after_a_condition_is_a_mutex)
 {
-	const char *const functions[] = { "__pthread_cond_wait_common", "pthread_cond_wait", "main",
-					  NULL };
+	const char *const functions[] = { "__pthread_cond_wait_common", "pthread_cond_wait", "main", NULL };
 	struct wait_meaning found = meaning_of(&plain_wait, CAUSE_LOCK, "a.out", functions);
 
 	CHECK(is(&found, CAUSE_LOCK, "mutex"));

@@ -31,7 +31,10 @@ static uint64_t now_ns;
 static inline struct ev_header header_of(enum event_id id, uint32_t thread)
 {
 	return (struct ev_header){
-		.time_ns = now_ns, .thread = thread, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = now_ns,
+		.thread = thread,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 }
 
@@ -52,11 +55,16 @@ static inline void begin(void)
 	others = others_new(session);
 	untold = untold_new(session);
 	waits = waits_new(files, others, untold);
-	criticality = criticality_new(session, threads, &(struct criticality_options){
-		.stacks = stacks, .waits = waits,
-	});
+	criticality = criticality_new(session, threads,
+				      &(struct criticality_options){
+					      .stacks = stacks,
+					      .waits = waits,
+				      });
 	e = (struct ev_thread_found){
-		.header = header_of(EV_THREAD_FOUND, 1), .tid = 1, .pid = 1, .phase = PHASE_RUNNING,
+		.header = header_of(EV_THREAD_FOUND, 1),
+		.tid = 1,
+		.pid = 1,
+		.phase = PHASE_RUNNING,
 	};
 	push(&e, sizeof(e));
 }
@@ -85,9 +93,13 @@ static inline void tell_pipe(uint64_t file)
 		struct ev_file_path path;
 		char name[8];
 	} e = { .path = {
-		.header = header_of(EV_FILE_PATH, 0), .file = file, .inode = file >> 5,
-		.mode = 0010600, .links = 1, .name_bytes = 1,
-	} };
+			.header = header_of(EV_FILE_PATH, 0),
+			.file = file,
+			.inode = file >> 5,
+			.mode = 0010600,
+			.links = 1,
+			.name_bytes = 1,
+		} };
 
 	push(&e, sizeof(e.path) + 1);
 }
@@ -97,9 +109,13 @@ static inline void wait_long_in_read(uint64_t object, unsigned int flags, uint64
 				     uint64_t wait_ns)
 {
 	struct ev_sched_switch out = {
-		.header = header_of(EV_SCHED_SWITCH, 1), .state = SWITCH_SLEEPING, .keep = keep,
-		.flags = flags | (stack ? SWITCH_HAS_STACK : SWITCH_STACK_SKIPPED), .stack = stack,
-		.syscall = SYS_read, .object = object,
+		.header = header_of(EV_SCHED_SWITCH, 1),
+		.state = SWITCH_SLEEPING,
+		.keep = keep,
+		.flags = flags | (stack ? SWITCH_HAS_STACK : SWITCH_STACK_SKIPPED),
+		.stack = stack,
+		.syscall = SYS_read,
+		.object = object,
 	};
 	struct ev_sched_switch in = { .next = 1, .syscall = SYSCALL_NONE };
 	struct ev_sched_wake wake = { .context = WAKE_HARDIRQ, .syscall = SYSCALL_NONE };

@@ -22,9 +22,9 @@ enum { BEGIN_NS = 1000000, LOCK_OBJECT = 0x1000, GATE_OBJECT = 0x2000 };
 
 /* What a thread does, one after the other. */
 struct operation {
-	enum { WORK, HOLD, SLEEP, LOCK, UNLOCK, OPEN, PASS } kind;	/* HOLD: work with the lock */
+	enum { WORK, HOLD, SLEEP, LOCK, UNLOCK, OPEN, PASS } kind; /* HOLD: work with the lock */
 	uint64_t ns;
-	unsigned int gate;		/* OPEN lets one PASS */
+	unsigned int gate; /* OPEN lets one PASS */
 };
 
 struct program {
@@ -37,7 +37,7 @@ struct program {
 struct setting {
 	unsigned int cpus;
 	double hold_scale, sleep_scale;
-	bool is_told;			/* to the log of states */
+	bool is_told; /* to the log of states */
 };
 
 static struct {
@@ -71,8 +71,8 @@ struct run {
 	uint64_t orders;
 	bool has_cpu[THREADS];
 	unsigned int opened[GATES];
-	unsigned int holder;		/* plus 1 */
-	bool waits_anew;		/* somebody had to wait where nobody had when it was told */
+	unsigned int holder; /* plus 1 */
+	bool waits_anew;     /* somebody had to wait where nobody had when it was told */
 };
 
 static void tell(const struct run *run, unsigned int actor, struct state_change change)
@@ -93,9 +93,13 @@ static void make_ready(struct run *run, unsigned int actor, const struct ev_sche
 
 static void wake_by(struct run *run, unsigned int actor, unsigned int waker)
 {
-	make_ready(run, actor, &(struct ev_sched_wake){
-		.waker = waker + 1, .tid = 100 + waker, .context = WAKE_THREAD, .syscall = SYS_futex,
-	});
+	make_ready(run, actor,
+		   &(struct ev_sched_wake){
+			   .waker = waker + 1,
+			   .tid = 100 + waker,
+			   .context = WAKE_THREAD,
+			   .syscall = SYS_futex,
+		   });
 }
 
 static void block(struct run *run, unsigned int actor, const struct operation *operation)
@@ -308,7 +312,7 @@ static void end_record(uint64_t ns)
 {
 	uint32_t numbers[THREADS];
 
-	state_stage_finish(&w.stage, BEGIN_NS + ns + 1);	/* the trace ends later than its threads */
+	state_stage_finish(&w.stage, BEGIN_NS + ns + 1); /* the trace ends later than its threads */
 	for (unsigned int i = 0; i < THREADS; i++)
 		numbers[i] = i + 1;
 	assert_int_equal(lives_of(w.stage.states, w.stage.threads, numbers, THREADS, &w.lives), 0);
@@ -401,16 +405,22 @@ static uint64_t record_nonsense(void)
 
 	for (unsigned int i = pick(400); i-- > 0;) {
 		struct ev_sched_switch out = {
-			.state = pick(4) ? SWITCH_SLEEPING : SWITCH_RUNNABLE, .syscall = calls[pick(3)],
-			.object = LOCK_OBJECT + 8 * pick(3), .operation = pick(2) ? 128 : 137,
+			.state = pick(4) ? SWITCH_SLEEPING : SWITCH_RUNNABLE,
+			.syscall = calls[pick(3)],
+			.object = LOCK_OBJECT + 8 * pick(3),
+			.operation = pick(2) ? 128 : 137,
 		};
 		struct ev_sched_wake wake = {
-			.waker = pick(THREADS + 2), .tid = 100 + pick(8), .context = pick(3),
+			.waker = pick(THREADS + 2),
+			.tid = 100 + pick(8),
+			.context = pick(3),
 			.syscall = pick(4) ? SYS_futex : SYS_exit,
 		};
 		struct state_change change = {
-			.phase = PHASE_BLOCKED + pick(pick(20) ? 3 : 4), .cpu = pick(3),
-			.out = pick(8) ? &out : NULL, .wake = pick(8) ? &wake : NULL,
+			.phase = PHASE_BLOCKED + pick(pick(20) ? 3 : 4),
+			.cpu = pick(3),
+			.out = pick(8) ? &out : NULL,
+			.wake = pick(8) ? &wake : NULL,
 		};
 
 		if (change.phase == PHASE_RUNNABLE && pick(2))
@@ -554,7 +564,9 @@ static void block_at(unsigned int ms, uint32_t number, struct ev_sched_switch e)
 static void wake_at(unsigned int ms, uint32_t number, uint32_t waker)
 {
 	struct ev_sched_wake e = {
-		.waker = waker, .tid = waker ? 100 + waker : 0, .syscall = waker ? SYS_futex : SYSCALL_NONE,
+		.waker = waker,
+		.tid = waker ? 100 + waker : 0,
+		.syscall = waker ? SYS_futex : SYSCALL_NONE,
 		.context = waker ? WAKE_THREAD : WAKE_HARDIRQ,
 	};
 
@@ -566,7 +578,9 @@ static void wake_at(unsigned int ms, uint32_t number, uint32_t waker)
 static uint64_t predict_beside_clock(bool has_ended)
 {
 	const struct ev_sched_switch sleep = { .syscall = SYS_nanosleep }, lock = {
-		.syscall = SYS_futex, .object = LOCK_OBJECT, .operation = FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+		.syscall = SYS_futex,
+		.object = LOCK_OBJECT,
+		.operation = FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
 	};
 	struct whatif_answer answer;
 

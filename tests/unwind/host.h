@@ -9,7 +9,7 @@
 
 #include "stack.bpf.h"
 #include "unwind.bpf.c"
-#undef const		/* the shim of bpf_helpers.h takes it away from the programs */
+#undef const /* the shim of bpf_helpers.h takes it away from the programs */
 
 static struct stack_scratch host_scratch;
 static struct task_struct host_task;
@@ -26,8 +26,7 @@ static inline void host_unwind(__u32 first)
 	unwind_user(&host_scratch, false);
 }
 
-long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data,
-	      __u64 flags __attribute__((unused)))
+long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __u64 flags __attribute__((unused)))
 {
 	__u32 i = 0;
 

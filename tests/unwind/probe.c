@@ -29,8 +29,7 @@
 
 #include "host.h"
 
-enum { FRAMES_MAX = STACK_DEPTH_MAX, THREADS_MAX = 512, MODULES_MAX = 512, RANGES_MAX = 2048,
-       COPY_BYTES = 1 << 20 };
+enum { FRAMES_MAX = STACK_DEPTH_MAX, THREADS_MAX = 512, MODULES_MAX = 512, RANGES_MAX = 2048, COPY_BYTES = 1 << 20 };
 
 /* --- The helpers of the unwinder, on a stopped thread ---------------------------------------- */
 
@@ -104,8 +103,7 @@ static struct loaded *module_get(const char *path)
 	module = &modules[module_count++];
 	snprintf(module->path, sizeof(module->path), "%s", path);
 	snprintf(real, sizeof(real), "/proc/%d/root%s", target, path);
-	object = strcmp(path, "[vdso]") ? object_new(open(real, O_RDONLY | O_CLOEXEC), NULL, path)
-					: object_new_vdso();
+	object = strcmp(path, "[vdso]") ? object_new(open(real, O_RDONLY | O_CLOEXEC), NULL, path) : object_new_vdso();
 	module->has_table = !object_unwind_file(object, &module->file);
 	object_free(object);
 	return module;
@@ -117,13 +115,14 @@ static size_t range_count;
 /* The parts of a table, from begin to end as the file has addresses. */
 static void add_parts(const struct unwind_table *table, uint64_t begin, uint64_t end, uint64_t bias)
 {
-	for (uint64_t base = table->base; base < table->base + table->size_bytes; ) {
+	for (uint64_t base = table->base; base < table->base + table->size_bytes;) {
 		struct unwind_part part = unwind_part_at(table, base, UNWIND_CHUNK_UNITS);
 		uint64_t part_end = base + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS);
 		struct unwind_range range = {
 			.begin = (base > begin ? base : begin) + bias,
 			.end = (part_end < end ? part_end : end) + bias,
-			.bias = base + bias, .block_count = part.block_count,
+			.bias = base + bias,
+			.block_count = part.block_count,
 		};
 
 		if (range.begin < range.end && range_count < RANGES_MAX) {
@@ -135,8 +134,7 @@ static void add_parts(const struct unwind_table *table, uint64_t begin, uint64_t
 	}
 }
 
-static void add_ranges(const struct unwind_file *file, uint64_t start, uint64_t end,
-		       uint64_t file_offset)
+static void add_ranges(const struct unwind_file *file, uint64_t start, uint64_t end, uint64_t file_offset)
 {
 	for (uint32_t i = 0; i < file->segment_count; i++) {
 		const struct unwind_segment *segment = &file->segments[i];
@@ -169,8 +167,8 @@ static void load_space(void)
 		const struct loaded *module;
 		char rights[8], name[512] = "";
 
-		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511s", &start, &end, rights, &offset,
-			   name) < 4 || rights[2] != 'x' || (name[0] != '/' && strcmp(name, "[vdso]")))
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511s", &start, &end, rights, &offset, name) < 4 ||
+		    rights[2] != 'x' || (name[0] != '/' && strcmp(name, "[vdso]")))
 			continue;
 		module = module_get(name);
 		if (module && module->has_table)
@@ -191,8 +189,8 @@ static void load_space(void)
 struct stack {
 	uint64_t frames[FRAMES_MAX];
 	size_t count;
-	int end;		/* ours: enum stack_end */
-	bool has_failed;	/* libdwfl did not reach the outermost frame */
+	int end;         /* ours: enum stack_end */
+	bool has_failed; /* libdwfl did not reach the outermost frame */
 };
 
 static unsigned long walked, walked_alike;
@@ -205,10 +203,23 @@ static bool unwind_ours(pid_t tid, struct stack *stack)
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || !regs.rip)
 		return false;
 	host_registers = (struct pt_regs){
-		.r15 = regs.r15, .r14 = regs.r14, .r13 = regs.r13, .r12 = regs.r12, .bp = regs.rbp,
-		.bx = regs.rbx, .r11 = regs.r11, .r10 = regs.r10, .r9 = regs.r9, .r8 = regs.r8,
-		.ax = regs.rax, .cx = regs.rcx, .dx = regs.rdx, .si = regs.rsi, .di = regs.rdi,
-		.ip = regs.rip, .sp = regs.rsp,
+		.r15 = regs.r15,
+		.r14 = regs.r14,
+		.r13 = regs.r13,
+		.r12 = regs.r12,
+		.bp = regs.rbp,
+		.bx = regs.rbx,
+		.r11 = regs.r11,
+		.r10 = regs.r10,
+		.r9 = regs.r9,
+		.r8 = regs.r8,
+		.ax = regs.rax,
+		.cx = regs.rcx,
+		.dx = regs.rdx,
+		.si = regs.rsi,
+		.di = regs.rdi,
+		.ip = regs.rip,
+		.sp = regs.rsp,
 	};
 	host_task.thread.fsbase = regs.fs_base;
 	host_unwind(0);
@@ -247,8 +258,7 @@ static void check_walk(const struct stack *stack)
 	if (end == STACK_TRUNCATED && stack->end != STACK_TRUNCATED)
 		return;
 	walked++;
-	if (count != stack->count || (int)end != stack->end ||
-	    memcmp(frames, stack->frames, count * sizeof(*frames)))
+	if (count != stack->count || (int)end != stack->end || memcmp(frames, stack->frames, count * sizeof(*frames)))
 		printf("# the engine's walk differs: %u frames, end %d\n", count, (int)end);
 	else
 		walked_alike++;
@@ -274,12 +284,11 @@ static void print_stack(Dwfl *dwfl, const char *name, const struct stack *stack)
 		Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
 		const char *function = module ? dwfl_module_addrname(module, address - (i > 0)) : NULL;
 		Dwarf_Addr start = 0;
-		const char *file = module ? dwfl_module_info(module, NULL, &start, NULL, NULL, NULL,
-							     NULL, NULL) : "?";
+		const char *file = module ? dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL) : "?";
 
 		printf("#     %#lx%s %s (%s+%#lx)\n", address,
-		       stack->frames[i] & STACK_FRAME_GUESSED ? " by frame pointer" : "",
-		       function ? function : "?", file, address - start);
+		       stack->frames[i] & STACK_FRAME_GUESSED ? " by frame pointer" : "", function ? function : "?",
+		       file, address - start);
 	}
 }
 
@@ -288,8 +297,8 @@ static unsigned long total, alike, failed, earlier, complete;
 /* What the Go runtime tells of its goroutines' stacks, no call frame information does. */
 static bool goes_to_goroutine(const struct stack *ours, size_t i)
 {
-	return i && (rule_find(&host_scratch.unwind,
-			       (ours->frames[i - 1] & STACK_FRAME_ADDRESS) - 1) & 0xf) == UNWIND_GO;
+	return i &&
+	       (rule_find(&host_scratch.unwind, (ours->frames[i - 1] & STACK_FRAME_ADDRESS) - 1) & 0xf) == UNWIND_GO;
 }
 
 static void compare(Dwfl *dwfl, pid_t tid)
@@ -303,8 +312,7 @@ static void compare(Dwfl *dwfl, pid_t tid)
 	check_walk(&ours);
 	total++;
 	complete += ours.end == STACK_COMPLETE;
-	while (i < ours.count && i < theirs.count &&
-	       (ours.frames[i] & STACK_FRAME_ADDRESS) == theirs.frames[i])
+	while (i < ours.count && i < theirs.count && (ours.frames[i] & STACK_FRAME_ADDRESS) == theirs.frames[i])
 		i++;
 	if (i == ours.count && i == theirs.count) {
 		alike++;
@@ -376,8 +384,7 @@ static int print(void)
 {
 	struct stack stack = { 0 };
 
-	if (ptrace(PTRACE_SEIZE, target, NULL, NULL) ||
-	    ptrace(PTRACE_INTERRUPT, target, NULL, NULL) ||
+	if (ptrace(PTRACE_SEIZE, target, NULL, NULL) || ptrace(PTRACE_INTERRUPT, target, NULL, NULL) ||
 	    waitpid(target, NULL, __WALL) != target) {
 		perror("cannot stop the process");
 		return 1;
@@ -409,7 +416,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < atoi(argv[2]) && probe(); i++)
 		usleep(random() % 20000);
 	printf("%lu stacks, %lu alike, %lu that libdwfl gives up on, %lu that end before it does,"
-	       " %lu complete, %lu walked, %lu alike\n", total, alike, failed, earlier, complete,
-	       walked, walked_alike);
+	       " %lu complete, %lu walked, %lu alike\n",
+	       total, alike, failed, earlier, complete, walked, walked_alike);
 	return total ? 0 : 1;
 }

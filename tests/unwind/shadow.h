@@ -36,8 +36,8 @@ enum { SHADOW_MAX = 4096, SHADOW_VALUES = 16, SHADOW_ALTSTACK_BYTES = 32 << 20 }
 /* The numbers are known to shadow.S and to unwind_truth.py. */
 enum {
 	SHADOW_CALL = 0,
-	SHADOW_TAIL = 1,	/* its function's last statement is a call, or is a jump to libc */
-	SHADOW_EXACT = 2,	/* where a signal was taken, not where a call returns to */
+	SHADOW_TAIL = 1,  /* its function's last statement is a call, or is a jump to libc */
+	SHADOW_EXACT = 2, /* where a signal was taken, not where a call returns to */
 };
 
 struct shadow_entry {
@@ -47,21 +47,19 @@ struct shadow_entry {
 
 extern struct shadow_entry shadow_entries[SHADOW_MAX];
 extern volatile long shadow_count;
-extern volatile long shadow_zero;			/* which the compiler does not know */
+extern volatile long shadow_zero; /* which the compiler does not know */
 extern volatile long shadow_values[SHADOW_VALUES];
 extern volatile double shadow_doubles[SHADOW_VALUES];
-extern char *volatile shadow_trap;			/* a page that cannot be read */
-extern void *volatile shadow_library;			/* an address in the program's library */
+extern char *volatile shadow_trap;    /* a page that cannot be read */
+extern void *volatile shadow_library; /* an address in the program's library */
 
 void shadow_block(void);
 void shadow_handle(int number, void (*handler)(int, siginfo_t *, void *), int flags);
 void shadow_setup(void);
 
 void shim_qsort(void *, size_t, size_t, int (*)(const void *, const void *));
-void *shim_bsearch(const void *, const void *, size_t, size_t,
-		   int (*)(const void *, const void *));
-void *shim_lfind(const void *, const void *, size_t *, size_t,
-		 int (*)(const void *, const void *));
+void *shim_bsearch(const void *, const void *, size_t, size_t, int (*)(const void *, const void *));
+void *shim_lfind(const void *, const void *, size_t *, size_t, int (*)(const void *, const void *));
 void *shim_tfind(const void *, void *const *, int (*)(const void *, const void *));
 void shim_twalk(const void *, void (*)(const void *, VISIT, int));
 int shim_pthread_once(pthread_once_t *, void (*)(void));
@@ -93,8 +91,7 @@ static inline __attribute__((always_inline)) long shadow_push(void *address, lon
 	return place + 1;
 }
 
-#define SHADOW_ENTER(kind) \
-	const long shadow_mine = shadow_push(__builtin_return_address(0), kind)
+#define SHADOW_ENTER(kind) const long shadow_mine = shadow_push(__builtin_return_address(0), kind)
 #define SHADOW_BACK() (shadow_count = shadow_mine)
 
 #define SHADOW_RIP(context) (((ucontext_t *)(context))->uc_mcontext.gregs[REG_RIP])
@@ -112,8 +109,7 @@ int main(void);
 static void shadow_print(const char *word, void *address, long kind)
 {
 	char line[64];
-	int bytes = snprintf(line, sizeof(line), "%s %#lx %ld\n", word, (unsigned long)address,
-			     kind);
+	int bytes = snprintf(line, sizeof(line), "%s %#lx %ld\n", word, (unsigned long)address, kind);
 
 	if (write(1, line, bytes) != bytes)
 		_exit(3);
@@ -127,7 +123,7 @@ SHADOW_APART void shadow_block(void)
 	shadow_print("main", (void *)main, 0);
 	shadow_print("library", shadow_library, 0);
 	shadow_print("frame", __builtin_return_address(0), SHADOW_CALL);
-	for (long i = shadow_count; i-- > 0; )
+	for (long i = shadow_count; i-- > 0;)
 		shadow_print("frame", shadow_entries[i].address, shadow_entries[i].kind);
 	shadow_print("blocked", NULL, 0);
 	if (read(0, &byte, 1) != 1)

@@ -54,7 +54,7 @@ static void buffer_reserve(struct buffer *buffer, size_t size)
 void buffer_add(struct buffer *buffer, const char *bytes, size_t size)
 {
 	buffer_reserve(buffer, size);
-	if (size)		/* memcpy() may not be given NULL, even for nothing */
+	if (size) /* memcpy() may not be given NULL, even for nothing */
 		memcpy(buffer->data + buffer->size, bytes, size);
 	buffer->size += size;
 	buffer->data[buffer->size] = '\0';

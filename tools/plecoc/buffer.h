@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct buffer {
-	char *data;		/* NULL while nothing was added */
+	char *data; /* NULL while nothing was added */
 	size_t size, capacity;
 };
 
@@ -27,7 +27,5 @@ void buffer_add_text(struct buffer *buffer, const char *text);
 /* ASCII only and blind to the locale: what is compared is C identifiers. */
 void buffer_add_upper(struct buffer *buffer, const char *text);
 void buffer_add_lower(struct buffer *buffer, const char *text);
-void buffer_printf(struct buffer *buffer, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
-	__attribute__((format(printf, 2, 0)));
+void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));

@@ -53,11 +53,9 @@ static void add_event(struct buffer *out, const struct event *event)
 		add_string(out, event->text);
 		return;
 	}
-	buffer_printf(out, "{\n        \"name\": \"%s\",\n        \"text\": ",
-		      event->declaration.name);
+	buffer_printf(out, "{\n        \"name\": \"%s\",\n        \"text\": ", event->declaration.name);
 	add_string(out, event->text);
-	buffer_printf(out, ",\n        \"size\": %" PRIu64 ",\n        \"fields\": [\n",
-		      event->size);
+	buffer_printf(out, ",\n        \"size\": %" PRIu64 ",\n        \"fields\": [\n", event->size);
 	for (i = 0; i < event->field_count; i++) {
 		add_field(out, &event->fields[i]);
 		add_line_end(out, i + 1 == event->field_count);
@@ -69,8 +67,7 @@ static void add_subsystem(struct buffer *out, const struct subsystem *subsystem)
 {
 	size_t i;
 
-	buffer_printf(out, "{\n    \"name\": \"%s\",\n    \"events\": {",
-		      subsystem->declaration.name);
+	buffer_printf(out, "{\n    \"name\": \"%s\",\n    \"events\": {", subsystem->declaration.name);
 	if (subsystem->event_count)
 		buffer_add_char(out, '\n');
 	for (i = 0; i < subsystem->event_count; i++) {

@@ -7,7 +7,7 @@
 #include "source.h"
 #include "utf8.h"
 
-enum { DESCRIBED_COUNT_MAX = 60 };	/* characters of a token in an error message */
+enum { DESCRIBED_COUNT_MAX = 60 }; /* characters of a token in an error message */
 
 void lexer_init(struct lexer *lexer, const struct source *source, struct buffer *messages)
 {
@@ -30,8 +30,8 @@ static char peek(const struct lexer *lexer, size_t ahead)
 /* Wider than C's identifiers, so that 9lives or a-b is reported whole and not as two tokens. */
 static bool is_word_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '-' || c == '.' || c == '$' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+	       c == '.' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 static bool is_blank(char c)
@@ -74,7 +74,7 @@ static int skip_blanks_and_comments(struct lexer *lexer)
 
 static int read_escape(struct lexer *lexer)
 {
-	static const char escapes[] = "\"\"\\\\n\nt\t";	/* what is written, what it means */
+	static const char escapes[] = "\"\"\\\\n\nt\t"; /* what is written, what it means */
 	int i;
 
 	for (i = 0; escapes[i]; i += 2) {
@@ -99,8 +99,7 @@ static int read_string(struct lexer *lexer)
 		char c = peek(lexer, 0);
 
 		if (c == '\0')
-			return source_error(lexer->source, begin, lexer->messages,
-					    "unterminated string");
+			return source_error(lexer->source, begin, lexer->messages, "unterminated string");
 		if (c == '\n')
 			return source_error(lexer->source, begin, lexer->messages,
 					    "line break in a string: close it, or write \\n");
@@ -144,11 +143,10 @@ int lexer_advance(struct lexer *lexer)
 		lexer->offset++;
 		lexer->token.kind = TOKEN_PUNCTUATION;
 	} else if (c > ' ' && c <= '~') {
-		err = source_error(lexer->source, lexer->offset, lexer->messages,
-				   "unexpected character '%c'", c);
+		err = source_error(lexer->source, lexer->offset, lexer->messages, "unexpected character '%c'", c);
 	} else {
-		err = source_error(lexer->source, lexer->offset, lexer->messages,
-				   "unexpected control character 0x%02x", c);
+		err = source_error(lexer->source, lexer->offset, lexer->messages, "unexpected control character 0x%02x",
+				   c);
 	}
 	lexer->token.size = lexer->offset - lexer->token.offset;
 	return err;
@@ -158,8 +156,7 @@ bool lexer_is_at(const struct lexer *lexer, const char *text)
 {
 	const struct token *token = &lexer->token;
 
-	return (token->kind == TOKEN_WORD || token->kind == TOKEN_PUNCTUATION) &&
-	       token->size == strlen(text) &&
+	return (token->kind == TOKEN_WORD || token->kind == TOKEN_PUNCTUATION) && token->size == strlen(text) &&
 	       !memcmp(lexer->source->text.data + token->offset, text, token->size);
 }
 
@@ -173,8 +170,7 @@ void lexer_describe(const struct lexer *lexer, struct buffer *out)
 		buffer_add_text(out, "a string");
 	} else {
 		buffer_add_char(out, '\'');
-		utf8_add_visible(out, lexer->source->text.data + token->offset, token->size,
-				 DESCRIBED_COUNT_MAX);
+		utf8_add_visible(out, lexer->source->text.data + token->offset, token->size, DESCRIBED_COUNT_MAX);
 		buffer_add_char(out, '\'');
 	}
 }

@@ -11,22 +11,22 @@ struct source;
 
 enum token_kind {
 	TOKEN_END,
-	TOKEN_WORD,		/* a name, a keyword, a number, or what was meant as one */
+	TOKEN_WORD, /* a name, a keyword, a number, or what was meant as one */
 	TOKEN_STRING,
-	TOKEN_PUNCTUATION,	/* one of { } [ ] , ; */
+	TOKEN_PUNCTUATION, /* one of { } [ ] , ; */
 };
 
 struct token {
 	enum token_kind kind;
-	size_t offset, size;	/* in the text of the source; of a string, with its quotes */
+	size_t offset, size; /* in the text of the source; of a string, with its quotes */
 };
 
 struct lexer {
 	const struct source *source;
 	struct buffer *messages;
-	size_t offset;			/* where to look for the next token */
-	struct token token;		/* the current one */
-	struct buffer string;		/* its value, escapes resolved, when it is a string */
+	size_t offset;        /* where to look for the next token */
+	struct token token;   /* the current one */
+	struct buffer string; /* its value, escapes resolved, when it is a string */
 };
 
 /* Stands before the first token; the source has passed source_check(). */

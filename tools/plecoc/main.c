@@ -20,27 +20,26 @@
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-static const char help[] =
-	"Usage: plecoc --header [-o OUTPUT] FILE...\n"
-	"       plecoc --json [-o OUTPUT] FILE...\n"
-	"       plecoc --table [-o OUTPUT] FILE...\n"
-	"\n"
-	"Compiles the trace events that the Pleco FILEs declare, numbered in the order given,\n"
-	"to a C header, to JSON or to a table in C.\n"
-	"\n"
-	"  --header    write a C header: a macro for each number, a struct for each event\n"
-	"  --json      write the same numbers, with the texts and the layout of the fields\n"
-	"  --table     write that as C initialisers, for a program that reads any event\n"
-	"  -o OUTPUT   write to OUTPUT instead of standard output; on an error it is not touched\n"
-	"  --help      show this text\n"
-	"  --version   show the version\n"
-	"\n"
-	"Exit status: 0 fine, 1 an error in the input or in writing the output, 2 wrong usage.\n";
+static const char help[] = "Usage: plecoc --header [-o OUTPUT] FILE...\n"
+			   "       plecoc --json [-o OUTPUT] FILE...\n"
+			   "       plecoc --table [-o OUTPUT] FILE...\n"
+			   "\n"
+			   "Compiles the trace events that the Pleco FILEs declare, numbered in the order given,\n"
+			   "to a C header, to JSON or to a table in C.\n"
+			   "\n"
+			   "  --header    write a C header: a macro for each number, a struct for each event\n"
+			   "  --json      write the same numbers, with the texts and the layout of the fields\n"
+			   "  --table     write that as C initialisers, for a program that reads any event\n"
+			   "  -o OUTPUT   write to OUTPUT instead of standard output; on an error it is not touched\n"
+			   "  --help      show this text\n"
+			   "  --version   show the version\n"
+			   "\n"
+			   "Exit status: 0 fine, 1 an error in the input or in writing the output, 2 wrong usage.\n";
 
 struct command_line {
 	void (*emit)(const struct schema *schema, struct buffer *out);
-	const char *output;		/* NULL: standard output */
-	const char *shown;		/* what --help or --version shows, instead of compiling */
+	const char *output; /* NULL: standard output */
+	const char *shown;  /* what --help or --version shows, instead of compiling */
 	char **inputs;
 	int input_count;
 };
@@ -60,8 +59,7 @@ static bool is_an_input(const struct command_line *line)
 	if (!line->output || stat(line->output, &output) || !S_ISREG(output.st_mode))
 		return false;
 	for (i = 0; i < line->input_count; i++)
-		if (!stat(line->inputs[i], &input) && input.st_dev == output.st_dev &&
-		    input.st_ino == output.st_ino)
+		if (!stat(line->inputs[i], &input) && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
 			return true;
 	return false;
 }
@@ -69,12 +67,9 @@ static bool is_an_input(const struct command_line *line)
 static int read_command_line(struct command_line *line, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "header",  no_argument, NULL, 'H' },
-		{ "json",    no_argument, NULL, 'j' },
-		{ "table",   no_argument, NULL, 't' },
-		{ "help",    no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ 0 },
+		{ "header", no_argument, NULL, 'H' },  { "json", no_argument, NULL, 'j' },
+		{ "table", no_argument, NULL, 't' },   { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' }, { 0 },
 	};
 	int option;
 
@@ -158,7 +153,7 @@ int main(int argc, char **argv)
 	struct buffer messages = { 0 }, shown = { 0 };
 	int err, status;
 
-	signal(SIGXFSZ, SIG_IGN);	/* a file beyond ulimit -f is an error that is told */
+	signal(SIGXFSZ, SIG_IGN); /* a file beyond ulimit -f is an error that is told */
 	status = read_command_line(&line, argc, argv);
 	if (status != EXIT_FINE)
 		return status;

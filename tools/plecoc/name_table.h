@@ -10,14 +10,14 @@
 #include "schema.h"
 
 struct name_entry {
-	char *key;			/* NULL: a free slot */
+	char *key; /* NULL: a free slot */
 	struct declaration declaration;
-	const char *scope;		/* the subsystem of an event; else NULL */
+	const char *scope; /* the subsystem of an event; else NULL */
 };
 
 struct name_table {
 	struct name_entry *slots;
-	size_t count, slot_count;	/* slot_count is 0 or a power of two */
+	size_t count, slot_count; /* slot_count is 0 or a power of two */
 };
 
 void name_table_fini(struct name_table *table);

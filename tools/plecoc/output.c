@@ -33,7 +33,7 @@ static int write_and_close(int fd, const struct buffer *content)
 
 static mode_t default_mode(void)
 {
-	mode_t mask = umask(0);		/* it cannot be asked without being set */
+	mode_t mask = umask(0); /* it cannot be asked without being set */
 
 	umask(mask);
 	return 0666 & ~mask;
@@ -78,7 +78,7 @@ static int write_path(const char *path, const struct buffer *content)
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 		return fd < 0 ? -errno : write_and_close(fd, content);
 	}
-	target = realpath(path, NULL);	/* a symbolic link stays, what it names is replaced */
+	target = realpath(path, NULL); /* a symbolic link stays, what it names is replaced */
 	if (!target)
 		return -errno;
 	err = replace_file(target, status.st_mode & 07777, content);
@@ -91,7 +91,7 @@ int output_write(const char *path, const struct buffer *content, struct buffer *
 	int err = path ? write_path(path, content) : write_and_close(STDOUT_FILENO, content);
 
 	if (err)
-		buffer_printf(messages, "plecoc: cannot write %s: %s\n",
-			      path ? path : "to standard output", strerror(-err));
+		buffer_printf(messages, "plecoc: cannot write %s: %s\n", path ? path : "to standard output",
+			      strerror(-err));
 	return err;
 }

@@ -18,8 +18,7 @@ struct parse {
 	struct lexer lexer;
 };
 
-#define parse_error(parse, offset, ...) \
-	source_error((parse)->source, offset, (parse)->parser->messages, __VA_ARGS__)
+#define parse_error(parse, offset, ...) source_error((parse)->source, offset, (parse)->parser->messages, __VA_ARGS__)
 
 static const char *token_text(const struct parse *parse)
 {
@@ -32,8 +31,7 @@ static int expected(struct parse *parse, const char *what)
 	int err;
 
 	lexer_describe(&parse->lexer, &found);
-	err = parse_error(parse, parse->lexer.token.offset, "expected %s but found %s", what,
-			  found.data);
+	err = parse_error(parse, parse->lexer.token.offset, "expected %s but found %s", what, found.data);
 	buffer_fini(&found);
 	return err;
 }
@@ -67,14 +65,15 @@ static int parse_name(struct parse *parse, const char *kind, struct declaration 
 	}
 	lexer_describe(&parse->lexer, &shown);
 	if (!name_is_identifier(text, token->size))
-		err = parse_error(parse, token->offset, "%s is no C identifier: use letters, "
-				  "digits and '_', a digit not first", shown.data);
-	else if (name_is_keyword(text, token->size))
 		err = parse_error(parse, token->offset,
-				  "%s is a keyword of C and cannot name %s", shown.data, kind);
+				  "%s is no C identifier: use letters, "
+				  "digits and '_', a digit not first",
+				  shown.data);
+	else if (name_is_keyword(text, token->size))
+		err = parse_error(parse, token->offset, "%s is a keyword of C and cannot name %s", shown.data, kind);
 	else if (token->size > NAME_SIZE_MAX)
-		err = parse_error(parse, token->offset, "a name of %zu characters: the limit is %d",
-				  token->size, NAME_SIZE_MAX);
+		err = parse_error(parse, token->offset, "a name of %zu characters: the limit is %d", token->size,
+				  NAME_SIZE_MAX);
 	if (err)
 		goto out_free;
 	*out = (struct declaration){
@@ -84,26 +83,24 @@ static int parse_name(struct parse *parse, const char *kind, struct declaration 
 	};
 	err = lexer_advance(&parse->lexer);
 	if (err)
-		free(out->name);	/* no schema owns it yet */
+		free(out->name); /* no schema owns it yet */
 
 out_free:
 	buffer_fini(&shown);
 	return err;
 }
 
-static int duplicate_error(struct parse *parse, const char *kind,
-			   const struct declaration *declaration, const struct declaration *first)
+static int duplicate_error(struct parse *parse, const char *kind, const struct declaration *declaration,
+			   const struct declaration *first)
 {
 	size_t line, column;
 
 	source_locate(first->source, first->offset, &line, &column);
-	return parse_error(parse, declaration->offset,
-			   "duplicate %s '%s': the first, '%s', is at %s:%zu:%zu", kind,
+	return parse_error(parse, declaration->offset, "duplicate %s '%s': the first, '%s', is at %s:%zu:%zu", kind,
 			   declaration->name, first->name, first->source->path, line, column);
 }
 
-static int collision_error(struct parse *parse, const struct name_entry *entry,
-			   const struct name_entry *first)
+static int collision_error(struct parse *parse, const struct name_entry *entry, const struct name_entry *first)
 {
 	size_t line, column;
 
@@ -111,8 +108,7 @@ static int collision_error(struct parse *parse, const struct name_entry *entry,
 	return parse_error(parse, entry->declaration.offset,
 			   "event '%s' of '%s' would have the macro TRACE_EVENT_%s, "
 			   "as has event '%s' of '%s' at %s:%zu:%zu",
-			   entry->declaration.name, entry->scope, entry->key,
-			   first->declaration.name, first->scope,
+			   entry->declaration.name, entry->scope, entry->key, first->declaration.name, first->scope,
 			   first->declaration.source->path, line, column);
 }
 
@@ -146,8 +142,7 @@ static int parse_array(struct parse *parse, struct field *field)
 		field->count = 10 * field->count + (c - '0');
 	}
 	if (!field->count || field->count > ARRAY_COUNT_MAX)
-		return parse_error(parse, token->offset,
-				   "the length of an array is a decimal number from 1 to %d",
+		return parse_error(parse, token->offset, "the length of an array is a decimal number from 1 to %d",
 				   ARRAY_COUNT_MAX);
 	err = lexer_advance(&parse->lexer);
 	return err ? err : expect(parse, "]", "']'");
@@ -164,14 +159,14 @@ static int place_field(struct parse *parse, struct event *event, struct field *f
 	if (excess)
 		return parse_error(parse, field->declaration.offset,
 				   "field '%s' would be at offset %llu, not a multiple of %u: "
-				   "put a %u-byte padding field before it", field->declaration.name,
-				   (unsigned long long)event->size, alignment, alignment - excess);
+				   "put a %u-byte padding field before it",
+				   field->declaration.name, (unsigned long long)event->size, alignment,
+				   alignment - excess);
 	field->offset = event->size;
 	event->size += count * field->type->size;
 	if (event->size > EVENT_SIZE_MAX)
-		return parse_error(parse, field->declaration.offset,
-				   "event '%s' is larger than %d bytes", event->declaration.name,
-				   EVENT_SIZE_MAX);
+		return parse_error(parse, field->declaration.offset, "event '%s' is larger than %d bytes",
+				   event->declaration.name, EVENT_SIZE_MAX);
 	return 0;
 }
 
@@ -198,10 +193,11 @@ static int parse_field(struct parse *parse, struct event *event, struct name_tab
 	field = event_add_field(event, declaration);
 	field->type = type;
 	if (name_is_reserved_for_field(declaration.name, strlen(declaration.name)))
-		return parse_error(parse, declaration.offset, "'%s' has a meaning in the generated "
-				   "header and cannot name a field", declaration.name);
-	first = name_table_add(names, &(struct name_entry){ .key = declaration.name,
-							    .declaration = declaration });
+		return parse_error(parse, declaration.offset,
+				   "'%s' has a meaning in the generated "
+				   "header and cannot name a field",
+				   declaration.name);
+	first = name_table_add(names, &(struct name_entry){ .key = declaration.name, .declaration = declaration });
 	if (first)
 		return duplicate_error(parse, "field", &declaration, &first->declaration);
 	err = parse_array(parse, field);
@@ -210,8 +206,7 @@ static int parse_field(struct parse *parse, struct event *event, struct name_tab
 	if (!err)
 		err = expect(parse, ";", "';'");
 	if (!err && field->is_flexible && !lexer_is_at(&parse->lexer, "}"))
-		return parse_error(parse, declaration.offset,
-				   "flexible array '%s' must be the last field of its event",
+		return parse_error(parse, declaration.offset, "flexible array '%s' must be the last field of its event",
 				   declaration.name);
 	return err;
 }
@@ -220,7 +215,7 @@ static int parse_fields(struct parse *parse, struct event *event)
 {
 	struct name_table names = { 0 };
 	unsigned int excess;
-	int err = lexer_advance(&parse->lexer);		/* over the brace */
+	int err = lexer_advance(&parse->lexer); /* over the brace */
 
 	do {
 		err = err ? err : parse_field(parse, event, &names);
@@ -234,14 +229,13 @@ static int parse_fields(struct parse *parse, struct event *event)
 		return parse_error(parse, event->declaration.offset,
 				   "event '%s' would be %llu bytes long, not a multiple of %d: "
 				   "put a %d-byte padding field at its end",
-				   event->declaration.name, (unsigned long long)event->size,
-				   EVENT_ALIGNMENT, EVENT_ALIGNMENT - excess);
+				   event->declaration.name, (unsigned long long)event->size, EVENT_ALIGNMENT,
+				   EVENT_ALIGNMENT - excess);
 	parse->parser->schema->has_fields = true;
 	return lexer_advance(&parse->lexer);
 }
 
-static int add_event(struct parse *parse, struct subsystem *subsystem,
-		     struct declaration declaration)
+static int add_event(struct parse *parse, struct subsystem *subsystem, struct declaration declaration)
 {
 	const struct name_entry *first;
 	struct name_entry entry = {
@@ -262,8 +256,7 @@ static int add_event(struct parse *parse, struct subsystem *subsystem,
 	else if (first)
 		err = collision_error(parse, &entry, first);
 	else if (subsystem->event_count > EVENT_COUNT_MAX)
-		err = parse_error(parse, declaration.offset,
-				  "more than %d events in subsystem '%s'", EVENT_COUNT_MAX,
+		err = parse_error(parse, declaration.offset, "more than %d events in subsystem '%s'", EVENT_COUNT_MAX,
 				  subsystem->declaration.name);
 	buffer_fini(&macro);
 	return err;
@@ -286,8 +279,8 @@ static int parse_event(struct parse *parse, struct subsystem *subsystem)
 	event = &subsystem->events[subsystem->event_count - 1];
 	if (parse->lexer.token.kind != TOKEN_STRING)
 		return expected(parse, "the text of the event, a string");
-	event->text = string->size ? xstrndup(string->data, string->size) :
-				     xstrndup(declaration.name, strlen(declaration.name));
+	event->text = string->size ? xstrndup(string->data, string->size)
+				   : xstrndup(declaration.name, strlen(declaration.name));
 	err = lexer_advance(&parse->lexer);
 	if (!err && lexer_is_at(&parse->lexer, "{"))
 		err = parse_fields(parse, event);
@@ -328,8 +321,7 @@ static int parse_subsystem(struct parse *parse)
 	if (first)
 		return duplicate_error(parse, "subsystem", &declaration, &first->declaration);
 	if (schema->subsystem_count > SUBSYSTEM_COUNT_MAX)
-		return parse_error(parse, declaration.offset, "more than %d subsystems",
-				   SUBSYSTEM_COUNT_MAX);
+		return parse_error(parse, declaration.offset, "more than %d subsystems", SUBSYSTEM_COUNT_MAX);
 
 	err = expect(parse, "{", "'{'");
 	if (!err)

@@ -18,8 +18,8 @@ struct source;
 struct parser {
 	struct schema *schema;
 	struct buffer *messages;
-	struct name_table subsystems;	/* by name in upper case */
-	struct name_table events;	/* by what follows TRACE_EVENT_ in the macro */
+	struct name_table subsystems; /* by name in upper case */
+	struct name_table events;     /* by what follows TRACE_EVENT_ in the macro */
 };
 
 void parser_init(struct parser *parser, struct schema *schema, struct buffer *messages);

@@ -8,15 +8,8 @@
 #include "buffer.h"
 
 static const struct field_type field_types[] = {
-	{ "u8",   "__u8",  1 },
-	{ "u16",  "__u16", 2 },
-	{ "u32",  "__u32", 4 },
-	{ "u64",  "__u64", 8 },
-	{ "s8",   "__s8",  1 },
-	{ "s16",  "__s16", 2 },
-	{ "s32",  "__s32", 4 },
-	{ "s64",  "__s64", 8 },
-	{ "char", "char",  1 },
+	{ "u8", "__u8", 1 },   { "u16", "__u16", 2 }, { "u32", "__u32", 4 }, { "u64", "__u64", 8 }, { "s8", "__s8", 1 },
+	{ "s16", "__s16", 2 }, { "s32", "__s32", 4 }, { "s64", "__s64", 8 }, { "char", "char", 1 },
 };
 
 const struct field_type *field_type_find(const char *name, size_t size)

@@ -17,14 +17,14 @@ enum {
 	EVENT_COUNT_MAX = 65535,
 	ARRAY_COUNT_MAX = 65535,
 	NAME_SIZE_MAX = 255,
-	EVENT_SIZE_MAX = 1 << 30,	/* so that offsets fit every reader, JavaScript included */
-	HEADER_SIZE = 16,		/* of struct ev_header, which every event begins with */
-	EVENT_ALIGNMENT = 8,		/* of struct ev_header, hence of every event */
+	EVENT_SIZE_MAX = 1 << 30, /* so that offsets fit every reader, JavaScript included */
+	HEADER_SIZE = 16,         /* of struct ev_header, which every event begins with */
+	EVENT_ALIGNMENT = 8,      /* of struct ev_header, hence of every event */
 };
 
 struct declaration {
 	char *name;
-	const struct source *source;	/* where the name stands */
+	const struct source *source; /* where the name stands */
 	size_t offset;
 };
 
@@ -37,16 +37,16 @@ struct field {
 	struct declaration declaration;
 	const struct field_type *type;
 	uint64_t offset;
-	uint32_t count;			/* of a fixed array; else 0 */
+	uint32_t count; /* of a fixed array; else 0 */
 	bool is_flexible;
 };
 
 struct event {
 	struct declaration declaration;
-	char *text;			/* never empty */
+	char *text; /* never empty */
 	struct field *fields;
 	size_t field_count;
-	uint64_t size;			/* with the header, without a flexible array */
+	uint64_t size; /* with the header, without a flexible array */
 };
 
 struct subsystem {
@@ -58,7 +58,7 @@ struct subsystem {
 struct schema {
 	struct subsystem *subsystems;
 	size_t subsystem_count;
-	bool has_fields;		/* any event, of any subsystem */
+	bool has_fields; /* any event, of any subsystem */
 };
 
 void schema_fini(struct schema *schema);

@@ -13,9 +13,9 @@
 #include "utf8.h"
 
 enum {
-	SIZE_BYTES_MAX = 64 << 20,	/* far above 65535 subsystems of some events each */
-	SHOWN_COUNT_MAX = 160,		/* characters of a source line in an error message */
-	SHOWN_BEFORE = 100,		/* of which before the caret, when the line is longer */
+	SIZE_BYTES_MAX = 64 << 20, /* far above 65535 subsystems of some events each */
+	SHOWN_COUNT_MAX = 160,     /* characters of a source line in an error message */
+	SHOWN_BEFORE = 100,        /* of which before the caret, when the line is longer */
 };
 
 static int read_all(int fd, struct buffer *text)
@@ -77,8 +77,7 @@ int source_check(const struct source *source, struct buffer *messages)
 		if (!c)
 			return source_error(source, at, messages, "NUL byte");
 		if (c == 0xfeff && !at)
-			return source_error(source, at, messages,
-					    "byte order mark: save the file without one");
+			return source_error(source, at, messages, "byte order mark: save the file without one");
 		at += length;
 	}
 	return 0;
@@ -105,8 +104,7 @@ void source_locate(const struct source *source, size_t offset, size_t *line, siz
 }
 
 /* Shows the part of a line that is around the caret: a generated file may be one endless line. */
-static void add_line_and_caret(const struct source *source, size_t offset, size_t column,
-			       struct buffer *messages)
+static void add_line_and_caret(const struct source *source, size_t offset, size_t column, struct buffer *messages)
 {
 	const char *text = source->text.data;
 	size_t begin = offset, end = offset, size = source->text.size;
@@ -130,8 +128,7 @@ static void add_line_and_caret(const struct source *source, size_t offset, size_
 	buffer_add_text(messages, "^\n");
 }
 
-int source_error(const struct source *source, size_t offset, struct buffer *messages,
-		 const char *format, ...)
+int source_error(const struct source *source, size_t offset, struct buffer *messages, const char *format, ...)
 {
 	size_t line, column;
 	va_list arguments;

@@ -25,5 +25,5 @@ int source_check(const struct source *source, struct buffer *messages);
 void source_locate(const struct source *source, size_t offset, size_t *line, size_t *column);
 
 /* Adds "path:line:column: error: ...", the line and a caret to messages. Returns -EINVAL. */
-int source_error(const struct source *source, size_t offset, struct buffer *messages,
-		 const char *format, ...) __attribute__((format(printf, 4, 5)));
+int source_error(const struct source *source, size_t offset, struct buffer *messages, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));

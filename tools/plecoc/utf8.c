@@ -34,8 +34,8 @@ bool utf8_is_visible(uint32_t c)
 {
 	bool is_control = c < 0x20 || (c >= 0x7f && c <= 0x9f);
 	bool is_line_break = c == 0x2028 || c == 0x2029;
-	bool is_direction = c == 0x61c || c == 0x200e || c == 0x200f ||
-			    (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	bool is_direction = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+			    (c >= 0x2066 && c <= 0x2069);
 
 	return !is_control && !is_line_break && !is_direction && c != 0xfeff;
 }

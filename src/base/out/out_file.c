@@ -21,7 +21,7 @@
 static struct kept {
 	int fd;
 	struct stat status;
-} *kept;
+} * kept;
 static size_t kept_count;
 
 bool out_file_is_kept(const struct stat *status)
@@ -91,8 +91,7 @@ bool out_file_is_ours(const struct out_path *path)
 {
 	return path->file >= 0 && S_ISREG(path->status.st_mode) && path->status.st_uid == geteuid() &&
 	       path->status.st_nlink == 1 && is_trusted_owner(&path->directory_status) &&
-	       (is_private_directory(&path->directory_status) ||
-		path->directory_status.st_mode & S_ISVTX);
+	       (is_private_directory(&path->directory_status) || path->directory_status.st_mode & S_ISVTX);
 }
 
 static int lock(int fd)
@@ -202,8 +201,7 @@ static int open_named(struct out_file *file)
 	int fd;
 
 	if (file->flags & OUT_FILE_SHOWN && path->file < 0) {
-		fd = openat(path->directory, path->name,
-			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = openat(path->directory, path->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd < 0)
 			return errno == EEXIST ? -EBUSY : -errno;
 		file->is_shown = true;
@@ -235,7 +233,7 @@ static int open_new(struct out_file *file)
 		err = out_temporary_link(file->fd, file->path.directory, file->path.name);
 		file->is_shown = !err;
 		if (err == -EEXIST)
-			err = -EBUSY;	/* it was not there a moment ago */
+			err = -EBUSY; /* it was not there a moment ago */
 	}
 	return err;
 }

@@ -16,8 +16,8 @@
 struct out_file;
 
 enum out_file_flags {
-	OUT_FILE_LOCKED = 1,		/* who else wants to write it is refused, and we are if another one does */
-	OUT_FILE_SHOWN = 2,		/* one that was not there has its name from the beginning */
+	OUT_FILE_LOCKED = 1, /* who else wants to write it is refused, and we are if another one does */
+	OUT_FILE_SHOWN = 2,  /* one that was not there has its name from the beginning */
 };
 
 /*

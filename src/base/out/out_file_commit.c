@@ -128,7 +128,7 @@ static int commit_replaced(struct out_file *file)
 		return err;
 	take_mode(file);
 	err = put_in_place(file);
-	return err == -EBUSY ? -EPERM : err;	/* something was mounted there */
+	return err == -EBUSY ? -EPERM : err; /* something was mounted there */
 }
 
 static int copy(int from, int to)

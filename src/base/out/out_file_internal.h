@@ -8,20 +8,20 @@
 #include "base/out/out_temporary.h"
 
 enum out_kind {
-	OUT_DESCRIPTOR,		/* open already */
-	OUT_SPECIAL,		/* a FIFO or a device */
-	OUT_REPLACED,		/* a new file takes the place of what there may be */
-	OUT_OVERWRITTEN,	/* no new file can be made there */
+	OUT_DESCRIPTOR,  /* open already */
+	OUT_SPECIAL,     /* a FIFO or a device */
+	OUT_REPLACED,    /* a new file takes the place of what there may be */
+	OUT_OVERWRITTEN, /* no new file can be made there */
 };
 
 struct out_file {
 	enum out_kind kind;
 	unsigned int flags;
 	struct out_path path;
-	int fd;			/* what is written; -1: not begun */
-	int old_fd;		/* what is replaced, locked, or overwritten; -1: nothing */
-	char temporary[OUT_TEMPORARY_NAME_BYTES];	/* fd's name, until it is committed; "": it has none */
-	bool is_shown;		/* not committed, and has its name already */
+	int fd;                                   /* what is written; -1: not begun */
+	int old_fd;                               /* what is replaced, locked, or overwritten; -1: nothing */
+	char temporary[OUT_TEMPORARY_NAME_BYTES]; /* fd's name, until it is committed; "": it has none */
+	bool is_shown;                            /* not committed, and has its name already */
 	bool is_committed;
 };
 

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40 };		/* as the kernel has it */
+enum { LINKS_MAX = 40 }; /* as the kernel has it */
 
 bool is_trusted_owner(const struct stat *status)
 {
@@ -248,7 +248,7 @@ int out_path_find(const char *path, struct out_path *out)
 		from = AT_FDCWD;
 		if (err || !is_link)
 			break;
-		from = out->directory;		/* where the link lies */
+		from = out->directory; /* where the link lies */
 		out->directory = -1;
 	}
 	return err;

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 
 struct out_path {
-	int directory;			/* O_PATH; -1: the path names a descriptor */
-	char name[NAME_MAX + 1];	/* in it */
+	int directory;           /* O_PATH; -1: the path names a descriptor */
+	char name[NAME_MAX + 1]; /* in it */
 	struct stat directory_status;
-	int file;			/* O_PATH of what bears the name, which is no link; -1: nothing does */
-	struct stat status;		/* of it */
-	int descriptor;			/* one of ours that the path names, as /dev/fd/63 does; -1: none */
+	int file;           /* O_PATH of what bears the name, which is no link; -1: nothing does */
+	struct stat status; /* of it */
+	int descriptor;     /* one of ours that the path names, as /dev/fd/63 does; -1: none */
 };
 
 /*

@@ -83,8 +83,7 @@ int out_temporary_open_named(int directory, char name[OUT_TEMPORARY_NAME_BYTES])
 	if (fd < 0)
 		return -errno;
 	/* Somebody who sweeps may have been faster. Where there are no locks, nobody sweeps. */
-	if ((!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) &&
-	    !fstat(fd, &status) && status.st_nlink)
+	if ((!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) && !fstat(fd, &status) && status.st_nlink)
 		return fd;
 	close(fd);
 	unlinkat(directory, name, 0);

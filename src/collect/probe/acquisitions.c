@@ -19,7 +19,7 @@
 #include "pinch.skel.h"
 
 enum {
-	LOCKS_MAX = 65536,	/* in all ways in which they are taken */
+	LOCKS_MAX = 65536, /* in all ways in which they are taken */
 	OWN_HOLDS = 1000,
 };
 
@@ -28,8 +28,8 @@ struct acquisitions {
 	struct bpf_link *iterator;
 	struct bpf_link *links[2 * KLOCK_FUNCTIONS_MAX];
 	size_t link_count, function_count;
-	struct text missing;		/* functions that the kernel does not have */
-	struct text refused;		/* and those that it does not let be probed */
+	struct text missing; /* functions that the kernel does not have */
+	struct text refused; /* and those that it does not let be probed */
 };
 
 /* --- Before loading --------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ int acquisitions_start(struct pinch_bpf *bpf, const struct klock_spec *spec, str
 		err = fail(-errno, "cannot list the kernel locks that are taken");
 	else if (!acquisitions->function_count)
 		err = fail_plain(-ENOENT, "--acquisitions: the kernel lets none of the functions be probed that take "
-				 "locks");
+					  "locks");
 	if (!err)
 		err = take_own_locks();
 	if (err)
@@ -171,8 +171,7 @@ void acquisitions_put_notes(const struct acquisitions *acquisitions, struct text
 		text_put_bytes(notes, "", 1);
 	}
 	if (acquisitions->refused.length) {
-		text_printf(notes, "acquisitions: the kernel does not let be probed: %s",
-			    acquisitions->refused.bytes);
+		text_printf(notes, "acquisitions: the kernel does not let be probed: %s", acquisitions->refused.bytes);
 		text_put_bytes(notes, "", 1);
 	}
 	if (lost) {

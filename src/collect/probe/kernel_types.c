@@ -13,7 +13,7 @@
 enum { DEPTH_MAX = 16 };
 
 struct kernel_types {
-	struct btf *btf;		/* NULL: not read, or the kernel has none */
+	struct btf *btf; /* NULL: not read, or the kernel has none */
 	bool is_read;
 };
 
@@ -34,8 +34,8 @@ void kernel_types_free(struct kernel_types *types)
 static bool is_lock(const char *type)
 {
 	static const char *const locks[] = {
-		"spinlock", "raw_spinlock", "mutex", "rw_semaphore", "qspinlock", "qrwlock",
-		"percpu_rw_semaphore", "rt_mutex", "rt_mutex_base",
+		"spinlock", "raw_spinlock",        "mutex",    "rw_semaphore",  "qspinlock",
+		"qrwlock",  "percpu_rw_semaphore", "rt_mutex", "rt_mutex_base",
 	};
 
 	for (size_t i = 0; i < sizeof(locks) / sizeof(*locks); i++)

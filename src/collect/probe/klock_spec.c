@@ -18,8 +18,7 @@ static const char builtin[] =
 
 enum { SYMBOL_BYTES_MAX = 128, FILE_BYTES_MAX = 1 << 20 };
 
-static const char symbol_letters[] =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+static const char symbol_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
 /* A function as the file has it. */
 struct entry {
@@ -48,8 +47,10 @@ static int find_kind(struct klock_spec *spec, const char *name)
 static int find_step(const char *does, const char *succeeds)
 {
 	if (!strcmp(does, "acquire"))
-		return !succeeds ? KLOCK_TAKES : !strcmp(succeeds, "nonzero") ? KLOCK_TRIES :
-		       !strcmp(succeeds, "zero") ? KLOCK_TRIES_FOR_ZERO : -1;
+		return !succeeds                      ? KLOCK_TAKES
+		       : !strcmp(succeeds, "nonzero") ? KLOCK_TRIES
+		       : !strcmp(succeeds, "zero")    ? KLOCK_TRIES_FOR_ZERO
+						      : -1;
 	if (succeeds)
 		return -1;
 	return !strcmp(does, "release") ? KLOCK_LETS_GO : !strcmp(does, "change") ? KLOCK_CHANGES : -1;
@@ -74,19 +75,23 @@ static int add_entry(struct klock_spec *spec, const struct entry *entry, const c
 	int step, kind;
 
 	if (!length || length >= SYMBOL_BYTES_MAX || strspn(entry->symbol, symbol_letters) != length)
-		return fail_plain(-EINVAL, "%s: a \"symbol\" is the name of a function of the kernel, "
-				  "of up to %d letters", path, SYMBOL_BYTES_MAX - 1);
+		return fail_plain(-EINVAL,
+				  "%s: a \"symbol\" is the name of a function of the kernel, "
+				  "of up to %d letters",
+				  path, SYMBOL_BYTES_MAX - 1);
 	if (entry->argument < 1 || entry->argument > KLOCK_ARGUMENTS_MAX)
 		return fail_plain(-EINVAL, "%s: %s: \"argument\" is a number from 1 to %d", path, entry->symbol,
 				  KLOCK_ARGUMENTS_MAX);
 	step = find_step(entry->does, entry->succeeds);
 	if (step < 0)
-		return fail_plain(-EINVAL, "%s: %s: \"does\" is \"acquire\", \"release\" or \"change\"; "
-				  "\"succeeds\", which is the result \"zero\" or \"nonzero\", goes with \"acquire\"", path, entry->symbol);
+		return fail_plain(-EINVAL,
+				  "%s: %s: \"does\" is \"acquire\", \"release\" or \"change\"; "
+				  "\"succeeds\", which is the result \"zero\" or \"nonzero\", goes with \"acquire\"",
+				  path, entry->symbol);
 	kind = find_kind(spec, entry->kind);
 	if (kind < 0)
-		return fail_plain(-EINVAL, "%s: %s: a \"kind\" has up to %zu bytes, and there are %d at most",
-				  path, entry->symbol, sizeof(spec->kinds->name) - 1, KLOCK_KINDS_MAX);
+		return fail_plain(-EINVAL, "%s: %s: a \"kind\" has up to %zu bytes, and there are %d at most", path,
+				  entry->symbol, sizeof(spec->kinds->name) - 1, KLOCK_KINDS_MAX);
 	function = get_function(spec, entry->symbol);
 	if (!function)
 		return fail_plain(-E2BIG, "%s: more than %d functions", path, KLOCK_FUNCTIONS_MAX);
@@ -103,11 +108,12 @@ static int add_function(struct klock_spec *spec, json_t *object, size_t number, 
 	struct entry entry = { .argument = 1 };
 	json_error_t error;
 
-	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:s, s:s, s?s, s?i}", "symbol", &entry.symbol,
-			   "kind", &entry.kind, "does", &entry.does, "succeeds", &entry.succeeds,
-			   "argument", &entry.argument))
-		return fail_plain(-EINVAL, "%s: function %zu: %s; it needs \"symbol\", \"kind\" and \"does\", and may "
-				  "have \"argument\" and \"succeeds\"", path, number, error.text);
+	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:s, s:s, s?s, s?i}", "symbol", &entry.symbol, "kind",
+			   &entry.kind, "does", &entry.does, "succeeds", &entry.succeeds, "argument", &entry.argument))
+		return fail_plain(-EINVAL,
+				  "%s: function %zu: %s; it needs \"symbol\", \"kind\" and \"does\", and may "
+				  "have \"argument\" and \"succeeds\"",
+				  path, number, error.text);
 	return add_entry(spec, &entry, path);
 }
 
@@ -118,10 +124,10 @@ static int add_functions(struct klock_spec *spec, json_t *root, const char *path
 	size_t i;
 	int err = 0;
 
-	if (json_unpack_ex(root, &error, JSON_STRICT, "{s:o}", "functions", &functions) ||
-	    !json_is_array(functions))
+	if (json_unpack_ex(root, &error, JSON_STRICT, "{s:o}", "functions", &functions) || !json_is_array(functions))
 		return fail_plain(-EINVAL, "%s: not {\"functions\": [...]}", path);
-	json_array_foreach(functions, i, function) {
+	json_array_foreach(functions, i, function)
+	{
 		err = add_function(spec, function, i + 1, path);
 		if (err)
 			break;

@@ -14,15 +14,15 @@ enum { KLOCK_FUNCTIONS_MAX = 256 };
 
 struct klock_function {
 	char *symbol;
-	uint8_t argument;		/* which one is the lock, from 0 */
-	uint8_t kind;			/* one of kinds */
+	uint8_t argument; /* which one is the lock, from 0 */
+	uint8_t kind;     /* one of kinds */
 	enum klock_step step;
 };
 
 struct klock_spec {
 	struct klock_function functions[KLOCK_FUNCTIONS_MAX];
 	size_t count;
-	struct klock_kind_name kinds[KLOCK_KINDS_MAX];	/* first those of enum klock_kind */
+	struct klock_kind_name kinds[KLOCK_KINDS_MAX]; /* first those of enum klock_kind */
 	size_t kind_count;
 };
 

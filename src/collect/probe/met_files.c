@@ -22,7 +22,7 @@ struct candidate {
 struct met_files {
 	bool (*is_wanted)(void *data, const char *path);
 	void *data;
-	struct table *mapped;		/* by device and inode, as mappings tell it */
+	struct table *mapped; /* by device and inode, as mappings tell it */
 	struct candidate candidates[CANDIDATES_MAX];
 	size_t candidate_count;
 };
@@ -46,8 +46,7 @@ static void add_candidate(struct met_files *files, const struct module_identity 
 
 	if (files->candidate_count == CANDIDATES_MAX || !files->is_wanted(files->data, identity->path))
 		return;
-	if (identity->inode &&
-	    !met_file_is_first(files->mapped, met_file_key(identity->device, identity->inode)))
+	if (identity->inode && !met_file_is_first(files->mapped, met_file_key(identity->device, identity->inode)))
 		return;
 	*candidate = (struct candidate){ *identity, xstrdup(identity->path) };
 	candidate->identity.path = candidate->path;
@@ -60,16 +59,21 @@ static void on_map(void *data, const struct ev_header *header)
 	const struct ev_space_map *e = (const struct ev_space_map *)header;
 
 	add_candidate(data, &(struct module_identity){
-		.pid = e->pid, .start = e->start, .end = e->start + e->size,
-		.device = makedev(e->major, e->minor), .inode = e->inode, .path = e->path,
-	});
+				    .pid = e->pid,
+				    .start = e->start,
+				    .end = e->start + e->size,
+				    .device = makedev(e->major, e->minor),
+				    .inode = e->inode,
+				    .path = e->path,
+			    });
 }
 
-struct met_files *met_files_new(struct session *session,
-				bool (*is_wanted)(void *data, const char *path), void *data)
+struct met_files *met_files_new(struct session *session, bool (*is_wanted)(void *data, const char *path), void *data)
 {
 	static const struct event_handler handlers[] = {
-		{ EV_SPACE_MAP, on_map }, { EV_SPACE_FOUND, on_map }, { 0 },
+		{ EV_SPACE_MAP, on_map },
+		{ EV_SPACE_FOUND, on_map },
+		{ 0 },
 	};
 	struct met_files *files = xcalloc(1, sizeof(*files));
 

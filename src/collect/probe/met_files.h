@@ -16,12 +16,11 @@ struct table;
 
 struct met_file {
 	const char *path;
-	struct symbol_open_file file;	/* open during the call */
+	struct symbol_open_file file; /* open during the call */
 };
 
 /* is_wanted: whether a file of this path may be one to look at. */
-struct met_files *met_files_new(struct session *session,
-				bool (*is_wanted)(void *data, const char *path), void *data);
+struct met_files *met_files_new(struct session *session, bool (*is_wanted)(void *data, const char *path), void *data);
 void met_files_free(struct met_files *files);
 
 /* Calls on_file, with the data given above, for each that was met since the last time. */

@@ -13,7 +13,9 @@ static struct span_rule rule_of(const struct span_spec *spec, bool is_end)
 	const struct span_side *side = &spec->sides[is_end];
 
 	return (struct span_rule){
-		.fd = side->fd, .file_kind = side->file_kind, .is_by_fd = spec->sides[1].is_same_fd,
+		.fd = side->fd,
+		.file_kind = side->file_kind,
+		.is_by_fd = spec->sides[1].is_same_fd,
 		.least = span_call_least(side->syscall),
 		.makes_fd = !is_end && span_call_makes_fd(side->syscall),
 	};
@@ -40,15 +42,14 @@ void spans_choose(struct pinch_bpf *bpf, const struct span_specs *specs)
 	}
 }
 
-struct bpf_link *spans_attach_function(struct pinch_bpf *bpf, const char *path,
-				       const struct function_place *place, uint32_t span)
+struct bpf_link *spans_attach_function(struct pinch_bpf *bpf, const char *path, const struct function_place *place,
+				       uint32_t span)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = span);
 
 	if (place->kind == FUNCTION_JUMPS)
 		options.bpf_cookie |= SPAN_PROBE_JUMPS;
-	return bpf_program__attach_uprobe_opts(place->kind == FUNCTION_BEGINS ?
-					       bpf->progs.span_function_begin :
-					       bpf->progs.span_function_end, -1, path,
-					       place->file_offset, &options);
+	return bpf_program__attach_uprobe_opts(place->kind == FUNCTION_BEGINS ? bpf->progs.span_function_begin
+									      : bpf->progs.span_function_end,
+					       -1, path, place->file_offset, &options);
 }

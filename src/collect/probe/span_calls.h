@@ -14,5 +14,5 @@ struct span_specs;
 void spans_choose(struct pinch_bpf *bpf, const struct span_specs *specs);
 
 /* Attaches to an instruction of a function of the span. NULL and errno when that cannot be. */
-struct bpf_link *spans_attach_function(struct pinch_bpf *bpf, const char *path,
-				       const struct function_place *place, uint32_t span);
+struct bpf_link *spans_attach_function(struct pinch_bpf *bpf, const char *path, const struct function_place *place,
+				       uint32_t span);

@@ -18,9 +18,20 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 bool span_call_makes_fd(uint32_t syscall)
 {
 	switch (syscall) {
-	case SYS_accept: case SYS_accept4: case SYS_open: case SYS_openat: case SYS_openat2:
-	case SYS_creat: case SYS_socket: case SYS_epoll_create: case SYS_epoll_create1:
-	case SYS_eventfd2: case SYS_timerfd_create: case SYS_dup: case SYS_dup2: case SYS_dup3:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_open:
+	case SYS_openat:
+	case SYS_openat2:
+	case SYS_creat:
+	case SYS_socket:
+	case SYS_epoll_create:
+	case SYS_epoll_create1:
+	case SYS_eventfd2:
+	case SYS_timerfd_create:
+	case SYS_dup:
+	case SYS_dup2:
+	case SYS_dup3:
 		return true;
 	}
 	return false;
@@ -29,10 +40,22 @@ bool span_call_makes_fd(uint32_t syscall)
 uint32_t span_call_least(uint32_t syscall)
 {
 	switch (syscall) {
-	case SYS_read: case SYS_readv: case SYS_pread64: case SYS_preadv: case SYS_preadv2:
-	case SYS_recvfrom: case SYS_recvmsg: case SYS_recvmmsg: case SYS_mq_timedreceive:
-	case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_epoll_pwait2:
-	case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6:
+	case SYS_read:
+	case SYS_readv:
+	case SYS_pread64:
+	case SYS_preadv:
+	case SYS_preadv2:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_mq_timedreceive:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
 		return 1;
 	}
 	return 0;
@@ -89,8 +112,10 @@ static int parse_fd(const char *value, struct span_side *side)
 static int parse_condition(char *condition, bool is_end, struct span_side *side, struct text *why)
 {
 	if (strncmp(condition, "fd=", 3) || parse_fd(condition + 3, side)) {
-		text_printf(why, "'%s' is no condition: fd=socket, fd=pipe, fd=file, fd=NUMBER or, of the "
-			    "second call, fd=same", condition);
+		text_printf(why,
+			    "'%s' is no condition: fd=socket, fd=pipe, fd=file, fd=NUMBER or, of the "
+			    "second call, fd=same",
+			    condition);
 		return -EINVAL;
 	}
 	if (side->is_same_fd && !is_end) {
@@ -142,7 +167,7 @@ static int parse_calls(char *text, char *second, struct span_spec *spec, struct 
 	second += 2;
 	if (strchr(text, '.') && strchr(second, '.')) {
 		text_put(why, "the program's own trace events cannot be recorded yet: a span is of two system "
-			 "calls or of a function");
+			      "calls or of a function");
 		return -EINVAL;
 	}
 	err = parse_side(text, false, &sides[0], why);
@@ -183,7 +208,7 @@ static int parse(char *text, struct span_spec *spec, struct text *why)
 	if (dots)
 		return parse_calls(text, dots, spec, why);
 	text_put(why, "it is neither CALL..CALL, such as accept4..close, nor FILE:FUNCTION, such as "
-		 "mariadbd:dispatch_command");
+		      "mariadbd:dispatch_command");
 	return -EINVAL;
 }
 
@@ -208,8 +233,7 @@ static int check(const struct span_specs *specs, const char *argument, size_t na
 	if (specs->count == SPANS_MAX)
 		text_printf(why, "there can be %d of them", SPANS_MAX);
 	else if (strlen(argument) > TEXT_BYTES_MAX || named > NAME_BYTES_MAX)
-		text_printf(why, "a span has at most %d letters, its name %d", TEXT_BYTES_MAX,
-			    NAME_BYTES_MAX);
+		text_printf(why, "a span has at most %d letters, its name %d", TEXT_BYTES_MAX, NAME_BYTES_MAX);
 	else
 		return 0;
 	return -EINVAL;

@@ -18,17 +18,17 @@ enum { SPAN_FD_ANY = UINT32_MAX };
 /* A system call, and of which descriptor. */
 struct span_side {
 	uint32_t syscall;
-	uint32_t fd;			/* SPAN_FD_ANY */
-	uint8_t file_kind;		/* as in st_mode >> 12; 0: any */
-	bool is_same_fd;		/* as at the beginning */
+	uint32_t fd;       /* SPAN_FD_ANY */
+	uint8_t file_kind; /* as in st_mode >> 12; 0: any */
+	bool is_same_fd;   /* as at the beginning */
 };
 
 struct span_spec {
 	enum span_kind kind;
-	char *name;			/* what the user calls it, or what was given */
-	char *text;			/* what begins and ends it, as it was given */
-	struct span_side sides[2];	/* of calls: what begins and what ends it */
-	char *file, *function;		/* of a function */
+	char *name;                /* what the user calls it, or what was given */
+	char *text;                /* what begins and ends it, as it was given */
+	struct span_side sides[2]; /* of calls: what begins and what ends it */
+	char *file, *function;     /* of a function */
 };
 
 struct span_specs {

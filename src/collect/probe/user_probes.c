@@ -15,15 +15,15 @@
 #include "pinch.skel.h"
 
 enum {
-	FILES_MAX = 1024,		/* each is held open */
-	RESOLVERS_MAX = 256,		/* C libraries of containers */
-	FUNCTION_PLACES_MAX = 16384,	/* of spans, in all files */
+	FILES_MAX = 1024,            /* each is held open */
+	RESOLVERS_MAX = 256,         /* C libraries of containers */
+	FUNCTION_PLACES_MAX = 16384, /* of spans, in all files */
 	CHECKED_AT_ONCE = 8,
 };
 
 struct probed_file {
 	struct user_probes *probes;
-	int fd;				/* -1: detached */
+	int fd; /* -1: detached */
 	struct file_stamp stamp;
 	uint64_t *changed_count;
 	struct bpf_link **links;
@@ -92,8 +92,8 @@ static int leave_alone(struct probed_file *file)
 	return -ESTALE;
 }
 
-int user_probes_open(struct user_probes *probes, int fd, const struct file_stamp *stamp,
-		     uint64_t *changed_count, struct probed_file **out)
+int user_probes_open(struct user_probes *probes, int fd, const struct file_stamp *stamp, uint64_t *changed_count,
+		     struct probed_file **out)
 {
 	struct probed_file *file;
 	int own_fd, err;
@@ -105,7 +105,10 @@ int user_probes_open(struct user_probes *probes, int fd, const struct file_stamp
 		return -errno;
 	file = xcalloc(1, sizeof(*file));
 	*file = (struct probed_file){
-		.probes = probes, .fd = own_fd, .stamp = *stamp, .changed_count = changed_count,
+		.probes = probes,
+		.fd = own_fd,
+		.stamp = *stamp,
+		.changed_count = changed_count,
 	};
 	probes->files[probes->file_count++] = file;
 	err = user_probes_confirm(file);
@@ -184,8 +187,8 @@ void user_probes_check(struct user_probes *probes)
 	while (count--) {
 		struct probed_file *file = probes->files[probes->next_checked++ % probes->file_count];
 
-		if (file->fd >= 0 && (file_stamp_read(file->fd, &now) ||
-				      !file_stamp_has_same_contents(&now, &file->stamp)))
+		if (file->fd >= 0 &&
+		    (file_stamp_read(file->fd, &now) || !file_stamp_has_same_contents(&now, &file->stamp)))
 			leave_alone(file);
 	}
 }

@@ -26,8 +26,8 @@ void user_probes_detach(struct user_probes *probes);
  * up. *changed_count is counted up when it must be left alone; borrowed. Valid as long as probes. 0, -E2BIG,
  * or -ESTALE when it has changed already, which is counted, too.
  */
-int user_probes_open(struct user_probes *probes, int fd, const struct file_stamp *stamp,
-		     uint64_t *changed_count, struct probed_file **file);
+int user_probes_open(struct user_probes *probes, int fd, const struct file_stamp *stamp, uint64_t *changed_count,
+		     struct probed_file **file);
 
 /* Calls of getaddrinfo(), which is at this place of the file. 0 or a negative errno, in silence. */
 int user_probes_add_resolver(struct probed_file *file, uint64_t file_offset);

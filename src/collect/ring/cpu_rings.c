@@ -15,10 +15,10 @@
 #include "pinch.skel.h"
 
 enum {
-	SLOTS_BYTES_DEFAULT = 4 << 20,	/* a CPU; rounded down to a power of two of slots */
+	SLOTS_BYTES_DEFAULT = 4 << 20, /* a CPU; rounded down to a power of two of slots */
 	SLOTS_BYTES_MIN = 256 << 10,
-	SLOTS_TOTAL_BYTES = 256 << 20,	/* on large machines each CPU gets its share of this */
-	RING_SHARE = 2,			/* the other records' ring is this much smaller */
+	SLOTS_TOTAL_BYTES = 256 << 20, /* on large machines each CPU gets its share of this */
+	RING_SHARE = 2,                /* the other records' ring is this much smaller */
 	RING_BYTES_MIN = 4 << 10,
 	SAMPLE_RING_BYTES = 64 << 10,
 	RINGS_A_CPU_MAX = 4,
@@ -29,7 +29,7 @@ enum ring_kind { RING_MAIN, RING_SAMPLES, RING_SYSTEM, RING_KINDS };
 /* What one CPU writes. */
 struct cpu_ring {
 	struct ring *rings[RING_KINDS];
-	struct slot_ring *slots;	/* switches and wake-ups */
+	struct slot_ring *slots; /* switches and wake-ups */
 };
 
 struct cpu_rings {
@@ -37,10 +37,10 @@ struct cpu_rings {
 	struct cpu_ring *cpus;
 	unsigned int cpu_count;
 	bool tells_system;
-	uint32_t slot_count;		/* a CPU */
-	const struct slot *slots;	/* of all CPUs */
+	uint32_t slot_count;      /* a CPU */
+	const struct slot *slots; /* of all CPUs */
 	size_t slots_bytes;
-	size_t ring_bytes;		/* of the main ones */
+	size_t ring_bytes; /* of the main ones */
 };
 
 static size_t default_bytes(unsigned int cpu_count)
@@ -52,8 +52,7 @@ static size_t default_bytes(unsigned int cpu_count)
 	return slots_bytes;
 }
 
-struct cpu_rings *cpu_rings_new(struct pinch_bpf *bpf, unsigned int cpu_count, size_t slots_bytes,
-				bool tells_system)
+struct cpu_rings *cpu_rings_new(struct pinch_bpf *bpf, unsigned int cpu_count, size_t slots_bytes, bool tells_system)
 {
 	struct cpu_rings *rings = xcalloc(1, sizeof(*rings));
 
@@ -115,7 +114,7 @@ static int add_rings(struct cpu_rings *rings, enum ring_kind kind, struct bpf_ma
 	if (!err && bpf_map_update_batch(bpf_map__fd(array), keys, fds, &placed, &options))
 		err = fail(-errno, "cannot place the rings of %u CPUs", rings->cpu_count);
 	while (made)
-		close(fds[--made]);	/* the array and the mapping hold it */
+		close(fds[--made]); /* the array and the mapping hold it */
 	return err;
 }
 
@@ -163,7 +162,10 @@ bool cpu_rings_drain(struct cpu_rings *rings, unsigned int i, ring_record_fn on_
 {
 	/* At the same time the session takes the first: a gap comes before what it was told to. */
 	static const enum ring_kind kinds[RINGS_A_CPU_MAX] = {
-		RING_MAIN, RING_KINDS, RING_SAMPLES, RING_SYSTEM,
+		RING_MAIN,
+		RING_KINDS,
+		RING_SAMPLES,
+		RING_SYSTEM,
 	};
 	const struct cpu_ring *cpu = &rings->cpus[i / rings_a_cpu(rings)];
 	enum ring_kind kind = kinds[i % rings_a_cpu(rings)];

@@ -15,8 +15,7 @@ struct pinch_bpf;
  * Of programs that are not loaded yet: says how large their maps are. slots_bytes: for switches and wake-ups, a CPU,
  * rounded down to a power of two of slots; 0: the default. tells_system: there is a ring for bpf/system.bpf.c.
  */
-struct cpu_rings *cpu_rings_new(struct pinch_bpf *bpf, unsigned int cpu_count, size_t slots_bytes,
-				bool tells_system);
+struct cpu_rings *cpu_rings_new(struct pinch_bpf *bpf, unsigned int cpu_count, size_t slots_bytes, bool tells_system);
 void cpu_rings_free(struct cpu_rings *rings);
 
 /* Once they are loaded. 0, or a negative errno, said. */

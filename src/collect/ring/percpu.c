@@ -25,8 +25,7 @@ bool percpu_find(const struct btf *btf, const char *name, uint32_t *offset)
 }
 
 /* Where a member lies in a struct, those of structs and unions without a name included; in bits. */
-static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
-			uint32_t *offset)
+static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name, uint32_t *offset)
 {
 	const struct btf_member *members = btf_members(type);
 
@@ -38,8 +37,7 @@ static bool find_member(const struct btf *btf, const struct btf_type *type, cons
 			*offset = begin;
 			return true;
 		}
-		if (!members[i].name_off && btf_is_composite(inner) &&
-		    find_member(btf, inner, name, offset)) {
+		if (!members[i].name_off && btf_is_composite(inner) && find_member(btf, inner, name, offset)) {
 			*offset += begin;
 			return true;
 		}

@@ -18,7 +18,7 @@ struct ring {
 	const uint64_t *producer;
 	const char *data;
 	size_t size_bytes, page_bytes;
-	uint64_t read;		/* position up to which records were handed over */
+	uint64_t read; /* position up to which records were handed over */
 };
 
 int ring_open(int map_fd, size_t size_bytes, struct ring **out)
@@ -35,8 +35,7 @@ int ring_open(int map_fd, size_t size_bytes, struct ring **out)
 		goto out_close;
 	}
 	ring->consumer = memory;
-	memory = mmap(NULL, ring->page_bytes + 2 * size_bytes, PROT_READ, MAP_SHARED, map_fd,
-		      ring->page_bytes);
+	memory = mmap(NULL, ring->page_bytes + 2 * size_bytes, PROT_READ, MAP_SHARED, map_fd, ring->page_bytes);
 	if (memory == MAP_FAILED) {
 		err = -errno;
 		goto out_close;

@@ -18,9 +18,9 @@
 #include "base/table.h"
 
 enum {
-	DATA_PAGES_MAX = 256,		/* a CPU; a power of two */
+	DATA_PAGES_MAX = 256, /* a CPU; a power of two */
 	DATA_PAGES_MIN = 64,
-	DATA_PAGES_TOTAL = 16384,	/* on large machines each CPU gets its share of this */
+	DATA_PAGES_TOTAL = 16384, /* on large machines each CPU gets its share of this */
 	RECORD_BYTES_MAX = 65536,
 	PATH_BYTES_MAX = 4096,
 };
@@ -28,14 +28,14 @@ enum {
 struct cpu_buffer {
 	int fd;
 	struct perf_event_mmap_page *page;
-	uint64_t end;		/* records up to here are drained this time */
+	uint64_t end; /* records up to here are drained this time */
 };
 
 struct sideband {
 	struct cpu_buffer *buffers;
 	unsigned int cpu_count;
-	size_t page_bytes, data_bytes;	/* of data, a CPU */
-	struct table *followed;		/* by pid; the values only say that it is there */
+	size_t page_bytes, data_bytes; /* of data, a CPU */
+	struct table *followed;        /* by pid; the values only say that it is there */
 	bool follows_all;
 	uint64_t lost;
 	/* Where records go while they are drained. */
@@ -106,8 +106,8 @@ static int open_cpu(struct sideband *sideband, unsigned int cpu)
 	buffer->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (buffer->fd < 0)
 		return -errno;
-	memory = mmap(NULL, sideband->data_bytes + sideband->page_bytes, PROT_READ | PROT_WRITE,
-		      MAP_SHARED, buffer->fd, 0);
+	memory = mmap(NULL, sideband->data_bytes + sideband->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, buffer->fd,
+		      0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	buffer->page = memory;
@@ -247,8 +247,7 @@ static void on_exec(struct sideband *sideband, uint32_t pid, uint64_t time_ns)
 static void on_record(struct sideband *sideband, const struct perf_event_header *header)
 {
 	/* The sample id ends each record but LOST, whose own fields come first as well. */
-	const struct sample_id *id = (const void *)((const char *)header + header->size -
-						    sizeof(*id));
+	const struct sample_id *id = (const void *)((const char *)header + header->size - sizeof(*id));
 	const struct record_mmap2 *map = (const void *)header;
 	const struct record_task *task = (const void *)header;
 	const struct record_comm *comm = (const void *)header;
@@ -272,8 +271,7 @@ static void on_record(struct sideband *sideband, const struct perf_event_header 
 }
 
 /* The record at position, made contiguous when it wraps. */
-static const struct perf_event_header *record_at(struct sideband *sideband, const char *data,
-						 uint64_t position)
+static const struct perf_event_header *record_at(struct sideband *sideband, const char *data, uint64_t position)
 {
 	size_t at = position & (sideband->data_bytes - 1);
 	const struct perf_event_header *header = (const void *)(data + at);
@@ -294,8 +292,7 @@ static uint64_t head_of(const struct perf_event_mmap_page *page)
 
 /* Calls on_one with each record of a CPU up to end; returns the position after the last. */
 static uint64_t walk(struct sideband *sideband, const struct cpu_buffer *buffer, uint64_t end,
-		     void (*on_one)(struct sideband *sideband,
-				    const struct perf_event_header *header))
+		     void (*on_one)(struct sideband *sideband, const struct perf_event_header *header))
 {
 	const char *data = (const char *)buffer->page + sideband->page_bytes;
 	uint64_t position = buffer->page->data_tail;

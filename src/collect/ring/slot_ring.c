@@ -13,8 +13,7 @@ struct slot_ring {
 	uint32_t slot_count;
 };
 
-struct slot_ring *slot_ring_new(const struct slot *slots, uint32_t slot_count,
-				struct cpu_counts *counts)
+struct slot_ring *slot_ring_new(const struct slot *slots, uint32_t slot_count, struct cpu_counts *counts)
 {
 	struct slot_ring *ring = xcalloc(1, sizeof(*ring));
 

@@ -15,8 +15,7 @@ struct slot_ring;
 struct cpu_counts;
 
 /* slot_count is a power of two. The slots and their CPU's counts outlive the ring. */
-struct slot_ring *slot_ring_new(const struct slot *slots, uint32_t slot_count,
-				struct cpu_counts *counts);
+struct slot_ring *slot_ring_new(const struct slot *slots, uint32_t slot_count, struct cpu_counts *counts);
 void slot_ring_free(struct slot_ring *ring);
 
 /* As ring_drain(). */

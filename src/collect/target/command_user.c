@@ -17,7 +17,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
-enum { GROUPS_MAX = 65536 };	/* the kernel's own limit */
+enum { GROUPS_MAX = 65536 }; /* the kernel's own limit */
 
 /* An id in decimal digits alone, up to the character that ends it. The last number of all means "none". */
 static bool read_id(const char *word, char end, uint32_t *id, const char **rest)
@@ -47,8 +47,7 @@ static const struct passwd *entry_of(const char *name, uid_t uid)
 	return entry;
 }
 
-static struct command_user *user_new(uid_t uid, gid_t gid, const char *name, const char *home,
-				     const char *shell)
+static struct command_user *user_new(uid_t uid, gid_t gid, const char *name, const char *home, const char *shell)
 {
 	struct command_user *user = xcalloc(1, sizeof(*user));
 
@@ -79,8 +78,8 @@ static int take_groups(struct command_user *user)
 
 static int user_of_entry(const struct passwd *entry, struct command_user **out)
 {
-	struct command_user *user = user_new(entry->pw_uid, entry->pw_gid, entry->pw_name, entry->pw_dir,
-					     entry->pw_shell);
+	struct command_user *user =
+		user_new(entry->pw_uid, entry->pw_gid, entry->pw_name, entry->pw_dir, entry->pw_shell);
 	int err = take_groups(user);
 
 	if (err)
@@ -114,8 +113,10 @@ int command_user_find(const char *word, struct command_user **out)
 
 	*out = NULL;
 	if (geteuid())
-		return fail_plain(-EPERM, "--user %s: only root can run a command as another user; leave it out, "
-				  "or run pinch as root", word);
+		return fail_plain(-EPERM,
+				  "--user %s: only root can run a command as another user; leave it out, "
+				  "or run pinch as root",
+				  word);
 	if (read_id(word, ':', &uid, &rest)) {
 		if (!read_id(rest + 1, '\0', &gid, &rest))
 			return fail_plain(-EINVAL, "--user takes NAME, UID or UID:GID, not '%s'", word);
@@ -128,8 +129,10 @@ int command_user_find(const char *word, struct command_user **out)
 			return 0;
 		entry = entry_of(NULL, uid);
 		if (!entry && !errno)
-			return fail_plain(-EINVAL, "--user %s: no user has that number; give its group too, "
-					  "as UID:GID", word);
+			return fail_plain(-EINVAL,
+					  "--user %s: no user has that number; give its group too, "
+					  "as UID:GID",
+					  word);
 	}
 	if (!entry && errno)
 		return fail(-errno, "--user %s: cannot ask the user database", word);
@@ -141,8 +144,10 @@ int command_user_find(const char *word, struct command_user **out)
 /* Says what is wrong with a variable of sudo's. */
 static int refuse(const char *variable, const char *value, const char *problem)
 {
-	return fail_plain(-EINVAL, "cannot tell who called sudo: %s is '%s', %s; give --user NAME, or --user root "
-			  "to run the command as root", variable, value, problem);
+	return fail_plain(-EINVAL,
+			  "cannot tell who called sudo: %s is '%s', %s; give --user NAME, or --user root "
+			  "to run the command as root",
+			  variable, value, problem);
 }
 
 int command_user_of_sudo(const struct sudo_words *words, struct command_user **out)
@@ -155,7 +160,8 @@ int command_user_of_sudo(const struct sudo_words *words, struct command_user **o
 	if (getuid() || geteuid() || (!words->uid && !words->gid && !words->user))
 		return 0;
 	if (!words->uid || !words->user)
-		return fail_plain(-EINVAL, "cannot tell who called sudo: %s is not set and others of its variables "
+		return fail_plain(-EINVAL,
+				  "cannot tell who called sudo: %s is not set and others of its variables "
 				  "are; give --user NAME, or --user root to run the command as root",
 				  words->uid ? "SUDO_USER" : "SUDO_UID");
 	if (!read_id(words->uid, '\0', &uid, &rest))
@@ -188,11 +194,10 @@ static int check_became(const struct command_user *user)
 	uid_t real, effective, saved;
 	gid_t real_group, effective_group, saved_group;
 
-	if (getresuid(&real, &effective, &saved) ||
-	    getresgid(&real_group, &effective_group, &saved_group))
+	if (getresuid(&real, &effective, &saved) || getresgid(&real_group, &effective_group, &saved_group))
 		return -errno;
-	if (real != user->uid || effective != user->uid || saved != user->uid ||
-	    real_group != user->gid || effective_group != user->gid || saved_group != user->gid)
+	if (real != user->uid || effective != user->uid || saved != user->uid || real_group != user->gid ||
+	    effective_group != user->gid || saved_group != user->gid)
 		return -EPERM;
 	return 0;
 }
@@ -216,8 +221,8 @@ int command_user_become(const struct command_user *user)
 	/* Who has root's keyring can use what is in it. Kernels without keys have none to lose. */
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS && errno != EPERM)
 		return -errno;
-	if (setenv("HOME", user->home, 1) || setenv("USER", user->name, 1) ||
-	    setenv("LOGNAME", user->name, 1) || setenv("SHELL", user->shell, 1))
+	if (setenv("HOME", user->home, 1) || setenv("USER", user->name, 1) || setenv("LOGNAME", user->name, 1) ||
+	    setenv("SHELL", user->shell, 1))
 		return -ENOMEM;
 	return 0;
 }

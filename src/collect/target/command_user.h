@@ -11,9 +11,9 @@
 struct command_user {
 	uid_t uid;
 	gid_t gid;
-	gid_t *groups;			/* the supplementary ones */
+	gid_t *groups; /* the supplementary ones */
 	size_t group_count;
-	char *name, *home, *shell;	/* for USER and LOGNAME, HOME, SHELL */
+	char *name, *home, *shell; /* for USER and LOGNAME, HOME, SHELL */
 };
 
 /* What sudo says in the environment, or somebody in its place; NULL: it does not say so. */

@@ -14,13 +14,13 @@
 
 struct launch {
 	pid_t pid;
-	int go_fd;	/* a byte lets the child go; closing it lets it end */
-	int error_fd;	/* a struct failure; closed by a successful exec */
+	int go_fd;    /* a byte lets the child go; closing it lets it end */
+	int error_fd; /* a struct failure; closed by a successful exec */
 };
 
 struct failure {
 	enum launch_step step;
-	int err;	/* a positive errno */
+	int err; /* a positive errno */
 };
 
 void inheritance_take(struct inheritance *inheritance)
@@ -47,9 +47,8 @@ static void put_in_place(int fd, int standard_fd)
 }
 
 /* As a shell would: along PATH, and a script without "#!" is given to /bin/sh. */
-static void __attribute__((noreturn)) child_run(char *const *arguments,
-						const struct inheritance *inheritance, int go_fd,
-						int error_fd)
+static void __attribute__((noreturn))
+child_run(char *const *arguments, const struct inheritance *inheritance, int go_fd, int error_fd)
 {
 	ssize_t n;
 	char go;
@@ -59,7 +58,7 @@ static void __attribute__((noreturn)) child_run(char *const *arguments,
 		n = read(go_fd, &go, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(125);	/* pinch is gone */
+		_exit(125); /* pinch is gone */
 	setrlimit(RLIMIT_NOFILE, &inheritance->open_files);
 	put_in_place(inheritance->input_fd, STDIN_FILENO);
 	put_in_place(inheritance->output_fd, STDOUT_FILENO);
@@ -93,7 +92,7 @@ int launch_new(char *const *arguments, const struct inheritance *inheritance, st
 		goto out_close_go;
 	}
 	if (!pid) {
-		close(go[1]);	/* so that it ends when pinch does */
+		close(go[1]); /* so that it ends when pinch does */
 		child_run(arguments, inheritance, go[0], error[1]);
 	}
 	close(go[0]);

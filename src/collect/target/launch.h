@@ -15,8 +15,8 @@ struct command_user;
 struct inheritance {
 	sigset_t signal_mask;
 	struct rlimit open_files;
-	int input_fd, output_fd, error_fd;	/* in place of the standard ones; -1: those */
-	const struct command_user *user;	/* NULL: who runs pinch; borrowed */
+	int input_fd, output_fd, error_fd; /* in place of the standard ones; -1: those */
+	const struct command_user *user;   /* NULL: who runs pinch; borrowed */
 };
 
 void inheritance_take(struct inheritance *inheritance);
@@ -33,7 +33,7 @@ pid_t launch_pid(const struct launch *launch);
 
 /* What the child does before it is the command. */
 enum launch_step {
-	LAUNCH_USER,	/* becomes another user */
+	LAUNCH_USER, /* becomes another user */
 	LAUNCH_EXEC,
 };
 

@@ -25,7 +25,7 @@ struct capability {
 	unsigned int number;
 	const char *name;
 	const char *purpose;
-	bool is_of_admin;	/* CAP_SYS_ADMIN stands for it, too */
+	bool is_of_admin; /* CAP_SYS_ADMIN stands for it, too */
 };
 
 /* The least that works, found by trying: tests/attacks/capabilities.py. */
@@ -97,11 +97,9 @@ static void check_btf(struct machine_check *check)
 	check->is_needed = true;
 	check->is_met = !access(BTF_PATH, R_OK) && !stat(BTF_PATH, &status);
 	if (check->is_met)
-		snprintf(check->found, sizeof(check->found), "%s, %.1f MB", BTF_PATH,
-			 status.st_size / 1048576.0);
+		snprintf(check->found, sizeof(check->found), "%s, %.1f MB", BTF_PATH, status.st_size / 1048576.0);
 	else
-		snprintf(check->found, sizeof(check->found), "cannot read %s: %s", BTF_PATH,
-			 strerror(errno));
+		snprintf(check->found, sizeof(check->found), "cannot read %s: %s", BTF_PATH, strerror(errno));
 	snprintf(check->remedy, sizeof(check->remedy),
 		 "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (Debian's are, from 11 on)");
 }
@@ -117,8 +115,8 @@ static unsigned int tracepoint_arguments(const struct btf *btf, const char *name
 	id = btf__find_by_name_kind(btf, symbol, BTF_KIND_TYPEDEF);
 	if (id < 0)
 		return 0;
-	type = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);	/* pointer */
-	type = btf__type_by_id(btf, type->type);			/* function */
+	type = btf__type_by_id(btf, btf__type_by_id(btf, id)->type); /* pointer */
+	type = btf__type_by_id(btf, type->type);                     /* function */
 	return btf_is_func_proto(type) ? btf_vlen(type) : 0;
 }
 
@@ -140,13 +138,9 @@ static void check_tracepoints(struct machine_check *check)
 		const char *name;
 		unsigned int arguments;
 	} tracepoints[] = {
-		{ "sched_switch", 5 },	/* the last one is the state, since 5.18 */
-		{ "sched_waking", 2 },
-		{ "sched_wakeup", 2 },
-		{ "sched_process_fork", 3 },
-		{ "sched_process_exec", 4 },
-		{ "sched_process_exit", 2 },
-		{ "task_rename", 3 },
+		{ "sched_switch", 5 }, /* the last one is the state, since 5.18 */
+		{ "sched_waking", 2 },       { "sched_wakeup", 2 },       { "sched_process_fork", 3 },
+		{ "sched_process_exec", 4 }, { "sched_process_exit", 2 }, { "task_rename", 3 },
 	};
 	struct btf *btf;
 
@@ -154,8 +148,7 @@ static void check_tracepoints(struct machine_check *check)
 	check->is_needed = true;
 	check->is_met = true;
 	snprintf(check->found, sizeof(check->found), "sched_switch, sched_waking and the others");
-	snprintf(check->remedy, sizeof(check->remedy),
-		 "pinch needs Linux 5.19 or newer, with its tracepoints");
+	snprintf(check->remedy, sizeof(check->remedy), "pinch needs Linux 5.19 or newer, with its tracepoints");
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
 		check->is_met = false;
@@ -166,16 +159,15 @@ static void check_tracepoints(struct machine_check *check)
 		if (tracepoint_arguments(btf, tracepoints[i].name) >= tracepoints[i].arguments)
 			continue;
 		check->is_met = false;
-		snprintf(check->found, sizeof(check->found),
-			 "%s is missing, or lacks an argument that pinch needs", tracepoints[i].name);
+		snprintf(check->found, sizeof(check->found), "%s is missing, or lacks an argument that pinch needs",
+			 tracepoints[i].name);
 	}
 	btf__free(btf);
 }
 
 static void check_ring(struct machine_check *check)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_check", 0, 0,
-				sysconf(_SC_PAGESIZE), NULL);
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "pinch_check", 0, 0, sysconf(_SC_PAGESIZE), NULL);
 
 	check->what = "BPF ring buffers";
 	check->is_needed = true;
@@ -249,7 +241,7 @@ static void check_kprobes(struct machine_check *check)
 size_t machine_check(struct machine_check *checks, size_t max)
 {
 	static void (*const all[])(struct machine_check *) = {
-		check_needed, check_useful, check_btf, check_tracepoints, check_ring,
+		check_needed,   check_useful,         check_btf,     check_tracepoints, check_ring,
 		check_sampling, check_kernel_symbols, check_kprobes,
 	};
 	size_t count = sizeof(all) / sizeof(*all);
@@ -266,7 +258,9 @@ size_t machine_check(struct machine_check *checks, size_t max)
 int machine_explain_missing(void)
 {
 	static void (*const checks[])(struct machine_check *) = {
-		check_needed, check_btf, check_tracepoints,
+		check_needed,
+		check_btf,
+		check_tracepoints,
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
@@ -274,8 +268,8 @@ int machine_explain_missing(void)
 
 		checks[i](&check);
 		if (!check.is_met)
-			return fail_plain(i ? -EOPNOTSUPP : -EPERM, "cannot trace: %s: %s; %s",
-					  check.what, check.found, check.remedy);
+			return fail_plain(i ? -EOPNOTSUPP : -EPERM, "cannot trace: %s: %s; %s", check.what, check.found,
+					  check.remedy);
 	}
 	return 0;
 }

@@ -10,11 +10,11 @@
 struct btf;
 
 struct machine_check {
-	const char *what;	/* "BPF type information (BTF)" */
-	bool is_needed;		/* without it nothing can be traced */
+	const char *what; /* "BPF type information (BTF)" */
+	bool is_needed;   /* without it nothing can be traced */
 	bool is_met;
-	char found[480];	/* what was seen: "/sys/kernel/btf/vmlinux, 5.9 MB" */
-	char remedy[240];	/* how to get it, when it is not met */
+	char found[480];  /* what was seen: "/sys/kernel/btf/vmlinux, 5.9 MB" */
+	char remedy[240]; /* how to get it, when it is not met */
 };
 
 /* Fills in up to max checks; returns how many there are. */

@@ -82,9 +82,8 @@ static bool stat_of(uint32_t pid, struct process_stat *out)
 
 	if (read_proc(pid, "stat", stat, sizeof(stat)) <= 0)
 		return false;
-	after_name = strrchr(stat, ')');	/* the name may contain anything */
-	return after_name &&
-	       sscanf(after_name + 1, " %*c %u %*d %*d %*d %*d %u", &out->parent, &out->flags) == 2;
+	after_name = strrchr(stat, ')'); /* the name may contain anything */
+	return after_name && sscanf(after_name + 1, " %*c %u %*d %*d %*d %*d %u", &out->parent, &out->flags) == 2;
 }
 
 /* Kernel threads have no program, but neither has a process that is about to be reaped. */
@@ -108,8 +107,7 @@ static int add_pid(unsigned long number, struct pid_list *list)
 	if (pid == (uint32_t)getpid())
 		return fail_plain(-EINVAL, "process %u is pinch itself", pid);
 	if (is_kernel_thread(pid))
-		return fail_plain(-EINVAL, "process %u is a kernel thread; pinch traces programs",
-				  pid);
+		return fail_plain(-EINVAL, "process %u is a kernel thread; pinch traces programs", pid);
 	add(list, pid);
 	return 0;
 }
@@ -158,8 +156,7 @@ static bool has_name(uint32_t pid, const char *name)
 }
 
 /* Adds each process that want() accepts. */
-static int scan_processes(bool (*want)(uint32_t pid, const char *argument), const char *argument,
-			  struct pid_list *list)
+static int scan_processes(bool (*want)(uint32_t pid, const char *argument), const char *argument, struct pid_list *list)
 {
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
@@ -183,8 +180,10 @@ int targets_by_name(const char *name, struct pid_list *list)
 	int err = scan_processes(has_name, name, list);
 
 	if (!err && list->count == before)
-		err = fail_plain(-ESRCH, "no process is called '%s'; the whole name is compared "
-				 "with the command name and the program's file name", name);
+		err = fail_plain(-ESRCH,
+				 "no process is called '%s'; the whole name is compared "
+				 "with the command name and the program's file name",
+				 name);
 	return err;
 }
 
@@ -237,8 +236,7 @@ int targets_by_cgroup(const char *name, struct pid_list *list)
 	size_t before = list->count;
 	int fd, err;
 
-	snprintf(path, sizeof(path), "%s%s", *name == '/' || *name == '.' ? "" : "/sys/fs/cgroup/",
-		 name);
+	snprintf(path, sizeof(path), "%s%s", *name == '/' || *name == '.' ? "" : "/sys/fs/cgroup/", name);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(-errno, "cannot open the control group %s", path);
@@ -258,8 +256,7 @@ size_t targets_count_children(const struct pid_list *list)
 
 	targets_all(&all);
 	for (size_t i = 0; i < all.count; i++)
-		count += !has(list, all.pids[i]) && stat_of(all.pids[i], &stat) &&
-			 has(list, stat.parent);
+		count += !has(list, all.pids[i]) && stat_of(all.pids[i], &stat) && has(list, stat.parent);
 	pid_list_fini(&all);
 	return count;
 }

@@ -9,8 +9,7 @@
 #include "symbol/symbol.h"
 #include "waits/files.h"
 
-const char *object_name_of_lock(const struct object_names *names, uint32_t pid, uint64_t time_ns,
-				uint64_t address)
+const char *object_name_of_lock(const struct object_names *names, uint32_t pid, uint64_t time_ns, uint64_t address)
 {
 	struct symbol_object object;
 
@@ -25,7 +24,7 @@ const char *object_name_of_file(const struct file_info *file)
 		return NULL;
 	if (file->kind != FILE_SOCKET)
 		return *file->path ? file->path : NULL;
-	if (!*file->local && !*file->peer)	/* a pair of sockets, of which there may be many */
+	if (!*file->local && !*file->peer) /* a pair of sockets, of which there may be many */
 		return NULL;
 	return *file->peer && !file->is_server ? file->peer : *file->local ? file->local : file->peer;
 }
@@ -40,8 +39,7 @@ static const char *name_with_host(const struct object_names *names, const struct
 }
 
 /* System V's have a number only. */
-const char *object_name_of_ipc(const struct object_names *names, const struct wait_facts *facts,
-			       uint64_t object)
+const char *object_name_of_ipc(const struct object_names *names, const struct wait_facts *facts, uint64_t object)
 {
 	switch (facts->syscall) {
 	case SYS_semop:
@@ -56,8 +54,8 @@ const char *object_name_of_ipc(const struct object_names *names, const struct wa
 
 /* What the kernel's objects are called by itself, and how users call that of which they are. */
 static const struct {
-	const char *type, *whose;	/* whose: "" for the process's or file's own name */
-	const char *unnamed;		/* what it is that has no name; NULL: the member says it */
+	const char *type, *whose; /* whose: "" for the process's or file's own name */
+	const char *unnamed;      /* what it is that has no name; NULL: the member says it */
 } klock_objects[KLOCK_OBJECTS] = {
 	[KLOCK_OF_MEMORY] = { "mm_struct", "", NULL },
 	[KLOCK_OF_DESCRIPTORS] = { "files_struct", "the descriptors of ", NULL },
@@ -86,16 +84,14 @@ const char *object_name_of_klock(const struct object_names *names, uint64_t lock
 	owner = owner && *owner ? owner : klock_objects[facts->object].unnamed;
 	if (!member)
 		member = arena_printf(names->arena, "%s+0x%x", klock_objects[facts->object].type, facts->offset);
-	return owner ? arena_printf(names->arena, "%s of %s%s", member,
-				     klock_objects[facts->object].whose, owner) : member;
+	return owner ? arena_printf(names->arena, "%s of %s%s", member, klock_objects[facts->object].whose, owner)
+		     : member;
 }
 
 const char *object_name(const struct object_names *names, uint32_t pid, uint64_t time_ns,
-			const struct wait_facts *facts, enum wait_cause cause,
-			enum wait_cause named_cause)
+			const struct wait_facts *facts, enum wait_cause cause, enum wait_cause named_cause)
 {
-	const struct file_info *file = wait_has_file(facts) ? files_find(names->files, facts->object)
-							    : NULL;
+	const struct file_info *file = wait_has_file(facts) ? files_find(names->files, facts->object) : NULL;
 
 	if (wait_has_klock(facts))
 		return object_name_of_klock(names, facts->object);

@@ -16,13 +16,12 @@ struct symbols;
 struct object_names {
 	struct symbols *symbols;
 	const struct files *files;
-	const struct klocks *klocks;	/* NULL: none are told */
+	const struct klocks *klocks; /* NULL: none are told */
 	struct arena *arena;
 };
 
 /* The variable at an address; NULL when there is none. */
-const char *object_name_of_lock(const struct object_names *names, uint32_t pid, uint64_t time_ns,
-				uint64_t address);
+const char *object_name_of_lock(const struct object_names *names, uint32_t pid, uint64_t time_ns, uint64_t address);
 
 /*
  * A file's path, unless there was no room for it. Of a socket, the end that stays the same from one
@@ -31,8 +30,7 @@ const char *object_name_of_lock(const struct object_names *names, uint32_t pid, 
 const char *object_name_of_file(const struct file_info *file);
 
 /* "semaphore set 5"; NULL when the call is on something else. */
-const char *object_name_of_ipc(const struct object_names *names, const struct wait_facts *facts,
-			       uint64_t object);
+const char *object_name_of_ipc(const struct object_names *names, const struct wait_facts *facts, uint64_t object);
 
 /*
  * A kernel lock by what it is part of: "mmap_lock of mariadbd", "i_rwsem of /var/log/x", "run queue of
@@ -45,5 +43,4 @@ const char *object_name_of_klock(const struct object_names *names, uint64_t lock
  * functions say. NULL: it is not known, or it leads to others only, as an epoll's file does.
  */
 const char *object_name(const struct object_names *names, uint32_t pid, uint64_t time_ns,
-			const struct wait_facts *facts, enum wait_cause cause,
-			enum wait_cause named_cause);
+			const struct wait_facts *facts, enum wait_cause cause, enum wait_cause named_cause);

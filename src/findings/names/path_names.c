@@ -18,8 +18,7 @@ struct path_names {
 	struct arena *arena;
 };
 
-struct path_names *path_names_new(struct symbols *symbols, const struct stacks *stacks,
-				  struct pause *pause)
+struct path_names *path_names_new(struct symbols *symbols, const struct stacks *stacks, struct pause *pause)
 {
 	struct path_names *names = xcalloc(1, sizeof(*names));
 
@@ -64,8 +63,8 @@ size_t path_names_usable_count(const struct path_names *names, uint32_t pid, uin
 	for (; i < stack->user_count; i++) {
 		struct stack_frame frame = stack_user_frame(stack, i);
 
-		if (symbols_place(names->symbols, pid, time_ns,
-				  frame.address - frame.is_return, false, &module, &offset))
+		if (symbols_place(names->symbols, pid, time_ns, frame.address - frame.is_return, false, &module,
+				  &offset))
 			break;
 	}
 	return i < stack->user_count ? i : stack->user_count;
@@ -75,8 +74,7 @@ size_t path_names_usable_count(const struct path_names *names, uint32_t pid, uin
 static bool is_tracers(const char *function)
 {
 	static const char *const prefixes[] = {
-		"bpf_get_stack", "bpf_prog_", "bpf_trace_run", "bpf_trampoline_", "__bpf_trace_",
-		"__traceiter_",
+		"bpf_get_stack", "bpf_prog_", "bpf_trace_run", "bpf_trampoline_", "__bpf_trace_", "__traceiter_",
 	};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
@@ -98,8 +96,8 @@ size_t path_names_kernel_begin(const struct path_names *names, const struct ev_s
 	return i;
 }
 
-static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_ns,
-			 const struct ev_stack_frames *stack, const struct report_frame **frames)
+static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_ns, const struct ev_stack_frames *stack,
+			 const struct report_frame **frames)
 {
 	struct report_frame named[FRAMES_MAX];
 	struct symbol_frame inlined[SYMBOL_INLINE_MAX];
@@ -107,23 +105,21 @@ static size_t name_stack(struct path_names *names, uint32_t pid, uint64_t time_n
 	size_t count = 0;
 
 	pause_take_if_due(names->pause);
-	for (size_t i = path_names_kernel_begin(names, stack);
-	     i < stack->kernel_count && count < FRAMES_MAX; i++) {
+	for (size_t i = path_names_kernel_begin(names, stack); i < stack->kernel_count && count < FRAMES_MAX; i++) {
 		symbols_resolve_kernel(names->symbols, stack->frames[i] - (i > 0), inlined);
 		named[count++] = as_report_frame(inlined);
 	}
 	for (size_t i = 0; i < user_count; i++) {
 		struct stack_frame frame = stack_user_frame(stack, i);
-		size_t n = symbols_resolve(names->symbols, pid, time_ns, frame.address,
-					   frame.is_return, inlined, SYMBOL_INLINE_MAX);
+		size_t n = symbols_resolve(names->symbols, pid, time_ns, frame.address, frame.is_return, inlined,
+					   SYMBOL_INLINE_MAX);
 
 		for (size_t k = 0; k < n && count < FRAMES_MAX; k++) {
 			named[count] = as_report_frame(&inlined[k]);
 			named[count++].is_guessed = frame.is_guessed;
 		}
 	}
-	*frames = memcpy(arena_alloc(names->arena, count * sizeof(*named)), named,
-			 count * sizeof(*named));
+	*frames = memcpy(arena_alloc(names->arena, count * sizeof(*named)), named, count * sizeof(*named));
 	return count;
 }
 
@@ -141,23 +137,19 @@ size_t path_names_frames(struct path_names *names, uint32_t pid, uint64_t time_n
 }
 
 /* The function that the call before this return address calls directly, or NULL. */
-static const char *callee(const struct path_names *names, uint32_t pid, uint64_t time_ns,
-			  uint64_t address)
+static const char *callee(const struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t address)
 {
 	enum { CALL_BYTES = 5, CALL = 0xe8, CODE_BYTES = 8192 };
 	struct symbol_frame frame[SYMBOL_INLINE_MAX] = { 0 };
 	uint8_t code[CODE_BYTES];
 	uint64_t begin;
 	int32_t distance;
-	size_t bytes = symbols_read_code(names->symbols, pid, time_ns, address - 1, code,
-					 sizeof(code), &begin);
+	size_t bytes = symbols_read_code(names->symbols, pid, time_ns, address - 1, code, sizeof(code), &begin);
 
-	if (address < begin + CALL_BYTES || address - begin > bytes ||
-	    code[address - begin - CALL_BYTES] != CALL)
+	if (address < begin + CALL_BYTES || address - begin > bytes || code[address - begin - CALL_BYTES] != CALL)
 		return NULL;
 	memcpy(&distance, &code[address - begin - sizeof(distance)], sizeof(distance));
-	symbols_resolve(names->symbols, pid, time_ns, address + distance, false, frame,
-			SYMBOL_INLINE_MAX);
+	symbols_resolve(names->symbols, pid, time_ns, address + distance, false, frame, SYMBOL_INLINE_MAX);
 	return frame->function;
 }
 
@@ -165,10 +157,9 @@ static const char *callee(const struct path_names *names, uint32_t pid, uint64_t
  * Without its debug information a library's own functions have no names, and the one that was called
  * may have gone on to another without leaving a frame. The call tells its name nevertheless.
  */
-static struct wait_meaning called_meaning(const struct path_names *names, uint32_t pid,
-					  uint64_t time_ns, const struct ev_stack_frames *stack,
-					  const struct wait_facts *facts, enum wait_cause cause,
-					  struct wait_meaning meaning)
+static struct wait_meaning called_meaning(const struct path_names *names, uint32_t pid, uint64_t time_ns,
+					  const struct ev_stack_frames *stack, const struct wait_facts *facts,
+					  enum wait_cause cause, struct wait_meaning meaning)
 {
 	for (size_t i = 0; i < stack->user_count && i < CALLS_LOOKED_AT && !meaning.is_named; i++) {
 		struct stack_frame frame = stack_user_frame(stack, i);
@@ -183,23 +174,20 @@ static struct wait_meaning called_meaning(const struct path_names *names, uint32
 	return meaning;
 }
 
-struct wait_meaning path_names_meaning_of(const struct path_names *names,
-					  const struct wait_facts *facts, enum wait_cause cause,
-					  const struct report_frame *frames, size_t count)
+struct wait_meaning path_names_meaning_of(const struct path_names *names, const struct wait_facts *facts,
+					  enum wait_cause cause, const struct report_frame *frames, size_t count)
 {
 	return wait_meaning_of(names->wait_names, facts, cause, frames, count);
 }
 
-struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, uint64_t time_ns,
-				       uint64_t stack, const struct wait_facts *facts,
-				       enum wait_cause cause)
+struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack,
+				       const struct wait_facts *facts, enum wait_cause cause)
 {
 	const struct report_frame *frames;
 	size_t count = path_names_frames(names, pid, time_ns, stack, &frames, NULL);
 	struct wait_meaning meaning = wait_meaning_of(names->wait_names, facts, cause, frames, count);
 
 	if (!meaning.is_named && count && wait_has_futex(facts))
-		meaning = called_meaning(names, pid, time_ns, stacks_find(names->stacks, stack), facts,
-					 cause, meaning);
+		meaning = called_meaning(names, pid, time_ns, stacks_find(names->stacks, stack), facts, cause, meaning);
 	return meaning;
 }

@@ -18,8 +18,7 @@ struct pause;
 struct symbols;
 
 /* pause: taken while names are looked up; NULL: none. */
-struct path_names *path_names_new(struct symbols *symbols, const struct stacks *stacks,
-				  struct pause *pause);
+struct path_names *path_names_new(struct symbols *symbols, const struct stacks *stacks, struct pause *pause);
 void path_names_free(struct path_names *names);
 
 /* The first of the kernel's frames that is not our own or the scheduler's. */
@@ -40,11 +39,9 @@ size_t path_names_frames(struct path_names *names, uint32_t pid, uint64_t time_n
 			 const struct report_frame **frames, enum stack_end *end);
 
 /* Why a thread waits: what facts tell, cause, and what the functions on its stack say of that. */
-struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, uint64_t time_ns,
-				       uint64_t stack, const struct wait_facts *facts,
-				       enum wait_cause cause);
+struct wait_meaning path_names_meaning(struct path_names *names, uint32_t pid, uint64_t time_ns, uint64_t stack,
+				       const struct wait_facts *facts, enum wait_cause cause);
 
 /* The same of what has no stack. */
-struct wait_meaning path_names_meaning_of(const struct path_names *names,
-					  const struct wait_facts *facts, enum wait_cause cause,
-					  const struct report_frame *frames, size_t count);
+struct wait_meaning path_names_meaning_of(const struct path_names *names, const struct wait_facts *facts,
+					  enum wait_cause cause, const struct report_frame *frames, size_t count);

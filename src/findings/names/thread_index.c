@@ -37,8 +37,7 @@ void thread_index_free(struct thread_index *index)
 	table_free(index->by_host_tid);
 }
 
-const struct thread *thread_index_find(const struct thread_index *index, uint32_t pid,
-				       uint32_t ns_tid)
+const struct thread *thread_index_find(const struct thread_index *index, uint32_t pid, uint32_t ns_tid)
 {
 	return ns_tid ? table_find(index->by_tid, tid_key(pid, ns_tid)) : NULL;
 }

@@ -15,8 +15,7 @@ struct shares {
 	double wait_ns, idle_ns, count;
 };
 
-static void move(struct shares *causes, enum wait_cause from, enum wait_cause to,
-		 const struct shares *part)
+static void move(struct shares *causes, enum wait_cause from, enum wait_cause to, const struct shares *part)
 {
 	if (from == to)
 		return;
@@ -29,8 +28,7 @@ static void move(struct shares *causes, enum wait_cause from, enum wait_cause to
 }
 
 /* What a worker without work waits for is idle, whoever ended it. */
-static void add_idle(struct shares *cause, const struct wait_meaning *meaning,
-		     const struct shares *part)
+static void add_idle(struct shares *cause, const struct wait_meaning *meaning, const struct shares *part)
 {
 	if (meaning->is_idle)
 		cause->idle_ns += part->wait_ns - part->idle_ns;

@@ -27,7 +27,7 @@ struct object_sum {
 
 struct wait_bounds {
 	struct table *objects;
-	double others_part[CAUSES];	/* of what is beyond its object's sum */
+	double others_part[CAUSES]; /* of what is beyond its object's sum */
 };
 
 static uint64_t lock_key(uint32_t pid, uint32_t exec_count, uint64_t object)
@@ -49,8 +49,8 @@ static struct object_sum *find_sum(const struct wait_bounds *bounds, const struc
 	return path->has_many_objects ? NULL : table_find(bounds->objects, path_key(path));
 }
 
-static void add_object(struct findings *findings, struct wait_bounds *bounds, uint64_t key,
-		       enum wait_cause cause, uint64_t wait_ns)
+static void add_object(struct findings *findings, struct wait_bounds *bounds, uint64_t key, enum wait_cause cause,
+		       uint64_t wait_ns)
 {
 	struct object_sum *sum = arena_alloc(findings->arena, sizeof(*sum));
 
@@ -67,13 +67,11 @@ static void add_objects(struct findings *findings, struct wait_bounds *bounds)
 
 	for (cursor = 0; (file = waits_next_file(findings->input.waits, &cursor));)
 		if (file->file)
-			add_object(findings, bounds, hash_u64(file->file), file->cause,
-				   file->sum.wait_ns);
+			add_object(findings, bounds, hash_u64(file->file), file->cause, file->sum.wait_ns);
 	for (cursor = 0; (lock = waits_next_lock(findings->input.waits, &cursor));)
 		if (!lock->is_others)
-			add_object(findings, bounds,
-				   lock_key(lock->pid, lock->exec_count, lock->object),
-				   lock->cause, lock->sum.wait_ns);
+			add_object(findings, bounds, lock_key(lock->pid, lock->exec_count, lock->object), lock->cause,
+				   lock->sum.wait_ns);
 }
 
 static double own_part(const struct wait_bounds *bounds, const struct wait_path *path)

@@ -38,8 +38,7 @@ const char *findings_child_name(struct findings *findings, const struct wait_pat
 	const struct thread *child;
 
 	/* 0, or less, is one of several. */
-	if ((path->facts.syscall != SYS_wait4 && path->facts.syscall != SYS_waitid) ||
-	    (int32_t)path->object <= 0)
+	if ((path->facts.syscall != SYS_wait4 && path->facts.syscall != SYS_waitid) || (int32_t)path->object <= 0)
 		return NULL;
 	if (!findings->children)
 		findings->children = index_children(findings);

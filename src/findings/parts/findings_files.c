@@ -50,8 +50,7 @@ static struct report_file as_report_file(const struct wait_file *file, const str
 	};
 }
 
-static struct report_socket as_report_socket(const struct wait_file *file,
-					     const struct file_info *info)
+static struct report_socket as_report_socket(const struct wait_file *file, const struct file_info *info)
 {
 	return (struct report_socket){
 		.family = family_name(info->family),
@@ -120,7 +119,7 @@ static void add_row(struct findings *findings, const struct peer_index *index, s
 	const struct file_info *info = files_find(findings->input.files, file->file);
 
 	if (info && info->kind == FILE_POLL && file->cause == CAUSE_POLL)
-		return;		/* it leads to others only */
+		return; /* it leads to others only */
 	if (!info || !*info->path) {
 		add_other(&rows->others, file);
 	} else if (info->kind == FILE_SOCKET) {
@@ -141,7 +140,7 @@ void findings_add_files(struct findings *findings)
 {
 	const struct findings_input *input = &findings->input;
 	struct peer_index *index = findings_index_peers(findings);
-	size_t cursor = 0, count = 1;	/* for the others */
+	size_t cursor = 0, count = 1; /* for the others */
 	const struct wait_file *file;
 	struct io_rows rows = { 0 };
 

@@ -16,7 +16,7 @@
 #include "base/table.h"
 #include "stacks/fold.h"
 
-enum { START_PATHS_MAX = 256 };	/* looked at for where threads began, besides each one's first */
+enum { START_PATHS_MAX = 256 }; /* looked at for where threads began, besides each one's first */
 
 struct group {
 	const char *name;
@@ -25,7 +25,7 @@ struct group {
 	size_t count, room;
 	uint64_t thread_count, cmetric_ns;
 	uint64_t key;
-	struct thread_strip *strip;	/* of all its threads; NULL: none */
+	struct thread_strip *strip; /* of all its threads; NULL: none */
 };
 
 const char *findings_group_name(struct findings *findings, const char *name)
@@ -89,8 +89,7 @@ static struct group *group_get(struct findings *findings, struct table *groups, 
 	return group;
 }
 
-static void group_add_strip(struct findings *findings, struct group *group,
-			    const struct thread_strip *strip)
+static void group_add_strip(struct findings *findings, struct group *group, const struct thread_strip *strip)
 {
 	if (!strip)
 		return;
@@ -220,8 +219,8 @@ static void add_start(struct table *starts, const struct thread *thread, const c
  * A thread that was first seen in what begins threads may have gone on to its own code; a process's
  * first thread begins in nobody's. True when the path was looked at.
  */
-static bool add_starts_of_path(struct findings *findings, struct table *names,
-			       const struct path_metrics *path, struct table *starts)
+static bool add_starts_of_path(struct findings *findings, struct table *names, const struct path_metrics *path,
+			       struct table *starts)
 {
 	const char *function = NULL;
 	bool is_looked_for = false;
@@ -253,8 +252,7 @@ static struct table *find_starts(struct findings *findings, struct table *names)
 			add_start(starts, metrics->thread,
 				  start_function(findings, metrics->thread->pid, metrics->path));
 	cursor = 0;
-	while (looked < START_PATHS_MAX &&
-	       (path = criticality_next_path(findings->input.criticality, &cursor)))
+	while (looked < START_PATHS_MAX && (path = criticality_next_path(findings->input.criticality, &cursor)))
 		looked += add_starts_of_path(findings, names, path, starts);
 	return starts;
 }
@@ -265,8 +263,7 @@ static void request_start_functions(struct findings *findings, struct table *nam
 	size_t cursor = 0;
 
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
-		const struct ev_stack_frames *stack =
-			stacks_find(findings->input.stacks, metrics->path);
+		const struct ev_stack_frames *stack = stacks_find(findings->input.stacks, metrics->path);
 
 		if (stack && has_shared_name(names, metrics))
 			findings_request_stack(findings, metrics->thread->pid, UINT64_MAX, stack);

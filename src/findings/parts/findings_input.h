@@ -19,23 +19,22 @@ struct spin_judge;
 struct findings_input {
 	const struct criticality *criticality;
 	const struct stacks *stacks;
-	const struct waits *waits;		/* NULL: waits are not told */
-	const struct cpu_waits *cpu_waits;	/* NULL: who had the CPU is not told */
+	const struct waits *waits;         /* NULL: waits are not told */
+	const struct cpu_waits *cpu_waits; /* NULL: who had the CPU is not told */
 	const struct files *files;
-	const struct klocks *klocks;		/* NULL: kernel locks are not told */
+	const struct klocks *klocks; /* NULL: kernel locks are not told */
 	const struct others *others;
 	struct symbols *symbols;
-	const struct fold_rules *fold;	/* tells the program's own functions from its runtime's */
-	uint32_t nmin;			/* as the user chose it; 0: the default */
+	const struct fold_rules *fold; /* tells the program's own functions from its runtime's */
+	uint32_t nmin;                 /* as the user chose it; 0: the default */
 	uint64_t sample_period_ns;
-	size_t path_count_max;		/* how many paths to name */
-	bool tells_kernel_apart;	/* paths that differ in the kernel's frames only */
-	struct pause *pause;		/* taken while it is made; NULL: none */
-	const struct run_samples *samples;	/* these two tell what spins; NULL: nothing does */
+	size_t path_count_max;             /* how many paths to name */
+	bool tells_kernel_apart;           /* paths that differ in the kernel's frames only */
+	struct pause *pause;               /* taken while it is made; NULL: none */
+	const struct run_samples *samples; /* these two tell what spins; NULL: nothing does */
 	struct spin_judge *judge;
-	bool is_spin_inactive;		/* criticality does not count as active what spins */
+	bool is_spin_inactive; /* criticality does not count as active what spins */
 };
 
 /* Adds a sentence for the user; copied. */
-void findings_add_note(struct findings *findings, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void findings_add_note(struct findings *findings, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -16,28 +16,28 @@ struct run_place;
 /* A function in which threads spin. */
 struct findings_spin {
 	struct report_frame frame;
-	uint64_t count;			/* samples */
-	const char *word;		/* the variable that ends the wait; NULL: not known */
-	const char *reads;		/* the instruction that reads it; NULL: not known */
-	const char *names[FINDINGS_SPIN_NAMES_MAX];	/* of threads, distinct */
+	uint64_t count;                             /* samples */
+	const char *word;                           /* the variable that ends the wait; NULL: not known */
+	const char *reads;                          /* the instruction that reads it; NULL: not known */
+	const char *names[FINDINGS_SPIN_NAMES_MAX]; /* of threads, distinct */
 	size_t name_count;
 };
 
 struct findings {
 	struct findings_input input;
-	struct arena *arena;		/* owns all that the report points to */
+	struct arena *arena; /* owns all that the report points to */
 	struct report report;
 	const char **notes;
 	size_t note_room;
 	struct path_names *names;
 	struct object_names objects;
-	struct findings_spin *spins;	/* by samples, most first */
+	struct findings_spin *spins; /* by samples, most first */
 	size_t spin_count;
 	struct klock_words *klock_words;
-	struct stuck *stuck;		/* who waits for ever; while the report is made */
-	struct table *children;		/* see findings_children.c; NULL until it is needed */
-	uint64_t span_ns;		/* from the first traced thread to the last */
-	struct symbol_request *requests;	/* addresses that will be named soon */
+	struct stuck *stuck;             /* who waits for ever; while the report is made */
+	struct table *children;          /* see findings_children.c; NULL until it is needed */
+	uint64_t span_ns;                /* from the first traced thread to the last */
+	struct symbol_request *requests; /* addresses that will be named soon */
 	size_t request_count, request_room;
 };
 
@@ -81,8 +81,7 @@ uint64_t findings_stack_key(struct findings *findings, uint32_t pid, uint64_t ti
 /* findings_strips.c: into which parts the time is divided; then a strip in these parts, or NULL. */
 struct thread_strip;
 void findings_begin_strips(struct findings *findings);
-const struct report_strip_part *findings_strip(struct findings *findings,
-					       const struct thread_strip *strip);
+const struct report_strip_part *findings_strip(struct findings *findings, const struct thread_strip *strip);
 
 /* findings_summary.c: fills in report.hot_functions and unlocks, from what is in it already. */
 void findings_add_summary(struct findings *findings);

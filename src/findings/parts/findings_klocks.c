@@ -16,8 +16,8 @@
 struct making {
 	struct findings *findings;
 	struct thread_index index;
-	struct table *stacks;		/* by stack and address space */
-	struct table *stacks_by_words;	/* the same, by how they read */
+	struct table *stacks;          /* by stack and address space */
+	struct table *stacks_by_words; /* the same, by how they read */
 	struct report_klock_stack *list;
 	size_t count, room;
 };
@@ -56,7 +56,9 @@ static uint64_t key_of_words(const struct report_frame *frames, size_t count)
 static struct report_klock_stack as_stack(struct making *making, const struct report_frame *frames, size_t count)
 {
 	return (struct report_klock_stack){
-		frames, count, klock_words_wanting(making->findings->klock_words, frames, count),
+		frames,
+		count,
+		klock_words_wanting(making->findings->klock_words, frames, count),
 	};
 }
 
@@ -118,8 +120,11 @@ static struct report_klock_waiter as_waiter(struct making *making, const struct 
 {
 	const struct thread *thread = table_find(making->index.by_number, waiter->thread);
 	struct report_klock_waiter out = {
-		.context = context_name(waiter->context), .tid = waiter->tid,
-		.waits = waiter->sum.waits, .wait_ns = waiter->sum.wait_ns, .max_ns = waiter->sum.max_ns,
+		.context = context_name(waiter->context),
+		.tid = waiter->tid,
+		.waits = waiter->sum.waits,
+		.wait_ns = waiter->sum.wait_ns,
+		.max_ns = waiter->sum.max_ns,
 		.stack = path_number(making, waiter->path),
 	};
 
@@ -138,20 +143,24 @@ static struct report_klock_owner as_owner(struct making *making, const struct kl
 	const struct thread *thread = table_find(making->index.by_host_tid, owner->tid);
 
 	return (struct report_klock_owner){
-		.thread = thread ? arena_strdup(making->findings->arena, thread->name)
-				 : other_name(making, owner->tid),
-		.tid = owner->tid, .waits = owner->sum.waits, .wait_ns = owner->sum.wait_ns,
+		.thread = thread ? arena_strdup(making->findings->arena, thread->name) : other_name(making, owner->tid),
+		.tid = owner->tid,
+		.waits = owner->sum.waits,
+		.wait_ns = owner->sum.wait_ns,
 		.stack = stack_number(making, owner->stack, 0, 0),
 	};
 }
 
-#define BY_WAIT(type)										\
-	static int type##_by_wait(const void *a, const void *b)					\
-	{											\
-		const struct report_##type *x = a, *y = b;					\
-												\
-		return x->wait_ns < y->wait_ns ? 1 : x->wait_ns > y->wait_ns ? -1 :		\
-		       x->waits < y->waits ? 1 : x->waits > y->waits ? -1 : 0;			\
+#define BY_WAIT(type)                                           \
+	static int type##_by_wait(const void *a, const void *b) \
+	{                                                       \
+		const struct report_##type *x = a, *y = b;      \
+                                                                \
+		return x->wait_ns < y->wait_ns   ? 1            \
+		       : x->wait_ns > y->wait_ns ? -1           \
+		       : x->waits < y->waits     ? 1            \
+		       : x->waits > y->waits     ? -1           \
+						 : 0;               \
 	}
 BY_WAIT(klock_waiter)
 BY_WAIT(klock_owner)
@@ -162,16 +171,20 @@ static int by_wait_and_hold(const void *a, const void *b)
 {
 	const struct report_klock *x = a, *y = b;
 
-	return x->wait_ns < y->wait_ns ? 1 : x->wait_ns > y->wait_ns ? -1 :
-	       x->waits < y->waits ? 1 : x->waits > y->waits ? -1 :
-	       x->hold_ns < y->hold_ns ? 1 : x->hold_ns > y->hold_ns ? -1 :
-	       x->acquisitions < y->acquisitions ? 1 : x->acquisitions > y->acquisitions ? -1 : 0;
+	return x->wait_ns < y->wait_ns             ? 1
+	       : x->wait_ns > y->wait_ns           ? -1
+	       : x->waits < y->waits               ? 1
+	       : x->waits > y->waits               ? -1
+	       : x->hold_ns < y->hold_ns           ? 1
+	       : x->hold_ns > y->hold_ns           ? -1
+	       : x->acquisitions < y->acquisitions ? 1
+	       : x->acquisitions > y->acquisitions ? -1
+						   : 0;
 }
 
 static void add_waiters(struct making *making, struct report_klock *out, const struct klock *klock)
 {
-	struct report_klock_waiter *rows =
-		arena_alloc(making->findings->arena, klock->waiter_count * sizeof(*rows));
+	struct report_klock_waiter *rows = arena_alloc(making->findings->arena, klock->waiter_count * sizeof(*rows));
 
 	for (const struct klock_waiter *waiter = klock->waiters; waiter; waiter = waiter->next)
 		rows[out->waiter_count++] = as_waiter(making, waiter);
@@ -262,8 +275,7 @@ static void name_lock(struct making *making, struct report_klock *out, const str
 		out->address = "others";
 		return;
 	}
-	out->address = arena_printf(findings->arena, "0x%llx",
-				    (unsigned long long)(facts ? facts->address : 0));
+	out->address = arena_printf(findings->arena, "0x%llx", (unsigned long long)(facts ? facts->address : 0));
 	out->cache = facts && *facts->cache ? facts->cache : NULL;
 	out->name = object_name_of_klock(&findings->objects, klock->lock);
 	if (!out->name && heaviest.frame_count)
@@ -282,10 +294,17 @@ static struct report_klock as_lock(struct making *making, const struct klock *kl
 	uint32_t *lengths = sum->waits ? arena_alloc(making->findings->arena, LENGTHS * sizeof(*lengths)) : none;
 	struct report_klock out = {
 		.kind = kind_name(making->findings, klock->kind),
-		.waits = sum->waits, .wait_ns = sum->wait_ns, .max_ns = sum->max_ns,
-		.lasting = klock->lasting, .gave_up = klock->gave_up, .lengths = lengths,
-		.acquisitions = klock->holding.acquisitions, .holds = klock->holding.holds,
-		.take_ns = klock->holding.take_ns, .hold_ns = klock->holding.hold_ns, .max_hold_ns = klock->holding.max_hold_ns,
+		.waits = sum->waits,
+		.wait_ns = sum->wait_ns,
+		.max_ns = sum->max_ns,
+		.lasting = klock->lasting,
+		.gave_up = klock->gave_up,
+		.lengths = lengths,
+		.acquisitions = klock->holding.acquisitions,
+		.holds = klock->holding.holds,
+		.take_ns = klock->holding.take_ns,
+		.hold_ns = klock->holding.hold_ns,
+		.max_hold_ns = klock->holding.max_hold_ns,
 	};
 
 	pause_take_if_due(making->findings->input.pause);
@@ -339,8 +358,10 @@ static void add_kinds(struct making *making)
 void findings_add_klocks(struct findings *findings)
 {
 	struct making making = {
-		.findings = findings, .index = thread_index_new(findings->input.criticality),
-		.stacks = table_new(), .stacks_by_words = table_new(),
+		.findings = findings,
+		.index = thread_index_new(findings->input.criticality),
+		.stacks = table_new(),
+		.stacks_by_words = table_new(),
 	};
 	struct report_klocks *klocks = &findings->report.klocks;
 	struct report_klock *rows;

@@ -45,13 +45,12 @@ struct merged_lock {
 	uint64_t hold_ns, holds, vain_count, endless_ns, holder_waited_ns, holder_path_ns;
 	const struct wait_path *holder_path;
 	uint32_t queue_max, lengths[LENGTHS];
-	struct table *unlockers;	/* see findings_put_unlockers() */
-	struct wait_ender ender;	/* of all words, the one that ended most */
+	struct table *unlockers; /* see findings_put_unlockers() */
+	struct wait_ender ender; /* of all words, the one that ended most */
 	uint64_t key;
 };
 
-static void merge_lock(struct findings *findings, struct merged_lock *merged,
-		       const struct wait_lock *lock)
+static void merge_lock(struct findings *findings, struct merged_lock *merged, const struct wait_lock *lock)
 {
 	if (!merged->heaviest || lock->sum.wait_ns > merged->heaviest->sum.wait_ns)
 		merged->heaviest = lock;
@@ -109,8 +108,7 @@ static const char *lock_name(struct findings *findings, const struct wait_lock *
 	return lock->pid ? object_name_of_ipc(&findings->objects, &lock->facts, lock->object) : NULL;
 }
 
-static struct merged_lock *get_merged(struct findings *findings, struct table *by_key,
-				      const struct wait_lock *lock)
+static struct merged_lock *get_merged(struct findings *findings, struct table *by_key, const struct wait_lock *lock)
 {
 	const char *name = lock_name(findings, lock);
 	uint64_t key = (uint64_t)lock->exec_count << 32 | lock->pid;
@@ -176,8 +174,7 @@ static const char *holder_name(struct findings *findings, const struct thread_in
 	if (!is_rwlock && strcmp(kind, "mutex") && strcmp(kind, "pi-mutex"))
 		return NULL;
 	for (size_t i = begin; i < end; i++) {
-		const struct thread *thread =
-			thread_index_find(index, lock->pid, lock->holders[i].tid);
+		const struct thread *thread = thread_index_find(index, lock->pid, lock->holders[i].tid);
 
 		if (thread)
 			return name_of(findings, thread);
@@ -196,16 +193,14 @@ static void forget_what_differs(struct report_lock *lock, enum wait_cause cause)
 	lock->hold_ns = lock->holds = lock->vain_count = 0;
 }
 
-static const char *kind_of(struct findings *findings, const struct wait_lock *lock,
-			   const struct wait_meaning *meaning)
+static const char *kind_of(struct findings *findings, const struct wait_lock *lock, const struct wait_meaning *meaning)
 {
 	if (wait_has_klock(&lock->facts) && findings->input.klocks)
 		return klock_kind_name(klocks_main_kind(findings->input.klocks, lock->object));
 	return meaning->lock_kind ? meaning->lock_kind : "futex";
 }
 
-static struct report_lock as_report_lock(struct findings *findings,
-					 const struct thread_index *index,
+static struct report_lock as_report_lock(struct findings *findings, const struct thread_index *index,
 					 struct merged_lock *merged)
 {
 	const struct wait_lock *lock = merged->heaviest;

@@ -22,7 +22,7 @@ struct merged_path {
 	double cmetric_ns, slices;
 	uint64_t stalled_ns, thread_count;
 	bool is_estimated;
-	const struct path_metrics *heaviest;	/* stands for all when frames are shown */
+	const struct path_metrics *heaviest; /* stands for all when frames are shown */
 	const struct path_metrics **members;
 	size_t member_count, member_room;
 };
@@ -31,11 +31,9 @@ struct merged_path {
 static const struct path_metrics *copy_metrics(struct arena *arena, const struct path_metrics *path)
 {
 	struct path_metrics *copy = arena_alloc(arena, sizeof(*copy));
-	struct sample_count *samples =
-		arena_alloc(arena, path->sample_kind_count * sizeof(*samples));
+	struct sample_count *samples = arena_alloc(arena, path->sample_kind_count * sizeof(*samples));
 	const struct thread **threads;
-	size_t thread_count = path->thread_count < PATH_THREADS_MAX ? path->thread_count
-								    : PATH_THREADS_MAX;
+	size_t thread_count = path->thread_count < PATH_THREADS_MAX ? path->thread_count : PATH_THREADS_MAX;
 
 	*copy = *path;
 	if (path->sample_kind_count)
@@ -112,8 +110,7 @@ static struct merged_path **merge_all(struct findings *findings, size_t *count)
 }
 
 /* Distinct names of the threads that came here, and how many threads they are. */
-static void add_threads(struct findings *findings, const struct merged_path *merged,
-			struct report_path *out)
+static void add_threads(struct findings *findings, const struct merged_path *merged, struct report_path *out)
 {
 	const char **names = arena_alloc(findings->arena, THREAD_NAMES_MAX * sizeof(*names));
 	struct table *seen = table_new();
@@ -121,8 +118,7 @@ static void add_threads(struct findings *findings, const struct merged_path *mer
 
 	for (size_t i = 0; i < merged->member_count; i++) {
 		const struct path_metrics *path = merged->members[i];
-		size_t listed = path->thread_count < PATH_THREADS_MAX ? path->thread_count
-								      : PATH_THREADS_MAX;
+		size_t listed = path->thread_count < PATH_THREADS_MAX ? path->thread_count : PATH_THREADS_MAX;
 
 		/* Beyond the list nobody knows which threads: at least the longest tail. */
 		if (path->thread_count - listed > uncounted)
@@ -145,7 +141,7 @@ static void add_threads(struct findings *findings, const struct merged_path *mer
 
 struct tally_function {
 	struct report_function function;
-	double weight_ns;		/* the time that it stands for */
+	double weight_ns; /* the time that it stands for */
 };
 
 /* A frequency table while it is being filled. */
@@ -167,8 +163,8 @@ static size_t function_of(struct tally *tally, const char *name)
 	return tally->count++;
 }
 
-static void add_line(struct findings *findings, struct tally *tally, size_t index,
-		     const struct symbol_frame *frame, uint64_t count)
+static void add_line(struct findings *findings, struct tally *tally, size_t index, const struct symbol_frame *frame,
+		     uint64_t count)
 {
 	struct report_function *function = &tally->functions[index].function;
 	struct report_line *lines = tally->lines[index];
@@ -191,8 +187,8 @@ static void add_line(struct findings *findings, struct tally *tally, size_t inde
 	lines[function->line_count++] = (struct report_line){ frame->file, frame->line, count };
 }
 
-static void add_sample(struct findings *findings, struct tally *tally,
-		       const struct path_metrics *path, const struct sample_count *sample)
+static void add_sample(struct findings *findings, struct tally *tally, const struct path_metrics *path,
+		       const struct sample_count *sample)
 {
 	struct symbol_frame frame[SYMBOL_INLINE_MAX] = { 0 };
 	struct report_function *function;
@@ -204,15 +200,14 @@ static void add_sample(struct findings *findings, struct tally *tally,
 	if (sample->kernel_ip)
 		symbols_resolve_kernel(findings->input.symbols, sample->kernel_ip, frame);
 	else
-		symbols_resolve(findings->input.symbols, path->pid, path->first_ns, sample->ip,
-				false, frame, SYMBOL_INLINE_MAX);
+		symbols_resolve(findings->input.symbols, path->pid, path->first_ns, sample->ip, false, frame,
+				SYMBOL_INLINE_MAX);
 	if (frame->function && frame->is_kernel)
 		name = arena_printf(findings->arena, "%s [kernel]", frame->function);
 	else if (frame->function)
 		name = frame->function;
 	else
-		name = arena_printf(findings->arena, "%s+0x%llx", frame->module,
-				    (unsigned long long)frame->offset);
+		name = arena_printf(findings->arena, "%s+0x%llx", frame->module, (unsigned long long)frame->offset);
 	index = function_of(tally, name);
 	if (index == FUNCTIONS_MAX)
 		return;
@@ -255,23 +250,20 @@ static int lines_by_count(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static void add_functions(struct findings *findings, const struct merged_path *merged,
-			  struct report_path *out)
+static void add_functions(struct findings *findings, const struct merged_path *merged, struct report_path *out)
 {
 	struct tally *tally = xcalloc(1, sizeof(*tally));
 	struct report_function *functions;
 
 	for (size_t i = 0; i < merged->member_count; i++)
 		for (size_t k = 0; k < merged->members[i]->sample_kind_count; k++)
-			add_sample(findings, tally, merged->members[i],
-				   &merged->members[i]->samples[k]);
+			add_sample(findings, tally, merged->members[i], &merged->members[i]->samples[k]);
 	for (size_t i = 0; i < tally->count; i++) {
 		struct tally_function *t = &tally->functions[i];
 
 		t->weight_ns = weight_ns(&t->function, merged, findings->input.sample_period_ns);
 		if (tally->lines[i])
-			qsort(tally->lines[i], t->function.line_count, sizeof(struct report_line),
-			      lines_by_count);
+			qsort(tally->lines[i], t->function.line_count, sizeof(struct report_line), lines_by_count);
 	}
 	qsort(tally->functions, tally->count, sizeof(*tally->functions), functions_by_weight);
 	functions = arena_alloc(findings->arena, tally->count * sizeof(*functions));
@@ -282,8 +274,7 @@ static void add_functions(struct findings *findings, const struct merged_path *m
 	free(tally);
 }
 
-static void add_cause(struct findings *findings, const struct path_metrics *path,
-		      struct report_path *out)
+static void add_cause(struct findings *findings, const struct path_metrics *path, struct report_path *out)
 {
 	enum wait_cause cause = path->cause;
 	struct wait_meaning meaning;
@@ -297,16 +288,13 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 	}
 	/* What its file is may have been told after the slice had ended. */
 	if (wait_has_file(&path->facts) && findings->input.files)
-		cause = wait_cause_of(&path->facts,
-				      files_find(findings->input.files, path->facts.object));
-	meaning = path_names_meaning_of(findings->names, &path->facts, cause, out->frames,
-				  out->frame_count);
+		cause = wait_cause_of(&path->facts, files_find(findings->input.files, path->facts.object));
+	meaning = path_names_meaning_of(findings->names, &path->facts, cause, out->frames, out->frame_count);
 	out->cause = findings_cause_text(findings, meaning.cause, path->facts.syscall);
 	out->group = wait_cause_group(meaning.cause);
 }
 
-static struct report_path as_report_path(struct findings *findings,
-					 const struct merged_path *merged)
+static struct report_path as_report_path(struct findings *findings, const struct merged_path *merged)
 {
 	const struct path_metrics *path = merged->heaviest;
 	struct report_path out = {
@@ -320,8 +308,8 @@ static struct report_path as_report_path(struct findings *findings,
 
 	if (findings->report.target.wall_ns)
 		out.wall_share = merged->cmetric_ns / findings->report.target.wall_ns;
-	out.frame_count = path_names_frames(findings->names, path->pid, path->first_ns, path->stack,
-					    &out.frames, &out.stack_end);
+	out.frame_count =
+		path_names_frames(findings->names, path->pid, path->first_ns, path->stack, &out.frames, &out.stack_end);
 	add_cause(findings, path, &out);
 	add_threads(findings, merged, &out);
 	add_functions(findings, merged, &out);
@@ -341,14 +329,14 @@ static void request_names(struct findings *findings, const struct merged_path *m
 		for (size_t k = 0; k < path->sample_kind_count; k++)
 			if (path->samples[k].ip && !path->samples[k].kernel_ip)
 				findings_request(findings, &(struct symbol_request){
-					.pid = path->pid, .time_ns = path->first_ns,
-					.address = path->samples[k].ip,
-				});
+								   .pid = path->pid,
+								   .time_ns = path->first_ns,
+								   .address = path->samples[k].ip,
+							   });
 	}
 }
 
-static const struct report_path *name_paths(struct findings *findings, struct merged_path **all,
-					    size_t count)
+static const struct report_path *name_paths(struct findings *findings, struct merged_path **all, size_t count)
 {
 	struct report_path *paths = arena_alloc(findings->arena, count * sizeof(*paths));
 
@@ -366,8 +354,10 @@ static void add_trunk(struct findings *findings, struct merged_path *const *all,
 
 	for (size_t i = 0; i < count; i++)
 		paths[i] = (struct trunk_path){
-			.pid = all[i]->heaviest->pid, .first_ns = all[i]->heaviest->first_ns,
-			.stack = all[i]->heaviest->stack, .cmetric_ns = all[i]->cmetric_ns,
+			.pid = all[i]->heaviest->pid,
+			.first_ns = all[i]->heaviest->first_ns,
+			.stack = all[i]->heaviest->stack,
+			.cmetric_ns = all[i]->cmetric_ns,
 		};
 	findings_add_trunk(findings, paths, count);
 	free(paths);
@@ -383,8 +373,7 @@ void findings_add_paths(struct findings *findings)
 	qsort(all, all_count, sizeof(*all), by_cmetric);
 	for (size_t i = 0; i < all_count; i++)
 		all[i]->rank = i + 1;
-	count = all_count < findings->input.path_count_max ? all_count
-							   : findings->input.path_count_max;
+	count = all_count < findings->input.path_count_max ? all_count : findings->input.path_count_max;
 	report->paths = name_paths(findings, all, count);
 	report->path_count = count;
 	report->path_count_all = all_count;

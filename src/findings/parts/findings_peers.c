@@ -15,7 +15,7 @@
 
 struct peer_index {
 	struct thread_index threads;
-	struct table *by_end;		/* struct wait_file of sockets */
+	struct table *by_end; /* struct wait_file of sockets */
 };
 
 /* Of a socket on this end; the other end's is the same with both ends exchanged. */
@@ -94,7 +94,8 @@ static struct report_peer peer_that_ends(struct findings *findings, const struct
 		out = peer_of_thread(findings, index, most->thread);
 	else
 		out = (struct report_peer){
-			.process = copy(findings, most->process), .thread = copy(findings, most->name),
+			.process = copy(findings, most->process),
+			.thread = copy(findings, most->name),
 			.pid = most->pid,
 		};
 	if (file->sum.wait_ns)
@@ -105,11 +106,9 @@ static struct report_peer peer_that_ends(struct findings *findings, const struct
 }
 
 /* The thread that waited longest at the other end; NULL: nobody did. */
-static const struct thread *user_of_other_end(const struct peer_index *index,
-					      const struct file_info *info)
+static const struct thread *user_of_other_end(const struct peer_index *index, const struct file_info *info)
 {
-	uint64_t key = info->family == AF_UNIX ? inode_key(info->peer_inode)
-					       : end_key(info->peer, info->local);
+	uint64_t key = info->family == AF_UNIX ? inode_key(info->peer_inode) : end_key(info->peer, info->local);
 	const struct wait_file *file = table_find(index->by_end, key);
 	const struct wait_user *most;
 

@@ -36,8 +36,7 @@ bool findings_is_spin(struct findings *findings, const struct path_metrics *path
 		if (sample->is_stack_top || !sample->ip)
 			continue;
 		count += sample->count;
-		if (spin_judge_is_spin(findings->input.judge, path->pid, path->first_ns, sample->ip,
-				       sample->kernel_ip))
+		if (spin_judge_is_spin(findings->input.judge, path->pid, path->first_ns, sample->ip, sample->kernel_ip))
 			spinning += sample->count;
 	}
 	return spinning * 2 > count;
@@ -77,16 +76,18 @@ static struct report_frame frame_of(struct findings *findings, const struct run_
 	struct report_frame frame = { 0 };
 	size_t count = 1;
 
-	if (place->kernel_ip &&
-	    !spin_judge_is_spin(findings->input.judge, place->pid, place->first_ns, place->ip, 0))
+	if (place->kernel_ip && !spin_judge_is_spin(findings->input.judge, place->pid, place->first_ns, place->ip, 0))
 		symbols_resolve_kernel(findings->input.symbols, place->kernel_ip, named);
 	else
-		count = symbols_resolve(findings->input.symbols, place->pid, place->first_ns,
-					place->ip, false, named, SYMBOL_INLINE_MAX);
+		count = symbols_resolve(findings->input.symbols, place->pid, place->first_ns, place->ip, false, named,
+					SYMBOL_INLINE_MAX);
 	for (size_t i = 0; i < count; i++) {
 		frame = (struct report_frame){
-			.function = named[i].function, .file = named[i].file, .line = named[i].line,
-			.module = named[i].module, .offset = named[i].offset,
+			.function = named[i].function,
+			.file = named[i].file,
+			.line = named[i].line,
+			.module = named[i].module,
+			.offset = named[i].offset,
 			.is_kernel = named[i].is_kernel,
 		};
 		if (!fold_is_plumbing(findings->input.fold, &frame))
@@ -108,8 +109,7 @@ static struct findings_spin *spin_of(struct findings *findings, const struct rep
 	for (size_t i = 0; i < findings->spin_count; i++) {
 		spin = &findings->spins[i];
 		/* What has no names is one, as far as the user can tell. */
-		if (is_same(spin->frame.function, frame->function) &&
-		    is_same(spin->frame.module, frame->module))
+		if (is_same(spin->frame.function, frame->function) && is_same(spin->frame.module, frame->module))
 			return spin;
 	}
 	if (findings->spin_count == SPINS_MAX)
@@ -156,14 +156,12 @@ const char *findings_busiest_function(struct findings *findings,
 }
 
 /* What ends the wait, if the code tells: a variable, or the instruction that reads it. */
-static void add_loop(struct findings *findings, struct findings_spin *spin,
-		     const struct run_place *place)
+static void add_loop(struct findings *findings, struct findings_spin *spin, const struct run_place *place)
 {
 	struct spin_loop loop;
 
 	if (spin->reads || place->kernel_ip ||
-	    !spin_judge_find_loop(findings->input.judge, place->pid, place->first_ns, place->ip,
-				  &loop))
+	    !spin_judge_find_loop(findings->input.judge, place->pid, place->first_ns, place->ip, &loop))
 		return;
 	if (*loop.reads)
 		spin->reads = arena_strdup(findings->arena, loop.reads);
@@ -171,8 +169,7 @@ static void add_loop(struct findings *findings, struct findings_spin *spin,
 		spin->word = object_name_of_lock(&findings->objects, place->pid, place->first_ns, loop.word);
 }
 
-static void add_names(struct findings *findings, struct findings_spin *spin,
-		      const struct run_place *place)
+static void add_names(struct findings *findings, struct findings_spin *spin, const struct run_place *place)
 {
 	for (size_t i = 0; i < place->name_count; i++) {
 		size_t k = 0;
@@ -180,8 +177,7 @@ static void add_names(struct findings *findings, struct findings_spin *spin,
 		while (k < spin->name_count && strcmp(spin->names[k], place->names[i]))
 			k++;
 		if (k == spin->name_count && k < FINDINGS_SPIN_NAMES_MAX)
-			spin->names[spin->name_count++] =
-				arena_strdup(findings->arena, place->names[i]);
+			spin->names[spin->name_count++] = arena_strdup(findings->arena, place->names[i]);
 	}
 }
 
@@ -215,7 +211,10 @@ void findings_prepare_spinning(struct findings *findings)
 	for (size_t i = 0; i < count && i < PLACES_MAX; i++)
 		if (places[i]->ip)
 			requests[request_count++] = (struct symbol_request){
-				places[i]->pid, places[i]->first_ns, places[i]->ip, false,
+				places[i]->pid,
+				places[i]->first_ns,
+				places[i]->ip,
+				false,
 			};
 	spin_judge_prepare(findings->input.judge, requests, request_count);
 	free(requests);
@@ -231,8 +230,7 @@ static void add_places(struct findings *findings, uint64_t *spun_at)
 		const struct run_place *place = places[i];
 
 		pause_take_if_due(findings->input.pause);
-		if (spin_judge_is_spin(findings->input.judge, place->pid, place->first_ns,
-				       place->ip, place->kernel_ip))
+		if (spin_judge_is_spin(findings->input.judge, place->pid, place->first_ns, place->ip, place->kernel_ip))
 			add_place(findings, place, spun_at);
 	}
 	free(places);
@@ -247,8 +245,7 @@ static double share_of(uint64_t part, uint64_t whole)
 static void split_wall(struct findings *findings, const uint64_t *spun_at)
 {
 	struct report *report = &findings->report;
-	uint64_t *spinning_ns = arena_alloc(findings->arena,
-					    report->parallelism_count * sizeof(*spinning_ns));
+	uint64_t *spinning_ns = arena_alloc(findings->arena, report->parallelism_count * sizeof(*spinning_ns));
 	double all = share_of(report->balance.samples_spinning, report->balance.samples);
 
 	for (size_t n = 1; n < report->parallelism_count; n++) {
@@ -285,8 +282,7 @@ static void take_account(struct findings *findings)
 void findings_add_spinning(struct findings *findings)
 {
 	struct report *report = &findings->report;
-	uint64_t *spun_at = arena_alloc(findings->arena,
-					report->parallelism_count * sizeof(*spun_at));
+	uint64_t *spun_at = arena_alloc(findings->arena, report->parallelism_count * sizeof(*spun_at));
 
 	report->balance.wall_useful_ns = report->totals.active_ns;
 	report->balance.wall_stalled_ns = report->totals.stalled_ns;
@@ -301,8 +297,8 @@ void findings_add_spinning(struct findings *findings)
 		return;
 	}
 	split_wall(findings, spun_at);
-	report->balance.spinning_ns = whole(report->balance.running_ns *
-		share_of(report->balance.samples_spinning, report->balance.samples) + 0.5);
+	report->balance.spinning_ns = whole(
+		report->balance.running_ns * share_of(report->balance.samples_spinning, report->balance.samples) + 0.5);
 }
 
 /* --- What stands out ------------------------------------------------------------------------- */
@@ -323,31 +319,28 @@ static uint32_t path_rank_of(const struct findings *findings, const char *functi
 	const struct report *report = &findings->report;
 
 	for (size_t i = 0; i < report->path_count && function; i++)
-		if (report->paths[i].function_count &&
-		    !strcmp(report->paths[i].functions[0].name, function))
+		if (report->paths[i].function_count && !strcmp(report->paths[i].functions[0].name, function))
 			return report->paths[i].rank;
 	return 0;
 }
 
-static const char *const *evidence_of(struct findings *findings, const struct findings_spin *spin,
-				      double part, size_t *count)
+static const char *const *evidence_of(struct findings *findings, const struct findings_spin *spin, double part,
+				      size_t *count)
 {
 	const char **evidence = arena_alloc(findings->arena, EVIDENCE_MAX * sizeof(*evidence));
 	const struct report *report = &findings->report;
 	struct text time = { 0 };
 
 	text_put_duration(&time, whole(part * report->balance.running_ns));
-	evidence[(*count)++] = arena_printf(findings->arena,
+	evidence[(*count)++] = arena_printf(
+		findings->arena,
 		"%llu of %llu samples of running threads were there: %.0f %% of their time on CPUs, %s",
-		(unsigned long long)spin->count, (unsigned long long)report->balance.samples,
-		100 * part, time.bytes);
+		(unsigned long long)spin->count, (unsigned long long)report->balance.samples, 100 * part, time.bytes);
 	text_fini(&time);
-	evidence[(*count)++] = arena_printf(findings->arena, "threads: %s%s",
-		names_of(findings, spin),
-		spin->name_count == FINDINGS_SPIN_NAMES_MAX ? " and maybe more" : "");
+	evidence[(*count)++] = arena_printf(findings->arena, "threads: %s%s", names_of(findings, spin),
+					    spin->name_count == FINDINGS_SPIN_NAMES_MAX ? " and maybe more" : "");
 	if (spin->reads)
-		evidence[(*count)++] = arena_printf(findings->arena, "what ends it is read by: %s",
-						    spin->reads);
+		evidence[(*count)++] = arena_printf(findings->arena, "what ends it is read by: %s", spin->reads);
 	return evidence;
 }
 
@@ -366,11 +359,12 @@ size_t findings_put_spins(struct findings *findings, struct report_finding *rows
 			break;
 		*row = (struct report_finding){
 			.title = arena_printf(findings->arena,
-				"threads wait with their CPUs in the spin loop in %s%s%s%s",
-				words_frame(findings, &spin->frame),
-				spin->word ? ", until " : "", spin->word ? spin->word : "",
-				spin->word ? " changes" : ""),
-			.pattern = "spin", .cause = "spin", .share = share,
+					      "threads wait with their CPUs in the spin loop in %s%s%s%s",
+					      words_frame(findings, &spin->frame), spin->word ? ", until " : "",
+					      spin->word ? spin->word : "", spin->word ? " changes" : ""),
+			.pattern = "spin",
+			.cause = "spin",
+			.share = share,
 			.path_rank = path_rank_of(findings, spin->frame.function),
 		};
 		row->evidence = evidence_of(findings, spin, part, &row->evidence_count);

@@ -25,9 +25,11 @@ void findings_request_stack(struct findings *findings, uint32_t pid, uint64_t ti
 		struct stack_frame frame = stack_user_frame(stack, i);
 
 		findings_request(findings, &(struct symbol_request){
-			.pid = pid, .time_ns = time_ns,
-			.address = frame.address, .is_return = frame.is_return,
-		});
+						   .pid = pid,
+						   .time_ns = time_ns,
+						   .address = frame.address,
+						   .is_return = frame.is_return,
+					   });
 	}
 }
 
@@ -72,11 +74,9 @@ uint64_t findings_stack_key(struct findings *findings, uint32_t pid, uint64_t ti
 		uint64_t address = frame.address - frame.is_return, offset;
 		uint32_t module;
 
-		if (symbols_place(findings->input.symbols, pid, time_ns, address,
-				  i == 0, &module, &offset))
+		if (symbols_place(findings->input.symbols, pid, time_ns, address, i == 0, &module, &offset))
 			key = mix(mix(key, pid), address);
-		else if (!i || !is_managed ||
-			 !symbols_is_interpreter(findings->input.symbols, module))
+		else if (!i || !is_managed || !symbols_is_interpreter(findings->input.symbols, module))
 			key = mix(mix(key, module), offset);
 	}
 	return key;

@@ -10,12 +10,10 @@ void findings_begin_strips(struct findings *findings)
 
 	findings->span_ns = totals.end_ns - totals.begin_ns;
 	report->strip_part_ns = 1ull << thread_strip_shift_for(findings->span_ns);
-	report->strip_count = (findings->span_ns + report->strip_part_ns - 1) /
-			      report->strip_part_ns;
+	report->strip_count = (findings->span_ns + report->strip_part_ns - 1) / report->strip_part_ns;
 }
 
-const struct report_strip_part *findings_strip(struct findings *findings,
-					       const struct thread_strip *strip)
+const struct report_strip_part *findings_strip(struct findings *findings, const struct thread_strip *strip)
 {
 	uint64_t width_ns = findings->report.strip_part_ns, left_ns = findings->span_ns;
 	size_t count = findings->report.strip_count;
@@ -28,7 +26,7 @@ const struct report_strip_part *findings_strip(struct findings *findings,
 	thread_strip_widen(&wide, thread_strip_shift_for(left_ns));
 	parts = arena_alloc(findings->arena, count * sizeof(*parts));
 	for (size_t i = 0; i < count; i++) {
-		double part_ns = left_ns < width_ns ? left_ns : width_ns;	/* the last one */
+		double part_ns = left_ns < width_ns ? left_ns : width_ns; /* the last one */
 
 		parts[i].running = wide.parts[i].running_ns / part_ns;
 		parts[i].runnable = wide.parts[i].runnable_ns / part_ns;

@@ -28,8 +28,7 @@ static void add_lines(struct hot_function *hot, const struct report_function *fu
 		const struct report_line *line = &function->lines[i];
 		size_t k = 0;
 
-		while (k < *count && (hot->lines[k].line != line->line ||
-				      strcmp(hot->lines[k].file, line->file) != 0))
+		while (k < *count && (hot->lines[k].line != line->line || strcmp(hot->lines[k].file, line->file) != 0))
 			k++;
 		if (k == LINES_MAX)
 			return;
@@ -40,8 +39,7 @@ static void add_lines(struct hot_function *hot, const struct report_function *fu
 }
 
 /* A path's CMetric is its functions' as far as its samples are. */
-static void add_functions(struct findings *findings, struct table *by_name,
-			  const struct report_path *path)
+static void add_functions(struct findings *findings, struct table *by_name, const struct report_path *path)
 {
 	uint64_t sample_count = 0;
 
@@ -104,8 +102,7 @@ static void add_hot_functions(struct findings *findings)
 		count = HOT_FUNCTIONS_MAX;
 	rows = arena_alloc(findings->arena, count * sizeof(*rows));
 	for (size_t i = 0; i < count; i++) {
-		qsort(all[i]->lines, all[i]->hot.function.line_count, sizeof(*all[i]->lines),
-		      lines_by_count);
+		qsort(all[i]->lines, all[i]->hot.function.line_count, sizeof(*all[i]->lines), lines_by_count);
 		rows[i] = all[i]->hot;
 		rows[i].cmetric_ns = whole(all[i]->cmetric_ns + 0.5);
 	}
@@ -125,15 +122,14 @@ static int unlocks_by_worst(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static void add_unlocker(struct findings *findings, struct table *by_key,
-			 const struct report_waker *unlocker)
+static void add_unlocker(struct findings *findings, struct table *by_key, const struct report_waker *unlocker)
 {
 	struct report_waker *row = table_find(by_key, unlocker->key);
 
 	if (!row) {
 		row = arena_alloc(findings->arena, sizeof(*row));
 		*row = *unlocker;
-		row->share = 0;		/* of what was waited for several locks, nobody asks */
+		row->share = 0; /* of what was waited for several locks, nobody asks */
 		table_put(by_key, row->key, row);
 		return;
 	}

@@ -20,9 +20,9 @@ static const double first_times_min = 1.5, wall_share_min = 0.05;
 struct branch {
 	const struct trunk_path *path;
 	const struct ev_stack_frames *stack;
-	size_t depth;			/* frames that count, outermost first: */
+	size_t depth; /* frames that count, outermost first: */
 	uint64_t keys[FRAMES_MAX];
-	uint16_t frames[FRAMES_MAX];	/* their places in the stack */
+	uint16_t frames[FRAMES_MAX]; /* their places in the stack */
 };
 
 static void add_frame(struct findings *findings, struct branch *branch, size_t i, bool is_managed)
@@ -31,8 +31,8 @@ static void add_frame(struct findings *findings, struct branch *branch, size_t i
 	uint64_t address = frame.address - frame.is_return, offset;
 	uint32_t module;
 
-	if (symbols_place(findings->input.symbols, branch->path->pid, branch->path->first_ns, address,
-			  true, &module, &offset)) {
+	if (symbols_place(findings->input.symbols, branch->path->pid, branch->path->first_ns, address, true, &module,
+			  &offset)) {
 		module = branch->path->pid;
 		offset = address;
 	} else if (is_managed && symbols_is_interpreter(findings->input.symbols, module)) {
@@ -59,8 +59,7 @@ static void fill(struct findings *findings, struct branch *branch, const struct 
 }
 
 /* The key that most of the CMetric has at a depth; 0: no path is so deep. */
-static uint64_t heaviest_key(struct branch *const *branches, size_t count, size_t depth,
-			     double *cmetric_ns)
+static uint64_t heaviest_key(struct branch *const *branches, size_t count, size_t depth, double *cmetric_ns)
 {
 	struct table *by_key = table_new();
 	double *sums = xcalloc(count + 1, sizeof(*sums));
@@ -99,19 +98,21 @@ static size_t keep(struct branch **branches, size_t count, size_t depth, uint64_
 	return kept;
 }
 
-static struct report_frame name_frame(struct findings *findings, const struct branch *branch,
-				      size_t depth)
+static struct report_frame name_frame(struct findings *findings, const struct branch *branch, size_t depth)
 {
 	struct symbol_frame inlined[SYMBOL_INLINE_MAX] = { 0 };
 	struct stack_frame frame = stack_user_frame(branch->stack, branch->frames[depth]);
-	size_t count = symbols_resolve(findings->input.symbols, branch->path->pid,
-				       branch->path->first_ns, frame.address, frame.is_return,
-				       inlined, SYMBOL_INLINE_MAX);
+	size_t count = symbols_resolve(findings->input.symbols, branch->path->pid, branch->path->first_ns,
+				       frame.address, frame.is_return, inlined, SYMBOL_INLINE_MAX);
 	const struct symbol_frame *whole = &inlined[count ? count - 1 : 0];
 
 	return (struct report_frame){
-		.function = whole->function, .file = whole->file, .line = whole->line,
-		.module = whole->module, .offset = whole->offset, .is_guessed = frame.is_guessed,
+		.function = whole->function,
+		.file = whole->file,
+		.line = whole->line,
+		.module = whole->module,
+		.offset = whole->offset,
+		.is_guessed = frame.is_guessed,
 	};
 }
 
@@ -119,8 +120,7 @@ static struct report_frame name_frame(struct findings *findings, const struct br
  * The innermost frame of the trunk that is the user's own; NULL if that is where his own code begins,
  * as main() or what a thread starts with: all that it does goes through it.
  */
-static const struct report_frame *find_frame(struct findings *findings, const struct branch *branch,
-					     size_t depth)
+static const struct report_frame *find_frame(struct findings *findings, const struct branch *branch, size_t depth)
 {
 	struct report_frame *found = NULL;
 

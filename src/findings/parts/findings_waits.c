@@ -19,10 +19,10 @@
 #include "waits/wait_names.h"
 
 struct merged_waker {
-	const struct wait_waker *waker;		/* stands for all */
+	const struct wait_waker *waker; /* stands for all */
 	double wait_ns, count, cmetric_ns;
 	uint64_t key, cmetric_max_ns;
-	bool are_several;			/* threads */
+	bool are_several; /* threads */
 };
 
 struct merged_wait {
@@ -30,7 +30,7 @@ struct merged_wait {
 	struct wait_meaning meaning;
 	double wait_ns, idle_ns, count, cmetric_ns;
 	uint64_t seen, max_ns;
-	const char *object;		/* NULL: it has no name, or there are several without */
+	const char *object; /* NULL: it has no name, or there are several without */
 	bool is_estimated;
 	uint64_t cmetric_max_ns;
 	const struct wait_path *heaviest, *worst;
@@ -69,8 +69,7 @@ double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, doub
 
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path)
 {
-	return path_names_meaning(findings->names, path->pid, path->first_ns, path->stack, &path->facts,
-				  path->cause);
+	return path_names_meaning(findings->names, path->pid, path->first_ns, path->stack, &path->facts, path->cause);
 }
 
 static uint64_t mix(uint64_t key, uint64_t value)
@@ -94,8 +93,7 @@ static uint64_t own_key(struct findings *findings, uint32_t pid, uint64_t time_n
 		return findings_stack_key(findings, pid, time_ns, name);
 	for (; i < count; i++)
 		if (!frames[i].is_inlined)
-			key = mix(hash_string(key, frames[i].module ? frames[i].module : ""),
-				  frames[i].offset);
+			key = mix(hash_string(key, frames[i].module ? frames[i].module : ""), frames[i].offset);
 	return key;
 }
 
@@ -104,13 +102,11 @@ static uint64_t waker_key(struct findings *findings, const struct wait_waker *wa
 	uint64_t key = mix(1, waker->kind);
 
 	if (waker->thread)
-		return mix(mix(key, waker->name_group),
-			   own_key(findings, waker->pid, waker->first_ns, waker->stack));
+		return mix(mix(key, waker->name_group), own_key(findings, waker->pid, waker->first_ns, waker->stack));
 	return hash_string(key, waker->name);
 }
 
-static void merge_waker(struct findings *findings, struct table *wakers,
-			const struct wait_waker *waker, double part)
+static void merge_waker(struct findings *findings, struct table *wakers, const struct wait_waker *waker, double part)
 {
 	uint64_t key = waker_key(findings, waker);
 	struct merged_waker *merged = table_find(wakers, key);
@@ -130,20 +126,17 @@ static void merge_waker(struct findings *findings, struct table *wakers,
 }
 
 /* NULL: it has no name, or there are several. */
-static const char *object_of(struct findings *findings, const struct wait_path *path,
-			     enum wait_cause cause)
+static const char *object_of(struct findings *findings, const struct wait_path *path, enum wait_cause cause)
 {
 	const char *name;
 
 	if (path->has_many_objects)
 		return NULL;
-	name = object_name(&findings->objects, path->pid, path->first_ns, &path->facts, path->cause,
-			   cause);
+	name = object_name(&findings->objects, path->pid, path->first_ns, &path->facts, path->cause, cause);
 	return name || path->cause != CAUSE_CHILD ? name : findings_child_name(findings, path);
 }
 
-static void merge_path(struct findings *findings, struct merged_wait *merged,
-		       const struct wait_path *path, double part)
+static void merge_path(struct findings *findings, struct merged_wait *merged, const struct wait_path *path, double part)
 {
 	uint64_t max_ns;
 
@@ -169,8 +162,8 @@ static void merge_path(struct findings *findings, struct merged_wait *merged,
 /* Pipes without a name and children tell nothing apart: of one call path there may be many. */
 static bool is_one_of_many(struct findings *findings, const struct wait_path *path)
 {
-	const struct file_info *file = wait_has_file(&path->facts)
-				       ? files_find(findings->input.files, path->object) : NULL;
+	const struct file_info *file =
+		wait_has_file(&path->facts) ? files_find(findings->input.files, path->object) : NULL;
 
 	if (path->cause == CAUSE_CHILD)
 		return true;
@@ -218,8 +211,7 @@ static struct table *merge_paths(struct findings *findings)
 		struct wait_meaning meaning = findings_meaning(findings, path);
 
 		if (parts.own > 0)
-			add_part(findings, by_key, path, meaning,
-				 object_of(findings, path, meaning.cause), parts.own);
+			add_part(findings, by_key, path, meaning, object_of(findings, path, meaning.cause), parts.own);
 		if (parts.others > 0)
 			add_part(findings, by_key, path, meaning, NULL, parts.others);
 	}
@@ -245,13 +237,14 @@ static int wakers_by_criticality(const void *a, const void *b)
 	return wakers_by_time(a, b);
 }
 
-static struct report_waker as_report_waker(struct findings *findings,
-					   const struct merged_waker *merged, double wait_ns)
+static struct report_waker as_report_waker(struct findings *findings, const struct merged_waker *merged, double wait_ns)
 {
 	const struct wait_waker *waker = merged->waker;
 	struct report_waker out = {
 		.context = waker_kind_name(waker->kind),
-		.name = waker->thread ? waker->thread->name : waker->name[0] ? waker->name : NULL,
+		.name = waker->thread    ? waker->thread->name
+			: waker->name[0] ? waker->name
+					 : NULL,
 		.share = wait_ns > 0 ? merged->wait_ns / wait_ns : 0,
 		.lost_ns = whole(merged->wait_ns + 0.5),
 		.count = whole(merged->count + 0.5),
@@ -265,8 +258,8 @@ static struct report_waker as_report_waker(struct findings *findings,
 	if (out.name && merged->are_several)
 		out.names = findings_group_name(findings, out.name);
 	if (waker->thread)
-		out.frame_count = path_names_frames(findings->names, waker->pid, waker->first_ns,
-						     waker->stack, &out.frames, NULL);
+		out.frame_count = path_names_frames(findings->names, waker->pid, waker->first_ns, waker->stack,
+						    &out.frames, NULL);
 	return out;
 }
 
@@ -290,16 +283,14 @@ static size_t put_wakers(struct findings *findings, struct table *wakers, bool b
 	return count;
 }
 
-void findings_merge_unlockers(struct findings *findings, struct table *unlockers,
-			      const struct wait_waker *list)
+void findings_merge_unlockers(struct findings *findings, struct table *unlockers, const struct wait_waker *list)
 {
 	for (; list; list = list->next)
 		if (list->thread)
 			merge_waker(findings, unlockers, list, 1);
 }
 
-size_t findings_put_unlockers(struct findings *findings, struct table *unlockers,
-			      const struct report_waker **out)
+size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct report_waker **out)
 {
 	return put_wakers(findings, unlockers, true, out);
 }
@@ -335,8 +326,8 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		out.idle_ns = out.lost_ns;
 	if (merged->worst)
 		out.worst_object = object_of(findings, merged->worst, merged->meaning.cause);
-	out.frame_count = path_names_frames(findings->names, path->pid, path->first_ns, path->stack,
-					     &out.frames, &out.stack_end);
+	out.frame_count =
+		path_names_frames(findings->names, path->pid, path->first_ns, path->stack, &out.frames, &out.stack_end);
 	out.waker_count = put_wakers(findings, merged->wakers, false, &out.wakers);
 	return out;
 }

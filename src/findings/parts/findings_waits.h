@@ -18,12 +18,10 @@ double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, doub
 struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);
 
 /* Merges the traced threads of a list of wakers into a table, which begins empty. */
-void findings_merge_unlockers(struct findings *findings, struct table *unlockers,
-			      const struct wait_waker *list);
+void findings_merge_unlockers(struct findings *findings, struct table *unlockers, const struct wait_waker *list);
 
 /* Those of such a table, which is freed, by criticality. Returns how many. */
-size_t findings_put_unlockers(struct findings *findings, struct table *unlockers,
-			      const struct report_waker **out);
+size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct report_waker **out);
 
 /* "lock", "other(pause)". */
 const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall);

@@ -36,8 +36,7 @@ static bool may_hold(const struct stuck_wait *stuck, size_t place)
 }
 
 /* Those who wait for a read-write lock do so at two words, side by side. */
-static bool may_be_handed(struct findings *findings, const struct wait_lasting *wait, bool is_rwlock,
-			  uint64_t end_ns)
+static bool may_be_handed(struct findings *findings, const struct wait_lasting *wait, bool is_rwlock, uint64_t end_ns)
 {
 	enum { WORDS_APART = 4 };
 	const struct wait_lock *lock;
@@ -58,15 +57,14 @@ static bool may_be_handed(struct findings *findings, const struct wait_lasting *
  * have handed the lock over from when it was seen to have it to when it began to wait, after which it
  * did nothing.
  */
-static bool is_still_held(struct findings *findings, const struct wait_lasting *witness,
-			  bool is_rwlock, const struct stuck_wait *holder)
+static bool is_still_held(struct findings *findings, const struct wait_lasting *witness, bool is_rwlock,
+			  const struct stuck_wait *holder)
 {
 	uint64_t told_ns = witness->told_ns, begin_ns = holder->wait->begin_ns;
 
 	if (told_ns >= begin_ns)
 		return told_ns <= holder->wait->end_ns;
-	return !findings->report.losses.gaps &&
-	       !may_be_handed(findings, witness, is_rwlock, begin_ns);
+	return !findings->report.losses.gaps && !may_be_handed(findings, witness, is_rwlock, begin_ns);
 }
 
 static struct wait_meaning meaning_of(struct findings *findings, const struct wait_lasting *wait)
@@ -79,7 +77,7 @@ static struct wait_meaning meaning_of(struct findings *findings, const struct wa
 /* Rows by what others know them by. */
 struct row_index {
 	struct table *by_tid;
-	struct table *by_lock;		/* of those that wait for it, the one that saw its owner last */
+	struct table *by_lock; /* of those that wait for it, the one that saw its owner last */
 };
 
 static uint64_t lock_key(const struct wait_lock *lock)
@@ -100,12 +98,10 @@ static void index_row(struct row_index *index, struct stuck_wait *row)
 		table_put(index->by_lock, lock_key(wait->lock), row);
 }
 
-static void find_holder(struct findings *findings, const struct row_index *index,
-			struct stuck_wait *waiter)
+static void find_holder(struct findings *findings, const struct row_index *index, struct stuck_wait *waiter)
 {
 	const struct wait_lasting *wait = waiter->wait;
-	const struct stuck_wait *witness =
-		wait->lock ? table_find(index->by_lock, lock_key(wait->lock)) : NULL;
+	const struct stuck_wait *witness = wait->lock ? table_find(index->by_lock, lock_key(wait->lock)) : NULL;
 
 	if (!witness)
 		return;
@@ -113,8 +109,7 @@ static void find_holder(struct findings *findings, const struct row_index *index
 		witness = waiter;
 	for (size_t i = 0; i < sizeof(wait->facts.owners) / sizeof(*wait->facts.owners); i++) {
 		uint32_t tid = witness->wait->facts.owners[i];
-		const struct stuck_wait *holder =
-			tid ? table_find(index->by_tid, tid_key(wait->pid, tid)) : NULL;
+		const struct stuck_wait *holder = tid ? table_find(index->by_tid, tid_key(wait->pid, tid)) : NULL;
 
 		if (!holder)
 			continue;

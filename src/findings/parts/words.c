@@ -79,28 +79,22 @@ const char *words_duration(struct findings *findings, uint64_t time_ns)
 
 const char *words_counted(struct findings *findings, uint64_t count, const char *thing)
 {
-	return arena_printf(findings->arena, "%llu %s%s", (unsigned long long)count, thing,
-			    count == 1 ? "" : "s");
+	return arena_printf(findings->arena, "%llu %s%s", (unsigned long long)count, thing, count == 1 ? "" : "s");
 }
 
-const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns,
-			  uint64_t max_ns)
+const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns, uint64_t max_ns)
 {
 	if (count < 2)
 		return arena_printf(findings->arena, "%s of %s", words_counted(findings, count, "wait"),
 				    words_duration(findings, wait_ns));
-	return arena_printf(findings->arena, "%s: mean %s, max %s",
-			    words_counted(findings, count, "wait"),
-			    words_duration(findings, wait_ns / count),
-			    words_duration(findings, max_ns));
+	return arena_printf(findings->arena, "%s: mean %s, max %s", words_counted(findings, count, "wait"),
+			    words_duration(findings, wait_ns / count), words_duration(findings, max_ns));
 }
 
-size_t words_path_frames(struct findings *findings, const struct wait_path *path,
-			 const struct report_frame **frames)
+size_t words_path_frames(struct findings *findings, const struct wait_path *path, const struct report_frame **frames)
 {
 	*frames = NULL;
-	return path ? path_names_frames(findings->names, path->pid, path->first_ns, path->stack, frames, NULL)
-		    : 0;
+	return path ? path_names_frames(findings->names, path->pid, path->first_ns, path->stack, frames, NULL) : 0;
 }
 
 const char *words_path(struct findings *findings, const struct wait_path *path)
@@ -122,8 +116,7 @@ const char *words_path(struct findings *findings, const struct wait_path *path)
 
 const char *words_wait_place(struct findings *findings, const struct wait_path *path)
 {
-	const char *cause = findings_cause_text(findings, findings_meaning(findings, path).cause,
-						path->facts.syscall);
+	const char *cause = findings_cause_text(findings, findings_meaning(findings, path).cause, path->facts.syscall);
 	const char *where = words_path(findings, path);
 
 	return arena_printf(findings->arena, "%s%s%s", cause, where ? " in " : "", where ? where : "");
@@ -134,8 +127,7 @@ const char *words_holder_wait(struct findings *findings, const struct wait_lock 
 	const struct stuck_wait *waiter = stuck_find(findings->stuck, lock);
 	const struct wait_lasting *wait = waiter ? waiter->holder->wait : NULL;
 
-	if (!wait || !wait->path || (wait->end_ns - wait->begin_ns) * LONG_PARTS <
-	    findings->report.target.wall_ns)
+	if (!wait || !wait->path || (wait->end_ns - wait->begin_ns) * LONG_PARTS < findings->report.target.wall_ns)
 		return NULL;
 	return arena_printf(findings->arena, "%s, which waited itself then: %s for %s", wait->name,
 			    words_wait_place(findings, wait->path),

@@ -25,15 +25,13 @@ const char *words_duration(struct findings *findings, uint64_t time_ns);
 const char *words_counted(struct findings *findings, uint64_t count, const char *thing);
 
 /* "3 waits of 2 ms in the mean and 4 ms at most" */
-const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns,
-			  uint64_t max_ns);
+const char *words_lengths(struct findings *findings, uint64_t count, uint64_t wait_ns, uint64_t max_ns);
 
 /* "big_work() (multi_mutex.cpp:28)", or "libx.so+0x1234". */
 const char *words_frame(struct findings *findings, const struct report_frame *frame);
 
 /* The frames of a path, which may be NULL: then there are none. */
-size_t words_path_frames(struct findings *findings, const struct wait_path *path,
-			 const struct report_frame **frames);
+size_t words_path_frames(struct findings *findings, const struct wait_path *path, const struct report_frame **frames);
 
 /* "take (a.c:3), from run (a.c:9)": the functions of the user's own; NULL: none is known. */
 const char *words_path(struct findings *findings, const struct wait_path *path);

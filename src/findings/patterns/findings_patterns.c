@@ -38,8 +38,7 @@ void findings_add_patterns(struct findings *findings)
 		size_t bytes = draft->rows[i].evidence_count * sizeof(const char *);
 
 		rows[i] = draft->rows[i];
-		rows[i].evidence = memcpy(arena_alloc(findings->arena, bytes + 1), rows[i].evidence,
-					  bytes);
+		rows[i].evidence = memcpy(arena_alloc(findings->arena, bytes + 1), rows[i].evidence, bytes);
 	}
 	findings->report.findings = rows;
 	findings->report.finding_count = draft->count;

@@ -16,8 +16,7 @@ static const struct stuck_wait *find_last(const struct stuck *stuck, uint32_t cy
 	const struct stuck_wait *last = NULL;
 
 	for (size_t i = 0; i < stuck->count; i++)
-		if (stuck->waits[i].cycle == cycle &&
-		    (!last || stuck->waits[i].wait->begin_ns > last->wait->begin_ns))
+		if (stuck->waits[i].cycle == cycle && (!last || stuck->waits[i].wait->begin_ns > last->wait->begin_ns))
 			last = &stuck->waits[i];
 	return last;
 }
@@ -55,10 +54,8 @@ static const char *lock_text(struct findings *findings, const struct stuck_wait 
 	if (name)
 		return words_object(findings, name);
 	if (frame && frame->function)
-		return arena_printf(findings->arena, "a %s in %s", kind,
-				    words_name(findings, frame->function));
-	return arena_printf(findings->arena, "the %s at 0x%llx", kind,
-			    (unsigned long long)wait->facts.object);
+		return arena_printf(findings->arena, "a %s in %s", kind, words_name(findings, frame->function));
+	return arena_printf(findings->arena, "the %s at 0x%llx", kind, (unsigned long long)wait->facts.object);
 }
 
 static const char *title_of(struct findings *findings, const struct stuck_wait *first, size_t count)
@@ -71,31 +68,31 @@ static const char *title_of(struct findings *findings, const struct stuck_wait *
 				    thread_text(findings, first), lock_text(findings, first));
 	for (size_t i = 0; i < count && i < TITLE_THREADS_MAX; i++, at = at->holder)
 		out = arena_printf(findings->arena, "%s%s%s waits for %s, which %s holds", out,
-				   !i ? "" : i + 1 == count ? ", and " : ", ", thread_text(findings, at),
-				   lock_text(findings, at), thread_text(findings, at->holder));
+				   !i               ? ""
+				   : i + 1 == count ? ", and "
+						    : ", ",
+				   thread_text(findings, at), lock_text(findings, at),
+				   thread_text(findings, at->holder));
 	if (count == 2)
 		return arena_printf(findings->arena, "a deadlock: %s", out);
 	return arena_printf(findings->arena, "a deadlock of %zu threads: %s%s", count, out,
 			    count > TITLE_THREADS_MAX ? ", and so on" : "");
 }
 
-static void say_thread(struct findings *findings, struct report_finding *row,
-		       const struct stuck_wait *stuck)
+static void say_thread(struct findings *findings, struct report_finding *row, const struct stuck_wait *stuck)
 {
 	const struct wait_lasting *wait = stuck->wait;
 	const char *path = words_path(findings, wait->path);
 
-	draft_say(findings, row, "%s waits for %s, which %s holds, %s%s%s%s",
-		  thread_text(findings, stuck), lock_text(findings, stuck),
-		  thread_text(findings, stuck->holder),
+	draft_say(findings, row, "%s waits for %s, which %s holds, %s%s%s%s", thread_text(findings, stuck),
+		  lock_text(findings, stuck), thread_text(findings, stuck->holder),
 		  wait->is_found ? "since before it was traced" : "for ",
-		  wait->is_found ? "" : words_duration(findings, wait->end_ns - wait->begin_ns),
-		  path ? ", in " : "", path ? path : "");
+		  wait->is_found ? "" : words_duration(findings, wait->end_ns - wait->begin_ns), path ? ", in " : "",
+		  path ? path : "");
 }
 
 /* Those that wait for a lock of the cycle without being part of it. */
-static void say_behind(struct findings *findings, struct report_finding *row,
-		       const struct stuck *stuck, uint32_t cycle)
+static void say_behind(struct findings *findings, struct report_finding *row, const struct stuck *stuck, uint32_t cycle)
 {
 	size_t count = 0;
 	const char *names = "";
@@ -106,13 +103,12 @@ static void say_behind(struct findings *findings, struct report_finding *row,
 		if (behind->leads_to != cycle || behind->cycle)
 			continue;
 		if (count++ < BEHIND_NAMED)
-			names = arena_printf(findings->arena, "%s%s%s", names, *names ? ", " : "",
-					     behind->wait->name);
+			names = arena_printf(findings->arena, "%s%s%s", names, *names ? ", " : "", behind->wait->name);
 	}
 	if (count)
 		draft_say(findings, row, "%s behind it: %s%s",
 			  count == 1 ? "one more thread waits"
-			  : arena_printf(findings->arena, "%zu more threads wait", count),
+				     : arena_printf(findings->arena, "%zu more threads wait", count),
 			  names, count > BEHIND_NAMED ? " and so on" : "");
 }
 
@@ -141,8 +137,7 @@ static void add_cycle(struct findings *findings, struct draft *draft, uint32_t c
 		if (stuck->waits[i].leads_to == cycle)
 			lost_ns += stuck->waits[i].wait->end_ns - stuck->waits[i].wait->begin_ns;
 	row = draft_add(findings, draft, pattern_deadlock, "lock",
-			draft_share(lost_ns, findings->report.balance.busy_ns), "%s",
-			title_of(findings, first, count));
+			draft_share(lost_ns, findings->report.balance.busy_ns), "%s", title_of(findings, first, count));
 	if (!row)
 		return;
 	row->wait_rank = wait_rank_of(findings, first);

@@ -10,23 +10,20 @@
 
 /* A lock; or those of one kind without a name that are waited for in one function, taken together. */
 struct lock_group {
-	struct report_lock lock;	/* sums; what is one's alone is the heaviest's */
+	struct report_lock lock; /* sums; what is one's alone is the heaviest's */
 	uint64_t count;
-	struct table *unlockers;	/* by key; NULL as long as there is one lock */
+	struct table *unlockers; /* by key; NULL as long as there is one lock */
 };
 
-static const char *lock_title(struct findings *findings, const struct report_lock *lock,
-			      uint64_t count)
+static const char *lock_title(struct findings *findings, const struct report_lock *lock, uint64_t count)
 {
 	if (lock->name)
 		return words_object(findings, lock->name);
 	if (count > 1)
-		return arena_printf(findings->arena, "%llu %s locks in %s",
-				    (unsigned long long)count, lock->kind,
+		return arena_printf(findings->arena, "%llu %s locks in %s", (unsigned long long)count, lock->kind,
 				    words_name(findings, lock->where));
 	if (lock->where)
-		return arena_printf(findings->arena, "a %s in %s", lock->kind,
-				    words_name(findings, lock->where));
+		return arena_printf(findings->arena, "a %s in %s", lock->kind, words_name(findings, lock->where));
 	return arena_printf(findings->arena, "the %s at %s", lock->kind, lock->object);
 }
 
@@ -39,8 +36,8 @@ static bool is_kind(const struct report_lock *lock, const char *kind)
 static bool is_held(const struct report_lock *lock)
 {
 	static const char *const kinds[] = {
-		"mutex", "rwlock", "pi-mutex", "tbb", "monitor", "once", "futex", "flock",
-		"file-lock", "sysv-semaphore",
+		"mutex", "rwlock", "pi-mutex", "tbb",       "monitor",
+		"once",  "futex",  "flock",    "file-lock", "sysv-semaphore",
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -72,8 +69,7 @@ static uint64_t count_of_unlocks(const struct report_lock *lock)
 /* Few of the unlocks end most of the waiting: the others hold it only for a moment. */
 static bool has_rare_holder(const struct report_lock *lock, const struct report_waker *worst)
 {
-	return worst && lock->unlocker_count > 1 && worst->share >= 0.5 &&
-	       worst->count * 4 <= count_of_unlocks(lock);
+	return worst && lock->unlocker_count > 1 && worst->share >= 0.5 && worst->count * 4 <= count_of_unlocks(lock);
 }
 
 static const char *held_pattern(const struct report_lock *lock, const struct report_waker *worst)
@@ -82,8 +78,7 @@ static const char *held_pattern(const struct report_lock *lock, const struct rep
 
 	if (has_rare_holder(lock, worst))
 		return "rare-slow-holder";
-	if (lock->queue_max >= 3 && lock->waits >= 100 && hold_ns < 1000000 &&
-	    lock->wait_ns / lock->waits >= hold_ns)
+	if (lock->queue_max >= 3 && lock->waits >= 100 && hold_ns < 1000000 && lock->wait_ns / lock->waits >= hold_ns)
 		return "convoy";
 	return "contended-lock";
 }
@@ -115,8 +110,8 @@ static void say_unlocker(struct findings *findings, struct report_finding *row, 
 		draft_say(findings, row, "%.0f %% of the waiting ended when %s released it", 100 * worst->share, place);
 }
 
-static void say_lock(struct findings *findings, struct report_finding *row,
-		     const struct report_lock *lock, const struct report_waker *worst)
+static void say_lock(struct findings *findings, struct report_finding *row, const struct report_lock *lock,
+		     const struct report_waker *worst)
 {
 	draft_say(findings, row, lock->queue_max > 1 ? "%s; up to %s at once" : "%s",
 		  words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
@@ -128,17 +123,14 @@ static void say_lock(struct findings *findings, struct report_finding *row,
 	if (lock->holds)
 		draft_say(findings, row, "held %s on average while others waited%s%s",
 			  words_duration(findings, lock->hold_ns / lock->holds),
-			  lock->holder ? ", mostly by thread " : "",
-			  lock->holder ? lock->holder : "");
+			  lock->holder ? ", mostly by thread " : "", lock->holder ? lock->holder : "");
 	if (lock->holder_waits_at && lock->holder_waited_ns * 10 >= lock->hold_ns)
 		draft_say(findings, row, "the holder waited itself for %.0f %% of that time, longest: %s",
-			  100 * draft_share(lock->holder_waited_ns, lock->hold_ns),
-			  lock->holder_waits_at);
+			  100 * draft_share(lock->holder_waited_ns, lock->hold_ns), lock->holder_waits_at);
 	say_unlocker(findings, row, lock, worst);
 }
 
-static void add_held(struct findings *findings, struct draft *draft, const struct lock_group *group,
-		     double share)
+static void add_held(struct findings *findings, struct draft *draft, const struct lock_group *group, double share)
 {
 	const struct report_lock *lock = &group->lock;
 	const struct report_waker *worst = worst_unlocker(lock);
@@ -149,8 +141,8 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 
 	if (!strcmp(pattern, "rare-slow-holder"))
 		row = draft_add(findings, draft, pattern, "lock", share,
-				"threads wait for %s behind a rare but slow holder%s%s", name,
-				where ? ": " : "", where ? where : "");
+				"threads wait for %s behind a rare but slow holder%s%s", name, where ? ": " : "",
+				where ? where : "");
 	else if (!strcmp(pattern, "convoy"))
 		row = draft_add(findings, draft, pattern, "lock", share,
 				"a convoy: up to %llu threads at once wait for %s, which is held "
@@ -158,10 +150,9 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 				(unsigned long long)lock->queue_max, name);
 	else
 		row = draft_add(findings, draft, pattern, "lock", share, "%s for %s%s%s",
-				lock->queue_max > 1
-				? arena_printf(findings->arena, "up to %llu threads wait",
-					       (unsigned long long)lock->queue_max)
-				: "a thread waits",
+				lock->queue_max > 1 ? arena_printf(findings->arena, "up to %llu threads wait",
+								   (unsigned long long)lock->queue_max)
+						    : "a thread waits",
 				name, where ? ", held mostly in " : "", where ? where : "");
 	if (row)
 		row->wait_rank = wait_rank_of(findings, "lock", lock->name);
@@ -180,8 +171,7 @@ static const struct report_path *path_of_thread(const struct findings *findings,
 	return NULL;
 }
 
-static void add_barrier(struct findings *findings, struct draft *draft,
-			const struct report_lock *lock, double share)
+static void add_barrier(struct findings *findings, struct draft *draft, const struct report_lock *lock, double share)
 {
 	bool has_straggler = lock->ender && lock->ender_share >= 0.6 && lock->waits >= 4;
 	const char *name = lock_title(findings, lock, 1), *where = NULL;
@@ -195,9 +185,9 @@ static void add_barrier(struct findings *findings, struct draft *draft,
 		path = path_of_thread(findings, lock->ender);
 		where = path ? words_place(findings, path->frames, path->frame_count) : NULL;
 		row = draft_add(findings, draft, "barrier-straggler", "barrier", share,
-			  "at %s all wait for thread %s, which comes last", name, lock->ender);
-		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s came",
-			  100 * lock->ender_share, lock->ender);
+				"at %s all wait for thread %s, which comes last", name, lock->ender);
+		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s came", 100 * lock->ender_share,
+			  lock->ender);
 		if (where)
 			draft_say(findings, row, "meanwhile it was mostly in %s", where);
 	}
@@ -212,14 +202,14 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 	struct report_finding *row;
 
 	if (is_held(lock) || is_kind(lock, "join") || is_kind(lock, "idle") || is_kind(lock, "barrier") ||
-	    lock->is_waiters || lock->vain_count < 20 ||
-	    lock->vain_count * 3 < lock->waits)
+	    lock->is_waiters || lock->vain_count < 20 || lock->vain_count * 3 < lock->waits)
 		return;
-	row = draft_add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups",
-			"condition", draft_lost(findings, lock->wait_ns - lock->idle_ns),
-		  "%llu of %llu wake-ups from %s were spurious: several threads were woken at once, "
-			"and waited again", (unsigned long long)lock->vain_count,
-			(unsigned long long)lock->waits, lock_title(findings, lock, 1));
+	row = draft_add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups", "condition",
+			draft_lost(findings, lock->wait_ns - lock->idle_ns),
+			"%llu of %llu wake-ups from %s were spurious: several threads were woken at once, "
+			"and waited again",
+			(unsigned long long)lock->vain_count, (unsigned long long)lock->waits,
+			lock_title(findings, lock, 1));
 	draft_say(findings, row, "up to %s at once", words_counted(findings, lock->queue_max, "thread"));
 }
 
@@ -238,8 +228,7 @@ static uint64_t group_key(const struct report_lock *lock, size_t index)
 	return hash_string(hash_string(1, lock->kind) + 1, lock->where);
 }
 
-static void add_unlockers(struct findings *findings, struct table *unlockers,
-			  const struct report_lock *lock)
+static void add_unlockers(struct findings *findings, struct table *unlockers, const struct report_lock *lock)
 {
 	for (size_t i = 0; i < lock->unlocker_count; i++) {
 		const struct report_waker *unlocker = &lock->unlockers[i];
@@ -257,8 +246,7 @@ static void add_unlockers(struct findings *findings, struct table *unlockers,
 }
 
 /* Locks come heaviest first. */
-static void add_to_group(struct findings *findings, struct lock_group *group,
-			 const struct report_lock *lock)
+static void add_to_group(struct findings *findings, struct lock_group *group, const struct report_lock *lock)
 {
 	struct report_lock *sum = &group->lock;
 
@@ -318,8 +306,7 @@ static void put_unlockers(struct findings *findings, struct lock_group *group)
 static struct lock_group *group_locks(struct findings *findings, size_t *count)
 {
 	const struct report *report = &findings->report;
-	struct lock_group *groups = arena_alloc(findings->arena,
-						report->lock_count * sizeof(*groups));
+	struct lock_group *groups = arena_alloc(findings->arena, report->lock_count * sizeof(*groups));
 	struct table *by_key = table_new();
 
 	*count = 0;

@@ -23,8 +23,8 @@ static double waited_ns(const struct report *report)
 /* How many threads there are in the mean that have something to do or wait for it. */
 static double count_busy(const struct report *report)
 {
-	return draft_share(report->balance.running_ns + report->balance.runqueue_ns +
-			   waited_ns(report), report->target.wall_ns);
+	return draft_share(report->balance.running_ns + report->balance.runqueue_ns + waited_ns(report),
+			   report->target.wall_ns);
 }
 
 /* Whether the others wait meanwhile, and not just have nothing to do. */
@@ -56,16 +56,15 @@ static void add_serial(struct findings *findings, struct draft *draft)
 	const char *where, *sampled;
 	struct report_finding *row;
 
-	if (report->totals.alive_max < 3 || share < 0.3 || !path ||
-	    path->cmetric_ns < 0.5 * alone_ns || !do_others_wait(report, alone_ns))
+	if (report->totals.alive_max < 3 || share < 0.3 || !path || path->cmetric_ns < 0.5 * alone_ns ||
+	    !do_others_wait(report, alone_ns))
 		return;
 	/* Its frames are where it ended: in a wait, for all that is known. */
 	where = words_place(findings, path->frames, path->frame_count);
 	sampled = sampled_in(path);
 	if (sampled && (!where || strncmp(where, sampled, strlen(sampled)) != 0))
 		where = sampled;
-	row = draft_add(findings, draft, "serial-phase", path->cause,
-			share * (1 - 1 / count_busy(report)),
+	row = draft_add(findings, draft, "serial-phase", path->cause, share * (1 - 1 / count_busy(report)),
 			"for %.0f %% of the wall time only one thread was active%s%s", 100 * share,
 			where ? ", mostly in " : "", where ? where : "");
 	if (row)
@@ -89,11 +88,9 @@ static void add_hot(struct findings *findings, struct draft *draft)
 		share = draft_share(top->cmetric_ns, report->target.wall_ns);
 		if (share < 0.3 || top->cmetric_ns < 0.5 * group->cmetric_ns)
 			continue;
-		row = draft_add(findings, draft, "hot-thread", "on-cpu",
-				share * (1 - 1.0 / group->thread_count),
+		row = draft_add(findings, draft, "hot-thread", "on-cpu", share * (1 - 1.0 / group->thread_count),
 				"of %llu threads of one kind, %s does most of the work",
-				(unsigned long long)group->thread_count,
-				*top->name ? top->name : "one");
+				(unsigned long long)group->thread_count, *top->name ? top->name : "one");
 		draft_say(findings, row, "thread %u (%s) carries %.1f times the mean of %s", top->tid, top->name,
 			  group->imbalance, group->name);
 	}
@@ -106,15 +103,13 @@ static uint64_t cpu_wait_ns(const struct report *report)
 }
 
 /* Adds a part to a list, unless it is next to nothing. */
-static const char *with_rival(struct findings *findings, const char *list, uint64_t part_ns,
-			      const char *who)
+static const char *with_rival(struct findings *findings, const char *list, uint64_t part_ns, const char *who)
 {
 	double share = draft_share(part_ns, cpu_wait_ns(&findings->report));
 
 	if (share < 0.01)
 		return list;
-	return arena_printf(findings->arena, "%s%s%.0f %% %s", list, *list ? ", " : "", 100 * share,
-			    who);
+	return arena_printf(findings->arena, "%s%s%.0f %% %s", list, *list ? ", " : "", 100 * share, who);
 }
 
 /* Who had the CPUs: each of the processes that had them most, and all others of a kind together. */
@@ -137,8 +132,7 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 			continue;
 		else if (rival->name && named++ < PROCESSES_NAMED)
 			processes = with_rival(findings, processes, rival->wait_ns,
-					       arena_printf(findings->arena, "%s (pid %u)",
-							    rival->name, rival->pid));
+					       arena_printf(findings->arena, "%s (pid %u)", rival->name, rival->pid));
 		else
 			process_ns += rival->wait_ns;
 	}
@@ -165,7 +159,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 			"threads that could run spend %.0f %% of that time waiting for a CPU",
 			100 * draft_share(cpu_wait_ns(report), active_ns));
 	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
-	    report->totals.parallelism, draft_share(report->balance.running_ns, report->target.wall_ns));
+		  report->totals.parallelism, draft_share(report->balance.running_ns, report->target.wall_ns));
 	say_rivals(findings, row);
 }
 
@@ -179,9 +173,9 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 	if (share < finding_share_min)
 		return;
 	row = draft_add(findings, draft, "cpu-limit", "throttled", share,
-		  "the CPU limit of the cgroup stops threads for %.0f %% of the time in which they could run",
+			"the CPU limit of the cgroup stops threads for %.0f %% of the time in which they could run",
 			100 * draft_share(report->balance.throttled_ns,
-				 report->balance.running_ns + report->balance.runqueue_ns));
+					  report->balance.running_ns + report->balance.runqueue_ns));
 	draft_say(findings, row, "they used %.2f CPUs on average, and were stopped for up to %s at once",
 		  draft_share(report->balance.running_ns, report->target.wall_ns),
 		  words_duration(findings, report->balance.throttled_max_ns));
@@ -190,8 +184,7 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 /* Threads that wait with their CPUs. */
 static void add_spins(struct findings *findings, struct draft *draft)
 {
-	draft->count += findings_put_spins(findings, draft->rows + draft->count,
-					   FINDINGS_MAX - draft->count);
+	draft->count += findings_put_spins(findings, draft->rows + draft->count, FINDINGS_MAX - draft->count);
 }
 
 void patterns_add_threads(struct findings *findings, struct draft *draft)

@@ -10,28 +10,24 @@
  * A thread that has nothing to do but to wait for the end of those that do the work, as main() of many
  * programs, is no finding.
  */
-static bool is_mere_parent(const struct report *report, const struct report_wait *wait,
-			   uint64_t lost_ns)
+static bool is_mere_parent(const struct report *report, const struct report_wait *wait, uint64_t lost_ns)
 {
-	return (!strcmp(wait->cause, "join") || !strcmp(wait->cause, "child")) &&
-	       report->totals.alive_max >= 3 && lost_ns <= 1.2 * report->target.wall_ns;
+	return (!strcmp(wait->cause, "join") || !strcmp(wait->cause, "child")) && report->totals.alive_max >= 3 &&
+	       lost_ns <= 1.2 * report->target.wall_ns;
 }
 
 /* What threads wait for that is no lock: one finding a cause and place. */
-static const char *wait_title(struct findings *findings, const struct report_wait *wait,
-			      const char *object)
+static const char *wait_title(struct findings *findings, const struct report_wait *wait, const char *object)
 {
 	const struct report_waker *waker = wait->waker_count ? &wait->wakers[0] : NULL;
 	const char *where = words_place(findings, wait->frames, wait->frame_count);
-	const char *by = waker && waker->frame_count
-				 ? words_place(findings, waker->frames, waker->frame_count) : NULL;
+	const char *by = waker && waker->frame_count ? words_place(findings, waker->frames, waker->frame_count) : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
-	const char *what = object ? arena_printf(findings->arena, " %s",
-						 words_object(findings, object)) : "";
+	const char *what = object ? arena_printf(findings->arena, " %s", words_object(findings, object)) : "";
 
 	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
-		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what,
-				    in, by ? ", signalled in " : "", by ? by : "");
+		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what, in,
+				    by ? ", signalled in " : "", by ? by : "");
 	if (wait->kind)
 		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->kind, in,
 				    by ? ", released in " : "", by ? by : "");
@@ -41,17 +37,15 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 		return arena_printf(findings->arena, "threads wait%s for pages to be read", in);
 	if (!strcmp(wait->cause, "kernel-lock"))
 		return arena_printf(findings->arena, "threads wait%s for %s", in,
-				    object ? arena_printf(findings->arena, "the kernel's%s", what)
-					   : "kernel locks");
+				    object ? arena_printf(findings->arena, "the kernel's%s", what) : "kernel locks");
 	if (!strcmp(wait->cause, "child"))
 		return arena_printf(findings->arena, "threads wait%s for child processes", in);
 	if (!strcmp(wait->cause, "sleep"))
 		return arena_printf(findings->arena, "threads sleep%s", in);
 	if (!strcmp(wait->cause, "poll"))
-		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in,
-				    by ? ", woken in " : "", by ? by : "");
-	return arena_printf(findings->arena, "threads wait for %s%s%s%s", wait->cause, object ? "" : "s",
-			    what, in);
+		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in, by ? ", woken in " : "",
+				    by ? by : "");
+	return arena_printf(findings->arena, "threads wait for %s%s%s%s", wait->cause, object ? "" : "s", what, in);
 }
 
 /* Waits that read the same: of one kind of lock that is made of other waits, or of equal titles. */
@@ -130,8 +124,7 @@ static const struct report_group *enders(const struct report *report, const stru
  * Whether threads wait for a pool whose own threads have nothing left to give: all of them were active
  * nearly all the time. As these waited less than was waited here, it was not for each other.
  */
-static bool find_pool(const struct report *report, const struct report_wait *wait, uint64_t lost_ns,
-		      struct pool *pool)
+static bool find_pool(const struct report *report, const struct report_wait *wait, uint64_t lost_ns, struct pool *pool)
 {
 	static const double active_share_min = 0.9;
 	uint64_t active_ns;
@@ -145,8 +138,7 @@ static bool find_pool(const struct report *report, const struct report_wait *wai
 		pool->blocked_ns += pool->group->threads[i].blocked_ns;
 	}
 	active_ns = pool->running_ns + pool->runnable_ns;
-	return pool->blocked_ns < lost_ns &&
-	       active_ns >= active_share_min * (active_ns + pool->blocked_ns);
+	return pool->blocked_ns < lost_ns && active_ns >= active_share_min * (active_ns + pool->blocked_ns);
 }
 
 /* Where the threads of the pool spent most of their time. */
@@ -169,9 +161,8 @@ static bool is_of_pool(const void *data, const struct run_place *place)
 	return true;
 }
 
-static struct report_finding *add_pool(struct findings *findings, struct draft *draft,
-				       const struct report_wait *wait, const struct pool *pool,
-				       double share)
+static struct report_finding *add_pool(struct findings *findings, struct draft *draft, const struct report_wait *wait,
+				       const struct pool *pool, double share)
 {
 	const char *where = words_place(findings, wait->frames, wait->frame_count);
 	const struct report_path *path = path_of_pool(&findings->report, pool);
@@ -182,12 +173,13 @@ static struct report_finding *add_pool(struct findings *findings, struct draft *
 
 	row = draft_add(findings, draft, "saturated-pool", wait->cause, share,
 			"threads wait%s%s for a saturated pool: the %llu threads of %s are active for "
-			"%.0f %% of their time", where ? " in " : "", where ? where : "",
-			(unsigned long long)pool->group->thread_count, pool->group->name,
-			100 * draft_share(active_ns, active_ns + pool->blocked_ns));
-	draft_say(findings, row, cpu_wait >= 0.25
-		  ? "of that they wait for a CPU for %.0f %%: more of them would have none"
-		  : "of that they wait for a CPU for %.0f %%", 100 * cpu_wait);
+			"%.0f %% of their time",
+			where ? " in " : "", where ? where : "", (unsigned long long)pool->group->thread_count,
+			pool->group->name, 100 * draft_share(active_ns, active_ns + pool->blocked_ns));
+	draft_say(findings, row,
+		  cpu_wait >= 0.25 ? "of that they wait for a CPU for %.0f %%: more of them would have none"
+				   : "of that they wait for a CPU for %.0f %%",
+		  100 * cpu_wait);
 	if (row && path)
 		row->path_rank = path->rank;
 	if (at)
@@ -213,12 +205,11 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 		row = draft_add(findings, draft, "wait", wait->cause, share, "%s", title);
 	if (row)
 		row->wait_rank = alike->rank;
-	draft_say(findings, row, "%s",
-		  words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
+	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	if (alike->places > 1)
 		draft_say(findings, row, "%llu rows of the waits; the heaviest has %.0f %% of it%s%s",
 			  (unsigned long long)alike->places,
-		    100 * draft_share(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
+			  100 * draft_share(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
 			  wait->object ? ": " : "", wait->object ? wait->object : "");
 }
 
@@ -233,11 +224,10 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 		struct alike *alike;
 
 		/* So many that are smaller do not read the same. */
-		if (draft_share(wait->lost_ns - wait->idle_ns, report->balance.busy_ns) <
-		    finding_share_min / 30)
+		if (draft_share(wait->lost_ns - wait->idle_ns, report->balance.busy_ns) < finding_share_min / 30)
 			break;
 		if ((!strcmp(wait->cause, "lock") && !wait->kind) || !strcmp(wait->cause, "barrier"))
-			continue;	/* by lock */
+			continue; /* by lock */
 		alike = find_alike(findings, rows, &count, wait);
 		if (!alike)
 			break;

@@ -7,20 +7,18 @@
 bool answer_is_valid(const struct answer *answer, size_t size_bytes)
 {
 	if (size_bytes <= offsetof(struct answer, text) || answer->text_bytes > ANSWER_TEXT_BYTES ||
-	    answer->text_bytes != size_bytes - offsetof(struct answer, text) ||
-	    answer->text[answer->text_bytes - 1] || answer->frame_count > SYMBOL_INLINE_MAX)
+	    answer->text_bytes != size_bytes - offsetof(struct answer, text) || answer->text[answer->text_bytes - 1] ||
+	    answer->frame_count > SYMBOL_INLINE_MAX)
 		return false;
 	for (uint32_t i = 0; i < answer->frame_count; i++)
-		if (answer->frames[i].function >= answer->text_bytes ||
-		    answer->frames[i].file >= answer->text_bytes)
+		if (answer->frames[i].function >= answer->text_bytes || answer->frames[i].file >= answer->text_bytes)
 			return false;
 	return true;
 }
 
 bool variable_answer_is_valid(const struct variable_answer *answer, size_t size_bytes)
 {
-	return size_bytes > offsetof(struct variable_answer, text) &&
-	       answer->text_bytes <= VARIABLE_TEXT_BYTES &&
+	return size_bytes > offsetof(struct variable_answer, text) && answer->text_bytes <= VARIABLE_TEXT_BYTES &&
 	       answer->text_bytes == size_bytes - offsetof(struct variable_answer, text) &&
 	       !answer->text[answer->text_bytes - 1] && answer->name < answer->text_bytes &&
 	       answer->type < answer->text_bytes;
@@ -33,8 +31,7 @@ bool segments_answer_is_valid(const struct segments_answer *answer, size_t size_
 
 bool code_answer_is_valid(const struct code_answer *answer, size_t size_bytes)
 {
-	return size_bytes >= offsetof(struct code_answer, code) &&
-	       answer->size_bytes <= CODE_BYTES_MAX &&
+	return size_bytes >= offsetof(struct code_answer, code) && answer->size_bytes <= CODE_BYTES_MAX &&
 	       answer->size_bytes == size_bytes - offsetof(struct code_answer, code);
 }
 
@@ -60,8 +57,7 @@ bool sources_answer_is_valid(const struct sources_answer *answer, size_t size_by
 
 bool jit_answer_is_valid(const struct jit_answer *answer, size_t size_bytes)
 {
-	return size_bytes == sizeof(*answer) &&
-	       memchr(answer->name, '\0', sizeof(answer->name));
+	return size_bytes == sizeof(*answer) && memchr(answer->name, '\0', sizeof(answer->name));
 }
 
 bool python_answer_is_valid(const struct python_answer *answer, size_t size_bytes)
@@ -72,9 +68,8 @@ bool python_answer_is_valid(const struct python_answer *answer, size_t size_byte
 		return false;
 	if (answer->kind != PYTHON_IS_NEW)
 		return true;
-	return answer->function_bytes && answer->function_bytes <= PYTHON_NAME_BYTES &&
-	       answer->file_bytes && answer->file_bytes <= PYTHON_PATH_BYTES &&
-	       answer->table_bytes <= PYTHON_TABLE_BYTES &&
+	return answer->function_bytes && answer->function_bytes <= PYTHON_NAME_BYTES && answer->file_bytes &&
+	       answer->file_bytes <= PYTHON_PATH_BYTES && answer->table_bytes <= PYTHON_TABLE_BYTES &&
 	       size_bytes == head + answer->function_bytes + answer->file_bytes + answer->table_bytes &&
 	       !answer->data[answer->function_bytes - 1] &&
 	       !answer->data[answer->function_bytes + answer->file_bytes - 1];

@@ -12,12 +12,12 @@
 /* What is wrong with a file, or missing. */
 enum answer_flags {
 	ANSWER_NOT_ELF = 1 << 0,
-	ANSWER_NO_SYMBOLS = 1 << 1,	/* not even the table of exported functions */
-	ANSWER_NO_LINES = 1 << 2,	/* no debug information was found */
-	ANSWER_BAD_LINES = 1 << 3,	/* there is some, and it is broken */
-	ANSWER_STALE_DEBUG = 1 << 4,	/* its debug file is of another build */
-	ANSWER_NO_SHARED = 1 << 5,	/* its debug file needs another one (dwz) */
-	ANSWER_BY_SYMBOLS = 1 << 6,	/* lines were not asked for */
+	ANSWER_NO_SYMBOLS = 1 << 1,  /* not even the table of exported functions */
+	ANSWER_NO_LINES = 1 << 2,    /* no debug information was found */
+	ANSWER_BAD_LINES = 1 << 3,   /* there is some, and it is broken */
+	ANSWER_STALE_DEBUG = 1 << 4, /* its debug file is of another build */
+	ANSWER_NO_SHARED = 1 << 5,   /* its debug file needs another one (dwz) */
+	ANSWER_BY_SYMBOLS = 1 << 6,  /* lines were not asked for */
 };
 
 enum { ANSWER_TEXT_BYTES = 48 * 1024, ANSWER_NAME_BYTES = 2048 };
@@ -25,13 +25,13 @@ enum { ANSWER_TEXT_BYTES = 48 * 1024, ANSWER_NAME_BYTES = 2048 };
 /* Of code at a place in the file. */
 struct answer {
 	uint32_t flags;
-	uint32_t frame_count;		/* 0: nothing is known of the place */
-	uint64_t function_offset;	/* where its function begins, ~0: not known */
+	uint32_t frame_count;     /* 0: nothing is known of the place */
+	uint64_t function_offset; /* where its function begins, ~0: not known */
 	struct {
-		uint32_t function, file;	/* places in text; 0: none */
+		uint32_t function, file; /* places in text; 0: none */
 		uint32_t line;
 	} frames[SYMBOL_INLINE_MAX];
-	uint32_t text_bytes;		/* of strings that end with a NUL; the first is empty */
+	uint32_t text_bytes; /* of strings that end with a NUL; the first is empty */
 	char text[ANSWER_TEXT_BYTES];
 };
 
@@ -43,9 +43,9 @@ enum { VARIABLE_TEXT_BYTES = 3 * ANSWER_NAME_BYTES };
 /* Of data at an address, as the file has it. */
 struct variable_answer {
 	uint32_t flags;
-	uint32_t name, type;		/* places in text; 0: none */
-	uint32_t is_whole;		/* the name stands for all of what is there */
-	uint32_t text_bytes;		/* as in struct answer */
+	uint32_t name, type; /* places in text; 0: none */
+	uint32_t is_whole;   /* the name stands for all of what is there */
+	uint32_t text_bytes; /* as in struct answer */
 	char text[VARIABLE_TEXT_BYTES];
 };
 
@@ -60,7 +60,7 @@ struct segments_answer {
 	struct segment {
 		uint64_t file_offset, file_bytes;
 		uint64_t address, memory_bytes;
-		uint64_t is_code;	/* it may be executed */
+		uint64_t is_code; /* it may be executed */
 	} segments[SEGMENTS_MAX];
 };
 
@@ -70,7 +70,7 @@ enum { CODE_BYTES_MAX = 32 * 1024 };
 
 /* Code around a place in the file. */
 struct code_answer {
-	uint64_t file_offset;		/* of the first byte */
+	uint64_t file_offset; /* of the first byte */
 	uint64_t size_bytes;
 	uint8_t code[CODE_BYTES_MAX];
 };
@@ -94,8 +94,8 @@ struct sources_answer {
 	uint64_t count;
 	struct source {
 		struct file_stamp stamp;
-		uint64_t hash[2];	/* XXH3 of what is in it: file_hash.h */
-	} sources[SOURCES_MAX];		/* zeros after count */
+		uint64_t hash[2]; /* XXH3 of what is in it: file_hash.h */
+	} sources[SOURCES_MAX];   /* zeros after count */
 };
 _Static_assert(sizeof(struct source) == 64, "no padding: it is compared as bytes");
 
@@ -103,9 +103,9 @@ bool sources_answer_is_valid(const struct sources_answer *answer, size_t size_by
 
 /* Generated code. */
 struct jit_answer {
-	uint64_t start;			/* where it begins */
+	uint64_t start; /* where it begins */
 	uint64_t is_found;
-	char name[ANSWER_NAME_BYTES];	/* ends with a NUL */
+	char name[ANSWER_NAME_BYTES]; /* ends with a NUL */
 };
 
 bool jit_answer_is_valid(const struct jit_answer *answer, size_t size_bytes);
@@ -113,18 +113,18 @@ bool jit_answer_is_valid(const struct jit_answer *answer, size_t size_bytes);
 enum { PYTHON_NAME_BYTES = 1024, PYTHON_PATH_BYTES = 4096, PYTHON_TABLE_BYTES = 65536 };
 
 enum python_answer_kind {
-	PYTHON_IS_GONE,			/* something else is in its place, or it cannot be read */
-	PYTHON_IS_KNOWN,		/* it is the one that was known already */
+	PYTHON_IS_GONE,  /* something else is in its place, or it cannot be read */
+	PYTHON_IS_KNOWN, /* it is the one that was known already */
 	PYTHON_IS_NEW,
 };
 
 /* A code object of CPython's. */
 struct python_answer {
-	uint64_t identity;		/* what was at this address before had another one */
+	uint64_t identity; /* what was at this address before had another one */
 	uint32_t kind;
 	uint32_t first_line;
-	uint32_t function_bytes, file_bytes;	/* with their NULs */
-	uint32_t table_bytes;		/* 0: too long, or not to be read */
+	uint32_t function_bytes, file_bytes; /* with their NULs */
+	uint32_t table_bytes;                /* 0: too long, or not to be read */
 	uint32_t reserved;
 	uint8_t data[PYTHON_NAME_BYTES + PYTHON_PATH_BYTES + PYTHON_TABLE_BYTES];
 };

@@ -15,7 +15,7 @@ struct answer_book {
 	char *entries;
 	size_t size_bytes, room_bytes;
 	size_t taken_bytes;
-	struct table *by_key;		/* where an entry begins, + 1 */
+	struct table *by_key; /* where an entry begins, + 1 */
 };
 
 struct answer_book *answer_book_new(void)
@@ -82,18 +82,20 @@ static void add(struct answer_book *book, const struct book_entry *entry, const 
 	book->size_bytes += all_bytes;
 }
 
-void answer_book_put(struct answer_book *book, enum book_kind kind, uint64_t owner, uint64_t place,
-		     const void *content, size_t size_bytes)
+void answer_book_put(struct answer_book *book, enum book_kind kind, uint64_t owner, uint64_t place, const void *content,
+		     size_t size_bytes)
 {
 	add(book, &(struct book_entry){ kind, size_bytes, owner, place }, content);
 }
 
-const void *answer_book_find(const struct answer_book *book, enum book_kind kind, uint64_t owner,
-			     uint64_t place, size_t *size_bytes)
+const void *answer_book_find(const struct answer_book *book, enum book_kind kind, uint64_t owner, uint64_t place,
+			     size_t *size_bytes)
 {
 	const struct book_entry *entry = find(book, &(struct book_entry){
-		.kind = kind, .owner = owner, .place = place,
-	});
+							    .kind = kind,
+							    .owner = owner,
+							    .place = place,
+						    });
 
 	if (!entry)
 		return NULL;
@@ -136,8 +138,8 @@ int answer_book_add(struct answer_book *book, const void *entries, size_t size_b
 	return 0;
 }
 
-void answer_book_put_function(struct answer_book *book, enum book_kind kind, uint64_t owner,
-			      uint64_t address, uint64_t start, const char *name, const char *module)
+void answer_book_put_function(struct answer_book *book, enum book_kind kind, uint64_t owner, uint64_t address,
+			      uint64_t start, const char *name, const char *module)
 {
 	size_t name_bytes = strlen(name) + 1, module_bytes = module ? strlen(module) + 1 : 1;
 	size_t size_bytes = sizeof(struct book_function) + name_bytes + module_bytes;
@@ -150,13 +152,11 @@ void answer_book_put_function(struct answer_book *book, enum book_kind kind, uin
 	free(function);
 }
 
-const char *answer_book_find_function(const struct answer_book *book, enum book_kind kind,
-				      uint64_t owner, uint64_t address, uint64_t *start,
-				      const char **module)
+const char *answer_book_find_function(const struct answer_book *book, enum book_kind kind, uint64_t owner,
+				      uint64_t address, uint64_t *start, const char **module)
 {
 	size_t size_bytes, name_bytes;
-	const struct book_function *function = answer_book_find(book, kind, owner, address,
-								&size_bytes);
+	const struct book_function *function = answer_book_find(book, kind, owner, address, &size_bytes);
 
 	if (!function || size_bytes < sizeof(*function))
 		return NULL;

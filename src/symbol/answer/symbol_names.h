@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 struct symbol_frame {
-	const char *function;	/* demangled; NULL when only module and offset are known */
-	const char *file;	/* source file, NULL when not known */
-	uint32_t line;		/* 0 when not known */
-	const char *module;	/* base name of the mapped file, "[kernel]", "[vdso]", "[jit]",
+	const char *function; /* demangled; NULL when only module and offset are known */
+	const char *file;     /* source file, NULL when not known */
+	uint32_t line;        /* 0 when not known */
+	const char *module;   /* base name of the mapped file, "[kernel]", "[vdso]", "[jit]",
 				 * "[python]" for a function of Python */
-	uint64_t offset;	/* in the file, where function is NULL that of its beginning, if that is
+	uint64_t offset;      /* in the file, where function is NULL that of its beginning, if that is
 				 * known; of the kernel, in the function; of [jit], address;
 				 * of [python], the code object's, or 0 */
-	bool is_inlined;	/* part of the frame that follows it */
+	bool is_inlined;      /* part of the frame that follows it */
 	bool is_kernel;
 };
 
@@ -35,6 +35,6 @@ struct symbol_functions {
 	struct function_place places[FUNCTION_PLACES_MAX_FILE];
 	uint32_t place_count;
 	uint32_t function_count;
-	uint64_t is_cut;		/* some are not in the list: too many, or of an unknown size */
-	uint64_t doubtful_count;	/* others: symbols that point to where no function can be */
+	uint64_t is_cut;         /* some are not in the list: too many, or of an unknown size */
+	uint64_t doubtful_count; /* others: symbols that point to where no function can be */
 };

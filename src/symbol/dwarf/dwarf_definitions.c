@@ -20,35 +20,34 @@
 #include "symbol/elf/elf_file.h"
 
 enum {
-	WINDOW_BYTES = 4 << 20,	/* of the file, before it is released */
-	PLACES_MAX = 1 << 16,	/* of one string */
-	TYPES_MAX = 64,		/* searched for in one file; in 145 MB, for 0.1 s each */
+	WINDOW_BYTES = 4 << 20, /* of the file, before it is released */
+	PLACES_MAX = 1 << 16,   /* of one string */
+	TYPES_MAX = 64,         /* searched for in one file; in 145 MB, for 0.1 s each */
 	NAME_BYTES = 1024,
 };
 
 struct definition {
 	bool is_known;
 	Dwarf_Off entry;
-	char *name;	/* with its scopes */
+	char *name; /* with its scopes */
 };
 
 struct dwarf_definitions {
 	struct dwarf_units *units;
 	const struct elf_file *file;
-	struct dwarf_lists *lists;	/* of strings */
+	struct dwarf_lists *lists; /* of strings */
 	struct definition types[TYPES_MAX];
 	size_t type_count;
 };
 
-struct dwarf_definitions *dwarf_definitions_new(struct dwarf_units *units,
-						const struct elf_file *file)
+struct dwarf_definitions *dwarf_definitions_new(struct dwarf_units *units, const struct elf_file *file)
 {
 	struct dwarf_definitions *definitions = xcalloc(1, sizeof(*definitions));
 
 	definitions->units = units;
 	definitions->file = file;
-	definitions->lists = dwarf_lists_new(units, file, ".debug_str_offsets",
-					     DW_AT_str_offsets_base, sizeof(uint32_t));
+	definitions->lists =
+		dwarf_lists_new(units, file, ".debug_str_offsets", DW_AT_str_offsets_base, sizeof(uint32_t));
 	return definitions;
 }
 
@@ -97,8 +96,7 @@ static bool is_definition(void *data, Dwarf_Die *entry)
 }
 
 /* Where the bytes are in .debug_info. */
-static size_t find_places(const struct elf_file *file, const void *bytes, size_t count,
-			  uint64_t *places)
+static size_t find_places(const struct elf_file *file, const void *bytes, size_t count, uint64_t *places)
 {
 	struct byte_cursor info = elf_debug_section(file->elf, ".debug_info");
 	const uint8_t *at = info.at;
@@ -159,7 +157,9 @@ static const struct definition *get(struct dwarf_definitions *definitions, Dwarf
 {
 	char name[NAME_BYTES];
 	struct type_search types = {
-		.definitions = definitions, .own_name = dwarf_diename(type), .name = name,
+		.definitions = definitions,
+		.own_name = dwarf_diename(type),
+		.name = name,
 		.is_union = dwarf_tag(type) == DW_TAG_union_type,
 	};
 	struct dwarf_search search = { .is_wanted = is_definition, .data = &types };
@@ -190,8 +190,7 @@ bool dwarf_definitions_find(struct dwarf_definitions *definitions, Dwarf *dwarf,
 
 	if (!definition || !definition->is_known || !dwarf_offdie(dwarf, definition->entry, &entry))
 		return false;
-	if (dwarf_attr(&entry, DW_AT_signature, &attribute) &&
-	    dwarf_formref_die(&attribute, &whole))
+	if (dwarf_attr(&entry, DW_AT_signature, &attribute) && dwarf_formref_die(&attribute, &whole))
 		entry = whole;
 	*type = entry;
 	return true;

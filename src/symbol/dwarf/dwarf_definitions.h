@@ -13,8 +13,7 @@ struct dwarf_units;
 struct elf_file;
 
 /* Borrows both. */
-struct dwarf_definitions *dwarf_definitions_new(struct dwarf_units *units,
-						const struct elf_file *file);
+struct dwarf_definitions *dwarf_definitions_new(struct dwarf_units *units, const struct elf_file *file);
 void dwarf_definitions_free(struct dwarf_definitions *definitions);
 
 /* Puts the definition in the place of a declared type. Reads all of the file, once for a type. */

@@ -12,7 +12,7 @@ struct dwarf_file {
 	struct dwarf_units *units;
 	struct dwarf_definitions *definitions;
 	struct line_table *lines;
-	struct line_table *alt_lines;	/* of the shared file; NULL without one */
+	struct line_table *alt_lines; /* of the shared file; NULL without one */
 };
 
 /*

@@ -8,7 +8,7 @@
 #include "symbol/dwarf/dwarf_units.h"
 #include "symbol/dwarf/line_table.h"
 
-enum { SIBLINGS_MAX = 1 << 20 };	/* entries looked at in one scope */
+enum { SIBLINGS_MAX = 1 << 20 }; /* entries looked at in one scope */
 
 /* The child scope that holds the address: an inlined call, or a block that may hold one. */
 static bool find_inner(Dwarf_Die *scope, uint64_t address, Dwarf_Die *inner)
@@ -71,8 +71,7 @@ static uint64_t number_of(Dwarf_Die *die, unsigned int name, uint64_t otherwise)
 	return value;
 }
 
-static void set_file(const struct dwarf_file *dwarf, Dwarf_Die *unit, uint64_t number,
-		     struct source_frame *frame)
+static void set_file(const struct dwarf_file *dwarf, Dwarf_Die *unit, uint64_t number, struct source_frame *frame)
 {
 	uint64_t place = number_of(unit, DW_AT_stmt_list, UINT64_MAX);
 	Dwarf_Attribute attribute;
@@ -86,15 +85,13 @@ static void set_file(const struct dwarf_file *dwarf, Dwarf_Die *unit, uint64_t n
 }
 
 /* Where an inlined function was called from. */
-static void set_call(const struct dwarf_file *dwarf, Dwarf_Die *unit, Dwarf_Die *inlined,
-		     struct source_frame *frame)
+static void set_call(const struct dwarf_file *dwarf, Dwarf_Die *unit, Dwarf_Die *inlined, struct source_frame *frame)
 {
 	frame->line = number_of(inlined, DW_AT_call_line, 0);
 	set_file(dwarf, unit, number_of(inlined, DW_AT_call_file, 0), frame);
 }
 
-static void set_line(const struct dwarf_file *dwarf, Dwarf_Die *unit, uint64_t address,
-		     struct source_frame *frame)
+static void set_line(const struct dwarf_file *dwarf, Dwarf_Die *unit, uint64_t address, struct source_frame *frame)
 {
 	uint64_t place = number_of(unit, DW_AT_stmt_list, UINT64_MAX);
 	struct line_row row;
@@ -106,8 +103,7 @@ static void set_line(const struct dwarf_file *dwarf, Dwarf_Die *unit, uint64_t a
 		frame->line = row.line;
 }
 
-size_t dwarf_lines_find(const struct dwarf_file *dwarf, uint64_t address,
-			struct source_frame frames[SOURCE_FRAMES_MAX])
+size_t dwarf_lines_find(const struct dwarf_file *dwarf, uint64_t address, struct source_frame frames[SOURCE_FRAMES_MAX])
 {
 	Dwarf_Die unit, function, scopes[SOURCE_FRAMES_MAX];
 	size_t count = 0;

@@ -11,11 +11,11 @@
 struct dwarf_file;
 
 struct source_frame {
-	const char *function;	/* linker's name if there is one, else the plain name, or NULL */
-	const char *root;	/* folder where the compiler ran, or NULL */
-	const char *folder;	/* relative to root unless it is a full path, or NULL */
-	const char *file;	/* path, relative to folder unless it is a full one, or NULL */
-	uint32_t line;		/* 0: not known */
+	const char *function; /* linker's name if there is one, else the plain name, or NULL */
+	const char *root;     /* folder where the compiler ran, or NULL */
+	const char *folder;   /* relative to root unless it is a full path, or NULL */
+	const char *file;     /* path, relative to folder unless it is a full one, or NULL */
+	uint32_t line;        /* 0: not known */
 };
 
 enum { SOURCE_FRAMES_MAX = 64 };

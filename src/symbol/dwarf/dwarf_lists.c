@@ -20,13 +20,12 @@ struct dwarf_lists {
 	const struct elf_file *file;
 	const char *section;
 	unsigned int attribute, value_bytes;
-	struct use *uses;	/* sorted; NULL until they are needed */
+	struct use *uses; /* sorted; NULL until they are needed */
 	size_t use_count;
 };
 
-struct dwarf_lists *dwarf_lists_new(struct dwarf_units *units, const struct elf_file *file,
-				    const char *section, unsigned int base,
-				    unsigned int value_bytes)
+struct dwarf_lists *dwarf_lists_new(struct dwarf_units *units, const struct elf_file *file, const char *section,
+				    unsigned int base, unsigned int value_bytes)
 {
 	struct dwarf_lists *lists = xcalloc(1, sizeof(*lists));
 
@@ -67,8 +66,7 @@ static void read_uses(struct dwarf_lists *lists)
 		Dwarf_Die unit;
 
 		if (!dwarf_units_nth(lists->units, i, &unit, &start, &end) ||
-		    !dwarf_attr(&unit, lists->attribute, &attribute) ||
-		    dwarf_formudata(&attribute, &use->base))
+		    !dwarf_attr(&unit, lists->attribute, &attribute) || dwarf_formudata(&attribute, &use->base))
 			continue;
 		use->unit = i;
 		lists->use_count++;
@@ -93,8 +91,7 @@ static size_t find_use(const struct dwarf_lists *lists, uint64_t base)
 }
 
 /* The value's number in a list, which has it once. False when it is not there. */
-static bool find_value(const struct dwarf_lists *lists, struct byte_cursor list, uint64_t value,
-		       uint64_t *number)
+static bool find_value(const struct dwarf_lists *lists, struct byte_cursor list, uint64_t value, uint64_t *number)
 {
 	for (*number = 0; byte_cursor_left(&list) >= lists->value_bytes; ++*number)
 		if (byte_cursor_number(&list, lists->value_bytes) == value)
@@ -119,13 +116,12 @@ bool dwarf_lists_find(struct dwarf_lists *lists, uint64_t value,
 		list = all;
 		byte_cursor_skip(&all, size_bytes);
 		list.end = all.at;
-		byte_cursor_skip(&list, 4);	/* the version, and sizes or nothing */
+		byte_cursor_skip(&list, 4); /* the version, and sizes or nothing */
 		base = list.at - begin;
 		if (!find_value(lists, list, value, &number))
 			continue;
 		/* Units that were optimised together share it. */
-		for (size_t i = find_use(lists, base);
-		     i < lists->use_count && lists->uses[i].base == base; i++)
+		for (size_t i = find_use(lists, base); i < lists->use_count && lists->uses[i].base == base; i++)
 			if (on_unit(data, lists->uses[i].unit, number))
 				return true;
 	}

@@ -17,9 +17,8 @@ struct elf_file;
  * Borrows both. base: the attribute by which a unit tells its list; value_bytes: the size of what
  * is in it.
  */
-struct dwarf_lists *dwarf_lists_new(struct dwarf_units *units, const struct elf_file *file,
-				    const char *section, unsigned int base,
-				    unsigned int value_bytes);
+struct dwarf_lists *dwarf_lists_new(struct dwarf_units *units, const struct elf_file *file, const char *section,
+				    unsigned int base, unsigned int value_bytes);
 void dwarf_lists_free(struct dwarf_lists *lists);
 
 /* Calls for each unit whose list has the value, with its number there, until one returns true. */

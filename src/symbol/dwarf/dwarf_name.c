@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 enum {
-	CHAIN_MAX = 16,		/* declarations of declarations */
-	ENTRIES_MAX = 1 << 20,	/* looked at for the scopes of one type */
+	CHAIN_MAX = 16,        /* declarations of declarations */
+	ENTRIES_MAX = 1 << 20, /* looked at for the scopes of one type */
 };
 
 Dwarf_Die dwarf_declaration(Dwarf_Die entry)

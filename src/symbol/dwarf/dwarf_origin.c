@@ -30,9 +30,8 @@ static bool has_system_name(const char *name, int language)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))
 			return true;
-	return language == DW_LANG_Go &&
-	       (begins_with(name, "sync.") || begins_with(name, "sync/") ||
-		begins_with(name, "runtime.") || begins_with(name, "internal/"));
+	return language == DW_LANG_Go && (begins_with(name, "sync.") || begins_with(name, "sync/") ||
+					  begins_with(name, "runtime.") || begins_with(name, "internal/"));
 }
 
 static bool is_system_folder(const char *path)
@@ -60,8 +59,7 @@ static bool is_in_system_file(const struct dwarf_file *file, Dwarf_Die *type)
 
 	if (!dwarf_hasattr(&entry, DW_AT_decl_file))
 		entry = dwarf_declaration(entry);
-	if (!number_of(&entry, DW_AT_decl_file, &number) ||
-	    !dwarf_diecu(&entry, &unit, NULL, NULL) ||
+	if (!number_of(&entry, DW_AT_decl_file, &number) || !dwarf_diecu(&entry, &unit, NULL, NULL) ||
 	    !number_of(&unit, DW_AT_stmt_list, &place))
 		return false;
 	lines = dwarf_cu_getdwarf(entry.cu) == file->dwarf ? file->lines : file->alt_lines;
@@ -112,7 +110,6 @@ bool dwarf_is_std_array(Dwarf_Die *type)
 	const char *name = dwarf_diename(type);
 	Dwarf_Die scopes[DWARF_SCOPES_MAX];
 
-	return name && begins_with(name, "array<") && dwarf_scopes(type, scopes) &&
-	       dwarf_is_namespace(&scopes[0]) && dwarf_diename(&scopes[0]) &&
-	       !strcmp(dwarf_diename(&scopes[0]), "std");
+	return name && begins_with(name, "array<") && dwarf_scopes(type, scopes) && dwarf_is_namespace(&scopes[0]) &&
+	       dwarf_diename(&scopes[0]) && !strcmp(dwarf_diename(&scopes[0]), "std");
 }

@@ -13,24 +13,23 @@
 #include "symbol/dwarf/dwarf_type.h"
 
 enum {
-	DEPTH_MAX = 64,		/* members of members, and typedefs of typedefs */
-	MEMBERS_MAX = 1 << 16,	/* looked at for one path */
-	BASES_MAX = 8,		/* empty ones in each other */
+	DEPTH_MAX = 64,        /* members of members, and typedefs of typedefs */
+	MEMBERS_MAX = 1 << 16, /* looked at for one path */
+	BASES_MAX = 8,         /* empty ones in each other */
 };
 
 struct walk {
 	const struct dwarf_file *file;
 	struct dwarf_path *path;
-	size_t length;		/* of path->members */
+	size_t length; /* of path->members */
 	unsigned int member_count;
-	Dwarf_Die type;		/* what lies path->rest from its beginning is looked for */
-	bool has_type_name;	/* path->type is of what path->members names */
-	bool is_hidden;		/* the type stands for the array in it */
+	Dwarf_Die type;     /* what lies path->rest from its beginning is looked for */
+	bool has_type_name; /* path->type is of what path->members names */
+	bool is_hidden;     /* the type stands for the array in it */
 };
 
 /* False when it does not fit. */
-static bool put(struct walk *walk, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static bool put(struct walk *walk, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static bool put(struct walk *walk, const char *format, ...)
 {
@@ -55,7 +54,7 @@ static bool put(struct walk *walk, const char *format, ...)
 struct member {
 	Dwarf_Die entry;
 	uint64_t distance;
-	Dwarf_Die type;		/* once it was measured */
+	Dwarf_Die type; /* once it was measured */
 };
 
 /* Reads a member that lies in the object, or a base; where a virtual one lies, code tells. */
@@ -67,8 +66,8 @@ static bool read_member(Dwarf_Die *entry, struct member *member)
 	Dwarf_Word bits;
 	size_t count;
 
-	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-	    dwarf_hasattr(entry, DW_AT_external) || dwarf_hasattr(entry, DW_AT_declaration))
+	if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || dwarf_hasattr(entry, DW_AT_external) ||
+	    dwarf_hasattr(entry, DW_AT_declaration))
 		return false;
 	member->entry = *entry;
 	member->distance = 0;
@@ -100,8 +99,7 @@ static bool is_empty(struct walk *walk, Dwarf_Die type, unsigned int nesting)
 		if (++walk->member_count > MEMBERS_MAX)
 			return false;
 		if (read_member(&entry, &member) &&
-		    (!dwarf_type_of(walk->file, &entry, &member.type) ||
-		     !is_empty(walk, member.type, nesting + 1)))
+		    (!dwarf_type_of(walk->file, &entry, &member.type) || !is_empty(walk, member.type, nesting + 1)))
 			return false;
 	} while (!dwarf_siblingof(&entry, &entry));
 	return true;
@@ -113,15 +111,13 @@ static bool holds(struct walk *walk, struct member *member, uint64_t distance)
 	struct dwarf_array array;
 	uint64_t size_bytes;
 
-	if (distance < member->distance ||
-	    !dwarf_type_of(walk->file, &member->entry, &member->type))
+	if (distance < member->distance || !dwarf_type_of(walk->file, &member->entry, &member->type))
 		return false;
 	distance -= member->distance;
 	if (dwarf_type_size(walk->file, &member->type, &size_bytes))
-		return distance < size_bytes &&
-		       (size_bytes > 1 || !is_empty(walk, member->type, 0));
-	return dwarf_tag(&member->type) == DW_TAG_array_type &&
-	       dwarf_type_array(walk->file, &member->type, &array) && !array.dimensions[0].count;
+		return distance < size_bytes && (size_bytes > 1 || !is_empty(walk, member->type, 0));
+	return dwarf_tag(&member->type) == DW_TAG_array_type && dwarf_type_array(walk->file, &member->type, &array) &&
+	       !array.dimensions[0].count;
 }
 
 /* Where the last member begins that does not begin beyond what is looked for. */
@@ -137,8 +133,7 @@ static uint64_t find_last(struct walk *walk)
 
 		if (++walk->member_count > MEMBERS_MAX)
 			break;
-		if (read_member(&entry, &member) && member.distance > last &&
-		    member.distance <= walk->path->rest)
+		if (read_member(&entry, &member) && member.distance > last && member.distance <= walk->path->rest)
 			last = member.distance;
 	} while (!dwarf_siblingof(&entry, &entry));
 	return last;
@@ -158,8 +153,7 @@ static bool find_member(struct walk *walk, struct member *member)
 	do {
 		if (++walk->member_count > MEMBERS_MAX)
 			return false;
-		if (read_member(&entry, member) && member->distance == last &&
-		    holds(walk, member, walk->path->rest))
+		if (read_member(&entry, member) && member->distance == last && holds(walk, member, walk->path->rest))
 			return true;
 	} while (!dwarf_siblingof(&entry, &entry));
 	return false;
@@ -168,8 +162,7 @@ static bool find_member(struct walk *walk, struct member *member)
 /* The name as it is written: Rust's compiler calls the first field of a tuple "__0". */
 static const char *written_name(struct member *member)
 {
-	const char *name = dwarf_tag(&member->entry) == DW_TAG_member
-			   ? dwarf_diename(&member->entry) : NULL;
+	const char *name = dwarf_tag(&member->entry) == DW_TAG_member ? dwarf_diename(&member->entry) : NULL;
 
 	if (name && !strncmp(name, "__", 2) && isdigit((unsigned char)name[2]))
 		return name + 2;
@@ -236,8 +229,7 @@ static bool open_type(struct walk *walk)
 			dwarf_type_name(&walk->type, walk->path->type, sizeof(walk->path->type));
 			walk->has_type_name = true;
 		}
-		if (!is_qualifier && !walk->is_hidden &&
-		    dwarf_is_system(walk->file, &walk->type)) {
+		if (!is_qualifier && !walk->is_hidden && dwarf_is_system(walk->file, &walk->type)) {
 			walk->is_hidden = dwarf_is_std_array(&walk->type);
 			if (!walk->is_hidden)
 				walk->path->rest = 0;
@@ -252,8 +244,7 @@ static bool open_type(struct walk *walk)
 	return false;
 }
 
-void dwarf_path_find(const struct dwarf_file *file, Dwarf_Die *variable, uint64_t distance,
-		     struct dwarf_path *path)
+void dwarf_path_find(const struct dwarf_file *file, Dwarf_Die *variable, uint64_t distance, struct dwarf_path *path)
 {
 	struct walk walk = { .file = file, .path = path };
 

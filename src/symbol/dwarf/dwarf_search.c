@@ -6,7 +6,7 @@
 #include "symbol/dwarf/dwarf_units.h"
 
 enum {
-	ENTRIES_MAX = 1 << 22,	/* half a second */
+	ENTRIES_MAX = 1 << 22, /* half a second */
 	DEPTH_MAX = 64,
 };
 
@@ -19,12 +19,10 @@ static void skip_places(struct dwarf_search *search, uint64_t before)
 	}
 }
 
-static bool find_below(struct dwarf_search *search, Dwarf_Die *parent, uint64_t end,
-		       unsigned int depth);
+static bool find_below(struct dwarf_search *search, Dwarf_Die *parent, uint64_t end, unsigned int depth);
 
 /* Looks at an entry and at those below it; the next one begins at end. */
-static bool find_in(struct dwarf_search *search, Dwarf_Die *entry, uint64_t end,
-		    unsigned int depth)
+static bool find_in(struct dwarf_search *search, Dwarf_Die *entry, uint64_t end, unsigned int depth)
 {
 	int tag = dwarf_tag(entry);
 
@@ -36,8 +34,7 @@ static bool find_in(struct dwarf_search *search, Dwarf_Die *entry, uint64_t end,
 	}
 	if (!find_below(search, entry, end, depth + 1))
 		return false;
-	if (!search->has_function &&
-	    (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)) {
+	if (!search->has_function && (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)) {
 		search->function = *entry;
 		search->has_function = true;
 	}
@@ -45,8 +42,7 @@ static bool find_in(struct dwarf_search *search, Dwarf_Die *entry, uint64_t end,
 }
 
 /* Looks at the entries below one that ends at a place, as far as they have places in them. */
-static bool find_below(struct dwarf_search *search, Dwarf_Die *parent, uint64_t end,
-		       unsigned int depth)
+static bool find_below(struct dwarf_search *search, Dwarf_Die *parent, uint64_t end, unsigned int depth)
 {
 	Dwarf_Die entry, next;
 
@@ -127,7 +123,6 @@ bool dwarf_search_unit(struct dwarf_search *search, struct dwarf_units *units, s
 	Dwarf_Die unit;
 
 	search->has_function = false;
-	return search->entry_count <= ENTRIES_MAX &&
-	       dwarf_units_nth(units, number, &unit, &start, &end) &&
+	return search->entry_count <= ENTRIES_MAX && dwarf_units_nth(units, number, &unit, &start, &end) &&
 	       find_in_scopes(search, &unit, 0);
 }

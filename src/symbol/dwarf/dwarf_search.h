@@ -15,9 +15,9 @@ struct dwarf_units;
 struct dwarf_search {
 	bool (*is_wanted)(void *data, Dwarf_Die *entry);
 	void *data;
-	const uint64_t *places;		/* ascending; passed over as the search goes on */
+	const uint64_t *places; /* ascending; passed over as the search goes on */
 	size_t count;
-	size_t entry_count;		/* looked at so far, by all searches with this: bounded */
+	size_t entry_count; /* looked at so far, by all searches with this: bounded */
 
 	/* What was found, and the function it is in. */
 	Dwarf_Die entry, function;

@@ -7,8 +7,8 @@
 #include "symbol/dwarf/dwarf_file.h"
 
 enum {
-	CHAIN_MAX = 64,		/* typedefs of typedefs */
-	NESTING_MAX = 16,	/* arrays of arrays */
+	CHAIN_MAX = 64,   /* typedefs of typedefs */
+	NESTING_MAX = 16, /* arrays of arrays */
 	POINTER_BYTES = 8,
 };
 
@@ -19,8 +19,7 @@ bool dwarf_type_of(const struct dwarf_file *file, Dwarf_Die *entry, Dwarf_Die *t
 	Dwarf_Attribute attribute;
 	Dwarf_Die whole;
 
-	if (!dwarf_attr_integrate(entry, DW_AT_type, &attribute) ||
-	    !dwarf_formref_die(&attribute, type))
+	if (!dwarf_attr_integrate(entry, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, type))
 		return false;
 	/* Declared here, with all that is in it in a unit of its own, or somewhere else. */
 	if (dwarf_attr(type, DW_AT_signature, &attribute) && dwarf_formref_die(&attribute, &whole))
@@ -34,8 +33,7 @@ bool dwarf_type_is_aggregate(Dwarf_Die *type)
 {
 	int tag = dwarf_tag(type);
 
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
-	       tag == DW_TAG_union_type;
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
 bool dwarf_type_is_qualifier(Dwarf_Die *type)
@@ -82,18 +80,15 @@ static void add_dimension(struct dwarf_array *array, Dwarf_Die *range)
 	uint64_t first = 0, count = 0, last;
 
 	number_of(range, DW_AT_lower_bound, &first);
-	if (!number_of(range, DW_AT_count, &count) &&
-	    number_of(range, DW_AT_upper_bound, &last) && last + 1 > first)
+	if (!number_of(range, DW_AT_count, &count) && number_of(range, DW_AT_upper_bound, &last) && last + 1 > first)
 		count = last + 1 - first;
 	array->dimensions[array->dimension_count].first = first;
 	array->dimensions[array->dimension_count++].count = count;
 }
 
-static bool size_of(const struct dwarf_file *file, Dwarf_Die type, unsigned int nesting,
-		    uint64_t *size_bytes);
+static bool size_of(const struct dwarf_file *file, Dwarf_Die type, unsigned int nesting, uint64_t *size_bytes);
 
-static bool read_array(const struct dwarf_file *file, Dwarf_Die *type, unsigned int nesting,
-		       struct dwarf_array *array)
+static bool read_array(const struct dwarf_file *file, Dwarf_Die *type, unsigned int nesting, struct dwarf_array *array)
 {
 	Dwarf_Die range;
 
@@ -110,8 +105,7 @@ static bool read_array(const struct dwarf_file *file, Dwarf_Die *type, unsigned 
 		if (array->dimension_count == DWARF_DIMENSIONS_MAX)
 			return false;
 		add_dimension(array, &range);
-		if (array->dimension_count > 1 &&
-		    !array->dimensions[array->dimension_count - 1].count)
+		if (array->dimension_count > 1 && !array->dimensions[array->dimension_count - 1].count)
 			return false;
 	} while (!dwarf_siblingof(&range, &range));
 	return array->dimension_count && array->stride;
@@ -122,8 +116,7 @@ bool dwarf_type_array(const struct dwarf_file *file, Dwarf_Die *type, struct dwa
 	return read_array(file, type, 0, array);
 }
 
-static bool size_of(const struct dwarf_file *file, Dwarf_Die type, unsigned int nesting,
-		    uint64_t *size_bytes)
+static bool size_of(const struct dwarf_file *file, Dwarf_Die type, unsigned int nesting, uint64_t *size_bytes)
 {
 	struct dwarf_array array;
 
@@ -142,8 +135,7 @@ static bool size_of(const struct dwarf_file *file, Dwarf_Die type, unsigned int 
 			return false;
 		*size_bytes = array.stride;
 		for (size_t i = 0; i < array.dimension_count; i++)
-			if (__builtin_mul_overflow(*size_bytes, array.dimensions[i].count,
-						   size_bytes))
+			if (__builtin_mul_overflow(*size_bytes, array.dimensions[i].count, size_bytes))
 				return false;
 		return *size_bytes;
 	}

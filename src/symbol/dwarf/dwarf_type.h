@@ -25,10 +25,10 @@ enum { DWARF_DIMENSIONS_MAX = 16 };
 
 struct dwarf_array {
 	Dwarf_Die element;
-	uint64_t stride;	/* bytes from an element to the next, not 0 */
+	uint64_t stride; /* bytes from an element to the next, not 0 */
 	size_t dimension_count;
 	struct {
-		uint64_t first, count;	/* count 0: not known, of the first dimension only */
+		uint64_t first, count; /* count 0: not known, of the first dimension only */
 	} dimensions[DWARF_DIMENSIONS_MAX];
 };
 

@@ -14,41 +14,41 @@
 #include "symbol/elf/elf_file.h"
 
 enum {
-	WINDOW_BITS = 16,	/* what the kernel maps around a page that is touched */
-	WINDOWS_MAX = 64,	/* such parts of the file before it is released: 4 MB */
+	WINDOW_BITS = 16, /* what the kernel maps around a page that is touched */
+	WINDOWS_MAX = 64, /* such parts of the file before it is released: 4 MB */
 	UNITS_MAX = 1 << 20,
-	RANGES_MAX = 1 << 22,	/* of all units, and of the functions of one */
-	ENTRIES_MAX = 1 << 24,	/* debug entries looked at in one unit: an endless list ends */
-	DEPTH_MAX = 32,		/* of namespaces and classes */
-	OVERLAPS_MAX = 64,	/* ranges to walk back, where ranges lie in each other */
+	RANGES_MAX = 1 << 22,  /* of all units, and of the functions of one */
+	ENTRIES_MAX = 1 << 24, /* debug entries looked at in one unit: an endless list ends */
+	DEPTH_MAX = 32,        /* of namespaces and classes */
+	OVERLAPS_MAX = 64,     /* ranges to walk back, where ranges lie in each other */
 };
 
 struct range {
 	uint64_t start, end;
-	uint64_t entry;		/* offset of the unit, or of the function's debug entry */
+	uint64_t entry; /* offset of the unit, or of the function's debug entry */
 };
 
 struct range_list {
-	struct range *ranges;	/* sorted by start */
+	struct range *ranges; /* sorted by start */
 	size_t count, room;
 };
 
 struct unit {
 	struct range_list functions;
-	bool is_deep;		/* with those that lie within types and other functions */
+	bool is_deep; /* with those that lie within types and other functions */
 };
 
 struct dwarf_units {
 	Dwarf *dwarf;
 	const struct elf_file *file;
 	struct range_list units;
-	bool has_all;		/* units is not from .debug_aranges alone */
-	uint64_t *starts;	/* of all units, once somebody asks, and the last one's end */
+	bool has_all;     /* units is not from .debug_aranges alone */
+	uint64_t *starts; /* of all units, once somebody asks, and the last one's end */
 	size_t start_count;
-	Dwarf_Off known;	/* libdw knows the units up to here */
-	Dwarf_Off window;	/* the part of the file that was touched last */
+	Dwarf_Off known;  /* libdw knows the units up to here */
+	Dwarf_Off window; /* the part of the file that was touched last */
 	unsigned int window_count;
-	struct table *read;	/* struct unit by its entry's offset + 1 */
+	struct table *read; /* struct unit by its entry's offset + 1 */
 };
 
 static void add_range(struct range_list *list, uint64_t start, uint64_t end, uint64_t entry)
@@ -106,7 +106,7 @@ static void read_arange_set(struct dwarf_units *units, struct byte_cursor *in)
 	unit = byte_cursor_number(&set, offset_bytes);
 	address_bytes = byte_cursor_u8(&set);
 	if (byte_cursor_u8(&set) || (address_bytes != 4 && address_bytes != 8))
-		return;		/* addresses in segments */
+		return; /* addresses in segments */
 	byte_cursor_skip(&set, -(uint64_t)(set.at - header) % (2 * address_bytes));
 	while (!set.is_bad) {
 		start = byte_cursor_number(&set, address_bytes);
@@ -227,8 +227,7 @@ static void read_units(struct dwarf_units *units)
 		Dwarf_Die die;
 
 		touch(units, offset);
-		if (get_entry(units, offset + header_bytes, &die) &&
-		    dwarf_tag(&die) != DW_TAG_partial_unit)
+		if (get_entry(units, offset + header_bytes, &die) && dwarf_tag(&die) != DW_TAG_partial_unit)
 			add_ranges(&units->units, &die, offset);
 		if (next <= offset)
 			break;
@@ -248,8 +247,7 @@ static bool find_unit(struct dwarf_units *units, uint64_t address, Dwarf_Die *un
 		read_units(units);
 		range = find_range(&units->units, address);
 	}
-	return range && !dwarf_nextcu(units->dwarf, range->entry, &next, &header_bytes, NULL, NULL,
-				      NULL) &&
+	return range && !dwarf_nextcu(units->dwarf, range->entry, &next, &header_bytes, NULL, NULL, NULL) &&
 	       get_entry(units, range->entry + header_bytes, unit);
 }
 
@@ -257,7 +255,7 @@ static bool find_unit(struct dwarf_units *units, uint64_t address, Dwarf_Die *un
 struct search {
 	struct dwarf_units *units;
 	struct unit *unit;
-	bool has_types;		/* types are looked into */
+	bool has_types; /* types are looked into */
 	size_t entry_count;
 };
 
@@ -316,7 +314,8 @@ static bool declares_in_types(Dwarf_Die *unit)
 static void read_functions(struct dwarf_units *units, struct unit *unit, Dwarf_Die *die)
 {
 	struct search search = {
-		.units = units, .unit = unit,
+		.units = units,
+		.unit = unit,
 		.has_types = unit->is_deep || !declares_in_types(die),
 	};
 
@@ -325,8 +324,7 @@ static void read_functions(struct dwarf_units *units, struct unit *unit, Dwarf_D
 	sort_ranges(&unit->functions);
 }
 
-static const struct range *find_function(struct dwarf_units *units, Dwarf_Die *die,
-					 uint64_t address)
+static const struct range *find_function(struct dwarf_units *units, Dwarf_Die *die, uint64_t address)
 {
 	uint64_t key = dwarf_dieoffset(die) + 1;
 	struct unit *unit = table_find(units->read, key);
@@ -346,8 +344,8 @@ static const struct range *find_function(struct dwarf_units *units, Dwarf_Die *d
 	return find_range(&unit->functions, address);
 }
 
-bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *unit,
-		      Dwarf_Die *function, bool *has_function)
+bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *unit, Dwarf_Die *function,
+		      bool *has_function)
 {
 	const struct range *range;
 
@@ -367,8 +365,7 @@ static void read_starts(struct dwarf_units *units)
 
 	units->starts = xcalloc(room, sizeof(*units->starts));
 	while (units->start_count < UNITS_MAX &&
-	       !dwarf_nextcu(units->dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) &&
-	       next > offset) {
+	       !dwarf_nextcu(units->dwarf, offset, &next, &header_bytes, NULL, NULL, NULL) && next > offset) {
 		touch(units, offset);
 		if (units->start_count + 1 == room) {
 			room *= 2;
@@ -387,8 +384,7 @@ size_t dwarf_units_count(struct dwarf_units *units)
 	return units->start_count;
 }
 
-bool dwarf_units_nth(struct dwarf_units *units, size_t number, Dwarf_Die *unit, uint64_t *start,
-		     uint64_t *end)
+bool dwarf_units_nth(struct dwarf_units *units, size_t number, Dwarf_Die *unit, uint64_t *start, uint64_t *end)
 {
 	size_t header_bytes;
 	Dwarf_Off next;

@@ -21,24 +21,24 @@
 #include "symbol/elf/elf_file.h"
 
 enum {
-	WINDOW_BYTES = 4 << 20,		/* of the file, before it is released */
-	MENTIONS_MAX = 1 << 20,		/* 8 MB; a server with 145 MB of entries has 2^16 */
-	PLACES_MAX = 1 << 16,		/* of one address */
+	WINDOW_BYTES = 4 << 20, /* of the file, before it is released */
+	MENTIONS_MAX = 1 << 20, /* 8 MB; a server with 145 MB of entries has 2^16 */
+	PLACES_MAX = 1 << 16,   /* of one address */
 };
 
 /* The bytes of an address at a place of .debug_info. */
 struct mention {
-	uint32_t distance;	/* from the lowest address of the file */
-	uint32_t place;		/* of the block's length: no section of 32-bit DWARF is larger */
+	uint32_t distance; /* from the lowest address of the file */
+	uint32_t place;    /* of the block's length: no section of 32-bit DWARF is larger */
 };
 
 struct dwarf_variables {
 	const struct dwarf_file *file;
 	unsigned int address_bytes;
-	uint64_t low, high;		/* where the file is loaded */
-	struct mention *mentions;	/* sorted */
+	uint64_t low, high;       /* where the file is loaded */
+	struct mention *mentions; /* sorted */
 	size_t mention_count, mention_room;
-	struct dwarf_lists *lists;	/* of addresses */
+	struct dwarf_lists *lists; /* of addresses */
 };
 
 /* --- Where addresses are mentioned ---------------------------------------------------------- */
@@ -65,25 +65,23 @@ static void find_range(Elf *elf, uint64_t *low, uint64_t *high)
 
 static void add_mention(struct dwarf_variables *variables, uint64_t address, uint64_t place)
 {
-	if (address < variables->low || address >= variables->high ||
-	    address - variables->low > UINT32_MAX || place > UINT32_MAX ||
-	    variables->mention_count >= MENTIONS_MAX)
+	if (address < variables->low || address >= variables->high || address - variables->low > UINT32_MAX ||
+	    place > UINT32_MAX || variables->mention_count >= MENTIONS_MAX)
 		return;
 	if (variables->mention_count == variables->mention_room) {
 		size_t room = variables->mention_room ? variables->mention_room * 2 : 1024;
 
-		variables->mentions = xrealloc(variables->mentions, room,
-					       sizeof(*variables->mentions));
+		variables->mentions = xrealloc(variables->mentions, room, sizeof(*variables->mentions));
 		variables->mention_room = room;
 	}
 	variables->mentions[variables->mention_count++] = (struct mention){
-		address - variables->low, place,
+		address - variables->low,
+		place,
 	};
 }
 
 /* Looks at [from, to) for blocks to begin in. */
-static void read_window(struct dwarf_variables *variables, struct byte_cursor info, size_t from,
-			size_t to)
+static void read_window(struct dwarf_variables *variables, struct byte_cursor info, size_t from, size_t to)
 {
 	unsigned int address_bytes = variables->address_bytes;
 	const uint8_t *at = info.at + from, *end = info.at + to;
@@ -119,17 +117,15 @@ struct dwarf_variables *dwarf_variables_new(const struct dwarf_file *file)
 
 	variables->file = file;
 	variables->address_bytes = gelf_getclass(elf) == ELFCLASS32 ? 4 : 8;
-	variables->lists = dwarf_lists_new(file->units, file->file, ".debug_addr",
-					   DW_AT_addr_base, variables->address_bytes);
+	variables->lists =
+		dwarf_lists_new(file->units, file->file, ".debug_addr", DW_AT_addr_base, variables->address_bytes);
 	find_range(elf, &variables->low, &variables->high);
 	for (size_t at = 0; at < size_bytes; at += WINDOW_BYTES) {
-		read_window(variables, info, at,
-			    size_bytes - at < WINDOW_BYTES ? size_bytes : at + WINDOW_BYTES);
+		read_window(variables, info, at, size_bytes - at < WINDOW_BYTES ? size_bytes : at + WINDOW_BYTES);
 		elf_file_release(file->file);
 	}
 	if (variables->mention_count)
-		qsort(variables->mentions, variables->mention_count, sizeof(*variables->mentions),
-		      by_mention);
+		qsort(variables->mentions, variables->mention_count, sizeof(*variables->mentions), by_mention);
 	return variables;
 }
 
@@ -166,8 +162,7 @@ static bool is_variable(void *data, Dwarf_Die *entry)
 	Dwarf_Attribute attribute;
 	Dwarf_Block block;
 
-	return dwarf_tag(entry) == DW_TAG_variable &&
-	       dwarf_attr(entry, DW_AT_location, &attribute) &&
+	return dwarf_tag(entry) == DW_TAG_variable && dwarf_attr(entry, DW_AT_location, &attribute) &&
 	       !dwarf_formblock(&attribute, &block) && block.length == wanted->size_bytes &&
 	       !memcmp(block.data, wanted->bytes, block.length);
 }
@@ -182,8 +177,8 @@ static bool is_argument(struct byte_cursor info, uint64_t place)
 	       info.at[place - 1] <= DW_OP_reg31;
 }
 
-static bool find_mentioned(struct dwarf_variables *variables, const struct mention *mentions,
-			   size_t count, struct dwarf_search *search)
+static bool find_mentioned(struct dwarf_variables *variables, const struct mention *mentions, size_t count,
+			   struct dwarf_search *search)
 {
 	struct byte_cursor info = elf_debug_section(variables->file->file->elf, ".debug_info");
 	uint64_t *places = xcalloc(count, sizeof(*places));
@@ -230,8 +225,8 @@ static struct location location_in_list(uint64_t number)
 }
 
 /* The places in a unit where a block says that. */
-static size_t find_places(struct byte_cursor info, uint64_t start, uint64_t end,
-			  const struct location *location, uint64_t *places)
+static size_t find_places(struct byte_cursor info, uint64_t start, uint64_t end, const struct location *location,
+			  uint64_t *places)
 {
 	uint8_t block[1 + sizeof(location->bytes)] = { location->size_bytes };
 	const uint8_t *at = info.at + start;
@@ -275,8 +270,7 @@ static bool find_numbered(void *data, size_t number, uint64_t address_number)
 	return is_found;
 }
 
-bool dwarf_variables_find(struct dwarf_variables *variables, uint64_t address,
-			  struct dwarf_variable *variable)
+bool dwarf_variables_find(struct dwarf_variables *variables, uint64_t address, struct dwarf_variable *variable)
 {
 	uint64_t distance = address - variables->low;
 	struct location location = location_of(address, variables->address_bytes);
@@ -294,7 +288,8 @@ bool dwarf_variables_find(struct dwarf_variables *variables, uint64_t address,
 	    !dwarf_lists_find(variables->lists, address, find_numbered, &lists))
 		return false;
 	*variable = (struct dwarf_variable){
-		.entry = search.entry, .has_function = search.has_function,
+		.entry = search.entry,
+		.has_function = search.has_function,
 		.function = search.function,
 	};
 	return true;

@@ -16,9 +16,8 @@ void dwarf_variables_free(struct dwarf_variables *variables);
 struct dwarf_variable {
 	Dwarf_Die entry;
 	bool has_function;
-	Dwarf_Die function;	/* that it is static in */
+	Dwarf_Die function; /* that it is static in */
 };
 
 /* The variable that begins at an address. */
-bool dwarf_variables_find(struct dwarf_variables *variables, uint64_t address,
-			  struct dwarf_variable *variable);
+bool dwarf_variables_find(struct dwarf_variables *variables, uint64_t address, struct dwarf_variable *variable);

@@ -9,8 +9,8 @@
 #include "symbol/elf/elf_file.h"
 
 enum {
-	ROWS_MAX = 1 << 20,	/* 16 MB: of a larger unit only the row asked for is kept */
-	FORMATS_MAX = 16,	/* DWARF 5 defines five kinds of things to know of a file */
+	ROWS_MAX = 1 << 20, /* 16 MB: of a larger unit only the row asked for is kept */
+	FORMATS_MAX = 16,   /* DWARF 5 defines five kinds of things to know of a file */
 };
 
 /* The header of a unit's program; the cursors are at the beginning of what they are for. */
@@ -29,10 +29,10 @@ struct sequence {
 };
 
 struct line_table {
-	struct byte_cursor lines, line_strings, strings;	/* the sections */
-	uint64_t unit;			/* whose rows these are */
+	struct byte_cursor lines, line_strings, strings; /* the sections */
+	uint64_t unit;                                   /* whose rows these are */
 	bool has_unit;
-	bool has_single;		/* of that address only */
+	bool has_single; /* of that address only */
 	uint64_t single;
 	struct line_row *rows;
 	struct sequence *sequences;
@@ -77,13 +77,13 @@ static bool read_program(const struct line_table *table, uint64_t unit, struct p
 	if (program->version < 2 || program->version > 5)
 		return false;
 	if (program->version >= 5)
-		byte_cursor_skip(&in, 2);	/* sizes of addresses and segment selectors */
+		byte_cursor_skip(&in, 2); /* sizes of addresses and segment selectors */
 	size_bytes = byte_cursor_number(&in, program->offset_bytes);
 	program->code = in;
 	byte_cursor_skip(&program->code, size_bytes);
 	program->instruction_bytes_min = byte_cursor_u8(&in);
 	program->operations_max = program->version >= 4 ? byte_cursor_u8(&in) : 1;
-	byte_cursor_skip(&in, 1);		/* whether rows begin statements at first */
+	byte_cursor_skip(&in, 1); /* whether rows begin statements at first */
 	program->line_base = (int8_t)byte_cursor_u8(&in);
 	program->line_range = byte_cursor_u8(&in);
 	program->opcode_base = byte_cursor_u8(&in);
@@ -91,8 +91,8 @@ static bool read_program(const struct line_table *table, uint64_t unit, struct p
 	byte_cursor_skip(&in, program->opcode_base ? program->opcode_base - 1 : 0);
 	program->folders = in;
 	program->folders.end = program->code.at;
-	return !in.is_bad && !program->code.is_bad && in.at <= program->code.at &&
-	       program->line_range && program->operations_max && program->opcode_base;
+	return !in.is_bad && !program->code.is_bad && in.at <= program->code.at && program->line_range &&
+	       program->operations_max && program->opcode_base;
 }
 
 static const char *string_at(struct byte_cursor strings, uint64_t place)
@@ -102,16 +102,15 @@ static const char *string_at(struct byte_cursor strings, uint64_t place)
 }
 
 /* Reads one value of DWARF 5's lists. *text stays as it is when the value is a number. */
-static uint64_t read_form(const struct line_table *table, const struct program *program,
-			  uint64_t form, struct byte_cursor *in, const char **text)
+static uint64_t read_form(const struct line_table *table, const struct program *program, uint64_t form,
+			  struct byte_cursor *in, const char **text)
 {
 	switch (form) {
 	case DW_FORM_string:
 		*text = byte_cursor_string(in);
 		return 0;
 	case DW_FORM_line_strp:
-		*text = string_at(table->line_strings,
-				  byte_cursor_number(in, program->offset_bytes));
+		*text = string_at(table->line_strings, byte_cursor_number(in, program->offset_bytes));
 		return 0;
 	case DW_FORM_strp:
 		*text = string_at(table->strings, byte_cursor_number(in, program->offset_bytes));
@@ -141,8 +140,8 @@ static uint64_t read_form(const struct line_table *table, const struct program *
  * Walks one of DWARF 5's lists as far as entry number wanted, or to the list's end: *in is
  * after it then. True when the entry was there.
  */
-static bool read_list(const struct line_table *table, const struct program *program,
-		      struct byte_cursor *in, uint64_t wanted, const char **path, uint64_t *folder)
+static bool read_list(const struct line_table *table, const struct program *program, struct byte_cursor *in,
+		      uint64_t wanted, const char **path, uint64_t *folder)
 {
 	uint64_t kinds[FORMATS_MAX], forms[FORMATS_MAX], count;
 	unsigned int format_count = byte_cursor_u8(in);
@@ -173,8 +172,8 @@ static bool read_list(const struct line_table *table, const struct program *prog
 	return false;
 }
 
-static bool find_file_5(const struct line_table *table, const struct program *program,
-			uint64_t number, const char **folder, const char **name)
+static bool find_file_5(const struct line_table *table, const struct program *program, uint64_t number,
+			const char **folder, const char **name)
 {
 	struct byte_cursor in = program->folders;
 	uint64_t folder_number, none;
@@ -189,8 +188,7 @@ static bool find_file_5(const struct line_table *table, const struct program *pr
 }
 
 /* Up to DWARF 4: both count from 1 on, folder 0 is where the compiler ran. */
-static bool find_file_4(const struct program *program, uint64_t number, const char **folder,
-			const char **name)
+static bool find_file_4(const struct program *program, uint64_t number, const char **folder, const char **name)
 {
 	struct byte_cursor in = program->folders;
 	uint64_t folder_number = 0;
@@ -202,8 +200,8 @@ static bool find_file_4(const struct program *program, uint64_t number, const ch
 		if (!(*name)[0])
 			return false;
 		folder_number = byte_cursor_uleb(&in);
-		byte_cursor_uleb(&in);		/* time */
-		byte_cursor_uleb(&in);		/* size */
+		byte_cursor_uleb(&in); /* time */
+		byte_cursor_uleb(&in); /* size */
 	} while (--number);
 	*folder = NULL;
 	in = program->folders;
@@ -217,8 +215,7 @@ static bool find_file_4(const struct program *program, uint64_t number, const ch
 	return true;
 }
 
-bool line_table_file(struct line_table *table, uint64_t unit, uint64_t number,
-		     const char **folder, const char **name)
+bool line_table_file(struct line_table *table, uint64_t unit, uint64_t number, const char **folder, const char **name)
 {
 	struct program program;
 
@@ -232,10 +229,10 @@ bool line_table_file(struct line_table *table, uint64_t unit, uint64_t number,
 /* The registers of the machine that a program is for. */
 struct machine {
 	struct line_row row;
-	unsigned int operation;		/* of an instruction word that has several */
-	size_t first;			/* row of the sequence */
+	unsigned int operation; /* of an instruction word that has several */
+	size_t first;           /* row of the sequence */
 	uint64_t start;
-	bool is_open;			/* a sequence has begun */
+	bool is_open; /* a sequence has begun */
 };
 
 static bool add_row(struct line_table *table, struct machine *machine)
@@ -266,11 +263,13 @@ static bool add_row(struct line_table *table, struct machine *machine)
 static void end_sequence(struct line_table *table, struct machine *machine)
 {
 	struct sequence sequence = {
-		.start = machine->start, .end = machine->row.address,
-		.row = machine->first, .row_count = table->row_count - machine->first,
+		.start = machine->start,
+		.end = machine->row.address,
+		.row = machine->first,
+		.row_count = table->row_count - machine->first,
 	};
 	bool is_wanted = sequence.row_count && sequence.start < sequence.end &&
-			 sequence.start;	/* linkers leave removed functions at 0 */
+			 sequence.start; /* linkers leave removed functions at 0 */
 
 	if (table->has_single)
 		is_wanted &= table->single >= sequence.start && table->single < sequence.end;
@@ -315,8 +314,8 @@ static void run_extended(struct line_table *table, struct machine *machine, stru
 }
 
 /* False when there are more rows than fit. */
-static bool run_standard(struct line_table *table, const struct program *program,
-			 struct machine *machine, uint8_t opcode, struct byte_cursor *in)
+static bool run_standard(struct line_table *table, const struct program *program, struct machine *machine,
+			 uint8_t opcode, struct byte_cursor *in)
 {
 	switch (opcode) {
 	case 0:
@@ -375,8 +374,7 @@ static void read_unit(struct line_table *table, uint64_t unit, uint64_t address)
 {
 	struct program program;
 
-	if (table->has_unit && table->unit == unit &&
-	    (!table->has_single || table->single == address))
+	if (table->has_unit && table->unit == unit && (!table->has_single || table->single == address))
 		return;
 	table->has_unit = true;
 	table->unit = unit;
@@ -398,8 +396,7 @@ static const struct sequence *find_sequence(const struct line_table *table, uint
 	return NULL;
 }
 
-bool line_table_find(struct line_table *table, uint64_t unit, uint64_t address,
-		     struct line_row *row)
+bool line_table_find(struct line_table *table, uint64_t unit, uint64_t address, struct line_row *row)
 {
 	const struct sequence *sequence;
 	size_t low, high;

@@ -7,7 +7,7 @@
 
 enum {
 	SEGMENTS_MAX = 128,
-	NOTES_BYTES_MAX = 4096,	/* of one segment; the build-id is among the first notes */
+	NOTES_BYTES_MAX = 4096, /* of one segment; the build-id is among the first notes */
 };
 
 bool build_id_is_same(const struct build_id *a, const struct build_id *b)
@@ -20,7 +20,7 @@ static bool find_in_notes(const uint8_t *notes, size_t size_bytes, struct build_
 	size_t at = 0;
 
 	while (size_bytes - at >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr note;	/* 32-bit files have the same layout */
+		Elf64_Nhdr note; /* 32-bit files have the same layout */
 		size_t name, value;
 
 		memcpy(&note, notes + at, sizeof(note));
@@ -28,8 +28,8 @@ static bool find_in_notes(const uint8_t *notes, size_t size_bytes, struct build_
 		value = name + (((size_t)note.n_namesz + 3) & ~(size_t)3);
 		if (value > size_bytes || note.n_descsz > size_bytes - value)
 			return false;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    !memcmp(notes + name, "GNU", 4) && note.n_descsz) {
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(notes + name, "GNU", 4) &&
+		    note.n_descsz) {
 			if (note.n_descsz > BUILD_ID_BYTES_MAX)
 				return false;
 			memcpy(build_id->bytes, notes + value, note.n_descsz);
@@ -43,8 +43,7 @@ static bool find_in_notes(const uint8_t *notes, size_t size_bytes, struct build_
 	return false;
 }
 
-static bool find_in_segment(int fd, uint64_t offset, uint64_t size_bytes,
-			    struct build_id *build_id)
+static bool find_in_segment(int fd, uint64_t offset, uint64_t size_bytes, struct build_id *build_id)
 {
 	uint8_t notes[NOTES_BYTES_MAX];
 	ssize_t n;
@@ -69,8 +68,8 @@ void build_id_read(int fd, struct build_id *build_id)
 	unsigned int count, entry_bytes;
 
 	*build_id = (struct build_id){ 0 };
-	if (pread(fd, &file, sizeof(file), 0) != sizeof(file) ||
-	    memcmp(file.ident, ELFMAG, SELFMAG) || file.ident[EI_DATA] != ELFDATA2LSB)
+	if (pread(fd, &file, sizeof(file), 0) != sizeof(file) || memcmp(file.ident, ELFMAG, SELFMAG) ||
+	    file.ident[EI_DATA] != ELFDATA2LSB)
 		return;
 	is_64 = file.ident[EI_CLASS] == ELFCLASS64;
 	at = is_64 ? file.header64.e_phoff : file.header32.e_phoff;

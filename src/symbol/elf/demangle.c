@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SYMBOL_BYTES_MAX = 16384 };	/* longer ones are shown as they are */
+enum { SYMBOL_BYTES_MAX = 16384 }; /* longer ones are shown as they are */
 
 /* Copies what fits; the rest becomes "...". */
 static void put(char *name, size_t size_bytes, const char *text)
@@ -86,14 +86,14 @@ static void on_part(const char *part, size_t length, void *data)
 static bool demangle_with(const char *symbol, char *name, size_t size_bytes)
 {
 	static int (*const demanglers[])(const char *, int, demangle_callbackref, void *) = {
-		rust_demangle_callback, cplus_demangle_v3_callback,
+		rust_demangle_callback,
+		cplus_demangle_v3_callback,
 	};
 
 	for (size_t i = 0; i < sizeof(demanglers) / sizeof(*demanglers); i++) {
 		struct output output = { .name = name, .size_bytes = size_bytes };
 
-		if (!demanglers[i](symbol, DMGL_PARAMS | DMGL_ANSI, on_part, &output) ||
-		    !output.length)
+		if (!demanglers[i](symbol, DMGL_PARAMS | DMGL_ANSI, on_part, &output) || !output.length)
 			continue;
 		if (output.is_cut && size_bytes > 4)
 			strcpy(name + size_bytes - 4, "...");
@@ -104,8 +104,7 @@ static bool demangle_with(const char *symbol, char *name, size_t size_bytes)
 
 static bool may_be_mangled(const char *symbol)
 {
-	return !strncmp(symbol, "_Z", 2) || !strncmp(symbol, "_R", 2) ||
-	       !strncmp(symbol, "_GLOBAL_", 8);
+	return !strncmp(symbol, "_Z", 2) || !strncmp(symbol, "_R", 2) || !strncmp(symbol, "_GLOBAL_", 8);
 }
 
 void demangle(const char *symbol, char *name, size_t size_bytes)

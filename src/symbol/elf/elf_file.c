@@ -22,8 +22,8 @@ static void find_mapping(struct elf_file *file)
 	Elf_Data *start = elf_getdata_rawchunk(file->elf, 0, 1, ELF_T_BYTE);
 	struct stat status;
 
-	if (!start || !start->d_buf || (uintptr_t)start->d_buf % PAGE_BYTES ||
-	    fstat(file->fd, &status) || status.st_size <= 0)
+	if (!start || !start->d_buf || (uintptr_t)start->d_buf % PAGE_BYTES || fstat(file->fd, &status) ||
+	    status.st_size <= 0)
 		return;
 	file->mapping = start->d_buf;
 	file->mapping_bytes = ((size_t)status.st_size + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
@@ -89,8 +89,7 @@ static bool has_our_byte_order(Elf *elf)
 {
 	const char *ident = elf_getident(elf, NULL);
 
-	return ident && ident[EI_DATA] == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB
-										 : ELFDATA2MSB);
+	return ident && ident[EI_DATA] == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
 /* Also by the name that it had where compilers packed it in a way of their own. */
@@ -127,8 +126,7 @@ struct byte_cursor elf_debug_section(Elf *elf, const char *name)
 	Elf_Data *data;
 
 	data = scn && has_our_byte_order(elf) ? elf_getdata(scn, NULL) : NULL;
-	return data && data->d_buf ? byte_cursor_new(data->d_buf, data->d_size)
-				   : byte_cursor_new("", 0);
+	return data && data->d_buf ? byte_cursor_new(data->d_buf, data->d_size) : byte_cursor_new("", 0);
 }
 
 bool elf_has_symtab(Elf *elf)
@@ -146,13 +144,11 @@ bool elf_has_symtab(Elf *elf)
 
 bool elf_has_lines(Elf *elf)
 {
-	return elf_find_section(elf, ".debug_info", NULL) ||
-	       elf_find_section(elf, ".zdebug_info", NULL);
+	return elf_find_section(elf, ".debug_info", NULL) || elf_find_section(elf, ".zdebug_info", NULL);
 }
 
 /* Calls for each loaded segment, those with code first, which are the ones that are asked for. */
-static bool find_segment(Elf *elf, bool (*is_it)(const GElf_Phdr *, uint64_t), uint64_t place,
-			 GElf_Phdr *found)
+static bool find_segment(Elf *elf, bool (*is_it)(const GElf_Phdr *, uint64_t), uint64_t place, GElf_Phdr *found)
 {
 	size_t count;
 

@@ -9,11 +9,11 @@
 #include "base/byte_cursor.h"
 
 struct elf_file {
-	Elf *elf;	/* NULL: not open */
+	Elf *elf; /* NULL: not open */
 	int fd;
-	void *mapping;	/* NULL: it lies in memory */
+	void *mapping; /* NULL: it lies in memory */
 	size_t mapping_bytes;
-	char *path;	/* where it was found; NULL: not known */
+	char *path; /* where it was found; NULL: not known */
 };
 
 /* Takes the descriptor, which is closed when it leads to no ELF file: -EINVAL. */

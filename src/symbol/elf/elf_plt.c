@@ -19,15 +19,14 @@ static Elf_Scn *find_plt_section(Elf *elf, uint64_t address, GElf_Shdr *header, 
 	while ((scn = elf_nextscn(elf, scn))) {
 		const char *name;
 
-		if (!gelf_getshdr(scn, header) || header->sh_type != SHT_PROGBITS ||
-		    address < header->sh_addr || address - header->sh_addr >= header->sh_size)
+		if (!gelf_getshdr(scn, header) || header->sh_type != SHT_PROGBITS || address < header->sh_addr ||
+		    address - header->sh_addr >= header->sh_size)
 			continue;
 		name = elf_strptr(elf, names, header->sh_name);
-		if (!name || (strcmp(name, ".plt") && strncmp(name, ".plt.", 5) &&
-			      strcmp(name, ".iplt")))
+		if (!name || (strcmp(name, ".plt") && strncmp(name, ".plt.", 5) && strcmp(name, ".iplt")))
 			return NULL;
-		*stub_bytes = strcmp(name, ".plt.got") || header->sh_entsize == STUB_BYTES
-				? STUB_BYTES : STUB_GOT_BYTES;
+		*stub_bytes =
+			strcmp(name, ".plt.got") || header->sh_entsize == STUB_BYTES ? STUB_BYTES : STUB_GOT_BYTES;
 		return scn;
 	}
 	return NULL;
@@ -73,8 +72,7 @@ static const char *name_of_slot(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header,
 
 		if (!gelf_getrela(relocations, i, &relocation))
 			return NULL;
-		if (relocation.r_offset == slot &&
-		    gelf_getsym(symbols, GELF_R_SYM(relocation.r_info), &symbol))
+		if (relocation.r_offset == slot && gelf_getsym(symbols, GELF_R_SYM(relocation.r_info), &symbol))
 			return elf_strptr(elf, table_header.sh_link, symbol.st_name);
 	}
 	return NULL;

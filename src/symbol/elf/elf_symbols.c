@@ -11,25 +11,25 @@
 #include "base/memory.h"
 
 enum {
-	TABLES_MAX = 2 * ELF_SYMBOL_FILES_MAX,	/* .symtab and .dynsym of each */
+	TABLES_MAX = 2 * ELF_SYMBOL_FILES_MAX, /* .symtab and .dynsym of each */
 	INDEX_BITS = 29,
-	SYMBOLS_MAX = 1 << 24,			/* 128 MB of index; Chromium has 2^20 */
-	NESTING_MAX = 64,	/* entries to walk back in search of a function around an address */
+	SYMBOLS_MAX = 1 << 24, /* 128 MB of index; Chromium has 2^20 */
+	NESTING_MAX = 64,      /* entries to walk back in search of a function around an address */
 };
 
 struct symbol_table {
 	Elf *elf;
 	Elf_Data *symbols;
-	size_t strings;		/* section number of the names */
-	bool is_full;		/* .symtab: what it does not name has no name */
+	size_t strings; /* section number of the names */
+	bool is_full;   /* .symtab: what it does not name has no name */
 };
 
 struct elf_symbols {
 	enum elf_symbol_kind kind;
 	struct symbol_table tables[TABLES_MAX];
 	size_t table_count;
-	uint64_t base;		/* addresses are kept as 32-bit distances from it */
-	uint64_t *entries;	/* distance << 32 | table << INDEX_BITS | index */
+	uint64_t base;     /* addresses are kept as 32-bit distances from it */
+	uint64_t *entries; /* distance << 32 | table << INDEX_BITS | index */
 	size_t count, room;
 };
 
@@ -44,8 +44,7 @@ static uint64_t find_base(Elf *elf)
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr segment;
 
-		if (gelf_getphdr(elf, i, &segment) && segment.p_type == PT_LOAD &&
-		    segment.p_vaddr < base)
+		if (gelf_getphdr(elf, i, &segment) && segment.p_type == PT_LOAD && segment.p_vaddr < base)
 			base = segment.p_vaddr;
 	}
 	return base == UINT64_MAX ? 0 : base;
@@ -67,8 +66,7 @@ static bool is_function(Elf *elf, const GElf_Sym *symbol)
 	case STT_GNU_IFUNC:
 		return symbol->st_shndx != SHN_UNDEF;
 	case STT_NOTYPE:
-		return symbol->st_shndx != SHN_UNDEF && symbol->st_name &&
-		       is_code(elf, symbol->st_shndx);
+		return symbol->st_shndx != SHN_UNDEF && symbol->st_name && is_code(elf, symbol->st_shndx);
 	}
 	return false;
 }
@@ -84,12 +82,10 @@ static bool is_wanted(const struct elf_symbols *symbols, Elf *elf, const GElf_Sy
 
 static void add_entry(struct elf_symbols *symbols, uint64_t address, size_t table, size_t index)
 {
-	if (address < symbols->base || address - symbols->base > UINT32_MAX ||
-	    symbols->count >= SYMBOLS_MAX)
+	if (address < symbols->base || address - symbols->base > UINT32_MAX || symbols->count >= SYMBOLS_MAX)
 		return;
 	ARRAY_GROW(symbols->entries, symbols->count, symbols->room, 1024);
-	symbols->entries[symbols->count++] = (address - symbols->base) << 32 |
-					     (uint64_t)table << INDEX_BITS | index;
+	symbols->entries[symbols->count++] = (address - symbols->base) << 32 | (uint64_t)table << INDEX_BITS | index;
 }
 
 static void add_table(struct elf_symbols *symbols, Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
@@ -102,7 +98,9 @@ static void add_table(struct elf_symbols *symbols, Elf *elf, Elf_Scn *scn, const
 	if (table == TABLES_MAX || !data || !data->d_buf || !symbol_bytes)
 		return;
 	symbols->tables[table] = (struct symbol_table){
-		.elf = elf, .symbols = data, .strings = header->sh_link,
+		.elf = elf,
+		.symbols = data,
+		.strings = header->sh_link,
 		.is_full = header->sh_type == SHT_SYMTAB,
 	};
 	symbols->table_count++;
@@ -196,8 +194,8 @@ static uint64_t section_end(Elf *elf, size_t section)
 }
 
 /* Reads entry i; false when it does not hold the address. next: where the next name begins. */
-static bool read_entry(const struct elf_symbols *symbols, size_t i, uint64_t address,
-		       uint64_t next, struct candidate *candidate)
+static bool read_entry(const struct elf_symbols *symbols, size_t i, uint64_t address, uint64_t next,
+		       struct candidate *candidate)
 {
 	uint64_t entry = symbols->entries[i];
 	const struct symbol_table *table = &symbols->tables[(uint32_t)entry >> INDEX_BITS];
@@ -215,8 +213,7 @@ static bool read_entry(const struct elf_symbols *symbols, size_t i, uint64_t add
 		 * Of a file without its full table, what follows may be nameless functions.
 		 * Variables have sizes: what has none marks the end of something.
 		 */
-		if ((!table->is_full || symbols->kind == ELF_VARIABLES) &&
-		    address != candidate->symbol.start)
+		if ((!table->is_full || symbols->kind == ELF_VARIABLES) && address != candidate->symbol.start)
 			return false;
 		candidate->symbol.end = next < end ? next : end;
 	}
@@ -230,8 +227,7 @@ static bool read_entry(const struct elf_symbols *symbols, size_t i, uint64_t add
 	return true;
 }
 
-bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
-		      struct elf_symbol *symbol)
+bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address, struct elf_symbol *symbol)
 {
 	struct candidate best = { .rank = 0 };
 	size_t low = 0, high = symbols->count;
@@ -252,8 +248,7 @@ bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
 		struct candidate candidate;
 
 		/* A declared function wins over a label within it, else the nearest start. */
-		if (best.rank >= 32 &&
-		    best.symbol.start != symbols->base + (symbols->entries[i] >> 32))
+		if (best.rank >= 32 && best.symbol.start != symbols->base + (symbols->entries[i] >> 32))
 			break;
 		if (!read_entry(symbols, i, address, next, &candidate))
 			continue;

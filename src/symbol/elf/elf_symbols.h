@@ -13,7 +13,7 @@
 struct elf_symbols;
 
 struct elf_symbol {
-	const char *name;	/* as linked; may have a version after '@' */
+	const char *name; /* as linked; may have a version after '@' */
 	uint64_t start, end;
 };
 
@@ -25,8 +25,7 @@ enum elf_symbol_kind { ELF_FUNCTIONS, ELF_VARIABLES };
 struct elf_symbols *elf_symbols_new(Elf *const *files, size_t count, enum elf_symbol_kind kind);
 void elf_symbols_free(struct elf_symbols *symbols);
 
-bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address,
-		      struct elf_symbol *symbol);
+bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address, struct elf_symbol *symbol);
 size_t elf_symbols_count(const struct elf_symbols *symbols);
 
 /*

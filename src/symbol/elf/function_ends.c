@@ -3,7 +3,7 @@
 
 #include <capstone/capstone.h>
 
-enum { NEAR = 8 };	/* instructions that compute where a switch jumps to */
+enum { NEAR = 8 }; /* instructions that compute where a switch jumps to */
 
 static bool is_return(const cs_insn *instruction)
 {
@@ -77,8 +77,7 @@ bool function_has_instruction(const uint8_t *code, size_t size_bytes, uint64_t a
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler))
 		return false;
 	instruction = cs_malloc(disassembler);
-	while (next - address <= at && !is_one &&
-	       cs_disasm_iter(disassembler, &code, &size_bytes, &next, instruction))
+	while (next - address <= at && !is_one && cs_disasm_iter(disassembler, &code, &size_bytes, &next, instruction))
 		is_one = instruction->address - address == at;
 	cs_free(instruction, 1);
 	cs_close(&disassembler);

@@ -7,8 +7,8 @@
 /* Parameters, arguments of a template, or what a compiler appended. */
 static bool is_end_of_name(const char *rest)
 {
-	return !*rest || *rest == '(' || *rest == '<' || !strncmp(rest, "[abi:", 5) ||
-	       !strncmp(rest, "::<", 3) || !strncmp(rest, " [clone ", 8);
+	return !*rest || *rest == '(' || *rest == '<' || !strncmp(rest, "[abi:", 5) || !strncmp(rest, "::<", 3) ||
+	       !strncmp(rest, " [clone ", 8);
 }
 
 static bool is_part(const char *demangled)
@@ -29,7 +29,7 @@ bool function_is_called(const char *demangled, const char *name)
 		    is_end_of_name(at + length))
 			return true;
 		if (*at == '(' && at != demangled && at[-1] != ' ' && !depth)
-			return false;		/* the parameters */
+			return false; /* the parameters */
 		if (*at == '<' || *at == '(')
 			depth++;
 		else if ((*at == '>' || *at == ')') && depth)

@@ -13,27 +13,32 @@ enum {
 	MAGIC_1_18 = 0xfffffff0,
 	MAGIC_1_20 = 0xfffffff1,
 	POINTER_BYTES = 8,
-	ENTRY_BYTES = 8,		/* of the table of functions: where the code is, where the rest */
+	ENTRY_BYTES = 8, /* of the table of functions: where the code is, where the rest */
 	FUNCTIONS_MAX = 1 << 22,
 
 	/* A function's record. */
-	NAME_AT = 4, STACK_AT = 16, FILE_AT = 20, LINE_AT = 24, UNIT_AT = 32,
-	FLAGS_AT_1_18 = 37, FLAGS_AT_1_20 = 41,
+	NAME_AT = 4,
+	STACK_AT = 16,
+	FILE_AT = 20,
+	LINE_AT = 24,
+	UNIT_AT = 32,
+	FLAGS_AT_1_18 = 37,
+	FLAGS_AT_1_20 = 41,
 
-	FLAG_TOP_FRAME = 1,		/* nobody called it */
-	FLAG_WRITES_SP = 2,		/* goes to another stack */
+	FLAG_TOP_FRAME = 1, /* nobody called it */
+	FLAG_WRITES_SP = 2, /* goes to another stack */
 	NO_FILE = 0xffffffff,
 };
 
 struct go_table {
 	const uint8_t *bytes;
 	uint64_t size_bytes;
-	uint64_t text;			/* address that code is told from */
-	uint64_t names, units, files, values, functions;	/* where these begin */
+	uint64_t text;                                   /* address that code is told from */
+	uint64_t names, units, files, values, functions; /* where these begin */
 	uint32_t count;
-	uint32_t code_step;		/* bytes that distances in the code are multiples of */
+	uint32_t code_step; /* bytes that distances in the code are multiples of */
 	uint32_t flags_at;
-	bool has_g;			/* where unwind_step.h looks for it */
+	bool has_g; /* where unwind_step.h looks for it */
 };
 
 /* Go's functions, and where their records are. */
@@ -66,8 +71,7 @@ static uint64_t relocated(Elf *elf, uint64_t address)
 		Elf_Data *data;
 		GElf_Rela rela;
 
-		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_RELA ||
-		    !(header.sh_flags & SHF_ALLOC))
+		if (!gelf_getshdr(scn, &header) || header.sh_type != SHT_RELA || !(header.sh_flags & SHF_ALLOC))
 			continue;
 		data = elf_getdata(scn, NULL);
 		for (int i = 0; data && gelf_getrela(data, i, &rela); i++)
@@ -90,7 +94,7 @@ static bool read_header(struct go_table *table, uint64_t text)
 	if (byte_cursor_u8(&cursor) != POINTER_BYTES)
 		return false;
 	table->count = byte_cursor_number(&cursor, POINTER_BYTES);
-	byte_cursor_skip(&cursor, POINTER_BYTES);	/* number of files */
+	byte_cursor_skip(&cursor, POINTER_BYTES); /* number of files */
 	table->text = byte_cursor_number(&cursor, POINTER_BYTES);
 	if (!table->text)
 		table->text = text;
@@ -143,8 +147,7 @@ struct go_table *go_table_open(Elf *elf)
 	data = scn ? elf_rawdata(scn, NULL) : NULL;
 	if (!data || !data->d_buf)
 		return NULL;
-	table = go_table_new(data->d_buf, data->d_size,
-			     relocated(elf, header.sh_addr + 3 * POINTER_BYTES));
+	table = go_table_new(data->d_buf, data->d_size, relocated(elf, header.sh_addr + 3 * POINTER_BYTES));
 	if (table)
 		table->has_g = has_g_alone(elf);
 	return table;
@@ -190,16 +193,16 @@ struct values {
 	struct byte_cursor cursor;
 	uint32_t code_step;
 	bool has_begun;
-	uint32_t value;		/* -1 before the first; sums that are too large are damage */
-	uint64_t end;		/* from the beginning of the function */
+	uint32_t value; /* -1 before the first; sums that are too large are damage */
+	uint64_t end;   /* from the beginning of the function */
 };
 
-static struct values values_at(const struct go_table *table, const struct entry *entry,
-			       uint32_t field)
+static struct values values_at(const struct go_table *table, const struct entry *entry, uint32_t field)
 {
 	return (struct values){
 		.cursor = cursor_at(table, table->values + number_at(table, entry->record + field)),
-		.code_step = table->code_step, .value = -1,
+		.code_step = table->code_step,
+		.value = -1,
 	};
 }
 
@@ -218,8 +221,8 @@ static bool values_next(struct values *values)
 }
 
 /* The value at a distance from the function's beginning; false: it has none. */
-static bool find_value(const struct go_table *table, const struct entry *entry, uint32_t field,
-		       uint64_t distance, int32_t *value)
+static bool find_value(const struct go_table *table, const struct entry *entry, uint32_t field, uint64_t distance,
+		       int32_t *value)
 {
 	struct values values = values_at(table, entry, field);
 
@@ -241,8 +244,7 @@ static const char *string_at(const struct go_table *table, uint64_t offset)
 
 static const char *name_of(const struct go_table *table, const struct entry *entry)
 {
-	const char *name = string_at(table, table->names +
-				     number_at(table, entry->record + NAME_AT));
+	const char *name = string_at(table, table->names + number_at(table, entry->record + NAME_AT));
 
 	return name ? name : "";
 }
@@ -275,8 +277,8 @@ static uint32_t rule_at(int32_t moved)
 {
 	if (moved < 0 || moved % POINTER_BYTES)
 		return UNWIND_NONE;
-	return rule_make(UNWIND_RSP, moved / POINTER_BYTES + 1,
-			 moved ? UNWIND_RBP_AT_CFA : UNWIND_RBP_SAME, moved ? -2 : 0);
+	return rule_make(UNWIND_RSP, moved / POINTER_BYTES + 1, moved ? UNWIND_RBP_AT_CFA : UNWIND_RBP_SAME,
+			 moved ? -2 : 0);
 }
 
 /* What a signal handler returns to: also for the byte before, where a call would have been. */
@@ -306,15 +308,13 @@ static uint32_t switch_rule(const char *name)
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
 		size_t length = strlen(switches[i].name);
 
-		if (!strncmp(name, switches[i].name, length) &&
-		    (!name[length] || !strcmp(name + length, ".abi0")))
+		if (!strncmp(name, switches[i].name, length) && (!name[length] || !strcmp(name + length, ".abi0")))
 			return rule_make(UNWIND_GO, switches[i].way, UNWIND_RBP_SAME, 0);
 	}
 	return UNWIND_NONE;
 }
 
-static void unwind_function(const struct go_table *table, const struct entry *entry,
-			    struct unwind_table *unwind)
+static void unwind_function(const struct go_table *table, const struct entry *entry, struct unwind_table *unwind)
 {
 	struct byte_cursor flags_at = cursor_at(table, entry->record + table->flags_at);
 	uint8_t flags = byte_cursor_u8(&flags_at);

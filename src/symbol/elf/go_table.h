@@ -21,10 +21,10 @@ struct go_table *go_table_new(const void *bytes, uint64_t size_bytes, uint64_t t
 void go_table_free(struct go_table *table);
 
 struct go_place {
-	const char *function;	/* in the file */
-	const char *file;	/* NULL: not known */
+	const char *function; /* in the file */
+	const char *file;     /* NULL: not known */
 	uint32_t line;
-	uint64_t start;		/* address of the function */
+	uint64_t start; /* address of the function */
 };
 
 bool go_table_find(const struct go_table *table, uint64_t address, struct go_place *place);

@@ -9,7 +9,7 @@
 
 enum {
 	DICTIONARY_BYTES_MAX = 64 << 20,
-	FILE_BYTES_MAX = 64 << 20,	/* the largest in Fedora has 5 MB */
+	FILE_BYTES_MAX = 64 << 20, /* the largest in Fedora has 5 MB */
 	STEP_BYTES = 256 << 10,
 };
 

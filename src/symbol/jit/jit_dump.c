@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 enum {
-	MAGIC = 0x4a695444,		/* "JiTD" */
+	MAGIC = 0x4a695444, /* "JiTD" */
 	HEADER_BYTES_MAX = 4096,
 	CODE_LOAD = 0,
 };
@@ -29,9 +29,8 @@ struct code_load {
 
 static bool read_header(int fd, struct file_header *header)
 {
-	return pread(fd, header, sizeof(*header), 0) == sizeof(*header) &&
-	       header->magic == MAGIC && header->header_bytes >= sizeof(*header) &&
-	       header->header_bytes <= HEADER_BYTES_MAX;
+	return pread(fd, header, sizeof(*header), 0) == sizeof(*header) && header->magic == MAGIC &&
+	       header->header_bytes >= sizeof(*header) && header->header_bytes <= HEADER_BYTES_MAX;
 }
 
 bool jit_dump_is(int fd)
@@ -41,8 +40,7 @@ bool jit_dump_is(int fd)
 	return read_header(fd, &header);
 }
 
-bool jit_dump_next(int fd, uint64_t *at, uint64_t *records_left,
-		   struct jit_dump_code *code)
+bool jit_dump_next(int fd, uint64_t *at, uint64_t *records_left, struct jit_dump_code *code)
 {
 	struct file_header header;
 	struct code_load load;

@@ -14,7 +14,7 @@ bool jit_dump_is(int fd);
 /* Code that was loaded; its name ends with a NUL. */
 struct jit_dump_code {
 	uint64_t start, size_bytes;
-	uint64_t name_at;	/* place in the file */
+	uint64_t name_at; /* place in the file */
 };
 
 /*

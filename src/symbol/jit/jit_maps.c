@@ -18,11 +18,11 @@
 
 enum {
 	SPACES_MAX = 65536,
-	SHARES_MAX = 4096,		/* users; others share one */
-	MAPS_MAX = 256,			/* of a user; each takes a descriptor */
+	SHARES_MAX = 4096, /* users; others share one */
+	MAPS_MAX = 256,    /* of a user; each takes a descriptor */
 	ALL_MAPS_MAX = 4096,
-	ALL_LINES_MAX = 3 << 20,	/* 120 MB */
-	MAP_LINES = 1024,		/* as many lines a map is like, when users are compared */
+	ALL_LINES_MAX = 3 << 20, /* 120 MB */
+	MAP_LINES = 1024,        /* as many lines a map is like, when users are compared */
 	LOOKED_NEVER = -1,
 };
 
@@ -37,8 +37,8 @@ struct share {
 };
 
 struct jit_space {
-	struct perf_map *map;		/* NULL: it had none when it was last looked for, or let go of it */
-	struct share *share;		/* of the map */
+	struct perf_map *map; /* NULL: it had none when it was last looked for, or let go of it */
+	struct share *share;  /* of the map */
 	uint32_t number;
 	uint64_t used;
 	time_t looked;
@@ -47,8 +47,8 @@ struct jit_space {
 struct jit_maps {
 	int (*give)(void *data, uint32_t space);
 	void *data;
-	struct table *spaces;		/* by number + 1; owns them */
-	struct table *shares;		/* by user + 1; owns them */
+	struct table *spaces; /* by number + 1; owns them */
+	struct table *shares; /* by user + 1; owns them */
 	uint64_t use_count;
 };
 

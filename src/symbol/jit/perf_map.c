@@ -12,21 +12,21 @@
 #include "symbol/jit/jit_dump.h"
 
 enum {
-	LINES_MAX = 1 << 18,		/* a large Java or .NET server has 60 000 */
-	ALL_LINES_MAX = 1 << 20,	/* of all files of a user: 40 MB */
+	LINES_MAX = 1 << 18,     /* a large Java or .NET server has 60 000 */
+	ALL_LINES_MAX = 1 << 20, /* of all files of a user: 40 MB */
 	FILE_BYTES_MAX = 64 << 20,
 	ALL_BYTES_MAX = 256 << 20,
-	REFILL_BYTES = 4 << 20,		/* a second: they take 20 ms to read */
-	DUMP_RECORDS_MAX = 1 << 20,	/* whose headers are read */
-	LINE_BYTES_MAX = 4096,		/* longer ones are skipped */
+	REFILL_BYTES = 4 << 20,     /* a second: they take 20 ms to read */
+	DUMP_RECORDS_MAX = 1 << 20, /* whose headers are read */
+	LINE_BYTES_MAX = 4096,      /* longer ones are skipped */
 	STEP_BYTES = 64 << 10,
 };
 
 struct line {
 	uint64_t start, end;
-	uint64_t reach;		/* highest end of this line and those sorted before it */
-	uint64_t name_at;	/* place in the file */
-	uint32_t order;		/* in the file: code that is compiled anew replaces the old */
+	uint64_t reach;   /* highest end of this line and those sorted before it */
+	uint64_t name_at; /* place in the file */
+	uint32_t order;   /* in the file: code that is compiled anew replaces the old */
 };
 
 struct perf_map {
@@ -34,10 +34,10 @@ struct perf_map {
 	struct perf_map_budget *budget;
 	uid_t owner;
 	bool is_dump;
-	struct line *lines;	/* sorted by start */
+	struct line *lines; /* sorted by start */
 	size_t count, room;
-	uint64_t read_bytes;	/* whole lines seen up to there */
-	uint64_t records_left;	/* of a dump, to be read */
+	uint64_t read_bytes;   /* whole lines seen up to there */
+	uint64_t records_left; /* of a dump, to be read */
 	uint64_t dropped;
 };
 
@@ -121,7 +121,10 @@ static void add_code(struct perf_map *map, uint64_t start, uint64_t size_bytes, 
 	map->budget->lines--;
 	ARRAY_GROW(map->lines, map->count, map->room, 256);
 	map->lines[map->count] = (struct line){
-		.start = start, .end = start + size_bytes, .name_at = name_at, .order = map->count,
+		.start = start,
+		.end = start + size_bytes,
+		.name_at = name_at,
+		.order = map->count,
 	};
 	map->count++;
 }
@@ -228,14 +231,12 @@ static const struct line *find_line(const struct perf_map *map, uint64_t address
 			high = middle;
 	}
 	while (low-- && map->lines[low].reach > address)
-		if (map->lines[low].end > address &&
-		    (!best || map->lines[low].order > best->order))
+		if (map->lines[low].end > address && (!best || map->lines[low].order > best->order))
 			best = &map->lines[low];
 	return best;
 }
 
-bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes,
-		   uint64_t *start)
+bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes, uint64_t *start)
 {
 	const struct line *line = find_line(map, address);
 	ssize_t n;

@@ -13,7 +13,7 @@ struct perf_map;
 
 /* What all files of a user may take together: what is left of it. Lines are given back when a map is closed. */
 struct perf_map_budget {
-	uint64_t lines;			/* kept */
+	uint64_t lines; /* kept */
 	uint64_t read_bytes;
 };
 
@@ -36,8 +36,7 @@ void perf_map_close(struct perf_map *map);
 void perf_map_refresh(struct perf_map *map);
 
 /* The name of the code at an address, and where that begins. The last line that holds it wins. */
-bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes,
-		   uint64_t *start);
+bool perf_map_find(const struct perf_map *map, uint64_t address, char *name, size_t size_bytes, uint64_t *start);
 
 /* Whether the file still belongs to who it belonged to at first; if not, it names nothing. */
 bool perf_map_is_trusted(const struct perf_map *map);

@@ -33,12 +33,10 @@ static bool is_same(struct id a, struct id b)
 }
 
 /* Opens path in the process's file tree, or in ours. */
-static int open_elf(const struct file_source *source, const char *path, bool is_ours,
-		    struct elf_file *out)
+static int open_elf(const struct file_source *source, const char *path, bool is_ours, struct elf_file *out)
 {
 	char real_path[PATH_BYTES_MAX];
-	int fd = source ? source->open_debug(source->data, path, is_ours, real_path, sizeof(real_path))
-			: -ENOENT;
+	int fd = source ? source->open_debug(source->data, path, is_ours, real_path, sizeof(real_path)) : -ENOENT;
 	int err = fd < 0 ? fd : elf_file_open(fd, out);
 
 	if (!err)
@@ -92,8 +90,7 @@ static bool is_same_file(int a, int b)
 {
 	struct stat x, y;
 
-	return a >= 0 && b >= 0 && !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
+	return a >= 0 && b >= 0 && !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* A build-id is as good as a checksum, and need not read it all. */
@@ -113,7 +110,9 @@ static int open_by_link(const struct elf_file *program, const struct file_source
 			struct elf_file *out)
 {
 	static const char *const places[] = {
-		"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s",
+		"%.*s/%s",
+		"%.*s/.debug/%s",
+		"/usr/lib/debug%.*s/%s",
 	};
 	const char *slash = strrchr(path, '/');
 	int folder_length = slash ? slash - path : 0;
@@ -123,8 +122,7 @@ static int open_by_link(const struct elf_file *program, const struct file_source
 	int err = -ENOENT;
 
 	name = dwelf_elf_gnu_debuglink(program->elf, &crc);
-	if (!name || !name[0] || strchr(name, '/') || strlen(name) >= 256 ||
-	    folder_length >= PATH_BYTES_MAX)
+	if (!name || !name[0] || strchr(name, '/') || strlen(name) >= 256 || folder_length >= PATH_BYTES_MAX)
 		return -ENOENT;
 	for (size_t i = 0; i < 2 * sizeof(places) / sizeof(*places); i++) {
 		snprintf(debug_path, sizeof(debug_path), places[i / 2], folder_length, path, name);
@@ -192,8 +190,8 @@ static int open_with_id(const struct file_source *source, const char *path, bool
 }
 
 /* Distributions write "../../.dwz/name": relative to where the debug file lies. */
-static int open_beside(const struct file_source *source, const struct elf_file *debug, const char *path,
-		       struct id id, struct elf_file *out)
+static int open_beside(const struct file_source *source, const struct elf_file *debug, const char *path, struct id id,
+		       struct elf_file *out)
 {
 	const char *slash = debug->path ? strrchr(debug->path, '/') : NULL;
 	char joined[2 * PATH_BYTES_MAX];
@@ -223,8 +221,7 @@ int debug_file_open_shared(const struct elf_file *debug, const struct file_sourc
 	id = (struct id){ (const uint8_t *)path + length + 1, data->d_size - length - 1 };
 	if (!open_by_id(source, id, out))
 		return 0;
-	if (path[0] == '/' ? !open_with_id(source, path, false, id, out) ||
-			     !open_with_id(source, path, true, id, out)
+	if (path[0] == '/' ? !open_with_id(source, path, false, id, out) || !open_with_id(source, path, true, id, out)
 			   : !open_beside(source, debug, path, id, out))
 		return 0;
 	return open_from_server(source, id, out);

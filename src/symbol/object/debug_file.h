@@ -22,8 +22,7 @@ int debug_file_open(const struct elf_file *program, const struct file_source *so
 		    struct elf_file *out);
 
 /* The file that debug shares strings and entries with (dwz). -ENOENT when it names none. */
-int debug_file_open_shared(const struct elf_file *debug, const struct file_source *source,
-			   struct elf_file *out);
+int debug_file_open_shared(const struct elf_file *debug, const struct file_source *source, struct elf_file *out);
 
 /* True when debug names such a file: without it, its entries cannot be understood. */
 bool debug_file_has_shared(const struct elf_file *debug);

@@ -84,8 +84,7 @@ void object_open_debug(struct object *object)
 	if (object->has_tried_debug)
 		return;
 	object->has_tried_debug = true;
-	if (debug_file_open(&object->program, object->source, object->path, &object->debug) ==
-	    -ESTALE)
+	if (debug_file_open(&object->program, object->source, object->path, &object->debug) == -ESTALE)
 		object->flags |= ANSWER_STALE_DEBUG;
 }
 
@@ -189,8 +188,7 @@ static uint32_t put_function(struct answer *answer, const char *linked, const ch
 		return 0;
 	/* '@' cannot begin a version at the start of a name. */
 	length = linked[0] ? 1 + strcspn(linked + 1, "@") : 0;
-	snprintf(symbol, sizeof(symbol), "%.*s", (int)(length < sizeof(symbol) ? length
-						       : sizeof(symbol) - 1), linked);
+	snprintf(symbol, sizeof(symbol), "%.*s", (int)(length < sizeof(symbol) ? length : sizeof(symbol) - 1), linked);
 	demangle(symbol, name, sizeof(name) - strlen(suffix));
 	strcat(name, suffix);
 	return put_text(answer, name);
@@ -236,8 +234,7 @@ static uint32_t put_file(struct answer *answer, const struct source_frame *frame
 	return put_text(answer, path + at);
 }
 
-static void put_go(struct object *object, uint64_t address, bool wants_lines,
-		   struct answer *answer)
+static void put_go(struct object *object, uint64_t address, bool wants_lines, struct answer *answer)
 {
 	const struct go_table *go = object_go_table(object);
 	struct go_place place;
@@ -271,8 +268,7 @@ static void put_lines(struct object *object, uint64_t address, struct answer *an
 	answer->frame_count = out;
 }
 
-void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
-		 struct answer *answer)
+void object_find(struct object *object, uint64_t file_offset, bool wants_lines, struct answer *answer)
 {
 	struct elf_symbol function;
 	struct cfi_function nameless;
@@ -283,8 +279,7 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 	memset(answer, 0, offsetof(struct answer, text));
 	answer->text[answer->text_bytes++] = '\0';
 	answer->function_offset = UINT64_MAX;
-	if (object->flags & ANSWER_NOT_ELF ||
-	    !elf_address_at(object->program.elf, file_offset, &address)) {
+	if (object->flags & ANSWER_NOT_ELF || !elf_address_at(object->program.elf, file_offset, &address)) {
 		answer->flags = object->flags;
 		return;
 	}
@@ -304,8 +299,7 @@ void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
 		/* The symbol tells clones and aliases apart; the debug information may not. */
 		if (!answer->frame_count)
 			answer->frame_count = 1;
-		answer->frames[answer->frame_count - 1].function =
-			put_function(answer, function.name, suffix);
+		answer->frames[answer->frame_count - 1].function = put_function(answer, function.name, suffix);
 		elf_offset_at(object->program.elf, function.start, &answer->function_offset);
 	}
 	if (answer->function_offset == UINT64_MAX && object_cfi_function(object, address, &nameless))

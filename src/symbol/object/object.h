@@ -34,15 +34,13 @@ void object_release(const struct object *object);
 void object_shrink(struct object *object);
 
 /* Says what is known of the byte at file_offset. Lines cost more than the function's name. */
-void object_find(struct object *object, uint64_t file_offset, bool wants_lines,
-		 struct answer *answer);
+void object_find(struct object *object, uint64_t file_offset, bool wants_lines, struct answer *answer);
 
 /* The unwind table of its code, for the caller to free. -ENOENT when nothing describes it. */
 int object_unwind_file(struct object *object, struct unwind_file *file);
 
 /* Says what is known of the data at an address. Types cost more than the variable's name. */
-void object_find_variable(struct object *object, uint64_t address, bool wants_types,
-			  struct variable_answer *answer);
+void object_find_variable(struct object *object, uint64_t address, bool wants_types, struct variable_answer *answer);
 
 /* Says which files all this comes from; one that cannot be read is all zeros. */
 void object_sources(struct object *object, struct sources_answer *answer);
@@ -59,8 +57,7 @@ void object_find_functions(struct object *object, const char *name, struct symbo
  * Reads up to size_bytes of code: from the beginning of the function that holds file_offset, as far
  * as it goes, or, when that is not within reach, around it.
  */
-void object_read_code(struct object *object, uint64_t file_offset, size_t size_bytes,
-		      struct code_answer *answer);
+void object_read_code(struct object *object, uint64_t file_offset, size_t size_bytes, struct code_answer *answer);
 
 /* What the file says that it is; of no bytes if it says nothing. */
 void object_build_id(const struct object *object, struct build_id *build_id);

@@ -24,7 +24,9 @@ static bool find_cfi(Elf *elf, const char *name, struct cfi_section *section)
 	if (!data || !data->d_buf)
 		return false;
 	*section = (struct cfi_section){
-		.bytes = data->d_buf, .size_bytes = data->d_size, .address = header.sh_addr,
+		.bytes = data->d_buf,
+		.size_bytes = data->d_size,
+		.address = header.sh_addr,
 		.is_eh = !strcmp(name, ".eh_frame"),
 	};
 	return true;
@@ -79,10 +81,11 @@ static void put_segments(Elf *elf, struct unwind_file *file)
 	for (size_t i = 0; i < count && file->segment_count < UNWIND_SEGMENTS_MAX; i++) {
 		GElf_Phdr header;
 
-		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD &&
-		    header.p_flags & PF_X)
+		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD && header.p_flags & PF_X)
 			file->segments[file->segment_count++] = (struct unwind_segment){
-				header.p_offset, header.p_vaddr, header.p_filesz,
+				header.p_offset,
+				header.p_vaddr,
+				header.p_filesz,
 			};
 	}
 }

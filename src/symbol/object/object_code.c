@@ -23,15 +23,16 @@ void object_segments(const struct object *object, struct segments_answer *answer
 
 		if (gelf_getphdr(elf, i, &header) && header.p_type == PT_LOAD)
 			answer->segments[answer->count++] = (struct segment){
-				.file_offset = header.p_offset, .file_bytes = header.p_filesz,
-				.address = header.p_vaddr, .memory_bytes = header.p_memsz,
+				.file_offset = header.p_offset,
+				.file_bytes = header.p_filesz,
+				.address = header.p_vaddr,
+				.memory_bytes = header.p_memsz,
 				.is_code = header.p_flags & PF_X,
 			};
 	}
 }
 
-static bool find_exported(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
-			  GElf_Sym *symbol)
+static bool find_exported(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name, GElf_Sym *symbol)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t symbol_bytes = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
@@ -62,15 +63,14 @@ void object_find_function(struct object *object, const char *name, struct functi
 	if (!elf || gelf_getclass(elf) != ELFCLASS64)
 		return;
 	while (!answer->is_found && (section = elf_nextscn(elf, section)))
-		answer->is_found = gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM &&
-				   find_exported(elf, section, &header, name, &symbol) &&
-				   probe_place_find(object, symbol.st_value, symbol.st_size, true,
-						    &answer->file_offset);
+		answer->is_found =
+			gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM &&
+			find_exported(elf, section, &header, name, &symbol) &&
+			probe_place_find(object, symbol.st_value, symbol.st_size, true, &answer->file_offset);
 }
 
 /* The part of the file that holds code around a place. */
-static bool find_segment(const struct object *object, uint64_t file_offset, uint64_t *start,
-			 uint64_t *end)
+static bool find_segment(const struct object *object, uint64_t file_offset, uint64_t *start, uint64_t *end)
 {
 	struct segments_answer all;
 
@@ -90,8 +90,7 @@ static bool find_segment(const struct object *object, uint64_t file_offset, uint
 }
 
 /* Where the function begins in the file, and where it ends if that is known. */
-static void find_function(struct object *object, uint64_t file_offset, uint64_t *start,
-			  uint64_t *end)
+static void find_function(struct object *object, uint64_t file_offset, uint64_t *start, uint64_t *end)
 {
 	struct cfi_function nameless;
 	struct elf_symbol symbol;
@@ -112,8 +111,7 @@ static void find_function(struct object *object, uint64_t file_offset, uint64_t 
 	}
 }
 
-static size_t read_bytes(const struct object *object, uint64_t at, uint8_t *bytes,
-			 size_t size_bytes)
+static size_t read_bytes(const struct object *object, uint64_t at, uint8_t *bytes, size_t size_bytes)
 {
 	size_t file_bytes;
 	const char *file;
@@ -132,8 +130,7 @@ static size_t read_bytes(const struct object *object, uint64_t at, uint8_t *byte
 	return size_bytes;
 }
 
-void object_read_code(struct object *object, uint64_t file_offset, size_t size_bytes,
-		      struct code_answer *answer)
+void object_read_code(struct object *object, uint64_t file_offset, size_t size_bytes, struct code_answer *answer)
 {
 	uint64_t low, high, start = UINT64_MAX, end = UINT64_MAX;
 
@@ -144,8 +141,7 @@ void object_read_code(struct object *object, uint64_t file_offset, size_t size_b
 	if (object->flags & ANSWER_NOT_ELF || !find_segment(object, file_offset, &low, &high))
 		return;
 	find_function(object, file_offset, &start, &end);
-	if (start < low || start > file_offset ||
-	    file_offset - start + INSTRUCTION_BYTES_MAX > size_bytes) {
+	if (start < low || start > file_offset || file_offset - start + INSTRUCTION_BYTES_MAX > size_bytes) {
 		start = file_offset - low > size_bytes / 2 ? file_offset - size_bytes / 2 : low;
 		end = high;
 	}

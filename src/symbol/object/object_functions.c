@@ -16,8 +16,8 @@ struct search {
 	struct object *object;
 	const char *name, *word;
 	struct symbol_functions *found;
-	bool is_own;				/* the table at hand is the program's */
-	uint64_t file_offset;			/* of the function at hand */
+	bool is_own;          /* the table at hand is the program's */
+	uint64_t file_offset; /* of the function at hand */
 };
 
 static void add_place(struct search *search, uint64_t file_offset, enum function_place_kind kind)
@@ -121,8 +121,7 @@ static void search_file(struct search *search, Elf *elf, bool is_own)
 
 	search->is_own = is_own;
 	while (elf && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) &&
-		    (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
+		if (gelf_getshdr(section, &header) && (header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB))
 			search_table(search, elf, section, &header);
 }
 

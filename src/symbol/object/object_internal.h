@@ -12,15 +12,15 @@
 struct object {
 	struct elf_file program, debug, shared, mini;
 	Dwarf *shared_dwarf;
-	void *program_bytes, *mini_bytes;	/* of files that lie in memory */
+	void *program_bytes, *mini_bytes; /* of files that lie in memory */
 	struct elf_symbols *symbols, *variables;
 	struct dwarf_file *dwarf;
-	struct dwarf_variables *dwarf_variables;	/* of dwarf */
+	struct dwarf_variables *dwarf_variables; /* of dwarf */
 	struct go_table *go;
-	struct cfi_function *functions;		/* by call frame information; without names */
+	struct cfi_function *functions; /* by call frame information; without names */
 	size_t function_count;
 	char *path;
-	const struct file_source *source;	/* NULL: none */
+	const struct file_source *source; /* NULL: none */
 	uint32_t flags;
 	bool has_tried_debug, has_tried_dwarf, has_tried_go, has_tried_functions;
 };

@@ -12,7 +12,7 @@ static void add(struct sources_answer *answer, const struct elf_file *file)
 
 	if (file->fd < 0 || file_stamp_read(file->fd, &source->stamp) ||
 	    file_hash(file->fd, source->stamp.size_bytes, source->hash))
-		memset(source, 0, sizeof(*source));	/* of no file */
+		memset(source, 0, sizeof(*source)); /* of no file */
 	answer->count++;
 }
 

@@ -41,8 +41,7 @@ static void put_symbol(const char *linked, char *name, size_t size_bytes)
 	size_t length = 1 + strcspn(linked + 1, "@");
 	char symbol[ANSWER_NAME_BYTES * 4], *clone;
 
-	snprintf(symbol, sizeof(symbol), "%.*s",
-		 (int)(length < sizeof(symbol) ? length : sizeof(symbol) - 1), linked);
+	snprintf(symbol, sizeof(symbol), "%.*s", (int)(length < sizeof(symbol) ? length : sizeof(symbol) - 1), linked);
 	if (!is_mangled(symbol))
 		symbol[length_without_suffix(symbol)] = '\0';
 	demangle(symbol, name, size_bytes);
@@ -56,8 +55,8 @@ static void put_symbol(const char *linked, char *name, size_t size_bytes)
  * The name of the function that a variable is static in. Of one that was inlined everywhere, clang
  * leaves it out; but its linker's names are "function.variable".
  */
-static void put_function(struct dwarf_variable *variable, const char *linked, const char *own,
-			 char *name, size_t size_bytes)
+static void put_function(struct dwarf_variable *variable, const char *linked, const char *own, char *name,
+			 size_t size_bytes)
 {
 	const char *function = dwarf_diename(&variable->function);
 	size_t length = length_without_suffix(linked), own_length = strlen(own);
@@ -70,8 +69,7 @@ static void put_function(struct dwarf_variable *variable, const char *linked, co
 }
 
 /* C's linker name says neither the function nor, for several equal ones, the very name. */
-static void put_entry(struct dwarf_variable *variable, const char *linked, char *name,
-		      size_t size_bytes)
+static void put_entry(struct dwarf_variable *variable, const char *linked, char *name, size_t size_bytes)
 {
 	const char *own = dwarf_diename(&variable->entry);
 	size_t length;
@@ -107,8 +105,8 @@ static uint32_t put_text(struct variable_answer *answer, const char *string)
 	return place;
 }
 
-static void put_variable(struct object *object, uint64_t distance, const struct elf_symbol *symbol,
-			 bool wants_types, struct variable_answer *answer)
+static void put_variable(struct object *object, uint64_t distance, const struct elf_symbol *symbol, bool wants_types,
+			 struct variable_answer *answer)
 {
 	struct dwarf_path path = { .rest = distance };
 	char variable[ANSWER_NAME_BYTES / 2], name[ANSWER_NAME_BYTES], rest[32] = "";
@@ -122,15 +120,14 @@ static void put_variable(struct object *object, uint64_t distance, const struct 
 	}
 	if (path.rest)
 		snprintf(rest, sizeof(rest), "+0x%llx", (unsigned long long)path.rest);
-	snprintf(name, sizeof(name), "%s%.*s%s", variable,
-		 (int)(sizeof(name) - sizeof(variable) - sizeof(rest)), path.members, rest);
+	snprintf(name, sizeof(name), "%s%.*s%s", variable, (int)(sizeof(name) - sizeof(variable) - sizeof(rest)),
+		 path.members, rest);
 	answer->name = put_text(answer, name);
 	answer->type = put_text(answer, path.type);
 	answer->is_whole = !path.rest;
 }
 
-void object_find_variable(struct object *object, uint64_t address, bool wants_types,
-			  struct variable_answer *answer)
+void object_find_variable(struct object *object, uint64_t address, bool wants_types, struct variable_answer *answer)
 {
 	struct elf_symbol symbol;
 
@@ -142,7 +139,7 @@ void object_find_variable(struct object *object, uint64_t address, bool wants_ty
 		if (elf_symbols_find(object->variables, address, &symbol))
 			put_variable(object, address - symbol.start, &symbol, wants_types, answer);
 		else
-			object_open_symbols(object);	/* says whether there are any */
+			object_open_symbols(object); /* says whether there are any */
 	}
 	answer->flags = object->flags | (wants_types ? 0 : ANSWER_BY_SYMBOLS);
 }

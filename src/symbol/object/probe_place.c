@@ -10,7 +10,7 @@
 
 enum {
 	INSTRUCTION_BYTES_MAX = 15,
-	BEFORE_BYTES_MAX = 1 << 20,	/* from where a function begins to another entry of it */
+	BEFORE_BYTES_MAX = 1 << 20, /* from where a function begins to another entry of it */
 };
 
 /* The place in the file, if all bytes lie in one segment of code, and in the file. */
@@ -24,8 +24,8 @@ static bool find_offset(Elf *elf, uint64_t address, uint64_t size_bytes, uint64_
 		GElf_Phdr header;
 		uint64_t at;
 
-		if (!gelf_getphdr(elf, i, &header) || header.p_type != PT_LOAD ||
-		    !(header.p_flags & PF_X) || address < header.p_vaddr)
+		if (!gelf_getphdr(elf, i, &header) || header.p_type != PT_LOAD || !(header.p_flags & PF_X) ||
+		    address < header.p_vaddr)
 			continue;
 		at = address - header.p_vaddr;
 		if (at >= header.p_filesz || size_bytes > header.p_filesz - at ||
@@ -59,8 +59,7 @@ static bool is_instruction(const struct object *object, uint64_t begin, uint64_t
 	return is_one;
 }
 
-bool probe_place_find(struct object *object, uint64_t address, uint64_t size_bytes, bool is_own,
-		      uint64_t *file_offset)
+bool probe_place_find(struct object *object, uint64_t address, uint64_t size_bytes, bool is_own, uint64_t *file_offset)
 {
 	struct cfi_function function = { .begin = address };
 	uint64_t begin_offset;

@@ -18,8 +18,7 @@ struct object;
  * is_own: the symbol is the file's own, and counts where that tells nothing; that of a debug file must lie
  * within one function by it.
  */
-bool probe_place_find(struct object *object, uint64_t address, uint64_t size_bytes, bool is_own,
-		      uint64_t *file_offset);
+bool probe_place_find(struct object *object, uint64_t address, uint64_t size_bytes, bool is_own, uint64_t *file_offset);
 
 /* Up to size_bytes of code from a place in the file on, as the file has it. Returns how many there are. */
 uint64_t probe_place_read(const struct object *object, uint64_t file_offset, uint8_t *code, uint64_t size_bytes);

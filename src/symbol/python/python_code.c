@@ -19,12 +19,12 @@ enum {
 
 	UNITS_MAX = PYTHON_PATH_BYTES,
 	/* A byte of a file name that was not UTF-8 stands in a string as one of these. */
-	ESCAPED_BYTE_FIRST = 0xdc80, ESCAPED_BYTE_LAST = 0xdcff,
+	ESCAPED_BYTE_FIRST = 0xdc80,
+	ESCAPED_BYTE_LAST = 0xdcff,
 	REPLACEMENT = 0xfffd,
 };
 
-static bool read_at(const struct python_memory *memory, uint64_t address, void *bytes,
-		    size_t size_bytes)
+static bool read_at(const struct python_memory *memory, uint64_t address, void *bytes, size_t size_bytes)
 {
 	return memory->read(memory->data, address, bytes, size_bytes);
 }
@@ -44,8 +44,7 @@ uint64_t python_code_identity(const struct python_code_key *key)
 	return hash_u64(hash ^ hash_u64(key->unit_count ^ hash_u64(key->first_line)));
 }
 
-bool python_code_read_key(const struct python_memory *memory,
-			  const struct python_code_layout *layout, uint64_t address,
+bool python_code_read_key(const struct python_memory *memory, const struct python_code_layout *layout, uint64_t address,
 			  struct python_code_key *key)
 {
 	uint8_t bytes[UINT8_MAX];
@@ -103,10 +102,10 @@ static uint32_t unit_at(const uint8_t *units, size_t i, size_t unit_bytes)
 }
 
 /* A str object. Leaves text empty on failure. */
-static bool read_string(const struct python_memory *memory, const struct python_code_layout *layout,
-			uint64_t address, char *text, size_t room)
+static bool read_string(const struct python_memory *memory, const struct python_code_layout *layout, uint64_t address,
+			char *text, size_t room)
 {
-	static uint8_t units[UNITS_MAX * sizeof(uint32_t)];	/* there is one thread */
+	static uint8_t units[UNITS_MAX * sizeof(uint32_t)]; /* there is one thread */
 	uint8_t object[STRING_BYTES];
 	uint64_t count;
 	uint32_t state;
@@ -147,8 +146,7 @@ bool python_code_read(const struct python_memory *memory, const struct python_co
 	read_string(memory, layout, key->file, code->file, sizeof(code->file));
 	if (read_at(memory, key->table, object, sizeof(object)) &&
 	    word_at(object, SIZE_OFFSET) <= sizeof(code->table) &&
-	    read_at(memory, key->table + BYTES_TEXT_OFFSET, code->table,
-		    word_at(object, SIZE_OFFSET)))
+	    read_at(memory, key->table + BYTES_TEXT_OFFSET, code->table, word_at(object, SIZE_OFFSET)))
 		code->table_bytes = word_at(object, SIZE_OFFSET);
 	return true;
 }

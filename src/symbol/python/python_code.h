@@ -17,8 +17,8 @@ struct python_memory {
 
 /* What tells code objects apart that had one address after each other. */
 struct python_code_key {
-	uint64_t name, file, table;	/* addresses */
-	uint64_t unit_count;		/* of code */
+	uint64_t name, file, table; /* addresses */
+	uint64_t unit_count;        /* of code */
 	uint32_t first_line;
 };
 
@@ -27,14 +27,13 @@ struct python_code {
 	char name[PYTHON_NAME_BYTES];
 	char file[PYTHON_PATH_BYTES];
 	uint8_t table[PYTHON_TABLE_BYTES];
-	size_t table_bytes;		/* 0: too long, or not to be read */
+	size_t table_bytes; /* 0: too long, or not to be read */
 };
 
 /* What tells code objects apart that had one address, as one number. */
 uint64_t python_code_identity(const struct python_code_key *key);
 
-bool python_code_read_key(const struct python_memory *memory,
-			  const struct python_code_layout *layout, uint64_t address,
+bool python_code_read_key(const struct python_memory *memory, const struct python_code_layout *layout, uint64_t address,
 			  struct python_code_key *key);
 
 /* False unless it has a name. */

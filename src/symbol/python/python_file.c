@@ -11,17 +11,21 @@
 #include "symbol/python/python_layout.h"
 
 enum {
-	VERSION_SHIFT = 16,		/* Py_Version: 0x030b02f0 */
+	VERSION_SHIFT = 16, /* Py_Version: 0x030b02f0 */
 	SYMBOLS_MAX = 1 << 20,
 	/* _Py_DebugOffsets, at the beginning of _PyRuntime in 3.13, in words. */
-	OFFSETS_FREE_THREADED = 2, OFFSETS_INTERPRETERS = 5,
-	OFFSETS_INTERPRETER_NEXT = 8, OFFSETS_INTERPRETER_THREADS = 9,
-	OFFSETS_THREAD_NEXT = 21, OFFSETS_THREAD_FRAME = 23, OFFSETS_THREAD_ID = 24,
+	OFFSETS_FREE_THREADED = 2,
+	OFFSETS_INTERPRETERS = 5,
+	OFFSETS_INTERPRETER_NEXT = 8,
+	OFFSETS_INTERPRETER_THREADS = 9,
+	OFFSETS_THREAD_NEXT = 21,
+	OFFSETS_THREAD_FRAME = 23,
+	OFFSETS_THREAD_ID = 24,
 	OFFSETS_WORDS = 25,
 };
 
 struct interpreter {
-	uint64_t runtime, evaluate, version, none;	/* addresses; 0: not exported */
+	uint64_t runtime, evaluate, version, none; /* addresses; 0: not exported */
 };
 
 static void note_symbol(struct interpreter *interpreter, const char *name, uint64_t address)
@@ -36,8 +40,7 @@ static void note_symbol(struct interpreter *interpreter, const char *name, uint6
 		interpreter->none = address;
 }
 
-static void read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header,
-			 struct interpreter *interpreter)
+static void read_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header, struct interpreter *interpreter)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	size_t symbol_bytes = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
@@ -77,8 +80,7 @@ static bool use_own_offsets(Elf *elf, uint64_t runtime, struct python_layout *la
 
 	if (!read_data(elf, runtime, words, sizeof(words)) || memcmp(words, "xdebugpy", 8) ||
 	    words[OFFSETS_FREE_THREADED] || words[OFFSETS_INTERPRETERS] > UINT16_MAX ||
-	    words[OFFSETS_INTERPRETER_NEXT] > UINT16_MAX ||
-	    words[OFFSETS_INTERPRETER_THREADS] > UINT16_MAX)
+	    words[OFFSETS_INTERPRETER_NEXT] > UINT16_MAX || words[OFFSETS_INTERPRETER_THREADS] > UINT16_MAX)
 		return false;
 	for (size_t i = OFFSETS_THREAD_NEXT; i <= OFFSETS_THREAD_ID; i++)
 		if (words[i] > PYTHON_THREAD_BYTES - sizeof(*words))
@@ -106,8 +108,7 @@ static void put_layout(Elf *elf, const struct interpreter *interpreter, struct u
 	file->python.layout = version->frames;
 	file->python.runtime = interpreter->runtime;
 	file->python.none = interpreter->none;
-	if (!version->frames.has_records &&
-	    !use_own_offsets(elf, interpreter->runtime, &file->python.layout)) {
+	if (!version->frames.has_records && !use_own_offsets(elf, interpreter->runtime, &file->python.layout)) {
 		file->python.runtime = 0;
 		file->python_version = UNWIND_PYTHON_UNKNOWN;
 	}
@@ -125,8 +126,7 @@ void python_file_find(Elf *elf, struct unwind_file *file)
 	for (uint32_t i = 0; i < file->segment_count; i++) {
 		const struct unwind_segment *segment = &file->segments[i];
 
-		if (!interpreter.runtime ||
-		    interpreter.evaluate - segment->address >= segment->size_bytes)
+		if (!interpreter.runtime || interpreter.evaluate - segment->address >= segment->size_bytes)
 			continue;
 		file->python.code_begin = segment->address;
 		file->python.code_bytes = segment->size_bytes;

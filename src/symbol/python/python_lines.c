@@ -15,7 +15,7 @@ enum {
 	NUMBER_BITS = 6,
 	NUMBER_GOES_ON = 0x40,
 	/* Forms; those below only have columns. */
-	FORM_ONE_LINE_0 = 10,		/* 10 to 12: so many lines less 10 further down */
+	FORM_ONE_LINE_0 = 10, /* 10 to 12: so many lines less 10 further down */
 	FORM_NO_COLUMNS = 13,
 	FORM_LONG = 14,
 	FORM_NONE = 15,
@@ -48,8 +48,7 @@ static uint32_t read_signed(struct location_cursor *cursor)
 	return number & 1 ? -(number >> 1) : number >> 1;
 }
 
-uint32_t python_line_find(const void *table, size_t size_bytes, uint32_t first_line,
-			  uint32_t index)
+uint32_t python_line_find(const void *table, size_t size_bytes, uint32_t first_line, uint32_t index)
 {
 	struct location_cursor cursor = { table, (const uint8_t *)table + size_bytes };
 	uint32_t line = first_line, end = 0;

@@ -9,5 +9,4 @@
  * The line of the instruction at an index, in units of code; 0 when the table gives it none or does
  * not reach so far. first_line: of the code object.
  */
-uint32_t python_line_find(const void *table, size_t size_bytes, uint32_t first_line,
-			  uint32_t index);
+uint32_t python_line_find(const void *table, size_t size_bytes, uint32_t first_line, uint32_t index);

@@ -23,7 +23,7 @@ enum {
 	MODULES_MAX = 65536,
 	NAMES_MAX = 4 * MODULES_MAX,
 	PATH_BYTES_MAX = 4096,
-	FAILED_OPENS_MAX = 4,	/* of a file that cannot be opened; then nobody tries again */
+	FAILED_OPENS_MAX = 4, /* of a file that cannot be opened; then nobody tries again */
 };
 
 static const uint64_t check_ns = 1000000000;
@@ -32,7 +32,7 @@ static const uint64_t check_ns = 1000000000;
 struct name {
 	struct name *next;
 	struct module *module;
-	uint64_t device, inode;	/* 0: a name by build-id or path */
+	uint64_t device, inode; /* 0: a name by build-id or path */
 };
 
 struct modules {
@@ -81,7 +81,8 @@ uint64_t module_owner(const struct module *module)
 {
 	const struct build_id *build_id = &module->build_id;
 	const uint64_t numbers[2] = {
-		(uint64_t)major(module->device) << 32 | minor(module->device), module->inode,
+		(uint64_t)major(module->device) << 32 | minor(module->device),
+		module->inode,
 	};
 
 	if (!module->inode)
@@ -118,7 +119,7 @@ static uint64_t hash_bytes(const void *bytes, size_t count)
 	uint64_t hash = count;
 
 	while (count--)
-		hash = (hash ^ *byte++) * 0x100000001b3ull;	/* FNV-1a */
+		hash = (hash ^ *byte++) * 0x100000001b3ull; /* FNV-1a */
 	return hash_u64(hash);
 }
 
@@ -157,14 +158,12 @@ static struct module *find_path(const struct modules *modules, const char *path)
 	struct name *name = table_find(modules->names, path_key(path));
 
 	for (; name; name = name->next)
-		if (!name->module->inode && !name->module->build_id.size_bytes &&
-		    !strcmp(name->module->path, path))
+		if (!name->module->inode && !name->module->build_id.size_bytes && !strcmp(name->module->path, path))
 			return name->module;
 	return NULL;
 }
 
-static void add_name(struct modules *modules, uint64_t key, struct module *module,
-		     uint64_t device, uint64_t inode)
+static void add_name(struct modules *modules, uint64_t key, struct module *module, uint64_t device, uint64_t inode)
 {
 	struct name *name;
 
@@ -191,8 +190,7 @@ static enum module_kind kind_of(const char *path)
 		return path[1] == '/' ? MODULE_JIT : MODULE_FILE;
 	if (!strcmp(path, "[vdso]"))
 		return MODULE_VDSO;
-	if (!path[0] || !strncmp(path, "[heap", 5) || !strncmp(path, "[stack", 6) ||
-	    !strncmp(path, "[anon", 5))
+	if (!path[0] || !strncmp(path, "[heap", 5) || !strncmp(path, "[stack", 6) || !strncmp(path, "[anon", 5))
 		return MODULE_JIT;
 	return MODULE_OTHER;
 }
@@ -213,8 +211,13 @@ static int hold(const struct modules *modules, uint32_t number, const struct mod
 		struct file_stamp *stamp)
 {
 	const struct opener_file file = {
-		.number = number, .pid = id->pid, .start = id->start, .end = id->end,
-		.device = id->device, .inode = id->inode, .path = id->path,
+		.number = number,
+		.pid = id->pid,
+		.start = id->start,
+		.end = id->end,
+		.device = id->device,
+		.inode = id->inode,
+		.path = id->path,
 	};
 
 	return opener_hold(modules->opener, &file, stamp);
@@ -222,8 +225,7 @@ static int hold(const struct modules *modules, uint32_t number, const struct mod
 
 /* --- Adding ----------------------------------------------------------------------------------- */
 
-static struct module *add_module(struct modules *modules, const struct module_identity *id,
-				 enum module_kind kind)
+static struct module *add_module(struct modules *modules, const struct module_identity *id, enum module_kind kind)
 {
 	struct module *module = arena_alloc(modules->arena, sizeof(*module));
 	char *path = arena_strdup(modules->arena, id->path);
@@ -283,8 +285,7 @@ static struct module *add_file(struct modules *modules, const struct module_iden
 		module->has_own_numbers = id->inode == stamp->inode && id->device == stamp->device;
 		module->device = stamp->device;
 		module->inode = stamp->inode;
-		add_name(modules, file_key(module->device, module->inode), module, module->device,
-			 module->inode);
+		add_name(modules, file_key(module->device, module->inode), module, module->device, module->inode);
 	} else if (!id->inode) {
 		add_name(modules, path_key(module->path), module, 0, 0);
 	}
@@ -297,7 +298,7 @@ static struct module *add_file(struct modules *modules, const struct module_iden
 struct look {
 	const struct module_identity *id;
 	struct file_stamp stamp;
-	int err;			/* 1: nobody has looked yet */
+	int err; /* 1: nobody has looked yet */
 };
 
 static bool look_at_mapping(const struct modules *modules, struct look *look)
@@ -342,8 +343,7 @@ static bool is_mapping_of(const struct modules *modules, struct module *module, 
 }
 
 /* *unopened: one with these numbers of which nobody could tell more. */
-static struct module *find_mapped(const struct modules *modules, struct look *look,
-				  struct module **unopened)
+static struct module *find_mapped(const struct modules *modules, struct look *look, struct module **unopened)
 {
 	const struct module_identity *id = look->id;
 	const struct name *name = table_find(modules->names, inode_key(id->device, id->inode));
@@ -383,7 +383,7 @@ static struct module *choose_mapped(struct modules *modules, struct look *look)
 		return module ? module : unopened;
 	if (look_at_mapping(modules, look))
 		module = find_file(modules, &look->stamp);
-	else if (unopened && look->err != -ETIMEDOUT)	/* else it is its process that is not looked at */
+	else if (unopened && look->err != -ETIMEDOUT) /* else it is its process that is not looked at */
 		unopened->failed_opens++;
 	if (module || (look->err && unopened))
 		return module ? module : unopened;
@@ -405,8 +405,7 @@ static struct module *get_mapped(struct modules *modules, const struct module_id
 	if (!module)
 		return NULL;
 	/* It was out of sight when it was met, or the opener of then is gone. */
-	if (!look.err && module->number != looked_number &&
-	    !opener_holds(modules->opener, module->number) &&
+	if (!look.err && module->number != looked_number && !opener_holds(modules->opener, module->number) &&
 	    !hold(modules, module->number, id, &stamp))
 		set_stamp(module, &stamp);
 	if (id->inode && look.err <= 0)
@@ -423,12 +422,11 @@ static struct module *find_recorded(const struct modules *modules, const struct 
 
 	if (!id->inode && !id->build_id.size_bytes)
 		return find_path(modules, id->path);
-	name = table_find(modules->names, id->inode ? inode_key(id->device, id->inode)
-						    : build_id_key(&id->build_id));
+	name = table_find(modules->names, id->inode ? inode_key(id->device, id->inode) : build_id_key(&id->build_id));
 	for (; name; name = name->next)
 		if (id->inode ? name->device == id->device && name->inode == id->inode &&
-				(!id->build_id.size_bytes ||
-				 build_id_is_same(&name->module->build_id, &id->build_id))
+					(!id->build_id.size_bytes ||
+					 build_id_is_same(&name->module->build_id, &id->build_id))
 			      : build_id_is_same(&name->module->build_id, &id->build_id))
 			return name->module;
 	return NULL;
@@ -481,8 +479,7 @@ static struct module *get_recorded(struct modules *modules, const struct module_
 /* --- Both ------------------------------------------------------------------------------------- */
 
 /* Has nothing but a name. */
-static struct module *get_other(struct modules *modules, const struct module_identity *id,
-				enum module_kind kind)
+static struct module *get_other(struct modules *modules, const struct module_identity *id, enum module_kind kind)
 {
 	struct module *module = find_path(modules, id->path);
 

@@ -16,48 +16,48 @@
 
 enum module_kind {
 	MODULE_FILE,
-	MODULE_VDSO,	/* the kernel's code in every process */
-	MODULE_JIT,	/* executable memory without a file: code that a program generates */
-	MODULE_OTHER,	/* only has a name: [vsyscall], [uprobes] */
+	MODULE_VDSO,  /* the kernel's code in every process */
+	MODULE_JIT,   /* executable memory without a file: code that a program generates */
+	MODULE_OTHER, /* only has a name: [vsyscall], [uprobes] */
 };
 
 /* What is known of a mapped file; of path, inode and build-id each may be missing. */
 struct module_identity {
-	uint32_t pid;		/* a process that maps it, at start to end; 0: a trace tells of it */
+	uint32_t pid; /* a process that maps it, at start to end; 0: a trace tells of it */
 	uint64_t start, end;
-	uint64_t device;	/* as makedev() gives it; the mapping's, which may not be the file's */
+	uint64_t device; /* as makedev() gives it; the mapping's, which may not be the file's */
 	uint64_t inode;
-	struct build_id build_id;	/* of a trace */
+	struct build_id build_id; /* of a trace */
 	const char *path;
 };
 
 struct module {
-	uint32_t number;	/* from 1 on */
+	uint32_t number; /* from 1 on */
 	enum module_kind kind;
 	const char *path, *name;
-	uint32_t hold_count;	/* how often it was opened */
-	uint32_t pid;		/* whose file tree the path belongs to */
-	uint64_t start, end;	/* where it was mapped there; 0: not known */
-	uint64_t device, inode;	/* the file's if it was opened, else the mapping's; 0: not known */
-	struct build_id build_id;	/* what the file says, if anybody has asked: for traces */
-	bool has_build_id;	/* somebody has */
-	struct file_stamp stamp;	/* of the file when it was opened */
+	uint32_t hold_count;      /* how often it was opened */
+	uint32_t pid;             /* whose file tree the path belongs to */
+	uint64_t start, end;      /* where it was mapped there; 0: not known */
+	uint64_t device, inode;   /* the file's if it was opened, else the mapping's; 0: not known */
+	struct build_id build_id; /* what the file says, if anybody has asked: for traces */
+	bool has_build_id;        /* somebody has */
+	struct file_stamp stamp;  /* of the file when it was opened */
 	bool has_stamp;
-	bool has_own_numbers;	/* its mappings have the numbers of its stamp, and no other file's do */
-	uint64_t checked_ns;	/* when its file was last seen to be as its stamp says */
+	bool has_own_numbers; /* its mappings have the numbers of its stamp, and no other file's do */
+	uint64_t checked_ns;  /* when its file was last seen to be as its stamp says */
 	uint8_t failed_opens;
-	uint8_t version;	/* how many files with the same numbers and build-id came before */
+	uint8_t version; /* how many files with the same numbers and build-id came before */
 
 	/* Owned by the resolver. */
-	uint32_t flags;		/* what its answers said of the file: enum answer_flags */
-	uint32_t noted_flags;	/* what the user was told of these */
-	uint32_t python_version;	/* of the interpreter in it: see table_file.h */
+	uint32_t flags;          /* what its answers said of the file: enum answer_flags */
+	uint32_t noted_flags;    /* what the user was told of these */
+	uint32_t python_version; /* of the interpreter in it: see table_file.h */
 	bool is_python_noted;
-	uint8_t failure_count;	/* questions that its file made the worker fail on */
-	bool is_too_dear;	/* the last of them was one too many: see budget.h */
+	uint8_t failure_count; /* questions that its file made the worker fail on */
+	bool is_too_dear;      /* the last of them was one too many: see budget.h */
 };
 
-enum { MODULE_FAILURES_MAX = 2 };	/* without its lines, then without anything */
+enum { MODULE_FAILURES_MAX = 2 }; /* without its lines, then without anything */
 
 static inline bool module_has_failed(const struct module *module)
 {

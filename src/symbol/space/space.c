@@ -14,23 +14,23 @@
 
 /* A process that has ended: it may be asked for until room is needed. */
 struct ended {
-	uint32_t pid, space;		/* its newest one then, by number */
+	uint32_t pid, space; /* its newest one then, by number */
 };
 
 enum {
-	ENDED_MAX = 16384,	/* as many as there are rows of threads */
-	ENTRIES_MAX = 16384,	/* in one space: twice the mappings of the largest programs seen */
-	BASES_MAX = 16,		/* forks of forks that each mapped something of their own */
+	ENDED_MAX = 16384,   /* as many as there are rows of threads */
+	ENTRIES_MAX = 16384, /* in one space: twice the mappings of the largest programs seen */
+	BASES_MAX = 16,      /* forks of forks that each mapped something of their own */
 };
 
 struct spaces {
-	struct table *newest;	/* by pid, + 1 since pid 0 is a key too */
+	struct table *newest; /* by pid, + 1 since pid 0 is a key too */
 	size_t space_count, mapping_count, count_max;
-	size_t retry_count;	/* refusals until it is worth looking for room again */
+	size_t retry_count; /* refusals until it is worth looking for room again */
 	uint64_t dropped;
 	uint32_t last_number, last_order;
 	struct ended ended[ENDED_MAX];
-	size_t ended_begin, ended_count;	/* a ring: the one that ended first, and how many there are */
+	size_t ended_begin, ended_count; /* a ring: the one that ended first, and how many there are */
 	void (*on_forget)(void *data, uint32_t space);
 	void *forget_data;
 };
@@ -243,8 +243,7 @@ static const struct entry *find_in(const struct space *space, uint64_t time_ns, 
 
 		if (e->end <= address || e->from_ns > time_ns)
 			continue;
-		if (!best || e->from_ns > best->from_ns ||
-		    (e->from_ns == best->from_ns && e->order > best->order))
+		if (!best || e->from_ns > best->from_ns || (e->from_ns == best->from_ns && e->order > best->order))
 			best = e;
 	}
 	return best;
@@ -266,8 +265,7 @@ const struct entry *space_find(const struct space *space, uint64_t time_ns, uint
 	}
 }
 
-bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address,
-		 struct space_hit *hit)
+bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address, struct space_hit *hit)
 {
 	const struct space *space = space_at(spaces, pid, time_ns);
 	const struct entry *entry;
@@ -281,8 +279,10 @@ bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, ui
 	if (entry) {
 		hit->is_mapped = true;
 		hit->mapping = (struct mapping){
-			.start = entry->start, .end = entry->end,
-			.file_offset = entry->file_offset, .module = entry->module,
+			.start = entry->start,
+			.end = entry->end,
+			.file_offset = entry->file_offset,
+			.module = entry->module,
 		};
 	}
 	return true;
@@ -331,8 +331,10 @@ void spaces_each(const struct spaces *spaces, uint32_t pid,
 		if (!entry)
 			continue;
 		mapping = (struct mapping){
-			edges[i], edges[i + 1],
-			entry->file_offset + (edges[i] - entry->start), entry->module,
+			edges[i],
+			edges[i + 1],
+			entry->file_offset + (edges[i] - entry->start),
+			entry->module,
 		};
 	}
 	if (before)
@@ -387,8 +389,7 @@ static bool make_room(struct spaces *spaces, struct space *space)
 	return false;
 }
 
-static void space_add(struct spaces *spaces, struct space *space, const struct mapping *mapping,
-		      uint64_t from_ns)
+static void space_add(struct spaces *spaces, struct space *space, const struct mapping *mapping, uint64_t from_ns)
 {
 	size_t at;
 
@@ -399,12 +400,14 @@ static void space_add(struct spaces *spaces, struct space *space, const struct m
 	ARRAY_GROW(space->entries, space->count, space->room, 8);
 	for (at = space->count; at && space->entries[at - 1].start > mapping->start; at--)
 		;
-	memmove(&space->entries[at + 1], &space->entries[at],
-		(space->count - at) * sizeof(*space->entries));
+	memmove(&space->entries[at + 1], &space->entries[at], (space->count - at) * sizeof(*space->entries));
 	space->entries[at] = (struct entry){
-		.start = mapping->start, .end = mapping->end,
-		.file_offset = mapping->file_offset, .from_ns = from_ns,
-		.module = mapping->module, .order = ++spaces->last_order,
+		.start = mapping->start,
+		.end = mapping->end,
+		.file_offset = mapping->file_offset,
+		.from_ns = from_ns,
+		.module = mapping->module,
+		.order = ++spaces->last_order,
 	};
 	space->count++;
 	spaces->mapping_count++;
@@ -425,8 +428,7 @@ static struct space *space_get(struct spaces *spaces, uint32_t pid, uint64_t tim
 	return space ? space : space_begin(spaces, pid, 0);
 }
 
-void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns,
-		const struct mapping *mapping)
+void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns, const struct mapping *mapping)
 {
 	const struct entry *entry;
 	struct space *space;
@@ -453,8 +455,7 @@ static bool is_free(const struct space *space, const struct mapping *mapping)
 	return true;
 }
 
-void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns,
-		  const struct mapping *mapping)
+void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns, const struct mapping *mapping)
 {
 	const struct entry *entry;
 	struct space *space;
@@ -482,8 +483,7 @@ static int by_arrival(const void *a, const void *b)
 }
 
 /* Adds what a space held at a time, the older first so that the newer still hides it. */
-static void copy_entries(struct spaces *spaces, struct space *space, const struct space *from,
-			 uint64_t time_ns)
+static void copy_entries(struct spaces *spaces, struct space *space, const struct space *from, uint64_t time_ns)
 {
 	struct entry *entries = xcalloc(from->count, sizeof(*entries));
 
@@ -501,8 +501,7 @@ static void copy_entries(struct spaces *spaces, struct space *space, const struc
 }
 
 /* A chain of bases that is too long to walk becomes a copy. */
-static void copy_chain(struct spaces *spaces, struct space *space, const struct space *base,
-		       uint64_t time_ns)
+static void copy_chain(struct spaces *spaces, struct space *space, const struct space *base, uint64_t time_ns)
 {
 	const struct space *chain[BASES_MAX + 1];
 	uint64_t times[BASES_MAX + 1];

@@ -15,14 +15,14 @@ struct spaces;
 struct mapping {
 	uint64_t start, end;
 	uint64_t file_offset;
-	uint32_t module;	/* the caller's number */
+	uint32_t module; /* the caller's number */
 };
 
 struct space_hit {
 	struct mapping mapping;
-	bool is_mapped;		/* false: the space is known, the address is not in it */
-	uint32_t space;		/* unique number of the address space, never 0 */
-	uint32_t base;		/* of the space that it was forked from, 0: of none */
+	bool is_mapped; /* false: the space is known, the address is not in it */
+	uint32_t space; /* unique number of the address space, never 0 */
+	uint32_t base;  /* of the space that it was forked from, 0: of none */
 };
 
 /* Mappings and spaces together stay within count_max; what does not fit is counted. */
@@ -36,19 +36,16 @@ void spaces_exec(struct spaces *spaces, uint32_t pid, uint64_t time_ns);
 void spaces_fork(struct spaces *spaces, uint32_t pid, uint32_t parent_pid, uint64_t time_ns);
 
 /* Replaces what was mapped in that range. */
-void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns,
-		const struct mapping *mapping);
+void spaces_map(struct spaces *spaces, uint32_t pid, uint64_t time_ns, const struct mapping *mapping);
 
 /*
  * A mapping found in a living process: nobody knows since when. It counts from the beginning
  * of the space, or from now_ns when the events tell of something else there.
  */
-void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns,
-		  const struct mapping *mapping);
+void spaces_found(struct spaces *spaces, uint32_t pid, uint64_t now_ns, const struct mapping *mapping);
 
 /* False when nothing at all is known of the process. */
-bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address,
-		 struct space_hit *hit);
+bool spaces_find(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address, struct space_hit *hit);
 
 enum { SPACES_NEAR_MAX = 8 };
 
@@ -78,7 +75,7 @@ void spaces_forget(struct spaces *spaces, uint32_t pid);
 
 struct space_counts {
 	size_t spaces, mappings;
-	uint64_t dropped;	/* mappings and spaces beyond the bound */
+	uint64_t dropped; /* mappings and spaces beyond the bound */
 };
 
 struct space_counts spaces_counts(const struct spaces *spaces);

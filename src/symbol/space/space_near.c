@@ -14,7 +14,7 @@ struct side {
 };
 
 struct vicinity {
-	const struct space *newest;	/* as it was at time_ns */
+	const struct space *newest; /* as it was at time_ns */
 	uint64_t time_ns, address;
 	bool (*is_wanted)(void *data, uint32_t module);
 	void *data;
@@ -34,14 +34,12 @@ static bool add(struct vicinity *near, struct side *side, const struct entry *en
 	if (!near->is_wanted(near->data, entry->module) ||
 	    space_find(near->newest, near->time_ns, entry->start) != entry)
 		return true;
-	while (at && distance(side->entries[at - 1], near->address) >
-		     distance(entry, near->address))
+	while (at && distance(side->entries[at - 1], near->address) > distance(entry, near->address))
 		at--;
 	if (at == SIDE_MAX)
 		return false;
 	side->count += side->count < SIDE_MAX;
-	memmove(&side->entries[at + 1], &side->entries[at],
-		(side->count - at - 1) * sizeof(*side->entries));
+	memmove(&side->entries[at + 1], &side->entries[at], (side->count - at - 1) * sizeof(*side->entries));
 	side->entries[at] = entry;
 	return true;
 }
@@ -69,12 +67,14 @@ static int by_lateness(const void *a, const void *b)
 }
 
 size_t spaces_near(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, uint64_t address,
-		   bool (*is_wanted)(void *data, uint32_t module), void *data,
-		   struct mapping mappings[SPACES_NEAR_MAX])
+		   bool (*is_wanted)(void *data, uint32_t module), void *data, struct mapping mappings[SPACES_NEAR_MAX])
 {
 	struct vicinity near = {
-		.newest = space_at(spaces, pid, time_ns), .time_ns = time_ns, .address = address,
-		.is_wanted = is_wanted, .data = data,
+		.newest = space_at(spaces, pid, time_ns),
+		.time_ns = time_ns,
+		.address = address,
+		.is_wanted = is_wanted,
+		.data = data,
 	};
 	const struct entry *entries[SPACES_NEAR_MAX];
 	size_t count;
@@ -87,7 +87,9 @@ size_t spaces_near(const struct spaces *spaces, uint32_t pid, uint64_t time_ns, 
 	qsort(entries, count, sizeof(*entries), by_lateness);
 	for (size_t i = 0; i < count; i++)
 		mappings[i] = (struct mapping){
-			entries[i]->start, entries[i]->end, entries[i]->file_offset,
+			entries[i]->start,
+			entries[i]->end,
+			entries[i]->file_offset,
 			entries[i]->module,
 		};
 	return count;

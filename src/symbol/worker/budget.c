@@ -15,30 +15,29 @@ struct shares {
 	size_t memory_bytes;
 };
 
-static const struct shares
-	trusted = { 20000000000, 60000000000, 60000000000, (size_t)1 << 30 },
-	others = { 4000000000, 8000000000, 10000000000, (size_t)192 << 20 };
+static const struct shares trusted = { 20000000000, 60000000000, 60000000000, (size_t)1 << 30 },
+			   others = { 4000000000, 8000000000, 10000000000, (size_t)192 << 20 };
 
-static const uint64_t least_ns = 20000000;	/* less is not worth a question */
+static const uint64_t least_ns = 20000000; /* less is not worth a question */
 static const uint64_t death_ns = 500000000;
 
 /* ns of waiting for processes. A program of Python with a thousand busy functions takes 10 ms a second. */
 static const uint64_t process_ns = 5000000000, user_ns = 10000000000, all_users_ns = 30000000000;
 
 enum {
-	ELAPSED_SHARE = 4,	/* a disk that is slow costs the user's time, too */
-	FADING = 50,		/* of what was spent on processes, a second of so many is forgotten a second */
-	PROCESSES_MAX = 65536,	/* then all are forgotten, but not their users */
+	ELAPSED_SHARE = 4,     /* a disk that is slow costs the user's time, too */
+	FADING = 50,           /* of what was spent on processes, a second of so many is forgotten a second */
+	PROCESSES_MAX = 65536, /* then all are forgotten, but not their users */
 };
 
 struct waited {
-	uint64_t ns, at_ns;	/* so much at that time */
+	uint64_t ns, at_ns; /* so much at that time */
 };
 
 struct budget {
-	struct table *files, *owners;	/* by number + 1, by owner_of(): uint64_t, spent ns */
-	uint64_t trusted_ns, others_ns;	/* spent on all of these */
-	struct table *processes, *users;	/* by number + 1: struct waited */
+	struct table *files, *owners;    /* by number + 1, by owner_of(): uint64_t, spent ns */
+	uint64_t trusted_ns, others_ns;  /* spent on all of these */
+	struct table *processes, *users; /* by number + 1: struct waited */
 	struct waited all_users;
 };
 
@@ -121,8 +120,7 @@ uint64_t budget_left_ns(const struct budget *budget, const struct module *module
 	}
 	left_ns = left_of(shares.file_ns, spent_on(budget->files, (uint64_t)module->number + 1));
 	left_ns = smaller(left_ns, left_of(shares.owner_ns, spent_on(budget->owners, owner_of(module))));
-	left_ns = smaller(left_ns, left_of(shares.all_ns, is_trusted(module) ? budget->trusted_ns
-									      : budget->others_ns));
+	left_ns = smaller(left_ns, left_of(shares.all_ns, is_trusted(module) ? budget->trusted_ns : budget->others_ns));
 	return left_ns < least_ns ? 0 : left_ns;
 }
 

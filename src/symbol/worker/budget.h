@@ -14,7 +14,7 @@ struct budget;
 struct module;
 
 struct budget *budget_new(void);
-void budget_free(struct budget *budget);	/* may be NULL */
+void budget_free(struct budget *budget); /* may be NULL */
 
 /*
  * What is left for a question about the module's file, ns of CPU; 0: nothing. Debug information may take three

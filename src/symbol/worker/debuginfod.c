@@ -9,7 +9,7 @@
 
 enum {
 	WAIT_SECONDS_MAX = 30,
-	FAILURES_MAX = 2,	/* after that many slow answers the server is not asked again */
+	FAILURES_MAX = 2, /* after that many slow answers the server is not asked again */
 };
 
 /* Declared here, so that neither building nor running needs the library. */
@@ -18,8 +18,7 @@ struct debuginfod_client;
 struct library {
 	struct debuginfod_client *(*begin)(void);
 	void (*end)(struct debuginfod_client *client);
-	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *build_id,
-			      int length, char **path);
+	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *build_id, int length, char **path);
 	void (*set_progressfn)(struct debuginfod_client *client,
 			       int (*fn)(struct debuginfod_client *client, long a, long b));
 };

@@ -20,12 +20,20 @@ enum { TREES_MAX = 64, MEMORY_MB_MAX = 1 << 10 };
 /* Younger than some libseccomp; the same numbers everywhere. */
 enum { FCHMODAT2 = 452, SETXATTRAT = 463, REMOVEXATTRAT = 466, FILE_SETATTR = 469 };
 
-#define DENIED_NUMBER(number) { number, { { 0, 0, 0 } } }
+#define DENIED_NUMBER(number)           \
+	{                               \
+		number,                 \
+		{                       \
+			{               \
+				0, 0, 0 \
+			}               \
+		}                       \
+	}
 
 struct trees {
 	struct confined_tree all[TREES_MAX];
 	size_t count;
-	char urls[8192];	/* the words of DEBUGINFOD_URLS */
+	char urls[8192]; /* the words of DEBUGINFOD_URLS */
 };
 
 static void add_tree(struct trees *trees, const char *path, bool may_write)
@@ -38,11 +46,30 @@ static void add_tree(struct trees *trees, const char *path, bool may_write)
 static void add_system(struct trees *trees)
 {
 	static const char *const paths[] = {
-		"/usr", "/lib", "/lib64", "/nix/store", "/etc/ld.so.cache",
-		"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
-		"/etc/services", "/etc/protocols", "/run/systemd/resolve", "/run/resolvconf",
-		"/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/crypto-policies", "/etc/gnutls", "/etc/pkcs11",
-		"/var/lib/ca-certificates", "/etc/localtime", "/dev/urandom", "/dev/random",
+		"/usr",
+		"/lib",
+		"/lib64",
+		"/nix/store",
+		"/etc/ld.so.cache",
+		"/etc/resolv.conf",
+		"/etc/hosts",
+		"/etc/host.conf",
+		"/etc/nsswitch.conf",
+		"/etc/gai.conf",
+		"/etc/services",
+		"/etc/protocols",
+		"/run/systemd/resolve",
+		"/run/resolvconf",
+		"/etc/ssl",
+		"/etc/pki",
+		"/etc/ca-certificates",
+		"/etc/crypto-policies",
+		"/etc/gnutls",
+		"/etc/pkcs11",
+		"/var/lib/ca-certificates",
+		"/etc/localtime",
+		"/dev/urandom",
+		"/dev/random",
 	};
 	static const char *const variables[] = { "SSL_CERT_FILE", "SSL_CERT_DIR", "DEBUGINFOD_HEADERS_FILE" };
 
@@ -117,6 +144,7 @@ static int confine_paths_of_user(void)
 /* Landlock says nothing of what changes a file without opening it, nor of who listens on a path. */
 static int confine_calls(void)
 {
+	/* clang-format off */
 	static const struct confined_call denied[] = {
 		/* Programs, and other processes. */
 		DENIED(execve), DENIED(execveat), DENIED(ptrace), DENIED(process_vm_readv), DENIED(process_vm_writev),
@@ -141,6 +169,7 @@ static int confine_calls(void)
 		DENIED(bpf), DENIED(perf_event_open), DENIED(add_key), DENIED(request_key), DENIED(keyctl),
 		DENIED(init_module), DENIED(finit_module), DENIED(kexec_load), DENIED(reboot), DENIED(personality),
 	};
+	/* clang-format on */
 
 	return confine_without_calls(denied, sizeof(denied) / sizeof(*denied));
 }

@@ -21,11 +21,11 @@
 #include "symbol/worker/servers.h"
 
 enum {
-	AT_ONCE = 4,		/* questions whose answers are not waited for */
-	ASKED_MAX = 1024,	/* questions without an answer; more are refused */
+	AT_ONCE = 4,      /* questions whose answers are not waited for */
+	ASKED_MAX = 1024, /* questions without an answer; more are refused */
 	WAIT_MS = 10,
 	CHECK_MS = 100,
-	SENT_AGAIN_MAX = 3,	/* what the helpers were lost at something else with */
+	SENT_AGAIN_MAX = 3, /* what the helpers were lost at something else with */
 };
 
 /* How long neither of the helpers may do anything. A disk can take a while; a process's memory cannot. */
@@ -145,8 +145,7 @@ bool worker_content_is_valid(enum question_kind kind, const union worker_content
 	case QUESTION_SOURCES:
 		return sources_answer_is_valid(&content->sources, size_bytes);
 	case QUESTION_BUILD_ID:
-		return size_bytes == sizeof(content->build_id) &&
-		       content->build_id.size_bytes <= BUILD_ID_BYTES_MAX;
+		return size_bytes == sizeof(content->build_id) && content->build_id.size_bytes <= BUILD_ID_BYTES_MAX;
 	case QUESTION_JIT:
 	case QUESTION_JIT_READ:
 	case QUESTION_JIT_FORGET:
@@ -208,8 +207,7 @@ static void ask_again(struct worker *worker)
 }
 
 /* What the question took is for whose file or process it is about to bear. */
-static void spend(struct worker *worker, const struct asked *asked, uint64_t cpu_ns, uint64_t elapsed_ns,
-		  bool is_death)
+static void spend(struct worker *worker, const struct asked *asked, uint64_t cpu_ns, uint64_t elapsed_ns, bool is_death)
 {
 	uint64_t waited_ns = elapsed_ns;
 
@@ -354,7 +352,8 @@ static bool take_answer(struct worker *worker)
 	struct asked *first = worker->asked.first;
 	struct worker_answer header;
 	struct iovec parts[2] = {
-		{ &header, sizeof(header) }, { &worker->content, sizeof(worker->content) },
+		{ &header, sizeof(header) },
+		{ &worker->content, sizeof(worker->content) },
 	};
 	ssize_t n;
 	int fd;
@@ -498,7 +497,8 @@ static uint32_t user_of(const struct worker *worker, const struct module *module
 	if (module->kind != MODULE_FILE)
 		return USER_UNKNOWN;
 	return module->has_stamp && !stamp->is_owner_doubtful && !stamp->is_overlay
-		? stamp->owner : worker_user_of(worker, module->pid);
+		       ? stamp->owner
+		       : worker_user_of(worker, module->pid);
 }
 
 /* What is left for it. -EDQUOT: nothing; -EACCES: nothing for anything of its user's. */
@@ -543,10 +543,12 @@ static int prepare(struct worker *worker, struct asked *asked)
 	if (module && module->kind == MODULE_FILE && !opener_holds(worker->opener, module->number)) {
 		bool is_refused = is_roots(module) && opener_refuses(worker->opener, module->pid);
 		const struct opener_file file = {
-			.number = module->number, .path = module->path,
+			.number = module->number,
+			.path = module->path,
 			/* Who mapped it first may not be looked at any more; others have it, too. */
 			.pid = is_refused ? 0 : module->pid,
-			.start = is_refused ? 0 : module->start, .end = is_refused ? 0 : module->end,
+			.start = is_refused ? 0 : module->start,
+			.end = is_refused ? 0 : module->end,
 			/* Its own numbers, where mappings have them, too. */
 			.device = module->device,
 			.inode = module->has_own_numbers ? module->inode : 0,
@@ -569,7 +571,8 @@ int worker_send(struct worker *worker, struct asked *asked)
 {
 	const char *path = asked->module ? asked->module->path : "";
 	struct iovec parts[2] = {
-		{ &asked->question, sizeof(asked->question) }, { (void *)path, strlen(path) + 1 },
+		{ &asked->question, sizeof(asked->question) },
+		{ (void *)path, strlen(path) + 1 },
 	};
 	bool *is_known;
 	int err = prepare(worker, asked);
@@ -578,15 +581,15 @@ int worker_send(struct worker *worker, struct asked *asked)
 		return err;
 	if (strlen(path) >= WORKER_PATH_BYTES_MAX)
 		return -ENAMETOOLONG;
-	asked->table_bytes = 0;		/* of a worker that has died of it */
+	asked->table_bytes = 0; /* of a worker that has died of it */
 	if (!++worker->last_sequence)
 		worker->last_sequence++;
 	asked->question.sequence = worker->last_sequence;
 	is_known = asked->module ? known_get(worker, asked->module->number) : NULL;
 	asked->question.has_path = is_known && !*is_known;
 	for (;;) {
-		err = message_send(helper_pair_worker(worker->pair), parts, asked->question.has_path ? 2 : 1,
-				   -1, false);
+		err = message_send(helper_pair_worker(worker->pair), parts, asked->question.has_path ? 2 : 1, -1,
+				   false);
 		if (err != -EAGAIN)
 			break;
 		worker_wait(worker, POLLOUT);

@@ -50,8 +50,8 @@ struct worker_question {
 	const struct module *module;
 	enum worker_question_kind { WORKER_PLACE, WORKER_CODE } kind;
 	uint64_t file_offset;
-	bool wants_lines;		/* of a place */
-	size_t size_bytes;		/* of code */
+	bool wants_lines;  /* of a place */
+	size_t size_bytes; /* of code */
 };
 
 /*
@@ -66,16 +66,15 @@ void worker_ask_ahead(struct worker *worker, const struct worker_question *quest
  * worker_ask(). 0, or -errno if nothing will come.
  */
 typedef void worker_on_table(void *data, const struct module *module, int err, struct unwind_file *file);
-int worker_ask_table(struct worker *worker, const struct module *module, worker_on_table *on_table,
-		     void *data);
+int worker_ask_table(struct worker *worker, const struct module *module, worker_on_table *on_table, void *data);
 
 /* A code object of CPython's, in a process. */
 struct python_question {
 	uint32_t pid;
 	uint32_t version;
 	uint64_t address;
-	uint32_t index;			/* of an instruction; ~0: not known */
-	uint64_t identity;		/* of what is known; 0: nothing */
+	uint32_t index;    /* of an instruction; ~0: not known */
+	uint64_t identity; /* of what is known; 0: nothing */
 };
 
 /*
@@ -109,36 +108,33 @@ int worker_ask_jit(struct worker *worker, uint32_t space, uint32_t user, uint64_
  * -ECHILD: the worker died of this question. -ENOENT and the like: the file cannot be
  * opened. -ECANCELED: there is no worker any more, for too many have died.
  */
-int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,
-	       bool wants_lines, const struct answer **answer);
+int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset, bool wants_lines,
+	       const struct answer **answer);
 
 /* The same for data at an address of the file. */
-int worker_ask_variable(struct worker *worker, const struct module *module, uint64_t address,
-			bool wants_types, const struct variable_answer **answer);
+int worker_ask_variable(struct worker *worker, const struct module *module, uint64_t address, bool wants_types,
+			const struct variable_answer **answer);
 
 /* The same for which files the answers come from. */
-int worker_ask_sources(struct worker *worker, const struct module *module,
-		       const struct sources_answer **answer);
+int worker_ask_sources(struct worker *worker, const struct module *module, const struct sources_answer **answer);
 
 /* What the file says that it is; of no bytes if it says nothing. */
 int worker_ask_build_id(struct worker *worker, const struct module *module, struct build_id *build_id);
 
 /* The same for how the file is loaded. */
-int worker_ask_segments(struct worker *worker, const struct module *module,
-			const struct segments_answer **answer);
+int worker_ask_segments(struct worker *worker, const struct module *module, const struct segments_answer **answer);
 
 /*
  * Where a function that the file exports, with a name of up to 255 bytes, begins in it; -ENOENT: it
  * exports none of this name that this machine's 64-bit programs can call, or there is no beginning of
  * an instruction. Errors as above.
  */
-int worker_ask_function(struct worker *worker, const struct module *module, const char *name,
-			uint64_t *file_offset);
+int worker_ask_function(struct worker *worker, const struct module *module, const char *name, uint64_t *file_offset);
 
 /* All functions that are called so: with a name of up to 255 bytes; its answer is valid as above. */
 int worker_ask_functions(struct worker *worker, const struct module *module, const char *name,
 			 const struct symbol_functions **answer);
 
 /* The same for up to size_bytes of code around a place in the file. */
-int worker_ask_code(struct worker *worker, const struct module *module, uint64_t file_offset,
-		    size_t size_bytes, const struct code_answer **answer);
+int worker_ask_code(struct worker *worker, const struct module *module, uint64_t file_offset, size_t size_bytes,
+		    const struct code_answer **answer);

@@ -13,7 +13,7 @@
 #include "symbol/answer/answer_book.h"
 
 enum {
-	AHEAD_MAX = 16,		/* questions: all fit into the socket, whatever the worker does */
+	AHEAD_MAX = 16, /* questions: all fit into the socket, whatever the worker does */
 };
 
 static void put_build_id(struct question *question, const struct build_id *build_id)
@@ -101,21 +101,19 @@ static uint64_t owner_of(const struct worker *worker, const struct module *modul
 	return worker->book ? module_owner(module) : module->number;
 }
 
-static const void *find_entry(const struct worker *worker, const struct module *module,
-			      enum book_kind kind, uint64_t place, size_t *size_bytes)
+static const void *find_entry(const struct worker *worker, const struct module *module, enum book_kind kind,
+			      uint64_t place, size_t *size_bytes)
 {
-	const void *content = answer_book_find(known_answers(worker), kind, owner_of(worker, module),
-					       place, size_bytes);
+	const void *content =
+		answer_book_find(known_answers(worker), kind, owner_of(worker, module), place, size_bytes);
 
 	/* In traces of before. */
 	if (!content && worker->is_book_alone)
-		content = answer_book_find(worker->book, kind, module_old_owner(module), place,
-					   size_bytes);
+		content = answer_book_find(worker->book, kind, module_old_owner(module), place, size_bytes);
 	return content;
 }
 
-static bool worker_find_in_book(struct worker *worker, const struct module *module,
-			 const struct question *question)
+static bool worker_find_in_book(struct worker *worker, const struct module *module, const struct question *question)
 {
 	enum book_kind kind = known_answers(worker) ? book_kind_of(question) : 0;
 	const void *content = NULL;
@@ -130,14 +128,13 @@ static bool worker_find_in_book(struct worker *worker, const struct module *modu
 	return worker_content_is_valid(question->kind, &worker->content, size_bytes);
 }
 
-void worker_put_in_book(struct worker *worker, const struct module *module,
-			const struct question *question)
+void worker_put_in_book(struct worker *worker, const struct module *module, const struct question *question)
 {
 	enum book_kind kind = book_kind_of(question);
 
 	if (kind)
-		answer_book_put(known_answers(worker), kind, owner_of(worker, module),
-				book_place_of(question), &worker->content, worker->content_bytes);
+		answer_book_put(known_answers(worker), kind, owner_of(worker, module), book_place_of(question),
+				&worker->content, worker->content_bytes);
 }
 
 static int ask(struct worker *worker, const struct module *module, struct question *question)
@@ -164,7 +161,8 @@ static struct question as_question(const struct worker_question *wanted)
 {
 	struct question question = {
 		.kind = wanted->kind == WORKER_CODE ? QUESTION_CODE : QUESTION_PLACE,
-		.file_offset = wanted->file_offset, .wants_debug = wanted->wants_lines,
+		.file_offset = wanted->file_offset,
+		.wants_debug = wanted->wants_lines,
 		.size_bytes = wanted->size_bytes,
 	};
 
@@ -172,8 +170,7 @@ static struct question as_question(const struct worker_question *wanted)
 }
 
 /* Sends some questions, then takes their answers. Returns false when that is of no use any more. */
-static bool ask_some_ahead(struct worker *worker, const struct worker_question *questions,
-			   size_t count)
+static bool ask_some_ahead(struct worker *worker, const struct worker_question *questions, size_t count)
 {
 	int err = 0;
 
@@ -224,11 +221,13 @@ void worker_ask_ahead(struct worker *worker, const struct worker_question *quest
 	}
 }
 
-int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset,
-	       bool wants_lines, const struct answer **answer)
+int worker_ask(struct worker *worker, const struct module *module, uint64_t file_offset, bool wants_lines,
+	       const struct answer **answer)
 {
 	struct question question = {
-		.kind = QUESTION_PLACE, .file_offset = file_offset, .wants_debug = wants_lines,
+		.kind = QUESTION_PLACE,
+		.file_offset = file_offset,
+		.wants_debug = wants_lines,
 	};
 	int err = ask(worker, module, &question);
 
@@ -237,11 +236,13 @@ int worker_ask(struct worker *worker, const struct module *module, uint64_t file
 	return err;
 }
 
-int worker_ask_variable(struct worker *worker, const struct module *module, uint64_t address,
-			bool wants_types, const struct variable_answer **answer)
+int worker_ask_variable(struct worker *worker, const struct module *module, uint64_t address, bool wants_types,
+			const struct variable_answer **answer)
 {
 	struct question question = {
-		.kind = QUESTION_VARIABLE, .address = address, .wants_debug = wants_types,
+		.kind = QUESTION_VARIABLE,
+		.address = address,
+		.wants_debug = wants_types,
 	};
 	int err = ask(worker, module, &question);
 
@@ -250,8 +251,7 @@ int worker_ask_variable(struct worker *worker, const struct module *module, uint
 	return err;
 }
 
-int worker_ask_sources(struct worker *worker, const struct module *module,
-		       const struct sources_answer **answer)
+int worker_ask_sources(struct worker *worker, const struct module *module, const struct sources_answer **answer)
 {
 	struct question question = { .kind = QUESTION_SOURCES };
 	int err = ask(worker, module, &question);
@@ -271,8 +271,7 @@ int worker_ask_build_id(struct worker *worker, const struct module *module, stru
 	return err;
 }
 
-int worker_ask_segments(struct worker *worker, const struct module *module,
-			const struct segments_answer **answer)
+int worker_ask_segments(struct worker *worker, const struct module *module, const struct segments_answer **answer)
 {
 	struct question question = { .kind = QUESTION_SEGMENTS };
 	int err = ask(worker, module, &question);
@@ -282,11 +281,12 @@ int worker_ask_segments(struct worker *worker, const struct module *module,
 	return err;
 }
 
-int worker_ask_code(struct worker *worker, const struct module *module, uint64_t file_offset,
-		    size_t size_bytes, const struct code_answer **answer)
+int worker_ask_code(struct worker *worker, const struct module *module, uint64_t file_offset, size_t size_bytes,
+		    const struct code_answer **answer)
 {
 	struct question question = {
-		.kind = QUESTION_CODE, .file_offset = file_offset,
+		.kind = QUESTION_CODE,
+		.file_offset = file_offset,
 		.size_bytes = size_bytes < CODE_BYTES_MAX ? size_bytes : CODE_BYTES_MAX,
 	};
 	int err = ask(worker, module, &question);
@@ -296,8 +296,7 @@ int worker_ask_code(struct worker *worker, const struct module *module, uint64_t
 	return err;
 }
 
-int worker_ask_function(struct worker *worker, const struct module *module, const char *name,
-			uint64_t *file_offset)
+int worker_ask_function(struct worker *worker, const struct module *module, const char *name, uint64_t *file_offset)
 {
 	struct question question = { .kind = QUESTION_FUNCTION };
 	int err;
@@ -327,8 +326,7 @@ int worker_ask_functions(struct worker *worker, const struct module *module, con
 	return err;
 }
 
-int worker_ask_table(struct worker *worker, const struct module *module, worker_on_table *on_table,
-		     void *data)
+int worker_ask_table(struct worker *worker, const struct module *module, worker_on_table *on_table, void *data)
 {
 	struct asked *asked = asked_new(module, &(struct question){ .kind = QUESTION_TABLE });
 
@@ -337,12 +335,14 @@ int worker_ask_table(struct worker *worker, const struct module *module, worker_
 	return worker_ask_later(worker, asked);
 }
 
-int worker_ask_python(struct worker *worker, const struct python_question *asked,
-		      const struct python_answer **answer)
+int worker_ask_python(struct worker *worker, const struct python_question *asked, const struct python_answer **answer)
 {
 	struct question question = {
-		.kind = QUESTION_PYTHON, .pid = asked->pid, .address = asked->address,
-		.python_version = asked->version, .python_index = asked->index,
+		.kind = QUESTION_PYTHON,
+		.pid = asked->pid,
+		.address = asked->address,
+		.python_version = asked->version,
+		.python_index = asked->index,
 		.python_identity = asked->identity,
 	};
 	int err = ask_process(worker, worker_user_of(worker, asked->pid), &question);
@@ -355,8 +355,9 @@ int worker_ask_python(struct worker *worker, const struct python_question *asked
 int worker_read_jit(struct worker *worker, uint32_t space, uint32_t user, worker_on_jit *on_jit, void *data)
 {
 	struct asked *asked = asked_new(NULL, &(struct question){
-		.kind = QUESTION_JIT_READ, .module = space,
-	});
+						      .kind = QUESTION_JIT_READ,
+						      .module = space,
+					      });
 
 	set_owner(asked, user);
 	asked->on_jit = on_jit;
@@ -369,8 +370,9 @@ void worker_forget_jit(struct worker *worker, uint32_t space)
 	/* Without a worker there is nothing to be forgotten. */
 	if (helper_pair_worker_number(worker->pair))
 		worker_ask_later(worker, asked_new(NULL, &(struct question){
-			.kind = QUESTION_JIT_FORGET, .module = space,
-		}));
+								 .kind = QUESTION_JIT_FORGET,
+								 .module = space,
+							 }));
 }
 
 int worker_ask_jit(struct worker *worker, uint32_t space, uint32_t user, uint64_t address,

@@ -9,13 +9,13 @@
 struct asked {
 	struct asked *next;
 	struct question question;
-	const struct module *module;	/* NULL: it is about none */
-	uint32_t user;			/* who bears what it does to the worker */
-	uint64_t process;		/* whose time it takes, if it is about no module: see budget.h */
-	uint64_t first_ns;		/* since when it is the one that the worker looks at */
+	const struct module *module; /* NULL: it is about none */
+	uint32_t user;               /* who bears what it does to the worker */
+	uint64_t process;            /* whose time it takes, if it is about no module: see budget.h */
+	uint64_t first_ns;           /* since when it is the one that the worker looks at */
 	uint8_t sent_again_count;
-	bool is_awaited;		/* by somebody who wants it alone */
-	bool is_ahead;			/* by somebody who wants it in the book; else one of these is called */
+	bool is_awaited; /* by somebody who wants it alone */
+	bool is_ahead;   /* by somebody who wants it in the book; else one of these is called */
 	worker_on_table *on_table;
 	worker_on_jit *on_jit;
 	void *data;
@@ -34,23 +34,23 @@ struct worker {
 	struct helper_pair *pair;
 	struct opener *opener;
 	struct budget *budget;
-	uint32_t number;		/* of the process that knows what follows */
+	uint32_t number; /* of the process that knows what follows */
 	uint32_t last_sequence;
-	bool *is_known;			/* by module number: it has its path */
+	bool *is_known; /* by module number: it has its path */
 	size_t known_room;
-	struct asked_list asked;	/* in the order in which they were sent */
-	struct asked_list later;	/* to be sent; nobody waits for them */
-	struct asked_list answered;	/* what is to be done with them */
+	struct asked_list asked;    /* in the order in which they were sent */
+	struct asked_list later;    /* to be sent; nobody waits for them */
+	struct asked_list answered; /* what is to be done with them */
 	uint64_t checked_ns;
-	uint32_t late_sequence;		/* of the question that the helpers were given up for; 0: none */
+	uint32_t late_sequence; /* of the question that the helpers were given up for; 0: none */
 	size_t ahead_count;
 	/* The answer that was waited for. */
 	bool is_here;
 	int err;
 	union worker_content content;
 	size_t content_bytes;
-	struct answer_book *book;	/* NULL: none */
-	struct answer_book *ahead;	/* what was asked ahead, if there is no book; NULL: nothing */
+	struct answer_book *book;  /* NULL: none */
+	struct answer_book *ahead; /* what was asked ahead, if there is no book; NULL: nothing */
 	bool is_book_alone;
 };
 

@@ -16,56 +16,56 @@
 enum {
 	WORKER_PATH_BYTES_MAX = 4096,
 	WORKER_NAME_BYTES = 256,
-	WORKER_ANSWER_SECONDS_MAX = 60,	/* includes what a debuginfod server may take */
-	WORKER_PYTHON_SECONDS_MAX = 2,	/* a few pages of memory */
-	WORKER_JIT_SECONDS_MAX = 5,	/* 64 MB of lines take half a second */
+	WORKER_ANSWER_SECONDS_MAX = 60, /* includes what a debuginfod server may take */
+	WORKER_PYTHON_SECONDS_MAX = 2,  /* a few pages of memory */
+	WORKER_JIT_SECONDS_MAX = 5,     /* 64 MB of lines take half a second */
 };
 
 enum question_kind {
-	QUESTION_PLACE,		/* what code is at file_offset? */
-	QUESTION_TABLE,		/* the unwind table, as an unwind_file: before the answer its bytes come in parts */
-	QUESTION_VARIABLE,	/* what data is at address? */
-	QUESTION_SEGMENTS,	/* how is the file loaded? */
-	QUESTION_CODE,		/* size_bytes of code around file_offset */
-	QUESTION_FUNCTION,	/* where is the exported function? */
-	QUESTION_FUNCTIONS,	/* where are all that are called so? */
-	QUESTION_SOURCES,	/* which files do answers come from? */
-	QUESTION_BUILD_ID,	/* what does the file say that it is? */
-	QUESTION_JIT,		/* what generated code of the space module is at address? */
-	QUESTION_JIT_READ,	/* nothing: its names are read as far as they are written */
-	QUESTION_JIT_FORGET,	/* nothing: they will not be asked for any more */
-	QUESTION_PYTHON,	/* the code object at address of the process pid */
+	QUESTION_PLACE,      /* what code is at file_offset? */
+	QUESTION_TABLE,      /* the unwind table, as an unwind_file: before the answer its bytes come in parts */
+	QUESTION_VARIABLE,   /* what data is at address? */
+	QUESTION_SEGMENTS,   /* how is the file loaded? */
+	QUESTION_CODE,       /* size_bytes of code around file_offset */
+	QUESTION_FUNCTION,   /* where is the exported function? */
+	QUESTION_FUNCTIONS,  /* where are all that are called so? */
+	QUESTION_SOURCES,    /* which files do answers come from? */
+	QUESTION_BUILD_ID,   /* what does the file say that it is? */
+	QUESTION_JIT,        /* what generated code of the space module is at address? */
+	QUESTION_JIT_READ,   /* nothing: its names are read as far as they are written */
+	QUESTION_JIT_FORGET, /* nothing: they will not be asked for any more */
+	QUESTION_PYTHON,     /* the code object at address of the process pid */
 };
 
 struct question {
 	uint32_t sequence;
-	uint32_t module;	/* number; of generated code, its space's */
+	uint32_t module; /* number; of generated code, its space's */
 	uint32_t pid;
 	uint32_t python_version;
 	union {
 		uint64_t file_offset;
-		uint64_t address;	/* as the file has it; in memory, of generated code and Python */
+		uint64_t address; /* as the file has it; in memory, of generated code and Python */
 	};
-	uint64_t python_identity;	/* of what is known already; 0: nothing */
-	uint32_t python_index;		/* of an instruction in the code object; ~0: not known */
+	uint64_t python_identity; /* of what is known already; 0: nothing */
+	uint32_t python_index;    /* of an instruction in the code object; ~0: not known */
 	uint32_t size_bytes;
-	uint32_t cpu_ms_max;		/* that the answer may take, and memory besides what there is; 0: the default */
+	uint32_t cpu_ms_max; /* that the answer may take, and memory besides what there is; 0: the default */
 	uint32_t memory_mb_max;
 	uint8_t kind;
-	uint8_t wants_debug;	/* lines and types, not only symbols */
-	uint8_t has_path;	/* the first question about the module: its path comes along */
+	uint8_t wants_debug; /* lines and types, not only symbols */
+	uint8_t has_path;    /* the first question about the module: its path comes along */
 	uint8_t is_vdso;
-	uint8_t build_id_bytes;	/* with has_path: the file must have this one; 0: any */
+	uint8_t build_id_bytes; /* with has_path: the file must have this one; 0: any */
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
 	uint8_t reserved[3];
-	char function[WORKER_NAME_BYTES];	/* its name */
-	/* with has_path: then the path, which ends with a NUL */
+	char function[WORKER_NAME_BYTES]; /* its name */
+					  /* with has_path: then the path, which ends with a NUL */
 };
 
 struct worker_answer {
 	uint32_t sequence;
-	int32_t err;		/* 0 or a negative errno; WORKER_GOES_ON: it is a part of a table */
-	uint64_t cpu_ns, elapsed_ns;	/* that it took */
+	int32_t err;                 /* 0 or a negative errno; WORKER_GOES_ON: it is a part of a table */
+	uint64_t cpu_ns, elapsed_ns; /* that it took */
 };
 
 enum { WORKER_GOES_ON = 1, WORKER_PART_BYTES = 48 * 1024 };

@@ -33,16 +33,16 @@
 #include "symbol/worker/worker_message.h"
 
 enum {
-	ANSWER_CPU_MS_MAX = 20000,	/* a large program's compressed debug file takes 5 s */
+	ANSWER_CPU_MS_MAX = 20000, /* a large program's compressed debug file takes 5 s */
 	TABLE_SECONDS_MAX = 10,
-	TABLE_CPU_MS_MAX = 2000,	/* 35,000 functions take 10 ms */
-	PRIORITY = -10,			/* there is who waits for it; as nice(2) has it */
-	CPU_SECONDS_MAX = 600,		/* of one process, for all its answers */
+	TABLE_CPU_MS_MAX = 2000, /* 35,000 functions take 10 ms */
+	PRIORITY = -10,          /* there is who waits for it; as nice(2) has it */
+	CPU_SECONDS_MAX = 600,   /* of one process, for all its answers */
 	MEMORY_MB_MAX = 1 << 10,
-	ADDRESS_GB_MAX = 256,		/* of files that are mapped: page tables take a 512th part of it */
+	ADDRESS_GB_MAX = 256, /* of files that are mapped: page tables take a 512th part of it */
 	STACK_MB_MAX = 16,
 	FILES_MAX = 1 << 16,
-	OPENED_MAX = 4,			/* times a file is opened before it may stay */
+	OPENED_MAX = 4, /* times a file is opened before it may stay */
 };
 
 /* What the worker holds beyond what it began with: of its own, and of files' pages. */
@@ -55,14 +55,14 @@ struct server;
 
 struct file {
 	const struct server *server;
-	struct file_source source;	/* data: this */
-	struct object *object;	/* NULL: closed to save memory */
+	struct file_source source; /* data: this */
+	struct object *object;     /* NULL: closed to save memory */
 	uint32_t number;
-	uint64_t used;		/* the question that last used it */
-	size_t kept_bytes;	/* stays as long as it is open */
+	uint64_t used;     /* the question that last used it */
+	size_t kept_bytes; /* stays as long as it is open */
 	unsigned int opened_count;
 	bool is_vdso;
-	struct build_id build_id;	/* that it must have; of no bytes: any */
+	struct build_id build_id; /* that it must have; of no bytes: any */
 	char *path;
 };
 
@@ -75,15 +75,15 @@ struct memory {
 
 struct server {
 	struct helper_sockets sockets;
-	struct table *files;	/* by module number + 1 */
+	struct table *files; /* by module number + 1 */
 	struct jit_maps *jits;
-	struct python_code *python;	/* what was read last */
+	struct python_code *python; /* what was read last */
 	int statm_fd;
 	struct memory first;
 	size_t own_bytes_max;
 	uint64_t question_count;
-	uint64_t begin_cpu_ns, begin_ns;	/* when the question came */
-	uint32_t memory_mb_max;		/* as the last one had it */
+	uint64_t begin_cpu_ns, begin_ns; /* when the question came */
+	uint32_t memory_mb_max;          /* as the last one had it */
 	union worker_content content;
 };
 
@@ -93,8 +93,7 @@ static int open_debug(void *data, const char *path, bool is_ours, char *real_pat
 {
 	const struct file *file = data;
 
-	return given_debug_file(file->server->sockets.other, file->number, path, is_ours, real_path,
-				room_bytes);
+	return given_debug_file(file->server->sockets.other, file->number, path, is_ours, real_path, room_bytes);
 }
 
 static int fetch_debug(void *data, const uint8_t *build_id, size_t size_bytes)
@@ -134,10 +133,9 @@ static struct memory memory_used(const struct server *server)
 	memory.data_bytes = data * page_bytes;
 	memory.own_bytes = (resident - shared) * page_bytes;
 	memory.mapped_bytes = shared * page_bytes;
-	memory.own_bytes -= memory.own_bytes < server->first.own_bytes ? memory.own_bytes
-								      : server->first.own_bytes;
-	memory.mapped_bytes -= memory.mapped_bytes < server->first.mapped_bytes
-				? memory.mapped_bytes : server->first.mapped_bytes;
+	memory.own_bytes -= memory.own_bytes < server->first.own_bytes ? memory.own_bytes : server->first.own_bytes;
+	memory.mapped_bytes -=
+		memory.mapped_bytes < server->first.mapped_bytes ? memory.mapped_bytes : server->first.mapped_bytes;
 	return memory;
 }
 
@@ -259,7 +257,9 @@ static void set_deadline(unsigned int seconds, unsigned int cpu_ms)
 static struct worker_answer answer_header(const struct server *server, const struct question *question, int err)
 {
 	return (struct worker_answer){
-		question->sequence, err, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - server->begin_cpu_ns,
+		question->sequence,
+		err,
+		clock_ns(CLOCK_PROCESS_CPUTIME_ID) - server->begin_cpu_ns,
 		clock_ns(CLOCK_MONOTONIC) - server->begin_ns,
 	};
 }
@@ -268,7 +268,8 @@ static void send_answer(const struct server *server, const struct worker_answer 
 			size_t content_bytes)
 {
 	const struct iovec parts[2] = {
-		{ (void *)header, sizeof(*header) }, { (void *)content, content_bytes },
+		{ (void *)header, sizeof(*header) },
+		{ (void *)content, content_bytes },
 	};
 
 	if (message_send(server->sockets.tool, parts, 2, -1, true))
@@ -300,8 +301,7 @@ static int send_parts(void *data, const void *bytes, size_t size_bytes)
 	return 0;
 }
 
-static void answer_table(const struct server *server, const struct question *question,
-			 struct object *object)
+static void answer_table(const struct server *server, const struct question *question, struct object *object)
 {
 	struct unwind_file file = { 0 };
 	int err = object_unwind_file(object, &file);
@@ -317,20 +317,17 @@ static void answer_table(const struct server *server, const struct question *que
 }
 
 /* The size of what is in server->content then. */
-static size_t find_answer(struct server *server, struct object *object,
-			  const struct question *question)
+static size_t find_answer(struct server *server, struct object *object, const struct question *question)
 {
 	switch (question->kind) {
 	case QUESTION_VARIABLE:
-		object_find_variable(object, question->address, question->wants_debug,
-				     &server->content.variable);
+		object_find_variable(object, question->address, question->wants_debug, &server->content.variable);
 		return offsetof(struct variable_answer, text) + server->content.variable.text_bytes;
 	case QUESTION_SEGMENTS:
 		object_segments(object, &server->content.segments);
 		return sizeof(server->content.segments);
 	case QUESTION_CODE:
-		object_read_code(object, question->file_offset, question->size_bytes,
-				 &server->content.code);
+		object_read_code(object, question->file_offset, question->size_bytes, &server->content.code);
 		return offsetof(struct code_answer, code) + server->content.code.size_bytes;
 	case QUESTION_FUNCTION:
 		object_find_function(object, question->function, &server->content.function);
@@ -345,8 +342,7 @@ static size_t find_answer(struct server *server, struct object *object,
 		object_build_id(object, &server->content.build_id);
 		return sizeof(server->content.build_id);
 	default:
-		object_find(object, question->file_offset, question->wants_debug,
-			    &server->content.place);
+		object_find(object, question->file_offset, question->wants_debug, &server->content.place);
 		return offsetof(struct answer, text) + server->content.place.text_bytes;
 	}
 }
@@ -389,8 +385,8 @@ static void answer_jit(struct server *server, const struct question *question)
 	else if (question->kind == QUESTION_JIT_READ)
 		err = jit_maps_read(server->jits, question->module);
 	else
-		err = jit_maps_find(server->jits, question->module, question->address, jit->name,
-				    sizeof(jit->name), &jit->start);
+		err = jit_maps_find(server->jits, question->module, question->address, jit->name, sizeof(jit->name),
+				    &jit->start);
 	jit->is_found = !err;
 	answer(server, question, err, sizeof(*jit));
 }
@@ -437,8 +433,8 @@ static void answer_python(struct server *server, const struct question *question
 		else if (python_code_read(&memory, &version->code, &key, server->python))
 			put_python(found, server->python);
 	}
-	answer(server, question, 0, offsetof(struct python_answer, data) + found->function_bytes +
-	       found->file_bytes + found->table_bytes);
+	answer(server, question, 0,
+	       offsetof(struct python_answer, data) + found->function_bytes + found->file_bytes + found->table_bytes);
 }
 
 /* --- The process ----------------------------------------------------------------------------- */
@@ -461,7 +457,7 @@ static void limit_resources(void)
 {
 	/* Some are never closed: file_close(). */
 	limit(RLIMIT_NOFILE, FILES_MAX);
-#ifndef __SANITIZE_ADDRESS__	/* which reserves terabytes that it never uses */
+#ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes that it never uses */
 	limit(RLIMIT_DATA, (rlim_t)MEMORY_MB_MAX << 20);
 	limit(RLIMIT_AS, (rlim_t)ADDRESS_GB_MAX << 30);
 #endif
@@ -489,6 +485,7 @@ static int confine_sight(void)
 
 static int confine_calls(void)
 {
+	/* clang-format off */
 	const struct confined_call allowed[] = {
 		ALLOWED(read), ALLOWED(pread64), ALLOWED(close), ALLOWED(lseek),
 		ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(fstatfs),
@@ -503,8 +500,9 @@ static int confine_calls(void)
 		ALLOWED(restart_syscall), ALLOWED(futex), ALLOWED(getrandom), ALLOWED(exit),
 		ALLOWED(exit_group),
 	};
+	/* clang-format on */
 
-#ifdef __SANITIZE_ADDRESS__	/* which opens files and makes threads of its own */
+#ifdef __SANITIZE_ADDRESS__ /* which opens files and makes threads of its own */
 	(void)allowed;
 	return 0;
 #endif

@@ -12,8 +12,8 @@
 #include "values.h"
 
 struct prologue {
-	struct ev_collect_run *run;	/* NULL: the stream has not told yet */
-	struct ev_span_name *spans[SPANS_MAX];	/* NULL: there is none */
+	struct ev_collect_run *run;            /* NULL: the stream has not told yet */
+	struct ev_span_name *spans[SPANS_MAX]; /* NULL: there is none */
 	struct prologue_threads *threads;
 	struct prologue_spaces *spaces;
 	struct prologue_facts *facts;
@@ -61,8 +61,7 @@ static void keep_span(struct prologue *prologue, const struct ev_header *header)
 
 static uint32_t pid_of(const struct prologue *prologue, uint32_t number)
 {
-	const struct prologue_thread *thread =
-		number ? prologue_threads_find(prologue->threads, number) : NULL;
+	const struct prologue_thread *thread = number ? prologue_threads_find(prologue->threads, number) : NULL;
 
 	return thread ? thread->found.pid : 0;
 }
@@ -137,8 +136,7 @@ void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct pr
 	prologue_threads_begin(prologue->threads, time_ns, &chosen);
 }
 
-static void refer_threads(struct prologue *prologue, const struct ev_header *header,
-			  const struct prologue_out *out)
+static void refer_threads(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out)
 {
 	if (header->thread)
 		prologue_threads_refer(prologue->threads, header->thread, header->time_ns, out);
@@ -146,14 +144,13 @@ static void refer_threads(struct prologue *prologue, const struct ev_header *hea
 		return;
 	if (header->event == TRACE_EVENT_SCHED_WAKE)
 		prologue_threads_refer(prologue->threads, ((const struct ev_sched_wake *)header)->waker,
-				     header->time_ns, out);
+				       header->time_ns, out);
 	else if (header->event == TRACE_EVENT_SCHED_SWITCH)
 		prologue_threads_refer(prologue->threads, ((const struct ev_sched_switch *)header)->next,
-				     header->time_ns, out);
+				       header->time_ns, out);
 }
 
-void prologue_refer(struct prologue *prologue, const struct ev_header *header,
-		  const struct prologue_out *out)
+void prologue_refer(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out)
 {
 	uint32_t pid = header->subsys == TRACE_SUBSYS_STACK ? pid_of(prologue, header->thread) : 0;
 
@@ -168,14 +165,12 @@ bool prologue_is_wanted(const struct prologue *prologue, const struct ev_header 
 
 const struct ev_thread_found *prologue_thread(const struct prologue *prologue, uint32_t number)
 {
-	const struct prologue_thread *thread =
-		number ? prologue_threads_find(prologue->threads, number) : NULL;
+	const struct prologue_thread *thread = number ? prologue_threads_find(prologue->threads, number) : NULL;
 
 	return thread && thread->is_described ? &thread->found : NULL;
 }
 
-void prologue_tell_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns,
-			  const struct prologue_out *out)
+void prologue_tell_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns, const struct prologue_out *out)
 {
 	prologue_spaces_tell(prologue->spaces, pid, time_ns, out);
 }

@@ -39,8 +39,7 @@ void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct pr
  * Tells what an event refers to, as far as the trace that was begun last has not been told of it: stacks,
  * files and sockets, hosts, code of CPython's, threads that are not traced, and threads that have died.
  */
-void prologue_refer(struct prologue *prologue, const struct ev_header *header,
-		  const struct prologue_out *out);
+void prologue_refer(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out);
 
 /*
  * Whether header tells of something that the trace has referred to and was never told. For who writes
@@ -52,5 +51,4 @@ bool prologue_is_wanted(const struct prologue *prologue, const struct ev_header 
 const struct ev_thread_found *prologue_thread(const struct prologue *prologue, uint32_t number);
 
 /* Tells what a process has mapped. */
-void prologue_tell_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns,
-			  const struct prologue_out *out);
+void prologue_tell_mappings(struct prologue *prologue, uint32_t pid, uint64_t time_ns, const struct prologue_out *out);

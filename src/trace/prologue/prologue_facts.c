@@ -10,25 +10,25 @@
 #include "session/event_kinds.h"
 
 enum {
-	FACTS_MAX = 1 << 18,		/* of all kinds */
+	FACTS_MAX = 1 << 18, /* of all kinds */
 	BYTES_MAX = 128 << 20,
 };
 
 struct fact {
-	struct ev_header *event;	/* NULL: it was referred to, and not told yet */
+	struct ev_header *event; /* NULL: it was referred to, and not told yet */
 	uint64_t key;
 	size_t size_bytes;
-	uint32_t told, wanted;		/* the last beginning at which it was; from 1 on */
-	uint32_t used;			/* the turn in which it was told or referred to last */
-	uint32_t pid;			/* of a stack with managed frames: whose they are */
+	uint32_t told, wanted; /* the last beginning at which it was; from 1 on */
+	uint32_t used;         /* the turn in which it was told or referred to last */
+	uint32_t pid;          /* of a stack with managed frames: whose they are */
 };
 
 struct prologue_facts {
 	struct table *tables[FACT_KINDS];
 	size_t count, bytes;
 	uint32_t begins;
-	uint32_t turn;			/* how often room was made */
-	size_t retry_count;		/* refusals until it is worth looking for room again */
+	uint32_t turn;      /* how often room was made */
+	size_t retry_count; /* refusals until it is worth looking for room again */
 };
 
 struct prologue_facts *prologue_facts_new(void)
@@ -192,8 +192,7 @@ static void keep(struct prologue_facts *facts, struct fact *fact, const struct e
 	fact->size_bytes = size_bytes;
 }
 
-void prologue_facts_follow(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid,
-			 bool is_written)
+void prologue_facts_follow(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid, bool is_written)
 {
 	enum fact_kind kind;
 	struct fact *fact;
@@ -225,8 +224,7 @@ bool prologue_facts_want(const struct prologue_facts *facts, const struct ev_hea
 	return fact && fact->wanted == facts->begins && fact->told != facts->begins;
 }
 
-struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key,
-				    uint32_t *pid)
+struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key, uint32_t *pid)
 {
 	struct fact *fact = get(facts, kind, key);
 
@@ -241,8 +239,7 @@ struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_ki
 	return fact->event;
 }
 
-const struct ev_header *prologue_facts_find(const struct prologue_facts *facts, enum fact_kind kind,
-					  uint64_t key)
+const struct ev_header *prologue_facts_find(const struct prologue_facts *facts, enum fact_kind kind, uint64_t key)
 {
 	const struct fact *fact = table_find(facts->tables[kind], key);
 

@@ -17,9 +17,7 @@ uint64_t prologue_facts_address(uint16_t family, const uint8_t address[16]);
  * The event that is to be told now, and whose process's it is; NULL: it was told already, or it is not
  * known.
  */
-struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key,
-				    uint32_t *pid);
+struct ev_header *prologue_facts_take(struct prologue_facts *facts, enum fact_kind kind, uint64_t key, uint32_t *pid);
 
 /* NULL: it is not known. */
-const struct ev_header *prologue_facts_find(const struct prologue_facts *facts, enum fact_kind kind,
-					  uint64_t key);
+const struct ev_header *prologue_facts_find(const struct prologue_facts *facts, enum fact_kind kind, uint64_t key);

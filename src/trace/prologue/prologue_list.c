@@ -14,7 +14,9 @@
 static void tell_plain(const struct prologue_out *out, enum event_id id, uint64_t time_ns)
 {
 	struct ev_header header = {
-		.time_ns = time_ns, .subsys = id >> 16, .event = id & 0xffff,
+		.time_ns = time_ns,
+		.subsys = id >> 16,
+		.event = id & 0xffff,
 	};
 
 	out->tell(out->data, &header);
@@ -23,15 +25,13 @@ static void tell_plain(const struct prologue_out *out, enum event_id id, uint64_
 static void tell_gap(const struct prologue_out *out, uint64_t time_ns)
 {
 	struct ev_collect_gap e = {
-		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_COLLECT,
-			    .event = TRACE_EVENT_COLLECT_GAP },
+		.header = { .time_ns = time_ns, .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_GAP },
 	};
 
 	out->tell(out->data, &e.header);
 }
 
-static void tell_found(const struct prologue_thread *thread, uint64_t time_ns,
-		       const struct prologue_out *out)
+static void tell_found(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
 {
 	struct ev_thread_found e = thread->found;
 
@@ -45,14 +45,17 @@ static void tell_found(const struct prologue_thread *thread, uint64_t time_ns,
 	out->tell(out->data, &e.header);
 }
 
-static void tell_wait(const struct prologue_thread *thread, uint64_t time_ns,
-		      const struct prologue_out *out)
+static void tell_wait(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
 {
 	const struct ev_sched_switch *wait = &thread->wait;
 	struct ev_thread_waits e = {
-		.header = { .time_ns = time_ns, .thread = prologue_thread_number(thread),
-			    .subsys = TRACE_SUBSYS_THREAD, .event = TRACE_EVENT_THREAD_WAITS },
-		.begin_ns = wait->header.time_ns, .stack = wait->stack, .state = wait->state,
+		.header = { .time_ns = time_ns,
+			    .thread = prologue_thread_number(thread),
+			    .subsys = TRACE_SUBSYS_THREAD,
+			    .event = TRACE_EVENT_THREAD_WAITS },
+		.begin_ns = wait->header.time_ns,
+		.stack = wait->stack,
+		.state = wait->state,
 		.value = wait->value,
 	};
 
@@ -66,12 +69,13 @@ static void tell_wait(const struct prologue_thread *thread, uint64_t time_ns,
 }
 
 /* Whoever reads the switch that is to come must know that it does not end in a wait. */
-static void tell_early_wake(const struct prologue_thread *thread, uint64_t time_ns,
-			    const struct prologue_out *out)
+static void tell_early_wake(const struct prologue_thread *thread, uint64_t time_ns, const struct prologue_out *out)
 {
 	struct ev_sched_wake e = {
-		.header = { .time_ns = time_ns, .thread = prologue_thread_number(thread),
-			    .subsys = TRACE_SUBSYS_SCHED, .event = TRACE_EVENT_SCHED_WAKE },
+		.header = { .time_ns = time_ns,
+			    .thread = prologue_thread_number(thread),
+			    .subsys = TRACE_SUBSYS_SCHED,
+			    .event = TRACE_EVENT_SCHED_WAKE },
 		.syscall = SYSCALL_NONE,
 	};
 
@@ -108,11 +112,10 @@ static struct prologue_thread **list(const struct prologue_threads *threads, siz
 	return list;
 }
 
-static void tell_waits(const struct prologue_threads *threads, struct prologue_thread *thread,
-		       uint64_t time_ns, const struct prologue_out *out)
+static void tell_waits(const struct prologue_threads *threads, struct prologue_thread *thread, uint64_t time_ns,
+		       const struct prologue_out *out)
 {
-	if (thread->found.phase == PHASE_BLOCKED &&
-	    (thread->wait.header.time_ns || thread->is_wait_listed))
+	if (thread->found.phase == PHASE_BLOCKED && (thread->wait.header.time_ns || thread->is_wait_listed))
 		tell_wait(thread, time_ns, out);
 	if (thread->found.phase == PHASE_RUNNING && thread->is_wake_early &&
 	    time_ns <= thread->wake_ns + WAKE_TIE_NS_MAX)
@@ -121,8 +124,8 @@ static void tell_waits(const struct prologue_threads *threads, struct prologue_t
 }
 
 /* A gap that the end of a list has yet to end, and how far that list has come. */
-static void tell_gap_state(const struct prologue_threads *threads, struct prologue_thread **list,
-			   size_t count, uint64_t time_ns, const struct prologue_out *out)
+static void tell_gap_state(const struct prologue_threads *threads, struct prologue_thread **list, size_t count,
+			   uint64_t time_ns, const struct prologue_out *out)
 {
 	bool is_damaged = threads->is_in_sync && threads->is_sync_damaged;
 
@@ -138,8 +141,7 @@ static void tell_gap_state(const struct prologue_threads *threads, struct prolog
 		tell_gap(out, time_ns);
 }
 
-void prologue_threads_begin(struct prologue_threads *threads, uint64_t time_ns,
-			  const struct prologue_out *out)
+void prologue_threads_begin(struct prologue_threads *threads, uint64_t time_ns, const struct prologue_out *out)
 {
 	size_t count;
 	struct prologue_thread **all = list(threads, &count);
@@ -156,7 +158,7 @@ void prologue_threads_begin(struct prologue_threads *threads, uint64_t time_ns,
 }
 
 void prologue_threads_refer(struct prologue_threads *threads, uint32_t number, uint64_t time_ns,
-			  const struct prologue_out *out)
+			    const struct prologue_out *out)
 {
 	struct prologue_thread *thread = prologue_threads_find(threads, number);
 

@@ -38,8 +38,7 @@ static void refer_codes(const struct telling *telling, const struct ev_stack_fra
 
 		if (frame & STACK_FRAME_MANAGED)
 			refer(telling, FACT_CODE,
-			      prologue_facts_code(pid, (frame & STACK_MANAGED_CODE) >>
-						     STACK_MANAGED_SHIFT));
+			      prologue_facts_code(pid, (frame & STACK_MANAGED_CODE) >> STACK_MANAGED_SHIFT));
 	}
 }
 
@@ -102,8 +101,7 @@ static bool is_of_file(uint16_t syscall, uint32_t value)
 	}
 }
 
-static void refer_object(const struct telling *telling, uint64_t object, uint16_t syscall,
-			 uint32_t value)
+static void refer_object(const struct telling *telling, uint64_t object, uint16_t syscall, uint32_t value)
 {
 	if (object && is_of_file(syscall, value))
 		refer_file(telling, object);
@@ -183,7 +181,7 @@ static void refer_waits(const struct telling *telling, const struct ev_thread_wa
 }
 
 void prologue_facts_refer(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid,
-			const struct prologue_out *out)
+			  const struct prologue_out *out)
 {
 	const struct telling telling = { facts, header->time_ns, out };
 

@@ -19,8 +19,8 @@
 enum {
 	MAPPINGS_MAX = 200000,
 	PER_PROCESS_MAX = 16384,
-	BYTES_MAX = 128 << 20,	/* of all of them, with their paths */
-	ENDED_MAX = 64,		/* processes whose last thread may still have to leave its CPU */
+	BYTES_MAX = 128 << 20, /* of all of them, with their paths */
+	ENDED_MAX = 64,        /* processes whose last thread may still have to leave its CPU */
 };
 
 struct space {
@@ -31,10 +31,10 @@ struct space {
 };
 
 struct prologue_spaces {
-	struct table *by_pid;		/* + 1 since pid 0 is a key too */
+	struct table *by_pid; /* + 1 since pid 0 is a key too */
 	size_t mapping_count, bytes;
-	uint32_t ended[ENDED_MAX];	/* the last ones, by turns */
-	size_t ended_count;		/* of all so far */
+	uint32_t ended[ENDED_MAX]; /* the last ones, by turns */
+	size_t ended_count;        /* of all so far */
 };
 
 struct prologue_spaces *prologue_spaces_new(void)
@@ -114,8 +114,7 @@ static void add(struct prologue_spaces *spaces, struct space *space, const struc
 }
 
 /* Those that it hides, whole. */
-static void remove_hidden(struct prologue_spaces *spaces, struct space *space, uint64_t start,
-			  uint64_t size)
+static void remove_hidden(struct prologue_spaces *spaces, struct space *space, uint64_t start, uint64_t size)
 {
 	size_t kept = 0;
 
@@ -132,9 +131,8 @@ static void remove_hidden(struct prologue_spaces *spaces, struct space *space, u
 
 static bool is_same(const struct ev_space_found *a, const struct ev_space_found *b)
 {
-	return a->start == b->start && a->size == b->size && a->file_offset == b->file_offset &&
-	       a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
-	       !strcmp(a->path, b->path);
+	return a->start == b->start && a->size == b->size && a->file_offset == b->file_offset && a->inode == b->inode &&
+	       a->major == b->major && a->minor == b->minor && !strcmp(a->path, b->path);
 }
 
 /* Whether it is what is mapped at its beginning: that leaves what covers other parts of it. */
@@ -198,8 +196,7 @@ static void on_end(struct prologue_spaces *spaces, uint32_t pid)
 
 void prologue_spaces_follow(struct prologue_spaces *spaces, const struct ev_header *header)
 {
-	_Static_assert(offsetof(struct ev_space_map, path) == offsetof(struct ev_space_found, path),
-		       "the same fields");
+	_Static_assert(offsetof(struct ev_space_map, path) == offsetof(struct ev_space_found, path), "the same fields");
 
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_SPACE_MAP:
@@ -227,7 +224,7 @@ static void tell(struct space *space, uint64_t time_ns, const struct prologue_ou
 }
 
 void prologue_spaces_tell(struct prologue_spaces *spaces, uint32_t pid, uint64_t time_ns,
-			const struct prologue_out *out)
+			  const struct prologue_out *out)
 {
 	struct space *space = find(spaces, pid);
 
@@ -242,8 +239,7 @@ static int by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void prologue_spaces_begin(struct prologue_spaces *spaces, uint64_t time_ns,
-			 const struct prologue_out *out)
+void prologue_spaces_begin(struct prologue_spaces *spaces, uint64_t time_ns, const struct prologue_out *out)
 {
 	size_t count = 0, cursor = 0;
 	struct space **all = xcalloc(table_count(spaces->by_pid) + 1, sizeof(*all)), *space;

@@ -15,9 +15,8 @@ void prologue_spaces_free(struct prologue_spaces *spaces);
 void prologue_spaces_follow(struct prologue_spaces *spaces, const struct ev_header *header);
 
 /* All mappings, as space.FOUND. */
-void prologue_spaces_begin(struct prologue_spaces *spaces, uint64_t time_ns,
-			 const struct prologue_out *out);
+void prologue_spaces_begin(struct prologue_spaces *spaces, uint64_t time_ns, const struct prologue_out *out);
 
 /* Those of one process. */
 void prologue_spaces_tell(struct prologue_spaces *spaces, uint32_t pid, uint64_t time_ns,
-			const struct prologue_out *out);
+			  const struct prologue_out *out);

@@ -10,8 +10,8 @@
 #include "values.h"
 
 enum {
-	THREADS_MAX = 1 << 18,		/* more than the kernel side follows at once */
-	DEAD_MAX = 4096,		/* are remembered, for records that come late */
+	THREADS_MAX = 1 << 18, /* more than the kernel side follows at once */
+	DEAD_MAX = 4096,       /* are remembered, for records that come late */
 };
 
 struct prologue_threads *prologue_threads_new(void)
@@ -185,18 +185,19 @@ static void on_wake(struct prologue_threads *threads, const struct ev_header *he
 }
 
 /* Of either kind of event. A list does not know the parent: what the birth told stays. */
-#define DESCRIBE(thread, e) do {								\
-	(thread)->is_described = true;								\
-	if ((e)->parent)									\
-		(thread)->found.parent = (e)->parent;						\
-	(thread)->found.tid = (e)->tid;								\
-	(thread)->found.pid = (e)->pid;								\
-	(thread)->found.ns_tid = (e)->ns_tid;							\
-	(thread)->found.ns_pid = (e)->ns_pid;							\
-	(thread)->found.is_outside = (e)->is_outside;						\
-	(thread)->found.start_ns = (e)->start_ns;						\
-	memcpy((thread)->found.name, (e)->name, sizeof((e)->name));				\
-} while (0)
+#define DESCRIBE(thread, e)                                                 \
+	do {                                                                \
+		(thread)->is_described = true;                              \
+		if ((e)->parent)                                            \
+			(thread)->found.parent = (e)->parent;               \
+		(thread)->found.tid = (e)->tid;                             \
+		(thread)->found.pid = (e)->pid;                             \
+		(thread)->found.ns_tid = (e)->ns_tid;                       \
+		(thread)->found.ns_pid = (e)->ns_pid;                       \
+		(thread)->found.is_outside = (e)->is_outside;               \
+		(thread)->found.start_ns = (e)->start_ns;                   \
+		memcpy((thread)->found.name, (e)->name, sizeof((e)->name)); \
+	} while (0)
 
 static void on_born(struct prologue_threads *threads, const struct ev_thread_born *e)
 {
@@ -225,8 +226,11 @@ static void on_found(struct prologue_threads *threads, const struct ev_thread_fo
 	thread->found.cpu = e->cpu;
 	thread->is_wait_listed = false;
 	thread->wait = (struct ev_sched_switch){
-		.state = SWITCH_SLEEPING, .object = e->object, .value = e->value,
-		.syscall = e->syscall, .operation = e->operation,
+		.state = SWITCH_SLEEPING,
+		.object = e->object,
+		.value = e->value,
+		.syscall = e->syscall,
+		.operation = e->operation,
 	};
 }
 
@@ -239,8 +243,7 @@ static void on_waits(struct prologue_threads *threads, const struct ev_thread_wa
 	if (!thread || thread->found.phase != PHASE_BLOCKED)
 		return;
 	wait = &thread->wait;
-	if (wait->header.time_ns ? e->is_older || e->begin_ns != wait->header.time_ns
-				 : !e->is_older && e->begin_ns)
+	if (wait->header.time_ns ? e->is_older || e->begin_ns != wait->header.time_ns : !e->is_older && e->begin_ns)
 		return;
 	wait->header.time_ns = e->begin_ns;
 	thread->is_wait_listed = true;

@@ -12,9 +12,9 @@ enum {
 
 struct prologue_threads {
 	struct table *by_number;
-	struct prologue_thread *recent[PROLOGUE_RECENT];	/* by number: spares most look-ups */
-	struct prologue_thread *running[CPUS_MAX];	/* by CPU; NULL: not known */
-	struct prologue_thread *first_dead, *last_dead;	/* in order of death */
+	struct prologue_thread *recent[PROLOGUE_RECENT]; /* by number: spares most look-ups */
+	struct prologue_thread *running[CPUS_MAX];       /* by CPU; NULL: not known */
+	struct prologue_thread *first_dead, *last_dead;  /* in order of death */
 	size_t dead_count;
 	uint64_t now_ns;
 	uint32_t sync, begins;

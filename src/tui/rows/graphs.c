@@ -18,7 +18,7 @@ struct graphs {
 	bool is_making;
 	struct made {
 		bool is_tried, is_there;
-		struct choice choice;	/* what it is of */
+		struct choice choice; /* what it is of */
 	} made[GRAPHS_PARTS];
 	struct graphs_tree tree;
 	struct graphs_path path;
@@ -130,15 +130,13 @@ static void find_longest(struct graphs_path *path)
 static bool make_tree(struct graphs *graphs, struct choice choice)
 {
 	drop_tree(graphs);
-	return !graphs->source.make_tree(graphs->source.data, choice.thread, choice.is_merged,
-					 &graphs->tree);
+	return !graphs->source.make_tree(graphs->source.data, choice.thread, choice.is_merged, &graphs->tree);
 }
 
 static bool make_path(struct graphs *graphs, struct choice choice)
 {
 	drop_path(graphs);
-	if (graphs->source.make_path(graphs->source.data, choice.thread, choice.is_merged,
-				     &graphs->path))
+	if (graphs->source.make_path(graphs->source.data, choice.thread, choice.is_merged, &graphs->path))
 		return false;
 	graphs->path.sums = path_sums(&graphs->path.path, graphs->path.labels, &graphs->path.sum_count);
 	find_longest(&graphs->path);
@@ -147,7 +145,7 @@ static bool make_path(struct graphs *graphs, struct choice choice)
 
 void graphs_make(struct graphs *graphs, enum graphs_part part)
 {
-	struct choice choice = graphs->choice;	/* the user may choose another one meanwhile */
+	struct choice choice = graphs->choice; /* the user may choose another one meanwhile */
 	bool was_made;
 
 	graphs->is_making = true;

@@ -27,11 +27,11 @@ struct graphs_tree {
 struct graphs_path {
 	struct critical_path path;
 	struct graph_labels *labels;
-	uint32_t thread;		/* whose it is */
-	uint64_t first_ns;		/* of the trace, which times are counted from */
-	struct path_sum *sums;		/* these four are made of it */
+	uint32_t thread;       /* whose it is */
+	uint64_t first_ns;     /* of the trace, which times are counted from */
+	struct path_sum *sums; /* these four are made of it */
 	size_t sum_count;
-	const struct path_part **longest;	/* in time order */
+	const struct path_part **longest; /* in time order */
 	size_t longest_count;
 };
 

@@ -14,24 +14,34 @@ struct rows;
 
 struct tui_page {
 	const char *name;
-	const char *short_name;		/* where there is no room for all names; NULL: it has none */
-	const char *nothing;		/* said when it has no rows; NULL: what is said of most */
-	enum graphs_part graphs_part;	/* what has to be made for it first */
-	const char *const *sorts;	/* orders, the default first, NULL last; NULL: one only */
+	const char *short_name;       /* where there is no room for all names; NULL: it has none */
+	const char *nothing;          /* said when it has no rows; NULL: what is said of most */
+	enum graphs_part graphs_part; /* what has to be made for it first */
+	const char *const *sorts;     /* orders, the default first, NULL last; NULL: one only */
 	/* Whether a report, or NULL, has figures for an order other than the default; NULL: all have. */
 	bool (*has_sort)(const struct report *report, size_t sort);
-	bool has_filter;		/* a filter makes sense here */
+	bool has_filter; /* a filter makes sense here */
 	void (*put_titles)(struct page *page, const struct row_context *context);
 	void (*add_rows)(struct rows *rows);
 };
 
 /* In the order of their tabs. The last two are of traces, which have no output. */
 enum page_number {
-	PAGE_SUMMARY, PAGE_ALL, PAGE_SYNCHRONISATION, PAGE_IO, PAGE_LOCKS, PAGE_KLOCKS,
-	PAGE_THREADS, PAGE_BALANCE, PAGE_OUTPUT, PAGE_GRAPH, PAGE_PATH, PAGES,
+	PAGE_SUMMARY,
+	PAGE_ALL,
+	PAGE_SYNCHRONISATION,
+	PAGE_IO,
+	PAGE_LOCKS,
+	PAGE_KLOCKS,
+	PAGE_THREADS,
+	PAGE_BALANCE,
+	PAGE_OUTPUT,
+	PAGE_GRAPH,
+	PAGE_PATH,
+	PAGES,
 };
 
 extern const struct tui_page *const tui_pages[PAGES];
 
-extern const struct tui_page summary_page, all_page, synchronisation_page, io_page, locks_page,
-	klocks_page, threads_page, balance_page, output_page, graph_page, path_page, help_page;
+extern const struct tui_page summary_page, all_page, synchronisation_page, io_page, locks_page, klocks_page,
+	threads_page, balance_page, output_page, graph_page, path_page, help_page;

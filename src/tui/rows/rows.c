@@ -88,8 +88,7 @@ void rows_add(struct rows *rows, const struct row *parent, struct row row)
 		if (!rows->is_full) {
 			rows->is_full = true;
 			rows->count--;
-			rows_add_text(rows, NULL, SIZE_MAX,
-				      "more rows than can be shown: fold some, or filter");
+			rows_add_text(rows, NULL, SIZE_MAX, "more rows than can be shown: fold some, or filter");
 		}
 		return;
 	}
@@ -111,8 +110,7 @@ static int compare_pointers(const void *a, const void *b, void *data)
 	return order ? order : x < y ? -1 : x > y;
 }
 
-const void *const *rows_sorted(struct rows *rows, const void *items, size_t count,
-			       size_t item_bytes,
+const void *const *rows_sorted(struct rows *rows, const void *items, size_t count, size_t item_bytes,
 			       int (*compare)(const void *a, const void *b))
 {
 	const void **sorted = arena_alloc(rows->arena, count * sizeof(*sorted));
@@ -151,9 +149,12 @@ static const struct row_kind heading_kind = { put_heading, NULL };
 
 void rows_add_text(struct rows *rows, const struct row *parent, size_t number, const char *string)
 {
-	rows_add(rows, parent, (struct row){
-		.kind = &text_kind, .key = number, .item = arena_strdup(rows->arena, string),
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = &text_kind,
+			 .key = number,
+			 .item = arena_strdup(rows->arena, string),
+		 });
 }
 
 void rows_add_lines(struct rows *rows, const struct row *parent, size_t number, const char *lines)
@@ -161,10 +162,12 @@ void rows_add_lines(struct rows *rows, const struct row *parent, size_t number, 
 	for (; *lines; number++) {
 		size_t length = strcspn(lines, "\n");
 
-		rows_add(rows, parent, (struct row){
-			.kind = &text_kind, .key = number,
-			.item = arena_printf(rows->arena, "%.*s", (int)length, lines),
-		});
+		rows_add(rows, parent,
+			 (struct row){
+				 .kind = &text_kind,
+				 .key = number,
+				 .item = arena_printf(rows->arena, "%.*s", (int)length, lines),
+			 });
 		lines += length + (lines[length] == '\n');
 	}
 }
@@ -173,13 +176,15 @@ void rows_add_heading(struct rows *rows, size_t number, const char *title)
 {
 	if (rows->count)
 		rows_add_text(rows, NULL, number, "");
-	rows_add(rows, NULL, (struct row){
-		.kind = &heading_kind, .key = number, .item = arena_strdup(rows->arena, title),
-	});
+	rows_add(rows, NULL,
+		 (struct row){
+			 .kind = &heading_kind,
+			 .key = number,
+			 .item = arena_strdup(rows->arena, title),
+		 });
 }
 
-void rows_add_whole(struct rows *rows, const struct row *parent, size_t number, const char *label,
-		    const char *name)
+void rows_add_whole(struct rows *rows, const struct row *parent, size_t number, const char *label, const char *name)
 {
 	uint32_t indent = ROW_MARK_COLUMNS + (parent ? parent->depth + 1 : 0) * ROW_INDENT;
 	uint32_t label_columns = text_columns(label), columns = rows->context->width;
@@ -194,11 +199,13 @@ void rows_add_whole(struct rows *rows, const struct row *parent, size_t number, 
 	for (size_t i = 0; !i || *at; i++) {
 		size_t length = page_bytes_of_columns(at, columns);
 
-		rows_add(rows, parent, (struct row){
-			.kind = &text_kind, .key = number + i,
-			.item = arena_printf(rows->arena, "%*s%.*s", (int)label_columns,
-					     i ? "" : label, (int)length, at),
-		});
+		rows_add(rows, parent,
+			 (struct row){
+				 .kind = &text_kind,
+				 .key = number + i,
+				 .item = arena_printf(rows->arena, "%*s%.*s", (int)label_columns, i ? "" : label,
+						      (int)length, at),
+			 });
 		at += length;
 	}
 	text_fini(&text);

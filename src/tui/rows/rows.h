@@ -24,13 +24,13 @@ struct unfolded;
 /* What pages are made of, and how. */
 struct row_context {
 	const struct report *report;
-	const struct output_lines *output;	/* of the command; NULL: it is not kept */
-	const struct graphs *graphs;		/* NULL: there are none */
+	const struct output_lines *output; /* of the command; NULL: it is not kept */
+	const struct graphs *graphs;       /* NULL: there are none */
 	const struct fold_rules *fold;
 	const struct unfolded *unfolded;
-	const char *filter;		/* empty: all is shown */
-	size_t sort;			/* which of the page's orders */
-	uint32_t width;			/* columns of the screen */
+	const char *filter; /* empty: all is shown */
+	size_t sort;        /* which of the page's orders */
+	uint32_t width;     /* columns of the screen */
 	bool has_unicode, has_color;
 };
 
@@ -46,10 +46,10 @@ struct row {
 	const struct row_kind *kind;
 	const void *item, *owner;
 	size_t index, count;
-	uint64_t key;			/* the same for the same thing, whatever is around it */
+	uint64_t key; /* the same for the same thing, whatever is around it */
 	uint16_t depth;
 	bool can_unfold, is_unfolded;
-	bool begins_unfolded;		/* it is, until the user folds it */
+	bool begins_unfolded; /* it is, until the user folds it */
 };
 
 /* Rows beyond it are left out, and a last one says so. */
@@ -79,8 +79,7 @@ struct arena *rows_arena(struct rows *rows);
  * Pointers to the items of an array in the order of compare, or as they are when it is NULL or says
  * that two are equal. Valid until rows_clear().
  */
-const void *const *rows_sorted(struct rows *rows, const void *items, size_t count,
-			       size_t item_bytes,
+const void *const *rows_sorted(struct rows *rows, const void *items, size_t count, size_t item_bytes,
 			       int (*compare)(const void *a, const void *b));
 
 /* True when there is no filter, or word (may be NULL) has it in it, whatever the case. */
@@ -93,8 +92,7 @@ void rows_add_text(struct rows *rows, const struct row *parent, size_t number, c
 void rows_add_lines(struct rows *rows, const struct row *parent, size_t number, const char *lines);
 
 /* What a program chose, in as many rows as it takes to show all of it. */
-void rows_add_whole(struct rows *rows, const struct row *parent, size_t number, const char *label,
-		    const char *name);
+void rows_add_whole(struct rows *rows, const struct row *parent, size_t number, const char *label, const char *name);
 
 /* A line in bold, with an empty one before it but at the top of the page. */
 void rows_add_heading(struct rows *rows, size_t number, const char *title);

@@ -15,13 +15,13 @@
 
 enum { LABEL_COLUMNS = 18, FIGURE_COLUMNS = 36, NUMBER_BALANCE = 1000 };
 
-void rows_add_shown(struct rows *rows, size_t number,
-		    void (*show)(struct page *page, const struct report *report))
+void rows_add_shown(struct rows *rows, size_t number, void (*show)(struct page *page, const struct report *report))
 {
 	const struct row_context *context = rows_context(rows);
 	struct view_style style = {
 		.width = context->width - ROW_MARK_COLUMNS,
-		.has_unicode = context->has_unicode, .has_color = context->has_color,
+		.has_unicode = context->has_unicode,
+		.has_color = context->has_color,
 		.fold = context->fold,
 	};
 	struct text text = { 0 };
@@ -40,7 +40,7 @@ struct part {
 	const char *label;
 	enum page_color color;
 	uint64_t time_ns;
-	const struct report_cause *cause;	/* NULL: it is not one of waiting */
+	const struct report_cause *cause; /* NULL: it is not one of waiting */
 };
 
 static void put_part(struct page *page, const struct row *row, const struct row_context *context)
@@ -53,8 +53,7 @@ static void put_part(struct page *page, const struct row *row, const struct row_
 	page_put(page, part->label);
 	page_pad_to(page, end);
 	page_color(page, part->color);
-	bars_put(page, share, page_room(page) > FIGURE_COLUMNS + 60 ? 60
-						: page_room(page) - FIGURE_COLUMNS);
+	bars_put(page, share, page_room(page) > FIGURE_COLUMNS + 60 ? 60 : page_room(page) - FIGURE_COLUMNS);
 	page_color(page, PAGE_PLAIN);
 	page_put_share(page, share, 9);
 	page_put_duration(page, part->time_ns, 10);
@@ -79,9 +78,13 @@ static void add_part(struct rows *rows, uint64_t key, struct part part)
 	struct part *copy = arena_alloc(rows_arena(rows), sizeof(*copy));
 
 	*copy = part;
-	rows_add(rows, NULL, (struct row){
-		.kind = &part_kind, .key = key, .item = copy, .can_unfold = part.cause != NULL,
-	});
+	rows_add(rows, NULL,
+		 (struct row){
+			 .kind = &part_kind,
+			 .key = key,
+			 .item = copy,
+			 .can_unfold = part.cause != NULL,
+		 });
 }
 
 static uint64_t hash_string(const char *string)
@@ -100,29 +103,30 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 	size_t shown = 0;
 
 	if (rows_filter_has(rows, "running"))
-		add_part(rows, 1, (struct part){ "running", PAGE_GREEN,
-						 report->balance.running_ns, NULL });
+		add_part(rows, 1, (struct part){ "running", PAGE_GREEN, report->balance.running_ns, NULL });
 	if (report->balance.spinning_ns && rows_filter_has(rows, "spinning"))
-		add_part(rows, 5, (struct part){ "  of it spinning", PAGE_RED,
-						 report->balance.spinning_ns, NULL });
+		add_part(rows, 5, (struct part){ "  of it spinning", PAGE_RED, report->balance.spinning_ns, NULL });
 	if (rows_filter_has(rows, "waiting for a CPU"))
-		add_part(rows, 2, (struct part){ "waiting for a CPU", PAGE_YELLOW,
-						 report->balance.runqueue_ns -
-						 report->balance.throttled_ns, NULL });
+		add_part(rows, 2,
+			 (struct part){ "waiting for a CPU", PAGE_YELLOW,
+					report->balance.runqueue_ns - report->balance.throttled_ns, NULL });
 	if (report->balance.throttled_ns && rows_filter_has(rows, "throttled"))
-		add_part(rows, 4, (struct part){ "throttled", PAGE_YELLOW,
-						 report->balance.throttled_ns, NULL });
+		add_part(rows, 4, (struct part){ "throttled", PAGE_YELLOW, report->balance.throttled_ns, NULL });
 	for (size_t i = 0; i < report->balance.cause_count; i++) {
 		const struct report_cause *cause = &report->balance.causes[i];
 
 		if (cause->is_active)
-			continue;	/* has its line already */
+			continue; /* has its line already */
 		if (!rows_filter_has(rows, cause->cause) && !rows_filter_has(rows, cause->group))
 			continue;
 		if (shown++ < cause_count_max)
-			add_part(rows, hash_string(cause->cause), (struct part){
-				cause->cause, PAGE_RED, cause->lost_ns, cause,
-			});
+			add_part(rows, hash_string(cause->cause),
+				 (struct part){
+					 cause->cause,
+					 PAGE_RED,
+					 cause->lost_ns,
+					 cause,
+				 });
 		else
 			rest_ns += cause->lost_ns;
 	}

@@ -13,5 +13,4 @@ struct rows;
 void rows_add_balance(struct rows *rows, size_t cause_count_max);
 
 /* What the text view has to show, as wide as the rows are; number: of the first line. */
-void rows_add_shown(struct rows *rows, size_t number,
-		    void (*show)(struct page *page, const struct report *report));
+void rows_add_shown(struct rows *rows, size_t number, void (*show)(struct page *page, const struct report *report));

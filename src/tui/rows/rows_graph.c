@@ -27,7 +27,7 @@ enum { PASSES = 1, PASSES_BELOW = 2 };
 /* What all rows belong to. */
 struct shown {
 	const struct graphs_tree *tree;
-	const uint8_t *passing;		/* by node; NULL: there is no filter */
+	const uint8_t *passing; /* by node; NULL: there is no filter */
 };
 
 static uint32_t bar_columns(uint32_t width)
@@ -123,17 +123,19 @@ static const struct row_kind node_kind = { put_node, add_children };
 static void add_node(struct rows *rows, const struct row *parent, const struct shown *shown, size_t node)
 {
 	const struct graph_node *nodes = shown->tree->graph.nodes;
-	bool is_large = nodes[node].ns >= FIRST_SHARE * nodes->ns &&
-			(!parent || parent->depth + 1 < FIRST_LEVELS);
+	bool is_large = nodes[node].ns >= FIRST_SHARE * nodes->ns && (!parent || parent->depth + 1 < FIRST_LEVELS);
 
 	if (shown->passing && !shown->passing[node])
 		return;
-	rows_add(rows, parent, (struct row){
-		.kind = &node_kind, .owner = shown, .index = node,
-		.key = graphs_key(rows_context(rows)->graphs) + node,
-		.can_unfold = nodes[node].first != SIZE_MAX,
-		.begins_unfolded = shown->passing ? shown->passing[node] & PASSES_BELOW : is_large,
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = &node_kind,
+			 .owner = shown,
+			 .index = node,
+			 .key = graphs_key(rows_context(rows)->graphs) + node,
+			 .can_unfold = nodes[node].first != SIZE_MAX,
+			 .begins_unfolded = shown->passing ? shown->passing[node] & PASSES_BELOW : is_large,
+		 });
 }
 
 /* A parent comes before its children. */
@@ -157,8 +159,10 @@ void rows_add_making(struct rows *rows, enum graphs_part part)
 {
 	bool has_failed = graphs_has_failed(rows_context(rows)->graphs, part);
 
-	rows_add_text(rows, NULL, 0, has_failed ? "it could not be made" : rows_context(rows)->has_unicode
-				     ? "making it…" : "making it ...");
+	rows_add_text(rows, NULL, 0,
+		      has_failed                        ? "it could not be made"
+		      : rows_context(rows)->has_unicode ? "making it…"
+							: "making it ...");
 }
 
 static void add_rows(struct rows *rows)

@@ -23,9 +23,15 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 {
 	const struct report_file *file = row->item;
 
-	row_put_wait_figures(page, context, &(struct wait_figures){
-		file->wait_ns, file->idle_ns, file->max_ns, file->count, file->cmetric_ns, false,
-	});
+	row_put_wait_figures(page, context,
+			     &(struct wait_figures){
+				     file->wait_ns,
+				     file->idle_ns,
+				     file->max_ns,
+				     file->count,
+				     file->cmetric_ns,
+				     false,
+			     });
 	row_put_object(page, file->path, page_room(page) - (file->is_deleted ? 10 : 0));
 	page_put(page, file->is_deleted ? " (deleted)" : "");
 }
@@ -46,8 +52,8 @@ static void add_transfer(struct rows *rows, const struct row *row, struct text *
 	text_fini(line);
 }
 
-static void add_figures(struct rows *rows, const struct row *row, struct text *line,
-			uint64_t max_ns, uint64_t idle_ns, uint64_t cmetric_ns)
+static void add_figures(struct rows *rows, const struct row *row, struct text *line, uint64_t max_ns, uint64_t idle_ns,
+			uint64_t cmetric_ns)
 {
 	text_put(line, "longest wait ");
 	text_put_duration(line, max_ns);
@@ -84,10 +90,15 @@ static void put_socket(struct page *page, const struct row *row, const struct ro
 	const struct report_socket *socket = row->item;
 	struct text peer = { 0 };
 
-	row_put_wait_figures(page, context, &(struct wait_figures){
-		socket->wait_ns, socket->idle_ns, socket->max_ns, socket->count, socket->cmetric_ns,
-		false,
-	});
+	row_put_wait_figures(page, context,
+			     &(struct wait_figures){
+				     socket->wait_ns,
+				     socket->idle_ns,
+				     socket->max_ns,
+				     socket->count,
+				     socket->cmetric_ns,
+				     false,
+			     });
 	page_put(page, socket->family);
 	page_put(page, " ");
 	page_put_name(page, *socket->local ? socket->local : "unnamed", page_room(page) / 2);
@@ -121,18 +132,18 @@ static int descending(uint64_t x, uint64_t y)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-#define FILE_ORDER(name, figure)						\
-	static int files_by_##name(const void *a, const void *b)		\
-	{									\
-		const struct report_file *x = a, *y = b;			\
-										\
-		return descending(x->figure, y->figure);			\
-	}									\
-	static int sockets_by_##name(const void *a, const void *b)		\
-	{									\
-		const struct report_socket *x = a, *y = b;			\
-										\
-		return descending(x->figure, y->figure);			\
+#define FILE_ORDER(name, figure)                                   \
+	static int files_by_##name(const void *a, const void *b)   \
+	{                                                          \
+		const struct report_file *x = a, *y = b;           \
+                                                                   \
+		return descending(x->figure, y->figure);           \
+	}                                                          \
+	static int sockets_by_##name(const void *a, const void *b) \
+	{                                                          \
+		const struct report_socket *x = a, *y = b;         \
+                                                                   \
+		return descending(x->figure, y->figure);           \
 	}
 
 FILE_ORDER(longest, max_ns)
@@ -142,10 +153,12 @@ FILE_ORDER(cmetric, cmetric_ns)
 static void add_files(struct rows *rows, const struct report *report)
 {
 	static int (*const orders[])(const void *, const void *) = {
-		NULL, files_by_longest, files_by_times, files_by_cmetric,
+		NULL,
+		files_by_longest,
+		files_by_times,
+		files_by_cmetric,
 	};
-	const void *const *files = rows_sorted(rows, report->files, report->file_count,
-					       sizeof(*report->files),
+	const void *const *files = rows_sorted(rows, report->files, report->file_count, sizeof(*report->files),
 					       orders[rows_context(rows)->sort]);
 	size_t shown = 0;
 
@@ -156,20 +169,25 @@ static void add_files(struct rows *rows, const struct report *report)
 			continue;
 		if (!shown++)
 			rows_add_heading(rows, NUMBER_FILES, "Files");
-		rows_add(rows, NULL, (struct row){
-			.kind = &file_kind, .item = file, .can_unfold = true,
-			.key = row_key(file->key, file - report->files),
-		});
+		rows_add(rows, NULL,
+			 (struct row){
+				 .kind = &file_kind,
+				 .item = file,
+				 .can_unfold = true,
+				 .key = row_key(file->key, file - report->files),
+			 });
 	}
 }
 
 static void add_sockets(struct rows *rows, const struct report *report)
 {
 	static int (*const orders[])(const void *, const void *) = {
-		NULL, sockets_by_longest, sockets_by_times, sockets_by_cmetric,
+		NULL,
+		sockets_by_longest,
+		sockets_by_times,
+		sockets_by_cmetric,
 	};
-	const void *const *sockets = rows_sorted(rows, report->sockets, report->socket_count,
-						 sizeof(*report->sockets),
+	const void *const *sockets = rows_sorted(rows, report->sockets, report->socket_count, sizeof(*report->sockets),
 						 orders[rows_context(rows)->sort]);
 	size_t shown = 0;
 
@@ -180,10 +198,13 @@ static void add_sockets(struct rows *rows, const struct report *report)
 			continue;
 		if (!shown++)
 			rows_add_heading(rows, NUMBER_SOCKETS, "Sockets");
-		rows_add(rows, NULL, (struct row){
-			.kind = &socket_kind, .item = socket, .can_unfold = true,
-			.key = row_key(socket->key, socket - report->sockets),
-		});
+		rows_add(rows, NULL,
+			 (struct row){
+				 .kind = &socket_kind,
+				 .item = socket,
+				 .can_unfold = true,
+				 .key = row_key(socket->key, socket - report->sockets),
+			 });
 	}
 }
 

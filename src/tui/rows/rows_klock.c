@@ -113,8 +113,8 @@ static void put_thread(struct page *page, const char *name, uint32_t tid)
 
 	if (name) {
 		page_put(page, " ");
-		page_put_name(page, name, room > TID_COLUMNS + NAME_COLUMNS_MIN ? room - TID_COLUMNS - 1
-										 : NAME_COLUMNS_MIN);
+		page_put_name(page, name,
+			      room > TID_COLUMNS + NAME_COLUMNS_MIN ? room - TID_COLUMNS - 1 : NAME_COLUMNS_MIN);
 	}
 	if (tid)
 		page_printf(page, " (tid %u)", tid);
@@ -170,9 +170,15 @@ static const struct row_kind owner_kind = { put_owner, add_stack_rows }, waiter_
 static void add_part(struct rows *rows, const struct row *parent, const struct row_kind *kind, const void *item,
 		     size_t stack, uint64_t key)
 {
-	rows_add(rows, parent, (struct row){
-		.kind = kind, .item = item, .owner = parent->item, .index = stack, .can_unfold = stack > 0, .key = key,
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = kind,
+			 .item = item,
+			 .owner = parent->item,
+			 .index = stack,
+			 .can_unfold = stack > 0,
+			 .key = key,
+		 });
 }
 
 static void add_owners(struct rows *rows, const struct row *row, const struct report_klock *lock)

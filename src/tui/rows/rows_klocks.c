@@ -36,8 +36,8 @@ static uint32_t columns_of(size_t sort)
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
-	page_printf(page, "%*s%*s%*s", KLOCK_TIME_COLUMNS, "waited", KLOCK_TIME_COLUMNS, "share",
-		    KLOCK_COUNT_COLUMNS, "waits");
+	page_printf(page, "%*s%*s%*s", KLOCK_TIME_COLUMNS, "waited", KLOCK_TIME_COLUMNS, "share", KLOCK_COUNT_COLUMNS,
+		    "waits");
 	for (size_t sort = SORT_MEAN; sort < SORTS; sort++)
 		if (shows(context, sort))
 			page_printf(page, "%*s", (int)columns_of(sort), sorts[sort]);
@@ -74,10 +74,14 @@ static void put_lock(struct page *page, const struct row *row, const struct row_
 	uint64_t mean = klock_mean_ns(lock->wait_ns, lock->waits);
 
 	row_put_klock_sums(page, lock->wait_ns, context->report->balance.busy_ns, lock->waits);
-	put_figures(page, context, &(struct figures){ {
-		[SORT_MEAN] = &mean, [SORT_MEDIAN] = &lock->p50_ns, [SORT_LONGEST] = &lock->max_ns,
-		[SORT_TAKEN] = &lock->acquisitions, [SORT_HELD] = &lock->hold_ns,
-	} });
+	put_figures(page, context,
+		    &(struct figures){ {
+			    [SORT_MEAN] = &mean,
+			    [SORT_MEDIAN] = &lock->p50_ns,
+			    [SORT_LONGEST] = &lock->max_ns,
+			    [SORT_TAKEN] = &lock->acquisitions,
+			    [SORT_HELD] = &lock->hold_ns,
+		    } });
 	klock_put_name(page, lock);
 }
 
@@ -108,9 +112,12 @@ static void put_kind(struct page *page, const struct row *row, const struct row_
 	uint64_t mean = klock_mean_ns(kind->wait_ns, kind->waits);
 
 	row_put_klock_sums(page, kind->wait_ns, context->report->klocks.wait_ns, kind->waits);
-	put_figures(page, context, &(struct figures){ {
-		[SORT_MEAN] = &mean, [SORT_MEDIAN] = &kind->p50_ns, [SORT_LONGEST] = &kind->max_ns,
-	} });
+	put_figures(page, context,
+		    &(struct figures){ {
+			    [SORT_MEAN] = &mean,
+			    [SORT_MEDIAN] = &kind->p50_ns,
+			    [SORT_LONGEST] = &kind->max_ns,
+		    } });
 	page_put_name(page, kind->kind, page_room(page));
 }
 
@@ -151,21 +158,25 @@ static void add_kinds(struct rows *rows, const struct row *row)
 	if (klocks->counts_acquisitions)
 		rows_add(rows, row, (struct row){ .kind = &hold_cost_kind });
 	for (size_t i = 0; i < klocks->kind_count; i++)
-		rows_add(rows, row, (struct row){
-			.kind = &kind_kind, .item = &klocks->kinds[i], .can_unfold = true,
-			.key = hash_string(1, klocks->kinds[i].kind),
-		});
+		rows_add(rows, row,
+			 (struct row){
+				 .kind = &kind_kind,
+				 .item = &klocks->kinds[i],
+				 .can_unfold = true,
+				 .key = hash_string(1, klocks->kinds[i].kind),
+			 });
 }
 
-static void put_all(struct page *page, const struct row *row __attribute__((unused)),
-		    const struct row_context *context)
+static void put_all(struct page *page, const struct row *row __attribute__((unused)), const struct row_context *context)
 {
 	const struct report_klocks *klocks = &context->report->klocks;
 
 	row_put_klock_sums(page, klocks->wait_ns, context->report->balance.busy_ns, klocks->waits);
-	put_figures(page, context, &(struct figures){ {
-		[SORT_TAKEN] = &klocks->acquisitions, [SORT_HELD] = &klocks->hold_ns,
-	} });
+	put_figures(page, context,
+		    &(struct figures){ {
+			    [SORT_TAKEN] = &klocks->acquisitions,
+			    [SORT_HELD] = &klocks->hold_ns,
+		    } });
 	page_put(page, "all kernel locks, by kind");
 }
 
@@ -178,12 +189,12 @@ static int descending(uint64_t x, uint64_t y)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-#define ORDER(name, figure)					\
-	static int by_##name(const void *a, const void *b)	\
-	{							\
-		const struct report_klock *x = a, *y = b;	\
-								\
-		return descending(x->figure, y->figure);	\
+#define ORDER(name, figure)                                \
+	static int by_##name(const void *a, const void *b) \
+	{                                                  \
+		const struct report_klock *x = a, *y = b;  \
+                                                           \
+		return descending(x->figure, y->figure);   \
 	}
 
 ORDER(waits, waits)
@@ -224,13 +235,13 @@ static uint64_t lock_key(const struct report_klock *lock)
 static void add_rows(struct rows *rows)
 {
 	static int (*const orders[])(const void *, const void *) = {
-		[SORT_WAITED] = NULL, [SORT_WAITS] = by_waits, [SORT_MEAN] = by_mean, [SORT_MEDIAN] = by_median,
+		[SORT_WAITED] = NULL,        [SORT_WAITS] = by_waits, [SORT_MEAN] = by_mean, [SORT_MEDIAN] = by_median,
 		[SORT_LONGEST] = by_longest, [SORT_TAKEN] = by_taken, [SORT_HELD] = by_held,
 	};
 	const struct row_context *context = rows_context(rows);
 	const struct report_klocks *klocks = &context->report->klocks;
-	const void *const *locks = rows_sorted(rows, klocks->locks, klocks->lock_count, sizeof(*klocks->locks),
-					       orders[context->sort]);
+	const void *const *locks =
+		rows_sorted(rows, klocks->locks, klocks->lock_count, sizeof(*klocks->locks), orders[context->sort]);
 
 	if (klocks->lock_count && rows_filter_has(rows, NULL))
 		rows_add(rows, NULL, (struct row){ .kind = &all_kind, .can_unfold = true });
@@ -238,9 +249,13 @@ static void add_rows(struct rows *rows)
 		const struct report_klock *lock = locks[i];
 
 		if (passes(rows, lock))
-			rows_add(rows, NULL, (struct row){
-				.kind = &lock_kind, .item = lock, .can_unfold = true, .key = lock_key(lock),
-			});
+			rows_add(rows, NULL,
+				 (struct row){
+					 .kind = &lock_kind,
+					 .item = lock,
+					 .can_unfold = true,
+					 .key = lock_key(lock),
+				 });
 	}
 }
 

@@ -11,8 +11,7 @@
 #include "view/page.h"
 
 enum { SORT_LOST, SORT_UNLOCK, SORT_LONGEST, SORT_WAITS };
-enum { NUMBER_OBJECT = 0, NUMBER_WAITS = 10000, NUMBER_HOLDS, NUMBER_HOLDER, NUMBER_IDLE,
-       NUMBER_UNLOCKERS = 20000 };
+enum { NUMBER_OBJECT = 0, NUMBER_WAITS = 10000, NUMBER_HOLDS, NUMBER_HOLDER, NUMBER_IDLE, NUMBER_UNLOCKERS = 20000 };
 
 static const char *const sorts[] = { "time lost", "worst unlock", "longest", "waits", NULL };
 
@@ -23,8 +22,7 @@ static void put_titles(struct page *page, const struct row_context *context)
 	page_printf(page, "%*s%*s%*s  lock", 9, "lost", 9, seconds[context->sort], 8, "waits");
 }
 
-static void put_figures(struct page *page, const struct row_context *context,
-			const struct lock_class *class)
+static void put_figures(struct page *page, const struct row_context *context, const struct lock_class *class)
 {
 	uint64_t lost_ns = class->wait_ns - class->idle_ns;
 	uint64_t busy_ns = context->report->balance.busy_ns;
@@ -49,8 +47,7 @@ static void put_lock(struct page *page, const struct row *row, const struct row_
 	lock_class_put_name(page, &class, true);
 }
 
-static void add_wait_counts(struct rows *rows, const struct row *row,
-			    const struct report_lock *lock)
+static void add_wait_counts(struct rows *rows, const struct row *row, const struct report_lock *lock)
 {
 	struct text line = { 0 };
 
@@ -97,8 +94,7 @@ static void add_lock_rows(struct rows *rows, const struct row *row)
 	add_wait_counts(rows, row, lock);
 	add_holds(rows, row, lock);
 	if (lock->unlocker_count)
-		rows_add_text(rows, row, NUMBER_UNLOCKERS,
-			      "    worst      sum   times  released by (criticality)");
+		rows_add_text(rows, row, NUMBER_UNLOCKERS, "    worst      sum   times  released by (criticality)");
 	for (size_t i = 0; i < lock->unlocker_count; i++)
 		rows_add_unlocker(rows, row, &lock->unlockers[i], i);
 }
@@ -107,10 +103,13 @@ static const struct row_kind lock_kind = { put_lock, add_lock_rows };
 
 static void add_lock(struct rows *rows, const struct row *parent, const struct report_lock *lock)
 {
-	rows_add(rows, parent, (struct row){
-		.kind = &lock_kind, .item = lock, .can_unfold = true,
-		.key = row_key(lock->key, lock - rows_context(rows)->report->locks),
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = &lock_kind,
+			 .item = lock,
+			 .can_unfold = true,
+			 .key = row_key(lock->key, lock - rows_context(rows)->report->locks),
+		 });
 }
 
 static void put_class(struct page *page, const struct row *row, const struct row_context *context)
@@ -121,8 +120,7 @@ static void put_class(struct page *page, const struct row *row, const struct row
 
 static bool passes(const struct rows *rows, const struct report_lock *lock)
 {
-	if (rows_filter_has(rows, lock->kind) || rows_filter_has(rows, lock->holder) ||
-	    rows_filter_has(rows, "lock"))
+	if (rows_filter_has(rows, lock->kind) || rows_filter_has(rows, lock->holder) || rows_filter_has(rows, "lock"))
 		return true;
 	for (size_t i = 0; i < lock->unlocker_count; i++)
 		if (rows_filter_has(rows, lock->unlockers[i].name))
@@ -178,14 +176,15 @@ static bool any_passes(const struct rows *rows, const struct lock_class *class)
 static void add_rows(struct rows *rows)
 {
 	static int (*const orders[])(const void *, const void *) = {
-		[SORT_LOST] = NULL, [SORT_UNLOCK] = by_unlock, [SORT_LONGEST] = by_longest,
+		[SORT_LOST] = NULL,
+		[SORT_UNLOCK] = by_unlock,
+		[SORT_LONGEST] = by_longest,
 		[SORT_WAITS] = by_waits,
 	};
 	const struct row_context *context = rows_context(rows);
 	size_t count;
 	const struct lock_class *classes = lock_classes(rows_arena(rows), context->report, &count);
-	const void *const *sorted = rows_sorted(rows, classes, count, sizeof(*classes),
-						orders[context->sort]);
+	const void *const *sorted = rows_sorted(rows, classes, count, sizeof(*classes), orders[context->sort]);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct lock_class *class = sorted[i];
@@ -195,10 +194,13 @@ static void add_rows(struct rows *rows)
 		if (class->lock_count == 1)
 			add_lock(rows, NULL, class->locks[0]);
 		else
-			rows_add(rows, NULL, (struct row){
-				.kind = &class_kind, .item = class, .key = class->key,
-				.can_unfold = true,
-			});
+			rows_add(rows, NULL,
+				 (struct row){
+					 .kind = &class_kind,
+					 .item = class,
+					 .key = class->key,
+					 .can_unfold = true,
+				 });
 	}
 }
 

@@ -15,8 +15,7 @@ static void put_line(struct page *page, const struct row *row, const struct row_
 
 static void add_whole_line(struct rows *rows, const struct row *row)
 {
-	rows_add_whole(rows, row, 0, "",
-		       output_lines_at(rows_context(rows)->output, row->index, NULL));
+	rows_add_whole(rows, row, 0, "", output_lines_at(rows_context(rows)->output, row->index, NULL));
 }
 
 static const struct row_kind line_kind = { put_line, add_whole_line };
@@ -28,8 +27,7 @@ static void add_losses(struct rows *rows, const struct output_lines *output)
 
 	if (losses.lines) {
 		text_put_count(&line, losses.lines);
-		text_put(&line, losses.lines == 1 ? " earlier line was not kept"
-						  : " earlier lines were not kept");
+		text_put(&line, losses.lines == 1 ? " earlier line was not kept" : " earlier lines were not kept");
 	}
 	if (losses.bytes) {
 		text_put(&line, line.length ? "; " : "");
@@ -60,11 +58,13 @@ static void add_rows(struct rows *rows)
 		uint64_t number;
 		const char *line = output_lines_at(output, i, &number);
 
-		rows_add(rows, NULL, (struct row){
-			.kind = &line_kind, .key = number + 1, .index = i,
-			.can_unfold = strlen(line) > context->width - ROW_MARK_COLUMNS ||
-				      strchr(line, '\033'),
-		});
+		rows_add(rows, NULL,
+			 (struct row){
+				 .kind = &line_kind,
+				 .key = number + 1,
+				 .index = i,
+				 .can_unfold = strlen(line) > context->width - ROW_MARK_COLUMNS || strchr(line, '\033'),
+			 });
 	}
 }
 

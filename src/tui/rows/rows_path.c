@@ -60,8 +60,7 @@ static void add_whole(struct rows *rows, const struct row *row, const struct pat
 }
 
 /* count: the length of the path. */
-static void put_sum(struct page *page, const struct row *row,
-		    const struct row_context *context __attribute__((unused)))
+static void put_sum(struct page *page, const struct row *row, const struct row_context *context __attribute__((unused)))
 {
 	const struct path_sum *sum = row->item;
 	const struct graphs_path *path = row->owner;
@@ -132,22 +131,29 @@ static void add_sums(struct rows *rows, const struct graphs_path *path, uint64_t
 {
 	for (size_t i = 0; i < path->sum_count; i++)
 		if (passes(rows, path->labels, &path->sums[i].part))
-			rows_add(rows, NULL, (struct row){
-				.kind = &sum_kind, .owner = path, .item = &path->sums[i], .count = all_ns,
-				.can_unfold = true,
-				.key = graphs_key(rows_context(rows)->graphs) + i,
-			});
+			rows_add(rows, NULL,
+				 (struct row){
+					 .kind = &sum_kind,
+					 .owner = path,
+					 .item = &path->sums[i],
+					 .count = all_ns,
+					 .can_unfold = true,
+					 .key = graphs_key(rows_context(rows)->graphs) + i,
+				 });
 }
 
 static void add_parts(struct rows *rows, const struct graphs_path *path)
 {
 	for (size_t i = 0; i < path->longest_count; i++)
 		if (passes(rows, path->labels, path->longest[i]))
-			rows_add(rows, NULL, (struct row){
-				.kind = &part_kind, .owner = path, .item = path->longest[i],
-				.can_unfold = true,
-				.key = graphs_key(rows_context(rows)->graphs) + i,
-			});
+			rows_add(rows, NULL,
+				 (struct row){
+					 .kind = &part_kind,
+					 .owner = path,
+					 .item = path->longest[i],
+					 .can_unfold = true,
+					 .key = graphs_key(rows_context(rows)->graphs) + i,
+				 });
 }
 
 static void add_rest(struct rows *rows, const struct graphs_path *path)
@@ -176,8 +182,9 @@ static void add_rows(struct rows *rows)
 	has_all = path->longest_count == path->path.count;
 	add_whose(rows, path, all_ns);
 	add_sums(rows, path, all_ns);
-	rows_add_heading(rows, NUMBER_PARTS, has_all ? "In time order: since when, how long"
-						     : "Its longest parts in time order: since when, how long");
+	rows_add_heading(rows, NUMBER_PARTS,
+			 has_all ? "In time order: since when, how long"
+				 : "Its longest parts in time order: since when, how long");
 	add_parts(rows, path);
 	add_rest(rows, path);
 }

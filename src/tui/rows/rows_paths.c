@@ -80,8 +80,7 @@ static void add_counts(struct rows *rows, const struct row *row, const struct re
 		text_fini(&line);
 	}
 	if (path->is_estimated)
-		rows_add_text(rows, row, NUMBER_ESTIMATE,
-			      "~ estimated: only a sample of the stacks was kept");
+		rows_add_text(rows, row, NUMBER_ESTIMATE, "~ estimated: only a sample of the stacks was kept");
 }
 
 static void put_line(struct page *page, const struct row *row,
@@ -102,10 +101,13 @@ static void add_lines(struct rows *rows, const struct row *row)
 	const struct report_function *function = row->item;
 
 	for (size_t i = 0; i < function->line_count; i++)
-		rows_add(rows, row, (struct row){
-			.kind = &line_kind, .key = i, .item = &function->lines[i],
-			.count = function->count,
-		});
+		rows_add(rows, row,
+			 (struct row){
+				 .kind = &line_kind,
+				 .key = i,
+				 .item = &function->lines[i],
+				 .count = function->count,
+			 });
 }
 
 static void put_function(struct page *page, const struct row *row,
@@ -138,10 +140,14 @@ static const struct row_kind function_kind = { put_function, add_lines };
 void rows_add_function(struct rows *rows, const struct row *parent, size_t number,
 		       const struct report_function *function, size_t count_all)
 {
-	rows_add(rows, parent, (struct row){
-		.kind = &function_kind, .key = number, .item = function, .count = count_all,
-		.can_unfold = function->line_count > 0,
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = &function_kind,
+			 .key = number,
+			 .item = function,
+			 .count = count_all,
+			 .can_unfold = function->line_count > 0,
+		 });
 }
 
 static void add_path_rows(struct rows *rows, const struct row *row)
@@ -156,8 +162,7 @@ static void add_path_rows(struct rows *rows, const struct row *row)
 	if (path->function_count)
 		rows_add_text(rows, row, NUMBER_SAMPLES, "  samples");
 	for (size_t i = 0; i < path->function_count; i++)
-		rows_add_function(rows, row, NUMBER_SAMPLES + 1 + i, &path->functions[i],
-				  sample_count);
+		rows_add_function(rows, row, NUMBER_SAMPLES + 1 + i, &path->functions[i], sample_count);
 }
 
 static const struct row_kind path_kind = { put_path, add_path_rows };
@@ -201,23 +206,28 @@ static bool passes(const struct rows *rows, const struct report_path *path)
 static void add_rows(struct rows *rows)
 {
 	static int (*const orders[])(const void *, const void *) = {
-		[SORT_CMETRIC] = NULL, [SORT_SLICES] = by_slices, [SORT_STALLS] = by_stalls,
+		[SORT_CMETRIC] = NULL,
+		[SORT_SLICES] = by_slices,
+		[SORT_STALLS] = by_stalls,
 		[SORT_CAUSE] = by_cause,
 	};
 	const struct row_context *context = rows_context(rows);
 	const struct report *report = context->report;
-	const void *const *paths = rows_sorted(rows, report->paths, report->path_count,
-					       sizeof(*report->paths), orders[context->sort]);
+	const void *const *paths =
+		rows_sorted(rows, report->paths, report->path_count, sizeof(*report->paths), orders[context->sort]);
 	struct text rest = { 0 };
 
 	for (size_t i = 0; i < report->path_count; i++) {
 		const struct report_path *path = paths[i];
 
 		if (passes(rows, path))
-			rows_add(rows, NULL, (struct row){
-				.kind = &path_kind, .item = path, .can_unfold = true,
-				.key = row_key(path->key, path - report->paths),
-			});
+			rows_add(rows, NULL,
+				 (struct row){
+					 .kind = &path_kind,
+					 .item = path,
+					 .can_unfold = true,
+					 .key = row_key(path->key, path - report->paths),
+				 });
 	}
 	if (report->path_count_all <= report->path_count || !rows_filter_has(rows, NULL))
 		return;

@@ -22,8 +22,10 @@ static void put_frame(struct page *page, const struct row *row, const struct row
 		page_color(page, PAGE_RED);
 	page_put(page, !is_headline ? "  " : context->has_unicode ? "● " : "* ");
 	page_color(page, is_headline ? PAGE_BOLD : PAGE_PLAIN);
-	text_put_frame(page, frame, page_room(page) > PLACE_COLUMNS + FLAG_COLUMNS + 20
-				    ? page_room(page) - PLACE_COLUMNS - FLAG_COLUMNS : 20);
+	text_put_frame(page, frame,
+		       page_room(page) > PLACE_COLUMNS + FLAG_COLUMNS + 20
+			       ? page_room(page) - PLACE_COLUMNS - FLAG_COLUMNS
+			       : 20);
 	page_color(page, PAGE_DIM);
 	if (frame->is_inlined && page_room(page) >= FLAG_COLUMNS)
 		page_put(page, " inlined");
@@ -53,20 +55,25 @@ static const struct row_kind frame_kind = { put_frame, add_whole_frame };
 
 static bool is_too_long(const struct row_context *context, const struct report_frame *frame)
 {
-	return frame->function && text_columns(frame->function) + PLACE_COLUMNS + FLAG_COLUMNS +
-				  ROW_MARK_COLUMNS + 3 * ROW_INDENT > context->width;
+	return frame->function &&
+	       text_columns(frame->function) + PLACE_COLUMNS + FLAG_COLUMNS + ROW_MARK_COLUMNS + 3 * ROW_INDENT >
+		       context->width;
 }
 
-static size_t add_frame(struct rows *rows, const struct row *parent, size_t number,
-			const struct report_frame *frames, size_t count,
-			const struct report_frame *headline)
+static size_t add_frame(struct rows *rows, const struct row *parent, size_t number, const struct report_frame *frames,
+			size_t count, const struct report_frame *headline)
 {
 	size_t repeats = text_repeat_count(frames, count);
 
-	rows_add(rows, parent, (struct row){
-		.kind = &frame_kind, .key = number, .item = frames, .owner = headline,
-		.index = repeats, .can_unfold = is_too_long(rows_context(rows), frames),
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = &frame_kind,
+			 .key = number,
+			 .item = frames,
+			 .owner = headline,
+			 .index = repeats,
+			 .can_unfold = is_too_long(rows_context(rows), frames),
+		 });
 	return repeats;
 }
 
@@ -77,8 +84,7 @@ static void put_run(struct page *page, const struct row *row, const struct row_c
 	size_t label_count = 0;
 
 	for (size_t i = 0; i < row->count; i++) {
-		const char *label = frames[i].is_kernel ? "kernel"
-				  : fold_find_label(context->fold, &frames[i]);
+		const char *label = frames[i].is_kernel ? "kernel" : fold_find_label(context->fold, &frames[i]);
 
 		if (label && label_count < LABELS_MAX && text_is_new_label(labels, label_count, label))
 			labels[label_count++] = label;
@@ -104,13 +110,12 @@ static void add_run_frames(struct rows *rows, const struct row *row)
 static const struct row_kind run_kind = { put_run, add_run_frames };
 
 /* How many frames from the first on are boilerplate, but for the headline. */
-static size_t run_length(const struct row_context *context, const struct report_frame *frames,
-			 size_t count, const struct report_frame *headline)
+static size_t run_length(const struct row_context *context, const struct report_frame *frames, size_t count,
+			 const struct report_frame *headline)
 {
 	size_t length = 0;
 
-	while (length < count && frames + length != headline &&
-	       fold_find_label(context->fold, &frames[length]))
+	while (length < count && frames + length != headline && fold_find_label(context->fold, &frames[length]))
 		length++;
 	return length;
 }
@@ -131,8 +136,8 @@ static const char *const stack_ends[STACK_ENDS] = {
 	[STACK_UNREADABLE] = "callers not known: the stack could not be read",
 };
 
-void rows_add_stack(struct rows *rows, const struct row *parent, size_t number,
-		    const struct report_frame *frames, size_t count, enum stack_end end)
+void rows_add_stack(struct rows *rows, const struct row *parent, size_t number, const struct report_frame *frames,
+		    size_t count, enum stack_end end)
 {
 	const struct row_context *context = rows_context(rows);
 	const struct report_frame *headline = text_headline(frames, count, context->fold);
@@ -150,10 +155,14 @@ void rows_add_stack(struct rows *rows, const struct row *parent, size_t number,
 			i += add_frame(rows, parent, number, frames + i, count - i, headline);
 			continue;
 		}
-		rows_add(rows, parent, (struct row){
-			.kind = &run_kind, .key = number, .item = frames + i, .count = length,
-			.can_unfold = true,
-		});
+		rows_add(rows, parent,
+			 (struct row){
+				 .kind = &run_kind,
+				 .key = number,
+				 .item = frames + i,
+				 .count = length,
+				 .can_unfold = true,
+			 });
 		i += length;
 	}
 	if (stack_ends[end]) {

@@ -11,5 +11,5 @@ struct row;
 struct rows;
 
 /* Innermost first. number: of the first row, as with rows_add_text(). */
-void rows_add_stack(struct rows *rows, const struct row *parent, size_t number,
-		    const struct report_frame *frames, size_t count, enum stack_end end);
+void rows_add_stack(struct rows *rows, const struct row *parent, size_t number, const struct report_frame *frames,
+		    size_t count, enum stack_end end);

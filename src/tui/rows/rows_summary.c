@@ -19,12 +19,16 @@ enum { CAUSES_MAX = 4, FUNCTIONS_MAX = 5, ACTIONS_MAX = 5, GROUPS_MAX = 5 };
 
 /* Where the numbers of each section's rows begin. */
 enum {
-	NUMBER_VERDICT = 0, NUMBER_BALANCE = 1000, NUMBER_FUNCTIONS = 2000, NUMBER_UNLOCKS = 3000,
-	NUMBER_ACTIONS = 4000, NUMBER_THREADS = 5000, NUMBER_TOTALS = 6000,
+	NUMBER_VERDICT = 0,
+	NUMBER_BALANCE = 1000,
+	NUMBER_FUNCTIONS = 2000,
+	NUMBER_UNLOCKS = 3000,
+	NUMBER_ACTIONS = 4000,
+	NUMBER_THREADS = 5000,
+	NUMBER_TOTALS = 6000,
 };
 
-static void put_hot(struct page *page, const struct row *row,
-		    const struct row_context *context __attribute__((unused)))
+static void put_hot(struct page *page, const struct row *row, const struct row_context *context __attribute__((unused)))
 {
 	text_put_hot_function(page, row->item);
 }
@@ -47,9 +51,12 @@ static void add_lines(struct rows *rows, const struct row *row)
 	const struct report_hot_function *hot = row->item;
 
 	for (size_t i = 0; i < hot->function.line_count; i++)
-		rows_add(rows, row, (struct row){
-			.kind = &line_kind, .key = i, .item = &hot->function.lines[i],
-		});
+		rows_add(rows, row,
+			 (struct row){
+				 .kind = &line_kind,
+				 .key = i,
+				 .item = &hot->function.lines[i],
+			 });
 }
 
 static const struct row_kind hot_kind = { put_hot, add_lines };
@@ -72,10 +79,13 @@ static void add_functions(struct rows *rows, const struct report *report)
 	for (size_t i = 0; i < report->hot_function_count && i < FUNCTIONS_MAX; i++) {
 		const struct report_hot_function *hot = &report->hot_functions[i];
 
-		rows_add(rows, NULL, (struct row){
-			.kind = &hot_kind, .item = hot, .key = hash_string(hot->function.name),
-			.can_unfold = hot->function.line_count > 0,
-		});
+		rows_add(rows, NULL,
+			 (struct row){
+				 .kind = &hot_kind,
+				 .item = hot,
+				 .key = hash_string(hot->function.name),
+				 .can_unfold = hot->function.line_count > 0,
+			 });
 	}
 }
 
@@ -92,16 +102,14 @@ static void add_unlocks(struct rows *rows, const struct report *report)
 static void put_action(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_wait *wait = row->item;
-	const struct report_frame *frame =
-		text_headline(wait->frames, wait->frame_count, context->fold);
+	const struct report_frame *frame = text_headline(wait->frames, wait->frame_count, context->fold);
 
 	page_put_duration(page, wait->cmetric_max_ns, 9);
 	page_put_duration(page, wait->cmetric_ns, 9);
 	page_put_count(page, wait->count, 8);
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
-	row_put_object(page, wait->worst_object ? wait->worst_object : wait->cause,
-		       page_room(page) / 2);
+	row_put_object(page, wait->worst_object ? wait->worst_object : wait->cause, page_room(page) / 2);
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");
 	if (frame)
@@ -119,8 +127,7 @@ static int by_worst(const void *a, const void *b)
 {
 	const struct report_wait *x = a, *y = b;
 
-	return x->cmetric_max_ns < y->cmetric_max_ns ? 1 : x->cmetric_max_ns > y->cmetric_max_ns
-		? -1 : 0;
+	return x->cmetric_max_ns < y->cmetric_max_ns ? 1 : x->cmetric_max_ns > y->cmetric_max_ns ? -1 : 0;
 }
 
 static bool is_file_action(const struct report_wait *wait)
@@ -130,8 +137,8 @@ static bool is_file_action(const struct report_wait *wait)
 
 static void add_actions(struct rows *rows, const struct report *report)
 {
-	const void *const *waits = rows_sorted(rows, report->waits, report->wait_count,
-					       sizeof(*report->waits), by_worst);
+	const void *const *waits =
+		rows_sorted(rows, report->waits, report->wait_count, sizeof(*report->waits), by_worst);
 	size_t shown = 0;
 
 	for (size_t i = 0; i < report->wait_count && shown < ACTIONS_MAX; i++) {
@@ -141,13 +148,15 @@ static void add_actions(struct rows *rows, const struct report *report)
 			continue;
 		if (!shown++) {
 			rows_add_heading(rows, NUMBER_ACTIONS, "Most critical file actions");
-			rows_add_text(rows, NULL, NUMBER_ACTIONS + 1,
-				      "    worst      sum   times  on, at the worst");
+			rows_add_text(rows, NULL, NUMBER_ACTIONS + 1, "    worst      sum   times  on, at the worst");
 		}
-		rows_add(rows, NULL, (struct row){
-			.kind = &action_kind, .item = wait, .can_unfold = true,
-			.key = row_key(wait->key, wait - report->waits),
-		});
+		rows_add(rows, NULL,
+			 (struct row){
+				 .kind = &action_kind,
+				 .item = wait,
+				 .can_unfold = true,
+				 .key = row_key(wait->key, wait - report->waits),
+			 });
 	}
 }
 

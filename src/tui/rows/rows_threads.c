@@ -25,8 +25,8 @@ static uint32_t label_end(const struct row_context *context)
 void row_put_thread_titles(struct page *page, const struct row_context *context)
 {
 	page_pad_to(page, label_end(context));
-	page_printf(page, "%*s%*s%*s%*s  ", TIME_COLUMNS, "CMetric", TIME_COLUMNS, "running",
-		    TIME_COLUMNS, "CPU wait", TIME_COLUMNS, "blocked");
+	page_printf(page, "%*s%*s%*s%*s  ", TIME_COLUMNS, "CMetric", TIME_COLUMNS, "running", TIME_COLUMNS, "CPU wait",
+		    TIME_COLUMNS, "blocked");
 	if (page_room(page) >= 27)
 		strip_put_legend(page);
 	else
@@ -67,8 +67,7 @@ static void put_thread(struct page *page, const struct row *row, const struct ro
 	put_time(page, thread->runnable_ns / count);
 	put_time(page, thread->blocked_ns / count);
 	page_put(page, "  ");
-	(count > 1 ? strip_put_group : strip_put_thread)(page, thread->strip,
-							 context->report->strip_count,
+	(count > 1 ? strip_put_group : strip_put_thread)(page, thread->strip, context->report->strip_count,
 							 page_room(page));
 }
 
@@ -77,8 +76,7 @@ static void add_thread_rows(struct rows *rows, const struct row *row)
 	const struct report_thread *thread = row->item;
 	struct text line = { 0 };
 
-	text_printf(&line, "%s: thread %u of process %u", name_of(thread), thread->tid,
-		    thread->pid);
+	text_printf(&line, "%s: thread %u of process %u", name_of(thread), thread->tid, thread->pid);
 	if (thread->host_tid != thread->tid || thread->host_pid != thread->pid)
 		text_printf(&line, " (on the host %u of %u)", thread->host_tid, thread->host_pid);
 	if (thread->thread_count <= 1)
@@ -145,8 +143,7 @@ static void put_group(struct page *page, const struct row *row, const struct row
 	put_time(page, sums.runnable_ns);
 	put_time(page, sums.blocked_ns);
 	page_put(page, "  ");
-	(group->thread_count > 1 ? strip_put_group : strip_put_thread)(page, group->strip,
-								       context->report->strip_count,
+	(group->thread_count > 1 ? strip_put_group : strip_put_thread)(page, group->strip, context->report->strip_count,
 								       page_room(page));
 }
 
@@ -206,32 +203,34 @@ static int groups_by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void add_thread(struct rows *rows, const struct row *parent,
-		       const struct report_thread *thread)
+static void add_thread(struct rows *rows, const struct row *parent, const struct report_thread *thread)
 {
-	rows_add(rows, parent, (struct row){
-		.kind = &thread_kind, .item = thread, .can_unfold = true,
-		.key = row_key(thread->key, thread->host_tid),
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = &thread_kind,
+			 .item = thread,
+			 .can_unfold = true,
+			 .key = row_key(thread->key, thread->host_tid),
+		 });
 }
 
 static void add_group_rows(struct rows *rows, const struct row *row)
 {
 	static int (*const orders[])(const void *, const void *) = {
-		[SORT_CMETRIC] = NULL, [SORT_RUNNING] = threads_by_running,
-		[SORT_RUNNABLE] = threads_by_runnable, [SORT_BLOCKED] = threads_by_blocked,
+		[SORT_CMETRIC] = NULL,
+		[SORT_RUNNING] = threads_by_running,
+		[SORT_RUNNABLE] = threads_by_runnable,
+		[SORT_BLOCKED] = threads_by_blocked,
 		[SORT_NAME] = threads_by_name,
 	};
 	const struct report_group *group = row->item;
-	const void *const *threads = rows_sorted(rows, group->threads, group->row_count,
-						 sizeof(*group->threads),
+	const void *const *threads = rows_sorted(rows, group->threads, group->row_count, sizeof(*group->threads),
 						 orders[rows_context(rows)->sort]);
 	bool has_all = rows_filter_has(rows, group->name);
 	char even[64];
 
 	if (group->thread_count > 1 && group->imbalance > 1) {
-		snprintf(even, sizeof(even), "the largest has %.1f times the mean CMetric",
-			 group->imbalance);
+		snprintf(even, sizeof(even), "the largest has %.1f times the mean CMetric", group->imbalance);
 		rows_add_text(rows, row, 0, even);
 	}
 	for (size_t i = 0; i < group->row_count; i++) {
@@ -257,14 +256,16 @@ static bool passes(const struct rows *rows, const struct report_group *group)
 void rows_add_groups(struct rows *rows, size_t count_max)
 {
 	static int (*const orders[])(const void *, const void *) = {
-		[SORT_CMETRIC] = NULL, [SORT_RUNNING] = groups_by_running,
-		[SORT_RUNNABLE] = groups_by_runnable, [SORT_BLOCKED] = groups_by_blocked,
+		[SORT_CMETRIC] = NULL,
+		[SORT_RUNNING] = groups_by_running,
+		[SORT_RUNNABLE] = groups_by_runnable,
+		[SORT_BLOCKED] = groups_by_blocked,
 		[SORT_NAME] = groups_by_name,
 	};
 	const struct row_context *context = rows_context(rows);
 	const struct report *report = context->report;
-	const void *const *groups = rows_sorted(rows, report->groups, report->group_count,
-						sizeof(*report->groups), orders[context->sort]);
+	const void *const *groups =
+		rows_sorted(rows, report->groups, report->group_count, sizeof(*report->groups), orders[context->sort]);
 	size_t shown = 0;
 	char rest[64];
 
@@ -274,15 +275,17 @@ void rows_add_groups(struct rows *rows, size_t count_max)
 		if (!passes(rows, group))
 			continue;
 		if (shown++ == count_max) {
-			snprintf(rest, sizeof(rest), "%zu groups more on page THREADS",
-				 report->group_count - i);
+			snprintf(rest, sizeof(rest), "%zu groups more on page THREADS", report->group_count - i);
 			rows_add_text(rows, NULL, count_max, rest);
 			return;
 		}
-		rows_add(rows, NULL, (struct row){
-			.kind = &group_kind, .item = group, .can_unfold = true,
-			.key = row_key(group->key, i),
-		});
+		rows_add(rows, NULL,
+			 (struct row){
+				 .kind = &group_kind,
+				 .item = group,
+				 .can_unfold = true,
+				 .key = row_key(group->key, i),
+			 });
 	}
 }
 

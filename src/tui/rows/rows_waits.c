@@ -15,7 +15,11 @@ enum { CAUSE_COLUMNS = 12 };
 
 /* Numbers of rows below a wait, a waker and an unlocker; frames are behind them. */
 enum {
-	NUMBER_COUNTS, NUMBER_IDLE, NUMBER_CMETRIC, NUMBER_OBJECT, NUMBER_WORST = 1000,
+	NUMBER_COUNTS,
+	NUMBER_IDLE,
+	NUMBER_CMETRIC,
+	NUMBER_OBJECT,
+	NUMBER_WORST = 1000,
 	NUMBER_FRAMES = 10000,
 };
 
@@ -28,8 +32,7 @@ void row_put_wait_titles(struct page *page, const struct row_context *context)
 	page_printf(page, "%*s%*s%*s  ", 9, "lost", 9, seconds[context->sort], 8, "times");
 }
 
-void row_put_wait_figures(struct page *page, const struct row_context *context,
-			  const struct wait_figures *figures)
+void row_put_wait_figures(struct page *page, const struct row_context *context, const struct wait_figures *figures)
 {
 	uint64_t busy_ns = context->report->balance.busy_ns;
 	uint64_t lost_ns = figures->wait_ns - figures->idle_ns;
@@ -61,10 +64,15 @@ static void put_wait(struct page *page, const struct row *row, const struct row_
 	const struct report_wait *wait = row->item;
 	uint32_t cause_end;
 
-	row_put_wait_figures(page, context, &(struct wait_figures){
-		wait->lost_ns, wait->idle_ns, wait->max_ns, wait->count, wait->cmetric_ns,
-		wait->is_estimated,
-	});
+	row_put_wait_figures(page, context,
+			     &(struct wait_figures){
+				     wait->lost_ns,
+				     wait->idle_ns,
+				     wait->max_ns,
+				     wait->count,
+				     wait->cmetric_ns,
+				     wait->is_estimated,
+			     });
 	cause_end = page->column + CAUSE_COLUMNS;
 	page_color(page, PAGE_RED);
 	page_put_name(page, wait->cause, CAUSE_COLUMNS - 1);
@@ -83,8 +91,7 @@ static void put_waker(struct page *page, const struct row *row, const struct row
 	text_put_waker(page, row->item, context->fold);
 }
 
-static void put_mean_and_sum(struct text *line, uint64_t count, const char *noun,
-			     const char *plural, uint64_t sum_ns)
+static void put_mean_and_sum(struct text *line, uint64_t count, const char *noun, const char *plural, uint64_t sum_ns)
 {
 	text_put_count(line, count);
 	text_put(line, count == 1 ? noun : plural);
@@ -112,14 +119,12 @@ static void add_waker_rows(struct rows *rows, const struct row *row)
 		text_fini(&line);
 	}
 	if (waker->frame_count)
-		rows_add_stack(rows, row, NUMBER_FRAMES, waker->frames, waker->frame_count,
-			       STACK_COMPLETE);
+		rows_add_stack(rows, row, NUMBER_FRAMES, waker->frames, waker->frame_count, STACK_COMPLETE);
 }
 
 static const struct row_kind waker_kind = { put_waker, add_waker_rows };
 
-static void add_wait_counts(struct rows *rows, const struct row *row,
-			    const struct report_wait *wait)
+static void add_wait_counts(struct rows *rows, const struct row *row, const struct report_wait *wait)
 {
 	struct text line = { 0 };
 
@@ -144,8 +149,7 @@ static void add_wait_counts(struct rows *rows, const struct row *row,
 		rows_add_text(rows, row, NUMBER_CMETRIC, line.bytes);
 		text_fini(&line);
 		if (wait->worst_object && !wait->object)
-			rows_add_whole(rows, row, NUMBER_WORST, "the worst for ",
-				       wait->worst_object);
+			rows_add_whole(rows, row, NUMBER_WORST, "the worst for ", wait->worst_object);
 	}
 }
 
@@ -156,24 +160,29 @@ static void add_wait_rows(struct rows *rows, const struct row *row)
 	add_wait_counts(rows, row, wait);
 	rows_add_stack(rows, row, NUMBER_FRAMES, wait->frames, wait->frame_count, wait->stack_end);
 	for (size_t i = 0; i < wait->waker_count; i++)
-		rows_add(rows, row, (struct row){
-			.kind = &waker_kind, .item = &wait->wakers[i], .can_unfold = true,
-			.key = row_key(wait->wakers[i].key, i),
-		});
+		rows_add(rows, row,
+			 (struct row){
+				 .kind = &waker_kind,
+				 .item = &wait->wakers[i],
+				 .can_unfold = true,
+				 .key = row_key(wait->wakers[i].key, i),
+			 });
 }
 
 static const struct row_kind wait_kind = { put_wait, add_wait_rows };
 
 void rows_add_wait(struct rows *rows, const struct row *parent, const struct report_wait *wait)
 {
-	rows_add(rows, parent, (struct row){
-		.kind = &wait_kind, .item = wait, .can_unfold = true,
-		.key = row_key(wait->key, wait - rows_context(rows)->report->waits),
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = &wait_kind,
+			 .item = wait,
+			 .can_unfold = true,
+			 .key = row_key(wait->key, wait - rows_context(rows)->report->waits),
+		 });
 }
 
-static void put_unlocker(struct page *page, const struct row *row,
-			 const struct row_context *context)
+static void put_unlocker(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_waker *unlocker = row->item;
 
@@ -196,19 +205,20 @@ static void add_unlocker_rows(struct rows *rows, const struct row *row)
 	text_put(&line, unlocker->name ? unlocker->name : "?");
 	rows_add_whole(rows, row, NUMBER_COUNTS, "", line.bytes);
 	text_fini(&line);
-	rows_add_stack(rows, row, NUMBER_FRAMES, unlocker->frames, unlocker->frame_count,
-		       STACK_COMPLETE);
+	rows_add_stack(rows, row, NUMBER_FRAMES, unlocker->frames, unlocker->frame_count, STACK_COMPLETE);
 }
 
 static const struct row_kind unlocker_kind = { put_unlocker, add_unlocker_rows };
 
-void rows_add_unlocker(struct rows *rows, const struct row *parent,
-		       const struct report_waker *unlocker, size_t index)
+void rows_add_unlocker(struct rows *rows, const struct row *parent, const struct report_waker *unlocker, size_t index)
 {
-	rows_add(rows, parent, (struct row){
-		.kind = &unlocker_kind, .item = unlocker, .can_unfold = true,
-		.key = row_key(unlocker->key, index),
-	});
+	rows_add(rows, parent,
+		 (struct row){
+			 .kind = &unlocker_kind,
+			 .item = unlocker,
+			 .can_unfold = true,
+			 .key = row_key(unlocker->key, index),
+		 });
 }
 
 static int descending(uint64_t x, uint64_t y)
@@ -255,22 +265,22 @@ static bool is_cause(const char *told, const char *cause)
 	return !strncmp(told, cause, length) && (!told[length] || told[length] == '(');
 }
 
-void rows_add_waits(struct rows *rows, const struct row *parent, const char *group,
-		    const char *cause)
+void rows_add_waits(struct rows *rows, const struct row *parent, const char *group, const char *cause)
 {
 	static int (*const orders[])(const void *, const void *) = {
-		[WAIT_SORT_LOST] = NULL, [WAIT_SORT_LONGEST] = by_longest,
-		[WAIT_SORT_TIMES] = by_times, [WAIT_SORT_CMETRIC] = by_cmetric,
+		[WAIT_SORT_LOST] = NULL,
+		[WAIT_SORT_LONGEST] = by_longest,
+		[WAIT_SORT_TIMES] = by_times,
+		[WAIT_SORT_CMETRIC] = by_cmetric,
 	};
 	const struct row_context *context = rows_context(rows);
 	const struct report *report = context->report;
-	const void *const *waits = rows_sorted(rows, report->waits, report->wait_count,
-					       sizeof(*report->waits), orders[context->sort]);
+	const void *const *waits =
+		rows_sorted(rows, report->waits, report->wait_count, sizeof(*report->waits), orders[context->sort]);
 
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = waits[i];
-		bool is_wanted = (!group || !strcmp(wait->group, group)) &&
-				 (!cause || is_cause(wait->cause, cause));
+		bool is_wanted = (!group || !strcmp(wait->group, group)) && (!cause || is_cause(wait->cause, cause));
 
 		if (is_wanted && passes(rows, wait))
 			rows_add_wait(rows, parent, wait);

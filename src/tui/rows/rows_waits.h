@@ -12,15 +12,13 @@ struct row;
 struct rows;
 
 /* Those of a group, or else of a cause, NULL for any; in the page's order. */
-void rows_add_waits(struct rows *rows, const struct row *parent, const char *group,
-		    const char *cause);
+void rows_add_waits(struct rows *rows, const struct row *parent, const char *group, const char *cause);
 
 /* One wait, as the page of its group has it. */
 void rows_add_wait(struct rows *rows, const struct row *parent, const struct report_wait *wait);
 
 /* Who let go of a lock, with the call path below it; index: among its like. */
-void rows_add_unlocker(struct rows *rows, const struct row *parent,
-		       const struct report_waker *unlocker, size_t index);
+void rows_add_unlocker(struct rows *rows, const struct row *parent, const struct report_waker *unlocker, size_t index);
 
 /* What is waited for: of a long path the end, which says most. */
 struct page;
@@ -37,5 +35,4 @@ struct wait_figures {
 	bool is_estimated;
 };
 void row_put_wait_titles(struct page *page, const struct row_context *context);
-void row_put_wait_figures(struct page *page, const struct row_context *context,
-			  const struct wait_figures *figures);
+void row_put_wait_figures(struct page *page, const struct row_context *context, const struct wait_figures *figures);

@@ -13,15 +13,18 @@ enum state { STATE_NONE, STATE_BLOCKED, STATE_RUNNABLE, STATE_RUNNING, STATES };
 static const char *glyph_of(const struct page *page, enum state state)
 {
 	static const char *const glyphs[STATES][2] = {
-		{ " ", " " }, { ".", "·" }, { "-", "▒" }, { "#", "█" },
+		{ " ", " " },
+		{ ".", "·" },
+		{ "-", "▒" },
+		{ "#", "█" },
 	};
 
 	return glyphs[state][page->style->has_unicode];
 }
 
 /* The mean over columns begin to end of `columns`, which may be less than one part or several. */
-static struct report_strip_part mean_of(const struct report_strip_part *parts, size_t count,
-					uint32_t column, uint32_t columns)
+static struct report_strip_part mean_of(const struct report_strip_part *parts, size_t count, uint32_t column,
+					uint32_t columns)
 {
 	size_t begin = (size_t)column * count / columns;
 	size_t end = ((size_t)column + 1) * count / columns;
@@ -41,8 +44,8 @@ static enum state state_of(const struct report_strip_part *part)
 {
 	float none = 1 - part->running - part->runnable - part->blocked;
 
-	if (part->running >= part->runnable && part->running >= part->blocked &&
-	    part->running > 0 && part->running >= none)
+	if (part->running >= part->runnable && part->running >= part->blocked && part->running > 0 &&
+	    part->running >= none)
 		return STATE_RUNNING;
 	if (part->runnable >= part->blocked && part->runnable > 0 && part->runnable >= none)
 		return STATE_RUNNABLE;
@@ -52,20 +55,23 @@ static enum state state_of(const struct report_strip_part *part)
 	if (part->running + part->runnable + part->blocked <= 0)
 		return STATE_NONE;
 	return part->running >= part->runnable + part->blocked ? STATE_RUNNING
-	     : part->runnable >= part->blocked ? STATE_RUNNABLE : STATE_BLOCKED;
+	       : part->runnable >= part->blocked               ? STATE_RUNNABLE
+							       : STATE_BLOCKED;
 }
 
 static void set_color(struct page *page, enum state state)
 {
 	static const enum page_color colors[STATES] = {
-		PAGE_PLAIN, PAGE_DIM, PAGE_YELLOW, PAGE_GREEN,
+		PAGE_PLAIN,
+		PAGE_DIM,
+		PAGE_YELLOW,
+		PAGE_GREEN,
 	};
 
 	page_color(page, colors[state]);
 }
 
-void strip_put_thread(struct page *page, const struct report_strip_part *parts, size_t count,
-		      uint32_t columns)
+void strip_put_thread(struct page *page, const struct report_strip_part *parts, size_t count, uint32_t columns)
 {
 	for (uint32_t i = 0; parts && count && i < columns; i++) {
 		struct report_strip_part part = mean_of(parts, count, i, columns);
@@ -76,8 +82,7 @@ void strip_put_thread(struct page *page, const struct report_strip_part *parts, 
 	}
 }
 
-void strip_put_group(struct page *page, const struct report_strip_part *parts, size_t count,
-		     uint32_t columns)
+void strip_put_group(struct page *page, const struct report_strip_part *parts, size_t count, uint32_t columns)
 {
 	double max = 0, active;
 

@@ -10,7 +10,7 @@ enum all { AS_IT_BEGINS, ALL_FOLDED, ALL_UNFOLDED };
 
 struct unfolded {
 	enum all all;
-	struct table *choices;		/* of the user since, by key */
+	struct table *choices; /* of the user since, by key */
 };
 
 static const char choice_folded, choice_unfolded;

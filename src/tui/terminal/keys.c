@@ -3,6 +3,7 @@
 
 enum { CONTROL_B = 2, CONTROL_D = 4, CONTROL_F = 6, CONTROL_L = 12, CONTROL_U = 21 };
 
+/* clang-format off */
 static const struct {
 	uint32_t key;
 	enum action action;
@@ -26,6 +27,7 @@ static const struct {
 	{ '?', ACTION_HELP }, { 'h', ACTION_HELP },
 	{ CONTROL_L, ACTION_REDRAW }, { 'q', ACTION_QUIT }, { 'Q', ACTION_QUIT },
 };
+/* clang-format on */
 
 enum action key_action(uint32_t key)
 {

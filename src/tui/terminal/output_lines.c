@@ -9,11 +9,11 @@
 #include "base/text.h"
 
 struct output_lines {
-	char *lines[OUTPUT_LINES_MAX];	/* a ring */
-	size_t first, count;		/* whole ones */
-	size_t bytes;			/* of all of them */
-	uint64_t number;		/* of the first */
-	struct text open;		/* the line that has no end yet */
+	char *lines[OUTPUT_LINES_MAX]; /* a ring */
+	size_t first, count;           /* whole ones */
+	size_t bytes;                  /* of all of them */
+	uint64_t number;               /* of the first */
+	struct text open;              /* the line that has no end yet */
 	struct output_losses losses;
 };
 
@@ -57,8 +57,7 @@ static void end_line(struct output_lines *output)
 	text_put(open, "");
 	if (open->length && open->bytes[open->length - 1] == '\r')
 		open->bytes[--open->length] = '\0';
-	while (output->count && (output->count == OUTPUT_LINES_MAX ||
-				 output->bytes + open->length > OUTPUT_BYTES_MAX))
+	while (output->count && (output->count == OUTPUT_LINES_MAX || output->bytes + open->length > OUTPUT_BYTES_MAX))
 		drop_first(output);
 	*slot(output, output->count++) = xstrdup(open->bytes);
 	output->bytes += open->length;
@@ -72,7 +71,7 @@ static void put_byte(struct text *line, char byte)
 	if (byte == '\t')
 		text_put(line, spaces + line->length % 8);
 	else if (!byte)
-		text_put(line, "\\x00");	/* it would end the string */
+		text_put(line, "\\x00"); /* it would end the string */
 	else
 		text_put_bytes(line, &byte, 1);
 }

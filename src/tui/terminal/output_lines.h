@@ -24,8 +24,8 @@ size_t output_lines_count(const struct output_lines *output);
 const char *output_lines_at(const struct output_lines *output, size_t i, uint64_t *number);
 
 struct output_losses {
-	uint64_t lines;		/* whole ones, which were the oldest */
-	uint64_t bytes;		/* of lines that were too long */
+	uint64_t lines; /* whole ones, which were the oldest */
+	uint64_t bytes; /* of lines that were too long */
 };
 
 struct output_losses output_lines_losses(const struct output_lines *output);

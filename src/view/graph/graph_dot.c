@@ -12,12 +12,10 @@ static void put_edge(struct text *out, const struct graph *graph, size_t at)
 
 	text_printf(out, "\tn%zu -> n%zu [penwidth=%.1f label=\"", node->parent, at, 1 + 5 * share);
 	text_put_duration(out, node->ns);
-	text_printf(out, " (%.1f %%)\\n%llu times\"];\n", 100 * share,
-		    (unsigned long long)node->count);
+	text_printf(out, " (%.1f %%)\\n%llu times\"];\n", 100 * share, (unsigned long long)node->count);
 }
 
-void graph_put_dot(struct text *out, const struct graph *graph, struct graph_labels *labels,
-		   double share_min)
+void graph_put_dot(struct text *out, const struct graph *graph, struct graph_labels *labels, double share_min)
 {
 	uint64_t least_ns = graph->nodes[0].ns * share_min;
 

@@ -90,8 +90,7 @@ static size_t *places_of_longest(const struct graph *graph, size_t count_max, si
 	return places;
 }
 
-void graph_put_json_longest(struct text *out, const struct graph *graph, struct graph_labels *labels,
-			    size_t count_max)
+void graph_put_json_longest(struct text *out, const struct graph *graph, struct graph_labels *labels, size_t count_max)
 {
 	size_t count, *places = places_of_longest(graph, count_max, &count);
 	struct json json;

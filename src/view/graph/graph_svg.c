@@ -14,11 +14,10 @@
 #include "base/text.h"
 
 struct graphviz {
-	void *gvc, *cgraph;		/* libraries */
+	void *gvc, *cgraph; /* libraries */
 	void *(*context)(void);
 	int (*layout)(void *context, void *graph, const char *engine);
-	int (*render)(void *context, void *graph, const char *format, char **result,
-		      unsigned int *length);
+	int (*render)(void *context, void *graph, const char *format, char **result, unsigned int *length);
 	void (*free_result)(char *result);
 	int (*free_layout)(void *context, void *graph);
 	int (*free_context)(void *context);
@@ -40,8 +39,8 @@ static bool load(struct graphviz *g)
 	*(void **)&g->free_context = dlsym(g->gvc, "gvFreeContext");
 	*(void **)&g->read = dlsym(g->cgraph, "agmemread");
 	*(void **)&g->close = dlsym(g->cgraph, "agclose");
-	return g->context && g->layout && g->render && g->free_result && g->free_layout &&
-	       g->free_context && g->read && g->close;
+	return g->context && g->layout && g->render && g->free_result && g->free_layout && g->free_context && g->read &&
+	       g->close;
 }
 
 static int draw(const struct graphviz *g, const char *dot, struct text *out)

@@ -15,7 +15,7 @@ struct tree {
 	struct graph_labels *labels;
 	uint64_t least_ns;
 	bool has_unicode;
-	bool is_last[INDENTS_MAX];	/* of its parent's children, the one above at a depth */
+	bool is_last[INDENTS_MAX]; /* of its parent's children, the one above at a depth */
 };
 
 static double percent(const struct graph *graph, uint64_t ns)
@@ -97,11 +97,14 @@ static void put_node(struct tree *tree, size_t at, unsigned int depth, bool is_l
 		put_rest(tree, child, depth + 1);
 }
 
-void graph_put_text(struct text *out, const struct graph *graph, struct graph_labels *labels,
-		    double share_min, bool has_unicode)
+void graph_put_text(struct text *out, const struct graph *graph, struct graph_labels *labels, double share_min,
+		    bool has_unicode)
 {
 	struct tree tree = {
-		.out = out, .graph = graph, .labels = labels, .has_unicode = has_unicode,
+		.out = out,
+		.graph = graph,
+		.labels = labels,
+		.has_unicode = has_unicode,
 		.least_ns = graph->nodes[0].ns * share_min,
 	};
 

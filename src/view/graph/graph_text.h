@@ -13,14 +13,12 @@ struct graph_labels;
 struct text;
 
 /* begin_ns: when the trace began, CLOCK_MONOTONIC. */
-void graph_put_text(struct text *out, const struct graph *graph, struct graph_labels *labels,
-		    double share_min, bool has_unicode);
+void graph_put_text(struct text *out, const struct graph *graph, struct graph_labels *labels, double share_min,
+		    bool has_unicode);
 
 /* All nodes, in an array: a parent comes before its children. */
 void graph_put_json(struct text *out, const struct graph *graph, struct graph_labels *labels);
 
 /* At most so many nodes, and what is above them; how many are left out is said, too. */
-void graph_put_json_longest(struct text *out, const struct graph *graph, struct graph_labels *labels,
-			    size_t count_max);
-void graph_put_dot(struct text *out, const struct graph *graph, struct graph_labels *labels,
-		   double share_min);
+void graph_put_json_longest(struct text *out, const struct graph *graph, struct graph_labels *labels, size_t count_max);
+void graph_put_dot(struct text *out, const struct graph *graph, struct graph_labels *labels, double share_min);

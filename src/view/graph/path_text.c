@@ -126,7 +126,6 @@ void path_put_text(struct text *out, const struct path_view *view)
 	text_put_duration(out, all_ns);
 	text_put(out, ": what it was blocked on, and what it did\n\n");
 	put_sums(out, view, all_ns);
-	text_put(out, view->path->count > LINES ? "\nIts longest parts, in time order\n\n"
-						: "\nIn time order\n\n");
+	text_put(out, view->path->count > LINES ? "\nIts longest parts, in time order\n\n" : "\nIn time order\n\n");
 	put_line(out, view);
 }

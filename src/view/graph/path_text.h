@@ -12,9 +12,9 @@ struct text;
 struct path_view {
 	const struct critical_path *path;
 	struct graph_labels *labels;
-	uint32_t thread;		/* whose it is */
-	uint64_t first_ns;		/* of the trace, which times are counted from */
-	double share_min;		/* what has less is told together */
+	uint32_t thread;   /* whose it is */
+	uint64_t first_ns; /* of the trace, which times are counted from */
+	double share_min;  /* what has less is told together */
 };
 
 void path_put_text(struct text *out, const struct path_view *view);

@@ -13,7 +13,7 @@
 enum {
 	PARTS_MAX = 16,
 	LEVEL = 6,
-	GZIP_WINDOW_BITS = 15 + 16,	/* with the header and the checksum of gzip */
+	GZIP_WINDOW_BITS = 15 + 16, /* with the header and the checksum of gzip */
 	MEMORY_LEVEL = 8,
 };
 
@@ -80,10 +80,9 @@ static void compress_text(const struct text *text, struct text *out)
 	z_stream stream = { .zalloc = allocate, .zfree = release };
 	unsigned char bytes[1 << 16];
 	size_t taken = 0;
-	int got = deflateInit2(&stream, LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL,
-			       Z_DEFAULT_STRATEGY);
+	int got = deflateInit2(&stream, LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
 
-	assert(got == Z_OK);	/* there is memory */
+	assert(got == Z_OK); /* there is memory */
 	do {
 		size_t left = text->length - taken;
 		bool is_last = left <= sizeof(bytes);
@@ -110,8 +109,10 @@ static void put_base64(const struct text *text, struct text *out)
 		size_t left = text->length - i;
 		uint32_t word = bytes[0] << 16 | (left > 1 ? bytes[1] << 8 : 0) | (left > 2 ? bytes[2] : 0);
 		char four[4] = {
-			digits[word >> 18], digits[word >> 12 & 63],
-			left > 1 ? digits[word >> 6 & 63] : '=', left > 2 ? digits[word & 63] : '=',
+			digits[word >> 18],
+			digits[word >> 12 & 63],
+			left > 1 ? digits[word >> 6 & 63] : '=',
+			left > 2 ? digits[word & 63] : '=',
 		};
 
 		text_put_bytes(out, four, sizeof(four));
@@ -124,8 +125,7 @@ static void put_part(const char *name, const struct text *json, struct text *out
 	struct text compressed = { 0 };
 
 	compress_text(json, &compressed);
-	text_printf(out, "<script type=\"application/gzip\" data-part=\"%s\" data-bytes=\"%zu\">", name,
-		    json->length);
+	text_printf(out, "<script type=\"application/gzip\" data-part=\"%s\" data-bytes=\"%zu\">", name, json->length);
 	put_base64(&compressed, out);
 	text_put(out, "</script>\n");
 	text_fini(&compressed);

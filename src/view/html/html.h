@@ -11,7 +11,7 @@ struct html;
 struct report;
 struct text;
 
-enum { HTML_GRAPH_NODES_MAX = 20000 };	/* a picture shows a few hundred, a table all */
+enum { HTML_GRAPH_NODES_MAX = 20000 }; /* a picture shows a few hundred, a table all */
 
 struct html *html_new(void);
 void html_free(struct html *html);

@@ -48,7 +48,7 @@ static void put_klocks(struct text *out, const struct report *report)
 
 /* --- So that a page can be used soon, whatever was traced ------------------------------------- */
 
-enum { WAITS_MAX = 1000, WAKERS_MAX = 8, FUNCTIONS_MAX = 8, LINES_MAX = 3 };	/* what is beyond is in the JSON alone */
+enum { WAITS_MAX = 1000, WAKERS_MAX = 8, FUNCTIONS_MAX = 8, LINES_MAX = 3 }; /* what is beyond is in the JSON alone */
 enum { LOCKS_WITH_UNLOCKERS_MAX = 1000 };
 
 /* A report without what a page does not show, or has no room for. What it points to is the report's, but for copies. */
@@ -57,7 +57,7 @@ struct excerpt {
 	struct report_wait *waits;
 	struct report_lock *locks;
 	struct report_path *paths;
-	struct report_function *functions;	/* [path_count][FUNCTIONS_MAX] */
+	struct report_function *functions; /* [path_count][FUNCTIONS_MAX] */
 };
 
 static size_t at_most(size_t count, size_t count_max)

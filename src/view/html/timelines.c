@@ -10,13 +10,13 @@
 #include "report/report.h"
 #include "view/json/json_parts.h"
 
-enum { SHARE_UNIT = 1000 };		/* shares are told in thousandths: a pixel is no finer */
+enum { SHARE_UNIT = 1000 }; /* shares are told in thousandths: a pixel is no finer */
 
 struct timelines {
 	struct json json;
 	struct timelines_shape shape;
 	size_t row_count, left_out_count;
-	double *sums;			/* threads, [state_count][part_count] */
+	double *sums; /* threads, [state_count][part_count] */
 };
 
 struct timelines *timelines_begin(struct text *out, const struct timelines_shape *shape)
@@ -127,10 +127,14 @@ static void add_thread(struct timelines *timelines, const struct report_thread *
 		shares[RUNNABLE * count + i] = thread->strip[i].runnable;
 		shares[BLOCKED * count + i] = thread->strip[i].blocked;
 	}
-	timelines_add(timelines, &(struct timeline_thread){
-		.name = thread->name, .tid = thread->tid, .pid = thread->pid,
-		.count = thread->thread_count > 1 ? thread->thread_count : 1,
-	}, shares);
+	timelines_add(timelines,
+		      &(struct timeline_thread){
+			      .name = thread->name,
+			      .tid = thread->tid,
+			      .pid = thread->pid,
+			      .count = thread->thread_count > 1 ? thread->thread_count : 1,
+		      },
+		      shares);
 }
 
 int timelines_put_report(struct text *out, const struct report *report)
@@ -142,9 +146,11 @@ int timelines_put_report(struct text *out, const struct report *report)
 		return -ENODATA;
 	shares = xcalloc(STATES * report->strip_count, sizeof(*shares));
 	timelines = timelines_begin(out, &(struct timelines_shape){
-		.states = strip_states, .state_count = STATES,
-		.part_count = report->strip_count, .part_ns = report->strip_part_ns,
-	});
+						 .states = strip_states,
+						 .state_count = STATES,
+						 .part_count = report->strip_count,
+						 .part_ns = report->strip_part_ns,
+					 });
 	for (size_t i = 0; i < report->group_count; i++)
 		for (size_t j = 0; j < report->groups[i].row_count; j++)
 			if (report->groups[i].threads[j].strip)

@@ -12,18 +12,18 @@ struct report;
 struct text;
 struct timelines;
 
-enum { TIMELINE_ROWS_MAX = 256 };	/* the others are in the sum, and counted */
+enum { TIMELINE_ROWS_MAX = 256 }; /* the others are in the sum, and counted */
 
 struct timeline_thread {
-	const char *name;		/* as the program wrote it */
+	const char *name; /* as the program wrote it */
 	uint32_t tid, pid;
-	uint64_t count;			/* of threads that the row stands for */
+	uint64_t count; /* of threads that the row stands for */
 };
 
 struct timelines_shape {
-	const char *const *states;	/* names of what threads do, borrowed until the end */
+	const char *const *states; /* names of what threads do, borrowed until the end */
 	size_t state_count, part_count;
-	uint64_t begin_ns;		/* on the clock of what else is told with it; 0: not known */
+	uint64_t begin_ns; /* on the clock of what else is told with it; 0: not known */
 	uint64_t part_ns;
 };
 

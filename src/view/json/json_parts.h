@@ -14,9 +14,9 @@ struct report_frame;
 
 void json_put_uint(struct json *json, const char *key, uint64_t value);
 void json_put_double(struct json *json, const char *key, double value);
-void json_put_string(struct json *json, const char *key, const char *value);	/* NULL: null */
+void json_put_string(struct json *json, const char *key, const char *value); /* NULL: null */
 void json_put_bool(struct json *json, const char *key, bool value);
-void json_put_line_number(struct json *json, uint32_t line);	/* 0: null */
+void json_put_line_number(struct json *json, uint32_t line); /* 0: null */
 
 /* "stack": what the frames are called, innermost first. */
 void json_put_stack(struct json *json, const struct report_frame *frames, size_t count);

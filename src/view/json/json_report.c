@@ -150,8 +150,7 @@ static void put_trunk(struct json *json, const struct report *report)
 	json_end_object(json);
 }
 
-static void put_paths(struct json *json, const char *key, const struct report_path *paths,
-		      size_t count)
+static void put_paths(struct json *json, const char *key, const struct report_path *paths, size_t count)
 {
 	json_key(json, key);
 	json_begin_array(json);
@@ -272,8 +271,7 @@ static void put_pinch(struct json *json)
 	json_end_object(json);
 }
 
-static void json_show(const struct report *report, const struct view_style *style,
-		      struct text *out)
+static void json_show(const struct report *report, const struct view_style *style, struct text *out)
 {
 	struct json json;
 

@@ -9,23 +9,55 @@
 #include "report/report.h"
 
 enum column {
-	TABLE, RANK, NAME, KIND, DETAIL, PID, TID, THREADS, COUNT, CMETRIC, RUNNING, RUNNABLE, BLOCKED,
-	WAITED, IDLE, P50, P99, LONGEST, HELD, COLUMNS,
+	TABLE,
+	RANK,
+	NAME,
+	KIND,
+	DETAIL,
+	PID,
+	TID,
+	THREADS,
+	COUNT,
+	CMETRIC,
+	RUNNING,
+	RUNNABLE,
+	BLOCKED,
+	WAITED,
+	IDLE,
+	P50,
+	P99,
+	LONGEST,
+	HELD,
+	COLUMNS,
 };
 
 static const char *const titles[COLUMNS] = {
-	[TABLE] = "table", [RANK] = "rank", [NAME] = "name", [KIND] = "kind", [DETAIL] = "detail",
-	[PID] = "pid", [TID] = "tid", [THREADS] = "threads", [COUNT] = "count",
-	[CMETRIC] = "cmetric_ns", [RUNNING] = "running_ns", [RUNNABLE] = "runnable_ns",
-	[BLOCKED] = "blocked_ns", [WAITED] = "wait_ns", [IDLE] = "idle_ns", [P50] = "p50_ns",
-	[P99] = "p99_ns", [LONGEST] = "max_ns", [HELD] = "hold_ns",
+	[TABLE] = "table",
+	[RANK] = "rank",
+	[NAME] = "name",
+	[KIND] = "kind",
+	[DETAIL] = "detail",
+	[PID] = "pid",
+	[TID] = "tid",
+	[THREADS] = "threads",
+	[COUNT] = "count",
+	[CMETRIC] = "cmetric_ns",
+	[RUNNING] = "running_ns",
+	[RUNNABLE] = "runnable_ns",
+	[BLOCKED] = "blocked_ns",
+	[WAITED] = "wait_ns",
+	[IDLE] = "idle_ns",
+	[P50] = "p50_ns",
+	[P99] = "p99_ns",
+	[LONGEST] = "max_ns",
+	[HELD] = "hold_ns",
 };
 
 /* Of one row; numbers that it has not are not told. */
 struct row {
 	const char *table, *name, *kind, *detail;
 	uint64_t numbers[COLUMNS];
-	uint32_t has;			/* a bit for each of them */
+	uint32_t has; /* a bit for each of them */
 };
 
 static void set(struct row *row, enum column column, uint64_t number)
@@ -83,8 +115,9 @@ static void put_stack(struct text *out, const struct report_frame *frames, size_
 {
 	for (size_t i = 0; i < count; i++) {
 		text_put(out, i ? " < " : "");
-		text_put(out, frames[i].function ? frames[i].function :
-			      frames[i].module ? frames[i].module : "[unknown]");
+		text_put(out, frames[i].function ? frames[i].function
+			      : frames[i].module ? frames[i].module
+						 : "[unknown]");
 	}
 }
 
@@ -139,7 +172,9 @@ static void put_wait(struct text *out, const struct report_wait *wait, size_t ra
 static void put_lock(struct text *out, const struct report_lock *lock, size_t rank)
 {
 	struct row row = {
-		.table = "lock", .name = lock->name ? lock->name : lock->object, .kind = lock->kind,
+		.table = "lock",
+		.name = lock->name ? lock->name : lock->object,
+		.kind = lock->kind,
 		.detail = lock->where,
 	};
 

@@ -91,8 +91,7 @@ static double mean_of(const double *values, size_t begin, size_t end)
 	return sum / (end - begin);
 }
 
-void bars_put_sparkline(struct page *page, const double *values, size_t count, double max,
-			uint32_t columns)
+void bars_put_sparkline(struct page *page, const double *values, size_t count, double max, uint32_t columns)
 {
 	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const ascii[] = { ".", ":", "-", "=", "+", "*", "#", "@" };

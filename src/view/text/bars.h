@@ -21,5 +21,4 @@ const char *bars_second_glyph(const struct page *page);
  * One character for each value, averaged down to so many columns; the highest character
  * stands for `max`. Zero has a mark of its own.
  */
-void bars_put_sparkline(struct page *page, const double *values, size_t count, double max,
-			uint32_t columns);
+void bars_put_sparkline(struct page *page, const double *values, size_t count, double max, uint32_t columns);

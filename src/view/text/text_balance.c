@@ -14,8 +14,8 @@ enum { LABEL_COLUMNS = 18, PICTURE_COLUMNS_MAX = 40 };
 /* Below this share a cause has no line of its own, but in the verbose report. */
 static const double share_min = 0.001;
 
-static void show_row(struct page *page, const struct report *report, const char *label,
-		     enum page_color color, uint64_t time_ns)
+static void show_row(struct page *page, const struct report *report, const char *label, enum page_color color,
+		     uint64_t time_ns)
 {
 	double share = (double)time_ns / report->balance.thread_ns;
 	uint32_t columns = page->width > 96 ? PICTURE_COLUMNS_MAX : page->width - 56;
@@ -31,8 +31,7 @@ static void show_row(struct page *page, const struct report *report, const char 
 }
 
 /* Of the call that "other" mostly is, the name; else the cause. */
-static void put_label(char label[LABEL_COLUMNS], const struct report *report,
-		      const struct report_cause *cause)
+static void put_label(char label[LABEL_COLUMNS], const struct report *report, const struct report_cause *cause)
 {
 	uint64_t longest_ns = cause->lost_ns / 2;
 
@@ -42,14 +41,12 @@ static void put_label(char label[LABEL_COLUMNS], const struct report *report,
 
 		if (strncmp(wait->cause, "other(", 6) || wait->lost_ns <= longest_ns)
 			continue;
-		snprintf(label, LABEL_COLUMNS, "%.*s", (int)strcspn(wait->cause + 6, ")"),
-			 wait->cause + 6);
+		snprintf(label, LABEL_COLUMNS, "%.*s", (int)strcspn(wait->cause + 6, ")"), wait->cause + 6);
 		longest_ns = wait->lost_ns;
 	}
 }
 
-static void show_cause(struct page *page, const struct report *report,
-		       const struct report_cause *cause)
+static void show_cause(struct page *page, const struct report *report, const struct report_cause *cause)
 {
 	char label[LABEL_COLUMNS];
 
@@ -95,9 +92,8 @@ void text_balance_show(struct page *page, const struct report *report)
 		const struct report_cause *cause = &report->balance.causes[i];
 
 		if (cause->is_active)
-			continue;	/* has its line already */
-		if (!page->style->is_verbose &&
-		    cause->lost_ns < share_min * report->balance.thread_ns)
+			continue; /* has its line already */
+		if (!page->style->is_verbose && cause->lost_ns < share_min * report->balance.thread_ns)
 			rest_ns += cause->lost_ns;
 		else
 			show_cause(page, report, cause);

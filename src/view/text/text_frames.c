@@ -19,20 +19,17 @@ void text_frame_name(struct text *text, const struct report_frame *frame)
 		text_put(text, "code outside any file");
 }
 
-const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
-					 const struct fold_rules *fold)
+const struct report_frame *text_headline(const struct report_frame *frames, size_t count, const struct fold_rules *fold)
 {
 	return fold_find_headline(fold, frames, count);
 }
 
-const struct report_frame *text_path_headline(const struct report_path *path,
-					      const struct fold_rules *fold)
+const struct report_frame *text_path_headline(const struct report_path *path, const struct fold_rules *fold)
 {
 	return text_headline(path->frames, path->frame_count, fold);
 }
 
-void text_put_frame_function(struct page *page, const struct report_frame *frame,
-			     uint32_t columns_max)
+void text_put_frame_function(struct page *page, const struct report_frame *frame, uint32_t columns_max)
 {
 	struct text name = { 0 };
 
@@ -55,8 +52,7 @@ void text_put_frame_place(struct page *page, const struct report_frame *frame)
 
 static bool has_place(const struct report_frame *frame)
 {
-	return (frame->file && *frame->file) || frame->is_kernel ||
-	       (frame->module && frame->function);
+	return (frame->file && *frame->file) || frame->is_kernel || (frame->module && frame->function);
 }
 
 void text_put_frame(struct page *page, const struct report_frame *frame, uint32_t columns_max)
@@ -72,8 +68,7 @@ size_t text_repeat_count(const struct report_frame *frames, size_t count)
 {
 	size_t i = 1;
 
-	while (i < count && frames->function && frames[i].function &&
-	       !strcmp(frames->function, frames[i].function) &&
+	while (i < count && frames->function && frames[i].function && !strcmp(frames->function, frames[i].function) &&
 	       frames->line == frames[i].line && frames->is_inlined == frames[i].is_inlined)
 		i++;
 	return i;
@@ -126,14 +121,14 @@ static const char *without_thread(const struct report_waker *waker)
 
 static const char *before_thread(const struct report_waker *waker)
 {
-	return !strcmp(waker->context, "exit") ? "the end of " :
-	       !strcmp(waker->context, "process") ? "another program's " :
-	       !strcmp(waker->context, "kernel") ? "the kernel's " :
-	       !strcmp(waker->context, "signal") ? "a signal from " : "";
+	return !strcmp(waker->context, "exit")      ? "the end of "
+	       : !strcmp(waker->context, "process") ? "another program's "
+	       : !strcmp(waker->context, "kernel")  ? "the kernel's "
+	       : !strcmp(waker->context, "signal")  ? "a signal from "
+						    : "";
 }
 
-void text_put_waker(struct page *page, const struct report_waker *waker,
-		    const struct fold_rules *fold)
+void text_put_waker(struct page *page, const struct report_waker *waker, const struct fold_rules *fold)
 {
 	enum { NAME_COLUMNS = 18 };
 	const char *words = without_thread(waker);

@@ -16,8 +16,7 @@ struct text;
 /*
  * The frame that a path is named after (fold_find_headline()). NULL when the path has no frames.
  */
-const struct report_frame *text_path_headline(const struct report_path *path,
-					      const struct fold_rules *fold);
+const struct report_frame *text_path_headline(const struct report_path *path, const struct fold_rules *fold);
 const struct report_frame *text_headline(const struct report_frame *frames, size_t count,
 					 const struct fold_rules *fold);
 
@@ -26,8 +25,7 @@ void text_put_frame(struct page *page, const struct report_frame *frame, uint32_
 
 /* A frame's function, or module+0xoffset when it has no name. */
 void text_frame_name(struct text *text, const struct report_frame *frame);
-void text_put_frame_function(struct page *page, const struct report_frame *frame,
-			     uint32_t columns_max);
+void text_put_frame_function(struct page *page, const struct report_frame *frame, uint32_t columns_max);
 
 /* File and line, else what is known of where the code lies. */
 void text_put_frame_place(struct page *page, const struct report_frame *frame);
@@ -43,5 +41,4 @@ size_t text_repeat_count(const struct report_frame *frames, size_t count);
 bool text_is_new_label(const char *const *labels, size_t count, const char *label);
 
 /* Its share of the waiting, who it is and where it was. */
-void text_put_waker(struct page *page, const struct report_waker *waker,
-		    const struct fold_rules *fold);
+void text_put_waker(struct page *page, const struct report_waker *waker, const struct fold_rules *fold);

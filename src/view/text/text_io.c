@@ -60,8 +60,7 @@ static void put_detail(struct page *page, const char *label, struct text *detail
 	text_fini(detail);
 }
 
-static void put_details(struct page *page, const struct report_transfer *transfer,
-			const struct report_peer *peer)
+static void put_details(struct page *page, const struct report_transfer *transfer, const struct report_peer *peer)
 {
 	struct text text = { 0 };
 
@@ -80,8 +79,7 @@ static void show_heading(struct page *page, const char *title)
 	page_end_line(page);
 }
 
-static bool is_shown(const struct page *page, const struct report *report, size_t row,
-		     uint64_t wait_ns)
+static bool is_shown(const struct page *page, const struct report *report, size_t row, uint64_t wait_ns)
 {
 	if (page->style->is_verbose)
 		return true;
@@ -111,8 +109,8 @@ static void show_files(struct page *page, const struct report *report)
 		if (!i)
 			show_heading(page, "Files that threads waited for");
 		put_figures(page, file->wait_ns - file->idle_ns, file->max_ns, file->count);
-		page_put_path(page, file->path, name_room(page, &file->transfer) -
-			      (file->is_deleted ? strlen(deleted) : 0));
+		page_put_path(page, file->path,
+			      name_room(page, &file->transfer) - (file->is_deleted ? strlen(deleted) : 0));
 		if (file->is_deleted)
 			page_put(page, deleted);
 		put_words(page, file->path);
@@ -137,8 +135,7 @@ static void show_sockets(struct page *page, const struct report *report)
 		put_figures(page, socket->wait_ns - socket->idle_ns, socket->max_ns, socket->count);
 		page_put(page, socket->family);
 		page_put(page, " ");
-		page_put_name(page, *socket->local ? socket->local : "unnamed",
-			      name_room(page, &socket->transfer) / 2);
+		page_put_name(page, *socket->local ? socket->local : "unnamed", name_room(page, &socket->transfer) / 2);
 		if (*socket->peer) {
 			io_put_address(&peer, socket);
 			page_put(page, " to ");

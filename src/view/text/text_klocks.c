@@ -11,9 +11,21 @@
 #include "view/text/text_sections.h"
 #include "view/view.h"
 
-enum { LOCKS_BRIEF = 3, LOCKS_MAX = 50, LOCKS_VERBOSE_MAX = 100000, WAITERS_MAX = 3, PATHS_MAX = 2,
-       DETAIL_COLUMN = 6, FRAMES_MAX = 24, FUNCTION_COLUMNS = 60, KINDS_COLUMN = 41, STEP_COLUMNS = 11,
-       STEPS = 5, HELD_COLUMN = 11, NAME_COLUMNS = 40 };
+enum {
+	LOCKS_BRIEF = 3,
+	LOCKS_MAX = 50,
+	LOCKS_VERBOSE_MAX = 100000,
+	WAITERS_MAX = 3,
+	PATHS_MAX = 2,
+	DETAIL_COLUMN = 6,
+	FRAMES_MAX = 24,
+	FUNCTION_COLUMNS = 60,
+	KINDS_COLUMN = 41,
+	STEP_COLUMNS = 11,
+	STEPS = 5,
+	HELD_COLUMN = 11,
+	NAME_COLUMNS = 40
+};
 
 enum held_column { HELD_TAKEN, HELD_MEAN, HELD_MAX, HELD_TAKING, HELD_COLUMNS };
 
@@ -146,8 +158,8 @@ static void show_path(struct page *page, const struct report *report, const stru
 	const struct report_klock_stack *stack = &report->klocks.stacks[path->stack - 1];
 
 	page_pad_to(page, DETAIL_COLUMN);
-	page_put_share(page, lock->wait_ns && path->wait_ns < lock->wait_ns ? (double)path->wait_ns / lock->wait_ns
-									    : 1, 7);
+	page_put_share(page, lock->wait_ns && path->wait_ns < lock->wait_ns ? (double)path->wait_ns / lock->wait_ns : 1,
+		       7);
 	page_put(page, "  ");
 	klock_put_headline(page, stack, page->style->fold);
 	page_end_line(page);
@@ -351,8 +363,11 @@ static int by_hold(const void *a, const void *b)
 	const struct report_klock *x = *(const struct report_klock *const *)a;
 	const struct report_klock *y = *(const struct report_klock *const *)b;
 
-	return x->hold_ns < y->hold_ns ? 1 : x->hold_ns > y->hold_ns ? -1 :
-	       x->acquisitions < y->acquisitions ? 1 : x->acquisitions > y->acquisitions ? -1 : 0;
+	return x->hold_ns < y->hold_ns             ? 1
+	       : x->hold_ns > y->hold_ns           ? -1
+	       : x->acquisitions < y->acquisitions ? 1
+	       : x->acquisitions > y->acquisitions ? -1
+						   : 0;
 }
 
 static void show_hold_cost(struct page *page, const struct report_klocks *klocks)
@@ -360,14 +375,16 @@ static void show_hold_cost(struct page *page, const struct report_klocks *klocks
 	struct text text = { 0 };
 
 	text_put_count(&text, klocks->acquisitions);
-	text_put(&text, " acquisitions by the threads themselves, interrupts apart; taking: from asking for it to having "
+	text_put(&text,
+		 " acquisitions by the threads themselves, interrupts apart; taking: from asking for it to having "
 		 "it, spinning included. ");
 	if (klocks->take_cost_ns && klocks->hold_cost_ns) {
 		text_put(&text, "To note one takes ");
 		text_put_duration(&text, klocks->take_cost_ns);
 		text_put(&text, " of the taking and ");
 		text_put_duration(&text, klocks->hold_cost_ns);
-		text_put(&text, " of the holding, as measured on locks that nobody else wanted: that is in none of these "
+		text_put(&text,
+			 " of the holding, as measured on locks that nobody else wanted: that is in none of these "
 			 "times.");
 	} else {
 		text_put(&text, "What it takes to note one could not be measured, and is in these times.");

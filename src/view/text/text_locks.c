@@ -27,8 +27,7 @@ static void show_summary(struct page *page, const struct lock_class *class)
 /* A condition belongs to nobody. */
 static bool is_held(const struct report_lock *lock)
 {
-	static const char *const others[] = { "condition", "barrier", "semaphore", "atomic", "park",
-					      "idle", "join" };
+	static const char *const others[] = { "condition", "barrier", "semaphore", "atomic", "park", "idle", "join" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (!strcmp(lock->kind, others[i]))
@@ -59,8 +58,7 @@ static void show_counts(struct page *page, const struct report_lock *lock)
 		text_put(&text, " on average while others waited");
 	}
 	if (lock->holder) {
-		text_put(&text, lock->holds && is_held(lock) ? ", mostly by thread "
-							     : "; held by thread ");
+		text_put(&text, lock->holds && is_held(lock) ? ", mostly by thread " : "; held by thread ");
 		page_text_name(page, &text, lock->holder);
 	}
 	page_color(page, PAGE_DIM);
@@ -87,7 +85,7 @@ static void show_class_counts(struct page *page, const struct lock_class *class)
 
 /* Who lets go of locks of a class, by where. */
 struct unlock_place {
-	const struct report_frame *frame;	/* NULL: its stack is not known */
+	const struct report_frame *frame; /* NULL: its stack is not known */
 	uint64_t cmetric_ns, count;
 };
 
@@ -96,8 +94,8 @@ static bool is_same_place(const struct report_frame *a, const struct report_fram
 	if (!a || !b)
 		return a == b;
 	if (!a->function || !b->function)
-		return !a->function && !b->function && a->offset == b->offset &&
-		       a->module && b->module && !strcmp(a->module, b->module);
+		return !a->function && !b->function && a->offset == b->offset && a->module && b->module &&
+		       !strcmp(a->module, b->module);
 	return a->line == b->line && !strcmp(a->function, b->function);
 }
 
@@ -105,8 +103,11 @@ static int by_criticality(const void *a, const void *b)
 {
 	const struct unlock_place *x = a, *y = b;
 
-	return x->cmetric_ns < y->cmetric_ns ? 1 : x->cmetric_ns > y->cmetric_ns ? -1 :
-	       x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
+	return x->cmetric_ns < y->cmetric_ns   ? 1
+	       : x->cmetric_ns > y->cmetric_ns ? -1
+	       : x->count < y->count           ? 1
+	       : x->count > y->count           ? -1
+					       : 0;
 }
 
 /* Places beyond so many, those of smaller locks, are left out. */
@@ -118,8 +119,7 @@ static size_t unlock_places(const struct lock_class *class, const struct fold_ru
 	for (size_t i = 0; i < class->lock_count; i++) {
 		for (size_t j = 0; j < class->locks[i]->unlocker_count; j++) {
 			const struct report_waker *unlocker = &class->locks[i]->unlockers[j];
-			const struct report_frame *frame =
-				text_headline(unlocker->frames, unlocker->frame_count, fold);
+			const struct report_frame *frame = text_headline(unlocker->frames, unlocker->frame_count, fold);
 			size_t k = 0;
 
 			while (k < count && !is_same_place(places[k].frame, frame))
@@ -154,13 +154,12 @@ static void show_unlock_place(struct page *page, const struct unlock_place *plac
 	page_end_line(page);
 }
 
-static bool is_worth_it(const struct page *page, const struct report *report,
-			const struct lock_class *class, size_t shown)
+static bool is_worth_it(const struct page *page, const struct report *report, const struct lock_class *class,
+			size_t shown)
 {
 	if (page->style->is_verbose)
 		return true;
-	return shown < CLASSES_MAX &&
-	       class->wait_ns - class->idle_ns >= lock_share_min * report->balance.busy_ns;
+	return shown < CLASSES_MAX && class->wait_ns - class->idle_ns >= lock_share_min * report->balance.busy_ns;
 }
 
 static void show_class(struct page *page, const struct lock_class *class)

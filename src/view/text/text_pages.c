@@ -14,8 +14,8 @@ enum { SECTIONS_MAX = 6 };
 
 struct text_page {
 	const char *name;
-	bool is_brief;			/* of each kind what is first; else all there is */
-	const char *nothing;		/* said when there is nothing else */
+	bool is_brief;       /* of each kind what is first; else all there is */
+	const char *nothing; /* said when there is nothing else */
 	void (*sections[SECTIONS_MAX])(struct page *page, const struct report *report);
 };
 
@@ -30,12 +30,13 @@ static void show_input_output(struct page *page, const struct report *report)
 }
 
 static const struct text_page pages[] = {
-	{ "SUMMARY", true, "", { text_verdict_show, text_balance_show, text_findings_show,
-				 text_summary_show, text_threads_show } },
+	{ "SUMMARY",
+	  true,
+	  "",
+	  { text_verdict_show, text_balance_show, text_findings_show, text_summary_show, text_threads_show } },
 	{ "ALL", false, "No call path was critical.", { text_paths_show, text_stalls_show } },
 	{ "SYNCHRONISATION", false, "No thread waited for another one.", { show_synchronisation } },
-	{ "IO", false, "No thread waited for a file or a socket.",
-	  { show_input_output, text_io_show } },
+	{ "IO", false, "No thread waited for a file or a socket.", { show_input_output, text_io_show } },
 	{ "LOCKS", false, "No thread waited for a lock.", { text_locks_show } },
 	{ "KLOCKS", false, "No thread waited for a kernel lock.", { text_klocks_show_all } },
 	{ "THREADS", false, "No thread ran.", { text_threads_show } },

@@ -74,11 +74,10 @@ static uint32_t picture_columns(const struct page *page)
 	return page->width - 46 < PICTURE_COLUMNS_MAX ? page->width - 46 : PICTURE_COLUMNS_MAX;
 }
 
-static void show_row(struct page *page, const struct report *report, size_t from, size_t end,
-		     uint64_t longest_ns, uint64_t time_ns)
+static void show_row(struct page *page, const struct report *report, size_t from, size_t end, uint64_t longest_ns,
+		     uint64_t time_ns)
 {
-	bool is_critical = !report->totals.is_nmin_default && from &&
-			   end - 1 <= report->totals.nmin;
+	bool is_critical = !report->totals.is_nmin_default && from && end - 1 <= report->totals.nmin;
 	char label[48];
 
 	if (from + 1 == end)
@@ -108,8 +107,7 @@ static void show_histogram(struct page *page, const struct report *report)
 			longest_ns = time_ns[row];
 	}
 	for (size_t row = !time_ns[0]; row < histogram.row_count; row++)
-		show_row(page, report, histogram.from[row], histogram.from[row + 1], longest_ns,
-			 time_ns[row]);
+		show_row(page, report, histogram.from[row], histogram.from[row + 1], longest_ns, time_ns[row]);
 }
 
 static void show_timeline(struct page *page, const struct report *report)
@@ -121,15 +119,13 @@ static void show_timeline(struct page *page, const struct report *report)
 			max = report->timeline[i];
 	page_printf(page, "%*s  ", LABEL_COLUMNS, "over time");
 	page_color(page, PAGE_CYAN);
-	bars_put_sparkline(page, report->timeline, report->timeline_count, max,
-			   picture_columns(page));
+	bars_put_sparkline(page, report->timeline, report->timeline_count, max, picture_columns(page));
 	page_color(page, PAGE_DIM);
 	page_printf(page, "  average %.1f, peak %.1f", report->totals.parallelism, max);
 	page_end_line(page);
 }
 
-static void put_part(struct text *text, const struct report *report, const char *label,
-		     uint64_t time_ns)
+static void put_part(struct text *text, const struct report *report, const char *label, uint64_t time_ns)
 {
 	text_printf(text, "%s ", label);
 	text_put_duration(text, time_ns);

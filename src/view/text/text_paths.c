@@ -15,7 +15,9 @@
 enum {
 	FRAME_LINES_MAX = 12,
 	KERNEL_LINES_MAX = 5,
-	FUNCTIONS_MAX = 5, LINES_MAX = 4, LABELS_MAX = 4,
+	FUNCTIONS_MAX = 5,
+	LINES_MAX = 4,
+	LABELS_MAX = 4,
 };
 enum { DETAIL_COLUMN = 6, FRAME_COLUMN = 8, LOCATION_COLUMNS = 30 };
 
@@ -82,8 +84,7 @@ static void show_detail(struct page *page, const struct report_path *path)
 	}
 }
 
-static void show_run(struct page *page, const char *const *labels, size_t label_count,
-		     size_t frame_count)
+static void show_run(struct page *page, const char *const *labels, size_t label_count, size_t frame_count)
 {
 	page_pad_to(page, FRAME_COLUMN);
 	page_color(page, PAGE_DIM);
@@ -125,8 +126,8 @@ static size_t show_kernel(struct page *page, const struct report_frame *frames, 
 }
 
 /* Shows frames[0] and its repetitions. Returns how many frames that were. */
-static size_t show_frame(struct page *page, const struct report_frame *frames, size_t count,
-			 bool is_headline, uint32_t location_column)
+static size_t show_frame(struct page *page, const struct report_frame *frames, size_t count, bool is_headline,
+			 uint32_t location_column)
 {
 	size_t repeats = text_repeat_count(frames, count);
 
@@ -165,8 +166,7 @@ static uint32_t location_column_of(struct page *page, const struct report_path *
 		text_put(&shown, "");
 		page_text_function(page, &shown, name.bytes, limit);
 		columns = text_columns(shown.bytes);
-		if ((!i || !fold_find_label(page->style->fold, &path->frames[i])) &&
-		    columns > widest)
+		if ((!i || !fold_find_label(page->style->fold, &path->frames[i])) && columns > widest)
 			widest = columns;
 		text_fini(&name);
 		text_fini(&shown);
@@ -194,8 +194,7 @@ static void show_stack(struct page *page, const struct report_path *path)
 		else if (i && frame != headline && fold_find_label(page->style->fold, frame))
 			i += show_folded(page, frame, path->frame_count - i);
 		else
-			i += show_frame(page, frame, path->frame_count - i, frame == headline,
-					location_column);
+			i += show_frame(page, frame, path->frame_count - i, frame == headline, location_column);
 	}
 	if (i < path->frame_count) {
 		page_pad_to(page, FRAME_COLUMN);
@@ -251,14 +250,13 @@ static void put_stack_tops(struct page *page, const struct report_function *func
 	if (function->stack_top_count >= function->count)
 		snprintf(label, sizeof(label), "stack top  ");
 	else
-		snprintf(label, sizeof(label), "%llu stack tops  ",
-			 (unsigned long long)function->stack_top_count);
+		snprintf(label, sizeof(label), "%llu stack tops  ", (unsigned long long)function->stack_top_count);
 	page_color(page, PAGE_YELLOW);
 	page_put_name(page, label, page_room(page));
 }
 
-static void show_function(struct page *page, const struct report_function *function,
-			  uint64_t count_all, uint32_t place_column)
+static void show_function(struct page *page, const struct report_function *function, uint64_t count_all,
+			  uint32_t place_column)
 {
 	page_pad_to(page, DETAIL_COLUMN);
 	page_put_count(page, function->count, 9);
@@ -284,13 +282,12 @@ static uint32_t place_column_of(struct page *page, const struct report_path *pat
 	return begin + 2 + (widest < limit ? widest : limit);
 }
 
-static const char stack_top_meaning[] =
-	"  (stack top: slice not sampled; innermost function shown)";
+static const char stack_top_meaning[] = "  (stack top: slice not sampled; innermost function shown)";
 
 static void show_functions(struct page *page, const struct report_path *path)
 {
-	size_t shown = page->style->is_verbose || path->function_count <= FUNCTIONS_MAX + 1
-		       ? path->function_count : FUNCTIONS_MAX;
+	size_t shown = page->style->is_verbose || path->function_count <= FUNCTIONS_MAX + 1 ? path->function_count
+											    : FUNCTIONS_MAX;
 	uint32_t place_column = place_column_of(page, path, shown);
 	uint64_t count_all = 0, count_rest = 0, stack_tops = 0;
 
@@ -350,8 +347,7 @@ void text_paths_show(struct page *page, const struct report *report)
 		     "wall time, each moment split evenly among the threads active in it");
 	for (size_t i = 0; i < report->path_count; i++) {
 		const struct report_path *path = &report->paths[i];
-		bool is_full = i < full && (page->style->is_verbose || !i ||
-					    path->wall_share >= full_share_min);
+		bool is_full = i < full && (page->style->is_verbose || !i || path->wall_share >= full_share_min);
 
 		if (was_full)
 			page_end_line(page);

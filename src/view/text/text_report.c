@@ -52,8 +52,7 @@ static void show_all(struct page *page, const struct report *report)
 	text_threads_show(page, report);
 }
 
-static void text_show(const struct report *report, const struct view_style *style,
-		      struct text *out)
+static void text_show(const struct report *report, const struct view_style *style, struct text *out)
 {
 	struct page page;
 

@@ -80,8 +80,7 @@ static void show_unlocks(struct page *page, const struct report *report)
 static void show_action(struct page *page, const struct report_wait *wait)
 {
 	put_figures(page, wait->cmetric_max_ns, wait->cmetric_ns, wait->count);
-	page_put_path(page, wait->worst_object ? wait->worst_object : wait->cause,
-		      page_room(page) / 2);
+	page_put_path(page, wait->worst_object ? wait->worst_object : wait->cause, page_room(page) / 2);
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");
 	text_put_headline(page, wait->frames, wait->frame_count, page->style->fold);
@@ -89,8 +88,7 @@ static void show_action(struct page *page, const struct report_wait *wait)
 }
 
 /* The most critical one of those behind the one before; what is as critical keeps its order. */
-static const struct report_wait *next_action(const struct report *report,
-					     const struct report_wait *before)
+static const struct report_wait *next_action(const struct report *report, const struct report_wait *before)
 {
 	const struct report_wait *next = NULL;
 

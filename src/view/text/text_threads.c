@@ -21,7 +21,7 @@ enum { WIDE_COLUMNS = 96, TIME_COLUMNS = 9, BAR_COLUMNS_MAX = 60 };
 static const double even_max = 1.15, uneven_min = 1.3;
 
 struct columns {
-	uint32_t label, cmetric, share, times, picture;	/* where each begins, but for label */
+	uint32_t label, cmetric, share, times, picture; /* where each begins, but for label */
 	bool is_wide;
 };
 
@@ -43,8 +43,7 @@ static struct columns columns_of(const struct page *page)
 /* A row may stand for several dead threads: pictures show their mean. */
 static double thread_height(const struct report_thread *thread)
 {
-	return thread->thread_count > 1 ? (double)thread->cmetric_ns / thread->thread_count
-					: thread->cmetric_ns;
+	return thread->thread_count > 1 ? (double)thread->cmetric_ns / thread->thread_count : thread->cmetric_ns;
 }
 
 static int by_tid(const void *a, const void *b)
@@ -76,8 +75,8 @@ static void put_balance(struct page *page, const struct report_group *group, dou
 static void put_bar(struct page *page, const struct report_thread *thread, double max)
 {
 	double height = thread_height(thread);
-	uint64_t runqueue_ns = thread->cmetric_ns > thread->cmetric_oncpu_ns
-			       ? thread->cmetric_ns - thread->cmetric_oncpu_ns : 0;
+	uint64_t runqueue_ns =
+		thread->cmetric_ns > thread->cmetric_oncpu_ns ? thread->cmetric_ns - thread->cmetric_oncpu_ns : 0;
 
 	bars_put_two(page, max > 0 ? height / max : 0,
 		     thread->cmetric_ns ? (double)runqueue_ns / thread->cmetric_ns : 0,
@@ -90,8 +89,7 @@ static void put_numbers(struct page *page, const struct report *report, uint64_t
 
 	page_pad_to(page, columns.cmetric);
 	page_put_duration(page, cmetric_ns, columns.share - columns.cmetric);
-	page_put_share(page, (double)cmetric_ns / report->target.wall_ns,
-		       columns.times - columns.share);
+	page_put_share(page, (double)cmetric_ns / report->target.wall_ns, columns.times - columns.share);
 }
 
 static void put_evenness(struct page *page, const struct report_group *group)
@@ -99,8 +97,7 @@ static void put_evenness(struct page *page, const struct report_group *group)
 	if (group->imbalance >= 1000)
 		page_put(page, "one carries it all");
 	else if (group->imbalance >= even_max)
-		page_printf(page, "largest is %.*fx the mean", group->imbalance < 100,
-			    group->imbalance);
+		page_printf(page, "largest is %.*fx the mean", group->imbalance < 100, group->imbalance);
 	else
 		page_put(page, "even");
 }
@@ -129,11 +126,11 @@ static void show_titles(struct page *page)
 
 	page_color(page, PAGE_DIM);
 	page_pad_to(page, columns.cmetric);
-	page_printf(page, "%*s%*s", columns.share - columns.cmetric, "CMetric",
-		    columns.times - columns.share, "of wall");
+	page_printf(page, "%*s%*s", columns.share - columns.cmetric, "CMetric", columns.times - columns.share,
+		    "of wall");
 	if (columns.is_wide)
-		page_printf(page, "%*s%*s%*s", TIME_COLUMNS, "running", TIME_COLUMNS,
-			    "CPU wait", TIME_COLUMNS, "blocked");
+		page_printf(page, "%*s%*s%*s", TIME_COLUMNS, "running", TIME_COLUMNS, "CPU wait", TIME_COLUMNS,
+			    "blocked");
 	page_pad_to(page, columns.picture);
 	if (page_room(page) >= 19) {
 		page_put(page, bars_first_glyph(page));
@@ -158,8 +155,7 @@ static void put_thread_label(struct page *page, const struct report_thread *thre
 	page_put_name(page, thread->name ? thread->name : "", end - page->column);
 }
 
-static void show_thread(struct page *page, const struct report *report,
-			const struct report_thread *thread, double max)
+static void show_thread(struct page *page, const struct report *report, const struct report_thread *thread, double max)
 {
 	struct columns columns = columns_of(page);
 
@@ -178,7 +174,7 @@ static void put_group_label(struct page *page, const struct report_group *group)
 
 	page->scratch.length = 0;
 	text_put_count(&page->scratch, group->thread_count);
-	count_columns = page->scratch.length + 10;	/* " threads" and two spaces */
+	count_columns = page->scratch.length + 10; /* " threads" and two spaces */
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
 	if (group->is_start_function)
@@ -191,8 +187,8 @@ static void put_group_label(struct page *page, const struct report_group *group)
 	page_put(page, group->thread_count == 1 ? " thread" : " threads");
 }
 
-static void show_group_line(struct page *page, const struct report *report,
-			    const struct report_group *group, double max)
+static void show_group_line(struct page *page, const struct report *report, const struct report_group *group,
+			    double max)
 {
 	struct columns columns = columns_of(page);
 	bool is_one = group->row_count == 1;
@@ -220,8 +216,8 @@ static void show_group_line(struct page *page, const struct report *report,
 	}
 }
 
-static void show_group(struct page *page, const struct report *report,
-		       const struct report_group *group, double max, size_t rows_max)
+static void show_group(struct page *page, const struct report *report, const struct report_group *group, double max,
+		       size_t rows_max)
 {
 	size_t shown = group->row_count;
 	uint64_t thread_count = 0, cmetric_ns = 0;
@@ -229,15 +225,14 @@ static void show_group(struct page *page, const struct report *report,
 	show_group_line(page, report, group, max);
 	if (group->row_count <= 1)
 		return;
-	if (shown > rows_max + 1)	/* a line for one row more would take as much room */
+	if (shown > rows_max + 1) /* a line for one row more would take as much room */
 		shown = rows_max;
 	for (size_t i = 0; i < shown; i++)
 		show_thread(page, report, &group->threads[i], max);
 	if (shown == group->row_count)
 		return;
 	for (size_t i = shown; i < group->row_count; i++) {
-		thread_count += group->threads[i].thread_count > 1
-				? group->threads[i].thread_count : 1;
+		thread_count += group->threads[i].thread_count > 1 ? group->threads[i].thread_count : 1;
 		cmetric_ns += group->threads[i].cmetric_ns;
 	}
 	page_color(page, PAGE_DIM);
@@ -306,8 +301,7 @@ void text_threads_show(struct page *page, const struct report *report)
 	if (groups > GROUPS_MAX + 1 && !is_verbose)
 		groups = GROUPS_MAX;
 	rows = is_verbose ? SIZE_MAX - 1 : rows_for_each_group(report, groups);
-	page_heading(page, "Threads by CMetric",
-		     "a group's picture has one column a thread, in the order of ids");
+	page_heading(page, "Threads by CMetric", "a group's picture has one column a thread, in the order of ids");
 	show_titles(page);
 	for (size_t i = 0; i < groups; i++)
 		show_group(page, report, &report->groups[i], max, rows);

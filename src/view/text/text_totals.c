@@ -73,8 +73,7 @@ static void show_stacks(struct page *page, const struct report *report)
 	struct text text = { 0 };
 
 	text_put_count(&text, taken);
-	text_printf(&text, " taken, %.1f frames on average, ",
-		    (double)report->stacks.frames / taken);
+	text_printf(&text, " taken, %.1f frames on average, ", (double)report->stacks.frames / taken);
 	text_put_duration(&text, report->stacks.ns / taken);
 	text_put(&text, " each; ");
 	page_text_share(&text, share_of(ends[STACK_COMPLETE], taken));
@@ -107,8 +106,8 @@ static void show_account(struct page *page, const struct report *report)
 	text_fini(&text);
 }
 
-static void show_loss(struct page *page, const char **label, uint64_t count,
-		      const char *singular, const char *plural, const char *meaning)
+static void show_loss(struct page *page, const char **label, uint64_t count, const char *singular, const char *plural,
+		      const char *meaning)
 {
 	struct text text = { 0 };
 
@@ -138,12 +137,10 @@ static void show_losses(struct page *page, const struct report *report)
 	show_loss(page, &label, report->losses.gaps, "gap", "gaps", gaps.bytes);
 	show_loss(page, &label, report->losses.records, "event", "events",
 		  "lost in gaps; what threads did then is inferred from what followed");
-	show_loss(page, &label, report->losses.samples, "sample", "samples",
-		  "lost: the sampler's buffer was full");
+	show_loss(page, &label, report->losses.samples, "sample", "samples", "lost: the sampler's buffer was full");
 	show_loss(page, &label, report->losses.malformed, "record", "records",
 		  "malformed and skipped: please report this");
-	show_loss(page, &label, report->losses.late, "event", "events",
-		  "too late to be put in order");
+	show_loss(page, &label, report->losses.late, "event", "events", "too late to be put in order");
 	text_put(&hidden, "of other threads that this machine's kernel shows to no tracer");
 	if (report->balance.hidden_waits) {
 		text_put(&hidden, "; ");
@@ -156,16 +153,14 @@ static void show_losses(struct page *page, const struct report *report)
 		  "without a recorded waker and without an explanation: please report this");
 	show_loss(page, &label, report->losses.unordered, "change of state", "changes of state",
 		  "inconsistent with the one before, corrected");
-	show_loss(page, &label, report->losses.stacks_unreadable, "critical slice",
-		  "critical slices", "with a stack that could not be read");
-	show_loss(page, &label, report->losses.stacks_not_kept, "stack", "stacks",
-		  not_kept.bytes);
+	show_loss(page, &label, report->losses.stacks_unreadable, "critical slice", "critical slices",
+		  "with a stack that could not be read");
+	show_loss(page, &label, report->losses.stacks_not_kept, "stack", "stacks", not_kept.bytes);
 	show_loss(page, &label, report->losses.stacks_resent, "stack", "stacks",
 		  "sent again, having been forgotten on the kernel side; nothing is missing");
 	show_loss(page, &label, report->losses.mappings, "file mapping", "file mappings",
 		  "lost: some functions may have no name");
-	show_loss(page, &label, report->losses.threads_untracked, "thread", "threads",
-		  "beyond the limit, not traced");
+	show_loss(page, &label, report->losses.threads_untracked, "thread", "threads", "beyond the limit, not traced");
 	if (*label == 'L')
 		page_paragraph(page, label, "nothing");
 	text_fini(&gaps);
@@ -208,7 +203,7 @@ void text_totals_show(struct page *page, const struct report *report)
 	if (report->stacks.taken)
 		show_stacks(page, report);
 	show_losses(page, report);
-	if (report->cost.collector_cpu_ns)	/* not known of a part of a trace */
+	if (report->cost.collector_cpu_ns) /* not known of a part of a trace */
 		show_cost(page, report);
 	for (size_t i = 0; i < report->note_count; i++) {
 		struct text text = { 0 };

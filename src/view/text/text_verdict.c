@@ -10,10 +10,10 @@
 #include "view/view.h"
 
 /* Below these, a fact is not worth a sentence. */
-static const double path_share_min = 0.05, stalled_share_min = 0.1, imbalance_min = 1.3,
-		    runqueue_share_min = 0.25, spinning_share_min = 0.1,
-/* Above this share of it, all threads' time is as good as what was not idle. */
-		    busy_share_mostly = 0.99;
+static const double path_share_min = 0.05, stalled_share_min = 0.1, imbalance_min = 1.3, runqueue_share_min = 0.25,
+		    spinning_share_min = 0.1,
+		    /* Above this share of it, all threads' time is as good as what was not idle. */
+	busy_share_mostly = 0.99;
 
 enum { NAME_COLUMNS_MAX = 60 };
 
@@ -35,8 +35,7 @@ static bool had_nothing_to_do(const struct report *report)
 			real_ns += cause->lost_ns - cause->idle_ns;
 	}
 	return share_of(report->totals.stalled_ns, report->target.wall_ns) >= stalled_share_min &&
-	       report->balance.cause_count &&
-	       real_ns <= real_share_max * report->totals.stalled_ns;
+	       report->balance.cause_count && real_ns <= real_share_max * report->totals.stalled_ns;
 }
 
 static void say_parallelism(const struct report *report, struct text *text)
@@ -44,8 +43,8 @@ static void say_parallelism(const struct report *report, struct text *text)
 	uint64_t wall_ns = report->target.wall_ns, alive = report->totals.alive_max;
 
 	if (alive > 1)
-		text_printf(text, "On average %.1f of up to %llu threads were active.",
-			    report->totals.parallelism, (unsigned long long)alive);
+		text_printf(text, "On average %.1f of up to %llu threads were active.", report->totals.parallelism,
+			    (unsigned long long)alive);
 	else
 		text_printf(text, "The program has one thread, active for %.0f %% of the time.",
 			    100 * share_of(report->totals.active_ns, wall_ns));
@@ -72,8 +71,7 @@ static void say_parallelism(const struct report *report, struct text *text)
 	}
 }
 
-static void say_frame(const struct page *page, const struct report_frame *frame,
-		      struct text *text)
+static void say_frame(const struct page *page, const struct report_frame *frame, struct text *text)
 {
 	struct text name = { 0 };
 
@@ -93,8 +91,8 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* Only if the samples are mostly in one function. */
-static void say_sampled(const struct page *page, const struct report_path *path,
-			const struct report_frame *headline, struct text *text)
+static void say_sampled(const struct page *page, const struct report_path *path, const struct report_frame *headline,
+			struct text *text)
 {
 	const struct report_function *first = path->functions;
 	const struct report_line *line = NULL;
@@ -147,16 +145,15 @@ static void say_trunk(const struct page *page, const struct report *report, stru
 	text_put(text, ".");
 }
 
-static void say_first_path(const struct page *page, const struct report *report,
-			   struct text *text)
+static void say_first_path(const struct page *page, const struct report *report, struct text *text)
 {
 	const struct report_path *path = report->paths;
 	const struct report_frame *headline;
 
 	if (!report->path_count) {
 		text_put(text, report->totals.critical_slices
-			 ? " No call path of a critical slice could be read."
-			 : " No slice was critical: nothing held the threads back.");
+				       ? " No call path of a critical slice could be read."
+				       : " No slice was critical: nothing held the threads back.");
 		return;
 	}
 	if (report->trunk.frame) {
@@ -213,8 +210,7 @@ static void say_stalls(const struct page *page, const struct report *report, str
 	text_put(text, " woke up.");
 }
 
-static void say_group(const struct page *page, const struct report_group *group,
-		      struct text *text)
+static void say_group(const struct page *page, const struct report_group *group, struct text *text)
 {
 	if (group->is_start_function) {
 		text_put(text, " that began in ");
@@ -283,9 +279,8 @@ static void say_spinning(const struct report *report, struct text *text)
 	text_put(text, " Threads spent ");
 	page_text_share(text, share);
 	text_put(text, " of their time on CPUs spinning, which is waiting");
-	text_put(text, report->totals.is_spin_inactive
-		 ? "; they are not counted as active then."
-		 : ": --spin-inactive shows for whom.");
+	text_put(text, report->totals.is_spin_inactive ? "; they are not counted as active then."
+						       : ": --spin-inactive shows for whom.");
 }
 
 static void say_finding(const struct page *page, const struct report *report, struct text *text)
@@ -300,7 +295,8 @@ static void say_finding(const struct page *page, const struct report *report, st
 		text_put(text, "Main bottleneck (");
 		page_text_share(text, finding->share);
 		text_put(text, report->balance.busy_ns < busy_share_mostly * report->balance.thread_ns
-			 ? " of non-idle thread time): " : " of thread time): ");
+				       ? " of non-idle thread time): "
+				       : " of thread time): ");
 	}
 	page_text_name(page, text, finding->title);
 	text_put(text, ". ");

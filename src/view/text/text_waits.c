@@ -15,8 +15,7 @@ static const double wait_share_min = 0.005, waker_share_min = 0.02;
 
 static const char detail_indent[] = "      ";
 
-static void show_summary(struct page *page, const struct report *report,
-			 const struct report_wait *wait, size_t rank)
+static void show_summary(struct page *page, const struct report *report, const struct report_wait *wait, size_t rank)
 {
 	uint64_t real_ns = wait->lost_ns - wait->idle_ns;
 
@@ -76,13 +75,11 @@ static bool is_same_frame(const struct report_frame *a, const struct report_fram
 {
 	if (!a || !b)
 		return a == b;
-	return a->line == b->line && is_same_text(a->function, b->function) &&
-	       (a->function || a->offset == b->offset);
+	return a->line == b->line && is_same_text(a->function, b->function) && (a->function || a->offset == b->offset);
 }
 
 /* Whether their lines would read the same: they differ further out. */
-static bool reads_same(const struct page *page, const struct report_waker *a,
-		       const struct report_waker *b)
+static bool reads_same(const struct page *page, const struct report_waker *a, const struct report_waker *b)
 {
 	const struct fold_rules *fold = page->style->fold;
 
@@ -115,8 +112,7 @@ static void show_wakers(struct page *page, const struct report_wait *wait)
 	}
 }
 
-static void show_wait(struct page *page, const struct report *report,
-		      const struct report_wait *wait, size_t rank)
+static void show_wait(struct page *page, const struct report *report, const struct report_wait *wait, size_t rank)
 {
 	show_summary(page, report, wait, rank);
 	show_counts(page, wait);
@@ -147,8 +143,7 @@ void text_waits_show(struct page *page, const struct report *report)
 		const struct report_wait *wait = &report->waits[i];
 
 		if (i && !page->style->is_verbose &&
-		    (i >= WAITS_MAX ||
-		     wait->lost_ns < wait_share_min * report->balance.busy_ns))
+		    (i >= WAITS_MAX || wait->lost_ns < wait_share_min * report->balance.busy_ns))
 			break;
 		show_wait(page, report, wait, i + 1);
 	}

@@ -38,8 +38,8 @@ void comparison_put_dot(struct text *out, const struct comparison_view *view)
 	dot_begin(out);
 	for (size_t i = 0; i < set->count; i++) {
 		const struct graph_set_node *node = &set->nodes[i];
-		double longest_ns = fmax(graph_set_ns(set, node, FIRST_SIDE).mean,
-					 graph_set_ns(set, node, SECOND_SIDE).mean);
+		double longest_ns =
+			fmax(graph_set_ns(set, node, FIRST_SIDE).mean, graph_set_ns(set, node, SECOND_SIDE).mean);
 
 		/* Who is part of it has a parent that is: its mean is no less. */
 		if (i && longest_ns < least_ns)

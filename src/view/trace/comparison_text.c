@@ -79,16 +79,17 @@ static void put_verdict(struct text *out, const struct comparison_view *view)
 
 static const char *fit_words(double silhouette)
 {
-	return silhouette > 0.7 ? "clearly apart" : silhouette > 0.5 ? "apart" :
-	       silhouette > 0.25 ? "hardly apart" : "not apart: the groups may mean nothing";
+	return silhouette > 0.7    ? "clearly apart"
+	       : silhouette > 0.5  ? "apart"
+	       : silhouette > 0.25 ? "hardly apart"
+				   : "not apart: the groups may mean nothing";
 }
 
 static void put_groups(struct text *out, const struct comparison_view *view)
 {
 	const struct groups *groups = view->groups;
 
-	text_printf(out, "\nGroups  (silhouette %.2f: %s)\n", groups->silhouette,
-		    fit_words(groups->silhouette));
+	text_printf(out, "\nGroups  (silhouette %.2f: %s)\n", groups->silhouette, fit_words(groups->silhouette));
 	for (unsigned int i = 0; i < groups->count; i++) {
 		text_printf(out, "%3u  ", i + 1);
 		text_put_count(out, view->group_ns[i].count);
@@ -187,15 +188,14 @@ static void put_reasons(struct text *out, const struct comparison_view *view)
 		text_printf(out, "%3zu  ", i + 1);
 		reason_put(out, view->comparison, &reasons->list[i]);
 		if (!isnan(ns->chance) && isfinite(ns->effect))
-			text_printf(out, " (d %.2f, p %s%.3f)", ns->effect,
-				    ns->chance < 0.001 ? "< " : "", fmax(ns->chance, 0.001));
+			text_printf(out, " (d %.2f, p %s%.3f)", ns->effect, ns->chance < 0.001 ? "< " : "",
+				    fmax(ns->chance, 0.001));
 		text_put(out, "\n");
 	}
 	if (reasons->count > REASONS_MAX)
 		text_printf(out, "    … %zu more\n", reasons->count - REASONS_MAX);
 	if (reasons->unsure_count)
-		text_printf(out, "     %zu more may be chance (p of 0.05 or more)\n",
-			    reasons->unsure_count);
+		text_printf(out, "     %zu more may be chance (p of 0.05 or more)\n", reasons->unsure_count);
 }
 
 static void put_answers(struct text *out, const struct comparison_view *view)

@@ -14,7 +14,7 @@ struct reasons;
 struct text;
 
 struct comparison_outlier {
-	uint64_t since_ns, duration_ns;	/* since the first event */
+	uint64_t since_ns, duration_ns; /* since the first event */
 	const char *thread;
 };
 
@@ -28,9 +28,9 @@ struct comparison_answer {
 struct comparison_view {
 	const struct comparison *comparison;
 	const struct reasons *reasons;
-	const struct groups *groups;	/* NULL: nothing was grouped */
-	const struct sample *group_ns;	/* durations, [groups->count] */
-	const struct comparison_outlier *outliers;	/* [groups->outlier_count] */
+	const struct groups *groups;               /* NULL: nothing was grouped */
+	const struct sample *group_ns;             /* durations, [groups->count] */
+	const struct comparison_outlier *outliers; /* [groups->outlier_count] */
 	const struct comparison_answer *answers;
 	size_t answer_count;
 };

@@ -26,14 +26,16 @@ static void put_quantiles(struct json *json, const struct spans_view *view, uint
 		const char *key;
 		unsigned int per_mille;
 	} quantiles[] = {
-		{ "p50_ns", 500 }, { "p90_ns", 900 }, { "p99_ns", 990 }, { "max_ns", 1000 },
+		{ "p50_ns", 500 },
+		{ "p90_ns", 900 },
+		{ "p99_ns", 990 },
+		{ "max_ns", 1000 },
 	};
 	size_t count;
 	uint64_t *durations = span_durations(view, number, &count);
 
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++)
-		put_uint(json, quantiles[i].key,
-			 span_quantile_ns(durations, count, quantiles[i].per_mille));
+		put_uint(json, quantiles[i].key, span_quantile_ns(durations, count, quantiles[i].per_mille));
 	free(durations);
 }
 

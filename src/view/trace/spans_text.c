@@ -12,14 +12,17 @@
 
 enum {
 	PARTS_MAX = 3,
-	SLOW_COUNT_MIN = 20,		/* of fewer executions, a tenth tells nothing */
+	SLOW_COUNT_MIN = 20, /* of fewer executions, a tenth tells nothing */
 	SLOW_SHARE = 10,
 };
 
 const char *span_share_name(unsigned int share)
 {
 	static const char *const names[SHARE_BLOCKED] = {
-		"unknown", "running", "spinning", "waiting for a CPU",
+		"unknown",
+		"running",
+		"spinning",
+		"waiting for a CPU",
 	};
 
 	return share < SHARE_BLOCKED ? names[share] : wait_cause_name(share - SHARE_BLOCKED);
@@ -99,8 +102,8 @@ static void put_more(struct text *out, const struct means *slow, const struct me
 }
 
 /* What the slowest ones do more than the others. */
-static void put_slow(struct text *out, const struct spans_view *view, uint32_t span,
-		     const uint64_t *durations, size_t count)
+static void put_slow(struct text *out, const struct spans_view *view, uint32_t span, const uint64_t *durations,
+		     size_t count)
 {
 	struct means slow = { 0 }, other = { 0 };
 	uint64_t limit_ns;
@@ -137,12 +140,10 @@ static void put_others(struct text *out, const struct span *span)
 		     "did not return: an exception, a jump or an exec left them");
 	put_left_out(out, span->died, "was never ended: its thread ended in it",
 		     "were never ended: their threads ended in them");
-	put_left_out(out, span->unfinished, "had not ended when the trace did",
-		     "had not ended when the trace did");
+	put_left_out(out, span->unfinished, "had not ended when the trace did", "had not ended when the trace did");
 	put_left_out(out, span->in_gaps, "may be several, marked ~: records were lost within",
 		     "may be several each, marked ~: records were lost within");
-	put_left_out(out, span->dropped, "was not taken: there are too many",
-		     "were not taken: there are too many");
+	put_left_out(out, span->dropped, "was not taken: there are too many", "were not taken: there are too many");
 }
 
 static void put_span(struct text *out, const struct spans_view *view, uint32_t number)
@@ -151,7 +152,9 @@ static void put_span(struct text *out, const struct spans_view *view, uint32_t n
 		unsigned int per_mille;
 		const char *words;
 	} steps[] = {
-		{ 500, "half take up to " }, { 900, ", 90 % up to " }, { 990, ", 99 % up to " },
+		{ 500, "half take up to " },
+		{ 900, ", 90 % up to " },
+		{ 990, ", 99 % up to " },
 		{ 1000, ", all up to " },
 	};
 	const struct span *span = view->spans[number];

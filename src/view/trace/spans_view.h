@@ -17,18 +17,18 @@ struct text;
 struct span_row {
 	const struct execution *execution;
 	const struct features *features;
-	uint32_t number;		/* among those of its span, from 1, by their beginnings */
+	uint32_t number; /* among those of its span, from 1, by their beginnings */
 	bool has_gap;
 };
 
 struct spans_view {
-	const struct span *spans[SPANS_MAX];	/* NULL: there is none, or it is not wanted */
-	struct span_row *rows;		/* of these spans, by their beginnings */
+	const struct span *spans[SPANS_MAX]; /* NULL: there is none, or it is not wanted */
+	struct span_row *rows;               /* of these spans, by their beginnings */
 	size_t count;
 	struct graph_labels *labels;
-	uint64_t first_ns;		/* of the trace, which times are counted from */
-	uint32_t row_count_max;		/* of the text's table */
-	bool is_by_begin;		/* else by duration */
+	uint64_t first_ns;      /* of the trace, which times are counted from */
+	uint32_t row_count_max; /* of the text's table */
+	bool is_by_begin;       /* else by duration */
 };
 
 /* The verdict for each span, then a table. */

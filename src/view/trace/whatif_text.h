@@ -14,10 +14,10 @@ struct whatif_rank;
 struct whatif_view {
 	const struct whatif *whatif;
 	struct graph_labels *labels;
-	const char *kind, *name;	/* of what is shorter; NULL: nothing */
+	const char *kind, *name; /* of what is shorter; NULL: nothing */
 	double scale;
 	uint32_t cpu_count;
-	const struct whatif_answer *answer;	/* NULL: ranks are shown */
+	const struct whatif_answer *answer; /* NULL: ranks are shown */
 	const struct whatif_rank *ranks;
 	size_t rank_count;
 };

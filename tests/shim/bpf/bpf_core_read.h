@@ -4,14 +4,14 @@
 
 #include "bpf_helpers.h"
 
-#define BPF_CORE_READ_INTO(to, src, field)						\
-	bpf_probe_read_kernel(to, sizeof(*(to)),					\
-		(void *)((__u64)(src) + offsetof(__typeof__(*(src)), field)))
-#define BPF_CORE_READ(src, field) ({							\
-	__typeof__((src)->field) core_value;						\
-	BPF_CORE_READ_INTO(&core_value, src, field);					\
-	core_value;									\
-})
+#define BPF_CORE_READ_INTO(to, src, field) \
+	bpf_probe_read_kernel(to, sizeof(*(to)), (void *)((__u64)(src) + offsetof(__typeof__(*(src)), field)))
+#define BPF_CORE_READ(src, field)                            \
+	({                                                   \
+		__typeof__((src)->field) core_value;         \
+		BPF_CORE_READ_INTO(&core_value, src, field); \
+		core_value;                                  \
+	})
 #define BPF_CORE_READ_BITFIELD(src, field) ((src)->field)
 #define bpf_core_field_offset(type, field) offsetof(type, field)
 #define bpf_core_type_size(type) sizeof(type)

@@ -23,7 +23,7 @@ struct kmem_cache;
 #define __weak __attribute__((weak))
 
 /* Maps stay the structs of pointers that libbpf makes of them: their sizes can be read. */
-#define __uint(name, val) int (*name)[val]
+#define __uint(name, val) int(*name)[val]
 #define __type(name, val) __typeof__(val) *name
 #define __array(name, val) __typeof__(val) *name[]
 
@@ -50,14 +50,13 @@ __u32 bpf_get_prandom_u32(void);
 long bpf_map_delete_elem(void *map, const void *key);
 long bpf_loop(__u32 count, long (*step)(__u32 index, void *data), void *data, __u64 flags);
 long bpf_find_vma(struct task_struct *task, __u64 address,
-		  long (*found)(struct task_struct *task, struct vm_area_struct *area, void *data),
-		  void *data, __u64 flags);
+		  long (*found)(struct task_struct *task, struct vm_area_struct *area, void *data), void *data,
+		  __u64 flags);
 struct task_struct *bpf_task_from_pid(__s32 pid);
 void bpf_task_release(struct task_struct *task);
 struct kmem_cache *bpf_get_kmem_cache(__u64 address);
 long bpf_probe_read_user(void *to, __u32 size, const void *from);
-long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task_struct *task,
-			     __u64 flags);
+long bpf_copy_from_user_task(void *to, __u32 size, const void *from, struct task_struct *task, __u64 flags);
 long bpf_get_task_stack(struct task_struct *task, void *frames, __u32 size, __u64 flags);
 long bpf_probe_read_user_str(void *to, __u32 size, const void *from);
 __u64 bpf_get_attach_cookie(void *ctx);

@@ -15,7 +15,7 @@
 
 struct words {
 	_Atomic int lock;
-	_Atomic int next, serving;	/* of a ticket lock */
+	_Atomic int next, serving; /* of a ticket lock */
 	_Atomic(struct words *) link;
 	_Atomic uint64_t state;
 	volatile int plain;
@@ -42,8 +42,7 @@ SPINS void spin_test_and_test_and_set(struct words *words)
 SPINS void spin_test_and_test_and_set_bare(struct words *words)
 {
 	for (;;) {
-		if (!atomic_load_explicit(&words->lock, memory_order_relaxed) &&
-		    !atomic_exchange(&words->lock, 1))
+		if (!atomic_load_explicit(&words->lock, memory_order_relaxed) && !atomic_exchange(&words->lock, 1))
 			return;
 	}
 }
@@ -118,8 +117,7 @@ static struct words *_Atomic shared;
 SPINS void spin_through_a_pointer(struct words *words)
 {
 	atomic_store(&shared, words);
-	while (atomic_load_explicit(&atomic_load_explicit(&shared, memory_order_relaxed)->lock,
-				    memory_order_relaxed))
+	while (atomic_load_explicit(&atomic_load_explicit(&shared, memory_order_relaxed)->lock, memory_order_relaxed))
 		;
 }
 
@@ -168,7 +166,7 @@ SPINS void spin_on_own_node(struct words *words)
 {
 	struct words node = { .lock = 1 };
 
-	atomic_store(&words->link, &node);	/* others may change it from here on */
+	atomic_store(&words->link, &node); /* others may change it from here on */
 	while (atomic_load_explicit(&node.lock, memory_order_acquire))
 		RELAX();
 }
@@ -250,7 +248,7 @@ SPINS void spin_decrementing(struct words *words)
 {
 	atomic_store(&words->next, 0);
 	__asm__ volatile("1: lock decl %0; jns 3f; 2: pause; cmpl $0, %0; jle 2b; jmp 1b; 3:"
-			 : "+m" (words->next) :: "memory", "cc");
+			 : "+m"(words->next)::"memory", "cc");
 }
 
 SPINS void spin_thread_local(struct words *words)
@@ -274,6 +272,8 @@ SPINS void spin_yield_inline(struct words *words)
 		long result;
 
 		__asm__ volatile("mov %1, %%eax; syscall"
-				 : "=&a" (result) : "i" (SYS_sched_yield) : "rcx", "r11", "memory");
+				 : "=&a"(result)
+				 : "i"(SYS_sched_yield)
+				 : "rcx", "r11", "memory");
 	}
 }

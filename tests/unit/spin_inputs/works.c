@@ -375,6 +375,6 @@ WORKS void work_random_bits(void)
 	unsigned char is_done;
 
 	do
-		__asm__ volatile("rdrand %%rax; setc %0" : "=qm" (is_done) :: "rax", "cc");
+		__asm__ volatile("rdrand %%rax; setc %0" : "=qm"(is_done)::"rax", "cc");
 	while (!is_done);
 }

@@ -5,12 +5,22 @@
 
 #ifdef IS_DESCRIBED
 
-namespace app {
-Built::Built() : uses(1) {}
-void other::Virtual::first() {}
-void Virtual::first() { uses++; }
-void V::first() {}
+namespace app
+{
+Built::Built() : uses(1)
+{
 }
+void other::Virtual::first()
+{
+}
+void Virtual::first()
+{
+	uses++;
+}
+void V::first()
+{
+}
+} // namespace app
 
 #else
 

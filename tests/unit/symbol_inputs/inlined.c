@@ -7,31 +7,31 @@ volatile int sink;
 
 static inline __attribute__((always_inline)) void innermost(int value)
 {
-	sink = value;					/* LINE innermost */
-	__asm__ volatile (".globl place_inlined\nplace_inlined:\n\tnop");	/* LINE asm */
+	sink = value;                                                    /* LINE innermost */
+	__asm__ volatile(".globl place_inlined\nplace_inlined:\n\tnop"); /* LINE asm */
 	sink = value + 1;
 }
 
 static inline __attribute__((always_inline)) void middle(int value)
 {
-	innermost(value * 3);				/* LINE middle */
+	innermost(value * 3); /* LINE middle */
 	sink = value;
 }
 
 __attribute__((noinline)) int outer(int value)
 {
-	middle(value);					/* LINE outer */
+	middle(value); /* LINE outer */
 	return sink + value;
 }
 
 static __attribute__((noinline, used)) int local_function(int value)
 {
 	sink = value;
-	__asm__ volatile (".globl place_local\nplace_local:\n\tnop");	/* LINE local */
+	__asm__ volatile(".globl place_local\nplace_local:\n\tnop"); /* LINE local */
 	return sink * 7;
 }
 
-#ifdef FOR_SERVER	/* another build-id, whose debug file is nowhere else */
+#ifdef FOR_SERVER /* another build-id, whose debug file is nowhere else */
 int is_for_server = 1;
 #endif
 

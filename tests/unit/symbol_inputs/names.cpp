@@ -3,7 +3,8 @@
 
 volatile int sink;
 
-namespace cache {
+namespace cache
+{
 
 template <typename T> struct Table {
 	__attribute__((noinline)) int find(T key, const char *name)
@@ -13,8 +14,9 @@ template <typename T> struct Table {
 	}
 };
 
-class Store {
-public:
+class Store
+{
+      public:
 	__attribute__((noinline)) int method(int value);
 };
 
@@ -26,8 +28,8 @@ int Store::method(int value)
 
 } // namespace cache
 
-extern "C" __attribute__((noinline)) int legacy_rust(int value)
-	__asm__("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE");
+extern "C" __attribute__((noinline)) int legacy_rust(int value) __asm__(
+	"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE");
 
 extern "C" __attribute__((noinline)) int legacy_rust(int value)
 {
@@ -35,8 +37,7 @@ extern "C" __attribute__((noinline)) int legacy_rust(int value)
 	return sink + 2;
 }
 
-extern "C" __attribute__((noinline)) int v0_rust(int value)
-	__asm__("_RNvNtCs1234_7mycrate3foo3bar");
+extern "C" __attribute__((noinline)) int v0_rust(int value) __asm__("_RNvNtCs1234_7mycrate3foo3bar");
 
 extern "C" __attribute__((noinline)) int v0_rust(int value)
 {
@@ -57,6 +58,7 @@ int main(int count, char **args)
 	cache::Table<int> table;
 	cache::Store store;
 
-	return table.find(count, args[0]) + store.method(count) + legacy_rust(count) +
-	       v0_rust(count) + clone_of_c(count) == -1;
+	return table.find(count, args[0]) + store.method(count) + legacy_rust(count) + v0_rust(count) +
+		       clone_of_c(count) ==
+	       -1;
 }

@@ -50,8 +50,7 @@ int work(int by)
 	pthread_rwlock_rdlock(&hidden_lock);
 	pthread_mutex_lock(&work_mutex);
 	shards[by & 3][0].hits++;
-	value = first(by) + second(by) + inlined(by) + own_to_each_thread +
-		(int)constant_shard.hits;
+	value = first(by) + second(by) + inlined(by) + own_to_each_thread + (int)constant_shard.hits;
 	pthread_mutex_unlock(&work_mutex);
 	pthread_rwlock_unlock(&hidden_lock);
 	return value + inlined(value);

@@ -4,7 +4,8 @@
 #include <array>
 #include <bits/std_mutex.h>
 
-namespace cache {
+namespace cache
+{
 
 struct Uncopyable {
 };
@@ -14,20 +15,23 @@ struct Counted : private Uncopyable {
 	std::mutex count_lock;
 };
 
-class Store : public Uncopyable, public Counted {
-public:
+class Store : public Uncopyable, public Counted
+{
+      public:
 	static std::mutex instance_lock;
 	static int instance_count;
-	virtual ~Store() {}
+	virtual ~Store()
+	{
+	}
 	int find(int key);
 
-	std::mutex lock;		// at 56
-	std::mutex locks[2][2];		// at 96
-	std::array<Counted, 3> counted;	// at 256
+	std::mutex lock;                // at 56
+	std::mutex locks[2][2];         // at 96
+	std::array<Counted, 3> counted; // at 256
 
 	struct Inner {
 		int value;
-	} inner;			// at 400
+	} inner; // at 400
 };
 
 std::mutex Store::instance_lock;
@@ -48,7 +52,8 @@ int Store::find(int key)
 
 } // namespace cache
 
-namespace {
+namespace
+{
 std::mutex anonymous_lock;
 }
 
