@@ -135,8 +135,8 @@ static void put_run(struct generated *g, uint32_t cpu_count)
 			  .pid_count = 1,
 			  .text_bytes = sizeof(text) } };
 
-	memcpy(room.e.data, &(uint32_t){ GENERATED_PID }, 4);
-	memcpy(room.e.data + 4, text, sizeof(text));
+	memcpy(room.e.pids, &(uint32_t){ GENERATED_PID }, 4);
+	memcpy(room.e.pids + 1, text, sizeof(text));
 	generated_put(g, &room, EV_COLLECT_RUN, 0);
 }
 

@@ -10,6 +10,7 @@
 #include "options/settings.h"
 #include "session/event_kinds.h"
 #include "trace/trace_reader.h"
+#include "trace/trace_schema.h"
 #include "view/output.h"
 
 enum { WRITTEN_AT_ONCE_BYTES = 64 << 10 };
@@ -19,19 +20,45 @@ struct dump {
 	const struct time_range *range;
 	const char *path;
 	struct trace_reader *reader;
+	struct trace_schema *schema; /* NULL: the trace has none */
 	uint64_t first_ns;
 	struct text out;      /* not written yet */
 	size_t damaged_count; /* of chunks */
+	uint64_t undescribed_count;
 };
 
-static bool is_wanted(const struct dump *dump, const struct ev_header *header)
+/* Traces of earlier versions do not say what fields mean, but have them in the same places. */
+static uint32_t other_thread(const struct ev_header *header, const struct event_kind *kind)
+{
+	const struct event_field *field = event_field_meaning(kind, MEANS_THREAD, ROLE_ABOUT);
+	const struct event_kind *here = event_kind_find(header->subsys, header->event);
+
+	if (!field && here)
+		field = event_field_meaning(here, MEANS_THREAD, ROLE_ABOUT);
+	if (!field || field->offset_bytes + field->width_bytes > kind->size_bytes)
+		return header->thread;
+	return event_field_number(field, (const char *)header + field->offset_bytes);
+}
+
+static bool is_wanted(const struct dump *dump, const struct ev_header *header, const struct event_kind *kind)
 {
 	const struct dump_options *options = dump->options;
 	uint64_t ns = header->time_ns < dump->first_ns ? 0 : header->time_ns - dump->first_ns;
 
 	return ns >= dump->range->from_ns && ns < dump->range->to_ns &&
 	       (!options->has_thread || header->thread == options->thread ||
-		event_other_thread(header) == options->thread);
+		other_thread(header, kind) == options->thread);
+}
+
+/* As the trace describes it; what it does not describe is as this version has it. NULL: nobody knows it. */
+static const struct event_kind *kind_of(const struct dump *dump, const struct ev_header *header, size_t size_bytes)
+{
+	const struct event_kind *kind = trace_schema_find(dump->schema, header->subsys, header->event, size_bytes);
+
+	if (kind)
+		return kind;
+	kind = event_kind_find(header->subsys, header->event);
+	return kind && kind->size_bytes <= size_bytes ? kind : NULL;
 }
 
 static int write_out(struct dump *dump)
@@ -42,29 +69,36 @@ static int write_out(struct dump *dump)
 	return err;
 }
 
-static int put_event(struct dump *dump, const struct ev_header *header)
+static int put_event(struct dump *dump, const struct ev_header *header, size_t size_bytes)
 {
-	if (!is_wanted(dump, header))
+	const struct event_kind *kind = kind_of(dump, header, size_bytes);
+
+	if (!kind) {
+		dump->undescribed_count++;
+		return 0;
+	}
+	if (!is_wanted(dump, header, kind))
 		return 0;
 	if (dump->options->is_json)
-		event_line_put_json(&dump->out, header);
+		event_line_put_json(&dump->out, kind, header, size_bytes);
 	else
-		event_line_put(&dump->out, header, dump->first_ns);
+		event_line_put(&dump->out, kind, header, size_bytes, dump->first_ns);
 	return dump->out.length < WRITTEN_AT_ONCE_BYTES ? 0 : write_out(dump);
 }
 
 static int put_events(struct dump *dump)
 {
 	const struct ev_header *header;
+	size_t size_bytes;
 	int got, err = 0;
 
 	if (dump->options->has_thread)
 		trace_reader_choose_thread(dump->reader, dump->options->thread);
 	if (dump->range->from_ns)
 		trace_reader_seek(dump->reader, dump->first_ns + dump->range->from_ns);
-	while (!err && (got = trace_reader_next(dump->reader, &header))) {
+	while (!err && (got = trace_reader_next_stored(dump->reader, &header, &size_bytes))) {
 		if (got == 1)
-			err = put_event(dump, header);
+			err = put_event(dump, header, size_bytes);
 		else if (got == -EBADMSG)
 			dump->damaged_count++;
 		else
@@ -87,6 +121,9 @@ static int tell_missing(const struct dump *dump)
 		     (unsigned long long)extent->unread_bytes);
 	else if (!extent->is_ended)
 		warn("%s has no end: its writer was stopped, or it is still being written", dump->path);
+	if (dump->undescribed_count)
+		warn("%s: %llu events were left out whose kinds the trace does not describe", dump->path,
+		     (unsigned long long)dump->undescribed_count);
 	if (!dump->damaged_count)
 		return 0;
 	return fail_plain(-EBADMSG, "%s is damaged: %zu part%s left out", dump->path, dump->damaged_count,
@@ -107,11 +144,13 @@ static int dump_trace(const struct settings *settings, const char *path)
 	if (err)
 		return EXIT_FAILED;
 	signal(SIGPIPE, SIG_IGN);
+	dump.schema = trace_schema_read(dump.reader);
 	dump.first_ns = trace_reader_extent(dump.reader)->first_ns;
 	err = put_events(&dump);
 	if (!err)
 		err = tell_missing(&dump);
 	text_fini(&dump.out);
+	trace_schema_free(dump.schema);
 	trace_reader_close(dump.reader);
 	return err && err != -EPIPE ? EXIT_FAILED : 0;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "trace/event_fields.h"
+#include "session/event_kinds.h"
 
 enum { DECIMAL_MAX = 65535 }; /* larger u64 are addresses and the like more often than counts */
 
@@ -111,11 +111,10 @@ static bool is_text(const char *at, const char *end)
 	return !before;
 }
 
-static void put_value(struct text *out, const struct form *form, const struct event_field *field,
-		      const struct ev_header *header)
+static void put_value(struct text *out, const struct form *form, const struct event_field *field, const char *at,
+		      size_t size_bytes)
 {
-	size_t size_bytes;
-	const char *at = event_field_bytes(field, header, &size_bytes), *end = at + size_bytes;
+	const char *end = at + size_bytes;
 	bool is_raw = field->is_flexible && field->width_bytes == 1 && field->kind != FIELD_CHAR;
 
 	if (field->kind == FIELD_CHAR && !field->is_flexible)
@@ -130,34 +129,42 @@ static void put_value(struct text *out, const struct form *form, const struct ev
 		form->put_number(out, field, event_field_number(field, at));
 }
 
-void event_line_put(struct text *out, const struct ev_header *header, uint64_t first_ns)
+void event_line_put(struct text *out, const struct event_kind *kind, const struct ev_header *header, size_t size_bytes,
+		    uint64_t first_ns)
 {
-	const struct event_fields *event = event_fields_find(header->subsys, header->event);
+	struct event_fields fields = event_fields_of(kind, header, size_bytes);
 	bool is_before = header->time_ns < first_ns;
 	uint64_t ns = is_before ? first_ns - header->time_ns : header->time_ns - first_ns;
+	const struct event_field *field;
+	const void *bytes;
 
 	text_printf(out, "%s%" PRIu64 ".%09" PRIu64 " %" PRIu32 " %s.%s", is_before ? "-" : "", ns / 1000000000,
-		    ns % 1000000000, header->thread, event->subsys, event->event);
-	for (uint32_t i = 0; i < event->count; i++) {
+		    ns % 1000000000, header->thread, kind->subsys, kind->event);
+	while (event_fields_next(&fields, &field, &bytes, &size_bytes)) {
 		text_put(out, " ");
-		text_put(out, event->fields[i].name);
+		text_put(out, field->name);
 		text_put(out, "=");
-		put_value(out, &text_form, &event->fields[i], header);
+		put_value(out, &text_form, field, bytes, size_bytes);
 	}
 	text_put(out, "\n");
 }
 
-void event_line_put_json(struct text *out, const struct ev_header *header)
+void event_line_put_json(struct text *out, const struct event_kind *kind, const struct ev_header *header,
+			 size_t size_bytes)
 {
-	const struct event_fields *event = event_fields_find(header->subsys, header->event);
+	struct event_fields fields = event_fields_of(kind, header, size_bytes);
+	const char *separator = "\"";
+	const struct event_field *field;
+	const void *bytes;
 
 	text_printf(out, "{\"time_ns\": %" PRIu64 ", \"thread\": %" PRIu32 ", \"event\": \"%s.%s\", \"fields\": {",
-		    (uint64_t)header->time_ns, header->thread, event->subsys, event->event);
-	for (uint32_t i = 0; i < event->count; i++) {
-		text_put(out, i ? ", \"" : "\"");
-		text_put(out, event->fields[i].name);
+		    (uint64_t)header->time_ns, header->thread, kind->subsys, kind->event);
+	while (event_fields_next(&fields, &field, &bytes, &size_bytes)) {
+		text_put(out, separator);
+		text_put(out, field->name);
 		text_put(out, "\": ");
-		put_value(out, &json_form, &event->fields[i], header);
+		put_value(out, &json_form, field, bytes, size_bytes);
+		separator = ", \"";
 	}
 	text_put(out, "}}\n");
 }

@@ -28,16 +28,11 @@ struct cut_threads {
 	struct arena *arena;
 	uint16_t turns_left[CPUS_MAX];
 	union {
-		struct ev_header header;
 		struct ev_sched_switch change;
 		struct ev_sched_wake wake;
-		struct ev_thread_born born;
-		struct ev_thread_found found;
-		struct ev_system_interrupt interrupt;
-		struct ev_system_softirq softirq;
-		struct ev_system_receive receive;
-		struct ev_system_block_issue issue;
 	} changed;
+	struct ev_header *copy; /* with room for copy_room bytes */
+	size_t copy_room;
 	struct ev_sched_switch of_target;
 };
 
@@ -69,6 +64,7 @@ void cut_threads_free(struct cut_threads *threads)
 	table_free(threads->others);
 	table_free(threads->processes);
 	arena_free(threads->arena);
+	free(threads->copy);
 	free(threads);
 }
 
@@ -84,8 +80,8 @@ static bool has_pid(const struct cut_threads *threads, uint32_t pid)
 
 bool cut_threads_have(const struct cut_threads *threads, const struct ev_header *header)
 {
-	if (header->subsys == TRACE_SUBSYS_SPACE) /* the first field of all of them */
-		return has_pid(threads, ((const struct ev_space_exit *)header)->pid);
+	if (header->subsys == TRACE_SUBSYS_SPACE)
+		return has_pid(threads, event_process(header));
 	return !header->thread || has(threads, header->thread);
 }
 
@@ -256,31 +252,41 @@ static const struct ev_header *change_wake(struct cut_threads *threads, const st
 	return &changed->header;
 }
 
-/* Its parent may be another one. */
-static const struct ev_header *change_parent(struct cut_threads *threads, const struct ev_header *header)
+static struct ev_header *copy_of(struct cut_threads *threads, const struct ev_header *header)
 {
-	if (!has(threads, header->thread))
-		return NULL;
-	if (header->event == TRACE_EVENT_THREAD_BORN) {
-		threads->changed.born = *(const struct ev_thread_born *)header;
-		if (!has(threads, threads->changed.born.parent))
-			threads->changed.born.parent = 0;
-	} else {
-		threads->changed.found = *(const struct ev_thread_found *)header;
-		if (!has(threads, threads->changed.found.parent))
-			threads->changed.found.parent = 0;
+	size_t size_bytes = event_bytes(header);
+
+	if (size_bytes > threads->copy_room) {
+		threads->copy_room = size_bytes;
+		threads->copy = xrealloc(threads->copy, size_bytes, 1);
 	}
-	return &threads->changed.header;
+	return memcpy(threads->copy, header, size_bytes);
+}
+
+/* Nothing refers to threads that are not theirs, as to a parent. */
+static const struct ev_header *without_others(struct cut_threads *threads, const struct ev_header *header)
+{
+	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
+	const struct event_field *field = event_field_meaning(kind, MEANS_THREAD, ROLE_REFERS);
+	struct ev_header *copy;
+
+	if (!field || has(threads, event_field_number(field, (const char *)header + field->offset_bytes)))
+		return header;
+	copy = copy_of(threads, header);
+	memset((char *)copy + field->offset_bytes, 0, field->width_bytes);
+	return copy;
 }
 
 /* What the machine did, whomever that interrupted. */
 static const struct ev_header *change_system(struct cut_threads *threads, const struct ev_header *header)
 {
+	struct ev_header *copy;
+
 	if (cut_threads_have(threads, header))
 		return header;
-	memcpy(&threads->changed, header, event_bytes(header));
-	threads->changed.header.thread = 0;
-	return &threads->changed.header;
+	copy = copy_of(threads, header);
+	copy->thread = 0;
+	return copy;
 }
 
 const struct ev_header *cut_threads_change(struct cut_threads *threads, const struct prologue *prologue,
@@ -291,23 +297,10 @@ const struct ev_header *cut_threads_change(struct cut_threads *threads, const st
 		return change_switch(threads, prologue, (const void *)header, out);
 	case EV_SCHED_WAKE:
 		return change_wake(threads, prologue, (const void *)header, out);
-	case EV_THREAD_BORN:
-	case EV_THREAD_FOUND:
-		return change_parent(threads, header);
-	case EV_THREAD_OTHER:
-	case EV_STACK_FRAMES:
-	case EV_FILE_PATH:
-	case EV_FILE_SOCKET:
-	case EV_FILE_HOST:
-	case EV_SPACE_PYTHON_CODE:
-	case EV_KLOCK_LOCK:
-		return prologue_is_wanted(prologue, header) ? header : NULL;
-	case EV_SYSTEM_INTERRUPT:
-	case EV_SYSTEM_SOFTIRQ:
-	case EV_SYSTEM_RECEIVE:
-	case EV_SYSTEM_BLOCK_ISSUE:
-		return change_system(threads, header);
-	default:
-		return cut_threads_have(threads, header) ? header : NULL;
 	}
+	if (header->subsys == TRACE_SUBSYS_SYSTEM)
+		return change_system(threads, header);
+	if (prologue_is_fact(header))
+		return prologue_is_wanted(prologue, header) ? header : NULL;
+	return cut_threads_have(threads, header) ? without_others(threads, header) : NULL;
 }

@@ -61,7 +61,7 @@ int derived_close(struct trace_writer *writer, const char *path)
 /* Whether one of the sentences, with a NUL behind each, is this one. */
 static bool has_sentence(const struct ev_collect_end *e, const char *sentence)
 {
-	const char *at = (const char *)e->data, *end = at + e->text_bytes;
+	const char *at = e->notes, *end = at + e->text_bytes;
 
 	for (; at < end; at += strlen(at) + 1)
 		if (!strcmp(at, sentence))
@@ -92,8 +92,8 @@ struct ev_collect_end *derived_end(const struct ev_collect_end *whole, uint64_t 
 		e->malformed = whole->malformed;
 		e->late = whole->late;
 		e->threads_untracked = whole->threads_untracked;
-		memcpy(e->data, whole->data, text_bytes);
+		memcpy(e->notes, whole->notes, text_bytes);
 	}
-	memcpy(e->data + text_bytes, note, note_bytes);
+	memcpy(e->notes + text_bytes, note, note_bytes);
 	return e;
 }

@@ -21,10 +21,10 @@ static bool has_pid(const struct text *pids, const void *pid)
 static void add_pids(struct text *pids, const struct ev_collect_run *run)
 {
 	for (size_t i = 0; i < run->pid_count; i++) {
-		const void *pid = run->data + i * sizeof(uint32_t);
+		const uint32_t *pid = &run->pids[i];
 
 		if (!has_pid(pids, pid))
-			text_put_bytes(pids, pid, sizeof(uint32_t));
+			text_put_bytes(pids, (const char *)pid, sizeof(*pid));
 	}
 }
 
@@ -84,8 +84,8 @@ struct ev_collect_run *merged_run(const struct merge_source *sources, size_t cou
 	run->pid_count = pids.length / sizeof(uint32_t);
 	run->text_bytes = commands.length;
 	if (pids.length)
-		memcpy(run->data, pids.bytes, pids.length);
-	memcpy(run->data + pids.length, commands.bytes, commands.length);
+		memcpy(run->pids, pids.bytes, pids.length);
+	memcpy((char *)run->pids + pids.length, commands.bytes, commands.length);
 	text_fini(&pids);
 	text_fini(&commands);
 	return run;
@@ -103,7 +103,7 @@ static bool has_sentence(const struct text *notes, const char *sentence)
 
 static void add_notes(struct text *notes, const struct ev_collect_end *end)
 {
-	const char *at = (const char *)end->data, *behind = at + end->text_bytes;
+	const char *at = end->notes, *behind = at + end->text_bytes;
 
 	for (; at < behind; at += strlen(at) + 1)
 		if (!has_sentence(notes, at))
@@ -168,7 +168,7 @@ struct ev_collect_end *merged_end(const struct merge_source *sources, size_t cou
 	*end = sum;
 	end->text_bytes = notes.length;
 	if (notes.length)
-		memcpy(end->data, notes.bytes, notes.length);
+		memcpy(end->notes, notes.bytes, notes.length);
 	text_fini(&notes);
 	return end;
 }

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "session/event_kinds.h"
 #include "symbol/answer/answer_book.h"
 #include "symbol/mapped_files.h"
 #include "symbol/space/space.h"
@@ -124,8 +125,7 @@ void carried_names_follow(struct carried_names *names, const struct ev_header *h
 	if (header->subsys != TRACE_SUBSYS_SPACE)
 		return;
 	space_numbers_follow(names->read, header);
-	/* The process is the first field of all of them. */
-	carried_names_pair(names, ((const struct ev_space_exit *)header)->pid);
+	carried_names_pair(names, event_process(header));
 }
 
 /* Whether the sentence is a new one: it gets the next number then. */

@@ -114,14 +114,13 @@ static void subscribe(struct recorder *recorder)
 {
 	for (unsigned int subsys = 0; subsys < TRACE_NUM_SUBSYSTEMS; subsys++)
 		for (unsigned int event = 0; event < EVENTS_MAX; event++) {
-			const struct event_kind *kind = event_kind_find(subsys, event);
+			enum event_id id = subsys << 16 | event;
 			struct event_handler handlers[2] = { { 0 } };
 
-			if (!kind || kind->id == EV_STACK_MEMORY)
+			if (!event_kind_find(subsys, event) || id == EV_STACK_MEMORY)
 				continue;
-			handlers[0].id = kind->id;
-			handlers[0].on_event =
-				kind->id == EV_SPACE_MAP || kind->id == EV_SPACE_FOUND ? on_mapping : on_event;
+			handlers[0].id = id;
+			handlers[0].on_event = id == EV_SPACE_MAP || id == EV_SPACE_FOUND ? on_mapping : on_event;
 			session_subscribe(recorder->engine->session, handlers, recorder);
 		}
 }

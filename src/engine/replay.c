@@ -173,7 +173,7 @@ static void fill_target(const struct replay *replay, struct report *report)
 	if (!run)
 		return;
 	report->target.command = run_event_strings(run);
-	report->target.pids = (const uint32_t *)run->data;
+	report->target.pids = run->pids;
 	report->target.pid_count = run->pid_count;
 }
 

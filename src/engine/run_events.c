@@ -51,8 +51,8 @@ void run_event_hand_out(struct session *session, uint64_t begin_ns, const struct
 		.text_bytes = text.length,
 		.tells_system = options->tells_system,
 	};
-	memcpy(e->data, outcome->pids, pid_bytes);
-	memcpy(e->data + pid_bytes, text.bytes, text.length);
+	memcpy(e->pids, outcome->pids, pid_bytes);
+	memcpy((char *)e->pids + pid_bytes, text.bytes, text.length);
 	session_hand_out(session, &e->header);
 	text_fini(&text);
 	free(e);
@@ -88,7 +88,7 @@ void span_events_hand_out(struct session *session, uint64_t begin_ns, const stru
 
 const char *run_event_strings(const struct ev_collect_run *e)
 {
-	return (const char *)e->data + sizeof(uint32_t) * (size_t)e->pid_count;
+	return (const char *)(e->pids + e->pid_count);
 }
 
 /* What both directions below copy: a field of the event, and where the report has it. */
@@ -145,7 +145,7 @@ void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct
 		memcpy((char *)e + counters[i].in_event, (char *)report + counters[i].in_report, sizeof(uint64_t));
 	memcpy(e->stack_ends, report->stacks.ends, sizeof(e->stack_ends));
 	if (notes->length)
-		memcpy(e->data, notes->bytes, notes->length);
+		memcpy(e->notes, notes->bytes, notes->length);
 	session_hand_out(session, &e->header);
 	free(e);
 }
@@ -166,5 +166,5 @@ void end_event_fill(const struct ev_collect_end *e, struct findings *findings)
 	for (size_t i = 0; i < COUNTERS; i++)
 		memcpy((char *)report + counters[i].in_report, (char *)e + counters[i].in_event, sizeof(uint64_t));
 	memcpy(report->stacks.ends, e->stack_ends, sizeof(e->stack_ends));
-	notes_fill((const char *)e->data, e->text_bytes, findings);
+	notes_fill(e->notes, e->text_bytes, findings);
 }

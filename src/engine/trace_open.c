@@ -27,25 +27,29 @@ int trace_open(const char *path, struct trace_reader **out)
 	return fail(err, "cannot read %s", path);
 }
 
+/* one, many: what stands behind the number. */
+static void put_count(struct text *out, uint64_t count, const char *one, const char *many)
+{
+	if (count)
+		text_printf(out, "%s%llu %s", out->length ? "; " : "", (unsigned long long)count,
+			    count == 1 ? one : many);
+}
+
 bool trace_put_left_out(const struct trace_reader *trace, struct text *out)
 {
 	const struct bad_times *bad = trace_reader_bad_times(trace);
-	uint64_t crowded_out = trace_reader_crowded_out(trace);
+	size_t length = out->length;
 
-	if (bad->left_out)
-		text_printf(out, "%llu event%s left out whose time is not in the trace",
-			    (unsigned long long)bad->left_out, bad->left_out == 1 ? " was" : "s were");
-	if (bad->left_out && bad->changed)
-		text_put(out, "; ");
-	if (bad->changed)
-		text_printf(out, "%llu event%s of times that cannot be, which were put right",
-			    (unsigned long long)bad->changed, bad->changed == 1 ? " told" : "s told");
-	if (crowded_out && (bad->left_out || bad->changed))
-		text_put(out, "; ");
-	if (crowded_out)
-		text_printf(out, "%llu event%s left out because there are too many threads",
-			    (unsigned long long)crowded_out, crowded_out == 1 ? " was" : "s were");
-	return bad->left_out || bad->changed || crowded_out;
+	put_count(out, bad->left_out, "event was left out whose time is not in the trace",
+		  "events were left out whose time is not in the trace");
+	put_count(out, bad->changed, "event told of times that cannot be, which were put right",
+		  "events told of times that cannot be, which were put right");
+	put_count(out, trace_reader_crowded_out(trace), "event was left out because there are too many threads",
+		  "events were left out because there are too many threads");
+	put_count(out, trace_reader_unknown(trace),
+		  "event was skipped whose kind this version of pinch does not know: pinch dump prints it",
+		  "events were skipped whose kinds this version of pinch does not know: pinch dump prints them");
+	return out->length != length;
 }
 
 size_t trace_take_names(struct trace_reader *trace, struct symbols *symbols, size_t *damaged_count)

@@ -3,50 +3,9 @@
 
 #include <string.h>
 
-#define KIND(id, type, is_flexible) [(id) >> 16][(id)&0xffff] = { id, sizeof(type), is_flexible }
-
 static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
-	KIND(EV_SCHED_SWITCH, struct ev_sched_switch, false),
-	KIND(EV_SCHED_WAKE, struct ev_sched_wake, false),
-	KIND(EV_SCHED_SAMPLE, struct ev_sched_sample, false),
-	KIND(EV_SCHED_THROTTLED, struct ev_sched_throttled, false),
-	KIND(EV_SCHED_HIDDEN, struct ev_sched_hidden, false),
-	KIND(EV_THREAD_BORN, struct ev_thread_born, false),
-	KIND(EV_THREAD_FOUND, struct ev_thread_found, false),
-	KIND(EV_THREAD_NAME, struct ev_thread_name, false),
-	KIND(EV_THREAD_EXEC, struct ev_thread_exec, false),
-	KIND(EV_THREAD_OTHER, struct ev_thread_other, false),
-	KIND(EV_THREAD_WAITS, struct ev_thread_waits, false),
-	KIND(EV_STACK_FRAMES, struct ev_stack_frames, true),
-	KIND(EV_STACK_MEMORY, struct ev_stack_memory, true),
-	KIND(EV_SPACE_MAP, struct ev_space_map, true),
-	KIND(EV_SPACE_EXEC, struct ev_space_exec, false),
-	KIND(EV_SPACE_FORK, struct ev_space_fork, false),
-	KIND(EV_SPACE_EXIT, struct ev_space_exit, false),
-	KIND(EV_SPACE_FOUND, struct ev_space_found, true),
-	KIND(EV_SPACE_PYTHON_CODE, struct ev_space_python_code, true),
-	KIND(EV_COLLECT_GAP, struct ev_collect_gap, false),
-	KIND(EV_COLLECT_SYNC_BEGIN, struct ev_collect_sync_begin, false),
-	KIND(EV_COLLECT_SYNC_END, struct ev_collect_sync_end, false),
-	KIND(EV_COLLECT_RUN, struct ev_collect_run, true),
-	KIND(EV_COLLECT_END, struct ev_collect_end, true),
-	KIND(EV_FILE_PATH, struct ev_file_path, true),
-	KIND(EV_FILE_SOCKET, struct ev_file_socket, true),
-	KIND(EV_FILE_HOST, struct ev_file_host, false),
-	KIND(EV_SYSTEM_INTERRUPT, struct ev_system_interrupt, false),
-	KIND(EV_SYSTEM_SOFTIRQ, struct ev_system_softirq, false),
-	KIND(EV_SYSTEM_RECEIVE, struct ev_system_receive, false),
-	KIND(EV_SYSTEM_BLOCK_ISSUE, struct ev_system_block_issue, false),
-	KIND(EV_SYSTEM_BLOCK_COMPLETE, struct ev_system_block_complete, false),
-	KIND(EV_SYSTEM_LOST, struct ev_system_lost, false),
-	KIND(EV_SPAN_NAME, struct ev_span_name, true),
-	KIND(EV_SPAN_BEGIN, struct ev_span_begin, false),
-	KIND(EV_SPAN_END, struct ev_span_end, false),
-	KIND(EV_KLOCK_WAIT, struct ev_klock_wait, false),
-	KIND(EV_KLOCK_LOCK, struct ev_klock_lock, false),
-	KIND(EV_KLOCK_HELD, struct ev_klock_held, false),
+#include "event_kinds.inc"
 };
-_Static_assert(TRACE_NUM_SUBSYSTEMS == 9, "a subsystem is missing above");
 
 const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event)
 {
@@ -55,104 +14,146 @@ const struct event_kind *event_kind_find(unsigned int subsys, unsigned int event
 	return &kinds[subsys][event];
 }
 
-static bool has_strings(const char *bytes, size_t size_bytes, unsigned int count)
+uint64_t event_field_number(const struct event_field *field, const void *element)
 {
-	const char *end = bytes + size_bytes, *nul;
+	unsigned int unused = 8 * (sizeof(uint64_t) - field->width_bytes);
+	uint64_t value = 0;
 
-	for (; count; count--) {
-		nul = memchr(bytes, '\0', end - bytes);
+	memcpy(&value, element, field->width_bytes);
+	if (field->kind == FIELD_SIGNED)
+		value = (int64_t)(value << unused) >> unused;
+	return value;
+}
+
+/* --- Flexible arrays ------------------------------------------------------------------------- */
+
+enum { UNBOUNDED = UINT32_MAX / 2 }; /* more than any event has */
+
+/* What a field of the fixed part says. */
+static uint64_t number_of(const struct event_kind *kind, uint32_t field, const char *event)
+{
+	return event_field_number(&kind->fields[field], event + kind->fields[field].offset_bytes);
+}
+
+/* How many bytes so many strings take. False: there are not so many in left_bytes. */
+static bool strings_bytes(const char *at, size_t left_bytes, uint64_t count, size_t *bytes)
+{
+	const char *nul;
+
+	for (*bytes = 0; count; count--) {
+		nul = memchr(at + *bytes, '\0', left_bytes - *bytes);
 		if (!nul)
 			return false;
-		bytes = nul + 1;
+		*bytes = nul + 1 - at;
 	}
 	return true;
 }
 
-static size_t code_bytes(const struct ev_space_python_code *code)
+/* How many elements the event says there are, each of at least one byte. */
+static uint64_t length_of(const struct event_kind *kind, const struct event_field *field, const char *event)
 {
-	return sizeof(*code) + (size_t)code->function_bytes + code->file_bytes + code->table_bytes;
+	uint64_t length = 0, part;
+
+	for (uint32_t i = 0; i < field->length_field_count; i++) {
+		part = number_of(kind, field->length_fields[i], event);
+		length += part < UNBOUNDED ? part : UNBOUNDED;
+	}
+	return length;
 }
 
-static bool is_code_whole(const char *event, size_t size_bytes)
+static uint64_t string_count(const struct event_kind *kind, const struct event_field *field, const char *event)
 {
-	struct ev_space_python_code code;
-	const char *file;
-
-	memcpy(&code, event, sizeof(code));
-	file = event + sizeof(code) + code.function_bytes;
-	return size_bytes == code_bytes(&code) && code.function_bytes && !file[-1] &&
-	       (!code.file_bytes || !file[code.file_bytes - 1]);
+	return field->strings == STRINGS_BY_FIELD ? number_of(kind, field->string_count, event)
+	       : field->strings == STRINGS_COUNT  ? field->string_count
+						  : 0;
 }
 
-static bool is_run_whole(const char *event, size_t size_bytes)
+static bool ends_itself(const struct event_field *field)
 {
-	enum { STRINGS = 3 };
-	struct ev_collect_run run;
-	size_t text;
-
-	memcpy(&run, event, sizeof(run));
-	text = sizeof(run) + sizeof(uint32_t) * (size_t)run.pid_count;
-	return size_bytes == text + run.text_bytes && has_strings(event + text, run.text_bytes, STRINGS);
+	return field->strings == STRINGS_COUNT || field->strings == STRINGS_BY_FIELD;
 }
 
-static bool is_end_whole(const char *event, size_t size_bytes)
+/* Of an array that begins at `at`, with left_bytes of the event from there on. False: it is not whole. */
+static bool flexible_bytes(const struct event_kind *kind, const struct event_field *field, const char *event, size_t at,
+			   size_t left_bytes, size_t *bytes)
 {
-	struct ev_collect_end end;
+	uint64_t elements;
 
-	memcpy(&end, event, sizeof(end));
-	return size_bytes == sizeof(end) + (size_t)end.text_bytes && (!end.text_bytes || !event[size_bytes - 1]);
+	if (field->length_field_count) {
+		elements = length_of(kind, field, event);
+		*bytes = elements * field->width_bytes;
+		return *bytes <= left_bytes;
+	}
+	if (ends_itself(field))
+		return strings_bytes(event + at, left_bytes, string_count(kind, field, event), bytes);
+	*bytes = left_bytes / field->width_bytes * field->width_bytes;
+	return true;
 }
 
-static bool is_span_whole(const char *event, size_t size_bytes)
+/* Whether as many strings are in an array as it says, the last one with its end. */
+static bool has_strings(const struct event_kind *kind, const struct event_field *field, const char *event, size_t at,
+			size_t bytes)
 {
-	enum { STRINGS = 2 };
-	struct ev_span_name name;
+	size_t taken;
 
-	memcpy(&name, event, sizeof(name));
-	return size_bytes == sizeof(name) + (size_t)name.text_bytes &&
-	       has_strings(event + sizeof(name), name.text_bytes, STRINGS);
+	if (!field->strings)
+		return true;
+	return strings_bytes(event + at, bytes, string_count(kind, field, event), &taken) &&
+	       (!bytes || !event[at + bytes - 1]);
+}
+
+struct event_fields event_fields_of(const struct event_kind *kind, const void *event, size_t size_bytes)
+{
+	return (struct event_fields){ .kind = kind, .event = event, .size_bytes = size_bytes, .at = kind->size_bytes };
+}
+
+bool event_fields_next(struct event_fields *fields, const struct event_field **out, const void **bytes,
+		       size_t *size_bytes)
+{
+	const struct event_field *field = &fields->kind->fields[fields->next];
+	size_t left_bytes = fields->size_bytes == SIZE_MAX ? UNBOUNDED : fields->size_bytes - fields->at;
+
+	if (fields->next == fields->kind->field_count)
+		return false;
+	fields->next++;
+	*out = field;
+	if (!field->is_flexible) {
+		*bytes = fields->event + field->offset_bytes;
+		*size_bytes = field->width_bytes * (field->count ? field->count : 1);
+		return true;
+	}
+	*bytes = fields->event + fields->at;
+	if (!flexible_bytes(fields->kind, field, fields->event, fields->at, left_bytes, size_bytes))
+		*size_bytes = left_bytes / field->width_bytes * field->width_bytes;
+	fields->at += *size_bytes;
+	return true;
+}
+
+/* --- Whole events ----------------------------------------------------------------------------- */
+
+static const struct event_field *first_flexible(const struct event_kind *kind)
+{
+	const struct event_field *field = kind->fields + kind->field_count;
+
+	while (field != kind->fields && field[-1].is_flexible)
+		field--;
+	return field;
 }
 
 /* Whether what follows the fixed part is what the fixed part says. */
-static bool is_tail_whole(const void *event, size_t size_bytes)
+static bool is_tail_whole(const struct event_kind *kind, const char *event, size_t size_bytes)
 {
-	struct ev_stack_frames frames;
-	struct ev_stack_memory memory;
-	struct ev_file_socket socket;
-	struct ev_file_path path;
-	struct ev_header header;
-	size_t fixed_bytes = sizeof(struct ev_space_map);
+	const struct event_field *field = first_flexible(kind), *end = kind->fields + kind->field_count;
+	size_t at = kind->size_bytes, bytes;
 
-	_Static_assert(sizeof(struct ev_space_found) == sizeof(struct ev_space_map), "like it");
-
-	memcpy(&header, event, sizeof(header));
-	switch ((unsigned int)header.subsys << 16 | header.event) {
-	case EV_STACK_FRAMES:
-		memcpy(&frames, event, sizeof(frames));
-		return size_bytes ==
-		       sizeof(frames) + sizeof(uint64_t) * ((size_t)frames.kernel_count + frames.user_count);
-	case EV_STACK_MEMORY:
-		memcpy(&memory, event, sizeof(memory));
-		return size_bytes ==
-		       sizeof(memory) + sizeof(uint64_t) * ((size_t)memory.kernel_count + memory.word_count);
-	case EV_FILE_PATH:
-		memcpy(&path, event, sizeof(path));
-		return size_bytes == sizeof(path) + (size_t)path.name_bytes && path.name_bytes &&
-		       !((const char *)event)[size_bytes - 1];
-	case EV_FILE_SOCKET:
-		memcpy(&socket, event, sizeof(socket));
-		return has_strings((const char *)event + sizeof(socket), size_bytes - sizeof(socket),
-				   socket.has_process ? 2 : 1);
-	case EV_SPACE_PYTHON_CODE:
-		return is_code_whole(event, size_bytes);
-	case EV_COLLECT_RUN:
-		return is_run_whole(event, size_bytes);
-	case EV_COLLECT_END:
-		return is_end_whole(event, size_bytes);
-	case EV_SPAN_NAME:
-		return is_span_whole(event, size_bytes);
+	for (; field != end; field++) {
+		if (!flexible_bytes(kind, field, event, at, size_bytes - at, &bytes) ||
+		    !has_strings(kind, field, event, at, bytes))
+			return false;
+		at += bytes;
 	}
-	return has_strings((const char *)event + fixed_bytes, size_bytes - fixed_bytes, 1);
+	/* What ends itself may have room behind it. */
+	return at == size_bytes || (!end[-1].length_field_count && ends_itself(&end[-1]));
 }
 
 bool event_is_well_formed(const void *event, size_t size_bytes)
@@ -160,85 +161,60 @@ bool event_is_well_formed(const void *event, size_t size_bytes)
 	const struct event_kind *kind;
 	struct ev_header header;
 
-	if (size_bytes < sizeof(header) || size_bytes > UINT32_MAX / 2)
+	if (size_bytes < sizeof(header) || size_bytes > UNBOUNDED)
 		return false;
 	memcpy(&header, event, sizeof(header));
 	kind = event_kind_find(header.subsys, header.event);
 	if (!kind)
 		return false;
-	if (!kind->is_flexible)
+	if (!event_kind_is_flexible(kind))
 		return size_bytes == kind->size_bytes;
-	return size_bytes >= kind->size_bytes && is_tail_whole(event, size_bytes);
-}
-
-/* Of so many strings, one behind the other. */
-static size_t strings_bytes(const char *strings, unsigned int count)
-{
-	size_t bytes = 0;
-
-	for (; count; count--)
-		bytes += strlen(strings + bytes) + 1;
-	return bytes;
+	return size_bytes >= kind->size_bytes && is_tail_whole(kind, event, size_bytes);
 }
 
 size_t event_bytes(const struct ev_header *header)
 {
-	switch ((unsigned int)header->subsys << 16 | header->event) {
-	case EV_STACK_FRAMES: {
-		const struct ev_stack_frames *e = (const void *)header;
+	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
+	size_t at = kind->size_bytes, bytes;
 
-		return sizeof(*e) + sizeof(uint64_t) * ((size_t)e->kernel_count + e->user_count);
+	if (!event_kind_is_flexible(kind))
+		return at;
+	for (const struct event_field *field = first_flexible(kind); field != kind->fields + kind->field_count;
+	     field++) {
+		flexible_bytes(kind, field, (const char *)header, at, UNBOUNDED, &bytes);
+		at += bytes;
 	}
-	case EV_STACK_MEMORY: {
-		const struct ev_stack_memory *e = (const void *)header;
+	return at;
+}
 
-		return sizeof(*e) + sizeof(uint64_t) * ((size_t)e->kernel_count + e->word_count);
-	}
-	case EV_FILE_PATH: {
-		const struct ev_file_path *e = (const void *)header;
+/* --- What fields mean ------------------------------------------------------------------------- */
 
-		return sizeof(*e) + e->name_bytes;
-	}
-	case EV_FILE_SOCKET: {
-		const struct ev_file_socket *e = (const void *)header;
+const struct event_field *event_field_meaning(const struct event_kind *kind, enum field_meaning meaning,
+					      enum field_role role)
+{
+	if (!(kind->meanings & 1u << meaning))
+		return NULL;
+	for (uint32_t i = 0; i < kind->field_count; i++)
+		if (kind->fields[i].meaning == meaning && kind->fields[i].role == role)
+			return &kind->fields[i];
+	return NULL;
+}
 
-		return sizeof(*e) + strings_bytes(e->path, e->has_process ? 2 : 1);
-	}
-	case EV_SPACE_PYTHON_CODE:
-		return code_bytes((const void *)header);
-	case EV_COLLECT_RUN: {
-		const struct ev_collect_run *e = (const void *)header;
+static uint64_t number_meaning(const struct ev_header *header, enum field_meaning meaning, enum field_role role,
+			       uint64_t otherwise)
+{
+	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
+	const struct event_field *field = event_field_meaning(kind, meaning, role);
 
-		return sizeof(*e) + sizeof(uint32_t) * (size_t)e->pid_count + e->text_bytes;
-	}
-	case EV_COLLECT_END: {
-		const struct ev_collect_end *e = (const void *)header;
-
-		return sizeof(*e) + e->text_bytes;
-	}
-	case EV_SPAN_NAME: {
-		const struct ev_span_name *e = (const void *)header;
-
-		return sizeof(*e) + e->text_bytes;
-	}
-	case EV_SPACE_FOUND:
-	case EV_SPACE_MAP: {
-		const struct ev_space_map *e = (const void *)header;
-
-		return sizeof(*e) + strings_bytes(e->path, 1);
-	}
-	default:
-		return event_kind_find(header->subsys, header->event)->size_bytes;
-	}
+	return field ? event_field_number(field, (const char *)header + field->offset_bytes) : otherwise;
 }
 
 uint32_t event_other_thread(const struct ev_header *header)
 {
-	switch ((unsigned int)header->subsys << 16 | header->event) {
-	case EV_SCHED_SWITCH:
-		return ((const struct ev_sched_switch *)header)->next;
-	case EV_SCHED_WAKE:
-		return ((const struct ev_sched_wake *)header)->waker;
-	}
-	return header->thread;
+	return number_meaning(header, MEANS_THREAD, ROLE_ABOUT, header->thread);
+}
+
+uint32_t event_process(const struct ev_header *header)
+{
+	return number_meaning(header, MEANS_PROCESS, ROLE_REFERS, 0);
 }

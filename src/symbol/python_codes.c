@@ -102,7 +102,7 @@ static uint64_t mix_string(uint64_t hash, const char *string)
 
 static const uint8_t *keep_table(struct python_codes *codes, const struct ev_space_python_code *e)
 {
-	const uint8_t *table = e->data + e->function_bytes + e->file_bytes;
+	const char *table = e->function + e->function_bytes + e->file_bytes;
 
 	if (!e->table_bytes || e->table_bytes > codes->tables_bytes_left)
 		return NULL;
@@ -112,7 +112,6 @@ static const uint8_t *keep_table(struct python_codes *codes, const struct ev_spa
 
 void python_codes_add(struct python_codes *codes, uint32_t space, const struct ev_space_python_code *e)
 {
-	const char *function = (const char *)e->data;
 	struct code *code;
 
 	if (codes->count >= CODES_MAX)
@@ -126,8 +125,8 @@ void python_codes_add(struct python_codes *codes, uint32_t space, const struct e
 		.seen_ns = e->header.time_ns,
 		.identity = e->identity,
 		.first_line = e->first_line,
-		.function = names_get(codes->names, function),
-		.file = e->file_bytes ? names_get(codes->names, function + e->function_bytes) : NULL,
+		.function = names_get(codes->names, e->function),
+		.file = e->file_bytes ? names_get(codes->names, e->function + e->function_bytes) : NULL,
 		.table = keep_table(codes, e),
 		.table_bytes = e->table_bytes,
 	};
@@ -155,7 +154,7 @@ static void hand_out(struct python_codes *codes, const struct python_question *q
 		.file_bytes = answer->file_bytes,
 		.table_bytes = answer->table_bytes,
 	};
-	memcpy(told->data, answer->data, data_bytes);
+	memcpy(told->function, answer->data, data_bytes);
 	session_hand_out(codes->session, &told->header);
 	free(told);
 }

@@ -66,7 +66,7 @@ void event_forms_here(struct event_forms *forms)
 		const struct event_kind *kind = event_kind_find(id / EVENTS_MAX, id % EVENTS_MAX);
 
 		if (kind)
-			forms->of[id] = (struct event_form){ kind->size_bytes, kind->is_flexible };
+			forms->of[id] = (struct event_form){ kind->size_bytes, event_kind_is_flexible(kind) };
 	}
 }
 
@@ -159,7 +159,7 @@ void event_encoder_add(struct event_encoder *encoder, const struct ev_header *he
 	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
 	uint64_t delta = header->time_ns - encoder->time_ns;
 	unsigned int id = id_of(header);
-	size_t tail_bytes = kind->is_flexible ? event_bytes(header) - kind->size_bytes : 0;
+	size_t tail_bytes = event_kind_is_flexible(kind) ? event_bytes(header) - kind->size_bytes : 0;
 	uint8_t *at;
 
 	reserve(encoder, HEAD_BYTES_MAX + tail_bytes);
@@ -168,7 +168,7 @@ void event_encoder_add(struct event_encoder *encoder, const struct ev_header *he
 	at = put_varint(at, header->thread);
 	at = put_words(at, &encoder->past, slot_of(&encoder->past, id, header->thread), (const uint64_t *)(header + 1),
 		       words_of(kind->size_bytes));
-	if (kind->is_flexible) {
+	if (event_kind_is_flexible(kind)) {
 		at = put_varint(at, tail_bytes);
 		memcpy(at, (const char *)header + kind->size_bytes, tail_bytes);
 		at += tail_bytes;
@@ -189,6 +189,9 @@ struct event_decoder {
 	struct past past;
 	struct ev_header *event; /* with room for any fixed part */
 	size_t room;
+	struct ev_header *stored; /* an event that is not as this version knows it */
+	size_t stored_room;
+	uint64_t unknown_count;
 };
 
 struct event_decoder *event_decoder_new(const struct event_forms *forms)
@@ -206,6 +209,7 @@ void event_decoder_free(struct event_decoder *decoder)
 	if (!decoder)
 		return;
 	free(decoder->event);
+	free(decoder->stored);
 	free(decoder);
 }
 
@@ -293,34 +297,41 @@ static void take_tail(struct event_decoder *decoder, size_t fixed_bytes, const v
 	memcpy((char *)decoder->event + fixed_bytes, tail, tail_bytes);
 }
 
-/* The rest of an event that has its header, and so many words. */
-static int finish(struct event_decoder *decoder, unsigned int word_count, uint64_t tail_bytes)
+/* What was read of an event besides its header and its words, which are where they belong. */
+struct rest {
+	uint32_t fixed_bytes; /* with the header */
+	bool is_flexible;
+	const void *tail;
+	size_t tail_bytes;
+};
+
+/* As this version knows it. 1; 0: it does not; -EBADMSG. */
+static int finish(struct event_decoder *decoder, const struct rest *rest)
 {
 	const struct event_kind *kind = event_kind_find(decoder->event->subsys, decoder->event->event);
-	const void *tail = decoder->at;
-	unsigned int words_here;
+	unsigned int words = words_of(rest->fixed_bytes), words_here;
 
-	decoder->at += tail_bytes;
-	if (!kind)
+	if (!kind) {
+		decoder->unknown_count++;
 		return 0;
+	}
 	words_here = words_of(kind->size_bytes);
 	assert(words_here <= WORDS_MAX);
-	if (word_count < words_here)
-		memset((uint64_t *)(decoder->event + 1) + word_count, 0, (words_here - word_count) * sizeof(uint64_t));
+	if (words < words_here)
+		memset((uint64_t *)(decoder->event + 1) + words, 0, (words_here - words) * sizeof(uint64_t));
 	/* What has no such part cannot be wrong. */
-	if (!kind->is_flexible && !tail_bytes)
+	if (!event_kind_is_flexible(kind) && !rest->tail_bytes)
 		return 1;
-	take_tail(decoder, kind->size_bytes, tail, tail_bytes);
-	return event_is_well_formed(decoder->event, kind->size_bytes + tail_bytes) ? 1 : -EBADMSG;
+	take_tail(decoder, kind->size_bytes, rest->tail, rest->tail_bytes);
+	return event_is_well_formed(decoder->event, kind->size_bytes + rest->tail_bytes) ? 1 : -EBADMSG;
 }
 
-/* 1, 0 for one that is not known here, -EBADMSG. */
-static int decode(struct event_decoder *decoder)
+/* 0 or -EBADMSG. */
+static int decode(struct event_decoder *decoder, struct rest *rest)
 {
 	struct ev_header *event = decoder->event;
 	uint64_t id, delta, tail_bytes = 0;
 	struct event_form form = { 0 };
-	unsigned int word_count;
 	const uint8_t *at;
 
 	make_readable(decoder);
@@ -338,24 +349,77 @@ static int decode(struct event_decoder *decoder)
 		.subsys = id / EVENTS_MAX,
 		.event = id % EVENTS_MAX,
 	};
-	word_count = words_of(form.size_bytes);
-	get_words(&at, &decoder->past, slot_of(&decoder->past, id, event->thread), (uint64_t *)(event + 1), word_count);
+	get_words(&at, &decoder->past, slot_of(&decoder->past, id, event->thread), (uint64_t *)(event + 1),
+		  words_of(form.size_bytes));
 	if (form.is_flexible)
 		tail_bytes = get_varint(&at);
 	if (at > decoder->end || tail_bytes > TAIL_BYTES_MAX || tail_bytes > (size_t)(decoder->end - at))
 		return -EBADMSG;
-	decoder->at = at;
-	return finish(decoder, word_count, tail_bytes);
+	*rest = (struct rest){ form.size_bytes, form.is_flexible, at, tail_bytes };
+	decoder->at = at + tail_bytes;
+	return 0;
 }
 
 int event_decoder_next(struct event_decoder *decoder, struct ev_header **event)
 {
+	struct rest rest;
 	int result = 0;
 
-	while (!result && decoder->at != decoder->end)
-		result = decode(decoder);
+	while (!result && decoder->at != decoder->end) {
+		result = decode(decoder, &rest);
+		if (!result)
+			result = finish(decoder, &rest);
+	}
 	if (result < 0)
 		decoder->at = decoder->end;
 	*event = decoder->event;
 	return result;
+}
+
+static bool is_as_here(const struct event_kind *kind, const struct rest *rest)
+{
+	return kind && kind->size_bytes == rest->fixed_bytes && event_kind_is_flexible(kind) == rest->is_flexible;
+}
+
+/* As it is in the trace. */
+static void store(struct event_decoder *decoder, const struct rest *rest)
+{
+	size_t size_bytes = rest->fixed_bytes + rest->tail_bytes;
+
+	if (size_bytes > decoder->stored_room) {
+		decoder->stored_room = 2 * size_bytes;
+		decoder->stored = xrealloc(decoder->stored, decoder->stored_room, 1);
+	}
+	memcpy(decoder->stored, decoder->event, rest->fixed_bytes);
+	if (rest->tail_bytes)
+		memcpy((char *)decoder->stored + rest->fixed_bytes, rest->tail, rest->tail_bytes);
+}
+
+int event_decoder_next_stored(struct event_decoder *decoder, struct ev_header **event, const struct ev_header **stored,
+			      size_t *size_bytes)
+{
+	const struct event_kind *kind;
+	struct rest rest;
+	int result;
+
+	if (decoder->at == decoder->end)
+		return 0;
+	result = decode(decoder, &rest);
+	if (!result) {
+		kind = event_kind_find(decoder->event->subsys, decoder->event->event);
+		if (!is_as_here(kind, &rest))
+			store(decoder, &rest);
+		result = kind ? finish(decoder, &rest) : 0;
+		*event = kind ? decoder->event : NULL;
+		*stored = is_as_here(kind, &rest) ? decoder->event : decoder->stored;
+		*size_bytes = rest.fixed_bytes + rest.tail_bytes;
+	}
+	if (result < 0)
+		decoder->at = decoder->end;
+	return result < 0 ? result : 1;
+}
+
+uint64_t event_decoder_unknown(const struct event_decoder *decoder)
+{
+	return decoder->unknown_count;
 }

@@ -56,3 +56,13 @@ void event_decoder_begin(struct event_decoder *decoder, const void *bytes, size_
  * caller's to change. 1; 0: there is none; -EBADMSG: the bytes make no sense from here on.
  */
 int event_decoder_next(struct event_decoder *decoder, struct ev_header **event);
+
+/*
+ * Like event_decoder_next(), and *stored is the event as the trace has it: its fixed part has the size that its form
+ * says. *event is NULL for a kind that is not known here.
+ */
+int event_decoder_next_stored(struct event_decoder *decoder, struct ev_header **event, const struct ev_header **stored,
+			      size_t *size_bytes);
+
+/* How many events so far were of kinds that are not known here. */
+uint64_t event_decoder_unknown(const struct event_decoder *decoder);

@@ -27,7 +27,8 @@ struct trace_reader {
 	struct trace_threads *threads;
 	size_t threads_alive_max, threads_ever_max;
 	uint64_t crowded_out;
-	bool has_thread; /* chunks that cannot have this one are left out */
+	uint64_t unknown_before; /* of the decoder's count, what came before this reading */
+	bool has_thread;         /* chunks that cannot have this one are left out */
 	uint32_t thread;
 };
 
@@ -191,6 +192,7 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns)
 	if (!time_ns) {
 		reader->bad_times = (struct bad_times){ 0 };
 		reader->crowded_out = 0;
+		reader->unknown_before = event_decoder_unknown(reader->decoder);
 		trace_threads_free(reader->threads);
 		reader->threads = trace_threads_new(reader->threads_alive_max, reader->threads_ever_max);
 	}
@@ -249,6 +251,12 @@ static bool is_news(const struct trace_reader *reader, const struct ev_header *h
 	return !reader->told || trace_told_note(reader->told, header) || !reader->is_prologue;
 }
 
+/* What the reader vouches for. */
+static bool is_let_through(struct trace_reader *reader, struct ev_header *event)
+{
+	return has_its_time(reader, event) && is_news(reader, event) && has_room(reader, event);
+}
+
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header)
 {
 	struct ev_header *event;
@@ -262,7 +270,7 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 		}
 		result = event_decoder_next(reader->decoder, &event);
 		*header = event;
-		if (result > 0 && (!has_its_time(reader, event) || !is_news(reader, event) || !has_room(reader, event)))
+		if (result > 0 && !is_let_through(reader, event))
 			continue;
 		if (result > 0)
 			return result;
@@ -270,6 +278,44 @@ int trace_reader_next(struct trace_reader *reader, const struct ev_header **head
 		if (result)
 			return result;
 	}
+}
+
+/* Of an event of a kind that is not known. */
+static bool is_in_its_chunk(struct trace_reader *reader, uint64_t time_ns)
+{
+	const struct trace_place *place = &reader->places.list[reader->next - 1];
+	bool is_in = time_ns >= place->first_ns && time_ns <= place->last_ns;
+
+	reader->bad_times.left_out += !is_in;
+	return is_in;
+}
+
+int trace_reader_next_stored(struct trace_reader *reader, const struct ev_header **stored, size_t *size_bytes)
+{
+	struct ev_header *event;
+	int result;
+
+	for (;;) {
+		if (!reader->is_in_chunk) {
+			result = open_next(reader);
+			if (result <= 0)
+				return result;
+		}
+		result = event_decoder_next_stored(reader->decoder, &event, stored, size_bytes);
+		if (result > 0 &&
+		    !(event ? is_let_through(reader, event) : is_in_its_chunk(reader, (*stored)->time_ns)))
+			continue;
+		if (result > 0)
+			return result;
+		reader->is_in_chunk = false;
+		if (result)
+			return result;
+	}
+}
+
+uint64_t trace_reader_unknown(const struct trace_reader *reader)
+{
+	return event_decoder_unknown(reader->decoder) - reader->unknown_before;
 }
 
 size_t trace_reader_at(const struct trace_reader *reader)

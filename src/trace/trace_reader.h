@@ -64,6 +64,15 @@ void trace_reader_seek(struct trace_reader *reader, uint64_t time_ns);
  */
 int trace_reader_next(struct trace_reader *reader, const struct ev_header **header);
 
+/*
+ * Like trace_reader_next(), but the event is as the trace has it, with kinds and fields that this version does not
+ * know: trace_schema.h tells what they are. What such an event says of its own length need not be true.
+ */
+int trace_reader_next_stored(struct trace_reader *reader, const struct ev_header **stored, size_t *size_bytes);
+
+/* Of the events since it was last read from its beginning: those skipped because their kinds are not known here. */
+uint64_t trace_reader_unknown(const struct trace_reader *reader);
+
 /* The number of the chunk that the last event, or damage, was in. */
 size_t trace_reader_at(const struct trace_reader *reader);
 

@@ -31,19 +31,21 @@ void trace_told_free(struct trace_told *told)
 	free(told);
 }
 
+static bool describes_thread(const struct ev_header *header)
+{
+	return header->subsys == TRACE_SUBSYS_THREAD &&
+	       (header->event == TRACE_EVENT_THREAD_BORN || header->event == TRACE_EVENT_THREAD_FOUND);
+}
+
 static bool tells(const struct ev_header *header, uint64_t *key)
 {
 	enum fact_kind kind;
 
-	switch ((unsigned int)header->subsys << 16 | header->event) {
-	case EV_THREAD_BORN:
-	case EV_THREAD_FOUND:
+	if (describes_thread(header)) {
 		kind = FACT_KINDS;
 		*key = header->thread;
-		break;
-	default:
-		if (!prologue_facts_tell(header, &kind, key))
-			return false;
+	} else if (!prologue_facts_tell(header, &kind, key)) {
+		return false;
 	}
 	*key = hash_u64(*key ^ hash_u64(kind));
 	return true;

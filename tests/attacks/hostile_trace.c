@@ -55,7 +55,7 @@ static void put_run(void)
 		.cpu_count = 2,
 		.text_bytes = sizeof(text),
 	};
-	memcpy(e->data, text, sizeof(text));
+	memcpy(e->pids, text, sizeof(text));
 	put(e);
 }
 

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "session/event_kinds.h"
 #include "trace/event_code.h"
-#include "trace/event_fields.h"
 #include "trace/trace_file.h"
 #include "trace/trace_format.h"
 
@@ -223,14 +222,14 @@ static void change_number(struct mutation *m, void *at, size_t width_bytes)
 /* Whatever of the fixed part; what follows it must go on to fit, or it would be no event. */
 static void change_field(struct mutation *m, struct ev_header *header)
 {
-	const struct event_fields *fields = event_fields_find(header->subsys, header->event);
+	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
 	size_t size_bytes = event_bytes(header);
 	const struct event_field *field;
 	struct ev_header *before;
 
-	if (!fields->count)
+	if (!kind->field_count)
 		return;
-	field = &fields->fields[below(m, fields->count)];
+	field = &kind->fields[below(m, kind->field_count)];
 	if (field->is_flexible && size_bytes - field->offset_bytes < field->width_bytes)
 		return;
 	before = copy_of(header, size_bytes);

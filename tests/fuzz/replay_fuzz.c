@@ -151,7 +151,7 @@ static void put_run(struct trace_writer *writer)
 	_Static_assert(sizeof(*e) + sizeof(text) <= sizeof(room), "it fits");
 	e->header = (struct ev_header){ .subsys = TRACE_SUBSYS_COLLECT, .event = TRACE_EVENT_COLLECT_RUN };
 	e->text_bytes = sizeof(text);
-	memcpy(e->data, text, sizeof(text));
+	memcpy(e->pids, text, sizeof(text));
 	trace_writer_event(writer, &e->header);
 }
 

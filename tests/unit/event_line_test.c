@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cmd/event_line.h"
 #include "events.h"
+#include "session/event_kinds.h"
 
 #define HEADER(subsys_, event_)                                                       \
 	{                                                                             \
@@ -15,18 +16,20 @@
 
 static void check_text(const void *event, const char *expected)
 {
+	const struct ev_header *header = event;
 	struct text text = { 0 };
 
-	event_line_put(&text, event, 1000000000);
+	event_line_put(&text, event_kind_find(header->subsys, header->event), event, event_bytes(event), 1000000000);
 	assert_string_equal(text.bytes, expected);
 	text_fini(&text);
 }
 
 static void check_json(const void *event, const char *expected)
 {
+	const struct ev_header *header = event;
 	struct text text = { 0 };
 
-	event_line_put_json(&text, event);
+	event_line_put_json(&text, event_kind_find(header->subsys, header->event), event, event_bytes(event));
 	assert_string_equal(text.bytes, expected);
 	text_fini(&text);
 }
@@ -79,27 +82,35 @@ static void *with_data(const void *event, size_t size_bytes, const void *data, s
 	return whole;
 }
 
-static void check_data(const void *data, size_t size_bytes, const char *in_text, const char *in_json)
+/* Bytes behind an event whose kind says no more of them. */
+static void check_data(const char *data, size_t size_bytes, const char *in_text, const char *in_json)
 {
-	struct ev_space_python_code e = {
-		.header = HEADER(SPACE, PYTHON_CODE),
-		.table_bytes = size_bytes,
+	static const struct event_field field = {
+		.name = "data",
+		.width_bytes = 1,
+		.offset_bytes = sizeof(struct ev_header),
+		.is_flexible = true,
 	};
-	void *event = with_data(&e, sizeof(e), data, size_bytes);
-	char expected[300];
+	static const struct event_kind kind = {
+		.subsys = "some",
+		.event = "BYTES",
+		.size_bytes = sizeof(struct ev_header),
+		.field_count = 1,
+		.fields = &field,
+	};
+	struct ev_header header = { .time_ns = 3000000007, .thread = 4 };
+	void *event = with_data(&header, sizeof(header), data, size_bytes);
+	struct text text = { 0 };
+	char expected[200];
 
+	event_line_put(&text, &kind, event, sizeof(header) + size_bytes, 1000000000);
+	event_line_put_json(&text, &kind, event, sizeof(header) + size_bytes);
 	snprintf(expected, sizeof(expected),
-		 "2.000000007 4 space.PYTHON_CODE pid=0 first_line=0 "
-		 "address=0 identity=0 function_bytes=0 file_bytes=0 table_bytes=%zu data=%s\n",
-		 size_bytes, in_text);
-	check_text(event, expected);
-	snprintf(expected, sizeof(expected),
-		 "{\"time_ns\": 3000000007, \"thread\": 4, "
-		 "\"event\": \"space.PYTHON_CODE\", \"fields\": {\"pid\": 0, \"first_line\": 0, "
-		 "\"address\": 0, \"identity\": 0, \"function_bytes\": 0, \"file_bytes\": 0, "
-		 "\"table_bytes\": %zu, \"data\": %s}}\n",
-		 size_bytes, in_json);
-	check_json(event, expected);
+		 "2.000000007 4 some.BYTES data=%s\n"
+		 "{\"time_ns\": 3000000007, \"thread\": 4, \"event\": \"some.BYTES\", \"fields\": {\"data\": %s}}\n",
+		 in_text, in_json);
+	assert_string_equal(text.bytes, expected);
+	text_fini(&text);
 	free(event);
 }
 
@@ -110,6 +121,21 @@ TEST(bytes_that_are_text_are_strings_and_of_others_the_size_is_told)
 	check_data("one\0two", 7, "<7 bytes>", "{\"size_bytes\": 7}");
 	check_data("one\0\0two", 9, "<9 bytes>", "{\"size_bytes\": 9}");
 	check_data("one\x1f", 5, "<5 bytes>", "{\"size_bytes\": 5}");
+}
+
+TEST(arrays_behind_each_other_are_told_apart)
+{
+	struct ev_space_python_code e = {
+		.header = HEADER(SPACE, PYTHON_CODE),
+		.function_bytes = 4,
+		.file_bytes = 5,
+		.table_bytes = 3,
+	};
+	void *event = with_data(&e, sizeof(e), "run\0a.py\0\1\2\3", 12);
+
+	check_text(event, "2.000000007 4 space.PYTHON_CODE pid=0 first_line=0 address=0 identity=0 function_bytes=4 "
+			  "file_bytes=5 table_bytes=3 function=[\"run\"] file=[\"a.py\"] table=<3 bytes>\n");
+	free(event);
 }
 
 TEST(names_behind_each_other_are_a_list)

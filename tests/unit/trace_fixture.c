@@ -35,100 +35,88 @@ uint64_t trace_below(uint64_t limit)
 
 static uint64_t event[EVENT_WORDS];
 
-static void put_string(char *at, size_t length)
+static void put_number(const struct event_kind *kind, uint32_t field, uint64_t number)
 {
-	for (size_t i = 0; i < length; i++)
-		at[i] = 'a' + trace_below(26);
-	at[length] = '\0';
+	memcpy((char *)event + kind->fields[field].offset_bytes, &number, kind->fields[field].width_bytes);
 }
 
-/* Makes the flexible part what the fixed part says. */
+/* So many strings, or any number of them, in so many bytes. */
+static void put_strings(char *at, size_t bytes, uint32_t count)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = bytes - i <= count || !trace_below(10) ? '\0' : 'a' + trace_below(26);
+	if (bytes)
+		at[bytes - 1] = '\0';
+}
+
+/* How many elements an array is to have; the fields that say so are set. */
+static size_t make_length(const struct event_kind *kind, const struct event_field *field)
+{
+	size_t length = 0, part;
+
+	for (uint32_t i = 0; i < field->length_field_count; i++) {
+		part = trace_below(200) + (field->strings == STRINGS_COUNT ? field->string_count : 0);
+		part = part % 3 || field->strings == STRINGS_COUNT ? part : 0;
+		put_number(kind, field->length_fields[i], part);
+		length += part;
+	}
+	return length;
+}
+
+/* How many strings a text has that ends itself. */
+static uint32_t make_count(const struct event_kind *kind, const struct event_field *field)
+{
+	uint32_t count = field->string_count;
+
+	if (field->strings != STRINGS_BY_FIELD)
+		return count;
+	count = trace_below(2);
+	put_number(kind, field->string_count, count);
+	return count;
+}
+
+/* Makes the flexible arrays, and what the fixed part says of them. */
 static void make_tail(const struct event_kind *kind)
 {
-	struct ev_header *header = (struct ev_header *)event;
+	char *at = (char *)event + kind->size_bytes;
 
-	switch (kind->id) {
-	case EV_STACK_FRAMES:
-		((struct ev_stack_frames *)header)->kernel_count = trace_below(20);
-		((struct ev_stack_frames *)header)->user_count = trace_below(100);
-		break;
-	case EV_STACK_MEMORY:
-		((struct ev_stack_memory *)header)->kernel_count = trace_below(20);
-		((struct ev_stack_memory *)header)->word_count = trace_below(1000);
-		break;
-	case EV_FILE_PATH: {
-		struct ev_file_path *e = (void *)header;
+	for (uint32_t i = 0; i < kind->field_count; i++) {
+		const struct event_field *field = &kind->fields[i];
+		size_t length = make_length(kind, field);
 
-		e->name_bytes = 1 + trace_below(200);
-		put_string(e->names, e->name_bytes - 1);
-		break;
-	}
-	case EV_FILE_SOCKET: {
-		struct ev_file_socket *e = (void *)header;
-
-		e->has_process = trace_below(2);
-		put_string(e->path, 7);
-		put_string(e->path + 8, 5);
-		break;
-	}
-	case EV_SPACE_PYTHON_CODE: {
-		struct ev_space_python_code *e = (void *)header;
-
-		e->function_bytes = 1 + trace_below(50);
-		e->file_bytes = trace_below(2) ? 1 + trace_below(100) : 0;
-		e->table_bytes = trace_below(300);
-		put_string((char *)e->data, e->function_bytes - 1);
-		if (e->file_bytes)
-			put_string((char *)e->data + e->function_bytes, e->file_bytes - 1);
-		break;
-	}
-	case EV_COLLECT_RUN: {
-		struct ev_collect_run *e = (void *)header;
-
-		e->pid_count = trace_below(5);
-		e->text_bytes = 12;
-		memcpy(e->data + 4 * e->pid_count, "one\0two\0six", e->text_bytes);
-		break;
-	}
-	case EV_COLLECT_END: {
-		struct ev_collect_end *e = (void *)header;
-
-		e->text_bytes = trace_below(2) ? 1 + trace_below(100) : 0;
-		if (e->text_bytes)
-			put_string((char *)e->data, e->text_bytes - 1);
-		break;
-	}
-	case EV_SPAN_NAME: {
-		struct ev_span_name *e = (void *)header;
-
-		e->text_bytes = 8;
-		memcpy(e->text, "one\0two", e->text_bytes);
-		break;
-	}
-	case EV_SPACE_FOUND:
-	case EV_SPACE_MAP:
-		put_string(((struct ev_space_map *)header)->path, trace_below(300));
-		break;
-	default:
-		break;
+		if (field->length_field_count && field->strings)
+			put_strings(at, length, field->string_count);
+		at += length * field->width_bytes;
+		if (field->length_field_count || !field->strings)
+			continue;
+		for (uint32_t strings = make_count(kind, field); strings; strings--) {
+			length = 1 + trace_below(300);
+			memset(at, 'a' + trace_below(26), length - 1);
+			at[length - 1] = '\0';
+			at += length;
+		}
 	}
 }
 
-static const struct event_kind *any_kind(void)
+static const struct event_kind *any_kind(unsigned int *subsys, unsigned int *number)
 {
 	const struct event_kind *kind = NULL;
 
-	while (!kind)
-		kind = event_kind_find(trace_below(TRACE_NUM_SUBSYSTEMS), trace_below(EVENTS_MAX));
+	while (!kind) {
+		*subsys = trace_below(TRACE_NUM_SUBSYSTEMS);
+		*number = trace_below(EVENTS_MAX);
+		kind = event_kind_find(*subsys, *number);
+	}
 	return kind;
 }
 
 /* Most words are those of before or 0, as in a real trace. */
 const struct ev_header *trace_make_event(uint64_t time_ns)
 {
-	const struct event_kind *kind = any_kind();
+	unsigned int subsys, number;
+	const struct event_kind *kind = any_kind(&subsys, &number);
 	struct ev_header *header = (struct ev_header *)event;
-	size_t tail = kind->is_flexible ? kind->size_bytes / 8 : EVENT_WORDS;
+	size_t tail = event_kind_is_flexible(kind) ? kind->size_bytes / 8 : EVENT_WORDS;
 
 	for (size_t i = 2; i < EVENT_WORDS && (i < 64 || trace_below(8)); i++)
 		if (!trace_below(3) || i >= tail)
@@ -137,8 +125,8 @@ const struct ev_header *trace_make_event(uint64_t time_ns)
 		.time_ns = time_ns,
 		/* Any, but not too many of them. */
 		.thread = trace_below(3) ? trace_below(5) : trace_below(1 << 14) * 0x1ffff,
-		.subsys = kind->id >> 16,
-		.event = kind->id & 0xffff,
+		.subsys = subsys,
+		.event = number,
 	};
 	make_tail(kind);
 	event_times_bound(header, 0, UINT64_MAX, &(struct bad_times){ 0 });

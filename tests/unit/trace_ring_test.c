@@ -250,8 +250,8 @@ TEST(a_file_by_time_does_not_grow_when_it_is_large_enough)
 		for (int i = 0; i < 1000; i++) {
 			for (size_t k = 0; k < sizeof(noise) / sizeof(*noise); k++)
 				noise[k] = trace_draw() << 40 ^ trace_draw();
-			memcpy(e->data, noise, sizeof(noise));
-			e->data[0] = 0;
+			memcpy(e->function, noise, sizeof(noise));
+			e->function[0] = 0;
 			e->header.time_ns = time_ns += busy * 10000;
 			if (trace_writer_wants_epoch(writer)) {
 				trace_writer_begin_epoch(writer);
@@ -284,7 +284,7 @@ TEST(an_event_that_no_segment_has_room_for_is_missed_and_no_other)
 	e->function_bytes = 1;
 	e->table_bytes = size_bytes - 1;
 	for (size_t i = 1; i < size_bytes; i++)
-		e->data[i] = trace_draw();
+		e->function[i] = trace_draw();
 	writer = open_ring(RING_BYTES, 0);
 	for (size_t i = 0; i < trace_written.count; i++) {
 		write_event(writer, i);

@@ -125,6 +125,11 @@ static void add_struct(struct buffer *out, const struct subsystem *subsystem, co
 	for (i = 0; i < event->field_count; i++) {
 		const struct field *field = &event->fields[i];
 
+		/* C has one such array in a struct; the others lie behind it. */
+		if (i && field[-1].is_flexible) {
+			buffer_printf(out, "\t/* and %s %s[] */\n", field->type->c_name, field->declaration.name);
+			continue;
+		}
 		buffer_printf(out, "\t%s %s", field->type->c_name, field->declaration.name);
 		if (field->is_flexible)
 			buffer_add_text(out, "[]");

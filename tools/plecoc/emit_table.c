@@ -42,24 +42,83 @@ static const char *kind_of(const struct field_type *type)
 	return "FIELD_CHAR";
 }
 
+static void add_length(struct buffer *out, const struct field *field)
+{
+	size_t i;
+
+	if (!field->length_field_count)
+		return;
+	buffer_printf(out, ", .length_field_count = %zu, .length_fields = { ", field->length_field_count);
+	for (i = 0; i < field->length_field_count; i++)
+		buffer_printf(out, "%s%zu", i ? ", " : "", field->length_fields[i]);
+	buffer_add_text(out, " }");
+}
+
+static void add_meaning(struct buffer *out, const struct field *field)
+{
+	static const char *const roles[] = {
+		[ROLE_REFERS] = "REFERS",
+		[ROLE_NAMES] = "NAMES",
+		[ROLE_ABOUT] = "ABOUT",
+	};
+
+	if (!field->meaning)
+		return;
+	buffer_add_text(out, ", .meaning = MEANS_");
+	buffer_add_upper(out, field->meaning);
+	buffer_printf(out, ", .role = ROLE_%s", roles[field->role]);
+}
+
 static void add_field(struct buffer *out, const struct field *field)
 {
-	buffer_printf(out, "\t{ \"%s\", %s, %u, %" PRIu64 ", %" PRIu32 ", %d },\n", field->declaration.name,
-		      kind_of(field->type), field->type->size, field->offset, field->count, field->is_flexible);
+	static const char *const strings[] = {
+		[STRINGS_ANY] = "STRINGS_ANY",
+		[STRINGS_COUNT] = "STRINGS_COUNT",
+		[STRINGS_BY_FIELD] = "STRINGS_BY_FIELD",
+	};
+
+	buffer_printf(out, "\t{ .name = \"%s\", .kind = %s, .width_bytes = %u, .offset_bytes = %" PRIu64,
+		      field->declaration.name, kind_of(field->type), field->type->size, field->offset);
+	if (field->count)
+		buffer_printf(out, ", .count = %" PRIu32, field->count);
+	if (field->is_flexible)
+		buffer_add_text(out, ", .is_flexible = true");
+	add_length(out, field);
+	if (field->strings)
+		buffer_printf(out, ", .strings = %s, .string_count = %" PRIu32, strings[field->strings],
+			      field->string_count);
+	add_meaning(out, field);
+	buffer_add_text(out, " },\n");
+}
+
+/* Which meanings the fields have, so that nobody looks for others among them. */
+static void add_meanings(struct buffer *out, const struct event *event)
+{
+	const char *before = ", .meanings = 0";
+	size_t i;
+
+	for (i = 0; i < event->field_count; i++)
+		if (event->fields[i].meaning) {
+			buffer_printf(out, "%s | 1u << MEANS_", before);
+			buffer_add_upper(out, event->fields[i].meaning);
+			before = "";
+		}
 }
 
 static void add_event(struct buffer *out, const struct subsystem *subsystem, const struct event *event)
 {
 	size_t i;
 
-	buffer_printf(out, "{ \"%s\", \"%s\", ", subsystem->declaration.name, event->declaration.name);
+	buffer_printf(out, "{ .subsys = \"%s\", .event = \"%s\", .text = ", subsystem->declaration.name,
+		      event->declaration.name);
 	add_c_string(out, event->text);
-	buffer_printf(out, ", %" PRIu64 ", %zu, ", event->size, event->field_count);
+	buffer_printf(out, ", .size_bytes = %" PRIu64, event->size);
+	add_meanings(out, event);
 	if (!event->field_count) {
-		buffer_add_text(out, "NULL },\n");
+		buffer_add_text(out, " },\n");
 		return;
 	}
-	buffer_add_text(out, "(const struct event_field[]){\n");
+	buffer_printf(out, ", .field_count = %zu, .fields = (const struct event_field[]){\n", event->field_count);
 	for (i = 0; i < event->field_count; i++)
 		add_field(out, &event->fields[i]);
 	buffer_add_text(out, "} },\n");

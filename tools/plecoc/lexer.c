@@ -139,7 +139,7 @@ int lexer_advance(struct lexer *lexer)
 		while (is_word_char(peek(lexer, 0)))
 			lexer->offset++;
 		lexer->token.kind = TOKEN_WORD;
-	} else if (strchr("{}[],;", c)) {
+	} else if (strchr("{}[],;:+", c)) {
 		lexer->offset++;
 		lexer->token.kind = TOKEN_PUNCTUATION;
 	} else if (c > ' ' && c <= '~') {

@@ -13,7 +13,7 @@ enum token_kind {
 	TOKEN_END,
 	TOKEN_WORD, /* a name, a keyword, a number, or what was meant as one */
 	TOKEN_STRING,
-	TOKEN_PUNCTUATION, /* one of { } [ ] , ; */
+	TOKEN_PUNCTUATION, /* one of { } [ ] , ; : + */
 };
 
 struct token {

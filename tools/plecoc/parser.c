@@ -112,7 +112,60 @@ static int collision_error(struct parse *parse, const struct name_entry *entry, 
 			   first->declaration.source->path, line, column);
 }
 
-static int parse_array(struct parse *parse, struct field *field)
+static bool is_at_name(const struct parse *parse)
+{
+	const char *text = token_text(parse);
+
+	return parse->lexer.token.kind == TOKEN_WORD && name_is_identifier(text, 1);
+}
+
+/* Moves over the name of an earlier field that can tell a number, whose number in the event is returned. */
+static int parse_number_field(struct parse *parse, const struct event *event, size_t *number)
+{
+	const struct token *token = &parse->lexer.token;
+	const char *text = token_text(parse);
+	size_t i, last = event->field_count - 1; /* the field that is being read */
+
+	for (i = 0; i < last; i++) {
+		const struct field *field = &event->fields[i];
+
+		if (strlen(field->declaration.name) == token->size &&
+		    !memcmp(field->declaration.name, text, token->size))
+			break;
+	}
+	if (i == last)
+		return parse_error(parse, token->offset, "no field before '%s' has this name",
+				   event->fields[last].declaration.name);
+	if (event->fields[i].count || event->fields[i].is_flexible || event->fields[i].type->name[0] != 'u')
+		return parse_error(parse, token->offset, "a length is an unsigned number, which '%s' is not",
+				   event->fields[i].declaration.name);
+	*number = i;
+	return lexer_advance(&parse->lexer);
+}
+
+/* A sum of fields. */
+static int parse_length(struct parse *parse, const struct event *event, struct field *field)
+{
+	int err;
+
+	field->is_flexible = true;
+	for (;;) {
+		if (field->length_field_count == LENGTH_FIELDS_MAX)
+			return parse_error(parse, parse->lexer.token.offset, "a length is a sum of at most %d fields",
+					   LENGTH_FIELDS_MAX);
+		err = parse_number_field(parse, event, &field->length_fields[field->length_field_count]);
+		if (err)
+			return err;
+		field->length_field_count++;
+		if (!lexer_is_at(&parse->lexer, "+"))
+			return expect(parse, "]", "'+' or ']'");
+		err = lexer_advance(&parse->lexer);
+		if (err)
+			return err;
+	}
+}
+
+static int parse_array(struct parse *parse, const struct event *event, struct field *field)
 {
 	const struct token *token = &parse->lexer.token;
 	size_t i, size;
@@ -129,6 +182,8 @@ static int parse_array(struct parse *parse, struct field *field)
 	}
 	if (token->kind != TOKEN_WORD)
 		return expected(parse, "the length of the array or ']'");
+	if (is_at_name(parse))
+		return parse_length(parse, event, field);
 
 	/* C reads a leading zero as octal: refusing it leaves no doubt. */
 	size = *token_text(parse) == '0' ? 0 : token->size;
@@ -151,7 +206,7 @@ static int parse_array(struct parse *parse, struct field *field)
 /* Places a field behind the others. Padding is never implicit: readers of a trace would see it. */
 static int place_field(struct parse *parse, struct event *event, struct field *field)
 {
-	/* A flexible array begins where sizeof() of the struct ends. */
+	/* The first flexible array begins where sizeof() of the struct ends, each other one behind the one before. */
 	unsigned int alignment = field->is_flexible ? EVENT_ALIGNMENT : field->type->size;
 	unsigned int excess = event->size % alignment;
 	uint64_t count = field->is_flexible ? 0 : field->count ? field->count : 1;
@@ -167,6 +222,93 @@ static int place_field(struct parse *parse, struct event *event, struct field *f
 	if (event->size > EVENT_SIZE_MAX)
 		return parse_error(parse, field->declaration.offset, "event '%s' is larger than %d bytes",
 				   event->declaration.name, EVENT_SIZE_MAX);
+	return 0;
+}
+
+/* "strings", how many follows. */
+static int parse_strings(struct parse *parse, const struct event *event, struct field *field)
+{
+	const struct token *token = &parse->lexer.token;
+	size_t offset = token->offset, number;
+	int err = lexer_advance(&parse->lexer);
+
+	if (err)
+		return err;
+	if (!field->is_flexible || field->type->size != 1)
+		return parse_error(parse, offset, "strings are in an array of bytes without a fixed length");
+	field->strings = STRINGS_ANY;
+	if (token->kind != TOKEN_WORD)
+		return 0;
+	if (is_at_name(parse)) {
+		field->strings = STRINGS_BY_FIELD;
+		err = parse_number_field(parse, event, &number);
+		field->string_count = number;
+		return err;
+	}
+	field->strings = STRINGS_COUNT;
+	field->string_count = *token_text(parse) - '0';
+	if (token->size != 1 || field->string_count < 1 || field->string_count > 9)
+		return parse_error(parse, token->offset, "how many strings there are is a digit from 1 on, or a field");
+	return lexer_advance(&parse->lexer);
+}
+
+static int parse_meaning(struct parse *parse, struct field *field)
+{
+	struct declaration word = { 0 };
+	int err = 0;
+
+	if (field->meaning)
+		return parse_error(parse, parse->lexer.token.offset, "'%s' has a meaning already: %s",
+				   field->declaration.name, field->meaning);
+	if (lexer_is_at(&parse->lexer, "names"))
+		field->role = ROLE_NAMES;
+	else if (lexer_is_at(&parse->lexer, "about"))
+		field->role = ROLE_ABOUT;
+	if (field->role != ROLE_REFERS)
+		err = lexer_advance(&parse->lexer);
+	if (!err)
+		err = parse_name(parse, "what the field means", &word);
+	field->meaning = word.name;
+	return err;
+}
+
+/* What stands behind a colon. */
+static int parse_notes(struct parse *parse, const struct event *event, struct field *field)
+{
+	int err;
+
+	if (!lexer_is_at(&parse->lexer, ":"))
+		return 0;
+	do {
+		err = lexer_advance(&parse->lexer);
+		if (!err)
+			err = lexer_is_at(&parse->lexer, "strings") ? parse_strings(parse, event, field)
+								    : parse_meaning(parse, field);
+	} while (!err && lexer_is_at(&parse->lexer, ","));
+	return err;
+}
+
+/* Whether nothing but the end of the event ends the array. */
+static bool is_open(const struct field *field)
+{
+	return field->is_flexible && !field->length_field_count &&
+	       (field->strings == STRINGS_NONE || field->strings == STRINGS_ANY);
+}
+
+/* What may follow an array without a fixed length. */
+static int check_order(struct parse *parse, const struct event *event)
+{
+	const struct field *field = &event->fields[event->field_count - 1];
+	const struct field *before = event->field_count > 1 ? field - 1 : NULL;
+
+	if (!before || !before->is_flexible)
+		return 0;
+	if (is_open(before))
+		return parse_error(parse, before->declaration.offset,
+				   "flexible array '%s' must be the last field of its event", before->declaration.name);
+	if (!field->is_flexible)
+		return parse_error(parse, field->declaration.offset,
+				   "behind the flexible array '%s' there can only be others", before->declaration.name);
 	return 0;
 }
 
@@ -200,15 +342,14 @@ static int parse_field(struct parse *parse, struct event *event, struct name_tab
 	first = name_table_add(names, &(struct name_entry){ .key = declaration.name, .declaration = declaration });
 	if (first)
 		return duplicate_error(parse, "field", &declaration, &first->declaration);
-	err = parse_array(parse, field);
+	err = parse_array(parse, event, field);
 	if (!err)
 		err = place_field(parse, event, field);
 	if (!err)
-		err = expect(parse, ";", "';'");
-	if (!err && field->is_flexible && !lexer_is_at(&parse->lexer, "}"))
-		return parse_error(parse, declaration.offset, "flexible array '%s' must be the last field of its event",
-				   declaration.name);
-	return err;
+		err = parse_notes(parse, event, field);
+	if (!err)
+		err = check_order(parse, event);
+	return err ? err : expect(parse, ";", "';'");
 }
 
 static int parse_fields(struct parse *parse, struct event *event)
@@ -293,8 +434,8 @@ static int parse_events(struct parse *parse, struct subsystem *subsystem)
 
 	while (!err && !lexer_is_at(&parse->lexer, "}")) {
 		err = parse_event(parse, subsystem);
-		if (!err && !lexer_is_at(&parse->lexer, "}"))
-			err = expect(parse, ",", "',' or '}'");
+		if (!err)
+			err = skip_optional(parse, ",");
 	}
 	return err;
 }

@@ -64,8 +64,10 @@ static void event_fini(struct event *event)
 {
 	size_t i;
 
-	for (i = 0; i < event->field_count; i++)
+	for (i = 0; i < event->field_count; i++) {
 		free(event->fields[i].declaration.name);
+		free(event->fields[i].meaning);
+	}
 	free(event->fields);
 	free(event->text);
 	free(event->declaration.name);

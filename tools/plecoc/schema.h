@@ -20,6 +20,7 @@ enum {
 	EVENT_SIZE_MAX = 1 << 30, /* so that offsets fit every reader, JavaScript included */
 	HEADER_SIZE = 16,         /* of struct ev_header, which every event begins with */
 	EVENT_ALIGNMENT = 8,      /* of struct ev_header, hence of every event */
+	LENGTH_FIELDS_MAX = 4,
 };
 
 struct declaration {
@@ -33,12 +34,24 @@ struct field_type {
 	unsigned int size;
 };
 
+/* Whether an array is of strings with a NUL behind each, and how many these are. */
+enum strings { STRINGS_NONE, STRINGS_ANY, STRINGS_COUNT, STRINGS_BY_FIELD };
+
+/* What a field has to do with what its note names. */
+enum role { ROLE_REFERS, ROLE_NAMES, ROLE_ABOUT };
+
 struct field {
 	struct declaration declaration;
 	const struct field_type *type;
-	uint64_t offset;
-	uint32_t count; /* of a fixed array; else 0 */
+	uint64_t offset; /* of arrays without a fixed length, all at the end: of the first one */
+	uint32_t count;  /* of a fixed array; else 0 */
 	bool is_flexible;
+	size_t length_fields[LENGTH_FIELDS_MAX]; /* numbers in the event: its length is their sum */
+	size_t length_field_count;               /* 0: it goes to the end, or as far as its strings */
+	enum strings strings;
+	uint32_t string_count; /* or the number of the field that has the count */
+	char *meaning;         /* NULL: no note says */
+	enum role role;
 };
 
 struct event {

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "session/event_kinds.h"
-#include "trace/prologue/prologue_facts.h"
+#include "trace/prologue/prologue_facts_internal.h"
 #include "trace/prologue/prologue_spaces.h"
 #include "trace/prologue/prologue_threads.h"
 #include "values.h"
@@ -138,16 +138,13 @@ void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct pr
 
 static void refer_threads(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out)
 {
+	uint32_t other;
+
 	if (header->thread)
 		prologue_threads_refer(prologue->threads, header->thread, header->time_ns, out);
-	if (header->subsys != TRACE_SUBSYS_SCHED)
-		return;
-	if (header->event == TRACE_EVENT_SCHED_WAKE)
-		prologue_threads_refer(prologue->threads, ((const struct ev_sched_wake *)header)->waker,
-				       header->time_ns, out);
-	else if (header->event == TRACE_EVENT_SCHED_SWITCH)
-		prologue_threads_refer(prologue->threads, ((const struct ev_sched_switch *)header)->next,
-				       header->time_ns, out);
+	other = event_other_thread(header);
+	if (other && other != header->thread)
+		prologue_threads_refer(prologue->threads, other, header->time_ns, out);
 }
 
 void prologue_refer(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out)
@@ -156,6 +153,14 @@ void prologue_refer(struct prologue *prologue, const struct ev_header *header, c
 
 	refer_threads(prologue, header, out);
 	prologue_facts_refer(prologue->facts, header, pid, out);
+}
+
+bool prologue_is_fact(const struct ev_header *header)
+{
+	enum fact_kind kind;
+	uint64_t key;
+
+	return prologue_facts_tell(header, &kind, &key);
 }
 
 bool prologue_is_wanted(const struct prologue *prologue, const struct ev_header *header)

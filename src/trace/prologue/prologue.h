@@ -41,6 +41,9 @@ void prologue_begin(struct prologue *prologue, uint64_t time_ns, const struct pr
  */
 void prologue_refer(struct prologue *prologue, const struct ev_header *header, const struct prologue_out *out);
 
+/* Whether the event tells what others refer to: a stack, a file or socket, a host, code, another thread, a lock. */
+bool prologue_is_fact(const struct ev_header *header);
+
 /*
  * Whether header tells of something that the trace has referred to and was never told. For who writes
  * such events only where they are needed.

@@ -133,45 +133,57 @@ uint64_t prologue_facts_address(uint16_t family, const uint8_t address[16])
 	return hash_u64(words[0] ^ hash_u64(words[1] ^ family));
 }
 
-bool prologue_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key)
+enum fact_kind prologue_fact_of(enum field_meaning meaning)
 {
-	switch ((unsigned int)header->subsys << 16 | header->event) {
-	case EV_STACK_FRAMES:
-		*kind = FACT_STACK;
-		*key = ((const struct ev_stack_frames *)header)->stack;
-		return true;
-	case EV_FILE_PATH:
-		*kind = FACT_FILE;
-		*key = ((const struct ev_file_path *)header)->file;
-		return true;
-	case EV_FILE_SOCKET:
-		*kind = FACT_FILE;
-		*key = ((const struct ev_file_socket *)header)->file;
-		return true;
-	case EV_FILE_HOST: {
-		const struct ev_file_host *e = (const void *)header;
-
-		*kind = FACT_HOST;
-		*key = prologue_facts_address(e->family, e->address);
-		return true;
+	switch (meaning) {
+	case MEANS_STACK:
+		return FACT_STACK;
+	case MEANS_FILE:
+		return FACT_FILE;
+	case MEANS_TID:
+		return FACT_OTHER;
+	case MEANS_KLOCK:
+		return FACT_KLOCK;
+	default:
+		return FACT_KINDS;
 	}
-	case EV_SPACE_PYTHON_CODE: {
-		const struct ev_space_python_code *e = (const void *)header;
+}
 
-		*kind = FACT_CODE;
-		*key = prologue_facts_code(e->pid, e->address);
-		return true;
-	}
-	case EV_THREAD_OTHER:
-		*kind = FACT_OTHER;
-		*key = ((const struct ev_thread_other *)header)->tid;
-		return true;
-	case EV_KLOCK_LOCK:
-		*kind = FACT_KLOCK;
-		*key = ((const struct ev_klock_lock *)header)->lock;
-		return true;
+static bool names_by_number(const struct ev_header *header, enum fact_kind *kind, uint64_t *key)
+{
+	const struct event_kind *described = event_kind_find(header->subsys, header->event);
+	const struct event_field *field;
+
+	if (!(described->meanings & PROLOGUE_FACT_MEANINGS))
+		return false;
+	for (uint32_t i = 0; i < described->field_count; i++) {
+		field = &described->fields[i];
+		*kind = prologue_fact_of(field->meaning);
+		if (field->role == ROLE_NAMES && *kind != FACT_KINDS) {
+			*key = event_field_number(field, (const char *)header + field->offset_bytes);
+			return true;
+		}
 	}
 	return false;
+}
+
+bool prologue_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key)
+{
+	const struct ev_space_python_code *code = (const void *)header;
+	const struct ev_file_host *host = (const void *)header;
+
+	switch ((unsigned int)header->subsys << 16 | header->event) {
+	case EV_FILE_HOST:
+		*kind = FACT_HOST;
+		*key = prologue_facts_address(host->family, host->address);
+		return true;
+	case EV_SPACE_PYTHON_CODE:
+		*kind = FACT_CODE;
+		*key = prologue_facts_code(code->pid, code->address);
+		return true;
+	default:
+		return names_by_number(header, kind, key);
+	}
 }
 
 /* The first event that tells of a stack, a file or a lock stands for it, as in the analyses. */

@@ -2,9 +2,15 @@
 /* What prologue_facts.h keeps by number: prologue_facts.c keeps it, prologue_references.c knows who refers to it. */
 #pragma once
 
+#include "session/event_kinds.h"
 #include "trace/prologue/prologue_facts.h"
 
 enum fact_kind { FACT_STACK, FACT_FILE, FACT_HOST, FACT_CODE, FACT_OTHER, FACT_KLOCK, FACT_KINDS };
+
+enum { PROLOGUE_FACT_MEANINGS = 1 << MEANS_STACK | 1 << MEANS_FILE | 1 << MEANS_TID | 1 << MEANS_KLOCK };
+
+/* What a field with this meaning names or refers to; FACT_KINDS: none of these. */
+enum fact_kind prologue_fact_of(enum field_meaning meaning);
 
 /* Which of these an event tells; false: none. */
 bool prologue_facts_tell(const struct ev_header *header, enum fact_kind *kind, uint64_t *key);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What events refer to. */
+/*
+ * What events refer to: what their fields mean says most of it. Here stands what depends on other fields, or on
+ * more than a number.
+ */
 #include "trace/prologue/prologue_facts_internal.h"
 
 #include <stddef.h>
@@ -17,18 +20,20 @@ struct telling {
 	const struct prologue_out *out;
 };
 
-static void tell(const struct telling *telling, struct ev_header *header)
-{
-	header->time_ns = telling->time_ns;
-	telling->out->tell(telling->out->data, header);
-}
+static void refer_event(const struct telling *telling, const struct ev_header *header, uint32_t pid);
 
+/* What it refers to itself comes before it. */
 static void refer(const struct telling *telling, enum fact_kind kind, uint64_t key)
 {
-	struct ev_header *header = prologue_facts_take(telling->facts, kind, key, NULL);
+	struct ev_header *header;
+	uint32_t pid;
 
-	if (header)
-		tell(telling, header);
+	header = key ? prologue_facts_take(telling->facts, kind, key, &pid) : NULL;
+	if (!header)
+		return;
+	refer_event(telling, header, pid);
+	header->time_ns = telling->time_ns;
+	telling->out->tell(telling->out->data, header);
 }
 
 static void refer_codes(const struct telling *telling, const struct ev_stack_frames *e, uint32_t pid)
@@ -42,46 +47,10 @@ static void refer_codes(const struct telling *telling, const struct ev_stack_fra
 	}
 }
 
-static void refer_stack(const struct telling *telling, uint64_t stack)
-{
-	struct ev_header *header;
-	uint32_t pid;
-
-	header = stack ? prologue_facts_take(telling->facts, FACT_STACK, stack, &pid) : NULL;
-	if (!header)
-		return;
-	refer_codes(telling, (const void *)header, pid);
-	tell(telling, header);
-}
-
 static void refer_host(const struct telling *telling, const struct ev_file_socket *e)
 {
 	if (e->family == AF_INET || e->family == AF_INET6)
 		refer(telling, FACT_HOST, prologue_facts_address(e->family, e->peer));
-}
-
-static void refer_file(const struct telling *telling, uint64_t file)
-{
-	struct ev_header *header = prologue_facts_take(telling->facts, FACT_FILE, file, NULL);
-
-	if (!header)
-		return;
-	if (header->event == TRACE_EVENT_FILE_SOCKET)
-		refer_host(telling, (const void *)header);
-	tell(telling, header);
-}
-
-/* A process is called like its first thread. */
-static void refer_other(const struct telling *telling, uint32_t tid)
-{
-	const struct ev_thread_other *other;
-
-	if (!tid)
-		return;
-	other = (const void *)prologue_facts_find(telling->facts, FACT_OTHER, tid);
-	if (other && other->pid && other->pid != tid)
-		refer(telling, FACT_OTHER, other->pid);
-	refer(telling, FACT_OTHER, tid);
 }
 
 /* Whether the object of such a wait is a file. */
@@ -103,34 +72,8 @@ static bool is_of_file(uint16_t syscall, uint32_t value)
 
 static void refer_object(const struct telling *telling, uint64_t object, uint16_t syscall, uint32_t value)
 {
-	if (object && is_of_file(syscall, value))
-		refer_file(telling, object);
-}
-
-static void refer_lock_file(const struct telling *telling, const struct ev_klock_lock *e)
-{
-	if (e->file)
-		refer_file(telling, e->file);
-}
-
-static void refer_klock(const struct telling *telling, uint64_t lock)
-{
-	struct ev_header *header = prologue_facts_take(telling->facts, FACT_KLOCK, lock, NULL);
-
-	if (!header)
-		return;
-	refer_lock_file(telling, (const void *)header);
-	tell(telling, header);
-}
-
-static void refer_klock_wait(const struct telling *telling, const struct ev_klock_wait *e)
-{
-	refer_stack(telling, e->stack);
-	refer_stack(telling, e->owner_stack);
-	refer_klock(telling, e->lock);
-	refer_other(telling, e->owner);
-	if (!e->header.thread)
-		refer_other(telling, e->tid);
+	if (is_of_file(syscall, value))
+		refer(telling, FACT_FILE, object);
 }
 
 /* Who is not traced is named by its id, whether or not it has a number. */
@@ -138,28 +81,19 @@ static void refer_switch(const struct telling *telling, const struct ev_sched_sw
 {
 	struct ev_sched_switch room;
 
-	refer_stack(telling, e->stack);
 	e = switch_of_target(e, &room);
 	if (e->header.thread && e->flags & SWITCH_KERNEL_LOCK) {
-		refer_klock(telling, e->object);
-		refer_other(telling, e->value);
+		refer(telling, FACT_KLOCK, e->object);
+		refer(telling, FACT_OTHER, e->value);
 		return;
 	}
 	if (e->header.thread && e->state != SWITCH_RUNNABLE) {
 		refer_object(telling, e->object, e->syscall, e->value);
 		return;
 	}
-	refer_other(telling, e->value);
+	refer(telling, FACT_OTHER, e->value);
 	if (!e->header.thread && !e->next)
-		refer_other(telling, e->object);
-}
-
-static void refer_wake(const struct telling *telling, const struct ev_sched_wake *e)
-{
-	refer_stack(telling, e->stack);
-	refer_stack(telling, e->wait_stack);
-	if (!thread_is_traced(e->waker))
-		refer_other(telling, e->tid);
+		refer(telling, FACT_OTHER, e->object);
 }
 
 /* That it is a kernel lock that a thread waits for since before the beginning is told after this. */
@@ -168,16 +102,59 @@ static void refer_found(const struct telling *telling, const struct ev_thread_fo
 	if (e->phase != PHASE_BLOCKED)
 		return;
 	if (prologue_facts_find(telling->facts, FACT_KLOCK, e->object))
-		refer_klock(telling, e->object);
+		refer(telling, FACT_KLOCK, e->object);
 	else
 		refer_object(telling, e->object, e->syscall, e->value);
 }
 
 static void refer_waits(const struct telling *telling, const struct ev_thread_waits *e)
 {
-	refer_stack(telling, e->stack);
 	if (e->is_older && e->flags & SWITCH_KERNEL_LOCK)
-		refer_other(telling, e->value);
+		refer(telling, FACT_OTHER, e->value);
+}
+
+static void refer_fields(const struct telling *telling, const struct ev_header *header)
+{
+	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
+
+	if (!(kind->meanings & PROLOGUE_FACT_MEANINGS))
+		return;
+	for (uint32_t i = 0; i < kind->field_count; i++) {
+		const struct event_field *field = &kind->fields[i];
+		enum fact_kind fact = prologue_fact_of(field->meaning);
+
+		if (fact != FACT_KINDS && field->role != ROLE_NAMES)
+			refer(telling, fact, event_field_number(field, (const char *)header + field->offset_bytes));
+	}
+}
+
+/* pid: of the process that a stack with managed frames is of. */
+static void refer_event(const struct telling *telling, const struct ev_header *header, uint32_t pid)
+{
+	const struct ev_sched_wake *wake = (const void *)header;
+
+	refer_fields(telling, header);
+	switch ((unsigned int)header->subsys << 16 | header->event) {
+	case EV_SCHED_SWITCH:
+		refer_switch(telling, (const void *)header);
+		break;
+	case EV_SCHED_WAKE:
+		if (!thread_is_traced(wake->waker))
+			refer(telling, FACT_OTHER, wake->tid);
+		break;
+	case EV_THREAD_FOUND:
+		refer_found(telling, (const void *)header);
+		break;
+	case EV_THREAD_WAITS:
+		refer_waits(telling, (const void *)header);
+		break;
+	case EV_STACK_FRAMES:
+		refer_codes(telling, (const void *)header, pid);
+		break;
+	case EV_FILE_SOCKET:
+		refer_host(telling, (const void *)header);
+		break;
+	}
 }
 
 void prologue_facts_refer(struct prologue_facts *facts, const struct ev_header *header, uint32_t pid,
@@ -185,39 +162,5 @@ void prologue_facts_refer(struct prologue_facts *facts, const struct ev_header *
 {
 	const struct telling telling = { facts, header->time_ns, out };
 
-	switch ((unsigned int)header->subsys << 16 | header->event) {
-	case EV_SCHED_SWITCH:
-		refer_switch(&telling, (const void *)header);
-		break;
-	case EV_SCHED_WAKE:
-		refer_wake(&telling, (const void *)header);
-		break;
-	case EV_SCHED_HIDDEN:
-		refer_other(&telling, ((const struct ev_sched_hidden *)header)->tid);
-		break;
-	case EV_THREAD_FOUND:
-		refer_found(&telling, (const void *)header);
-		break;
-	case EV_THREAD_WAITS:
-		refer_waits(&telling, (const void *)header);
-		break;
-	case EV_THREAD_OTHER:
-		refer_other(&telling, ((const struct ev_thread_other *)header)->pid);
-		break;
-	case EV_STACK_FRAMES:
-		refer_codes(&telling, (const void *)header, pid);
-		break;
-	case EV_FILE_SOCKET:
-		refer_host(&telling, (const void *)header);
-		break;
-	case EV_KLOCK_LOCK:
-		refer_lock_file(&telling, (const void *)header);
-		break;
-	case EV_KLOCK_WAIT:
-		refer_klock_wait(&telling, (const void *)header);
-		break;
-	case EV_KLOCK_HELD:
-		refer_klock(&telling, ((const struct ev_klock_held *)header)->lock);
-		break;
-	}
+	refer_event(&telling, header, pid);
 }

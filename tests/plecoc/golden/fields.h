@@ -25,14 +25,14 @@ enum event_id {
 };
 
 struct ev_header {
-	__u64 time_ns; /* CLOCK_MONOTONIC */
-	__u32 thread;  /* number of the thread the event is about, in this run; 0: an untraced one */
-	__u16 subsys;  /* TRACE_SUBSYS_X */
-	__u16 event;   /* TRACE_EVENT_X_Y */
+	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u32 thread;		/* number of the thread the event is about, in this run; 0: an untraced one */
+	__u16 subsys;		/* TRACE_SUBSYS_X */
+	__u16 event;		/* TRACE_EVENT_X_Y */
 };
 _Static_assert(sizeof(struct ev_header) == 16, "this layout is the file format");
 
-struct ev_sched_switch { /* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_SWITCH: A thread leaves a CPU */
+struct ev_sched_switch {	/* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_SWITCH: A thread leaves a CPU */
 	struct ev_header header;
 	__u64 addr;
 	__u32 tid;
@@ -44,7 +44,7 @@ struct ev_sched_switch { /* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_SWITCH: A thre
 };
 _Static_assert(sizeof(struct ev_sched_switch) == 48, "this layout is the file format");
 
-struct ev_sched_wake { /* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_WAKE: wake */
+struct ev_sched_wake {	/* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_WAKE: wake */
 	struct ev_header header;
 	__u32 next;
 	__s32 delta;
@@ -54,12 +54,12 @@ struct ev_sched_wake { /* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_WAKE: wake */
 };
 _Static_assert(sizeof(struct ev_sched_wake) == 40, "this layout is the file format");
 
-struct ev_sched_idle { /* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_IDLE: Nothing to run */
+struct ev_sched_idle {	/* TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_IDLE: Nothing to run */
 	struct ev_header header;
 };
 _Static_assert(sizeof(struct ev_sched_idle) == 16, "this layout is the file format");
 
-struct ev_block_issue { /* TRACE_SUBSYS_BLOCK, TRACE_EVENT_BLOCK_ISSUE: A request starts */
+struct ev_block_issue {	/* TRACE_SUBSYS_BLOCK, TRACE_EVENT_BLOCK_ISSUE: A request starts */
 	struct ev_header header;
 	__u64 sector;
 	char path[];

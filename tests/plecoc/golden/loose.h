@@ -25,24 +25,24 @@ enum event_id {
 };
 
 struct ev_header {
-	__u64 time_ns; /* CLOCK_MONOTONIC */
-	__u32 thread;  /* number of the thread the event is about, in this run; 0: an untraced one */
-	__u16 subsys;  /* TRACE_SUBSYS_X */
-	__u16 event;   /* TRACE_EVENT_X_Y */
+	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u32 thread;		/* number of the thread the event is about, in this run; 0: an untraced one */
+	__u16 subsys;		/* TRACE_SUBSYS_X */
+	__u16 event;		/* TRACE_EVENT_X_Y */
 };
 _Static_assert(sizeof(struct ev_header) == 16, "this layout is the file format");
 
-struct ev_a_b { /* TRACE_SUBSYS_A, TRACE_EVENT_A_B: one */
+struct ev_a_b {	/* TRACE_SUBSYS_A, TRACE_EVENT_A_B: one */
 	struct ev_header header;
 };
 _Static_assert(sizeof(struct ev_a_b) == 16, "this layout is the file format");
 
-struct ev_a_c { /* TRACE_SUBSYS_A, TRACE_EVENT_A_C: two */
+struct ev_a_c {	/* TRACE_SUBSYS_A, TRACE_EVENT_A_C: two */
 	struct ev_header header;
 };
 _Static_assert(sizeof(struct ev_a_c) == 16, "this layout is the file format");
 
-struct ev_subsystem_event { /* TRACE_SUBSYS_SUBSYSTEM, TRACE_EVENT_SUBSYSTEM_EVENT: event */
+struct ev_subsystem_event {	/* TRACE_SUBSYS_SUBSYSTEM, TRACE_EVENT_SUBSYSTEM_EVENT: event */
 	struct ev_header header;
 	__u32 u32;
 	__u32 event;

@@ -29,46 +29,46 @@ enum event_id {
 };
 
 struct ev_header {
-	__u64 time_ns; /* CLOCK_MONOTONIC */
-	__u32 thread;  /* number of the thread the event is about, in this run; 0: an untraced one */
-	__u16 subsys;  /* TRACE_SUBSYS_X */
-	__u16 event;   /* TRACE_EVENT_X_Y */
+	__u64 time_ns;		/* CLOCK_MONOTONIC */
+	__u32 thread;		/* number of the thread the event is about, in this run; 0: an untraced one */
+	__u16 subsys;		/* TRACE_SUBSYS_X */
+	__u16 event;		/* TRACE_EVENT_X_Y */
 };
 _Static_assert(sizeof(struct ev_header) == 16, "this layout is the file format");
 
-struct ev_text_quote { /* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_QUOTE: say "hi" \\ a\ttab\traw\nline */
+struct ev_text_quote {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_QUOTE: say "hi" \\ a\ttab\traw\nline */
 	struct ev_header header;
 };
 _Static_assert(sizeof(struct ev_text_quote) == 16, "this layout is the file format");
 
-struct ev_text_comment { /* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_COMMENT: ends *\/ here, begins /\* there, /\*\/ both **\// */
+struct ev_text_comment {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_COMMENT: ends *\/ here, begins /\* there, /\*\/ both **\// */
 	struct ev_header header;
 };
 _Static_assert(sizeof(struct ev_text_comment) == 16, "this layout is the file format");
 
-struct ev_text_unicode { /* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_UNICODE: zwölf Boxkämpfer — 中文 🙂 \\ */
+struct ev_text_unicode {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_UNICODE: zwölf Boxkämpfer — 中文 🙂 \\ */
 	struct ev_header header;
 };
 _Static_assert(sizeof(struct ev_text_unicode) == 16, "this layout is the file format");
 
-struct ev_text_bidi { /* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_BIDI: a\u202eb\u2069c */
+struct ev_text_bidi {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_BIDI: a\u202eb\u2069c */
 	struct ev_header header;
 };
 _Static_assert(sizeof(struct ev_text_bidi) == 16, "this layout is the file format");
 
-struct ev_text_shaped { /* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_SHAPED: *\/ int evil; /\* */
+struct ev_text_shaped {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_SHAPED: *\/ int evil; /\* */
 	struct ev_header header;
 	__u64 x;
 };
 _Static_assert(sizeof(struct ev_text_shaped) == 24, "this layout is the file format");
 
-struct ev_text_format { /* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_FORMAT: 100 % %s %n */
+struct ev_text_format {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_FORMAT: 100 % %s %n */
 	struct ev_header header;
 	__u64 y;
 };
 _Static_assert(sizeof(struct ev_text_format) == 24, "this layout is the file format");
 
-struct ev_text_spliced { /* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_SPLICED: ends with a backslash \\ */
+struct ev_text_spliced {	/* TRACE_SUBSYS_TEXT, TRACE_EVENT_TEXT_SPLICED: ends with a backslash \\ */
 	struct ev_header header;
 	__u64 z;
 };
