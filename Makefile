@@ -401,12 +401,12 @@ KERNELS ?= $(foreach release,6.1 6.12,$(release)-plain $(release)-cloud $(releas
 KERNEL_TESTS := $(foreach kernel,$(KERNELS),"/usr/bin/python3 tests/kernels/kernel.py $(kernel) --result $(if $(QUICK),--quick)")
 
 test: all $(TEST_BINARIES)
-	@tests/run $(TESTS)
+	@RESULTS=$O/results tests/run $(TESTS)
 
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
-	@tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
+	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
 
 attacks: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
@@ -435,7 +435,8 @@ BENCH_TOOLS := $(addprefix $O/bench/,symbolise unwind_tables trace_gen trace_rea
 
 bench: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs
-	/usr/bin/python3 bench/run.py --build-dir $O
+	@mkdir -p $O/results
+	/usr/bin/python3 bench/run.py --build-dir $O --json $O/results/bench.json
 
 bench-traces: bench-packages
 	@$(MAKE) --no-print-directory -j2 all bench-programs

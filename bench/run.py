@@ -4,6 +4,7 @@
 
 import contextlib
 import argparse
+import datetime
 import json
 import os
 import platform
@@ -315,7 +316,7 @@ def measure_all(place, arguments):
 
 def machine():
     version = subprocess.run([Place.find("perf"), "--version"], capture_output=True, text=True)
-    return {"kernel": platform.release(), "cpus": os.cpu_count(), "machine": platform.machine(),
+    return {"date": datetime.date.today().isoformat(), "kernel": platform.release(), "cpus": os.cpu_count(), "machine": platform.machine(),
             "perf": version.stdout.strip(), "load_average": os.getloadavg()}
 
 
