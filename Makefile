@@ -49,6 +49,7 @@ help:
 	@echo "make bench-traces   only how fast traces are read, indexed and asked"
 	@echo "make bench-page   how soon the page of a report can be used"
 	@echo "make fuzz       run each fuzzer for FUZZ_SECONDS (60); fuzz-corpus keeps what it found"
+	@echo "make evidence   doc/evidence.md, from doc/evidence/*.json and what the last tests and benches found"
 	@echo "make golden-update   rewrite the expected outputs; review the diff"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make format     lay out all C code as .clang-format says"
@@ -380,7 +381,7 @@ TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
 	"tests/fuzz/replay.sh $O/fuzz" \
 	"tests/check_layers.sh" "tests/check_headers.sh" "tests/check_spdx.sh" \
 	$(if $(HARDENING),"tests/hardening.sh $O") \
-	"tests/docs.sh $O/pinch" "tests/web/types.sh $O"
+	"tests/docs.sh $O/pinch" "/usr/bin/python3 tests/evidence.py" "tests/web/types.sh $O"
 
 # In a browser; screenshots stay in $O/web-shots.
 WEB_TESTS := $(patsubst %,"node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
@@ -425,6 +426,10 @@ SUITES ?= causes
 repeat: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@TEST_SECONDS=86400 V=1 tests/run "tests/e2e/repeat.sh $(ROUNDS) $(SUITES)"
+
+# What the last tests and benches found, as far as rows of doc/evidence come from them, and the table of all rows.
+evidence:
+	/usr/bin/python3 tools/evidence.py --results $O/results
 
 golden-update: all $(TEST_BINARIES)
 	UPDATE=1 tests/run $(TESTS)
@@ -516,4 +521,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: always format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages

@@ -131,6 +131,9 @@ find . -name '*.md' ! -path './.git/*' ! -path './build/*' | while read -r file;
 done >>"$problems"
 report "each link in a Markdown file leads to a file"
 
+/usr/bin/python3 tools/evidence.py --check 2>>"$problems"
+report "doc/evidence.md is what its rows say, and no cell is too long"
+
 for page in doc/*.1; do
 	if command -v groff >/dev/null; then
 		groff -mandoc -Tutf8 -ww -z "$page" >>"$problems" 2>&1
