@@ -51,8 +51,14 @@ def row_takes_the_counts_of_its_tests_and_the_oldest_date(directory):
     assert (row["figure"], row["verdict"], row["date"], row["kernel"]) == ("72 + 9 cases pass", "met", "2020-02-03", "6.1"), row
 
 
+def row_says_what_holds_while_its_tests_pass(directory):
+    row = {**FROM_TESTS, "from": {**FROM_TESTS["from"], "detail": "1,000 random plays"}}
+    assert Place(directory, row, [CAUSES, WAITS]).refreshed()["figure"] == "72 + 9 cases pass; 1,000 random plays"
+
+
 def row_whose_test_fails_is_missed(directory):
-    row = Place(directory, FROM_TESTS, [CAUSES, {**WAITS, "failed": 2}]).refreshed()
+    row = {**FROM_TESTS, "from": {**FROM_TESTS["from"], "detail": "1,000 random plays"}}
+    row = Place(directory, row, [CAUSES, {**WAITS, "failed": 2}]).refreshed()
     assert (row["figure"], row["verdict"]) == ("72 + 9 cases pass, 2 failed", "missed"), row
 
 
@@ -126,7 +132,8 @@ def run_of_a_part_leaves_nothing(directory):
     assert counts_of_a_run(directory, ONLY="a") is None
 
 
-CASES = (row_takes_the_counts_of_its_tests_and_the_oldest_date, row_whose_test_fails_is_missed,
+CASES = (row_takes_the_counts_of_its_tests_and_the_oldest_date, row_says_what_holds_while_its_tests_pass,
+         row_whose_test_fails_is_missed,
          row_stays_while_a_result_is_missing, row_without_a_source_stays,
          row_takes_the_figures_of_the_bench_and_its_worst_verdict, missed_goal_is_missed_in_the_table,
          table_that_is_not_what_its_rows_say_is_noticed, cell_of_more_than_300_characters_is_refused,

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 The table of what has been shown, doc/evidence.md, from the rows in doc/evidence/*.json. Rows that say
-which tests or rows of the bench they come "from" take their figures from results of these first.
+which tests or rows of the bench they come "from" take their figures from results of these first: the number of cases and
+"detail", which holds as long as they pass.
 """
 import argparse
 import glob
@@ -99,10 +100,14 @@ def release(kernel):
     return ".".join(kernel.split(".")[:2])
 
 
-def of_tests(results):
+def of_tests(results, detail):
+    """detail: what is true of the tests as long as they pass."""
     failed = sum(result["failed"] for result in results)
-    return (" + ".join(str(result["passed"]) for result in results) + " cases pass" +
-            (f", {failed} failed" if failed else "")), "missed" if failed else "met"
+    passed = " + ".join(str(result["passed"]) for result in results)
+    passed += " case passes" if passed == "1" else " cases pass"
+    if failed:
+        return f"{passed}, {failed} failed", "missed"
+    return passed + (f"; {detail}" if detail else ""), "met"
 
 
 def of_bench(names, rows):
@@ -121,7 +126,8 @@ def refresh(row, results):
     found = [(results.tests if "tests" in source else results.bench).get(name) for name in names]
     if not found or None in found:
         return
-    row["figure"], row["verdict"] = of_tests(found) if "tests" in source else of_bench(names, found)
+    row["figure"], row["verdict"] = \
+        of_tests(found, source.get("detail")) if "tests" in source else of_bench(names, found)
     row["date"] = min(result["date"] for result in found)
     row["kernel"] = ", ".join(sorted({release(result["kernel"]) for result in found}))
 
