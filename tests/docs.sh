@@ -131,8 +131,24 @@ find . -name '*.md' ! -path './.git/*' ! -path './build/*' | while read -r file;
 done >>"$problems"
 report "each link in a Markdown file leads to a file"
 
+# Names with an X stand for any. Decisions and the log name what there was then, examples files of other programs.
+find . -type f ! -path './.git/*' ! -path './build/*' >"$tmp/files"
+for page in ./*.md doc/*.md bench/*.md; do
+	sed '/^```/,/^```/d' "$page" |
+		grep -oE '`[A-Za-z0-9_./-]+\.(c|h|py|sh|mjs|tsx?|pleco|rules|md|json|events|[15])`' | tr -d '`' | sort -u |
+		grep -vE 'X|NNNN' | while read -r file; do
+		grep -qx ".*/$file" "$tmp/files" || echo "$page: $file"
+	done
+done >>"$problems"
+report "the files that documents name are there"
+
 /usr/bin/python3 tools/evidence.py --check 2>>"$problems"
 report "doc/evidence.md is what its rows say, and no cell is too long"
+
+grep -ohE 'build/tests/[a-z0-9_]+_test' doc/evidence/*.json | sort -u | while read -r file; do
+	[ -e "tests/unit/${file#build/tests/}.c" ] || echo "$file is missing"
+done >>"$problems"
+report "the unit tests that rows of evidence name are there"
 
 for page in doc/*.1; do
 	if command -v groff >/dev/null; then
