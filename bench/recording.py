@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `pinch record` costs beside `pinch run`, on what DepGraph (002, section VI) measured itself with too."""
+"""What `pinch record` costs beside `pinch run`, on what DepGraph (section VI) measured itself with too."""
 
 import os
 import shutil

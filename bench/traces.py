@@ -29,7 +29,7 @@ GOAL_ANSWER_S = 2.0
 GOAL_STATES = 0.5           # of the trace
 GOAL_PEAK_BYTES = 512 << 20
 
-# 002, table II: workload, MB, s to read it with babeltrace, s to analyse it, MB of its state database.
+# DepGraph, table II: workload, MB, s to read it with babeltrace, s to analyse it, MB of its state database.
 DEPGRAPH = (("CPU", 31, 10.8, 4.2, 4.6), ("IO", 104, 20.87, 7.1, 9.1),
             ("multithread", 74, 17.1, 6.5, 8.4))
 

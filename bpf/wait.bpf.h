@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a thread that blocks waits for, as its own registers tell (DESIGN section 2): no system call
+ * What a thread that blocks waits for, as its own registers tell (doc/design.md, section 2): no system call
  * is probed. What that means is for the engine to say.
  */
 #pragma once

@@ -150,6 +150,11 @@ grep -ohE 'build/tests/[a-z0-9_]+_test' doc/evidence/*.json | sort -u | while re
 done >>"$problems"
 report "the unit tests that rows of evidence name are there"
 
+# Papers are cited by name, the design as doc/design.md.
+grep -rnIE '(^|[^.,0-9])00[0-4]( §|, (figure|table|section|[0-9]\.)| (section|chapter))|DESIGN (§|section)|(DESIGN|STYLE|FACTS)\.md|shared/[A-Z]' \
+	bench bpf doc events examples share src tests tools web/src ./*.md | grep -v '^tests/docs.sh:' >>"$problems"
+report "no file cites what a clone lacks"
+
 for page in doc/*.1; do
 	if command -v groff >/dev/null; then
 		groff -mandoc -Tutf8 -ww -z "$page" >>"$problems" 2>&1

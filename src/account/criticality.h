@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Criticality (CMetric) of threads and call paths: DESIGN section 3, after GAPP (Nair and
+ * Criticality (CMetric) of threads and call paths: doc/design.md, section 3, after GAPP (Nair and
  * Field, ICPE 2020, sections 2 and 4). Exact: computed in integers from the ordered stream.
  * The stack of a critical slice travels in the sched.SWITCH that ends it (fields stack and keep,
  * meant when flags has SWITCH_HAS_STACK): there is no event of its own for it.

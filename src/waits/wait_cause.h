@@ -12,7 +12,7 @@
 
 struct file_info;
 
-/* DESIGN section 3. */
+/* doc/metrics.md, "Causes". */
 enum wait_cause {
 	CAUSE_LOCK,
 	CAUSE_CONDITION,
@@ -55,7 +55,7 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 /* "page-fault". */
 const char *wait_cause_name(enum wait_cause cause);
 
-/* The seed's three classes: "SYNCHRONISATION", "IO", "UNKNOWN". */
+/* The three classes of Davies-Lyons: "SYNCHRONISATION", "IO", "UNKNOWN". */
 const char *wait_cause_group(enum wait_cause cause);
 
 /* Whether object is a kernel lock, and value the tid of who has it. */

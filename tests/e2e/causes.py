@@ -4,7 +4,7 @@
 Programs that plant a cause of waiting (tests/programs): what pinch says of why their threads wait,
 for what, and who ends it. The programs force how long a wait lasts at least, and each wait that
 must lead is three times as long as any other: a machine that is busy with something else changes
-neither. traced() also checks the laws of DESIGN section 3 on each of them.
+neither. traced() also checks the laws of doc/design.md, section 3, on each of them.
 """
 import json
 import os

@@ -253,7 +253,7 @@ LOSSES = ("records", "gaps", "gap_ns", "malformed", "late", "mappings", "threads
 
 
 def check_laws(report, is_lossless=True):
-    """DESIGN section 3, on the totals and on the threads."""
+    """doc/design.md, section 3, on the totals and on the threads."""
     totals, target, threads = report["totals"], report["target"], report["threads"]
     wall_ns, active_ns = target["wall_ns"], totals["active_ns"]
     slack_ns = 1000 + wall_ns // 1_000_000      # 1 us per second

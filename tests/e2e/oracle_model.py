@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 CMetric by brute force, from what ftrace recorded. It shares nothing with pinch but the definitions
-(DESIGN section 3): first the states of each thread as a list of intervals, then every stretch
+(doc/design.md, section 3): first the states of each thread as a list of intervals, then every stretch
 between two changes of any thread is divided among the threads active in it.
 """
 import collections

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Programs with a planted bottleneck (tests/programs): what must rank first does. run() also checks
-the laws of DESIGN section 3 on each of them, and that nothing was lost.
+the laws of doc/design.md, section 3, on each of them, and that nothing was lost.
 """
 import os
 import re

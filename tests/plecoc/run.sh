@@ -223,7 +223,7 @@ cat >"$tmp/listing_3_2" <<EOF
 #define TRACE_NUM_SUBSYSTEMS 2
 EOF
 grep '^#define TRACE_[SEN]' "$tmp/seed.h" >"$tmp/macros"
-check "listing 3.1 gives exactly the macros of listing 3.2" \
+check "listing 3.1 of the Barrelfish report gives exactly the macros of listing 3.2" \
 	diff "$tmp/listing_3_2" "$tmp/macros"
 has_no_structs() { ! grep -E 'struct|enum|include' "$tmp/seed.h"; }
 check "without fields the header has neither structs nor includes" has_no_structs
@@ -233,7 +233,7 @@ listing_3_3='{
 	"1": { "name": "memserv", "events": { "0": "ALLOC" } } }'
 if have jq; then
 	# shellcheck disable=SC2016 # the variables are those of jq
-	check "listing 3.1 gives the JSON of listing 3.3" \
+	check "listing 3.1 of the Barrelfish report gives the JSON of listing 3.3" \
 		jq -e --argjson listing "$listing_3_3" '. == $listing' "$tmp/seed.json"
 	text='say "hi" \ a	tab	raw
 line'
@@ -241,7 +241,7 @@ line'
 	check "the escapes of a text mean the same in the JSON" \
 		jq -e --arg text "$text" '."0".events."0".text == $text' "$tmp/texts.json"
 else
-	skip "listing 3.1 gives the JSON of listing 3.3" "no jq"
+	skip "listing 3.1 of the Barrelfish report gives the JSON of listing 3.3" "no jq"
 	skip "the escapes of a text mean the same in the JSON" "no jq"
 fi
 

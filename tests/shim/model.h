@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What DESIGN section 3 says of active threads and critical slices, by brute force: all
+ * What doc/design.md, section 3, says of active threads and critical slices, by brute force: all
  * changes are kept, and each question goes through all of them. And which stacks of waits are
  * kept. Knows nothing of the BPF programs, which are measured against it.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that do the same job stand together, so that the stages of a pipeline and the ranks
- * of a parallel job can be compared (001, figures 4 and 5). Alike are threads whose names
+ * of a parallel job can be compared (GAPP, figures 4 and 5). Alike are threads whose names
  * differ in numbers only; where all threads bear the program's name, those that started in
  * the same function.
  */

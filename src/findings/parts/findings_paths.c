@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call paths: the same path in two processes, or ending at two places of one function, is one
- * finding. Its rank is by CMetric; its frequency table counts where samples fell (001, 4.4).
+ * finding. Its rank is by CMetric; its frequency table counts where samples fell (GAPP, section 4.4).
  */
 #include "base/whole.h"
 #include "findings/parts/findings_waits.h"
