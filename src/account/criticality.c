@@ -195,7 +195,7 @@ static void note_untold_wake(struct criticality *self, const struct thread_row *
 	    (untold && untold_add(untold, UNTOLD_CHANGE, row->block_ns, p->now_ns, NULL) != UNTOLD_ODD))
 		return;
 	self->totals.unordered += !untold;
-	note_odd(self, row, "was active again, and nothing had woken it");
+	note_odd(self, row, "became active without a wake-up");
 }
 
 static void switch_out(struct criticality *self, struct thread_row *row, const struct ev_sched_switch *e)
@@ -206,7 +206,7 @@ static void switch_out(struct criticality *self, struct thread_row *row, const s
 		note_untold_wake(self, row);
 	else if ((row->phase != PHASE_RUNNING || (row->cpu != CPU_UNKNOWN && row->cpu != e->cpu)) &&
 		 !(e->flags & SWITCH_AFTER_HIDDEN))
-		note_unordered(self, row, "left a CPU that it did not have");
+		note_unordered(self, row, "left a CPU without having been on it");
 	row->is_end_seen = phase == PHASE_DEAD;
 	thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 	if (e->flags & SWITCH_HAS_STACK && e->stack && !row->metrics.path)
@@ -232,7 +232,7 @@ static void switch_in(struct criticality *self, struct thread_row *row, uint16_t
 		row->is_wake_late = true;
 		row->wake_ns = self->parallelism.now_ns;
 	} else if (row->phase != PHASE_RUNNABLE) {
-		note_unordered(self, row, "got a CPU though it was not ready");
+		note_unordered(self, row, "got a CPU without being runnable");
 	}
 	if (row->phase == PHASE_RUNNING)
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
@@ -261,7 +261,7 @@ static void on_switch(void *data, const struct ev_header *header)
 	self->totals.switches += header->thread || e->next;
 	if (row && row->number != header->thread) {
 		/* The switch that ended its slice was lost. */
-		note_unordered(self, row, "lost its CPU to another thread, unseen");
+		note_unordered(self, row, "was replaced on its CPU without a switch record");
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 		tell_state(self, row, NULL, NULL);
 	}
@@ -317,7 +317,7 @@ static void on_wake(void *data, const struct ev_header *header)
 		break;
 	case PHASE_DEAD:
 		/* To believe it would leave a ghost that is active for ever. */
-		note_unordered(self, row, "was woken after its end");
+		note_unordered(self, row, "was woken after it had exited");
 		break;
 	}
 }
@@ -361,7 +361,7 @@ static void on_born(void *data, const struct ev_header *header)
 		set_phase(self, row, PHASE_RUNNABLE, NULL);
 		tell_state(self, row, NULL, NULL);
 	} else if (row->phase == PHASE_DEAD) {
-		note_unordered(self, row, "was born after its end");
+		note_unordered(self, row, "was created after it had exited");
 	}
 }
 
@@ -476,7 +476,7 @@ static void on_sync_end(void *data, const struct ev_header *header)
 		if (row->sync == self->sync || row->phase == PHASE_DEAD)
 			continue;
 		if (phase_is_alive(row->phase))
-			note_unordered(self, row, "was not in the list of all threads");
+			note_unordered(self, row, "was missing from the list of all threads");
 		thread_wait_lose_end(self->options.waits, row, &self->parallelism, false);
 		set_phase(self, row, PHASE_DEAD, NULL);
 		tell_state(self, row, NULL, NULL);

@@ -12,7 +12,7 @@ enum { ARENA_BLOCK_BYTES = 64 * 1024, PINCH_FAILED = 125 };
 static void *or_stop(void *memory, size_t count, size_t size_bytes)
 {
 	if (!memory && count && size_bytes) {
-		fprintf(stderr, "pinch: out of memory: %zu bytes refused\n", count * size_bytes);
+		fprintf(stderr, "pinch: out of memory: cannot allocate %zu bytes\n", count * size_bytes);
 		exit(PINCH_FAILED);
 	}
 	return memory;

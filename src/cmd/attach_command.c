@@ -121,9 +121,7 @@ static int attach_run(int argc, char **argv)
 		command_help(&attach_command);
 		status = 0;
 	} else if (rest < argc || !settings.has_target) {
-		fail_plain(-EINVAL,
-			   "which processes? pinch attach -p PID, -n NAME, --cgroup DIR "
-			   "or --all%s%s",
+		fail_plain(-EINVAL, "no process given: pinch attach -p PID, -n NAME, --cgroup DIR or --all%s%s",
 			   rest < argc ? ", not " : "", rest < argc ? argv[rest] : "");
 	} else {
 		status = attach_traced(&settings, argc, argv);

@@ -41,7 +41,7 @@ static int check_run(int argc, char **argv)
 		return 0;
 	}
 	if (argc > 2 || (argc > 1 && argv[1][0] == '-')) {
-		fail_plain(-1, "pinch check takes a trace or nothing, not '%s'", argv[argc > 2 ? 2 : 1]);
+		fail_plain(-1, "pinch check takes one trace or no argument, not '%s'", argv[argc > 2 ? 2 : 1]);
 		return EXIT_USAGE;
 	}
 	return argc > 1 ? check_trace(argv[1]) : check_machine();
@@ -51,8 +51,8 @@ const struct command check_command = {
 	.name = "check",
 	.is_privileged = true,
 	.usage = "[FILE]",
-	.summary = "Tell what this machine supports and what it lacks, or whether a trace is whole",
-	.description = "Tries each thing that pinch needs. Exit status 1 when tracing is impossible.\n"
-		       "Of a FILE, all is read and verified. Exit status 1 when something is missing.",
+	.summary = "Check what this machine supports, or whether a trace is complete",
+	.description = "Without FILE, tries each feature that pinch needs; exit status 1 if tracing is impossible.\n"
+		       "With FILE, reads and verifies the whole trace; exit status 1 if anything is missing.",
 	.run = check_run,
 };

@@ -40,9 +40,9 @@ static void note_damage(struct trace_check *check, size_t chunk)
 		return;
 	text_printf(&check->damage, "  at byte %" PRIu64 ": ", place->offset);
 	if (place->kind == TRACE_CHUNK_LOST)
-		text_put(&check->damage, "what should be there is missing\n");
+		text_put(&check->damage, "data is missing here\n");
 	else
-		text_printf(&check->damage, "a chunk of %s is damaged\n", content ? content : "a kind not known here");
+		text_printf(&check->damage, "a chunk of %s is damaged\n", content ? content : "an unknown kind");
 }
 
 static void take_origin(struct trace_check *check, const char *info, size_t size_bytes)
@@ -55,7 +55,7 @@ static void take_origin(struct trace_check *check, const char *info, size_t size
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		text_put(&check->origin, members[i].words);
 		if (!trace_info_find(info, size_bytes, members[i].key, &check->origin))
-			text_put(&check->origin, "(not known)");
+			text_put(&check->origin, "(unknown)");
 	}
 }
 
@@ -136,9 +136,9 @@ static const char *verdict_of(const struct trace_check *check)
 	    trace_reader_extent(check->reader)->is_header_damaged)
 		return "damaged";
 	if (trace_reader_extent(check->reader)->unread_bytes)
-		return "cut off or damaged";
+		return "truncated or damaged";
 	if (is_cut_off(check))
-		return "cut off";
+		return "truncated";
 	return check->has_names ? NULL : "without names";
 }
 
@@ -146,7 +146,7 @@ static void put_verdict(const struct trace_check *check, const char *verdict, st
 {
 	const struct trace_extent *extent = trace_reader_extent(check->reader);
 
-	text_printf(out, "%s: %s: ", check->path, verdict ? verdict : "whole");
+	text_printf(out, "%s: %s: ", check->path, verdict ? verdict : "complete");
 	text_put_count(out, check->events);
 	text_printf(out, " event%s in ", check->events == 1 ? "" : "s");
 	text_put_count(out, extent->chunks);
@@ -165,7 +165,7 @@ static void put_details(const struct trace_check *check, struct text *out)
 	struct text left_out = { 0 };
 
 	if (extent->is_header_damaged)
-		text_put(out, "  at byte 0: the header is damaged, which has only the time of the recording\n");
+		text_put(out, "  at byte 0: the header is damaged; it holds only the time of the recording\n");
 	if (check->damaged_count)
 		text_put(out, check->damage.bytes);
 	if (check->damaged_count > DAMAGE_TOLD_MAX)
@@ -174,18 +174,17 @@ static void put_details(const struct trace_check *check, struct text *out)
 		text_printf(out, "  %s\n", left_out.bytes);
 	text_fini(&left_out);
 	if (extent->has_no_forms)
-		text_put(out, "  what events look like is missing: they are read as this version writes them\n");
+		text_put(out, "  the event layouts are missing: events are read with the layouts of this version\n");
 	if (extent->unread_bytes)
-		text_printf(out,
-			    "  from byte %" PRIu64 " on, which is no whole chunk, %" PRIu64 " bytes were not read\n",
+		text_printf(out, "  from byte %" PRIu64 ": an incomplete chunk; %" PRIu64 " bytes were not read\n",
 			    extent->file_bytes - extent->unread_bytes, extent->unread_bytes);
 	if (extent->begins_late)
-		text_put(out, "  a flight recorder: what came before is not kept\n");
+		text_put(out, "  a flight recording: earlier events were not kept\n");
 	if (is_cut_off(check))
-		text_put(out, "  the end is missing: tracing was stopped, or it still goes on\n");
+		text_put(out, "  the end is missing: the writer was killed, or is still writing\n");
 	if (!check->has_names)
-		text_put(out, "  names are missing: a report has them only where the files of the "
-			      "program are, with --symbols-from-files\n");
+		text_put(out, "  names are missing: a report has names only on a machine with the program's files, "
+			      "with --symbols-from-files\n");
 }
 
 int check_trace(const char *path)

@@ -174,7 +174,7 @@ static int compare_checked(const struct settings *settings, char **paths, int co
 	int status = EXIT_USAGE;
 
 	if (count != 1 && count != SIDES)
-		fail_plain(-EINVAL, "which traces? pinch compare [options] FILE [FILE]");
+		fail_plain(-EINVAL, "no trace given: pinch compare [options] FILE [FILE]");
 	else if (settings->range.to_ns <= settings->range.from_ns)
 		fail_plain(-EINVAL, "--to must be later than --from");
 	else if (!parse_conditions(settings, &conditions))
@@ -216,15 +216,18 @@ static int set_fail_if(struct settings *settings, const char *argument)
 	struct compare_settings *options = &settings->compare;
 
 	if (options->fail_if_count == FAIL_IF_MAX)
-		return fail_plain(-EINVAL, "--fail-if can be given %d times", FAIL_IF_MAX);
+		return fail_plain(-EINVAL, "--fail-if can be given at most %d times", FAIL_IF_MAX);
 	options->fail_if[options->fail_if_count++] = argument;
 	return 0;
 }
 
 static const struct option_spec compare_options[] = {
-	{ "span", 0, "NAME", "compare executions of this span, if there are several", set_span },
-	{ "groups", 0, "N", "make N groups of executions, 2 to 6 (default: as fits best)", set_groups },
-	{ "fail-if", 0, "CHANGE", "exit status 3 if there is such a change, as 'lost.lock > 10 %'", set_fail_if },
+	{ "span", 0, "NAME", "compare executions of this span (needed if there are several spans)", set_span },
+	{ "groups", 0, "N", "split the executions into N groups, 2 to 6 (default: the best fit)", set_groups },
+	{ "fail-if", 0, "CHANGE",
+	  "exit with status 3 if this change is found, such as 'lost.lock > 10 "
+	  "%'",
+	  set_fail_if },
 	{ 0 },
 };
 
@@ -237,9 +240,9 @@ static const struct option_spec *const options[] = {
 const struct command compare_command = {
 	.name = "compare",
 	.usage = "[options] FILE [FILE]",
-	.summary = "Show what slow executions of a trace wait for and fast ones do not, or two traces",
-	.description = "FILE is a trace of pinch record. Of one, its executions are grouped, and the slow ones are\n"
-		       "compared with the fast ones. Of two, the second is compared with the first.",
+	.summary = "Compare slow with fast executions in a trace, or two traces: what differs, and why",
+	.description = "FILE is a trace of pinch record. Given one, pinch groups its executions and compares the\n"
+		       "slow ones with the fast ones. Given two, pinch compares the second with the first.",
 	.options = options,
 	.run = compare_run,
 };

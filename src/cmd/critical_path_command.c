@@ -79,7 +79,7 @@ static int path_of_trace(const struct settings *settings, const char *trace_path
 static int path_checked(const struct settings *settings, int argc, char **argv, int rest)
 {
 	if (rest + 1 != argc) {
-		fail_plain(-EINVAL, "which trace? pinch critical-path [options] FILE");
+		fail_plain(-EINVAL, "no trace given: pinch critical-path [options] FILE");
 		return EXIT_USAGE;
 	}
 	if (dependency_check(settings))
@@ -112,9 +112,9 @@ static const struct option_spec *const options[] = {
 const struct command critical_path_command = {
 	.name = "critical-path",
 	.usage = "[options] FILE",
-	.summary = "Show what a thread of a trace was blocked on, moment by moment",
-	.description = "FILE is a trace of pinch record. The path is that of the first thread, or of the one chosen:\n"
-		       "what it does, and while it waits, what those do that it waits for.",
+	.summary = "Show what a thread was blocked on, moment by moment, from a trace",
+	.description = "FILE is a trace of pinch record. The path is that of the first thread, or of --thread:\n"
+		       "what that thread does and, while it waits, what the threads do that it waits for.",
 	.options = options,
 	.run = path_run,
 };

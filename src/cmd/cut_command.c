@@ -170,9 +170,7 @@ static int tell_damage(const struct cut *cut)
 	text_fini(&left_out);
 	if (!cut->damaged_count && !extent->unread_bytes)
 		return 0;
-	return fail_plain(-EBADMSG,
-			  "%s is damaged: what could not be read is left out; pinch check "
-			  "says what that is",
+	return fail_plain(-EBADMSG, "%s is damaged: the unreadable parts are left out; pinch check lists them",
 			  cut->path);
 }
 
@@ -212,7 +210,7 @@ static int check_range(const struct time_range *range, const struct cut *cut)
 
 	if (range->from_ns > extent->last_ns - extent->first_ns) {
 		text_put_duration(&length, extent->last_ns - extent->first_ns);
-		err = fail_plain(-EINVAL, "%s has nothing so late: it is %s long", cut->path, length.bytes);
+		err = fail_plain(-EINVAL, "%s ends earlier: it is %s long", cut->path, length.bytes);
 		text_fini(&length);
 	}
 	return err;
@@ -262,7 +260,7 @@ static int cut_trace(const struct settings *settings, const char *path)
 static int cut_checked(const struct settings *settings, int argc, char **argv, int rest)
 {
 	if (rest + 1 != argc || !settings->trace_path) {
-		fail_plain(-EINVAL, "which trace, and where to? pinch cut [options] -o OUT FILE");
+		fail_plain(-EINVAL, "no trace, or no -o OUT, given: pinch cut [options] -o OUT FILE");
 		return EXIT_USAGE;
 	}
 	if (settings->range.to_ns <= settings->range.from_ns) {
@@ -296,9 +294,8 @@ static const struct option_spec *const options[] = {
 const struct command cut_command = {
 	.name = "cut",
 	.usage = "[options] -o OUT FILE",
-	.summary = "Make a trace of a part of one: of a time, of some threads",
-	.description = "OUT is as if tracing had begun and ended when the part does, and as if only these\n"
-		       "threads had been traced.",
+	.summary = "Cut a part out of a trace: a time range, some threads",
+	.description = "OUT is what a trace of only this time range and these threads would have been.",
 	.options = options,
 	.run = cut_run,
 };

@@ -117,12 +117,12 @@ static int tell_missing(const struct dump *dump)
 		warn("%s: %s", dump->path, left_out.bytes);
 	text_fini(&left_out);
 	if (extent->unread_bytes)
-		warn("%s was cut off or is damaged: its last %llu bytes were not read", dump->path,
+		warn("%s is truncated or damaged: its last %llu bytes were not read", dump->path,
 		     (unsigned long long)extent->unread_bytes);
 	else if (!extent->is_ended)
-		warn("%s has no end: its writer was stopped, or it is still being written", dump->path);
+		warn("%s has no end: its writer was killed, or is still writing", dump->path);
 	if (dump->undescribed_count)
-		warn("%s: %llu events were left out whose kinds the trace does not describe", dump->path,
+		warn("%s: %llu events were left out: the trace does not describe their kinds", dump->path,
 		     (unsigned long long)dump->undescribed_count);
 	if (!dump->damaged_count)
 		return 0;
@@ -167,7 +167,7 @@ static int dump_run(int argc, char **argv)
 	if (settings.wants_help) {
 		command_help(&dump_command);
 	} else if (rest + 1 != argc) {
-		fail_plain(-EINVAL, "which trace? pinch dump [options] FILE");
+		fail_plain(-EINVAL, "no trace given: pinch dump [options] FILE");
 		status = EXIT_USAGE;
 	} else {
 		status = dump_trace(&settings, argv[rest]);
@@ -193,7 +193,7 @@ static int set_thread(struct settings *settings, const char *argument)
 
 static const struct option_spec dump_options[] = {
 	{ "json", 0, NULL, "print each event as a JSON object", set_json },
-	{ "thread", 0, "N", "only events of the thread with number N in the trace", set_thread },
+	{ "thread", 0, "N", "only events of the thread that has number N in the trace", set_thread },
 	{ 0 },
 };
 
@@ -207,9 +207,9 @@ static const struct option_spec *const options[] = {
 const struct command dump_command = {
 	.name = "dump",
 	.usage = "[options] FILE",
-	.summary = "Print the events of a trace, one a line",
-	.description = "A line has seconds since the first event, the number of the thread, the event\n"
-		       "and its fields. Of a trace that is damaged what is whole is printed.",
+	.summary = "Print the events of a trace, one per line",
+	.description = "Each line has the seconds since the first event, the number of the thread, the event\n"
+		       "and its fields. In a damaged trace, the intact parts are printed.",
 	.options = options,
 	.run = dump_run,
 };

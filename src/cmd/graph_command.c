@@ -147,7 +147,7 @@ static int graph_trace(const struct settings *settings, const char *path)
 static int graph_checked(const struct settings *settings, int argc, char **argv, int rest)
 {
 	if (rest + 1 != argc) {
-		fail_plain(-EINVAL, "which trace? pinch graph [options] FILE");
+		fail_plain(-EINVAL, "no trace given: pinch graph [options] FILE");
 		return EXIT_USAGE;
 	}
 	if (dependency_check(settings))
@@ -180,7 +180,7 @@ static int set_depth(struct settings *settings, const char *argument)
 }
 
 static const struct option_spec graph_options[] = {
-	{ "depth", 0, "N", "look at N threads below each other (default: 16)", set_depth },
+	{ "depth", 0, "N", "nest at most N threads (default: 16)", set_depth },
 	{ 0 },
 };
 
@@ -193,9 +193,9 @@ static const struct option_spec *const options[] = {
 const struct command graph_command = {
 	.name = "graph",
 	.usage = "[options] FILE",
-	.summary = "Show who and what threads of a trace waited for, and what those did meanwhile",
-	.description = "FILE is a trace of pinch record. What a thread waited for, and whom, is shown below it\n"
-		       "with its time, and what these did in that time below them.",
+	.summary = "Show what and whom threads waited for, and what those did meanwhile, from a trace",
+	.description = "FILE is a trace of pinch record. Below each thread stands what it waited for and whom,\n"
+		       "with times; below those, what they did in that time.",
 	.options = options,
 	.run = graph_run,
 };

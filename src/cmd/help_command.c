@@ -38,7 +38,7 @@ static void overview(void)
 	for (size_t i = 0; commands[i]; i++)
 		printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\nStart with:  pinch run -- ./your-program\n"
-	       "`pinch help COMMAND` tells more; `pinch --version` its version.\n");
+	       "`pinch help COMMAND` has the options; `pinch --version` prints the version.\n");
 }
 
 static int help_run(int argc, char **argv)
@@ -61,7 +61,7 @@ static int help_run(int argc, char **argv)
 const struct command help_command = {
 	.name = "help",
 	.usage = "[COMMAND]",
-	.summary = "Show how pinch, or one of its commands, is used",
+	.summary = "Show how to use pinch or one of its commands",
 	.description = "Without an argument, lists the commands.",
 	.run = help_run,
 };

@@ -26,21 +26,20 @@ static int show_klocks(struct settings *settings, struct inheritance *inheritanc
 		text_pages_parse("KLOCKS", &settings->pages);
 	settings->first_page = PAGE_KLOCKS;
 	if (settings->user && (settings->has_target || is_trace(argc, argv, rest))) {
-		fail_plain(-EINVAL, "--user is for a command that is started: pinch klock --user NAME -- COMMAND "
-				    "[ARG...]");
+		fail_plain(-EINVAL, "--user needs a command to start: pinch klock --user NAME -- COMMAND [ARG...]");
 		return EXIT_USAGE;
 	}
 	if (settings->has_target && rest == argc)
 		return attach_traced(settings, argc, argv);
 	if (settings->has_target || rest == argc) {
-		fail_plain(-EINVAL, "locks of what? pinch klock -- COMMAND [ARG...], or -p PID and the like, or "
-				    "the name of a trace");
+		fail_plain(-EINVAL, "nothing to trace given: pinch klock -- COMMAND [ARG...], or -p PID and the "
+				    "like, or a trace");
 		return EXIT_USAGE;
 	}
 	if (!is_trace(argc, argv, rest))
 		return run_traced(settings, inheritance, argv + rest);
 	if (settings->counts_acquisitions) {
-		fail_plain(-EINVAL, "--acquisitions is for tracing: a trace has them or has not");
+		fail_plain(-EINVAL, "--acquisitions is for live tracing, not for a trace that is already recorded");
 		return EXIT_USAGE;
 	}
 	settings->is_reporting = true;
@@ -74,9 +73,9 @@ const struct command klock_command = {
 	.usage = "[options] -- COMMAND [ARG...]\n       pinch klock [options] -p PID... | -n NAME | "
 		 "--cgroup DIR | --all\n       pinch klock [options] FILE",
 	.summary = "Show which kernel locks threads wait for, spinning or asleep",
-	.description = "Of a command, of what runs already, or of a trace: each lock with what it belongs to,\n"
-		       "how long and where threads waited for it, and who had it. A lock that is free costs\n"
-		       "nothing and is not shown.",
+	.description = "Traces a command or running processes, or reads a trace. Shows each lock with what it\n"
+		       "belongs to, how long and where threads waited for it, and who held it. Locks that nobody\n"
+		       "waited for cost nothing and are not shown.",
 	.options = options,
 	.run = klock_run,
 };

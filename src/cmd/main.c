@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	/* A binary with capabilities lends them to what needs them, not to who reads a trace or draws a graph with
 	 * libraries that the environment may lead astray. Root needs its own to open others' files. */
 	if (!command->is_privileged && geteuid() && capabilities_drop()) {
-		fail_plain(-1, "cannot give up the capabilities of this binary");
+		fail_plain(-1, "cannot drop the capabilities of this binary");
 		return EXIT_FAILED;
 	}
 	status = command->run(argc - 1, argv + 1);

@@ -50,8 +50,7 @@ static int check_boots(struct merge *merge)
 		find_boot(&info, &boot);
 		if (!boot.length || strcmp(boot.bytes, first.bytes))
 			err = fail_plain(-EINVAL,
-					 "%s and %s are not of one boot of one machine: their "
-					 "times have nothing to do with each other",
+					 "%s and %s are of different boots or machines: their times cannot be compared",
 					 merge->paths[0], merge->paths[i]);
 		text_fini(&info);
 		text_fini(&boot);
@@ -115,8 +114,7 @@ static int tell_damage(const struct merge *merge)
 			err = fail(source->err, "cannot read %s", source->path);
 		else if (source->damaged_count || trace_reader_extent(source->reader)->unread_bytes)
 			err = fail_plain(-EBADMSG,
-					 "%s is damaged: what could not be read is left out; "
-					 "pinch check says what that is",
+					 "%s is damaged: the unreadable parts are left out; pinch check lists them",
 					 source->path);
 	}
 	return err;
@@ -142,7 +140,7 @@ static int merge_traces(const struct settings *settings, int argc, char **argv, 
 	int err;
 
 	if (rest >= argc || !settings->trace_path) {
-		fail_plain(-EINVAL, "which traces, and where to? pinch merge -o OUT FILE...");
+		fail_plain(-EINVAL, "no traces, or no -o OUT, given: pinch merge -o OUT FILE...");
 		return EXIT_USAGE;
 	}
 	if (argc - rest > MERGE_SOURCES_MAX) {
@@ -184,9 +182,9 @@ static const struct option_spec *const options[] = {
 const struct command merge_command = {
 	.name = "merge",
 	.usage = "-o OUT FILE...",
-	.summary = "Make one trace of several of one machine",
-	.description = "OUT is as if one pinch had traced all that the FILEs have: at once, one after the\n"
-		       "other, or both.",
+	.summary = "Merge several traces of one machine into one",
+	.description = "OUT is what one pinch would have recorded that traced all of them. The FILEs may overlap\n"
+		       "in time or follow each other.",
 	.options = options,
 	.run = merge_run,
 };

@@ -41,10 +41,7 @@ static int set_last(struct settings *settings, const char *argument)
 
 static const struct option_spec record_options[] = {
 	{ "output", 'o', "FILE", "the trace (default: trace.pinch)", set_output },
-	{ "ring", 0, "SIZE",
-	  "keep the last SIZE bytes, such as 1G: what is new takes the place of what "
-	  "is oldest",
-	  set_ring },
+	{ "ring", 0, "SIZE", "keep the last SIZE bytes, such as 1G: new data overwrites the oldest", set_ring },
 	{ "last", 0, "TIME", "keep what happened in the last TIME, such as 60s", set_last },
 	{ 0 },
 };
@@ -56,17 +53,17 @@ static const struct option_spec *const options[] = {
 static int record(struct settings *settings, struct inheritance *inheritance, int argc, char **argv, int rest)
 {
 	if (settings->has_target && rest < argc) {
-		fail_plain(-EINVAL, "either processes that run already or a command, not both: %s", argv[rest]);
+		fail_plain(-EINVAL, "give either running processes or a command, not both: %s", argv[rest]);
 		return EXIT_USAGE;
 	}
 	if (settings->has_target && settings->user) {
-		fail_plain(-EINVAL, "--user is for a command that is started, not for processes that run already");
+		fail_plain(-EINVAL, "--user is for a command that pinch starts, not for running processes");
 		return EXIT_USAGE;
 	}
 	if (settings->has_target)
 		return attach_traced(settings, argc, argv);
 	if (rest == argc) {
-		fail_plain(-EINVAL, "record what? pinch record [options] -- COMMAND [ARG...], or -p PID "
+		fail_plain(-EINVAL, "nothing to trace given: pinch record [options] -- COMMAND [ARG...], or -p PID "
 				    "and the like");
 		return EXIT_USAGE;
 	}
@@ -103,9 +100,8 @@ const struct command record_command = {
 	.usage = "[options] [--] COMMAND [ARG...]\n       pinch record [options] -p PID... | -n NAME | "
 		 "--cgroup DIR | --all",
 	.summary = "Trace into a file, for pinch report here or on another machine",
-	.description = "Traces as pinch run does, or pinch attach, and keeps what it is told instead of\n"
-		       "showing a report. Whatever ends pinch, the file can be read up to half a second\n"
-		       "before.",
+	.description = "Traces like pinch run or pinch attach, and writes the events to a file instead of showing\n"
+		       "a report. However pinch ends, the file is readable up to half a second before that.",
 	.options = options,
 	.run = record_run,
 };

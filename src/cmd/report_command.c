@@ -81,7 +81,7 @@ static int report_run(int argc, char **argv)
 	if (settings.wants_help) {
 		command_help(&report_command);
 	} else if (rest + 1 != argc) {
-		fail_plain(-EINVAL, "which trace? pinch report [options] FILE");
+		fail_plain(-EINVAL, "no trace given: pinch report [options] FILE");
 		status = EXIT_USAGE;
 	} else {
 		status = report_traced(&settings, argv[rest]);
@@ -99,9 +99,9 @@ static const struct option_spec *const options[] = {
 const struct command report_command = {
 	.name = "report",
 	.usage = "[options] FILE",
-	.summary = "Report what a trace tells, as if it was traced now",
-	.description = "FILE is a trace of pinch record, or of run and attach with --trace, of this machine\n"
-		       "or another one. Of one that was cut off what is there is reported.",
+	.summary = "Show the report of a trace",
+	.description = "FILE is a trace of pinch record, or of run or attach with --trace, from this or another\n"
+		       "machine. A truncated trace is reported up to where it ends.",
 	.options = options,
 	.run = report_run,
 };

@@ -211,7 +211,10 @@ static int find_user(struct run *run)
 		return command_user_find(settings->user, &run->user);
 	err = command_user_of_sudo(&sudo, &run->user);
 	if (!err && run->user && !settings->is_quiet)
-		fail_plain(0, "the command runs as %s, who called sudo; --user root runs it as root", run->user->name);
+		fail_plain(0,
+			   "the command runs as %s, who called sudo; use --user root to run it "
+			   "as root",
+			   run->user->name);
 	return err;
 }
 
@@ -240,7 +243,7 @@ int run_traced(const struct settings *settings, struct inheritance *inheritance,
 	int status;
 
 	if (!arguments[0]) {
-		fail_plain(-EINVAL, "which command? pinch run [options] -- COMMAND [ARG...]");
+		fail_plain(-EINVAL, "no command given: pinch run [options] -- COMMAND [ARG...]");
 		return EXIT_PINCH_FAILED;
 	}
 	status = start(&run, inheritance, arguments);

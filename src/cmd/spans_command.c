@@ -69,7 +69,7 @@ static int choose_spans(const struct settings *settings, const char *path, const
 		count += view->spans[i] != NULL;
 	}
 	if (!count)
-		return fail_plain(-ENOENT, "%s has no spans: record it with --span, see pinch help record", path);
+		return fail_plain(-ENOENT, "%s contains no spans: record it with --span, see pinch help record", path);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int spans_run(int argc, char **argv)
 		if (settings.wants_help) {
 			command_help(&spans_command);
 		} else if (rest + 1 != argc) {
-			fail_plain(-EINVAL, "which trace? pinch spans [options] FILE");
+			fail_plain(-EINVAL, "no trace given: pinch spans [options] FILE");
 			status = EXIT_USAGE;
 		} else {
 			status = spans_of_trace(&settings, argv[rest]);
@@ -154,8 +154,8 @@ static int set_top(struct settings *settings, const char *argument)
 }
 
 static const struct option_spec spans_options[] = {
-	{ "span", 0, "NAME", "only this span's", set_span },
-	{ "sort", 0, "WORD", "by duration, the longest first (default), or by begin", set_sort },
+	{ "span", 0, "NAME", "only executions of this span", set_span },
+	{ "sort", 0, "WORD", "duration (default, longest first) or begin", set_sort },
 	{ "top", 0, "N", "executions to show (default: 10)", set_top },
 	{ "json", 0, "FILE", "write all of them as JSON; - is standard output", settings_set_json },
 	{ "output", 'o', "FILE", "write the text to FILE", settings_set_output },
@@ -167,9 +167,9 @@ static const struct option_spec *const options[] = { spans_options, names_option
 const struct command spans_command = {
 	.name = "spans",
 	.usage = "[options] FILE",
-	.summary = "Show the tasks of threads that a trace has, how long they took and what that time went into",
-	.description = "FILE is a trace of pinch record --span. How long the tasks took comes first, and what the\n"
-		       "slowest ones do more than the others; then the longest ones.",
+	.summary = "Show the tasks (spans) in a trace: how long they took, and where that time went",
+	.description = "FILE is a trace of pinch record --span. The durations come first, with what the slowest\n"
+		       "executions do more of than the others; then the longest executions.",
 	.options = options,
 	.run = spans_run,
 };

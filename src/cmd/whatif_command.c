@@ -88,8 +88,8 @@ static int answer(const struct settings *settings, const char *path, struct what
 			err = show_answer(settings, view, is_chosen);
 		else
 			err = fail_plain(-ENOENT,
-					 "no thread in %s waited for the %s '%s': pinch whatif %s "
-					 "shows what there is",
+					 "no thread in %s waited for the %s '%s': pinch whatif %s lists what can be "
+					 "given",
 					 path, view->kind, view->name, path);
 	} else if (settings->whatif.cpu_count) {
 		err = show_answer(settings, view, NULL);
@@ -130,10 +130,10 @@ static int answer_of_states(const struct settings *settings, const char *path, c
 	if (!err) {
 		err = lives_of(all->states, all->threads, chosen.numbers, chosen.count, &lives);
 		if (err)
-			fail_plain(err, "%s tells of too much for a replay: make a part of it with pinch cut", path);
+			fail_plain(err, "%s is too large for a replay: cut a part out of it with pinch cut", path);
 	}
 	if (!err && lives.begin_ns >= lives.end_ns)
-		err = fail_plain(-ENOENT, "no thread in %s ran: there is nothing to replay", path);
+		err = fail_plain(-ENOENT, "no thread ran in %s: there is nothing to replay", path);
 	if (!err)
 		err = answer_of_lives(settings, path, all, &lives);
 	lives_fini(&lives);
@@ -164,7 +164,7 @@ static int whatif_run(int argc, char **argv)
 			status = 0;
 			command_help(&whatif_command);
 		} else if (rest + 1 != argc) {
-			fail_plain(-EINVAL, "which trace? pinch whatif [options] FILE");
+			fail_plain(-EINVAL, "no trace given: pinch whatif [options] FILE");
 		} else {
 			status = whatif_of_trace(&settings, argv[rest]);
 		}
@@ -216,9 +216,9 @@ static const struct option_spec whatif_options[] = {
 	{ "lock", 0, "NAME", "make the waits for this lock, condition or barrier shorter", set_lock },
 	{ "path", 0, "FUNCTION", "make the waits in this function and below it shorter", set_path },
 	{ "cause", 0, "CAUSE", "make the waits of this cause shorter, such as sleep or file", set_cause },
-	{ "scale", 0, "F", "how much of their time is left: 0 to 1 (default: 0.5)", set_scale },
-	{ "cpus", 0, "N", "replay it on N CPUs (default: as many as its threads ran on)", set_cpus },
-	{ "json", 0, "FILE", "write it as JSON; - is standard output", settings_set_json },
+	{ "scale", 0, "F", "the part of their time that is left: 0 to 1 (default: 0.5)", set_scale },
+	{ "cpus", 0, "N", "replay on N CPUs (default: as many as the threads ran on)", set_cpus },
+	{ "json", 0, "FILE", "write the result as JSON; - is standard output", settings_set_json },
 	{ "output", 'o', "FILE", "write the text to FILE", settings_set_output },
 	{ 0 },
 };
@@ -228,9 +228,9 @@ static const struct option_spec *const options[] = { whatif_options, names_optio
 const struct command whatif_command = {
 	.name = "whatif",
 	.usage = "[options] FILE",
-	.summary = "Predict how long a traced run would have taken, if something were faster",
-	.description = "FILE is a trace of pinch record. It is replayed with one lock, path or cause shortened, or on\n"
-		       "another number of CPUs. Without these, what gains most is shown.",
+	.summary = "Predict how long a traced run would have taken if something were faster",
+	.description = "FILE is a trace of pinch record. It is replayed with one lock, path or cause shortened, or\n"
+		       "on another number of CPUs. Without these options, pinch shows which changes gain most.",
 	.options = options,
 	.run = whatif_run,
 };

@@ -113,12 +113,12 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	if (cpu_count < 0)
 		return fail(cpu_count, "cannot count the CPUs");
 	if (cpu_count > KERNEL_CPUS_MAX)
-		return fail_plain(-E2BIG, "this machine may have %d CPUs; pinch knows %d at most", cpu_count,
+		return fail_plain(-E2BIG, "this machine may have %d CPUs; pinch supports at most %d", cpu_count,
 				  KERNEL_CPUS_MAX);
 	if (options->acquisitions && !machine_has_kprobes())
 		return fail_plain(-EOPNOTSUPP,
-				  "--acquisitions needs kprobes, which this kernel has not "
-				  "(CONFIG_KPROBE_EVENTS); without it, locks are told when they are waited for");
+				  "--acquisitions needs kprobes (CONFIG_KPROBE_EVENTS), which this kernel lacks; "
+				  "without it, only locks that threads wait for are shown");
 	kernel = xcalloc(1, sizeof(*kernel));
 	kernel->cpu_count = cpu_count;
 	kernel->sample_period_ns = options->sample_period_ns;

@@ -124,19 +124,17 @@ const char *resolver_note(struct resolver *resolver)
 {
 	if (resolver->failed_count)
 		snprintf(resolver->note, sizeof(resolver->note),
-			 "getaddrinfo() of %zu of %zu C "
-			 "libraries could not be followed (%s): hosts may lack their names",
+			 "getaddrinfo() could not be probed in %zu of %zu C libraries (%s): host names may be missing",
 			 resolver->failed_count, resolver->failed_count + resolver->attached_count,
 			 strerror(-resolver->err));
 	else if (resolver->changed_count)
 		snprintf(resolver->note, sizeof(resolver->note),
-			 "%llu C libraries were written to while "
-			 "getaddrinfo() was followed in them, which ended that: hosts may lack their names",
+			 "%llu C libraries were written to, which ended the probes on getaddrinfo() in them: host "
+			 "names may be missing",
 			 (unsigned long long)resolver->changed_count);
 	else if (!resolver->attached_count)
 		snprintf(resolver->note, sizeof(resolver->note),
-			 "no C library with getaddrinfo() was "
-			 "met: hosts have no names");
+			 "no C library with getaddrinfo() was found: hosts have no names");
 	else
 		return NULL;
 	return resolver->note;

@@ -60,7 +60,7 @@ struct sampler *sampler_follow_ticks(const struct bpf_program *program)
 
 	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(program));
 	if (sampler->tick_link_fd < 0)
-		snprintf(sampler->note, sizeof(sampler->note), "No samples (%s): there are no tables of functions.",
+		snprintf(sampler->note, sizeof(sampler->note), "No samples (%s): tables of functions are missing.",
 			 strerror(errno));
 	return sampler;
 }

@@ -205,27 +205,26 @@ void span_functions_put_notes(const struct span_functions *functions, struct tex
 			continue;
 		if (followed->changed_count)
 			text_printf(notes,
-				    "span %s: %llu files were written to while functions in them "
-				    "were followed, which ended that",
+				    "span %s: %llu files were written to, which ended the probes on functions in them",
 				    spec->name, (unsigned long long)followed->changed_count);
 		else if (followed->doubtful_count)
 			text_printf(notes,
-				    "span %s: %llu symbols called so point to where no function "
-				    "of their file can begin, and are left alone",
+				    "span %s: %llu symbols of this name do not point to the beginning of a function "
+				    "and are ignored",
 				    spec->name, (unsigned long long)followed->doubtful_count);
 		else if (!followed->file_count)
-			text_printf(notes, "span %s: no process has mapped a file %s with a function %s", spec->name,
+			text_printf(notes, "span %s: no process mapped a file %s with a function %s", spec->name,
 				    spec->file, spec->function);
 		else if (followed->err)
-			text_printf(notes, "span %s: not all of its functions could be followed (%s)", spec->name,
+			text_printf(notes, "span %s: not all of its functions could be probed (%s)", spec->name,
 				    strerror(-followed->err));
 		else if (followed->is_cut)
 			text_printf(notes,
-				    "span %s: of the %u functions that are called so, some are too many, "
-				    "or nothing tells where they end",
+				    "span %s: some of the %u functions of this name are not probed: there are too "
+				    "many, or their size is unknown",
 				    spec->name, followed->most);
 		else if (followed->most > 1)
-			text_printf(notes, "span %s: %u functions are called so; each is followed", spec->name,
+			text_printf(notes, "span %s: %u functions have this name; each is probed", spec->name,
 				    followed->most);
 		else
 			continue;

@@ -44,8 +44,8 @@ static int parse_label(const char **at, struct condition *out)
 
 	if (!end || end == begin)
 		return fail_plain(-EINVAL,
-				  "edge takes what a wait is called, in quotation marks: "
-				  "edge \"fsync\" > 10 %%, not '%s'",
+				  "edge takes the label of a wait, in quotation marks: edge \"fsync\" > 10 %%, not "
+				  "'%s'",
 				  out->text);
 	out->label = xcalloc(1, end - begin + 1);
 	memcpy(out->label, begin, end - begin);
@@ -179,8 +179,7 @@ static struct difference edge_difference(const struct comparison *comparison, co
 	}
 	free(is_below);
 	if (!is_found)
-		warn("nothing that was waited for is called '%s': 0 is taken for it in --fail-if '%s'",
-		     condition->label, condition->text);
+		warn("no wait has the label '%s': its value in --fail-if '%s' is 0", condition->label, condition->text);
 	return difference_of(&sums[FIRST_SIDE], &sums[SECOND_SIDE]);
 }
 

@@ -147,7 +147,7 @@ static void put_on(struct teller *t, size_t at)
 		next = main_child(t, whom);
 		if (next == NONE || t->nodes[next].kind == GRAPH_ABSENT || t->nodes[next].kind == GRAPH_UNTOLD)
 			return;
-		text_put(t->out, link ? ", those are " : ", these are ");
+		text_put(t->out, ", which are ");
 		put_doing(t, next);
 		at = next;
 	}
@@ -167,13 +167,13 @@ static void put_way_to(struct teller *t, size_t to)
 		/* Of a queue, the last one says enough. */
 		if (count > 1 && !strcmp(t->nodes[way[count]].label, t->nodes[way[count - 2]].label))
 			continue;
-		text_put(t->out, is_first ? "while they are " : ", these are ");
+		text_put(t->out, is_first ? "while they are " : ", which are ");
 		put_doing(t, way[count]);
 		put_for(t, way[count], way[count - 1]);
 		is_first = false;
 	}
 	if (!is_first)
-		text_put(t->out, ", these are ");
+		text_put(t->out, ", which are ");
 }
 
 static void put_amount(struct teller *t, const struct difference *ns)
@@ -209,7 +209,7 @@ static void put_how_many(struct teller *t, size_t at)
 
 	if (t->comparison->is_of_runs) {
 		if (is_first_only || is_second_only)
-			text_printf(t->out, "; that is in %s run only", is_first_only ? "the first" : "this");
+			text_printf(t->out, "; only in %s run", is_first_only ? "the first" : "this");
 		return;
 	}
 	text_printf(t->out, "; in %llu of %llu, and %llu of %llu ", (unsigned long long)node->ns[SECOND_SIDE].count,

@@ -29,9 +29,9 @@ void derived_info(struct trace_reader *reader, struct text *info)
 static int say(const char *path, int err)
 {
 	if (err == -EBUSY)
-		return fail_plain(err, "%s is being written by another pinch: give another name to -o", path);
+		return fail_plain(err, "another pinch is writing %s: give another file to -o", path);
 	if (err == -EEXIST)
-		return fail_plain(err, "%s is what is read: give another name to -o", path);
+		return fail_plain(err, "%s is the input: give another file to -o", path);
 	return fail(err, "cannot write the trace %s%s", path, out_file_advice(err));
 }
 
@@ -71,8 +71,8 @@ static bool has_sentence(const struct ev_collect_end *e, const char *sentence)
 
 struct ev_collect_end *derived_end(const struct ev_collect_end *whole, uint64_t ended_ns, bool is_ended)
 {
-	static const char note[] = "this is a part of a longer trace, of which what was lost is told; "
-				   "what it cost to trace the part is not known";
+	static const char note[] = "this is a part of a longer trace: the losses are those of the whole trace; the "
+				   "cost of tracing the part is unknown";
 	size_t text_bytes = whole ? whole->text_bytes : 0;
 	size_t note_bytes = whole && has_sentence(whole, note) ? 0 : sizeof(note);
 	struct ev_collect_end *e = xcalloc(1, sizeof(*e) + text_bytes + note_bytes);

@@ -128,10 +128,10 @@ static void subscribe(struct recorder *recorder)
 static int say(const struct recorder *recorder, int err)
 {
 	if (err == -EBUSY)
-		return fail_plain(err, "%s is being written by another pinch: give another name to -o", recorder->path);
+		return fail_plain(err, "another pinch is writing %s: give another file to -o", recorder->path);
 	if (err == -ESPIPE)
 		return fail_plain(err,
-				  "cannot keep the last of a trace in %s: --ring and --last need a file of "
+				  "cannot write a flight recording to %s: --ring and --last need a regular file of "
 				  "their own",
 				  recorder->path);
 	return fail(err, "cannot write the trace %s%s", recorder->path, out_file_advice(err));
@@ -154,7 +154,7 @@ int recorder_open(struct engine *engine, const char *path, const struct trace_ri
 	if (!err && out_file_is_stream(file) && isatty(out_file_fd(file))) {
 		out_file_close(file);
 		recorder_close(recorder);
-		return fail_plain(-EINVAL, "a trace is not for a terminal: give -o a file, or send it to a pipe");
+		return fail_plain(-EINVAL, "a trace cannot go to a terminal: give a file to -o, or use a pipe");
 	}
 	if (!err)
 		err = trace_writer_begin(file, ring, &recorder->writer);

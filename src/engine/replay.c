@@ -129,8 +129,8 @@ static void add_late_note(const struct replay *replay, struct findings *findings
 
 	text_put_duration(&kept, replay->last_ns - trace_reader_extent(replay->reader)->first_ns);
 	findings_add_note(findings,
-			  "the trace is of a flight recorder: what came before its last %s is "
-			  "not kept, and what is lost and what it costs is of all of it",
+			  "the trace is a flight recording: only its last %s were kept; losses and cost are those of "
+			  "the whole run",
 			  kept.bytes);
 	text_fini(&kept);
 }
@@ -143,17 +143,18 @@ static void add_trace_notes(const struct replay *replay, struct findings *findin
 	if (extent->begins_late)
 		add_late_note(replay, findings);
 	if (!replay->end)
-		findings_add_note(findings, "the trace has no end: its writer was stopped, or it is still "
-					    "being written; what came last is missing");
+		findings_add_note(findings, "the trace has no end: its writer was killed, or is still writing; the "
+					    "last events are missing");
 	else if (!replay->has_names)
 		findings_add_note(
 			findings,
 			replay->opens_files
-				? "the trace has no names: those shown are of files of this machine"
-				: "the trace has no names: --symbols-from-files takes them from files that it names");
+				? "the trace has no names: those shown come from files on this machine"
+				: "the trace has no names: --symbols-from-files takes them from the files on this "
+				  "machine");
 	if (extent->has_no_forms)
-		findings_add_note(findings, "the trace does not say any more what its events look like: they "
-					    "are read as this version writes them");
+		findings_add_note(findings, "the event layouts are missing from the trace: events are read with the "
+					    "layouts of this version");
 	if (replay->damaged_count)
 		findings_add_note(findings, "%zu part%s of the trace %s damaged and left out", replay->damaged_count,
 				  replay->damaged_count == 1 ? "" : "s", replay->damaged_count == 1 ? "is" : "are");
@@ -161,7 +162,7 @@ static void add_trace_notes(const struct replay *replay, struct findings *findin
 		findings_add_note(findings, "%s", left_out.bytes);
 	text_fini(&left_out);
 	if (!replay->damaged_count && replay->end && extent->unread_bytes)
-		findings_add_note(findings, "%llu bytes behind the end of the trace are no part of it",
+		findings_add_note(findings, "%llu bytes after the end of the trace are ignored",
 				  (unsigned long long)extent->unread_bytes);
 }
 

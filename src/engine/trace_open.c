@@ -20,9 +20,9 @@ int trace_open(const char *path, struct trace_reader **out)
 	case -EBADMSG:
 		return fail_plain(err, "%s is not a pinch trace", path);
 	case -ENOTSUP:
-		return fail_plain(err, "%s was written by another version of pinch: read it with that one", path);
+		return fail_plain(err, "%s was written by another version of pinch: use that version to read it", path);
 	case -EINVAL:
-		return fail_plain(err, "%s is no regular file", path);
+		return fail_plain(err, "%s is not a regular file", path);
 	}
 	return fail(err, "cannot read %s", path);
 }
@@ -40,15 +40,15 @@ bool trace_put_left_out(const struct trace_reader *trace, struct text *out)
 	const struct bad_times *bad = trace_reader_bad_times(trace);
 	size_t length = out->length;
 
-	put_count(out, bad->left_out, "event was left out whose time is not in the trace",
-		  "events were left out whose time is not in the trace");
-	put_count(out, bad->changed, "event told of times that cannot be, which were put right",
-		  "events told of times that cannot be, which were put right");
+	put_count(out, bad->left_out, "event was left out: outside the time of the trace",
+		  "events were left out: outside the time of the trace");
+	put_count(out, bad->changed, "event had impossible times, which were corrected",
+		  "events had impossible times, which were corrected");
 	put_count(out, trace_reader_crowded_out(trace), "event was left out because there are too many threads",
 		  "events were left out because there are too many threads");
 	put_count(out, trace_reader_unknown(trace),
-		  "event was skipped whose kind this version of pinch does not know: pinch dump prints it",
-		  "events were skipped whose kinds this version of pinch does not know: pinch dump prints them");
+		  "event was skipped: this version of pinch does not know its kind. pinch dump prints it",
+		  "events were skipped: this version of pinch does not know their kinds. pinch dump prints them");
 	return out->length != length;
 }
 

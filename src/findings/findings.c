@@ -79,7 +79,7 @@ static void add_odd_note(struct findings *findings)
 		return;
 	text_put_escaped(&name, totals.odd.name);
 	text_put_duration(&time, totals.odd.time_ns > totals.begin_ns ? totals.odd.time_ns - totals.begin_ns : 0);
-	findings_add_note(findings, "inconsistent event, corrected: %s (tid %u) %s, %s after the beginning",
+	findings_add_note(findings, "inconsistent event, corrected: %s (tid %u) %s, %s after the start",
 			  name.bytes ? name.bytes : "", totals.odd.tid, totals.odd.what, time.bytes);
 	text_fini(&name);
 	text_fini(&time);

@@ -76,16 +76,16 @@ static const char *plain_label(enum graph_kind kind)
 		[GRAPH_RUNNING] = "running",
 		[GRAPH_SPINNING] = "spinning",
 		[GRAPH_CPU] = "waiting for a CPU",
-		[GRAPH_CPU_LIMIT] = "stopped by the CPU limit of its cgroup",
-		[GRAPH_IDLE] = "nobody: the CPU was waking up",
+		[GRAPH_CPU_LIMIT] = "throttled by the CPU limit of its cgroup",
+		[GRAPH_IDLE] = "no thread: the CPU was waking up",
 		[GRAPH_DISK] = "disk",
-		[GRAPH_DISK_IDLE] = "no disk had a request",
+		[GRAPH_DISK_IDLE] = "no disk request was pending",
 		[GRAPH_NETWORK] = "network",
 		[GRAPH_TIMER] = "timer",
 		[GRAPH_SIGNAL] = "signal",
 		[GRAPH_INTERRUPT] = "interrupt",
-		[GRAPH_ABSENT] = "before it began, or after its end",
-		[GRAPH_UNTOLD] = "not known",
+		[GRAPH_ABSENT] = "before its start, or after its end",
+		[GRAPH_UNTOLD] = "unknown",
 	};
 
 	return labels[kind];

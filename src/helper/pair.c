@@ -48,8 +48,8 @@ struct helper_pair *helper_pair_new(const struct helper_roles *roles)
 static void give_up(struct helper_pair *pair, int err)
 {
 	if (!pair->is_given_up)
-		warn("a process that reads what programs wrote could not give up its privileges (%s), and does not "
-		     "run: names and call paths are missing",
+		warn("a helper process that reads untrusted data could not drop its privileges (%s) and does not run: "
+		     "names and call paths are missing",
 		     strerror(-err));
 	pair->is_given_up = true;
 	pair->death_count = DEATHS_MAX;

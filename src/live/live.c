@@ -238,8 +238,8 @@ static void on_interrupt(struct live *live)
 		live->wants_quit = true;
 	} else if (live->options.has_command) {
 		live->end_due_ns = clock_ns() + interrupt_grace_ns;
-		tui_set_message(live->tui, "the command got the Ctrl-C, too: the tracing ends with "
-					   "it, or in a second");
+		tui_set_message(live->tui, "the command received the Ctrl-C too: tracing ends when it does, or after "
+					   "one second");
 	} else {
 		live->wants_end = true;
 	}

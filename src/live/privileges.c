@@ -132,6 +132,6 @@ void privileges_give_up(const struct settings *settings, bool signals_command)
 	next = confine_without_calls(never_needed, sizeof(never_needed) / sizeof(*never_needed));
 	err = err ? err : next;
 	if (err)
-		warn("pinch could not give up the privileges that tracing does not take (%s), and goes on with them",
+		warn("pinch could not drop the privileges that tracing does not need (%s), and keeps them",
 		     strerror(-err));
 }

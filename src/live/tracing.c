@@ -256,7 +256,7 @@ int tracing_add_processes(struct tracing *tracing, const struct pid_list *pids)
 		list_waits(tracing);
 	/* Waiting for the end of what has ended already would take for ever. */
 	if (!err && !tracing->settings->kernel.trace_all && !kernel_counts(tracing->kernel).threads_alive)
-		err = fail_plain(-ESRCH, "the target has no thread left to trace: it has ended");
+		err = fail_plain(-ESRCH, "the target has ended: no thread is left to trace");
 	return err;
 }
 

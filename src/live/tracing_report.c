@@ -99,9 +99,7 @@ static void put_system_note(struct tracing *tracing, struct text *notes)
 
 	if (!lost)
 		return;
-	text_printf(notes,
-		    "%llu records of interrupts, packets and disks were lost: --ring-kb gives them more "
-		    "room",
+	text_printf(notes, "%llu records of interrupts, packets and disks were lost: --ring-kb enlarges their buffers",
 		    (unsigned long long)lost);
 	text_put_bytes(notes, "", 1);
 }
@@ -113,8 +111,8 @@ static void put_klock_note(struct tracing *tracing, struct text *notes)
 	if (!lost)
 		return;
 	text_printf(notes,
-		    "%llu waits for kernel locks are not told: interrupts waited while others were "
-		    "noted",
+		    "%llu waits for kernel locks were not recorded: an interrupt waited while another wait was being "
+		    "recorded",
 		    (unsigned long long)lost);
 	text_put_bytes(notes, "", 1);
 }
@@ -128,7 +126,7 @@ static void put_suspension(const struct tracing *tracing, struct text *notes)
 		return;
 	text_put(notes, "the machine was suspended for ");
 	text_put_duration(notes, suspended_ns);
-	text_put(notes, " while it was traced: that time is in no figure");
+	text_put(notes, " during tracing: no figure includes that time");
 	text_put_bytes(notes, "", 1);
 }
 
@@ -152,8 +150,8 @@ static void put_notes(struct tracing *tracing, struct text *notes)
 	if (!children)
 		return;
 	text_printf(notes,
-		    "%zu child process%s of the target ran already and %s not traced: give %s "
-		    "numbers to -p, too, or use -n NAME",
+		    "%zu child process%s of the target ran already and %s not traced: give %s PIDs to -p too, or use "
+		    "-n NAME",
 		    children, children == 1 ? "" : "es", children == 1 ? "is" : "are", children == 1 ? "its" : "their");
 	text_put_bytes(notes, "", 1);
 }

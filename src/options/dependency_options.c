@@ -41,7 +41,7 @@ static int set_process(struct settings *settings, const char *argument)
 	struct thread_words *processes = &settings->processes;
 
 	if (processes->count == THREAD_WORDS_MAX)
-		return fail_plain(-EINVAL, "--process can be given %d times", THREAD_WORDS_MAX);
+		return fail_plain(-EINVAL, "--process can be given at most %d times", THREAD_WORDS_MAX);
 	processes->words[processes->count++] = argument;
 	return 0;
 }
@@ -60,38 +60,35 @@ int dependency_check(const struct settings *settings)
 		return fail_plain(-EINVAL, "--to must be later than --from");
 	if (settings->graph.execution &&
 	    (range->from_ns || range->to_ns != UINT64_MAX || settings->threads.count || settings->processes.count))
-		return fail_plain(-EINVAL, "--span is a thread and a time: --thread, --process, --from and --to "
-					   "exclude it");
+		return fail_plain(-EINVAL, "--span already selects a thread and a time: leave out --thread, "
+					   "--process, --from and --to");
 	return 0;
 }
 
 /* Whose. */
 const struct option_spec whose_options[] = {
-	{ "process", 0, "WHO",
-	  "only threads of this process: its id or the name of its first thread; again "
-	  "for more",
+	{ "process", 0, "WHO", "only threads of this process: its PID or the name of its first thread; may be repeated",
 	  set_process },
 	{ "span", 0, "NAME",
-	  "only this execution, its thread and its time: NAME:slowest, or NAME:12 as "
-	  "pinch spans numbers them",
+	  "only this execution (its thread and its time): NAME:slowest, or NAME:12 with a number from pinch spans",
 	  set_span },
 	{ 0 },
 };
 
 const struct option_spec merged_options[] = {
-	{ "merge", 0, NULL, "show threads as one whose names differ in numbers only", set_merge },
+	{ "merge", 0, NULL, "merge threads whose names differ only in numbers", set_merge },
 	{ 0 },
 };
 
 const struct option_spec picture_options[] = {
-	{ "dot", 0, "FILE", "write it in the language of Graphviz", set_dot },
-	{ "svg", 0, "FILE", "write it as a picture, drawn by Graphviz", set_svg },
+	{ "dot", 0, "FILE", "write the graph in the DOT language of Graphviz", set_dot },
+	{ "svg", 0, "FILE", "write the graph as an SVG image, drawn by Graphviz", set_svg },
 	{ 0 },
 };
 
 const struct option_spec dependency_options[] = {
-	{ "min", 0, "PERCENT", "leave out what has less of the time (default: 0.5)", set_min },
-	{ "json", 0, "FILE", "write it as JSON; - is standard output", settings_set_json },
+	{ "min", 0, "PERCENT", "leave out parts with a smaller share of the time (default: 0.5)", set_min },
+	{ "json", 0, "FILE", "write the result as JSON; - is standard output", settings_set_json },
 	{ "output", 'o', "FILE", "write the text to FILE", settings_set_output },
 	{ 0 },
 };

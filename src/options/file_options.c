@@ -29,20 +29,19 @@ static int set_symbols_from_files(struct settings *settings, const char *argumen
 
 const struct option_spec names_options[] = {
 	{ "symbols-from-files", 0, NULL,
-	  "open the files that a trace without names has paths of, for names: only of "
-	  "traces that you trust",
+	  "for a trace without names: read them from the files that the trace refers to; only for traces that you "
+	  "trust",
 	  set_symbols_from_files },
 	{ 0 },
 };
 
 const struct option_spec html_options[] = {
-	{ "html", 0, "FILE", "write one file for a browser, with all of it drawn; - is standard output", set_html },
+	{ "html", 0, "FILE", "write one page for a browser, with charts; - is standard output", set_html },
 	{ 0 },
 };
 
 const struct option_spec table_options[] = {
-	{ "folded", 0, "FILE", "write call paths with the us of their CMetric, for tools that draw flame graphs",
-	  set_folded },
+	{ "folded", 0, "FILE", "write call paths with their CMetric in us, for flame graph tools", set_folded },
 	{ "csv", 0, "FILE", "write threads, paths, waits, locks and files as one table", set_csv },
 	{ 0 },
 };

@@ -30,7 +30,7 @@ static int set_thread(struct settings *settings, const char *argument)
 	struct thread_words *threads = &settings->threads;
 
 	if (threads->count == THREAD_WORDS_MAX)
-		return fail_plain(-EINVAL, "--thread can be given %d times", THREAD_WORDS_MAX);
+		return fail_plain(-EINVAL, "--thread can be given at most %d times", THREAD_WORDS_MAX);
 	threads->words[threads->count++] = argument;
 	return 0;
 }
@@ -42,9 +42,7 @@ const struct option_spec range_options[] = {
 };
 
 const struct option_spec thread_options[] = {
-	{ "thread", 0, "WHO",
-	  "only this thread: its number in the trace, its id or its name; again for "
-	  "more",
+	{ "thread", 0, "WHO", "only this thread: its number in the trace, its TID or its name; may be repeated",
 	  set_thread },
 	{ 0 },
 };

@@ -241,69 +241,61 @@ static int set_help(struct settings *settings, const char *argument)
 
 const struct option_spec trace_options[] = {
 	{ "nmin", 0, "N",
-	  "a slice is critical when at most N threads are active on average "
-	  "(default: half of the living threads)",
+	  "a slice is critical if at most N threads are active on average (default: half of the living threads)",
 	  set_nmin },
 	{ "sample-period", 0, "TIME",
-	  "how often to look where threads run "
-	  "(default: 3ms, or the kernel's timer tick near it)",
-	  set_sample_period },
-	{ "sample-hz", 0, "HZ", "the same as a frequency", set_sample_hz },
-	{ "depth", 0, "N", "frames of a call path, at most 127 (default)", set_depth },
+	  "sample running threads this often (default: 3ms, or the nearest kernel timer tick)", set_sample_period },
+	{ "sample-hz", 0, "HZ", "the same, as a frequency", set_sample_hz },
+	{ "depth", 0, "N", "frames per call path, at most 127 (default)", set_depth },
 	{ "duration", 0, "TIME", "stop tracing after TIME, such as 30s", set_duration },
 	{ "threads-only", 0, NULL, "do not follow into new processes", set_threads_only },
 	{ "processes-only", 0, NULL, "count only the first thread of each process", set_processes_only },
 	{ "kernel-stacks", 0, NULL, "take call paths through the kernel too", set_kernel_stacks },
 	{ "spin-inactive", 0, NULL, "do not count threads as active while they wait in spin loops", set_spin_inactive },
-	{ "dns", 0, NULL, "name the hosts behind addresses as the program resolves them", set_dns },
-	{ "system", 0, NULL,
-	  "put into the trace what the rest of the machine does: its threads, interrupts, "
-	  "packets and disks",
+	{ "dns", 0, NULL, "show host names instead of addresses, as the program resolved them", set_dns },
+	{ "system", 0, NULL, "also record the rest of the machine: other threads, interrupts, packets and disks",
 	  set_system },
 	{ "span", 0, "SPEC",
-	  "put into the trace where tasks begin and end, for pinch spans: CALL..CALL or "
-	  "FILE:FUNCTION, NAME= before it; again for more",
-	  set_span },
-	{ "ring-kb", 0, "KB", "room for each CPU's switches and wake-ups, a power of two (default: 4096)",
+	  "also record tasks, for pinch spans: [NAME=]CALL..CALL or [NAME=]FILE:FUNCTION; may be repeated", set_span },
+	{ "ring-kb", 0, "KB", "size of each CPU's buffer for switches and wake-ups, a power of two (default: 4096)",
 	  set_ring_size },
 	{ 0 },
 };
 
 const struct option_spec start_options[] = {
 	{ "user", 0, "NAME",
-	  "run the command as user NAME, UID or UID:GID (default: who called sudo, or who runs "
+	  "run the command as user NAME, UID or UID:GID (default: the caller of sudo, else of "
 	  "pinch)",
 	  set_user },
 	{ 0 },
 };
 
 const struct option_spec watch_options[] = {
-	{ "trace", 0, "FILE", "write all that is traced to FILE too, for pinch report", set_trace },
+	{ "trace", 0, "FILE", "also write a trace to FILE, for pinch report", set_trace },
 	{ "tui", 0, NULL, "show the report on the terminal as it grows, page by page", set_tui },
 	{ 0 },
 };
 
 const struct option_spec acquisition_options[] = {
 	{ "acquisitions", 0, NULL,
-	  "count how often locks are taken, also while they are free, and how long they are "
-	  "held (needs kprobes, and costs about 1 us each time)",
+	  "count all acquisitions of locks, contended or not, and measure hold times (needs kprobes; about 1 us each)",
 	  set_acquisitions },
 	{ 0 },
 };
 
 const struct option_spec tui_options[] = {
-	{ "tui", 0, NULL, "show the report on the terminal, page by page, and who waited for whom", set_tui },
+	{ "tui", 0, NULL, "show the report on the terminal, page by page, with the wait-dependency graph", set_tui },
 	{ 0 },
 };
 
 const struct option_spec report_options[] = {
 	{ "top", 0, "N", "call paths to report (default: 10)", set_top },
-	{ "json", 0, "FILE", "write the report as JSON too; - is standard output", settings_set_json },
+	{ "json", 0, "FILE", "also write the report as JSON; - is standard output", settings_set_json },
 	{ "output", 'o', "FILE", "write the text to FILE instead of the terminal", settings_set_output },
 	{ "text", 0, "FILE", "the same, beside --json, --html and the like", settings_set_output },
 	{ "page", 0, "NAME",
-	  "show these pages of the text, in full: summary, all, synchronisation, io, "
-	  "locks, klocks, threads, balance",
+	  "show only these pages of the text, in full: summary, paths, synchronisation, io, locks, klocks, threads, "
+	  "balance",
 	  set_page },
 	{ "verbose", 'v', NULL, "show every path, thread and frame in full", set_verbose },
 	{ 0 },
@@ -315,7 +307,7 @@ const struct option_spec quiet_options[] = {
 };
 
 const struct option_spec made_trace_options[] = {
-	{ "output", 'o', "OUT", "the trace that is made", set_trace },
+	{ "output", 'o', "OUT", "the resulting trace", set_trace },
 	{ 0 },
 };
 
@@ -378,9 +370,7 @@ int settings_parse(struct settings *settings, const struct command *command, int
 			return fail_plain(-EINVAL, "%s takes an argument; see pinch help %s", argv[optind - 1],
 					  command->name);
 		if (c == '?')
-			return fail_plain(-EINVAL,
-					  "pinch %s has no option '%s', or it is "
-					  "ambiguous; see pinch help %s",
+			return fail_plain(-EINVAL, "pinch %s: unknown or ambiguous option '%s'; see pinch help %s",
 					  command->name, argv[optind - 1], command->name);
 		spec = c ? spec_of_letter(&tables, c) : tables.specs[index];
 		err = spec->set(settings, optarg);
@@ -391,6 +381,6 @@ int settings_parse(struct settings *settings, const struct command *command, int
 	if (settings->kernel.threads_only && settings->kernel.processes_only)
 		return fail_plain(-EINVAL, "--threads-only and --processes-only exclude each other");
 	if (settings->spans.count && !settings->trace_path)
-		return fail_plain(-EINVAL, "--span is for a trace: give --trace FILE, or use pinch record");
+		return fail_plain(-EINVAL, "--span needs a trace: give --trace FILE, or use pinch record");
 	return 0;
 }

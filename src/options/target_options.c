@@ -30,9 +30,9 @@ static int set_all(struct settings *settings, const char *argument)
 }
 
 const struct option_spec target_options[] = {
-	{ "pid", 'p', "PID", "processes to trace, separated by commas; may be given again", set_pid },
+	{ "pid", 'p', "PID", "processes to trace, separated by commas; may be repeated", set_pid },
 	{ "name", 'n', "NAME", "processes with this command name or program", set_name },
-	{ "cgroup", 0, "DIR", "processes of a control group and those below it", set_cgroup },
-	{ "all", 'a', NULL, "every program on this machine", set_all },
+	{ "cgroup", 0, "DIR", "processes of a cgroup and the cgroups below it", set_cgroup },
+	{ "all", 'a', NULL, "all programs on this machine", set_all },
 	{ 0 },
 };

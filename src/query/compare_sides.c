@@ -45,8 +45,7 @@ static int find_span(const struct compare_source *source, const struct settings 
 			continue;
 		if (found >= 0)
 			return fail_plain(-ENOENT,
-					  "%s has several spans: choose one with --span; pinch "
-					  "spans shows them",
+					  "%s has several spans: choose one with --span; pinch spans lists them",
 					  source->path);
 		found = i;
 	}
@@ -186,10 +185,8 @@ int compare_executions(struct comparison *comparison, struct compare_source *sou
 	comparison->sides[FIRST_SIDE].name = "fast executions";
 	comparison->sides[SECOND_SIDE].name = "slow executions";
 	if (out->groups.count < GROUPS_MIN) {
-		err = fail_plain(-ENOENT,
-				 "the %zu executions of %s are too few, or too much alike, to be "
-				 "compared",
-				 count, source->path);
+		err = fail_plain(-ENOENT, "the %zu executions of %s are too few or too similar to be compared", count,
+				 source->path);
 	} else {
 		add_group(comparison, FIRST_SIDE, source, values, &out->groups, 0);
 		add_group(comparison, SECOND_SIDE, source, values, &out->groups, out->groups.count - 1);

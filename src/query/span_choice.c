@@ -42,7 +42,7 @@ static int say_names(const struct trace_states *all, const char *path, const cha
 	if (names.length)
 		err = fail_plain(-ENOENT, "%s has no span %s, but %s", path, name, names.bytes);
 	else
-		err = fail_plain(-ENOENT, "%s has no spans: record it with --span, see pinch help record", path);
+		err = fail_plain(-ENOENT, "%s contains no spans: record it with --span, see pinch help record", path);
 	text_fini(&names);
 	return err;
 }

@@ -157,8 +157,8 @@ int thread_words_find(struct trace_reader *reader, const char *path, const char 
 	for (size_t i = 0; !err && i < count; i++)
 		if (!choose_word(&search, i, numbers, pids))
 			err = fail_plain(-ENOENT,
-					 "no thread of %s has the number, the id or the name "
-					 "'%s'; pinch report lists them",
+					 "no thread in %s has the number, TID or name '%s'; pinch report lists the "
+					 "threads",
 					 path, words[i]);
 	table_free(search.candidates);
 	arena_free(search.arena);

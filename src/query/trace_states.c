@@ -114,10 +114,11 @@ static int find(const struct states_places *places, const struct trace_reader *t
 static int fail_without_place(const char *trace_path, int err)
 {
 	if (err)
-		return fail(err, "cannot write %s.states, which queries of %s need", trace_path, trace_path);
+		return fail(err, "cannot write %s.states, the index that queries of %s need", trace_path, trace_path);
 	return fail_plain(-EPERM,
-			  "cannot keep what queries of %s need: others can write its directory, and you have "
-			  "no cache of your own; set XDG_CACHE_HOME to a directory that only you can write",
+			  "cannot write the index that queries of %s need: other users can write to its directory, "
+			  "and you have no cache directory; set XDG_CACHE_HOME to a directory that only you can write "
+			  "to",
 			  trace_path);
 }
 
@@ -182,7 +183,7 @@ int trace_states_open(const char *trace_path, bool opens_files, struct trace_sta
 void trace_states_close(struct trace_states *all)
 {
 	if (all->states && states_damaged_count(all->states))
-		warn("%s is damaged, and what it should say is missing: remove it, and it is made again", all->path);
+		warn("%s is damaged: remove it, and pinch makes it again", all->path);
 	free(all->path);
 	path_names_free(all->names);
 	execution_log_free(all->executions);

@@ -142,7 +142,7 @@ static void tell_progress(const struct making *making, const struct trace_reader
 	if (is_over)
 		fputs("\r\033[K", stderr);
 	else
-		fprintf(stderr, "\rpinch: reading the trace once for all queries: %zu %%",
+		fprintf(stderr, "\rpinch: indexing the trace for queries: %zu %%",
 			count ? 100 * trace_reader_at(trace) / count : 0);
 }
 
@@ -152,7 +152,7 @@ static void tell_left_out(const struct trace_reader *trace)
 	struct text left_out = { 0 };
 
 	if (trace_put_left_out(trace, &left_out))
-		warn("of the trace, %s", left_out.bytes);
+		warn("in the trace, %s", left_out.bytes);
 	text_fini(&left_out);
 }
 
@@ -250,7 +250,7 @@ int trace_states_make(struct out_file *file, const char *path, const char *trace
 	int err = trace_writer_begin(file, NULL, &making.writer), fd;
 
 	if (err)
-		return fail(err, "cannot write %s, which queries of %s need", path, trace_path);
+		return fail(err, "cannot write %s, the index that queries of %s need", path, trace_path);
 	err = write_states(&making, trace);
 	if (err) {
 		trace_writer_discard(making.writer);
@@ -266,5 +266,5 @@ int trace_states_make(struct out_file *file, const char *path, const char *trace
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return fail(err, "cannot write %s, which queries of %s need", path, trace_path);
+	return fail(err, "cannot write %s, the index that queries of %s need", path, trace_path);
 }

@@ -184,7 +184,7 @@ static int add_stream(struct fold_rules *rules, FILE *file, const char *path)
 		}
 		err = add_line(rules, line);
 		if (err == -E2BIG)
-			warn("%s:%zu: more than %d fold rules, the rest is ignored", path, number, RULES_MAX);
+			warn("%s:%zu: more than %d fold rules; the rest is ignored", path, number, RULES_MAX);
 		else if (err)
 			warn("%s:%zu: not a fold rule: needs a label, a function pattern and "
 			     "perhaps a module pattern, set apart by tabs or two spaces",

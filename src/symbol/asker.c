@@ -35,8 +35,8 @@ static void note_error(struct asker *asker, struct module *module, int err)
 {
 	if (err == -ECANCELED) {
 		if (!asker->has_noted_worker)
-			notes_add(asker->notes, "the process that reads symbols cannot be had any more:"
-						" functions are shown as offsets");
+			notes_add(asker->notes, "the helper process that reads symbols cannot be started again: "
+						"functions are shown as offsets");
 		asker->has_noted_worker = true;
 		return;
 	}

@@ -110,30 +110,24 @@ static void note(struct jit_names *names, struct jit_space *space, int err)
 	space->noted_err = err;
 	space->is_given_up |= err == -EACCES; /* with all that is the user's, of which a note tells */
 	if (err == -ETIMEDOUT || err == -ECHILD || err == -EDQUOT) {
-		notes_add(names->notes,
-			  "the JIT's symbol file of process %u does not let itself be read, or "
-			  "not in time",
+		notes_add(names->notes, "the JIT symbol file of process %u cannot be read, or took too long to read",
 			  pid);
 		space->is_given_up = true;
 	}
 	if (err == -EPERM)
-		notes_add(names->notes,
-			  "the JIT's symbol file of process %u belongs to another "
-			  "user and is not trusted",
+		notes_add(names->notes, "the JIT symbol file of process %u belongs to another user and is not used",
 			  pid);
 	else if (err == -EKEYREJECTED)
-		notes_add(names->notes, "others can write to the JIT's symbol file of process %u: it is not trusted",
+		notes_add(names->notes, "other users can write to the JIT symbol file of process %u: it is not used",
 			  pid);
 	else if (err == -ENOSPC && !names->has_noted_room)
 		notes_add(names->notes,
-			  "too many processes of one user have symbol files of a JIT: those that began first, "
-			  "such as process %u, have no names",
+			  "too many processes of one user have JIT symbol files: the oldest ones, such as process %u, "
+			  "have no names",
 			  pid);
 	else if (err == -E2BIG)
 		notes_add(names->notes,
-			  "the JIT's symbol file of process %u is too large: only some of "
-			  "its names are known",
-			  pid);
+			  "the JIT symbol file of process %u is too large: only some of its names are shown", pid);
 	names->has_noted_room |= err == -ENOSPC;
 }
 

@@ -245,9 +245,7 @@ int mapped_files_add(struct mapped_files *files, uint32_t pid)
 	if (process && !process->is_cut) {
 		process->is_cut = true;
 		notes_add(files->notes,
-			  "process %u has mapped too many files: some of its functions are shown "
-			  "as addresses",
-			  pid);
+			  "process %u mapped too many files: some of its functions are shown as addresses", pid);
 	}
 	return 0;
 }

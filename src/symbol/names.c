@@ -45,7 +45,7 @@ void names_free(struct names *names)
 static void note_full(struct names *names)
 {
 	if (names->notes)
-		notes_add(names->notes, "more names than fit into %zu MB: later ones are offsets",
+		notes_add(names->notes, "the names exceed %zu MB: later ones are shown as offsets",
 			  names->bytes_max >> 20);
 	names->notes = NULL;
 }

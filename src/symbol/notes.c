@@ -79,13 +79,15 @@ static const struct {
 	uint32_t flag;
 	const char *format;
 } sentences[] = {
-	{ MODULE_TOO_DEAR, "files of the owner of %s took too much time to read: its functions are shown as offsets" },
+	{ MODULE_TOO_DEAR, "the time limit for files of the owner of %s is used up: its functions are shown as "
+			   "offsets" },
 	{ MODULE_FAILED, "%s cannot be read safely: its functions are shown as offsets" },
-	{ ANSWER_NOT_ELF, "%s is no readable program file: code in it is shown as offsets" },
-	{ MODULE_TOO_DEAR_LINES, "files of the owner of %s took too much time to read: lines in it are not shown" },
-	{ MODULE_FAILED_LINES, "the debug information of %s cannot be read safely: lines in it are not shown" },
+	{ ANSWER_NOT_ELF, "%s is not a readable program file: code in it is shown as offsets" },
+	{ MODULE_TOO_DEAR_LINES, "the time limit for files of the owner of %s is used up: its source lines are not "
+				 "shown" },
+	{ MODULE_FAILED_LINES, "the debug information of %s cannot be read safely: its source lines are not shown" },
 	{ ANSWER_BAD_LINES,
-	  "the debug information of %s is broken, or too large when it is unpacked: lines in it are not shown" },
+	  "the debug information of %s is broken, or too large when decompressed: its source lines are not shown" },
 	{ ANSWER_NO_SHARED, "the debug file of %s shares data with a missing one: reinstall its -dbgsym package" },
 	{ ANSWER_STALE_DEBUG, "the debug file of %s is of another build: install the -dbgsym package of its version" },
 	{ ANSWER_NO_SYMBOLS, "no symbols for %s: install its -dbgsym package to see functions and lines" },
@@ -103,13 +105,10 @@ void notes_add_python(struct notes *notes, struct module *module)
 		return;
 	if (version == UNWIND_PYTHON_UNKNOWN)
 		notes_add(notes,
-			  "%s is a CPython whose functions are not shown: they are for "
-			  "CPython 3.11 to 3.13",
+			  "%s is a CPython of unsupported version: Python functions are shown for CPython 3.11 to 3.13",
 			  module->name);
 	else
-		notes_add(notes,
-			  "%s is CPython %u.%u, whose functions are not shown: they are for "
-			  "CPython 3.11 to 3.13",
+		notes_add(notes, "%s is CPython %u.%u: Python functions are shown for CPython 3.11 to 3.13",
 			  module->name, version >> 8, version & 0xff);
 }
 

@@ -164,13 +164,10 @@ static void give_up(struct python_codes *codes, uint32_t pid, int err)
 {
 	if (err == -EDQUOT)
 		notes_add(codes->notes,
-			  "the memory of process %u took too much time to read: some of its functions of "
-			  "Python have no names",
+			  "reading the memory of process %u took too long: some of its Python functions have no names",
 			  pid);
 	else if (err != -EACCES)
-		notes_add(codes->notes,
-			  "process %u does not let its memory be read: its functions of Python have "
-			  "no names",
+		notes_add(codes->notes, "the memory of process %u cannot be read: its Python functions have no names",
 			  pid);
 	if (table_count(codes->unreadable) < UNREADABLE_MAX)
 		table_put(codes->unreadable, (uint64_t)pid + 1, codes);

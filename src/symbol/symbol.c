@@ -42,14 +42,10 @@ static void on_stuck(void *data, uint32_t pid, const char *path)
 
 	if (path)
 		notes_add(symbols->notes,
-			  "%s, which process %u maps, does not let itself be read: its functions "
-			  "are shown as offsets",
-			  path, pid);
+			  "%s, mapped by process %u, cannot be read: its functions are shown as offsets", path, pid);
 	else
 		notes_add(symbols->notes,
-			  "process %u does not let itself or its file tree be looked at: "
-			  "functions may lack names and lines",
-			  pid);
+			  "process %u or its file tree cannot be read: functions may lack names and lines", pid);
 }
 
 static void on_barred(void *data, uint32_t user)
@@ -57,8 +53,7 @@ static void on_barred(void *data, uint32_t user)
 	struct symbols *symbols = data;
 
 	notes_add(symbols->notes,
-		  "programs of user %u held up or broke the reading of symbols, again and again: "
-		  "they are not read any more",
+		  "programs of user %u repeatedly blocked or crashed the reader of symbols: they are no longer read",
 		  user);
 }
 
@@ -291,14 +286,16 @@ static void note_no_table(struct symbols *symbols, const struct module *module, 
 {
 	if (err == -EDQUOT)
 		notes_add(symbols->notes,
-			  "files of the owner of %s took too much time to read: its call frame "
-			  "information is not used",
+			  "the time limit for files of the owner of %s is used up: its call frame information is not "
+			  "used",
 			  module->path);
 	else if (err == -EFBIG)
-		notes_add(symbols->notes, "%s makes more than %d MB of tables: its call frame information is not used",
+		notes_add(symbols->notes,
+			  "the unwind tables of %s exceed %d MB: its call frame information is not "
+			  "used",
 			  module->path, UNWIND_FILE_BYTES_MAX >> 20);
 	else if (err == -ECHILD || err == -ETIMEDOUT)
-		notes_add(symbols->notes, "%s takes too much to read: its call frame information is not used",
+		notes_add(symbols->notes, "%s takes too long to read: its call frame information is not used",
 			  module->path);
 }
 
@@ -560,8 +557,8 @@ void symbols_resolve_kernel(struct symbols *symbols, uint64_t address, struct sy
 		symbols->has_noted_kernel = true;
 		notes_add(symbols->notes,
 			  symbols->is_offline
-				  ? "the kernel's functions are not known in a recording"
-				  : "the kernel hides its addresses: run as root or with CAP_SYSLOG, or set "
+				  ? "a recording does not contain the kernel's functions"
+				  : "the kernel hides its symbol addresses: run as root or with CAP_SYSLOG, or set "
 				    "kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");
 	}
 	if (!kernel_symbols_find(symbols->kernel, address, &function))

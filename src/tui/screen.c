@@ -50,15 +50,9 @@ int screen_check(void)
 		return fail_plain(-ENOTTY, "--tui needs to know the terminal: TERM is not set");
 	switch (terminfo_check(STDOUT_FILENO)) {
 	case TERMINFO_NO_TYPE:
-		return fail_plain(-ENOTTY,
-				  "--tui does not know the type of terminal that TERM "
-				  "tells, '%s'",
-				  type);
+		return fail_plain(-ENOTTY, "--tui does not know the terminal type in TERM, '%s'", type);
 	case TERMINFO_NO_CURSOR:
-		return fail_plain(-ENOTTY,
-				  "--tui cannot draw on the type of terminal that TERM "
-				  "tells, '%s'",
-				  type);
+		return fail_plain(-ENOTTY, "--tui cannot draw on the terminal type in TERM, '%s'", type);
 	case TERMINFO_FINE:
 		break;
 	}
@@ -170,7 +164,7 @@ int screen_open(void)
 	use_env(FALSE);
 	use_tioctl(FALSE);
 	if (tcgetattr(STDOUT_FILENO, &terminal.before))
-		return fail(-errno, "cannot read the modes of the terminal");
+		return fail(-errno, "cannot read the terminal settings");
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (!terminal.screen)
 		return fail_plain(-ENOTTY, "cannot draw on the terminal");

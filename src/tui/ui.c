@@ -138,7 +138,7 @@ void ui_search_on(struct ui *ui)
 static void begin_search(struct ui *ui, const char *pattern, bool is_backwards)
 {
 	if (!pattern && !model_pattern(ui->model)) {
-		ui_set_message(ui, "nothing was searched for yet: / begins");
+		ui_set_message(ui, "nothing to repeat: / starts a search");
 		return;
 	}
 	model_search(ui->model, pattern, is_backwards, pattern != NULL);
@@ -252,7 +252,7 @@ static void fold(struct ui *ui, enum action action)
 static void next_sort(struct ui *ui)
 {
 	if (!model_sort_name(ui->model))
-		ui_set_message(ui, "this page has one order only");
+		ui_set_message(ui, "this page cannot be sorted");
 	model_next_sort(ui->model);
 }
 
@@ -260,10 +260,10 @@ static void choose_graph(struct ui *ui, enum action action)
 {
 	if (action == ACTION_WAITS && !model_toggle_thread(ui->model))
 		ui_set_message(ui, model_has_page(ui->model, PAGE_GRAPH)
-					   ? "first choose the row of a thread, as on page THREADS"
-					   : "graphs are made of traces: see pinch record");
+					   ? "select the row of a thread first, such as on page THREADS"
+					   : "GRAPH needs a trace: see pinch record");
 	if (action == ACTION_MERGE && !model_toggle_merged(ui->model))
-		ui_set_message(ui, "this is for pages GRAPH and PATH, of a trace");
+		ui_set_message(ui, "this key is for pages GRAPH and CRITICAL, with a trace");
 }
 
 static void act(struct ui *ui, enum action action, uint32_t key)

@@ -109,7 +109,7 @@ static void compose_tabs(struct ui *ui)
 
 	begin_line(ui, 1, LOOK_PLAIN);
 	if (model_is_help(ui->model)) {
-		text_put(line, "[HELP] the keys, and what figures mean");
+		text_put(line, "[HELP] keys, and what the figures mean");
 		return;
 	}
 	put_tabs(ui, line, false);
@@ -186,9 +186,9 @@ static void compose_rows(struct ui *ui)
 		return;
 	text_printf(&ui->composed[LINES_ABOVE].text, "   %s",
 		    !model_has_report(ui->model)   ? "waiting for the first events"
-		    : model_is_filtered(ui->model) ? "nothing here passes the filter"
+		    : model_is_filtered(ui->model) ? "no row matches the filter"
 		    : nothing                      ? nothing
-						   : "nothing of this kind so far");
+						   : "nothing yet");
 }
 
 /* On a screen that is too small all that can be said is that it is. */

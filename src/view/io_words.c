@@ -14,13 +14,13 @@ const char *io_plain_words(const char *path)
 	} known[] = {
 		{ "[eventfd]", "event counter" },
 		{ "[timerfd]", "timer" },
-		{ "[signalfd]", "signals to come" },
+		{ "[signalfd]", "pending signals" },
 		{ "[eventpoll]", "epoll: several files" },
-		{ "[io_uring]", "ring of requests" },
-		{ "[pidfd]", "end of a process" },
-		{ "[userfaultfd]", "page faults of others" },
-		{ "inotify", "changes of files" },
-		{ "[fanotify]", "changes of files" },
+		{ "[io_uring]", "request queue" },
+		{ "[pidfd]", "process exit" },
+		{ "[userfaultfd]", "page faults of other threads" },
+		{ "inotify", "file changes" },
+		{ "[fanotify]", "file changes" },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -53,7 +53,7 @@ void io_put_asked(struct text *text, const struct report_transfer *transfer)
 	if (!transfer->asked_count)
 		return;
 	text_put_size(text, transfer->asked_bytes / transfer->asked_count);
-	text_put(text, " asked for at a time");
+	text_put(text, " per request");
 }
 
 void io_put_peer(struct text *text, const struct report_peer *peer)

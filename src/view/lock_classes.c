@@ -126,7 +126,7 @@ void lock_class_put_name(struct page *page, const struct lock_class *class, bool
 	page_put_name(page, lock->kind, page_room(page));
 	page_color(page, PAGE_PLAIN);
 	if (class->lock_count > 1 && !name)
-		page_put(page, lock->where ? " locks" : " locks, where is not known");
+		page_put(page, lock->where ? " locks" : " locks, place unknown");
 	if (lock->where && page_room(page) > 20) {
 		page_put(page, " in ");
 		page_put_function(page, lock->where, page_room(page));

@@ -105,7 +105,7 @@ def checked(capabilities):
 def check():
     status, lines = checked(LEAST)
     assert status == 0 and lines["privileges to trace"][0] == "ok", lines
-    state, found = lines["privileges for all that it can tell"]
+    state, found = lines["privileges for all features"]
     assert state == "limited" and set(re.findall(r"CAP_\w+", found)) == \
         {"CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE", "CAP_SYS_ADMIN", "CAP_SYS_NICE"}, found
     for lacking in "cap_bpf", "cap_perfmon":

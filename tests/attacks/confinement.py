@@ -13,7 +13,7 @@ from lib_attacks import ENGINE, SOUND, WORKER, Tracing
 from lib import Skip, main, read, status_of, test
 
 WITHOUT_HELPERS = "does not run: names and call paths are missing"
-ENGINE_GOES_ON = "goes on with them"
+ENGINE_GOES_ON = "and keeps them"
 
 
 def traced(**failures):

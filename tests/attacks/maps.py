@@ -442,7 +442,7 @@ def group_writable():
     program = Program()
     refused_map(program, lambda path: grouped(path, PLANTED, NOBODY))
     notes = parse_report(read("report.json", "rb"))["notes"]
-    assert any("others can write" in note for note in notes), notes
+    assert any("other users can write" in note for note in notes), notes
     with_tmp(program, lambda: (grouped(program.map_path, OWN, os.getegid()), check_believed(program)))
 
 

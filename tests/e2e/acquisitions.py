@@ -88,7 +88,7 @@ def counted():
         readers = find(report, "rwsem read", "^mmap_lock of klock_counted$")
         assert readers["acquisitions"] >= said["maps"], readers
     text = read("report.txt")
-    assert re.search(r"Kernel locks by hold time", text) and "To note one takes" in text, text
+    assert re.search(r"Kernel locks by hold time", text) and "Recording one acquisition adds" in text, text
     assert re.search(rf" {pipe['acquisitions']:,} .* mutex of pipe", text), text
 
 

@@ -114,7 +114,7 @@ def no_process():
     assert_refused(pinch("attach", "-n", "no-such-name-here"), 1, "no-such-name-here")
     assert_refused(pinch("attach", "--cgroup", "/no/such/group"), 1, "/no/such/group")
     os.mkdir("nogroup")
-    assert_refused(pinch("attach", "--cgroup", os.path.abspath("nogroup")), 1, "no control group")
+    assert_refused(pinch("attach", "--cgroup", os.path.abspath("nogroup")), 1, "is not a cgroup")
 
 
 @test("attach to what is no process id is wrong usage: status 2")

@@ -963,8 +963,8 @@ def fsync_io():
 def sleep_holding_found():
     report = trace("sleep_holding")
     finding, = [f for f in report["findings"] if "held_lock" in f["title"]]
-    said, = [e for e in finding["evidence"] if e.startswith("the holder waited itself for ")]
-    assert "longest: sleep in sleep_ms (" in said and "from sleep_with_lock (" in said, said
+    said, = [e for e in finding["evidence"] if e.startswith("the holder itself waited for ")]
+    assert "longest wait: sleep in sleep_ms (" in said and "from sleep_with_lock (" in said, said
 
 
 @test("idle_crowd: what costs most is till_lock, and a hundred idle threads make that no less")

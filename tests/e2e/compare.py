@@ -206,8 +206,8 @@ def bad():
         file.write("no trace\n")
     for arguments, status, about in (
             (("t.pinch",), 1, "--span"), (("t.pinch", "text"), 1, "text is not a pinch trace"),
-            (("nothing", "t.pinch"), 1, "nothing"), ((), 2, "which traces"),
-            (("t.pinch",) * 3, 2, "which traces"), (("--groups", "7", "t.pinch"), 2, "--groups"),
+            (("nothing", "t.pinch"), 1, "nothing"), ((), 2, "no trace given"),
+            (("t.pinch",) * 3, 2, "no trace given"), (("--groups", "7", "t.pinch"), 2, "--groups"),
             (("--groups", "1", "t.pinch"), 2, "--groups"), (("--min", "x", "t.pinch"), 2, "--min"),
             (("--fail-if", "lost.lok > 1 %", "t.pinch", "t.pinch"), 2, "lost.lock"),
             (("--fail-if", "lost.lock", "t.pinch", "t.pinch"), 2, "compares with >"),

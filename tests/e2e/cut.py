@@ -154,7 +154,7 @@ def not_traced(labels, tids):
     return {label for label in labels if any(label.endswith(f" (tid {tid}, not traced)") for tid in tids)}
 
 
-@test("in parts of a trace of the whole machine who is not traced is who it was, threads of the kernel, too")
+@test("in parts of a trace of the whole machine who is not traced is who it was, kernel threads, too")
 def outsiders():
     feeder = record_fed()
     events = dump("t.pinch")
@@ -260,13 +260,13 @@ def refused():
     for arguments, said, status in (
             (["-o", "out", "empty"], "empty is not a pinch trace", 1),
             (["-o", "out", "nothing"], "cannot read nothing: No such file", 1),
-            (["-o", "same.pinch", "t.pinch"], "same.pinch is what is read", 1),
-            (["-o", "out", "--from", "1h", "t.pinch"], "has nothing so late", 1),
-            (["-o", "out", "--thread", "nobody", "t.pinch"], "the name 'nobody'", 1),
+            (["-o", "same.pinch", "t.pinch"], "same.pinch is the input", 1),
+            (["-o", "out", "--from", "1h", "t.pinch"], "ends earlier", 1),
+            (["-o", "out", "--thread", "nobody", "t.pinch"], "or name 'nobody'", 1),
             (["-o", "out", "--from", "2s", "--to", "1s", "t.pinch"], "--to must be later", 2),
             (["-o", "out", "--from", "3", "t.pinch"], "--from takes a time", 2),
-            (["t.pinch"], "where to?", 2), (["-o", "out"], "which trace", 2),
-            (["-o", "out", "t.pinch", "t.pinch"], "which trace", 2)):
+            (["t.pinch"], "no -o OUT", 2), (["-o", "out"], "no trace, or no -o OUT", 2),
+            (["-o", "out", "t.pinch", "t.pinch"], "no trace, or no -o OUT", 2)):
         result = pinch("cut", *arguments)
         assert result.status == status and said in result.text, (arguments, result.text)
         assert not os.path.exists("out"), arguments

@@ -166,12 +166,12 @@ VERDICT = re.compile(r"(\S+): ([a-z ]+): ([\d,]+) events? in ([\d,]+) chunks?, [
 def check(path, verdict):
     """What pinch check says of a trace: how many events, how many chunks, and the lines below."""
     result = pinch("check", path)
-    assert result.status == (verdict != "whole") and not result.err, (result.status, result.text)
+    assert result.status == (verdict != "complete") and not result.err, (result.status, result.text)
     first, *rest = result.out.decode().splitlines()
     match = VERDICT.fullmatch(first)
     assert match and match[1] == path and match[2] == verdict, (verdict, first)
     assert (match[5], match[6]) == (os.uname().nodename, os.uname().release), first
-    assert bool(rest) == (verdict != "whole"), rest
+    assert bool(rest) == (verdict != "complete"), rest
     return int(match[3].replace(",", "")), int(match[4].replace(",", "")), rest
 
 
@@ -184,7 +184,7 @@ def forms():
         count = record(*command)
         lines, events = dump(), parse_json(dump("--json"))
         assert len(lines) == count, (len(lines), count)
-        assert check("t.pinch", "whole")[0] == count
+        assert check("t.pinch", "complete")[0] == count
         assert_forms_agree(lines, events)
         assert Counter(line.split()[2] for line in lines) == Counter(e["event"] for e in events)
         assert events[0]["event"] == "collect.RUN" and events[-1]["event"] == "collect.END"
@@ -264,13 +264,13 @@ def cut():
     for i, (at, _, stored, _) in enumerate(chunks):
         count = sum(chunk[3] for chunk in chunks[:i])
         write("cut.pinch", whole[:at + 64 + stored // 2])
-        assert marks("cut.pinch", said="was cut off or is damaged") == lines[:count]
-        read_count, _, told = check("cut.pinch", "cut off or damaged")
-        assert read_count == count and f"from byte {at} on" in told[0], told
+        assert marks("cut.pinch", said="is truncated or damaged") == lines[:count]
+        read_count, _, told = check("cut.pinch", "truncated or damaged")
+        assert read_count == count and f"from byte {at}: " in told[0], told
         assert f" {64 + stored // 2} bytes were not read" in told[0], told
         write("cut.pinch", whole[:at])
         assert marks("cut.pinch", said="has no end") == lines[:count]
-        read_count, chunk_count, told = check("cut.pinch", "cut off")
+        read_count, chunk_count, told = check("cut.pinch", "truncated")
         assert (read_count, chunk_count) == (count, len(chunks_of("cut.pinch")))
         assert "the end is missing" in told[0] and "names are missing" in told[1], told
 
@@ -307,8 +307,8 @@ def refused():
     for arguments, said, status in (
             (["empty"], "empty is not a pinch trace", 1),
             (["nothing"], "cannot read nothing: No such file", 1),
-            ([], "which trace?", 2),
-            (["empty", "empty"], "which trace?", 2),
+            ([], "no trace given", 2),
+            (["empty", "empty"], "no trace given", 2),
             (["--from", "3", "empty"], "--from takes a time", 2),
             (["--to", "soon", "empty"], "--to takes a time", 2),
             (["--thread", "-1", "empty"], "--thread takes a number", 2)):

@@ -145,7 +145,7 @@ def bad():
     for arguments, status, about in (
             (("text",), 1, "text is not a pinch trace"), (("nothing",), 1, "nothing"),
             (("--thread", "nobody", "t.pinch"), 1, "nobody"), (("--min", "x", "t.pinch"), 2, "--min"),
-            (("--from", "2s", "--to", "1s", "t.pinch"), 2, "--to"), ((), 2, "which trace")):
+            (("--from", "2s", "--to", "1s", "t.pinch"), 2, "--to"), ((), 2, "no trace given")):
         result = pinch("graph", *arguments)
         assert result.status == status and about in result.text and result.text.count("\n") == 1, \
             (arguments, result.status, result.text)

@@ -541,8 +541,8 @@ def assert_refused(result, status, *words):
 
 @test("pinch klock of nothing, of two things, of what is no trace and of no page: one line says what is wrong")
 def refused():
-    assert_refused(pinch("klock"), 2, "locks of what?")
-    assert_refused(pinch("klock", "-p", os.getpid(), "--", "/bin/true"), 2, "locks of what?")
+    assert_refused(pinch("klock"), 2, "nothing to trace given")
+    assert_refused(pinch("klock", "-p", os.getpid(), "--", "/bin/true"), 2, "nothing to trace given")
     with open("no-trace", "w", encoding="ascii") as file:
         file.write("no trace\n" * 1000)
     assert_refused(pinch("klock", "no-trace"), 1, "no-trace")

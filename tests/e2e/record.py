@@ -179,11 +179,11 @@ def ring_killed():
     finally:
         os.killpg(process.pid, signal.SIGKILL)
     checked = pinch("check", "t.pinch")
-    assert b"t.pinch: cut off: " in checked.out and b"flight recorder" in checked.out, checked.out
+    assert b"t.pinch: truncated: " in checked.out and b"flight recording" in checked.out, checked.out
     report = replay("t.pinch")
     check_laws(report)
     assert report["totals"]["threads"] > 100, report["totals"]
-    assert any("flight recorder" in note for note in report["notes"]), report["notes"]
+    assert any("flight recording" in note for note in report["notes"]), report["notes"]
 
 
 @test("a flight recorder by time has that time, a little more, and the names")
@@ -192,7 +192,7 @@ def last():
                    4, 100000)
     assert result.status == 0 and "wrote t.pinch: the last of " in result.text, result.text
     whole = pinch("check", "t.pinch")
-    assert whole.status == 0 and b"t.pinch: whole: " in whole.out, whole.out
+    assert whole.status == 0 and b"t.pinch: complete: " in whole.out, whole.out
     report = replay("t.pinch")
     check_laws(report)
     assert 0.9 < report["totals"]["active_ns"] / 1e9 < 1.5, report["totals"]
@@ -216,7 +216,7 @@ def clocks():
     assert 3.9 < report["target"]["wall_ns"] / 1e9 < 5, report["target"]
     assert any("the machine was suspended for 5.00 s" in note for note in report["notes"]), report["notes"]
     checked = pinch("check", "t.pinch")
-    assert checked.status == 0 and b"t.pinch: whole: " in checked.out, checked.out
+    assert checked.status == 0 and b"t.pinch: complete: " in checked.out, checked.out
 
 
 @test("a disk that is full costs the trace, and not the report nor the command")
@@ -248,7 +248,7 @@ def replaced():
     process = start(PINCH, "record", "-q", "-o", "t.pinch", "--", "/bin/sleep", 1000, stderr=subprocess.DEVNULL)
     wait_until(lambda: read("t.pinch", "rb") != b"old\n", "the trace")
     result = pinch("record", "-o", "t.pinch", "--", "touch", "touched")
-    assert result.status == 125 and "is being written by another pinch" in result.text, result.text
+    assert result.status == 125 and "another pinch is writing" in result.text, result.text
     result = pinch("merge", "-o", "t.pinch", "t.pinch")
     assert result.status == 1, result.text
     children = read(f"/proc/{process.pid}/task/{process.pid}/children").split()
@@ -275,7 +275,7 @@ def kept():
             assert result.status == 1 and "read" in result.text, (words, result.text)
             assert read("t.pinch", "rb") == before, words
     result = pinch("run", "-q", "--trace", "t.pinch", "--json", "t.pinch", "--", "true")
-    assert result.status == 125 and "by this run already" in result.text, result.text
+    assert result.status == 125 and "this run already reads or writes it" in result.text, result.text
     assert pinch("check", "t.pinch").status == 0
 
 
@@ -286,13 +286,13 @@ def streamed():
         done = subprocess.run(["/bin/sh", "-c", shell, PINCH], capture_output=True, check=False)
         assert done.returncode == 0 and b"out\n" in done.stderr, done
         checked = pinch("check", "t.pinch")
-        assert checked.status == 0 and b"t.pinch: whole: " in checked.out, checked.out
+        assert checked.status == 0 and b"t.pinch: complete: " in checked.out, checked.out
         assert replay("t.pinch")["target"]["exit_status"] == 0
     assert b"b\n" in subprocess.run(["/bin/sh", "-c", '"$0" cut --from 0s -o - t.pinch >c.pinch; "$0" check c.pinch && echo b',
                                      PINCH], capture_output=True, check=False).stdout
     for option in ("--ring=1M", "--last=5s"):
         result = pinch("record", option, "-o", "-", "--", "touch", "touched")
-        assert result.status == 125 and "--ring and --last need a file" in result.text, result.text
+        assert result.status == 125 and "--ring and --last need a regular file" in result.text, result.text
     assert not os.path.exists("touched")
 
 
@@ -315,10 +315,10 @@ def refused():
             (["report", "empty"], "empty is not a pinch trace", 1),
             (["report", "text"], "text is not a pinch trace", 1),
             (["report", "nothing"], "cannot read nothing: No such file", 1),
-            (["report", "/dev/null"], "/dev/null is no regular file", 1),
-            (["report"], "which trace?", 2),
-            (["report", "empty", "text"], "which trace?", 2),
-            (["record"], "record what?", 2),
+            (["report", "/dev/null"], "/dev/null is not a regular file", 1),
+            (["report"], "no trace given", 2),
+            (["report", "empty", "text"], "no trace given", 2),
+            (["record"], "nothing to trace given", 2),
             (["record", "--ring", "1000", "true"], "--ring takes a size", 2),
             (["record", "--ring", "10K", "true"], "--ring takes a size of at least 1M", 2),
             (["record", "--last", "5", "true"], "--last takes a duration", 2),

@@ -20,8 +20,8 @@ from lib import LIMIT_S, PINCH, Skip, check_laws, finish, is_alive, links_of, ma
     pinch, program, read, read_line, start, stop, test, wait_until
 
 # As 80 columns have room for them.
-PAGES = ["SUMMARY", "ALL", "SYNC", "IO", "LOCKS", "KLOCKS", "THREADS", "BALANCE", "OUTPUT"]
-TRACE_PAGES = [*PAGES[:-1], "GRAPH", "PATH"]
+PAGES = ["SUMMARY", "PATHS", "SYNC", "IO", "LOCKS", "KLOCKS", "THREADS", "BALANCE", "OUTPUT"]
+TRACE_PAGES = [*PAGES[:-1], "GRAPH", "CP"]
 
 # Two threads that take turns, one of them behind a lock, until they are told to end.
 TURNS = r"""
@@ -231,7 +231,7 @@ def pages():
         t.wait("over time")
         t.keys("G")
         assert "Time of all threads" in t.text() or t.wait("running"), t.text()
-        assert "written nothing" in page(t, 9)
+        assert "not written anything" in page(t, 9)
         t.keys("q")
         assert t.status == 0, t.text()
         assert_given_back(t)
@@ -275,7 +275,7 @@ def unfolding():
         t.keys("Enter")
         t.wait("released by", "waits: p50", "big_work(int)")
         t.type("E")
-        t.wait("▾", "the first thread that did it")
+        t.wait("▾", "first such thread")
         t.type("E")
         t.wait("▸", without=["released by"])
         page(t, 7)
@@ -376,13 +376,13 @@ def klocks():
         text = t.wait("ended, exit status 0", "all kernel locks", "sorted by waited")
         waited, _, waits, _ = klock_row(text, r"i_rwsem of \S*/journal  rwsem write")
         t.type("+jj+")
-        t.wait("to note a wait took", "25 % up to")
+        t.wait("recording a wait took", "p25 ")
         t.type("g-")
         t.type("/journal  rwsem write")
         t.keys("Enter")
         t.wait(">▸")
         t.keys("Enter")
-        text = t.wait(f"{waits} waits: mean ", "by 8 threads", "50 % up to", "at 0xffff", "had it when these began",
+        text = t.wait(f"{waits} waits: mean ", "by 8 threads", "p50 ", "at 0xffff", "held by, at the start",
                       "who waited", "where it was waited for")
         assert len(re.findall(r"thread append-[0-7] \(tid \d+\) of process \d+", text)) == 8, text
         assert re.search(r"▸ +\S+ \S+ +\S+ % +\S+  append_record  programs/klock_append.c:", text), text
@@ -440,10 +440,10 @@ def klocks_trace():
     with Terminal(PINCH, "klock", "--tui", trace, columns=160, lines=50) as t:
         t.wait("[6 KLOCKS]", r"a\x1b[31mb\x0ac/journal  rwsem write", without=["OUTPUT"])
         t.type("E")
-        text = t.wait(r"a\x1b[31mb\x0ac/journal  rwsem write", "had it when these began")
+        text = t.wait(r"a\x1b[31mb\x0ac/journal  rwsem write", "held by, at the start")
         assert all(c.isprintable() or c == "\n" for c in text), repr(text)
         t.resize(80, 24)
-        assert is_whole(t.wait("[6 KLOCKS]", "9 GRAPH 0 PATH"), 80, 24), t.text()
+        assert is_whole(t.wait("[6 KLOCKS]", "9 GRAPH 0 CP"), 80, 24), t.text()
     with viewing(trace) as t:
         t.wait("[1 SUMMARY]")
         trace_page(t, 6)
@@ -855,7 +855,7 @@ def trace_pages():
         t.keys("Tab")
         t.wait("[1 SUMMARY]")
         t.keys("BTab")
-        t.wait("[0 PATH]")
+        t.wait("[0 CP]")
         trace_page(t, 7)
         t.keys("+")
         t.wait("multi_mutex", "··")
@@ -895,7 +895,7 @@ def trace_graph():
         t.keys("C-u")
         t.type("no such thing")
         t.keys("Enter")
-        t.wait("nothing here passes the filter")
+        t.wait("no row matches the filter")
         t.type("f")
         t.keys("C-u", "Enter")
         t.wait("(tid ", without=["filter"])
@@ -912,7 +912,7 @@ def trace_thread():
     with viewing(trace) as t:
         trace_page(t, 7)
         t.type("w")
-        t.wait("first choose the row of a thread")
+        t.wait("select the row of a thread first")
         t.type("E")
         t.type("/:")                # what a thread's row unfolds to has one: the row is above
         t.keys("Enter")
@@ -935,7 +935,7 @@ def trace_path():
     told = pinch("critical-path", trace).out.decode()
     with viewing(trace, columns=120, lines=40) as t:
         trace_page(t, 10)
-        text = t.wait("was blocked on", "order: since when, how long")
+        text = t.wait("was blocked on", "order: start, duration")
         first = re.search(r"([0-9.]+) % +([0-9.]+ \S+)", told).groups()
         assert re.search(r"([0-9.]+) % +([0-9.]+ \S+)", text).groups() == first, text + told
         t.type("m")
@@ -955,7 +955,7 @@ def trace_sizes():
         t.resize(79, 23)
         t.wait("pinch needs 80x24, this is 79x23")
         t.resize(140, 60)
-        t.wait("[0 PATH]", "3 SYNCHRONISATION")
+        t.wait("[0 CRITICAL]", "3 SYNCHRONISATION")
         trace_page(t, 9)
         t.wait(r"\x1b[31mred\x1b[0m")
         t.resize(80, 24)
@@ -989,9 +989,9 @@ def trace_of_nothing():
     with viewing("t.pinch") as t:
         t.wait("[1 SUMMARY]")
         trace_page(t, 9)
-        t.wait("it could not be made", "has no thread")
+        t.wait("the graph could not be made", "has no thread")
         trace_page(t, 10)
-        t.wait("it could not be made")
+        t.wait("the graph could not be made")
         trace_page(t, 5)
         t.keys("q")
         assert t.status == 0
@@ -1029,7 +1029,7 @@ def flood():
         t.keys("G")
         t.wait(">  300000")
         t.keys("g")
-        t.wait("290,000 earlier lines were not kept", "290001")
+        t.wait("290,000 earlier lines were dropped", "290001")
 
 
 @test("output with escape sequences is shown, and obeyed by nobody")

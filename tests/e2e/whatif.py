@@ -155,7 +155,7 @@ def forms():
         text = file.read()
     assert "replay error" in text and "With cause sleep taking half the time: " in text, text
     for arguments, status, about in (
-            (("nothing",), 1, "nothing"), ((), 2, "which trace"), (("text",), 1, "text is not a pinch trace"),
+            (("nothing",), 1, "nothing"), ((), 2, "no trace given"), (("text",), 1, "text is not a pinch trace"),
             (("--lock", "nobody", "t.pinch"), 1, "nobody"), (("--scale", "2", "t.pinch"), 2, "--scale"),
             (("--scale", "nan", "t.pinch"), 2, "--scale"), (("--cpus", "0", "t.pinch"), 2, "--cpus"),
             (("--lock", "a", "--path", "b", "t.pinch"), 2, "only one")):

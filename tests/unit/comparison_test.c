@@ -409,7 +409,7 @@ TEST(slow_requests_are_told_from_fast_ones_and_why_they_are_slow)
 	CHECK(reasons.list[0].ns.chance < 1e-6 && reasons.list[0].ns.boldness == 0);
 	reason_put(&words, &comparison, &reasons.list[0]);
 	CHECK(says(&words, "slow executions spend "));
-	CHECK(says(&words, " ms more in lock, waiting for other worker-* threads, these are running"));
+	CHECK(says(&words, " ms more in lock, waiting for other worker-* threads, which are running"));
 	CHECK(says(&words, "; in 20 of 20, and 0 of 180 fast executions"));
 
 	comparison_put_dot(&dot, &(struct comparison_view){ .comparison = &comparison });

@@ -39,8 +39,8 @@ static bool has_in_order(const struct text *text, const char *const *words)
 TEST(the_longest_nodes_lead_to_each_other_and_the_others_are_counted)
 {
 	static const char *const words[] = {
-		"\"parent\": null", "all threads", "\"parent\": 0",   "\"disk\"",
-		"\"parent\": 1",    "no disk had", "\"left_out\": 3", NULL,
+		"\"parent\": null", "all threads",     "\"parent\": 0",   "\"disk\"",
+		"\"parent\": 1",    "no disk request", "\"left_out\": 3", NULL,
 	};
 	struct text json = json_of(6, 3);
 

@@ -53,9 +53,9 @@ TEST(a_lock_is_called_what_is_known_of_it)
 	CHECK(is_called(&lock, 24, "0x1  rwsem write"));
 	lock.address = "others";
 	lock.where = NULL;
-	CHECK(is_called(&lock, 90, "locks that found no room  rwsem write"));
+	CHECK(is_called(&lock, 90, "locks beyond the limit  rwsem write"));
 	lock.kind = "my\033lock";
-	CHECK(is_called(&lock, 90, "locks that found no room  my\\x1block"));
+	CHECK(is_called(&lock, 90, "locks beyond the limit  my\\x1block"));
 }
 
 TEST(a_lock_keeps_to_the_room_that_is_left)

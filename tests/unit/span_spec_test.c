@@ -83,16 +83,16 @@ TEST(what_is_wrong_is_said)
 
 	bad("", "neither");
 	bad("read", "neither");
-	bad("reed..write", "no system call 'reed'");
-	bad("read..", "no system call ''");
-	bad("..write", "no system call ''");
+	bad("reed..write", "unknown system call 'reed'");
+	bad("read..", "unknown system call ''");
+	bad("..write", "unknown system call ''");
 	bad("read(fd=socket..write", "lacks its ')'");
-	bad("read()..write", "'' is no condition");
-	bad("read(fd=socket,)..write", "'' is no condition");
-	bad("read(fd=-1)..write", "'fd=-1' is no condition");
-	bad("read(fd=1x)..write", "'fd=1x' is no condition");
-	bad("read(fd=99999999999999999999)..write", "is no condition");
-	bad("read(size=1)..write", "'size=1' is no condition");
+	bad("read()..write", "'' is not a condition");
+	bad("read(fd=socket,)..write", "'' is not a condition");
+	bad("read(fd=-1)..write", "'fd=-1' is not a condition");
+	bad("read(fd=1x)..write", "'fd=1x' is not a condition");
+	bad("read(fd=99999999999999999999)..write", "is not a condition");
+	bad("read(size=1)..write", "'size=1' is not a condition");
 	bad("read(fd=same)..write", "second call");
 	bad("nanosleep..write(fd=same)", "nanosleep has no descriptor");
 	bad("futex(fd=1)..write", "futex has no descriptor");
@@ -101,7 +101,7 @@ TEST(what_is_wrong_is_said)
 	bad("mariadbd:", "FILE:FUNCTION");
 	bad(":f", "FILE:FUNCTION");
 	good("a=read..write");
-	bad("a=recvfrom..sendto", "another one is called a");
+	bad("a=recvfrom..sendto", "another span is called a");
 	memset(large + 6, 'x', sizeof(large) - 7);
 	bad(large, "at most");
 	while (specs.count < SPANS_MAX) {
@@ -110,7 +110,7 @@ TEST(what_is_wrong_is_said)
 		snprintf(name, sizeof(name), "s%zu=read..write", specs.count);
 		good(name);
 	}
-	bad("z=read..write", "there can be 16");
+	bad("z=read..write", "at most 16");
 	span_specs_fini(&specs);
 }
 

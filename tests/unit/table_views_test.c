@@ -30,7 +30,7 @@ TEST(folded_paths_are_outermost_first_in_whole_microseconds)
 	struct text text = { 0 };
 
 	folded_put(&text, &report);
-	CHECK(!strcmp(text.bytes, "entry_[k];lib.so+0x1f0;inner:part_[i] 2501\n[stack not known] 3\n"));
+	CHECK(!strcmp(text.bytes, "entry_[k];lib.so+0x1f0;inner:part_[i] 2501\n[no stack] 3\n"));
 	text_fini(&text);
 }
 

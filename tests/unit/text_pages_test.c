@@ -126,7 +126,7 @@ TEST(no_page_is_wider_than_it_may_be)
 	for (const char *const *name = report_fixture_names; *name; name++) {
 		for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
 			struct text text =
-				render_at(*name, "all,locks,klocks,io,threads,balance,synchronisation", widths[i]);
+				render_at(*name, "paths,locks,klocks,io,threads,balance,synchronisation", widths[i]);
 
 			CHECK(widest_line(text.bytes) <= widths[i]);
 			text_fini(&text);
@@ -136,7 +136,7 @@ TEST(no_page_is_wider_than_it_may_be)
 
 TEST(a_page_has_no_row_less_than_the_whole_report)
 {
-	struct text whole = render("lock", NULL), pages = render("lock", "all,synchronisation,io,locks");
+	struct text whole = render("lock", NULL), pages = render("lock", "paths,synchronisation,io,locks");
 
 	for (const char *line = whole.bytes; (line = strstr(line, "\n     ")); line++) {
 		size_t length = strcspn(line + 1, "\n") + 1;

@@ -178,7 +178,7 @@ TEST(the_verdict_names_what_many_paths_have_in_common_first)
 {
 	CHECK(contains("losses", (struct view_style){ .width = 500 },
 		       "1,214 call paths through multi_mutex+0x2a40 account for 90 % of the wall time"));
-	CHECK(contains("losses", (struct view_style){ .width = 500 }, "The first path of all, through big_work(int)"));
+	CHECK(contains("losses", (struct view_style){ .width = 500 }, "The largest one, through big_work(int)"));
 }
 
 TEST(an_mpi_job_with_one_heavy_rank_is_called_uneven)

@@ -148,7 +148,7 @@ TEST(unfolding_more_than_fits_is_bounded_and_said)
 
 	model_unfold_all(model);
 	CHECK(model_count(model) == ROWS_MAX);
-	CHECK(row_has(model, ROWS_MAX - 1, "more rows than can be shown"));
+	CHECK(row_has(model, ROWS_MAX - 1, "too many rows to show"));
 	model_unfold_all(model);
 	CHECK(model_count(model) == MANY);
 	model_free(model);
@@ -382,7 +382,7 @@ TEST(locks_without_a_place_are_one_row_a_kind)
 	report.balance.thread_ns = report.balance.busy_ns = 100000;
 	model = new_model(&report, PAGE_LOCKS);
 	CHECK(model_count(model) == 2);
-	CHECK(row_has(model, 0, "2 futex locks, where is not known") && row_has(model, 0, "4.00 us"));
+	CHECK(row_has(model, 0, "2 futex locks, place unknown") && row_has(model, 0, "4.00 us"));
 	CHECK(row_has(model, 1, "0x2000  pi-mutex"));
 	model_toggle(model);
 	CHECK(model_count(model) == 4 && row_has(model, 1, "0x1000") && row_has(model, 2, "0x3000"));
@@ -495,12 +495,12 @@ TEST(a_lock_of_the_kernel_unfolds_to_owners_waiters_and_paths_and_these_to_stack
 	model_move(model, 1);
 	model_toggle(model);
 	CHECK(row_has(model, 3, "2 waits: mean 501 ns, by 2 threads"));
-	CHECK(row_has(model, 5, "taken 100 times, which took 5.00 us in all"));
+	CHECK(row_has(model, 5, "taken 100 times; acquiring took 5.00 us in total"));
 	CHECK(row_has(model, 6, "held: mean 1.00 us, max 2.50 us, total 4.00 us"));
 	CHECK(row_has(model, 7, "at 0x1") && row_has(model, 8, "waited for in serve"));
-	CHECK(row_has(model, 10, "69.9 %") && row_has(model, 10, "thread holder (tid 9), once in down_read"));
+	CHECK(row_has(model, 10, "69.9 %") && row_has(model, 10, "thread holder (tid 9), for example in down_read"));
 	CHECK(row_has(model, 12, "89.8 %") && row_has(model, 12, "thread worker (tid 6)"));
-	CHECK(row_has(model, 13, "softirq in place of worker (tid 6)"));
+	CHECK(row_has(model, 13, "softirq on worker (tid 6)"));
 	/* An estimate that is more than the whole. */
 	CHECK(row_has(model, 15, "100.0 %") && row_has(model, 15, "serve"));
 	CHECK(row_has(model, 16, "l1"));
@@ -577,13 +577,14 @@ TEST(what_was_only_taken_is_among_locks_of_the_kernel_and_these_are_sorted_by_th
 	CHECK(!strcmp(model_sort_name(model), "held") && row_has(model, 1, "l26") && row_has(model, 30, "quiet"));
 	model_move(model, 30);
 	model_toggle(model);
-	CHECK(model_count(model) == 35 && row_has(model, 32, "taken 1 time, which took 0 ns in all"));
+	CHECK(model_count(model) == 35 && row_has(model, 32, "taken 1 time; acquiring took 0 ns in total"));
 	CHECK(row_has(model, 33, "at 0x2") && row_has(model, 34, "first taken in take_it"));
 	model_move(model, -30);
 	model_toggle(model);
-	CHECK(row_has(model, 2, "is not known"));
+	CHECK(row_has(model, 2, "is unknown"));
 	klocks->take_cost_ns = klocks->hold_cost_ns = 120;
-	CHECK(row_has(model, 1, "to note a wait took") && row_has(model, 2, "that was taken took 120 ns and 120 ns"));
+	CHECK(row_has(model, 1, "recording a wait took") &&
+	      row_has(model, 2, "recording an acquisition took 120 ns and 120 ns"));
 	model_free(model);
 	many_klocks_free(&many);
 }
@@ -767,7 +768,7 @@ TEST(of_a_path_of_100000_parts_the_longest_are_shown_and_the_rest_is_counted)
 	count = model_count(model);
 	/* Whose it is, its sums, a heading behind an empty line, parts, and how many there are more. */
 	CHECK(count == 1 + 5 + 2 + GRAPHS_LONGEST_MAX + 1);
-	CHECK(row_has(model, count - 1, "90,000 shorter ones"));
+	CHECK(row_has(model, count - 1, "90,000 shorter parts"));
 	search(model, "9.00 ms", false);
 	CHECK(model_cursor(model) > 7 && cursor_is_on(model, "9.00 ms"));
 	CHECK(model_formatted(model) < 2 * count);

@@ -136,7 +136,7 @@ static bool line_shows(struct stage *stage, uint32_t line, const char *part)
 TEST(each_page_is_shown_as_in_its_golden_file)
 {
 	static const char *const names[] = {
-		"summary", "all", "synchronisation", "io", "locks", "klocks", "threads", "balance", "output",
+		"summary", "paths", "synchronisation", "io", "locks", "klocks", "threads", "balance", "output",
 	};
 	struct stage stage = begin("klock", true);
 
@@ -226,7 +226,7 @@ TEST(the_pages_of_graphs_are_shown_as_in_their_golden_files)
 	} screens[] = {
 		{ "9", "tui-graph.txt", 80 },        { "E", "tui-graph-unfolded.txt", 80 },
 		{ "s", "tui-graph-count.txt", 120 }, { "m", "tui-graph-merged.txt", 80 },
-		{ "m0", "tui-path.txt", 80 },        { "E", "tui-path-unfolded.txt", 80 },
+		{ "m0", "tui-critical.txt", 80 },    { "E", "tui-critical-unfolded.txt", 80 },
 	};
 	struct stage stage = begin_trace(true);
 
@@ -363,7 +363,7 @@ TEST(keys_change_pages_both_ways_round)
 	CHECK(shows(&stage, "[9 OUTPUT]"));
 	ui_press(stage.ui, KEY_CODE_RIGHT);
 	ui_press(stage.ui, KEY_CODE_TAB);
-	CHECK(shows(&stage, "[2 ALL]"));
+	CHECK(shows(&stage, "[2 PATHS]"));
 	ui_press(stage.ui, KEY_CODE_BACK_TAB);
 	CHECK(shows(&stage, "[1 SUMMARY]"));
 	press(&stage, "0");
@@ -377,28 +377,28 @@ TEST(of_a_trace_there_are_graphs_and_no_output_and_else_the_other_way_round)
 {
 	struct stage stage = begin_trace(true);
 
-	CHECK(shows(&stage, "9 GRAPH 0 PATH") && !shows(&stage, "OUTPUT"));
+	CHECK(shows(&stage, "9 GRAPH 0 CP") && !shows(&stage, "OUTPUT"));
 	ui_press(stage.ui, KEY_CODE_LEFT);
-	CHECK(shows(&stage, "[0 PATH]"));
+	CHECK(shows(&stage, "[0 CP]"));
 	ui_press(stage.ui, KEY_CODE_RIGHT);
 	CHECK(shows(&stage, "[1 SUMMARY]"));
 	press(&stage, "8\t");
 	CHECK(shows(&stage, "[9 GRAPH]") && shows(&stage, "3 SYNC 4"));
-	size(&stage, 90, 24);
+	size(&stage, 100, 24);
 	CHECK(shows(&stage, "3 SYNCHRONISATION"));
 	end(&stage);
 	stage = begin("lock", true);
-	CHECK(!shows(&stage, "GRAPH") && !shows(&stage, "PATH"));
+	CHECK(!shows(&stage, "GRAPH") && !shows(&stage, "0 C"));
 	press(&stage, "w");
-	CHECK(line_shows(&stage, 23, "graphs are made of traces"));
+	CHECK(line_shows(&stage, 23, "GRAPH needs a trace"));
 	press(&stage, "m");
-	CHECK(line_shows(&stage, 23, "for pages GRAPH and PATH") && !ui_wants_graph(stage.ui));
+	CHECK(line_shows(&stage, 23, "for pages GRAPH and CRITICAL") && !ui_wants_graph(stage.ui));
 	end(&stage);
 }
 
 TEST(on_80_columns_all_pages_of_a_trace_have_their_tabs)
 {
-	static const char tabs[] = "1 SUMMARY 2 ALL 3 SYNC 4 IO 5 LOCKS 6 KLOCKS 7 THREADS 8 BALANCE 9 GRAPH 0 PATH ";
+	static const char tabs[] = "1 SUMMARY 2 PATHS 3 SYNC 4 IO 5 LOCKS 6 KLOCKS 7 THREADS 8 BALANCE 9 GRAPH 0 CP ";
 	struct stage stage = begin_trace(true);
 
 	for (const char *key = "1234567890"; *key; key++) {
@@ -448,7 +448,7 @@ TEST(a_graph_that_cannot_be_made_is_tried_once_and_said_to_be_none)
 	for (const char *key = "9909"; *key; key++) {
 		ui_press(stage.ui, (unsigned char)*key);
 		text = shown_made(&stage);
-		CHECK(strstr(text.bytes, "it could not be made"));
+		CHECK(strstr(text.bytes, "the graph could not be made"));
 		text_fini(&text);
 	}
 	CHECK(graph_fixture_trees(stage.graphs) == 1 && graph_fixture_paths(stage.graphs) == 1);
@@ -474,9 +474,9 @@ TEST(a_thread_leads_to_its_graph_and_back)
 
 	ui_set_report(stage.ui, &report);
 	press(&stage, "7+w");
-	CHECK(line_shows(&stage, 23, "first choose the row of a thread") && shows(&stage, "[7 THREADS]"));
+	CHECK(line_shows(&stage, 23, "select the row of a thread first") && shows(&stage, "[7 THREADS]"));
 	press(&stage, "jjw");
-	CHECK(line_shows(&stage, 23, "first choose the row of a thread"));
+	CHECK(line_shows(&stage, 23, "select the row of a thread first"));
 	press(&stage, "kw");
 	text = shown_made(&stage);
 	CHECK(strstr(text.bytes, "[9 GRAPH]") && strstr(text.bytes, "worker-1 (tid 102)"));
@@ -500,7 +500,7 @@ TEST(search_says_what_it_did_not_find_and_a_key_takes_that_away)
 	struct stage stage = begin("lock", true);
 
 	press(&stage, "n");
-	CHECK(line_shows(&stage, 23, "nothing was searched for yet"));
+	CHECK(line_shows(&stage, 23, "nothing to repeat"));
 	press(&stage, "2/cpp:79");
 	CHECK(line_shows(&stage, 23, "/cpp:79_"));
 	press(&stage, "\n");
@@ -528,7 +528,7 @@ TEST(the_filter_stands_in_the_last_line_until_it_is_emptied)
 	press(&stage, "2f");
 	CHECK(line_shows(&stage, 23, "filter (thread name or cause): join_"));
 	press(&stage, "\x15nonsense\n");
-	CHECK(shows(&stage, "nothing here passes the filter"));
+	CHECK(shows(&stage, "no row matches the filter"));
 	press(&stage, "f\x15\n");
 	CHECK(line_shows(&stage, 23, "1/5") && !line_shows(&stage, 23, "filter"));
 	end(&stage);
@@ -566,7 +566,7 @@ TEST(the_order_is_said_and_cycles)
 	press(&stage, "sss");
 	CHECK(line_shows(&stage, 23, "sorted by time lost"));
 	press(&stage, "1s");
-	CHECK(line_shows(&stage, 23, "one order only"));
+	CHECK(line_shows(&stage, 23, "cannot be sorted"));
 	end(&stage);
 }
 
@@ -636,7 +636,7 @@ TEST(output_is_followed_until_the_cursor_leaves_its_end)
 	press(&stage, "g");
 	for (int i = 0; i < 11000; i++)
 		output(&stage, "flood\n");
-	CHECK(shows(&stage, "earlier lines were not kept"));
+	CHECK(shows(&stage, "earlier lines were dropped"));
 	end(&stage);
 }
 

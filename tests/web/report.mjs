@@ -91,7 +91,7 @@ test("tables are sorted by a click, searched by words, opened, and copied as CSV
 	await page.waitForFunction(() => document.querySelectorAll("#locks tbody tr").length === 1);
 	await locks.locator(".open").click();
 	await locks.locator(".detail").waitFor();
-	assert((await locks.locator(".detail").innerText()).includes("Let go of by"), "no unlockers in the detail");
+	assert((await locks.locator(".detail").innerText()).includes("Released by"), "no unlockers in the detail");
 	await locks.locator(".copy button").click();
 	await locks.locator(".copy [role=status]", { hasText: "copied 1" }).waitFor();
 	const csv = await page.evaluate(() => navigator.clipboard.readText());
@@ -268,7 +268,7 @@ test("what had no room in the page is told, and has its width in the flame graph
 	const page = await open(makePage("partial", partialReport()));
 	const flames = await section(page, "flames");
 
-	for (const [title, words] of [["CMetric", "4,000\u00a0further call paths, or not known"], ["Lost parallelism", "7,500\u00a0further call paths\n5.00\u00a0s"],
+	for (const [title, words] of [["CMetric", "4,000\u00a0further call paths, or unknown"], ["Lost parallelism", "7,500\u00a0further call paths\n5.00\u00a0s"],
 		["Lock waits", "7,000\u00a0further call paths\n4.00\u00a0s"]]) {
 		await flames.locator("button", { hasText: title }).click();
 		await flames.locator(`svg[aria-label*='${title}']`).waitFor();

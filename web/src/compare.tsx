@@ -14,7 +14,7 @@ import { type Column, Table } from "./table";
 import type { Comparison, ComparisonNode, Difference } from "./types";
 
 const NODES_FIRST = 30, REASON_CHARS = 160;
-const CHANCE = "how likely such a difference is by chance";
+const CHANCE = "the probability of such a difference by chance";
 
 function chance(p: number | null): string {
 	return p === null ? "\u2013" : p < 0.001 ? "< 0.001" : p.toFixed(3);
@@ -76,7 +76,7 @@ function Summary({ comparison }: { comparison: Comparison }) {
 			rows: reasons.map(r => [r.words, r.first.mean, r.second.mean, r.change, r.p]) })} /></div>
 		<p class="verdict">{visible(sides[1])} compared with {visible(sides[0])}
 			{comparison.is_per_second ? ", for each second" : ""}.</p>
-		{!reasons.length && <p>No difference that is sure not to be chance.</p>}
+		{!reasons.length && <p>No significant difference.</p>}
 		<ol class="findings">{reasons.map((reason, i) => <li key={i} data-tip={tellDifference(reason, sides)}>
 			<span class="share number">{signed(reason.change)}</span><p>{brief(visible(reason.words), REASON_CHARS)}</p></li>)}</ol>
 		{unsure > 0 && <p class="muted">{plural(unsure, "more difference")} may be chance.</p>}
@@ -97,10 +97,10 @@ export function Compared({ comparison, first, second }: { comparison: Comparison
 
 	return <>
 		<Summary comparison={comparison} />
-		<Section id="figures" title="Figures" isHeavy about="Those that are not 0 on both sides."><Table name="figures" columns={figures} rows={told} copied={figureUnit} /></Section>
+		<Section id="figures" title="Figures" isHeavy about="Figures that are 0 on both sides are left out."><Table name="figures" columns={figures} rows={told} copied={figureUnit} /></Section>
 		<ComparedFlames comparison={comparison} first={first} second={second} />
 		<Section id="graph" title="Dependency graph" isHeavy
-			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the surer it is that they differ.`}>
+			about={`Dashed: only in ${visible(sides[0])}; dotted: only in ${visible(sides[1])}; else the bolder, the more significant the difference.`}>
 			<GraphPicture nodes={nodes} parents={parents} tools={<HowMany shown={limit} all={all.length} onChange={setLimit} />}
 				label={`Both graphs in one, ${plural(nodes.length, "node")}; all are in the table below.`} />
 			<Table name="nodes" columns={columns} rows={all} sort={3} />

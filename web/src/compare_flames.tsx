@@ -12,7 +12,7 @@ import type { Comparison, ComparisonNode, LeftOut, Report } from "./types";
 type Shown = Metric | "waits";
 
 const NS_PER_S = 1e9;
-const ABOUT = "Who and what was waited for, and what those did meanwhile.";
+const ABOUT = "What and whom threads waited for, and what those did meanwhile.";
 const choices: Choice<Shown>[] = [{ name: "waits", title: "Dependencies" }, ...metrics];
 
 function differential(nodes: ComparisonNode[]): FlameNode {

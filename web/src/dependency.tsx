@@ -24,7 +24,7 @@ const columns: Column<Row>[] = [
 const edges: Column<Row>[] = [{ title: "node", value: n => n.at }, { title: "below node", value: n => n.parent }];
 
 function drawn(node: GraphNode, at: number, whole: number): DrawnNode {
-	const more = node.is_cycle ? "\nwhat it did is told above" : node.is_cut ? "\nnot looked at further" : "";
+	const more = node.is_cycle ? "\nwhat it did is shown above" : node.is_cut ? "\ncut off here" : "";
 
 	return {
 		at, label: node.label, colour: colourOf(node.cause ?? stateOfKind(node.kind)), value: node.ns, line: "solid", boldness: 0,
@@ -48,10 +48,10 @@ export function Dependency({ graph }: { graph: Graph }) {
 	const rows = useMemo(() => graph.nodes.map((node, at) => ({ ...node, at, below: node.parent === null ? "" : graph.nodes[node.parent].label })), [graph]);
 
 	return <Section id="graph" title="Dependency graph" isHeavy
-		about="Who and what threads waited for, and what those did meanwhile. Edges are as wide as the time that they stand for.">
+		about="What and whom threads waited for, and what those did meanwhile. Edges are as wide as the time that they stand for.">
 		{nodes.length ? <GraphPicture nodes={nodes} parents={parents}
 			tools={<HowMany shown={limit} all={graph.nodes.length} onChange={setLimit} />}
-			label={`Dependency graph of ${plural(nodes.length, "node")}; all of them are in the table below.`} /> : <p class="muted">No thread lived then.</p>}
+			label={`Dependency graph of ${plural(nodes.length, "node")}; all of them are in the table below.`} /> : <p class="muted">No thread was alive in this time.</p>}
 		<Table name="nodes" columns={columns} rows={rows} sort={3} copied={edges} />
 		{graph.left_out ? <p class="muted">{plural(graph.left_out, "further node")}, none of them longer, had no room here.</p> : null}
 	</Section>;

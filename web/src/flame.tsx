@@ -74,7 +74,7 @@ function Box({ box, width, props, words, isAt, onOpen }:
 }
 
 export function Flame(props: FlameProps) {
-	return props.root.value ? <FlamePicture {...props} /> : <p class="muted">Nothing of this was seen.</p>;
+	return props.root.value ? <FlamePicture {...props} /> : <p class="muted">No data.</p>;
 }
 
 function FlamePicture(props: FlameProps) {
@@ -114,7 +114,7 @@ function FlamePicture(props: FlameProps) {
 		</div>
 		<div ref={ref} class="drawn">
 			<svg class="flame" width={width} height={rows * ROW_PX} role="img" tabindex={0} onKeyDown={onKey}
-				aria-label={`Flame graph: ${title}, ${duration(root.value)} in all. Arrow keys go from frame to frame, Enter goes into one.`}>
+				aria-label={`Flame graph: ${title}, ${duration(root.value)} in total. Arrow keys move between frames, Enter zooms in.`}>
 				{boxes.map((box, i) => <Box key={i} box={box} width={width} props={props} words={wanted} isAt={box.node === at}
 					onOpen={open} />)}
 			</svg>

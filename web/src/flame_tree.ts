@@ -55,7 +55,7 @@ export function flameOf(title: string, stacks: Weighed[]): FlameNode {
 	const root = flameRoot(title);
 	const index = new Map<FlameNode, Map<string, FlameNode>>();
 
-	for (const { frames, value, name: words = "stack not known" } of stacks) {
+	for (const { frames, value, name: words = "no stack" } of stacks) {
 		let node = root;
 
 		if (!(value > 0))

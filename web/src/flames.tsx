@@ -26,7 +26,7 @@ function restOf({ paths, totals }: Pick<Report, "paths" | "totals">, metric: Met
 	const waits = (leftOut?.waits ?? []).filter(wait => metric === "lost" || isLock(wait.cause));
 
 	if (metric === "cmetric")
-		return { frames: [], name: `${further(totals.paths - paths.length)}, or not known`, value: totals.paths > paths.length
+		return { frames: [], name: `${further(totals.paths - paths.length)}, or unknown`, value: totals.paths > paths.length
 			? totals.critical_cmetric_ns - paths.reduce((sum, path) => sum + path.cmetric_ns, 0) : 0 };
 	return { frames: [], name: further(waits.reduce((sum, wait) => sum + wait.count, 0)), value: waits.reduce((sum, wait) => sum + wait.lost_ns, 0) };
 }

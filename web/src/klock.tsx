@@ -24,7 +24,7 @@ const frames = (stacks: string[][], at: number | null) => at === null ? undefine
 function waiterName({ name, context, tid }: Waiter): string {
 	const thread = name !== null ? visible(name) : tid ? "a thread" : context ? "an idle CPU" : "further threads";
 
-	return context ? `${context} in place of ${thread}` : thread;
+	return context ? `${context} on ${thread}` : thread;
 }
 
 const ownerName = (owner: KernelLock["owners"][number]) => owner.name !== null ? visible(owner.name) : owner.tid ? "a thread" : "readers";
@@ -52,7 +52,7 @@ function columnsOf({ stacks, acquisitions }: KernelLocks): Column<KernelLock>[] 
 		ns("waited", l => l.total_ns),
 		{ title: "waits", unit: "times", value: l => l.waits, show: l => count(l.waits) + (l.unfinished ? " \u2026" : ""),
 			tip: l => plural(l.waits, "wait") + (l.unfinished ? `, ${count(l.unfinished)} of them not over` : "") },
-		ns("mean", l => l.mean_ns), ns("99 % up to", l => l.p99_ns), ns("longest", l => l.max_ns),
+		ns("mean", l => l.mean_ns), ns("p99", l => l.p99_ns), ns("longest", l => l.max_ns),
 		...(acquisitions === undefined ? [] : holdColumns),
 		{ title: "stack", value: top, isWide: true, tip: l => (frames(stacks, first(l).stack) ?? []).map(visible).join("\n") },
 	];
@@ -60,7 +60,7 @@ function columnsOf({ stacks, acquisitions }: KernelLocks): Column<KernelLock>[] 
 
 function NamedStack({ frames }: { frames: string[] | undefined }) {
 	return frames?.length ? <ol class="stack">{frames.map((name, i) => <li key={i}>{visible(name)}</li>)}</ol>
-		: <p class="muted">The stack is not known.</p>;
+		: <p class="muted">No stack was recorded.</p>;
 }
 
 function Detail({ lock, stacks }: { lock: KernelLock; stacks: string[][] }) {
@@ -76,7 +76,7 @@ function Detail({ lock, stacks }: { lock: KernelLock; stacks: string[][] }) {
 			<summary>{waiterName(waiter)} {waiter.tid} of process {waiter.pid}: {plural(waiter.waits, "wait")}, {duration(waiter.total_ns)}</summary>
 			<NamedStack frames={frames(stacks, waiter.stack)} />
 		</details>)}
-		{lock.owners.length > 0 && <h4>Who had it</h4>}
+		{lock.owners.length > 0 && <h4>Who held it</h4>}
 		{lock.owners.slice(0, 20).map((owner, i) => <details key={i}>
 			<summary>{ownerName(owner)} {owner.tid || ""}, while others waited {duration(owner.ns)}</summary>
 			<NamedStack frames={frames(stacks, owner.stack)} />
@@ -96,10 +96,10 @@ function sumOf(histograms: Histogram[]): Histogram {
 
 function aboutOf(klock: KernelLocks, whole: number): string {
 	const waited = klock.locks.filter(lock => lock.waits > 0).length;
-	const waits = `Threads waited ${duration(whole)} for ${plural(waited, "lock")} of the kernel within ${duration(klock.duration_ns)}, spinning and asleep. To note these waits took ${duration(klock.tracing_ns)}, which is in none of the times.`;
+	const waits = `Threads waited ${duration(whole)} for ${plural(waited, "kernel lock")} within ${duration(klock.duration_ns)}, spinning and asleep. Recording these waits took ${duration(klock.tracing_ns)}; the times do not include it.`;
 
 	return klock.acquisitions === undefined ? waits
-		: `${waits} They took locks ${plural(klock.acquisitions, "time")}; to note that takes ${duration(klock.take_cost_ns ?? 0)} of the taking and ${duration(klock.hold_cost_ns ?? 0)} of the holding each time, which is in none of the times.`;
+		: `${waits} They took locks ${plural(klock.acquisitions, "time")}; recording them adds ${duration(klock.take_cost_ns ?? 0)} to the taking and ${duration(klock.hold_cost_ns ?? 0)} to the holding each time; the times do not include it.`;
 }
 
 export function Klock({ klock }: { klock: KernelLocks }) {

@@ -5,7 +5,7 @@ import type { Frame } from "./types";
 
 export function Stack({ frames }: { frames: Frame[] }) {
 	if (!frames.length)
-		return <p class="muted">The stack is not known.</p>;
+		return <p class="muted">No stack was recorded.</p>;
 	return <ol class="stack">
 		{frames.map((frame, i) => <li key={i} class={frame.kernel ? "is-kernel" : ""}>
 			<span class="function">{frameName(frame)}</span>{" "}
@@ -19,5 +19,5 @@ export function headline(frames: Frame[]): string {
 	const frame = frames.find(f => f.file && !f.kernel && !f.file.startsWith("/usr/") && !/^(\.\.?\/|nptl\/|sysdeps\/|std)/.test(f.file)) ??
 		frames.find(f => f.function) ?? frames[0];
 
-	return frame ? frameName(frame) : "stack not known";
+	return frame ? frameName(frame) : "no stack";
 }

@@ -62,7 +62,7 @@ function SliceList({ slices, total }: { slices: Slice[]; total: number }) {
 
 function wallSlices({ balance: { wall } }: Report): Slice[] {
 	return [
-		{ name: "useful", colour: "c-running", ns: wall.useful_ns, about: "at least one thread was active, and not spinning" },
+		{ name: "useful", colour: "c-running", ns: wall.useful_ns, about: "at least one thread was active and not spinning" },
 		{ name: "only spinning", colour: "c-spinning", ns: wall.spinning_ns, about: "threads waited with the CPU" },
 		{ name: "stalled", colour: "c-lock", ns: wall.stalled_ns, about: "no thread was active" },
 	];
@@ -82,11 +82,11 @@ function threadSlices({ balance: { threads } }: Report): Slice[] {
 
 	return [
 		{ name: "running", colour: "c-running", ns: threads.running_ns - threads.spinning_ns, about: "on a CPU" },
-		{ name: "spinning", colour: "c-spinning", ns: threads.spinning_ns, about: "on a CPU, and waiting in a loop" },
-		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, threads.runqueue_ns - told_ns), about: "could run, and had no CPU" },
+		{ name: "spinning", colour: "c-spinning", ns: threads.spinning_ns, about: "on a CPU, waiting in a spin loop" },
+		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, threads.runqueue_ns - told_ns), about: "runnable, waiting for a CPU" },
 		...causes,
 		{ name: "idle", colour: "c-idle", ns: sum(threads.causes, cause => cause.idle_ns),
-			about: "waited, and nothing was being done that was waited for" },
+			about: "waited, with no work to do" },
 	].filter(slice => slice.ns > 0);
 }
 
@@ -99,7 +99,7 @@ export function Balance({ report }: { report: Report }) {
 	})} />;
 
 	return <Section id="balance" title="Balance sheet" tools={tools}
-		about="Where the wall time went, and the time of all threads. What is not running is parallelism lost.">
+		about="Where the wall time went, and the time of all threads. All but running is lost parallelism.">
 		<h3>Wall time <span class="muted" data-tip={exactNs(wall_ns)}>{duration(wall_ns)}</span></h3>
 		<WholeBar slices={wall} total={wall_ns} label={`The wall time, ${duration(wall_ns)}`} />
 		<SliceList slices={wall} total={wall_ns} />

@@ -24,7 +24,7 @@ export function Threads({ report }: { report: Report }) {
 	const most = threads[0]?.cmetric_ns ?? 0;
 
 	return <Section id="threads" title="Threads" isHeavy
-		about="CMetric is active time, divided by how many threads were active with it: who carried the program.">
+		about="CMetric is active time, divided by how many threads were active with it: who carried the load.">
 		<div class="legend">
 			<span><Swatch colour="c-running" />on a CPU</span><span><Swatch colour="c-runnable" />waiting for a CPU</span>
 			<CopyCsv of="threads by CMetric" make={() => ({

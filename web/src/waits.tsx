@@ -24,7 +24,7 @@ function Wakers({ wakers, title }: { wakers: Waker[]; title: string }) {
 				duration(waker.lost_ns)} waited, {duration(waker.cmetric_ns)} of criticality</summary>
 			<Stack frames={waker.stack} />
 		</details>)}
-		{rest > SHARE_MIN && <p class="muted">{share(rest)}: others, or not known.</p>}
+		{rest > SHARE_MIN && <p class="muted">{share(rest)}: others, or unknown.</p>}
 	</>;
 }
 
@@ -66,7 +66,7 @@ export function Locks({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 			<p>{visible(l.kind)} at {visible(l.address)}: {plural(l.waits, "wait")}, up to {plural(l.queue_max, "thread")} at once; held {
 				plural(l.holds, "time")} for {duration(l.hold_ns)} while others waited{l.holder ? `, mostly by ${visible(l.holder)}` : ""}.
 				{l.vain_waits ? ` ${plural(l.vain_waits, "wake-up")} spurious.` : ""}</p>
-			<Wakers wakers={l.unlockers} title="Let go of by" />
+			<Wakers wakers={l.unlockers} title="Released by" />
 		</>} />
 		{leftOut && report.locks.length > leftOut.locks_with_unlockers && <p class="muted">The threads that released them are listed for the {
 			plural(leftOut.locks_with_unlockers, "lock")} with most time lost.</p>}

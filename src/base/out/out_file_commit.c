@@ -205,21 +205,21 @@ const char *out_file_advice(int err)
 	case -ENOSPC:
 	case -EDQUOT:
 	case -EFBIG:
-		return " (make room, or name a file on another disk)";
+		return " (free some space, or choose a file on another disk)";
 	case -ENOENT:
-		return " (its directory does not exist: create it)";
+		return " (the directory does not exist: create it)";
 	case -EACCES:
 	case -EPERM:
 	case -EROFS:
-		return " (name a file of your own, in a directory that you may write to)";
+		return " (choose a file of your own, in a directory that you can write to)";
 	case -EISDIR:
-		return " (name a file in it)";
+		return " (it is a directory: choose a file in it)";
 	case -ELOOP:
-		return " (a symbolic link of another user is in the way: name the file to which it leads)";
+		return " (it is a symbolic link of another user: choose the file that it points to)";
 	case -EEXIST:
-		return " (it is read, or written by this run already: name another file)";
+		return " (this run already reads or writes it: choose another file)";
 	case -ENXIO:
-		return " (nobody reads there)";
+		return " (no process reads the other end)";
 	}
 	return "";
 }

@@ -95,7 +95,7 @@ static int take_own_locks(void)
 		return fail(-errno, "cannot make a pipe");
 	for (int i = 0; i < OWN_HOLDS && !err; i++)
 		if (read(fds[0], &byte, 1) >= 0 || errno != EAGAIN)
-			err = fail(-EIO, "an empty pipe can be read");
+			err = fail(-EIO, "a read from an empty pipe did not block");
 	close(fds[0]);
 	close(fds[1]);
 	return err;
@@ -113,10 +113,10 @@ int acquisitions_start(struct pinch_bpf *bpf, const struct klock_spec *spec, str
 		attach_function(acquisitions, &spec->functions[i]);
 	acquisitions->iterator = bpf_program__attach_iter(bpf->progs.list_holds, &options);
 	if (!acquisitions->iterator)
-		err = fail(-errno, "cannot list the kernel locks that are taken");
+		err = fail(-errno, "cannot list the kernel locks that are held");
 	else if (!acquisitions->function_count)
-		err = fail_plain(-ENOENT, "--acquisitions: the kernel lets none of the functions be probed that take "
-					  "locks");
+		err = fail_plain(-ENOENT, "--acquisitions: the kernel allows no probe on any of the functions that "
+					  "take locks");
 	if (!err)
 		err = take_own_locks();
 	if (err)
@@ -151,7 +151,7 @@ int acquisitions_list(struct acquisitions *acquisitions)
 	int err;
 
 	bpf->bss->holds_left = 0;
-	err = iterator_run(acquisitions->iterator, "the kernel locks that are taken");
+	err = iterator_run(acquisitions->iterator, "the kernel locks that are held");
 	return err ? err : (int)bpf->bss->holds_left;
 }
 
@@ -171,16 +171,16 @@ void acquisitions_put_notes(const struct acquisitions *acquisitions, struct text
 		text_put_bytes(notes, "", 1);
 	}
 	if (acquisitions->refused.length) {
-		text_printf(notes, "acquisitions: the kernel does not let be probed: %s", acquisitions->refused.bytes);
+		text_printf(notes, "acquisitions: the kernel allows no probe on: %s", acquisitions->refused.bytes);
 		text_put_bytes(notes, "", 1);
 	}
 	if (lost) {
-		text_printf(notes, "acquisitions: %llu are not counted, of more than %d locks",
+		text_printf(notes, "acquisitions: %llu are not counted: there were more than %d locks",
 			    (unsigned long long)lost, LOCKS_MAX);
 		text_put_bytes(notes, "", 1);
 	}
 	if (missed) {
-		text_printf(notes, "acquisitions: %llu steps were not seen: an interrupt was in between",
+		text_printf(notes, "acquisitions: %llu steps were missed because of interrupts",
 			    (unsigned long long)missed);
 		text_put_bytes(notes, "", 1);
 	}

@@ -113,13 +113,13 @@ static int parse_condition(char *condition, bool is_end, struct span_side *side,
 {
 	if (strncmp(condition, "fd=", 3) || parse_fd(condition + 3, side)) {
 		text_printf(why,
-			    "'%s' is no condition: fd=socket, fd=pipe, fd=file, fd=NUMBER or, of the "
-			    "second call, fd=same",
+			    "'%s' is not a condition: fd=socket, fd=pipe, fd=file, fd=NUMBER or, for the second call, "
+			    "fd=same",
 			    condition);
 		return -EINVAL;
 	}
 	if (side->is_same_fd && !is_end) {
-		text_put(why, "fd=same is of the second call: as it was in the first one");
+		text_put(why, "fd=same is for the second call: the descriptor of the first one");
 		return -EINVAL;
 	}
 	return 0;
@@ -141,7 +141,7 @@ static int parse_side(char *call, bool is_end, struct span_side *side, struct te
 		*open = *end = '\0';
 	}
 	if (find_syscall(call, &side->syscall)) {
-		text_printf(why, "there is no system call '%s'", call);
+		text_printf(why, "unknown system call '%s'", call);
 		return -EINVAL;
 	}
 	for (char *condition = open ? open + 1 : NULL; condition && !err; condition = next) {
@@ -166,8 +166,8 @@ static int parse_calls(char *text, char *second, struct span_spec *spec, struct 
 	*second = '\0';
 	second += 2;
 	if (strchr(text, '.') && strchr(second, '.')) {
-		text_put(why, "the program's own trace events cannot be recorded yet: a span is of two system "
-			      "calls or of a function");
+		text_put(why, "trace events of the program cannot be recorded yet: a span is two system calls or a "
+			      "function");
 		return -EINVAL;
 	}
 	err = parse_side(text, false, &sides[0], why);
@@ -179,7 +179,7 @@ static int parse_calls(char *text, char *second, struct span_spec *spec, struct 
 	    (takes_fd(sides[0].syscall) || span_call_makes_fd(sides[0].syscall)))
 		sides[1].is_same_fd = true;
 	if (sides[1].is_same_fd && !takes_fd(sides[0].syscall) && !span_call_makes_fd(sides[0].syscall)) {
-		text_printf(why, "%s has no descriptor that fd=same could mean", text);
+		text_printf(why, "%s has no descriptor that fd=same could refer to", text);
 		return -EINVAL;
 	}
 	return 0;
@@ -190,7 +190,7 @@ static int parse_function(char *text, char *colon, struct span_spec *spec, struc
 {
 	*colon = '\0';
 	if (!*text || !colon[1]) {
-		text_put(why, "a function is FILE:FUNCTION, such as mariadbd:dispatch_command");
+		text_put(why, "a function is given as FILE:FUNCTION, such as mariadbd:dispatch_command");
 		return -EINVAL;
 	}
 	spec->kind = SPAN_OF_FUNCTION;
@@ -207,7 +207,7 @@ static int parse(char *text, struct span_spec *spec, struct text *why)
 		return parse_function(text, colon, spec, why);
 	if (dots)
 		return parse_calls(text, dots, spec, why);
-	text_put(why, "it is neither CALL..CALL, such as accept4..close, nor FILE:FUNCTION, such as "
+	text_put(why, "neither CALL..CALL, such as accept4..close, nor FILE:FUNCTION, such as "
 		      "mariadbd:dispatch_command");
 	return -EINVAL;
 }
@@ -231,9 +231,10 @@ static size_t name_bytes(const char *argument)
 static int check(const struct span_specs *specs, const char *argument, size_t named, struct text *why)
 {
 	if (specs->count == SPANS_MAX)
-		text_printf(why, "there can be %d of them", SPANS_MAX);
+		text_printf(why, "at most %d can be given", SPANS_MAX);
 	else if (strlen(argument) > TEXT_BYTES_MAX || named > NAME_BYTES_MAX)
-		text_printf(why, "a span has at most %d letters, its name %d", TEXT_BYTES_MAX, NAME_BYTES_MAX);
+		text_printf(why, "a span has at most %d characters, its name at most %d", TEXT_BYTES_MAX,
+			    NAME_BYTES_MAX);
 	else
 		return 0;
 	return -EINVAL;
@@ -258,7 +259,7 @@ int span_specs_add(struct span_specs *specs, const char *argument, struct text *
 	free(parsed);
 	for (size_t i = 0; i < specs->count && !err; i++)
 		if (!strcmp(specs->list[i].name, spec.name)) {
-			text_printf(why, "another one is called %s: give it a name, as in NAME=%s", spec.name,
+			text_printf(why, "another span is called %s: give this one a name, as in NAME=%s", spec.name,
 				    spec.text);
 			err = -EINVAL;
 		}

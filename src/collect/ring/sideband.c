@@ -145,7 +145,7 @@ int sideband_open(struct sideband **out)
 	}
 	if (!opened) {
 		sideband_close(sideband);
-		return fail(err, "cannot follow what processes map");
+		return fail(err, "cannot follow the mappings of processes");
 	}
 	*out = sideband;
 	return 0;

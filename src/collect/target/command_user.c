@@ -129,15 +129,13 @@ int command_user_find(const char *word, struct command_user **out)
 			return 0;
 		entry = entry_of(NULL, uid);
 		if (!entry && !errno)
-			return fail_plain(-EINVAL,
-					  "--user %s: no user has that number; give its group too, "
-					  "as UID:GID",
+			return fail_plain(-EINVAL, "--user %s: no user has this UID; give the group too, as UID:GID",
 					  word);
 	}
 	if (!entry && errno)
-		return fail(-errno, "--user %s: cannot ask the user database", word);
+		return fail(-errno, "--user %s: cannot read the user database", word);
 	if (!entry)
-		return fail_plain(-EINVAL, "--user %s: there is no such user; it takes NAME, UID or UID:GID", word);
+		return fail_plain(-EINVAL, "--user %s: no such user; give NAME, UID or UID:GID", word);
 	return entry->pw_uid ? user_of_entry(entry, out) : 0;
 }
 
@@ -161,20 +159,20 @@ int command_user_of_sudo(const struct sudo_words *words, struct command_user **o
 		return 0;
 	if (!words->uid || !words->user)
 		return fail_plain(-EINVAL,
-				  "cannot tell who called sudo: %s is not set and others of its variables "
-				  "are; give --user NAME, or --user root to run the command as root",
+				  "cannot tell who called sudo: %s is not set, but other variables of sudo are; give "
+				  "--user NAME, or --user root to run the command as root",
 				  words->uid ? "SUDO_USER" : "SUDO_UID");
 	if (!read_id(words->uid, '\0', &uid, &rest))
-		return refuse("SUDO_UID", words->uid, "which is no number of a user");
+		return refuse("SUDO_UID", words->uid, "which is not a UID");
 	if (words->gid && !read_id(words->gid, '\0', &gid, &rest))
-		return refuse("SUDO_GID", words->gid, "which is no number of a group");
+		return refuse("SUDO_GID", words->gid, "which is not a GID");
 	entry = entry_of(words->user, 0);
 	if (!entry && errno)
-		return fail(-errno, "cannot ask the user database for %s, who called sudo", words->user);
+		return fail(-errno, "cannot look up %s, who called sudo, in the user database", words->user);
 	if (!entry)
-		return refuse("SUDO_USER", words->user, "and there is no such user");
+		return refuse("SUDO_USER", words->user, "which is not the name of a user");
 	if (entry->pw_uid != uid)
-		return refuse("SUDO_UID", words->uid, "which is not the number of the user in SUDO_USER");
+		return refuse("SUDO_UID", words->uid, "which is not the UID of the user in SUDO_USER");
 	return uid ? user_of_entry(entry, out) : 0;
 }
 

@@ -35,11 +35,11 @@ static const struct capability needed[] = {
 };
 
 static const struct capability useful[] = {
-	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "look into containers and other users' Python programs", false },
-	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "read programs that are closed to you", false },
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "read files in containers and Python programs of other users", false },
+	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "read programs that you may not read", false },
 	{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "read programs that were deleted", true },
-	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "follow functions: --span FILE:FUNCTION, --dns", false },
-	{ CAP_SYS_NICE, "CAP_SYS_NICE", "have a CPU before what is traced", false },
+	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "probe functions: --span FILE:FUNCTION, --dns", false },
+	{ CAP_SYS_NICE, "CAP_SYS_NICE", "run with priority over the traced program", false },
 };
 
 static uint64_t capabilities_held(void)
@@ -84,16 +84,16 @@ static void check_needed(struct machine_check *check)
 
 static void check_useful(struct machine_check *check)
 {
-	check->what = "privileges for all that it can tell";
+	check->what = "privileges for all features";
 	put_missing(check, useful, sizeof(useful) / sizeof(*useful));
-	snprintf(check->remedy, sizeof(check->remedy), "run as root, or add those that you want to setcap's list");
+	snprintf(check->remedy, sizeof(check->remedy), "run as root, or add the ones that you want to setcap's list");
 }
 
 static void check_btf(struct machine_check *check)
 {
 	struct stat status;
 
-	check->what = "type information of the kernel (BTF)";
+	check->what = "kernel type information (BTF)";
 	check->is_needed = true;
 	check->is_met = !access(BTF_PATH, R_OK) && !stat(BTF_PATH, &status);
 	if (check->is_met)
@@ -152,7 +152,7 @@ static void check_tracepoints(struct machine_check *check)
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
 		check->is_met = false;
-		snprintf(check->found, sizeof(check->found), "not known without BTF");
+		snprintf(check->found, sizeof(check->found), "unknown without BTF");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(tracepoints) / sizeof(*tracepoints) && check->is_met; i++) {
@@ -234,8 +234,8 @@ static void check_kprobes(struct machine_check *check)
 	check->is_met = machine_has_kprobes();
 	snprintf(check->found, sizeof(check->found), "%s", check->is_met ? "yes" : "this kernel has none");
 	snprintf(check->remedy, sizeof(check->remedy),
-		 "boot a kernel built with CONFIG_KPROBE_EVENTS=y (Debian's are); without it, kernel locks are "
-		 "told when they are waited for");
+		 "boot a kernel built with CONFIG_KPROBE_EVENTS=y (Debian's are); without it, only kernel locks that "
+		 "threads wait for are shown");
 }
 
 size_t machine_check(struct machine_check *checks, size_t max)

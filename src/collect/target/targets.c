@@ -101,7 +101,7 @@ static int add_pid(unsigned long number, struct pid_list *list)
 
 	pid = number <= INT_MAX ? process_of(number) : 0;
 	if (!pid)
-		return fail_plain(-ESRCH, "there is no process %lu; `ps -e` lists them", number);
+		return fail_plain(-ESRCH, "no process %lu; `ps -e` lists all", number);
 	if (pid != number)
 		warn("%lu is a thread of process %u: tracing the process", number, pid);
 	if (pid == (uint32_t)getpid())
@@ -181,8 +181,8 @@ int targets_by_name(const char *name, struct pid_list *list)
 
 	if (!err && list->count == before)
 		err = fail_plain(-ESRCH,
-				 "no process is called '%s'; the whole name is compared "
-				 "with the command name and the program's file name",
+				 "no process is called '%s'; the command name or the program's file name must match "
+				 "exactly",
 				 name);
 	return err;
 }
@@ -239,12 +239,12 @@ int targets_by_cgroup(const char *name, struct pid_list *list)
 	snprintf(path, sizeof(path), "%s%s", *name == '/' || *name == '.' ? "" : "/sys/fs/cgroup/", name);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return fail(-errno, "cannot open the control group %s", path);
+		return fail(-errno, "cannot open the cgroup %s", path);
 	err = scan_cgroup(fd, 0, list);
 	if (err)
-		return fail_plain(err, "%s is no control group: it has no cgroup.procs", path);
+		return fail_plain(err, "%s is not a cgroup: it has no cgroup.procs", path);
 	if (list->count == before)
-		return fail_plain(-ESRCH, "the control group %s is empty", path);
+		return fail_plain(-ESRCH, "the cgroup %s is empty", path);
 	return 0;
 }
 

@@ -137,7 +137,7 @@ static const char *klock_address(struct findings *findings, uint64_t lock)
 {
 	const struct klock_facts *facts = findings->input.klocks ? klocks_find(findings->input.klocks, lock) : NULL;
 
-	return facts ? arena_printf(findings->arena, "0x%llx", (unsigned long long)facts->address) : "not told";
+	return facts ? arena_printf(findings->arena, "0x%llx", (unsigned long long)facts->address) : "unknown";
 }
 
 static const char *object_text(struct findings *findings, const struct wait_lock *lock)

@@ -340,7 +340,7 @@ static const char *const *evidence_of(struct findings *findings, const struct fi
 	evidence[(*count)++] = arena_printf(findings->arena, "threads: %s%s", names_of(findings, spin),
 					    spin->name_count == FINDINGS_SPIN_NAMES_MAX ? " and maybe more" : "");
 	if (spin->reads)
-		evidence[(*count)++] = arena_printf(findings->arena, "what ends it is read by: %s", spin->reads);
+		evidence[(*count)++] = arena_printf(findings->arena, "the condition is read by: %s", spin->reads);
 	return evidence;
 }
 
@@ -358,8 +358,7 @@ size_t findings_put_spins(struct findings *findings, struct report_finding *rows
 		if (share < share_min && part < running_share_min)
 			break;
 		*row = (struct report_finding){
-			.title = arena_printf(findings->arena,
-					      "threads wait with their CPUs in the spin loop in %s%s%s%s",
+			.title = arena_printf(findings->arena, "threads spin in %s%s%s%s",
 					      words_frame(findings, &spin->frame), spin->word ? ", until " : "",
 					      spin->word ? spin->word : "", spin->word ? " changes" : ""),
 			.pattern = "spin",

@@ -129,7 +129,7 @@ const char *words_holder_wait(struct findings *findings, const struct wait_lock 
 
 	if (!wait || !wait->path || (wait->end_ns - wait->begin_ns) * LONG_PARTS < findings->report.target.wall_ns)
 		return NULL;
-	return arena_printf(findings->arena, "%s, which waited itself then: %s for %s", wait->name,
+	return arena_printf(findings->arena, "%s, which was itself waiting: %s for %s", wait->name,
 			    words_wait_place(findings, wait->path),
 			    words_duration(findings, wait->end_ns - wait->begin_ns));
 }

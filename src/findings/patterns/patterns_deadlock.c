@@ -64,7 +64,7 @@ static const char *title_of(struct findings *findings, const struct stuck_wait *
 	const char *out = "";
 
 	if (count == 1)
-		return arena_printf(findings->arena, "a deadlock: %s waits for %s, which it holds itself",
+		return arena_printf(findings->arena, "deadlock: %s waits for %s, which it holds itself",
 				    thread_text(findings, first), lock_text(findings, first));
 	for (size_t i = 0; i < count && i < TITLE_THREADS_MAX; i++, at = at->holder)
 		out = arena_printf(findings->arena, "%s%s%s waits for %s, which %s holds", out,
@@ -74,8 +74,8 @@ static const char *title_of(struct findings *findings, const struct stuck_wait *
 				   thread_text(findings, at), lock_text(findings, at),
 				   thread_text(findings, at->holder));
 	if (count == 2)
-		return arena_printf(findings->arena, "a deadlock: %s", out);
-	return arena_printf(findings->arena, "a deadlock of %zu threads: %s%s", count, out,
+		return arena_printf(findings->arena, "deadlock: %s", out);
+	return arena_printf(findings->arena, "deadlock of %zu threads: %s%s", count, out,
 			    count > TITLE_THREADS_MAX ? ", and so on" : "");
 }
 
@@ -86,7 +86,7 @@ static void say_thread(struct findings *findings, struct report_finding *row, co
 
 	draft_say(findings, row, "%s waits for %s, which %s holds, %s%s%s%s", thread_text(findings, stuck),
 		  lock_text(findings, stuck), thread_text(findings, stuck->holder),
-		  wait->is_found ? "since before it was traced" : "for ",
+		  wait->is_found ? "since before tracing began" : "for ",
 		  wait->is_found ? "" : words_duration(findings, wait->end_ns - wait->begin_ns), path ? ", in " : "",
 		  path ? path : "");
 }

@@ -117,7 +117,7 @@ static void say_lock(struct findings *findings, struct report_finding *row, cons
 		  words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns),
 		  words_counted(findings, lock->queue_max, "thread"));
 	if (lock->holder_wait)
-		draft_say(findings, row, "at last held by %s", lock->holder_wait);
+		draft_say(findings, row, "still held at the end by %s", lock->holder_wait);
 	if (!lock->holds && lock->holder && !lock->holder_wait)
 		draft_say(findings, row, "held by thread %s", lock->holder);
 	if (lock->holds)
@@ -125,7 +125,7 @@ static void say_lock(struct findings *findings, struct report_finding *row, cons
 			  words_duration(findings, lock->hold_ns / lock->holds),
 			  lock->holder ? ", mostly by thread " : "", lock->holder ? lock->holder : "");
 	if (lock->holder_waits_at && lock->holder_waited_ns * 10 >= lock->hold_ns)
-		draft_say(findings, row, "the holder waited itself for %.0f %% of that time, longest: %s",
+		draft_say(findings, row, "the holder itself waited for %.0f %% of that time; longest wait: %s",
 			  100 * draft_share(lock->holder_waited_ns, lock->hold_ns), lock->holder_waits_at);
 	say_unlocker(findings, row, lock, worst);
 }
@@ -145,8 +145,8 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 				where ? where : "");
 	else if (!strcmp(pattern, "convoy"))
 		row = draft_add(findings, draft, pattern, "lock", share,
-				"a convoy: up to %llu threads at once wait for %s, which is held "
-				"only shortly but all the time",
+				"lock convoy: up to %llu threads at once wait for %s, which is held briefly but "
+				"almost always",
 				(unsigned long long)lock->queue_max, name);
 	else
 		row = draft_add(findings, draft, pattern, "lock", share, "%s for %s%s%s",
@@ -185,11 +185,11 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 		path = path_of_thread(findings, lock->ender);
 		where = path ? words_place(findings, path->frames, path->frame_count) : NULL;
 		row = draft_add(findings, draft, "barrier-straggler", "barrier", share,
-				"at %s all wait for thread %s, which comes last", name, lock->ender);
-		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s came", 100 * lock->ender_share,
+				"at %s, all threads wait for thread %s, which arrives last", name, lock->ender);
+		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s arrived", 100 * lock->ender_share,
 			  lock->ender);
 		if (where)
-			draft_say(findings, row, "meanwhile it was mostly in %s", where);
+			draft_say(findings, row, "before that it was mostly in %s", where);
 	}
 	if (row)
 		row->wait_rank = wait_rank_of(findings, "barrier", NULL);

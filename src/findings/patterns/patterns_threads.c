@@ -69,7 +69,7 @@ static void add_serial(struct findings *findings, struct draft *draft)
 			where ? ", mostly in " : "", where ? where : "");
 	if (row)
 		row->path_rank = 1;
-	draft_say(findings, row, "that path has %.0f %% of the wall time", 100 * path->wall_share);
+	draft_say(findings, row, "the top call path has %.0f %% of the wall time", 100 * path->wall_share);
 }
 
 /* One thread of a pool does most of its work. */
@@ -89,8 +89,8 @@ static void add_hot(struct findings *findings, struct draft *draft)
 		if (share < 0.3 || top->cmetric_ns < 0.5 * group->cmetric_ns)
 			continue;
 		row = draft_add(findings, draft, "hot-thread", "on-cpu", share * (1 - 1.0 / group->thread_count),
-				"of %llu threads of one kind, %s does most of the work",
-				(unsigned long long)group->thread_count, *top->name ? top->name : "one");
+				"%s does most of the work of %llu threads of the same kind",
+				*top->name ? top->name : "one thread", (unsigned long long)group->thread_count);
 		draft_say(findings, row, "thread %u (%s) carries %.1f times the mean of %s", top->tid, top->name,
 			  group->imbalance, group->name);
 	}
@@ -136,13 +136,13 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 		else
 			process_ns += rival->wait_ns;
 	}
-	list = with_rival(findings, "", program_ns, "threads of the program itself");
+	list = with_rival(findings, "", program_ns, "threads of this program");
 	if (*processes)
 		list = *list ? arena_printf(findings->arena, "%s, %s", list, processes) : processes;
 	list = with_rival(findings, list, process_ns, "other processes");
-	list = with_rival(findings, list, kernel_ns, "threads of the kernel");
+	list = with_rival(findings, list, kernel_ns, "kernel threads");
 	if (*list)
-		draft_say(findings, row, "on the CPUs instead: %s", list);
+		draft_say(findings, row, "running instead: %s", list);
 }
 
 /* More threads could run than there are CPUs for. */
@@ -156,7 +156,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
 		return;
 	row = draft_add(findings, draft, "run-queue", "preempted", share,
-			"threads that could run spend %.0f %% of that time waiting for a CPU",
+			"active threads spend %.0f %% of their time waiting for a CPU",
 			100 * draft_share(cpu_wait_ns(report), active_ns));
 	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
 		  report->totals.parallelism, draft_share(report->balance.running_ns, report->target.wall_ns));
@@ -173,10 +173,10 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 	if (share < finding_share_min)
 		return;
 	row = draft_add(findings, draft, "cpu-limit", "throttled", share,
-			"the CPU limit of the cgroup stops threads for %.0f %% of the time in which they could run",
+			"the CPU limit of the cgroup throttles threads for %.0f %% of their active time",
 			100 * draft_share(report->balance.throttled_ns,
 					  report->balance.running_ns + report->balance.runqueue_ns));
-	draft_say(findings, row, "they used %.2f CPUs on average, and were stopped for up to %s at once",
+	draft_say(findings, row, "they used %.2f CPUs on average; longest throttling: %s",
 		  draft_share(report->balance.running_ns, report->target.wall_ns),
 		  words_duration(findings, report->balance.throttled_max_ns));
 }

@@ -32,9 +32,9 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->kind, in,
 				    by ? ", released in " : "", by ? by : "");
 	if (!strcmp(wait->cause, "join"))
-		return arena_printf(findings->arena, "threads wait%s for others to end", in);
+		return arena_printf(findings->arena, "threads wait%s for other threads to end", in);
 	if (!strcmp(wait->cause, "page-fault"))
-		return arena_printf(findings->arena, "threads wait%s for pages to be read", in);
+		return arena_printf(findings->arena, "threads wait%s for page faults", in);
 	if (!strcmp(wait->cause, "kernel-lock"))
 		return arena_printf(findings->arena, "threads wait%s for %s", in,
 				    object ? arena_printf(findings->arena, "the kernel's%s", what) : "kernel locks");
@@ -177,8 +177,8 @@ static struct report_finding *add_pool(struct findings *findings, struct draft *
 			where ? " in " : "", where ? where : "", (unsigned long long)pool->group->thread_count,
 			pool->group->name, 100 * draft_share(active_ns, active_ns + pool->blocked_ns));
 	draft_say(findings, row,
-		  cpu_wait >= 0.25 ? "of that they wait for a CPU for %.0f %%: more of them would have none"
-				   : "of that they wait for a CPU for %.0f %%",
+		  cpu_wait >= 0.25 ? "%.0f %% of that is waiting for a CPU: more threads would not help"
+				   : "%.0f %% of that is waiting for a CPU",
 		  100 * cpu_wait);
 	if (row && path)
 		row->path_rank = path->rank;
@@ -207,7 +207,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 		row->wait_rank = alike->rank;
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
 	if (alike->places > 1)
-		draft_say(findings, row, "%llu rows of the waits; the heaviest has %.0f %% of it%s%s",
+		draft_say(findings, row, "%llu rows under Waits; the largest has %.0f %% of it%s%s",
 			  (unsigned long long)alike->places,
 			  100 * draft_share(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
 			  wait->object ? ": " : "", wait->object ? wait->object : "");

@@ -12,8 +12,7 @@ static const struct {
 	const char *sentence;
 } hints[] = {
 	{ { NULL },
-	  "generated code has no names: if the program's runtime can write /tmp/perf-PID.map or a "
-	  "jitdump, have it do so" },
+	  "generated code has no names: let the program's runtime write /tmp/perf-PID.map or a jitdump, if it can" },
 	{ { "libjvm" },
 	  "code that Java compiled has no names: run jcmd PID Compiler.perfmap before the end, or "
 	  "start java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
@@ -28,8 +27,8 @@ static const struct {
 	  "code that LuaJIT compiled has no names: build it with -DLUAJIT_USE_PERFTOOLS, or turn "
 	  "the compiler off with -joff" },
 	{ { "libpypy", "pypy" },
-	  "code that PyPy compiled has no names, for it writes none: turn the compiler off with "
-	  "--jit off" },
+	  "code that PyPy compiled has no names because PyPy does not write them: turn the compiler off with --jit "
+	  "off" },
 };
 
 enum { HINT_COUNT = sizeof(hints) / sizeof(*hints) };

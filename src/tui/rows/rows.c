@@ -88,7 +88,7 @@ void rows_add(struct rows *rows, const struct row *parent, struct row row)
 		if (!rows->is_full) {
 			rows->is_full = true;
 			rows->count--;
-			rows_add_text(rows, NULL, SIZE_MAX, "more rows than can be shown: fold some, or filter");
+			rows_add_text(rows, NULL, SIZE_MAX, "too many rows to show: fold some, or use the filter");
 		}
 		return;
 	}

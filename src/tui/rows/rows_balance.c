@@ -142,7 +142,7 @@ static void add_rows(struct rows *rows)
 	rows_add_shown(rows, 0, text_parallel_show);
 	text_put(&title, "Time of all threads, ");
 	text_put_duration(&title, report->balance.thread_ns);
-	text_put(&title, "; a cause unfolds to its waits");
+	text_put(&title, "; unfold a cause to see its waits");
 	rows_add_heading(rows, NUMBER_BALANCE, title.bytes);
 	text_fini(&title);
 	if (report->balance.thread_ns)

@@ -45,8 +45,7 @@ static uint32_t figures_at(const struct page *page)
 
 static void put_titles(struct page *page, const struct row_context *context)
 {
-	page_put(page, graphs_is_merged(context->graphs) ? "who waited, and for what; names merged"
-							 : "who waited, and for what");
+	page_put(page, graphs_is_merged(context->graphs) ? "who waited for what; names merged" : "who waited for what");
 	page_pad_to(page, figures_at(page));
 	page_printf(page, "%*s%*s%*s", SHARE_COLUMNS, "of all", TIME_COLUMNS, "time", COUNT_COLUMNS, "count");
 }
@@ -160,7 +159,7 @@ void rows_add_making(struct rows *rows, enum graphs_part part)
 	bool has_failed = graphs_has_failed(rows_context(rows)->graphs, part);
 
 	rows_add_text(rows, NULL, 0,
-		      has_failed                        ? "it could not be made"
+		      has_failed                        ? "the graph could not be made"
 		      : rows_context(rows)->has_unicode ? "making it…"
 							: "making it ...");
 }

@@ -10,11 +10,11 @@ static void add_rows(struct rows *rows)
 {
 	static const char *const words[] = {
 		"CMetric: each moment of the wall time is split evenly among the threads",
-		"active in it, running or ready to run; what a thread or a call path gets",
-		"is its CMetric. It is largest where the program is least parallel longest.",
-		"Lost: time that threads waited, less what was idle: with nothing to do.",
-		"Criticality of an unlock: the CMetric that whoever did it got while it was",
-		"waited for. CPU wait: ready to run, without a CPU. ~: an estimate.",
+		"active in it (running or runnable); what a thread or a call path gets",
+		"is its CMetric. It is largest where the program is least parallel.",
+		"Lost: time that threads waited, without idle waits (no work to do).",
+		"Criticality of an unlock: the CMetric that the releasing thread got during",
+		"the wait. CPU wait: runnable, waiting for a CPU. ~: an estimate.",
 	};
 	char line[128];
 	size_t number = 0;

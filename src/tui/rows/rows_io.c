@@ -61,7 +61,7 @@ static void add_figures(struct rows *rows, const struct row *row, struct text *l
 		text_put(line, ", idle for ");
 		text_put_duration(line, idle_ns);
 	}
-	text_put(line, ", critical slices that ended there: CMetric ");
+	text_put(line, "; CMetric of critical slices that ended there ");
 	text_put_duration(line, cmetric_ns);
 	rows_add_text(rows, row, DETAIL_FACTS + 1, line->bytes);
 	text_fini(line);

@@ -53,10 +53,10 @@ static void put_quantiles(struct page *page, const struct row *row,
 {
 	const struct report_klock *lock = row->item;
 
-	row_put_klock_time(page, "50 % up to ", lock->p50_ns);
-	row_put_klock_time(page, ", 90 % ", lock->p90_ns);
-	row_put_klock_time(page, ", 99 % ", lock->p99_ns);
-	row_put_klock_time(page, ", all ", lock->max_ns);
+	row_put_klock_time(page, "p50 ", lock->p50_ns);
+	row_put_klock_time(page, ", p90 ", lock->p90_ns);
+	row_put_klock_time(page, ", p99 ", lock->p99_ns);
+	row_put_klock_time(page, ", max ", lock->max_ns);
 }
 
 static void put_address(struct page *page, const struct row *row,
@@ -80,8 +80,9 @@ static void put_taken(struct page *page, const struct row *row,
 
 	page_put(page, "taken ");
 	page_put_count(page, lock->acquisitions, 0);
-	row_put_klock_time(page, lock->acquisitions == 1 ? " time, which took " : " times, which took ", lock->take_ns);
-	page_put(page, " in all");
+	row_put_klock_time(page, lock->acquisitions == 1 ? " time; acquiring took " : " times; acquiring took ",
+			   lock->take_ns);
+	page_put(page, " in total");
 }
 
 static void put_held(struct page *page, const struct row *row,
@@ -130,7 +131,7 @@ static void put_owner(struct page *page, const struct row *row, const struct row
 	put_thread(page, owner->thread, owner->tid);
 	if (!row->index)
 		return;
-	page_put(page, ", once in ");
+	page_put(page, ", for example in ");
 	text_put_frame_function(page, &context->report->klocks.stacks[row->index - 1].frames[0], page_room(page));
 }
 
@@ -144,7 +145,7 @@ static void put_waiter(struct page *page, const struct row *row,
 	page_put_duration(page, waiter->max_ns, KLOCK_TIME_COLUMNS);
 	page_put(page, "  ");
 	if (waiter->context)
-		page_printf(page, "%s in place of", waiter->context);
+		page_printf(page, "%s on", waiter->context);
 	else
 		page_put(page, waiter->thread || waiter->tid ? "thread" : "further threads");
 	put_thread(page, waiter->thread, waiter->tid);
@@ -184,7 +185,7 @@ static void add_part(struct rows *rows, const struct row *parent, const struct r
 static void add_owners(struct rows *rows, const struct row *row, const struct report_klock *lock)
 {
 	if (lock->owner_count)
-		rows_add_text(rows, row, NUMBER_OWNERS, "   waited    share   waits  had it when these began");
+		rows_add_text(rows, row, NUMBER_OWNERS, "   waited    share   waits  held by, at the start");
 	for (size_t i = 0; i < lock->owner_count; i++)
 		add_part(rows, row, &owner_kind, &lock->owners[i], lock->owners[i].stack, lock->owners[i].tid);
 }

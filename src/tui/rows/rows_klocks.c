@@ -92,11 +92,11 @@ static void put_kind_quantiles(struct page *page, const struct row *row,
 {
 	const struct report_klock_kind *kind = row->item;
 
-	row_put_klock_time(page, "25 % up to ", kind->p25_ns);
-	row_put_klock_time(page, ", 50 % ", kind->p50_ns);
-	row_put_klock_time(page, ", 75 % ", kind->p75_ns);
-	row_put_klock_time(page, ", 99 % ", kind->p99_ns);
-	row_put_klock_time(page, ", all ", kind->max_ns);
+	row_put_klock_time(page, "p25 ", kind->p25_ns);
+	row_put_klock_time(page, ", p50 ", kind->p50_ns);
+	row_put_klock_time(page, ", p75 ", kind->p75_ns);
+	row_put_klock_time(page, ", p99 ", kind->p99_ns);
+	row_put_klock_time(page, ", max ", kind->max_ns);
 }
 
 static const struct row_kind kind_quantiles_kind = { put_kind_quantiles, NULL };
@@ -128,9 +128,9 @@ static void put_cost(struct page *page, const struct row *row __attribute__((unu
 {
 	const struct report_klocks *klocks = &context->report->klocks;
 
-	row_put_klock_time(page, "to note a wait took ", klock_mean_ns(klocks->tracing_ns, klocks->waits));
-	row_put_klock_time(page, ", in all ", klocks->tracing_ns);
-	page_put(page, ": in none of these times");
+	row_put_klock_time(page, "recording a wait took ", klock_mean_ns(klocks->tracing_ns, klocks->waits));
+	row_put_klock_time(page, ", total ", klocks->tracing_ns);
+	page_put(page, "; not included in these times");
 }
 
 static void put_hold_cost(struct page *page, const struct row *row __attribute__((unused)),
@@ -139,12 +139,12 @@ static void put_hold_cost(struct page *page, const struct row *row __attribute__
 	const struct report_klocks *klocks = &context->report->klocks;
 
 	if (!klocks->take_cost_ns || !klocks->hold_cost_ns) {
-		page_put(page, "what it took to note one that was taken is not known, and in these times");
+		page_put(page, "the cost of recording an acquisition is unknown; these times include it");
 		return;
 	}
-	row_put_klock_time(page, "to note one that was taken took ", klocks->take_cost_ns);
+	row_put_klock_time(page, "recording an acquisition took ", klocks->take_cost_ns);
 	row_put_klock_time(page, " and ", klocks->hold_cost_ns);
-	page_put(page, ": in none of these times");
+	page_put(page, "; not included in these times");
 }
 
 static const struct row_kind cost_kind = { put_cost, NULL }, hold_cost_kind = { put_hold_cost, NULL };

@@ -61,7 +61,7 @@ static void add_wait_counts(struct rows *rows, const struct row *row, const stru
 	rows_add_text(rows, row, NUMBER_WAITS, line.bytes);
 	text_fini(&line);
 	if (lock->idle_ns) {
-		text_put(&line, "idle, with nothing to do, for ");
+		text_put(&line, "idle (no work to do) for ");
 		text_put_duration(&line, lock->idle_ns);
 		rows_add_text(rows, row, NUMBER_IDLE, line.bytes);
 		text_fini(&line);
@@ -83,7 +83,7 @@ static void add_holds(struct rows *rows, const struct row *row, const struct rep
 	rows_add_text(rows, row, NUMBER_HOLDS, line.bytes);
 	text_fini(&line);
 	if (lock->holder)
-		rows_add_whole(rows, row, NUMBER_HOLDER, "mostly held by thread ", lock->holder);
+		rows_add_whole(rows, row, NUMBER_HOLDER, "held mostly by thread ", lock->holder);
 }
 
 static void add_lock_rows(struct rows *rows, const struct row *row)

@@ -27,7 +27,7 @@ static void add_losses(struct rows *rows, const struct output_lines *output)
 
 	if (losses.lines) {
 		text_put_count(&line, losses.lines);
-		text_put(&line, losses.lines == 1 ? " earlier line was not kept" : " earlier lines were not kept");
+		text_put(&line, losses.lines == 1 ? " earlier line was dropped" : " earlier lines were dropped");
 	}
 	if (losses.bytes) {
 		text_put(&line, line.length ? "; " : "");
@@ -48,12 +48,12 @@ static void add_rows(struct rows *rows)
 	size_t count = output ? output_lines_count(output) : 0;
 
 	if (!output) {
-		rows_add_text(rows, NULL, 0, "No command was started: there is no output to keep.");
+		rows_add_text(rows, NULL, 0, "pinch did not start the command: its output is not shown here.");
 		return;
 	}
 	add_losses(rows, output);
 	if (!count)
-		rows_add_text(rows, NULL, 1, "The command has written nothing.");
+		rows_add_text(rows, NULL, 1, "The command has not written anything.");
 	for (size_t i = 0; i < count; i++) {
 		uint64_t number;
 		const char *line = output_lines_at(output, i, &number);

@@ -27,7 +27,7 @@ static uint64_t length_ns(const struct critical_path *path)
 static void put_titles(struct page *page, const struct row_context *context)
 {
 	page_printf(page, "%*s%*s%*s  ", SHARE_COLUMNS, "of all", TIME_COLUMNS, "time", COUNT_COLUMNS, "count");
-	page_put(page, graphs_is_merged(context->graphs) ? "who does what; names merged" : "who does what");
+	page_put(page, graphs_is_merged(context->graphs) ? "who did what; names merged" : "who did what");
 }
 
 static void put_doing(struct page *page, struct graph_labels *labels, const struct path_part *part)
@@ -163,7 +163,7 @@ static void add_rest(struct rows *rows, const struct graphs_path *path)
 	if (path->longest_count == path->path.count || !rows_filter_has(rows, NULL))
 		return;
 	text_put_count(&line, path->path.count - path->longest_count);
-	text_put(&line, " shorter ones are in the sums only");
+	text_put(&line, " shorter parts are only in the sums");
 	rows_add_text(rows, NULL, NUMBER_REST, line.bytes);
 	text_fini(&line);
 }
@@ -183,14 +183,14 @@ static void add_rows(struct rows *rows)
 	add_whose(rows, path, all_ns);
 	add_sums(rows, path, all_ns);
 	rows_add_heading(rows, NUMBER_PARTS,
-			 has_all ? "In time order: since when, how long"
-				 : "Its longest parts in time order: since when, how long");
+			 has_all ? "In time order: start, duration" : "Longest parts in time order: start, duration");
 	add_parts(rows, path);
 	add_rest(rows, path);
 }
 
 const struct tui_page path_page = {
-	.name = "PATH",
+	.name = "CRITICAL",
+	.short_name = "CP",
 	.graphs_part = GRAPHS_PATH,
 	.has_filter = true,
 	.put_titles = put_titles,

@@ -238,7 +238,7 @@ static void add_rows(struct rows *rows)
 }
 
 const struct tui_page all_page = {
-	.name = "ALL",
+	.name = "PATHS",
 	.sorts = sorts,
 	.has_filter = true,
 	.put_titles = put_titles,

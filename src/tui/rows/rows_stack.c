@@ -131,9 +131,9 @@ static size_t kernel_length(const struct report_frame *frames, size_t i, size_t 
 }
 
 static const char *const stack_ends[STACK_ENDS] = {
-	[STACK_TRUNCATED] = "callers not known: deeper than --depth",
-	[STACK_NO_TABLE] = "callers not known: this code has no unwind table",
-	[STACK_UNREADABLE] = "callers not known: the stack could not be read",
+	[STACK_TRUNCATED] = "callers missing: deeper than --depth",
+	[STACK_NO_TABLE] = "callers missing: this code has no unwind table",
+	[STACK_UNREADABLE] = "callers missing: the stack could not be read",
 };
 
 void rows_add_stack(struct rows *rows, const struct row *parent, size_t number, const struct report_frame *frames,

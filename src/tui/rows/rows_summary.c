@@ -94,7 +94,7 @@ static void add_unlocks(struct rows *rows, const struct report *report)
 	if (!report->unlock_count)
 		return;
 	rows_add_heading(rows, NUMBER_UNLOCKS, "Most critical single unlocks");
-	rows_add_text(rows, NULL, NUMBER_UNLOCKS + 1, "    worst      sum   times  let go by");
+	rows_add_text(rows, NULL, NUMBER_UNLOCKS + 1, "    worst      sum   times  released by");
 	for (size_t i = 0; i < report->unlock_count && i < ACTIONS_MAX; i++)
 		rows_add_unlocker(rows, NULL, &report->unlocks[i], i);
 }
@@ -148,7 +148,9 @@ static void add_actions(struct rows *rows, const struct report *report)
 			continue;
 		if (!shown++) {
 			rows_add_heading(rows, NUMBER_ACTIONS, "Most critical file actions");
-			rows_add_text(rows, NULL, NUMBER_ACTIONS + 1, "    worst      sum   times  on, at the worst");
+			rows_add_text(rows, NULL, NUMBER_ACTIONS + 1,
+				      "    worst      sum   times  file, and its "
+				      "worst path");
 		}
 		rows_add(rows, NULL,
 			 (struct row){

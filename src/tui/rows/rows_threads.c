@@ -85,7 +85,7 @@ static void add_thread_rows(struct rows *rows, const struct row *row)
 	text_put_count(&line, thread->critical_slices);
 	text_put(&line, " of ");
 	text_put_count(&line, thread->slices);
-	text_put(&line, " slices critical; of its CMetric ");
+	text_put(&line, " slices critical; CMetric on a CPU ");
 	text_put_duration(&line, thread->cmetric_oncpu_ns);
 	text_put(&line, " on a CPU");
 	rows_add_text(rows, row, NUMBER_SLICES, line.bytes);
@@ -230,7 +230,7 @@ static void add_group_rows(struct rows *rows, const struct row *row)
 	char even[64];
 
 	if (group->thread_count > 1 && group->imbalance > 1) {
-		snprintf(even, sizeof(even), "the largest has %.1f times the mean CMetric", group->imbalance);
+		snprintf(even, sizeof(even), "largest: %.1f times the mean CMetric", group->imbalance);
 		rows_add_text(rows, row, 0, even);
 	}
 	for (size_t i = 0; i < group->row_count; i++) {

@@ -134,7 +134,7 @@ static void add_wait_counts(struct rows *rows, const struct row *row, const stru
 	rows_add_text(rows, row, NUMBER_COUNTS, line.bytes);
 	text_fini(&line);
 	if (wait->idle_ns) {
-		text_put(&line, "idle, with nothing to do, for ");
+		text_put(&line, "idle (no work to do) for ");
 		text_put_duration(&line, wait->idle_ns);
 		rows_add_text(rows, row, NUMBER_IDLE, line.bytes);
 		text_fini(&line);
@@ -142,7 +142,7 @@ static void add_wait_counts(struct rows *rows, const struct row *row, const stru
 	if (wait->object)
 		rows_add_whole(rows, row, NUMBER_OBJECT, "for ", wait->object);
 	if (wait->cmetric_ns) {
-		text_put(&line, "critical slices that ended here: CMetric ");
+		text_put(&line, "CMetric of critical slices that ended here ");
 		text_put_duration(&line, wait->cmetric_ns);
 		text_put(&line, ", the worst ");
 		text_put_duration(&line, wait->cmetric_max_ns);
@@ -201,7 +201,7 @@ static void add_unlocker_rows(struct rows *rows, const struct row *row)
 
 	text_put(&line, "waited for it: ");
 	text_put_duration(&line, unlocker->lost_ns);
-	text_put(&line, "; the first thread that did it: ");
+	text_put(&line, "; first such thread: ");
 	text_put(&line, unlocker->name ? unlocker->name : "?");
 	rows_add_whole(rows, row, NUMBER_COUNTS, "", line.bytes);
 	text_fini(&line);

@@ -73,7 +73,7 @@ int graph_dot_to_svg(const char *dot, struct text *out)
 	if (load(&g))
 		err = draw(&g, dot, out);
 	else
-		err = fail_plain(-ENOENT, "Graphviz's libraries are not here: install libgvc6, or use --dot");
+		err = fail_plain(-ENOENT, "Graphviz's libraries are not installed: install libgvc6, or use --dot");
 	/* Its plug-ins do not like to be unloaded. */
 	return err;
 }

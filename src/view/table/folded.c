@@ -34,7 +34,7 @@ static void put_frame(struct text *out, const struct report_frame *frame)
 static void put_stack(struct text *out, const struct report_path *path)
 {
 	if (!path->frame_count)
-		text_put(out, "[stack not known]");
+		text_put(out, "[no stack]");
 	for (size_t i = path->frame_count; i-- > 0;) {
 		put_frame(out, &path->frames[i]);
 		text_put(out, i ? ";" : "");

@@ -32,7 +32,7 @@ void klock_put_name(struct page *page, const struct report_klock *lock)
 		page_put_name(page, lock->cache, smaller(columns - MEMORY_COLUMNS, room / 3));
 		page_put(page, " memory");
 	} else {
-		page_put(page, klock_has_address(lock) ? lock->address : "locks that found no room");
+		page_put(page, klock_has_address(lock) ? lock->address : "locks beyond the limit");
 	}
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");

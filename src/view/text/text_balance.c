@@ -70,9 +70,8 @@ void text_balance_show(struct page *page, const struct report *report)
 
 	if (!report->balance.thread_ns)
 		return;
-	text_put(&text, "of ");
 	text_put_duration(&text, report->balance.thread_ns);
-	text_put(&text, " in all; what is not running is parallelism lost");
+	text_put(&text, " in total; all but running is lost parallelism");
 	page_heading(page, "Time of all threads", text.bytes);
 	text_fini(&text);
 	show_row(page, report, "running", PAGE_GREEN, report->balance.running_ns);

@@ -95,7 +95,7 @@ void text_put_headline(struct page *page, const struct report_frame *frames, siz
 	if (frame)
 		text_put_frame(page, frame, page_room(page) * 3 / 5);
 	else
-		page_put(page, "stack not known");
+		page_put(page, "no stack");
 }
 
 /* NULL: a thread did it. */

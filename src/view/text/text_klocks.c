@@ -67,9 +67,9 @@ static void show_counts(struct page *page, const struct report_klock *lock)
 /* Those of which none has ended yet have no times. */
 static void put_holds(struct text *text, const struct report_klock *lock)
 {
-	text_put(text, ", which took ");
+	text_put(text, "; acquiring took ");
 	text_put_duration(text, lock->take_ns);
-	text_put(text, " in all");
+	text_put(text, " in total");
 	if (!lock->holds)
 		return;
 	text_put(text, "; held: mean ");
@@ -125,7 +125,7 @@ static void show_owner(struct page *page, const struct report *report, const str
 	if (owner->stack) {
 		frame = &report->klocks.stacks[owner->stack - 1].frames[0];
 		text_frame_name(&name, frame);
-		text_put(&text, ", once in ");
+		text_put(&text, ", for example in ");
 		page_text_function(page, &text, name.bytes, FUNCTION_COLUMNS);
 		text_fini(&name);
 	}
@@ -137,7 +137,7 @@ static void show_waiter(struct page *page, const struct report_klock *lock, cons
 	struct text text = { 0 };
 
 	if (waiter->context)
-		text_printf(&text, "%s in place of ", waiter->context);
+		text_printf(&text, "%s on ", waiter->context);
 	text_put(&text, waiter->thread || waiter->tid ? "thread" : "further threads");
 	if (waiter->thread) {
 		text_put(&text, " ");
@@ -216,7 +216,7 @@ static void put_nameless(struct text *text, const struct report_klock *lock)
 	if (klock_has_address(lock))
 		text_printf(text, "a %s at %s", lock->kind, lock->address);
 	else
-		text_printf(text, "locks that found no room (%s)", lock->kind);
+		text_printf(text, "locks beyond the limit (%s)", lock->kind);
 }
 
 static void show_verdict(struct page *page, const struct report *report)
@@ -229,7 +229,7 @@ static void show_verdict(struct page *page, const struct report *report)
 	text_put_duration(&text, klocks->wait_ns);
 	text_put(&text, " for kernel locks, ");
 	page_text_share(&text, report->balance.thread_ns ? (double)klocks->wait_ns / report->balance.thread_ns : 0);
-	text_put(&text, " of all their time");
+	text_put(&text, " of their time");
 	if (klocks->wait_ns) {
 		text_put(&text, ": ");
 		page_text_share(&text, (double)first->wait_ns / klocks->wait_ns);
@@ -375,19 +375,16 @@ static void show_hold_cost(struct page *page, const struct report_klocks *klocks
 	struct text text = { 0 };
 
 	text_put_count(&text, klocks->acquisitions);
-	text_put(&text,
-		 " acquisitions by the threads themselves, interrupts apart; taking: from asking for it to having "
-		 "it, spinning included. ");
+	text_put(&text, " acquisitions by threads (interrupts are not counted). taking: from the request to the "
+			"acquisition, spinning included. ");
 	if (klocks->take_cost_ns && klocks->hold_cost_ns) {
-		text_put(&text, "To note one takes ");
+		text_put(&text, "Recording one acquisition adds ");
 		text_put_duration(&text, klocks->take_cost_ns);
-		text_put(&text, " of the taking and ");
+		text_put(&text, " to the taking and ");
 		text_put_duration(&text, klocks->hold_cost_ns);
-		text_put(&text,
-			 " of the holding, as measured on locks that nobody else wanted: that is in none of these "
-			 "times.");
+		text_put(&text, " to the holding, measured on uncontended locks. These times do not include it.");
 	} else {
-		text_put(&text, "What it takes to note one could not be measured, and is in these times.");
+		text_put(&text, "The cost of recording an acquisition could not be measured; these times include it.");
 	}
 	page_color(page, PAGE_DIM);
 	page_paragraph(page, "  ", text.bytes);
@@ -403,7 +400,7 @@ static void show_all_held(struct page *page, const struct report_klocks *klocks,
 		if (klocks->locks[i].acquisitions)
 			rows[count++] = &klocks->locks[i];
 	qsort(rows, count, sizeof(*rows), by_hold);
-	page_heading(page, "Kernel locks by hold time", "also while nobody waited for them");
+	page_heading(page, "Kernel locks by hold time", "contended or not");
 	page_color(page, PAGE_DIM);
 	page_put(page, "       held");
 	for (size_t i = 0; i < HELD_COLUMNS; i++)

@@ -144,7 +144,7 @@ static void show_unlock_place(struct page *page, const struct unlock_place *plac
 	if (place->frame)
 		text_put_frame(page, place->frame, page_room(page) / 2);
 	else
-		page_put(page, "stack not known");
+		page_put(page, "no stack");
 	if (page_room(page) > 14) {
 		page_color(page, PAGE_DIM);
 		page_put(page, "  ");

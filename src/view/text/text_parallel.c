@@ -155,8 +155,7 @@ void text_parallel_show(struct page *page, const struct report *report)
 	if (!report->target.wall_ns || !report->parallelism_count)
 		return;
 	page_heading(page, "Active threads over the wall time",
-		     report->totals.is_spin_inactive ? "running, or ready to run, and not spinning"
-						     : "running, or ready to run");
+		     report->totals.is_spin_inactive ? "running or runnable, and not spinning" : "running or runnable");
 	show_histogram(page, report);
 	if (report->timeline_count > 1)
 		show_timeline(page, report);

@@ -206,7 +206,7 @@ static void show_stack(struct page *page, const struct report_path *path)
 		page_pad_to(page, FRAME_COLUMN);
 		page_color(page, PAGE_DIM);
 		page_put_ellipsis(page);
-		page_printf(page, " callers not known: %s", stack_ends[path->stack_end]);
+		page_printf(page, " callers missing: %s", stack_ends[path->stack_end]);
 		page_end_line(page);
 	}
 }
@@ -344,7 +344,7 @@ void text_paths_show(struct page *page, const struct report *report)
 	if (!report->path_count)
 		return;
 	page_heading(page, "Call paths by CMetric",
-		     "wall time, each moment split evenly among the threads active in it");
+		     "each moment of wall time is split evenly among the active threads");
 	for (size_t i = 0; i < report->path_count; i++) {
 		const struct report_path *path = &report->paths[i];
 		bool is_full = i < full && (page->style->is_verbose || !i || path->wall_share >= full_share_min);

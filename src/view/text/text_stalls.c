@@ -19,7 +19,7 @@ void text_stalls_show(struct page *page, const struct report *report)
 	page_color(page, PAGE_BOLD);
 	page_put(page, "Stalls");
 	page_color(page, PAGE_DIM);
-	page_put(page, "  (no thread active, until one woke up from)");
+	page_put(page, "  (no thread active, until a wait ended here)");
 	page_end_line(page);
 	for (size_t i = 0; i < report->stall_path_count; i++) {
 		const struct report_path *path = &report->stall_paths[i];

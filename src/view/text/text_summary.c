@@ -67,7 +67,7 @@ static void show_unlocks(struct page *page, const struct report *report)
 	if (!report->unlock_count)
 		return;
 	page_heading(page, "Most critical single unlocks", NULL);
-	show_titles(page, "    worst      sum   times  let go by");
+	show_titles(page, "    worst      sum   times  released by");
 	for (size_t i = 0; i < report->unlock_count && i < ROWS_MAX; i++) {
 		const struct report_waker *unlocker = &report->unlocks[i];
 
@@ -112,7 +112,7 @@ static void show_actions(struct page *page, const struct report *report)
 	for (size_t shown = 0; shown < ROWS_MAX && (wait = next_action(report, wait)); shown++) {
 		if (!shown) {
 			page_heading(page, "Most critical file actions", NULL);
-			show_titles(page, "    worst      sum   times  on, at the worst");
+			show_titles(page, "    worst      sum   times  file, and its worst path");
 		}
 		show_action(page, wait);
 	}

@@ -301,7 +301,7 @@ void text_threads_show(struct page *page, const struct report *report)
 	if (groups > GROUPS_MAX + 1 && !is_verbose)
 		groups = GROUPS_MAX;
 	rows = is_verbose ? SIZE_MAX - 1 : rows_for_each_group(report, groups);
-	page_heading(page, "Threads by CMetric", "a group's picture has one column a thread, in the order of ids");
+	page_heading(page, "Threads by CMetric", "a group's chart has one column per thread, by TID");
 	show_titles(page);
 	for (size_t i = 0; i < groups; i++)
 		show_group(page, report, &report->groups[i], max, rows);

@@ -48,7 +48,7 @@ static void show_counts(struct page *page, const struct report *report)
 	put_counted(&text, report->totals.samples, "sample", "samples");
 	text_put(&text, ", ");
 	put_counted(&text, report->totals.stack_tops, "stack top", "stack tops");
-	text_put(&text, "; critical is what runs while at most N_min threads are active, here ");
+	text_put(&text, "; critical: at most N_min threads active, here ");
 	if (report->totals.is_nmin_default)
 		text_put(&text, "half of the living threads");
 	else
@@ -79,8 +79,8 @@ static void show_stacks(struct page *page, const struct report *report)
 	page_text_share(&text, share_of(ends[STACK_COMPLETE], taken));
 	text_put(&text, " complete");
 	put_share_of(&text, ends[STACK_TRUNCATED], taken, " too deep");
-	put_share_of(&text, ends[STACK_NO_TABLE], taken, " without a known caller");
-	put_share_of(&text, ends[STACK_UNREADABLE], taken, " unreadable further on");
+	put_share_of(&text, ends[STACK_NO_TABLE], taken, " with missing callers");
+	put_share_of(&text, ends[STACK_UNREADABLE], taken, " partly unreadable");
 	page_paragraph(page, "Stacks     ", text.bytes);
 	text_fini(&text);
 }
@@ -127,25 +127,25 @@ static void show_losses(struct page *page, const struct report *report)
 	struct text gaps = { 0 }, not_kept = { 0 }, hidden = { 0 };
 	const char *label = "Lost       ";
 
-	text_put(&gaps, "in which events were lost, a ring buffer was full: ");
+	text_put(&gaps, "with lost events, because a ring buffer was full: ");
 	text_put_duration(&gaps, report->losses.gap_ns);
-	text_put(&gaps, " in all");
+	text_put(&gaps, " in total");
 	text_put(&not_kept, "not kept, to limit the cost");
 	if (keep_min > 0 && keep_min < 1)
 		text_printf(&not_kept, " (at least one in %.0f was kept)", 1 / keep_min);
 	text_put(&not_kept, ": paths marked ~ are estimates");
 	show_loss(page, &label, report->losses.gaps, "gap", "gaps", gaps.bytes);
 	show_loss(page, &label, report->losses.records, "event", "events",
-		  "lost in gaps; what threads did then is inferred from what followed");
+		  "lost in gaps; what threads did there is inferred from later events");
 	show_loss(page, &label, report->losses.samples, "sample", "samples", "lost: the sampler's buffer was full");
 	show_loss(page, &label, report->losses.malformed, "record", "records",
 		  "malformed and skipped: please report this");
-	show_loss(page, &label, report->losses.late, "event", "events", "too late to be put in order");
-	text_put(&hidden, "of other threads that this machine's kernel shows to no tracer");
+	show_loss(page, &label, report->losses.late, "event", "events", "too late to be sorted by time");
+	text_put(&hidden, "of threads that this kernel hides from tracers");
 	if (report->balance.hidden_waits) {
 		text_put(&hidden, "; ");
 		text_put_count(&hidden, report->balance.hidden_waits);
-		text_printf(&hidden, " %s of the program ended meanwhile, by what is not known",
+		text_printf(&hidden, " %s of the program ended there, without a recorded waker",
 			    report->balance.hidden_waits == 1 ? "wait" : "waits");
 	}
 	show_loss(page, &label, report->losses.hidden, "switch", "switches", hidden.bytes);
@@ -157,7 +157,7 @@ static void show_losses(struct page *page, const struct report *report)
 		  "with a stack that could not be read");
 	show_loss(page, &label, report->losses.stacks_not_kept, "stack", "stacks", not_kept.bytes);
 	show_loss(page, &label, report->losses.stacks_resent, "stack", "stacks",
-		  "sent again, having been forgotten on the kernel side; nothing is missing");
+		  "sent again by the kernel side; nothing is missing");
 	show_loss(page, &label, report->losses.mappings, "file mapping", "file mappings",
 		  "lost: some functions may have no name");
 	show_loss(page, &label, report->losses.threads_untracked, "thread", "threads", "beyond the limit, not traced");
@@ -178,7 +178,7 @@ static void show_cost(struct page *page, const struct report *report)
 		page_text_share(&text, share_of(report->cost.bpf_ns, report->target.wall_ns));
 		text_put(&text, " of the wall time, ");
 		text_put_duration(&text, report->cost.bpf_ns / report->cost.bpf_runs);
-		text_put(&text, " a run); ");
+		text_put(&text, " per run); ");
 	}
 	text_put_duration(&text, report->cost.collector_cpu_ns);
 	text_put(&text, " of CPU to collect ");

@@ -66,8 +66,8 @@ static void say_parallelism(const struct report *report, struct text *text)
 		}
 		text_put(text, ".");
 		if (had_nothing_to_do(report))
-			text_put(text, " Then it had nothing to do: its threads waited for time to "
-				       "pass or for work from outside.");
+			text_put(text, " While stalled, it had nothing to do: its threads waited for timers or for "
+				       "work from outside.");
 	}
 }
 
@@ -137,7 +137,7 @@ static void say_trunk(const struct page *page, const struct report *report, stru
 	text_put(text, " of the wall time; start there.");
 	if (!headline || path->wall_share < path_share_min)
 		return;
-	text_put(text, " The first path of all, through ");
+	text_put(text, " The largest one, through ");
 	say_frame(page, headline, text);
 	text_put(text, ", has ");
 	page_text_share(text, path->wall_share);
@@ -153,7 +153,7 @@ static void say_first_path(const struct page *page, const struct report *report,
 	if (!report->path_count) {
 		text_put(text, report->totals.critical_slices
 				       ? " No call path of a critical slice could be read."
-				       : " No slice was critical: nothing held the threads back.");
+				       : " No slice was critical: the threads were not held back.");
 		return;
 	}
 	if (report->trunk.frame) {
@@ -278,9 +278,9 @@ static void say_spinning(const struct report *report, struct text *text)
 		return;
 	text_put(text, " Threads spent ");
 	page_text_share(text, share);
-	text_put(text, " of their time on CPUs spinning, which is waiting");
-	text_put(text, report->totals.is_spin_inactive ? "; they are not counted as active then."
-						       : ": --spin-inactive shows for whom.");
+	text_put(text, " of their CPU time spinning");
+	text_put(text, report->totals.is_spin_inactive ? "; that time is not counted as active."
+						       : ": use --spin-inactive to see for whom.");
 }
 
 static void say_finding(const struct page *page, const struct report *report, struct text *text)
@@ -290,7 +290,7 @@ static void say_finding(const struct page *page, const struct report *report, st
 	if (!report->finding_count)
 		return;
 	if (is_same(finding->pattern, "deadlock")) {
-		text_put(text, "There is ");
+		text_put(text, "There is a ");
 	} else {
 		text_put(text, "Main bottleneck (");
 		page_text_share(text, finding->share);

@@ -68,7 +68,7 @@ static void put_verdict(struct text *out, const struct comparison_view *view)
 		text_put(out, "No difference stands out: ");
 	put_durations(out, view);
 	if (view->reasons->count) {
-		text_put(out, " First of all, ");
+		text_put(out, " Main reason: ");
 		reason_put(out, view->comparison, main_reason(view));
 		text_put(out, ".");
 	}
@@ -79,10 +79,10 @@ static void put_verdict(struct text *out, const struct comparison_view *view)
 
 static const char *fit_words(double silhouette)
 {
-	return silhouette > 0.7    ? "clearly apart"
+	return silhouette > 0.7    ? "clearly separated"
 	       : silhouette > 0.5  ? "apart"
-	       : silhouette > 0.25 ? "hardly apart"
-				   : "not apart: the groups may mean nothing";
+	       : silhouette > 0.25 ? "weakly separated"
+				   : "not separated: the groups may be meaningless";
 }
 
 static void put_groups(struct text *out, const struct comparison_view *view)
@@ -100,7 +100,7 @@ static void put_groups(struct text *out, const struct comparison_view *view)
 		text_put(out, !i ? "  (fast)\n" : i + 1 == groups->count ? "  (slow)\n" : "\n");
 	}
 	for (size_t i = 0; i < groups->outlier_count; i++) {
-		text_put(out, "     like no other: ");
+		text_put(out, "     outlier: ");
 		put_time(out, view->outliers[i].duration_ns);
 		text_printf(out, " at %.6f s, ", view->outliers[i].since_ns / 1e9);
 		text_put_escaped(out, view->outliers[i].thread);
@@ -181,7 +181,7 @@ static void put_reasons(struct text *out, const struct comparison_view *view)
 	const struct reasons *reasons = view->reasons;
 
 	if (reasons->count)
-		text_put(out, "\nWhere it comes from\n");
+		text_put(out, "\nReasons\n");
 	for (size_t i = 0; i < reasons->count && i < REASONS_MAX; i++) {
 		const struct difference *ns = &reasons->list[i].ns;
 
@@ -208,7 +208,7 @@ static void put_answers(struct text *out, const struct comparison_view *view)
 
 		text_put(out, answer->holds ? "  fails   " : "  passes  ");
 		text_put_escaped(out, condition->text);
-		text_put(out, ": it is ");
+		text_put(out, ": found ");
 		if (condition->is_share)
 			text_printf(out, "%+.1f %%", 100 * answer->change);
 		else if (condition->label || figure_is_time(condition->figure))

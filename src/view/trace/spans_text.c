@@ -82,7 +82,7 @@ static void put_more(struct text *out, const struct means *slow, const struct me
 
 	for (unsigned int share = 0; share < SHARES; share++)
 		more_ns[share] = mean_more(slow->ns[share], slow->count, other->ns[share], other->count);
-	text_put(out, "  The slowest tenth takes ");
+	text_put(out, "  The slowest 10 % take ");
 	text_put_duration(out, all_ns);
 	text_put(out, " longer on average than the others");
 	for (unsigned int part = 0; part < PARTS_MAX; part++) {
@@ -132,18 +132,19 @@ static void put_left_out(struct text *out, uint64_t count, const char *one, cons
 
 static void put_others(struct text *out, const struct span *span)
 {
-	put_left_out(out, span->ends_alone, "end has no beginning: it was before the trace, or is lost",
-		     "ends have no beginning: it was before the trace, or is lost");
-	put_left_out(out, span->begun_anew, "was begun anew without having ended",
-		     "were begun anew without having ended");
-	put_left_out(out, span->left, "did not return: an exception, a jump or an exec left it",
-		     "did not return: an exception, a jump or an exec left them");
-	put_left_out(out, span->died, "was never ended: its thread ended in it",
-		     "were never ended: their threads ended in them");
-	put_left_out(out, span->unfinished, "had not ended when the trace did", "had not ended when the trace did");
-	put_left_out(out, span->in_gaps, "may be several, marked ~: records were lost within",
-		     "may be several each, marked ~: records were lost within");
-	put_left_out(out, span->dropped, "was not taken: there are too many", "were not taken: there are too many");
+	put_left_out(out, span->ends_alone, "end without a beginning: it was before the trace, or is lost",
+		     "ends without a beginning: it was before the trace, or is lost");
+	put_left_out(out, span->begun_anew, "was started again before it had ended",
+		     "were started again before they had ended");
+	put_left_out(out, span->left, "did not return: left by an exception, longjmp or exec",
+		     "did not return: left by an exception, longjmp or exec");
+	put_left_out(out, span->died, "was not ended when its thread exited",
+		     "were not ended when their threads exited");
+	put_left_out(out, span->unfinished, "had not ended at the end of the trace",
+		     "had not ended at the end of the trace");
+	put_left_out(out, span->in_gaps, "may be several, marked ~: records were lost within it",
+		     "may each be several, marked ~: records were lost within them");
+	put_left_out(out, span->dropped, "was left out: there are too many", "were left out: there are too many");
 }
 
 static void put_span(struct text *out, const struct spans_view *view, uint32_t number)
@@ -152,10 +153,10 @@ static void put_span(struct text *out, const struct spans_view *view, uint32_t n
 		unsigned int per_mille;
 		const char *words;
 	} steps[] = {
-		{ 500, "half take up to " },
-		{ 900, ", 90 % up to " },
-		{ 990, ", 99 % up to " },
-		{ 1000, ", all up to " },
+		{ 500, "p50 " },
+		{ 900, ", p90 " },
+		{ 990, ", p99 " },
+		{ 1000, ", max " },
 	};
 	const struct span *span = view->spans[number];
 	uint64_t *durations, sum_ns = 0;
@@ -175,7 +176,7 @@ static void put_span(struct text *out, const struct spans_view *view, uint32_t n
 	if (count) {
 		text_put(out, "; ");
 		text_put_duration(out, sum_ns);
-		text_put(out, " in all");
+		text_put(out, " in total");
 	}
 	text_put(out, ".\n");
 	put_slow(out, view, number, durations, count);
@@ -242,7 +243,7 @@ static void put_table(struct text *out, const struct spans_view *view)
 	if (!view->is_by_begin)
 		qsort(rows, view->count, sizeof(*rows), by_duration);
 	if (count)
-		text_put(out, "\n duration           begin  execution, thread and what took most of it\n");
+		text_put(out, "\n duration           begin  execution, thread and where most of the time went\n");
 	for (size_t i = 0; i < count; i++)
 		put_row(out, view, rows[i]);
 	if (count < view->count) {

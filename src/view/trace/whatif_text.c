@@ -30,7 +30,7 @@ static void put_replay(struct text *out, const struct whatif *whatif)
 	text_put_duration(out, whatif->replay_ns);
 	text_printf(out, ": replay error %+.1f %%\n", 100 * error);
 	if (fabs(error) > error_max)
-		text_put(out, "The replay is not what was recorded: what is predicted may be as far off.\n");
+		text_put(out, "The replay differs from the recording: predictions may be off by as much.\n");
 }
 
 static void put_scale(struct text *out, double scale)
@@ -72,7 +72,7 @@ static void put_path(struct text *out, const struct whatif_view *view)
 	size_t count;
 	struct path_sum *sums = path_sums(path, view->labels, &count);
 
-	text_put(out, "\nWhat it could not end sooner without, then\n\n");
+	text_put(out, "\nCritical path of the prediction\n\n");
 	for (size_t i = 0; i < count && i < PATH_LINES; i++) {
 		const char *end = path_part_end(view->labels, &sums[i].part);
 		struct text duration = { 0 };
@@ -111,7 +111,7 @@ static void put_answer(struct text *out, const struct whatif_view *view)
 
 static void put_ranks(struct text *out, const struct whatif_view *view)
 {
-	text_put(out, "\nWhat gains most, each alone ");
+	text_put(out, "\nLargest gains, each alone ");
 	put_scale(out, view->scale);
 	text_put(out, "\n\n");
 	for (size_t i = 0; i < view->rank_count; i++) {
@@ -129,7 +129,7 @@ static void put_ranks(struct text *out, const struct whatif_view *view)
 		text_put(out, "\n");
 	}
 	if (!view->rank_count)
-		text_put(out, "Nothing: no thread waited for anything.\n");
+		text_put(out, "None: no thread waited for anything.\n");
 }
 
 void whatif_put_text(struct text *out, const struct whatif_view *view)
