@@ -354,10 +354,10 @@ format: lint-packages
 # Left out of cppcheck: what it takes for errors here and are none.
 lint: lint-packages
 	@$(MAKE) --no-print-directory -j2 $(GEN)
+	clang-format --dry-run -Werror $(FORMATTED)
 	cppcheck --quiet --error-exitcode=1 --enable=warning,portability -j2 --std=c11 -D_GNU_SOURCE -Isrc -I$O/gen \
 		-Ievents -Ibpf $(addprefix --suppress=,uninitvar unknownMacro autoVariables shiftTooManyBitsSigned \
 		arrayIndexOutOfBoundsCond) src tools/plecoc
-	clang-format --dry-run -Werror $(FORMATTED)
 	shellcheck -S warning $$(git ls-files '*.sh') tests/run tools/install-packages .ci/run
 	pyflakes3 $$(git ls-files '*.py')
 	codespell -L nd,nce,fro,iput,couter,nin $$(git ls-files '*.[ch]' '*.md' '*.py' '*.sh' '*.ts' '*.tsx' '*.mjs' \

@@ -63,6 +63,13 @@ done
 report "each command has a man page, and each man page a command"
 
 for command in $commands; do
+	case $command in run | attach | record | help) continue ;; esac	# they read no trace
+	grep -q "{ \"$command\"" tests/fuzz/commands.c || echo "tests/fuzz/commands.c lacks $command" >>"$problems"
+	grep -q "(\"$command\"," tests/attacks/traces.py || echo "tests/attacks/traces.py lacks $command" >>"$problems"
+done
+report "each command that reads traces is fuzzed, and reads hostile ones"
+
+for command in $commands; do
 	page=doc/pinch-$command.1
 	"$pinch" help "$command" | help_options >"$tmp/help"
 	page_options "$page" >"$tmp/page" 2>/dev/null

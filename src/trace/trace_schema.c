@@ -55,9 +55,9 @@ static bool take_type(struct event_field *field, const char *type)
 		enum field_kind kind;
 		uint32_t width_bytes;
 	} types[] = {
-		{ "u8", FIELD_UNSIGNED, 1 }, { "u16", FIELD_UNSIGNED, 2 }, { "u32", FIELD_UNSIGNED, 4 },
-		{ "u64", FIELD_UNSIGNED, 8 }, { "s8", FIELD_SIGNED, 1 },   { "s16", FIELD_SIGNED, 2 },
-		{ "s32", FIELD_SIGNED, 4 },   { "s64", FIELD_SIGNED, 8 },  { "char", FIELD_CHAR, 1 },
+		{ "u8", FIELD_UNSIGNED, 1 },  { "u16", FIELD_UNSIGNED, 2 }, { "u32", FIELD_UNSIGNED, 4 },
+		{ "u64", FIELD_UNSIGNED, 8 }, { "s8", FIELD_SIGNED, 1 },    { "s16", FIELD_SIGNED, 2 },
+		{ "s32", FIELD_SIGNED, 4 },   { "s64", FIELD_SIGNED, 8 },   { "char", FIELD_CHAR, 1 },
 	};
 
 	for (size_t i = 0; type && i < sizeof(types) / sizeof(*types); i++)

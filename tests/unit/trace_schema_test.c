@@ -105,7 +105,8 @@ TEST(an_event_that_is_shorter_than_it_says_is_printed_as_far_as_it_goes)
 
 	CHECK(!strcmp(event_field_meaning(kind, MEANS_THREAD, ROLE_ABOUT)->name, "to"));
 	event_line_put(&line, kind, &e.header, 36, 0);
-	assert_string_equal(line.bytes, "0.000000000 0 sched.MIGRATE to=0 count=50000 delta=0 load=0 cpus=[1,2] reason=[]\n");
+	assert_string_equal(line.bytes,
+			    "0.000000000 0 sched.MIGRATE to=0 count=50000 delta=0 load=0 cpus=[1,2] reason=[]\n");
 	text_fini(&line);
 	trace_schema_free(schema);
 }
