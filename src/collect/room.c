@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "unwind_format.h"
 
@@ -72,17 +73,7 @@ static void insert_at(struct room *room, uint32_t i, struct extent extent)
 /* The first free extent behind a place. */
 static uint32_t find_behind(const struct room *room, uint32_t place)
 {
-	uint32_t low = 0, high = room->extent_count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (room->extents[middle].place <= place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BOUND(0, room->extent_count, i, room->extents[i].place <= place);
 }
 
 static void make_free(struct room *room, struct extent extent)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/session.h"
@@ -283,15 +284,7 @@ const struct span *execution_log_span(const struct execution_log *log, uint32_t 
 
 bool execution_log_has_gap(const struct execution_log *log, const struct execution *execution)
 {
-	size_t low = 0, high = log->gap_count;
+	size_t low = BOUND(0, log->gap_count, i, log->gaps[i] < execution->begin_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (log->gaps[middle] < execution->begin_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < log->gap_count && log->gaps[low] <= execution->end_ns;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -136,17 +137,7 @@ static const struct open_chunk *open_chunk(struct activities *activities, size_t
 /* The first place that ends after time_ns. */
 static size_t first_after(const struct activities *activities, uint64_t time_ns)
 {
-	size_t low = 0, high = activities->place_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (activities->places[middle].last_ns > time_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return BOUND(0, activities->place_count, i, activities->places[i].last_ns <= time_ns);
 }
 
 void activities_each(struct activities *activities, uint64_t from_ns, uint64_t to_ns,

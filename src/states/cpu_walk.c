@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/bound.h"
 #include "states/states_internal.h"
 
 void states_walk_cpu(struct states *states, uint32_t cpu, uint64_t from_ns, uint64_t to_ns, struct cpu_walk *walk)
@@ -16,18 +17,11 @@ void states_walk_cpu(struct states *states, uint32_t cpu, uint64_t from_ns, uint
 /* The last change of the CPU up to time_ns, or the first one after it. */
 static size_t find_change(const struct open_block *open, uint32_t cpu, uint64_t time_ns)
 {
-	size_t low = 0, high = open->owner_count;
+	const struct owner_change *owners = open->owners;
+	size_t low = BOUND(0, open->owner_count, i,
+			   owners[i].cpu < cpu || (owners[i].cpu == cpu && owners[i].time_ns <= time_ns));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct owner_change *change = &open->owners[middle];
-
-		if (change->cpu < cpu || (change->cpu == cpu && change->time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && open->owners[low - 1].cpu == cpu ? low - 1 : low;
+	return low && owners[low - 1].cpu == cpu ? low - 1 : low;
 }
 
 static bool is_of_cpu(const struct open_block *open, const struct cpu_walk *walk)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "states/states_internal.h"
 
@@ -175,16 +176,8 @@ void open_block_fini(struct open_block *block)
 uint32_t open_block_find(const struct open_block *open, uint32_t thread)
 {
 	const struct state_block *block = &open->block;
-	size_t low = 0, high = block->thread_count;
+	size_t low = BOUND(0, block->thread_count, i, block->threads[open->by_number[i]].number < thread);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (block->threads[open->by_number[middle]].number < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == block->thread_count || block->threads[open->by_number[low]].number != thread)
 		return NO_THREAD;
 	return open->by_number[low];

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 
 enum { GAPS_MAX = 1 << 16 };
@@ -24,16 +25,8 @@ void state_gaps_add(struct state_gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
 
 const struct state_gap *state_gaps_after(const struct state_gaps *gaps, uint64_t time_ns)
 {
-	size_t low = 0, high = gaps->count;
+	size_t low = BOUND(0, gaps->count, i, gaps->gaps[i].end_ns <= time_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (gaps->gaps[middle].end_ns > time_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
 	return low < gaps->count ? &gaps->gaps[low] : NULL;
 }
 

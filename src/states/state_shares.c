@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "states/share_log.h"
@@ -164,16 +165,8 @@ static const struct window *open_window(struct share_index *index, size_t chunk)
 /* NULL: it is not kept. */
 static const struct window *find_window(struct share_index *index, unsigned int level, uint64_t first_ns)
 {
-	size_t low = 0, high = index->counts[level];
+	size_t low = BOUND(0, index->counts[level], i, index->levels[level][i].first_ns < first_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->levels[level][middle].first_ns < first_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == index->counts[level] || index->levels[level][low].first_ns != first_ns)
 		return NULL;
 	return open_window(index, index->levels[level][low].chunk);
@@ -182,17 +175,7 @@ static const struct window *find_window(struct share_index *index, unsigned int 
 /* The first cell of the window at or behind this one. */
 static size_t find_cell(const struct window *window, const struct cell *cell)
 {
-	size_t low = 0, high = window->cell_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_cells(&window->cells[middle], cell) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BOUND(0, window->cell_count, i, compare_cells(&window->cells[i], cell) < 0);
 }
 
 /* What the thread did all through a cell without a change, as the cells before and behind it tell. */

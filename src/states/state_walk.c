@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/bound.h"
 #include "states/states_internal.h"
 
 static bool is_state(uint8_t kind)
@@ -157,16 +158,9 @@ static void cut_at_gap(struct state_walk *walk, struct state *state)
 /* The last record of the thread in the block up to time_ns, or AT_ORIGIN. */
 static size_t last_record(const struct open_block *open, uint32_t place, uint64_t time_ns)
 {
-	size_t low = open->starts[place], high = open->starts[place + 1];
+	size_t low = BOUND(open->starts[place], open->starts[place + 1], i,
+			   open->block.records[open->order[i]].time_ns <= time_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (open->block.records[open->order[middle]].time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	while (low > open->starts[place] && !is_state(open->block.records[open->order[low - 1]].kind))
 		low--;
 	return low == open->starts[place] ? AT_ORIGIN : low - 1 - open->starts[place];

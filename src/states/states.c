@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "states/activity.h"
@@ -232,16 +233,8 @@ uint64_t states_block_begin_ns(const struct states *states, size_t number)
 
 size_t states_block_at(const struct states *states, uint64_t time_ns)
 {
-	size_t low = 0, high = states->block_count;
+	size_t low = BOUND(0, states->block_count, i, states->blocks[i].first_ns <= time_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (states->blocks[middle].first_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? low - 1 : 0;
 }
 
@@ -329,31 +322,13 @@ static void unpack_list(struct states *states, struct changes *changes)
 /* The first of a thread's lists, or where it would be. */
 static size_t find_changes(const struct states *states, uint32_t thread)
 {
-	size_t low = 0, high = states->change_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (states->changes[middle].thread < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BOUND(0, states->change_count, i, states->changes[i].thread < thread);
 }
 
 static size_t first_above(const struct changes *changes, size_t after)
 {
-	size_t low = 0, high = changes->count;
+	size_t low = BOUND(0, changes->count, i, changes->blocks[i] <= after);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (changes->blocks[middle] > after)
-			high = middle;
-		else
-			low = middle + 1;
-	}
 	return low < changes->count ? changes->blocks[low] : SIZE_MAX;
 }
 

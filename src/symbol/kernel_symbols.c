@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 
 enum {
@@ -138,18 +139,10 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 bool kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address, struct kernel_function *function)
 {
 	const struct function *found;
-	size_t low = 0, high;
+	size_t low;
 
 	read_all(symbols);
-	high = symbols->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = BOUND(0, symbols->count, i, symbols->functions[i].start <= address);
 	if (!low)
 		return false;
 	found = &symbols->functions[low - 1];

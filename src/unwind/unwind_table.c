@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 
 enum { BLOCK_BYTES = 1 << UNWIND_BLOCK_BITS };
@@ -78,16 +79,8 @@ void unwind_table_merge(struct unwind_table *table, const struct unwind_table *m
 /* Index of the last row at or before pc; row_count when there is none. */
 static uint32_t row_at(const struct unwind_table *table, uint32_t pc)
 {
-	uint32_t low = 0, high = table->row_count;
+	uint32_t low = BOUND(0, table->row_count, i, table->rows[i].pc <= pc);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (table->rows[middle].pc <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? low - 1 : table->row_count;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "base/whole.h"
 
@@ -68,16 +69,7 @@ static const struct history_point *point_at(const struct history *history, uint6
 		end = history->count - back;
 	}
 	begin = back < history->count ? history->count - back : 0;
-
-	while (end - begin > 1) {
-		size_t middle = (begin + end) / 2;
-
-		if (history->points[middle].time_ns <= time_ns)
-			begin = middle;
-		else
-			end = middle;
-	}
-	return &history->points[begin];
+	return &history->points[BOUND(begin + 1, end, i, history->points[i].time_ns <= time_ns) - 1];
 }
 
 struct history_sum history_at(const struct history *history, uint64_t time_ns, uint64_t share_ns)

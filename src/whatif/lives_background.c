@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "whatif/lives_make.h"
 
@@ -55,16 +56,8 @@ static void add_to_foreground(struct grounds *g, uint32_t life)
 /* Who had at least half of its waits ended by threads in the foreground is set to work by them. */
 static void add_set_to_work(struct grounds *g, uint32_t waker)
 {
-	size_t low = 0, high = g->make->wake_count;
+	size_t low = BOUND(0, g->make->wake_count, i, g->by_waker[i].waker < waker);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (g->by_waker[middle].waker < waker)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < g->make->wake_count && g->by_waker[low].waker == waker; low++) {
 		const struct step *wait = &g->make->lives->steps[g->by_waker[low].wait];
 		uint32_t life = wait->life;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "whatif/lives.h"
 
@@ -77,17 +78,7 @@ static void add_part(struct marks *marks, uint32_t life, uint64_t begin_ns, uint
 
 static size_t find_step(const struct lives *lives, uint32_t life, uint64_t time_ns)
 {
-	size_t low = lives->lives[life].first, high = lives->lives[life].end;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lives->steps[middle].end_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BOUND(lives->lives[life].first, lives->lives[life].end, i, lives->steps[i].end_ns <= time_ns);
 }
 
 /* What takes time because of what the thread does, or waits for. */

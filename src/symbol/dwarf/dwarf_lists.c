@@ -4,6 +4,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/bound.h"
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "symbol/dwarf/dwarf_units.h"
@@ -77,17 +78,7 @@ static void read_uses(struct dwarf_lists *lists)
 /* The first use of a list, or where it would be. */
 static size_t find_use(const struct dwarf_lists *lists, uint64_t base)
 {
-	size_t low = 0, high = lists->use_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lists->uses[middle].base < base)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BOUND(0, lists->use_count, i, lists->uses[i].base < base);
 }
 
 /* The value's number in a list, which has it once. False when it is not there. */

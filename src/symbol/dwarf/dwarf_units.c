@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "symbol/elf/elf_file.h"
@@ -201,16 +202,8 @@ static bool get_entry(struct dwarf_units *units, Dwarf_Off entry, Dwarf_Die *die
 
 static const struct range *find_range(const struct range_list *list, uint64_t address)
 {
-	size_t low = 0, high = list->count;
+	size_t low = BOUND(0, list->count, i, list->ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (size_t walked = 0; low-- && walked < OVERLAPS_MAX; walked++)
 		if (address < list->ranges[low].end)
 			return &list->ranges[low];
@@ -399,18 +392,10 @@ bool dwarf_units_nth(struct dwarf_units *units, size_t number, Dwarf_Die *unit, 
 
 bool dwarf_units_at(struct dwarf_units *units, uint64_t place, size_t *number)
 {
-	size_t low = 0, high = dwarf_units_count(units);
+	size_t count = dwarf_units_count(units);
 
-	if (!high || place >= units->starts[high])
+	if (!count || place >= units->starts[count])
 		return false;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (units->starts[middle] <= place)
-			low = middle;
-		else
-			high = middle;
-	}
-	*number = low;
+	*number = BOUND(1, count, i, units->starts[i] <= place) - 1;
 	return true;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "symbol/dwarf/dwarf_file.h"
@@ -198,17 +199,7 @@ static bool find_mentioned(struct dwarf_variables *variables, const struct menti
 
 static size_t lower_bound(const struct dwarf_variables *variables, uint64_t distance)
 {
-	size_t low = 0, high = variables->mention_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (variables->mentions[middle].distance < distance)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BOUND(0, variables->mention_count, i, variables->mentions[i].distance < distance);
 }
 
 /* --- Addresses in a list -------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/bound.h"
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "symbol/elf/elf_file.h"
@@ -399,22 +400,13 @@ static const struct sequence *find_sequence(const struct line_table *table, uint
 bool line_table_find(struct line_table *table, uint64_t unit, uint64_t address, struct line_row *row)
 {
 	const struct sequence *sequence;
-	size_t low, high;
+	size_t next;
 
 	read_unit(table, unit, address);
 	sequence = find_sequence(table, address);
 	if (!sequence)
 		return false;
-	low = sequence->row;
-	high = low + sequence->row_count;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->rows[middle].address <= address)
-			low = middle;
-		else
-			high = middle;
-	}
-	*row = table->rows[low];
+	next = BOUND(sequence->row + 1, sequence->row + sequence->row_count, i, table->rows[i].address <= address);
+	*row = table->rows[next - 1];
 	return true;
 }

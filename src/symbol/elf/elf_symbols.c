@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 
 enum {
@@ -230,19 +231,12 @@ static bool read_entry(const struct elf_symbols *symbols, size_t i, uint64_t add
 bool elf_symbols_find(const struct elf_symbols *symbols, uint64_t address, struct elf_symbol *symbol)
 {
 	struct candidate best = { .rank = 0 };
-	size_t low = 0, high = symbols->count;
 	uint64_t distance = address - symbols->base, next;
+	size_t low;
 
 	if (address < symbols->base || distance > UINT32_MAX)
 		return false;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->entries[middle] >> 32 <= distance)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = BOUND(0, symbols->count, i, symbols->entries[i] >> 32 <= distance);
 	next = low < symbols->count ? symbols->base + (symbols->entries[low] >> 32) : UINT64_MAX;
 	for (size_t i = low, walked = 0; i-- && walked < NESTING_MAX; walked++) {
 		struct candidate candidate;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/byte_cursor.h"
 #include "base/memory.h"
 #include "symbol/elf/elf_file.h"
@@ -172,16 +173,8 @@ static struct entry entry_at(const struct go_table *table, uint32_t index)
 /* The last one that begins at or before address; they are sorted, or what is found is not it. */
 static bool find_entry(const struct go_table *table, uint64_t address, struct entry *entry)
 {
-	uint32_t low = 0, high = table->count;
+	uint32_t low = BOUND(0, table->count, i, entry_at(table, i).begin <= address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (entry_at(table, middle).begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return false;
 	*entry = entry_at(table, low - 1);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "helper/close_file.h"
 #include "symbol/jit/jit_dump.h"
@@ -220,16 +221,8 @@ void perf_map_refresh(struct perf_map *map)
 static const struct line *find_line(const struct perf_map *map, uint64_t address)
 {
 	const struct line *best = NULL;
-	size_t low = 0, high = map->count;
+	size_t low = BOUND(0, map->count, i, map->lines[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->lines[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	while (low-- && map->lines[low].reach > address)
 		if (map->lines[low].end > address && (!best || map->lines[low].order > best->order))
 			best = &map->lines[low];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "symbol/elf/go_table.h"
 #include "symbol/object/object_internal.h"
 #include "symbol/python/python_file.h"
@@ -44,17 +45,11 @@ static void find_functions(struct object *object)
 
 bool object_cfi_function(struct object *object, uint64_t address, struct cfi_function *function)
 {
-	size_t low = 0, high, half;
+	size_t low;
 
 	find_functions(object);
 	/* The last one that begins at or before it. */
-	for (high = object->function_count; low < high;) {
-		half = low + (high - low) / 2;
-		if (object->functions[half].begin <= address)
-			low = half + 1;
-		else
-			high = half;
-	}
+	low = BOUND(0, object->function_count, i, object->functions[i].begin <= address);
 	if (!low || address >= object->functions[low - 1].end)
 		return false;
 	*function = object->functions[low - 1];

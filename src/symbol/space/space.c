@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bound.h"
 #include "base/memory.h"
 #include "base/table.h"
 
@@ -220,17 +221,7 @@ void spaces_exec(struct spaces *spaces, uint32_t pid, uint64_t time_ns)
 
 size_t space_lower_bound(const struct space *space, uint64_t address)
 {
-	size_t low = 0, high = space->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (space->entries[middle].start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BOUND(0, space->count, i, space->entries[i].start < address);
 }
 
 static const struct entry *find_in(const struct space *space, uint64_t time_ns, uint64_t address)
