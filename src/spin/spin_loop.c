@@ -35,8 +35,8 @@ enum verdict {
 	IS_SPIN,
 };
 
-/* A loop, looked at. */
-struct findings {
+/* What looking at a loop showed. */
+struct loop_traits {
 	struct spin_facts facts;
 	spin_set cycle; /* the steps of its turns that pass the address */
 	int branch;     /* where it waits; -1: not known */
@@ -160,13 +160,13 @@ static spin_set own_pauses(const struct spin_finder *finder, spin_set cycle)
 }
 
 /* Each turn pauses. */
-static bool is_pausing(const struct spin_finder *finder, const struct findings *findings)
+static bool is_pausing(const struct spin_finder *finder, const struct loop_traits *traits)
 {
-	spin_set pauses = own_pauses(finder, findings->cycle);
-	const uint8_t *ways = findings->is_retry ? NULL : findings->facts.ways;
+	spin_set pauses = own_pauses(finder, traits->cycle);
+	const uint8_t *ways = traits->is_retry ? NULL : traits->facts.ways;
 
-	return pauses && spin_graph_cycle(&finder->graph, findings->cycle, ways, 0) &&
-	       !spin_graph_cycle(&finder->graph, findings->cycle & ~pauses, ways, 0);
+	return pauses && spin_graph_cycle(&finder->graph, traits->cycle, ways, 0) &&
+	       !spin_graph_cycle(&finder->graph, traits->cycle & ~pauses, ways, 0);
 }
 
 /* A branch leads out of a set of steps, or of all that was explored. */
@@ -177,12 +177,11 @@ static bool leads_out(const struct spin_graph *graph, int branch, spin_set steps
 }
 
 /* Nothing but reading and testing. */
-static bool is_bare(const struct spin_graph *graph, const struct findings *findings)
+static bool is_bare(const struct spin_graph *graph, const struct loop_traits *traits)
 {
-	spin_set cycle = findings->cycle;
+	spin_set cycle = traits->cycle;
 
-	return !(cycle & findings->facts.attempts) && !yield_steps(graph, cycle) &&
-	       !steps_of(graph, cycle, SPIN_PAUSING);
+	return !(cycle & traits->facts.attempts) && !yield_steps(graph, cycle) && !steps_of(graph, cycle, SPIN_PAUSING);
 }
 
 /*
@@ -190,12 +189,12 @@ static bool is_bare(const struct spin_graph *graph, const struct findings *findi
  * work. It is taken for waiting only where it is simple: it decides by memory that others may
  * write to and by counters alone, tests little, and reads but one word if it counts.
  */
-static bool is_simple(const struct findings *findings)
+static bool is_simple(const struct loop_traits *traits)
 {
-	const struct spin_facts *facts = &findings->facts;
+	const struct spin_facts *facts = &traits->facts;
 
-	return !facts->deciding && spin_set_count(findings->cycle & facts->waiting) <= TESTS_MAX &&
-	       (!facts->counters || spin_set_count(findings->cycle & facts->reading) == 1);
+	return !facts->deciding && spin_set_count(traits->cycle & facts->waiting) <= TESTS_MAX &&
+	       (!facts->counters || spin_set_count(traits->cycle & facts->reading) == 1);
 }
 
 /*
@@ -203,11 +202,11 @@ static bool is_simple(const struct findings *findings)
  * attempt that changes its word each time may be around such turns, but is no part of them: as
  * the lock dec of a lock that is then only read until it is free. around: what is to be left, too.
  */
-static int find_branch(const struct spin_finder *finder, const struct findings *findings, spin_set around)
+static int find_branch(const struct spin_finder *finder, const struct loop_traits *traits, spin_set around)
 {
-	const struct spin_facts *facts = &findings->facts;
-	spin_set calm = findings->cycle & ~facts->advancing;
-	spin_set waiting = is_bare(&finder->graph, findings) ? facts->polling : facts->waiting;
+	const struct spin_facts *facts = &traits->facts;
+	spin_set calm = traits->cycle & ~facts->advancing;
+	spin_set waiting = is_bare(&finder->graph, traits) ? facts->polling : facts->waiting;
 	int found = -1;
 
 	for (spin_set rest = calm & waiting; rest; rest &= rest - 1) {
@@ -223,12 +222,12 @@ static int find_branch(const struct spin_finder *finder, const struct findings *
 }
 
 /* A loop around the turns that were looked at, which does what they do not. */
-static const struct spin_facts *look_around(struct spin_finder *finder, const struct findings *findings,
+static const struct spin_facts *look_around(struct spin_finder *finder, const struct loop_traits *traits,
 					    const struct spin_body *loop)
 {
 	const struct spin_facts *facts;
 
-	if (findings->cycle & ~loop->steps || findings->cycle == loop->steps)
+	if (traits->cycle & ~loop->steps || traits->cycle == loop->steps)
 		return NULL;
 	facts = spin_flow_run(finder->flow, loop);
 	if (!facts || !(facts->computes || facts->storing | facts->wandering | busy_steps(&finder->graph, loop->steps)))
@@ -253,23 +252,23 @@ static bool is_open(const struct spin_graph *graph, spin_set cycle)
  * there it may be the number of things to do, none of which is done in these turns. It is, when
  * memory is accessed by that number; else the branch that waits leads out of that loop, too.
  */
-static bool is_part_of_work(struct spin_finder *finder, struct findings *findings)
+static bool is_part_of_work(struct spin_finder *finder, struct loop_traits *traits)
 {
 	spin_set around = 0;
 
-	if (is_open(&finder->graph, findings->cycle))
+	if (is_open(&finder->graph, traits->cycle))
 		return true;
 	for (size_t i = 0; i < finder->all_loop_count; i++) {
 		const struct spin_body *loop = &finder->all_loops[i];
-		const struct spin_facts *facts = look_around(finder, findings, loop);
+		const struct spin_facts *facts = look_around(finder, traits, loop);
 
-		if (!facts || !(facts->carried & findings->facts.counters))
+		if (!facts || !(facts->carried & traits->facts.counters))
 			continue;
 		if (facts->wandering)
 			return true;
 		around |= loop->steps;
 	}
-	findings->branch = find_branch(finder, findings, around);
+	traits->branch = find_branch(finder, traits, around);
 	return false;
 }
 
@@ -277,7 +276,7 @@ static bool is_part_of_work(struct spin_finder *finder, struct findings *finding
  * Goes round those turns of a loop that pass the address and write to no memory. Where there are
  * none but such that are over unless others write, those are taken: they may still pause.
  */
-static bool look(struct spin_finder *finder, const struct spin_body *loop, struct findings *findings)
+static bool look(struct spin_finder *finder, const struct spin_body *loop, struct loop_traits *traits)
 {
 	const struct spin_graph *graph = &finder->graph;
 	struct spin_body body = { .steps = loop->steps };
@@ -292,42 +291,42 @@ static bool look(struct spin_finder *finder, const struct spin_body *loop, struc
 		facts = spin_flow_run(finder->flow, &body);
 		if (!facts)
 			return false;
-		findings->cycle = spin_graph_cycle(graph, body.steps & facts->visited, facts->ways, 0);
-		findings->is_retry = !findings->cycle;
-		if (findings->is_retry)
-			findings->cycle = body.steps & facts->met;
-		if (findings->cycle & facts->storing) {
+		traits->cycle = spin_graph_cycle(graph, body.steps & facts->visited, facts->ways, 0);
+		traits->is_retry = !traits->cycle;
+		if (traits->is_retry)
+			traits->cycle = body.steps & facts->met;
+		if (traits->cycle & facts->storing) {
 			body.steps &= ~facts->storing;
-		} else if (findings->cycle & SPIN_BIT(body.head)) {
-			findings->facts = *facts;
+		} else if (traits->cycle & SPIN_BIT(body.head)) {
+			traits->facts = *facts;
 			return true;
 		} else {
 			/* What is carried from turn to turn shows at the head. */
-			body.steps = findings->cycle;
+			body.steps = traits->cycle;
 		}
 	}
 	return false;
 }
 
-static enum verdict judge(struct spin_finder *finder, const struct spin_body *loop, struct findings *findings)
+static enum verdict judge(struct spin_finder *finder, const struct spin_body *loop, struct loop_traits *traits)
 {
-	const struct spin_facts *facts = &findings->facts;
+	const struct spin_facts *facts = &traits->facts;
 
-	if (!look(finder, loop, findings))
+	if (!look(finder, loop, traits))
 		return IS_OUTSIDE;
-	findings->branch = find_branch(finder, findings, 0);
-	if (is_pausing(finder, findings))
-		return findings->branch >= 0 ? IS_SPIN : IS_PAUSE;
-	if (findings->is_retry)
+	traits->branch = find_branch(finder, traits, 0);
+	if (is_pausing(finder, traits))
+		return traits->branch >= 0 ? IS_SPIN : IS_PAUSE;
+	if (traits->is_retry)
 		return IS_OUTSIDE;
-	if (findings->cycle & facts->wandering || facts->computes || facts->has_states)
+	if (traits->cycle & facts->wandering || facts->computes || facts->has_states)
 		return IS_WORK;
-	if (findings->branch < 0)
-		return own_pauses(finder, findings->cycle) ? IS_PAUSE : IS_DELAY;
-	if (is_bare(&finder->graph, findings) &&
-	    (!is_simple(findings) || (facts->counters && is_part_of_work(finder, findings))))
+	if (traits->branch < 0)
+		return own_pauses(finder, traits->cycle) ? IS_PAUSE : IS_DELAY;
+	if (is_bare(&finder->graph, traits) &&
+	    (!is_simple(traits) || (facts->counters && is_part_of_work(finder, traits))))
 		return IS_WORK;
-	return findings->branch >= 0 ? IS_SPIN : IS_DELAY;
+	return traits->branch >= 0 ? IS_SPIN : IS_DELAY;
 }
 
 /* Where ways part, most turns take the shortest; it does something that waiting does not. */
@@ -343,26 +342,26 @@ static bool is_working(struct spin_finder *finder)
 	return !facts || facts->computes || shortest.steps & (facts->wandering | facts->storing);
 }
 
-static void set_reader(const struct spin_finder *finder, const struct spin_code *code, const struct findings *findings,
+static void set_reader(const struct spin_finder *finder, const struct spin_code *code, const struct loop_traits *traits,
 		       struct spin_loop *out)
 {
-	int reader = findings->facts.reads[findings->branch];
+	int reader = traits->facts.reads[traits->branch];
 	const struct spin_step *step = &finder->graph.steps[reader];
 
 	out->reader = step->address;
-	out->has_word = findings->facts.with_word & SPIN_BIT(reader);
-	out->word = out->has_word ? findings->facts.word[reader] : 0;
+	out->has_word = traits->facts.with_word & SPIN_BIT(reader);
+	out->word = out->has_word ? traits->facts.word[reader] : 0;
 	spin_step_text(finder->decoder, code->bytes + (step->address - code->address), step->size, step->address,
 		       out->reads);
 }
 
-static void describe(const struct spin_finder *finder, const struct spin_code *code, const struct findings *findings,
+static void describe(const struct spin_finder *finder, const struct spin_code *code, const struct loop_traits *traits,
 		     struct spin_loop *out)
 {
 	const struct spin_graph *graph = &finder->graph;
 
 	*out = (struct spin_loop){ .begin = UINT64_MAX, .kind = SPIN_BY_LOAD };
-	for (spin_set rest = findings->cycle; rest; rest &= rest - 1) {
+	for (spin_set rest = traits->cycle; rest; rest &= rest - 1) {
 		const struct spin_step *step = &graph->steps[spin_set_first(rest)];
 
 		if (step->address < out->begin)
@@ -370,14 +369,14 @@ static void describe(const struct spin_finder *finder, const struct spin_code *c
 		if (step->address + step->size > out->end)
 			out->end = step->address + step->size;
 	}
-	if (findings->cycle & findings->facts.attempts)
+	if (traits->cycle & traits->facts.attempts)
 		out->kind = SPIN_BY_ATOMIC;
-	if (yield_steps(graph, findings->cycle))
+	if (yield_steps(graph, traits->cycle))
 		out->kind = SPIN_BY_YIELD;
-	if (steps_of(graph, findings->cycle, SPIN_PAUSING))
+	if (steps_of(graph, traits->cycle, SPIN_PAUSING))
 		out->kind = SPIN_BY_PAUSE;
-	if (findings->branch >= 0)
-		set_reader(finder, code, findings, out);
+	if (traits->branch >= 0)
+		set_reader(finder, code, traits, out);
 }
 
 /* The loops that hold the address, from the innermost on, until one of them is known to work. */
@@ -389,7 +388,7 @@ static bool find(struct spin_finder *finder, const struct spin_code *code, struc
 
 	for (size_t i = 0; i < finder->loop_count && judged < JUDGED_MAX; i++) {
 		const struct spin_body *loop = &finder->loops[i];
-		struct findings findings = { .branch = -1 };
+		struct loop_traits traits = { .branch = -1 };
 		enum verdict verdict;
 
 		if (!(loop->steps & SPIN_BIT(0)) || (working && !(working & ~loop->steps)))
@@ -397,9 +396,9 @@ static bool find(struct spin_finder *finder, const struct spin_code *code, struc
 		if (!is_small(&finder->graph, loop->steps))
 			break;
 		judged++;
-		verdict = judge(finder, loop, &findings);
+		verdict = judge(finder, loop, &traits);
 		if (verdict == IS_SPIN || (verdict == IS_PAUSE && !is_found)) {
-			describe(finder, code, &findings, out);
+			describe(finder, code, &traits, out);
 			is_found = true;
 		}
 		if (verdict == IS_SPIN)
