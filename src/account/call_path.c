@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "session/threads.h"
 
 enum {
 	PATHS_MAX_DEFAULT = 65536,

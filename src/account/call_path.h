@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "account/criticality.h"
+#include "account/metrics.h"
 #include "account/sample_set.h"
 #include "stacks/stacks.h"
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "account/criticality.h"
+#include "account/metrics.h"
 
 struct sample_set {
 	struct sample_count *kinds; /* by first appearance; one more fits behind the last */

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "account/call_path.h"
-#include "account/criticality.h"
+#include "account/metrics.h"
 #include "account/parallelism.h"
 #include "account/thread_rows.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "account/call_path.h"
+#include "session/threads.h"
 
 enum { PATHS_MAX = 400 };
 
