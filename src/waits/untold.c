@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "session/session.h"
 #include "values.h"
-#include "waits/waits_internal.h"
+#include "waits/wait_wakers.h"
 
 enum {
 	REASONS_KEPT = 256, /* the last ones: a power of two */
@@ -159,6 +159,8 @@ enum untold_reason untold_add(struct untold *untold, enum untold_kind kind, uint
 void untold_note_waker(struct untold_case *open, struct arena *arena, struct wait_waker **list, uint64_t wait_ns,
 		       double weight)
 {
+	if (!open || !weight)
+		return;
 	assert(open->row_count < LISTS_MAX);
 	open->rows[open->row_count++] = (struct case_row){ arena, list, wait_ns, weight };
 }

@@ -37,7 +37,10 @@ void untold_free(struct untold *untold);
 enum untold_reason untold_add(struct untold *untold, enum untold_kind kind, uint64_t begin_ns, uint64_t end_ns,
 			      struct untold_case **open);
 
-/* The case stands in this list of wakers as lost, with this wait and this weight. */
+/*
+ * The case stands in this list of wakers as lost, with this wait and this weight. open: NULL, there is none; weight: 0,
+ * it was not added.
+ */
 void untold_note_waker(struct untold_case *open, struct arena *arena, struct wait_waker **list, uint64_t wait_ns,
 		       double weight);
 

@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 
 #include "values.h"
+#include "waits/files.h"
 #include "waits/others.h"
-#include "waits/waits_internal.h"
 
 const char *waker_kind_name(enum waker_kind kind)
 {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Files and sockets that were waited for, who waited, and who ended it: of a pipe or a connection that
- * is the other end.
- */
-#include "waits/waits_internal.h"
+#include "waits/wait_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +8,8 @@
 #include "base/table.h"
 #include "waits/files.h"
 #include "waits/journal.h"
+#include "waits/others.h"
+#include "waits/wait_wakers.h"
 
 enum { FILES_MAX = 65536, PEERS_MAX = 4 };
 

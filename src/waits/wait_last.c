@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Waits from which a thread was woken for nothing but to end. On its way out it may wait again, not for
- * long beside what it waited before, unless it is for the mutex of the condition by which it was called:
- * all of its kind want that one then.
- */
-#include "waits/waits_internal.h"
+#include "waits/wait_last.h"
 
 enum { NEXT_TO_NOTHING_NS = 1000000, NEXT_TO_NOTHING_PARTS = 100, WAIT_PARTS = 10 };
 

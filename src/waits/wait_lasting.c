@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Waits that nobody ended: they lasted when the trace ended, last while a report is made, or their
- * threads were killed. Of the killed only the latest that waited for a lock with an owner are kept.
- */
-#include "waits/waits_internal.h"
+#include "waits/wait_lasting.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Locks: futex words, System V semaphores, locked files. How long one is held is told by its
- * contended sections: from when its holder got it, if it had to wait for it, or else from when
- * the first one began to wait, to the wake-up.
- */
-#include "waits/waits_internal.h"
+#include "waits/wait_locks.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -12,6 +7,8 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "waits/journal.h"
+#include "waits/untold.h"
+#include "waits/wait_wakers.h"
 
 enum { LOCKS_MAX = 65536 };
 
@@ -282,6 +279,7 @@ struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *
 	if (end->waker)
 		add_ender(lock, end->waker->thread->number, wait_ns);
 	wait_wakers_add(locks->arena, &lock->unlockers, end, wait_ns);
+	untold_note_waker(end->open, locks->arena, &lock->unlockers, wait_ns, end->weight);
 	*is_call = note_call(lock, end);
 	return lock;
 }

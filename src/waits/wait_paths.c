@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/waits_internal.h"
+#include "waits/wait_paths.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/table.h"
 #include "waits/journal.h"
+#include "waits/untold.h"
+#include "waits/wait_wakers.h"
 
 enum {
 	PATHS_MAX = 65536,
@@ -135,6 +137,7 @@ void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struc
 	add_wait(path, wait, wait_ns, idle_ns, weight);
 	path->is_estimated |= weight != 1 || end->weight != 1;
 	wait_wakers_add(paths->arena, &path->wakers, end, wait_ns);
+	untold_note_waker(end->open, paths->arena, &path->wakers, wait_ns, end->weight);
 }
 
 /* The waker of what lasts is in front of the others, and of no arena but the journal's. */

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The wakers of a call path or of a lock: a list with those that wake most often in front, for they
- * are looked up each time.
- */
-#include "waits/waits_internal.h"
+#include "waits/wait_wakers.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "waits/others.h"
 
 enum { WAKERS_MAX = 64 }; /* of one list; what is beyond goes to the last one */
 
@@ -90,8 +87,6 @@ void wait_wakers_add(struct arena *arena, struct wait_waker **list, const struct
 	waker->cmetric_ns += end->cmetric_ns * end->weight;
 	if (end->cmetric_ns > waker->cmetric_max_ns)
 		waker->cmetric_max_ns = end->cmetric_ns;
-	if (end->open)
-		untold_note_waker(end->open, arena, list, wait_ns, end->weight);
 }
 
 void wait_wakers_hide(struct arena *arena, struct wait_waker **list, uint64_t wait_ns, double weight)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A wait is idle as far as nothing that it waited for was being done: doc/metrics.md has the rule.
- * What only a name tells (a lock from a condition) is not known yet; findings have the last word.
- */
-#include "waits/waits_internal.h"
+#include "waits/waits.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -13,6 +9,13 @@
 #include "values.h"
 #include "waits/files.h"
 #include "waits/journal.h"
+#include "waits/others.h"
+#include "waits/wait_ender.h"
+#include "waits/wait_files.h"
+#include "waits/wait_last.h"
+#include "waits/wait_lasting.h"
+#include "waits/wait_locks.h"
+#include "waits/wait_paths.h"
 
 struct waits {
 	const struct files *files;
@@ -54,15 +57,6 @@ void waits_free(struct waits *waits)
 	journal_free(waits->journal);
 	arena_free(waits->arena);
 	free(waits);
-}
-
-void wait_sum_add(struct wait_sum *sum, uint64_t wait_ns, uint64_t idle_ns)
-{
-	sum->wait_ns += wait_ns;
-	sum->idle_ns += idle_ns;
-	sum->count++;
-	if (wait_ns > sum->max_ns)
-		sum->max_ns = wait_ns;
 }
 
 static const struct file_info *file_of(const struct waits *waits, const struct wait_facts *facts)
@@ -258,7 +252,10 @@ static bool is_killed(const struct wait_party *party, const struct open_wait *wa
 	       end->waker->thread->pid == party->thread->pid;
 }
 
-/* How much of the wait nothing was done that it waited for. */
+/*
+ * A wait is idle as far as nothing that it waited for was being done: doc/metrics.md has the rule.
+ * What only a name tells (a lock from a condition) is not known yet; findings have the last word.
+ */
 static uint64_t idle_part(struct waits *waits, const struct wait_party *party, const struct open_wait *wait,
 			  uint64_t wait_ns, const struct wait_end *end)
 {

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The wait that a thread is in, which is kept beside the thread's other figures. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/threads.h"
+#include "waits/history.h"
+#include "waits/wait_cause.h"
+
+struct wait_lock;
+struct wait_path;
+
+enum { WAIT_RECENT = 4 };
+
+/* The wait that a thread is in, or was in last; part of what is kept of a thread. */
+struct open_wait {
+	bool is_open, is_lock;
+	bool is_found; /* it is older than the trace */
+	uint64_t begin_ns, begin_share_ns;
+	struct wait_facts facts;
+	uint64_t told_ns; /* when facts told who owns the lock */
+	enum wait_cause cause;
+	bool has_stack;
+	uint64_t stack;
+	uint32_t keep;             /* as in sched.SWITCH */
+	uint64_t slice_cmetric_ns; /* of the critical slice before it; else 0 */
+	uint64_t real_ns;          /* of all its waits so far: for work in progress */
+	/* From where it was called last by a thread, and others with it; and its running time then. */
+	uint64_t called_object, called_running_ns; /* 0: not of late */
+	/* Its last waits, as far as they were idle: somebody may turn out to have needed them. */
+	struct recent_wait {
+		uint64_t begin_ns, end_ns, idle_ns;
+		struct wait_path *path;
+		enum wait_cause cause;
+		double weight;
+	} recent[WAIT_RECENT];
+	size_t recent_next;
+	/*
+	 * The last one; and the last one beside which those after it were short, with next to nothing run
+	 * since, which is taken for idle when the thread ends then.
+	 */
+	struct last_wait {
+		uint64_t wait_ns, idle_ns, running_ns; /* running_ns: of the thread, at its end */
+		struct wait_path *path;
+		struct wait_lock *lock;
+		enum wait_cause cause;
+		double weight;
+	} last, leaving;
+	bool is_dying; /* it was woken from the last one to end; later ones do not count */
+};
+
+/* A thread as waits see it: who waits or who wakes. */
+struct wait_party {
+	struct thread *thread;
+	struct open_wait *wait;
+	const struct history *history;
+	struct history_sum sum; /* at the moment */
+	uint64_t running_ns;
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files and sockets that were waited for, who waited, and who ended it: of a pipe or a connection that
+ * is the other end. Owns the rows, which stay until wait_files_free().
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "waits/files.h"
+#include "waits/wait_end.h"
+
+struct journal;
+struct wait_files;
+
+struct wait_files *wait_files_new(void);
+void wait_files_free(struct wait_files *files);
+
+/* kind: of the file that was waited for. */
+void wait_files_end(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
+		    enum file_kind kind, uint64_t wait_ns, uint64_t idle_ns, const struct wait_end *end);
+
+/* The same for a wait that lasts: the journal can undo it. */
+void wait_files_count_open(struct wait_files *files, const struct thread *thread, const struct open_wait *wait,
+			   uint64_t wait_ns, uint64_t idle_ns, struct journal *journal);
+const struct wait_file *wait_files_next(const struct wait_files *files, size_t *cursor);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Locks: futex words, System V semaphores, locked files. How long one is held is told by its
+ * contended sections: from when its holder got it, if it had to wait for it, or else from when
+ * the first one began to wait, to the wake-up. Owns the rows, which stay until wait_locks_free().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "waits/wait_end.h"
+
+struct journal;
+struct wait_locks;
+
+struct wait_locks *wait_locks_new(void);
+void wait_locks_free(struct wait_locks *locks);
+
+/* is_vain: the thread was woken from the same just before. */
+void wait_locks_begin(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
+		      bool is_vain);
+
+/* More is known of a wait that was found: who holds the lock. */
+void wait_locks_found(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait);
+
+/*
+ * path: where it waited, or NULL. *is_call: whether others were woken from the same with it. Returns
+ * the lock.
+ */
+struct wait_lock *wait_locks_end(struct wait_locks *locks, const struct thread *thread, const struct open_wait *wait,
+				 uint64_t wait_ns, uint64_t idle_ns, struct wait_path *path, const struct wait_end *end,
+				 bool *is_call);
+
+/* The same for a wait that lasts: the journal can undo it. */
+struct wait_lock *wait_locks_count_open(struct wait_locks *locks, const struct thread *thread,
+					const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+					struct wait_path *path, struct journal *journal);
+const struct wait_lock *wait_locks_next(const struct wait_locks *locks, size_t *cursor);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waits by call path: owns the rows, which stay until wait_paths_free(). */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "waits/wait_end.h"
+
+struct journal;
+struct wait_paths;
+
+struct wait_paths *wait_paths_new(void);
+void wait_paths_free(struct wait_paths *paths);
+struct wait_path *wait_paths_get(struct wait_paths *paths, const struct thread *thread, uint64_t stack,
+				 const struct open_wait *wait);
+
+/* weight: the waits that this one stands for. */
+void wait_path_add(struct wait_paths *paths, struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns,
+		   uint64_t idle_ns, double weight, const struct wait_end *end);
+
+/* The same for a wait that lasts: the journal can undo it. */
+void wait_path_add_open(struct wait_path *path, const struct open_wait *wait, uint64_t wait_ns, uint64_t idle_ns,
+			double weight, struct journal *journal);
+
+/* Those that have waits. */
+const struct wait_path *wait_paths_next(const struct wait_paths *paths, size_t *cursor);
