@@ -31,6 +31,9 @@ int out_file_reopen(int fd, int flags);
 /* Nobody else can have put our file there under another name, or can take it away. */
 bool out_file_is_ours(const struct out_path *path);
 
+/* 0, -EBUSY: somebody else has it locked; or another negative errno. */
+int out_file_lock(int fd);
+
 /*
  * Nobody else must be writing what bears the name, if it is to be locked; nor can anybody begin to, as long as
  * the file is open. 0, -EBUSY or another negative errno.
