@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "base/table.h"
 #include "base/whole.h"
@@ -16,7 +15,6 @@
 #include "session/syscalls.h"
 #include "stacks/fold.h"
 #include "waits/files.h"
-#include "waits/wait_names.h"
 
 struct merged_waker {
 	const struct wait_waker *waker; /* stands for all */
@@ -36,41 +34,6 @@ struct merged_wait {
 	const struct wait_path *heaviest, *worst;
 	struct table *wakers;
 };
-
-static bool may_be_idle(enum wait_cause cause)
-{
-	switch (cause) {
-	case CAUSE_LOCK:
-	case CAUSE_BARRIER:
-	case CAUSE_FILE:
-	case CAUSE_PAGE_FAULT:
-	case CAUSE_KERNEL_LOCK:
-	case CAUSE_THROTTLED:
-		return false;
-	default:
-		return true;
-	}
-}
-
-double findings_idle_ns(enum wait_cause cause, double idle_ns)
-{
-	return may_be_idle(cause) ? idle_ns : 0;
-}
-
-double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns)
-{
-	if (meaning->is_idle)
-		return wait_ns;
-	/* That an unknown futex is a lock is a guess. */
-	if (!meaning->is_named && meaning->lock_kind && !strcmp(meaning->lock_kind, "futex"))
-		return idle_ns;
-	return findings_idle_ns(meaning->cause, idle_ns);
-}
-
-struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path)
-{
-	return path_names_meaning(findings->names, path->pid, path->first_ns, path->stack, &path->facts, path->cause);
-}
 
 static uint64_t mix(uint64_t key, uint64_t value)
 {

@@ -3,19 +3,12 @@
 #pragma once
 
 #include "findings/parts/findings_internal.h"
+#include "findings/parts/findings_meaning.h"
 #include "waits/wait_names.h"
 #include "waits/waits.h"
 
 struct file_info;
 struct table;
-
-/* Of a cause that may be idle; else 0. */
-double findings_idle_ns(enum wait_cause cause, double idle_ns);
-
-/* Of waits whose functions are known. */
-double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns);
-
-struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);
 
 /* Merges the traced threads of a list of wakers into a table, which begins empty. */
 void findings_merge_unlockers(struct findings *findings, struct table *unlockers, const struct wait_waker *list);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "findings/parts/findings_waits.h"
+#include "findings/parts/findings_internal.h"
+#include "findings/parts/findings_meaning.h"
 
 enum { MUTEX_CONTENDED = 2 };
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a wait means: what kind it is, and whether it is idle. */
+#pragma once
+
+#include <stdint.h>
+
+#include "waits/wait_names.h"
+
+struct findings;
+struct wait_path;
+
+/* Of a cause that may be idle; else 0. */
+double findings_idle_ns(enum wait_cause cause, double idle_ns);
+
+/* Of waits whose functions are known. */
+double findings_idle_of(const struct wait_meaning *meaning, double idle_ns, double wait_ns);
+
+/* By the functions of its call path. */
+struct wait_meaning findings_meaning(struct findings *findings, const struct wait_path *path);
