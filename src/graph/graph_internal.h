@@ -17,6 +17,7 @@ struct stretch {
 };
 
 enum { NO_STRETCH = UINT32_MAX };
+#define NONE SIZE_MAX
 
 struct graph_builder {
 	struct states *states;
@@ -32,11 +33,15 @@ struct graph_builder {
 	uint64_t least_ns;
 };
 
-/* Adds ns to the node of this kind below parent, which is made if need be, and returns it. */
+/* graph_nodes.c: adds ns to the node of this kind below parent, which is made if need be, and returns it. */
 size_t graph_add(struct graph_builder *b, size_t parent, enum graph_kind kind, uint32_t id,
 		 const struct graph_wait *wait, uint64_t ns);
 
-/* What the thread of a stretch of the node did from begin_ns to end_ns. */
+/* graph_nodes.c: a part of the life of the thread that the node stands for is to be looked at. */
+void graph_add_stretch(struct graph_builder *b, size_t node, uint32_t thread, uint32_t above, uint64_t begin_ns,
+		       uint64_t end_ns);
+
+/* graph_states.c: what the thread of a stretch of the node did from begin_ns to end_ns. */
 void graph_add_state(struct graph_builder *b, size_t node, uint32_t stretch, const struct state *state,
 		     uint64_t begin_ns, uint64_t end_ns);
 
