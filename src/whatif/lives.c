@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "whatif/lives_make.h"
+#include "whatif/lives_internal.h"
 
 /* --- Wakers' steps ---------------------------------------------------------------------------- */
 

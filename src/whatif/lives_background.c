@@ -9,7 +9,7 @@
 
 #include "base/bound.h"
 #include "base/memory.h"
-#include "whatif/lives_make.h"
+#include "whatif/lives_internal.h"
 
 struct grounds {
 	struct lives_make *make;

@@ -11,7 +11,7 @@
 #include "graph/wait_walk.h"
 #include "session/threads.h"
 #include "states/states.h"
-#include "whatif/lives_make.h"
+#include "whatif/lives_internal.h"
 
 /* MOMENT_NS: about a turn of the kernel's. CPUs beyond CPUS_APART are not told apart. */
 enum { MOMENT_NS = 4000000, CPUS_APART = 256 };
