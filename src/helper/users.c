@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 
@@ -65,14 +65,6 @@ void users_on_barred(struct users *users, void (*on_barred)(void *data, uint32_t
 	users->data = data;
 }
 
-static time_t seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec;
-}
-
 /* The owner of /proc/PID does not tell: it is root for who does not let itself be dumped. */
 static uint32_t read_user(uint32_t pid)
 {
@@ -114,9 +106,9 @@ uint32_t users_of(struct users *users, uint32_t pid)
 
 	if (!process)
 		return USER_UNKNOWN;
-	if (process->looked == seconds_now())
+	if (process->looked == clock_seconds())
 		return process->user;
-	process->looked = seconds_now();
+	process->looked = clock_seconds();
 	user = read_user(pid);
 	if (user != USER_UNKNOWN)
 		process->user = user;

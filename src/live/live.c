@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -120,28 +119,20 @@ static size_t path_count_max(const struct live *live)
 	return settings->has_path_count ? settings->path_count_max : PATHS_MAX;
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec spent;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-	return spent.tv_sec * 1000000000ull + spent.tv_nsec;
-}
-
 /*
  * So seldom that all of them take a tenth of a CPU at most; looking up what code is called, once
  * for each place of it, is another process's.
  */
 static void make_report(struct live *live)
 {
-	uint64_t begin_ns = clock_ns(), begin_cpu_ns = cpu_ns(), wait_ns;
+	uint64_t begin_ns = clock_ns(), begin_cpu_ns = clock_cpu_ns(), wait_ns;
 	struct findings *made;
 
 	made = tracing_findings(live->options.tracing, live->options.outcome, path_count_max(live), &live->pause);
 	tui_set_report(live->tui, findings_report(made));
 	findings_free(live->shown);
 	live->shown = made;
-	wait_ns = (cpu_ns() - begin_cpu_ns) * COST_MAX_DIVISOR;
+	wait_ns = (clock_cpu_ns() - begin_cpu_ns) * COST_MAX_DIVISOR;
 	if (wait_ns < report_interval_ns)
 		wait_ns = report_interval_ns;
 	live->report_due_ns = begin_ns + wait_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "live/tracing_state.h"
+#include "live/tracing_internal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -137,7 +137,7 @@ int tracing_open(const struct settings *settings, struct tracing **out)
 
 	tracing->settings = settings;
 	tracing->opened_ns = clock_ns();
-	tracing->suspended_ns = tracing_suspended_ns();
+	tracing->suspended_ns = clock_suspended_ns();
 	tracing->signal_fd = -1;
 	err = show_check(settings);
 	if (!err)
@@ -474,7 +474,7 @@ void tracing_finish(struct tracing *tracing)
 	if (tracing->ended_ns)
 		return;
 	await_hidden(tracing);
-	tracing->collector_cpu_ns = tracing_cpu_ns();
+	tracing->collector_cpu_ns = clock_cpu_ns();
 	tracing->ended_ns = clock_ns();
 	status_stop();
 	list_waits(tracing);

@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "collect/collector.h"
 #include "collect/resolver.h"
 #include "collect/span_functions.h"
@@ -18,7 +16,7 @@
 #include "engine/recorder.h"
 #include "engine/run_events.h"
 #include "findings/findings.h"
-#include "live/tracing_state.h"
+#include "live/tracing_internal.h"
 #include "show/show.h"
 #include "show/show_files.h"
 #include "symbol/symbol.h"
@@ -26,25 +24,7 @@
 
 enum { SUSPENSION_MIN_NS = 100000000 };
 
-uint64_t tracing_cpu_ns(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ull +
-	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ull;
-}
-
-uint64_t tracing_suspended_ns(void)
-{
-	struct timespec running, all;
-
-	clock_gettime(CLOCK_MONOTONIC, &running);
-	clock_gettime(CLOCK_BOOTTIME, &all);
-	return (all.tv_sec - running.tv_sec) * 1000000000ull + all.tv_nsec - running.tv_nsec;
-}
-
-/* Not getrusage()'s: that one includes what this process was before its exec. */
+/* What getrusage() tells includes what this process was before its exec. */
 static uint64_t peak_rss_bytes(void)
 {
 	unsigned long long kilobytes = 0;
@@ -120,7 +100,7 @@ static void put_klock_note(struct tracing *tracing, struct text *notes)
 /* The clocks are read one after the other. */
 static void put_suspension(const struct tracing *tracing, struct text *notes)
 {
-	uint64_t suspended_ns = tracing_suspended_ns() - tracing->suspended_ns;
+	uint64_t suspended_ns = clock_suspended_ns() - tracing->suspended_ns;
 
 	if (suspended_ns < SUSPENSION_MIN_NS || suspended_ns > UINT64_MAX / 2)
 		return;
@@ -201,7 +181,7 @@ struct findings *tracing_findings(struct tracing *tracing, const struct outcome 
 	notes_fill(notes.bytes, notes.length, findings);
 	text_fini(&notes);
 	report->cost.startup_ns = tracing->started_ns - tracing->opened_ns;
-	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : tracing_cpu_ns();
+	report->cost.collector_cpu_ns = is_over ? tracing->collector_cpu_ns : clock_cpu_ns();
 	report->cost.peak_rss_bytes = peak_rss_bytes() + symbols_memory_bytes(tracing->engine.symbols);
 	report->cost.post_processing_ns = clock_ns() - (is_over ? tracing->ended_ns : begin_ns);
 	return findings;

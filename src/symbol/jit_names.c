@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "helper/opener.h"
@@ -67,14 +68,6 @@ void jit_names_forget(struct jit_names *names, uint32_t number)
 	if (space->has_file)
 		worker_forget_jit(names->worker, number);
 	free(space);
-}
-
-static time_t seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec;
 }
 
 static struct jit_space *space_get(struct jit_names *names, uint32_t number)
@@ -147,9 +140,9 @@ void jit_names_keep(struct jit_names *names, uint32_t number, uint32_t pid)
 	struct jit_space *space = space_get(names, number);
 
 	/* Some compilers map memory all the time. */
-	if (!space || space->is_given_up || space->kept == seconds_now())
+	if (!space || space->is_given_up || space->kept == clock_seconds())
 		return;
-	space->kept = seconds_now();
+	space->kept = clock_seconds();
 	set_process(names, space, pid);
 	worker_read_jit(names->worker, number, space->user, on_read, names);
 }
@@ -168,9 +161,9 @@ bool jit_names_find(struct jit_names *names, uint32_t number, uint32_t pid, uint
 	const struct jit_answer *answer;
 	int err;
 
-	if (!space || space->is_given_up || (!space->has_file && seconds_now() == space->looked))
+	if (!space || space->is_given_up || (!space->has_file && clock_seconds() == space->looked))
 		return false;
-	space->looked = seconds_now();
+	space->looked = clock_seconds();
 	if (pid)
 		set_process(names, space, pid);
 	err = worker_ask_jit(names->worker, number, space->user, address, &answer);

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "helper/close_file.h"
@@ -63,14 +63,6 @@ struct jit_maps *jit_maps_new(int (*give)(void *data, uint32_t space), void *dat
 	return maps;
 }
 
-static time_t seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return now.tv_sec;
-}
-
 /* --- Shares ---------------------------------------------------------------------------------- */
 
 static struct share *share_get(struct jit_maps *maps, uint32_t user)
@@ -83,7 +75,7 @@ static struct share *share_get(struct jit_maps *maps, uint32_t user)
 		return share_get(maps, OTHER_USERS);
 	share = xcalloc(1, sizeof(*share));
 	perf_map_budget_init(&share->budget);
-	share->refilled = seconds_now();
+	share->refilled = clock_seconds();
 	share->is_roots = !user;
 	table_put(maps->shares, (uint64_t)user + 1, share);
 	return share;
@@ -91,7 +83,7 @@ static struct share *share_get(struct jit_maps *maps, uint32_t user)
 
 static void refill(struct share *share)
 {
-	time_t now = seconds_now();
+	time_t now = clock_seconds();
 
 	perf_map_budget_refill(&share->budget, now - share->refilled);
 	share->refilled = now;
@@ -239,9 +231,9 @@ int jit_maps_find(struct jit_maps *maps, uint32_t number, uint64_t address, char
 		return -EPERM;
 	if (space->map && perf_map_find(space->map, address, name, room_bytes, start))
 		return 0;
-	if (seconds_now() == space->looked)
+	if (clock_seconds() == space->looked)
 		return -ENOENT;
-	space->looked = seconds_now();
+	space->looked = clock_seconds();
 	err = look(maps, space);
 	if (err)
 		return err;

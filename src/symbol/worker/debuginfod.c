@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 enum {
 	WAIT_SECONDS_MAX = 30,
 	FAILURES_MAX = 2, /* after that many slow answers the server is not asked again */
@@ -23,21 +25,13 @@ struct library {
 			       int (*fn)(struct debuginfod_client *client, long a, long b));
 };
 
-static time_t seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
-
 /* The library offers no user data for its callback: one client at a time. */
 static time_t deadline;
 
 static int on_progress(struct debuginfod_client *client, long a, long b)
 {
 	(void)client, (void)a, (void)b;
-	return seconds_now() > deadline;
+	return clock_seconds() > deadline;
 }
 
 static const struct library *library_get(void)
@@ -79,7 +73,7 @@ int debuginfod_fetch(const uint8_t *build_id, size_t size_bytes)
 	client = library ? library->begin() : NULL;
 	if (!client)
 		return -ENOENT;
-	deadline = seconds_now() + WAIT_SECONDS_MAX;
+	deadline = clock_seconds() + WAIT_SECONDS_MAX;
 	library->set_progressfn(client, on_progress);
 	fd = library->find_debuginfo(client, build_id, size_bytes, NULL);
 	library->end(client);

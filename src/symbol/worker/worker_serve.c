@@ -15,9 +15,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "helper/close_file.h"
@@ -237,14 +237,6 @@ static int object_get(struct server *server, struct file *file)
 
 /* --- Answers --------------------------------------------------------------------------------- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* Default actions of both signals end the process: no file may keep it for ever. 0: no limit. */
 static void set_deadline(unsigned int seconds, unsigned int cpu_ms)
 {
@@ -259,8 +251,8 @@ static struct worker_answer answer_header(const struct server *server, const str
 	return (struct worker_answer){
 		question->sequence,
 		err,
-		clock_ns(CLOCK_PROCESS_CPUTIME_ID) - server->begin_cpu_ns,
-		clock_ns(CLOCK_MONOTONIC) - server->begin_ns,
+		clock_cpu_ns() - server->begin_cpu_ns,
+		clock_ns() - server->begin_ns,
 	};
 }
 
@@ -557,8 +549,8 @@ static void set_limits(struct server *server, const struct question *question)
 	if (question->memory_mb_max != server->memory_mb_max)
 		set_memory_limit(server, question->memory_mb_max);
 	server->memory_mb_max = question->memory_mb_max;
-	server->begin_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	server->begin_ns = clock_ns(CLOCK_MONOTONIC);
+	server->begin_cpu_ns = clock_cpu_ns();
+	server->begin_ns = clock_ns();
 }
 
 static void answer_question(struct server *server, const struct question *question)

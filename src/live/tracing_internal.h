@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What tracing.c and tracing_report.c share of one run of tracing.
- */
+/* What tracing.c and tracing_report.c share of one run of tracing. */
 #pragma once
 
 #include "base/pause.h"
@@ -30,9 +28,3 @@ struct tracing {
 	unsigned long slack_ns;
 	size_t untraced_children; /* of the processes to attach to */
 };
-
-/* CPU time of this process so far, ns. */
-uint64_t tracing_cpu_ns(void);
-
-/* How long this machine has been suspended since it was started: its clock stands still then. */
-uint64_t tracing_suspended_ns(void);
