@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "states/share_index.h"
 #include "states/states_internal.h"
 
 #include <errno.h>

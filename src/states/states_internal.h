@@ -6,6 +6,8 @@
 #include "states/state_gaps.h"
 #include "states/states.h"
 
+struct share_index;
+
 enum { NO_THREAD = UINT32_MAX };
 #define AT_ORIGIN ((size_t)-1)
 
@@ -43,12 +45,6 @@ size_t states_next_block(struct states *states, uint32_t thread, size_t after);
 
 const struct state_gaps *states_gaps(const struct states *states);
 
-/* Adds a cell of a level. False: that is not kept, its states have to be gone through. */
-struct share_index;
-struct share_index *share_index_new(struct trace_reader *file);
-void share_index_free(struct share_index *index);
-bool share_index_add(struct share_index *index, struct states *states, unsigned int level, uint64_t cell,
-		     uint32_t thread, uint64_t ns[SHARES]);
 struct share_index *states_share_index(const struct states *states);
 
 /* open_block.c */
