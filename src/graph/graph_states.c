@@ -2,7 +2,6 @@
 /* What a state of a thread adds below its node: the paper's Algorithm 1. */
 #include "graph/graph_internal.h"
 #include "graph/wait_end.h"
-#include "states/states.h"
 #include "values.h"
 
 /* Who is above waits all that time: to look at him again would lead nowhere. */

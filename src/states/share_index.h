@@ -15,7 +15,7 @@ struct trace_reader;
 enum share_told {
 	SHARE_NOT_KEPT, /* its states have to be gone through */
 	SHARE_ADDED,
-	SHARE_IS_ONE, /* nothing changed in it, nor did all around it: what the thread did at its beginning lasts */
+	SHARE_IS_ONE, /* nothing changed in it: what the thread did at its beginning, it did all the time */
 };
 
 struct share_index *share_index_new(struct trace_reader *file);

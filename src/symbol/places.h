@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/symbol.h"
+#include "symbol/answer/symbol_names.h"
 
 struct answer_cache;
 struct asker;

@@ -6,10 +6,10 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/threads.h"
+#include "symbol/answer/symbol_names.h"
 #include "symbol/python_codes.h"
 #include "symbol/space/module.h"
 #include "symbol/space/space.h"
-#include "symbol/symbol.h"
 #include "values.h"
 
 enum { VERSIONS_MAX = 65536 };

@@ -133,17 +133,6 @@ void symbols_set_kernel_types(struct symbols *symbols, symbol_member_fn *member,
 /* What lies at an offset of a type of the kernel, "mmap_lock"; NULL: it is not known. */
 const char *symbols_kernel_member(struct symbols *symbols, const char *type, uint32_t offset);
 
-struct symbol_object {
-	const char *name;   /* of the variable and the member there, as users write it: "cache",
-				 * "cache.lock", "shards[3].lock", "f()::count"; ends in "+0x18"
-				 * where types are not known; NULL when nothing but module and
-				 * offset is known */
-	const char *type;   /* of what is named, "pthread_mutex_t"; NULL when not known */
-	const char *module; /* base name of the mapped file */
-	uint64_t offset;    /* the address as the file has it, as nm(1) shows it */
-	bool is_whole;      /* the name needs no number after it */
-};
-
 /*
  * Resolves the address of data of process pid, as its address space was at time_ns. What lies in a
  * type of the system, or of a language's own library, has the name of the whole: a mutex has no

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What symbol.c and symbol_answers.c share. */
+/* What the files share that do what symbol.h says. */
 #pragma once
 
 #include "symbol/symbol.h"

@@ -5,7 +5,9 @@
  */
 #pragma once
 
-#include "symbol/symbol.h"
+#include <stdint.h>
+
+#include "symbol/answer/symbol_names.h"
 
 struct answer_cache;
 struct asker;

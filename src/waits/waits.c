@@ -9,7 +9,6 @@
 #include "values.h"
 #include "waits/files.h"
 #include "waits/journal.h"
-#include "waits/others.h"
 #include "waits/wait_ender.h"
 #include "waits/wait_files.h"
 #include "waits/wait_last.h"

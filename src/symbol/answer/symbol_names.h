@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What code is called, and where functions are: as whoever reads a file says it, and whoever asks gets it. */
+/* What code and data are called, and where functions are: as whoever reads a file says it, and whoever asks gets it. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,6 +19,17 @@ struct symbol_frame {
 };
 
 enum { SYMBOL_INLINE_MAX = 16 };
+
+struct symbol_object {
+	const char *name;   /* of the variable and the member there, as users write it: "cache",
+				 * "cache.lock", "shards[3].lock", "f()::count"; ends in "+0x18"
+				 * where types are not known; NULL when nothing but module and
+				 * offset is known */
+	const char *type;   /* of what is named, "pthread_mutex_t"; NULL when not known */
+	const char *module; /* base name of the mapped file */
+	uint64_t offset;    /* the address as the file has it, as nm(1) shows it */
+	bool is_whole;      /* the name needs no number after it */
+};
 
 enum { FUNCTION_PLACES_MAX_FILE = 1024 };
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbol/dwarf/dwarf_file.h"
 #include "symbol/dwarf/dwarf_lines.h"
 #include "symbol/elf/demangle.h"
 #include "symbol/elf/go_table.h"

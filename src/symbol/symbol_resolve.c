@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Addresses of processes to names and places: in files, in what a JIT compiler made, and in Python. */
+#include "symbol/symbol_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "symbol/answer/answer.h"
+#include "symbol/answer/answer_book.h"
+#include "symbol/asker.h"
+#include "symbol/jit/jit_hints.h"
+#include "symbol/jit_names.h"
+#include "symbol/mapped_files.h"
+#include "symbol/names.h"
+#include "symbol/notes.h"
+#include "symbol/places.h"
+#include "symbol/python_frames.h"
+#include "symbol/space/module.h"
+#include "symbol/space/space.h"
+#include "symbol/worker/worker.h"
+#include "values.h"
+
+enum {
+	JIT_PLACE = 1u << 31,    /* such code is the same in one address space only */
+	PYTHON_PLACE = 1u << 30, /* known by its names */
+};
+
+static bool find_mapping(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 struct space_hit *hit)
+{
+	return mapped_files_find(symbols->files, pid, time_ns, address, hit);
+}
+
+/* A name that the program's JIT compiler gave, in this space or the one it was copied from. */
+static const char *jit_name(struct symbols *symbols, uint32_t pid, const struct space_hit *hit, uint64_t address,
+			    uint64_t *start)
+{
+	char name[ANSWER_NAME_BYTES];
+	struct space_hit newest;
+	uint32_t live_pid = 0;
+
+	if (symbols->is_offline)
+		return symbols->book ? symbols_recorded_jit_name(symbols, hit, address, start) : NULL;
+	/* What /proc shows is the process after its last exec. */
+	if (spaces_find(symbols->spaces, pid, UINT64_MAX, 0, &newest) && newest.space == hit->space)
+		live_pid = pid;
+	if (!jit_names_find(symbols->jit, hit->space, live_pid, address, name, sizeof(name), start) &&
+	    !jit_names_find(symbols->jit, hit->base, 0, address, name, sizeof(name), start))
+		return NULL;
+	if (symbols->book)
+		answer_book_put_function(symbols->book, BOOK_JIT, hit->space, address, *start, name, NULL);
+	return names_get(symbols->names, name);
+}
+
+struct hint_search {
+	const struct symbols *symbols;
+	unsigned int hint;
+};
+
+static void find_hint(void *data, const struct mapping *mapping)
+{
+	struct hint_search *search = data;
+	const struct module *module = modules_at(search->symbols->modules, mapping->module);
+
+	if (module && !search->hint)
+		search->hint = jit_hint_find(module->name);
+}
+
+/* Says once for each runtime what would give names to the code that it generates. */
+static void note_nameless(struct symbols *symbols, uint32_t pid, const struct space_hit *hit)
+{
+	struct hint_search search = { .symbols = symbols };
+
+	if (hit->space == symbols->hinted_space || jit_names_has(symbols->jit, hit->space) ||
+	    jit_names_has(symbols->jit, hit->base))
+		return;
+	symbols->hinted_space = hit->space;
+	spaces_each(symbols->spaces, pid, find_hint, &search);
+	if (!(symbols->noted_hints >> search.hint & 1))
+		notes_add(symbols->notes, "%s", jit_hint(search.hint));
+	symbols->noted_hints |= 1u << search.hint;
+}
+
+static void resolve_unmapped(struct symbols *symbols, uint32_t pid, const struct space_hit *hit, uint64_t address,
+			     const char *module, struct symbol_frame *frame)
+{
+	uint64_t start;
+
+	frame->module = module;
+	frame->function = jit_name(symbols, pid, hit, address, &start);
+	if (frame->function)
+		frame->module = "[jit]";
+}
+
+void symbols_function(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address,
+		      struct symbol_frame *frame)
+{
+	const struct place *place;
+	struct space_hit hit;
+	struct module *module;
+	uint64_t offset;
+
+	*frame = (struct symbol_frame){ .offset = address };
+	if (address & STACK_FRAME_MANAGED || !find_mapping(symbols, pid, time_ns, address, &hit))
+		return;
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || module->kind == MODULE_JIT || module->kind == MODULE_OTHER)
+		return;
+	offset = address - hit.mapping.start + hit.mapping.file_offset;
+	place = places_get(symbols->places, module, offset, false);
+	if (place->count)
+		*frame = place->frames[place->count - 1];
+	frame->module = module->name;
+	frame->offset = offset;
+}
+
+size_t symbols_resolve(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool is_return,
+		       struct symbol_frame *frames, size_t max)
+{
+	uint64_t wanted = address - (is_return && address), offset, start;
+	const struct place *place;
+	struct space_hit hit;
+	struct module *module;
+	size_t count;
+
+	if (address & STACK_FRAME_MANAGED) {
+		python_frames_resolve(symbols->python, pid, time_ns, address, &frames[0]);
+		return 1;
+	}
+	frames[0] = (struct symbol_frame){ .offset = address };
+	if (!find_mapping(symbols, pid, time_ns, wanted, &hit)) {
+		resolve_unmapped(symbols, pid, &hit, wanted, "[anon]", &frames[0]);
+		return 1;
+	}
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || module->kind == MODULE_JIT) {
+		resolve_unmapped(symbols, pid, &hit, wanted, module ? "[jit]" : "[file]", &frames[0]);
+		if (module && !frames[0].function)
+			note_nameless(symbols, pid, &hit);
+		return 1;
+	}
+	offset = wanted - hit.mapping.start + hit.mapping.file_offset;
+	frames[0].module = module->name;
+	frames[0].offset = offset + (address - wanted);
+	if (module->kind == MODULE_OTHER)
+		return 1;
+	notes_add_python(symbols->notes, module);
+	place = places_get(symbols->places, module, offset, true);
+	if (!place->count) {
+		frames[0].function = jit_name(symbols, pid, &hit, wanted, &start);
+		/* A function without a name is called after its beginning, wherever in it this is. */
+		if (!frames[0].function && place->function_offset != UINT64_MAX)
+			frames[0].offset = place->function_offset;
+		return 1;
+	}
+	count = place->count < max ? place->count : max;
+	for (size_t i = 0; i < count; i++) {
+		frames[i] = place->frames[i];
+		frames[i].module = module->name;
+		frames[i].offset = offset + (address - wanted);
+	}
+	return count;
+}
+
+/* The places in files that are asked for; what is generated or managed is not in one. */
+static size_t find_places(struct symbols *symbols, const struct symbol_request *requests, size_t count,
+			  struct place_request *places)
+{
+	size_t place_count = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct symbol_request *request = &requests[i];
+		uint64_t wanted = request->address - (request->is_return && request->address);
+		struct module *module;
+		struct space_hit hit;
+
+		if (request->address & STACK_FRAME_MANAGED)
+			continue;
+		if (!find_mapping(symbols, request->pid, request->time_ns, wanted, &hit))
+			continue;
+		module = modules_at(symbols->modules, hit.mapping.module);
+		if (module && (module->kind == MODULE_FILE || module->kind == MODULE_VDSO))
+			places[place_count++] = (struct place_request){
+				module,
+				wanted - hit.mapping.start + hit.mapping.file_offset,
+			};
+	}
+	return place_count;
+}
+
+void symbols_prepare(struct symbols *symbols, const struct symbol_request *requests, size_t count)
+{
+	struct place_request *places = xcalloc(count + 1, sizeof(*places));
+
+	places_prepare(symbols->places, places, find_places(symbols, requests, count, places), true);
+	free(places);
+}
+
+void symbols_prepare_code(struct symbols *symbols, const struct symbol_request *requests, size_t count,
+			  size_t size_bytes)
+{
+	struct place_request *places = xcalloc(count + 1, sizeof(*places));
+	struct worker_question *questions = xcalloc(count + 1, sizeof(*questions));
+	size_t place_count = find_places(symbols, requests, count, places);
+
+	places_prepare(symbols->places, places, place_count, false);
+	for (size_t i = 0; i < place_count; i++)
+		questions[i] = (struct worker_question){
+			.module = places[i].module,
+			.kind = WORKER_CODE,
+			.file_offset = places[i].offset,
+			.size_bytes = size_bytes,
+		};
+	asker_ask_ahead(symbols->asker, questions, place_count);
+	free(questions);
+	free(places);
+}
+
+int symbols_place(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, bool whole_function,
+		  uint32_t *module_number, uint64_t *offset)
+{
+	struct module *module;
+	struct space_hit hit;
+	uint64_t start;
+
+	if (address & STACK_FRAME_MANAGED) {
+		*module_number = PYTHON_PLACE;
+		if (!python_frames_place(symbols->python, pid, time_ns, address, whole_function, offset, &hit.space)) {
+			*module_number = JIT_PLACE | hit.space;
+			*offset = address;
+		}
+		return 0;
+	}
+	if (!find_mapping(symbols, pid, time_ns, address, &hit))
+		return -ENOENT;
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || module->kind == MODULE_JIT) {
+		*module_number = JIT_PLACE | hit.space;
+		*offset = whole_function && jit_name(symbols, pid, &hit, address, &start) ? start : address;
+		return 0;
+	}
+	*module_number = module->number;
+	*offset = address - hit.mapping.start + hit.mapping.file_offset;
+	if (whole_function && module->kind != MODULE_OTHER) {
+		start = places_get(symbols->places, module, *offset, false)->function_offset;
+		if (start != UINT64_MAX)
+			*offset = start;
+	}
+	return 0;
+}
+
+struct code_question {
+	uint64_t file_offset;
+	size_t size_bytes;
+	const struct code_answer *answer;
+};
+
+static int ask_code(void *data, struct worker *worker, const struct module *module, bool has_debug, uint32_t *flags)
+{
+	struct code_question *question = data;
+
+	(void)has_debug, (void)flags;
+	return worker_ask_code(worker, module, question->file_offset, question->size_bytes, &question->answer);
+}
+
+size_t symbols_read_code(struct symbols *symbols, uint32_t pid, uint64_t time_ns, uint64_t address, uint8_t *code,
+			 size_t size_bytes, uint64_t *start)
+{
+	struct code_question question = { .size_bytes = size_bytes };
+	struct module *module;
+	struct space_hit hit;
+
+	if (address & STACK_FRAME_MANAGED || !find_mapping(symbols, pid, time_ns, address, &hit))
+		return 0;
+	module = modules_at(symbols->modules, hit.mapping.module);
+	if (!module || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO))
+		return 0;
+	question.file_offset = address - hit.mapping.start + hit.mapping.file_offset;
+	if (asker_ask(symbols->asker, module, false, ask_code, &question) || question.answer->size_bytes > size_bytes ||
+	    question.answer->file_offset > question.file_offset)
+		return 0;
+	memcpy(code, question.answer->code, question.answer->size_bytes);
+	*start = address - (question.file_offset - question.answer->file_offset);
+	return question.answer->size_bytes;
+}
