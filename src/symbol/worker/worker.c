@@ -19,6 +19,7 @@
 #include "symbol/answer/answer_book.h"
 #include "symbol/worker/budget.h"
 #include "symbol/worker/servers.h"
+#include "symbol/worker/worker_book.h"
 
 enum {
 	AT_ONCE = 4,      /* questions whose answers are not waited for */
@@ -42,48 +43,6 @@ const struct helper_roles *worker_roles(void)
 
 static bool on_opener_held(void *data, bool is_late);
 
-/* --- Lists ----------------------------------------------------------------------------------- */
-
-static void list_init(struct asked_list *list)
-{
-	*list = (struct asked_list){ .end = &list->first };
-}
-
-static void list_add(struct asked_list *list, struct asked *asked)
-{
-	asked->next = NULL;
-	*list->end = asked;
-	list->end = &asked->next;
-	list->count++;
-}
-
-static struct asked *list_take(struct asked_list *list)
-{
-	struct asked *asked = list->first;
-
-	if (!asked)
-		return NULL;
-	list->first = asked->next;
-	if (!list->first)
-		list->end = &list->first;
-	list->count--;
-	return asked;
-}
-
-void worker_asked_free(struct asked *asked)
-{
-	free(asked->table);
-	free(asked);
-}
-
-static void list_clear(struct asked_list *list)
-{
-	struct asked *asked;
-
-	while ((asked = list_take(list)))
-		worker_asked_free(asked);
-}
-
 struct worker *worker_new(struct helper_pair *pair, struct opener *opener)
 {
 	struct worker *worker = xcalloc(1, sizeof(*worker));
@@ -92,9 +51,9 @@ struct worker *worker_new(struct helper_pair *pair, struct opener *opener)
 	worker->opener = opener;
 	worker->budget = budget_new();
 	opener_on_worker(opener, on_opener_held, worker);
-	list_init(&worker->asked);
-	list_init(&worker->later);
-	list_init(&worker->answered);
+	asked_list_init(&worker->asked);
+	asked_list_init(&worker->later);
+	asked_list_init(&worker->answered);
 	return worker;
 }
 
@@ -102,9 +61,9 @@ void worker_free(struct worker *worker)
 {
 	if (!worker)
 		return;
-	list_clear(&worker->asked);
-	list_clear(&worker->later);
-	list_clear(&worker->answered);
+	asked_list_clear(&worker->asked);
+	asked_list_clear(&worker->later);
+	asked_list_clear(&worker->answered);
 	answer_book_free(worker->ahead);
 	budget_free(worker->budget);
 	free(worker->is_known);
@@ -126,38 +85,6 @@ int worker_poll_fd(const struct worker *worker)
 
 /* --- Answers --------------------------------------------------------------------------------- */
 
-/* It has read hostile files, and a book comes from a trace: answers are input. */
-bool worker_content_is_valid(enum question_kind kind, const union worker_content *content, size_t size_bytes)
-{
-	switch (kind) {
-	case QUESTION_PLACE:
-		return answer_is_valid(&content->place, size_bytes);
-	case QUESTION_VARIABLE:
-		return variable_answer_is_valid(&content->variable, size_bytes);
-	case QUESTION_SEGMENTS:
-		return segments_answer_is_valid(&content->segments, size_bytes);
-	case QUESTION_CODE:
-		return code_answer_is_valid(&content->code, size_bytes);
-	case QUESTION_FUNCTION:
-		return function_answer_is_valid(&content->function, size_bytes);
-	case QUESTION_FUNCTIONS:
-		return symbol_functions_are_valid(&content->functions, size_bytes);
-	case QUESTION_SOURCES:
-		return sources_answer_is_valid(&content->sources, size_bytes);
-	case QUESTION_BUILD_ID:
-		return size_bytes == sizeof(content->build_id) && content->build_id.size_bytes <= BUILD_ID_BYTES_MAX;
-	case QUESTION_JIT:
-	case QUESTION_JIT_READ:
-	case QUESTION_JIT_FORGET:
-		return jit_answer_is_valid(&content->jit, size_bytes);
-	case QUESTION_PYTHON:
-		return python_answer_is_valid(&content->python, size_bytes);
-	case QUESTION_TABLE:
-		return !size_bytes;
-	}
-	return false;
-}
-
 /* It has its answer, which is in worker->content if err is 0. */
 static void settle_asked(struct worker *worker, struct asked *asked, int err)
 {
@@ -166,22 +93,22 @@ static void settle_asked(struct worker *worker, struct asked *asked, int err)
 		worker->ahead_count--;
 		if (!err)
 			worker_put_in_book(worker, asked->module, &asked->question);
-		worker_asked_free(asked);
+		asked_free(asked);
 		return;
 	}
 	if (!asked->is_awaited) {
-		list_add(&worker->answered, asked);
+		asked_list_add(&worker->answered, asked);
 		return;
 	}
 	worker->err = err;
 	worker->is_here = true;
-	worker_asked_free(asked);
+	asked_free(asked);
 }
 
 /* The same of the first one. */
 static void finish(struct worker *worker, int err)
 {
-	struct asked *asked = list_take(&worker->asked);
+	struct asked *asked = asked_list_take(&worker->asked);
 
 	if (worker->asked.first)
 		worker->asked.first->first_ns = clock_ns();
@@ -198,8 +125,8 @@ static void ask_again(struct worker *worker)
 	worker->number = 0;
 	if (!others.first)
 		others.end = &others.first;
-	list_init(&worker->asked);
-	while ((asked = list_take(&others))) {
+	asked_list_init(&worker->asked);
+	while ((asked = asked_list_take(&others))) {
 		err = asked->sent_again_count++ < SENT_AGAIN_MAX ? worker_send(worker, asked) : -ECHILD;
 		if (err)
 			settle_asked(worker, asked, err);
@@ -418,7 +345,7 @@ static void send_later(struct worker *worker)
 	struct asked *asked;
 	int err;
 
-	while (worker->asked.count < AT_ONCE && (asked = list_take(&worker->later))) {
+	while (worker->asked.count < AT_ONCE && (asked = asked_list_take(&worker->later))) {
 		err = worker_send(worker, asked);
 		if (err)
 			settle_asked(worker, asked, err);
@@ -428,10 +355,10 @@ static void send_later(struct worker *worker)
 int worker_ask_later(struct worker *worker, struct asked *asked)
 {
 	if (worker->is_book_alone || worker->asked.count + worker->later.count >= ASKED_MAX) {
-		worker_asked_free(asked);
+		asked_free(asked);
 		return worker->is_book_alone ? -ENODATA : -EAGAIN;
 	}
-	list_add(&worker->later, asked);
+	asked_list_add(&worker->later, asked);
 	send_later(worker);
 	return 0;
 }
@@ -442,12 +369,12 @@ void worker_step(struct worker *worker)
 
 	take_answers(worker);
 	send_later(worker);
-	while ((asked = list_take(&worker->answered))) {
+	while ((asked = asked_list_take(&worker->answered))) {
 		if (asked->on_table)
 			do_table(asked);
 		else if (asked->on_jit)
 			asked->on_jit(asked->data, asked->question.module, asked->err);
-		worker_asked_free(asked);
+		asked_free(asked);
 	}
 }
 
@@ -603,6 +530,6 @@ int worker_send(struct worker *worker, struct asked *asked)
 		*known_get(worker, asked->module->number) = true;
 	if (!worker->asked.first)
 		asked->first_ns = clock_ns();
-	list_add(&worker->asked, asked);
+	asked_list_add(&worker->asked, asked);
 	return 0;
 }

@@ -1,34 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What worker.c, which has the process, and worker_ask.c, which has the questions, share. */
+/* What the files share that do what worker.h says: worker.c has the process, worker_ask.c the questions. */
 #pragma once
 
+#include "symbol/worker/asked_list.h"
 #include "symbol/worker/worker.h"
 #include "symbol/worker/worker_message.h"
-
-/* A question that was sent. */
-struct asked {
-	struct asked *next;
-	struct question question;
-	const struct module *module; /* NULL: it is about none */
-	uint32_t user;               /* who bears what it does to the worker */
-	uint64_t process;            /* whose time it takes, if it is about no module: see budget.h */
-	uint64_t first_ns;           /* since when it is the one that the worker looks at */
-	uint8_t sent_again_count;
-	bool is_awaited; /* by somebody who wants it alone */
-	bool is_ahead;   /* by somebody who wants it in the book; else one of these is called */
-	worker_on_table *on_table;
-	worker_on_jit *on_jit;
-	void *data;
-	/* The answer; of a table, as much as has come. */
-	int err;
-	uint8_t *table;
-	size_t table_bytes, table_room;
-};
-
-struct asked_list {
-	struct asked *first, **end;
-	size_t count;
-};
 
 struct worker {
 	struct helper_pair *pair;
@@ -65,10 +41,3 @@ int worker_ask_later(struct worker *worker, struct asked *asked);
 
 /* Until an answer has come, or something can be sent (POLLOUT in events), or a moment is over. */
 void worker_wait(struct worker *worker, short events);
-
-void worker_asked_free(struct asked *asked);
-
-bool worker_content_is_valid(enum question_kind kind, const union worker_content *content, size_t size_bytes);
-
-/* In worker_ask.c: worker->content is an answer to the question. */
-void worker_put_in_book(struct worker *worker, const struct module *module, const struct question *question);

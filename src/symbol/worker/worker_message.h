@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -84,6 +85,9 @@ union worker_content {
 	struct jit_answer jit;
 	struct python_answer python;
 };
+
+/* Whether it can be an answer to such a question. */
+bool worker_content_is_valid(enum question_kind kind, const union worker_content *content, size_t size_bytes);
 
 /* The process: answers questions until the socket closes. */
 void worker_serve(const struct helper_sockets *sockets);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions for the worker, in the order in which they came. A list owns what is in it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/worker/worker.h"
+#include "symbol/worker/worker_message.h"
+
+/* A question that was sent. */
+struct asked {
+	struct asked *next;
+	struct question question;
+	const struct module *module; /* NULL: it is about none */
+	uint32_t user;               /* who bears what it does to the worker */
+	uint64_t process;            /* whose time it takes, if it is about no module: see budget.h */
+	uint64_t first_ns;           /* since when it is the one that the worker looks at */
+	uint8_t sent_again_count;
+	bool is_awaited; /* by somebody who wants it alone */
+	bool is_ahead;   /* by somebody who wants it in the book; else one of these is called */
+	worker_on_table *on_table;
+	worker_on_jit *on_jit;
+	void *data;
+	/* The answer; of a table, as much as has come. */
+	int err;
+	uint8_t *table;
+	size_t table_bytes, table_room;
+};
+
+struct asked_list {
+	struct asked *first, **end;
+	size_t count;
+};
+
+void asked_list_init(struct asked_list *list);
+void asked_list_add(struct asked_list *list, struct asked *asked);
+
+/* The first one, which is the caller's then; NULL: there is none. */
+struct asked *asked_list_take(struct asked_list *list);
+void asked_list_clear(struct asked_list *list);
+
+void asked_free(struct asked *asked);
