@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Chunks are maps of one size, made when they are needed and mapped here, so that a table is
- * written like memory. What the kernel side may be reading is never written again at once: it
- * rests first. Tables that no process uses stay for the next one, until memory is short.
- */
 #include "collect/unwinder.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "collect/collector.h"
 #include "collect/early_stacks.h"
-#include "collect/room.h"
+#include "collect/module_tables.h"
+#include "collect/unwind_memory.h"
 #include "shared.h"
 #include "unwind/walk.h"
 
 enum {
 	RANGE_UNITS = sizeof(struct unwind_range) / sizeof(uint64_t),
-	CHUNKS_AT_ONCE = 2,
 	RANGES_MAX = 4096, /* of a process */
 	UNUSED_SHARE = 4,  /* tables without a user stay until that part of the memory is used */
 };
@@ -34,25 +25,6 @@ static const uint64_t update_ns_max = 5000000;
 
 /* Long after any program that had begun to read a list has ended, and its records were read. */
 static const uint64_t rest_ns_default = 2000000000ull;
-
-struct part {
-	uint64_t base, end; /* addresses as the file has them */
-	uint32_t place, block_count, unit_count;
-};
-
-/* What is known of a module; no part when it has no table. */
-struct module_table {
-	uint32_t number;
-	struct unwind_segment segments[UNWIND_SEGMENTS_MAX];
-	uint32_t segment_count;
-	struct part *parts;
-	uint32_t part_count;
-	struct python_process python;       /* addresses as the file has them; no runtime: none */
-	bool is_awaited;                    /* it is being made */
-	bool is_cut;                        /* there was no memory for all of it */
-	uint32_t user_count;                /* of lists, one for each mapping */
-	struct module_table *older, *newer; /* among those without a user */
-};
 
 /* A process's ranges and the modules they lead to. Several processes share one after a fork. */
 struct list {
@@ -76,12 +48,9 @@ struct unwinder {
 	struct session *session;
 	struct symbols *symbols;
 	struct unwinder_options options;
-	uint64_t *chunks[UNWIND_CHUNKS_MAX];
-	uint32_t chunk_count, chunk_max;
-	struct room *room;
-	struct table *modules;                /* by number; struct module_table */
-	struct module_table *oldest, *newest; /* of those without a user */
-	struct table *processes;              /* by pid + 1 */
+	struct unwind_memory memory;
+	struct module_tables *tables;
+	struct table *processes; /* by pid + 1 */
 	/* Of the process that is being updated. */
 	struct unwind_range *ranges;
 	struct module_table **used;
@@ -91,7 +60,7 @@ struct unwinder {
 	uint32_t last_version;
 	bool has_dirty;
 	struct early_stacks *early;
-	struct unwinder_counts counts;
+	struct unwinder_counts counts; /* what is not counted elsewhere */
 };
 
 static struct process *process_get(struct unwinder *unwinder, uint32_t pid)
@@ -129,219 +98,6 @@ static int tell_list(const struct unwinder *unwinder, uint32_t pid, const struct
 	return bpf_map_update_elem(unwinder->options.spaces_fd, &pid, &space, flags);
 }
 
-/* --- Memory of the kernel side -------------------------------------------------------------- */
-
-static int make_chunk(struct unwinder *unwinder, uint32_t number)
-{
-	struct bpf_map_create_opts options = { .sz = sizeof(options), .map_flags = BPF_F_MMAPABLE };
-	void *memory;
-	int fd;
-
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pinch_unwind", sizeof(uint32_t), sizeof(uint64_t), UNWIND_CHUNK_UNITS,
-			    &options);
-	if (fd < 0)
-		return -errno;
-	memory = mmap(NULL, UNWIND_CHUNK_UNITS * sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED) {
-		int err = -errno;
-
-		close(fd);
-		return err;
-	}
-	unwinder->chunks[number] = memory;
-	return fd;
-}
-
-/*
- * Adds chunks, some at a time: the kernel waits after each change of an array of maps until no
- * program can be using the old one, 10 ms and more.
- */
-static void add_chunks(struct unwinder *unwinder)
-{
-	LIBBPF_OPTS(bpf_map_batch_opts, options);
-	uint32_t keys[CHUNKS_AT_ONCE], made = 0, placed;
-	int fds[CHUNKS_AT_ONCE];
-
-	while (made < CHUNKS_AT_ONCE && unwinder->chunk_count + made < unwinder->chunk_max) {
-		keys[made] = unwinder->chunk_count + made;
-		fds[made] = make_chunk(unwinder, keys[made]);
-		if (fds[made] < 0)
-			break;
-		made++;
-	}
-	placed = made;
-	if (!made || bpf_map_update_batch(unwinder->options.chunks_fd, keys, fds, &placed, &options))
-		placed = 0;
-	for (uint32_t i = 0; i < made; i++) {
-		close(fds[i]); /* the array and the mapping hold it */
-		if (i < placed)
-			room_add_chunk(unwinder->room);
-		else
-			munmap(unwinder->chunks[keys[i]], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
-	}
-	unwinder->chunk_count += placed;
-	unwinder->counts.table_bytes += placed * UNWIND_CHUNK_UNITS * sizeof(uint64_t);
-}
-
-static uint64_t *units_at(const struct unwinder *unwinder, uint32_t place)
-{
-	return unwinder->chunks[place / UNWIND_CHUNK_UNITS] + place % UNWIND_CHUNK_UNITS;
-}
-
-/* --- Tables --------------------------------------------------------------------------------- */
-
-/* Among those without a user it is the newest one. */
-static void add_unused(struct unwinder *unwinder, struct module_table *module)
-{
-	module->older = unwinder->newest;
-	module->newer = NULL;
-	*(module->older ? &module->older->newer : &unwinder->oldest) = module;
-	unwinder->newest = module;
-}
-
-static void remove_unused(struct unwinder *unwinder, struct module_table *module)
-{
-	*(module->older ? &module->older->newer : &unwinder->oldest) = module->newer;
-	*(module->newer ? &module->newer->older : &unwinder->newest) = module->older;
-}
-
-static void module_forget(struct unwinder *unwinder, struct module_table *module)
-{
-	for (uint32_t i = 0; i < module->part_count; i++)
-		room_give(unwinder->room, module->parts[i].place, module->parts[i].unit_count, clock_ns());
-	unwinder->counts.tables -= module->part_count > 0;
-	table_take(unwinder->modules, module->number);
-	free(module->parts);
-	free(module);
-}
-
-/* Gives up tables that have no user, the oldest ones, while more units are taken than that. */
-static void evict(struct unwinder *unwinder, uint64_t units_max)
-{
-	struct module_table *module;
-
-	while ((module = unwinder->oldest) && room_used(unwinder->room) > units_max) {
-		remove_unused(unwinder, module);
-		module_forget(unwinder, module);
-	}
-}
-
-/* Units in one chunk; false when there are none any more. */
-static bool take_units(struct unwinder *unwinder, uint32_t count, uint32_t *place)
-{
-	if (room_take(unwinder->room, count, clock_ns(), place))
-		return true;
-	if (unwinder->chunk_count < unwinder->chunk_max)
-		add_chunks(unwinder);
-	else
-		evict(unwinder, 0);
-	if (room_take(unwinder->room, count, clock_ns(), place))
-		return true;
-	unwinder->counts.dropped++;
-	return false;
-}
-
-/* False: no memory for all of it. */
-static bool load_parts(struct unwinder *unwinder, const struct unwind_table *table, struct module_table *module)
-{
-	uint64_t address = table->base, end = table->base + table->size_bytes;
-
-	while (address < end) {
-		uint32_t largest = room_largest(unwinder->room, clock_ns());
-		struct unwind_part part = unwind_part_at(table, address, UNWIND_CHUNK_UNITS);
-		struct part *loaded;
-		uint32_t place;
-
-		/* Rather fill a chunk than leave much of it empty. */
-		if (part.block_count + part.row_count > largest && largest > UNWIND_CHUNK_UNITS / 4)
-			part = unwind_part_at(table, address, largest);
-		if (!part.block_count || !take_units(unwinder, part.block_count + part.row_count, &place))
-			return false;
-		unwind_part_write(table, &part, units_at(unwinder, place));
-		module->parts = xrealloc(module->parts, module->part_count + 1, sizeof(*module->parts));
-		loaded = &module->parts[module->part_count++];
-		*loaded = (struct part){
-			.base = address,
-			.place = place,
-			.block_count = part.block_count,
-			.unit_count = part.block_count + part.row_count,
-			.end = address + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS),
-		};
-		address = loaded->end;
-	}
-	return true;
-}
-
-static void on_table(void *data, uint32_t number, int err, struct unwind_file *file)
-{
-	struct unwinder *unwinder = data;
-	struct module_table *module = table_find(unwinder->modules, number);
-	struct process *process;
-	size_t cursor = 0;
-
-	/* It was given up and asked for again since: one of both answers is enough. */
-	if (module && !module->is_awaited)
-		module = NULL;
-	if (module)
-		module->is_awaited = false;
-	if (module && !module->user_count) {
-		/* Nobody maps the file any more. */
-		remove_unused(unwinder, module);
-		module_forget(unwinder, module);
-		module = NULL;
-	}
-	if (module && !err) {
-		memcpy(module->segments, file->segments, sizeof(module->segments));
-		module->segment_count = file->segment_count;
-		module->python = file->python;
-		module->is_cut = !load_parts(unwinder, &file->table, module);
-		unwinder->counts.tables += module->part_count > 0;
-	}
-	if (!err)
-		unwind_file_fini(file);
-	if (!module)
-		return;
-	while ((process = table_next(unwinder->processes, &cursor))) {
-		if (!process->awaits_tables)
-			continue;
-		process->is_dirty = true;
-		unwinder->has_dirty = true;
-	}
-}
-
-static struct module_table *module_load(struct unwinder *unwinder, uint32_t number)
-{
-	struct module_table *module = xcalloc(1, sizeof(*module));
-
-	module->number = number;
-	table_put(unwinder->modules, number, module);
-	module->is_awaited = !symbols_ask_unwind_file(unwinder->symbols, number, on_table, unwinder);
-	return module;
-}
-
-/* For a list to have; module_release() ends it. */
-static struct module_table *module_use(struct unwinder *unwinder, uint32_t number)
-{
-	struct module_table *module = table_find(unwinder->modules, number);
-
-	if (!module)
-		module = module_load(unwinder, number);
-	else if (!module->user_count)
-		remove_unused(unwinder, module);
-	module->user_count++;
-	return module;
-}
-
-static void module_release(struct unwinder *unwinder, struct module_table *module)
-{
-	if (--module->user_count)
-		return;
-	if (module->is_cut && !module->is_awaited)
-		module_forget(unwinder, module);
-	else
-		add_unused(unwinder, module);
-}
-
 /* --- Lists ---------------------------------------------------------------------------------- */
 
 /* Of what is known of the process that is being updated, at this place. */
@@ -356,7 +112,8 @@ static struct list *list_new(struct unwinder *unwinder, uint32_t place)
 	list->python = unwinder->python;
 	list->user_count = 1;
 	if (list->range_count)
-		memcpy(units_at(unwinder, place), unwinder->ranges, unwinder->range_count * sizeof(*unwinder->ranges));
+		memcpy(unwind_memory_units(&unwinder->memory, place), unwinder->ranges,
+		       unwinder->range_count * sizeof(*unwinder->ranges));
 	list->module_count = unwinder->used_count;
 	memcpy(list->modules, unwinder->used, unwinder->used_count * sizeof(*unwinder->used));
 	return list;
@@ -367,11 +124,11 @@ static void list_release(struct unwinder *unwinder, struct list *list)
 	if (!list || --list->user_count)
 		return;
 	if (list->range_count)
-		room_give(unwinder->room, list->place, list->range_count * RANGE_UNITS, clock_ns());
+		unwind_memory_give(&unwinder->memory, list->place, list->range_count * RANGE_UNITS);
 	for (uint32_t i = 0; i < list->module_count; i++)
-		module_release(unwinder, list->modules[i]);
+		module_tables_release(unwinder->tables, list->modules[i]);
 	free(list);
-	evict(unwinder, (uint64_t)unwinder->chunk_max * UNWIND_CHUNK_UNITS / UNUSED_SHARE);
+	module_tables_evict(unwinder->tables, (uint64_t)unwinder->memory.chunk_max * UNWIND_CHUNK_UNITS / UNUSED_SHARE);
 }
 
 /* --- Processes ------------------------------------------------------------------------------ */
@@ -390,7 +147,8 @@ static uint64_t min3(uint64_t a, uint64_t b, uint64_t c)
 	return min < c ? min : c;
 }
 
-static void add_range(struct unwinder *unwinder, const struct part *part, uint64_t begin, uint64_t end, uint64_t bias)
+static void add_range(struct unwinder *unwinder, const struct table_part *part, uint64_t begin, uint64_t end,
+		      uint64_t bias)
 {
 	if (unwinder->range_count == RANGES_MAX) {
 		unwinder->counts.dropped++;
@@ -414,7 +172,7 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 
 	if (!mapping->module || unwinder->used_count == RANGES_MAX)
 		return;
-	module = module_use(unwinder, mapping->module);
+	module = module_tables_use(unwinder->tables, mapping->module);
 	unwinder->used[unwinder->used_count++] = module;
 	for (uint32_t s = 0; s < module->segment_count; s++) {
 		const struct unwind_segment *segment = &module->segments[s];
@@ -429,7 +187,7 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 			unwinder->python.code_begin += bias;
 		}
 		for (uint32_t p = 0; p < module->part_count; p++) {
-			const struct part *part = &module->parts[p];
+			const struct table_part *part = &module->parts[p];
 			uint64_t begin = max3(part->base, segment->address, mapping->start - bias);
 			uint64_t end = min3(part->end, segment->address + segment->size_bytes, mapping->end - bias);
 
@@ -440,7 +198,7 @@ static void on_mapping(void *data, const struct symbol_mapping *mapping)
 	unwinder->awaits_tables |= module->is_awaited;
 	/* That there is no table is something to know, too. */
 	if (unwinder->range_count == range_count && !module->is_awaited)
-		add_range(unwinder, &(struct part){ 0 }, mapping->start, mapping->end, 0);
+		add_range(unwinder, &(struct table_part){ 0 }, mapping->start, mapping->end, 0);
 }
 
 static void update_process(struct unwinder *unwinder, struct process *process)
@@ -456,9 +214,10 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 	process->awaits_tables = unwinder->awaits_tables;
 	/* The tables that are awaited must have a user, or they would be given up when they come. */
 	if ((!unwinder->range_count && !unwinder->awaits_tables) ||
-	    (unwinder->range_count && !take_units(unwinder, unwinder->range_count * RANGE_UNITS, &place))) {
+	    (unwinder->range_count &&
+	     !module_tables_take_units(unwinder->tables, unwinder->range_count * RANGE_UNITS, &place))) {
 		for (uint32_t i = 0; i < unwinder->used_count; i++)
-			module_release(unwinder, unwinder->used[i]);
+			module_tables_release(unwinder->tables, unwinder->used[i]);
 		return;
 	}
 	list = list_new(unwinder, place);
@@ -466,6 +225,22 @@ static void update_process(struct unwinder *unwinder, struct process *process)
 		unwinder->counts.dropped++;
 	list_release(unwinder, process->list);
 	process->list = list;
+}
+
+/* Who awaits tables may have some of them now. */
+static void take_tables(struct unwinder *unwinder)
+{
+	struct process *process;
+	size_t cursor = 0;
+
+	if (!module_tables_take_news(unwinder->tables))
+		return;
+	while ((process = table_next(unwinder->processes, &cursor))) {
+		if (!process->awaits_tables)
+			continue;
+		process->is_dirty = true;
+		unwinder->has_dirty = true;
+	}
 }
 
 static void on_map(void *data, const struct ev_header *header)
@@ -478,7 +253,7 @@ static void on_map(void *data, const struct ev_header *header)
 static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 {
 	struct process *process = process_get(unwinder, e->pid);
-	struct unwind_tables tables = { .chunks = unwinder->chunks };
+	struct unwind_tables tables = { .chunks = unwinder->memory.chunks };
 	struct unwind_copy copy = {
 		.registers = (const uint64_t *)e->registers,
 		.stack = e->words,
@@ -488,7 +263,7 @@ static void unwind(struct unwinder *unwinder, const struct ev_stack_memory *e)
 	struct ev_stack_frames *told = (struct ev_stack_frames *)room;
 	enum stack_end end;
 
-	tables.chunk_count = unwinder->chunk_count;
+	tables.chunk_count = unwinder->memory.chunk_count;
 	if (process->list)
 		tables.space = space_of(process->list);
 	*told = (struct ev_stack_frames){
@@ -519,6 +294,7 @@ static void on_memory(void *data, const struct ev_header *header)
 
 	if (e->kernel_count > STACK_DEPTH_MAX)
 		return;
+	take_tables(unwinder);
 	if (process->is_dirty)
 		update_process(unwinder, process);
 	if (!process->awaits_tables || !early_stacks_add(unwinder->early, e))
@@ -651,16 +427,14 @@ static const struct event_handler handlers[] = {
 struct unwinder *unwinder_new(struct session *session, struct symbols *symbols, const struct unwinder_options *options)
 {
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
-	uint64_t chunks = options->bytes_max / (UNWIND_CHUNK_UNITS * sizeof(uint64_t));
 
 	unwinder->session = session;
 	unwinder->symbols = symbols;
 	unwinder->options = *options;
-	unwinder->chunk_max = chunks && chunks < UNWIND_CHUNKS_MAX ? chunks : UNWIND_CHUNKS_MAX;
-	unwinder->room = room_new(options->rest_ns ? options->rest_ns : rest_ns_default);
-	add_chunks(unwinder); /* now, for later we would be waited for */
+	unwind_memory_init(&unwinder->memory, options->chunks_fd, options->bytes_max,
+			   options->rest_ns ? options->rest_ns : rest_ns_default);
+	unwinder->tables = module_tables_new(symbols, &unwinder->memory);
 	unwinder->early = early_stacks_new();
-	unwinder->modules = table_new();
 	unwinder->processes = table_new();
 	unwinder->ranges = xcalloc(RANGES_MAX, sizeof(*unwinder->ranges));
 	unwinder->used = xcalloc(RANGES_MAX, sizeof(*unwinder->used));
@@ -670,27 +444,20 @@ struct unwinder *unwinder_new(struct session *session, struct symbols *symbols, 
 
 void unwinder_free(struct unwinder *unwinder)
 {
-	struct module_table *module;
 	struct process *process;
 	size_t cursor = 0;
 
 	if (!unwinder)
 		return;
 	early_stacks_free(unwinder->early);
-	while ((module = table_next(unwinder->modules, &cursor))) {
-		free(module->parts);
-		free(module);
-	}
-	for (cursor = 0; (process = table_next(unwinder->processes, &cursor));) {
+	while ((process = table_next(unwinder->processes, &cursor))) {
 		if (process->list && !--process->list->user_count)
 			free(process->list);
 		free(process);
 	}
-	for (uint32_t i = 0; i < unwinder->chunk_count; i++)
-		munmap(unwinder->chunks[i], UNWIND_CHUNK_UNITS * sizeof(uint64_t));
-	table_free(unwinder->modules);
 	table_free(unwinder->processes);
-	room_free(unwinder->room);
+	module_tables_free(unwinder->tables);
+	unwind_memory_fini(&unwinder->memory);
 	free(unwinder->ranges);
 	free(unwinder->used);
 	free(unwinder);
@@ -712,6 +479,7 @@ bool unwinder_update(struct unwinder *unwinder)
 	struct process *process;
 	size_t cursor = 0;
 
+	take_tables(unwinder);
 	if (!unwinder->has_dirty)
 		return false;
 	unwinder->has_dirty = false;
@@ -737,5 +505,10 @@ void unwinder_finish(struct unwinder *unwinder)
 
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder)
 {
-	return unwinder->counts;
+	struct unwinder_counts counts = unwinder->counts;
+
+	counts.tables = module_tables_count(unwinder->tables);
+	counts.table_bytes = unwinder->memory.chunk_count * UNWIND_CHUNK_UNITS * sizeof(uint64_t);
+	counts.dropped += module_tables_dropped(unwinder->tables);
+	return counts;
 }
