@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/worker/worker.h"
 #include "symbol/worker/worker_message.h"
+
+struct module;
+struct unwind_file;
 
 /* A question that was sent. */
 struct asked {
@@ -19,9 +21,9 @@ struct asked {
 	uint64_t first_ns;           /* since when it is the one that the worker looks at */
 	uint8_t sent_again_count;
 	bool is_awaited; /* by somebody who wants it alone */
-	bool is_ahead;   /* by somebody who wants it in the book; else one of these is called */
-	worker_on_table *on_table;
-	worker_on_jit *on_jit;
+	bool is_ahead;   /* by somebody who wants it in the book; else it is for one of these */
+	void (*on_table)(void *data, const struct module *module, int err, struct unwind_file *file);
+	void (*on_jit)(void *data, uint32_t space, int err);
 	void *data;
 	/* The answer; of a table, as much as has come. */
 	int err;
