@@ -379,7 +379,7 @@ TESTS := $(UNIT_TESTS) $(BPF_TESTS) \
 	"tests/golden/view/validate.sh" \
 	"tests/plecoc/run.sh $O/plecoc" \
 	"tests/fuzz/replay.sh $O/fuzz" \
-	"tests/check_layers.sh" "tests/check_headers.sh" "tests/check_spdx.sh" \
+	"tests/check_layers.sh" "tests/check_circles.sh $O" "tests/check_headers.sh" "tests/check_spdx.sh" \
 	$(if $(HARDENING),"tests/hardening.sh $O") \
 	"tests/docs.sh $O/pinch" "/usr/bin/python3 tests/evidence.py" "tests/web/types.sh $O"
 
