@@ -45,12 +45,12 @@ int user_file_open(const char *path, const char *what, FILE **out)
 }
 
 /* Made when it is missing. -1: there is none, or somebody else may write to it. */
-static int open_own(int parent, const char *path, mode_t mode)
+static int open_own(int parent, const char *path)
 {
 	struct stat status;
 	int fd;
 
-	mkdirat(parent, path, mode);
+	mkdirat(parent, path, 0700);
 	fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 && (fstat(fd, &status) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))) {
 		close(fd);
@@ -59,10 +59,20 @@ static int open_own(int parent, const char *path, mode_t mode)
 	return fd;
 }
 
+/* A directory in another one, which is closed. */
+static int open_own_in(int parent, const char *name)
+{
+	int fd = parent < 0 ? -1 : open_own(parent, name);
+
+	if (parent >= 0)
+		close(parent);
+	return fd;
+}
+
 int user_cache_open(const char *name, struct text *path)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int top, ours = -1, fd = -1;
+	int fd;
 
 	if (cache && *cache == '/')
 		text_put(path, cache);
@@ -70,15 +80,10 @@ int user_cache_open(const char *name, struct text *path)
 		text_printf(path, "%s/.cache", home);
 	else
 		return -1;
-	top = open_own(AT_FDCWD, path->bytes, 0700);
-	if (top >= 0)
-		ours = open_own(top, "pinch", 0700);
-	if (ours >= 0)
-		fd = open_own(ours, name, 0700);
-	if (ours >= 0)
-		close(ours);
-	if (top >= 0)
-		close(top);
-	text_printf(path, "/pinch/%s", name);
-	return fd;
+	fd = open_own_in(open_own(AT_FDCWD, path->bytes), "pinch");
+	text_put(path, "/pinch");
+	if (!name)
+		return fd;
+	text_printf(path, "/%s", name);
+	return open_own_in(fd, name);
 }

@@ -21,6 +21,7 @@ int user_file_open(const char *path, const char *what, FILE **out);
 
 /*
  * A directory in the user's own cache, $XDG_CACHE_HOME/pinch/NAME or ~/.cache/pinch/NAME, which is made where it is
- * missing and which nobody else may write to, for the caller to close. Puts its path. -1: there is none.
+ * missing and which nobody else may write to, for the caller to close. name: NULL, what all of these are in. Puts its
+ * path. -1: there is none.
  */
 int user_cache_open(const char *name, struct text *path);

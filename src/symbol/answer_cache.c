@@ -19,6 +19,8 @@
 #include "base/memory.h"
 #include "base/out/out_file.h"
 #include "base/table.h"
+#include "base/text.h"
+#include "base/user_file.h"
 #include "symbol/answer/answer_book.h"
 
 enum {
@@ -107,43 +109,6 @@ static struct header header_new(void)
 
 	snprintf(header.version, sizeof(header.version), "%s", PINCH_VERSION);
 	return header;
-}
-
-/* --- Where ---------------------------------------------------------------------------------- */
-
-/* A directory that nobody else may write to; made when it is missing. -1: there is none. */
-static int open_own(int parent, const char *path, mode_t mode)
-{
-	struct stat status;
-	int fd;
-
-	mkdirat(parent, path, mode);
-	fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &status) || status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static int open_directory(void)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int parent = -1, fd = -1;
-	char path[4096];
-
-	if (cache && cache[0] == '/')
-		snprintf(path, sizeof(path), "%s", cache);
-	else if (home && home[0] == '/')
-		snprintf(path, sizeof(path), "%s/.cache", home);
-	else
-		return -1;
-	parent = open_own(AT_FDCWD, path, 0755);
-	if (parent >= 0) {
-		fd = open_own(parent, "pinch", 0700);
-		close(parent);
-	}
-	return fd;
 }
 
 /* --- Reading -------------------------------------------------------------------------------- */
@@ -470,8 +435,10 @@ void answer_cache_use_book(struct answer_cache *cache, struct answer_book *book)
 struct answer_cache *answer_cache_new(void)
 {
 	struct answer_cache *cache = xcalloc(1, sizeof(*cache));
+	struct text path = { 0 };
 
-	cache->directory = open_directory();
+	cache->directory = user_cache_open(NULL, &path);
+	text_fini(&path);
 	cache->modules = table_new();
 	return cache;
 }
