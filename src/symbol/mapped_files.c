@@ -49,14 +49,7 @@ static void keep_jit_names(struct mapped_files *files, uint32_t pid)
 /* Which file it is, in *mapping what is mapped where. */
 static struct module *module_of(struct mapped_files *files, const struct ev_space_map *e, struct mapping *mapping)
 {
-	struct module_identity identity = {
-		.pid = e->pid,
-		.start = e->start,
-		.end = e->start + e->size,
-		.device = makedev(e->major, e->minor),
-		.inode = e->inode,
-		.path = e->path,
-	};
+	struct module_identity identity = module_identity_of(e);
 	struct module *module;
 
 	if (e->build_id_size <= sizeof(identity.build_id.bytes)) {

@@ -2,7 +2,6 @@
 #include "collect/probe/met_files.h"
 
 #include <stdlib.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -56,16 +55,9 @@ static void add_candidate(struct met_files *files, const struct module_identity 
 /* Of one that was found there, all but the kind is the same. */
 static void on_map(void *data, const struct ev_header *header)
 {
-	const struct ev_space_map *e = (const struct ev_space_map *)header;
+	struct module_identity identity = module_identity_of((const struct ev_space_map *)header);
 
-	add_candidate(data, &(struct module_identity){
-				    .pid = e->pid,
-				    .start = e->start,
-				    .end = e->start + e->size,
-				    .device = makedev(e->major, e->minor),
-				    .inode = e->inode,
-				    .path = e->path,
-			    });
+	add_candidate(data, &identity);
 }
 
 struct met_files *met_files_new(struct session *session, bool (*is_wanted)(void *data, const char *path), void *data)

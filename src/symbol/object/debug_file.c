@@ -138,6 +138,15 @@ static int open_by_link(const struct elf_file *program, const struct file_source
 	return err;
 }
 
+/* Closed if it has not that build-id. */
+static int keep_if_same(struct elf_file *file, struct id id)
+{
+	if (is_same(id_of(file->elf), id))
+		return 0;
+	elf_file_close(file);
+	return -ESTALE;
+}
+
 static int open_from_server(const struct file_source *source, struct id id, struct elf_file *out)
 {
 	int fd = source ? source->fetch_debug(source->data, id.bytes, id.size_bytes) : -ENOENT, err;
@@ -145,12 +154,7 @@ static int open_from_server(const struct file_source *source, struct id id, stru
 	if (fd < 0)
 		return fd;
 	err = elf_file_open(fd, out);
-	if (err)
-		return err;
-	if (is_same(id_of(out->elf), id))
-		return 0;
-	elf_file_close(out);
-	return -ESTALE;
+	return err ? err : keep_if_same(out, id);
 }
 
 int debug_file_open(const struct elf_file *program, const struct file_source *source, const char *path,
@@ -181,12 +185,7 @@ static int open_with_id(const struct file_source *source, const char *path, bool
 {
 	int err = open_elf(source, path, is_ours, out);
 
-	if (err)
-		return err;
-	if (is_same(id_of(out->elf), id))
-		return 0;
-	elf_file_close(out);
-	return -ESTALE;
+	return err ? err : keep_if_same(out, id);
 }
 
 /* Distributions write "../../.dwz/name": relative to where the debug file lies. */

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "events.h"
 #include "helper/opener.h"
 
 enum {
@@ -512,4 +513,16 @@ struct module *modules_get(struct modules *modules, const struct module_identity
 	if (kind != MODULE_FILE)
 		return get_other(modules, &id, kind);
 	return id.pid ? get_mapped(modules, &id) : get_recorded(modules, &id);
+}
+
+struct module_identity module_identity_of(const struct ev_space_map *e)
+{
+	return (struct module_identity){
+		.pid = e->pid,
+		.start = e->start,
+		.end = e->start + e->size,
+		.device = makedev(e->major, e->minor),
+		.inode = e->inode,
+		.path = e->path,
+	};
 }

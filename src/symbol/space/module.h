@@ -31,6 +31,11 @@ struct module_identity {
 	const char *path;
 };
 
+struct ev_space_map;
+
+/* All but the build-id; the path is the event's. */
+struct module_identity module_identity_of(const struct ev_space_map *e);
+
 struct module {
 	uint32_t number; /* from 1 on */
 	enum module_kind kind;
