@@ -71,9 +71,6 @@ struct criticality_counts {
 
 struct criticality_counts criticality_counts(const struct criticality *criticality);
 
-/* Number of active threads at the moment. */
-uint32_t criticality_active_count(const struct criticality *criticality);
-
 /* Walk with *cursor = 0; NULL ends. */
 const struct thread_metrics *criticality_next_thread(const struct criticality *criticality, size_t *cursor);
 const struct path_metrics *criticality_next_path(const struct criticality *criticality, size_t *cursor);

@@ -51,11 +51,6 @@ struct criticality_counts criticality_counts(const struct criticality *self)
 	};
 }
 
-uint32_t criticality_active_count(const struct criticality *self)
-{
-	return self->parallelism.active;
-}
-
 /* Rows come first, then what was folded; the cursor's upper half tells which. */
 const struct thread_metrics *criticality_next_thread(const struct criticality *self, size_t *cursor)
 {

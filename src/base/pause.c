@@ -5,10 +5,8 @@
 
 #include "base/clock.h"
 
-void pause_take(struct pause *pause)
+static void take(struct pause *pause)
 {
-	if (!pause)
-		return;
 	pause->take(pause->data);
 	pause->due_ns = clock_ns() + pause->period_ns;
 }
@@ -16,5 +14,5 @@ void pause_take(struct pause *pause)
 void pause_take_if_due(struct pause *pause)
 {
 	if (pause && clock_ns() >= pause->due_ns)
-		pause_take(pause);
+		take(pause);
 }

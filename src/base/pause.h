@@ -14,8 +14,5 @@ struct pause {
 	uint64_t due_ns; /* CLOCK_MONOTONIC */
 };
 
-/* As long as it takes; NULL: nobody wants in. */
-void pause_take(struct pause *pause);
-
-/* The same unless it was not long ago. */
+/* Lets in who wants in, as long as it takes, unless that was not long ago; NULL: nobody does. */
 void pause_take_if_due(struct pause *pause);

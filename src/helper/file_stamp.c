@@ -14,7 +14,8 @@ static int64_t nanoseconds(const struct timespec *time)
 	return time->tv_sec * 1000000000ll + time->tv_nsec;
 }
 
-void file_stamp_set(struct file_stamp *stamp, const struct stat *status)
+/* The owner is taken for true. */
+static void set(struct file_stamp *stamp, const struct stat *status)
 {
 	*stamp = (struct file_stamp){
 		.device = status->st_dev,
@@ -37,7 +38,7 @@ int file_stamp_read(int fd, struct file_stamp *stamp)
 
 	if (fstat(fd, &status) || fstatfs(fd, &system))
 		return -errno;
-	file_stamp_set(stamp, &status);
+	set(stamp, &status);
 	stamp->is_owner_doubtful = (system.f_flags & ST_NOSUID) != 0;
 	stamp->is_overlay = system.f_type == OVERLAYFS_SUPER_MAGIC;
 	return 0;

@@ -25,9 +25,6 @@ struct file_stamp {
 /* 0, or -errno. */
 int file_stamp_read(int fd, struct file_stamp *stamp);
 
-/* The same of what stat() has told; the owner is taken for true. */
-void file_stamp_set(struct file_stamp *stamp, const struct stat *status);
-
 /* The same file, and nothing about it has changed. */
 bool file_stamp_is_same(const struct file_stamp *a, const struct file_stamp *b);
 

@@ -35,11 +35,6 @@ int file_open(const char *path)
 	return open_regular(open(path, O_PATH | O_CLOEXEC));
 }
 
-int file_open_no_link(const char *path)
-{
-	return open_regular(open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW));
-}
-
 int file_root(uint32_t pid)
 {
 	char root[32] = "/";

@@ -11,9 +11,6 @@
 /* A descriptor to read the regular file, or -errno; -EINVAL when it is something else. */
 int file_open(const char *path);
 
-/* The same, but the last component of path must not be a symbolic link. */
-int file_open_no_link(const char *path);
-
 /*
  * The same in the file tree that process pid sees: links in it cannot lead outside. pid 0 is
  * this process.

@@ -431,15 +431,3 @@ bool spin_loop_find(struct spin_finder *finder, const uint8_t *code, size_t size
 	finder->loop_count = spin_graph_loops(graph, cycle, finder->loops);
 	return find(finder, &bytes, out);
 }
-
-const char *spin_kind_name(enum spin_kind kind)
-{
-	static const char *const names[] = {
-		[SPIN_BY_PAUSE] = "pause",
-		[SPIN_BY_YIELD] = "yield",
-		[SPIN_BY_ATOMIC] = "atomic",
-		[SPIN_BY_LOAD] = "load",
-	};
-
-	return names[kind];
-}

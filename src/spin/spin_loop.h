@@ -69,6 +69,3 @@ void spin_finder_free(struct spin_finder *finder);
  */
 bool spin_loop_find(struct spin_finder *finder, const uint8_t *code, size_t size, uint64_t address, uint64_t ip,
 		    struct spin_loop *out);
-
-/* "pause" and the like. */
-const char *spin_kind_name(enum spin_kind kind);

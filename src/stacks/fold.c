@@ -328,15 +328,3 @@ bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *fra
 {
 	return verdict_of(rules, frame).is_spin;
 }
-
-const struct report_frame *fold_find_spin(const struct fold_rules *rules, const struct report_frame *frames,
-					  size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (fold_is_spin(rules, &frames[i]))
-			return &frames[i];
-		if (!fold_is_plumbing(rules, &frames[i]))
-			return NULL;
-	}
-	return NULL;
-}

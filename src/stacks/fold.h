@@ -47,11 +47,3 @@ const struct report_frame *fold_find_headline(const struct fold_rules *rules, co
 
 /* True when a function busy-waits by calling others, or does nothing but give the CPU away. */
 bool fold_is_spin(const struct fold_rules *rules, const struct report_frame *frame);
-
-/*
- * Of a stack where a thread was seen, innermost first, the frame by which it was busy-waiting, or
- * NULL. What a waiting runtime does for the user meanwhile is no waiting: only frames up to the
- * first of the user's own count.
- */
-const struct report_frame *fold_find_spin(const struct fold_rules *rules, const struct report_frame *frames,
-					  size_t count);

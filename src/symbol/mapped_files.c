@@ -243,23 +243,6 @@ int mapped_files_add(struct mapped_files *files, uint32_t pid)
 	return 0;
 }
 
-void mapped_files_keep(struct mapped_files *files, uint32_t pid)
-{
-	if (files->is_offline)
-		return;
-	mapped_files_add(files, pid);
-	keep_jit_names(files, pid);
-}
-
-void mapped_files_forget(struct mapped_files *files, uint32_t pid)
-{
-	struct space_hit hit;
-
-	if (spaces_find(files->spaces, pid, UINT64_MAX, 0, &hit))
-		jit_names_forget(files->jit, hit.space);
-	spaces_forget(files->spaces, pid);
-}
-
 /* An event may have been lost, or the mapping made in a way that has none. */
 bool mapped_files_read_again(struct mapped_files *files, uint32_t pid)
 {

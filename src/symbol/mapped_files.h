@@ -36,12 +36,6 @@ struct jit_names *mapped_files_jit(struct mapped_files *files);
 /* Takes in the mappings that a process has already. 0, or the errno of its maps file. */
 int mapped_files_add(struct mapped_files *files, uint32_t pid);
 
-/* What can only be read while the process lives is read now. */
-void mapped_files_keep(struct mapped_files *files, uint32_t pid);
-
-/* No address of this process will be asked for any more. */
-void mapped_files_forget(struct mapped_files *files, uint32_t pid);
-
 /*
  * An event may have been lost, or the mapping made in a way that has none: reads the maps file once
  * more, though not too often. Whether it did.

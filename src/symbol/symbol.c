@@ -195,16 +195,6 @@ int symbols_add_process(struct symbols *symbols, uint32_t pid)
 	return mapped_files_add(symbols->files, pid);
 }
 
-void symbols_keep_process(struct symbols *symbols, uint32_t pid)
-{
-	mapped_files_keep(symbols->files, pid);
-}
-
-void symbols_forget_process(struct symbols *symbols, uint32_t pid)
-{
-	mapped_files_forget(symbols->files, pid);
-}
-
 struct mapping_visitor {
 	void (*on_mapping)(void *data, const struct symbol_mapping *mapping);
 	void *data;
@@ -311,17 +301,4 @@ size_t symbols_notes(const struct symbols *symbols, const char *const **notes)
 uint64_t symbols_memory_bytes(const struct symbols *symbols)
 {
 	return helper_pair_memory_bytes(symbols->helpers);
-}
-
-struct symbol_counts symbols_counts(const struct symbols *symbols)
-{
-	struct space_counts spaces = spaces_counts(symbols->spaces);
-
-	return (struct symbol_counts){
-		.modules = modules_count(symbols->modules),
-		.mappings = spaces.mappings,
-		.spaces = spaces.spaces,
-		.modules_dropped = modules_dropped(symbols->modules),
-		.mappings_dropped = spaces.dropped,
-	};
 }

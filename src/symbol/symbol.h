@@ -73,18 +73,6 @@ struct symbol_file {
 int symbols_file(struct symbols *symbols, uint32_t pid, uint64_t address, struct symbol_file *file);
 
 /*
- * The process ends or is about to be reported: what can only be read while it lives
- * (its JIT's symbol file, its vdso) is read now.
- */
-void symbols_keep_process(struct symbols *symbols, uint32_t pid);
-
-/*
- * No address of this process will be asked for any more. Who traces for long calls it, since what
- * is remembered of processes is bounded.
- */
-void symbols_forget_process(struct symbols *symbols, uint32_t pid);
-
-/*
  * Resolves a user address of process pid, or a managed frame as values.h has it, as its address
  * space was at time_ns (CLOCK_MONOTONIC). is_return: the address follows a call, so that the call's own line is
  * meant. Fills up to max frames, the innermost inlined one first; always at least one.
@@ -229,13 +217,5 @@ void symbols_settle(struct symbols *symbols, uint64_t limit_ns);
 /* Readable when there is something to take in; -1: nothing is to come. */
 int symbols_poll_fd(const struct symbols *symbols);
 
-struct symbol_counts {
-	size_t modules, mappings, spaces;
-	uint64_t modules_dropped;  /* beyond the bound on distinct files */
-	uint64_t mappings_dropped; /* beyond the bound on mappings and processes */
-};
-
 /* The peak of the resident memory of the process that reads the files. */
 uint64_t symbols_memory_bytes(const struct symbols *symbols);
-
-struct symbol_counts symbols_counts(const struct symbols *symbols);

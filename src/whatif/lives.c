@@ -91,7 +91,8 @@ static void join_ends(struct tie *tie)
 	}
 }
 
-void lives_tie(struct lives_make *make)
+/* Puts the wakers' steps in. */
+static void tie_all(struct lives_make *make)
 {
 	struct lives *lives = make->lives;
 	struct tie tie = { .lives = lives };
@@ -158,7 +159,7 @@ int lives_of(struct states *states, struct threads *threads, const uint32_t *num
 	err = lives_take(&make, states, threads);
 	if (!err) {
 		lives_untie_background(&make);
-		lives_tie(&make);
+		tie_all(&make);
 		lives_find_end(out);
 	}
 	for (unsigned int i = 0; i < sizeof(make.cpus) / sizeof(*make.cpus); i++)

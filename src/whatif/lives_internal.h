@@ -29,9 +29,6 @@ int lives_take(struct lives_make *make, struct states *states, struct threads *t
 /* Unties waits from threads in the background: how far those had come says nothing about when they would be there. */
 void lives_untie_background(struct lives_make *make);
 
-/* Puts the wakers' steps in. */
-void lives_tie(struct lives_make *make);
-
 /* Whether a process came to its end by itself. */
 bool lives_have_awaited(const struct lives *lives);
 

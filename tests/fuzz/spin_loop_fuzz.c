@@ -23,7 +23,7 @@ static void check(const struct spin_loop *loop, uint64_t begin, uint64_t end, ui
 		abort();
 	if (loop->has_word && !loop->reader)
 		abort();
-	if (!memchr(loop->reads, '\0', sizeof(loop->reads)) || !spin_kind_name(loop->kind))
+	if (!memchr(loop->reads, '\0', sizeof(loop->reads)) || loop->kind > SPIN_BY_LOAD)
 		abort();
 }
 

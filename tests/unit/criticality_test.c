@@ -137,7 +137,7 @@ TEST(the_account_closes_at_every_moment)
 		totals = criticality_totals(world.criticality);
 		CHECK(totals.closure_error_ns == 0);
 		CHECK(totals.end_ns == t && totals.wall_ns == t - 10);
-		CHECK(criticality_active_count(world.criticality) == 3);
+		CHECK(criticality_counts(world.criticality).active == 3);
 	}
 	end(&world);
 }

@@ -213,33 +213,6 @@ TEST(the_user_can_take_a_built_in_wait_back)
 	fold_rules_free(rules);
 }
 
-TEST(what_a_waiting_runtime_runs_for_the_user_is_no_waiting)
-{
-	struct fold_rules *rules = fold_rules_new();
-	const struct report_frame polling[] = {
-		{ .function = NULL, .module = "mca_pml_ob1.so" },
-		{ .function = "opal_progress", .module = "libopen-pal.so.40" },
-		{ .function = "PMPI_Recv", .module = "libmpi.so.40" },
-		{ .function = "main", .module = "a.out" },
-	};
-	const struct report_frame task[] = {
-		{ .function = "my_task", .module = "a.out" },
-		{ .function = "gomp_team_barrier_wait_end", .module = "libgomp.so.1" },
-	};
-	const struct report_frame yielding[] = {
-		{ .function = "schedule", .module = "[kernel]", .is_kernel = true },
-		{ .function = "__sched_yield", .module = "libc.so.6" },
-		{ .function = "main", .module = "a.out" },
-	};
-
-	CHECK(fold_find_spin(rules, polling, 4) == &polling[1]);
-	CHECK(!fold_find_spin(rules, polling, 1));
-	CHECK(!fold_find_spin(rules, task, 2));
-	CHECK(fold_find_spin(rules, yielding, 3) == &yielding[1]);
-	CHECK(!fold_find_spin(rules, NULL, 0));
-	fold_rules_free(rules);
-}
-
 static const char *headline(const struct fold_rules *rules, const char *module, const char *const *functions)
 {
 	static struct report_frame frames[16];

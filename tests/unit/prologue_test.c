@@ -673,7 +673,7 @@ static void compare_thread(uint32_t i, const struct account *whole, const struct
 static void compare_waits(const struct account *whole, const struct account *before, const struct account *rest)
 {
 	size_t lasting = criticality_totals(before->criticality).alive_count -
-			 criticality_active_count(before->criticality),
+			 criticality_counts(before->criticality).active,
 	       counted = 0;
 
 	for (int cause = 0; cause < CAUSES; cause++) {
@@ -976,7 +976,7 @@ TEST(a_list_that_comes_later_restores_the_truth_in_both)
 			alive += is_alive(w.truth[i].phase);
 		CHECK_SEED(criticality_totals(all.criticality).alive_count == alive);
 		CHECK_SEED(criticality_totals(after.criticality).alive_count == alive);
-		CHECK_SEED(criticality_active_count(all.criticality) == criticality_active_count(after.criticality));
+		CHECK_SEED(criticality_counts(all.criticality).active == criticality_counts(after.criticality).active);
 		CHECK_SEED(criticality_totals(after.criticality).closure_error_ns == 0);
 		account_fini(&all);
 		account_fini(&after);

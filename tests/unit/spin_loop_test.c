@@ -16,6 +16,13 @@
 #include "spin/spin_step.h"
 #include "single_step.h"
 
+static const char *const kind_names[] = {
+	[SPIN_BY_PAUSE] = "pause",
+	[SPIN_BY_YIELD] = "yield",
+	[SPIN_BY_ATOMIC] = "atomic",
+	[SPIN_BY_LOAD] = "load",
+};
+
 enum { STEPS_MAX = 500, ADDRESSES_MAX = 1000 };
 
 /* --- Inputs ---------------------------------------------------------------------------------- */
@@ -277,7 +284,7 @@ static void check_working(void *data, const struct function *function)
 			continue;
 		working->found_count++;
 		printf("# %s: %s: 0x%lx: %s, %s\n", base_name(function->path), function->name, function->address + i,
-		       spin_kind_name(loop.kind), loop.reads);
+		       kind_names[loop.kind], loop.reads);
 	}
 }
 
@@ -315,7 +322,7 @@ static void check_instructions(void *data, const struct function *function)
 				    function->address + i, &loop))
 			continue;
 		working->found_count++;
-		printf("# %s+0x%zx: %s, %s\n", function->name, i, spin_kind_name(loop.kind), loop.reads);
+		printf("# %s+0x%zx: %s, %s\n", function->name, i, kind_names[loop.kind], loop.reads);
 	}
 	spin_decoder_free(decoder);
 }

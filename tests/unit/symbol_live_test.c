@@ -366,7 +366,7 @@ TEST(code_of_a_jit_compiler_has_the_names_of_its_symbol_file)
 	CHECK(file);
 	fprintf(file, "%lx 100 LazyCompile:~work app.js:12\n", (unsigned long)code);
 	fclose(file);
-	symbols_keep_process(fixture.symbols, getpid());
+	push_map(&fixture, 1000, getpid(), (uint64_t)code, 4096, 0, "//anon");
 	symbols_settle(fixture.symbols, 60000000000ull);
 	CHECK(!unlink(path));
 	resolve_at(getpid(), (uint64_t)code + 0x20);

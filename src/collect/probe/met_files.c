@@ -26,7 +26,8 @@ struct met_files {
 	size_t candidate_count;
 };
 
-uint64_t met_file_key(uint64_t device, uint64_t inode)
+/* A file is the same wherever it is mapped. */
+static uint64_t key_of(uint64_t device, uint64_t inode)
 {
 	return hash_u64(hash_u64(device) ^ inode);
 }
@@ -45,7 +46,7 @@ static void add_candidate(struct met_files *files, const struct module_identity 
 
 	if (files->candidate_count == CANDIDATES_MAX || !files->is_wanted(files->data, identity->path))
 		return;
-	if (identity->inode && !met_file_is_first(files->mapped, met_file_key(identity->device, identity->inode)))
+	if (identity->inode && !met_file_is_first(files->mapped, key_of(identity->device, identity->inode)))
 		return;
 	*candidate = (struct candidate){ *identity, xstrdup(identity->path) };
 	candidate->identity.path = candidate->path;

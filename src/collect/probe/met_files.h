@@ -27,8 +27,5 @@ void met_files_free(struct met_files *files);
 void met_files_tell(struct met_files *files, struct symbols *symbols,
 		    void (*on_file)(void *data, const struct met_file *file));
 
-/* A file is the same wherever it is mapped. */
-uint64_t met_file_key(uint64_t device, uint64_t inode);
-
 /* Puts the key, if it is not there; false: it was, or there is no room to remember. */
 bool met_file_is_first(struct table *keys, uint64_t key);

@@ -43,7 +43,6 @@ struct modules {
 	struct module **list;
 	size_t count, room;
 	size_t name_count;
-	uint64_t dropped;
 	bool is_shut;
 };
 
@@ -102,16 +101,6 @@ uint64_t module_old_owner(const struct module *module)
 struct module *modules_at(const struct modules *modules, uint32_t number)
 {
 	return number && number <= modules->count ? modules->list[number - 1] : NULL;
-}
-
-size_t modules_count(const struct modules *modules)
-{
-	return modules->count;
-}
-
-uint64_t modules_dropped(const struct modules *modules)
-{
-	return modules->dropped;
 }
 
 static uint64_t hash_bytes(const void *bytes, size_t count)
@@ -388,10 +377,7 @@ static struct module *choose_mapped(struct modules *modules, struct look *look)
 		unopened->failed_opens++;
 	if (module || (look->err && unopened))
 		return module ? module : unopened;
-	if (modules->count < MODULES_MAX)
-		return add_file(modules, id, look->err ? NULL : &look->stamp);
-	modules->dropped++;
-	return NULL;
+	return modules->count < MODULES_MAX ? add_file(modules, id, look->err ? NULL : &look->stamp) : NULL;
 }
 
 static struct module *get_mapped(struct modules *modules, const struct module_identity *id)
@@ -459,10 +445,8 @@ static struct module *get_recorded(struct modules *modules, const struct module_
 
 	if (module)
 		return module;
-	if (modules->count >= MODULES_MAX) {
-		modules->dropped++;
+	if (modules->count >= MODULES_MAX)
 		return NULL;
-	}
 	module = add_module(modules, id, MODULE_FILE);
 	module->build_id = id->build_id;
 	module->has_build_id = true;
@@ -486,10 +470,8 @@ static struct module *get_other(struct modules *modules, const struct module_ide
 
 	if (module)
 		return module;
-	if (modules->count >= MODULES_MAX) {
-		modules->dropped++;
+	if (modules->count >= MODULES_MAX)
 		return NULL;
-	}
 	module = add_module(modules, id, kind);
 	add_name(modules, path_key(module->path), module, 0, 0);
 	return module;

@@ -94,8 +94,6 @@ void modules_free(struct modules *modules);
 /* NULL beyond the bound on distinct files; counted. */
 struct module *modules_get(struct modules *modules, const struct module_identity *identity);
 struct module *modules_at(const struct modules *modules, uint32_t number);
-size_t modules_count(const struct modules *modules);
-uint64_t modules_dropped(const struct modules *modules);
 
 /* What the file says of itself; of no bytes if it has none. */
 void modules_set_build_id(struct modules *modules, struct module *module, const struct build_id *build_id);
