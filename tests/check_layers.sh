@@ -3,8 +3,8 @@
 # Who may include whom. Reads the order of src/'s folders from the drawing in ARCHITECTURE.md. TAP.
 cd "$(dirname "$0")/.." || exit 1
 export LC_ALL=C
-problems=$(mktemp) || exit 1
-trap 'rm -f "$problems"' EXIT
+problems=$(mktemp) && named=$(mktemp) || exit 1
+trap 'rm -f "$problems" "$named"' EXIT
 count=0 failed=0
 
 # report SENTENCE: fails when $problems has something in it
@@ -80,6 +80,36 @@ for folder in $order; do
 	done >"$problems"
 	report "src/$folder includes only$allowed"
 done
+
+# named_users: a line "FOLDER USER" for each one that a main header names
+named_users() {
+	for folder in $order; do
+		sed -n 's/^ \* Used by: \(.*\)\.$/\1/p' "src/$folder"/*.h | tr ',' '\n' | sed "s|^ *|$folder |"
+	done
+}
+
+for folder in $order; do
+	[ "$(grep -l '^ \* Owns: ' "src/$folder"/*.h | wc -l)" = 1 ] || echo "src/$folder has not one header that says \"Owns:\""
+	[ "$(grep -l '^ \* Used by: ' "src/$folder"/*.h | wc -l)" = 1 ] ||
+		echo "src/$folder has not one header that says \"Used by:\""
+done >"$problems"
+report "the main header of each folder says what it owns, and who uses it"
+
+named_users >"$named"
+for folder in $order; do
+	includes "src/$folder"
+done | sed -n 's|^src/\([^ ]*\)/[^/ ]* \([^ ]*\)/[^/ ]*$|\2 \1|p' | sort -u | while read -r used user; do
+	[ "$used" = "$user" ] || grep -q -x -e "$used $user" -e "$used any folder above" "$named" ||
+		echo "$user uses $used, whose main header does not say so"
+done >"$problems"
+
+while read -r used user; do
+	case $user in
+	nobody | "any folder above") continue ;;
+	esac
+	includes "src/$user" | grep -q " $used/[^/]*$" || echo "$user does not use $used, whose main header says so"
+done <"$named" >>"$problems"
+report "a folder is used by those whom its main header names, and by no others"
 
 brackets src | grep ' bpf/' | grep -v '^src/collect/' >"$problems"
 report "only src/collect uses libbpf"

@@ -5,6 +5,9 @@
  * The stack of a critical slice travels in the sched.SWITCH that ends it (fields stack and keep,
  * meant when flags has SWITCH_HAS_STACK): there is no event of its own for it.
  * Owns all it hands out; pointers stay valid until the next event or criticality_free().
+ *
+ * Owns: CMetric, slices and stalls: what each thread did, and what that counts.
+ * Used by: states, findings/names, findings/parts, findings/patterns, engine, query, live.
  */
 #pragma once
 

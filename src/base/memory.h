@@ -2,6 +2,9 @@
 /*
  * Memory that is there or the tool stops: no caller checks for NULL. The arena is for
  * things that die together; nothing in it is freed alone.
+ *
+ * Owns: what C does not bring: memory, tables, text, JSON, clocks, errors; it knows nothing of tracing.
+ * Used by: any folder above.
  */
 #pragma once
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ways to a report, for the commands that take them: a new command, what runs already, or a trace. */
+/*
+ * Ways to a report, for the commands that take them: a new command, what runs already, or a trace.
+ *
+ * Owns: the commands, a file each.
+ * Used by: nobody.
+ */
 #pragma once
 
 struct inheritance;

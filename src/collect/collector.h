@@ -2,6 +2,9 @@
 /*
  * Carries records from the kernel to a session: drains the rings, vouches for how far they
  * are complete, and has the living threads listed anew when records were lost.
+ *
+ * Owns: the kernel side: loading it, draining it, unwinding for it.
+ * Used by: options, live.
  */
 #pragma once
 

@@ -2,6 +2,9 @@
 /*
  * Two sides that are compared, the second against the first: executions of each, or a whole run of each.
  * Times of runs of which only a part was seen are those of a second.
+ *
+ * Owns: what differs between executions, or runs, and whether by chance.
+ * Used by: view/trace, query, cmd.
  */
 #pragma once
 

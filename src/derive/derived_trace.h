@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A trace that is made of others: how it is begun and ended. */
+/*
+ * A trace that is made of others: how it is begun and ended.
+ *
+ * Owns: traces made of others.
+ * Used by: cmd.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -2,6 +2,9 @@
 /*
  * All that listens to a session and knows no provider: the analyses, and who says what addresses are
  * called. A live run and a trace are analysed by the same engine.
+ *
+ * Owns: all that listens to a session; recording and replaying it.
+ * Used by: query, derive, show, live, cmd.
  */
 #pragma once
 

@@ -2,6 +2,9 @@
 /*
  * Makes a report of what the analyses hold: merges equal call paths of different processes,
  * ranks, names and groups.
+ *
+ * Owns: the making of a report, part after part.
+ * Used by: engine, show, live, cmd.
  */
 #pragma once
 

@@ -3,6 +3,9 @@
  * Who and what a thread waited for, and whom these waited for meanwhile: DepGraph (Ezzati-Jivan and
  * others, 2021), Algorithms 1 and 2. Here it is a tree of contexts: each node says what was done below
  * those above it, so that the parts of a node add up to its time.
+ *
+ * Owns: who waited for whom, and the critical path through that.
+ * Used by: whatif, compare, view/graph, view/trace, tui/rows, query, show, cmd.
  */
 #pragma once
 

@@ -6,6 +6,9 @@
  *
  *     pinch ──▶ spawner ──▶ opener  (opens files, reads /proc and memory; parses nothing of theirs)
  *                      └──▶ worker  (parses; may open nothing)
+ *
+ * Owns: the processes that open and read what traced programs made, and how they are asked.
+ * Used by: symbol/elf, symbol/answer, symbol/jit, symbol/space, symbol/worker, symbol, collect/probe, collect, live.
  */
 #pragma once
 

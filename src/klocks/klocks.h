@@ -3,6 +3,9 @@
  * Locks of the kernel that were waited for: by lock and by how it was taken, by who waited, by call path and
  * by owner. Times and counts are exact; those by call path are estimated when stacks are thinned out. Owns
  * all it hands out; pointers stay valid until the next event or klocks_free().
+ *
+ * Owns: waits for kernel locks, added up.
+ * Used by: waits, findings/names, findings/parts, graph, view/json, engine, query.
  */
 #pragma once
 

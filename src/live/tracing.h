@@ -2,6 +2,9 @@
 /*
  * One run of tracing, from loading the kernel side to showing the report: what `pinch run`
  * and `pinch attach` have in common.
+ *
+ * Owns: one run of tracing.
+ * Used by: cmd.
  */
 #pragma once
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the user asked for, and how it is read from the command line.
+ *
+ * Owns: what the user asked for.
+ * Used by: engine, query, show, live, cmd.
  */
 #pragma once
 

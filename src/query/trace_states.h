@@ -2,6 +2,9 @@
 /*
  * The history of states of a trace, made when it is first wanted and kept beside the trace, with what is
  * known of threads, files and addresses. The caller owns the struct.
+ *
+ * Owns: what commands ask of a trace: its history, threads, ranges and spans.
+ * Used by: derive, show, cmd.
  */
 #pragma once
 

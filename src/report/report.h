@@ -3,6 +3,9 @@
  * What pinch has found, ready to be shown: ranked, named, grouped. Views read it and
  * compute nothing. Strings that a traced program chose are as it wrote them: views escape.
  * The report owns all it points to. A key tells the same thing in all reports of a run.
+ *
+ * Owns: what a report consists of; it computes nothing.
+ * Used by: any folder above.
  */
 #pragma once
 

@@ -2,6 +2,9 @@
 /*
  * A session puts the events of several streams in time order and hands each one to every
  * handler that asked for its kind. Providers push; handlers never learn where from.
+ *
+ * Owns: the order of events, their kinds, and who is who.
+ * Used by: any folder above.
  */
 #pragma once
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report to where the user wants it: the terminal, files. */
+/*
+ * A report to where the user wants it: the terminal, files.
+ *
+ * Owns: where a report goes: the terminal, files, the terminal UI.
+ * Used by: live, cmd.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -2,6 +2,9 @@
 /*
  * The executions of a trace, of its span events. What system calls delimit, pairs by the descriptor; what a
  * function does, by where its return address lies: a stack, which an exception or a jump may leave.
+ *
+ * Owns: spans and their executions, with what each of these spent.
+ * Used by: compare, view/trace, query, cmd.
  */
 #pragma once
 

@@ -3,6 +3,9 @@
  * Whether a thread that was seen at an address waits there, using its CPU for it: by what its
  * function is called (~ in share/fold.rules), or by its code (spin_loop.h). What was found is kept
  * by place in the file, for the next time and for other processes.
+ *
+ * Owns: whether a thread waits where it runs.
+ * Used by: findings/parts, engine.
  */
 #pragma once
 

@@ -3,6 +3,9 @@
  * The call paths that stack.FRAMES told, each kept once. Owns them; they stay until
  * stacks_free(). The frames of a stack may arrive later than the events that name it, so
  * look them up when they are shown.
+ *
+ * Owns: call paths, and which of their functions are boilerplate.
+ * Used by: any folder above.
  */
 #pragma once
 

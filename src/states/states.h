@@ -3,6 +3,9 @@
  * The history of states: what each thread did at any time, who had a CPU, and how much of any stretch of
  * time was spent how. It is a file beside a trace, made once; a query finds its place in O(log n) and
  * unpacks one block. The file may be an enemy's.
+ *
+ * Owns: the history of states: what each thread did when, in a file beside the trace.
+ * Used by: graph, whatif, spans, compare, query, show, cmd.
  */
 #pragma once
 

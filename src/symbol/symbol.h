@@ -3,6 +3,9 @@
  * Addresses to names. Learns the address spaces of the traced processes from the space.*
  * events, holds a descriptor of every file they map, and resolves addresses when asked,
  * even after the process and the file are gone. Strings it returns live until symbols_free().
+ *
+ * Owns: names of addresses, from whatever knows them.
+ * Used by: collect/probe, collect, spin, findings/names, findings/parts, engine, query, live.
  */
 #pragma once
 

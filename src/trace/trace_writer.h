@@ -2,6 +2,9 @@
 /*
  * Writes a trace: chunk by chunk behind what is there, or in place of what is oldest, so that whatever
  * ends the writer, all chunks before can be read. The first error stays; what comes after it is dropped.
+ *
+ * Owns: the trace file: its format, writing and reading.
+ * Used by: states, options, engine, query, derive, live, cmd.
  */
 #pragma once
 

@@ -2,6 +2,9 @@
 /*
  * The terminal UI: shows a report, and newer ones in its place, as long as the user wants. Never
  * waits: the caller does, for standard input and tui_wait_ms(). There is one, as the terminal is.
+ *
+ * Owns: the screen, and what keys do.
+ * Used by: show, live, cmd.
  */
 #pragma once
 

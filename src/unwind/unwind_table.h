@@ -2,6 +2,9 @@
 /*
  * The rules for all code of a file, and the form in which the BPF programs read them
  * (unwind_format.h).
+ *
+ * Owns: unwind tables: made of call frame information, written, and followed.
+ * Used by: symbol/elf, symbol/python, symbol/object, symbol/worker, symbol, collect.
  */
 #pragma once
 

@@ -2,6 +2,9 @@
 /*
  * Views: ways to show a report. They compute nothing about findings; they choose words,
  * columns and order. What is borrowed in a style outlives the call.
+ *
+ * Owns: words, columns and order of a report; what several views share.
+ * Used by: view/text, view/json, view/html, tui/terminal, tui/rows, tui, options, show, live, cmd.
  */
 #pragma once
 

@@ -4,6 +4,9 @@
  * waits add up by cause, by call path and its wakers, by futex and by file. Sums by cause, futex and
  * file are exact; those by call path are estimated when stacks are thinned out (doc/metrics.md).
  * Owns all it hands out; pointers stay valid until the next event or waits_free().
+ *
+ * Owns: waits of threads, added up: by cause, call path, lock and file.
+ * Used by: account, states, findings/names, findings/parts, graph, spans, view/trace, engine, query, live.
  */
 #pragma once
 

@@ -2,6 +2,9 @@
 /*
  * How long a run would have been, had something in it been shorter, or had there been more CPUs: a replay of
  * it with that, by the replay of it as it was.
+ *
+ * Owns: runs replayed with something changed.
+ * Used by: view/trace, options, cmd.
  */
 #pragma once
 

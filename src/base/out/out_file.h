@@ -7,6 +7,9 @@
  *
  * What is no regular file is written as it is: a descriptor of ours, a device, a FIFO of the user's or of
  * root's. So is a file of the user's in a directory that is closed to us, or mounted by itself.
+ *
+ * Owns: each file that is written, its name, and how it takes its place.
+ * Used by: trace, symbol, view, engine, query, derive, live, cmd.
  */
 #pragma once
 

@@ -3,6 +3,9 @@
  * Probes of functions of programs, in whatever process maps the file: of resolvers, and of spans. A probe
  * takes the place of a byte of code: the file must be the very one in which its place was looked up, and
  * still be as it was then. What is attached goes when that ends.
+ *
+ * Owns: programs that are attached on demand, and what they are attached to.
+ * Used by: collect, options, engine, live.
  */
 #pragma once
 

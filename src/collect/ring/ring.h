@@ -2,6 +2,9 @@
 /*
  * Reads one BPF ring buffer without ever being woken for it. libbpf's own reader hides how
  * far a ring was read, which the merge in time order has to know.
+ *
+ * Owns: buffers between the kernel side and the tool.
+ * Used by: collect.
  */
 #pragma once
 

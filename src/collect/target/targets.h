@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the processes that the user names: by number, by name, by control group.
+ *
+ * Owns: whom to trace: processes, control groups, commands that are started.
+ * Used by: collect, options, live, cmd.
  */
 #pragma once
 

@@ -2,6 +2,9 @@
 /*
  * Call paths by name, and what these names say of a wait: for reports, and for all else that shows call
  * paths. Owns what it hands out, until path_names_free().
+ *
+ * Owns: what things are called in a report: call paths, objects, locks, threads.
+ * Used by: findings/parts, findings, graph, query.
  */
 #pragma once
 

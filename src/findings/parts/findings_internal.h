@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files that make a report share. */
+/*
+ * What the files that make a report share.
+ *
+ * Owns: the parts of a report, made of what analyses hold.
+ * Used by: findings/patterns, findings.
+ */
 #pragma once
 
 #include "base/memory.h"

@@ -2,6 +2,9 @@
 /*
  * Findings as they are written. They are read off the finished report: the patterns are in patterns_*.c, their
  * bounds in doc/metrics.md.
+ *
+ * Owns: what stands out of a report.
+ * Used by: findings.
  */
 #pragma once
 

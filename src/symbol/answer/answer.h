@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the worker says about a file: the messages themselves. */
+/*
+ * What the worker says about a file: the messages themselves.
+ *
+ * Owns: what is said of an address, and the book of it that a trace carries.
+ * Used by: symbol/python, symbol/object, symbol/worker, symbol, engine, cmd.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -2,6 +2,9 @@
 /*
  * Source lines and inlined calls from DWARF. Only the units that hold an address asked for are
  * read. Strings point into the file and live as long as the object.
+ *
+ * Owns: debug information: lines, inlined calls, variables and types.
+ * Used by: symbol/object.
  */
 #pragma once
 

@@ -2,6 +2,9 @@
 /*
  * The functions or the variables of one ELF file, by address, from up to three symbol tables: its
  * own, that of its debug file and that in .gnu_debugdata. Names point into the files.
+ *
+ * Owns: ELF files: symbol tables, build-ids, Go's table.
+ * Used by: symbol/dwarf, symbol/python, symbol/object, symbol/space, symbol/worker, symbol.
  */
 #pragma once
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In the worker: what JIT compilers call their code, by space. Bounded for each user, and together, too. */
+/*
+ * In the worker: what JIT compilers call their code, by space. Bounded for each user, and together, too.
+ *
+ * Owns: symbol files of JIT compilers.
+ * Used by: symbol/worker, symbol.
+ */
 #pragma once
 
 #include <stddef.h>

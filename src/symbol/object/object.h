@@ -3,6 +3,9 @@
  * One mapped file with all that names things in it. Reads nothing before it is asked, and
  * trusts nothing that it reads; still, libelf and libdw were not written for hostile
  * files: programs ask by way of the worker.
+ *
+ * Owns: one mapped file, with its debug files.
+ * Used by: symbol/worker.
  */
 #pragma once
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads a code object of CPython's in the memory of another process, which may hold anything. */
+/*
+ * Reads a code object of CPython's in the memory of another process, which may hold anything.
+ *
+ * Owns: what is known of CPython: where its versions have what, its code objects and their lines.
+ * Used by: symbol/object, symbol/worker, symbol.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -3,6 +3,9 @@
  * Address spaces: what every traced process had mapped to execute, and since when. A lookup
  * names a process and a time, so that reused process ids, execs and replaced libraries keep
  * their meaning. Nothing tells of unmapping: a range counts until another one replaces it.
+ *
+ * Owns: address spaces, and the distinct files in them.
+ * Used by: symbol/worker, symbol, collect/probe, collect, engine.
  */
 #pragma once
 

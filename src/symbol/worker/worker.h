@@ -6,6 +6,9 @@
  * fate, and a fresh one goes on with the other files.
  *
  * Some answers are waited for. Others come later: what is to be done with them is called by worker_step().
+ *
+ * Owns: the process that reads files, the questions it is asked, and what answers may cost.
+ * Used by: symbol.
  */
 #pragma once
 

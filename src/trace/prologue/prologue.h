@@ -5,6 +5,9 @@
  * Follows a stream in its order; what it keeps is bounded by what lives and by how much is named.
  *
  * For each event of the stream: prologue_refer(), then the event is written, then prologue_follow().
+ *
+ * Owns: what a trace says first that begins in the middle of another one.
+ * Used by: trace, engine, derive, cmd.
  */
 #pragma once
 

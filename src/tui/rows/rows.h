@@ -3,6 +3,9 @@
  * The rows of a page: a tree, laid out as the list of what is not folded away. A row knows what it
  * shows, and makes its text when it is asked to, so that a page of any length costs what is seen of
  * it. What rows lead to is borrowed, until rows_clear().
+ *
+ * Owns: the pages of the terminal UI, row by row.
+ * Used by: tui, options, show.
  */
 #pragma once
 

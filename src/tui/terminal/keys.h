@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which key does what: the same table makes the help page. */
+/*
+ * Which key does what: the same table makes the help page.
+ *
+ * Owns: keys, lines and the terminal's abilities.
+ * Used by: tui/rows, tui, live.
+ */
 #pragma once
 
 #include <stddef.h>

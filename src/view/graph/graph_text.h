@@ -2,6 +2,9 @@
 /*
  * A graph as text, as JSON and in the language of Graphviz. Nodes with less than share_min of the root's
  * time are told together.
+ *
+ * Owns: graphs and critical paths, in all forms.
+ * Used by: view/trace, show, cmd.
  */
 #pragma once
 

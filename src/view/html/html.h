@@ -2,6 +2,9 @@
 /*
  * One file for a browser: the page of web/, which is compiled in, and behind it parts of JSON that it
  * draws. Parts are compressed and in base64, so that nothing in them can end the element it is in.
+ *
+ * Owns: the report as a page for a browser.
+ * Used by: show, cmd.
  */
 #pragma once
 

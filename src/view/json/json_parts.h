@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of the JSON view share: members of an object. */
+/*
+ * What the parts of the JSON view share: members of an object.
+ *
+ * Owns: the report as JSON.
+ * Used by: view/html.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tables of a report in one, for spreadsheets and data bases. */
+/*
+ * The tables of a report in one, for spreadsheets and data bases.
+ *
+ * Owns: the report as tables for other programs.
+ * Used by: show.
+ */
 #pragma once
 
 struct report;

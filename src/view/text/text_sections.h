@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of the text view, in the order in which text.c shows them. */
+/*
+ * The parts of the text view, in the order in which text.c shows them.
+ *
+ * Owns: the report as text.
+ * Used by: view/json, view/html, tui/rows.
+ */
 #pragma once
 
 struct page;

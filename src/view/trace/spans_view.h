@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Executions as text and as JSON. */
+/*
+ * Executions as text and as JSON.
+ *
+ * Owns: executions, comparisons and replays, in all forms.
+ * Used by: query, show, cmd.
+ */
 #pragma once
 
 #include <stdbool.h>
