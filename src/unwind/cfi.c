@@ -320,88 +320,103 @@ static void recall(struct machine *machine)
 		machine->now = machine->remembered[--machine->remembered_count];
 }
 
-/* Those whose number is all that the first byte says. */
-static void execute_extended(struct machine *machine, const struct cie *cie, struct byte_cursor *cursor, uint8_t code)
+/* Where the frame is from now on. False: the instruction is about something else. */
+static bool execute_cfa(struct rule_place *cfa, const struct cie *cie, struct byte_cursor *cursor, uint8_t code)
+{
+	switch (code) {
+	case DW_CFA_def_cfa:
+		*cfa = (struct rule_place){ .kind = RULE_REGISTER };
+		cfa->reg = byte_cursor_uleb(cursor);
+		cfa->offset = byte_cursor_uleb(cursor);
+		break;
+	case DW_CFA_def_cfa_sf:
+		*cfa = (struct rule_place){ .kind = RULE_REGISTER };
+		cfa->reg = byte_cursor_uleb(cursor);
+		cfa->offset = scaled(byte_cursor_sleb(cursor), cie);
+		break;
+	case DW_CFA_def_cfa_register:
+		cfa->reg = byte_cursor_uleb(cursor);
+		break;
+	case DW_CFA_def_cfa_offset:
+		cfa->offset = byte_cursor_uleb(cursor);
+		break;
+	case DW_CFA_def_cfa_offset_sf:
+		cfa->offset = scaled(byte_cursor_sleb(cursor), cie);
+		break;
+	case DW_CFA_def_cfa_expression:
+		*cfa = expression(cursor, RULE_EXPRESSION);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* Where a register's value is from now on. False: the same. */
+static bool execute_register(struct machine *machine, const struct cie *cie, struct byte_cursor *cursor, uint8_t code)
 {
 	struct rule_state *now = &machine->now;
-	uint64_t reg;
+	struct byte_cursor rest = *cursor;
+	uint64_t reg = byte_cursor_uleb(&rest);
 
 	switch (code) {
-	case DW_CFA_nop:
-		break;
 	case DW_CFA_offset_extended:
-		reg = byte_cursor_uleb(cursor);
-		set_offset(machine, reg, scaled(byte_cursor_uleb(cursor), cie));
+		set_offset(machine, reg, scaled(byte_cursor_uleb(&rest), cie));
 		break;
 	case DW_CFA_offset_extended_sf:
-		reg = byte_cursor_uleb(cursor);
-		set_offset(machine, reg, scaled(byte_cursor_sleb(cursor), cie));
+		set_offset(machine, reg, scaled(byte_cursor_sleb(&rest), cie));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
-		reg = byte_cursor_uleb(cursor);
-		set_offset(machine, reg, scaled(-byte_cursor_uleb(cursor), cie));
+		set_offset(machine, reg, scaled(-byte_cursor_uleb(&rest), cie));
 		break;
 	case DW_CFA_restore_extended:
-		reg = byte_cursor_uleb(cursor);
 		rule_set(now, reg, rule_get(&machine->first, reg));
 		break;
 	case DW_CFA_undefined:
-		set_kind(machine, byte_cursor_uleb(cursor), RULE_UNDEFINED);
+		set_kind(machine, reg, RULE_UNDEFINED);
 		break;
 	case DW_CFA_same_value:
-		set_kind(machine, byte_cursor_uleb(cursor), RULE_SAME);
+		set_kind(machine, reg, RULE_SAME);
 		break;
 	case DW_CFA_register:
-		reg = byte_cursor_uleb(cursor);
-		byte_cursor_uleb(cursor);
+		byte_cursor_uleb(&rest);
 		set_kind(machine, reg, RULE_OTHER);
+		break;
+	case DW_CFA_expression:
+		rule_set(now, reg, expression(&rest, RULE_EXPRESSION));
+		break;
+	case DW_CFA_val_expression:
+		expression(&rest, RULE_OTHER);
+		set_kind(machine, reg, RULE_OTHER);
+		break;
+	case DW_CFA_val_offset:
+		byte_cursor_uleb(&rest);
+		set_kind(machine, reg, RULE_OTHER);
+		break;
+	case DW_CFA_val_offset_sf:
+		byte_cursor_sleb(&rest);
+		set_kind(machine, reg, RULE_OTHER);
+		break;
+	default:
+		return false;
+	}
+	*cursor = rest;
+	return true;
+}
+
+/* Those whose number is all that the first byte says. */
+static void execute_extended(struct machine *machine, const struct cie *cie, struct byte_cursor *cursor, uint8_t code)
+{
+	if (execute_cfa(&machine->now.cfa, cie, cursor, code) || execute_register(machine, cie, cursor, code))
+		return;
+	switch (code) {
+	case DW_CFA_nop:
 		break;
 	case DW_CFA_remember_state:
 		remember(machine);
 		break;
 	case DW_CFA_restore_state:
 		recall(machine);
-		break;
-	case DW_CFA_def_cfa:
-		now->cfa = (struct rule_place){ .kind = RULE_REGISTER };
-		now->cfa.reg = byte_cursor_uleb(cursor);
-		now->cfa.offset = byte_cursor_uleb(cursor);
-		break;
-	case DW_CFA_def_cfa_sf:
-		now->cfa = (struct rule_place){ .kind = RULE_REGISTER };
-		now->cfa.reg = byte_cursor_uleb(cursor);
-		now->cfa.offset = scaled(byte_cursor_sleb(cursor), cie);
-		break;
-	case DW_CFA_def_cfa_register:
-		now->cfa.reg = byte_cursor_uleb(cursor);
-		break;
-	case DW_CFA_def_cfa_offset:
-		now->cfa.offset = byte_cursor_uleb(cursor);
-		break;
-	case DW_CFA_def_cfa_offset_sf:
-		now->cfa.offset = scaled(byte_cursor_sleb(cursor), cie);
-		break;
-	case DW_CFA_def_cfa_expression:
-		now->cfa = expression(cursor, RULE_EXPRESSION);
-		break;
-	case DW_CFA_expression:
-		reg = byte_cursor_uleb(cursor);
-		rule_set(now, reg, expression(cursor, RULE_EXPRESSION));
-		break;
-	case DW_CFA_val_expression:
-		reg = byte_cursor_uleb(cursor);
-		expression(cursor, RULE_OTHER);
-		set_kind(machine, reg, RULE_OTHER);
-		break;
-	case DW_CFA_val_offset:
-		reg = byte_cursor_uleb(cursor);
-		byte_cursor_uleb(cursor);
-		set_kind(machine, reg, RULE_OTHER);
-		break;
-	case DW_CFA_val_offset_sf:
-		reg = byte_cursor_uleb(cursor);
-		byte_cursor_sleb(cursor);
-		set_kind(machine, reg, RULE_OTHER);
 		break;
 	case DW_CFA_GNU_args_size:
 		byte_cursor_uleb(cursor);
