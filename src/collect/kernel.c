@@ -103,13 +103,11 @@ static void choose_programs(struct kernel *kernel)
 	btf__free(btf);
 }
 
-int kernel_open(const struct kernel_options *options, struct kernel **out)
+/* Whether this machine can be traced so. The number of its CPUs, or a negative errno after having said why not. */
+static int check_machine(const struct kernel_options *options)
 {
-	struct kernel *kernel;
-	struct pinch_bpf *bpf;
-	int cpu_count, err;
+	int cpu_count = libbpf_num_possible_cpus();
 
-	cpu_count = libbpf_num_possible_cpus();
 	if (cpu_count < 0)
 		return fail(cpu_count, "cannot count the CPUs");
 	if (cpu_count > KERNEL_CPUS_MAX)
@@ -119,16 +117,14 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 		return fail_plain(-EOPNOTSUPP,
 				  "--acquisitions needs kprobes (CONFIG_KPROBE_EVENTS), which this kernel lacks; "
 				  "without it, only locks that threads wait for are shown");
-	kernel = xcalloc(1, sizeof(*kernel));
-	kernel->cpu_count = cpu_count;
-	kernel->sample_period_ns = options->sample_period_ns;
-	kernel->acquisitions_spec = options->acquisitions;
-	libbpf_set_print(libbpf_print);
-	kernel->bpf = bpf = pinch_bpf__open();
-	if (!bpf) {
-		err = fail(-errno, "cannot open the BPF programs");
-		goto out_close;
-	}
+	return cpu_count;
+}
+
+/* What the programs are told before they are loaded, and which of them are. */
+static void set_options(struct kernel *kernel, const struct kernel_options *options)
+{
+	struct pinch_bpf *bpf = kernel->bpf;
+
 	bpf->rodata->nmin = options->nmin;
 	bpf->rodata->stack_depth = options->depth;
 	bpf->rodata->kernel_stacks = options->kernel_stacks;
@@ -141,28 +137,60 @@ int kernel_open(const struct kernel_options *options, struct kernel **out)
 	bpf->rodata->own_pid = getpid();
 	for (uint32_t number = 0; number < SYSCALLS_MAX; number++)
 		bpf->rodata->wait_arguments[number] = syscall_argument(number);
-	kernel->rings = cpu_rings_new(bpf, cpu_count, options->ring_bytes, options->tells_system);
+	kernel->rings = cpu_rings_new(bpf, kernel->cpu_count, options->ring_bytes, options->tells_system);
 	system_choose(bpf, options->tells_system);
 	spans_choose(bpf, options->spans);
 	acquisitions_choose(bpf, options->acquisitions);
 	choose_programs(kernel);
-	err = pinch_bpf__load(bpf);
-	if (err) {
-		if (!machine_explain_missing())
-			fail(err, "the kernel refuses the BPF programs (%s)",
-			     libbpf_complaint[0] ? libbpf_complaint : "no reason given");
+}
+
+static int load(struct kernel *kernel)
+{
+	int err = pinch_bpf__load(kernel->bpf);
+
+	if (err && !machine_explain_missing())
+		fail(err, "the kernel refuses the BPF programs (%s)",
+		     libbpf_complaint[0] ? libbpf_complaint : "no reason given");
+	if (!err)
+		malloc_trim(0); /* the kernel's type information is large and done with */
+	return err;
+}
+
+static int open_rings(struct kernel *kernel)
+{
+	const struct bpf_map *bell = kernel->bpf->maps.bell;
+	int err = cpu_rings_make(kernel->rings);
+
+	if (err)
+		return err;
+	err = ring_open(bpf_map__fd(bell), bpf_map__max_entries(bell), &kernel->bell);
+	return err ? fail(err, "cannot map a ring buffer") : 0;
+}
+
+int kernel_open(const struct kernel_options *options, struct kernel **out)
+{
+	int cpu_count = check_machine(options), err;
+	struct kernel *kernel;
+
+	if (cpu_count < 0)
+		return cpu_count;
+	kernel = xcalloc(1, sizeof(*kernel));
+	kernel->cpu_count = cpu_count;
+	kernel->sample_period_ns = options->sample_period_ns;
+	kernel->acquisitions_spec = options->acquisitions;
+	libbpf_set_print(libbpf_print);
+	kernel->bpf = pinch_bpf__open();
+	if (!kernel->bpf) {
+		err = fail(-errno, "cannot open the BPF programs");
 		goto out_close;
 	}
-	malloc_trim(0); /* the kernel's type information is large and done with */
-	err = cpu_rings_make(kernel->rings);
+	set_options(kernel, options);
+	err = load(kernel);
+	if (!err)
+		err = open_rings(kernel);
 	if (err)
 		goto out_close;
-	err = ring_open(bpf_map__fd(bpf->maps.bell), bpf_map__max_entries(bpf->maps.bell), &kernel->bell);
-	if (err) {
-		fail(err, "cannot map a ring buffer");
-		goto out_close;
-	}
-	kernel->user_probes = user_probes_new(bpf);
+	kernel->user_probes = user_probes_new(kernel->bpf);
 	*out = kernel;
 	return 0;
 
