@@ -14,9 +14,11 @@ known() {
 	case $1 in
 	# Help lists the commands, and is one of them.
 	"cmd/commands cmd/help_command") ;;
-	# Each says what the others make it say.
+	# Merging makes lists and ghosts, which go into the stream that is merged.
 	"derive/merge_events derive/merge_ghosts derive/merge_lists") ;;
+	# A type alone: where a prologue goes.
 	"trace/prologue/prologue trace/prologue/prologue_spaces") ;;
+	# A page puts names; what is cut of them is counted in the page's columns.
 	"view/page view/page_names") ;;
 	*) return 1 ;;
 	esac
