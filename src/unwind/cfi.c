@@ -245,11 +245,7 @@ static void find_functions(struct reader *reader)
 			reader->counts->skipped++;
 			continue;
 		}
-		if (reader->function_count == reader->function_room) {
-			reader->function_room = reader->function_room ? 2 * reader->function_room : 1024;
-			reader->functions =
-				xrealloc(reader->functions, reader->function_room, sizeof(*reader->functions));
-		}
+		ARRAY_GROW(reader->functions, reader->function_count, reader->function_room, 1024);
 		reader->functions[reader->function_count++] = function;
 	}
 }

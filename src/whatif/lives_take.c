@@ -35,12 +35,9 @@ static int add(struct taker *t, const struct step *step)
 {
 	struct lives *lives = t->make->lives;
 
-	if (lives->step_count == lives->step_room) {
-		if (lives->step_room >= STEPS_MAX)
-			return -E2BIG;
-		lives->step_room = lives->step_room ? 2 * lives->step_room : 1024;
-		lives->steps = xrealloc(lives->steps, lives->step_room, sizeof(*lives->steps));
-	}
+	if (lives->step_count == STEPS_MAX)
+		return -E2BIG;
+	ARRAY_GROW(lives->steps, lives->step_count, lives->step_room, 1024);
 	lives->steps[lives->step_count] = *step;
 	lives->steps[lives->step_count++].life = t->life;
 	return 0;
