@@ -17,7 +17,7 @@
 #include "session/outside.h"
 #include "session/wake_order.h"
 #include "values.h"
-#include "waits/untold.h"
+#include "waits/sums/untold.h"
 
 /*
  * Whether all threads sleep, or spin, has changed, or not; row is the thread that changed it, in the

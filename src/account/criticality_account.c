@@ -4,7 +4,7 @@
 
 #include "account/call_path.h"
 #include "account/criticality_internal.h"
-#include "waits/untold.h"
+#include "waits/sums/untold.h"
 
 static fixed_ns cmetric_sum(const struct criticality *self)
 {

@@ -13,7 +13,7 @@
 #include "account/parallelism.h"
 #include "account/sample_set.h"
 #include "values.h"
-#include "waits/waits.h"
+#include "waits/sums/waits.h"
 
 enum { CPU_UNKNOWN = UINT16_MAX + 1 };
 

@@ -13,8 +13,8 @@
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/untold.h"
-#include "waits/waits.h"
+#include "waits/sums/untold.h"
+#include "waits/sums/waits.h"
 
 enum { PENDING_BYTES_MAX = 128 << 20 };
 

@@ -28,7 +28,7 @@
 #include "live/privileges.h"
 #include "show/show.h"
 #include "view/status.h"
-#include "waits/untold.h"
+#include "waits/sums/untold.h"
 
 enum {
 	OWN_FDS = 3,

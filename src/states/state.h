@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
+#include "waits/sums/waits.h"
 #include "waits/wait_cause.h"
-#include "waits/waits.h"
 
 enum state_kind {
 	STATE_UNKNOWN, /* not born, dead, or records were lost */

@@ -21,7 +21,7 @@
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/wait_ender.h"
+#include "waits/sums/wait_ender.h"
 
 enum {
 	/* A block has so many records, and more for more threads, for each is told in each block. */

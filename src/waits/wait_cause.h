@@ -2,6 +2,9 @@
 /*
  * Why a thread waits: what its system call and the state of its CPU tell by themselves. What only
  * the functions above the call can tell apart (one futex from another), findings do.
+ *
+ * Owns: what is known of one wait: its cause, its file or lock, and threads that are not traced.
+ * Used by: any folder above.
  */
 #pragma once
 

@@ -30,8 +30,8 @@
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/untold.h"
-#include "waits/waits.h"
+#include "waits/sums/untold.h"
+#include "waits/sums/waits.h"
 
 static void push(struct replay *replay, const char *ns)
 {

@@ -8,7 +8,7 @@
 #include "session/threads.h"
 #include "waits/cpu_waits.h"
 #include "waits/files.h"
-#include "waits/waits.h"
+#include "waits/sums/waits.h"
 
 enum { TIMELINE_MAX = 64 };
 

@@ -279,7 +279,7 @@ static double probability(uint64_t keep)
 	return keep ? keep * 0x1p-32 : 1;
 }
 
-/* As weigh() of src/waits/waits.c does: of the wait, and of its waker. */
+/* As weigh() of src/waits/sums/waits.c does: of the wait, and of its waker. */
 static double weigh(const struct ev_sched_switch *e, const struct ev_sched_wake *w, bool is_within,
 		    double *waker_weight)
 {

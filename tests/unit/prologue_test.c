@@ -20,8 +20,8 @@
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/untold.h"
-#include "waits/waits.h"
+#include "waits/sums/untold.h"
+#include "waits/sums/waits.h"
 
 enum {
 	SEEDS = 3000,

@@ -19,7 +19,7 @@
 #include "values.h"
 #include "waits/files.h"
 #include "waits/others.h"
-#include "waits/untold.h"
+#include "waits/sums/untold.h"
 
 enum { THREADS = 6, LOCKS = 5, STEPS = 200, SEEDS = 3000, CONTENDED = 2, PID = 1000 };
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "session/session.h"
-#include "waits/untold.h"
+#include "waits/sums/untold.h"
 
 static struct session *session;
 static struct untold *untold;

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "session/threads.h"
-#include "waits/wait_locks.h"
+#include "waits/sums/wait_locks.h"
 
 /* More than there is room for, and as many rows as there can be. */
 enum { LOCKS = 100000, ROWS_MAX = 65536 + 1, WAIT_NS = 1000 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "findings/parts/findings_internal.h"
-#include "waits/wait_rows.h"
+#include "waits/sums/wait_rows.h"
 
 static bool may_be_idle(enum wait_cause cause)
 {

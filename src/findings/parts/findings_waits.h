@@ -4,8 +4,8 @@
 
 #include "findings/parts/findings_internal.h"
 #include "findings/parts/findings_meaning.h"
+#include "waits/sums/waits.h"
 #include "waits/wait_names.h"
-#include "waits/waits.h"
 
 struct file_info;
 struct table;

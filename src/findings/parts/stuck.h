@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "waits/sums/waits.h"
 #include "waits/wait_names.h"
-#include "waits/waits.h"
 
 struct findings;
 

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "waits/open_wait.h"
-#include "waits/wait_rows.h"
+#include "waits/sums/open_wait.h"
+#include "waits/sums/wait_rows.h"
 
 struct wait_lastings;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/wait_locks.h"
+#include "waits/sums/wait_locks.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "waits/journal.h"
-#include "waits/untold.h"
-#include "waits/wait_wakers.h"
+#include "waits/sums/journal.h"
+#include "waits/sums/untold.h"
+#include "waits/sums/wait_wakers.h"
 
 enum { LOCKS_MAX = 65536 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/wait_lasting.h"
+#include "waits/sums/wait_lasting.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include "klocks/lengths.h"
 #include "waits/file_calls.h"
+#include "waits/sums/wait_sum.h"
 #include "waits/wait_cause.h"
-#include "waits/wait_sum.h"
 
 struct thread;
 

@@ -2,8 +2,8 @@
 /* Who or what ended a wait. */
 #pragma once
 
-#include "waits/untold.h"
-#include "waits/wait_end.h"
+#include "waits/sums/ended_wait.h"
+#include "waits/sums/untold.h"
 
 struct file_info;
 struct other;

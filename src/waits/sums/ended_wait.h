@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "waits/open_wait.h"
-#include "waits/wait_rows.h"
+#include "waits/sums/open_wait.h"
+#include "waits/sums/wait_rows.h"
 
 struct other;
 struct untold_case;

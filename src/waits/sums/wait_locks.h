@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "waits/wait_end.h"
+#include "waits/sums/ended_wait.h"
 
 struct journal;
 struct wait_locks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/wait_last.h"
+#include "waits/sums/wait_last.h"
 
 enum { NEXT_TO_NOTHING_NS = 1000000, NEXT_TO_NOTHING_PARTS = 100, WAIT_PARTS = 10 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who ended a wait: what the waker did, or what an interrupt means for what was waited for. */
-#include "waits/wait_ender.h"
+#include "waits/sums/wait_ender.h"
 
 #include <string.h>
 #include <sys/syscall.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/wait_paths.h"
+#include "waits/sums/wait_paths.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/table.h"
-#include "waits/journal.h"
-#include "waits/untold.h"
-#include "waits/wait_wakers.h"
+#include "waits/sums/journal.h"
+#include "waits/sums/untold.h"
+#include "waits/sums/wait_wakers.h"
 
 enum {
 	PATHS_MAX = 65536,

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "waits/wait_end.h"
+#include "waits/sums/ended_wait.h"
 
 struct journal;
 struct wait_paths;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "waits/files.h"
-#include "waits/wait_end.h"
+#include "waits/sums/ended_wait.h"
 
 struct journal;
 struct wait_files;

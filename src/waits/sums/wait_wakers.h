@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "waits/wait_end.h"
+#include "waits/sums/ended_wait.h"
 
 struct arena;
 

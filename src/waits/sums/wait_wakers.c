@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/wait_wakers.h"
+#include "waits/sums/wait_wakers.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/waits.h"
+#include "waits/sums/waits.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 #include "base/memory.h"
 #include "values.h"
 #include "waits/files.h"
-#include "waits/journal.h"
-#include "waits/wait_ender.h"
-#include "waits/wait_files.h"
-#include "waits/wait_last.h"
-#include "waits/wait_lasting.h"
-#include "waits/wait_locks.h"
-#include "waits/wait_paths.h"
+#include "waits/sums/journal.h"
+#include "waits/sums/wait_ender.h"
+#include "waits/sums/wait_files.h"
+#include "waits/sums/wait_last.h"
+#include "waits/sums/wait_lasting.h"
+#include "waits/sums/wait_locks.h"
+#include "waits/sums/wait_paths.h"
 
 struct waits {
 	const struct files *files;

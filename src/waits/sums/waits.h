@@ -6,7 +6,7 @@
  * Owns all it hands out; pointers stay valid until the next event or waits_free().
  *
  * Owns: waits of threads, added up: by cause, call path, lock and file.
- * Used by: account, states, findings/names, findings/parts, graph, spans, view/trace, engine, query, live.
+ * Used by: account, states, findings/parts, engine, live.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 
 #include "session/session.h"
 #include "session/threads.h"
-#include "waits/open_wait.h"
-#include "waits/untold.h"
-#include "waits/wait_rows.h"
+#include "waits/sums/open_wait.h"
+#include "waits/sums/untold.h"
+#include "waits/sums/wait_rows.h"
 
 struct files;
 struct others;

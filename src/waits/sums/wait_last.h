@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "waits/open_wait.h"
+#include "waits/sums/open_wait.h"
 
 /* last: the wait has ended so; is_to_die: of a thread that is to die then. */
 void wait_last_set(struct open_wait *wait, const struct last_wait *last, bool is_to_die);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/untold.h"
+#include "waits/sums/untold.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "session/session.h"
 #include "values.h"
-#include "waits/wait_wakers.h"
+#include "waits/sums/wait_wakers.h"
 
 enum {
 	REASONS_KEPT = 256, /* the last ones: a power of two */

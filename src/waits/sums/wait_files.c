@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "waits/wait_files.h"
+#include "waits/sums/wait_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "waits/files.h"
-#include "waits/journal.h"
 #include "waits/others.h"
-#include "waits/wait_wakers.h"
+#include "waits/sums/journal.h"
+#include "waits/sums/wait_wakers.h"
 
 enum { FILES_MAX = 65536, PEERS_MAX = 4 };
 
