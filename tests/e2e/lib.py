@@ -9,6 +9,7 @@ of the sentences to run (a regular expression); JOBS, how many at a time, which 
 LIMIT_S, after how many seconds a wait is a hang; JITTER_NS, what is added to tolerances of times
 (tests/kernels); KEEP, to keep the private directory.
 """
+import ast
 import functools
 import json
 import os
@@ -491,6 +492,44 @@ def stop_all():
                 pass
 
 
+def is_looked_up(node):
+    """An expression that is read without running anything: names, attributes, places."""
+    if isinstance(node, ast.Subscript):
+        return is_looked_up(node.value) and (isinstance(node.slice, ast.Constant) or is_looked_up(node.slice))
+    return isinstance(node, ast.Name) or isinstance(node, ast.Attribute) and is_looked_up(node.value)
+
+
+def looked_up(node):
+    """The longest such parts of an expression."""
+    if is_looked_up(node):
+        yield ast.unparse(node)
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from looked_up(child)
+
+
+def values_of(frame, line):
+    """What the parts of an assertion are there, a line each: it says nothing itself."""
+    def is_here(node):
+        return isinstance(node, ast.Assert) and node.lineno <= line <= node.end_lineno
+    values = {}
+    for node in filter(is_here, ast.walk(ast.parse(read(frame.f_code.co_filename)))):
+        for part in looked_up(node.test):
+            try:
+                values[part] = eval(part, frame.f_globals, frame.f_locals)
+            except Exception:       # a variable of a comprehension, a key that is missing
+                continue
+    return "".join(f"\n{part} = {value!r:.300}" for part, value in values.items() if not callable(value))
+
+
+def told_by(error):
+    """Where an assertion failed, and why."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    said = error if error.args else where.line + values_of(frame, line)
+    return f"{os.path.basename(where.filename)}:{line}: {said}"
+
+
 def run_one(function):
     """None when it holds, else what to print: ("skip" or "fail", text)."""
     directory = tempfile.mkdtemp(dir=os.environ["TMPDIR"])
@@ -500,9 +539,7 @@ def run_one(function):
     except Skip as skip:
         return "skip", str(skip)
     except AssertionError as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        return "fail", f"{os.path.basename(where.filename)}:{where.lineno}: " \
-                       f"{error or where.line}"
+        return "fail", told_by(error)
     except Exception:
         return "fail", traceback.format_exc()
     finally:
