@@ -180,14 +180,17 @@ TEST(an_abstract_name_is_told_with_an_at_sign_and_without_what_lies_behind_it)
 	begin(FAMILY_UNIX);
 	for (uint32_t length = 0; length <= 107; length++) {
 		char name[109] = "";
+		const char *path;
 
 		memset(name + 1, 'a' + length % 26, length);
 		bind_to(&here, name, 1 + length);
 		here.alloc.vfs_inode.i_ino += 1000;
 		CHECK(wait_for(3));
-		CHECK(socket_told() && socket_told()->path[0] == '@');
-		CHECK(strlen(socket_told()->path) == 1 + length);
-		CHECK(!strcmp(socket_told()->path + 1, name + 1));
+		CHECK(socket_told());
+		path = socket_told()->path;
+		CHECK(path[0] == '@');
+		CHECK(strlen(path) == 1 + length);
+		CHECK(!strcmp(path + 1, name + 1));
 	}
 	files_end();
 }
