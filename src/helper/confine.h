@@ -9,6 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What an address sanitizer does not bear: it reserves terabytes that it never uses, opens files, makes threads. */
+#ifdef __SANITIZE_ADDRESS__
+enum { IS_SANITIZED = true };
+#else
+enum { IS_SANITIZED = false };
+#endif
+
 /* No program that the process starts can have any but these. Without CAP_SETPCAP nothing is changed: 0. */
 int confine_bounds(const int *kept, size_t count);
 

@@ -14,6 +14,7 @@
 
 void symbols_keep_answers(struct symbols *symbols)
 {
+	answer_book_free(symbols->book);
 	symbols->book = answer_book_new();
 	worker_use_book(symbols->worker, symbols->book, false);
 	if (symbols->cache)

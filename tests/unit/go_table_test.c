@@ -113,14 +113,14 @@ TEST(the_stack_pointers_moves_make_rules)
 
 TEST(what_is_no_table_is_refused)
 {
-	make(TEXT);
+	go_table_free(make(TEXT));
 	CHECK(!go_table_new(bytes, 40, TEXT) && !go_table_new(bytes, FUNCTIONS, TEXT));
 	put(8, 1 << 20, 8); /* more functions than it has room for */
 	CHECK(!go_table_new(bytes, sizeof(bytes), TEXT));
-	make(TEXT);
+	go_table_free(make(TEXT));
 	bytes[7] = 4;
 	CHECK(!go_table_new(bytes, sizeof(bytes), TEXT));
-	make(TEXT);
+	go_table_free(make(TEXT));
 	put(0, 0xfffffffb, 4); /* Go 1.2 to 1.15 */
 	CHECK(!go_table_new(bytes, sizeof(bytes), TEXT));
 }

@@ -15,6 +15,9 @@
 
 enum { MANY = 300, LARGE = 8, LINES = 1 << 18, USER = 12345, OTHER = 12346 };
 
+/* As in their owner, the worker, they have no end before that of the process. */
+static struct jit_maps *many, *large;
+
 static uid_t owner;
 static size_t line_count, give_count;
 
@@ -47,7 +50,7 @@ static int find(struct jit_maps *maps, uint32_t space)
 
 TEST(a_user_may_have_more_files_than_are_open_at_once)
 {
-	struct jit_maps *maps = jit_maps_new(give, NULL);
+	struct jit_maps *maps = many = jit_maps_new(give, NULL);
 
 	owner = getuid();
 	line_count = 1;
@@ -65,7 +68,7 @@ TEST(a_user_may_have_more_files_than_are_open_at_once)
 
 TEST(large_files_of_a_user_leave_others_and_the_next_one_their_lines)
 {
-	struct jit_maps *maps = jit_maps_new(give, NULL);
+	struct jit_maps *maps = large = jit_maps_new(give, NULL);
 
 	if (getuid())
 		skip();

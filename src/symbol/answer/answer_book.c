@@ -105,9 +105,13 @@ const void *answer_book_find(const struct answer_book *book, enum book_kind kind
 
 const void *answer_book_take(struct answer_book *book, size_t *size_bytes)
 {
-	const char *first = book->entries + book->taken_bytes;
+	const char *first = book->entries;
 	size_t taken = 0;
 
+	*size_bytes = 0;
+	if (!first)
+		return NULL;
+	first += book->taken_bytes;
 	while (taken < TAKEN_BYTES && book->taken_bytes + taken < book->size_bytes) {
 		const struct book_entry *entry = (const void *)(first + taken);
 

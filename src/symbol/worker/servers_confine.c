@@ -185,11 +185,8 @@ int servers_confine(void)
 
 	if (err)
 		return err;
-#ifndef __SANITIZE_ADDRESS__
-	setrlimit(RLIMIT_DATA, &memory);
-#else
-	(void)memory;
-#endif
+	if (!IS_SANITIZED)
+		setrlimit(RLIMIT_DATA, &memory);
 	/* Whatever directory the library is in. */
 	debuginfod_load();
 	err = confine_basics();

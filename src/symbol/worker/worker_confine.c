@@ -35,10 +35,10 @@ void worker_limit_resources(void)
 {
 	/* Some are never closed: file_close(). */
 	limit(RLIMIT_NOFILE, FILES_MAX);
-#ifndef __SANITIZE_ADDRESS__ /* which reserves terabytes that it never uses */
-	limit(RLIMIT_DATA, (rlim_t)WORKER_MEMORY_MB_MAX << 20);
-	limit(RLIMIT_AS, (rlim_t)WORKER_ADDRESS_GB_MAX << 30);
-#endif
+	if (!IS_SANITIZED) {
+		limit(RLIMIT_DATA, (rlim_t)WORKER_MEMORY_MB_MAX << 20);
+		limit(RLIMIT_AS, (rlim_t)WORKER_ADDRESS_GB_MAX << 30);
+	}
 	limit(RLIMIT_STACK, (rlim_t)STACK_MB_MAX << 20);
 	limit(RLIMIT_FSIZE, 0);
 	limit(RLIMIT_NPROC, 0);
@@ -80,11 +80,7 @@ static int confine_calls(void)
 	};
 	/* clang-format on */
 
-#ifdef __SANITIZE_ADDRESS__ /* which opens files and makes threads of its own */
-	(void)allowed;
-	return 0;
-#endif
-	return confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
+	return IS_SANITIZED ? 0 : confine_to_calls(allowed, sizeof(allowed) / sizeof(*allowed));
 }
 
 /* In the order of what each still takes. */

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "helper/close_file.h"
+#include "helper/confine.h"
 #include "helper/given.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/object/file_source.h"
@@ -123,7 +124,7 @@ struct worker_files *worker_files_new(const struct helper_sockets *sockets)
 
 	files->sockets = *sockets;
 	files->by_number = table_new();
-	files->own_bytes_max = own_bytes_max;
+	files->own_bytes_max = IS_SANITIZED ? own_bytes_last : own_bytes_max; /* what is freed stays for a while */
 	files->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	return files;
 }
@@ -207,17 +208,13 @@ void worker_files_limit_memory(struct worker_files *files, uint32_t memory_mb_ma
 {
 	struct rlimit data = { .rlim_max = (rlim_t)WORKER_MEMORY_MB_MAX << 20 };
 
-	if (memory_mb_max == files->memory_mb_max)
+	if (memory_mb_max == files->memory_mb_max || IS_SANITIZED)
 		return;
 	files->memory_mb_max = memory_mb_max;
-#ifndef __SANITIZE_ADDRESS__
 	data.rlim_cur = memory_used(files).data_bytes + ((rlim_t)memory_mb_max << 20);
 	if (!memory_mb_max || data.rlim_cur > data.rlim_max)
 		data.rlim_cur = data.rlim_max;
 	setrlimit(RLIMIT_DATA, &data);
-#else
-	(void)data;
-#endif
 }
 
 /* --- Opening --------------------------------------------------------------------------------- */
