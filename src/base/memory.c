@@ -9,28 +9,36 @@
 
 enum { ARENA_BLOCK_BYTES = 64 * 1024, PINCH_FAILED = 125 };
 
-static void *or_stop(void *memory, size_t count, size_t size_bytes)
+__attribute__((noreturn)) static void stop(size_t count, size_t size_bytes)
 {
-	if (!memory && count && size_bytes) {
-		fprintf(stderr, "pinch: out of memory: cannot allocate %zu bytes\n", count * size_bytes);
-		exit(PINCH_FAILED);
-	}
-	return memory;
+	fprintf(stderr, "pinch: out of memory: cannot allocate %zu bytes\n", count * size_bytes);
+	exit(PINCH_FAILED);
 }
 
 void *xcalloc(size_t count, size_t size_bytes)
 {
-	return or_stop(calloc(count, size_bytes), count, size_bytes);
+	void *memory = calloc(count ? count : 1, size_bytes ? size_bytes : 1);
+
+	if (!memory)
+		stop(count, size_bytes);
+	return memory;
 }
 
 void *xrealloc(void *memory, size_t count, size_t size_bytes)
 {
-	return or_stop(reallocarray(memory, count, size_bytes), count, size_bytes);
+	memory = reallocarray(memory, count, size_bytes);
+	if (!memory && count && size_bytes)
+		stop(count, size_bytes);
+	return memory;
 }
 
 char *xstrdup(const char *string)
 {
-	return or_stop(strdup(string), 1, strlen(string) + 1);
+	char *copy = strdup(string);
+
+	if (!copy)
+		stop(1, strlen(string) + 1);
+	return copy;
 }
 
 struct arena_block {

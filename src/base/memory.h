@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-void *xcalloc(size_t count, size_t size_bytes);
+void *xcalloc(size_t count, size_t size_bytes) __attribute__((returns_nonnull));
 void *xrealloc(void *memory, size_t count, size_t size_bytes);
 char *xstrdup(const char *string);
 

@@ -115,7 +115,7 @@ static void normalise(struct grouping *g)
 {
 	const double trifle = 0.1;
 	double unit_ns = fmax(1, trifle * values_of(g, g->count / 2)[FIGURE_DURATION]);
-	unsigned int figures[FIGURES];
+	unsigned int figures[FIGURES] = { 0 };
 
 	for (unsigned int figure = 0; figure < FIGURES; figure++)
 		if (differs(g, figure))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "options/settings.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -373,6 +374,7 @@ int settings_parse(struct settings *settings, const struct command *command, int
 			return fail_plain(-EINVAL, "pinch %s: unknown or ambiguous option '%s'; see pinch help %s",
 					  command->name, argv[optind - 1], command->name);
 		spec = c ? spec_of_letter(&tables, c) : tables.specs[index];
+		assert(spec); /* getopt knows those of the tables */
 		err = spec->set(settings, optarg);
 		if (err)
 			return err;

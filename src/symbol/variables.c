@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/variables.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -234,6 +235,7 @@ static struct variable get(struct variables *variables, struct module *module, u
 int variables_find(struct variables *variables, uint32_t pid, uint64_t time_ns, uint64_t address,
 		   struct symbol_object *object)
 {
+	const struct segment *segment;
 	struct variable variable;
 	struct module *module;
 	uint64_t linked;
@@ -242,8 +244,10 @@ int variables_find(struct variables *variables, uint32_t pid, uint64_t time_ns, 
 	if (!module)
 		return -ENOENT;
 	variable = get(variables, module, linked);
+	segment = find_segment(layout_get(variables, module), linked);
+	assert(segment); /* or the module would be none */
 	/* Few programs have data among their code: what has no name there is code. */
-	if (!variable.name && find_segment(layout_get(variables, module), linked)->is_code)
+	if (!variable.name && segment->is_code)
 		return -ENOENT;
 	*object = (struct symbol_object){
 		.name = variable.name,

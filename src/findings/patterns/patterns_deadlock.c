@@ -2,6 +2,7 @@
 /* Findings of threads that wait for each other for ever. */
 #include "findings/patterns/draft.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "findings/parts/findings_waits.h"
@@ -18,6 +19,7 @@ static const struct stuck_wait *find_last(const struct stuck *stuck, uint32_t cy
 	for (size_t i = 0; i < stuck->count; i++)
 		if (stuck->waits[i].cycle == cycle && (!last || stuck->waits[i].wait->begin_ns > last->wait->begin_ns))
 			last = &stuck->waits[i];
+	assert(last); /* no cycle is empty */
 	return last;
 }
 

@@ -219,7 +219,7 @@ static double weigh(const struct wait_party *party, const struct ev_sched_wake *
 		return 0;
 	if (!end->waker)
 		end->weight = 1 / p;
-	else if (e->flags & WAKE_HAS_STACK)
+	else if (e && e->flags & WAKE_HAS_STACK)
 		end->weight = 1 / (is_within || p2 < p1 ? p2 : p1);
 	return 1 / p;
 }
