@@ -180,7 +180,7 @@ def record_sources():
 
 @test("Changed traces with checksums that are right: no command crashes, lasts, or takes what it wants")
 def changed_traces():
-    tool = os.path.join(BUILD, "fuzz", "commands")
+    tool = os.path.join(BUILD, "san", "fuzz", "commands")
     if not os.path.exists(tool):
         raise Skip("clang's sanitizers are missing")
     traces, running = record_sources(), []

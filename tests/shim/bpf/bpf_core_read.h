@@ -22,6 +22,8 @@
 bool shim_field_exists(const char *field);
 
 /* Pointers to what is const in kernel.h go to functions that bpf_helpers.h has taken it from. */
-#ifndef __clang__
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wincompatible-pointer-types-discards-qualifiers"
+#else
 #pragma GCC diagnostic ignored "-Wdiscarded-qualifiers"
 #endif
