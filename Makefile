@@ -383,8 +383,8 @@ SANITIZED_TESTS := $(subst $O/,$O/san/,$(BUILT_TESTS) $(FUZZ_TEST))
 # In a browser; screenshots stay in $O/web-shots.
 WEB_TESTS := $(patsubst %,"+node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
 
-# Real kernels and real programs, as root. PATIENT: they judge neither shares of time nor how long something took.
-PATIENT := $(patsubst %,tests/e2e/%.py,)
+# Real kernels and real programs, as root. Suites that make several of their tests at a time may have company.
+PATIENT := $(shell grep -l 'main.jobs=' tests/e2e/*.py)
 E2E_SCRIPTS := $(filter-out %/lib.py %_model.py,$(wildcard tests/e2e/*.py))
 ROOT_TESTS := $(patsubst %,"+/usr/bin/python3 %",$(filter $(PATIENT),$(E2E_SCRIPTS))) \
 	$(patsubst %,"/usr/bin/python3 %",$(filter-out $(PATIENT),$(E2E_SCRIPTS)))
@@ -393,7 +393,10 @@ ROOT_TESTS := $(patsubst %,"+/usr/bin/python3 %",$(filter $(PATIENT),$(E2E_SCRIP
 ATTACK_TRACE := $O/attacks/hostile_trace
 ATTACKS := $(filter-out $(ATTACK_TRACE),$(patsubst tests/attacks/%.c,$O/attacks/%,$(wildcard tests/attacks/*.c)))
 ATTACK_SCRIPTS := $(filter-out %/lib_attacks.py %/lib_elf.py %_maker.py,$(wildcard tests/attacks/*.py))
-ATTACK_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ATTACK_SCRIPTS))
+# Those that measure what pinch takes are left alone.
+ATTACK_MEASURES := tests/attacks/bombs.py tests/attacks/churn.py
+ATTACK_TESTS := $(patsubst %,"+/usr/bin/python3 %",$(filter-out $(ATTACK_MEASURES),$(ATTACK_SCRIPTS)))
+MEASURE_TESTS := $(patsubst %,"/usr/bin/python3 %",$(ATTACK_MEASURES))
 
 KERNEL_TEST := "&/usr/bin/python3 tests/kernels/kernel.py 6.1-plain --quick"
 
@@ -411,12 +414,12 @@ sanitized-programs:
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@$(MAKE) --no-print-directory sanitized-programs
-	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS)
+	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS) $(MEASURE_TESTS)
 
 attacks: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@$(MAKE) --no-print-directory sanitized-programs
-	@FULL=1 TEST_SECONDS=7200 tests/run $(ATTACK_TESTS)
+	@FULL=1 TEST_SECONDS=7200 tests/run $(ATTACK_TESTS) $(MEASURE_TESTS)
 
 # Ten minutes a kernel. Leaves a table of what each of them did.
 check-kernels: test-packages kernel-packages
@@ -449,7 +452,7 @@ coverage: test-packages
 	@rm -rf $(COVERAGE)/raw; mkdir -p -m 1777 $(COVERAGE)/raw
 	@umask 0; PINCH=$(COVERAGE)/pinch tests/run $(UNIT_TESTS:$O/%=$(COVERAGE)/%) \
 		"tests/golden/run.sh $(COVERAGE)/tests/replay" "tests/golden/graph/run.sh $(COVERAGE)/tests/graph_replay" \
-		"tests/docs.sh $(COVERAGE)/pinch" $(ATTACK_TESTS) $(ROOT_TESTS); status=$$?; \
+		"tests/docs.sh $(COVERAGE)/pinch" $(ATTACK_TESTS) $(ROOT_TESTS) $(MEASURE_TESTS); status=$$?; \
 		tests/coverage.sh $(COVERAGE); exit $$status
 
 golden-update: all $(TEST_BINARIES)

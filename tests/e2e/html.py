@@ -193,4 +193,4 @@ def unwritable():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(jobs=2))

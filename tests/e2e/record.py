@@ -329,4 +329,4 @@ def refused():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(jobs=2))
