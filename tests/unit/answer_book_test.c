@@ -37,7 +37,9 @@ static void check_all(const struct answer_book *other)
 	for (uint64_t i = 0; i < ENTRIES; i++) {
 		expected_bytes = content_of(i, content);
 		found = answer_book_find(other, BOOK_PLACE + i % 3, i % OWNERS, i, &size_bytes);
-		CHECK(found && size_bytes == expected_bytes && (uintptr_t)found % 8 == 0);
+		CHECK(found);
+		CHECK_EQUAL(size_bytes, expected_bytes);
+		CHECK_EQUAL((uintptr_t)found % 8, 0);
 		CHECK(!memcmp(found, content, size_bytes));
 	}
 }
@@ -65,7 +67,9 @@ TEST(the_first_entry_of_a_place_stays)
 	answer_book_put(book, BOOK_NOTE, 0, 1, "first", 6);
 	answer_book_put(book, BOOK_NOTE, 0, 1, "second", 7);
 	found = answer_book_find(book, BOOK_NOTE, 0, 1, &size_bytes);
-	CHECK(found && size_bytes == 6 && !strcmp(found, "first"));
+	CHECK(found);
+	CHECK_EQUAL(size_bytes, 6);
+	CHECK_STRING(found, "first");
 	answer_book_free(book);
 }
 
@@ -78,15 +82,17 @@ TEST(what_is_taken_part_by_part_makes_the_same_book)
 	book = answer_book_new();
 	put_all();
 	while ((entries = answer_book_take(book, &size_bytes)) && size_bytes) {
-		CHECK(size_bytes % 8 == 0 && size_bytes < 5 << 20);
+		CHECK_EQUAL(size_bytes % 8, 0);
+		CHECK_THAT(size_bytes, <, 5 << 20);
 		CHECK(!answer_book_add(other, entries, size_bytes));
 		parts++;
 	}
-	CHECK(parts > 2);
+	CHECK_THAT(parts, >, 2);
 	check_all(other);
 	answer_book_put(book, BOOK_NOTE, 9, 9, "more", 5);
 	entries = answer_book_take(book, &size_bytes);
-	CHECK(size_bytes == sizeof(struct book_entry) + 8 && entries);
+	CHECK_EQUAL(size_bytes, sizeof(struct book_entry) + 8);
+	CHECK(entries);
 	answer_book_take(book, &size_bytes);
 	CHECK(!size_bytes);
 	answer_book_free(book);
@@ -110,8 +116,8 @@ TEST(entries_that_are_cut_off_are_refused_from_there_on)
 		part = malloc(length + 1);
 		memcpy(part, entries, length);
 		other = answer_book_new();
-		CHECK(answer_book_add(other, part, length) == (length % whole ? -EBADMSG : 0));
-		CHECK(!answer_book_find(other, BOOK_NOTE, 0, 0, &found_bytes) == (length < whole));
+		CHECK_EQUAL(answer_book_add(other, part, length), (length % whole ? -EBADMSG : 0));
+		CHECK_EQUAL(!answer_book_find(other, BOOK_NOTE, 0, 0, &found_bytes), length < whole);
 		CHECK(!answer_book_find(other, BOOK_NOTE, 0, 1, &found_bytes));
 		answer_book_free(other);
 		free(part);
@@ -128,9 +134,15 @@ TEST(functions_come_back_with_their_module)
 	answer_book_put_function(book, BOOK_KERNEL, 0, 0x1010, 0x1000, "do_work", "[kernel]");
 	answer_book_put_function(book, BOOK_JIT, 5, 0x1010, 0x1008, "jitted", NULL);
 	name = answer_book_find_function(book, BOOK_KERNEL, 0, 0x1010, &start, &module);
-	CHECK(name && !strcmp(name, "do_work") && !strcmp(module, "[kernel]") && start == 0x1000);
+	CHECK(name);
+	CHECK_STRING(name, "do_work");
+	CHECK_STRING(module, "[kernel]");
+	CHECK_EQUAL(start, 0x1000);
 	name = answer_book_find_function(book, BOOK_JIT, 5, 0x1010, &start, &module);
-	CHECK(name && !strcmp(name, "jitted") && !*module && start == 0x1008);
+	CHECK(name);
+	CHECK_STRING(name, "jitted");
+	CHECK(!*module);
+	CHECK_EQUAL(start, 0x1008);
 	CHECK(!answer_book_find_function(book, BOOK_JIT, 4, 0x1010, &start, &module));
 	answer_book_free(book);
 }

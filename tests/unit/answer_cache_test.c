@@ -131,10 +131,13 @@ TEST(what_a_run_learnt_the_next_one_knows)
 	struct module one = module_of(1), two = module_of(2);
 
 	begin();
-	CHECK(run(&one, 0, 500) == 0 && run(&one, 0, 500) == 500);
-	CHECK(run(&two, 0, 10) == 0);
+	CHECK_EQUAL(run(&one, 0, 500), 0);
+	CHECK_EQUAL(run(&one, 0, 500), 500);
+	CHECK_EQUAL(run(&two, 0, 10), 0);
 	/* More of the same: the old ones stay. */
-	CHECK(run(&one, 400, 900) == 100 && run(&one, 0, 900) == 900 && run(&two, 0, 10) == 10);
+	CHECK_EQUAL(run(&one, 400, 900), 100);
+	CHECK_EQUAL(run(&one, 0, 900), 900);
+	CHECK_EQUAL(run(&two, 0, 10), 10);
 	remove_all();
 }
 
@@ -156,7 +159,7 @@ TEST(an_answer_that_lacks_something_is_not_kept)
 	answer_cache_add(cache, &nameless, 5, &answer);
 	answer_cache_save(cache);
 	answer_cache_free(cache);
-	CHECK(run(&module, 3, 5) == 0);
+	CHECK_EQUAL(run(&module, 3, 5), 0);
 	remove_all();
 }
 
@@ -172,7 +175,8 @@ TEST(an_answer_that_makes_no_sense_gives_way_to_the_right_one)
 	answer_cache_add(cache, &module, 3, &answer);
 	answer_cache_save(cache);
 	answer_cache_free(cache);
-	CHECK(run(&module, 3, 4) == 0 && run(&module, 3, 4) == 1);
+	CHECK_EQUAL(run(&module, 3, 4), 0);
+	CHECK_EQUAL(run(&module, 3, 4), 1);
 	remove_all();
 }
 
@@ -181,7 +185,8 @@ TEST(what_was_learnt_of_a_file_counts_only_as_long_as_it_is_that_file)
 	struct module module = module_of(1), other;
 
 	begin();
-	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
+	CHECK_EQUAL(run(&module, 0, 20), 20);
 	for (int i = 0; i < 6; i++) {
 		other = module;
 		*(i == 0   ? &other.stamp.device
@@ -190,18 +195,19 @@ TEST(what_was_learnt_of_a_file_counts_only_as_long_as_it_is_that_file)
 		  : i == 3 ? (uint64_t *)&other.stamp.modified_ns
 		  : i == 4 ? (uint64_t *)&other.stamp.changed_ns
 			   : &content_hash) += 1;
-		CHECK(run(&other, 0, 20) == 0);
+		CHECK_EQUAL(run(&other, 0, 20), 0);
 		content_hash = 0;
-		CHECK(run(&module, 0, 20) == 20);
+		CHECK_EQUAL(run(&module, 0, 20), 20);
 	}
 	/* A debug file that is installed, and one that takes its place. */
 	debug_file = (struct source){ module.stamp, { 9, 9 } };
 	debug_file.stamp.inode = 77;
-	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
+	CHECK_EQUAL(run(&module, 0, 20), 20);
 	debug_file.stamp.inode = 78;
-	CHECK(run(&module, 0, 20) == 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
 	debug_file = (struct source){ 0 };
-	CHECK(run(&module, 0, 20) == 20);
+	CHECK_EQUAL(run(&module, 0, 20), 20);
 	remove_all();
 }
 
@@ -212,17 +218,18 @@ TEST(nothing_is_kept_of_files_that_others_made)
 	begin();
 	for (int i = 0; i < 2; i++) {
 		module.stamp.owner = 65534;
-		CHECK(run(&module, 0, 20) == 0);
+		CHECK_EQUAL(run(&module, 0, 20), 0);
 		module.stamp.owner = 0;
 		module.stamp.is_owner_doubtful = true;
-		CHECK(run(&module, 0, 20) == 0);
+		CHECK_EQUAL(run(&module, 0, 20), 0);
 		module.stamp.is_owner_doubtful = false;
 		debug_file = (struct source){ own.stamp, { 9, 9 } };
 		debug_file.stamp.owner = 65534;
-		CHECK(run(&own, 0, 20) == 0);
+		CHECK_EQUAL(run(&own, 0, 20), 0);
 		debug_file = (struct source){ 0 };
 	}
-	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
+	CHECK_EQUAL(run(&module, 0, 20), 20);
 	remove_all();
 }
 
@@ -235,20 +242,23 @@ TEST(a_damaged_file_counts_as_empty_and_is_mended)
 
 	begin();
 	file_of(path, sizeof(path), &module);
-	CHECK(run(&module, 0, 20) == 0 && !stat(path, &status));
+	CHECK_EQUAL(run(&module, 0, 20), 0);
+	CHECK(!stat(path, &status));
 	for (off_t at = 0; at < status.st_size; at += 97) {
-		CHECK(run(&module, 0, 20) == 20);
+		CHECK_EQUAL(run(&module, 0, 20), 20);
 		fd = open(path, O_RDWR);
-		CHECK(pread(fd, &byte, 1, at) == 1);
+		CHECK_EQUAL(pread(fd, &byte, 1, at), 1);
 		byte ^= 0x20;
-		CHECK(pwrite(fd, &byte, 1, at) == 1);
+		CHECK_EQUAL(pwrite(fd, &byte, 1, at), 1);
 		close(fd);
-		CHECK(run(&module, 0, 20) == 0);
-		CHECK(run(&module, 0, 20) == 20);
+		CHECK_EQUAL(run(&module, 0, 20), 0);
+		CHECK_EQUAL(run(&module, 0, 20), 20);
 	}
 	CHECK(!truncate(path, status.st_size / 2 & ~7));
-	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 20);
-	CHECK(!truncate(path, 3) && run(&module, 0, 20) == 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
+	CHECK_EQUAL(run(&module, 0, 20), 20);
+	CHECK(!truncate(path, 3));
+	CHECK_EQUAL(run(&module, 0, 20), 0);
 	remove_all();
 }
 
@@ -258,15 +268,16 @@ TEST(nothing_is_believed_that_others_may_write)
 	char path[sizeof(directory) + 128];
 
 	begin();
-	CHECK(run(&module, 0, 20) == 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
 	snprintf(path, sizeof(path), "%s/pinch", directory);
 	CHECK(!chmod(path, 0777));
-	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
 	CHECK(!chmod(path, 0700));
-	CHECK(run(&module, 0, 20) == 20);
+	CHECK_EQUAL(run(&module, 0, 20), 20);
 	file_of(path, sizeof(path), &module);
 	CHECK(!unlink(path) && !symlink("/dev/zero", path));
-	CHECK(run(&module, 0, 20) == 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
 	remove_all();
 }
 
@@ -276,7 +287,8 @@ TEST(without_a_place_for_it_nothing_is_kept)
 
 	begin();
 	setenv("XDG_CACHE_HOME", "/proc/no such place", 1);
-	CHECK(run(&module, 0, 20) == 0 && run(&module, 0, 20) == 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
 	remove_all();
 }
 
@@ -286,7 +298,7 @@ TEST(what_was_written_long_ago_makes_room)
 	char path[sizeof(directory) + 128];
 
 	begin();
-	CHECK(run(&module, 0, 20) == 0);
+	CHECK_EQUAL(run(&module, 0, 20), 0);
 	for (int i = 0; i < 5; i++) {
 		struct timespec times[2] = { { .tv_sec = 1000 + i }, { .tv_sec = 1000 + i } };
 		int fd;
@@ -296,12 +308,12 @@ TEST(what_was_written_long_ago_makes_room)
 		CHECK(!ftruncate(fd, 40 << 20) && !futimens(fd, times));
 		close(fd);
 	}
-	CHECK(run(&module, 0, 21) == 20); /* writes */
+	CHECK_EQUAL(run(&module, 0, 21), 20); /* writes */
 	for (int i = 0; i < 5; i++) {
 		snprintf(path, sizeof(path), "%s/pinch/old%d", directory, i);
-		CHECK(!access(path, F_OK) == (i >= 2));
+		CHECK_EQUAL(!access(path, F_OK), i >= 2);
 	}
-	CHECK(run(&module, 0, 21) == 21);
+	CHECK_EQUAL(run(&module, 0, 21), 21);
 	remove_all();
 }
 
@@ -315,10 +327,11 @@ TEST(of_one_place_code_and_data_are_told_apart)
 	begin();
 	strcpy(variable.text + 1, "the_name");
 	for (int i = 0; i < 2; i++) {
-		CHECK(run(&module, 0, 20) == (i ? 20 : 0));
+		CHECK_EQUAL(run(&module, 0, 20), (i ? 20 : 0));
 		cache = cache_new();
 		found = answer_cache_find_variable(cache, &module, 7);
-		CHECK(!found == !i && (!i || !strcmp(found->text + found->name, "the_name")));
+		CHECK_EQUAL(!found, !i);
+		CHECK((!i || !strcmp(found->text + found->name, "the_name")));
 		CHECK(!answer_cache_find_variable(cache, &module, 8));
 		CHECK(!answer_cache_find_variable(cache, &module, 7ull | 1ull << 56));
 		answer_cache_add_variable(cache, &module, 7, &variable);

@@ -53,8 +53,11 @@ static void list(void)
 	}
 	CHECK(!list_holds(&(struct bpf_iter__bpf_map_elem){ 0 }));
 	while ((header = shim_read(&rings, 0, &bytes))) {
-		CHECK(header->subsys == EV_KLOCK_HELD >> 16 && header->event == (EV_KLOCK_HELD & 0xffff));
-		CHECK(bytes == sizeof(*helds) && !header->thread && held_count < TOLD_MAX);
+		CHECK_EQUAL(header->subsys, EV_KLOCK_HELD >> 16);
+		CHECK_EQUAL(header->event, EV_KLOCK_HELD & 0xffff);
+		CHECK_EQUAL(bytes, sizeof(*helds));
+		CHECK(!header->thread);
+		CHECK_THAT(held_count, <, TOLD_MAX);
 		helds[held_count++] = *(const struct ev_klock_held *)header;
 	}
 }
@@ -84,9 +87,15 @@ TEST(a_lock_that_is_taken_and_let_go_of_was_held_so_long)
 	pass(700);
 	let_go(lock_a);
 	list();
-	CHECK(held_count == 1 && helds[0].taken == 1 && helds[0].holds == 1 && helds[0].hold_ns == 700);
-	CHECK(helds[0].max_hold_ns == 700 && helds[0].caller == return_address && !helds[0].take_ns);
-	CHECK(!strcmp(helds[0].kind, "mutex") && helds[0].lock && !helds[0].take_cost_ns && !helds[0].hold_cost_ns);
+	CHECK_EQUAL(held_count, 1);
+	CHECK_EQUAL(helds[0].taken, 1);
+	CHECK_EQUAL(helds[0].holds, 1);
+	CHECK_EQUAL(helds[0].hold_ns, 700);
+	CHECK_EQUAL(helds[0].max_hold_ns, 700);
+	CHECK_EQUAL(helds[0].caller, return_address);
+	CHECK(!helds[0].take_ns);
+	CHECK_STRING(helds[0].kind, "mutex");
+	CHECK(helds[0].lock && !helds[0].take_cost_ns && !helds[0].hold_cost_ns);
 	end_counting();
 }
 
@@ -101,12 +110,17 @@ TEST(what_was_told_is_not_told_again)
 	CHECK(!held_count);
 	take(lock_a);
 	list();
-	CHECK(held_count == 1 && helds[0].taken == 1 && !helds[0].holds && !helds[0].max_hold_ns);
-	CHECK(helds[0].caller == return_address);
+	CHECK_EQUAL(held_count, 1);
+	CHECK_EQUAL(helds[0].taken, 1);
+	CHECK(!helds[0].holds && !helds[0].max_hold_ns);
+	CHECK_EQUAL(helds[0].caller, return_address);
 	pass(11);
 	let_go(lock_a);
 	list();
-	CHECK(held_count == 1 && !helds[0].taken && helds[0].holds == 1 && helds[0].hold_ns == 11);
+	CHECK_EQUAL(held_count, 1);
+	CHECK(!helds[0].taken);
+	CHECK_EQUAL(helds[0].holds, 1);
+	CHECK_EQUAL(helds[0].hold_ns, 11);
 	end_counting();
 }
 
@@ -119,7 +133,9 @@ TEST(it_is_had_when_the_function_returns_and_not_before)
 	pass(40);
 	let_go(lock_a);
 	list();
-	CHECK(held_count == 1 && helds[0].take_ns == 300 && helds[0].hold_ns == 40);
+	CHECK_EQUAL(held_count, 1);
+	CHECK_EQUAL(helds[0].take_ns, 300);
+	CHECK_EQUAL(helds[0].hold_ns, 40);
 	end_counting();
 }
 
@@ -135,7 +151,9 @@ TEST(without_its_return_it_is_had_from_the_end_of_the_wait_on)
 	pass(60);
 	let_go(lock_a);
 	list();
-	CHECK(held_count == 1 && helds[0].taken == 1 && helds[0].hold_ns == 60);
+	CHECK_EQUAL(held_count, 1);
+	CHECK_EQUAL(helds[0].taken, 1);
+	CHECK_EQUAL(helds[0].hold_ns, 60);
 	end_counting();
 }
 
@@ -159,7 +177,9 @@ TEST(what_is_given_up_was_not_taken)
 	call(KLOCK_TRIES_FOR_ZERO, KIND, lock_b);
 	come_back(KLOCK_TRIES_FOR_ZERO, KIND, 0);
 	list();
-	CHECK(held_count == 2 && helds[0].taken == 1 && helds[1].taken == 1);
+	CHECK_EQUAL(held_count, 2);
+	CHECK_EQUAL(helds[0].taken, 1);
+	CHECK_EQUAL(helds[1].taken, 1);
 	end_counting();
 }
 
@@ -172,8 +192,11 @@ TEST(what_changes_is_held_twice_in_its_two_ways)
 	pass(4);
 	let_go(lock_a);
 	list();
-	CHECK(held_count == 2 && helds[0].hold_ns == 30 && helds[1].hold_ns == 4);
-	CHECK(!strcmp(helds[1].kind, "a kind of 23 characters") && helds[1].taken == 1);
+	CHECK_EQUAL(held_count, 2);
+	CHECK_EQUAL(helds[0].hold_ns, 30);
+	CHECK_EQUAL(helds[1].hold_ns, 4);
+	CHECK_STRING(helds[1].kind, "a kind of 23 characters");
+	CHECK_EQUAL(helds[1].taken, 1);
 	end_counting();
 }
 
@@ -198,7 +221,9 @@ TEST(interrupts_others_and_locks_without_address_are_not_counted)
 	let_go(lock_a);
 	cpu_counts[0].is_remembering = 0;
 	list();
-	CHECK(held_count == 1 && helds[0].taken == 1 && !helds[0].holds);
+	CHECK_EQUAL(held_count, 1);
+	CHECK_EQUAL(helds[0].taken, 1);
+	CHECK(!helds[0].holds);
 	end_counting();
 }
 
@@ -224,9 +249,14 @@ TEST(what_the_engine_takes_for_itself_is_what_noting_costs)
 	pass(20); /* less than it ever cost */
 	let_go(lock_a);
 	list();
-	CHECK(held_count == 1 && helds[0].taken == 2 && helds[0].holds == 2);
-	CHECK(helds[0].hold_ns == 700 && helds[0].max_hold_ns == 700 && helds[0].take_ns == 7);
-	CHECK(helds[0].take_cost_ns == 53 && helds[0].hold_cost_ns == 50);
+	CHECK_EQUAL(held_count, 1);
+	CHECK_EQUAL(helds[0].taken, 2);
+	CHECK_EQUAL(helds[0].holds, 2);
+	CHECK_EQUAL(helds[0].hold_ns, 700);
+	CHECK_EQUAL(helds[0].max_hold_ns, 700);
+	CHECK_EQUAL(helds[0].take_ns, 7);
+	CHECK_EQUAL(helds[0].take_cost_ns, 53);
+	CHECK_EQUAL(helds[0].hold_cost_ns, 50);
 	end_counting();
 }
 
@@ -240,9 +270,11 @@ TEST(more_locks_at_once_than_there_is_room_for_lose_the_oldest)
 	for (int i = KLOCK_HOLDS_AT_ONCE; i >= 0; i--)
 		let_go((char *)lock_a + i);
 	list();
-	CHECK(held_count == KLOCK_HOLDS_AT_ONCE + 1);
-	for (int i = 0; i <= KLOCK_HOLDS_AT_ONCE; i++)
-		CHECK(helds[i].taken == 1 && helds[i].holds == (i > 0));
+	CHECK_EQUAL(held_count, KLOCK_HOLDS_AT_ONCE + 1);
+	for (int i = 0; i <= KLOCK_HOLDS_AT_ONCE; i++) {
+		CHECK_EQUAL(helds[i].taken, 1);
+		CHECK_EQUAL(helds[i].holds, i > 0);
+	}
 	end_counting();
 }
 
@@ -255,7 +287,10 @@ TEST(locks_for_which_there_is_no_room_are_lost_and_counted)
 	let_go(lock_b);
 	let_go(lock_a);
 	list();
-	CHECK(held_count == 1 && helds[0].taken == 1 && helds[0].holds == 1 && holds_lost == 1);
+	CHECK_EQUAL(held_count, 1);
+	CHECK_EQUAL(helds[0].taken, 1);
+	CHECK_EQUAL(helds[0].holds, 1);
+	CHECK_EQUAL(holds_lost, 1);
 	end_counting();
 }
 
@@ -271,11 +306,14 @@ TEST(without_room_in_the_ring_a_list_is_not_told_and_not_lost)
 	shim_make_ring(&rings, 0, 3 * sizeof(*helds));
 	for (size_t i = 0; shim_held(i); i++)
 		list_holds(&(struct bpf_iter__bpf_map_elem){ .key = shim_held(i) });
-	CHECK(holds_left == 1 && !cpu_counts[0].lost);
+	CHECK_EQUAL(holds_left, 1);
+	CHECK(!cpu_counts[0].lost);
 	while ((header = shim_read(&rings, 0, &bytes)))
 		told++;
 	list();
-	CHECK(told == 2 && held_count == 1 && helds[0].taken == 1);
+	CHECK_EQUAL(told, 2);
+	CHECK_EQUAL(held_count, 1);
+	CHECK_EQUAL(helds[0].taken, 1);
 	end_counting();
 }
 
@@ -316,6 +354,9 @@ TEST(random_takes_are_those_of_a_model)
 		all_holds += holds[i];
 		all_ns += hold_ns[i];
 	}
-	CHECK(told_taken == all_taken && told_holds == all_holds && told_ns == all_ns && all_holds > STEPS / 3);
+	CHECK_EQUAL(told_taken, all_taken);
+	CHECK_EQUAL(told_holds, all_holds);
+	CHECK_EQUAL(told_ns, all_ns);
+	CHECK_THAT(all_holds, >, STEPS / 3);
 	end_counting();
 }

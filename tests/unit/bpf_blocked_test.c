@@ -48,11 +48,12 @@ static bool list(struct ev_thread_waits *e, bool *has_memory)
 	list_waits(&ctx);
 	while ((header = shim_read(&rings, 0, NULL))) {
 		if (header->subsys == TRACE_SUBSYS_STACK) {
-			CHECK(header->event == TRACE_EVENT_STACK_MEMORY);
+			CHECK_EQUAL(header->event, TRACE_EVENT_STACK_MEMORY);
 			stack = ((const struct ev_stack_memory *)header)->stack;
 			continue;
 		}
-		CHECK(header->subsys == TRACE_SUBSYS_THREAD && header->event == TRACE_EVENT_THREAD_WAITS);
+		CHECK_EQUAL(header->subsys, TRACE_SUBSYS_THREAD);
+		CHECK_EQUAL(header->event, TRACE_EVENT_THREAD_WAITS);
 		*e = *(const struct ev_thread_waits *)header;
 		is_told = true;
 	}
@@ -83,7 +84,8 @@ TEST(what_was_found_blocked_is_told_once_with_its_stack)
 
 	begin();
 	CHECK(list(&e, &has_memory) && has_memory);
-	CHECK(!e.begin_ns && e.state == SWITCH_SLEEPING);
+	CHECK(!e.begin_ns);
+	CHECK_EQUAL(e.state, SWITCH_SLEEPING);
 	CHECK(!list(&e, &has_memory) && !has_memory);
 	end();
 }
@@ -99,7 +101,10 @@ TEST(a_futex_that_was_found_waited_for_tells_its_words)
 	task->registers.di = 0x20000000;
 	shim_plant(0x20000000, words, sizeof(words));
 	CHECK(list(&e, &has_memory));
-	CHECK(e.value == 2 && e.owners[0] == 4711 && e.owners[1] == 12 && e.owners[2] == 13);
+	CHECK_EQUAL(e.value, 2);
+	CHECK_EQUAL(e.owners[0], 4711);
+	CHECK_EQUAL(e.owners[1], 12);
+	CHECK_EQUAL(e.owners[2], 13);
 	end();
 }
 
@@ -115,7 +120,9 @@ TEST(who_has_the_lock_is_told_as_it_is_when_the_wait_is_listed)
 	task->registers.di = 0x20000000;
 	leave(TASK_INTERRUPTIBLE);
 	shim_plant(0x20000000, words, sizeof(words));
-	CHECK(list(&e, &has_memory) && e.begin_ns && e.value == 2 && e.owners[0] == 4712);
+	CHECK(list(&e, &has_memory) && e.begin_ns);
+	CHECK_EQUAL(e.value, 2);
+	CHECK_EQUAL(e.owners[0], 4712);
 	end();
 }
 
@@ -130,12 +137,15 @@ TEST(a_wait_whose_switch_had_the_stack_is_told_without)
 	leave(TASK_UNINTERRUPTIBLE);
 	begin_ns = shim_now_ns;
 	CHECK(list(&e, &has_memory) && !has_memory);
-	CHECK(e.begin_ns == begin_ns && e.state == SWITCH_BLOCKED && !e.value);
+	CHECK_EQUAL(e.begin_ns, begin_ns);
+	CHECK_EQUAL(e.state, SWITCH_BLOCKED);
+	CHECK(!e.value);
 	CHECK(!list(&e, &has_memory));
 	/* The next wait is another one. */
 	come_back();
 	leave(TASK_INTERRUPTIBLE);
-	CHECK(list(&e, &has_memory) && e.begin_ns == shim_now_ns);
+	CHECK(list(&e, &has_memory));
+	CHECK_EQUAL(e.begin_ns, shim_now_ns);
 	end();
 }
 
@@ -189,6 +199,7 @@ TEST(a_ring_that_is_half_full_takes_no_stacks)
 
 	begin();
 	shim_make_ring(&rings, 0, 16384);
-	CHECK(!list(&e, &has_memory) && waits_left == 1);
+	CHECK(!list(&e, &has_memory));
+	CHECK_EQUAL(waits_left, 1);
 	end();
 }

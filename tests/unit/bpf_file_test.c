@@ -66,10 +66,15 @@ TEST(a_path_is_told_from_the_file_to_the_root)
 	begin();
 	file = wait_for(3);
 	e = path_told();
-	CHECK(file && e && e->file == file && !e->header.thread);
-	CHECK(e->inode == first.inode.i_ino && e->major == 8 && e->minor == 17);
-	CHECK(e->mode == 0100640 && e->links == 1);
-	CHECK(!strcmp(names_told(), "first|inner|dir|/"));
+	CHECK(file && e);
+	CHECK_EQUAL(e->file, file);
+	CHECK(!e->header.thread);
+	CHECK_EQUAL(e->inode, first.inode.i_ino);
+	CHECK_EQUAL(e->major, 8);
+	CHECK_EQUAL(e->minor, 17);
+	CHECK_EQUAL(e->mode, 0100640);
+	CHECK_EQUAL(e->links, 1);
+	CHECK_STRING(names_told(), "first|inner|dir|/");
 	files_end();
 }
 
@@ -83,7 +88,8 @@ TEST(a_path_goes_on_where_its_file_system_is_mounted)
 	make_dentry(&below, &root, "below");
 	make_file(&first, &below, "first");
 	first.file.f_path.mnt = &mount.mnt;
-	CHECK(wait_for(3) && !strcmp(names_told(), "first|below|inner|dir|/"));
+	CHECK(wait_for(3));
+	CHECK_STRING(names_told(), "first|below|inner|dir|/");
 	files_end();
 }
 
@@ -100,7 +106,8 @@ TEST(file_systems_may_be_mounted_over_each_other)
 	make_dentry(&roots[1], NULL, "/");
 	make_file(&first, &roots[1], "first");
 	first.file.f_path.mnt = &mounts[1].mnt;
-	CHECK(wait_for(3) && !strcmp(names_told(), "first|inner|dir|/"));
+	CHECK(wait_for(3));
+	CHECK_STRING(names_told(), "first|inner|dir|/");
 	files_end();
 }
 
@@ -112,7 +119,8 @@ TEST(what_is_mounted_has_the_name_of_where_it_is)
 	begin();
 	second.file.f_path.mnt = &mount.mnt;
 	descriptors[4] = &second.file;
-	CHECK(wait_for(4) && !strcmp(names_told(), "inner|dir|/"));
+	CHECK(wait_for(4));
+	CHECK_STRING(names_told(), "inner|dir|/");
 	files_end();
 }
 
@@ -120,7 +128,8 @@ TEST(the_root_is_called_by_its_slash)
 {
 	begin();
 	first.file.f_path.dentry = &top;
-	CHECK(wait_for(3) && !strcmp(names_told(), "/"));
+	CHECK(wait_for(3));
+	CHECK_STRING(names_told(), "/");
 	files_end();
 }
 
@@ -131,7 +140,8 @@ TEST(a_file_out_of_reach_of_the_root_ends_without_a_slash)
 	begin();
 	make_dentry(&lost, NULL, "lost"); /* as after umount --lazy, or in another tree */
 	make_file(&first, &lost, "first");
-	CHECK(wait_for(3) && !strcmp(names_told(), "first|lost"));
+	CHECK(wait_for(3));
+	CHECK_STRING(names_told(), "first|lost");
 	files_end();
 }
 
@@ -143,9 +153,9 @@ TEST(a_deleted_file_has_no_links_and_is_another_one)
 	before = wait_for(3);
 	first.inode.i_nlink = 0;
 	forget_last_file();
-	CHECK(wait_for(3) != before);
+	CHECK_THAT(wait_for(3), !=, before);
 	CHECK(path_told() && !path_told()->links);
-	CHECK(!strcmp(names_told(), "first|inner|dir|/"));
+	CHECK_STRING(names_told(), "first|inner|dir|/");
 	files_end();
 }
 
@@ -159,9 +169,13 @@ TEST(a_pipe_has_an_empty_name_and_is_told_by_its_inode)
 	first.inode.i_mode = second.inode.i_mode = 0010600;
 	descriptors[4] = &second.file;
 	pipe = wait_for(3);
-	CHECK(pipe && path_told()->name_bytes == 1 && !path_told()->names[0]);
-	CHECK(path_told()->mode == 0010600 && path_told()->inode == first.inode.i_ino);
-	CHECK(wait_for(4) != pipe && path_told()->inode == second.inode.i_ino);
+	CHECK(pipe);
+	CHECK_EQUAL(path_told()->name_bytes, 1);
+	CHECK(!path_told()->names[0]);
+	CHECK_EQUAL(path_told()->mode, 0010600);
+	CHECK_EQUAL(path_told()->inode, first.inode.i_ino);
+	CHECK_THAT(wait_for(4), !=, pipe);
+	CHECK_EQUAL(path_told()->inode, second.inode.i_ino);
 	files_end();
 }
 
@@ -175,7 +189,9 @@ TEST(a_file_in_memory_has_a_name_and_no_directory)
 	make_file(&first, NULL, "memfd:scratch");
 	first.inode.i_nlink = 0;
 	first.file.f_path.mnt = &shm.mnt;
-	CHECK(wait_for(3) && !strcmp(names_told(), "memfd:scratch") && !path_told()->links);
+	CHECK(wait_for(3));
+	CHECK_STRING(names_told(), "memfd:scratch");
+	CHECK(!path_told()->links);
 	files_end();
 }
 
@@ -187,7 +203,8 @@ TEST(two_names_of_one_file_are_two)
 	file = wait_for(3);
 	second.inode = first.inode;
 	descriptors[4] = &second.file;
-	CHECK(wait_for(4) != file && !strcmp(names_told(), "second|inner|dir|/"));
+	CHECK_THAT(wait_for(4), !=, file);
+	CHECK_STRING(names_told(), "second|inner|dir|/");
 	files_end();
 }
 
@@ -208,7 +225,8 @@ TEST(a_process_s_own_descriptor_is_called_so)
 	begin();
 	make_file(&first, NULL, "");
 	first.inode.i_sb = &processes;
-	CHECK(wait_for(3) && !strcmp(names_told(), "[pidfd]"));
+	CHECK(wait_for(3));
+	CHECK_STRING(names_told(), "[pidfd]");
 	files_end();
 }
 
@@ -221,12 +239,16 @@ TEST(each_file_without_an_inode_of_its_own_is_one)
 	make_anonymous(&second, "[eventfd]");
 	descriptors[4] = &second.file;
 	file = wait_for(3);
-	CHECK(file && !strcmp(names_told(), "[eventfd]"));
-	CHECK(wait_for(4) != file && !strcmp(names_told(), "[eventfd]"));
-	CHECK(wait_for(3) == file && !path_told());
+	CHECK(file);
+	CHECK_STRING(names_told(), "[eventfd]");
+	CHECK_THAT(wait_for(4), !=, file);
+	CHECK_STRING(names_told(), "[eventfd]");
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(!path_told());
 	second.file.f_path.dentry = &first.dentry;
 	forget_last_file();
-	CHECK(wait_for(4) != file && path_told());
+	CHECK_THAT(wait_for(4), !=, file);
+	CHECK(path_told());
 	files_end();
 }
 
@@ -242,7 +264,9 @@ TEST(a_file_that_takes_the_memory_of_another_is_not_taken_for_it)
 	make_dentry(&other.dentry, NULL, "[timerfd]");
 	first.file.f_path.dentry = &other.dentry;
 	first.file.private_data = &other;
-	CHECK(wait_for(3) != file && path_told() && !strcmp(names_told(), "[timerfd]"));
+	CHECK_THAT(wait_for(3), !=, file);
+	CHECK(path_told());
+	CHECK_STRING(names_told(), "[timerfd]");
 	files_end();
 }
 
@@ -255,9 +279,11 @@ TEST(a_descriptor_that_is_used_again_gives_another_name)
 	begin();
 	file = wait_for(3);
 	descriptors[3] = &second.file;
-	CHECK(wait_for(3) != file && !strcmp(names_told(), "second|inner|dir|/"));
+	CHECK_THAT(wait_for(3), !=, file);
+	CHECK_STRING(names_told(), "second|inner|dir|/");
 	descriptors[3] = &first.file;
-	CHECK(wait_for(3) == file && !path_told());
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(!path_told());
 	files_end();
 }
 
@@ -268,14 +294,19 @@ TEST(memory_that_is_used_again_for_another_inode_gives_another_name)
 	begin();
 	file = wait_for(3);
 	first.inode.i_ino = 4711;
-	CHECK(wait_for(3) != file && path_told() && path_told()->inode == 4711);
+	CHECK_THAT(wait_for(3), !=, file);
+	CHECK(path_told());
+	CHECK_EQUAL(path_told()->inode, 4711);
 	/* The same number on another file system. */
 	file = wait_for(3);
 	second.inode = first.inode;
 	second.inode.i_sb = &other_disk;
 	first.file.f_inode = &second.inode;
-	CHECK(wait_for(3) != file && path_told() && path_told()->inode == 4711);
-	CHECK(path_told()->major == 9 && path_told()->minor == 3);
+	CHECK_THAT(wait_for(3), !=, file);
+	CHECK(path_told());
+	CHECK_EQUAL(path_told()->inode, 4711);
+	CHECK_EQUAL(path_told()->major, 9);
+	CHECK_EQUAL(path_told()->minor, 3);
 	files_end();
 }
 
@@ -286,8 +317,10 @@ TEST(one_file_has_one_name_whatever_its_descriptor)
 	begin();
 	file = wait_for(3);
 	descriptors[5] = descriptors[0] = &first.file;
-	CHECK(wait_for(5) == file && !path_told());
-	CHECK(wait_for(0) == file && !path_told());
+	CHECK_EQUAL(wait_for(5), file);
+	CHECK(!path_told());
+	CHECK_EQUAL(wait_for(0), file);
+	CHECK(!path_told());
 	files_end();
 }
 
@@ -298,9 +331,10 @@ TEST(a_descriptor_that_is_being_closed_keeps_its_name)
 	begin();
 	file = wait_for(3);
 	descriptors[3] = NULL; /* close() takes it away first, and waits then */
-	CHECK(wait_for(3) == file && !path_told());
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(!path_told());
 	CHECK(!wait_for(4) && !wait_for(0) && !path_told());
-	CHECK(wait_for(3) == file);
+	CHECK_EQUAL(wait_for(3), file);
 	files_end();
 }
 
@@ -321,7 +355,7 @@ TEST(the_upper_half_of_a_descriptor_s_register_does_not_matter)
 
 	begin();
 	file = wait_for(3);
-	CHECK(wait_for(0xdead00000003) == file);
+	CHECK_EQUAL(wait_for(0xdead00000003), file);
 	files_end();
 }
 
@@ -350,11 +384,13 @@ TEST(a_path_that_is_gone_while_it_is_looked_at_is_told_as_far_as_it_goes)
 {
 	begin();
 	inner.d_parent = (struct dentry *)8;
-	CHECK(wait_for(3) && !strcmp(names_told(), "first|inner"));
+	CHECK(wait_for(3));
+	CHECK_STRING(names_told(), "first|inner");
 	make_file(&second, &inner, "second");
 	inner.d_name.name = NULL;
 	descriptors[3] = &second.file;
-	CHECK(wait_for(3) && !strcmp(names_told(), "second"));
+	CHECK(wait_for(3));
+	CHECK_STRING(names_told(), "second");
 	files_end();
 }
 
@@ -373,8 +409,9 @@ static void check_names(uint32_t count, const char *name, bool is_whole)
 	const struct ev_file_path *e = path_told();
 	size_t length = strlen(name) + 1;
 
-	CHECK(e && !strcmp(e->names, "f"));
-	CHECK(e->name_bytes == 2 + count * length + (is_whole ? 2 : 0));
+	CHECK(e);
+	CHECK_STRING(e->names, "f");
+	CHECK_EQUAL(e->name_bytes, 2 + count * length + (is_whole ? 2 : 0));
 	for (uint32_t i = 0; i < count; i++)
 		CHECK(!memcmp(e->names + 2 + i * length, name, length));
 	if (is_whole)
@@ -424,8 +461,10 @@ TEST(a_name_without_an_end_is_cut)
 	make_file(&first, &top, endless);
 	CHECK(wait_for(3));
 	e = path_told();
-	CHECK(e && e->name_bytes == NAME_BYTES + 2 && strlen(e->names) == NAME_BYTES - 1);
-	CHECK(!strcmp(e->names + NAME_BYTES, "/"));
+	CHECK(e);
+	CHECK_EQUAL(e->name_bytes, NAME_BYTES + 2);
+	CHECK_EQUAL(strlen(e->names), NAME_BYTES - 1);
+	CHECK_STRING(e->names + NAME_BYTES, "/");
 	files_end();
 }
 
@@ -433,9 +472,10 @@ TEST(directories_that_lead_to_themselves_come_to_an_end)
 {
 	begin();
 	dir.d_parent = &inner;
-	CHECK(wait_for(3) && path_told()->name_bytes > 100);
+	CHECK(wait_for(3));
+	CHECK_THAT(path_told()->name_bytes, >, 100);
 	CHECK(!strncmp(names_told(), "first|inner|dir|inner|dir|inner|", 32));
-	CHECK(path_told()->names[path_told()->name_bytes - 2] != '/');
+	CHECK_THAT(path_told()->names[path_told()->name_bytes - 2], !=, '/');
 	files_end();
 }
 
@@ -451,7 +491,9 @@ TEST(mounts_that_lead_to_themselves_come_to_an_end)
 	make_dentry(&roots[0], NULL, "/");
 	make_dentry(&roots[1], NULL, "/");
 	first.file.f_path = (struct path){ .mnt = &mounts[0].mnt, .dentry = &roots[0] };
-	CHECK(wait_for(3) && path_told()->name_bytes == 1 && !path_told()->names[0]);
+	CHECK(wait_for(3));
+	CHECK_EQUAL(path_told()->name_bytes, 1);
+	CHECK(!path_told()->names[0]);
 	files_end();
 }
 
@@ -464,13 +506,18 @@ TEST(a_file_is_told_once_and_again_when_it_is_forgotten)
 	begin();
 	file = wait_for(3);
 	CHECK(path_told());
-	CHECK(wait_for(3) == file && !path_told());
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(!path_told());
 	forget_last_file();
-	CHECK(wait_for(3) == file && !path_told());
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(!path_told());
 	shim_forget(&files_known);
 	forget_last_file();
-	CHECK(wait_for(3) == file && path_told() && path_told()->file == file);
-	CHECK(wait_for(3) == file && !path_told());
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(path_told());
+	CHECK_EQUAL(path_told()->file, file);
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(!path_told());
 	files_end();
 }
 
@@ -483,8 +530,11 @@ TEST(a_file_for_which_the_ring_had_no_room_is_told_the_next_time)
 	file = wait_for(3);
 	CHECK(file && !path_told() && cpu_counts[0].lost);
 	shim_make_ring(&rings, 0, 1 << 16);
-	CHECK(wait_for(3) == file && path_told() && path_told()->file == file);
-	CHECK(wait_for(3) == file && !path_told());
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(path_told());
+	CHECK_EQUAL(path_told()->file, file);
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(!path_told());
 	files_end();
 }
 
@@ -502,9 +552,13 @@ TEST(who_is_found_waiting_for_a_file_tells_it)
 	shim_forget(&files_known);
 	list_threads(&(struct bpf_iter__task){ .task = &reader->task });
 	found = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
-	CHECK(found->phase == PHASE_BLOCKED && found->object == file && found->value == 3);
+	CHECK_EQUAL(found->phase, PHASE_BLOCKED);
+	CHECK_EQUAL(found->object, file);
+	CHECK_EQUAL(found->value, 3);
 	path = (const struct ev_file_path *)shim_read(&rings, 0, NULL);
-	CHECK(path && path->header.subsys == TRACE_SUBSYS_FILE && path->file == file);
+	CHECK(path);
+	CHECK_EQUAL(path->header.subsys, TRACE_SUBSYS_FILE);
+	CHECK_EQUAL(path->file, file);
 	files_end();
 }
 
@@ -553,12 +607,12 @@ TEST(a_switch_does_not_write_over_the_names_that_the_iterator_gathers)
 			told++;
 			if (e->inode == second.inode.i_ino)
 				place = &second;
-			CHECK(e->inode == place->inode.i_ino);
-			CHECK(!strcmp(e->names, (const char *)place->dentry.d_name.name));
-			CHECK(e->name_bytes == strlen(e->names) + sizeof("|inner|dir|/"));
+			CHECK_EQUAL(e->inode, place->inode.i_ino);
+			CHECK_STRING(e->names, (const char *)place->dentry.d_name.name);
+			CHECK_EQUAL(e->name_bytes, strlen(e->names) + sizeof("|inner|dir|/"));
 		}
-		CHECK(told == (was_interrupted ? 2u : 1u));
+		CHECK_EQUAL(told, (was_interrupted ? 2u : 1u));
 		files_end();
-		CHECK(point < 1000);
+		CHECK_THAT(point, <, 1000);
 	}
 }

@@ -50,14 +50,17 @@ TEST(a_command_is_traced_from_its_exec_on)
 	CHECK(!threads_alive && !active_count());
 
 	world_exec(&world, 0);
-	CHECK(task->is_traced && threads_alive == 1 && active_count() == 1);
+	CHECK(task->is_traced);
+	CHECK_EQUAL(threads_alive, 1);
+	CHECK_EQUAL(active_count(), 1);
 	world_pass(&world, 1000000);
 	child = world_fork(&world, 0, false);
-	CHECK(child->is_traced && threads_alive == 2);
+	CHECK(child->is_traced);
+	CHECK_EQUAL(threads_alive, 2);
 	world_exec(&world, 0);
 	world_sleep(&world, 0, 1, NULL);
 	/* Its slice began at the exec. */
-	CHECK(world.slices == 1);
+	CHECK_EQUAL(world.slices, 1);
 	end();
 }
 
@@ -85,13 +88,15 @@ TEST(a_thread_that_execs_takes_over_the_id_of_its_process)
 	/* The kernel ends the others, the first thread last, then gives its ids to the caller. */
 	world_exit(&world, 0, true);
 	world_leave(&world, 0, LEAVE_DEAD, thread);
-	CHECK(threads_alive == 1);
+	CHECK_EQUAL(threads_alive, 1);
 	thread->task.pid = leader->task.pid;
 	thread->task.group_leader = &thread->task;
 	shim_free_task(&leader->task);
 	world_exec(&world, 0);
-	CHECK(thread->number == 2 && threads_alive == 1 && active_count() == 1);
-	CHECK(threads_born == 2);
+	CHECK_EQUAL(thread->number, 2);
+	CHECK_EQUAL(threads_alive, 1);
+	CHECK_EQUAL(active_count(), 1);
+	CHECK_EQUAL(threads_born, 2);
 	end();
 }
 
@@ -109,13 +114,16 @@ TEST(the_stack_at_exit_stands_for_the_last_slices)
 	CHECK(stack);
 	shim_stacks_asked = 0;
 	world_sleep(&world, 0, 2, NULL); /* waits for a lock while it exits */
-	CHECK(world.last_switch.stack == stack && world.last_switch.flags == SWITCH_HAS_STACK);
+	CHECK_EQUAL(world.last_switch.stack, stack);
+	CHECK_EQUAL(world.last_switch.flags, SWITCH_HAS_STACK);
 	world_wake(&world, 1, task);
 	world_leave(&world, 0, LEAVE_PREEMPTED, task);
 	world_pass(&world, 1000000);
 	world_leave(&world, 0, LEAVE_DEAD, NULL);
-	CHECK(world.last_switch.stack == stack && world.last_switch.flags == SWITCH_HAS_STACK);
-	CHECK(world.last_switch.state == SWITCH_DEAD && !shim_stacks_asked);
+	CHECK_EQUAL(world.last_switch.stack, stack);
+	CHECK_EQUAL(world.last_switch.flags, SWITCH_HAS_STACK);
+	CHECK_EQUAL(world.last_switch.state, SWITCH_DEAD);
+	CHECK(!shim_stacks_asked);
 	end();
 }
 
@@ -130,7 +138,8 @@ TEST(where_the_memory_is_gone_at_exit_the_stack_is_unreadable)
 	shim_stacks_asked = 0;
 	world_exit(&world, 0, false);
 	world_leave(&world, 0, LEAVE_DEAD, NULL);
-	CHECK(world.last_switch.flags == SWITCH_HAS_STACK && !world.last_switch.stack);
+	CHECK_EQUAL(world.last_switch.flags, SWITCH_HAS_STACK);
+	CHECK(!world.last_switch.stack);
 	CHECK(!shim_stacks_asked);
 	end();
 }
@@ -147,7 +156,8 @@ TEST(where_the_memory_is_gone_at_exit_the_stack_is_taken_when_the_exit_begins)
 	shim_stacks_asked = 0;
 	world_exit(&world, 0, false);
 	world_leave(&world, 0, LEAVE_DEAD, NULL);
-	CHECK(world.last_switch.state == SWITCH_DEAD && world.last_switch.stack);
+	CHECK_EQUAL(world.last_switch.state, SWITCH_DEAD);
+	CHECK(world.last_switch.stack);
 	CHECK(!shim_stacks_asked);
 	end();
 }
@@ -191,7 +201,7 @@ TEST(trace_all_leaves_out_the_kernel_s_threads_and_pinch)
 
 	begin(&options);
 	pinch = add_running(NULL, 0);
-	CHECK((uint32_t)pinch->task.pid == options.own_pid);
+	CHECK_EQUAL((uint32_t)pinch->task.pid, options.own_pid);
 	world_visit(&world, 1, pinch);
 	CHECK(!pinch->is_traced && !world_fork(&world, 0, true)->is_traced);
 	/* What pinch starts is not pinch. */
@@ -215,20 +225,24 @@ TEST(a_thread_without_memory_for_its_state_is_counted_not_traced)
 	shim_set_target(task->task.pid, TARGET_EXISTING);
 	shim_storage_fails = true;
 	sched_process_fork(NULL, &task->task, &world_add_task(&world, task)->task);
-	CHECK(threads_untracked == 1 && !threads_alive && !active_count());
+	CHECK_EQUAL(threads_untracked, 1);
+	CHECK(!threads_alive && !active_count());
 	list_threads(&(struct bpf_iter__task){ .task = &task->task });
-	CHECK(threads_untracked == 2 && !threads_alive);
+	CHECK_EQUAL(threads_untracked, 2);
+	CHECK(!threads_alive);
 	CHECK(!shim_read(&rings, 0, NULL) && !shim_read(&rings, 1, NULL));
 	shim_storage_fails = false;
 	world_visit(&world, 1, task);
-	CHECK(task->is_traced && task->number == 1);
+	CHECK(task->is_traced);
+	CHECK_EQUAL(task->number, 1);
 
 	shim_storage_fails = true;
 	child = world_add_task(&world, NULL);
 	shim_set_target(child->task.pid, TARGET_EXEC);
 	sched_process_exec(NULL, &child->task);
-	CHECK(threads_untracked == 3 && threads_alive == 1);
-	CHECK(shim_target(child->task.pid) == TARGET_EXEC);
+	CHECK_EQUAL(threads_untracked, 3);
+	CHECK_EQUAL(threads_alive, 1);
+	CHECK_EQUAL(shim_target(child->task.pid), TARGET_EXEC);
 	end();
 }
 
@@ -248,17 +262,21 @@ TEST(more_threads_than_can_be_counted_are_refused)
 		children[i].pid = 1000 + i;
 		sched_process_fork(NULL, &task->task, &children[i]);
 	}
-	CHECK(threads_alive == THREADS_ACTIVE_MAX && active_count() == THREADS_ACTIVE_MAX);
-	CHECK(threads_untracked == 2 && threads_born == THREADS_ACTIVE_MAX);
+	CHECK_EQUAL(threads_alive, THREADS_ACTIVE_MAX);
+	CHECK_EQUAL(active_count(), THREADS_ACTIVE_MAX);
+	CHECK_EQUAL(threads_untracked, 2);
+	CHECK_EQUAL(threads_born, THREADS_ACTIVE_MAX);
 
 	/* The integral holds as many: a second later, 65535 seconds of activity. */
-	CHECK(((active_integral(activity, shim_now_ns + 1000000000) - active_integral(activity, shim_now_ns)) &
-	       INTEGRAL_MASK) == THREADS_ACTIVE_MAX * 1000000000ull);
+	CHECK_EQUAL((active_integral(activity, shim_now_ns + 1000000000) - active_integral(activity, shim_now_ns)) &
+			    INTEGRAL_MASK,
+		    THREADS_ACTIVE_MAX * 1000000000ull);
 
 	children[0].__state = TASK_DEAD;
 	sched_switch(NULL, false, &children[0], &world.idle[0].task, TASK_DEAD);
 	sched_process_fork(NULL, &task->task, &children[THREADS_ACTIVE_MAX]);
-	CHECK(threads_alive == THREADS_ACTIVE_MAX && threads_untracked == 2);
+	CHECK_EQUAL(threads_alive, THREADS_ACTIVE_MAX);
+	CHECK_EQUAL(threads_untracked, 2);
 	free(children);
 	end();
 }
@@ -281,11 +299,14 @@ TEST(a_thread_in_a_container_has_both_its_ids)
 	nested.more[1].nr = 7;
 	list_threads(&(struct bpf_iter__task){ .task = &task->task });
 	e = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
-	CHECK(e->tid == (uint32_t)task->task.pid && e->ns_tid == 7 && e->ns_pid == 7);
+	CHECK_EQUAL(e->tid, (uint32_t)task->task.pid);
+	CHECK_EQUAL(e->ns_tid, 7);
+	CHECK_EQUAL(e->ns_pid, 7);
 	nested.pid.level = 33; /* no kernel nests so deep: not to be believed */
 	list_threads(&(struct bpf_iter__task){ .task = &task->task });
 	e = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
-	CHECK(e->tid == (uint32_t)task->task.pid && !e->ns_tid);
+	CHECK_EQUAL(e->tid, (uint32_t)task->task.pid);
+	CHECK(!e->ns_tid);
 	end();
 }
 
@@ -303,7 +324,7 @@ TEST(a_name_is_cut_to_fifteen_letters_and_nothing_behind_it_is_read)
 	shim_set_target(task->task.pid, TARGET_EXISTING);
 	world_visit(&world, 1, task);
 	world_rename(&world, 0, "a_program_with_a_long_name");
-	CHECK(!strcmp(task->task.comm, "a_program_with_"));
+	CHECK_STRING(task->task.comm, "a_program_with_");
 	world_rename(&world, 0, short_name);
 	end();
 }

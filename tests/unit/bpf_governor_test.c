@@ -64,7 +64,8 @@ static struct ev_sched_switch sleep_after(uint64_t length_ns)
 	waiter->task.__state = TASK_INTERRUPTIBLE;
 	sched_switch(NULL, false, &waiter->task, &world.idle[0].task, TASK_INTERRUPTIBLE);
 	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
-	CHECK(e.header.event == TRACE_EVENT_SCHED_SWITCH && e.state == SWITCH_SLEEPING);
+	CHECK_EQUAL(e.header.event, TRACE_EVENT_SCHED_SWITCH);
+	CHECK_EQUAL(e.state, SWITCH_SLEEPING);
 	drain();
 	return e;
 }
@@ -78,7 +79,8 @@ static struct ev_sched_wake wake_after(uint64_t length_ns, struct world_task *wa
 	shim_current = &waker->task;
 	sched_waking(NULL, &waiter->task);
 	e = *(const struct ev_sched_wake *)shim_read(&rings, 0, NULL);
-	CHECK(e.header.event == TRACE_EVENT_SCHED_WAKE && e.waker == waker->number);
+	CHECK_EQUAL(e.header.event, TRACE_EVENT_SCHED_WAKE);
+	CHECK_EQUAL(e.waker, waker->number);
 	waiter->task.__state = 0;
 	sched_switch(NULL, false, &world.idle[0].task, &waiter->task, 0);
 	drain();
@@ -98,9 +100,10 @@ static void check_end(uint64_t length_ns, uint32_t coin, struct world_task *wake
 	e = sleep_after(0);
 	CHECK(!(e.flags & SWITCH_HAS_STACK));
 	w = wake_after(length_ns, waker);
-	CHECK(w.flags == flags && w.keep == keep);
-	CHECK(!w.stack == !(flags & WAKE_HAS_STACK));
-	CHECK(!w.wait_stack == !(flags & WAKE_HAS_WAIT_STACK));
+	CHECK_EQUAL(w.flags, flags);
+	CHECK_EQUAL(w.keep, keep);
+	CHECK_EQUAL(!w.stack, !(flags & WAKE_HAS_STACK));
+	CHECK_EQUAL(!w.wait_stack, !(flags & WAKE_HAS_WAIT_STACK));
 }
 
 TEST(at_its_end_a_wait_is_kept_exactly_when_its_coin_is_below_its_probability)
@@ -137,7 +140,9 @@ static void check_beginning(uint64_t mean_ns, uint64_t length_ns, uint32_t coin,
 	random_value = coin;
 	shim_thread(&waiter->task)->wait_mean_ns = mean_ns;
 	e = sleep_after(length_ns);
-	CHECK(e.flags == flags && e.keep == keep && !e.stack == !(flags & SWITCH_HAS_STACK));
+	CHECK_EQUAL(e.flags, flags);
+	CHECK_EQUAL(e.keep, keep);
+	CHECK_EQUAL(!e.stack, !(flags & SWITCH_HAS_STACK));
 	wake_after(0, far);
 }
 
@@ -163,10 +168,11 @@ TEST(one_coin_decides_at_both_ends_of_a_wait)
 	random_value = 12345;
 	for (uint32_t i = 1; i <= 100; i++) {
 		sleep_after(0);
-		CHECK(random_calls == i);
+		CHECK_EQUAL(random_calls, i);
 		random_value = UINT32_MAX; /* another one would keep nothing */
 		w = wake_after(750000, near);
-		CHECK(random_calls == i && w.flags & WAKE_HAS_STACK);
+		CHECK_EQUAL(random_calls, i);
+		CHECK(w.flags & WAKE_HAS_STACK);
 		random_value = 12345;
 	}
 	end();
@@ -178,7 +184,7 @@ TEST(the_stack_of_a_wait_that_was_kept_at_its_beginning_is_not_taken_again)
 	random_value = 100;
 	shim_thread(&waiter->task)->wait_mean_ns = 3000000;
 	CHECK(sleep_after(0).flags & SWITCH_HAS_STACK);
-	CHECK(wake_after(3000000, near).flags == WAKE_HAS_STACK);
+	CHECK_EQUAL(wake_after(3000000, near).flags, WAKE_HAS_STACK);
 	end();
 }
 
@@ -195,11 +201,11 @@ TEST(the_mean_of_the_waits_follows_the_later_ones_and_has_a_bound)
 		sleep_after(10);
 		wake_after(wait_ns, near);
 		mean_ns = model_wait_mean(mean_ns, wait_ns);
-		CHECK(thread->wait_mean_ns == mean_ns);
+		CHECK_EQUAL(thread->wait_mean_ns, mean_ns);
 		CHECK(i != 19 || (mean_ns > 950 && mean_ns <= 1000));
 		CHECK(i != 39 || (mean_ns > 3900000000 && mean_ns <= 4000000000));
 	}
-	CHECK(mean_ns < 20000000);
+	CHECK_THAT(mean_ns, <, 20000000);
 	end();
 }
 
@@ -216,8 +222,8 @@ TEST(a_wait_that_was_not_seen_to_begin_weighs_nothing)
 		random_value = coin;
 		sched_waking(NULL, &late->task);
 		w = *(const struct ev_sched_wake *)shim_read(&rings, 0, NULL);
-		CHECK(w.keep == 4096);
-		CHECK(w.flags == (coin < 4096 ? WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK : 0));
+		CHECK_EQUAL(w.keep, 4096);
+		CHECK_EQUAL(w.flags, (coin < 4096 ? WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK : 0));
 		drain();
 		shim_thread(&late->task)->phase = PHASE_BLOCKED;
 	}
@@ -238,8 +244,8 @@ TEST(a_wait_whose_beginning_was_lost_is_no_longer_than_it_was)
 	sched_switch(NULL, false, &waiter->task, &world.idle[0].task, TASK_INTERRUPTIBLE);
 	cpu_counts[0].slots_read = cpu_counts[0].slots_begun;
 	cpu_counts[0].lost_untold = 0;
-	CHECK(cpu_counts[0].lost == 1);
-	CHECK(wake_after(750000, far).keep == 1u << 30);
+	CHECK_EQUAL(cpu_counts[0].lost, 1);
+	CHECK_EQUAL(wake_after(750000, far).keep, 1u << 30);
 	end();
 }
 
@@ -322,7 +328,7 @@ static void check_sums(struct world_task *waker, uint64_t seed)
 		bool has_stack = e.flags & SWITCH_HAS_STACK;
 
 		CHECK(!has_stack || probability(e.keep) == p1);
-		CHECK(probability(w.keep) == p2);
+		CHECK_EQUAL(probability(w.keep), p2);
 		estimate_add(&slices, slice_ns, p1, has_stack ? 1 / probability(e.keep) : 0);
 		estimate_add(&waits, wait_ns, is_within && p2 > p1 ? p2 : p1, weight);
 		estimate_add(&wakers, wait_ns, is_within || p2 < p1 ? p2 : p1, waker_weight);
@@ -331,7 +337,8 @@ static void check_sums(struct world_task *waker, uint64_t seed)
 		at_end += (w.flags & WAKE_HAS_WAIT_STACK) != 0;
 	}
 	CHECK(is_unbiased(&slices) && is_unbiased(&waits) && is_unbiased(&wakers));
-	CHECK(at_beginning > ROUNDS / 10 && at_beginning < ROUNDS);
+	CHECK_THAT(at_beginning, >, ROUNDS / 10);
+	CHECK_THAT(at_beginning, <, ROUNDS);
 	CHECK(is_within ? at_end > ROUNDS / 20 : !at_end);
 }
 

@@ -56,7 +56,8 @@ static bool is_hidden_told(uint64_t *time_ns, uint64_t *begin_ns)
 
 	if (!e)
 		return false;
-	CHECK(e->tid == (uint32_t)hidden->task.pid && e->cpu == CPU);
+	CHECK_EQUAL(e->tid, (uint32_t)hidden->task.pid);
+	CHECK_EQUAL(e->cpu, CPU);
 	*time_ns = e->header.time_ns;
 	*begin_ns = e->begin_ns;
 	return true;
@@ -75,10 +76,14 @@ TEST(that_a_cpu_had_a_hidden_thread_is_told_before_the_switch_that_shows_it)
 	told_ns = e->header.time_ns;
 	tell(&world.idle[CPU], thread, HIDDEN_NS);
 	CHECK(is_hidden_told(&time_ns, &begin_ns));
-	CHECK(begin_ns > told_ns - 100 && begin_ns <= told_ns && time_ns >= told_ns + HIDDEN_NS);
+	CHECK_THAT(begin_ns, >, told_ns - 100);
+	CHECK_THAT(begin_ns, <=, told_ns);
+	CHECK_THAT(time_ns, >=, told_ns + HIDDEN_NS);
 	e = (const void *)next_record(TRACE_EVENT_SCHED_SWITCH);
-	CHECK(e && e->next && e->header.time_ns >= time_ns && e->flags & SWITCH_AFTER_HIDDEN);
-	CHECK(cpu_counts[CPU].hidden == 1);
+	CHECK(e && e->next);
+	CHECK_THAT(e->header.time_ns, >=, time_ns);
+	CHECK(e->flags & SWITCH_AFTER_HIDDEN);
+	CHECK_EQUAL(cpu_counts[CPU].hidden, 1);
 	end();
 }
 
@@ -89,16 +94,21 @@ TEST(since_when_is_known_from_the_second_switch_to_a_process_on)
 	begin();
 	tell(thread, hidden, 100);
 	tell(&world.idle[CPU], hidden, 200);
-	CHECK(is_hidden_told(&time_ns, &begin_ns) && !begin_ns && cpu_counts[CPU].hidden == 1);
+	CHECK(is_hidden_told(&time_ns, &begin_ns) && !begin_ns);
+	CHECK_EQUAL(cpu_counts[CPU].hidden, 1);
 	before_ns = time_ns;
 	tell(&world.idle[CPU], hidden, 300);
-	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns >= before_ns && begin_ns < time_ns - 200);
+	CHECK(is_hidden_told(&time_ns, &begin_ns));
+	CHECK_THAT(begin_ns, >=, before_ns);
+	CHECK_THAT(begin_ns, <, time_ns - 200);
 	before_ns = time_ns;
 	hidden->task.pid++; /* another thread of it */
 	tell(&world.idle[CPU], hidden, 400);
-	CHECK(next_record(TRACE_EVENT_SCHED_HIDDEN) != NULL);
+	CHECK_THAT(next_record(TRACE_EVENT_SCHED_HIDDEN), !=, NULL);
 	tell(&world.idle[CPU], thread, 500);
-	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns >= before_ns && begin_ns < time_ns - 400);
+	CHECK(is_hidden_told(&time_ns, &begin_ns));
+	CHECK_THAT(begin_ns, >=, before_ns);
+	CHECK_THAT(begin_ns, <, time_ns - 400);
 	hidden->task.pid--;
 	end();
 }
@@ -111,7 +121,8 @@ TEST(it_is_told_between_others_too)
 	cpu_counts[CPU].hidden_process = hidden->task.tgid;
 	tell(&world.idle[CPU], hidden, 100);
 	tell(stranger, &world.idle[CPU], 200);
-	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns && begin_ns <= time_ns - 200);
+	CHECK(is_hidden_told(&time_ns, &begin_ns) && begin_ns);
+	CHECK_THAT(begin_ns, <=, time_ns - 200);
 	CHECK(!next_record(TRACE_EVENT_SCHED_SWITCH));
 	end();
 }
@@ -125,7 +136,8 @@ TEST(since_when_another_process_had_the_cpu_is_not_known)
 	tell(&world.idle[CPU], hidden, 100);
 	tell(hidden, stranger, 100);
 	tell(&world.idle[CPU], hidden, 100);
-	CHECK(next_record(TRACE_EVENT_SCHED_HIDDEN) != NULL && cpu_counts[CPU].hidden == 1);
+	CHECK_THAT(next_record(TRACE_EVENT_SCHED_HIDDEN), !=, NULL);
+	CHECK_EQUAL(cpu_counts[CPU].hidden, 1);
 	tell(stranger, hidden, 100);
 	CHECK(is_hidden_told(&time_ns, &begin_ns) && !begin_ns);
 	end();

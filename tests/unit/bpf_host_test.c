@@ -83,8 +83,10 @@ static const struct ev_file_host *told(void)
 
 	if (!header)
 		return NULL;
-	CHECK(header->subsys == TRACE_SUBSYS_FILE && header->event == TRACE_EVENT_FILE_HOST);
-	CHECK(bytes == sizeof(struct ev_file_host) && header->thread == asker->number);
+	CHECK_EQUAL(header->subsys, TRACE_SUBSYS_FILE);
+	CHECK_EQUAL(header->event, TRACE_EVENT_FILE_HOST);
+	CHECK_EQUAL(bytes, sizeof(struct ev_file_host));
+	CHECK_EQUAL(header->thread, asker->number);
 	return (const struct ev_file_host *)header;
 }
 
@@ -100,12 +102,18 @@ TEST(each_address_is_told_once_whatever_the_types_of_socket)
 		plant_entry(FAMILY_IPV4, four, i < 6 ? LIST + i * STEP : 0);
 	resolve(NAME, 0);
 	e = told();
-	CHECK(e && e->family == FAMILY_IPV6 && !memcmp(e->address, six, 16));
-	CHECK(e->pid == (uint32_t)asker->task.tgid && !e->reserved);
-	CHECK(!strcmp(e->name, "db.example"));
+	CHECK(e);
+	CHECK_EQUAL(e->family, FAMILY_IPV6);
+	CHECK(!memcmp(e->address, six, 16));
+	CHECK_EQUAL(e->pid, (uint32_t)asker->task.tgid);
+	CHECK(!e->reserved);
+	CHECK_STRING(e->name, "db.example");
 	e = told();
-	CHECK(e && e->family == FAMILY_IPV4 && !memcmp(e->address, four, 4));
-	CHECK(!e->address[4] && !strcmp(e->name, "db.example"));
+	CHECK(e);
+	CHECK_EQUAL(e->family, FAMILY_IPV4);
+	CHECK(!memcmp(e->address, four, 4));
+	CHECK(!e->address[4]);
+	CHECK_STRING(e->name, "db.example");
 	end();
 }
 
@@ -131,7 +139,7 @@ TEST(a_list_that_is_a_circle_or_leads_nowhere_ends)
 	resolve(NAME, 0);
 	while (told())
 		count++;
-	CHECK(count == 64);
+	CHECK_EQUAL(count, 64);
 	end();
 
 	begin("nowhere.example");
@@ -169,7 +177,8 @@ TEST(where_it_returns_to_is_known_while_it_lasts)
 	begin("db.example");
 	call = &shim_thread(&asker->task)->host;
 	resolve_begin(&registers);
-	CHECK(call->return_at == STACK && call->return_address == CALLER);
+	CHECK_EQUAL(call->return_at, STACK);
+	CHECK_EQUAL(call->return_address, CALLER);
 	resolve_end(&(struct pt_regs){ .ax = -2 });
 	CHECK(!call->return_at);
 	end();

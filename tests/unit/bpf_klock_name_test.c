@@ -8,8 +8,10 @@ enum { FAMILY_UNIX = 1, FAMILY_IPV4 = 2, FD = 3 };
 static const struct ev_klock_lock *told_of(const void *lock, unsigned int flags)
 {
 	wait_for(lock, flags, 10);
-	CHECK(lock_count == 1 && !locks[0].header.thread && locks[0].address == (uintptr_t)lock);
-	CHECK(locks[0].lock == waits[0].lock);
+	CHECK_EQUAL(lock_count, 1);
+	CHECK(!locks[0].header.thread);
+	CHECK_EQUAL(locks[0].address, (uintptr_t)lock);
+	CHECK_EQUAL(locks[0].lock, waits[0].lock);
 	return &locks[0];
 }
 
@@ -56,7 +58,8 @@ TEST(what_lies_in_an_object_of_the_process_is_that_of_its_first_thread)
 		const struct ev_klock_lock *e = told_of(objects[i].base, SPINS);
 
 		CHECK(is_of(e, objects[i].object, objects[i].base) && !e->file && !e->cpu);
-		CHECK(e->pid == (uint32_t)thread->task.pid && !strcmp(e->process, thread->task.comm));
+		CHECK_EQUAL(e->pid, (uint32_t)thread->task.pid);
+		CHECK_STRING(e->process, thread->task.comm);
 	}
 	end();
 }
@@ -66,8 +69,10 @@ TEST(what_lies_in_the_thread_itself_is_its_own)
 	struct world_task *second = begin_second_thread();
 	const struct ev_klock_lock *e = told_of(&second->task.pending, SPINS);
 
-	CHECK(is_of(e, KLOCK_OF_THREAD, second) && e->offset == offsetof(struct task_struct, pending));
-	CHECK(e->pid == (uint32_t)second->task.pid && !strcmp(e->process, thread->task.comm));
+	CHECK(is_of(e, KLOCK_OF_THREAD, second));
+	CHECK_EQUAL(e->offset, offsetof(struct task_struct, pending));
+	CHECK_EQUAL(e->pid, (uint32_t)second->task.pid);
+	CHECK_STRING(e->process, thread->task.comm);
 	end();
 }
 
@@ -83,8 +88,8 @@ TEST(the_end_of_an_object_is_not_part_of_it)
 
 	second->task.files = &place.files;
 	CHECK(is_of(told_of(base + sizeof(place.files) - 1, SPINS), KLOCK_OF_DESCRIPTORS, base));
-	CHECK(told_of(base + sizeof(place.files), SPINS)->object == KLOCK_OF_NOTHING);
-	CHECK(told_of(base - 1, SPINS)->object == KLOCK_OF_NOTHING);
+	CHECK_EQUAL(told_of(base + sizeof(place.files), SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(told_of(base - 1, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -94,7 +99,8 @@ TEST(a_lock_of_nothing_that_is_known_says_so)
 
 	begin();
 	e = told_of(&plain.lock[0], SPINS);
-	CHECK(e->object == KLOCK_OF_NOTHING && !e->offset && !e->pid && !e->file && !e->cpu);
+	CHECK_EQUAL(e->object, KLOCK_OF_NOTHING);
+	CHECK(!e->offset && !e->pid && !e->file && !e->cpu);
 	CHECK(!*e->process && !*e->cache);
 	end();
 }
@@ -138,9 +144,13 @@ TEST(an_inode_is_known_by_itself_where_its_locks_are)
 		begin();
 		make_inode(0100644);
 		told_of((char *)&place.inode + at[i].offset, at[i].flags);
-		CHECK(is_of(&locks[0], KLOCK_OF_INODE, &place.inode) && locks[0].offset == at[i].offset);
-		CHECK(locks[0].file && file_count == 1 && last_path.file == locks[0].file);
-		CHECK(last_path.inode == place.inode.i_ino && !locks[0].pid);
+		CHECK(is_of(&locks[0], KLOCK_OF_INODE, &place.inode));
+		CHECK_EQUAL(locks[0].offset, at[i].offset);
+		CHECK(locks[0].file);
+		CHECK_EQUAL(file_count, 1);
+		CHECK_EQUAL(last_path.file, locks[0].file);
+		CHECK_EQUAL(last_path.inode, place.inode.i_ino);
+		CHECK(!locks[0].pid);
 		end();
 	}
 }
@@ -219,9 +229,13 @@ TEST(what_lies_in_the_file_of_the_call_or_its_inode_is_the_file_s)
 {
 	begin_call(0100644, NULL);
 	CHECK(is_of(told_of(&opened.file.private_data, MUTEX_SLEEPS), KLOCK_OF_FILE, &opened.file));
-	CHECK(locks[0].file && locks[0].file == last_path.file && file_count == 1 && !locks[0].pid);
+	CHECK(locks[0].file);
+	CHECK_EQUAL(locks[0].file, last_path.file);
+	CHECK_EQUAL(file_count, 1);
+	CHECK(!locks[0].pid);
 	CHECK(is_of(told_of(&place.inode.i_rdev, MUTEX_SLEEPS), KLOCK_OF_INODE, &place.inode));
-	CHECK(locks[0].file == last_path.file && !file_count);
+	CHECK_EQUAL(locks[0].file, last_path.file);
+	CHECK(!file_count);
 	end();
 }
 
@@ -231,7 +245,8 @@ TEST(a_pipe_s_lock_is_the_pipe_s_and_what_a_file_has_of_its_own_is_no_pipe)
 	CHECK(is_of(told_of(&private.pipe, MUTEX_SLEEPS), KLOCK_OF_PIPE, &private.pipe) && locks[0].file);
 	end();
 	begin_call(0100600, &private.pipe);
-	CHECK(told_of(&private.pipe, MUTEX_SLEEPS)->object == KLOCK_OF_NOTHING && !locks[0].file);
+	CHECK_EQUAL(told_of(&private.pipe, MUTEX_SLEEPS)->object, KLOCK_OF_NOTHING);
+	CHECK(!locks[0].file);
 	end();
 }
 
@@ -241,9 +256,10 @@ TEST(a_socket_s_lock_is_the_socket_s)
 	private.here.sk.__sk_common.skc_family = FAMILY_IPV4;
 	private.here.peer = &private.there.sk;
 	CHECK(is_of(told_of(&private.here.sk.sk_type, SPINS), KLOCK_OF_SOCKET, &private.here));
-	CHECK(locks[0].file && locks[0].file == last_socket.file);
-	CHECK(told_of(&private.here.addr, SPINS)->object == KLOCK_OF_NOTHING); /* a struct sock ends before */
-	CHECK(told_of(&private.there.sk.sk_type, SPINS)->object == KLOCK_OF_NOTHING);
+	CHECK(locks[0].file);
+	CHECK_EQUAL(locks[0].file, last_socket.file);
+	CHECK_EQUAL(told_of(&private.here.addr, SPINS)->object, KLOCK_OF_NOTHING); /* a struct sock ends before */
+	CHECK_EQUAL(told_of(&private.there.sk.sk_type, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -254,9 +270,9 @@ TEST(a_unix_socket_s_locks_are_its_own_and_its_peer_s)
 	private.here.peer = &private.there.sk;
 	CHECK(is_of(told_of(&private.here.addr, SPINS), KLOCK_OF_UNIX_SOCKET, &private.here) && locks[0].file);
 	CHECK(is_of(told_of(&private.there.addr, SPINS), KLOCK_OF_UNIX_PEER, &private.there));
-	CHECK(locks[0].file == last_socket.file);
+	CHECK_EQUAL(locks[0].file, last_socket.file);
 	private.here.peer = NULL;
-	CHECK(told_of(&private.there.sk.sk_type, SPINS)->object == KLOCK_OF_NOTHING);
+	CHECK_EQUAL(told_of(&private.there.sk.sk_type, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -268,16 +284,16 @@ TEST(only_a_call_on_a_file_is_about_it)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		thread->registers.orig_ax = calls[i];
 		shim_forget(&klocks_known);
-		CHECK(told_of(&opened.file.private_data, SPINS)->object == KLOCK_OF_NOTHING);
+		CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
 	}
 	thread->registers.orig_ax = CALL_FILE;
 	thread->registers.di = FD + 1;
 	shim_forget(&klocks_known);
-	CHECK(told_of(&opened.file.private_data, SPINS)->object == KLOCK_OF_NOTHING);
+	CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
 	thread->registers.di = FD;
 	thread->task.thread_info.status = COMPAT_STATUS;
 	shim_forget(&klocks_known);
-	CHECK(told_of(&opened.file.private_data, SPINS)->object == KLOCK_OF_NOTHING);
+	CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -285,7 +301,8 @@ TEST(an_interrupt_is_not_about_the_file_of_the_call_that_it_came_into)
 {
 	begin_call(0100644, NULL);
 	in_context(IN_SOFTIRQ);
-	CHECK(told_of(&opened.file.private_data, SPINS)->object == KLOCK_OF_NOTHING && !locks[0].file);
+	CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_NOTHING);
+	CHECK(!locks[0].file);
 	end();
 }
 
@@ -297,7 +314,7 @@ TEST(each_way_to_name_a_file_in_a_call_will_do)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		thread->registers.orig_ax = calls[i];
 		shim_forget(&klocks_known);
-		CHECK(told_of(&opened.file.private_data, SPINS)->object == KLOCK_OF_FILE);
+		CHECK_EQUAL(told_of(&opened.file.private_data, SPINS)->object, KLOCK_OF_FILE);
 	}
 	end();
 }
@@ -319,12 +336,13 @@ TEST(the_run_queue_of_each_cpu_is_known_once_it_was_listed)
 {
 	begin();
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
-		CHECK(told_of(&shim_queue(cpu)->rq->cpu, SPINS)->object == KLOCK_OF_NOTHING);
+		CHECK_EQUAL(told_of(&shim_queue(cpu)->rq->cpu, SPINS)->object, KLOCK_OF_NOTHING);
 	list_all_queues();
 	shim_forget(&klocks_known);
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
 		CHECK(is_of(told_of(&shim_queue(cpu)->rq->cpu, SPINS), KLOCK_OF_RUN_QUEUE, shim_queue(cpu)->rq));
-		CHECK(locks[0].cpu == cpu && !locks[0].pid && !locks[0].file);
+		CHECK_EQUAL(locks[0].cpu, cpu);
+		CHECK(!locks[0].pid && !locks[0].file);
 	}
 	end();
 }
@@ -334,7 +352,7 @@ TEST(without_their_members_run_queues_are_not_known)
 	begin();
 	shim_missing_field = "cpu";
 	list_all_queues();
-	CHECK(told_of(&shim_queue(0)->rq->cpu, SPINS)->object == KLOCK_OF_NOTHING);
+	CHECK_EQUAL(told_of(&shim_queue(0)->rq->cpu, SPINS)->object, KLOCK_OF_NOTHING);
 	end();
 }
 
@@ -355,8 +373,9 @@ TEST(the_kind_of_memory_is_told_as_far_as_it_has_room)
 	begin();
 	shim_find_cache = find_cache;
 	told_of(&plain.lock[0], SPINS);
-	CHECK(asked_for == (uintptr_t)&plain.lock[0]);
-	CHECK(!strcmp(locks[0].cache, "a_cache_of_the_kernel_with_a_na") && sizeof(locks[0].cache) == 32);
+	CHECK_EQUAL(asked_for, (uintptr_t)&plain.lock[0]);
+	CHECK_STRING(locks[0].cache, "a_cache_of_the_kernel_with_a_na");
+	CHECK_EQUAL(sizeof(locks[0].cache), 32);
 	list_all_queues();
 	CHECK(!*told_of(&shim_queue(1)->rq->cpu, SPINS)->cache);
 	end();
@@ -370,10 +389,11 @@ TEST(a_lock_is_told_once)
 
 	begin();
 	name = told_of(&plain.lock[0], SPINS)->lock;
-	CHECK(wait_for(&plain.lock[0], MUTEX_SLEEPS, 10)->lock == name && !lock_count);
-	CHECK(told_of(&plain.lock[1], SPINS)->lock != name);
+	CHECK_EQUAL(wait_for(&plain.lock[0], MUTEX_SLEEPS, 10)->lock, name);
+	CHECK(!lock_count);
+	CHECK_THAT(told_of(&plain.lock[1], SPINS)->lock, !=, name);
 	shim_forget(&klocks_known);
-	CHECK(told_of(&plain.lock[0], SPINS)->lock == name);
+	CHECK_EQUAL(told_of(&plain.lock[0], SPINS)->lock, name);
 	end();
 }
 
@@ -385,7 +405,7 @@ TEST(a_lock_of_another_file_at_the_same_place_is_another_one)
 	begin_call(0100644, NULL);
 	name = told_of(&opened.file.private_data, SPINS)->lock;
 	place.inode.i_ino++;
-	CHECK(told_of(&opened.file.private_data, SPINS)->lock != name);
+	CHECK_THAT(told_of(&opened.file.private_data, SPINS)->lock, !=, name);
 	end();
 }
 
@@ -398,7 +418,7 @@ TEST(a_lock_that_found_no_room_is_told_with_its_next_wait)
 	}
 	wait_begins(&plain.lock[1], SPINS);
 	wait_ends(&plain.lock[1], 0);
-	CHECK(cpu_counts[0].lost == 3);
+	CHECK_EQUAL(cpu_counts[0].lost, 3);
 	while (shim_read(&rings, 0, NULL))
 		;
 	CHECK(told_of(&plain.lock[1], SPINS));
@@ -411,6 +431,6 @@ TEST(where_there_is_no_ring_a_lock_has_no_name)
 	shim_make_ring(&rings, 0, 0);
 	wait_begins(&plain.lock[0], SPINS);
 	wait_ends(&plain.lock[0], 0);
-	CHECK(cpu_counts[0].lost == 1);
+	CHECK_EQUAL(cpu_counts[0].lost, 1);
 	end();
 }

@@ -20,15 +20,24 @@ TEST(a_spin_is_told_at_its_end)
 	begin_ns = shim_now_ns;
 	wait_begins(lock_a, SPINS);
 	drain();
-	CHECK(!wait_count && lock_count == 1 && locks[0].address == (uintptr_t)lock_a);
+	CHECK(!wait_count);
+	CHECK_EQUAL(lock_count, 1);
+	CHECK_EQUAL(locks[0].address, (uintptr_t)lock_a);
 	pass(700);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 1 && !lock_count && waits[0].header.thread == thread->number);
-	CHECK(waits[0].begin_ns == begin_ns && waits[0].header.time_ns == begin_ns + 700);
-	CHECK(waits[0].lock && waits[0].tid == (uint32_t)thread->task.pid && !waits[0].owner);
-	CHECK(waits[0].context == WAKE_THREAD && waits[0].kind == KLOCK_SPINLOCK);
-	CHECK(waits[0].flags == KLOCK_HAS_STACK && !waits[0].owner_stack && !waits[0].reserved);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK(!lock_count);
+	CHECK_EQUAL(waits[0].header.thread, thread->number);
+	CHECK_EQUAL(waits[0].begin_ns, begin_ns);
+	CHECK_EQUAL(waits[0].header.time_ns, begin_ns + 700);
+	CHECK(waits[0].lock);
+	CHECK_EQUAL(waits[0].tid, (uint32_t)thread->task.pid);
+	CHECK(!waits[0].owner);
+	CHECK_EQUAL(waits[0].context, WAKE_THREAD);
+	CHECK_EQUAL(waits[0].kind, KLOCK_SPINLOCK);
+	CHECK_EQUAL(waits[0].flags, KLOCK_HAS_STACK);
+	CHECK(!waits[0].owner_stack && !waits[0].reserved);
 	end();
 }
 
@@ -54,7 +63,7 @@ TEST(each_way_of_taking_a_lock_has_its_kind)
 
 	begin();
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-		CHECK(wait_for(lock_a, ways[i].flags, 100 + i)->kind == ways[i].kind);
+		CHECK_EQUAL(wait_for(lock_a, ways[i].flags, 100 + i)->kind, ways[i].kind);
 	end();
 }
 
@@ -72,7 +81,9 @@ TEST(a_mutex_that_spins_and_then_sleeps_is_one_wait)
 	pass(40);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 1 && waits[0].begin_ns == begin_ns && waits[0].header.time_ns == begin_ns + 5340);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK_EQUAL(waits[0].begin_ns, begin_ns);
+	CHECK_EQUAL(waits[0].header.time_ns, begin_ns + 5340);
 	end();
 }
 
@@ -86,7 +97,8 @@ TEST(a_wait_that_was_given_up_says_so)
 	pass(10);
 	wait_ends(lock_b, 0);
 	drain();
-	CHECK(wait_count == 2 && waits[0].flags & KLOCK_GAVE_UP && !(waits[1].flags & KLOCK_GAVE_UP));
+	CHECK_EQUAL(wait_count, 2);
+	CHECK(waits[0].flags & KLOCK_GAVE_UP && !(waits[1].flags & KLOCK_GAVE_UP));
 	end();
 }
 
@@ -101,7 +113,7 @@ TEST(an_end_without_a_begin_is_nothing)
 	wait_ends(lock_a, 0);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 1);
+	CHECK_EQUAL(wait_count, 1);
 	end();
 }
 
@@ -139,10 +151,12 @@ TEST(a_spin_inside_a_wait_that_sleeps_is_a_wait_of_its_own)
 	pass(1000);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 2 && lock_count == 2);
+	CHECK_EQUAL(wait_count, 2);
+	CHECK_EQUAL(lock_count, 2);
 	CHECK(is_wait(&waits[0], &locks[1], begin_ns + 10, KLOCK_SPINLOCK));
-	CHECK(waits[0].header.time_ns == begin_ns + 30);
-	CHECK(is_wait(&waits[1], &locks[0], begin_ns, KLOCK_MUTEX) && waits[1].header.time_ns == begin_ns + 1030);
+	CHECK_EQUAL(waits[0].header.time_ns, begin_ns + 30);
+	CHECK(is_wait(&waits[1], &locks[0], begin_ns, KLOCK_MUTEX));
+	CHECK_EQUAL(waits[1].header.time_ns, begin_ns + 1030);
 	end();
 }
 
@@ -168,9 +182,13 @@ TEST(who_waits_for_a_rwlock_may_wait_for_the_spinlock_in_it_first)
 	pass(400);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 2 && waits[0].kind == KLOCK_SPINLOCK && waits[1].kind == KLOCK_RWLOCK_WRITE);
-	CHECK(waits[0].begin_ns == begin_ns + 100 && waits[0].header.time_ns == begin_ns + 300);
-	CHECK(waits[1].begin_ns == begin_ns && waits[1].header.time_ns == begin_ns + 700);
+	CHECK_EQUAL(wait_count, 2);
+	CHECK_EQUAL(waits[0].kind, KLOCK_SPINLOCK);
+	CHECK_EQUAL(waits[1].kind, KLOCK_RWLOCK_WRITE);
+	CHECK_EQUAL(waits[0].begin_ns, begin_ns + 100);
+	CHECK_EQUAL(waits[0].header.time_ns, begin_ns + 300);
+	CHECK_EQUAL(waits[1].begin_ns, begin_ns);
+	CHECK_EQUAL(waits[1].header.time_ns, begin_ns + 700);
 	end();
 }
 
@@ -184,7 +202,9 @@ TEST(a_spin_whose_end_is_not_told_does_not_hide_the_next_one)
 	wait_ends(lock_b, 0);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 1 && waits[0].kind == KLOCK_SPINLOCK && waits[0].header.time_ns - waits[0].begin_ns == 100);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK_EQUAL(waits[0].kind, KLOCK_SPINLOCK);
+	CHECK_EQUAL(waits[0].header.time_ns - waits[0].begin_ns, 100);
 	end();
 }
 
@@ -207,12 +227,18 @@ TEST(what_interrupts_a_spin_may_spin_itself)
 	in_context(0);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 3 && lock_count == 3);
-	CHECK(waits[0].context == WAKE_HARDIRQ && waits[0].header.time_ns - waits[0].begin_ns == 30);
-	CHECK(waits[1].context == WAKE_SOFTIRQ && waits[1].header.time_ns - waits[1].begin_ns == 50);
-	CHECK(waits[2].context == WAKE_THREAD && waits[2].header.time_ns - waits[2].begin_ns == 60);
-	for (size_t i = 0; i < 3; i++)
-		CHECK(waits[i].lock == locks[2 - i].lock && waits[i].header.thread == thread->number);
+	CHECK_EQUAL(wait_count, 3);
+	CHECK_EQUAL(lock_count, 3);
+	CHECK_EQUAL(waits[0].context, WAKE_HARDIRQ);
+	CHECK_EQUAL(waits[0].header.time_ns - waits[0].begin_ns, 30);
+	CHECK_EQUAL(waits[1].context, WAKE_SOFTIRQ);
+	CHECK_EQUAL(waits[1].header.time_ns - waits[1].begin_ns, 50);
+	CHECK_EQUAL(waits[2].context, WAKE_THREAD);
+	CHECK_EQUAL(waits[2].header.time_ns - waits[2].begin_ns, 60);
+	for (size_t i = 0; i < 3; i++) {
+		CHECK_EQUAL(waits[i].lock, locks[2 - i].lock);
+		CHECK_EQUAL(waits[i].header.thread, thread->number);
+	}
 	/* Where the thread is does not tell where the interrupt's handler is. */
 	CHECK(!(waits[0].flags & KLOCK_HAS_STACK) && !(waits[1].flags & KLOCK_HAS_STACK));
 	CHECK(waits[2].flags & KLOCK_HAS_STACK);
@@ -254,7 +280,8 @@ TEST(two_locks_may_be_slept_for_at_once)
 	wait_ends(lock_b, 0);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 2 && lock_count == 2);
+	CHECK_EQUAL(wait_count, 2);
+	CHECK_EQUAL(lock_count, 2);
 	CHECK(is_wait(&waits[0], &locks[1], begin_ns + 10, KLOCK_MUTEX));
 	CHECK(is_wait(&waits[1], &locks[0], begin_ns, KLOCK_RWSEM_WRITE));
 	end();
@@ -276,7 +303,9 @@ TEST(the_outer_one_of_two_waits_may_end_first)
 	pass(100);
 	wait_ends(lock_b, 0);
 	drain();
-	CHECK(wait_count == 2 && waits[1].begin_ns == begin_ns && waits[1].kind == KLOCK_MUTEX);
+	CHECK_EQUAL(wait_count, 2);
+	CHECK_EQUAL(waits[1].begin_ns, begin_ns);
+	CHECK_EQUAL(waits[1].kind, KLOCK_MUTEX);
 	for (size_t i = 0; i < KLOCKS_AT_ONCE; i++)
 		CHECK(!shim_thread(&thread->task)->klocks[i].address);
 	end();
@@ -297,7 +326,9 @@ TEST(who_sleeps_may_end_its_wait_on_another_cpu)
 	pass(10);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 2 && waits[1].begin_ns == begin_ns && waits[1].header.time_ns == begin_ns + 20);
+	CHECK_EQUAL(wait_count, 2);
+	CHECK_EQUAL(waits[1].begin_ns, begin_ns);
+	CHECK_EQUAL(waits[1].header.time_ns, begin_ns + 20);
 	end();
 }
 
@@ -321,8 +352,11 @@ TEST(threads_wait_for_one_lock_each_for_itself)
 	wait_ends(lock_a, 0);
 	drain();
 	/* The rings are read by CPU. */
-	CHECK(wait_count == 2 && waits[0].header.thread == second->number && waits[1].header.thread == thread->number);
-	CHECK(waits[0].header.time_ns - waits[0].begin_ns == 20 && waits[1].header.time_ns - waits[1].begin_ns == 20);
+	CHECK_EQUAL(wait_count, 2);
+	CHECK_EQUAL(waits[0].header.thread, second->number);
+	CHECK_EQUAL(waits[1].header.thread, thread->number);
+	CHECK_EQUAL(waits[0].header.time_ns - waits[0].begin_ns, 20);
+	CHECK_EQUAL(waits[1].header.time_ns - waits[1].begin_ns, 20);
 	end();
 }
 
@@ -355,9 +389,13 @@ TEST(with_all_traced_the_spins_of_others_are_told_and_never_those_of_pinch)
 	coin = UINT32_MAX;
 	shim_random = throw_coin;
 	CHECK(wait_for(lock_a, SPINS, 55));
-	CHECK(!waits[0].header.thread && waits[0].tid == (uint32_t)kernel_thread->task.pid);
-	CHECK(waits[0].context == WAKE_KERNEL_THREAD && !waits[0].flags && !waits[0].stack);
-	CHECK(other_count == 1 && others[0].tid == waits[0].tid && others[0].is_kernel);
+	CHECK(!waits[0].header.thread);
+	CHECK_EQUAL(waits[0].tid, (uint32_t)kernel_thread->task.pid);
+	CHECK_EQUAL(waits[0].context, WAKE_KERNEL_THREAD);
+	CHECK(!waits[0].flags && !waits[0].stack);
+	CHECK_EQUAL(other_count, 1);
+	CHECK_EQUAL(others[0].tid, waits[0].tid);
+	CHECK(others[0].is_kernel);
 	run_on(0, &own->task);
 	wait_begins(lock_a, SPINS);
 	wait_ends(lock_a, 0);
@@ -383,13 +421,18 @@ TEST(with_all_traced_kernel_threads_sleep_for_locks_too_and_say_where)
 	wait_begins(lock_a, MUTEX_SLEEPS);
 	run_on(1, &kernel_thread->task);
 	pass(500000);
-	CHECK(wait_for(lock_b, CONTENTION_WRITES, 70) && waits[0].kind == KLOCK_RWSEM_WRITE);
+	CHECK(wait_for(lock_b, CONTENTION_WRITES, 70));
+	CHECK_EQUAL(waits[0].kind, KLOCK_RWSEM_WRITE);
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 1 && !waits[0].header.thread && waits[0].context == WAKE_KERNEL_THREAD);
-	CHECK(waits[0].header.time_ns - waits[0].begin_ns == 500080 &&
-	      waits[0].tid == (uint32_t)kernel_thread->task.pid);
-	CHECK(waits[0].flags == KLOCK_HAS_STACK && waits[0].stack && waits[0].kind == KLOCK_MUTEX);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK(!waits[0].header.thread);
+	CHECK_EQUAL(waits[0].context, WAKE_KERNEL_THREAD);
+	CHECK_EQUAL(waits[0].header.time_ns - waits[0].begin_ns, 500080);
+	CHECK_EQUAL(waits[0].tid, (uint32_t)kernel_thread->task.pid);
+	CHECK_EQUAL(waits[0].flags, KLOCK_HAS_STACK);
+	CHECK(waits[0].stack);
+	CHECK_EQUAL(waits[0].kind, KLOCK_MUTEX);
 	/* Without memory for it, a wait is not told; one of a thread that is traced has room. */
 	shim_storage_fails = true;
 	run_on(0, &world_add_task(&world, NULL)->task);
@@ -450,15 +493,18 @@ TEST(waits_for_the_maps_of_what_is_known_are_not_told)
 	waits_for_map = 0;
 	shim_at_point = wait_for_map;
 	wait_begins(lock_a, MUTEX_SLEEPS); /* a stack and a lock are told for the first time */
-	CHECK(waits_for_map == 2);
-	CHECK(shim_thread(&thread->task)->klocks[0].address == (uintptr_t)lock_a);
+	CHECK_EQUAL(waits_for_map, 2);
+	CHECK_EQUAL(shim_thread(&thread->task)->klocks[0].address, (uintptr_t)lock_a);
 	CHECK(!shim_thread(&thread->task)->klocks[1].address);
 	runs = cpu_counts[0].runs;
 	wait_ends(lock_a, 0);
 	shim_at_point = NULL;
-	CHECK(!memcmp(spin_of_thread(), &before, sizeof(before)) && cpu_counts[0].runs == runs + 1);
+	CHECK(!memcmp(spin_of_thread(), &before, sizeof(before)));
+	CHECK_EQUAL(cpu_counts[0].runs, runs + 1);
 	drain();
-	CHECK(wait_count == 1 && lock_count == 1 && locks[0].address == (uintptr_t)lock_a);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK_EQUAL(lock_count, 1);
+	CHECK_EQUAL(locks[0].address, (uintptr_t)lock_a);
 	end();
 }
 
@@ -470,10 +516,15 @@ TEST(the_stack_of_the_waiter_goes_through_the_kernel_and_is_told_once)
 
 	begin();
 	stack = wait_for(lock_a, MUTEX_SLEEPS, 10)->stack;
-	CHECK(stack && stack_count == 1 && stacks[0] == stack && !waits[0].keep);
-	CHECK(wait_for(lock_b, MUTEX_SLEEPS, 10)->stack == stack && !stack_count);
+	CHECK(stack);
+	CHECK_EQUAL(stack_count, 1);
+	CHECK_EQUAL(stacks[0], stack);
+	CHECK(!waits[0].keep);
+	CHECK_EQUAL(wait_for(lock_b, MUTEX_SLEEPS, 10)->stack, stack);
+	CHECK(!stack_count);
 	shim_kernel_stack.frames[0]++;
-	CHECK(wait_for(lock_b, MUTEX_SLEEPS, 10)->stack != stack && stack_count == 1);
+	CHECK_THAT(wait_for(lock_b, MUTEX_SLEEPS, 10)->stack, !=, stack);
+	CHECK_EQUAL(stack_count, 1);
 	end();
 }
 
@@ -493,7 +544,8 @@ TEST(stacks_are_kept_by_the_length_of_the_waits_before)
 		coin = keep - 1;
 		mean_ns = model_wait_mean(mean_ns, 300 + 60 * round);
 		CHECK(wait_for(lock_a, MUTEX_SLEEPS, 300 + 60 * round)->stack);
-		CHECK(waits[0].flags == KLOCK_HAS_STACK && waits[0].keep == keep_told);
+		CHECK_EQUAL(waits[0].flags, KLOCK_HAS_STACK);
+		CHECK_EQUAL(waits[0].keep, keep_told);
 		keep = model_keep(mean_ns, THRESHOLD_NS);
 		if (keep >= MODEL_CERTAIN)
 			continue;
@@ -515,7 +567,8 @@ TEST(few_of_the_short_spins_have_stacks_and_all_of_the_long_ones)
 	for (uint32_t wait_ns = 100; wait_ns < LONG_NS; wait_ns += 1700) {
 		keep = model_keep(mean_ns < LEAST_NS ? LEAST_NS : mean_ns, LONG_NS);
 		coin = keep - 1;
-		CHECK(wait_for(lock_a, SPINS, wait_ns)->stack && waits[0].keep == keep);
+		CHECK(wait_for(lock_a, SPINS, wait_ns)->stack);
+		CHECK_EQUAL(waits[0].keep, keep);
 		mean_ns = model_wait_mean(mean_ns, wait_ns);
 		coin = model_keep(mean_ns < LEAST_NS ? LEAST_NS : mean_ns, LONG_NS);
 		CHECK(!wait_for(lock_a, SPINS, wait_ns)->stack && !waits[0].flags && !waits[0].keep);
@@ -523,7 +576,8 @@ TEST(few_of_the_short_spins_have_stacks_and_all_of_the_long_ones)
 	}
 	coin = UINT32_MAX;
 	CHECK(wait_for(lock_a, SPINS, LONG_NS)->stack && !waits[0].keep);
-	CHECK(waits[0].flags == KLOCK_HAS_STACK && !waits[0].tracing_ns);
+	CHECK_EQUAL(waits[0].flags, KLOCK_HAS_STACK);
+	CHECK(!waits[0].tracing_ns);
 	end();
 }
 
@@ -541,7 +595,8 @@ TEST(a_long_spin_has_two_chances_of_a_stack)
 	both = early + ((MODEL_CERTAIN - early) * late >> 32);
 	shim_random = throw_coin;
 	coin = late - 1;
-	CHECK(wait_for(lock_a, SPINS, LONG_NS)->stack && waits[0].keep == (uint32_t)both);
+	CHECK(wait_for(lock_a, SPINS, LONG_NS)->stack);
+	CHECK_EQUAL(waits[0].keep, (uint32_t)both);
 	end();
 }
 
@@ -553,7 +608,7 @@ TEST(waits_of_interrupts_do_not_count_for_stacks)
 	CHECK(!shim_thread(&thread->task)->klock_means_ns[KLOCK_SPINS]);
 	in_context(0);
 	wait_for(lock_a, SPINS, 9000000000);
-	CHECK(shim_thread(&thread->task)->klock_means_ns[KLOCK_SPINS] == 1000000000);
+	CHECK_EQUAL(shim_thread(&thread->task)->klock_means_ns[KLOCK_SPINS], 1000000000);
 	end();
 }
 
@@ -592,10 +647,11 @@ static void begin_owned(void)
 TEST(a_mutex_tells_who_had_it_whatever_its_flags)
 {
 	begin_owned();
-	for (uint64_t flags = 0; flags < 8; flags++)
-		CHECK(wait_for(as_mutex(lock_a, (uintptr_t)&owner->task | flags), MUTEX_SLEEPS, 10)->owner ==
-			      (uint32_t)owner->task.pid &&
-		      !(waits[0].flags & KLOCK_HAS_READERS));
+	for (uint64_t flags = 0; flags < 8; flags++) {
+		CHECK_EQUAL(wait_for(as_mutex(lock_a, (uintptr_t)&owner->task | flags), MUTEX_SLEEPS, 10)->owner,
+			    (uint32_t)owner->task.pid);
+		CHECK(!(waits[0].flags & KLOCK_HAS_READERS));
+	}
 	CHECK(!wait_for(as_mutex(lock_a, 1), MUTEX_SLEEPS, 10)->owner);
 	CHECK(!(waits[0].flags & KLOCK_HAS_READERS));
 	end();
@@ -608,7 +664,7 @@ TEST(a_semaphore_tells_who_writes_and_that_there_are_readers)
 	begin_owned();
 	for (size_t i = 0; i < 2; i++) {
 		as_semaphore(lock_a, (uintptr_t)&owner->task | 2);
-		CHECK(wait_for(lock_a, flags[i], 10)->owner == (uint32_t)owner->task.pid);
+		CHECK_EQUAL(wait_for(lock_a, flags[i], 10)->owner, (uint32_t)owner->task.pid);
 		CHECK(!(waits[0].flags & KLOCK_HAS_READERS));
 		as_semaphore(lock_a, (uintptr_t)&owner->task | 1); /* the last one of them, who may be gone */
 		CHECK(!wait_for(lock_a, flags[i], 10)->owner && waits[0].flags & KLOCK_HAS_READERS);
@@ -640,15 +696,17 @@ TEST(an_owner_that_is_not_traced_is_told_by_name_and_a_traced_one_is_not)
 {
 	begin_owned();
 	wait_for(as_mutex(lock_a, (uintptr_t)&owner->task), MUTEX_SLEEPS, 10);
-	CHECK(other_count == 1 && others[0].tid == (uint32_t)owner->task.pid);
-	CHECK(!strcmp(others[0].name, owner->task.comm));
+	CHECK_EQUAL(other_count, 1);
+	CHECK_EQUAL(others[0].tid, (uint32_t)owner->task.pid);
+	CHECK_STRING(others[0].name, owner->task.comm);
 	wait_for(lock_a, MUTEX_SLEEPS, 10);
 	CHECK(!other_count);
 	owner = add_traced();
 	drain();
 	run_on(0, &thread->task);
 	wait_for(as_mutex(lock_a, (uintptr_t)&owner->task), MUTEX_SLEEPS, 10);
-	CHECK(!other_count && waits[0].owner == (uint32_t)owner->task.pid);
+	CHECK(!other_count);
+	CHECK_EQUAL(waits[0].owner, (uint32_t)owner->task.pid);
 	end();
 }
 
@@ -660,7 +718,9 @@ TEST(where_the_owner_is_is_told_unless_it_runs_or_is_gone)
 	as_mutex(lock_a, (uintptr_t)&owner->task);
 	owner->task.on_cpu = 0;
 	stack = wait_for(lock_a, MUTEX_SLEEPS, 10)->owner_stack;
-	CHECK(stack && stack != waits[0].stack && stack_count == 2);
+	CHECK(stack);
+	CHECK_THAT(stack, !=, waits[0].stack);
+	CHECK_EQUAL(stack_count, 2);
 	owner->task.on_cpu = 1;
 	CHECK(!wait_for(lock_a, MUTEX_SLEEPS, 10)->owner_stack && waits[0].owner);
 	owner->task.on_cpu = 0;
@@ -678,7 +738,7 @@ TEST(the_stacks_of_both_are_kept_together)
 	shim_random = throw_coin;
 	coin = UINT32_MAX;
 	CHECK(!wait_for(lock_a, MUTEX_SLEEPS, 1000)->owner_stack && !waits[0].stack);
-	CHECK(waits[0].owner == (uint32_t)owner->task.pid);
+	CHECK_EQUAL(waits[0].owner, (uint32_t)owner->task.pid);
 	coin = 0;
 	CHECK(wait_for(lock_a, MUTEX_SLEEPS, 1000)->owner_stack && waits[0].stack);
 	end();
@@ -709,14 +769,18 @@ TEST(a_switch_out_says_for_which_lock_the_thread_sleeps_and_who_has_it)
 	wait_begins(lock_a, MUTEX_SLEEPS);
 	sleep_now();
 	drain();
-	CHECK(lock_count == 1 && last_switch.header.thread == thread->number && last_switch.state == SWITCH_BLOCKED);
-	CHECK(last_switch.flags & SWITCH_KERNEL_LOCK && last_switch.object == locks[0].lock);
-	CHECK(last_switch.value == (uint32_t)owner->task.pid);
+	CHECK_EQUAL(lock_count, 1);
+	CHECK_EQUAL(last_switch.header.thread, thread->number);
+	CHECK_EQUAL(last_switch.state, SWITCH_BLOCKED);
+	CHECK(last_switch.flags & SWITCH_KERNEL_LOCK);
+	CHECK_EQUAL(last_switch.object, locks[0].lock);
+	CHECK_EQUAL(last_switch.value, (uint32_t)owner->task.pid);
 	come_back();
 	wait_ends(lock_a, 0);
 	sleep_now();
 	drain();
-	CHECK(!(last_switch.flags & SWITCH_KERNEL_LOCK) && wait_count == 1);
+	CHECK(!(last_switch.flags & SWITCH_KERNEL_LOCK));
+	CHECK_EQUAL(wait_count, 1);
 	end();
 }
 
@@ -733,12 +797,15 @@ TEST(who_sleeps_for_a_mutex_has_one_stack_for_the_wait_and_its_switch)
 	come_back();
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(last_switch.next == thread->number && wait_count == 1);
-	CHECK(waits[0].flags == KLOCK_HAS_STACK && !waits[0].keep && waits[0].stack && waits[0].owner_stack);
+	CHECK_EQUAL(last_switch.next, thread->number);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK_EQUAL(waits[0].flags, KLOCK_HAS_STACK);
+	CHECK(!waits[0].keep && waits[0].stack && waits[0].owner_stack);
 	wait_begins(lock_b, CONTENTION_WRITES);
 	sleep_now();
 	drain();
-	CHECK(last_switch.stack == waits[0].stack && last_switch.flags & SWITCH_HAS_STACK && !stack_count);
+	CHECK_EQUAL(last_switch.stack, waits[0].stack);
+	CHECK(last_switch.flags & SWITCH_HAS_STACK && !stack_count);
 	end();
 }
 
@@ -751,10 +818,10 @@ TEST(who_sleeps_for_a_lock_has_another_chance_of_a_stack_whether_or_not_it_had_o
 		coin = is_early ? 0 : UINT32_MAX;
 		wait_begins(lock_a, MUTEX_SPINS);
 		wait_begins(lock_a, MUTEX_SLEEPS);
-		CHECK(shim_thread(&thread->task)->klocks[0].keep == (uint32_t)model_keep(1000, 20000));
+		CHECK_EQUAL(shim_thread(&thread->task)->klocks[0].keep, (uint32_t)model_keep(1000, 20000));
 		sleep_now();
 		CHECK(!shim_thread(&thread->task)->klocks[0].keep);
-		CHECK(shim_thread(&thread->task)->klocks[0].flags == KLOCK_HAS_STACK);
+		CHECK_EQUAL(shim_thread(&thread->task)->klocks[0].flags, KLOCK_HAS_STACK);
 		end();
 	}
 }
@@ -768,13 +835,16 @@ TEST(of_two_locks_that_are_slept_for_the_switch_says_the_later_one)
 	wait_begins(lock_b, MUTEX_SLEEPS);
 	sleep_now();
 	drain();
-	CHECK(lock_count == 2 && last_switch.object == locks[1].lock && !last_switch.value);
+	CHECK_EQUAL(lock_count, 2);
+	CHECK_EQUAL(last_switch.object, locks[1].lock);
+	CHECK(!last_switch.value);
 	outer = locks[0].lock;
 	come_back();
 	wait_ends(lock_b, 0);
 	sleep_now();
 	drain();
-	CHECK(last_switch.flags & SWITCH_KERNEL_LOCK && last_switch.object == outer);
+	CHECK(last_switch.flags & SWITCH_KERNEL_LOCK);
+	CHECK_EQUAL(last_switch.object, outer);
 	end();
 }
 
@@ -785,7 +855,8 @@ TEST(a_thread_that_is_preempted_while_it_spins_sleeps_for_no_lock)
 	pass(100);
 	sched_switch(NULL, true, &thread->task, &world.idle[0].task, 0);
 	drain();
-	CHECK(last_switch.state == SWITCH_RUNNABLE && !(last_switch.flags & SWITCH_KERNEL_LOCK));
+	CHECK_EQUAL(last_switch.state, SWITCH_RUNNABLE);
+	CHECK(!(last_switch.flags & SWITCH_KERNEL_LOCK));
 	end();
 }
 
@@ -811,10 +882,15 @@ TEST(a_wait_that_lasts_is_told_once_when_waits_are_listed)
 	drain();
 	pass(5000);
 	list();
-	CHECK(wait_count == 1 && waits[0].header.thread == thread->number && waits[0].begin_ns == begin_ns);
-	CHECK(waits[0].header.time_ns == shim_now_ns && waits[0].tid == (uint32_t)thread->task.pid);
-	CHECK(waits[0].flags == (KLOCK_LASTS | KLOCK_HAS_STACK) && waits[0].context == WAKE_THREAD);
-	CHECK(waits[0].owner == (uint32_t)owner->task.pid && waits[0].kind == KLOCK_MUTEX);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK_EQUAL(waits[0].header.thread, thread->number);
+	CHECK_EQUAL(waits[0].begin_ns, begin_ns);
+	CHECK_EQUAL(waits[0].header.time_ns, shim_now_ns);
+	CHECK_EQUAL(waits[0].tid, (uint32_t)thread->task.pid);
+	CHECK_EQUAL(waits[0].flags, KLOCK_LASTS | KLOCK_HAS_STACK);
+	CHECK_EQUAL(waits[0].context, WAKE_THREAD);
+	CHECK_EQUAL(waits[0].owner, (uint32_t)owner->task.pid);
+	CHECK_EQUAL(waits[0].kind, KLOCK_MUTEX);
 	stack = waits[0].stack;
 	pass(5000);
 	list();
@@ -822,8 +898,11 @@ TEST(a_wait_that_lasts_is_told_once_when_waits_are_listed)
 	come_back();
 	wait_ends(lock_a, 0);
 	drain();
-	CHECK(wait_count == 1 && waits[0].begin_ns == begin_ns && !(waits[0].flags & KLOCK_LASTS));
-	CHECK(stack && waits[0].stack == stack);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK_EQUAL(waits[0].begin_ns, begin_ns);
+	CHECK(!(waits[0].flags & KLOCK_LASTS));
+	CHECK(stack);
+	CHECK_EQUAL(waits[0].stack, stack);
 	sleep_now();
 	drain();
 	list();
@@ -840,10 +919,11 @@ TEST(waits_that_find_no_room_are_counted)
 		wait_begins(lock_a, SPINS);
 		wait_ends(lock_a, 0);
 	}
-	CHECK(cpu_counts[0].lost == 1 && cpu_counts[0].lost_untold == 1);
+	CHECK_EQUAL(cpu_counts[0].lost, 1);
+	CHECK_EQUAL(cpu_counts[0].lost_untold, 1);
 	wait_begins(lock_a, SPINS);
 	wait_ends(lock_a, 0);
-	CHECK(cpu_counts[0].lost == 2);
+	CHECK_EQUAL(cpu_counts[0].lost, 2);
 	while (shim_read(&rings, 0, NULL))
 		;
 	CHECK(wait_for(lock_a, SPINS, 10) && !cpu_counts[0].lost_untold);

@@ -206,13 +206,14 @@ static uint64_t take(const struct ev_stack_frames **sent)
 	shim_current = &task->task;
 	sched_switch(NULL, true, &task->task, &world.idle[0].task, 0);
 	header = shim_read(&rings, 0, NULL);
-	CHECK(header && header->event == TRACE_EVENT_SCHED_SWITCH);
+	CHECK(header);
+	CHECK_EQUAL(header->event, TRACE_EVENT_SCHED_SWITCH);
 	stack = ((const struct ev_sched_switch *)header)->stack;
 	header = shim_read(&rings, 0, &size);
 	*sent = NULL;
 	if (header) {
 		memcpy(&copy, (void *)header, size);
-		CHECK(size == sizeof(copy.e) + 8 * copy.e.user_count);
+		CHECK_EQUAL(size, sizeof(copy.e) + 8 * copy.e.user_count);
 		*sent = &copy.e;
 	}
 	sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
@@ -228,14 +229,17 @@ static void check_frames(const struct ev_stack_frames *sent, uint32_t native_cou
 
 	CHECK(sent);
 	for (uint32_t i = 0; i < native_count; i++) {
-		CHECK(at < sent->user_count && sent->frames[at++] == shim_user_stack.frames[i]);
+		CHECK_THAT(at, <, sent->user_count);
+		CHECK_EQUAL(sent->frames[at++], shim_user_stack.frames[i]);
 		if (e == count || evaluations[e].native != i)
 			continue;
-		for (uint32_t k = 0; k < evaluations[e].count; k++)
-			CHECK(at < sent->user_count && sent->frames[at++] == managed(python++));
+		for (uint32_t k = 0; k < evaluations[e].count; k++) {
+			CHECK_THAT(at, <, sent->user_count);
+			CHECK_EQUAL(sent->frames[at++], managed(python++));
+		}
 		e++;
 	}
-	CHECK(at == sent->user_count);
+	CHECK_EQUAL(at, sent->user_count);
 }
 
 static void check_evaluations(const struct evaluation *evaluations, uint32_t count)
@@ -246,7 +250,7 @@ static void check_evaluations(const struct evaluation *evaluations, uint32_t cou
 	set_native(20, evaluations, count);
 	CHECK(take(&sent));
 	check_frames(sent, 20, evaluations, count);
-	CHECK(sent->header.thread == task->number);
+	CHECK_EQUAL(sent->header.thread, task->number);
 }
 
 static const uint32_t numbers[] = { 0x030b, 0x030c, 0x030d };
@@ -325,9 +329,10 @@ TEST(an_index_that_is_not_in_the_code_is_not_known)
 		plant_threads(plant_evaluations(evaluations, 1));
 		plant_frame(object_at(FRAME, 0), object_at(CODE, 0), indexes[i], object_at(FRAME, 1), false);
 		set_native(4, evaluations, 1);
-		CHECK(take(&sent) && sent->user_count == 6);
-		CHECK(sent->frames[2] == (managed(0) | STACK_MANAGED_INDEX));
-		CHECK(sent->frames[3] == managed(1));
+		CHECK(take(&sent));
+		CHECK_EQUAL(sent->user_count, 6);
+		CHECK_EQUAL(sent->frames[2], managed(0) | STACK_MANAGED_INDEX);
+		CHECK_EQUAL(sent->frames[3], managed(1));
 		end();
 	}
 }
@@ -346,13 +351,16 @@ TEST(a_thread_s_state_is_sought_once)
 		stack = take(&sent);
 		reads = shim_user_reads;
 		shim_user_reads = 0;
-		CHECK(take(&sent) == stack && !sent);
+		CHECK_EQUAL(take(&sent), stack);
+		CHECK(!sent);
 		/* Two interpreters, three threads of others, one word of the runtime's. */
-		CHECK(shim_user_reads + 1 + 2 * 2 + 3 == reads);
+		CHECK_EQUAL(shim_user_reads + 1 + 2 * 2 + 3, reads);
 
 		/* Its memory becomes another's. */
 		plant_thread(2, ID + 9, 0, 0);
-		CHECK(take(&sent) != stack && sent && sent->user_count == 10);
+		CHECK_THAT(take(&sent), !=, stack);
+		CHECK(sent);
+		CHECK_EQUAL(sent->user_count, 10);
 		plant_threads(plant_evaluations(evaluations, 1));
 		end();
 	}
@@ -370,7 +378,9 @@ TEST(a_thread_without_a_state_is_sought_less_and_less_often)
 		plant_threads(plant_evaluations(evaluations, 1));
 		plant_thread(2, ID + 9, 0, 0);
 		set_native(10, evaluations, 1);
-		CHECK(take(&sent) && sent->user_count == 10 && !sent->header.thread);
+		CHECK(take(&sent));
+		CHECK_EQUAL(sent->user_count, 10);
+		CHECK(!sent->header.thread);
 		shim_user_reads = 0;
 		take(&sent);
 		reads_min = shim_user_reads;
@@ -380,7 +390,8 @@ TEST(a_thread_without_a_state_is_sought_less_and_less_often)
 			take(&sent);
 			searches += shim_user_reads > reads_min;
 		}
-		CHECK(searches > 8 && searches < 20);
+		CHECK_THAT(searches, >, 8);
+		CHECK_THAT(searches, <, 20);
 		end();
 	}
 }
@@ -394,7 +405,8 @@ TEST(without_python_s_memory_there_are_native_frames)
 	{
 		begin(numbers[i]);
 		set_native(10, evaluations, 1);
-		CHECK(take(&sent) && sent->user_count == 10);
+		CHECK(take(&sent));
+		CHECK_EQUAL(sent->user_count, 10);
 		end();
 	}
 }
@@ -411,7 +423,8 @@ TEST(what_cannot_be_read_ends_python_s_frames_only)
 		/* From the second frame one goes nowhere. */
 		plant_frame(object_at(FRAME, 1), object_at(CODE, 1), 1, 0xdead0000, false);
 		set_native(10, evaluations, 2);
-		CHECK(take(&sent) && sent->user_count == 10);
+		CHECK(take(&sent));
+		CHECK_EQUAL(sent->user_count, 10);
 		end();
 	}
 }
@@ -428,8 +441,9 @@ TEST(lists_that_lead_to_themselves_come_to_an_end)
 		plant_threads(plant_evaluations(evaluations, 2));
 		plant_thread(1, ID + 2, object_at(THREAD, 0), 0);
 		set_native(10, evaluations, 2);
-		CHECK(take(&sent) && sent->user_count == 10);
-		CHECK(shim_user_reads < PYTHON_STEPS_MAX + 100);
+		CHECK(take(&sent));
+		CHECK_EQUAL(sent->user_count, 10);
+		CHECK_THAT(shim_user_reads, <, PYTHON_STEPS_MAX + 100);
 		end();
 		/* Interpreters without threads */
 		begin(numbers[i]);
@@ -437,15 +451,17 @@ TEST(lists_that_lead_to_themselves_come_to_an_end)
 		plant_word(INTERPRETER + version->frames.interpreter_next, INTERPRETER);
 		plant_word(INTERPRETER + version->frames.interpreter_threads, 0);
 		set_native(10, evaluations, 2);
-		CHECK(take(&sent) && sent->user_count == 10);
+		CHECK(take(&sent));
+		CHECK_EQUAL(sent->user_count, 10);
 		end();
 		/* Frames */
 		begin(numbers[i]);
 		plant_threads(plant_evaluations(evaluations, 2));
 		plant_frame(object_at(FRAME, 1), object_at(CODE, 1), 1, object_at(FRAME, 0), false);
 		set_native(10, evaluations, 2);
-		CHECK(take(&sent) && sent->user_count == 10);
-		CHECK(shim_user_reads < PYTHON_STEPS_MAX + 100);
+		CHECK(take(&sent));
+		CHECK_EQUAL(sent->user_count, 10);
+		CHECK_THAT(shim_user_reads, <, PYTHON_STEPS_MAX + 100);
 		end();
 	}
 }
@@ -459,15 +475,18 @@ TEST(evaluations_that_lead_to_themselves_come_to_an_end)
 	plant_threads(plant_evaluations(evaluations, 1));
 	plant_record(anchor_of(&evaluations[0]), object_at(FRAME, 0), anchor_of(&evaluations[0]));
 	set_native(10, evaluations, 1);
-	CHECK(take(&sent) && sent->user_count == STACK_DEPTH_MAX);
-	CHECK(sent->end == STACK_TRUNCATED && shim_user_reads < PYTHON_STEPS_MAX + 100);
+	CHECK(take(&sent));
+	CHECK_EQUAL(sent->user_count, STACK_DEPTH_MAX);
+	CHECK_EQUAL(sent->end, STACK_TRUNCATED);
+	CHECK_THAT(shim_user_reads, <, PYTHON_STEPS_MAX + 100);
 	end();
 	begin(0x030c);
 	plant_threads(plant_evaluations(evaluations, 1));
 	plant_frame(anchor_of(&evaluations[0]), 0, 0, anchor_of(&evaluations[0]), false);
 	set_native(10, evaluations, 1);
-	CHECK(take(&sent) && sent->user_count == 11);
-	CHECK(shim_user_reads < PYTHON_STEPS_MAX + 100);
+	CHECK(take(&sent));
+	CHECK_EQUAL(sent->user_count, 11);
+	CHECK_THAT(shim_user_reads, <, PYTHON_STEPS_MAX + 100);
 	end();
 }
 
@@ -488,7 +507,7 @@ TEST(a_deep_evaluation_shows_its_innermost_frames)
 			if (shown > depth)
 				shown = depth;
 			for (uint32_t k = 0; k < shown; k++)
-				CHECK(sent->frames[4 + k] == managed(k));
+				CHECK_EQUAL(sent->frames[4 + k], managed(k));
 			CHECK(depth == shown || sent->end == STACK_TRUNCATED);
 			end();
 		}
@@ -504,8 +523,10 @@ TEST(the_depth_option_counts_python_s_frames)
 	plant_threads(plant_evaluations(evaluations, 1));
 	set_native(10, evaluations, 1);
 	shim_set_option(stack_depth, 5);
-	CHECK(take(&sent) && sent->user_count == 5 && sent->frames[4] == managed(1));
-	CHECK(sent->end == STACK_TRUNCATED);
+	CHECK(take(&sent));
+	CHECK_EQUAL(sent->user_count, 5);
+	CHECK_EQUAL(sent->frames[4], managed(1));
+	CHECK_EQUAL(sent->end, STACK_TRUNCATED);
 	end();
 }
 
@@ -520,8 +541,10 @@ TEST(equal_frames_of_two_processes_have_two_names)
 	set_native(10, evaluations, 1);
 	stack = take(&sent);
 	task->task.tgid++;
-	CHECK(take(&sent) != stack && sent);
+	CHECK_THAT(take(&sent), !=, stack);
+	CHECK(sent);
 	task->task.tgid--;
-	CHECK(take(&sent) == stack && !sent);
+	CHECK_EQUAL(take(&sent), stack);
+	CHECK(!sent);
 	end();
 }

@@ -331,14 +331,16 @@ static void on_slot(const struct ev_header *header)
 {
 	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
 
-	CHECK(header->time_ns > reading->vouched_ns && header->time_ns <= shim_now_ns);
+	CHECK_THAT(header->time_ns, >, reading->vouched_ns);
+	CHECK_THAT(header->time_ns, <=, shim_now_ns);
 	reading->vouched_ns = header->time_ns;
 	reading->records++;
-	CHECK(header->thread <= task_count);
+	CHECK_THAT(header->thread, <=, task_count);
 	if (header->event == TRACE_EVENT_SCHED_WAKE)
 		return;
-	CHECK(e->next <= task_count && e->state <= SWITCH_DEAD);
-	CHECK(e->cpu == reading - readers);
+	CHECK_THAT(e->next, <=, task_count);
+	CHECK_THAT(e->state, <=, SWITCH_DEAD);
+	CHECK_EQUAL(e->cpu, reading - readers);
 	CHECK(e->flags <= SWITCH_HAS_STACK || e->flags == SWITCH_STACK_SKIPPED);
 }
 
@@ -470,13 +472,15 @@ static void check_counts(void)
 		active += is_seen_active(&tasks[i]);
 		if (is_dead(&tasks[i]))
 			CHECK(!known.number || known.phase == PHASE_DEAD);
-		else
-			CHECK(known.number && known.phase != PHASE_UNKNOWN);
+		else {
+			CHECK(known.number);
+			CHECK_THAT(known.phase, !=, PHASE_UNKNOWN);
+		}
 		for (uint32_t j = 0; known.number && j < i; j++)
-			CHECK(known_of(&tasks[j]).number != known.number);
+			CHECK_THAT(known_of(&tasks[j]).number, !=, known.number);
 	}
-	CHECK(threads_alive == (settings.outside ? 0 : alive));
-	CHECK(active_count() == (settings.outside ? 0 : active));
+	CHECK_EQUAL(threads_alive, (settings.outside ? 0 : alive));
+	CHECK_EQUAL(active_count(), (settings.outside ? 0 : active));
 }
 
 /*
@@ -520,10 +524,10 @@ static void check_numbers(void)
 		while ((header = shim_read(&rings, cpu, NULL))) {
 			uint32_t number = header->thread & ~THREAD_OUTSIDE;
 
-			CHECK(number < 4 * TASKS_MAX);
+			CHECK_THAT(number, <, 4 * TASKS_MAX);
 			CHECK(!number || !(header->thread & THREAD_OUTSIDE) == !settings.outside);
 			if (header->subsys == TRACE_SUBSYS_THREAD) {
-				CHECK(!number == (header->event == TRACE_EVENT_THREAD_OTHER));
+				CHECK_EQUAL(!number, header->event == TRACE_EVENT_THREAD_OTHER);
 				is_told[number] = true;
 			} else if (header->subsys == TRACE_SUBSYS_SCHED && !header->event &&
 				   ((const struct ev_sched_switch *)header)->state == SWITCH_DEAD)
@@ -627,7 +631,8 @@ static void gather_records(void)
 		while ((header = shim_read(&rings, cpu, &size))) {
 			if (header->subsys != TRACE_SUBSYS_SCHED)
 				continue;
-			CHECK(record_count < RECORDS_MAX && size <= sizeof(*records));
+			CHECK_THAT(record_count, <, RECORDS_MAX);
+			CHECK_THAT(size, <=, sizeof(*records));
 			memcpy(&records[record_count++], header, size);
 		}
 	qsort(records, record_count, sizeof(*records), compare_times);
@@ -683,7 +688,8 @@ TEST(no_critical_slice_is_missed_when_cpus_overtake_each_other)
 		}
 		model_fini(&model);
 	}
-	CHECK(critical > 1000 && others > 1000);
+	CHECK_THAT(critical, >, 1000);
+	CHECK_THAT(others, >, 1000);
 }
 
 /* A coin is 0 only where none has been thrown. */
@@ -694,7 +700,7 @@ static uint32_t throw_coin(void)
 
 	if (!task)
 		return UINT32_MAX;
-	CHECK(task->coin_count < COINS_MAX);
+	CHECK_THAT(task->coin_count, <, COINS_MAX);
 	task->coins[task->coin_count++] = coin;
 	return coin;
 }
@@ -713,7 +719,7 @@ static void check_leaving(struct replayed_wait *wait, const struct ev_sched_swit
 	wait->is_open = e->state != SWITCH_RUNNABLE;
 	if (!wait->is_open && !e->flags)
 		return;
-	CHECK(*coins_read < task->coin_count);
+	CHECK_THAT(*coins_read, <, task->coin_count);
 	wait->begin_ns = e->header.time_ns;
 	wait->coin = task->coins[(*coins_read)++];
 	wait->has_stack = has_stack;
@@ -731,8 +737,8 @@ static uint64_t check_waking(struct replayed_wait *wait, const struct ev_sched_w
 		return 0;
 	}
 	wait->is_open = false;
-	CHECK(e->keep == (keep < MODEL_CERTAIN ? keep : 0));
-	CHECK(!(e->flags & WAKE_HAS_STACK) == (wait->coin >= keep));
+	CHECK_EQUAL(e->keep, (keep < MODEL_CERTAIN ? keep : 0));
+	CHECK_EQUAL(!(e->flags & WAKE_HAS_STACK), wait->coin >= keep);
 	CHECK(!(e->flags & WAKE_HAS_STACK) || wait->has_stack || e->flags & WAKE_HAS_WAIT_STACK);
 	return wait_ns;
 }
@@ -767,7 +773,9 @@ TEST(stacks_of_a_wait_go_by_its_own_coin_when_cpus_overtake_each_other)
 			}
 		}
 	}
-	CHECK(waits_ended > 1000 && short_waits > 100 && short_waits < waits_ended / 2);
+	CHECK_THAT(waits_ended, >, 1000);
+	CHECK_THAT(short_waits, >, 100);
+	CHECK_THAT(short_waits, <, waits_ended / 2);
 }
 
 /* A program stops anywhere, as where a virtual CPU is taken away: what it writes is not there. */
@@ -797,6 +805,9 @@ TEST(a_reader_never_sees_an_incomplete_record_nor_vouches_for_one)
 		}
 		records_read += readers[0].records;
 	}
-	CHECK(records_read == begun && records_read > 1000);
-	CHECK(complete > 1000 && incomplete > 1000 && lost > 1000);
+	CHECK_EQUAL(records_read, begun);
+	CHECK_THAT(records_read, >, 1000);
+	CHECK_THAT(complete, >, 1000);
+	CHECK_THAT(incomplete, >, 1000);
+	CHECK_THAT(lost, >, 1000);
 }

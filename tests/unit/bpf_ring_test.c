@@ -74,13 +74,14 @@ static void read_all(struct reader *reader, uint32_t at_most)
 		if (header->subsys == TRACE_SUBSYS_COLLECT) {
 			const struct ev_collect_gap *gap = (const struct ev_collect_gap *)header;
 
-			CHECK(header->event == TRACE_EVENT_COLLECT_GAP && !header->thread);
+			CHECK_EQUAL(header->event, TRACE_EVENT_COLLECT_GAP);
+			CHECK(!header->thread);
 			CHECK(gap->lost && !gap->cpu && !gap->reserved);
 			reader->untaken += gap->lost;
 			reader->told += gap->lost;
 			continue;
 		}
-		CHECK(header->time_ns - reader->time_ns - 1 == reader->untaken);
+		CHECK_EQUAL(header->time_ns - reader->time_ns - 1, reader->untaken);
 		reader->time_ns = header->time_ns;
 		reader->untaken = 0;
 		reader->received++;
@@ -107,8 +108,8 @@ TEST(each_loss_is_told_exactly_before_the_next_record)
 			CHECK(!shim_records_open());
 		}
 		read_all(&reader, UINT32_MAX);
-		CHECK(cpu_counts[0].lost == reader.told + cpu_counts[0].lost_untold);
-		CHECK(sent == reader.received + cpu_counts[0].lost);
+		CHECK_EQUAL(cpu_counts[0].lost, reader.told + cpu_counts[0].lost_untold);
+		CHECK_EQUAL(sent, reader.received + cpu_counts[0].lost);
 		CHECK(cpu_counts[0].lost);
 		end();
 	}
@@ -123,21 +124,23 @@ TEST(a_record_that_has_room_does_not_overtake_the_gap)
 	task_rename(NULL, &task->task, "takes 40 of 63");
 	shim_now_ns++;
 	task_rename(NULL, &task->task, "lost");
-	CHECK(cpu_counts[0].lost == 1);
+	CHECK_EQUAL(cpu_counts[0].lost, 1);
 	/* All slots are free, but what tells of the gap would not fit. */
 	shim_now_ns++;
 	shim_thread(&task->task)->phase = PHASE_BLOCKED;
 	sched_waking(NULL, &task->task);
-	CHECK(shim_thread(&task->task)->phase == PHASE_RUNNABLE);
-	CHECK(cpu_counts[0].lost == 2 && cpu_counts[0].lost_untold == 2);
+	CHECK_EQUAL(shim_thread(&task->task)->phase, PHASE_RUNNABLE);
+	CHECK_EQUAL(cpu_counts[0].lost, 2);
+	CHECK_EQUAL(cpu_counts[0].lost_untold, 2);
 	CHECK(!shim_slots_waiting(0));
 	CHECK(shim_read(&rings, 0, NULL));
 	CHECK(!shim_read(&rings, 0, NULL));
 	shim_make_ring(&rings, 0, 128);
 	task_rename(NULL, &task->task, "the next");
 	header = shim_read(&rings, 0, NULL);
-	CHECK(header && header->subsys == TRACE_SUBSYS_COLLECT);
-	CHECK(((const struct ev_collect_gap *)header)->lost == 2);
+	CHECK(header);
+	CHECK_EQUAL(header->subsys, TRACE_SUBSYS_COLLECT);
+	CHECK_EQUAL(((const struct ev_collect_gap *)header)->lost, 2);
 	CHECK(shim_read(&rings, 0, NULL));
 	end();
 }
@@ -168,22 +171,24 @@ TEST(a_full_slot_ring_loses_exactly_what_does_not_fit)
 	first_ns = shim_now_ns + 1;
 	for (uint32_t i = 0; i < SENT; i++) {
 		i % 2 ? send_wake() : send_switch();
-		CHECK(shim_slots_waiting(0) == (i < SLOTS ? i + 1 : SLOTS));
-		CHECK(cpu_counts[0].lost == (i < SLOTS ? 0 : i + 1 - SLOTS));
-		CHECK(cpu_counts[0].lost_untold == cpu_counts[0].lost);
+		CHECK_EQUAL(shim_slots_waiting(0), (i < SLOTS ? i + 1 : SLOTS));
+		CHECK_EQUAL(cpu_counts[0].lost, (i < SLOTS ? 0 : i + 1 - SLOTS));
+		CHECK_EQUAL(cpu_counts[0].lost_untold, cpu_counts[0].lost);
 		CHECK(!shim_records_open());
 	}
 	/* Room in the other ring does not make it tell before there is something to tell it to. */
 	CHECK(!shim_bytes_waiting(&rings, 0));
 	for (uint32_t i = 0; i < TAKEN; i++)
-		CHECK(shim_read(&rings, 0, NULL)->time_ns == first_ns + i);
+		CHECK_EQUAL(shim_read(&rings, 0, NULL)->time_ns, first_ns + i);
 	send_switch();
-	CHECK(!cpu_counts[0].lost_untold && cpu_counts[0].lost == SENT - SLOTS);
+	CHECK(!cpu_counts[0].lost_untold);
+	CHECK_EQUAL(cpu_counts[0].lost, SENT - SLOTS);
 	for (uint32_t i = TAKEN; i < SLOTS; i++)
-		CHECK(shim_read(&rings, 0, NULL)->time_ns == first_ns + i);
+		CHECK_EQUAL(shim_read(&rings, 0, NULL)->time_ns, first_ns + i);
 	gap = (const struct ev_collect_gap *)shim_read(&rings, 0, NULL);
-	CHECK(gap->header.subsys == TRACE_SUBSYS_COLLECT && gap->lost == SENT - SLOTS);
-	CHECK(shim_read(&rings, 0, NULL)->time_ns == first_ns + SENT);
+	CHECK_EQUAL(gap->header.subsys, TRACE_SUBSYS_COLLECT);
+	CHECK_EQUAL(gap->lost, SENT - SLOTS);
+	CHECK_EQUAL(shim_read(&rings, 0, NULL)->time_ns, first_ns + SENT);
 	CHECK(!shim_read(&rings, 0, NULL));
 	end();
 }
@@ -199,15 +204,16 @@ TEST(a_gap_has_no_later_time_than_the_record_before_which_it_is_told)
 	for (uint32_t i = 0; i < 100; i++) {
 		send_wake();
 		send_switch();
-		CHECK(cpu_counts[0].lost_untold == 1);
-		CHECK(shim_read(&rings, 0, NULL)->event == TRACE_EVENT_SCHED_WAKE);
+		CHECK_EQUAL(cpu_counts[0].lost_untold, 1);
+		CHECK_EQUAL(shim_read(&rings, 0, NULL)->event, TRACE_EVENT_SCHED_WAKE);
 		CHECK(!shim_read(&rings, 0, NULL));
 		send_switch();
 		header = shim_read(&rings, 0, NULL);
 		gap_ns = header->time_ns;
-		CHECK(header->subsys == TRACE_SUBSYS_COLLECT);
+		CHECK_EQUAL(header->subsys, TRACE_SUBSYS_COLLECT);
 		header = shim_read(&rings, 0, NULL);
-		CHECK(header->event == TRACE_EVENT_SCHED_SWITCH && header->time_ns > gap_ns);
+		CHECK_EQUAL(header->event, TRACE_EVENT_SCHED_SWITCH);
+		CHECK_THAT(header->time_ns, >, gap_ns);
 	}
 	end();
 }
@@ -231,15 +237,16 @@ TEST(slots_go_on_after_the_last_slot_and_after_the_last_position)
 			sent++;
 			if (!below(3))
 				read_all(&reader, below(6));
-			CHECK(shim_slots_waiting(0) <= slots && !shim_records_open());
+			CHECK_THAT(shim_slots_waiting(0), <=, slots);
+			CHECK(!shim_records_open());
 		}
 		read_all(&reader, UINT32_MAX);
 		wraps += cpu_counts[0].slots_done < 200;
-		CHECK(sent == reader.received + cpu_counts[0].lost);
-		CHECK(cpu_counts[0].lost == reader.told + cpu_counts[0].lost_untold);
+		CHECK_EQUAL(sent, reader.received + cpu_counts[0].lost);
+		CHECK_EQUAL(cpu_counts[0].lost, reader.told + cpu_counts[0].lost_untold);
 		end();
 	}
-	CHECK(wraps > 150);
+	CHECK_THAT(wraps, >, 150);
 }
 
 /* --- What a reader sees that looks at each point of a program ------------------------------- */
@@ -252,9 +259,11 @@ static void on_drained(const struct ev_header *header)
 	const struct ev_sched_switch *e = (const struct ev_sched_switch *)header;
 
 	drained++;
-	CHECK(header->time_ns > begun_seen_ns);
-	if (header->event == TRACE_EVENT_SCHED_SWITCH)
-		CHECK(e->state <= SWITCH_DEAD && !e->cpu && !e->keep);
+	CHECK_THAT(header->time_ns, >, begun_seen_ns);
+	if (header->event == TRACE_EVENT_SCHED_SWITCH) {
+		CHECK_THAT(e->state, <=, SWITCH_DEAD);
+		CHECK(!e->cpu && !e->keep);
+	}
 }
 
 static void look(void)
@@ -269,7 +278,7 @@ static void look(void)
 		done_seen = here->slots_done;
 	}
 	is_complete = shim_drain_slots(0, on_drained);
-	CHECK(is_complete == (here->slots_done != done_seen));
+	CHECK_EQUAL(is_complete, here->slots_done != done_seen);
 	CHECK(is_complete || !drained);
 	incomplete_looks += !is_complete;
 }
@@ -283,8 +292,9 @@ static void run_watched(void (*send)(void))
 	shim_at_point = look;
 	send();
 	shim_at_point = NULL;
-	CHECK(incomplete_looks >= 2);
-	CHECK(shim_drain_slots(0, on_drained) && drained == 1);
+	CHECK_THAT(incomplete_looks, >=, 2);
+	CHECK(shim_drain_slots(0, on_drained));
+	CHECK_EQUAL(drained, 1);
 }
 
 static void send_slice(void)
@@ -305,7 +315,7 @@ TEST(a_reader_in_the_middle_of_a_program_sees_that_a_record_is_being_written)
 		shim_now_ns += 1000;
 		run_watched(send_slice);
 		/* Its frames went the other way, while the record was open. */
-		CHECK(shim_read(&rings, 0, NULL)->subsys == TRACE_SUBSYS_STACK);
+		CHECK_EQUAL(shim_read(&rings, 0, NULL)->subsys, TRACE_SUBSYS_STACK);
 		CHECK(!shim_read(&rings, 0, NULL));
 	}
 	end();
@@ -324,10 +334,10 @@ TEST(one_run_in_so_many_has_its_time_taken)
 	shim_tick_ns = 7;
 	for (uint32_t i = 1; i <= 10 * TIMED_EACH; i++) {
 		switch_untraced();
-		CHECK(cpu_counts[0].runs == i);
-		CHECK(cpu_counts[0].timed_ns == 7 * cpu_counts[0].timed_runs);
+		CHECK_EQUAL(cpu_counts[0].runs, i);
+		CHECK_EQUAL(cpu_counts[0].timed_ns, 7 * cpu_counts[0].timed_runs);
 		if (i % TIMED_EACH == 0)
-			CHECK(cpu_counts[0].timed_runs == i / TIMED_EACH);
+			CHECK_EQUAL(cpu_counts[0].timed_runs, i / TIMED_EACH);
 	}
 	CHECK(!cpu_counts[1].runs && !cpu_counts[1].timed_runs);
 	end();
@@ -342,9 +352,9 @@ TEST(programs_that_take_turns_are_timed_alike)
 		send_wake(); /* reads the clock once more */
 		CHECK(shim_read(&rings, 0, NULL));
 	}
-	CHECK(cpu_counts[0].runs == TIMED_EACH * TIMED_EACH);
-	CHECK(cpu_counts[0].timed_runs == TIMED_EACH);
-	CHECK(cpu_counts[0].timed_ns == TIMED_EACH / 2 * (7 + 14));
+	CHECK_EQUAL(cpu_counts[0].runs, TIMED_EACH * TIMED_EACH);
+	CHECK_EQUAL(cpu_counts[0].timed_runs, TIMED_EACH);
+	CHECK_EQUAL(cpu_counts[0].timed_ns, TIMED_EACH / 2 * (7 + 14));
 	end();
 }
 
@@ -358,21 +368,24 @@ TEST(what_is_lost_still_counts_as_active)
 	send_switch(); /* takes the only slot */
 	task->task.__state = 1;
 	sched_switch(NULL, false, &task->task, &idle->task, 1);
-	CHECK(cpu_counts[0].lost == 1);
+	CHECK_EQUAL(cpu_counts[0].lost, 1);
 	for (uint32_t i = 0; i < 100; i++) {
 		shim_now_ns += 10;
 		sched_waking(NULL, &task->task);
-		CHECK(active_count() == 1);
+		CHECK_EQUAL(active_count(), 1);
 		sched_switch(NULL, false, &idle->task, &task->task, 0);
-		CHECK(active_count() == 1);
+		CHECK_EQUAL(active_count(), 1);
 		task->task.__state = 1;
 		sched_switch(NULL, false, &task->task, &idle->task, 1);
-		CHECK(active_count() == 0);
+		CHECK_EQUAL(active_count(), 0);
 	}
-	CHECK(cpu_counts[0].lost == 301 && cpu_counts[0].lost_untold == 301);
-	CHECK(threads_alive == 1);
+	CHECK_EQUAL(cpu_counts[0].lost, 301);
+	CHECK_EQUAL(cpu_counts[0].lost_untold, 301);
+	CHECK_EQUAL(threads_alive, 1);
 	sched_process_fork(NULL, &task->task, &world_add_task(&world, NULL)->task);
-	CHECK(threads_alive == 2 && active_count() == 1 && cpu_counts[0].lost == 302);
+	CHECK_EQUAL(threads_alive, 2);
+	CHECK_EQUAL(active_count(), 1);
+	CHECK_EQUAL(cpu_counts[0].lost, 302);
 	end();
 }
 
@@ -386,14 +399,18 @@ TEST(a_full_ring_concerns_its_own_cpu_only)
 	task_rename(NULL, &task->task, "lost");
 	shim_cpu = 2;
 	task_rename(NULL, &task->task, "not lost");
-	CHECK(shim_read(&rings, 2, NULL)->subsys == TRACE_SUBSYS_THREAD);
-	CHECK(cpu_counts[1].lost == 1 && !cpu_counts[2].lost && !cpu_counts[0].lost);
+	CHECK_EQUAL(shim_read(&rings, 2, NULL)->subsys, TRACE_SUBSYS_THREAD);
+	CHECK_EQUAL(cpu_counts[1].lost, 1);
+	CHECK(!cpu_counts[2].lost && !cpu_counts[0].lost);
 	shim_make_ring(&rings, 1, 256);
 	shim_cpu = 1;
 	task_rename(NULL, &task->task, "not lost");
 	gap = (const struct ev_collect_gap *)shim_read(&rings, 1, NULL);
-	CHECK(gap->header.subsys == TRACE_SUBSYS_COLLECT && gap->lost == 1 && gap->cpu == 1);
-	CHECK(!cpu_counts[1].lost_untold && cpu_counts[1].lost == 1);
+	CHECK_EQUAL(gap->header.subsys, TRACE_SUBSYS_COLLECT);
+	CHECK_EQUAL(gap->lost, 1);
+	CHECK_EQUAL(gap->cpu, 1);
+	CHECK(!cpu_counts[1].lost_untold);
+	CHECK_EQUAL(cpu_counts[1].lost, 1);
 	end();
 }
 
@@ -402,11 +419,12 @@ TEST(a_cpu_without_a_ring_loses_nothing_silently)
 	begin(1);
 	shim_cpu = 5;
 	task_rename(NULL, &task->task, "lost");
-	CHECK(cpu_counts[5].lost == 1);
+	CHECK_EQUAL(cpu_counts[5].lost, 1);
 	shim_make_ring(&rings, 5, 4096); /* but no slots */
 	send_wake();
-	CHECK(cpu_counts[5].lost == 2 && cpu_counts[5].lost_untold == 1);
-	CHECK(cpu_counts[5].slots_begun == 0);
+	CHECK_EQUAL(cpu_counts[5].lost, 2);
+	CHECK_EQUAL(cpu_counts[5].lost_untold, 1);
+	CHECK_EQUAL(cpu_counts[5].slots_begun, 0);
 	end();
 }
 
@@ -419,7 +437,8 @@ TEST(lost_samples_have_a_count_and_a_ring_of_their_own)
 	shim_current = &task->task;
 	for (uint32_t i = 0; i < 5; i++)
 		sample_timer(&ctx);
-	CHECK(cpu_counts[0].samples_lost == 2 && !cpu_counts[0].lost);
+	CHECK_EQUAL(cpu_counts[0].samples_lost, 2);
+	CHECK(!cpu_counts[0].lost);
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK(shim_read(&sample_rings, 0, NULL));
 	CHECK(!shim_read(&sample_rings, 0, NULL) && !shim_read(&rings, 0, NULL));
@@ -438,6 +457,7 @@ TEST(one_tick_in_so_many_is_sampled)
 		shim_expire_timers(&regs);
 	while (shim_read(&sample_rings, 0, NULL))
 		samples++;
-	CHECK(samples == 3 && cpu_counts[0].ticks == 9);
+	CHECK_EQUAL(samples, 3);
+	CHECK_EQUAL(cpu_counts[0].ticks, 9);
 	end();
 }

@@ -256,11 +256,13 @@ TEST(the_programs_agree_with_the_model_on_random_schedules)
 		add_totals(&sum, run(seed, &options, 8, STEPS));
 	}
 	/* The schedules are worth something: both kinds of slices, and enough of them. */
-	CHECK(sum.slices > 10000 && sum.threads > 2000 && sum.waits > 10000);
-	CHECK(sum.critical_slices > sum.slices / 10);
-	CHECK(sum.critical_slices < sum.slices * 9 / 10);
+	CHECK_THAT(sum.slices, >, 10000);
+	CHECK_THAT(sum.threads, >, 2000);
+	CHECK_THAT(sum.waits, >, 10000);
+	CHECK_THAT(sum.critical_slices, >, sum.slices / 10);
+	CHECK_THAT(sum.critical_slices, <, sum.slices * 9 / 10);
 	/* Slices of a microsecond or less are all within the slack. */
-	CHECK(sum.generous_stacks < sum.slices / 4);
+	CHECK_THAT(sum.generous_stacks, <, sum.slices / 4);
 }
 
 TEST(slices_much_longer_than_the_slack_are_judged_almost_exactly)
@@ -285,8 +287,8 @@ TEST(slices_much_longer_than_the_slack_are_judged_almost_exactly)
 		sum.generous_stacks += s.world.generous_stacks;
 		world_fini(&s.world);
 	}
-	CHECK(sum.critical_slices > 1000);
-	CHECK(sum.generous_stacks <= sum.slices / 200);
+	CHECK_THAT(sum.critical_slices, >, 1000);
+	CHECK_THAT(sum.generous_stacks, <=, sum.slices / 200);
 }
 
 TEST(slices_of_seconds_are_never_missed)
@@ -298,7 +300,7 @@ TEST(slices_of_seconds_are_never_missed)
 
 		add_totals(&sum, run(seed, &options, 10, STEPS));
 	}
-	CHECK(sum.critical_slices > 1000);
+	CHECK_THAT(sum.critical_slices, >, 1000);
 }
 
 TEST(the_clock_may_pass_2_to_the_48_and_wrap_around)
@@ -345,7 +347,9 @@ TEST(all_others_are_told_of_and_nothing_else_changes)
 		options.trace_all = seed % 6 == 3;
 		add_totals(&sum, run(seed, &options, 8, STEPS));
 	}
-	CHECK(sum.slices > 10000 && sum.waits > 10000 && sum.outsiders > 2000);
+	CHECK_THAT(sum.slices, >, 10000);
+	CHECK_THAT(sum.waits, >, 10000);
+	CHECK_THAT(sum.outsiders, >, 2000);
 }
 
 TEST(the_governor_keeps_stacks_with_the_probability_it_tells)
@@ -359,8 +363,10 @@ TEST(the_governor_keeps_stacks_with_the_probability_it_tells)
 		add_totals(&sum, run(seed, &options, 9, 400));
 	}
 	/* Both at the beginning of waits and at their end. */
-	CHECK(sum.waits > 1000 && sum.wait_stacks > 100);
-	CHECK(sum.waits_kept > sum.waits / 20 && sum.waits_kept < sum.waits * 19 / 20);
+	CHECK_THAT(sum.waits, >, 1000);
+	CHECK_THAT(sum.wait_stacks, >, 100);
+	CHECK_THAT(sum.waits_kept, >, sum.waits / 20);
+	CHECK_THAT(sum.waits_kept, <, sum.waits * 19 / 20);
 }
 
 /* The slice begins at 1, with this many active all along, and ends after length_ns. */
@@ -441,7 +447,7 @@ TEST(a_thread_counts_in_the_n_of_its_own_last_slice)
 	world_exit(&world, 0, true);
 	world_pass(&world, 10000000);
 	world_leave(&world, 0, LEAVE_DEAD, NULL);
-	CHECK(world.last_switch.flags == SWITCH_HAS_STACK);
+	CHECK_EQUAL(world.last_switch.flags, SWITCH_HAS_STACK);
 	world_fini(&world);
 }
 
@@ -465,7 +471,7 @@ TEST(a_long_serial_slice_that_ends_by_waking_everyone_has_its_stack)
 		world_wake(&world, 0, world.tasks[i]);
 	world_pass(&world, 1000);
 	world_leave(&world, 0, LEAVE_PREEMPTED, world.tasks[1]);
-	CHECK(world.last_switch.flags == SWITCH_HAS_STACK);
+	CHECK_EQUAL(world.last_switch.flags, SWITCH_HAS_STACK);
 	world_fini(&world);
 }
 

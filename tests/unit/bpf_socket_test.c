@@ -76,11 +76,17 @@ TEST(a_socket_of_ipv4_tells_both_ends)
 	common->skc_state = 1;
 	file = wait_for(3);
 	e = socket_told();
-	CHECK(file && e && e->file == file && e->inode == here.alloc.vfs_inode.i_ino);
-	CHECK(!e->header.thread && e->family == FAMILY_IPV4 && e->type == 1 && e->state == 1);
+	CHECK(file && e);
+	CHECK_EQUAL(e->file, file);
+	CHECK_EQUAL(e->inode, here.alloc.vfs_inode.i_ino);
+	CHECK(!e->header.thread);
+	CHECK_EQUAL(e->family, FAMILY_IPV4);
+	CHECK_EQUAL(e->type, 1);
+	CHECK_EQUAL(e->state, 1);
 	CHECK(!memcmp(e->local, "\xc0\x00\x02\x01", 4) && is_zero(e->local + 4, 12));
 	CHECK(!memcmp(e->peer, "\xc6\x33\x64\x07", 4) && is_zero(e->peer + 4, 12));
-	CHECK(e->local_port == 40000 && e->peer_port == 5432);
+	CHECK_EQUAL(e->local_port, 40000);
+	CHECK_EQUAL(e->peer_port, 5432);
 	CHECK(!e->peer_pid && !e->peer_file && !e->path[0]);
 	files_end();
 }
@@ -99,9 +105,14 @@ TEST(a_socket_of_ipv6_tells_both_ends)
 	common->skc_dport = __builtin_bswap16(50000);
 	CHECK(wait_for(3));
 	e = socket_told();
-	CHECK(e && e->family == FAMILY_IPV6 && e->local_port == 443 && e->peer_port == 50000);
-	for (uint8_t i = 0; i < 16; i++)
-		CHECK(e->local[i] == 1 + i && e->peer[i] == 101 + i);
+	CHECK(e);
+	CHECK_EQUAL(e->family, FAMILY_IPV6);
+	CHECK_EQUAL(e->local_port, 443);
+	CHECK_EQUAL(e->peer_port, 50000);
+	for (uint8_t i = 0; i < 16; i++) {
+		CHECK_EQUAL(e->local[i], 1 + i);
+		CHECK_EQUAL(e->peer[i], 101 + i);
+	}
 	files_end();
 }
 
@@ -116,9 +127,10 @@ TEST(a_socket_that_is_connected_anew_is_another_one)
 		common->skc_dport = __builtin_bswap16(80 + i % 2);
 		forget_last_file();
 		files_met[i] = wait_for(3);
-		CHECK(socket_told() && socket_told()->peer_port == 80 + i % 2);
+		CHECK(socket_told());
+		CHECK_EQUAL(socket_told()->peer_port, 80 + i % 2);
 		for (uint32_t k = 0; k < i; k++)
-			CHECK(files_met[k] != files_met[i]);
+			CHECK_THAT(files_met[k], !=, files_met[i]);
 	}
 	files_end();
 }
@@ -130,11 +142,15 @@ TEST(a_socket_is_told_once_and_again_when_it_is_forgotten)
 	begin(FAMILY_IPV4);
 	file = wait_for(3);
 	CHECK(socket_told());
-	CHECK(wait_for(4) != file && socket_told());
-	CHECK(wait_for(3) == file && !socket_told());
+	CHECK_THAT(wait_for(4), !=, file);
+	CHECK(socket_told());
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(!socket_told());
 	shim_forget(&files_known);
 	forget_last_file();
-	CHECK(wait_for(3) == file && socket_told() && socket_told()->file == file);
+	CHECK_EQUAL(wait_for(3), file);
+	CHECK(socket_told());
+	CHECK_EQUAL(socket_told()->file, file);
 	files_end();
 }
 
@@ -169,7 +185,9 @@ TEST(a_unix_socket_with_a_name_tells_it)
 	bind_to(&here, name, sizeof(name));
 	CHECK(wait_for(3));
 	e = socket_told();
-	CHECK(e && e->family == FAMILY_UNIX && !strcmp(e->path, name));
+	CHECK(e);
+	CHECK_EQUAL(e->family, FAMILY_UNIX);
+	CHECK_STRING(e->path, name);
 	CHECK(!e->peer_file && !e->peer_pid && !e->local_port && !e->peer_port);
 	CHECK(is_zero(e->local, sizeof(e->local)) && is_zero(e->peer, sizeof(e->peer)));
 	files_end();
@@ -188,9 +206,9 @@ TEST(an_abstract_name_is_told_with_an_at_sign_and_without_what_lies_behind_it)
 		CHECK(wait_for(3));
 		CHECK(socket_told());
 		path = socket_told()->path;
-		CHECK(path[0] == '@');
-		CHECK(strlen(path) == 1 + length);
-		CHECK(!strcmp(path + 1, name + 1));
+		CHECK_EQUAL(path[0], '@');
+		CHECK_EQUAL(strlen(path), 1 + length);
+		CHECK_STRING(path + 1, name + 1);
 	}
 	files_end();
 }
@@ -205,14 +223,19 @@ TEST(a_socket_without_a_name_tells_that_of_the_other_end)
 	connect_ends();
 	CHECK(wait_for(3));
 	e = socket_told();
-	CHECK(e && !strcmp(e->path, name) && e->peer_pid == 301);
-	CHECK(e->has_process && !strcmp(peer_process(), "server"));
-	CHECK(e->peer_file == there.alloc.vfs_inode.i_ino);
+	CHECK(e);
+	CHECK_STRING(e->path, name);
+	CHECK_EQUAL(e->peer_pid, 301);
+	CHECK(e->has_process);
+	CHECK_STRING(peer_process(), "server");
+	CHECK_EQUAL(e->peer_file, there.alloc.vfs_inode.i_ino);
 	/* The other end tells its own. */
 	CHECK(wait_for(4));
 	e = socket_told();
-	CHECK(e && !strcmp(e->path, name) && !e->peer_pid);
-	CHECK(e->peer_file == here.alloc.vfs_inode.i_ino);
+	CHECK(e);
+	CHECK_STRING(e->path, name);
+	CHECK(!e->peer_pid);
+	CHECK_EQUAL(e->peer_file, here.alloc.vfs_inode.i_ino);
 	files_end();
 }
 
@@ -225,7 +248,9 @@ TEST(a_process_that_has_ended_has_no_name)
 	here.peer_pid.tasks[PIDTYPE_TGID].first = NULL;
 	CHECK(wait_for(3));
 	e = socket_told();
-	CHECK(e && e->peer_pid == 301 && !e->has_process && !e->path[0]);
+	CHECK(e);
+	CHECK_EQUAL(e->peer_pid, 301);
+	CHECK(!e->has_process && !e->path[0]);
 	files_end();
 }
 
@@ -237,10 +262,12 @@ TEST(two_ends_without_a_name_tell_each_other_s_inode)
 	connect_ends();
 	CHECK(wait_for(3));
 	e = socket_told();
-	CHECK(e && !e->path[0] && e->peer_file == there.alloc.vfs_inode.i_ino);
+	CHECK(e && !e->path[0]);
+	CHECK_EQUAL(e->peer_file, there.alloc.vfs_inode.i_ino);
 	CHECK(wait_for(4));
 	e = socket_told();
-	CHECK(e && !e->path[0] && e->peer_file == here.alloc.vfs_inode.i_ino);
+	CHECK(e && !e->path[0]);
+	CHECK_EQUAL(e->peer_file, here.alloc.vfs_inode.i_ino);
 	files_end();
 }
 
@@ -254,7 +281,8 @@ TEST(ends_that_differ_in_one_bit_of_the_other_s_inode_are_two)
 	file = wait_for(3);
 	there.alloc.vfs_inode.i_ino = 6001;
 	forget_last_file();
-	CHECK(wait_for(3) != file && socket_told()->peer_file == 6001);
+	CHECK_THAT(wait_for(3), !=, file);
+	CHECK_EQUAL(socket_told()->peer_file, 6001);
 	files_end();
 }
 
@@ -277,7 +305,9 @@ TEST(a_socket_of_another_family_tells_its_family)
 	here.sock.sk.__sk_common.skc_num = 99; /* means something else there */
 	CHECK(wait_for(3));
 	e = socket_told();
-	CHECK(e && e->family == FAMILY_NETLINK && !e->local_port && !e->path[0]);
+	CHECK(e);
+	CHECK_EQUAL(e->family, FAMILY_NETLINK);
+	CHECK(!e->local_port && !e->path[0]);
 	CHECK(is_zero(e->local, sizeof(e->local)) && is_zero(e->peer, sizeof(e->peer)));
 	files_end();
 }
@@ -290,7 +320,9 @@ TEST(a_socket_that_is_half_gone_is_told_without_its_ends)
 	here.alloc.socket.sk = NULL;
 	CHECK(wait_for(3));
 	e = socket_told();
-	CHECK(e && e->inode == here.alloc.vfs_inode.i_ino && !e->family && !e->path[0]);
+	CHECK(e);
+	CHECK_EQUAL(e->inode, here.alloc.vfs_inode.i_ino);
+	CHECK(!e->family && !e->path[0]);
 	there.file.private_data = (void *)16;
 	CHECK(wait_for(4) && socket_told() && !socket_told()->family);
 	files_end();
@@ -309,6 +341,6 @@ TEST(what_was_told_of_one_socket_does_not_show_in_the_next)
 	common->skc_num = 80;
 	CHECK(wait_for(4) && socket_told() && !socket_told()->path[0]);
 	CHECK(!socket_told()->peer_file && !socket_told()->peer_pid);
-	CHECK(told_bytes == sizeof(struct ev_file_socket) + 1);
+	CHECK_EQUAL(told_bytes, sizeof(struct ev_file_socket) + 1);
 	files_end();
 }

@@ -68,10 +68,18 @@ static void check_told(enum event_id id, uint32_t span, uint64_t value, uint32_t
 	size_t bytes;
 	const struct ev_span_end *e = (const void *)shim_read(&rings, 0, &bytes);
 
-	CHECK(e && bytes == sizeof(*e) && e->header.thread == server->number);
-	CHECK(e->header.subsys == id >> 16 && e->header.event == (id & 0xffff));
-	CHECK(e->span == span && e->value == value && e->flags == flags);
-	CHECK(e->transfers == 3 && e->read_bytes == 5000 && e->written_bytes == 70 && e->faults == 11);
+	CHECK(e);
+	CHECK_EQUAL(bytes, sizeof(*e));
+	CHECK_EQUAL(e->header.thread, server->number);
+	CHECK_EQUAL(e->header.subsys, id >> 16);
+	CHECK_EQUAL(e->header.event, id & 0xffff);
+	CHECK_EQUAL(e->span, span);
+	CHECK_EQUAL(e->value, value);
+	CHECK_EQUAL(e->flags, flags);
+	CHECK_EQUAL(e->transfers, 3);
+	CHECK_EQUAL(e->read_bytes, 5000);
+	CHECK_EQUAL(e->written_bytes, 70);
+	CHECK_EQUAL(e->faults, 11);
 }
 
 TEST(only_calls_that_succeed_begin_and_all_end)

@@ -50,7 +50,8 @@ static struct ev_sched_switch slice_of_ns(uint64_t length_ns)
 	shim_now_ns += length_ns;
 	sched_switch(NULL, true, &task->task, &world.idle[0].task, 0);
 	header = shim_read(&rings, 0, NULL);
-	CHECK(header && !header->subsys && header->event == TRACE_EVENT_SCHED_SWITCH);
+	CHECK(header && !header->subsys);
+	CHECK_EQUAL(header->event, TRACE_EVENT_SCHED_SWITCH);
 	e = *(const struct ev_sched_switch *)header;
 	return e;
 }
@@ -73,14 +74,16 @@ static uint64_t take(const struct ev_stack_frames **frames_sent)
 	const struct ev_header *header;
 	size_t size;
 
-	CHECK(e.flags == SWITCH_HAS_STACK && !e.keep);
+	CHECK_EQUAL(e.flags, SWITCH_HAS_STACK);
+	CHECK(!e.keep);
 	*frames_sent = NULL;
 	header = shim_read(&rings, 0, &size);
 	if (header) {
-		CHECK(header->subsys == TRACE_SUBSYS_STACK);
+		CHECK_EQUAL(header->subsys, TRACE_SUBSYS_STACK);
 		memcpy(&copy, header, size);
-		CHECK(copy.e.stack == e.stack && !copy.e.reserved[0] && !copy.e.header.thread);
-		CHECK(size == sizeof(copy.e) + 8 * (copy.e.kernel_count + copy.e.user_count));
+		CHECK_EQUAL(copy.e.stack, e.stack);
+		CHECK(!copy.e.reserved[0] && !copy.e.header.thread);
+		CHECK_EQUAL(size, sizeof(copy.e) + 8 * (copy.e.kernel_count + copy.e.user_count));
 		*frames_sent = &copy.e;
 	}
 	back_on_cpu();
@@ -95,11 +98,15 @@ TEST(a_stack_is_sent_once)
 	begin();
 	set_frames(&shim_user_stack, 5, 0x1000);
 	id = take(&sent);
-	CHECK(id && sent && sent->user_count == 5 && !sent->kernel_count);
+	CHECK(id && sent);
+	CHECK_EQUAL(sent->user_count, 5);
+	CHECK(!sent->kernel_count);
 	for (uint64_t i = 0; i < 5; i++)
-		CHECK(sent->frames[i] == 0x1000 + i);
-	CHECK(take(&sent) == id && !sent);
-	CHECK(take(&sent) == id && !sent);
+		CHECK_EQUAL(sent->frames[i], 0x1000 + i);
+	CHECK_EQUAL(take(&sent), id);
+	CHECK(!sent);
+	CHECK_EQUAL(take(&sent), id);
+	CHECK(!sent);
 	end();
 }
 
@@ -112,8 +119,10 @@ TEST(a_forgotten_stack_is_sent_again_under_its_name)
 	set_frames(&shim_user_stack, 5, 0x1000);
 	id = take(&sent);
 	shim_forget(&stacks_known);
-	CHECK(take(&sent) == id && sent);
-	CHECK(take(&sent) == id && !sent);
+	CHECK_EQUAL(take(&sent), id);
+	CHECK(sent);
+	CHECK_EQUAL(take(&sent), id);
+	CHECK(!sent);
 	end();
 }
 
@@ -127,7 +136,8 @@ TEST(a_stack_that_the_kernel_cannot_remember_is_sent_each_time)
 	set_frames(&shim_user_stack, 5, 0x1000);
 	id = take(&sent);
 	CHECK(sent);
-	CHECK(take(&sent) == id && sent);
+	CHECK_EQUAL(take(&sent), id);
+	CHECK(sent);
 	end();
 }
 
@@ -141,16 +151,21 @@ TEST(frames_for_which_the_ring_had_no_room_are_sent_the_next_time)
 	shim_make_ring(&rings, 0, 128); /* the switch fits, a hundred frames do not */
 	set_frames(&shim_user_stack, 100, 0x1000);
 	e = slice_of_ns(1000000);
-	CHECK(e.flags == SWITCH_HAS_STACK && e.stack);
+	CHECK_EQUAL(e.flags, SWITCH_HAS_STACK);
+	CHECK(e.stack);
 	CHECK(!shim_read(&rings, 0, NULL));
-	CHECK(cpu_counts[0].lost == 1 && cpu_counts[0].lost_untold == 1);
+	CHECK_EQUAL(cpu_counts[0].lost, 1);
+	CHECK_EQUAL(cpu_counts[0].lost_untold, 1);
 	id = e.stack;
 	shim_make_ring(&rings, 0, 1 << 16);
 	sched_switch(NULL, true, &world.idle[0].task, &task->task, 0);
-	CHECK(((const struct ev_collect_gap *)shim_read(&rings, 0, NULL))->lost == 1);
+	CHECK_EQUAL(((const struct ev_collect_gap *)shim_read(&rings, 0, NULL))->lost, 1);
 	CHECK(shim_read(&rings, 0, NULL));
-	CHECK(take(&sent) == id && sent && sent->user_count == 100);
-	CHECK(take(&sent) == id && !sent);
+	CHECK_EQUAL(take(&sent), id);
+	CHECK(sent);
+	CHECK_EQUAL(sent->user_count, 100);
+	CHECK_EQUAL(take(&sent), id);
+	CHECK(!sent);
 	end();
 }
 
@@ -165,7 +180,8 @@ TEST(stacks_that_differ_in_length_or_order_have_different_names)
 		for (long i = 0; i < count; i++)
 			shim_user_stack.frames[i] = 0x1000;
 		ids[count - 1] = take(&sent);
-		CHECK(ids[count - 1] && sent && sent->user_count == count);
+		CHECK(ids[count - 1] && sent);
+		CHECK_EQUAL(sent->user_count, count);
 	}
 	set_frames(&shim_user_stack, 2, 0x1000);
 	ids[STACK_DEPTH_MAX] = take(&sent);
@@ -174,7 +190,7 @@ TEST(stacks_that_differ_in_length_or_order_have_different_names)
 	ids[STACK_DEPTH_MAX + 1] = take(&sent);
 	for (size_t i = 0; i < STACK_DEPTH_MAX + 2; i++)
 		for (size_t j = 0; j < i; j++)
-			CHECK(ids[i] != ids[j]);
+			CHECK_THAT(ids[i], !=, ids[j]);
 	end();
 }
 
@@ -187,9 +203,13 @@ TEST(kernel_frames_come_before_the_program_s)
 	set_frames(&shim_kernel_stack, 3, 0xffffffff81000000);
 	set_frames(&shim_user_stack, 2, 0x1000);
 	CHECK(take(&sent));
-	CHECK(sent && sent->kernel_count == 3 && sent->user_count == 2);
-	CHECK(sent->frames[0] == 0xffffffff81000000 && sent->frames[2] == 0xffffffff81000002);
-	CHECK(sent->frames[3] == 0x1000 && sent->frames[4] == 0x1001);
+	CHECK(sent);
+	CHECK_EQUAL(sent->kernel_count, 3);
+	CHECK_EQUAL(sent->user_count, 2);
+	CHECK_EQUAL(sent->frames[0], 0xffffffff81000000);
+	CHECK_EQUAL(sent->frames[2], 0xffffffff81000002);
+	CHECK_EQUAL(sent->frames[3], 0x1000);
+	CHECK_EQUAL(sent->frames[4], 0x1001);
 	end();
 }
 
@@ -201,8 +221,10 @@ TEST(kernel_frames_are_not_asked_for_without_the_option)
 	set_frames(&shim_kernel_stack, 3, 0xffffffff81000000);
 	set_frames(&shim_user_stack, 2, 0x1000);
 	shim_stacks_asked = 0;
-	CHECK(take(&sent) && sent->kernel_count == 0 && sent->user_count == 2);
-	CHECK(shim_stacks_asked == 1);
+	CHECK(take(&sent));
+	CHECK_EQUAL(sent->kernel_count, 0);
+	CHECK_EQUAL(sent->user_count, 2);
+	CHECK_EQUAL(shim_stacks_asked, 1);
 	end();
 }
 
@@ -219,7 +241,8 @@ static uint32_t kernel_frames_in(uint32_t state)
 	sched_switch(NULL, false, &task->task, &world.idle[0].task, state);
 	CHECK(shim_read(&rings, 0, NULL));
 	sent = (const struct ev_stack_frames *)shim_read(&rings, 0, NULL);
-	CHECK(sent && sent->user_count == 2);
+	CHECK(sent);
+	CHECK_EQUAL(sent->user_count, 2);
 	end();
 	return sent->kernel_count;
 }
@@ -228,9 +251,9 @@ TEST(waits_that_nothing_interrupts_have_the_kernel_s_frames_unasked)
 {
 	enum { INTERRUPTIBLE = 1, UNINTERRUPTIBLE = 2, KILLABLE = 0x102 };
 
-	CHECK(kernel_frames_in(UNINTERRUPTIBLE) == 3);
-	CHECK(kernel_frames_in(KILLABLE) == 3);
-	CHECK(kernel_frames_in(INTERRUPTIBLE) == 0);
+	CHECK_EQUAL(kernel_frames_in(UNINTERRUPTIBLE), 3);
+	CHECK_EQUAL(kernel_frames_in(KILLABLE), 3);
+	CHECK_EQUAL(kernel_frames_in(INTERRUPTIBLE), 0);
 }
 
 /* Its programs may be preempted: by a switch whose stack is another one. */
@@ -282,9 +305,9 @@ TEST(a_switch_does_not_write_over_the_stack_of_a_thread_that_exits)
 				CHECK(is_told_as_set((const struct ev_stack_frames *)header));
 				told++;
 			}
-		CHECK(told == (was_preempted ? 2u : 1u));
+		CHECK_EQUAL(told, (was_preempted ? 2u : 1u));
 		end();
-		CHECK(point < 1000);
+		CHECK_THAT(point, <, 1000);
 	}
 }
 
@@ -300,7 +323,8 @@ TEST(the_same_frames_split_differently_have_different_names)
 	id = take(&sent);
 	set_frames(&shim_kernel_stack, 2, 0x1000);
 	set_frames(&shim_user_stack, 3, 0x1002);
-	CHECK(take(&sent) != id && sent);
+	CHECK_THAT(take(&sent), !=, id);
+	CHECK(sent);
 	end();
 }
 
@@ -312,12 +336,15 @@ TEST(one_of_two_unreadable_stacks_does_not_spoil_the_other)
 	shim_set_option(kernel_stacks, true);
 	shim_kernel_stack.count = -EFAULT;
 	set_frames(&shim_user_stack, 2, 0x1000);
-	CHECK(take(&sent) && sent && !sent->kernel_count && sent->user_count == 2);
-	CHECK(sent->frames[0] == 0x1000);
+	CHECK(take(&sent) && sent && !sent->kernel_count);
+	CHECK_EQUAL(sent->user_count, 2);
+	CHECK_EQUAL(sent->frames[0], 0x1000);
 	set_frames(&shim_kernel_stack, 2, 0x2000);
 	shim_user_stack.count = -EFAULT;
-	CHECK(take(&sent) && sent && sent->kernel_count == 2 && !sent->user_count);
-	CHECK(sent->frames[1] == 0x2001);
+	CHECK(take(&sent) && sent);
+	CHECK_EQUAL(sent->kernel_count, 2);
+	CHECK(!sent->user_count);
+	CHECK_EQUAL(sent->frames[1], 0x2001);
 	end();
 }
 
@@ -342,10 +369,11 @@ TEST(the_deepest_stacks_of_both_kinds_fit)
 	shim_set_option(kernel_stacks, true);
 	set_frames(&shim_kernel_stack, SHIM_FRAMES_MAX, 0x10000);
 	set_frames(&shim_user_stack, SHIM_FRAMES_MAX, 0x20000);
-	CHECK(take(&sent) && sent->kernel_count == STACK_DEPTH_MAX);
-	CHECK(sent->user_count == STACK_DEPTH_MAX);
-	CHECK(sent->frames[STACK_DEPTH_MAX] == 0x20000);
-	CHECK(sent->frames[2 * STACK_DEPTH_MAX - 1] == 0x20000 + STACK_DEPTH_MAX - 1);
+	CHECK(take(&sent));
+	CHECK_EQUAL(sent->kernel_count, STACK_DEPTH_MAX);
+	CHECK_EQUAL(sent->user_count, STACK_DEPTH_MAX);
+	CHECK_EQUAL(sent->frames[STACK_DEPTH_MAX], 0x20000);
+	CHECK_EQUAL(sent->frames[2 * STACK_DEPTH_MAX - 1], 0x20000 + STACK_DEPTH_MAX - 1);
 	end();
 }
 
@@ -356,7 +384,9 @@ TEST(the_depth_option_cuts_the_program_s_stack)
 	begin();
 	shim_set_option(stack_depth, 4);
 	set_frames(&shim_user_stack, 10, 0x1000);
-	CHECK(take(&sent) && sent->user_count == 4 && sent->frames[3] == 0x1003);
+	CHECK(take(&sent));
+	CHECK_EQUAL(sent->user_count, 4);
+	CHECK_EQUAL(sent->frames[3], 0x1003);
 	end();
 }
 
@@ -395,7 +425,7 @@ TEST(the_time_of_each_stack_is_counted_for_the_governor)
 	shim_tick_ns = 7;
 	for (uint32_t i = 0; i < 10; i++)
 		take(&sent);
-	CHECK(cpu_counts[0].stack_ns == 10 * 7);
+	CHECK_EQUAL(cpu_counts[0].stack_ns, 10 * 7);
 	end();
 }
 
@@ -412,10 +442,10 @@ static const struct ev_stack_memory *take_memory(struct ev_sched_switch *e, size
 	header = shim_read(&rings, 0, &bytes);
 	if (!header)
 		return NULL;
-	CHECK(header->subsys == TRACE_SUBSYS_STACK);
+	CHECK_EQUAL(header->subsys, TRACE_SUBSYS_STACK);
 	if (header->event != TRACE_EVENT_STACK_MEMORY)
 		return NULL;
-	CHECK(bytes <= sizeof(copy));
+	CHECK_THAT(bytes, <=, sizeof(copy));
 	memcpy(copy, header, bytes);
 	*size = bytes;
 	return (const struct ev_stack_memory *)copy;
@@ -437,23 +467,29 @@ TEST(without_tables_the_stack_itself_is_sent)
 	set_frames(&shim_kernel_stack, 3, 0xffffffff81000000);
 	set_frames(&shim_user_stack, 5, 0x1000);
 	memory = take_memory(&e, &size);
-	CHECK(memory && e.stack && memory->stack == e.stack);
-	CHECK(memory->pid == (uint32_t)task->task.tgid);
-	CHECK(memory->registers[16] == 0x1000 && memory->registers[7] % 8 == 0);
-	CHECK(memory->word_count == (RED_ZONE_BYTES + 2 * PAGE_BYTES) / 8);
-	CHECK(memory->kernel_count == 3);
-	CHECK(size == sizeof(*memory) + 8 * (memory->word_count + 3));
+	CHECK(memory && e.stack);
+	CHECK_EQUAL(memory->stack, e.stack);
+	CHECK_EQUAL(memory->pid, (uint32_t)task->task.tgid);
+	CHECK_EQUAL(memory->registers[16], 0x1000);
+	CHECK_EQUAL(memory->registers[7] % 8, 0);
+	CHECK_EQUAL(memory->word_count, (RED_ZONE_BYTES + 2 * PAGE_BYTES) / 8);
+	CHECK_EQUAL(memory->kernel_count, 3);
+	CHECK_EQUAL(size, sizeof(*memory) + 8 * (memory->word_count + 3));
 	/* What is on top is what the innermost frame returns to. */
 	words = memory->words + RED_ZONE_BYTES / 8;
-	CHECK(words[0] == 0x1001 && words[3] == 0x1004 && !words[4] && !words[-1]);
-	CHECK(memory->words[memory->word_count + 2] == 0xffffffff81000002);
-	CHECK(shim_bell_rings == 1);
+	CHECK_EQUAL(words[0], 0x1001);
+	CHECK_EQUAL(words[3], 0x1004);
+	CHECK(!words[4] && !words[-1]);
+	CHECK_EQUAL(memory->words[memory->word_count + 2], 0xffffffff81000002);
+	CHECK_EQUAL(shim_bell_rings, 1);
 	back_on_cpu();
 
 	/* The same stack again: nobody knows that it is. */
 	first = memory->stack;
 	memory = take_memory(&e, &size);
-	CHECK(memory && memory->stack != first && memory->stack == e.stack);
+	CHECK(memory);
+	CHECK_THAT(memory->stack, !=, first);
+	CHECK_EQUAL(memory->stack, e.stack);
 	back_on_cpu();
 	end();
 }
@@ -468,14 +504,16 @@ TEST(no_more_memory_is_sent_than_is_allowed)
 	shim_tables_are_missing = true;
 	cpu_counts[0].memory_sent = cpu_counts[0].memory_allowed = UINT32_MAX;
 	set_frames(&shim_user_stack, 5, 0x1000);
-	CHECK(take(&sent) && sent && sent->end == STACK_NO_TABLE && sent->frames[0] == 0x1000);
+	CHECK(take(&sent) && sent);
+	CHECK_EQUAL(sent->end, STACK_NO_TABLE);
+	CHECK_EQUAL(sent->frames[0], 0x1000);
 	cpu_counts[0].memory_allowed += 2;
 	for (uint32_t i = 0; i < 2; i++) {
 		CHECK(take_memory(&e, &size));
 		back_on_cpu();
 	}
 	CHECK(take(&sent) && !sent); /* known by its frame */
-	CHECK(cpu_counts[0].memory_sent == cpu_counts[0].memory_allowed);
+	CHECK_EQUAL(cpu_counts[0].memory_sent, cpu_counts[0].memory_allowed);
 	end();
 }
 
@@ -490,7 +528,8 @@ TEST(memory_takes_no_more_than_half_of_the_ring)
 	shim_tables_are_missing = true;
 	cpu_counts[0].memory_allowed = 100;
 	set_frames(&shim_user_stack, 5, 0x1000);
-	CHECK(take(&sent) && sent && sent->end == STACK_NO_TABLE);
+	CHECK(take(&sent) && sent);
+	CHECK_EQUAL(sent->end, STACK_NO_TABLE);
 	CHECK(!cpu_counts[0].memory_sent && !cpu_counts[0].lost);
 	shim_make_ring(&rings, 0, sizeof(struct memory_scratch) * 2 + 16);
 	CHECK(take_memory(&e, &size));
@@ -514,7 +553,9 @@ static void check_keep(uint64_t length_ns, uint32_t value, uint8_t flags, uint32
 
 	random_value = value;
 	e = slice_of_ns(length_ns);
-	CHECK(e.flags == flags && e.keep == keep && !e.stack == (flags != SWITCH_HAS_STACK));
+	CHECK_EQUAL(e.flags, flags);
+	CHECK_EQUAL(e.keep, keep);
+	CHECK_EQUAL(!e.stack, flags != SWITCH_HAS_STACK);
 	while (shim_read(&rings, 0, NULL))
 		;
 	back_on_cpu();
@@ -572,9 +613,9 @@ TEST(a_slice_weighs_its_length_over_the_mean_of_the_active)
 		struct slice slice = { .length_ns = 1000000, .integral = active * 1000000 };
 		uint64_t weight_ns = slice_weight(slice);
 
-		CHECK(weight_ns == 1000000 / active);
+		CHECK_EQUAL(weight_ns, 1000000 / active);
 	}
-	CHECK(slice_weight((struct slice){ 0, 0 }) == 0);
+	CHECK_EQUAL(slice_weight((struct slice){ 0, 0 }), 0);
 }
 
 static uint64_t random_state;
@@ -617,15 +658,15 @@ TEST(sums_of_kept_slices_are_unbiased)
 			;
 		back_on_cpu();
 	}
-	CHECK((estimate - sum) * (estimate - sum) < 25 * variance);
+	CHECK_THAT((estimate - sum) * (estimate - sum), <, 25 * variance);
 	for (uint32_t i = 0; i < KINDS; i++) {
 		double part = lengths_ns[i] / threshold_ns;
 		double excess = kept[i] - part * ROUNDS;
 
 		if (part >= 1)
-			CHECK(kept[i] == ROUNDS);
+			CHECK_EQUAL(kept[i], ROUNDS);
 		else
-			CHECK(excess * excess < 25 * ROUNDS * part * (1 - part));
+			CHECK_THAT(excess * excess, <, 25 * ROUNDS * part * (1 - part));
 	}
 	end();
 }

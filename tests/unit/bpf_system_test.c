@@ -56,8 +56,10 @@ static const void *expect(uint32_t cpu, enum event_id id)
 {
 	const struct ev_header *header = shim_read(&system_rings, cpu, NULL);
 
-	CHECK(header && header->subsys == id >> 16 && header->event == (id & 0xffff));
-	CHECK(header->time_ns == shim_now_ns);
+	CHECK(header);
+	CHECK_EQUAL(header->subsys, id >> 16);
+	CHECK_EQUAL(header->event, id & 0xffff);
+	CHECK_EQUAL(header->time_ns, shim_now_ns);
 	return header;
 }
 
@@ -78,9 +80,12 @@ TEST(an_interrupt_is_told_at_its_end_with_its_beginning)
 			pass(700);
 			irq_end(NULL, irq, &disk, irq % 3);
 			e = expect(cpu, EV_SYSTEM_INTERRUPT);
-			CHECK(e->begin_ns == begin_ns && e->irq == (uint32_t)irq && e->cpu == cpu);
-			CHECK(e->header.thread == (cpu ? stranger->outside_number : traced->number));
-			CHECK(e->is_handled == (irq % 3 != 0) && !strcmp(e->name, disk.name));
+			CHECK_EQUAL(e->begin_ns, begin_ns);
+			CHECK_EQUAL(e->irq, (uint32_t)irq);
+			CHECK_EQUAL(e->cpu, cpu);
+			CHECK_EQUAL(e->header.thread, (cpu ? stranger->outside_number : traced->number));
+			CHECK_EQUAL(e->is_handled, irq % 3 != 0);
+			CHECK_STRING(e->name, disk.name);
 		}
 	end();
 }
@@ -112,7 +117,7 @@ TEST(who_has_the_cpu_is_told_also_if_no_switch_told_it)
 		irq_begin(NULL, 1);
 		irq_end(NULL, 1, &disk, 1);
 		e = expect(1, EV_SYSTEM_INTERRUPT);
-		CHECK(e->header.thread == stranger->outside_number);
+		CHECK_EQUAL(e->header.thread, stranger->outside_number);
 	}
 	end();
 }
@@ -140,7 +145,7 @@ TEST(a_long_name_is_cut)
 	irq_begin(NULL, 36);
 	irq_end(NULL, 36, &device, 1);
 	e = expect(0, EV_SYSTEM_INTERRUPT);
-	CHECK(!strcmp(e->name, "a-device-with-a-name-of"));
+	CHECK_STRING(e->name, "a-device-with-a-name-of");
 	end();
 }
 
@@ -161,8 +166,10 @@ TEST(an_interrupt_within_a_softirq_ends_before_it)
 	pass(100);
 	softirq_end(NULL, SOFTIRQ_BLOCK);
 	e = expect(0, EV_SYSTEM_SOFTIRQ);
-	CHECK(e->begin_ns == begin_ns && e->vector == SOFTIRQ_BLOCK && !e->cpu);
-	CHECK(e->header.thread == traced->number);
+	CHECK_EQUAL(e->begin_ns, begin_ns);
+	CHECK_EQUAL(e->vector, SOFTIRQ_BLOCK);
+	CHECK(!e->cpu);
+	CHECK_EQUAL(e->header.thread, traced->number);
 	end();
 }
 
@@ -181,7 +188,8 @@ static const struct ev_sched_wake *wake(uint32_t cpu, int preempt_count)
 	do
 		header = shim_read(&rings, cpu, NULL);
 	while (header && header->subsys != TRACE_SUBSYS_SCHED);
-	CHECK(header && header->event == TRACE_EVENT_SCHED_WAKE);
+	CHECK(header);
+	CHECK_EQUAL(header->event, TRACE_EVENT_SCHED_WAKE);
 	return (const struct ev_sched_wake *)header;
 }
 
@@ -191,19 +199,20 @@ TEST(a_wake_up_says_which_interrupt_it_comes_from)
 	go_to(0);
 	CHECK(!wake(0, HARDIRQ)->operation);
 	irq_begin(NULL, 36);
-	CHECK(wake(0, HARDIRQ)->operation == 37 && !wake(0, HARDIRQ)->flags);
+	CHECK_EQUAL(wake(0, HARDIRQ)->operation, 37);
+	CHECK(!wake(0, HARDIRQ)->flags);
 	CHECK(!wake(1, HARDIRQ)->operation);
 	go_to(0);
 	irq_end(NULL, 36, &disk, 1);
 	expect(0, EV_SYSTEM_INTERRUPT);
 	CHECK(!wake(0, HARDIRQ)->operation);
 	timer_begin(NULL);
-	CHECK(wake(0, HARDIRQ)->flags == WAKE_BY_TIMER);
+	CHECK_EQUAL(wake(0, HARDIRQ)->flags, WAKE_BY_TIMER);
 	timer_end(NULL);
 	CHECK(!wake(0, HARDIRQ)->flags);
 	for (uint32_t vector = SOFTIRQ_URGENT; vector <= SOFTIRQ_RCU; vector++) {
 		softirq_begin(NULL, vector);
-		CHECK((wake(0, SOFTIRQ)->flags & WAKE_VECTOR) >> WAKE_VECTOR_SHIFT == vector + 1);
+		CHECK_EQUAL((wake(0, SOFTIRQ)->flags & WAKE_VECTOR) >> WAKE_VECTOR_SHIFT, vector + 1);
 		CHECK(!wake(0, SOFTIRQ | HARDIRQ)->flags && !(wake(1, SOFTIRQ)->flags & WAKE_VECTOR));
 		go_to(0);
 		softirq_end(NULL, vector);
@@ -221,11 +230,12 @@ TEST(a_thread_that_wakes_is_no_interrupt_and_has_its_number)
 	go_to(1);
 	timer_begin(NULL);
 	e = wake(1, 0);
-	CHECK(e->waker == stranger->outside_number && e->tid == (uint32_t)stranger->task.pid);
+	CHECK_EQUAL(e->waker, stranger->outside_number);
+	CHECK_EQUAL(e->tid, (uint32_t)stranger->task.pid);
 	CHECK(!e->flags && !e->operation && !e->object);
 	timer_end(NULL);
 	e = wake(0, 0);
-	CHECK(e->waker == traced->number);
+	CHECK_EQUAL(e->waker, traced->number);
 	end();
 }
 
@@ -273,9 +283,13 @@ TEST(packets_are_added_up_over_a_softirq)
 		CHECK(!shim_read(&system_rings, 0, NULL));
 		softirq_end(NULL, SOFTIRQ_RECEIVE);
 		e = expect(0, EV_SYSTEM_RECEIVE);
-		CHECK(e->packets == count && e->bytes == 1000 * count + count * (count - 1) / 2);
-		CHECK(e->begin_ns == begin_ns && e->interface == 2 && !e->cpu);
-		CHECK(!e->header.thread && !strcmp(e->name, "eth0"));
+		CHECK_EQUAL(e->packets, count);
+		CHECK_EQUAL(e->bytes, 1000 * count + count * (count - 1) / 2);
+		CHECK_EQUAL(e->begin_ns, begin_ns);
+		CHECK_EQUAL(e->interface, 2);
+		CHECK(!e->cpu);
+		CHECK(!e->header.thread);
+		CHECK_STRING(e->name, "eth0");
 		expect(0, EV_SYSTEM_SOFTIRQ);
 	}
 	end();
@@ -292,10 +306,15 @@ TEST(packets_of_two_interfaces_are_told_apart)
 	receive(&wire, 20);
 	receive(&loop, 40);
 	e = expect(0, EV_SYSTEM_RECEIVE);
-	CHECK(e->packets == 2 && e->bytes == 30 && e->interface == 2);
+	CHECK_EQUAL(e->packets, 2);
+	CHECK_EQUAL(e->bytes, 30);
+	CHECK_EQUAL(e->interface, 2);
 	softirq_end(NULL, SOFTIRQ_RECEIVE);
 	e = expect(0, EV_SYSTEM_RECEIVE);
-	CHECK(e->packets == 1 && e->bytes == 40 && e->interface == 1 && !strcmp(e->name, "lo"));
+	CHECK_EQUAL(e->packets, 1);
+	CHECK_EQUAL(e->bytes, 40);
+	CHECK_EQUAL(e->interface, 1);
+	CHECK_STRING(e->name, "lo");
 	expect(0, EV_SYSTEM_SOFTIRQ);
 	end();
 }
@@ -308,7 +327,9 @@ TEST(a_packet_outside_of_softirqs_is_told_at_once)
 	go_to(1);
 	receive(&loop, 40);
 	e = expect(1, EV_SYSTEM_RECEIVE);
-	CHECK(e->packets == 1 && e->bytes == 40 && e->cpu == 1);
+	CHECK_EQUAL(e->packets, 1);
+	CHECK_EQUAL(e->bytes, 40);
+	CHECK_EQUAL(e->cpu, 1);
 	end();
 }
 
@@ -331,22 +352,35 @@ TEST(a_request_has_one_name_from_its_issue_to_its_end)
 	for (size_t i = 0; i < 2; i++) {
 		block_issue(NULL, &requests[i]);
 		issues[i] = *(const struct ev_system_block_issue *)expect(0, EV_SYSTEM_BLOCK_ISSUE);
-		CHECK(issues[i].sector == requests[i].__sector && issues[i].bytes == requests[i].__data_len);
-		CHECK(issues[i].device == (254 << 20 | 16) && issues[i].request != (uint64_t)&requests[i]);
-		CHECK(issues[i].header.thread == traced->number && issues[i].context == WAKE_THREAD);
-		CHECK(issues[i].tid == (uint32_t)traced->task.pid);
+		CHECK_EQUAL(issues[i].sector, requests[i].__sector);
+		CHECK_EQUAL(issues[i].bytes, requests[i].__data_len);
+		CHECK_EQUAL(issues[i].device, 254 << 20 | 16);
+		CHECK_THAT(issues[i].request, !=, (uint64_t)&requests[i]);
+		CHECK_EQUAL(issues[i].header.thread, traced->number);
+		CHECK_EQUAL(issues[i].context, WAKE_THREAD);
+		CHECK_EQUAL(issues[i].tid, (uint32_t)traced->task.pid);
 	}
-	CHECK(issues[0].operation == BLOCK_READ && issues[0].flags == BLOCK_IS_SYNC);
-	CHECK(issues[1].operation == BLOCK_WRITE && issues[1].flags == (BLOCK_IS_BACKGROUND | BLOCK_IS_LASTING));
-	CHECK(issues[0].request != issues[1].request);
+	CHECK_EQUAL(issues[0].operation, BLOCK_READ);
+	CHECK_EQUAL(issues[0].flags, BLOCK_IS_SYNC);
+	CHECK_EQUAL(issues[1].operation, BLOCK_WRITE);
+	CHECK_EQUAL(issues[1].flags, BLOCK_IS_BACKGROUND | BLOCK_IS_LASTING);
+	CHECK_THAT(issues[0].request, !=, issues[1].request);
 	go_to(1);
 	block_complete(NULL, &requests[0], 0, 4096);
 	e = expect(1, EV_SYSTEM_BLOCK_COMPLETE);
-	CHECK(e->request == issues[0].request && e->sector == 1000 && e->bytes == 4096 && !e->is_last);
-	CHECK(!e->status && e->cpu == 1 && e->device == issues[0].device && !e->header.thread);
+	CHECK_EQUAL(e->request, issues[0].request);
+	CHECK_EQUAL(e->sector, 1000);
+	CHECK_EQUAL(e->bytes, 4096);
+	CHECK(!e->is_last);
+	CHECK(!e->status);
+	CHECK_EQUAL(e->cpu, 1);
+	CHECK_EQUAL(e->device, issues[0].device);
+	CHECK(!e->header.thread);
 	block_complete(NULL, &requests[1], 10, 4096);
 	e = expect(1, EV_SYSTEM_BLOCK_COMPLETE);
-	CHECK(e->request == issues[1].request && e->status == 10 && e->is_last);
+	CHECK_EQUAL(e->request, issues[1].request);
+	CHECK_EQUAL(e->status, 10);
+	CHECK(e->is_last);
 	end();
 }
 
@@ -360,17 +394,22 @@ TEST(who_issues_is_told_unless_it_is_an_interrupt)
 	go_to(1);
 	block_issue(NULL, &request);
 	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
-	CHECK(e->header.thread == stranger->outside_number && e->tid == (uint32_t)stranger->task.pid);
+	CHECK_EQUAL(e->header.thread, stranger->outside_number);
+	CHECK_EQUAL(e->tid, (uint32_t)stranger->task.pid);
 	stranger->task.flags = PF_KTHREAD;
 	block_issue(NULL, &flush);
 	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
-	CHECK(e->header.thread == stranger->outside_number && e->context == WAKE_KERNEL_THREAD);
-	CHECK(!e->device && e->operation == BLOCK_FLUSH && !e->bytes);
+	CHECK_EQUAL(e->header.thread, stranger->outside_number);
+	CHECK_EQUAL(e->context, WAKE_KERNEL_THREAD);
+	CHECK(!e->device);
+	CHECK_EQUAL(e->operation, BLOCK_FLUSH);
+	CHECK(!e->bytes);
 	shim_set_preempt_count(1, SOFTIRQ);
 	block_issue(NULL, &request);
 	shim_set_preempt_count(1, 0);
 	e = expect(1, EV_SYSTEM_BLOCK_ISSUE);
-	CHECK(!e->header.thread && !e->tid && e->context == WAKE_SOFTIRQ);
+	CHECK(!e->header.thread && !e->tid);
+	CHECK_EQUAL(e->context, WAKE_SOFTIRQ);
 	end();
 }
 
@@ -389,14 +428,15 @@ TEST(what_there_is_no_room_for_is_counted_and_told_before_the_next_record)
 		softirq_begin(NULL, SOFTIRQ_RCU);
 		softirq_end(NULL, SOFTIRQ_RCU);
 	}
-	CHECK(system_cpus[0].lost == SENT - ROOM);
+	CHECK_EQUAL(system_cpus[0].lost, SENT - ROOM);
 	while (shim_read(&system_rings, 0, NULL))
 		told++;
-	CHECK(told == ROOM);
+	CHECK_EQUAL(told, ROOM);
 	softirq_begin(NULL, SOFTIRQ_RCU);
 	softirq_end(NULL, SOFTIRQ_RCU);
 	e = expect(0, EV_SYSTEM_LOST);
-	CHECK(e->lost == SENT - ROOM && !e->cpu && !e->reserved);
+	CHECK_EQUAL(e->lost, SENT - ROOM);
+	CHECK(!e->cpu && !e->reserved);
 	expect(0, EV_SYSTEM_SOFTIRQ);
 	end();
 }

@@ -58,7 +58,8 @@ static struct ev_sched_switch leave(bool preempt, uint32_t state)
 	task->task.__state = state;
 	sched_switch(NULL, preempt, &task->task, &world.idle[0].task, state);
 	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
-	CHECK(e.header.event == TRACE_EVENT_SCHED_SWITCH && e.header.thread == task->number);
+	CHECK_EQUAL(e.header.event, TRACE_EVENT_SCHED_SWITCH);
+	CHECK_EQUAL(e.header.thread, task->number);
 	drain();
 	return e;
 }
@@ -78,7 +79,7 @@ static struct ev_sched_switch block(void)
 {
 	struct ev_sched_switch e = leave(false, TASK_INTERRUPTIBLE);
 
-	CHECK(e.state == SWITCH_SLEEPING);
+	CHECK_EQUAL(e.state, SWITCH_SLEEPING);
 	come_back();
 	return e;
 }
@@ -103,9 +104,13 @@ TEST(who_waits_for_a_futex_tells_its_word_and_three_of_those_behind_it)
 	shim_plant(word_at, words, sizeof(words));
 	set_call(CALL_FUTEX, word_at, 0xabcd00000000 | 137, 5, 6);
 	e = block();
-	CHECK(e.syscall == CALL_FUTEX && e.object == word_at && e.operation == 137);
-	CHECK(e.value == 2);
-	CHECK(e.owners[0] == 301 && e.owners[1] == 302 && e.owners[2] == 303);
+	CHECK_EQUAL(e.syscall, CALL_FUTEX);
+	CHECK_EQUAL(e.object, word_at);
+	CHECK_EQUAL(e.operation, 137);
+	CHECK_EQUAL(e.value, 2);
+	CHECK_EQUAL(e.owners[0], 301);
+	CHECK_EQUAL(e.owners[1], 302);
+	CHECK_EQUAL(e.owners[2], 303);
 	end();
 }
 
@@ -118,7 +123,8 @@ TEST(of_a_futex_at_the_end_of_what_can_be_read_the_word_alone_is_told)
 		shim_plant(word_at + 0x1000 * bytes, words, bytes);
 		set_call(CALL_FUTEX, word_at + 0x1000 * bytes, 128, 0, 0);
 		e = block();
-		CHECK(e.value == 2 && !e.owners[0] && !e.owners[1] && !e.owners[2]);
+		CHECK_EQUAL(e.value, 2);
+		CHECK(!e.owners[0] && !e.owners[1] && !e.owners[2]);
 	}
 	end();
 }
@@ -132,7 +138,9 @@ TEST(a_futex_that_cannot_be_read_is_told_without_its_words)
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
 		set_call(CALL_FUTEX, addresses[i], 128, 0, 0);
 		e = block();
-		CHECK(e.syscall == CALL_FUTEX && e.object == addresses[i] && e.operation == 128);
+		CHECK_EQUAL(e.syscall, CALL_FUTEX);
+		CHECK_EQUAL(e.object, addresses[i]);
+		CHECK_EQUAL(e.operation, 128);
 		CHECK(!e.value && !e.owners[0] && !e.owners[1] && !e.owners[2]);
 	}
 	end();
@@ -146,8 +154,12 @@ TEST(the_flags_of_a_futex_are_its_operation_where_they_come_fourth)
 	shim_plant(word_at, words, sizeof(words));
 	set_call(CALL_FUTEX_FLAGS, word_at, 7, 8, 0x82);
 	e = block();
-	CHECK(e.syscall == CALL_FUTEX_FLAGS && e.object == word_at && e.operation == 0x82);
-	CHECK(e.value == 2 && e.owners[0] == 301 && e.owners[2] == 303);
+	CHECK_EQUAL(e.syscall, CALL_FUTEX_FLAGS);
+	CHECK_EQUAL(e.object, word_at);
+	CHECK_EQUAL(e.operation, 0x82);
+	CHECK_EQUAL(e.value, 2);
+	CHECK_EQUAL(e.owners[0], 301);
+	CHECK_EQUAL(e.owners[2], 303);
 	end();
 }
 
@@ -167,13 +179,18 @@ TEST(of_several_futexes_the_first_is_told)
 	shim_plant(word_at + 0x100, vector, sizeof(vector));
 	set_call(CALL_FUTEX_VECTOR, word_at + 0x100, 2, 0, 0);
 	e = block();
-	CHECK(e.syscall == CALL_FUTEX_VECTOR && e.object == word_at && !e.operation);
-	CHECK(e.value == 2 && e.owners[0] == 301 && e.owners[2] == 303);
+	CHECK_EQUAL(e.syscall, CALL_FUTEX_VECTOR);
+	CHECK_EQUAL(e.object, word_at);
+	CHECK(!e.operation);
+	CHECK_EQUAL(e.value, 2);
+	CHECK_EQUAL(e.owners[0], 301);
+	CHECK_EQUAL(e.owners[2], 303);
 
 	/* One that is not there. */
 	set_call(CALL_FUTEX_VECTOR, word_at + 0x10000, 2, 0, 0);
 	e = block();
-	CHECK(e.syscall == CALL_FUTEX_VECTOR && !e.object && !e.value && !e.owners[0]);
+	CHECK_EQUAL(e.syscall, CALL_FUTEX_VECTOR);
+	CHECK(!e.object && !e.value && !e.owners[0]);
 	end();
 }
 
@@ -203,10 +220,15 @@ TEST(a_poll_of_one_descriptor_waits_for_its_file_and_one_of_several_for_none)
 	file = block().object;
 	set_call(CALL_POLL, word_at, 1, 1000, 0);
 	e = block();
-	CHECK(file && e.syscall == CALL_POLL && e.object == file && e.value == 1);
+	CHECK(file);
+	CHECK_EQUAL(e.syscall, CALL_POLL);
+	CHECK_EQUAL(e.object, file);
+	CHECK_EQUAL(e.value, 1);
 	set_call(CALL_POLL, word_at, 2, 1000, 0);
 	e = block();
-	CHECK(!e.object && e.value == 2 && e.operation == 1000);
+	CHECK(!e.object);
+	CHECK_EQUAL(e.value, 2);
+	CHECK_EQUAL(e.operation, 1000);
 	set_call(CALL_POLL, word_at, 0, 1000, 0);
 	e = block();
 	CHECK(!e.object && !e.value);
@@ -248,7 +270,7 @@ TEST(the_milliseconds_of_a_poll_are_told_up_to_those_that_mean_no_limit)
 	begin();
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		set_call(CALL_POLL, word_at, 3, limits[i].third, 0);
-		CHECK(block().operation == limits[i].told);
+		CHECK_EQUAL(block().operation, limits[i].told);
 	}
 	end();
 }
@@ -276,10 +298,12 @@ TEST(the_limit_of_a_poll_can_be_at_an_address)
 		shim_plant(word_at, &limits[i], 16);
 		set_call(CALL_POLL_TIME, word_at + 0x10000, 3, word_at, 0);
 		e = block();
-		CHECK(e.operation == limits[i].told && e.value == 3 && e.syscall == CALL_POLL_TIME);
+		CHECK_EQUAL(e.operation, limits[i].told);
+		CHECK_EQUAL(e.value, 3);
+		CHECK_EQUAL(e.syscall, CALL_POLL_TIME);
 	}
 	set_call(CALL_POLL_TIME, word_at + 0x10000, 3, 0, 0);
-	CHECK(block().operation == NO_LIMIT);
+	CHECK_EQUAL(block().operation, NO_LIMIT);
 	end();
 }
 
@@ -292,8 +316,10 @@ TEST(any_other_call_tells_its_first_two_arguments)
 	begin();
 	set_call(CALL_PLAIN, 0x123456789abcdef0, 0x1122334455667788, 5, 6);
 	e = block();
-	CHECK(e.syscall == CALL_PLAIN && e.object == 0x123456789abcdef0);
-	CHECK(e.value == 0x55667788 && !e.operation && !e.owners[0]);
+	CHECK_EQUAL(e.syscall, CALL_PLAIN);
+	CHECK_EQUAL(e.object, 0x123456789abcdef0);
+	CHECK_EQUAL(e.value, 0x55667788);
+	CHECK(!e.operation && !e.owners[0]);
 	end();
 }
 
@@ -339,7 +365,8 @@ TEST(a_call_of_32_bits_is_told_as_such_and_not_by_its_number)
 	CHECK(says_nothing(&e) && e.flags & SWITCH_COMPAT);
 	task->task.thread_info.status = ~2u;
 	e = block();
-	CHECK(e.syscall == CALL_FUTEX && !(e.flags & SWITCH_COMPAT));
+	CHECK_EQUAL(e.syscall, CALL_FUTEX);
+	CHECK(!(e.flags & SWITCH_COMPAT));
 	end();
 }
 
@@ -351,7 +378,8 @@ TEST(what_waits_for_a_device_says_so_even_in_a_page_fault)
 	task->task.in_iowait = 1;
 	set_call(CALL_PLAIN, 1, 2, 3, 4);
 	e = block();
-	CHECK(e.flags & SWITCH_IO_WAIT && e.syscall == CALL_PLAIN);
+	CHECK(e.flags & SWITCH_IO_WAIT);
+	CHECK_EQUAL(e.syscall, CALL_PLAIN);
 	set_call(-1, 1, 2, 3, 4);
 	e = block();
 	CHECK(e.flags & SWITCH_IO_WAIT && says_nothing(&e));
@@ -371,8 +399,12 @@ TEST(a_call_that_is_restarted_is_told_as_the_one_before)
 	for (uint32_t i = 0; i < 3; i++) {
 		set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
 		e = block();
-		CHECK(e.syscall == CALL_FUTEX && e.object == word_at && e.operation == 137);
-		CHECK(e.value == 2 && e.owners[0] == 301 && e.owners[2] == 303);
+		CHECK_EQUAL(e.syscall, CALL_FUTEX);
+		CHECK_EQUAL(e.object, word_at);
+		CHECK_EQUAL(e.operation, 137);
+		CHECK_EQUAL(e.value, 2);
+		CHECK_EQUAL(e.owners[0], 301);
+		CHECK_EQUAL(e.owners[2], 303);
 		/* No call comes in between. */
 		set_call(-1, 0xdead, 0xbeef, 5, 6);
 		e = block();
@@ -382,8 +414,10 @@ TEST(a_call_that_is_restarted_is_told_as_the_one_before)
 	block();
 	set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
 	e = block();
-	CHECK(e.syscall == CALL_PLAIN && e.object == 0x77 && !e.operation);
-	CHECK(e.value == 0xbeef);
+	CHECK_EQUAL(e.syscall, CALL_PLAIN);
+	CHECK_EQUAL(e.object, 0x77);
+	CHECK(!e.operation);
+	CHECK_EQUAL(e.value, 0xbeef);
 	end();
 }
 
@@ -396,13 +430,17 @@ TEST(a_call_that_is_restarted_and_was_not_seen_is_not_told_as_another)
 	begin();
 	set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
 	e = block();
-	CHECK(e.syscall == CALL_RESTART && !e.object && !e.operation);
+	CHECK_EQUAL(e.syscall, CALL_RESTART);
+	CHECK(!e.object && !e.operation);
 	e = block();
-	CHECK(e.syscall == CALL_RESTART && !e.object && !e.operation);
+	CHECK_EQUAL(e.syscall, CALL_RESTART);
+	CHECK(!e.object && !e.operation);
 	leave(false, TASK_INTERRUPTIBLE);
 	list_threads(&(struct bpf_iter__task){ .task = &task->task });
 	found = (const struct ev_thread_found *)shim_read(&rings, 0, NULL);
-	CHECK(found->phase == PHASE_BLOCKED && found->syscall == CALL_RESTART && !found->object);
+	CHECK_EQUAL(found->phase, PHASE_BLOCKED);
+	CHECK_EQUAL(found->syscall, CALL_RESTART);
+	CHECK(!found->object);
 	end();
 }
 
@@ -414,13 +452,16 @@ TEST(who_does_not_block_waits_for_nothing)
 	task->task.in_iowait = 1;
 	set_call(CALL_PLAIN, 1, 2, 3, 4);
 	e = leave(true, TASK_INTERRUPTIBLE);
-	CHECK(e.state == SWITCH_RUNNABLE && says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
+	CHECK_EQUAL(e.state, SWITCH_RUNNABLE);
+	CHECK(says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
 	come_back();
 	e = leave(false, 0);
-	CHECK(e.state == SWITCH_RUNNABLE && says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
+	CHECK_EQUAL(e.state, SWITCH_RUNNABLE);
+	CHECK(says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
 	come_back();
 	e = leave(false, TASK_DEAD);
-	CHECK(e.state == SWITCH_DEAD && says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
+	CHECK_EQUAL(e.state, SWITCH_DEAD);
+	CHECK(says_nothing(&e) && !(e.flags & SWITCH_IO_WAIT));
 	end();
 }
 
@@ -433,21 +474,27 @@ TEST(who_could_run_tells_who_has_its_cpu)
 	shim_now_ns += 1000;
 	sched_switch(NULL, true, &task->task, &other->task, 0);
 	told = (const struct ev_thread_other *)shim_read(&rings, 0, NULL);
-	CHECK(told->header.event == TRACE_EVENT_THREAD_OTHER && told->tid == (uint32_t)other->task.pid);
+	CHECK_EQUAL(told->header.event, TRACE_EVENT_THREAD_OTHER);
+	CHECK_EQUAL(told->tid, (uint32_t)other->task.pid);
 	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
-	CHECK(e.state == SWITCH_RUNNABLE && !e.next && e.value == (uint32_t)other->task.pid);
+	CHECK_EQUAL(e.state, SWITCH_RUNNABLE);
+	CHECK(!e.next);
+	CHECK_EQUAL(e.value, (uint32_t)other->task.pid);
 	drain();
 	/* And who had it before, of whom all is told. */
 	sched_switch(NULL, false, &other->task, &task->task, 1);
 	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
-	CHECK(!e.header.thread && e.next == task->number && e.value == (uint32_t)other->task.pid);
+	CHECK(!e.header.thread);
+	CHECK_EQUAL(e.next, task->number);
+	CHECK_EQUAL(e.value, (uint32_t)other->task.pid);
 	CHECK(!shim_read(&rings, 0, NULL));
 	/* Nobody has the CPU of one that waits for something else. */
 	task->task.__state = TASK_INTERRUPTIBLE;
 	set_call(CALL_PLAIN, 1, 2, 3, 4);
 	sched_switch(NULL, false, &task->task, &other->task, TASK_INTERRUPTIBLE);
 	e = *(const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
-	CHECK(e.state == SWITCH_SLEEPING && e.value == 2);
+	CHECK_EQUAL(e.state, SWITCH_SLEEPING);
+	CHECK_EQUAL(e.value, 2);
 	end();
 }
 
@@ -466,7 +513,7 @@ TEST(others_that_take_turns_while_a_thread_waits_for_their_cpu_are_told_but_not_
 		e = (const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
 		if (e && e->header.event == TRACE_EVENT_THREAD_OTHER)
 			e = (const struct ev_sched_switch *)shim_read(&rings, 0, NULL);
-		CHECK((e != NULL) == (i < 256));
+		CHECK_EQUAL(e != NULL, i < 256);
 		CHECK(!e ||
 		      (e->value == (uint32_t)(i % 2 ? third : other)->task.pid &&
 		       e->object == (uint32_t)(i % 2 ? other : third)->task.pid && !e->header.thread && !e->next));
@@ -495,11 +542,11 @@ static uint64_t throttled_on_return(void)
 	sched_switch(NULL, false, &world.idle[0].task, &task->task, 0);
 	header = shim_read(&rings, 0, NULL);
 	if (header->event == TRACE_EVENT_SCHED_THROTTLED) {
-		CHECK(header->thread == task->number);
+		CHECK_EQUAL(header->thread, task->number);
 		throttled_ns = ((const struct ev_sched_throttled *)header)->throttled_ns;
 		header = shim_read(&rings, 0, NULL);
 	}
-	CHECK(header->event == TRACE_EVENT_SCHED_SWITCH);
+	CHECK_EQUAL(header->event, TRACE_EVENT_SCHED_SWITCH);
 	drain();
 	return throttled_ns;
 }
@@ -516,7 +563,7 @@ TEST(a_thread_that_a_limit_stops_tells_so_and_for_how_long)
 	CHECK(leave(false, 0).flags & SWITCH_THROTTLED);
 	task->task.throttled = false;
 	queue.throttled_clock_self_time += 400;
-	CHECK(throttled_on_return() == 400);
+	CHECK_EQUAL(throttled_on_return(), 400);
 	/* While its queue is stopped for others, it is not. */
 	CHECK(!(leave(true, 0).flags & SWITCH_THROTTLED));
 	queue.throttled_clock_self_time += 400;
@@ -537,20 +584,20 @@ TEST(before_threads_were_stopped_by_themselves_all_that_wait_in_a_queue_are)
 	/* It was preempted before. */
 	CHECK(!(leave(true, 0).flags & SWITCH_THROTTLED));
 	queue.throttled_clock_self_time += 400;
-	CHECK(throttled_on_return() == 400);
+	CHECK_EQUAL(throttled_on_return(), 400);
 	/* What it leaves is stopped; it is moved to another one. */
 	queue.throttle_count = 1;
 	CHECK(leave(true, 0).flags & SWITCH_THROTTLED);
 	queue.throttled_clock_self_time += 500;
 	task->task.se.cfs_rq = &other_queue;
-	CHECK(throttled_on_return() == 500);
+	CHECK_EQUAL(throttled_on_return(), 500);
 	/* It is woken on the CPU of a stopped one. */
 	leave(false, TASK_INTERRUPTIBLE);
 	task->task.se.cfs_rq = &queue;
 	sched_waking(NULL, &task->task);
 	sched_wakeup(NULL, &task->task);
 	queue.throttled_clock_self_time += 600;
-	CHECK(throttled_on_return() == 600);
+	CHECK_EQUAL(throttled_on_return(), 600);
 	end();
 }
 
@@ -577,7 +624,9 @@ TEST(who_is_stopped_tells_where)
 	begin();
 	set_call(CALL_PLAIN, 0x99, 2, 3, 4);
 	e = leave(false, 4);
-	CHECK(e.state == SWITCH_STOPPED && e.syscall == CALL_PLAIN && e.object == 0x99);
+	CHECK_EQUAL(e.state, SWITCH_STOPPED);
+	CHECK_EQUAL(e.syscall, CALL_PLAIN);
+	CHECK_EQUAL(e.object, 0x99);
 	end();
 }
 
@@ -622,11 +671,15 @@ TEST(a_page_fault_waits_for_the_file_that_is_mapped_there)
 	file = block().object;
 	map(world.descriptors[1]);
 	e = fault(mapped_at + 0xfff, TASK_UNINTERRUPTIBLE);
-	CHECK(e.state == SWITCH_BLOCKED && e.syscall == SYSCALL_NONE && !e.operation);
-	CHECK(file && e.object == file && e.value == MEMORY_OF_FILE);
+	CHECK_EQUAL(e.state, SWITCH_BLOCKED);
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
+	CHECK(!e.operation);
+	CHECK(file);
+	CHECK_EQUAL(e.object, file);
+	CHECK_EQUAL(e.value, MEMORY_OF_FILE);
 	/* A file that is being closed is not the one that was mapped. */
 	map(world.descriptors[2]);
-	CHECK(fault(mapped_at, TASK_UNINTERRUPTIBLE).object != file);
+	CHECK_THAT(fault(mapped_at, TASK_UNINTERRUPTIBLE).object, !=, file);
 	world_open(&world, 1, NULL);
 	set_call(CALL_FILE, 1, 0, 0, 0);
 	CHECK(!block().object);
@@ -640,7 +693,8 @@ TEST(a_page_fault_on_memory_of_no_file_says_so)
 	begin();
 	map(NULL);
 	e = fault(mapped_at, TASK_UNINTERRUPTIBLE);
-	CHECK(!e.object && e.value == MEMORY_ANONYMOUS);
+	CHECK(!e.object);
+	CHECK_EQUAL(e.value, MEMORY_ANONYMOUS);
 	end();
 }
 
@@ -680,7 +734,9 @@ TEST(a_wait_elsewhere_than_where_the_last_page_fault_was_is_not_in_it)
 	set_call(CALL_PLAIN, 0x77, 0, 0, 0);
 	registers->ip = FAULT_AT;
 	e = leave(false, TASK_UNINTERRUPTIBLE);
-	CHECK(e.syscall == CALL_PLAIN && e.object == 0x77 && !e.value);
+	CHECK_EQUAL(e.syscall, CALL_PLAIN);
+	CHECK_EQUAL(e.object, 0x77);
+	CHECK(!e.value);
 	end();
 }
 
@@ -697,7 +753,8 @@ static struct ev_thread_found find(bool is_blocked)
 	list_threads(&(struct bpf_iter__task){ .task = &task->task });
 	shim_current = &task->task;
 	e = *(const struct ev_thread_found *)shim_read(&rings, 0, NULL);
-	CHECK(e.header.subsys == TRACE_SUBSYS_THREAD && e.header.event == TRACE_EVENT_THREAD_FOUND);
+	CHECK_EQUAL(e.header.subsys, TRACE_SUBSYS_THREAD);
+	CHECK_EQUAL(e.header.event, TRACE_EVENT_THREAD_FOUND);
 	if (is_blocked)
 		come_back();
 	return e;
@@ -711,15 +768,23 @@ TEST(who_is_found_blocked_tells_its_call_but_nothing_of_its_memory)
 	shim_plant(word_at, words, sizeof(words));
 	set_call(CALL_FUTEX, word_at, 137, 5, 6);
 	e = find(true);
-	CHECK(e.phase == PHASE_BLOCKED && e.syscall == CALL_FUTEX && e.object == word_at);
-	CHECK(e.operation == 137 && !e.value);
+	CHECK_EQUAL(e.phase, PHASE_BLOCKED);
+	CHECK_EQUAL(e.syscall, CALL_FUTEX);
+	CHECK_EQUAL(e.object, word_at);
+	CHECK_EQUAL(e.operation, 137);
+	CHECK(!e.value);
 	plant_polled(1, 2);
 	set_call(CALL_POLL, word_at, 1, 1000, 0);
 	e = find(true);
-	CHECK(e.syscall == CALL_POLL && !e.object && e.value == 1 && e.operation == 1000);
+	CHECK_EQUAL(e.syscall, CALL_POLL);
+	CHECK(!e.object);
+	CHECK_EQUAL(e.value, 1);
+	CHECK_EQUAL(e.operation, 1000);
 	set_call(-1, 1, 2, 3, 4);
 	e = find(true);
-	CHECK(e.phase == PHASE_BLOCKED && e.syscall == SYSCALL_NONE && !e.object && !e.value);
+	CHECK_EQUAL(e.phase, PHASE_BLOCKED);
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
+	CHECK(!e.object && !e.value);
 	end();
 }
 
@@ -730,7 +795,8 @@ TEST(who_is_found_running_waits_for_nothing)
 	begin();
 	set_call(CALL_PLAIN, 1, 2, 3, 4);
 	e = find(false);
-	CHECK(e.phase == PHASE_RUNNING && e.syscall == SYSCALL_NONE);
+	CHECK_EQUAL(e.phase, PHASE_RUNNING);
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
 	CHECK(!e.object && !e.value && !e.operation);
 	end();
 }
@@ -743,8 +809,9 @@ TEST(being_found_does_not_change_what_a_restarted_call_repeats)
 	set_call(CALL_PLAIN, 0x77, 2, 3, 4);
 	block();
 	set_call(CALL_RESTART, 0xdead, 0xbeef, 5, 6);
-	CHECK(find(true).syscall == CALL_RESTART);
+	CHECK_EQUAL(find(true).syscall, CALL_RESTART);
 	e = block();
-	CHECK(e.syscall == CALL_PLAIN && e.object == 0x77);
+	CHECK_EQUAL(e.syscall, CALL_PLAIN);
+	CHECK_EQUAL(e.object, 0x77);
 	end();
 }

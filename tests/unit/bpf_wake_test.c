@@ -61,10 +61,12 @@ static struct ev_sched_wake wake_on(uint32_t cpu)
 	if (header && header->subsys == TRACE_SUBSYS_THREAD) {
 		told = *(const struct ev_thread_other *)header;
 		header = shim_read(&rings, cpu, NULL);
-		CHECK(header && told.header.time_ns <= header->time_ns);
+		CHECK(header);
+		CHECK_THAT(told.header.time_ns, <=, header->time_ns);
 	}
-	CHECK(header && !header->subsys && header->event == TRACE_EVENT_SCHED_WAKE);
-	CHECK(header->thread == waiter->number);
+	CHECK(header && !header->subsys);
+	CHECK_EQUAL(header->event, TRACE_EVENT_SCHED_WAKE);
+	CHECK_EQUAL(header->thread, waiter->number);
 	e = *(const struct ev_sched_wake *)header;
 	return e;
 }
@@ -99,9 +101,13 @@ TEST(a_traced_waker_is_told_by_its_number_its_ids_and_its_call)
 	world_call(waker, CALL_FUTEX, 0);
 	waker->registers.si = 0x81;
 	e = wake_by(0, 0);
-	CHECK(e.context == WAKE_THREAD && e.waker == waker->number);
-	CHECK(e.tid == (uint32_t)waker->task.pid && e.pid == (uint32_t)waker->task.tgid);
-	CHECK(e.syscall == CALL_FUTEX && e.object == waker->registers.di && e.operation == 0x81);
+	CHECK_EQUAL(e.context, WAKE_THREAD);
+	CHECK_EQUAL(e.waker, waker->number);
+	CHECK_EQUAL(e.tid, (uint32_t)waker->task.pid);
+	CHECK_EQUAL(e.pid, (uint32_t)waker->task.tgid);
+	CHECK_EQUAL(e.syscall, CALL_FUTEX);
+	CHECK_EQUAL(e.object, waker->registers.di);
+	CHECK_EQUAL(e.operation, 0x81);
 	end();
 }
 
@@ -112,11 +118,15 @@ TEST(a_waker_outside_of_calls_or_in_one_of_32_bits_tells_no_number)
 	begin();
 	world_call(waker, CALL_NONE, 0);
 	e = wake_by(0, 0);
-	CHECK(e.waker == waker->number && e.syscall == SYSCALL_NONE && !e.object && !e.operation);
+	CHECK_EQUAL(e.waker, waker->number);
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
+	CHECK(!e.object && !e.operation);
 	world_call(waker, CALL_FUTEX, 0);
 	waker->task.thread_info.status = 2;
 	e = wake_by(0, 0);
-	CHECK(e.waker == waker->number && e.syscall == SYSCALL_NONE && !e.object && !e.operation);
+	CHECK_EQUAL(e.waker, waker->number);
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
+	CHECK(!e.object && !e.operation);
 	end();
 }
 
@@ -125,8 +135,8 @@ TEST(a_thread_with_a_deadly_signal_is_woken_to_die_by_whatever_wakes_it)
 	begin();
 	waiter->task.pending.signal.sig[0] = 1 << 8;
 	CHECK(wake_by(0, 0).flags & WAKE_TO_DIE);
-	CHECK(wake_by(0, HARDIRQ).flags == WAKE_TO_DIE);
-	CHECK(wake_by(1, 0).flags == WAKE_TO_DIE);
+	CHECK_EQUAL(wake_by(0, HARDIRQ).flags, WAKE_TO_DIE);
+	CHECK_EQUAL(wake_by(1, 0).flags, WAKE_TO_DIE);
 	waiter->task.pending.signal.sig[0] = ~(1ul << 8);
 	CHECK(!(wake_by(0, 0).flags & WAKE_TO_DIE));
 	waiter->task.pending.signal.sig[0] = 0;
@@ -143,7 +153,8 @@ TEST(a_device_s_interrupt_is_nobody_whomever_it_interrupts)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
 			e = wake_by(cpu, counts[i]);
-			CHECK(e.context == WAKE_HARDIRQ && names_nobody(&e));
+			CHECK_EQUAL(e.context, WAKE_HARDIRQ);
+			CHECK(names_nobody(&e));
 		}
 	end();
 }
@@ -154,14 +165,19 @@ TEST(a_softirq_names_whom_it_interrupts_if_that_is_of_a_program)
 
 	begin();
 	e = wake_by(0, SOFTIRQ);
-	CHECK(e.context == WAKE_SOFTIRQ && e.waker == waker->number);
-	CHECK(e.tid == (uint32_t)waker->task.pid && e.flags & WAKE_HAS_STACK);
+	CHECK_EQUAL(e.context, WAKE_SOFTIRQ);
+	CHECK_EQUAL(e.waker, waker->number);
+	CHECK_EQUAL(e.tid, (uint32_t)waker->task.pid);
+	CHECK(e.flags & WAKE_HAS_STACK);
 	e = wake_by(1, SOFTIRQ);
-	CHECK(e.context == WAKE_SOFTIRQ && !e.waker && !e.flags);
-	CHECK(e.tid == (uint32_t)stranger->task.pid && e.pid == (uint32_t)stranger->task.tgid);
+	CHECK_EQUAL(e.context, WAKE_SOFTIRQ);
+	CHECK(!e.waker && !e.flags);
+	CHECK_EQUAL(e.tid, (uint32_t)stranger->task.pid);
+	CHECK_EQUAL(e.pid, (uint32_t)stranger->task.tgid);
 	world.on_cpu[1] = &world.idle[1];
 	e = wake_by(1, SOFTIRQ);
-	CHECK(e.context == WAKE_SOFTIRQ && names_nobody(&e));
+	CHECK_EQUAL(e.context, WAKE_SOFTIRQ);
+	CHECK(names_nobody(&e));
 	end();
 }
 
@@ -172,9 +188,10 @@ TEST(softirqs_that_are_only_held_off_do_not_make_a_thread_one)
 	begin();
 	for (int depth = 1; depth < 100; depth++) {
 		e = wake_by(0, depth * SOFTIRQS_OFF | depth);
-		CHECK(e.context == WAKE_THREAD && e.waker == waker->number);
+		CHECK_EQUAL(e.context, WAKE_THREAD);
+		CHECK_EQUAL(e.waker, waker->number);
 		e = wake_by(0, depth * SOFTIRQS_OFF | SOFTIRQ);
-		CHECK(e.context == WAKE_SOFTIRQ);
+		CHECK_EQUAL(e.context, WAKE_SOFTIRQ);
 	}
 	end();
 }
@@ -182,8 +199,8 @@ TEST(softirqs_that_are_only_held_off_do_not_make_a_thread_one)
 TEST(what_asks_for_preemption_is_no_interrupt)
 {
 	begin();
-	CHECK(wake_by(0, INT32_MIN).context == WAKE_THREAD);
-	CHECK(wake_by(0, 0xff).context == WAKE_THREAD);
+	CHECK_EQUAL(wake_by(0, INT32_MIN).context, WAKE_THREAD);
+	CHECK_EQUAL(wake_by(0, 0xff).context, WAKE_THREAD);
 	end();
 }
 
@@ -194,10 +211,11 @@ TEST(where_threads_count_their_softirqs_themselves_they_are_asked)
 	begin();
 	waker->task.softirq_disable_cnt = SOFTIRQ;
 	e = wake_by(0, 0);
-	CHECK(e.context == WAKE_SOFTIRQ && e.waker == waker->number);
-	CHECK(wake_by(0, HARDIRQ).context == WAKE_HARDIRQ);
+	CHECK_EQUAL(e.context, WAKE_SOFTIRQ);
+	CHECK_EQUAL(e.waker, waker->number);
+	CHECK_EQUAL(wake_by(0, HARDIRQ).context, WAKE_HARDIRQ);
 	waker->task.softirq_disable_cnt = SOFTIRQS_OFF;
-	CHECK(wake_by(0, 0).context == WAKE_THREAD);
+	CHECK_EQUAL(wake_by(0, 0).context, WAKE_THREAD);
 	end();
 }
 
@@ -205,9 +223,9 @@ TEST(each_cpu_s_own_count_is_read)
 {
 	begin();
 	shim_set_preempt_count(1, HARDIRQ);
-	CHECK(wake_by(0, 0).context == WAKE_THREAD);
+	CHECK_EQUAL(wake_by(0, 0).context, WAKE_THREAD);
 	shim_set_preempt_count(0, HARDIRQ);
-	CHECK(wake_by(1, 0).context == WAKE_THREAD);
+	CHECK_EQUAL(wake_by(1, 0).context, WAKE_THREAD);
 	end();
 }
 
@@ -218,7 +236,8 @@ TEST(where_the_kernel_does_not_say_what_it_counts_all_is_a_thread_s)
 	begin();
 	shim_set_option(preempt_count_offset, 0);
 	e = wake_by(0, HARDIRQ | SOFTIRQ);
-	CHECK(e.context == WAKE_THREAD && e.waker == waker->number);
+	CHECK_EQUAL(e.context, WAKE_THREAD);
+	CHECK_EQUAL(e.waker, waker->number);
 	end();
 }
 
@@ -230,9 +249,13 @@ TEST(a_kernel_thread_is_told_as_such)
 	stranger->task.flags = PF_KTHREAD;
 	stranger->task.mm = NULL;
 	e = wake_on(1);
-	CHECK(e.context == WAKE_KERNEL_THREAD && !e.waker && e.syscall == SYSCALL_NONE);
-	CHECK(e.tid == (uint32_t)stranger->task.pid && !e.flags);
-	CHECK(told.header.event == TRACE_EVENT_THREAD_OTHER && told.is_kernel == 1);
+	CHECK_EQUAL(e.context, WAKE_KERNEL_THREAD);
+	CHECK(!e.waker);
+	CHECK_EQUAL(e.syscall, SYSCALL_NONE);
+	CHECK_EQUAL(e.tid, (uint32_t)stranger->task.pid);
+	CHECK(!e.flags);
+	CHECK_EQUAL(told.header.event, TRACE_EVENT_THREAD_OTHER);
+	CHECK_EQUAL(told.is_kernel, 1);
 	end();
 }
 
@@ -244,18 +267,22 @@ static bool tells_stranger(void)
 	struct ev_sched_wake e = wake_on(1);
 
 	sleep_again();
-	CHECK(!e.waker && e.tid == (uint32_t)stranger->task.pid);
+	CHECK(!e.waker);
+	CHECK_EQUAL(e.tid, (uint32_t)stranger->task.pid);
 	/* Its call is told, and not on what: that means something among its own only. */
-	CHECK(e.syscall == stranger->registers.orig_ax);
+	CHECK_EQUAL(e.syscall, stranger->registers.orig_ax);
 	CHECK(!e.object && !e.operation && !e.flags && !e.keep);
 	if (!told.header.event)
 		return false;
-	CHECK(told.header.subsys == TRACE_SUBSYS_THREAD && !told.header.thread);
-	CHECK(told.header.event == TRACE_EVENT_THREAD_OTHER && !told.is_kernel);
-	CHECK(told.tid == e.tid && told.pid == e.pid);
-	CHECK(told.start_ns == stranger->task.start_boottime);
-	CHECK(!strcmp(told.name, stranger->task.comm));
-	CHECK(!strcmp(told.process, stranger->task.group_leader->comm));
+	CHECK_EQUAL(told.header.subsys, TRACE_SUBSYS_THREAD);
+	CHECK(!told.header.thread);
+	CHECK_EQUAL(told.header.event, TRACE_EVENT_THREAD_OTHER);
+	CHECK(!told.is_kernel);
+	CHECK_EQUAL(told.tid, e.tid);
+	CHECK_EQUAL(told.pid, e.pid);
+	CHECK_EQUAL(told.start_ns, stranger->task.start_boottime);
+	CHECK_STRING(told.name, stranger->task.comm);
+	CHECK_STRING(told.process, stranger->task.group_leader->comm);
 	return true;
 }
 
@@ -316,16 +343,21 @@ TEST(a_name_for_which_the_ring_had_no_room_is_told_the_next_time)
 	shim_current = &stranger->task;
 	sched_waking(NULL, &waiter->task);
 	/* With it the wake-up: what comes after a gap must not be told before it. */
-	CHECK(!shim_read(&rings, 1, NULL) && cpu_counts[1].lost == 2);
+	CHECK(!shim_read(&rings, 1, NULL));
+	CHECK_EQUAL(cpu_counts[1].lost, 2);
 	shim_make_ring(&rings, 1, 4096);
 	sleep_again();
 	sched_waking(NULL, &waiter->task);
 	header = shim_read(&rings, 1, NULL);
-	CHECK(header && header->subsys == TRACE_SUBSYS_COLLECT);
+	CHECK(header);
+	CHECK_EQUAL(header->subsys, TRACE_SUBSYS_COLLECT);
 	header = shim_read(&rings, 1, NULL);
-	CHECK(header && header->subsys == TRACE_SUBSYS_THREAD && header->event == TRACE_EVENT_THREAD_OTHER);
+	CHECK(header);
+	CHECK_EQUAL(header->subsys, TRACE_SUBSYS_THREAD);
+	CHECK_EQUAL(header->event, TRACE_EVENT_THREAD_OTHER);
 	header = shim_read(&rings, 1, NULL);
-	CHECK(header && header->subsys == TRACE_SUBSYS_SCHED);
+	CHECK(header);
+	CHECK_EQUAL(header->subsys, TRACE_SUBSYS_SCHED);
 	end();
 }
 
@@ -337,7 +369,8 @@ TEST(every_wait_and_every_traced_waker_has_its_stack)
 	for (uint32_t i = 0; i < 50; i++) {
 		world_pass(&world, 1 + i * 1000);
 		world_wake(&world, 0, waiter);
-		CHECK(world.last_wake.flags == WAKE_HAS_STACK && world.last_wake.stack);
+		CHECK_EQUAL(world.last_wake.flags, WAKE_HAS_STACK);
+		CHECK(world.last_wake.stack);
 		CHECK(!world.last_wake.keep);
 		world_leave(&world, 1, LEAVE_PREEMPTED, waiter);
 		world_sleep(&world, 1, TASK_INTERRUPTIBLE, stranger);
@@ -358,7 +391,8 @@ TEST(a_wait_that_is_not_critical_has_its_stack_all_the_same)
 	world_leave(&world, 1, LEAVE_PREEMPTED, waiter);
 	world_pass(&world, 1000000);
 	world_sleep(&world, 1, TASK_INTERRUPTIBLE, NULL);
-	CHECK(world.last_switch.flags == SWITCH_HAS_STACK && world.last_switch.stack);
+	CHECK_EQUAL(world.last_switch.flags, SWITCH_HAS_STACK);
+	CHECK(world.last_switch.stack);
 	end();
 }
 
@@ -377,9 +411,9 @@ TEST(the_first_wait_of_who_was_found_blocked_has_its_stack_at_its_end)
 	late = world_add_task(&world, waker);
 	world_visit(&world, 0, late);
 	world_wake(&world, 0, late);
-	CHECK(world.last_wake.flags == (WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK));
-	CHECK(world.last_wake.wait_stack == world.paths[late->path].id);
-	CHECK(world.last_wake.stack == world.paths[waker->path].id);
+	CHECK_EQUAL(world.last_wake.flags, WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK);
+	CHECK_EQUAL(world.last_wake.wait_stack, world.paths[late->path].id);
+	CHECK_EQUAL(world.last_wake.stack, world.paths[waker->path].id);
 	end();
 }
 
@@ -395,8 +429,9 @@ TEST(a_waker_of_another_process_shows_no_stack_of_the_wait_even_if_it_shares_its
 	child->task.mm = waker->task.mm;
 	world_leave(&world, 0, LEAVE_PREEMPTED, child);
 	world_wake(&world, 0, late);
-	CHECK(world.last_wake.waker == child->number);
-	CHECK(world.last_wake.flags == WAKE_HAS_STACK && !world.last_wake.wait_stack);
+	CHECK_EQUAL(world.last_wake.waker, child->number);
+	CHECK_EQUAL(world.last_wake.flags, WAKE_HAS_STACK);
+	CHECK(!world.last_wake.wait_stack);
 	end();
 }
 
@@ -410,7 +445,8 @@ TEST(a_waker_that_exits_shows_the_stack_of_its_exit)
 	CHECK(stack);
 	shim_stacks_asked = 0;
 	world_wake(&world, 0, waiter);
-	CHECK(world.last_wake.flags == WAKE_HAS_STACK && world.last_wake.stack == stack);
+	CHECK_EQUAL(world.last_wake.flags, WAKE_HAS_STACK);
+	CHECK_EQUAL(world.last_wake.stack, stack);
 	CHECK(!shim_stacks_asked);
 	end();
 }
@@ -425,7 +461,7 @@ TEST(a_wait_that_ends_without_memory_has_the_stack_that_is_left_or_an_unreadable
 	world_visit(&world, 0, late);
 	world_exit(&world, 0, true);
 	world_wake(&world, 0, late);
-	CHECK(world.last_wake.flags == (WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK));
+	CHECK_EQUAL(world.last_wake.flags, WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK);
 	CHECK(world.last_wake.stack && !world.last_wake.wait_stack);
 	world_leave(&world, 1, LEAVE_PREEMPTED, late);
 	world_exit(&world, 1, true);
@@ -433,7 +469,8 @@ TEST(a_wait_that_ends_without_memory_has_the_stack_that_is_left_or_an_unreadable
 	shim_thread(&late->task)->wait_has_stack = 0; /* as if it had not been kept */
 	late->wait_has_stack = false;
 	world_wake(&world, 0, late);
-	CHECK(world.last_wake.flags == (WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK));
-	CHECK(world.last_wake.wait_stack && world.last_wake.wait_stack == world.last_switch.stack);
+	CHECK_EQUAL(world.last_wake.flags, WAKE_HAS_STACK | WAKE_HAS_WAIT_STACK);
+	CHECK(world.last_wake.wait_stack);
+	CHECK_EQUAL(world.last_wake.wait_stack, world.last_switch.stack);
 	end();
 }

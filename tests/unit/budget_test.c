@@ -37,10 +37,11 @@ TEST(a_file_uses_up_its_own_share_and_leaves_others_theirs)
 	struct module a = file_of(1, 1000), b = file_of(2, 1000), root = file_of(3, getuid());
 	uint64_t a_ns = use_up(budget, &a, false);
 
-	CHECK(a_ns > SECOND && a_ns < 10 * SECOND);
+	CHECK_THAT(a_ns, >, SECOND);
+	CHECK_THAT(a_ns, <, 10 * SECOND);
 	CHECK(!budget_left_ns(budget, &a, false));
-	CHECK(budget_left_ns(budget, &b, false) > SECOND);
-	CHECK(budget_left_ns(budget, &root, true) > 10 * SECOND);
+	CHECK_THAT(budget_left_ns(budget, &b, false), >, SECOND);
+	CHECK_THAT(budget_left_ns(budget, &root, true), >, 10 * SECOND);
 	budget_free(budget);
 }
 
@@ -55,9 +56,9 @@ TEST(what_a_users_files_take_is_bounded_whatever_their_number)
 
 		used_ns += use_up(budget, &file, false);
 	}
-	CHECK(used_ns <= 10 * SECOND);
-	CHECK(budget_left_ns(budget, &others, false) > SECOND / 10);
-	CHECK(budget_left_ns(budget, &root, true) > 10 * SECOND);
+	CHECK_THAT(used_ns, <=, 10 * SECOND);
+	CHECK_THAT(budget_left_ns(budget, &others, false), >, SECOND / 10);
+	CHECK_THAT(budget_left_ns(budget, &root, true), >, 10 * SECOND);
 	budget_free(budget);
 }
 
@@ -72,11 +73,11 @@ TEST(many_users_have_a_bound_together_and_root_is_not_among_them)
 
 		used_ns += use_up(budget, &file, false);
 	}
-	CHECK(used_ns <= 15 * SECOND);
+	CHECK_THAT(used_ns, <=, 15 * SECOND);
 	container.stamp.is_overlay = 1;
 	CHECK(!budget_left_ns(budget, &container, false));
-	CHECK(budget_left_ns(budget, &root, true) > 10 * SECOND);
-	CHECK(budget_memory_bytes(&container) < budget_memory_bytes(&root));
+	CHECK_THAT(budget_left_ns(budget, &root, true), >, 10 * SECOND);
+	CHECK_THAT(budget_memory_bytes(&container), <, budget_memory_bytes(&root));
 	budget_free(budget);
 }
 
@@ -87,7 +88,7 @@ TEST(symbols_have_something_left_when_debug_information_was_too_dear)
 
 	use_up(budget, &file, true);
 	CHECK(!budget_left_ns(budget, &file, true));
-	CHECK(budget_left_ns(budget, &file, false) > SECOND / 2);
+	CHECK_THAT(budget_left_ns(budget, &file, false), >, SECOND / 2);
 	budget_free(budget);
 }
 
@@ -98,7 +99,7 @@ TEST(a_death_takes_more_than_the_time_that_it_took)
 	uint64_t before_ns = budget_left_ns(budget, &file, false);
 
 	budget_spend_death(budget, &file, 1000);
-	CHECK(before_ns - budget_left_ns(budget, &file, false) >= SECOND / 10);
+	CHECK_THAT(before_ns - budget_left_ns(budget, &file, false), >=, SECOND / 10);
 	budget_free(budget);
 }
 
@@ -110,7 +111,8 @@ TEST(waiting_for_a_disk_counts_less_than_running)
 
 	budget_spend(budget, &file, 0, SECOND);
 	spent_ns = before_ns - budget_left_ns(budget, &file, false);
-	CHECK(spent_ns > SECOND / 10 && spent_ns < SECOND / 2);
+	CHECK_THAT(spent_ns, >, SECOND / 10);
+	CHECK_THAT(spent_ns, <, SECOND / 2);
 	budget_free(budget);
 }
 
@@ -126,9 +128,11 @@ TEST(a_process_that_takes_its_time_uses_up_its_own_share_then_its_users_and_neve
 			has_left = budget_spend_process(budget, pid, 1000, SECOND / 10);
 			waited_ns += SECOND / 10;
 		}
-	CHECK(!has_left && pid > 2 && waited_ns <= 12 * SECOND);
+	CHECK(!has_left);
+	CHECK_THAT(pid, >, 2);
+	CHECK_THAT(waited_ns, <=, 12 * SECOND);
 	CHECK(!budget_process_left_ns(budget, 1000, 1000));
-	CHECK(budget_process_left_ns(budget, 1001, 1001) > SECOND);
-	CHECK(budget_process_left_ns(budget, 1002, 0) > SECOND);
+	CHECK_THAT(budget_process_left_ns(budget, 1001, 1001), >, SECOND);
+	CHECK_THAT(budget_process_left_ns(budget, 1002, 0), >, SECOND);
 	budget_free(budget);
 }

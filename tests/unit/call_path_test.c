@@ -42,11 +42,13 @@ TEST(processes_that_come_and_go_leave_room_for_those_that_last)
 
 	for (uint32_t i = 0; i < 1000; i++)
 		add_slice(paths, &young[i], 1 + i, second_ns * (i + 1), second_ns * (i + 1) + 1000);
-	CHECK(sum_of(paths, &rows) == 10000 && rows == PATHS_MAX / 4);
+	CHECK_EQUAL(sum_of(paths, &rows), 10000);
+	CHECK_EQUAL(rows, PATHS_MAX / 4);
 	for (uint32_t i = 0; i < 1000; i++)
 		add_slice(paths, &old[i], 10001 + i, second_ns, 3000 * second_ns);
 	/* The row of all others is one of them. */
-	CHECK(sum_of(paths, &rows) == 20000 && rows == PATHS_MAX - 1);
+	CHECK_EQUAL(sum_of(paths, &rows), 20000);
+	CHECK_EQUAL(rows, PATHS_MAX - 1);
 	call_paths_free(paths);
 }
 
@@ -61,6 +63,7 @@ TEST(a_thread_of_a_process_that_lasts_is_not_young)
 		call_path_add_slice(paths, call_paths_get(paths, &threads[i], 1 + i, second_ns + 1), &threads[i],
 				    as_fixed(10), 0);
 	}
-	CHECK(sum_of(paths, &rows) == 3000 && rows == 300);
+	CHECK_EQUAL(sum_of(paths, &rows), 3000);
+	CHECK_EQUAL(rows, 300);
 	call_paths_free(paths);
 }

@@ -217,10 +217,11 @@ TEST(features_have_different_names_by_which_they_are_found)
 		struct text name = { 0 };
 
 		figure_put_name(&name, i);
-		CHECK(figure_find(name.bytes) == i);
+		CHECK_EQUAL(figure_find(name.bytes), i);
 		text_fini(&name);
 	}
-	CHECK(figure_find("") == FIGURES && figure_find("lost.") == FIGURES);
+	CHECK_EQUAL(figure_find(""), FIGURES);
+	CHECK_EQUAL(figure_find("lost."), FIGURES);
 }
 
 /* --- Graphs merged ---------------------------------------------------------------------------- */
@@ -399,14 +400,18 @@ TEST(slow_requests_are_told_from_fast_ones_and_why_they_are_slow)
 	for (size_t i = 0; i < w.execution_count; i++)
 		get_figures(&w.executions[i], values[i]);
 	groups_make(values[0], w.execution_count, 0, &groups);
-	CHECK(groups.count == 2 && groups.sizes[1] == 20 && groups.silhouette > 0.9);
+	CHECK_EQUAL(groups.count, 2);
+	CHECK_EQUAL(groups.sizes[1], 20);
+	CHECK_THAT(groups.silhouette, >, 0.9);
 	for (size_t i = 0; i < w.execution_count; i++)
-		CHECK(groups.of[i] == w.is_slow[i]);
+		CHECK_EQUAL(groups.of[i], w.is_slow[i]);
 
 	compare_groups(&comparison, groups.of);
 	reasons_find(&comparison, &reasons);
-	CHECK(reasons.count == 1 && fabs(reasons.list[0].ns.delta - 20e6) < 0.3e6);
-	CHECK(reasons.list[0].ns.chance < 1e-6 && reasons.list[0].ns.boldness == 0);
+	CHECK_EQUAL(reasons.count, 1);
+	CHECK_THAT(fabs(reasons.list[0].ns.delta - 20e6), <, 0.3e6);
+	CHECK_THAT(reasons.list[0].ns.chance, <, 1e-6);
+	CHECK_EQUAL(reasons.list[0].ns.boldness, 0);
 	reason_put(&words, &comparison, &reasons.list[0]);
 	CHECK(says(&words, "slow executions spend "));
 	CHECK(says(&words, " ms more in lock, waiting for other worker-* threads, which are running"));
@@ -459,5 +464,5 @@ TEST(requests_that_are_alike_have_no_difference)
 		comparison_fini(&comparison);
 		end();
 	}
-	CHECK(told <= 10);
+	CHECK_THAT(told, <=, 10);
 }

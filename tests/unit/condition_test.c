@@ -91,9 +91,10 @@ TEST(random_conditions_are_read_as_they_were_written)
 			    units[unit].name);
 		if (condition_parse(text.bytes, &condition))
 			fail_msg("'%s' is refused", text.bytes);
-		CHECK(condition.is_less == operator% 2 && condition.is_equal_enough ==(operator> 1));
-		CHECK(condition.is_share == !unit);
-		CHECK(fabs(condition.limit - number * units[unit].factor) <= 1e-9 * fabs(condition.limit));
+		CHECK_EQUAL(condition.is_less, operator% 2);
+		CHECK_EQUAL(condition.is_equal_enough, operator> 1);
+		CHECK_EQUAL(condition.is_share, !unit);
+		CHECK_THAT(fabs(condition.limit - number * units[unit].factor), <=, 1e-9 * fabs(condition.limit));
 		CHECK(figure == FIGURES ? !strcmp(condition.label, "a > b")
 					: !condition.label && condition.figure == figure);
 		condition_fini(&condition);
@@ -155,7 +156,7 @@ static bool holds(const struct comparison *comparison, const char *text)
 	double change;
 	bool is_so;
 
-	assert_int_equal(condition_parse(text, &condition), 0);
+	CHECK_EQUAL(condition_parse(text, &condition), 0);
 	is_so = condition_holds(&condition, comparison, &change);
 	condition_fini(&condition);
 	return is_so;
@@ -180,7 +181,8 @@ TEST(conditions_hold_when_a_figure_has_changed_so_much)
 	fail_set_sink(on_message);
 	said.count = 0;
 	CHECK(!holds(&comparison, "edge \"no such\" > 0 ms"));
-	CHECK(said.count == 1 && strstr(said.last, "no such"));
+	CHECK_EQUAL(said.count, 1);
+	CHECK(strstr(said.last, "no such"));
 	fail_set_sink(NULL);
 	comparison_fini(&comparison);
 }

@@ -51,7 +51,7 @@ static uint64_t told_ns(void)
 	size_t cursor = 0;
 
 	while ((rival = cpu_waits_next(waits, &cursor))) {
-		CHECK(rival->kind == RIVAL_PROCESS);
+		CHECK_EQUAL(rival->kind, RIVAL_PROCESS);
 		sum_ns += rival->wait_ns;
 	}
 	return sum_ns;
@@ -81,9 +81,9 @@ TEST(who_had_the_cpu_longest_ago_is_known_once_so_long_a_wait_was_met)
 	for (int i = 0; i < WAITS; i++)
 		wait_for_turns(TURNS);
 	session_finish(session);
-	CHECK(told_ns() < WAITS * wait_ns);
-	CHECK(told_ns() >= (WAITS - 3) * wait_ns);
-	CHECK(cpu_waits_rival_count(waits) == OTHERS);
+	CHECK_THAT(told_ns(), <, WAITS * wait_ns);
+	CHECK_THAT(told_ns(), >=, (WAITS - 3) * wait_ns);
+	CHECK_EQUAL(cpu_waits_rival_count(waits), OTHERS);
 	end();
 }
 
@@ -95,7 +95,8 @@ TEST(nobody_is_made_up_for_what_there_is_no_room_for)
 	for (int i = 0; i < WAITS; i++)
 		wait_for_turns(FAR_TOO_MANY);
 	session_finish(session);
-	CHECK(told_ns() && told_ns() < WAITS * (uint64_t)FAR_TOO_MANY * TURN_NS / 2);
+	CHECK(told_ns());
+	CHECK_THAT(told_ns(), <, WAITS * (uint64_t)FAR_TOO_MANY * TURN_NS / 2);
 	end();
 }
 
@@ -109,6 +110,6 @@ TEST(no_time_of_short_waits_is_lost)
 		wait_ns += (turns + 1) * TURN_NS;
 	}
 	session_finish(session);
-	CHECK(told_ns() == wait_ns);
+	CHECK_EQUAL(told_ns(), wait_ns);
 	end();
 }

@@ -17,7 +17,7 @@ TEST(a_visit_goes_to_each_cpu_and_the_thread_may_use_the_same_ones_after_it)
 {
 	cpu_set_t before = allowed(), after;
 
-	CHECK(cpus_visit() == (unsigned int)CPU_COUNT(&before));
+	CHECK_EQUAL(cpus_visit(), (unsigned int)CPU_COUNT(&before));
 	after = allowed();
 	CHECK(CPU_EQUAL(&before, &after));
 }
@@ -30,7 +30,8 @@ TEST(cpus_that_the_thread_may_not_use_are_not_visited)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	CHECK(!sched_setaffinity(0, sizeof(one), &one));
-	CHECK(cpus_visit() == 1 && sched_getcpu() == cpu);
+	CHECK_EQUAL(cpus_visit(), 1);
+	CHECK_EQUAL(sched_getcpu(), cpu);
 	after = allowed();
 	CHECK(CPU_EQUAL(&one, &after));
 	CHECK(!sched_setaffinity(0, sizeof(before), &before));

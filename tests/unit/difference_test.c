@@ -63,7 +63,8 @@ TEST(chances_are_those_of_the_density)
 	CHECK(is_near(student_chance(12.7062, 1), 0.05, 1e-4));
 	CHECK(is_near(student_chance(2.2281, 10), 0.05, 1e-4));
 	CHECK(is_near(student_chance(-2.5758, 1e7), 0.01, 1e-4));
-	CHECK(student_chance(0, 5) == 1 && student_chance(INFINITY, 5) == 0);
+	CHECK_EQUAL(student_chance(0, 5), 1);
+	CHECK_EQUAL(student_chance(INFINITY, 5), 0);
 }
 
 TEST(samples_of_random_numbers_have_their_mean_and_deviation)
@@ -80,7 +81,8 @@ TEST(samples_of_random_numbers_have_their_mean_and_deviation)
 		}
 		sample = sample_with_zeros(sample, count + zeros);
 		variance = naive_variance(values, count + zeros, &mean);
-		CHECK(sample.count == count + zeros && is_near(sample.mean, mean, 1e-12));
+		CHECK_EQUAL(sample.count, count + zeros);
+		CHECK(is_near(sample.mean, mean, 1e-12));
 		if (!is_near(sample_variance(&sample), variance, 1e-6))
 			fail_msg("round %d: %g, not %g", round, sample_variance(&sample), variance);
 	}
@@ -105,8 +107,11 @@ TEST(a_known_difference_is_told_as_it_is)
 	struct difference d = difference_of(&x, &y);
 
 	/* Welch's test of these gives t = 2.8, 28 degrees of freedom, p near 0.009. */
-	CHECK(is_near(d.delta, 2.7667, 0.01) && d.chance > 0.005 && d.chance < 0.015);
-	CHECK(d.boldness == 3 && is_near(d.effect, 1.03, 0.05));
+	CHECK(is_near(d.delta, 2.7667, 0.01));
+	CHECK_THAT(d.chance, >, 0.005);
+	CHECK_THAT(d.chance, <, 0.015);
+	CHECK_EQUAL(d.boldness, 3);
+	CHECK(is_near(d.effect, 1.03, 0.05));
 }
 
 TEST(what_does_not_spread_differs_for_certain_or_not_at_all)
@@ -116,10 +121,17 @@ TEST(what_does_not_spread_differs_for_certain_or_not_at_all)
 	struct difference same = difference_of(&one, &one), other = difference_of(&one, &two);
 	struct difference single = difference_of(&alone, &two);
 
-	CHECK(same.delta == 0 && same.effect == 0 && same.chance == 1 && same.boldness == 1);
-	CHECK(other.delta == 1 && isinf(other.effect) && other.chance == 0 && other.boldness == 5);
-	CHECK(isnan(single.effect) && isnan(single.chance) && single.boldness == 5);
-	CHECK(difference_share(&other) == 1);
+	CHECK_EQUAL(same.delta, 0);
+	CHECK_EQUAL(same.effect, 0);
+	CHECK_EQUAL(same.chance, 1);
+	CHECK_EQUAL(same.boldness, 1);
+	CHECK_EQUAL(other.delta, 1);
+	CHECK(isinf(other.effect));
+	CHECK_EQUAL(other.chance, 0);
+	CHECK_EQUAL(other.boldness, 5);
+	CHECK(isnan(single.effect) && isnan(single.chance));
+	CHECK_EQUAL(single.boldness, 5);
+	CHECK_EQUAL(difference_share(&other), 1);
 }
 
 TEST(equal_samples_seem_to_differ_as_rarely_as_the_chance_says)
@@ -135,7 +147,8 @@ TEST(equal_samples_seem_to_differ_as_rarely_as_the_chance_says)
 			sample_add(&samples[i < 20], pick() + pick() + pick());
 		seem += difference_of(&samples[0], &samples[1]).chance < 0.05;
 	}
-	CHECK(seem > 0.04 * ROUNDS && seem < 0.06 * ROUNDS);
+	CHECK_THAT(seem, >, 0.04 * ROUNDS);
+	CHECK_THAT(seem, <, 0.06 * ROUNDS);
 }
 
 TEST(chances_grow_with_the_number_of_questions)

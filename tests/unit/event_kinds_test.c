@@ -47,7 +47,7 @@ TEST(the_fields_of_each_event_are_all_that_is_in_it)
 			CHECK(is_covered(kind));
 			CHECK(ends_itself(kind));
 		}
-	CHECK(count == 39);
+	CHECK_EQUAL(count, 39);
 }
 
 /* The fields of an event, one behind the other, are all of its bytes. */
@@ -60,7 +60,7 @@ static size_t walked_bytes(const struct ev_header *header, size_t size_bytes)
 	const void *bytes;
 
 	while (event_fields_next(&fields, &field, &bytes, &field_bytes)) {
-		CHECK((const char *)bytes == (const char *)header + at);
+		CHECK_EQUAL((const char *)bytes, (const char *)header + at);
 		at += field_bytes;
 	}
 	return at;
@@ -75,10 +75,11 @@ TEST(an_event_is_as_long_as_its_fields_and_well_formed_with_no_other_length)
 		bool may_be_longer =
 			event_kind_is_flexible(kind) && !kind->fields[kind->field_count - 1].length_field_count;
 
-		CHECK(walked_bytes(header, SIZE_MAX) == size_bytes && walked_bytes(header, size_bytes) == size_bytes);
+		CHECK_EQUAL(walked_bytes(header, SIZE_MAX), size_bytes);
+		CHECK_EQUAL(walked_bytes(header, size_bytes), size_bytes);
 		CHECK(event_is_well_formed(header, size_bytes));
 		CHECK(!event_is_well_formed(header, size_bytes - 1));
-		CHECK(event_is_well_formed(header, size_bytes + 1) == may_be_longer);
+		CHECK_EQUAL(event_is_well_formed(header, size_bytes + 1), may_be_longer);
 	}
 }
 
@@ -90,7 +91,7 @@ TEST(of_an_event_that_was_cut_off_the_fields_are_within_it)
 		const struct event_kind *kind = event_kind_find(header->subsys, header->event);
 		size_t left = kind->size_bytes + trace_below(event_bytes(header) - kind->size_bytes + 1);
 
-		CHECK(walked_bytes(header, left) <= left);
+		CHECK_THAT(walked_bytes(header, left), <=, left);
 	}
 }
 
@@ -108,9 +109,10 @@ TEST(a_field_is_found_in_an_event)
 	const struct event_kind *kind = event_kind_find(TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_SWITCH);
 	const struct event_field *cpu = field_named(kind, "cpu");
 
-	CHECK(!strcmp(kind->subsys, "sched") && !strcmp(kind->event, "SWITCH"));
-	CHECK(event_field_number(cpu, (char *)&e + cpu->offset_bytes) == 0xfffe);
-	CHECK(event_field_number(field_named(kind, "owners"), &e.owners[2]) == 0xffffffff);
+	CHECK_STRING(kind->subsys, "sched");
+	CHECK_STRING(kind->event, "SWITCH");
+	CHECK_EQUAL(event_field_number(cpu, (char *)&e + cpu->offset_bytes), 0xfffe);
+	CHECK_EQUAL(event_field_number(field_named(kind, "owners"), &e.owners[2]), 0xffffffff);
 }
 
 TEST(a_field_is_found_by_what_it_means)
@@ -118,10 +120,10 @@ TEST(a_field_is_found_by_what_it_means)
 	const struct event_kind *wake = event_kind_find(TRACE_SUBSYS_SCHED, TRACE_EVENT_SCHED_WAKE);
 	const struct event_kind *found = event_kind_find(TRACE_SUBSYS_THREAD, TRACE_EVENT_THREAD_FOUND);
 
-	CHECK(!strcmp(event_field_meaning(wake, MEANS_THREAD, ROLE_ABOUT)->name, "waker"));
+	CHECK_STRING(event_field_meaning(wake, MEANS_THREAD, ROLE_ABOUT)->name, "waker");
 	CHECK(!event_field_meaning(wake, MEANS_THREAD, ROLE_REFERS));
 	CHECK(!event_field_meaning(wake, MEANS_KLOCK, ROLE_REFERS));
-	CHECK(!strcmp(event_field_meaning(found, MEANS_THREAD, ROLE_REFERS)->name, "parent"));
+	CHECK_STRING(event_field_meaning(found, MEANS_THREAD, ROLE_REFERS)->name, "parent");
 }
 
 TEST(the_threads_and_the_process_of_an_event_are_found)
@@ -136,8 +138,10 @@ TEST(the_threads_and_the_process_of_an_event_are_found)
 		.parent_pid = 5,
 	};
 
-	CHECK(event_other_thread(&change.header) == 2 && event_process(&change.header) == 0);
-	CHECK(event_other_thread(&fork.header) == 3 && event_process(&fork.header) == 4);
+	CHECK_EQUAL(event_other_thread(&change.header), 2);
+	CHECK_EQUAL(event_process(&change.header), 0);
+	CHECK_EQUAL(event_other_thread(&fork.header), 3);
+	CHECK_EQUAL(event_process(&fork.header), 4);
 }
 
 TEST(a_signed_number_keeps_its_sign)
@@ -146,6 +150,6 @@ TEST(a_signed_number_keeps_its_sign)
 					word = { .kind = FIELD_SIGNED, .width_bytes = 8 };
 	int64_t number = -5;
 
-	CHECK((int64_t)event_field_number(&byte, &number) == -5);
-	CHECK((int64_t)event_field_number(&word, &number) == -5);
+	CHECK_EQUAL((int64_t)event_field_number(&byte, &number), -5);
+	CHECK_EQUAL((int64_t)event_field_number(&word, &number), -5);
 }

@@ -20,7 +20,7 @@ static void check_text(const void *event, const char *expected)
 	struct text text = { 0 };
 
 	event_line_put(&text, event_kind_find(header->subsys, header->event), event, event_bytes(event), 1000000000);
-	assert_string_equal(text.bytes, expected);
+	CHECK_STRING(text.bytes, expected);
 	text_fini(&text);
 }
 
@@ -30,7 +30,7 @@ static void check_json(const void *event, const char *expected)
 	struct text text = { 0 };
 
 	event_line_put_json(&text, event_kind_find(header->subsys, header->event), event, event_bytes(event));
-	assert_string_equal(text.bytes, expected);
+	CHECK_STRING(text.bytes, expected);
 	text_fini(&text);
 }
 
@@ -109,7 +109,7 @@ static void check_data(const char *data, size_t size_bytes, const char *in_text,
 		 "2.000000007 4 some.BYTES data=%s\n"
 		 "{\"time_ns\": 3000000007, \"thread\": 4, \"event\": \"some.BYTES\", \"fields\": {\"data\": %s}}\n",
 		 in_text, in_json);
-	assert_string_equal(text.bytes, expected);
+	CHECK_STRING(text.bytes, expected);
 	text_fini(&text);
 	free(event);
 }

@@ -17,7 +17,8 @@ TEST(an_event_outside_of_its_part_of_a_trace_is_left_out_and_counted)
 	CHECK(!event_times_bound(&e.header, 100, 200, &bad));
 	e.header.time_ns = 200;
 	CHECK(event_times_bound(&e.header, 100, 200, &bad));
-	CHECK(bad.left_out == 2 && !bad.changed);
+	CHECK_EQUAL(bad.left_out, 2);
+	CHECK(!bad.changed);
 }
 
 static uint64_t begin_of(uint64_t begin_ns, uint64_t time_ns, struct bad_times *bad)
@@ -35,12 +36,15 @@ TEST(a_wait_begins_neither_behind_its_end_nor_longer_ago_than_a_trace_lasts)
 {
 	struct bad_times bad = { 0 };
 
-	CHECK(begin_of(50, 100, &bad) == 50 && begin_of(0, 100, &bad) == 0);
-	CHECK(begin_of(1, TRACE_LENGTH_MAX_NS + 1, &bad) == 1 && !bad.changed);
-	CHECK(begin_of(101, 100, &bad) == 100);
-	CHECK(begin_of(UINT64_MAX, 100, &bad) == 100);
-	CHECK(begin_of(1, TRACE_LENGTH_MAX_NS + 10, &bad) == 10);
-	CHECK(bad.changed == 3 && !bad.left_out);
+	CHECK_EQUAL(begin_of(50, 100, &bad), 50);
+	CHECK_EQUAL(begin_of(0, 100, &bad), 0);
+	CHECK_EQUAL(begin_of(1, TRACE_LENGTH_MAX_NS + 1, &bad), 1);
+	CHECK(!bad.changed);
+	CHECK_EQUAL(begin_of(101, 100, &bad), 100);
+	CHECK_EQUAL(begin_of(UINT64_MAX, 100, &bad), 100);
+	CHECK_EQUAL(begin_of(1, TRACE_LENGTH_MAX_NS + 10, &bad), 10);
+	CHECK_EQUAL(bad.changed, 3);
+	CHECK(!bad.left_out);
 }
 
 TEST(a_duration_is_no_longer_than_a_trace)
@@ -54,8 +58,10 @@ TEST(a_duration_is_no_longer_than_a_trace)
 	struct bad_times bad = { 0 };
 
 	CHECK(event_times_bound(&e.header, 0, 0, &bad));
-	CHECK(e.take_ns == TRACE_LENGTH_MAX_NS && e.hold_ns == 5 && e.max_hold_ns == TRACE_LENGTH_MAX_NS);
-	CHECK(bad.changed == 1);
+	CHECK_EQUAL(e.take_ns, TRACE_LENGTH_MAX_NS);
+	CHECK_EQUAL(e.hold_ns, 5);
+	CHECK_EQUAL(e.max_hold_ns, TRACE_LENGTH_MAX_NS);
+	CHECK_EQUAL(bad.changed, 1);
 }
 
 static bool switches(struct trace_threads *threads, uint32_t from, uint32_t to, uint8_t state)

@@ -75,7 +75,7 @@ static void expect(uint32_t thread, uint32_t span, uint64_t begin_ns, uint32_t d
 {
 	uint64_t ns = w.now_ns - begin_ns;
 
-	CHECK(w.count < EXPECTED_MAX);
+	CHECK_THAT(w.count, <, EXPECTED_MAX);
 	w.expected[w.count++] = (struct execution){
 		thread + 1, span, begin_ns, w.now_ns, depth, TRANSFERS * ns, READ * ns, WRITTEN * ns, FAULTS * ns,
 	};
@@ -199,20 +199,23 @@ static void check_all(void)
 	const struct span *calls = execution_log_span(w.log, CALLS);
 
 	qsort(w.expected, w.count, sizeof(*w.expected), by_begin);
-	CHECK(all->count == w.count);
+	CHECK_EQUAL(all->count, w.count);
 	for (size_t i = 0; i < w.count; i++) {
 		bool has_gap = w.has_gap && w.expected[i].begin_ns <= w.gap_ns && w.gap_ns <= w.expected[i].end_ns;
 
 		CHECK(is_same(&all->list[i], &w.expected[i]));
-		CHECK(execution_log_has_gap(w.log, &all->list[i]) == has_gap);
+		CHECK_EQUAL(execution_log_has_gap(w.log, &all->list[i]), has_gap);
 	}
 	CHECK(function && calls && !execution_log_span(w.log, 2));
-	CHECK(!strcmp(function->name, "abc") && !strcmp(function->spec, "def"));
-	CHECK(function->count + calls->count == w.count && !calls->left && !function->begun_anew);
-	CHECK(function->left == w.left && calls->begun_anew == w.anew);
-	CHECK(function->ends_alone + calls->ends_alone == w.alone);
-	CHECK(function->died + calls->died == w.died);
-	CHECK(function->unfinished + calls->unfinished == w.unfinished);
+	CHECK_STRING(function->name, "abc");
+	CHECK_STRING(function->spec, "def");
+	CHECK_EQUAL(function->count + calls->count, w.count);
+	CHECK(!calls->left && !function->begun_anew);
+	CHECK_EQUAL(function->left, w.left);
+	CHECK_EQUAL(calls->begun_anew, w.anew);
+	CHECK_EQUAL(function->ends_alone + calls->ends_alone, w.alone);
+	CHECK_EQUAL(function->died + calls->died, w.died);
+	CHECK_EQUAL(function->unfinished + calls->unfinished, w.unfinished);
 }
 
 static void open_world(uint32_t seed)
@@ -279,8 +282,9 @@ TEST(an_exec_leaves_all_functions_of_a_thread)
 	session_hand_out(w.session, &exec.header);
 	tell(EV_SPAN_END, 1, CALLS, 3, 0);
 	execution_log_finish(w.log, lives, NULL);
-	CHECK(execution_log_span(w.log, FUNCTION)->left == 2);
-	CHECK(execution_log_all(w.log)->count == 1 && execution_log_span(w.log, CALLS)->count == 1);
+	CHECK_EQUAL(execution_log_span(w.log, FUNCTION)->left, 2);
+	CHECK_EQUAL(execution_log_all(w.log)->count, 1);
+	CHECK_EQUAL(execution_log_span(w.log, CALLS)->count, 1);
 	close_world();
 }
 
@@ -292,13 +296,13 @@ TEST(hostile_events_stay_within_bounds)
 	tell_name(SPANS_MAX, SPAN_OF_CALLS);
 	for (unsigned int i = 0; i < 10000; i++)
 		tell(EV_SPAN_BEGIN, 1, CALLS, i, 0);
-	CHECK(execution_log_span(w.log, CALLS)->dropped == 10000 - 4096);
+	CHECK_EQUAL(execution_log_span(w.log, CALLS)->dropped, 10000 - 4096);
 	w.now_ns = 5;
 	tell(EV_SPAN_BEGIN, 2, CALLS, 1, 0);
 	w.now_ns = 3; /* a clock that goes back */
 	tell(EV_SPAN_END, 2, CALLS, 1, 0);
 	execution_log_finish(w.log, lives, NULL);
-	CHECK(execution_log_all(w.log)->count == 1);
-	CHECK(execution_log_all(w.log)->list[0].begin_ns == execution_log_all(w.log)->list[0].end_ns);
+	CHECK_EQUAL(execution_log_all(w.log)->count, 1);
+	CHECK_EQUAL(execution_log_all(w.log)->list[0].begin_ns, execution_log_all(w.log)->list[0].end_ns);
 	close_world();
 }

@@ -67,14 +67,15 @@ static inline uint64_t wait_for(uint64_t descriptor)
 	header = shim_read(&rings, 0, NULL);
 	while (header->subsys != TRACE_SUBSYS_SCHED) /* of a gap */
 		header = shim_read(&rings, 0, NULL);
-	CHECK(((const struct ev_sched_switch *)header)->syscall == CALL_FILE);
-	CHECK(((const struct ev_sched_switch *)header)->value == (uint32_t)descriptor);
+	CHECK_EQUAL(((const struct ev_sched_switch *)header)->syscall, CALL_FILE);
+	CHECK_EQUAL(((const struct ev_sched_switch *)header)->value, (uint32_t)descriptor);
 	object = ((const struct ev_sched_switch *)header)->object;
 	told_bytes = 0;
 	while ((header = shim_read(&rings, 0, &bytes))) {
 		if (header->subsys != TRACE_SUBSYS_FILE)
 			continue;
-		CHECK(!told_bytes && bytes <= sizeof(told));
+		CHECK(!told_bytes);
+		CHECK_THAT(bytes, <=, sizeof(told));
 		memcpy(told, header, bytes);
 		told_bytes = bytes;
 	}
@@ -89,7 +90,8 @@ static inline const struct ev_file_path *path_told(void)
 
 	if (!told_bytes || e->header.event != TRACE_EVENT_FILE_PATH)
 		return NULL;
-	CHECK(told_bytes == sizeof(*e) + e->name_bytes && e->name_bytes && !e->reserved);
+	CHECK_EQUAL(told_bytes, sizeof(*e) + e->name_bytes);
+	CHECK(e->name_bytes && !e->reserved);
 	CHECK(!e->names[e->name_bytes - 1]);
 	return e;
 }
@@ -109,9 +111,10 @@ static inline const struct ev_file_socket *socket_told(void)
 
 	if (!told_bytes || e->header.event != TRACE_EVENT_FILE_SOCKET)
 		return NULL;
-	CHECK(told_bytes > sizeof(*e) && !told[told_bytes - 1]);
-	CHECK((e->file & 0x1f) == (014 << 1 | 1));
-	CHECK(strlen(e->path) + 1 + (e->has_process ? strlen(peer_process()) + 1 : 0) == told_bytes - sizeof(*e));
+	CHECK_THAT(told_bytes, >, sizeof(*e));
+	CHECK(!told[told_bytes - 1]);
+	CHECK_EQUAL(e->file & 0x1f, 014 << 1 | 1);
+	CHECK_EQUAL(strlen(e->path) + 1 + (e->has_process ? strlen(peer_process()) + 1 : 0), told_bytes - sizeof(*e));
 	return e;
 }
 

@@ -70,8 +70,10 @@ TEST(the_rows_of_a_file_are_what_was_waited_for_it)
 		for (size_t cursor = 0; (path = waits_next_path(waits, &cursor));) {
 			struct wait_parts parts = findings_parts(bounds, path);
 
-			CHECK(parts.own > 0 && parts.others >= 0 && (parts.own < 1 || !parts.others));
-			CHECK(path->wait_ns * parts.own > path->max_ns - 1e-6);
+			CHECK_THAT(parts.own, >, 0);
+			CHECK_THAT(parts.others, >=, 0);
+			CHECK((parts.own < 1 || !parts.others));
+			CHECK_THAT(path->wait_ns * parts.own, >, path->max_ns - 1e-6);
 			own_ns[path->object >> 5] += path->wait_ns * parts.own;
 			sum_ns += path->wait_ns * (parts.own + parts.others);
 		}
@@ -79,7 +81,7 @@ TEST(the_rows_of_a_file_are_what_was_waited_for_it)
 			if (own_ns[i])
 				CHECK(is_near(own_ns[i], exact_ns(name_of(i, KIND_PIPE))));
 		total_ns = waits_by_cause(waits, CAUSE_PIPE).wait_ns;
-		CHECK(sum_ns < total_ns * (1 + 1e-9));
+		CHECK_THAT(sum_ns, <, total_ns * (1 + 1e-9));
 		end_bounds();
 	}
 }
@@ -101,7 +103,9 @@ TEST(the_rows_of_a_lock_of_the_kernel_are_what_was_waited_for_it)
 		own_ns += path->wait_ns * findings_parts(bounds, path).own;
 	cursor = 0;
 	lock = waits_next_lock(waits, &cursor);
-	CHECK(lock && lock->object == LOCK && is_near(own_ns, lock->sum.wait_ns));
+	CHECK(lock);
+	CHECK_EQUAL(lock->object, LOCK);
+	CHECK(is_near(own_ns, lock->sum.wait_ns));
 	end_bounds();
 }
 
@@ -116,7 +120,9 @@ TEST(what_one_stack_stands_for_beyond_its_file_was_waited_for_others)
 		wait_long_for(name_of(i, KIND_PIPE), i == 3 ? 7 : 0, 1u << 29, 100);
 	finish_and_bound();
 	path = waits_next_path(waits, &cursor);
-	CHECK(path && path->wait_ns == 800 && !waits_next_path(waits, &cursor));
+	CHECK(path);
+	CHECK_EQUAL(path->wait_ns, 800);
+	CHECK(!waits_next_path(waits, &cursor));
 	parts = findings_parts(bounds, path);
 	CHECK(is_near(parts.own, 1. / 8) && is_near(parts.others, 7. / 8));
 	end_bounds();
@@ -133,7 +139,9 @@ TEST(chance_alone_makes_no_others)
 		wait_long_for(name_of(1, KIND_PIPE), i % 2 ? 7 : 0, 1u << 29, 100);
 	finish_and_bound();
 	path = waits_next_path(waits, &cursor);
-	CHECK(path && path->wait_ns == 1600 && !waits_next_path(waits, &cursor));
+	CHECK(path);
+	CHECK_EQUAL(path->wait_ns, 1600);
+	CHECK(!waits_next_path(waits, &cursor));
 	parts = findings_parts(bounds, path);
 	CHECK(is_near(parts.own, 1. / 4) && !parts.others);
 	end_bounds();
@@ -151,8 +159,9 @@ TEST(what_is_exact_stays)
 	for (; (path = waits_next_path(waits, &cursor)); paths++) {
 		struct wait_parts parts = findings_parts(bounds, path);
 
-		CHECK(parts.own == 1 && !parts.others);
+		CHECK_EQUAL(parts.own, 1);
+		CHECK(!parts.others);
 	}
-	CHECK(paths == 6);
+	CHECK_EQUAL(paths, 6);
 	end_bounds();
 }

@@ -35,9 +35,9 @@ TEST(no_other_function_is_meant)
 
 TEST(the_last_word_is_in_the_symbol)
 {
-	CHECK(!strcmp(function_last_word("ns::Class::method"), "method"));
-	CHECK(!strcmp(function_last_word("A::operator()"), ""));
-	CHECK(!strcmp(function_last_word("f"), "f"));
+	CHECK_STRING(function_last_word("ns::Class::method"), "method");
+	CHECK_STRING(function_last_word("A::operator()"), "");
+	CHECK_STRING(function_last_word("f"), "f");
 }
 
 static char seen[256];
@@ -51,8 +51,8 @@ static void on_end(void *data, uint64_t at, bool is_jump)
 static void check(const void *code, size_t size_bytes, const char *expected, bool is_code)
 {
 	seen[0] = '\0';
-	CHECK(function_ends(code, size_bytes, 0x1000, on_end, NULL) == is_code);
-	assert_string_equal(seen, expected);
+	CHECK_EQUAL(function_ends(code, size_bytes, 0x1000, on_end, NULL), is_code);
+	CHECK_STRING(seen, expected);
 }
 
 #define CHECK_ENDS(code, expected) check(code, sizeof(code) - 1, expected, true)

@@ -72,10 +72,14 @@ TEST(a_place_has_a_function_a_file_and_a_line)
 	struct go_place place;
 
 	CHECK(table && go_table_find(table, TEXT + 2, &place));
-	CHECK(!strcmp(place.function, "main.(*Store).Put") && place.start == TEXT);
-	CHECK(!strcmp(place.file, "/src/work.go") && place.line == 10);
-	CHECK(go_table_find(table, TEXT + 8, &place) && place.line == 12);
-	CHECK(go_table_find(table, TEXT + 0x41, &place) && place.start == TEXT + 0x40);
+	CHECK_STRING(place.function, "main.(*Store).Put");
+	CHECK_EQUAL(place.start, TEXT);
+	CHECK_STRING(place.file, "/src/work.go");
+	CHECK_EQUAL(place.line, 10);
+	CHECK(go_table_find(table, TEXT + 8, &place));
+	CHECK_EQUAL(place.line, 12);
+	CHECK(go_table_find(table, TEXT + 0x41, &place));
+	CHECK_EQUAL(place.start, TEXT + 0x40);
 	CHECK(!go_table_find(table, TEXT - 1, &place) && !go_table_find(table, TEXT + 0x70, &place));
 	go_table_free(table);
 }
@@ -96,16 +100,16 @@ TEST(the_stack_pointers_moves_make_rules)
 
 	go_table_unwind(table, &unwind);
 	CHECK(unwind_table_is_valid(&unwind));
-	CHECK(unwind_table_find(&unwind, TEXT) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
-	CHECK(unwind_table_find(&unwind, TEXT + 3) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
-	CHECK(unwind_table_find(&unwind, TEXT + 4) == rule_make(UNWIND_RSP, 4, UNWIND_RBP_AT_CFA, -2));
-	CHECK(unwind_table_find(&unwind, TEXT + 31) == rule_make(UNWIND_RSP, 4, UNWIND_RBP_AT_CFA, -2));
-	CHECK(unwind_table_find(&unwind, TEXT + 32) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT), rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT + 3), rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT + 4), rule_make(UNWIND_RSP, 4, UNWIND_RBP_AT_CFA, -2));
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT + 31), rule_make(UNWIND_RSP, 4, UNWIND_RBP_AT_CFA, -2));
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT + 32), rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
 	CHECK(!unwind_table_find(&unwind, TEXT + 33)); /* between two functions */
-	CHECK(unwind_table_find(&unwind, TEXT + 0x40) == UNWIND_END);
-	CHECK(unwind_table_find(&unwind, TEXT + 0x5e) == UNWIND_END);
-	CHECK(unwind_table_find(&unwind, TEXT + 0x5f) == UNWIND_SIGNAL);
-	CHECK(unwind_table_find(&unwind, TEXT + 0x6f) == UNWIND_SIGNAL);
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT + 0x40), UNWIND_END);
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT + 0x5e), UNWIND_END);
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT + 0x5f), UNWIND_SIGNAL);
+	CHECK_EQUAL(unwind_table_find(&unwind, TEXT + 0x6f), UNWIND_SIGNAL);
 	CHECK(!unwind_table_find(&unwind, TEXT + 0x70));
 	unwind_table_fini(&unwind);
 	go_table_free(table);

@@ -48,8 +48,8 @@ TEST(what_costs_little_is_left_alone)
 	struct load load = { 1000, 1e6, 2000 }; /* 0.2 % of one CPU */
 	struct governor governor;
 
-	CHECK(settle(&load, 1, 500, &governor) < BUDGET);
-	CHECK(governor.threshold_ns == 0);
+	CHECK_THAT(settle(&load, 1, 500, &governor), <, BUDGET);
+	CHECK_EQUAL(governor.threshold_ns, 0);
 }
 
 TEST(the_time_that_stacks_take_comes_to_the_budget)
@@ -66,8 +66,9 @@ TEST(the_time_that_stacks_take_comes_to_the_budget)
 			struct governor governor;
 			double share = settle(&loads[i], cpus, 1500, &governor);
 
-			CHECK(share > 0.7 * BUDGET && share < 1.3 * BUDGET);
-			CHECK(governor.threshold_ns > 0);
+			CHECK_THAT(share, >, 0.7 * BUDGET);
+			CHECK_THAT(share, <, 1.3 * BUDGET);
+			CHECK_THAT(governor.threshold_ns, >, 0);
 		}
 	}
 }
@@ -79,11 +80,11 @@ TEST(the_threshold_is_off_again_when_the_load_is_gone)
 	uint64_t now_ns = 100000000000, stack_ns = 0;
 
 	settle(&load, 1, 1000, &governor);
-	CHECK(governor.threshold_ns > 0);
+	CHECK_THAT(governor.threshold_ns, >, 0);
 	stack_ns = governor.stack_ns_before;
 	for (int i = 0; i < 200; i++)
 		governor_update(&governor, now_ns += 60000000, stack_ns);
-	CHECK(governor.threshold_ns == 0);
+	CHECK_EQUAL(governor.threshold_ns, 0);
 }
 
 TEST(no_load_takes_it_beyond_its_bounds)
@@ -92,5 +93,5 @@ TEST(no_load_takes_it_beyond_its_bounds)
 	struct governor governor;
 
 	settle(&load, 1, 3000, &governor);
-	CHECK(governor.threshold_ns == UINT32_MAX);
+	CHECK_EQUAL(governor.threshold_ns, UINT32_MAX);
 }

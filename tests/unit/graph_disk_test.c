@@ -127,9 +127,9 @@ static void check(uint32_t seed, bool has_system)
 				 .to_ns = UINT64_MAX,
 			 },
 			 &graph);
-	assert_int_equal(sum_ns(&graph, GRAPH_DISK, GRAPH_WAIT), w.waited_ns);
-	assert_int_equal(sum_ns(&graph, GRAPH_OTHER, GRAPH_DISK), w.grep_ns);
-	assert_int_equal(sum_ns(&graph, GRAPH_DISK_IDLE, GRAPH_DISK), idle_ns);
+	CHECK_EQUAL(sum_ns(&graph, GRAPH_DISK, GRAPH_WAIT), w.waited_ns);
+	CHECK_EQUAL(sum_ns(&graph, GRAPH_OTHER, GRAPH_DISK), w.grep_ns);
+	CHECK_EQUAL(sum_ns(&graph, GRAPH_DISK_IDLE, GRAPH_DISK), idle_ns);
 	graph_fini(&graph);
 	end();
 }

@@ -183,7 +183,7 @@ static void note(uint64_t way, uint64_t ns)
 			return;
 		}
 	}
-	assert_true(place_count < PLACES_MAX);
+	CHECK_THAT(place_count, <, PLACES_MAX);
 	places[place_count++] = (struct place){ way, ns, 1 };
 }
 
@@ -452,6 +452,6 @@ TEST(graphs_of_all_threads_are_so_too_where_one_block_of_states_ends_and_the_nex
 			check_one(1 + i, from_ns, begin_ns + 1 + pick(20000));
 		}
 	}
-	assert_true(blocks >= 2);
+	CHECK_THAT(blocks, >=, 2);
 	end();
 }

@@ -208,7 +208,8 @@ TEST(kinds_of_executions_are_found_and_so_is_their_number)
 		shuffle();
 		groups_make(mixture.values[0], mixture.count, round % 3 ? 0 : kinds, &groups);
 		check_kinds(round, kinds, &groups);
-		CHECK(groups.silhouette > 0.5 && !groups.outlier_count);
+		CHECK_THAT(groups.silhouette, >, 0.5);
+		CHECK(!groups.outlier_count);
 		groups_fini(&groups);
 	}
 }
@@ -228,7 +229,8 @@ TEST(groups_do_not_depend_on_the_order)
 		memcpy(mixture.kind_of, before.of, mixture.count);
 		shuffle();
 		groups_make(mixture.values[0], mixture.count, 0, &after);
-		CHECK(before.count == after.count && before.silhouette == after.silhouette);
+		CHECK_EQUAL(before.count, after.count);
+		CHECK_EQUAL(before.silhouette, after.silhouette);
 		CHECK(!memcmp(after.of, mixture.kind_of, mixture.count));
 		for (size_t i = 0; i < mixture.count; i++)
 			if (after.of[i] != GROUP_OUTLIER)
@@ -251,7 +253,7 @@ TEST(what_is_like_no_other_is_an_outlier)
 		shuffle();
 		groups_make(mixture.values[0], mixture.count, 0, &groups);
 		check_kinds(round, 2, &groups);
-		CHECK(groups.outlier_count == 1);
+		CHECK_EQUAL(groups.outlier_count, 1);
 		groups_fini(&groups);
 	}
 }
@@ -265,12 +267,17 @@ TEST(what_is_all_the_same_is_one_group)
 		mixture.values[i][FIGURE_DURATION] = 1000;
 	for (size_t count = 0; count <= 50; count += 5) {
 		groups_make(mixture.values[0], count, count % 2 ? 6 : 0, &groups);
-		CHECK(groups.count == 1 && groups.sizes[0] == count && !groups.outlier_count);
+		CHECK_EQUAL(groups.count, 1);
+		CHECK_EQUAL(groups.sizes[0], count);
+		CHECK(!groups.outlier_count);
 		groups_fini(&groups);
 	}
 	mixture.values[7][FIGURE_DURATION] = mixture.values[9][FIGURE_DURATION] = 5000;
 	groups_make(mixture.values[0], 50, 6, &groups);
-	CHECK(groups.count == 2 && groups.sizes[0] == 48 && groups.of[7] == 1 && groups.of[9] == 1);
+	CHECK_EQUAL(groups.count, 2);
+	CHECK_EQUAL(groups.sizes[0], 48);
+	CHECK_EQUAL(groups.of[7], 1);
+	CHECK_EQUAL(groups.of[9], 1);
 	groups_fini(&groups);
 }
 
@@ -287,9 +294,11 @@ TEST(many_executions_are_grouped_by_some_of_them)
 		memcpy(values[i], mixture.values[0], sizeof(values[i]));
 	}
 	groups_make(values[0], MANY, 0, &groups);
-	CHECK(groups.count == 2 && groups.sizes[1] == MANY / 10 && !groups.outlier_count);
+	CHECK_EQUAL(groups.count, 2);
+	CHECK_EQUAL(groups.sizes[1], MANY / 10);
+	CHECK(!groups.outlier_count);
 	for (size_t i = 0; i < MANY; i++)
-		CHECK(groups.of[i] == (i % 10 == 0));
+		CHECK_EQUAL(groups.of[i], i % 10 == 0);
 	groups_fini(&groups);
 	free(values);
 }

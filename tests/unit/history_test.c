@@ -51,7 +51,8 @@ TEST(the_last_changes_are_exact)
 		for (int i = STEPS - HISTORY_EXACT + 1; i <= STEPS; i++) {
 			struct history_sum sum = history_at(&w.history, w.time_ns[i], w.share_ns[i]);
 
-			CHECK(sum.cmetric_ns == w.cmetric_ns[i] && sum.busy_ns == w.busy_ns[i]);
+			CHECK_EQUAL(sum.cmetric_ns, w.cmetric_ns[i]);
+			CHECK_EQUAL(sum.busy_ns, w.busy_ns[i]);
 		}
 		history_fini(&w.history);
 	}
@@ -64,7 +65,7 @@ TEST(within_a_stretch_of_activity_the_share_tells)
 		uint64_t share_ns = (w.share_ns[i] + w.share_ns[i + 1]) / 2;
 		struct history_sum sum = history_at(&w.history, w.time_ns[i] + 1, share_ns);
 
-		CHECK(sum.cmetric_ns == w.cmetric_ns[i] + share_ns - w.share_ns[i]);
+		CHECK_EQUAL(sum.cmetric_ns, w.cmetric_ns[i] + share_ns - w.share_ns[i]);
 		CHECK(sum.busy_ns == w.busy_ns[i] + 1 || w.time_ns[i] + 1 >= w.time_ns[i + 1]);
 	}
 	history_fini(&w.history);
@@ -74,13 +75,14 @@ TEST(what_is_long_ago_is_known_to_a_part_of_its_age)
 {
 	for (uint32_t seed = 1; seed < 20; seed++) {
 		live(seed);
-		CHECK(w.history.count <= HISTORY_ROOM);
+		CHECK_THAT(w.history.count, <=, HISTORY_ROOM);
 		for (int i = 0; i <= STEPS; i++) {
 			struct history_sum sum = history_at(&w.history, w.time_ns[i], w.share_ns[i]);
 			double age_ns = w.time_ns[STEPS] - w.time_ns[i];
 			double error = ((double)sum.busy_ns - w.busy_ns[i]) / (age_ns + STEP_NS_MAX);
 
-			CHECK(error <= 0.05 && error >= -0.05);
+			CHECK_THAT(error, <=, 0.05);
+			CHECK_THAT(error, >=, -0.05);
 		}
 		history_fini(&w.history);
 	}
@@ -90,7 +92,7 @@ TEST(changes_at_one_moment_find_room)
 {
 	for (int i = 0; i < 3 * HISTORY_ROOM; i++)
 		history_add(&w.history, &(struct history_point){ .time_ns = 100, .is_active = i % 2 });
-	CHECK(w.history.count <= HISTORY_ROOM);
+	CHECK_THAT(w.history.count, <=, HISTORY_ROOM);
 	history_fini(&w.history);
 }
 
@@ -104,7 +106,8 @@ TEST(however_long_it_lives_there_is_room)
 			history_add(&w.history, &(struct history_point){ .time_ns = time_ns += step_ns });
 	for (int i = 0; i < 100000; i++)
 		history_add(&w.history, &(struct history_point){ .time_ns = time_ns += 100 });
-	CHECK(w.history.count <= HISTORY_ROOM && w.history.points[0].time_ns == 1000);
+	CHECK_THAT(w.history.count, <=, HISTORY_ROOM);
+	CHECK_EQUAL(w.history.points[0].time_ns, 1000);
 	history_fini(&w.history);
 }
 
@@ -116,7 +119,8 @@ TEST(figures_never_fall_with_time)
 	for (int i = 0; i <= STEPS; i++) {
 		struct history_sum sum = history_at(&w.history, w.time_ns[i], w.share_ns[i]);
 
-		CHECK(sum.cmetric_ns >= before.cmetric_ns && sum.busy_ns >= before.busy_ns);
+		CHECK_THAT(sum.cmetric_ns, >=, before.cmetric_ns);
+		CHECK_THAT(sum.busy_ns, >=, before.busy_ns);
 		before = sum;
 	}
 	history_fini(&w.history);

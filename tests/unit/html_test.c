@@ -61,7 +61,7 @@ static struct text part_of(const struct text *page, const char *name)
 		got = inflate(&stream, Z_NO_FLUSH);
 		text_put_bytes(&out, bytes, sizeof(bytes) - stream.avail_out);
 	}
-	CHECK(got == Z_STREAM_END);
+	CHECK_EQUAL(got, Z_STREAM_END);
 	inflateEnd(&stream);
 	text_fini(&packed);
 	return out;
@@ -121,7 +121,7 @@ TEST(the_page_allows_nothing_but_what_it_brings)
 	CHECK(strstr(page.bytes, "default-src 'none'; script-src 'sha256-"));
 	CHECK(!strstr(page.bytes, "unsafe-"));
 	CHECK(!strstr(page.bytes, "sourceMappingURL"));
-	CHECK(page.length < 1 << 20);
+	CHECK_THAT(page.length, <, 1 << 20);
 	text_fini(&page);
 }
 
@@ -184,8 +184,8 @@ TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
 	html_put(html, &page);
 	report = part_of(&page, "report");
 	left_out = part_of(&page, "left_out");
-	CHECK(count_of(&report, "\"wakers\"") == 1000);
-	CHECK(count_of(&report, "\"context\"") == 1000 * 8 - 48 * (8 + 7 + 6 + 5 + 4 + 3 + 2 + 1));
+	CHECK_EQUAL(count_of(&report, "\"wakers\""), 1000);
+	CHECK_EQUAL(count_of(&report, "\"context\""), 1000 * 8 - 48 * (8 + 7 + 6 + 5 + 4 + 3 + 2 + 1));
 	CHECK(strstr(left_out.bytes, "\"cause\": \"lock\""));
 	CHECK(strstr(left_out.bytes, "\"count\": 334,"));
 	CHECK(strstr(left_out.bytes, "\"lost_ns\": 1670"));
@@ -222,8 +222,8 @@ TEST(a_page_has_all_locks_and_of_the_first_1000_who_let_go_of_them)
 	html_put(html, &page);
 	report = part_of(&page, "report");
 	left_out = part_of(&page, "left_out");
-	CHECK(count_of(&report, "\"0x1000\"") == LOCKS);
-	CHECK(count_of(&report, "\"context\"") == 1000 * 8);
+	CHECK_EQUAL(count_of(&report, "\"0x1000\""), LOCKS);
+	CHECK_EQUAL(count_of(&report, "\"context\""), 1000 * 8);
 	CHECK(strstr(left_out.bytes, "\"locks_with_unlockers\": 1000"));
 	text_fini(&report);
 	text_fini(&left_out);

@@ -150,14 +150,14 @@ static void play(uint32_t seed)
 		make_request();
 	snprintf(w.path, sizeof(w.path), TEST_OUTPUT "/interruptions_test.%d", (int)getpid());
 	w.session = session_new(1, 1 << 20);
-	assert_int_equal(trace_writer_open(w.path, &w.writer), 0);
+	CHECK_EQUAL(trace_writer_open(w.path, &w.writer), 0);
 	w.log = activity_log_new(w.session, w.writer);
 	qsort(w.told, w.told_count, sizeof(*w.told), by_time);
 	for (size_t i = 0; i < w.told_count; i++)
 		session_hand_out(w.session, w.told[i].header);
 	activity_log_finish(w.log, BEGIN + LENGTH);
-	assert_int_equal(trace_writer_close(w.writer), 0);
-	assert_int_equal(trace_reader_open(w.path, &w.reader), 0);
+	CHECK_EQUAL(trace_writer_close(w.writer), 0);
+	CHECK_EQUAL(trace_reader_open(w.path, &w.reader), 0);
 	w.activities = activities_new(w.reader);
 }
 

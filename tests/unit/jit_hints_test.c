@@ -27,5 +27,6 @@ TEST(what_only_begins_like_one_is_none)
 {
 	CHECK(!jit_hint_find("node_exporter") && !jit_hint_find("nodetool"));
 	CHECK(!jit_hint_find("monotone") && !jit_hint_find("libc.so.6") && !jit_hint_find(""));
-	CHECK(strstr(jit_hint(0), "perf-PID.map") && jit_hint(1000) == jit_hint(0));
+	CHECK(strstr(jit_hint(0), "perf-PID.map"));
+	CHECK_EQUAL(jit_hint(1000), jit_hint(0));
 }

@@ -104,7 +104,7 @@ static pid_t start(uid_t user)
 		_exit(0);
 	}
 	close(ready[1]);
-	CHECK(read(ready[0], &c, 1) == 1);
+	CHECK_EQUAL(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
 }

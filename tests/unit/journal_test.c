@@ -16,7 +16,7 @@ TEST(what_was_saved_first_comes_back)
 		journal_save(journal, bytes, sizeof(bytes));
 		memcpy(bytes, "after?", sizeof(bytes));
 		journal_undo(journal);
-		CHECK(!strcmp(bytes, "before"));
+		CHECK_STRING(bytes, "before");
 	}
 	journal_undo(journal);
 	journal_free(journal);

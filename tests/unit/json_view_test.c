@@ -80,9 +80,9 @@ TEST(threads_are_flat_and_name_their_group)
 {
 	json_t *root = parse("pipeline"), *threads = json_object_get(root, "threads"), *thread;
 
-	CHECK(json_array_size(threads) == 64);
+	CHECK_EQUAL(json_array_size(threads), 64);
 	thread = json_array_get(threads, 0);
-	CHECK(!strcmp(json_string_value(json_object_get(thread, "group")), "rank"));
+	CHECK_STRING(json_string_value(json_object_get(thread, "group")), "rank");
 	json_decref(root);
 }
 
@@ -91,6 +91,6 @@ TEST(stacks_are_whole_and_unfolded)
 	json_t *root = parse("lock");
 	json_t *path = json_array_get(json_object_get(root, "paths"), 0);
 
-	CHECK(json_array_size(json_object_get(path, "stack")) == 14);
+	CHECK_EQUAL(json_array_size(json_object_get(path, "stack")), 14);
 	json_decref(root);
 }

@@ -15,7 +15,8 @@ static struct kernel_symbols *symbols_of(const char *text)
 	int fd = mkstemp(path);
 	struct kernel_symbols *symbols;
 
-	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	CHECK_THAT(fd, >=, 0);
+	CHECK_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 	symbols = kernel_symbols_new(path);
 	unlink(path);
 	close(fd);
@@ -39,7 +40,7 @@ TEST(functions_of_kernel_modules_and_programs_are_found)
 
 	CHECK(is_at(symbols, 0xffffffff81000000, "_stext", "[kernel]"));
 	CHECK(is_at(symbols, 0xffffffff810001ff, "global_name", "[kernel]"));
-	CHECK(function.start == 0xffffffff81000100);
+	CHECK_EQUAL(function.start, 0xffffffff81000100);
 	CHECK(is_at(symbols, 0xffffffff81000200, "weak", "[kernel]"));
 	CHECK(is_at(symbols, 0xffffffffc0100010, "nf_hook", "[nf_tables]"));
 	CHECK(is_at(symbols, 0xffffffffc0200010, "bpf_prog_0123456789abcdef_sched_switch", "[bpf]"));
@@ -53,7 +54,7 @@ TEST(hidden_addresses_make_an_empty_table)
 	struct kernel_symbols *symbols = symbols_of("0000000000000000 T _stext\n"
 						    "0000000000000000 t schedule\n");
 
-	CHECK(kernel_symbols_count(symbols) == 0);
+	CHECK_EQUAL(kernel_symbols_count(symbols), 0);
 	CHECK(!kernel_symbols_find(symbols, 0xffffffff81000000, &function));
 	kernel_symbols_free(symbols);
 }
@@ -64,7 +65,7 @@ TEST(lines_that_make_no_sense_are_passed_over)
 						    "ffffffff81000000 T\n"
 						    "ffffffff81000000 T good\n");
 
-	CHECK(kernel_symbols_count(symbols) == 1);
+	CHECK_EQUAL(kernel_symbols_count(symbols), 1);
 	kernel_symbols_free(symbols);
 }
 

@@ -140,9 +140,13 @@ TEST(what_lies_beyond_the_type_or_in_none_is_not_there)
 
 	begin();
 	size = btf__resolve_size(btf, btf__find_by_name_kind(btf, "inode", BTF_KIND_STRUCT));
-	CHECK(size > 0 && kernel_types_member(types, "inode", size, name, sizeof(name)) == -ENOENT && !*name);
-	CHECK(kernel_types_member(types, "inode", UINT32_MAX, name, sizeof(name)) == -ENOENT && !*name);
-	CHECK(kernel_types_member(types, "no_such_type", 0, name, sizeof(name)) == -ENOENT && !*name);
+	CHECK_THAT(size, >, 0);
+	CHECK_EQUAL(kernel_types_member(types, "inode", size, name, sizeof(name)), -ENOENT);
+	CHECK(!*name);
+	CHECK_EQUAL(kernel_types_member(types, "inode", UINT32_MAX, name, sizeof(name)), -ENOENT);
+	CHECK(!*name);
+	CHECK_EQUAL(kernel_types_member(types, "no_such_type", 0, name, sizeof(name)), -ENOENT);
+	CHECK(!*name);
 	end();
 }
 
@@ -173,7 +177,8 @@ TEST(all_offsets_of_large_types_have_names_of_some_length)
 			int err = kernel_types_member(types, large[i], offset, name, sizeof(name));
 
 			CHECK(err ? err == -ENOENT && !*name : *name && strlen(name) < sizeof(name));
-			CHECK(*name != '.' && (!*name || name[strlen(name) - 1] != '.'));
+			CHECK_THAT(*name, !=, '.');
+			CHECK((!*name || name[strlen(name) - 1] != '.'));
 		}
 	}
 	end();

@@ -39,19 +39,21 @@ static inline void take_record(const struct ev_header *header, size_t bytes)
 {
 	switch ((unsigned int)header->subsys << 16 | header->event) {
 	case EV_KLOCK_WAIT:
-		CHECK(bytes == sizeof(*waits) && wait_count < TOLD_MAX);
+		CHECK_EQUAL(bytes, sizeof(*waits));
+		CHECK_THAT(wait_count, <, TOLD_MAX);
 		waits[wait_count++] = *(const struct ev_klock_wait *)header;
 		break;
 	case EV_KLOCK_LOCK:
-		CHECK(bytes == sizeof(*locks) && lock_count < TOLD_MAX);
+		CHECK_EQUAL(bytes, sizeof(*locks));
+		CHECK_THAT(lock_count, <, TOLD_MAX);
 		locks[lock_count++] = *(const struct ev_klock_lock *)header;
 		break;
 	case EV_THREAD_OTHER:
-		CHECK(other_count < TOLD_MAX);
+		CHECK_THAT(other_count, <, TOLD_MAX);
 		others[other_count++] = *(const struct ev_thread_other *)header;
 		break;
 	case EV_STACK_FRAMES:
-		CHECK(stack_count < TOLD_MAX);
+		CHECK_THAT(stack_count, <, TOLD_MAX);
 		stacks[stack_count++] = ((const struct ev_stack_frames *)header)->stack;
 		break;
 	case EV_SCHED_SWITCH:
@@ -145,7 +147,7 @@ static inline const struct ev_klock_wait *wait_for(const void *lock, unsigned in
 	pass(wait_ns);
 	wait_ends(lock, 0);
 	drain();
-	CHECK(wait_count == 1);
-	CHECK(waits[0].header.time_ns - waits[0].begin_ns == wait_ns);
+	CHECK_EQUAL(wait_count, 1);
+	CHECK_EQUAL(waits[0].header.time_ns - waits[0].begin_ns, wait_ns);
 	return &waits[0];
 }

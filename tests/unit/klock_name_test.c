@@ -75,7 +75,8 @@ TEST(a_lock_keeps_to_the_room_that_is_left)
 		for (size_t i = 0; i < sizeof(locks) / sizeof(*locks); i++) {
 			struct text text = named(&locks[i], columns);
 
-			CHECK(text_columns(text.bytes) <= 100 && strstr(text.bytes, locks[i].kind));
+			CHECK_THAT(text_columns(text.bytes), <=, 100);
+			CHECK(strstr(text.bytes, locks[i].kind));
 			CHECK(!strchr(text.bytes, '\033'));
 			text_fini(&text);
 		}

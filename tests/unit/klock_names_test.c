@@ -128,8 +128,8 @@ TEST(behind_functions_that_take_locks_is_who_wanted_this_one)
 {
 	struct klock_words *words = klock_words_new();
 
-	CHECK(!strcmp(klock_words_wanting(words, release_frames, 4)->function, "release_task"));
-	CHECK(!strcmp(klock_words_name(words, release_frames, 4), "tasklist_lock"));
+	CHECK_STRING(klock_words_wanting(words, release_frames, 4)->function, "release_task");
+	CHECK_STRING(klock_words_name(words, release_frames, 4), "tasklist_lock");
 	CHECK(!klock_words_wanting(words, release_frames, 2) && !klock_words_name(words, release_frames, 2));
 	CHECK(!klock_words_wanting(words, release_frames, 0) && !klock_words_name(words, release_frames, 0));
 	/* What the program is called like does not matter. */
@@ -146,8 +146,8 @@ TEST(who_is_in_no_rule_wanted_it_and_says_no_name)
 	static const struct report_frame nameless[] = { { .module = "[kernel]", .is_kernel = true } };
 	struct klock_words *words = klock_words_new();
 
-	CHECK(!strcmp(klock_words_wanting(words, frames, 2)->function, "some_driver_call") &&
-	      !klock_words_name(words, frames, 2));
+	CHECK_STRING(klock_words_wanting(words, frames, 2)->function, "some_driver_call");
+	CHECK(!klock_words_name(words, frames, 2));
 	CHECK(!klock_words_wanting(words, nameless, 1)->function && !klock_words_name(words, nameless, 1));
 	klock_words_free(words);
 }
@@ -199,16 +199,31 @@ TEST(a_report_names_waiters_and_owners_and_ranks_them_by_time)
 	});
 	told = &findings_report(findings)->klocks;
 	lock = &told->locks[0];
-	CHECK(told->lock_count == 1 && told->kind_count == 1 && told->waits == 4 && told->wait_ns == 6500);
-	CHECK(lock->waits == 4 && lock->wait_ns == 6500 && lock->max_ns == 3000 && !lock->name);
-	CHECK(lock->waiter_count == 4 && lock->owner_count == 2 && !lock->path_count);
-	CHECK(lock->waiters[0].pid == 1 && !strcmp(lock->waiters[0].context, "softirq"));
-	CHECK(!strcmp(lock->waiters[1].thread, "outsider") && lock->waiters[1].tid == 77 && !lock->waiters[1].context);
-	CHECK(lock->waiters[2].pid == 1 && !lock->waiters[2].context);
+	CHECK_EQUAL(told->lock_count, 1);
+	CHECK_EQUAL(told->kind_count, 1);
+	CHECK_EQUAL(told->waits, 4);
+	CHECK_EQUAL(told->wait_ns, 6500);
+	CHECK_EQUAL(lock->waits, 4);
+	CHECK_EQUAL(lock->wait_ns, 6500);
+	CHECK_EQUAL(lock->max_ns, 3000);
+	CHECK(!lock->name);
+	CHECK_EQUAL(lock->waiter_count, 4);
+	CHECK_EQUAL(lock->owner_count, 2);
+	CHECK(!lock->path_count);
+	CHECK_EQUAL(lock->waiters[0].pid, 1);
+	CHECK_STRING(lock->waiters[0].context, "softirq");
+	CHECK_STRING(lock->waiters[1].thread, "outsider");
+	CHECK_EQUAL(lock->waiters[1].tid, 77);
+	CHECK(!lock->waiters[1].context);
+	CHECK_EQUAL(lock->waiters[2].pid, 1);
+	CHECK(!lock->waiters[2].context);
 	/* Where no thread had the CPU. */
-	CHECK(!strcmp(lock->waiters[3].thread, "idle") && !strcmp(lock->waiters[3].context, "interrupt"));
-	CHECK(lock->owners[0].tid == 1 && lock->owners[0].wait_ns == 2000);
-	CHECK(lock->owners[1].tid == 77 && !strcmp(lock->owners[1].thread, "outsider"));
+	CHECK_STRING(lock->waiters[3].thread, "idle");
+	CHECK_STRING(lock->waiters[3].context, "interrupt");
+	CHECK_EQUAL(lock->owners[0].tid, 1);
+	CHECK_EQUAL(lock->owners[0].wait_ns, 2000);
+	CHECK_EQUAL(lock->owners[1].tid, 77);
+	CHECK_STRING(lock->owners[1].thread, "outsider");
 	findings_free(findings);
 	fold_rules_free(fold);
 	end_names();

@@ -49,12 +49,20 @@ TEST(what_is_built_in_is_good)
 	struct klock_spec *spec = klock_spec_new();
 	const struct klock_function *function = find(spec, "mutex_lock");
 
-	CHECK(spec->count > 20 && spec->kind_count == KLOCK_KINDS);
-	CHECK(function && function->kind == KLOCK_MUTEX && function->step == KLOCK_TAKES && !function->argument);
+	CHECK_THAT(spec->count, >, 20);
+	CHECK_EQUAL(spec->kind_count, KLOCK_KINDS);
+	CHECK(function);
+	CHECK_EQUAL(function->kind, KLOCK_MUTEX);
+	CHECK_EQUAL(function->step, KLOCK_TAKES);
+	CHECK(!function->argument);
 	function = find(spec, "down_write_trylock");
-	CHECK(function && function->kind == KLOCK_RWSEM_WRITE && function->step == KLOCK_TRIES);
+	CHECK(function);
+	CHECK_EQUAL(function->kind, KLOCK_RWSEM_WRITE);
+	CHECK_EQUAL(function->step, KLOCK_TRIES);
 	function = find(spec, "downgrade_write");
-	CHECK(function && function->kind == KLOCK_RWSEM_READ && function->step == KLOCK_CHANGES);
+	CHECK(function);
+	CHECK_EQUAL(function->kind, KLOCK_RWSEM_READ);
+	CHECK_EQUAL(function->step, KLOCK_CHANGES);
 	/* Whatever is taken in one way is let go of in that way. */
 	for (size_t i = 0; i < spec->count; i++) {
 		size_t k = 0;
@@ -62,7 +70,7 @@ TEST(what_is_built_in_is_good)
 		while (k < spec->count &&
 		       (spec->functions[k].kind != spec->functions[i].kind || spec->functions[k].step != KLOCK_LETS_GO))
 			k++;
-		CHECK(k < spec->count);
+		CHECK_THAT(k, <, spec->count);
 	}
 	klock_spec_free(spec);
 }
@@ -76,9 +84,12 @@ TEST(a_file_adds_functions_and_kinds_and_says_otherwise)
 			 "{\"symbol\": \"mutex_lock\", \"kind\": \"my mutex\", \"does\": \"acquire\"},"
 			 "{\"symbol\": \"f.isra.0\", \"kind\": \"my mutex\", \"does\": \"acquire\", \"argument\": 6,"
 			 " \"succeeds\": \"zero\"}]}"));
-	CHECK(spec->count == count + 1 && spec->kind_count == KLOCK_KINDS + 1);
-	CHECK(!strcmp(spec->kinds[KLOCK_KINDS].name, "my mutex") && find(spec, "mutex_lock")->kind == KLOCK_KINDS);
-	CHECK(find(spec, "f.isra.0")->argument == 5 && find(spec, "f.isra.0")->step == KLOCK_TRIES_FOR_ZERO);
+	CHECK_EQUAL(spec->count, count + 1);
+	CHECK_EQUAL(spec->kind_count, KLOCK_KINDS + 1);
+	CHECK_STRING(spec->kinds[KLOCK_KINDS].name, "my mutex");
+	CHECK_EQUAL(find(spec, "mutex_lock")->kind, KLOCK_KINDS);
+	CHECK_EQUAL(find(spec, "f.isra.0")->argument, 5);
+	CHECK_EQUAL(find(spec, "f.isra.0")->step, KLOCK_TRIES_FOR_ZERO);
 	klock_spec_free(spec);
 }
 
@@ -112,7 +123,8 @@ TEST(what_is_wrong_is_said_in_one_line)
 
 		if (add(spec, wrong[i].text) != -EINVAL || !strstr(said, wrong[i].about))
 			print_message("%s: %s\n", wrong[i].text, said);
-		CHECK(strstr(said, wrong[i].about) && strchr(said, '\n') == said + strlen(said) - 1);
+		CHECK(strstr(said, wrong[i].about));
+		CHECK_EQUAL(strchr(said, '\n'), said + strlen(said) - 1);
 		klock_spec_free(spec);
 	}
 }
@@ -130,7 +142,9 @@ TEST(there_is_no_room_for_any_number_of_functions_and_kinds)
 			 i);
 		err = add(spec, text);
 	}
-	CHECK(err == -E2BIG && spec->count == KLOCK_FUNCTIONS_MAX && strstr(said, "more than 256 functions"));
+	CHECK_EQUAL(err, -E2BIG);
+	CHECK_EQUAL(spec->count, KLOCK_FUNCTIONS_MAX);
+	CHECK(strstr(said, "more than 256 functions"));
 	klock_spec_free(spec);
 	spec = klock_spec_new();
 	for (i = 0, err = 0; i < 1000 && !err; i++) {
@@ -140,7 +154,9 @@ TEST(there_is_no_room_for_any_number_of_functions_and_kinds)
 			 i);
 		err = add(spec, text);
 	}
-	CHECK(err == -EINVAL && spec->kind_count == KLOCK_KINDS_MAX && strstr(said, "there are 32 at most"));
+	CHECK_EQUAL(err, -EINVAL);
+	CHECK_EQUAL(spec->kind_count, KLOCK_KINDS_MAX);
+	CHECK(strstr(said, "there are 32 at most"));
 	klock_spec_free(spec);
 }
 
@@ -150,7 +166,8 @@ TEST(a_file_that_cannot_be_read_is_said)
 
 	setenv("PINCH_KLOCK_FUNCTIONS", "/nonexistent/klock.json", 1);
 	fail_set_sink(note_line);
-	CHECK(klock_spec_add_user(spec) == -ENOENT && strstr(said, "/nonexistent/klock.json"));
+	CHECK_EQUAL(klock_spec_add_user(spec), -ENOENT);
+	CHECK(strstr(said, "/nonexistent/klock.json"));
 	fail_set_sink(NULL);
 	setenv("PINCH_KLOCK_FUNCTIONS", "", 1);
 	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);

@@ -146,7 +146,7 @@ static struct model_wait *note(struct ev_klock_wait e)
 {
 	struct model_wait *wait = &model[model_count++];
 
-	CHECK(model_count <= MODEL_MAX);
+	CHECK_THAT(model_count, <=, MODEL_MAX);
 	*wait = (struct model_wait){ .e = e };
 	if (e.flags & KLOCK_HAS_STACK)
 		wait->weight = e.keep ? 0x1p32 / e.keep : 1;
@@ -319,7 +319,8 @@ static void check_waiters(const struct klock *klock, struct question question)
 		sum.wait_ns += waiter->sum.wait_ns;
 		sum.max_ns = waiter->sum.max_ns > sum.max_ns ? waiter->sum.max_ns : sum.max_ns;
 	}
-	CHECK(count == klock->waiter_count && is_sum(&klock->sum, sum));
+	CHECK_EQUAL(count, klock->waiter_count);
+	CHECK(is_sum(&klock->sum, sum));
 }
 
 static void check_owners(const struct klock *klock, struct question question)
@@ -340,7 +341,7 @@ static void check_owners(const struct klock *klock, struct question question)
 		waits -= sum_of(&question).waits;
 	}
 	question.owner = &readers;
-	CHECK(waits == sum_of(&question).waits);
+	CHECK_EQUAL(waits, sum_of(&question).waits);
 }
 
 /* Whoever waited on one path for more than half of its time has that one. */
@@ -367,7 +368,7 @@ static void check_paths(const struct klock *klock, struct question question)
 	}
 	for (size_t i = 0; i < model_count; i++)
 		waits -= is_asked_for(&model[i], &question) ? model[i].weight : 0;
-	CHECK(fabs(waits) < 1e-3);
+	CHECK_THAT(fabs(waits), <, 1e-3);
 }
 
 static void check_row(const struct klock *klock)
@@ -375,8 +376,8 @@ static void check_row(const struct klock *klock)
 	struct question question = { .lock = klock->lock, .kind = klock->kind };
 
 	CHECK(is_sum(&klock->sum, sum_of(&question)));
-	CHECK(klock->lasting == count_of(&question, KLOCK_LASTS));
-	CHECK(klock->gave_up == count_of(&question, KLOCK_GAVE_UP));
+	CHECK_EQUAL(klock->lasting, count_of(&question, KLOCK_LASTS));
+	CHECK_EQUAL(klock->gave_up, count_of(&question, KLOCK_GAVE_UP));
 	check_lengths(klock, &question);
 	check_waiters(klock, question);
 	check_owners(klock, question);
@@ -395,7 +396,7 @@ TEST(all_sums_are_those_of_the_waits_one_by_one)
 			check_row(klock);
 			waits += klock->sum.waits;
 		}
-		CHECK(waits == model_count);
+		CHECK_EQUAL(waits, model_count);
 		end();
 	}
 }
@@ -409,7 +410,7 @@ TEST(a_lock_is_mostly_taken_in_the_way_that_is_waited_for_longest)
 		for (int kind = 0; kind < KLOCK_KINDS; kind++)
 			CHECK(!find(lock, kind) || find(lock, kind)->sum.wait_ns <= main->sum.wait_ns);
 	}
-	CHECK(klocks_main_kind(klocks, 12345) == KLOCK_SPINLOCK);
+	CHECK_EQUAL(klocks_main_kind(klocks, 12345), KLOCK_SPINLOCK);
 	end();
 }
 
@@ -430,10 +431,13 @@ TEST(a_wait_that_lasted_and_ended_is_one_wait)
 	e.flags = 0;
 	push_wait(e);
 	session_finish(session);
-	CHECK(find(5, KLOCK_MUTEX)->sum.waits == 1 && find(5, KLOCK_MUTEX)->sum.wait_ns == 5000000);
-	CHECK(!find(5, KLOCK_MUTEX)->lasting && find(5, KLOCK_MUTEX)->owners->sum.wait_ns == 5000000);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->sum.waits, 1);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->sum.wait_ns, 5000000);
+	CHECK(!find(5, KLOCK_MUTEX)->lasting);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->owners->sum.wait_ns, 5000000);
 	klock_add_lengths(find(5, KLOCK_MUTEX), lengths);
-	CHECK(lengths[length_index(5000000)] == 1 && !lengths[length_index(1000000)]);
+	CHECK_EQUAL(lengths[length_index(5000000)], 1);
+	CHECK(!lengths[length_index(1000000)]);
 	end();
 }
 
@@ -449,7 +453,8 @@ TEST(another_wait_of_the_same_thread_is_another_one)
 		push_wait(e);
 	}
 	session_finish(session);
-	CHECK(find(5, KLOCK_MUTEX)->sum.waits == 3 && find(5, KLOCK_MUTEX)->sum.wait_ns == 300);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->sum.waits, 3);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->sum.wait_ns, 300);
 	end();
 }
 
@@ -462,7 +467,8 @@ TEST(an_end_before_its_begin_is_no_time)
 	e.begin_ns = now_ns + 1000;
 	push_wait(e);
 	session_finish(session);
-	CHECK(find(5, KLOCK_MUTEX)->sum.waits == 1 && !find(5, KLOCK_MUTEX)->sum.wait_ns);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->sum.waits, 1);
+	CHECK(!find(5, KLOCK_MUTEX)->sum.wait_ns);
 	end();
 }
 
@@ -481,9 +487,10 @@ TEST(what_no_kernel_tells_does_no_harm)
 	e.stack = e.owner_stack = UINT64_MAX;
 	push_wait(e);
 	session_finish(session);
-	CHECK(find(5, KLOCK_SPINLOCK)->sum.waits == 1);
-	CHECK(klocks_find(klocks, 5)->object == KLOCK_OF_NOTHING && strlen(klocks_find(klocks, 5)->process) == 15);
-	CHECK(strlen(klocks_find(klocks, 5)->cache) == 31);
+	CHECK_EQUAL(find(5, KLOCK_SPINLOCK)->sum.waits, 1);
+	CHECK_EQUAL(klocks_find(klocks, 5)->object, KLOCK_OF_NOTHING);
+	CHECK_EQUAL(strlen(klocks_find(klocks, 5)->process), 15);
+	CHECK_EQUAL(strlen(klocks_find(klocks, 5)->cache), 31);
 	end();
 }
 
@@ -513,9 +520,16 @@ TEST(what_a_lock_is_is_what_was_told_first)
 	push(&e, sizeof(e));
 	session_finish(session);
 	facts = klocks_find(klocks, 9);
-	CHECK(facts && facts->lock == 9 && facts->address == e.address && facts->file == 3 && facts->offset == 120);
-	CHECK(facts->pid == 7 && facts->cpu == 2 && facts->object == KLOCK_OF_MEMORY);
-	CHECK(!strcmp(facts->process, "daemon") && !strcmp(facts->cache, "mm_struct"));
+	CHECK(facts);
+	CHECK_EQUAL(facts->lock, 9);
+	CHECK_EQUAL(facts->address, e.address);
+	CHECK_EQUAL(facts->file, 3);
+	CHECK_EQUAL(facts->offset, 120);
+	CHECK_EQUAL(facts->pid, 7);
+	CHECK_EQUAL(facts->cpu, 2);
+	CHECK_EQUAL(facts->object, KLOCK_OF_MEMORY);
+	CHECK_STRING(facts->process, "daemon");
+	CHECK_STRING(facts->cache, "mm_struct");
 	CHECK(!klocks_find(klocks, 10));
 	end();
 }
@@ -550,9 +564,11 @@ TEST(locks_that_find_no_room_are_added_up_by_kind)
 		sum.wait_ns += klock->sum.wait_ns;
 		count++;
 	}
-	CHECK(sum.waits == MORE_LOCKS && sum.wait_ns == 10ull * MORE_LOCKS);
-	CHECK(count > KEPT_AT_LEAST && count < MORE_LOCKS);
-	CHECK(find(0, KLOCK_MUTEX)->sum.waits + find(0, KLOCK_SPINLOCK)->sum.waits == MORE_LOCKS - (count - 2));
+	CHECK_EQUAL(sum.waits, MORE_LOCKS);
+	CHECK_EQUAL(sum.wait_ns, 10ull * MORE_LOCKS);
+	CHECK_THAT(count, >, KEPT_AT_LEAST);
+	CHECK_THAT(count, <, MORE_LOCKS);
+	CHECK_EQUAL(find(0, KLOCK_MUTEX)->sum.waits + find(0, KLOCK_SPINLOCK)->sum.waits, MORE_LOCKS - (count - 2));
 	CHECK(!find(0, KLOCK_RTMUTEX));
 	end();
 }
@@ -575,8 +591,10 @@ TEST(waiters_that_find_no_room_are_one)
 		waits += waiter->sum.waits;
 		nameless += waiter->tid ? 0 : waiter->sum.waits;
 	}
-	CHECK(waits == MORE_WAITERS && nameless && nameless < MORE_WAITERS - KEPT_AT_LEAST);
-	CHECK(find(5, KLOCK_MUTEX)->sum.waits == MORE_WAITERS);
+	CHECK_EQUAL(waits, MORE_WAITERS);
+	CHECK(nameless);
+	CHECK_THAT(nameless, <, MORE_WAITERS - KEPT_AT_LEAST);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->sum.waits, MORE_WAITERS);
 	end();
 }
 
@@ -600,8 +618,11 @@ TEST(paths_and_owners_that_find_no_room_are_missing_in_no_sum)
 		owned += owner->sum.waits;
 	for (const struct klock_path *path = find(5, KLOCK_MUTEX)->paths; path; path = path->next)
 		paths++;
-	CHECK(owned == MORE_PATHS && paths > KEPT_AT_LEAST && paths < MORE_PATHS);
-	CHECK(find(5, KLOCK_MUTEX)->sum.waits == MORE_PATHS && find(5, KLOCK_MUTEX)->waiters->sum.waits == MORE_PATHS);
+	CHECK_EQUAL(owned, MORE_PATHS);
+	CHECK_THAT(paths, >, KEPT_AT_LEAST);
+	CHECK_THAT(paths, <, MORE_PATHS);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->sum.waits, MORE_PATHS);
+	CHECK_EQUAL(find(5, KLOCK_MUTEX)->waiters->sum.waits, MORE_PATHS);
 	end();
 }
 
@@ -640,12 +661,19 @@ TEST(acquisitions_are_added_up_beside_waits)
 	push_held(5, "rwsem read", 9, 0, 0);
 	session_finish(session);
 	klock = find(5, KLOCK_MUTEX);
-	CHECK(klock->sum.waits == 1 && klock->holding.acquisitions == 2 && klock->holding.holds == 3);
-	CHECK(klock->holding.hold_ns == 90 && klock->holding.max_hold_ns == 50 && klock->holding.take_ns == 6);
-	CHECK(klock->holding.caller == 72);
+	CHECK_EQUAL(klock->sum.waits, 1);
+	CHECK_EQUAL(klock->holding.acquisitions, 2);
+	CHECK_EQUAL(klock->holding.holds, 3);
+	CHECK_EQUAL(klock->holding.hold_ns, 90);
+	CHECK_EQUAL(klock->holding.max_hold_ns, 50);
+	CHECK_EQUAL(klock->holding.take_ns, 6);
+	CHECK_EQUAL(klock->holding.caller, 72);
 	klock = find(5, KLOCK_RWSEM_READ);
-	CHECK(!klock->sum.waits && klock->holding.acquisitions == 9);
-	CHECK(klocks_costs(klocks, &costs) && costs.take_ns == 20 && costs.hold_ns == 10);
+	CHECK(!klock->sum.waits);
+	CHECK_EQUAL(klock->holding.acquisitions, 9);
+	CHECK(klocks_costs(klocks, &costs));
+	CHECK_EQUAL(costs.take_ns, 20);
+	CHECK_EQUAL(costs.hold_ns, 10);
 	end();
 }
 
@@ -655,7 +683,7 @@ TEST(kinds_of_the_users_have_their_names_and_the_last_one_is_all_for_which_there
 	size_t named = 0;
 
 	begin();
-	CHECK(klocks_kind_count(klocks) == KLOCK_KINDS);
+	CHECK_EQUAL(klocks_kind_count(klocks), KLOCK_KINDS);
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "kind %d", i);
 		push_held(1 + i, name, 1, 1, 1);
@@ -665,10 +693,12 @@ TEST(kinds_of_the_users_have_their_names_and_the_last_one_is_all_for_which_there
 	session_finish(session);
 	for (enum klock_kind kind = KLOCK_KINDS; kind < klocks_kind_count(klocks); kind++, named++) {
 		snprintf(name, sizeof(name), "kind %zu", named);
-		CHECK(!strcmp(klocks_kind_name(klocks, kind), name));
-		CHECK(find(1 + named, kind)->holding.acquisitions == 2);
+		CHECK_STRING(klocks_kind_name(klocks, kind), name);
+		CHECK_EQUAL(find(1 + named, kind)->holding.acquisitions, 2);
 	}
-	CHECK(named > 10 && named < 100 && find(100, KLOCK_KINDS + named - 1)->holding.acquisitions == 2);
-	CHECK(!strcmp(klocks_kind_name(klocks, KLOCK_MUTEX), "mutex"));
+	CHECK_THAT(named, >, 10);
+	CHECK_THAT(named, <, 100);
+	CHECK_EQUAL(find(100, KLOCK_KINDS + named - 1)->holding.acquisitions, 2);
+	CHECK_STRING(klocks_kind_name(klocks, KLOCK_MUTEX), "mutex");
 	end();
 }

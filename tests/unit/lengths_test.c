@@ -18,36 +18,37 @@ static uint32_t pick(uint32_t limit)
 
 TEST(each_step_begins_where_the_one_before_ends)
 {
-	CHECK(length_index(0) == 0);
+	CHECK_EQUAL(length_index(0), 0);
 	for (size_t i = 0; i + 1 < LENGTHS; i++) {
-		CHECK(length_index(length_limit_ns(i) - 1) == i);
-		CHECK(length_index(length_limit_ns(i)) == i + 1);
-		CHECK(length_limit_ns(i) < length_limit_ns(i + 1));
+		CHECK_EQUAL(length_index(length_limit_ns(i) - 1), i);
+		CHECK_EQUAL(length_index(length_limit_ns(i)), i + 1);
+		CHECK_THAT(length_limit_ns(i), <, length_limit_ns(i + 1));
 	}
 }
 
 TEST(the_first_steps_are_of_128_ns_and_the_others_of_a_quarter_of_a_power_of_two)
 {
 	for (size_t i = 0; i < LENGTH_PARTS; i++)
-		CHECK(length_limit_ns(i) == 128 * (i + 1));
+		CHECK_EQUAL(length_limit_ns(i), 128 * (i + 1));
 	for (size_t i = LENGTH_PARTS; i < LENGTHS; i++) {
 		uint64_t begin_ns = length_limit_ns(i - 1), step_ns = length_limit_ns(i) - begin_ns;
 
-		CHECK(step_ns * LENGTH_PARTS <= begin_ns && step_ns * LENGTH_PARTS * 2 > begin_ns);
+		CHECK_THAT(step_ns * LENGTH_PARTS, <=, begin_ns);
+		CHECK_THAT(step_ns * LENGTH_PARTS * 2, >, begin_ns);
 	}
 }
 
 TEST(what_is_above_all_steps_is_in_the_last_one)
 {
-	CHECK(length_index(UINT64_MAX) == LENGTHS - 1);
-	CHECK(length_index(length_limit_ns(LENGTHS - 1)) == LENGTHS - 1);
+	CHECK_EQUAL(length_index(UINT64_MAX), LENGTHS - 1);
+	CHECK_EQUAL(length_index(length_limit_ns(LENGTHS - 1)), LENGTHS - 1);
 }
 
 TEST(of_what_is_above_all_steps_the_quantile_is_the_longest)
 {
 	uint32_t lengths[LENGTHS] = { [LENGTHS - 1] = 10 };
 
-	CHECK(lengths_quantile_ns(lengths, 10, UINT64_MAX / 2, 0.5) == UINT64_MAX / 2);
+	CHECK_EQUAL(lengths_quantile_ns(lengths, 10, UINT64_MAX / 2, 0.5), UINT64_MAX / 2);
 }
 
 TEST(of_nothing_all_quantiles_are_0)
@@ -93,8 +94,9 @@ TEST(a_quantile_is_at_most_a_step_above_that_of_the_lengths)
 			uint64_t exact_ns = quantile_of(all, count, parts[i]);
 			uint64_t told_ns = lengths_quantile_ns(lengths, count, all[count - 1], parts[i]);
 
-			CHECK(told_ns >= exact_ns && told_ns <= length_limit_ns(length_index(exact_ns)));
-			CHECK(told_ns <= all[count - 1]);
+			CHECK_THAT(told_ns, >=, exact_ns);
+			CHECK_THAT(told_ns, <=, length_limit_ns(length_index(exact_ns)));
+			CHECK_THAT(told_ns, <=, all[count - 1]);
 		}
 	}
 }

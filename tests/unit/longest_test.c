@@ -50,8 +50,8 @@ TEST(the_longest_have_places_and_so_has_what_is_above_them)
 		}
 		places = longest_places(ns, parents, NODES, count_max, &kept);
 		for (size_t i = 0; i < NODES; i++)
-			CHECK(places[i] == (is_wanted(i, count_max) ? expected++ : SIZE_MAX));
-		CHECK(kept == expected);
+			CHECK_EQUAL(places[i], (is_wanted(i, count_max) ? expected++ : SIZE_MAX));
+		CHECK_EQUAL(kept, expected);
 		free(places);
 	}
 }

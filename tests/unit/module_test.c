@@ -93,12 +93,16 @@ TEST(files_of_one_build_id_are_as_many_modules_and_links_are_one)
 	run("ln %s/one %s/link; : %s");
 	one = get("one");
 	two = get("two");
-	CHECK(one && two && one != two && one->has_stamp && two->has_stamp);
+	CHECK(one && two);
+	CHECK_THAT(one, !=, two);
+	CHECK(one->has_stamp && two->has_stamp);
 	ask_build_id(one);
 	ask_build_id(two);
 	CHECK(build_id_is_same(&one->build_id, &two->build_id));
-	CHECK(module_owner(one) != module_owner(two));
-	CHECK(get("one") == one && get("two") == two && get("link") == one);
+	CHECK_THAT(module_owner(one), !=, module_owner(two));
+	CHECK_EQUAL(get("one"), one);
+	CHECK_EQUAL(get("two"), two);
+	CHECK_EQUAL(get("link"), one);
 	run("rm -rf %s; : %s %s");
 	close_modules();
 }
@@ -115,10 +119,12 @@ TEST(a_file_that_is_written_anew_is_another_module)
 	run("printf x >>%s/file; : %s %s");
 	before->checked_ns = 0; /* a second ago or more */
 	after = get("file");
-	CHECK(before && after && before != after && before->inode == after->inode);
+	CHECK(before && after);
+	CHECK_THAT(before, !=, after);
+	CHECK_EQUAL(before->inode, after->inode);
 	ask_build_id(after);
-	CHECK(module_owner(before) != module_owner(after));
-	CHECK(get("file") == after);
+	CHECK_THAT(module_owner(before), !=, module_owner(after));
+	CHECK_EQUAL(get("file"), after);
 	run("rm -rf %s; : %s %s");
 	close_modules();
 }
@@ -132,9 +138,9 @@ TEST(a_build_id_does_not_make_a_file_another_one)
 	for (uint32_t i = 0; i < 256; i++) {
 		module.build_id.size_bytes = 1;
 		module.build_id.bytes[0] = i;
-		CHECK(module_owner(&module) >> 16 != module_owner(&other) >> 16);
-		CHECK(module_owner(&module) >> 16 ==
-		      module_owner(&(struct module){ .device = 0x803, .inode = 1234, .path = "/b" }) >> 16);
+		CHECK_THAT(module_owner(&module) >> 16, !=, module_owner(&other) >> 16);
+		CHECK_EQUAL(module_owner(&module) >> 16,
+			    module_owner(&(struct module){ .device = 0x803, .inode = 1234, .path = "/b" }) >> 16);
 	}
 }
 
@@ -157,23 +163,30 @@ TEST(a_trace_of_before_is_read_by_its_build_ids)
 	module = modules_get(modules, &identity);
 	identity.inode = 8;
 	same = modules_get(modules, &identity);
-	CHECK(module && same && module != same);
+	CHECK(module && same);
+	CHECK_THAT(module, !=, same);
 	answer_book_put(book, BOOK_PLACE, module_old_owner(module), 16, &answer,
 			offsetof(struct answer, text) + answer.text_bytes);
 	worker_use_book(worker, book, true);
-	CHECK(!worker_ask(worker, module, 16, true, &found) && !strcmp(found->text + 1, "name"));
+	CHECK(!worker_ask(worker, module, 16, true, &found));
+	CHECK_STRING(found->text + 1, "name");
 	/* Then, they were one. */
-	CHECK(!worker_ask(worker, same, 16, true, &found) && !strcmp(found->text + 1, "name"));
+	CHECK(!worker_ask(worker, same, 16, true, &found));
+	CHECK_STRING(found->text + 1, "name");
 	answer.text[1] = 'f';
 	answer_book_put(book, BOOK_PLACE, module_owner(module), 16, &answer,
 			offsetof(struct answer, text) + answer.text_bytes);
-	CHECK(!worker_ask(worker, module, 16, true, &found) && !strcmp(found->text + 1, "fame"));
-	CHECK(!worker_ask(worker, same, 16, true, &found) && !strcmp(found->text + 1, "name"));
+	CHECK(!worker_ask(worker, module, 16, true, &found));
+	CHECK_STRING(found->text + 1, "fame");
+	CHECK(!worker_ask(worker, same, 16, true, &found));
+	CHECK_STRING(found->text + 1, "name");
 	/* With nothing but a build-id. */
 	identity.inode = 0;
 	module = modules_get(modules, &identity);
-	CHECK(module && modules_get(modules, &identity) == module);
-	CHECK(!worker_ask(worker, module, 16, true, &found) && !strcmp(found->text + 1, "name"));
+	CHECK(module);
+	CHECK_EQUAL(modules_get(modules, &identity), module);
+	CHECK(!worker_ask(worker, module, 16, true, &found));
+	CHECK_STRING(found->text + 1, "name");
 	close_modules();
 	answer_book_free(book);
 }
@@ -206,5 +219,6 @@ TEST(a_probe_is_put_where_an_instruction_begins)
 	static const uint8_t code[] = "\xb8\x78\x56\x34\x12\x48\x01\xf8\xc3";
 
 	for (uint64_t at = 0; at < 12; at++)
-		CHECK(function_has_instruction(code, sizeof(code) - 1, 0x1000, at) == (at == 0 || at == 5 || at == 8));
+		CHECK_EQUAL(function_has_instruction(code, sizeof(code) - 1, 0x1000, at),
+			    at == 0 || at == 5 || at == 8);
 }

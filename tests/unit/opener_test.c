@@ -54,7 +54,8 @@ static int make_deep_file(void)
 	for (int i = 0; i < LEVELS; i++)
 		CHECK(!mkdir(name, 0700) && !chdir(name));
 	fd = open("file", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-	CHECK(fd >= 0 && !ftruncate(fd, 4096));
+	CHECK_THAT(fd, >=, 0);
+	CHECK(!ftruncate(fd, 4096));
 	return fd;
 }
 
@@ -78,7 +79,7 @@ static pid_t start_mapper(int fd, unsigned int count)
 		_exit(1);
 	}
 	close(ready[1]);
-	CHECK(read(ready[0], &c, 1) == 1);
+	CHECK_EQUAL(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
 }
@@ -92,7 +93,7 @@ static void on_mapping(void *data, const struct file_mapping *mapping)
 	struct seen *seen = data;
 	struct mallinfo2 info = mallinfo2();
 
-	CHECK(mapping->end > mapping->start);
+	CHECK_THAT(mapping->end, >, mapping->start);
 	seen->count++;
 	if (info.uordblks + info.hblkhd > seen->own_bytes)
 		seen->own_bytes = info.uordblks + info.hblkhd;
@@ -106,9 +107,10 @@ TEST(a_process_with_many_mappings_of_long_paths_takes_little_memory)
 	char command[128];
 
 	begin();
-	CHECK(opener_read_maps(opener, pid, on_mapping, &seen) == -E2BIG);
-	CHECK(seen.count > 100 && seen.count < MAPPINGS);
-	CHECK(seen.own_bytes < 16 * MB);
+	CHECK_EQUAL(opener_read_maps(opener, pid, on_mapping, &seen), -E2BIG);
+	CHECK_THAT(seen.count, >, 100);
+	CHECK_THAT(seen.count, <, MAPPINGS);
+	CHECK_THAT(seen.own_bytes, <, 16 * MB);
 	end();
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -123,6 +125,7 @@ TEST(all_mappings_of_an_honest_process_are_told)
 	struct seen seen = { 0 };
 
 	begin();
-	CHECK(!opener_read_maps(opener, getpid(), on_mapping, &seen) && seen.count > 3);
+	CHECK(!opener_read_maps(opener, getpid(), on_mapping, &seen));
+	CHECK_THAT(seen.count, >, 3);
 	end();
 }

@@ -54,7 +54,8 @@ static void put(const char *path, const char *content)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
-	CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+	CHECK_THAT(fd, >=, 0);
+	CHECK_EQUAL(write(fd, content, strlen(content)), (ssize_t)strlen(content));
 	close(fd);
 }
 
@@ -100,14 +101,16 @@ TEST(nothing_is_seen_before_it_is_committed_or_if_it_never_is)
 	begin();
 	put("old", "old");
 	CHECK(!out_file_open("old", 0, &file) && !out_file_begin(file));
-	CHECK(write(out_file_fd(file), "new", 3) == 3);
-	CHECK(holds("old", "old") && file_count() == 1);
+	CHECK_EQUAL(write(out_file_fd(file), "new", 3), 3);
+	CHECK(holds("old", "old"));
+	CHECK_EQUAL(file_count(), 1);
 	out_file_close(file);
-	CHECK(holds("old", "old") && file_count() == 1);
+	CHECK(holds("old", "old"));
+	CHECK_EQUAL(file_count(), 1);
 	CHECK(!out_file_open("fresh", 0, &file) && !out_file_begin(file));
-	CHECK(file_count() == 1);
+	CHECK_EQUAL(file_count(), 1);
 	out_file_close(file);
-	CHECK(file_count() == 1);
+	CHECK_EQUAL(file_count(), 1);
 	end((const char *const[]){ "old", NULL });
 }
 
@@ -117,8 +120,9 @@ TEST(one_that_is_shown_has_its_name_at_once_and_loses_it_if_it_is_not_committed)
 
 	begin();
 	CHECK(!out_file_open("fresh", OUT_FILE_LOCKED | OUT_FILE_SHOWN, &file));
-	CHECK(holds("fresh", "") && mode_of("fresh") == 0600);
-	CHECK(out_file_open("fresh", OUT_FILE_LOCKED | OUT_FILE_SHOWN, &other) == -EBUSY);
+	CHECK(holds("fresh", ""));
+	CHECK_EQUAL(mode_of("fresh"), 0600);
+	CHECK_EQUAL(out_file_open("fresh", OUT_FILE_LOCKED | OUT_FILE_SHOWN, &other), -EBUSY);
 	out_file_close(file);
 	CHECK(!file_count());
 	CHECK(!write_to("fresh", OUT_FILE_LOCKED | OUT_FILE_SHOWN));
@@ -133,16 +137,17 @@ TEST(two_that_are_locked_exclude_each_other_before_and_after_they_are_committed)
 	begin();
 	put("old", "old");
 	CHECK(!out_file_open("old", OUT_FILE_LOCKED, &file) && !out_file_begin(file));
-	CHECK(out_file_open("old", OUT_FILE_LOCKED, &other) == -EBUSY);
+	CHECK_EQUAL(out_file_open("old", OUT_FILE_LOCKED, &other), -EBUSY);
 	CHECK(!out_file_commit(file) && holds("old", ""));
-	CHECK(out_file_open("old", OUT_FILE_LOCKED, &other) == -EBUSY);
+	CHECK_EQUAL(out_file_open("old", OUT_FILE_LOCKED, &other), -EBUSY);
 	out_file_close(file);
 	CHECK(!write_to("old", OUT_FILE_LOCKED) && holds("old", "new"));
 
 	/* Neither was there when the other one was opened. */
 	CHECK(!out_file_open("fresh", OUT_FILE_LOCKED, &file) && !out_file_begin(file));
 	CHECK(!out_file_open("fresh", OUT_FILE_LOCKED, &other) && !out_file_begin(other));
-	CHECK(!out_file_commit(file) && out_file_commit(other) == -EBUSY);
+	CHECK(!out_file_commit(file));
+	CHECK_EQUAL(out_file_commit(other), -EBUSY);
 	out_file_close(other);
 	out_file_close(file);
 	end((const char *const[]){ "old", "fresh", NULL });
@@ -153,16 +158,21 @@ TEST(only_a_file_of_ours_that_nobody_can_have_put_there_keeps_its_mode)
 	begin();
 	put("old", "old");
 	chmod("old", 0640);
-	CHECK(!write_to("old", 0) && mode_of("old") == 0640);
+	CHECK(!write_to("old", 0));
+	CHECK_EQUAL(mode_of("old"), 0640);
 	chmod("old", 0644);
 	CHECK(!link("old", "other"));
-	CHECK(!write_to("old", 0) && mode_of("old") == 0600 && mode_of("other") == 0644);
+	CHECK(!write_to("old", 0));
+	CHECK_EQUAL(mode_of("old"), 0600);
+	CHECK_EQUAL(mode_of("other"), 0644);
 	chmod("old", 0644);
 	chmod(".", 0777);
-	CHECK(!write_to("old", 0) && mode_of("old") == 0600);
+	CHECK(!write_to("old", 0));
+	CHECK_EQUAL(mode_of("old"), 0600);
 	chmod("old", 0644);
 	chmod(".", 01777);
-	CHECK(!write_to("old", 0) && mode_of("old") == 0644);
+	CHECK(!write_to("old", 0));
+	CHECK_EQUAL(mode_of("old"), 0644);
 	end((const char *const[]){ "old", "other", NULL });
 }
 
@@ -175,10 +185,12 @@ TEST(what_is_kept_is_not_replaced_under_any_of_its_names)
 	CHECK(!link("trace", "other") && !symlink("trace", "link"));
 	CHECK(!out_file_open("late", 0, &file) && !out_file_begin(file));
 	out_file_keep("link");
-	CHECK(write_to("trace", 0) == -EEXIST && write_to("other", 0) == -EEXIST && write_to("link", 0) == -EEXIST);
+	CHECK_EQUAL(write_to("trace", 0), -EEXIST);
+	CHECK_EQUAL(write_to("other", 0), -EEXIST);
+	CHECK_EQUAL(write_to("link", 0), -EEXIST);
 	/* It was another file when the output was opened. */
 	CHECK(!link("trace", "late"));
-	CHECK(out_file_commit(file) == -EEXIST);
+	CHECK_EQUAL(out_file_commit(file), -EEXIST);
 	out_file_close(file);
 	CHECK(holds("trace", "trace"));
 	end((const char *const[]){ "trace", "other", "link", "late", NULL });
@@ -189,10 +201,15 @@ TEST(own_links_lead_to_files_and_directories_and_a_ring_of_them_is_an_error)
 	begin();
 	CHECK(!mkdir("real", 0755) && !symlink("real", "directory") && !symlink("directory/../real/file", "link"));
 	CHECK(!write_to("link", 0) && holds("real/file", "new"));
-	CHECK(!write_to("directory/file", 0) && mode_of("link") == 0777 && mode_of("directory") == 0777);
+	CHECK(!write_to("directory/file", 0));
+	CHECK_EQUAL(mode_of("link"), 0777);
+	CHECK_EQUAL(mode_of("directory"), 0777);
 	CHECK(!symlink("round", "about") && !symlink("about", "round"));
-	CHECK(write_to("round", 0) == -ELOOP && write_to("round/file", 0) == -ELOOP);
-	CHECK(write_to("real/", 0) == -EISDIR && write_to("real/.", 0) == -EISDIR && write_to("", 0) == -ENOENT);
+	CHECK_EQUAL(write_to("round", 0), -ELOOP);
+	CHECK_EQUAL(write_to("round/file", 0), -ELOOP);
+	CHECK_EQUAL(write_to("real/", 0), -EISDIR);
+	CHECK_EQUAL(write_to("real/.", 0), -EISDIR);
+	CHECK_EQUAL(write_to("", 0), -ENOENT);
 	CHECK(!unlink("real/file") && !rmdir("real"));
 	end((const char *const[]){ "directory", "link", "about", "round", NULL });
 }
@@ -205,12 +222,14 @@ TEST(only_our_own_descriptors_are_written_by_their_names)
 	CHECK(!pipe(ends));
 	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
 	CHECK(!write_to(path, 0));
-	CHECK(read(ends[0], path, sizeof(path)) == 3 && !memcmp(path, "new", 3));
+	CHECK_EQUAL(read(ends[0], path, sizeof(path)), 3);
+	CHECK(!memcmp(path, "new", 3));
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), STDERR_FILENO);
-	CHECK(write_to(path, 0) < 0);
-	CHECK(write_to("/proc/self/cwd/file", 0) == -ELOOP && write_to("/proc/self/exe", 0) == -ELOOP);
+	CHECK_THAT(write_to(path, 0), <, 0);
+	CHECK_EQUAL(write_to("/proc/self/cwd/file", 0), -ELOOP);
+	CHECK_EQUAL(write_to("/proc/self/exe", 0), -ELOOP);
 	snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
-	CHECK(write_to(path, 0) == -EBADF);
+	CHECK_EQUAL(write_to(path, 0), -EBADF);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -221,7 +240,7 @@ TEST(a_locked_fifo_does_not_wait_for_its_reader)
 
 	begin();
 	CHECK(!mkfifo("fifo", 0600));
-	CHECK(write_to("fifo", OUT_FILE_LOCKED) == -ENXIO);
+	CHECK_EQUAL(write_to("fifo", OUT_FILE_LOCKED), -ENXIO);
 	fd = open("fifo", O_RDONLY | O_NONBLOCK);
 	CHECK(!write_to("fifo", OUT_FILE_LOCKED));
 	close(fd);
@@ -281,7 +300,8 @@ TEST(where_all_files_have_names_nothing_is_left_either)
 	child = fork();
 	if (!child)
 		_exit(!write_named());
-	CHECK(waitpid(child, &status, 0) == child && !status);
+	CHECK_EQUAL(waitpid(child, &status, 0), child);
+	CHECK(!status);
 	end((const char *const[]){ "old", "third", NULL });
 }
 
@@ -300,12 +320,14 @@ TEST(a_file_of_somebody_else_is_replaced_and_his_links_and_fifos_are_refused)
 	CHECK(!mkfifo("sticky/fifo", 0666) && !chown("sticky/fifo", SOMEBODY, SOMEBODY));
 	put("sticky/file", "his");
 	CHECK(!chown("sticky/file", SOMEBODY, SOMEBODY) && !chmod("sticky/file", 0666));
-	CHECK(write_to("sticky/link", 0) == -ELOOP && write_to("sticky/fifo", 0) == -EPERM);
+	CHECK_EQUAL(write_to("sticky/link", 0), -ELOOP);
+	CHECK_EQUAL(write_to("sticky/fifo", 0), -EPERM);
 	CHECK(!write_to("sticky/file", 0) && holds("sticky/file", "new"));
-	CHECK(!stat("sticky/file", &status) && !status.st_uid && (status.st_mode & 07777) == 0600);
+	CHECK(!stat("sticky/file", &status) && !status.st_uid);
+	CHECK_EQUAL(status.st_mode & 07777, 0600);
 	/* Of directories, his links lead to what is his. */
 	CHECK(!symlink("../his", "sticky/away") && !lchown("sticky/away", SOMEBODY, SOMEBODY));
-	CHECK(write_to("sticky/away/file", 0) == -ELOOP);
+	CHECK_EQUAL(write_to("sticky/away/file", 0), -ELOOP);
 	CHECK(!chown("his", SOMEBODY, SOMEBODY));
 	CHECK(!write_to("sticky/away/file", 0) && holds("his/file", "new"));
 	CHECK(holds("victim", "victim"));
@@ -325,9 +347,11 @@ TEST(what_can_only_be_overwritten_is_so_when_it_is_committed)
 	put("old", "old");
 	CHECK(!mount("old", "old", NULL, MS_BIND, NULL));
 	CHECK(!out_file_open("old", OUT_FILE_LOCKED, &file) && !out_file_begin(file) && out_file_is_staged(file));
-	CHECK(pwrite(out_file_fd(file), "new", 3, 0) == 3 && holds("old", "old"));
+	CHECK_EQUAL(pwrite(out_file_fd(file), "new", 3, 0), 3);
+	CHECK(holds("old", "old"));
 	CHECK(!out_file_commit(file) && !out_file_is_staged(file) && holds("old", "new"));
-	CHECK(pwrite(out_file_fd(file), "er", 2, 3) == 2 && holds("old", "newer"));
+	CHECK_EQUAL(pwrite(out_file_fd(file), "er", 2, 3), 2);
+	CHECK(holds("old", "newer"));
 	out_file_close(file);
 	CHECK(!umount("old"));
 	end((const char *const[]){ "old", NULL });

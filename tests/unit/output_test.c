@@ -78,7 +78,8 @@ TEST(a_new_file_gets_the_report_which_nobody_else_can_read)
 	CHECK(access(path, F_OK));
 	CHECK(!write_string(path, "report\n"));
 	CHECK(holds(path, "report\n"));
-	CHECK(!stat(path, &status) && (status.st_mode & 0777) == 0600);
+	CHECK(!stat(path, &status));
+	CHECK_EQUAL(status.st_mode & 0777, 0600);
 	umask(old);
 	CHECK(directory_end(path));
 }
@@ -93,7 +94,8 @@ TEST(an_old_file_is_replaced_and_keeps_its_mode)
 	CHECK(holds(path, "old and longer than the report\n"));
 	CHECK(!write_string(path, "report\n"));
 	CHECK(holds(path, "report\n"));
-	CHECK(!stat(path, &status) && (status.st_mode & 0777) == 0604);
+	CHECK(!stat(path, &status));
+	CHECK_EQUAL(status.st_mode & 0777, 0604);
 	CHECK(directory_end(path));
 }
 
@@ -126,7 +128,7 @@ TEST(an_old_file_survives_a_full_disk)
 	small = limit;
 	small.rlim_cur = 4096;
 	setrlimit(RLIMIT_FSIZE, &small);
-	CHECK(write_string(path, report) == -EFBIG);
+	CHECK_EQUAL(write_string(path, report), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &limit);
 	CHECK(holds(path, "old\n"));
 	CHECK(directory_end(path));
@@ -136,15 +138,15 @@ TEST(an_old_file_survives_a_full_disk)
 TEST(a_full_device_is_an_error)
 {
 	CHECK(!output_check("/dev/full"));
-	CHECK(write_string("/dev/full", "report\n") == -ENOSPC);
+	CHECK_EQUAL(write_string("/dev/full", "report\n"), -ENOSPC);
 	CHECK(!write_string("/dev/null", "report\n"));
 }
 
 TEST(places_that_cannot_be_written_are_found_before_tracing)
 {
-	CHECK(output_check("/nonexistent/report") == -ENOENT);
-	CHECK(output_check("/tmp") == -EISDIR);
-	CHECK(output_check("/proc/version/report") == -ENOTDIR);
+	CHECK_EQUAL(output_check("/nonexistent/report"), -ENOENT);
+	CHECK_EQUAL(output_check("/tmp"), -EISDIR);
+	CHECK_EQUAL(output_check("/proc/version/report"), -ENOTDIR);
 	CHECK(output_check("/proc/pinch-report"));
 }
 
@@ -161,7 +163,8 @@ TEST(a_fifo_is_written_in_place)
 	if (!child)
 		_exit(write_string(path, "report\n") ? 1 : 0);
 	fd = open(path, O_RDONLY);
-	CHECK(read(fd, bytes, sizeof(bytes) - 1) == 7 && !strcmp(bytes, "report\n"));
+	CHECK_EQUAL(read(fd, bytes, sizeof(bytes) - 1), 7);
+	CHECK_STRING(bytes, "report\n");
 	close(fd);
 	waitpid(child, NULL, 0);
 	CHECK(directory_end(path));
@@ -184,7 +187,8 @@ TEST(dev_stdout_is_the_file_that_the_shell_opened)
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	close(fd);
-	CHECK(!stat(path, &after) && after.st_ino == before.st_ino);
+	CHECK(!stat(path, &after));
+	CHECK_EQUAL(after.st_ino, before.st_ino);
 	CHECK(holds(path, "one\ntwo\n"));
 	CHECK(directory_end(path));
 }
@@ -198,7 +202,7 @@ TEST(a_reader_that_went_away_is_an_error_without_a_message)
 	close(ends[0]);
 	fflush(stdout);
 	dup2(ends[1], STDOUT_FILENO);
-	CHECK(write_string("-", "report\n") == -EPIPE);
+	CHECK_EQUAL(write_string("-", "report\n"), -EPIPE);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	close(ends[1]);
@@ -215,10 +219,10 @@ TEST(the_status_line_is_cut_to_the_terminal)
 	struct text text = { 0 };
 
 	status_format(&counts, 200, &text);
-	CHECK(!strcmp(text.bytes, "pinch: 12.3 s  16 threads  parallelism 1.8  1,234,567 events"
-				  "  0 lost"));
+	CHECK_STRING(text.bytes, "pinch: 12.3 s  16 threads  parallelism 1.8  1,234,567 events"
+				 "  0 lost");
 	text_fini(&text);
 	status_format(&counts, 20, &text);
-	CHECK(!strcmp(text.bytes, "pinch: 12.3 s  16 th"));
+	CHECK_STRING(text.bytes, "pinch: 12.3 s  16 th");
 	text_fini(&text);
 }

@@ -24,13 +24,14 @@ TEST(no_fraction_of_a_nanosecond_is_dropped)
 		now_ns += i % 1000 ? random >> 20 : (uint64_t)random << 8;
 		parallelism_advance(&p, now_ns);
 		handed_out += (p.share - before) * n;
-		CHECK(handed_out + p.share_carry == (fixed_ns)p.active_ns << 32);
+		CHECK_EQUAL(handed_out + p.share_carry, (fixed_ns)p.active_ns << 32);
 		if (random >> 8 & 1 && p.active < 100)
 			parallelism_change(&p, 1, 0);
 		else if (p.active)
 			parallelism_change(&p, -1, 0);
 	}
-	CHECK(p.active_ns + p.stalled_ns == p.wall_ns && p.wall_ns == now_ns - 5);
+	CHECK_EQUAL(p.active_ns + p.stalled_ns, p.wall_ns);
+	CHECK_EQUAL(p.wall_ns, now_ns - 5);
 	parallelism_fini(&p);
 }
 
@@ -43,7 +44,9 @@ TEST(time_does_not_run_backwards)
 	parallelism_change(&p, 1, 1);
 	parallelism_advance(&p, 50);
 	parallelism_advance(&p, 110);
-	CHECK(p.wall_ns == 10 && p.begin_ns == 100 && p.end_ns == 110);
+	CHECK_EQUAL(p.wall_ns, 10);
+	CHECK_EQUAL(p.begin_ns, 100);
+	CHECK_EQUAL(p.end_ns, 110);
 	parallelism_fini(&p);
 }
 

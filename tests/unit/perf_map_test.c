@@ -22,7 +22,8 @@ static uint64_t start;
 static struct perf_map *map_of(const char *text, int *fd)
 {
 	*fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
-	CHECK(*fd >= 0 && write(*fd, text, strlen(text)) == (ssize_t)strlen(text));
+	CHECK_THAT(*fd, >=, 0);
+	CHECK_EQUAL(write(*fd, text, strlen(text)), (ssize_t)strlen(text));
 	return perf_map_new(dup(*fd), &budget);
 }
 
@@ -41,7 +42,7 @@ TEST(names_are_found_within_their_range)
 				      &fd);
 
 	CHECK(is_at(map, 0x7f0010, "first") && is_at(map, 0x7f002f, "first"));
-	CHECK(start == 0x7f0010);
+	CHECK_EQUAL(start, 0x7f0010);
 	CHECK(is_at(map, 0x7f0037, "void Second::run(int) [C2]") && is_at(map, 0x7f0038, NULL));
 	CHECK(is_at(map, 0x7f0000, "Zeroth") && is_at(map, 0x7effff, NULL));
 	perf_map_close(map);
@@ -85,7 +86,7 @@ TEST(what_is_added_later_is_read_later)
 	struct perf_map *map = map_of("1000 10 one\n2000 10 tw", &fd);
 
 	CHECK(is_at(map, 0x1000, "one") && is_at(map, 0x2000, NULL));
-	CHECK(write(fd, "o\n3000 10 three\n", 16) == 16);
+	CHECK_EQUAL(write(fd, "o\n3000 10 three\n", 16), 16);
 	perf_map_refresh(map);
 	CHECK(is_at(map, 0x1000, "one") && is_at(map, 0x2000, "two"));
 	CHECK(is_at(map, 0x3000, "three"));
@@ -133,7 +134,7 @@ TEST(lines_beyond_the_bound_are_counted)
 	fflush(file);
 	map = perf_map_new(dup(fileno(file)), &budget);
 	CHECK(is_at(map, 0x1000 + 16 * 1234, "f1234"));
-	CHECK(perf_map_dropped(map) == 300000 - (1 << 18));
+	CHECK_EQUAL(perf_map_dropped(map), 300000 - (1 << 18));
 	perf_map_close(map);
 	fclose(file);
 }
@@ -171,20 +172,23 @@ TEST(a_place_outlives_its_process)
 		_exit(read(ends[0], path, 1));
 	}
 	close(ends[0]);
-	CHECK(!jit_place_find(child, &place) && place.pid == (uint32_t)child);
+	CHECK(!jit_place_find(child, &place));
+	CHECK_EQUAL(place.pid, (uint32_t)child);
 	close(ends[1]);
-	CHECK(waitpid(child, NULL, 0) == child && jit_place_find(child, &place) < 0);
+	CHECK_EQUAL(waitpid(child, NULL, 0), child);
+	CHECK_THAT(jit_place_find(child, &place), <, 0);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", child);
-	CHECK(jit_place_open(&place) == -ENOENT);
+	CHECK_EQUAL(jit_place_open(&place), -ENOENT);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-	CHECK(fd >= 0 && write(fd, "1000 10 late\n", 13) == 13);
+	CHECK_THAT(fd, >=, 0);
+	CHECK_EQUAL(write(fd, "1000 10 late\n", 13), 13);
 	own_fd = jit_place_open(&place);
-	CHECK(own_fd >= 0);
+	CHECK_THAT(own_fd, >=, 0);
 	map = perf_map_new(own_fd, &budget);
 	CHECK(is_at(map, 0x1008, "late"));
 	perf_map_close(map);
 	jit_place_close(&place);
-	CHECK(jit_place_open(&place) == -ENOENT);
+	CHECK_EQUAL(jit_place_open(&place), -ENOENT);
 	close(fd);
 	unlink(path);
 }
@@ -241,16 +245,16 @@ static void prepare_nothing(const char *path)
 
 TEST(only_a_regular_file_of_the_right_owner_is_trusted)
 {
-	CHECK(open_own(prepare_file) == 0);
-	CHECK(open_own(prepare_link) == -EPERM);
-	CHECK(open_own(prepare_fifo) == -EPERM);
-	CHECK(open_own(prepare_nothing) == -ENOENT);
-	CHECK(open_own(prepare_for_all) == -EKEYREJECTED);
-	CHECK(open_own(prepare_for_own_group) == 0);
+	CHECK_EQUAL(open_own(prepare_file), 0);
+	CHECK_EQUAL(open_own(prepare_link), -EPERM);
+	CHECK_EQUAL(open_own(prepare_fifo), -EPERM);
+	CHECK_EQUAL(open_own(prepare_nothing), -ENOENT);
+	CHECK_EQUAL(open_own(prepare_for_all), -EKEYREJECTED);
+	CHECK_EQUAL(open_own(prepare_for_own_group), 0);
 	if (getuid())
 		skip();
-	CHECK(open_own(prepare_foreign) == -EPERM);
-	CHECK(open_own(prepare_for_other_group) == -EKEYREJECTED);
+	CHECK_EQUAL(open_own(prepare_foreign), -EPERM);
+	CHECK_EQUAL(open_own(prepare_for_other_group), -EKEYREJECTED);
 }
 
 /* --- jitdump ---------------------------------------------------------------------------------- */
@@ -266,8 +270,9 @@ static void write_record(int fd, uint32_t kind, uint64_t begin, uint64_t size_by
 	uint32_t name_bytes = strlen(function) + 1;
 
 	record.total_bytes = sizeof(record) + name_bytes + 4;
-	CHECK(write(fd, &record, sizeof(record)) == sizeof(record));
-	CHECK(write(fd, function, name_bytes) == name_bytes && write(fd, "code", 4) == 4);
+	CHECK_EQUAL(write(fd, &record, sizeof(record)), sizeof(record));
+	CHECK_EQUAL(write(fd, function, name_bytes), name_bytes);
+	CHECK_EQUAL(write(fd, "code", 4), 4);
 }
 
 static const uint32_t header[10] = { 0x4a695444, 1, sizeof(header), 62 };
@@ -277,9 +282,9 @@ TEST(a_jitdump_may_be_empty_when_it_is_opened)
 	int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
 	struct perf_map *map = perf_map_new(dup(fd), &budget);
 
-	CHECK(write(fd, header, 20) == 20);
+	CHECK_EQUAL(write(fd, header, 20), 20);
 	perf_map_refresh(map);
-	CHECK(write(fd, &header[5], 20) == 20);
+	CHECK_EQUAL(write(fd, &header[5], 20), 20);
 	write_record(fd, 0, 0x7f0010, 0x20, "work");
 	perf_map_refresh(map);
 	CHECK(is_at(map, 0x7f0018, "work"));
@@ -293,15 +298,17 @@ TEST(a_jitdump_is_read_as_far_as_it_is_written)
 	struct perf_map *map;
 	uint32_t half[4] = { 0, 100 };
 
-	CHECK(fd >= 0 && write(fd, header, sizeof(header)) == sizeof(header));
+	CHECK_THAT(fd, >=, 0);
+	CHECK_EQUAL(write(fd, header, sizeof(header)), sizeof(header));
 	write_record(fd, 0, 0x7f0010, 0x20, "int Main.work(int)");
 	write_record(fd, 2, 0x7f0010, 0x20, "debug information");
 	write_record(fd, 0, 0x7f0040, 0x10, "other");
 	map = perf_map_new(dup(fd), &budget);
-	CHECK(is_at(map, 0x7f0018, "int Main.work(int)") && start == 0x7f0010);
+	CHECK(is_at(map, 0x7f0018, "int Main.work(int)"));
+	CHECK_EQUAL(start, 0x7f0010);
 	CHECK(is_at(map, 0x7f004f, "other") && is_at(map, 0x7f0050, NULL));
 	write_record(fd, 0, 0x7f0010, 0x8, "compiled anew");
-	CHECK(write(fd, half, sizeof(half)) == sizeof(half));
+	CHECK_EQUAL(write(fd, half, sizeof(half)), sizeof(half));
 	perf_map_refresh(map);
 	CHECK(is_at(map, 0x7f0010, "compiled anew") && is_at(map, 0x7f0018, "int Main.work(int)"));
 	perf_map_refresh(map);

@@ -1032,8 +1032,11 @@ TEST(a_wait_for_a_lock_of_the_kernel_that_began_before_is_known_as_such)
 		if (rest.events[i]->event == TRACE_EVENT_THREAD_FOUND)
 			found = (const void *)rest.events[i];
 	}
-	CHECK(told && told->is_older && told->flags & SWITCH_KERNEL_LOCK && told->value == 1003);
-	CHECK(found && found->object == first_lock + 1 && found->value == 1003);
+	CHECK(told && told->is_older && told->flags & SWITCH_KERNEL_LOCK);
+	CHECK_EQUAL(told->value, 1003);
+	CHECK(found);
+	CHECK_EQUAL(found->object, first_lock + 1);
+	CHECK_EQUAL(found->value, 1003);
 	stream_clear(&rest);
 	stream_clear(&w.whole);
 }
@@ -1068,9 +1071,13 @@ TEST(a_wait_that_began_before_is_known_with_its_beginning_and_its_stack)
 	for (size_t i = 0; i < rest.count; i++)
 		if (rest.events[i]->subsys == TRACE_SUBSYS_THREAD && rest.events[i]->event == TRACE_EVENT_THREAD_WAITS)
 			told = (const void *)rest.events[i];
-	CHECK(told && told->is_older && told->begin_ns == 2000 && told->header.time_ns == 5000);
-	CHECK(told->stack == 7 && told->keep == 1u << 31 && told->state == SWITCH_BLOCKED);
-	CHECK(told->value == 2);
+	CHECK(told && told->is_older);
+	CHECK_EQUAL(told->begin_ns, 2000);
+	CHECK_EQUAL(told->header.time_ns, 5000);
+	CHECK_EQUAL(told->stack, 7);
+	CHECK_EQUAL(told->keep, 1u << 31);
+	CHECK_EQUAL(told->state, SWITCH_BLOCKED);
+	CHECK_EQUAL(told->value, 2);
 	stream_clear(&rest);
 	stream_clear(&w.whole);
 }

@@ -118,7 +118,7 @@ static void see_of(uint32_t pid, uint32_t space, uint64_t time_ns, uint64_t fram
 	seen_space = space;
 	python_codes_look(codes, pid, space, time_ns, version, frame);
 	worker_settle(worker, limit_ns);
-	CHECK(worker_poll_fd(worker) < 0);
+	CHECK_THAT(worker_poll_fd(worker), <, 0);
 }
 
 static void see(uint32_t space, uint64_t time_ns, uint64_t frame)
@@ -136,13 +136,16 @@ TEST(a_frame_is_known_by_its_code_and_line)
 	CHECK(!python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
 	see(1, 10, frame_of(&code, 0));
 	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 0), &place));
-	CHECK(!strcmp(place.function, "function") && !strcmp(place.file, "file.py"));
-	CHECK(place.line == 7 && place.first_line == 7);
-	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 1), &place) && place.line == 8);
+	CHECK_STRING(place.function, "function");
+	CHECK_STRING(place.file, "file.py");
+	CHECK_EQUAL(place.line, 7);
+	CHECK_EQUAL(place.first_line, 7);
+	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 1), &place));
+	CHECK_EQUAL(place.line, 8);
 	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 2), &place) && !place.line);
 	/* Before its first instruction. */
 	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, STACK_MANAGED_INDEX), &place));
-	CHECK(place.line == 7);
+	CHECK_EQUAL(place.line, 7);
 	CHECK(!python_codes_find(codes, 2, 10, frame_of(&code, 0), &place));
 	end();
 }
@@ -161,7 +164,8 @@ TEST(equal_functions_of_two_spaces_are_one_place)
 	CHECK(python_codes_find(codes, 1, 10, frame_of(&code, 0), &places[0]));
 	CHECK(python_codes_find(codes, 2, 10, frame_of(&code, 0), &places[1]));
 	CHECK(python_codes_find(codes, 2, 10, frame_of(&other, 0), &places[2]));
-	CHECK(places[0].hash == places[1].hash && places[0].hash != places[2].hash);
+	CHECK_EQUAL(places[0].hash, places[1].hash);
+	CHECK_THAT(places[0].hash, !=, places[2].hash);
 	end();
 }
 
@@ -177,14 +181,14 @@ TEST(another_function_in_the_memory_of_one_that_is_gone_counts_from_when_it_was_
 	/* Not so soon. */
 	see(1, SECOND + 1, frame_of(&code, 0));
 	CHECK(python_codes_find(codes, 1, 3ull * SECOND, frame_of(&code, 0), &place));
-	CHECK(!strcmp(place.function, "first"));
+	CHECK_STRING(place.function, "first");
 	see(1, 3ull * SECOND, frame_of(&code, 0));
 	CHECK(python_codes_find(codes, 1, 3ull * SECOND, frame_of(&code, 0), &place));
-	CHECK(!strcmp(place.function, "second"));
+	CHECK_STRING(place.function, "second");
 	CHECK(python_codes_find(codes, 1, 2ull * SECOND, frame_of(&code, 0), &place));
-	CHECK(!strcmp(place.function, "first"));
+	CHECK_STRING(place.function, "first");
 	CHECK(python_codes_find(codes, 1, 0, frame_of(&code, 0), &place));
-	CHECK(!strcmp(place.function, "first"));
+	CHECK_STRING(place.function, "first");
 	end();
 }
 

@@ -11,9 +11,9 @@
 static void check_lines(const void *table, size_t size_bytes, const uint32_t *lines, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		CHECK(python_line_find(table, size_bytes, 100, i) == lines[i]);
-	CHECK(python_line_find(table, size_bytes, 100, count) == 0);
-	CHECK(python_line_find(table, size_bytes, 100, UINT32_MAX) == 0);
+		CHECK_EQUAL(python_line_find(table, size_bytes, 100, i), lines[i]);
+	CHECK_EQUAL(python_line_find(table, size_bytes, 100, count), 0);
+	CHECK_EQUAL(python_line_find(table, size_bytes, 100, UINT32_MAX), 0);
 }
 
 TEST(an_entry_covers_as_many_units_of_code_as_it_says)

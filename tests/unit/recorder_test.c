@@ -287,10 +287,11 @@ static size_t find_begin(void)
 
 	CHECK(!trace_reader_open(trace_path, &reader));
 	CHECK(trace_reader_extent(reader)->begins_late);
-	CHECK(trace_reader_next(reader, &header) == 1);
-	CHECK(header->subsys == TRACE_SUBSYS_COLLECT && header->event == TRACE_EVENT_COLLECT_RUN);
+	CHECK_EQUAL(trace_reader_next(reader, &header), 1);
+	CHECK_EQUAL(header->subsys, TRACE_SUBSYS_COLLECT);
+	CHECK_EQUAL(header->event, TRACE_EVENT_COLLECT_RUN);
 	while (trace_event(i)->time_ns != header->time_ns)
-		CHECK(++i < trace_written.count);
+		CHECK_THAT(++i, <, trace_written.count);
 	trace_reader_close(reader);
 	return i;
 }
@@ -322,7 +323,7 @@ static void check_reports(const char *ring_path, const char *plain_path)
 	json_t *ring = report_of(ring_path, &ring_notes), *plain = report_of(plain_path, &plain_notes);
 
 	CHECK(json_equal(ring, plain));
-	CHECK(json_array_size(ring_notes) == json_array_size(plain_notes) + 1);
+	CHECK_EQUAL(json_array_size(ring_notes), json_array_size(plain_notes) + 1);
 	json_decref(ring);
 	json_decref(plain);
 	json_decref(ring_notes);
@@ -339,7 +340,8 @@ static void check_recorder(const struct trace_ring_options *ring, uint64_t seed)
 	make_schedule(seed);
 	record_ring(ring);
 	begin = find_begin();
-	CHECK(begin > 100 && begin < trace_written.count - 100);
+	CHECK_THAT(begin, >, 100);
+	CHECK_THAT(begin, <, trace_written.count - 100);
 	record_from(path, begin);
 	check_reports(trace_path, path);
 	CHECK(!unlink(path));

@@ -26,11 +26,14 @@ TEST(nothing_lies_across_two_chunks)
 
 	room_add_chunk(room);
 	room_add_chunk(room);
-	CHECK(room_largest(room, 0) == UNWIND_CHUNK_UNITS);
+	CHECK_EQUAL(room_largest(room, 0), UNWIND_CHUNK_UNITS);
 	CHECK(!room_take(room, UNWIND_CHUNK_UNITS + 1, 0, &place));
-	CHECK(room_take(room, UNWIND_CHUNK_UNITS - 1, 0, &place) && place == 0);
-	CHECK(room_take(room, 2, 0, &place) && place == UNWIND_CHUNK_UNITS);
-	CHECK(room_take(room, 1, 0, &place) && place == UNWIND_CHUNK_UNITS - 1);
+	CHECK(room_take(room, UNWIND_CHUNK_UNITS - 1, 0, &place));
+	CHECK_EQUAL(place, 0);
+	CHECK(room_take(room, 2, 0, &place));
+	CHECK_EQUAL(place, UNWIND_CHUNK_UNITS);
+	CHECK(room_take(room, 1, 0, &place));
+	CHECK_EQUAL(place, UNWIND_CHUNK_UNITS - 1);
 	room_free(room);
 }
 
@@ -45,7 +48,7 @@ TEST(what_is_given_back_rests_before_it_is_taken_again)
 	CHECK(!room_used(room));
 	CHECK(!room_take(room, 1, 50 + rest_ns - 1, &place));
 	CHECK(room_take(room, UNWIND_CHUNK_UNITS, 50 + rest_ns, &place));
-	CHECK(room_used(room) == UNWIND_CHUNK_UNITS);
+	CHECK_EQUAL(room_used(room), UNWIND_CHUNK_UNITS);
 	room_free(room);
 }
 
@@ -73,7 +76,7 @@ TEST(random_pieces_never_overlap_and_all_comes_back_in_one_piece)
 
 			if (!room_take(room, count, now_ns, &place))
 				continue;
-			CHECK(place / UNWIND_CHUNK_UNITS == (place + count - 1) / UNWIND_CHUNK_UNITS);
+			CHECK_EQUAL(place / UNWIND_CHUNK_UNITS, (place + count - 1) / UNWIND_CHUNK_UNITS);
 			CHECK(!memchr(units + place, TAKEN, count));
 			memset(units + place, TAKEN, count);
 			pieces[piece_count++] = (struct piece){ place, count };
@@ -86,7 +89,7 @@ TEST(random_pieces_never_overlap_and_all_comes_back_in_one_piece)
 			taken -= piece->count;
 			*piece = pieces[--piece_count];
 		}
-		CHECK(room_used(room) == taken);
+		CHECK_EQUAL(room_used(room), taken);
 	}
 	while (piece_count--)
 		room_give(room, pieces[piece_count].place, pieces[piece_count].count, now_ns);

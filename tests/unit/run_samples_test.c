@@ -33,12 +33,13 @@ TEST(a_place_is_an_address_of_an_address_space_and_of_the_kernel)
 	add(samples, &second, 30, 0x1000, 0, 2);
 	add(samples, &after_exec, 40, 0x1000, 0, 2);
 	add(samples, &first, 50, 0x1000, 0xffffffff81000000, 2);
-	CHECK(run_samples_count(samples) == 5);
-	CHECK(run_samples_place(samples, 0)->count == 2);
-	CHECK(run_samples_place(samples, 0)->first_ns == 10);
-	CHECK(run_samples_place(samples, 1)->pid == 2 && run_samples_place(samples, 1)->count == 1);
-	CHECK(run_samples_place(samples, 2)->first_ns == 40);
-	CHECK(run_samples_place(samples, 3)->kernel_ip == 0xffffffff81000000);
+	CHECK_EQUAL(run_samples_count(samples), 5);
+	CHECK_EQUAL(run_samples_place(samples, 0)->count, 2);
+	CHECK_EQUAL(run_samples_place(samples, 0)->first_ns, 10);
+	CHECK_EQUAL(run_samples_place(samples, 1)->pid, 2);
+	CHECK_EQUAL(run_samples_place(samples, 1)->count, 1);
+	CHECK_EQUAL(run_samples_place(samples, 2)->first_ns, 40);
+	CHECK_EQUAL(run_samples_place(samples, 3)->kernel_ip, 0xffffffff81000000);
 	CHECK(!run_samples_place(samples, 4));
 	run_samples_free(samples);
 }
@@ -54,13 +55,14 @@ TEST(samples_are_counted_by_how_many_threads_were_active)
 		for (uint32_t i = 0; i < n % 5; i++)
 			add(samples, &thread, 10, 0x1000, 0, n);
 	add(samples, &thread, 10, 0x1000, 0, UINT32_MAX);
-	CHECK(run_samples_count_at(samples, 299) == 4 && !run_samples_count_at(samples, 300));
+	CHECK_EQUAL(run_samples_count_at(samples, 299), 4);
+	CHECK(!run_samples_count_at(samples, 300));
 	CHECK(!run_samples_count_at(samples, UINT32_MAX));
 	for (level = run_samples_place(samples, 0)->levels; level; level = level->next) {
-		CHECK(level->count == run_samples_count_at(samples, level->active));
+		CHECK_EQUAL(level->count, run_samples_count_at(samples, level->active));
 		count += level->count;
 	}
-	CHECK(count == run_samples_count(samples));
+	CHECK_EQUAL(count, run_samples_count(samples));
 	run_samples_free(samples);
 }
 
@@ -74,9 +76,9 @@ TEST(a_place_remembers_distinct_names_of_a_few_threads)
 
 		add(samples, &thread, 10, 0x1000, 0, 1);
 	}
-	CHECK(run_samples_place(samples, 0)->name_count == RUN_NAMES_MAX);
-	CHECK(!strcmp(run_samples_place(samples, 0)->names[0], "a"));
-	CHECK(!strcmp(run_samples_place(samples, 0)->names[3], "d"));
+	CHECK_EQUAL(run_samples_place(samples, 0)->name_count, RUN_NAMES_MAX);
+	CHECK_STRING(run_samples_place(samples, 0)->names[0], "a");
+	CHECK_STRING(run_samples_place(samples, 0)->names[3], "d");
 	run_samples_free(samples);
 }
 
@@ -90,6 +92,7 @@ TEST(places_are_bounded_and_samples_are_counted_beyond)
 		add(samples, &thread, 10, 0x1000 + i, 0, 1 + i % 3);
 	while (run_samples_place(samples, count))
 		count++;
-	CHECK(count == 32768 && run_samples_count(samples) == 100000);
+	CHECK_EQUAL(count, 32768);
+	CHECK_EQUAL(run_samples_count(samples), 100000);
 	run_samples_free(samples);
 }

@@ -19,8 +19,8 @@ static struct {
 static void on_any(void *data, const struct ev_header *header)
 {
 	(void)data;
-	CHECK((uintptr_t)header % 8 == 0);
-	CHECK(seen.count < SEEN_MAX);
+	CHECK_EQUAL((uintptr_t)header % 8, 0);
+	CHECK_THAT(seen.count, <, SEEN_MAX);
 	seen.time_ns[seen.count] = header->time_ns;
 	seen.mark[seen.count++] = header->thread;
 }
@@ -68,10 +68,10 @@ TEST(streams_are_merged_by_time)
 	push_wake(session, 0, 40, 0);
 	push_wake(session, 1, 20, 0);
 	session_finish(session);
-	CHECK(seen.count == 4);
+	CHECK_EQUAL(seen.count, 4);
 	for (size_t i = 0; i < 4; i++)
-		CHECK(seen.time_ns[i] == 10 * (i + 1));
-	CHECK(session_time_ns(session) == 40);
+		CHECK_EQUAL(seen.time_ns[i], 10 * (i + 1));
+	CHECK_EQUAL(session_time_ns(session), 40);
 	session_free(session);
 }
 
@@ -84,9 +84,9 @@ TEST(equal_times_go_by_stream_then_by_arrival)
 	push_wake(session, 1, 5, 4);
 	push_wake(session, 0, 5, 2);
 	session_finish(session);
-	CHECK(seen.count == 4);
+	CHECK_EQUAL(seen.count, 4);
 	for (uint32_t i = 0; i < 4; i++)
-		CHECK(seen.mark[i] == i + 1);
+		CHECK_EQUAL(seen.mark[i], i + 1);
 	session_free(session);
 }
 
@@ -97,12 +97,12 @@ TEST(an_advance_delivers_what_is_earlier_and_keeps_the_rest)
 	push_wake(session, 0, 10, 0);
 	push_wake(session, 0, 20, 0);
 	session_advance(session, 0);
-	CHECK(seen.count == 0);
+	CHECK_EQUAL(seen.count, 0);
 	session_advance(session, 20);
-	CHECK(seen.count == 1);
+	CHECK_EQUAL(seen.count, 1);
 	session_advance(session, 21);
-	CHECK(seen.count == 2);
-	CHECK(session_counts(session).pending_bytes == 0);
+	CHECK_EQUAL(seen.count, 2);
+	CHECK_EQUAL(session_counts(session).pending_bytes, 0);
 	session_free(session);
 }
 
@@ -118,11 +118,12 @@ TEST(neighbours_that_an_interrupt_swapped_are_put_in_order)
 	push_wake(session, 0, 40, 5);
 	push_wake(session, 0, 35, 99);
 	session_finish(session);
-	CHECK(seen.count == 7);
+	CHECK_EQUAL(seen.count, 7);
 	for (uint32_t i = 0; i < 5; i++)
-		CHECK(seen.mark[i] == i);
-	CHECK(seen.mark[5] == 99 && seen.mark[6] == 5);
-	CHECK(session_counts(session).late == 0);
+		CHECK_EQUAL(seen.mark[i], i);
+	CHECK_EQUAL(seen.mark[5], 99);
+	CHECK_EQUAL(seen.mark[6], 5);
+	CHECK_EQUAL(session_counts(session).late, 0);
 	session_free(session);
 }
 
@@ -135,9 +136,10 @@ TEST(an_event_after_its_time_is_delivered_and_counted)
 	push_wake(session, 1, 50, 2);
 	push_wake(session, 0, 120, 3);
 	session_finish(session);
-	CHECK(seen.count == 3 && seen.mark[1] == 2);
-	CHECK(session_counts(session).late == 1);
-	CHECK(session_time_ns(session) == 120);
+	CHECK_EQUAL(seen.count, 3);
+	CHECK_EQUAL(seen.mark[1], 2);
+	CHECK_EQUAL(session_counts(session).late, 1);
+	CHECK_EQUAL(session_time_ns(session), 120);
 	session_free(session);
 }
 
@@ -147,9 +149,9 @@ TEST(the_last_possible_time_is_delivered_by_finish)
 
 	push_wake(session, 0, UINT64_MAX, 1);
 	session_advance(session, UINT64_MAX);
-	CHECK(seen.count == 0);
+	CHECK_EQUAL(seen.count, 0);
 	session_finish(session);
-	CHECK(seen.count == 1);
+	CHECK_EQUAL(seen.count, 1);
 	session_free(session);
 }
 
@@ -160,8 +162,8 @@ TEST(handlers_of_a_kind_are_called_in_the_order_of_subscription)
 	session_subscribe(session, handlers, NULL);
 	push_wake(session, 0, 1, 7);
 	session_finish(session);
-	CHECK(seen.count == 2);
-	CHECK(session_counts(session).delivered == 1);
+	CHECK_EQUAL(seen.count, 2);
+	CHECK_EQUAL(session_counts(session).delivered, 1);
 	session_free(session);
 }
 
@@ -171,18 +173,19 @@ TEST(unknown_kinds_and_wrong_sizes_are_refused)
 	struct ev_sched_sample sample = { .header = header_of(EV_SCHED_SAMPLE, 1, 0) };
 	struct ev_header header = { .subsys = 999, .event = 0 };
 
-	CHECK(session_push(session, 0, &header, sizeof(header)) == -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &header, sizeof(header)), -EBADMSG);
 	header = (struct ev_header){ .subsys = TRACE_SUBSYS_SCHED, .event = 999 };
-	CHECK(session_push(session, 0, &header, sizeof(header)) == -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &header, sizeof(header)), -EBADMSG);
 	header = (struct ev_header){ .subsys = 65535, .event = 65535 };
-	CHECK(session_push(session, 0, &header, sizeof(header)) == -EBADMSG);
-	CHECK(session_push(session, 0, &sample, sizeof(sample) - 1) == -EBADMSG);
-	CHECK(session_push(session, 0, &sample, sizeof(sample) + 8) == -EBADMSG);
-	CHECK(session_push(session, 0, &sample, 15) == -EBADMSG);
-	CHECK(session_push(session, 0, &sample, 0) == -EBADMSG);
-	CHECK(session_push(session, 0, &sample, sizeof(sample)) == 0);
+	CHECK_EQUAL(session_push(session, 0, &header, sizeof(header)), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &sample, sizeof(sample) - 1), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &sample, sizeof(sample) + 8), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &sample, 15), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &sample, 0), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &sample, sizeof(sample)), 0);
 	session_finish(session);
-	CHECK(session_counts(session).malformed == 7 && seen.count == 1);
+	CHECK_EQUAL(session_counts(session).malformed, 7);
+	CHECK_EQUAL(seen.count, 1);
 	session_free(session);
 }
 
@@ -195,13 +198,13 @@ TEST(a_stack_must_be_as_long_as_it_says)
 	e->header = header_of(EV_STACK_FRAMES, 1, 0);
 	e->kernel_count = 1;
 	e->user_count = 2;
-	CHECK(session_push(session, 0, e, sizeof(*e) + 16) == -EBADMSG);
-	CHECK(session_push(session, 0, e, sizeof(*e) + 32) == -EBADMSG);
-	CHECK(session_push(session, 0, e, sizeof(*e) + 23) == -EBADMSG);
-	CHECK(session_push(session, 0, e, sizeof(*e) - 8) == -EBADMSG);
-	CHECK(session_push(session, 0, e, sizeof(*e) + 24) == 0);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e) + 16), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e) + 32), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e) + 23), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e) - 8), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e) + 24), 0);
 	e->kernel_count = e->user_count = 0;
-	CHECK(session_push(session, 0, e, sizeof(*e)) == 0);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e)), 0);
 	session_free(session);
 }
 
@@ -213,12 +216,12 @@ TEST(a_path_must_end_inside_its_record)
 
 	e->header = header_of(EV_SPACE_MAP, 1, 0);
 	memcpy(e->path, "/bin", 5);
-	CHECK(session_push(session, 0, e, sizeof(*e) + 4) == -EBADMSG);
-	CHECK(session_push(session, 0, e, sizeof(*e)) == -EBADMSG);
-	CHECK(session_push(session, 0, e, sizeof(*e) + 5) == 0);
-	CHECK(session_push(session, 0, e, sizeof(*e) + 8) == 0);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e) + 4), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e)), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e) + 5), 0);
+	CHECK_EQUAL(session_push(session, 0, e, sizeof(*e) + 8), 0);
 	session_finish(session);
-	CHECK(seen.count == 2);
+	CHECK_EQUAL(seen.count, 2);
 	session_free(session);
 }
 
@@ -226,15 +229,15 @@ TEST(the_bound_is_shared_by_the_streams_and_freed_by_an_advance)
 {
 	struct session *session = new_session(2, 3 * 72);
 
-	CHECK(push_wake(session, 0, 1, 0) == 0);
-	CHECK(push_wake(session, 1, 2, 0) == 0);
-	CHECK(push_wake(session, 1, 3, 0) == 0);
-	CHECK(push_wake(session, 0, 4, 0) == -ENOSPC);
+	CHECK_EQUAL(push_wake(session, 0, 1, 0), 0);
+	CHECK_EQUAL(push_wake(session, 1, 2, 0), 0);
+	CHECK_EQUAL(push_wake(session, 1, 3, 0), 0);
+	CHECK_EQUAL(push_wake(session, 0, 4, 0), -ENOSPC);
 	session_advance(session, 2);
-	CHECK(push_wake(session, 0, 4, 0) == 0);
-	CHECK(session_counts(session).pending_bytes_peak == 3 * 72);
+	CHECK_EQUAL(push_wake(session, 0, 4, 0), 0);
+	CHECK_EQUAL(session_counts(session).pending_bytes_peak, 3 * 72);
 	session_finish(session);
-	CHECK(seen.count == 4);
+	CHECK_EQUAL(seen.count, 4);
 	session_free(session);
 }
 
@@ -254,12 +257,13 @@ TEST(whatever_comes_within_the_window_is_delivered_in_order_and_once)
 			session_advance(session, base);
 	}
 	session_finish(session);
-	CHECK(seen.count == 15000 && session_counts(session).late == 0);
+	CHECK_EQUAL(seen.count, 15000);
+	CHECK_EQUAL(session_counts(session).late, 0);
 	for (size_t i = 0; i < seen.count; i++) {
 		CHECK(!i || seen.time_ns[i - 1] <= seen.time_ns[i]);
 		sum -= seen.mark[i];
 	}
-	CHECK(sum == 0);
+	CHECK_EQUAL(sum, 0);
 	session_free(session);
 }
 
@@ -271,7 +275,8 @@ TEST(a_record_far_out_of_order_is_delivered_late_at_worst)
 		push_wake(session, 0, 1000 + i, i);
 	push_wake(session, 0, 1, 77);
 	session_finish(session);
-	CHECK(seen.count == 10001 && session_counts(session).late == 1);
+	CHECK_EQUAL(seen.count, 10001);
+	CHECK_EQUAL(session_counts(session).late, 1);
 	session_free(session);
 }
 
@@ -298,8 +303,12 @@ TEST(what_a_handler_hands_out_comes_before_the_next_event)
 	CHECK(!session_push(hands_out, 0, &gap, sizeof(gap)));
 	push_wake(hands_out, 0, 20, 2);
 	session_finish(hands_out);
-	CHECK(seen.count == 3 && seen.mark[0] == 1 && seen.mark[1] == 77 && seen.mark[2] == 2);
-	CHECK(session_counts(hands_out).delivered == 4 && !session_counts(hands_out).late);
+	CHECK_EQUAL(seen.count, 3);
+	CHECK_EQUAL(seen.mark[0], 1);
+	CHECK_EQUAL(seen.mark[1], 77);
+	CHECK_EQUAL(seen.mark[2], 2);
+	CHECK_EQUAL(session_counts(hands_out).delivered, 4);
+	CHECK(!session_counts(hands_out).late);
 	session_free(hands_out);
 }
 
@@ -313,7 +322,8 @@ static void on_first_gap(void *data, const struct ev_header *header)
 	(void)data;
 	for (uint32_t i = 0; i < 5000; i++)
 		push_wake(takes_in, i % 2, header->time_ns + 20 + i, 100 + i);
-	CHECK(header->time_ns == 20 && header->thread == 7);
+	CHECK_EQUAL(header->time_ns, 20);
+	CHECK_EQUAL(header->thread, 7);
 }
 
 TEST(what_comes_during_a_delivery_is_delivered_by_the_next_one_in_order)
@@ -328,12 +338,17 @@ TEST(what_comes_during_a_delivery_is_delivered_by_the_next_one_in_order)
 	push_wake(takes_in, 0, 30, 2);
 	push_wake(takes_in, 1, 35, 3);
 	session_advance(takes_in, 36);
-	CHECK(seen.count == 3 && seen.mark[1] == 2 && seen.mark[2] == 3);
-	CHECK(session_counts(takes_in).pending_bytes > 5000 * sizeof(struct ev_sched_wake));
+	CHECK_EQUAL(seen.count, 3);
+	CHECK_EQUAL(seen.mark[1], 2);
+	CHECK_EQUAL(seen.mark[2], 3);
+	CHECK_THAT(session_counts(takes_in).pending_bytes, >, 5000 * sizeof(struct ev_sched_wake));
 	session_finish(takes_in);
-	CHECK(seen.count == 5003 && !session_counts(takes_in).late && !session_counts(takes_in).pending_bytes);
-	for (uint32_t i = 0; i < 5000; i++)
-		CHECK(seen.mark[3 + i] == 100 + i && seen.time_ns[3 + i] == 40 + i);
+	CHECK_EQUAL(seen.count, 5003);
+	CHECK(!session_counts(takes_in).late && !session_counts(takes_in).pending_bytes);
+	for (uint32_t i = 0; i < 5000; i++) {
+		CHECK_EQUAL(seen.mark[3 + i], 100 + i);
+		CHECK_EQUAL(seen.time_ns[3 + i], 40 + i);
+	}
 	session_free(takes_in);
 }
 
@@ -346,7 +361,8 @@ TEST(what_comes_while_all_is_delivered_is_delivered_too)
 	session_subscribe(takes_in, gap_handlers, NULL);
 	CHECK(!session_push(takes_in, 0, &gap, sizeof(gap)));
 	session_finish(takes_in);
-	CHECK(seen.count == 5000 && !session_counts(takes_in).late);
+	CHECK_EQUAL(seen.count, 5000);
+	CHECK(!session_counts(takes_in).late);
 	session_free(takes_in);
 }
 
@@ -361,10 +377,10 @@ TEST(memory_is_as_long_as_it_says)
 	struct session *session = new_session(1, 1 << 20);
 
 	CHECK(!session_push(session, 0, &memory, sizeof(memory)));
-	CHECK(session_push(session, 0, &memory, sizeof(memory) - 8) == -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &memory, sizeof(memory) - 8), -EBADMSG);
 	memory.e.kernel_count = 0xffff;
-	CHECK(session_push(session, 0, &memory, sizeof(memory)) == -EBADMSG);
-	CHECK(session_push(session, 0, &memory, sizeof(memory.e) - 8) == -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &memory, sizeof(memory)), -EBADMSG);
+	CHECK_EQUAL(session_push(session, 0, &memory, sizeof(memory.e) - 8), -EBADMSG);
 	session_finish(session);
 	session_free(session);
 }

@@ -80,7 +80,7 @@ static void make(const char *path, uint64_t seed)
 	memset(&w, 0, sizeof(w));
 	w.random = seed * 0x9e3779b97f4a7c15ull;
 	w.now_ns = w.begin_ns = 1000000000 + pick(1000000000);
-	assert_int_equal(trace_writer_open(path, &writer), 0);
+	CHECK_EQUAL(trace_writer_open(path, &writer), 0);
 	log = state_log_new(writer, &(struct state_log_options){
 					    .threads = threads,
 					    .files = files,
@@ -88,7 +88,7 @@ static void make(const char *path, uint64_t seed)
 				    });
 	live(state_log_listener(log), threads);
 	state_log_finish(log, w.now_ns);
-	assert_int_equal(trace_writer_close(writer), 0);
+	CHECK_EQUAL(trace_writer_close(writer), 0);
 	state_log_free(log);
 	others_free(others);
 	files_free(files);
@@ -132,7 +132,7 @@ TEST(shares_are_what_states_add_up_to)
 
 	for (uint64_t seed = 1; seed <= 2; seed++) {
 		make(path, seed);
-		assert_int_equal(states_open(path, &w.states), 0);
+		CHECK_EQUAL(states_open(path, &w.states), 0);
 		for (int i = 0; i < QUESTIONS; i++) {
 			uint64_t whole_ns = w.now_ns - w.begin_ns;
 			uint64_t length_ns = whole_ns >> pick(20), from_ns;
@@ -145,8 +145,8 @@ TEST(shares_are_what_states_add_up_to)
 		unlink(path);
 	}
 	/* The lowest one came back, and did not stay. */
-	assert_true(levels & 1);
-	assert_true(levels & ~0x3fu);
+	CHECK(levels & 1);
+	CHECK(levels & ~0x3fu);
 }
 
 /* How many chunks the file has that a log of shares has written. */
@@ -161,13 +161,13 @@ static size_t chunks_of(void (*fill)(struct share_log *log))
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(trace_writer_open(path, &writer), 0);
+	CHECK_EQUAL(trace_writer_open(path, &writer), 0);
 	log = share_log_new(writer);
 	fill(log);
 	share_log_finish(log);
 	share_log_free(log);
-	assert_int_equal(trace_writer_close(writer), 0);
-	assert_int_equal(trace_reader_open(path, &reader), 0);
+	CHECK_EQUAL(trace_writer_close(writer), 0);
+	CHECK_EQUAL(trace_reader_open(path, &reader), 0);
 	places = trace_reader_places(reader, &count);
 	for (size_t i = 0; i < count; i++)
 		chunks += places[i].kind == TRACE_CHUNK_STATE_SHARES;
@@ -207,7 +207,7 @@ static void fill_crowd(struct share_log *log, uint32_t count, uint32_t turns)
 		}
 	for (uint32_t i = 0; i < count; i++) {
 		share_log_end(log, &threads[i], 1 + turns * 1000ull);
-		assert_null(threads[i].cells);
+		CHECK_EQUAL(threads[i].cells, NULL);
 	}
 	free(threads);
 }
@@ -224,6 +224,6 @@ static void fill_many(struct share_log *log)
 
 TEST(of_too_many_threads_there_are_no_summaries_rather_than_wrong_ones)
 {
-	assert_true(chunks_of(fill_few));
-	assert_int_equal(chunks_of(fill_many), 0);
+	CHECK(chunks_of(fill_few));
+	CHECK_EQUAL(chunks_of(fill_many), 0);
 }

@@ -32,7 +32,7 @@ static void write_begin(void)
 {
 	uint64_t at = counts.slots_begun++;
 
-	CHECK(at - counts.slots_read < SLOTS);
+	CHECK_THAT(at - counts.slots_read, <, SLOTS);
 	memset(&slots[at % SLOTS], 0xa5, sizeof(*slots));
 }
 
@@ -62,12 +62,13 @@ static int on_record(void *data, const void *record, size_t size_bytes)
 	const struct ev_header *header = record;
 	bool is_wake = header->event == TRACE_EVENT_SCHED_WAKE;
 
-	CHECK(data == &seen);
+	CHECK_EQUAL(data, &seen);
 	if (seen.count == seen.at_most)
 		return -ENOSPC;
-	CHECK(header->time_ns == seen.next);
-	CHECK(header->subsys == TRACE_SUBSYS_SCHED && is_wake == (seen.next % 3 == 0));
-	CHECK(size_bytes == (is_wake ? sizeof(struct ev_sched_wake) : sizeof(struct ev_sched_switch)));
+	CHECK_EQUAL(header->time_ns, seen.next);
+	CHECK_EQUAL(header->subsys, TRACE_SUBSYS_SCHED);
+	CHECK_EQUAL(is_wake, seen.next % 3 == 0);
+	CHECK_EQUAL(size_bytes, (is_wake ? sizeof(struct ev_sched_wake) : sizeof(struct ev_sched_switch)));
 	seen.next++;
 	seen.count++;
 	return 0;
@@ -85,12 +86,17 @@ TEST(records_come_in_their_order_and_once)
 {
 	begin(0);
 	seen.next = 0;
-	CHECK(drain(100) && seen.count == 0);
+	CHECK(drain(100));
+	CHECK_EQUAL(seen.count, 0);
 	write_records(5);
-	CHECK(drain(100) && seen.count == 5 && counts.slots_read == 5);
-	CHECK(drain(100) && seen.count == 0);
+	CHECK(drain(100));
+	CHECK_EQUAL(seen.count, 5);
+	CHECK_EQUAL(counts.slots_read, 5);
+	CHECK(drain(100));
+	CHECK_EQUAL(seen.count, 0);
 	write_records(1);
-	CHECK(drain(100) && seen.count == 1);
+	CHECK(drain(100));
+	CHECK_EQUAL(seen.count, 1);
 	end();
 }
 
@@ -99,10 +105,15 @@ TEST(a_refused_record_stays_in_the_ring)
 	begin(0);
 	seen.next = 0;
 	write_records(SLOTS);
-	CHECK(!drain(3) && seen.count == 3 && counts.slots_read == 3);
-	CHECK(!drain(0) && counts.slots_read == 3);
+	CHECK(!drain(3));
+	CHECK_EQUAL(seen.count, 3);
+	CHECK_EQUAL(counts.slots_read, 3);
+	CHECK(!drain(0));
+	CHECK_EQUAL(counts.slots_read, 3);
 	write_records(3);
-	CHECK(drain(100) && seen.count == SLOTS && counts.slots_read == SLOTS + 3);
+	CHECK(drain(100));
+	CHECK_EQUAL(seen.count, SLOTS);
+	CHECK_EQUAL(counts.slots_read, SLOTS + 3);
 	end();
 }
 
@@ -112,10 +123,14 @@ TEST(a_record_that_is_being_written_is_not_read_and_makes_the_ring_incomplete)
 	seen.next = 0;
 	write_records(2);
 	write_begin();
-	CHECK(!drain(100) && seen.count == 2);
-	CHECK(!drain(100) && seen.count == 0 && counts.slots_read == 2);
+	CHECK(!drain(100));
+	CHECK_EQUAL(seen.count, 2);
+	CHECK(!drain(100));
+	CHECK_EQUAL(seen.count, 0);
+	CHECK_EQUAL(counts.slots_read, 2);
 	write_end(EV_SCHED_SWITCH);
-	CHECK(drain(100) && seen.count == 1);
+	CHECK(drain(100));
+	CHECK_EQUAL(seen.count, 1);
 	end();
 }
 
@@ -126,7 +141,8 @@ TEST(a_cancelled_record_leaves_the_ring_complete)
 	write_begin();
 	CHECK(!drain(100));
 	counts.slots_begun = counts.slots_done;
-	CHECK(drain(100) && seen.count == 0);
+	CHECK(drain(100));
+	CHECK_EQUAL(seen.count, 0);
 	end();
 }
 
@@ -146,7 +162,9 @@ TEST(what_is_written_while_a_drain_goes_on_is_left_for_the_next)
 	seen.count = 10;
 	write_records(3);
 	CHECK(slot_ring_drain(ring, refuse_after_end, NULL));
-	CHECK(seen.count == 13 && counts.slots_read == 4 && counts.slots_done == 7);
+	CHECK_EQUAL(seen.count, 13);
+	CHECK_EQUAL(counts.slots_read, 4);
+	CHECK_EQUAL(counts.slots_done, 7);
 	end();
 }
 
@@ -161,15 +179,19 @@ TEST(positions_wrap_around_the_slots_and_at_2_to_the_64)
 			write_records(count);
 			if (i % 3 == 0 && count < SLOTS) {
 				write_begin();
-				CHECK(!drain(100) && seen.count == count);
+				CHECK(!drain(100));
+				CHECK_EQUAL(seen.count, count);
 				counts.slots_begun--;
 			} else if (count) {
-				CHECK(!drain(count - 1) && seen.count == count - 1);
-				CHECK(drain(1) && seen.count == 1);
+				CHECK(!drain(count - 1));
+				CHECK_EQUAL(seen.count, count - 1);
+				CHECK(drain(1));
+				CHECK_EQUAL(seen.count, 1);
 			}
-			CHECK(drain(0) && counts.slots_read == counts.slots_done);
+			CHECK(drain(0));
+			CHECK_EQUAL(counts.slots_read, counts.slots_done);
 		}
-		CHECK(counts.slots_read < 1000);
+		CHECK_THAT(counts.slots_read, <, 1000);
 		end();
 	}
 }
@@ -178,15 +200,15 @@ TEST(the_fill_counts_all_that_was_not_read)
 {
 	begin(-2ull);
 	seen.next = -2ull;
-	CHECK(slot_ring_fill(ring) == 0);
+	CHECK_EQUAL(slot_ring_fill(ring), 0);
 	write_records(4);
-	CHECK(slot_ring_fill(ring) == 0.5);
+	CHECK_EQUAL(slot_ring_fill(ring), 0.5);
 	/* So that the end of a run waits for it. */
 	write_begin();
-	CHECK(slot_ring_fill(ring) == 5.0 / SLOTS);
+	CHECK_EQUAL(slot_ring_fill(ring), 5.0 / SLOTS);
 	write_end(EV_SCHED_SWITCH);
 	seen.next = -2ull;
 	drain(1);
-	CHECK(slot_ring_fill(ring) == 0.5);
+	CHECK_EQUAL(slot_ring_fill(ring), 0.5);
 	end();
 }

@@ -35,10 +35,13 @@ TEST(a_mapping_counts_from_its_time_on_and_within_its_range)
 
 	map(spaces, 7, 100, 0x1000, 0x2000, 1);
 	map(spaces, 7, 200, 0x3000, 0x4000, 2);
-	CHECK(at(spaces, 7, 100, 0x1000) == 1 && at(spaces, 7, 300, 0x1fff) == 1);
-	CHECK(at(spaces, 7, 300, 0xfff) == 0 && at(spaces, 7, 300, 0x2000) == 0);
-	CHECK(at(spaces, 7, 150, 0x3000) == 0 && at(spaces, 7, 200, 0x3000) == 2);
-	CHECK(at(spaces, 8, 200, 0x3000) == 0);
+	CHECK_EQUAL(at(spaces, 7, 100, 0x1000), 1);
+	CHECK_EQUAL(at(spaces, 7, 300, 0x1fff), 1);
+	CHECK_EQUAL(at(spaces, 7, 300, 0xfff), 0);
+	CHECK_EQUAL(at(spaces, 7, 300, 0x2000), 0);
+	CHECK_EQUAL(at(spaces, 7, 150, 0x3000), 0);
+	CHECK_EQUAL(at(spaces, 7, 200, 0x3000), 2);
+	CHECK_EQUAL(at(spaces, 8, 200, 0x3000), 0);
 	spaces_free(spaces);
 }
 
@@ -49,10 +52,13 @@ TEST(a_later_mapping_replaces_what_it_overlaps_and_no_more)
 	map(spaces, 7, 100, 0x1000, 0x9000, 1);
 	map(spaces, 7, 200, 0x3000, 0x5000, 2);
 	map(spaces, 7, 300, 0x4000, 0xa000, 3);
-	CHECK(at(spaces, 7, 150, 0x4800) == 1);
-	CHECK(at(spaces, 7, 250, 0x4800) == 2 && at(spaces, 7, 250, 0x6000) == 1);
-	CHECK(at(spaces, 7, 350, 0x4800) == 3 && at(spaces, 7, 350, 0x3800) == 2);
-	CHECK(at(spaces, 7, 350, 0x1800) == 1 && at(spaces, 7, 350, 0x9800) == 3);
+	CHECK_EQUAL(at(spaces, 7, 150, 0x4800), 1);
+	CHECK_EQUAL(at(spaces, 7, 250, 0x4800), 2);
+	CHECK_EQUAL(at(spaces, 7, 250, 0x6000), 1);
+	CHECK_EQUAL(at(spaces, 7, 350, 0x4800), 3);
+	CHECK_EQUAL(at(spaces, 7, 350, 0x3800), 2);
+	CHECK_EQUAL(at(spaces, 7, 350, 0x1800), 1);
+	CHECK_EQUAL(at(spaces, 7, 350, 0x9800), 3);
 	spaces_free(spaces);
 }
 
@@ -63,7 +69,7 @@ TEST(two_libraries_that_take_turns_are_told_apart_by_time)
 	for (uint64_t i = 0; i < 1000; i++)
 		map(spaces, 7, 100 * i, 0x1000, 0x2000, 1 + i % 2);
 	for (uint64_t i = 0; i < 1000; i++)
-		CHECK(at(spaces, 7, 100 * i + 50, 0x1800) == 1 + i % 2);
+		CHECK_EQUAL(at(spaces, 7, 100 * i + 50, 0x1800), 1 + i % 2);
 	spaces_free(spaces);
 }
 
@@ -73,7 +79,7 @@ TEST(the_same_mapping_again_takes_no_memory)
 
 	for (uint64_t i = 0; i < 1000; i++)
 		map(spaces, 7, 100 * i, 0x1000, 0x2000, 1);
-	CHECK(spaces_counts(spaces).mappings == 1);
+	CHECK_EQUAL(spaces_counts(spaces).mappings, 1);
 	spaces_free(spaces);
 }
 
@@ -84,8 +90,10 @@ TEST(an_exec_begins_an_empty_space_and_the_past_stays)
 	map(spaces, 7, 100, 0x1000, 0x2000, 1);
 	spaces_exec(spaces, 7, 200);
 	map(spaces, 7, 210, 0x5000, 0x6000, 2);
-	CHECK(at(spaces, 7, 199, 0x1800) == 1 && at(spaces, 7, 200, 0x1800) == 0);
-	CHECK(at(spaces, 7, 300, 0x5800) == 2 && at(spaces, 7, 150, 0x5800) == 0);
+	CHECK_EQUAL(at(spaces, 7, 199, 0x1800), 1);
+	CHECK_EQUAL(at(spaces, 7, 200, 0x1800), 0);
+	CHECK_EQUAL(at(spaces, 7, 300, 0x5800), 2);
+	CHECK_EQUAL(at(spaces, 7, 150, 0x5800), 0);
 	spaces_free(spaces);
 }
 
@@ -97,9 +105,12 @@ TEST(a_child_sees_what_its_parent_had_at_the_fork)
 	spaces_fork(spaces, 8, 7, 200);
 	map(spaces, 7, 300, 0x1000, 0x2000, 2);
 	map(spaces, 8, 400, 0x1800, 0x3000, 3);
-	CHECK(at(spaces, 8, 250, 0x1000) == 1 && at(spaces, 8, 500, 0x1000) == 1);
-	CHECK(at(spaces, 8, 500, 0x1800) == 3 && at(spaces, 8, 350, 0x1800) == 1);
-	CHECK(at(spaces, 7, 500, 0x1800) == 2 && at(spaces, 7, 500, 0x2800) == 0);
+	CHECK_EQUAL(at(spaces, 8, 250, 0x1000), 1);
+	CHECK_EQUAL(at(spaces, 8, 500, 0x1000), 1);
+	CHECK_EQUAL(at(spaces, 8, 500, 0x1800), 3);
+	CHECK_EQUAL(at(spaces, 8, 350, 0x1800), 1);
+	CHECK_EQUAL(at(spaces, 7, 500, 0x1800), 2);
+	CHECK_EQUAL(at(spaces, 7, 500, 0x2800), 0);
 	spaces_free(spaces);
 }
 
@@ -111,9 +122,9 @@ TEST(a_thousand_children_share_their_parents_mappings)
 		map(spaces, 7, 100, 0x10000 * i, 0x10000 * i + 0x1000, 1 + i);
 	for (uint32_t i = 0; i < 1000; i++)
 		spaces_fork(spaces, 1000 + i, 7, 200 + i);
-	CHECK(spaces_counts(spaces).mappings == 500);
+	CHECK_EQUAL(spaces_counts(spaces).mappings, 500);
 	for (uint32_t i = 0; i < 1000; i++)
-		CHECK(at(spaces, 1000 + i, 5000, 0x10000 * (i % 500)) == 1 + i % 500);
+		CHECK_EQUAL(at(spaces, 1000 + i, 5000, 0x10000 * (i % 500)), 1 + i % 500);
 	spaces_free(spaces);
 }
 
@@ -126,9 +137,11 @@ TEST(a_child_outlives_what_is_known_of_its_parent)
 	spaces_fork(spaces, 9, 8, 300);
 	spaces_forget(spaces, 7);
 	spaces_forget(spaces, 8);
-	CHECK(at(spaces, 7, 400, 0x1000) == 0 && at(spaces, 9, 400, 0x1000) == 1);
+	CHECK_EQUAL(at(spaces, 7, 400, 0x1000), 0);
+	CHECK_EQUAL(at(spaces, 9, 400, 0x1000), 1);
 	spaces_forget(spaces, 9);
-	CHECK(spaces_counts(spaces).mappings == 0 && spaces_counts(spaces).spaces == 0);
+	CHECK_EQUAL(spaces_counts(spaces).mappings, 0);
+	CHECK_EQUAL(spaces_counts(spaces).spaces, 0);
 	spaces_free(spaces);
 }
 
@@ -144,9 +157,10 @@ TEST(a_long_line_of_forks_keeps_every_generations_mappings)
 		map(spaces, 1000 + i, 100 * i + 2, 0x1000, 0x1800, 1000 + i);
 	}
 	for (uint32_t i = 1; i < 200; i++)
-		CHECK(at(spaces, 1199, 100000, 0x1000 * (1 + i)) == 1 + i);
-	CHECK(at(spaces, 1199, 100000, 0x1000) == 1199 && at(spaces, 1199, 100000, 0x1800) == 1);
-	CHECK(at(spaces, 1150, 100000, 0x1000) == 1150);
+		CHECK_EQUAL(at(spaces, 1199, 100000, 0x1000 * (1 + i)), 1 + i);
+	CHECK_EQUAL(at(spaces, 1199, 100000, 0x1000), 1199);
+	CHECK_EQUAL(at(spaces, 1199, 100000, 0x1800), 1);
+	CHECK_EQUAL(at(spaces, 1150, 100000, 0x1000), 1150);
 	spaces_free(spaces);
 }
 
@@ -157,8 +171,10 @@ TEST(a_process_id_used_again_means_another_process)
 	map(spaces, 6, 50, 0x8000, 0x9000, 9);
 	map(spaces, 7, 100, 0x1000, 0x2000, 1);
 	spaces_fork(spaces, 7, 6, 500);
-	CHECK(at(spaces, 7, 400, 0x1000) == 1 && at(spaces, 7, 400, 0x8000) == 0);
-	CHECK(at(spaces, 7, 600, 0x1000) == 0 && at(spaces, 7, 600, 0x8000) == 9);
+	CHECK_EQUAL(at(spaces, 7, 400, 0x1000), 1);
+	CHECK_EQUAL(at(spaces, 7, 400, 0x8000), 0);
+	CHECK_EQUAL(at(spaces, 7, 600, 0x1000), 0);
+	CHECK_EQUAL(at(spaces, 7, 600, 0x8000), 9);
 	spaces_free(spaces);
 }
 
@@ -167,14 +183,16 @@ TEST(what_is_found_in_a_living_process_was_there_from_the_beginning)
 	struct spaces *spaces = spaces_new(BOUND);
 
 	found(spaces, 7, 1000, 0x1000, 0x2000, 1);
-	CHECK(at(spaces, 7, 5, 0x1000) == 1);
+	CHECK_EQUAL(at(spaces, 7, 5, 0x1000), 1);
 	map(spaces, 7, 2000, 0x1000, 0x2000, 2);
-	CHECK(at(spaces, 7, 1999, 0x1000) == 1 && at(spaces, 7, 2000, 0x1000) == 2);
+	CHECK_EQUAL(at(spaces, 7, 1999, 0x1000), 1);
+	CHECK_EQUAL(at(spaces, 7, 2000, 0x1000), 2);
 	/* An event was lost: the range is something else by now, but was not before. */
 	found(spaces, 7, 3000, 0x1000, 0x2000, 3);
-	CHECK(at(spaces, 7, 2999, 0x1000) == 2 && at(spaces, 7, 3000, 0x1000) == 3);
+	CHECK_EQUAL(at(spaces, 7, 2999, 0x1000), 2);
+	CHECK_EQUAL(at(spaces, 7, 3000, 0x1000), 3);
 	found(spaces, 7, 4000, 0x7000, 0x8000, 4);
-	CHECK(at(spaces, 7, 2000, 0x7000) == 4);
+	CHECK_EQUAL(at(spaces, 7, 2000, 0x7000), 4);
 	spaces_free(spaces);
 }
 
@@ -184,9 +202,9 @@ TEST(beyond_the_bound_mappings_are_dropped_and_counted)
 
 	for (uint32_t i = 0; i < 1000; i++)
 		map(spaces, 1 + i / 10, 100, 0x1000 * i, 0x1000 * (i + 1), 1 + i);
-	CHECK(spaces_counts(spaces).mappings + spaces_counts(spaces).spaces <= 101);
-	CHECK(spaces_counts(spaces).dropped >= 890);
-	CHECK(at(spaces, 1, 200, 0) == 1);
+	CHECK_THAT(spaces_counts(spaces).mappings + spaces_counts(spaces).spaces, <=, 101);
+	CHECK_THAT(spaces_counts(spaces).dropped, >=, 890);
+	CHECK_EQUAL(at(spaces, 1, 200, 0), 1);
 	spaces_free(spaces);
 }
 
@@ -199,8 +217,8 @@ TEST(replaced_spaces_make_room_before_anything_is_dropped)
 		spaces_exec(spaces, 100 + i % 50, 10 * i + 1);
 		map(spaces, 100 + i % 50, 10 * i + 2, 0x1000, 0x2000, 1 + i);
 	}
-	CHECK(spaces_counts(spaces).dropped == 0);
-	CHECK(at(spaces, 149, 200000, 0x1000) == 10000);
+	CHECK_EQUAL(spaces_counts(spaces).dropped, 0);
+	CHECK_EQUAL(at(spaces, 149, 200000, 0x1000), 10000);
 	spaces_free(spaces);
 }
 
@@ -213,14 +231,15 @@ TEST(processes_that_have_ended_make_room_the_first_ones_first)
 		spaces_fork(spaces, 100 + i, 1, 10 * i + 2);
 		spaces_exec(spaces, 100 + i, 10 * i + 3);
 		map(spaces, 100 + i, 10 * i + 4, 0x3000, 0x4000, 2 + i);
-		CHECK(at(spaces, 100 + i, 10 * i + 5, 0x3000) == 2 + i);
+		CHECK_EQUAL(at(spaces, 100 + i, 10 * i + 5, 0x3000), 2 + i);
 		spaces_exit(spaces, 100 + i);
 	}
 	CHECK(!spaces_counts(spaces).dropped);
-	CHECK(spaces_counts(spaces).spaces + spaces_counts(spaces).mappings <= 100);
-	CHECK(at(spaces, 1, 10000, 0x1000) == 1);
-	CHECK(at(spaces, 1099, 10000, 0x3000) == 1001 && at(spaces, 1080, 10000, 0x3000) == 982);
-	CHECK(at(spaces, 100, 10000, 0x3000) == 0);
+	CHECK_THAT(spaces_counts(spaces).spaces + spaces_counts(spaces).mappings, <=, 100);
+	CHECK_EQUAL(at(spaces, 1, 10000, 0x1000), 1);
+	CHECK_EQUAL(at(spaces, 1099, 10000, 0x3000), 1001);
+	CHECK_EQUAL(at(spaces, 1080, 10000, 0x3000), 982);
+	CHECK_EQUAL(at(spaces, 100, 10000, 0x3000), 0);
 	spaces_free(spaces);
 }
 
@@ -242,7 +261,8 @@ TEST(not_too_many_ended_processes_are_known_and_who_wants_to_hears_of_the_others
 		map(spaces, 100 + i, i, 0x3000, 0x4000, 2);
 		spaces_exit(spaces, 100 + i);
 	}
-	CHECK(spaces_counts(spaces).spaces + forgotten == 50000 && forgotten > 30000);
+	CHECK_EQUAL(spaces_counts(spaces).spaces + forgotten, 50000);
+	CHECK_THAT(forgotten, >, 30000);
 	spaces_free(spaces);
 }
 
@@ -258,7 +278,8 @@ TEST(the_end_of_a_process_says_nothing_of_the_next_one_with_its_id)
 		map(spaces, 100 + i, 30 + i, 0x3000, 0x4000, 2);
 		spaces_exit(spaces, 100 + i);
 	}
-	CHECK(at(spaces, 7, 100, 0x1000) == 2 && at(spaces, 7, 10, 0x1000) != 1);
+	CHECK_EQUAL(at(spaces, 7, 100, 0x1000), 2);
+	CHECK_THAT(at(spaces, 7, 10, 0x1000), !=, 1);
 	CHECK(!spaces_counts(spaces).dropped);
 	spaces_free(spaces);
 }
@@ -269,10 +290,10 @@ TEST(one_process_cannot_fill_the_table)
 
 	for (uint32_t i = 0; i < 50000; i++)
 		map(spaces, 7, i, 0x1000ull * i, 0x1000ull * (i + 1), 1 + i);
-	CHECK(spaces_counts(spaces).mappings <= 16384);
-	CHECK(spaces_counts(spaces).dropped > 30000);
+	CHECK_THAT(spaces_counts(spaces).mappings, <=, 16384);
+	CHECK_THAT(spaces_counts(spaces).dropped, >, 30000);
 	map(spaces, 8, 100, 0x1000, 0x2000, 1);
-	CHECK(at(spaces, 8, 100, 0x1000) == 1);
+	CHECK_EQUAL(at(spaces, 8, 100, 0x1000), 1);
 	spaces_free(spaces);
 }
 
@@ -301,7 +322,7 @@ TEST(any_history_is_looked_up_as_it_was)
 			for (uint32_t i = 0; i < FACTS && facts[i].time_ns <= time_ns; i++)
 				if (address >= facts[i].start && address < facts[i].end)
 					expected = facts[i].module;
-			CHECK(at(spaces, 7, time_ns, address) == expected);
+			CHECK_EQUAL(at(spaces, 7, time_ns, address), expected);
 		}
 	spaces_free(spaces);
 }
@@ -315,10 +336,12 @@ static void on_mapping(void *data, const struct mapping *mapping)
 {
 	struct seen *seen = data;
 
-	CHECK(mapping->start < mapping->end && mapping->start >= seen->end && mapping->end <= 256);
+	CHECK_THAT(mapping->start, <, mapping->end);
+	CHECK_THAT(mapping->start, >=, seen->end);
+	CHECK_THAT(mapping->end, <=, 256);
 	seen->end = mapping->end;
 	for (uint64_t address = mapping->start; address < mapping->end; address++) {
-		CHECK(mapping->file_offset + (address - mapping->start) == address + 1000);
+		CHECK_EQUAL(mapping->file_offset + (address - mapping->start), address + 1000);
 		seen->modules[address] = mapping->module;
 	}
 }
@@ -360,7 +383,7 @@ TEST(what_is_mapped_now_is_told_byte_for_byte_and_in_order)
 		}
 		spaces_each(spaces, pid, on_mapping, &seen);
 		for (uint64_t address = 0; address < 256; address++)
-			CHECK(seen.modules[address] == at(spaces, pid, UINT64_MAX, address));
+			CHECK_EQUAL(seen.modules[address], at(spaces, pid, UINT64_MAX, address));
 		spaces_free(spaces);
 	}
 }
@@ -398,18 +421,21 @@ TEST(what_is_near_is_told_the_last_first_as_it_was)
 {
 	struct spaces *spaces = spaces_new(BOUND);
 
-	CHECK(near(spaces, 7, 500, 0x1000) == 0);
+	CHECK_EQUAL(near(spaces, 7, 500, 0x1000), 0);
 	map(spaces, 7, 100, 0x10000, 0x11000, 1);
 	map(spaces, 7, 200, 0x30000, 0x31000, 2);
 	map(spaces, 7, 300, 0x20000, 0x21000, 3);
 	map(spaces, 7, 300, 0x24000, 0x25000, 99);
-	CHECK(near(spaces, 7, 500, 0x25000) == 30201 && near(spaces, 7, 250, 0x25000) == 201);
-	CHECK(near(spaces, 7, 500, 0) == 30201 && near(spaces, 7, 500, UINT64_MAX) == 30201);
+	CHECK_EQUAL(near(spaces, 7, 500, 0x25000), 30201);
+	CHECK_EQUAL(near(spaces, 7, 250, 0x25000), 201);
+	CHECK_EQUAL(near(spaces, 7, 500, 0), 30201);
+	CHECK_EQUAL(near(spaces, 7, 500, UINT64_MAX), 30201);
 	/* What another one has replaced is not there. */
 	map(spaces, 7, 400, 0x1f000, 0x22000, 4);
-	CHECK(near(spaces, 7, 500, 0x25000) == 40201 && near(spaces, 7, 350, 0x25000) == 30201);
+	CHECK_EQUAL(near(spaces, 7, 500, 0x25000), 40201);
+	CHECK_EQUAL(near(spaces, 7, 350, 0x25000), 30201);
 	spaces_exec(spaces, 7, 600);
-	CHECK(near(spaces, 7, 700, 0x25000) == 0);
+	CHECK_EQUAL(near(spaces, 7, 700, 0x25000), 0);
 	spaces_free(spaces);
 }
 
@@ -420,12 +446,12 @@ TEST(of_many_only_the_nearest_on_either_side_are_told)
 	for (uint32_t i = 0; i < 20; i++)
 		map(spaces, 7, 100 + i, 0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, 10 + i);
 	/* Those at 0x70000 to 0xa0000, and at 0xb0000 to 0xe0000. */
-	CHECK(near(spaces, 7, 500, 0xa8000) == 2322212019181716);
+	CHECK_EQUAL(near(spaces, 7, 500, 0xa8000), 2322212019181716);
 	/* A fork's own ones are as near as they are, not more. */
 	spaces_fork(spaces, 8, 7, 1000);
 	for (uint32_t i = 0; i < 6; i++)
 		map(spaces, 8, 1100 + i, 0x100 * (i + 1), 0x100 * (i + 1) + 0x100, 50 + i);
-	CHECK(near(spaces, 8, 2000, 0xa8000) == 2322212019181716);
-	CHECK(near(spaces, 8, 2000, 0x28000) == 5554151413121110);
+	CHECK_EQUAL(near(spaces, 8, 2000, 0xa8000), 2322212019181716);
+	CHECK_EQUAL(near(spaces, 8, 2000, 0x28000), 5554151413121110);
 	spaces_free(spaces);
 }

@@ -28,7 +28,8 @@ static void bad(const char *argument, const char *about)
 	size_t count = specs.count;
 	struct text why = { 0 };
 
-	CHECK(span_specs_add(&specs, argument, &why) == -EINVAL && specs.count == count);
+	CHECK_EQUAL(span_specs_add(&specs, argument, &why), -EINVAL);
+	CHECK_EQUAL(specs.count, count);
 	if (!strstr(why.bytes, about))
 		print_message("%s: %s\n", argument, why.bytes);
 	CHECK(strstr(why.bytes, about));
@@ -37,15 +38,18 @@ static void bad(const char *argument, const char *about)
 
 static void check_side(const struct span_side *side, uint32_t syscall, uint32_t fd, uint8_t file_kind, bool is_same_fd)
 {
-	CHECK(side->syscall == syscall && side->fd == fd && side->file_kind == file_kind &&
-	      side->is_same_fd == is_same_fd);
+	CHECK_EQUAL(side->syscall, syscall);
+	CHECK_EQUAL(side->fd, fd);
+	CHECK_EQUAL(side->file_kind, file_kind);
+	CHECK_EQUAL(side->is_same_fd, is_same_fd);
 }
 
 TEST(a_pair_of_calls_has_its_conditions)
 {
 	const struct span_spec *spec = good("recvfrom(fd=socket)..sendto(fd=7)");
 
-	CHECK(spec->kind == SPAN_OF_CALLS && !strcmp(spec->name, "recvfrom(fd=socket)..sendto(fd=7)"));
+	CHECK_EQUAL(spec->kind, SPAN_OF_CALLS);
+	CHECK_STRING(spec->name, "recvfrom(fd=socket)..sendto(fd=7)");
 	check_side(&spec->sides[0], SYS_recvfrom, SPAN_FD_ANY, 0xc, false);
 	check_side(&spec->sides[1], SYS_sendto, 7, 0, false);
 	spec = good("read(fd=pipe)..write(fd=file,fd=same)");
@@ -69,11 +73,14 @@ TEST(a_function_has_a_file_and_a_name_with_colons)
 {
 	const struct span_spec *spec = good("command=mariadbd:dispatch_command");
 
-	CHECK(spec->kind == SPAN_OF_FUNCTION && !strcmp(spec->name, "command"));
-	CHECK(!strcmp(spec->text, "mariadbd:dispatch_command"));
-	CHECK(!strcmp(spec->file, "mariadbd") && !strcmp(spec->function, "dispatch_command"));
+	CHECK_EQUAL(spec->kind, SPAN_OF_FUNCTION);
+	CHECK_STRING(spec->name, "command");
+	CHECK_STRING(spec->text, "mariadbd:dispatch_command");
+	CHECK_STRING(spec->file, "mariadbd");
+	CHECK_STRING(spec->function, "dispatch_command");
 	spec = good("../lib/x.so:ns::Class::operator==");
-	CHECK(!strcmp(spec->file, "../lib/x.so") && !strcmp(spec->function, "ns::Class::operator=="));
+	CHECK_STRING(spec->file, "../lib/x.so");
+	CHECK_STRING(spec->function, "ns::Class::operator==");
 	span_specs_fini(&specs);
 }
 
@@ -130,7 +137,7 @@ TEST(no_text_is_read_past_its_end)
 		}
 		random = random * 1664525 + 1013904223;
 		argument[length] = '\0';
-		CHECK(!span_specs_add(&specs, argument, &why) != !!why.length);
+		CHECK_THAT(!span_specs_add(&specs, argument, &why), !=, !!why.length);
 		text_fini(&why);
 		span_specs_fini(&specs);
 	}

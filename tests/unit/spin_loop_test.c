@@ -221,7 +221,7 @@ static void check_waiting(void *data, const struct function *function)
 	for (size_t i = 0; i < 64; i++)
 		words[i] = 1;
 	count = single_step((void (*)(void *))code, words, begin, begin + function->size, steps, STEPS_MAX);
-	CHECK(count == STEPS_MAX);
+	CHECK_EQUAL(count, STEPS_MAX);
 	count = repeated(steps, count, addresses);
 	waiting->function_count++;
 	waiting->instruction_count += count;
@@ -250,8 +250,8 @@ static void check_waiting_in(const char *path)
 		printf("# %s\n", dlerror());
 	CHECK(waiting.handle);
 	each_function(path, SHT_DYNSYM, check_waiting, &waiting);
-	CHECK(waiting.function_count >= 6);
-	CHECK(waiting.instruction_count >= 12);
+	CHECK_THAT(waiting.function_count, >=, 6);
+	CHECK_THAT(waiting.instruction_count, >=, 12);
 	CHECK(!waiting.missed_count);
 	dlclose(waiting.handle);
 	spin_finder_free(waiting.finder);
@@ -293,7 +293,7 @@ static void check_working_in(const char *path)
 	struct working working = { .finder = new_finder(NULL) };
 
 	each_function(path, SHT_DYNSYM, check_working, &working);
-	CHECK(working.function_count > 30);
+	CHECK_THAT(working.function_count, >, 30);
 	CHECK(!working.found_count);
 	spin_finder_free(working.finder);
 }
@@ -336,8 +336,8 @@ TEST(no_instruction_of_the_c_librarys_string_functions_is_in_a_spin_loop)
 	if (access(path, R_OK))
 		skip();
 	each_function(path, SHT_SYMTAB, check_instructions, &working);
-	CHECK(working.function_count > 100);
-	CHECK(working.instruction_count > 10000);
+	CHECK_THAT(working.function_count, >, 100);
+	CHECK_THAT(working.instruction_count, >, 10000);
 	CHECK(!working.found_count);
 	spin_finder_free(working.finder);
 }
@@ -387,7 +387,7 @@ static void check_library(const char *name, void (*wait)(void *), void *data, si
 	CHECK(count);
 	for (size_t i = 0; i < count; i++) {
 		CHECK(finds_in(&function, addresses[i], &loop));
-		CHECK(loop.kind == kind);
+		CHECK_EQUAL(loop.kind, kind);
 		CHECK(loop.reader);
 	}
 }
@@ -443,7 +443,7 @@ TEST(openmps_barriers_and_locks_pause_in_spin_loops)
 	if (access(path, R_OK))
 		skip();
 	each_function(path, SHT_SYMTAB, check_pauses, &working);
-	CHECK(working.found_count >= 5);
+	CHECK_THAT(working.found_count, >=, 5);
 	CHECK(!working.instruction_count);
 }
 
@@ -461,8 +461,9 @@ TEST(gos_runtime_pauses_by_number)
 	CHECK(!finds(code, sizeof(code), 0, &loop));
 	for (size_t i = 4; i < 11; i += i == 4 ? 2 : 3) {
 		CHECK(finds(code, sizeof(code), i, &loop));
-		CHECK(loop.kind == SPIN_BY_PAUSE);
-		CHECK(loop.begin == 0x1004 && loop.end == 0x100b);
+		CHECK_EQUAL(loop.kind, SPIN_BY_PAUSE);
+		CHECK_EQUAL(loop.begin, 0x1004);
+		CHECK_EQUAL(loop.end, 0x100b);
 		CHECK(!loop.reader && !*loop.reads && !loop.has_word);
 	}
 	CHECK(!finds(code, sizeof(code), 11, &loop));
@@ -480,9 +481,9 @@ TEST(rusts_spin_loop_hint_is_a_pause)
 
 	CHECK(!finds(code, sizeof(code), 0, &loop));
 	CHECK(finds(code, sizeof(code), 7, &loop));
-	CHECK(loop.kind == SPIN_BY_PAUSE);
-	CHECK(loop.reader == 0x1009);
-	CHECK(!strcmp(loop.reads, "movzx byte ptr [rdi]"));
+	CHECK_EQUAL(loop.kind, SPIN_BY_PAUSE);
+	CHECK_EQUAL(loop.reader, 0x1009);
+	CHECK_STRING(loop.reads, "movzx byte ptr [rdi]");
 }
 
 TEST(a_word_with_a_constant_address_is_named)
@@ -491,15 +492,18 @@ TEST(a_word_with_a_constant_address_is_named)
 
 	/* cmpl $0,0x10(%rip); je -9 */
 	CHECK(finds(CODE(0x83, 0x3d, 0x10, 0, 0, 0, 0, 0x74, 0xf7), 0, &loop));
-	CHECK(loop.kind == SPIN_BY_LOAD);
-	CHECK(loop.has_word && loop.word == 0x1017);
+	CHECK_EQUAL(loop.kind, SPIN_BY_LOAD);
+	CHECK(loop.has_word);
+	CHECK_EQUAL(loop.word, 0x1017);
 	/* mov 0x404028,%eax; test %eax,%eax; jne -11 */
 	CHECK(finds(CODE(0x8b, 0x04, 0x25, 0x28, 0x40, 0x40, 0, 0x85, 0xc0, 0x75, 0xf5), 7, &loop));
-	CHECK(loop.has_word && loop.word == 0x404028);
-	CHECK(loop.reader == 0x1000);
+	CHECK(loop.has_word);
+	CHECK_EQUAL(loop.word, 0x404028);
+	CHECK_EQUAL(loop.reader, 0x1000);
 	/* lea 0x10(%rip),%rdx; mov 4(%rdx),%eax; test %eax,%eax; je -14 */
 	CHECK(finds(CODE(0x48, 0x8d, 0x15, 0x10, 0, 0, 0, 0x8b, 0x42, 0x04, 0x85, 0xc0, 0x74, 0xf2), 0, &loop));
-	CHECK(loop.has_word && loop.word == 0x101b);
+	CHECK(loop.has_word);
+	CHECK_EQUAL(loop.word, 0x101b);
 	/* cmpl $0,%fs:0x10; je -11: another one for each thread */
 	CHECK(finds(CODE(0x64, 0x83, 0x3c, 0x25, 0x10, 0, 0, 0, 0, 0x74, 0xf5), 0, &loop));
 	CHECK(!loop.has_word);
@@ -511,13 +515,13 @@ TEST(the_evidence_is_the_instruction_that_reads)
 
 	/* xor %eax,%eax; lock cmpxchg %edx,(%rdi); jne -8 */
 	CHECK(finds(CODE(0x31, 0xc0, 0xf0, 0x0f, 0xb1, 0x17, 0x75, 0xf8), 0, &loop));
-	CHECK(loop.kind == SPIN_BY_ATOMIC);
-	CHECK(!strcmp(loop.reads, "lock cmpxchg dword ptr [rdi]"));
-	CHECK(loop.reader == 0x1002);
+	CHECK_EQUAL(loop.kind, SPIN_BY_ATOMIC);
+	CHECK_STRING(loop.reads, "lock cmpxchg dword ptr [rdi]");
+	CHECK_EQUAL(loop.reader, 0x1002);
 	/* lock btsl $0,(%rdi); jb -7 */
 	CHECK(finds(CODE(0xf0, 0x0f, 0xba, 0x2f, 0x00, 0x72, 0xf9), 0, &loop));
-	CHECK(loop.kind == SPIN_BY_ATOMIC);
-	CHECK(!strcmp(loop.reads, "lock bts dword ptr [rdi]"));
+	CHECK_EQUAL(loop.kind, SPIN_BY_ATOMIC);
+	CHECK_STRING(loop.reads, "lock bts dword ptr [rdi]");
 }
 
 TEST(the_rest_of_a_loop_may_lie_far_away)
@@ -529,9 +533,10 @@ TEST(the_rest_of_a_loop_may_lie_far_away)
 
 	memcpy(code + 0x400, rest, sizeof(rest));
 	CHECK(finds(code, sizeof(code), 0, &loop));
-	CHECK(loop.begin == 0x1000 && loop.end == 0x1409);
+	CHECK_EQUAL(loop.begin, 0x1000);
+	CHECK_EQUAL(loop.end, 0x1409);
 	CHECK(finds(code, sizeof(code), 0x402, &loop));
-	CHECK(!strcmp(loop.reads, "lock cmpxchg dword ptr [rdi]"));
+	CHECK_STRING(loop.reads, "lock cmpxchg dword ptr [rdi]");
 	CHECK(!finds(code, sizeof(code), 10, &loop));
 	/* When the function is cut, it is no loop. */
 	CHECK(!finds(code, 0x400, 0, &loop));
@@ -543,12 +548,12 @@ TEST(instructions_that_wait_are_pauses_too)
 
 	/* tpause %ecx; mov (%rdi),%eax; test %eax,%eax; je -10 */
 	CHECK(finds(CODE(0x66, 0x0f, 0xae, 0xf1, 0x8b, 0x07, 0x85, 0xc0, 0x74, 0xf6), 4, &loop));
-	CHECK(loop.kind == SPIN_BY_PAUSE);
+	CHECK_EQUAL(loop.kind, SPIN_BY_PAUSE);
 	/* umonitor %rdi; mov (%rdi),%eax; test; jne +6; umwait %ecx; jmp -16 */
 	CHECK(finds(
 		CODE(0xf3, 0x0f, 0xae, 0xf7, 0x8b, 0x07, 0x85, 0xc0, 0x75, 0x06, 0xf2, 0x0f, 0xae, 0xf1, 0xeb, 0xf0),
 		10, &loop));
-	CHECK(loop.kind == SPIN_BY_PAUSE);
+	CHECK_EQUAL(loop.kind, SPIN_BY_PAUSE);
 }
 
 TEST(a_call_ends_a_wait_unless_it_yields)
@@ -563,8 +568,8 @@ TEST(a_call_ends_a_wait_unless_it_yields)
 	CHECK(!finds(code, sizeof(code), 0, &loop));
 	CHECK(!finds(code, sizeof(code), 11, &loop));
 	CHECK(spin_loop_find(finder, code, sizeof(code), 0x1000, 0x100b, &loop));
-	CHECK(loop.kind == SPIN_BY_YIELD);
-	CHECK(loop.reader == 0x1000);
+	CHECK_EQUAL(loop.kind, SPIN_BY_YIELD);
+	CHECK_EQUAL(loop.reader, 0x1000);
 	spin_finder_free(finder);
 }
 

@@ -323,26 +323,28 @@ TEST(all_deadlocks_are_told_of_and_nothing_else_when_the_waits_are_listed_at_the
 {
 	uint32_t deadlocked;
 
-	CHECK(play(LISTED, &deadlocked) == deadlocked && deadlocked > SEEDS);
+	CHECK_EQUAL(play(LISTED, &deadlocked), deadlocked);
+	CHECK_THAT(deadlocked, >, SEEDS);
 }
 
 TEST(all_deadlocks_that_were_there_before_the_trace_are_told_of_and_nothing_else)
 {
 	uint32_t deadlocked;
 
-	CHECK(play(FOUND, &deadlocked) == deadlocked && deadlocked > SEEDS);
+	CHECK_EQUAL(play(FOUND, &deadlocked), deadlocked);
+	CHECK_THAT(deadlocked, >, SEEDS);
 }
 
 TEST(what_is_told_of_waits_that_were_not_listed_is_true)
 {
 	uint32_t deadlocked;
 
-	CHECK(play(NOT_LISTED, &deadlocked) * 2 > deadlocked);
+	CHECK_THAT(play(NOT_LISTED, &deadlocked) * 2, >, deadlocked);
 }
 
 TEST(what_is_told_of_threads_that_were_killed_is_true)
 {
 	uint32_t deadlocked;
 
-	CHECK(play(KILLED, &deadlocked) * 2 > deadlocked);
+	CHECK_THAT(play(KILLED, &deadlocked) * 2, >, deadlocked);
 }

@@ -44,7 +44,7 @@ static pid_t start(const char *root, const char *path)
 		_exit(1);
 	}
 	close(ready[1]);
-	CHECK(read(ready[0], &c, 1) == 0); /* the exec closes the other end */
+	CHECK_EQUAL(read(ready[0], &c, 1), 0); /* the exec closes the other end */
 	close(ready[0]);
 	return pid;
 }
@@ -128,9 +128,9 @@ TEST(a_function_that_a_library_exports_is_found_by_its_name)
 	CHECK(function.address && !maps_file_read(getpid(), on_own_mapping, &function));
 	CHECK(function.file_offset);
 	CHECK(!symbols_find_function(fixture.symbols, &function.file, "getaddrinfo", &file_offset));
-	CHECK(file_offset == function.file_offset);
-	CHECK(symbols_find_function(fixture.symbols, &function.file, "getaddrinfos", &file_offset) == -ENOENT);
-	CHECK(file_offset == function.file_offset);
+	CHECK_EQUAL(file_offset, function.file_offset);
+	CHECK_EQUAL(symbols_find_function(fixture.symbols, &function.file, "getaddrinfos", &file_offset), -ENOENT);
+	CHECK_EQUAL(file_offset, function.file_offset);
 	close(function.file.fd);
 	fixture_end(&fixture);
 }
@@ -154,8 +154,9 @@ TEST(names_of_a_process_that_is_gone_and_whose_program_was_replaced)
 	run(command);
 	stop(pid);
 	resolve_at(pid, load + place);
-	CHECK(is_function("local_function") && fixture.frames[0].line == input_line("local"));
-	CHECK(!strcmp(fixture.frames[0].module, "replaced"));
+	CHECK(is_function("local_function"));
+	CHECK_EQUAL(fixture.frames[0].line, input_line("local"));
+	CHECK_STRING(fixture.frames[0].module, "replaced");
 	CHECK(is_variable(pid, load + data, "sink"));
 	fixture_end(&fixture);
 }
@@ -178,7 +179,7 @@ TEST(a_program_that_was_deleted_before_is_read_through_its_mapping)
 	CHECK(!symbols_add_process(fixture.symbols, pid));
 	resolve_at(pid, load + place);
 	CHECK(is_function("local_function"));
-	CHECK(!strcmp(fixture.frames[0].module, "deleted"));
+	CHECK_STRING(fixture.frames[0].module, "deleted");
 	stop(pid);
 	fixture_end(&fixture);
 }
@@ -192,7 +193,8 @@ TEST(a_file_that_took_the_place_of_the_mapped_one_is_not_read)
 	fixture_begin(&fixture);
 	push_map_of_inode(&fixture, 10, status.st_dev, status.st_ino + 1000000, input("pie"));
 	resolve(&fixture, place);
-	CHECK(fixture.count == 1 && !fixture.frames[0].function);
+	CHECK_EQUAL(fixture.count, 1);
+	CHECK(!fixture.frames[0].function);
 	CHECK(has_note(&fixture, "cannot read", "/pie"));
 	push_map_of_inode(&fixture, 20, status.st_dev, status.st_ino, input("pie"));
 	resolve(&fixture, place);
@@ -204,8 +206,9 @@ TEST(a_file_that_is_gone_gives_offsets_and_a_note)
 {
 	fixture_begin(&fixture);
 	resolve_in(&fixture, "no_such_file", "pie", "place_local");
-	CHECK(fixture.count == 1 && !fixture.frames[0].function);
-	CHECK(!strcmp(fixture.frames[0].module, "no_such_file"));
+	CHECK_EQUAL(fixture.count, 1);
+	CHECK(!fixture.frames[0].function);
+	CHECK_STRING(fixture.frames[0].module, "no_such_file");
 	CHECK(has_note(&fixture, "cannot read", "no_such_file"));
 	fixture_end(&fixture);
 }
@@ -268,8 +271,9 @@ TEST(a_debug_file_comes_from_the_server_that_the_user_named)
 	resolve(&fixture, place);
 	stop(pid);
 	unsetenv("DEBUGINFOD_URLS");
-	CHECK(fixture.count == 3 && !strcmp(fixture.frames[2].function, "outer"));
-	CHECK(fixture.frames[0].line == input_line("asm"));
+	CHECK_EQUAL(fixture.count, 3);
+	CHECK_STRING(fixture.frames[2].function, "outer");
+	CHECK_EQUAL(fixture.frames[0].line, input_line("asm"));
 	fixture_end(&fixture);
 }
 
@@ -292,8 +296,9 @@ TEST(a_containers_debug_file_is_found_in_its_own_tree)
 	CHECK(!symbols_add_process(fixture.symbols, pid));
 	resolve_at(pid, 0x400000 + place);
 	stop(pid);
-	CHECK(fixture.count == 3 && !strcmp(fixture.frames[2].function, "outer"));
-	CHECK(fixture.frames[2].line == input_line("outer"));
+	CHECK_EQUAL(fixture.count, 3);
+	CHECK_STRING(fixture.frames[2].function, "outer");
+	CHECK_EQUAL(fixture.frames[2].line, input_line("outer"));
 	CHECK(is_variable(pid, input_address("fixed", "sink"), "sink"));
 	fixture_end(&fixture);
 }
@@ -305,7 +310,9 @@ static void check_code(uint64_t function)
 	uint64_t start;
 	size_t count = symbols_read_code(fixture.symbols, getpid(), 1000, function, code, sizeof(code), &start);
 
-	CHECK(count > 0 && start == function && !memcmp(code, (void *)start, count));
+	CHECK_THAT(count, >, 0);
+	CHECK_EQUAL(start, function);
+	CHECK(!memcmp(code, (void *)start, count));
 }
 
 TEST(the_vdso_has_functions)
@@ -332,9 +339,10 @@ TEST(the_vdso_has_functions)
 			if (strcmp(name, "__vdso_gettimeofday"))
 				continue;
 			resolve_at(getpid(), vdso + symbol.st_value);
-			CHECK(fixture.count == 1 && fixture.frames[0].function);
+			CHECK_EQUAL(fixture.count, 1);
+			CHECK(fixture.frames[0].function);
 			CHECK(strstr(fixture.frames[0].function, "gettimeofday"));
-			CHECK(!strcmp(fixture.frames[0].module, "[vdso]"));
+			CHECK_STRING(fixture.frames[0].module, "[vdso]");
 			check_code(vdso + symbol.st_value);
 			is_checked = true;
 		}
@@ -353,13 +361,14 @@ TEST(code_of_a_jit_compiler_has_the_names_of_its_symbol_file)
 	char path[64];
 	FILE *file;
 
-	CHECK(code != MAP_FAILED);
+	CHECK_THAT(code, !=, MAP_FAILED);
 	fixture_begin(&fixture);
 	CHECK(!symbols_add_process(fixture.symbols, getpid()));
 	resolve_at(getpid(), (uint64_t)code);
-	CHECK(fixture.count == 1 && !fixture.frames[0].function);
-	CHECK(!strcmp(fixture.frames[0].module, "[jit]"));
-	CHECK(fixture.frames[0].offset == (uint64_t)code);
+	CHECK_EQUAL(fixture.count, 1);
+	CHECK(!fixture.frames[0].function);
+	CHECK_STRING(fixture.frames[0].module, "[jit]");
+	CHECK_EQUAL(fixture.frames[0].offset, (uint64_t)code);
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	file = fopen(path, "w");
@@ -373,7 +382,9 @@ TEST(code_of_a_jit_compiler_has_the_names_of_its_symbol_file)
 	CHECK(is_function("LazyCompile:~work app.js:12"));
 	CHECK(!symbols_place(fixture.symbols, getpid(), 1000, (uint64_t)code + 0x20, true, &module[0], &place[0]));
 	CHECK(!symbols_place(fixture.symbols, getpid(), 1000, (uint64_t)code + 0x30, true, &module[1], &place[1]));
-	CHECK(module[0] == module[1] && place[0] == place[1] && place[0] == (uint64_t)code);
+	CHECK_EQUAL(module[0], module[1]);
+	CHECK_EQUAL(place[0], place[1]);
+	CHECK_EQUAL(place[0], (uint64_t)code);
 
 	/* A child that was forked, and never compiled anything itself, runs the same code. */
 	push_fork(&fixture, 500, NOBODY, getpid());
@@ -405,11 +416,13 @@ TEST(code_without_a_name_is_noted_once_for_each_runtime)
 	CHECK(!note_count("no names"));
 	resolve_at(NOBODY, MAP_START + 0x10);
 	resolve_at(NOBODY, MAP_START + 0x20);
-	CHECK(note_count("no names") == 1 && note_count("jitdump") == 1);
+	CHECK_EQUAL(note_count("no names"), 1);
+	CHECK_EQUAL(note_count("jitdump"), 1);
 	resolve_at(NOBODY - 1, MAP_START + 0x10);
 	resolve_at(NOBODY - 2, MAP_START + 0x10);
 	resolve_at(NOBODY, MAP_START + 0x10);
-	CHECK(note_count("no names") == 2 && note_count("Compiler.perfmap") == 1);
+	CHECK_EQUAL(note_count("no names"), 2);
+	CHECK_EQUAL(note_count("Compiler.perfmap"), 1);
 	fixture_end(&fixture);
 }
 
@@ -419,7 +432,8 @@ static void *child_code(pid_t *child, int *end)
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int ends[2];
 
-	CHECK(code != MAP_FAILED && !pipe(ends));
+	CHECK_THAT(code, !=, MAP_FAILED);
+	CHECK(!pipe(ends));
 	*child = fork();
 	if (!*child) {
 		close(ends[1]);
@@ -448,7 +462,7 @@ TEST(names_that_a_process_writes_at_its_end_are_found)
 	fprintf(file, "%lx 100 written at the end\n", (unsigned long)code);
 	fclose(file);
 	close(end);
-	CHECK(waitpid(child, NULL, 0) == child);
+	CHECK_EQUAL(waitpid(child, NULL, 0), child);
 	resolve_at(child, (uint64_t)code + 0x20);
 	CHECK(is_function("written at the end") && !note_count("no names"));
 	unlink(path);
@@ -465,7 +479,7 @@ TEST(a_mapping_that_no_event_told_of_is_found_in_the_living_process)
 	fixture_begin(&fixture);
 	symbols_set_offline(fixture.symbols, true);
 	resolve_at(getpid(), (uint64_t)&input_line);
-	CHECK(!strcmp(fixture.frames[0].module, "[anon]"));
+	CHECK_STRING(fixture.frames[0].module, "[anon]");
 	fixture_end(&fixture);
 }
 
@@ -492,12 +506,14 @@ TEST(a_file_that_shrinks_while_it_is_mapped_costs_only_its_own_names)
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, path);
 	push_map(&fixture, 10, NOBODY + 1, MAP_START, MAP_BYTES, 0, input("dwarf4"));
 	resolve(&fixture, place);
-	CHECK(fixture.count == 3);
+	CHECK_EQUAL(fixture.count, 3);
 	CHECK(!truncate(path, 0));
 	resolve(&fixture, input_offset("pie", "place_local"));
-	CHECK(fixture.count == 1 && !strcmp(fixture.frames[0].module, "shrinking"));
+	CHECK_EQUAL(fixture.count, 1);
+	CHECK_STRING(fixture.frames[0].module, "shrinking");
 	resolve_at(NOBODY + 1, MAP_START + input_offset("dwarf4", "place_local"));
-	CHECK(is_function("local_function") && fixture.frames[0].line == input_line("local"));
+	CHECK(is_function("local_function"));
+	CHECK_EQUAL(fixture.frames[0].line, input_line("local"));
 	fixture_end(&fixture);
 }
 
@@ -517,7 +533,8 @@ TEST(what_is_prepared_of_a_file_that_fails_costs_only_its_own_names)
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, path);
 	push_map(&fixture, 10, NOBODY + 1, MAP_START, MAP_BYTES, 0, input("dwarf4"));
 	resolve(&fixture, input_offset("pie", "place_inlined"));
-	CHECK(fixture.count == 3 && !truncate(path, 0));
+	CHECK_EQUAL(fixture.count, 3);
+	CHECK(!truncate(path, 0));
 	for (size_t i = 0; i < REQUESTS; i++)
 		requests[i] = (struct symbol_request){
 			.pid = NOBODY + (i & 1),
@@ -528,15 +545,17 @@ TEST(what_is_prepared_of_a_file_that_fails_costs_only_its_own_names)
 	symbols_prepare_code(fixture.symbols, requests, REQUESTS, CODE);
 	for (size_t i = 0; i < REQUESTS; i++) {
 		resolve_at(requests[i].pid, requests[i].address);
-		CHECK(fixture.count >= 1 && fixture.frames[0].module);
+		CHECK_THAT(fixture.count, >=, 1);
+		CHECK(fixture.frames[0].module);
 	}
 	resolve_at(NOBODY + 1, MAP_START + good);
-	CHECK(is_function("local_function") && fixture.frames[0].line == input_line("local"));
+	CHECK(is_function("local_function"));
+	CHECK_EQUAL(fixture.frames[0].line, input_line("local"));
 	bytes = symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[0], CODE, &begin);
 	CHECK(bytes);
 	/* The same without what was prepared, which the next preparation forgets. */
 	symbols_prepare(fixture.symbols, requests, 2);
-	CHECK(symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[1], CODE, &begin) == bytes);
+	CHECK_EQUAL(symbols_read_code(fixture.symbols, NOBODY + 1, 20, MAP_START + good, code[1], CODE, &begin), bytes);
 	CHECK(!memcmp(code[0], code[1], bytes));
 	fixture_end(&fixture);
 }
@@ -549,10 +568,11 @@ TEST(files_with_changed_bytes_do_no_harm)
 	struct stat status;
 	int fd = open(input("pie"), O_RDONLY);
 
-	CHECK(fd >= 0 && !fstat(fd, &status));
+	CHECK_THAT(fd, >=, 0);
+	CHECK(!fstat(fd, &status));
 	bytes = malloc(status.st_size);
 	copy = malloc(status.st_size);
-	CHECK(read(fd, bytes, status.st_size) == status.st_size);
+	CHECK_EQUAL(read(fd, bytes, status.st_size), status.st_size);
 	close(fd);
 	fixture_begin(&fixture);
 	for (int i = 0; i < 300; i++) {
@@ -564,16 +584,18 @@ TEST(files_with_changed_bytes_do_no_harm)
 		snprintf(name, sizeof(name), "flipped%d", i);
 		strcpy(path, input(name));
 		fd = open(path, O_CREAT | O_WRONLY, 0600);
-		CHECK(fd >= 0 && write(fd, copy, status.st_size) == status.st_size);
+		CHECK_THAT(fd, >=, 0);
+		CHECK_EQUAL(write(fd, copy, status.st_size), status.st_size);
 		close(fd);
 		push_map(&fixture, 100 + i, NOBODY, MAP_START, MAP_BYTES, 0, path);
 		resolve(&fixture, place);
-		CHECK(fixture.count >= 1 && fixture.frames[0].module);
+		CHECK_THAT(fixture.count, >=, 1);
+		CHECK(fixture.frames[0].module);
 		unlink(path);
 	}
 	/* Other files still have their names. */
 	resolve_in(&fixture, "dwarf4", "dwarf4", "place_inlined");
-	CHECK(fixture.count == 3);
+	CHECK_EQUAL(fixture.count, 3);
 	fixture_end(&fixture);
 	free(bytes);
 	free(copy);

@@ -65,7 +65,8 @@ static void check(const char *file, const char *twin, const struct expectation *
 		uint64_t linked = input_address(twin, e->symbol) + e->distance;
 
 		CHECK(!find(base_of(file) + linked));
-		CHECK(!strcmp(object.module, file) && object.offset == linked);
+		CHECK_STRING(object.module, file);
+		CHECK_EQUAL(object.offset, linked);
 		if (!is_object(e->name, e->type, !e->is_part))
 			print_error("%s: %s+%llu is %s, %s\n", file, e->symbol, (unsigned long long)e->distance,
 				    object.name ? object.name : "?", object.type ? object.type : "?");
@@ -250,7 +251,8 @@ TEST(a_stripped_program_has_offsets_and_a_note)
 	begin("stripped");
 	CHECK(!find(MAP_START + linked));
 	CHECK(!object.name && !object.type && !object.is_whole);
-	CHECK(!strcmp(object.module, "stripped") && object.offset == linked);
+	CHECK_STRING(object.module, "stripped");
+	CHECK_EQUAL(object.offset, linked);
 	CHECK(has_note(&fixture, "for stripped", "-dbgsym"));
 	fixture_end(&fixture);
 }
@@ -279,12 +281,13 @@ TEST(code_and_memory_without_a_file_are_no_data)
 	push_map(&fixture, 10, NOBODY, MAP_START + 0x100000, 4096, 0, "//anon");
 	end = input_address("pie", "_end");
 	CHECK(!find(MAP_START + end - 1));
-	CHECK(find(MAP_START + end) == -ENOENT);
-	CHECK(find(MAP_START + input_address("pie", "work")) == -ENOENT);
-	CHECK(find(MAP_START - 1) == -ENOENT);
-	CHECK(find(MAP_START + 0x100010) == -ENOENT);
-	CHECK(find(0) == -ENOENT && find(UINT64_MAX) == -ENOENT);
-	CHECK(symbols_resolve_object(fixture.symbols, NOBODY + 1, UINT64_MAX, MAP_START, &object) == -ENOENT);
+	CHECK_EQUAL(find(MAP_START + end), -ENOENT);
+	CHECK_EQUAL(find(MAP_START + input_address("pie", "work")), -ENOENT);
+	CHECK_EQUAL(find(MAP_START - 1), -ENOENT);
+	CHECK_EQUAL(find(MAP_START + 0x100010), -ENOENT);
+	CHECK_EQUAL(find(0), -ENOENT);
+	CHECK_EQUAL(find(UINT64_MAX), -ENOENT);
+	CHECK_EQUAL(symbols_resolve_object(fixture.symbols, NOBODY + 1, UINT64_MAX, MAP_START, &object), -ENOENT);
 	fixture_end(&fixture);
 }
 
@@ -298,11 +301,13 @@ TEST(data_belongs_to_the_file_that_was_mapped_last_at_that_time)
 	/* The other file's code lies elsewhere, so that both seem to be there. */
 	push_code(&fixture, 1000, NOBODY, MAP_START - 0x2000, other);
 	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY, 500, MAP_START + first, &object));
-	CHECK(!strcmp(object.module, "pie") && !strcmp(object.name, "work_mutex"));
+	CHECK_STRING(object.module, "pie");
+	CHECK_STRING(object.name, "work_mutex");
 	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY, 1500, MAP_START - 0x2000 + second, &object));
-	CHECK(!strcmp(object.module, other) && !strcmp(object.name, "work_mutex"));
+	CHECK_STRING(object.module, other);
+	CHECK_STRING(object.name, "work_mutex");
 	push_exec(&fixture, 2000, NOBODY);
-	CHECK(find(MAP_START + first) == -ENOENT);
+	CHECK_EQUAL(find(MAP_START + first), -ENOENT);
 	fixture_end(&fixture);
 }
 
@@ -315,10 +320,11 @@ TEST(a_forked_process_has_the_data_of_its_parent)
 	for (uint32_t i = 0; i < 6; i++)
 		push_code(&fixture, 200 + i, NOBODY + 1, MAP_START - 0x100000 * (i + 1), "types");
 	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY + 1, 300, MAP_START + linked, &object));
-	CHECK(!strcmp(object.module, "pie") && !strcmp(object.name, "work_mutex"));
+	CHECK_STRING(object.module, "pie");
+	CHECK_STRING(object.name, "work_mutex");
 	CHECK(!symbols_resolve_object(fixture.symbols, NOBODY + 1, 300,
 				      MAP_START - 0x300000 + input_address("types", "work_mutex"), &object));
-	CHECK(!strcmp(object.module, "types"));
+	CHECK_STRING(object.module, "types");
 	fixture_end(&fixture);
 }
 
@@ -340,9 +346,10 @@ TEST(a_living_process_tells_where_its_data_is)
 	CHECK(!symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&own.inner[1].lock, &object));
 	CHECK(is_object("own.inner[1].lock", "pthread_mutex_t", true));
 	CHECK(!symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&stdout, &object));
-	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)heap, &object) == -ENOENT);
-	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&local, &object) == -ENOENT);
-	CHECK(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&own_of_thread, &object) == -ENOENT);
+	CHECK_EQUAL(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)heap, &object), -ENOENT);
+	CHECK_EQUAL(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&local, &object), -ENOENT);
+	CHECK_EQUAL(symbols_resolve_object(fixture.symbols, getpid(), 1000, (uint64_t)&own_of_thread, &object),
+		    -ENOENT);
 	fixture_end(&fixture);
 	free(heap);
 }
@@ -398,7 +405,7 @@ TEST(damaged_files_have_no_names)
 	push_map(&fixture, 10, NOBODY, MAP_START + 0x1000, 0x1000, 0x1000, input("truncated"));
 	CHECK(find(MAP_START + linked) == -ENOENT || !object.name || object.name);
 	push_map(&fixture, 20, NOBODY, MAP_START + 0x1000, 0x1000, 0x1000, input("no_such_file"));
-	CHECK(find(MAP_START + linked) == -ENOENT);
+	CHECK_EQUAL(find(MAP_START + linked), -ENOENT);
 	fixture_end(&fixture);
 }
 
@@ -414,7 +421,7 @@ TEST(types_that_lead_in_circles_come_to_an_end)
 		for (uint64_t distance = 0; distance < 16; distance += 8) {
 			CHECK(!find(input_address("cyclic", names[i]) + distance));
 			CHECK(object.name && !strncmp(object.name, names[i], strlen(names[i])));
-			CHECK(object.is_whole == !distance);
+			CHECK_EQUAL(object.is_whole, !distance);
 		}
 	}
 	CHECK(!symbols_notes(fixture.symbols, &(const char *const *){ NULL }));
@@ -439,7 +446,8 @@ static unsigned int resolve_changed(const uint8_t *bytes, size_t size_bytes, uns
 		snprintf(name, sizeof(name), "changed%u", i);
 		snprintf(path, sizeof(path), "%s", input(name));
 		fd = open(path, O_CREAT | O_WRONLY, 0600);
-		CHECK(fd >= 0 && write(fd, copy, size_bytes) == (ssize_t)size_bytes);
+		CHECK_THAT(fd, >=, 0);
+		CHECK_EQUAL(write(fd, copy, size_bytes), (ssize_t)size_bytes);
 		close(fd);
 		push_map(&fixture, 100 + i, NOBODY, MAP_START + 0x1000, 0x1000, 0x1000, path);
 		named += !find(MAP_START + linked) && object.name &&
@@ -456,10 +464,11 @@ TEST(changed_bytes_do_no_harm)
 	int fd = open(input("cpp"), O_RDONLY);
 	ssize_t size_bytes = read(fd, bytes, sizeof(bytes));
 
-	CHECK(size_bytes > 0x2000 && size_bytes < (ssize_t)sizeof(bytes));
+	CHECK_THAT(size_bytes, >, 0x2000);
+	CHECK_THAT(size_bytes, <, (ssize_t)sizeof(bytes));
 	close(fd);
 	fixture_begin(&fixture);
-	CHECK(resolve_changed(bytes, size_bytes, 200) > 20);
+	CHECK_THAT(resolve_changed(bytes, size_bytes, 200), >, 20);
 	push_code(&fixture, 1000, NOBODY, MAP_START, "types");
 	check_c("types", "types");
 	fixture_end(&fixture);
@@ -490,15 +499,19 @@ TEST(code_begins_with_its_function)
 
 	begin("pie");
 	whole = read_code(MAP_START + offset + 20, code, sizeof(code), &start);
-	CHECK(whole > 60 && whole < 1000 && start == MAP_START + offset);
+	CHECK_THAT(whole, >, 60);
+	CHECK_THAT(whole, <, 1000);
+	CHECK_EQUAL(start, MAP_START + offset);
 	CHECK(is_in_file("pie", offset, code, whole));
 	/* As much as there is room for, when the address is among it. */
 	count = read_code(MAP_START + offset + 20, code, 50, &start);
-	CHECK(count == 50 && start == MAP_START + offset);
+	CHECK_EQUAL(count, 50);
+	CHECK_EQUAL(start, MAP_START + offset);
 	count = read_code(MAP_START + offset + 40, code, 32, &start);
-	CHECK(count == 32 && start == MAP_START + offset + 24);
+	CHECK_EQUAL(count, 32);
+	CHECK_EQUAL(start, MAP_START + offset + 24);
 	CHECK(is_in_file("pie", offset + 24, code, count));
-	CHECK(read_code(MAP_START + offset, code, 0, &start) == 0);
+	CHECK_EQUAL(read_code(MAP_START + offset, code, 0, &start), 0);
 	fixture_end(&fixture);
 }
 
@@ -510,7 +523,9 @@ TEST(code_of_a_function_that_has_lost_its_name_is_that_of_the_function)
 
 	begin("stripped");
 	count = read_code(MAP_START + offset + 1, code, sizeof(code), &start);
-	CHECK(count > 1 && count < 64 && start == MAP_START + offset);
+	CHECK_THAT(count, >, 1);
+	CHECK_THAT(count, <, 64);
+	CHECK_EQUAL(start, MAP_START + offset);
 	CHECK(is_in_file("pie", offset, code, count));
 	fixture_end(&fixture);
 }
@@ -523,11 +538,14 @@ TEST(code_of_which_nothing_tells_is_what_lies_around_it)
 
 	begin("bare");
 	count = read_code(MAP_START + offset, code, 64, &start);
-	CHECK(count == 64 && start == MAP_START + offset - 32);
+	CHECK_EQUAL(count, 64);
+	CHECK_EQUAL(start, MAP_START + offset - 32);
 	CHECK(is_in_file("pie", offset - 32, code, count));
 	/* Its segment ends before the room does. */
 	count = read_code(MAP_START + offset, code, sizeof(code), &start);
-	CHECK(count > 64 && count < sizeof(code) && start < MAP_START + offset);
+	CHECK_THAT(count, >, 64);
+	CHECK_THAT(count, <, sizeof(code));
+	CHECK_THAT(start, <, MAP_START + offset);
 	CHECK(is_in_file("pie", start - MAP_START, code, count));
 	fixture_end(&fixture);
 }

@@ -59,8 +59,8 @@ TEST(lines_and_inlined_calls_are_found_in_every_form_of_debug_information)
 			print_error("in %s: %s %s:%u\n", names[i], fixture.frames[0].function, fixture.frames[0].file,
 				    fixture.frames[0].line);
 		CHECK(has_inlined_lines());
-		CHECK(!strcmp(fixture.frames[2].module, names[i]));
-		CHECK(fixture.frames[2].offset == input_offset(twin, "place_inlined"));
+		CHECK_STRING(fixture.frames[2].module, names[i]);
+		CHECK_EQUAL(fixture.frames[2].offset, input_offset(twin, "place_inlined"));
 		fixture_end(&fixture);
 	}
 }
@@ -73,8 +73,8 @@ TEST(files_told_from_the_root_of_a_build_are_not_looked_for_in_its_folders)
 		fixture_begin(&fixture);
 		resolve_in(&fixture, names[i], names[i], "place_inlined");
 		CHECK(has_inlined_lines());
-		assert_string_equal(fixture.frames[0].file, "./source/symbol_inputs/inlined.c");
-		assert_string_equal(fixture.frames[2].file, "./source/symbol_inputs/inlined.c");
+		CHECK_STRING(fixture.frames[0].file, "./source/symbol_inputs/inlined.c");
+		CHECK_STRING(fixture.frames[2].file, "./source/symbol_inputs/inlined.c");
 		fixture_end(&fixture);
 	}
 }
@@ -90,7 +90,7 @@ TEST(many_units_take_no_more_memory_than_few)
 
 	fixture_begin(&fixture);
 	begin_bytes = symbols_memory_bytes(fixture.symbols);
-	CHECK(begin_bytes > 0);
+	CHECK_THAT(begin_bytes, >, 0);
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("units"));
 	for (unsigned int i = 0; i < UNITS; i++) {
 		snprintf(name, sizeof(name), "unit_%u", i + 1);
@@ -106,16 +106,16 @@ TEST(many_units_take_no_more_memory_than_few)
 	for (unsigned int i = 0; i < UNITS; i++) {
 		resolve(&fixture, start[i] + UNIT_LINES / 2 + i);
 		snprintf(name, sizeof(name), "unit_%u", i + 1);
-		CHECK(fixture.count == 1);
-		assert_string_equal(fixture.frames[0].function, name);
-		CHECK(fixture.frames[0].line == UNIT_LINES_BEFORE + UNIT_LINES / 2 + i);
+		CHECK_EQUAL(fixture.count, 1);
+		CHECK_STRING(fixture.frames[0].function, name);
+		CHECK_EQUAL(fixture.frames[0].line, UNIT_LINES_BEFORE + UNIT_LINES / 2 + i);
 		/* Back and forth, without preparation. */
 		resolve(&fixture, start[UNITS - 1 - i] + UNIT_LINES - 1);
-		CHECK(fixture.frames[0].line == UNIT_LINES_BEFORE + UNIT_LINES - 1);
+		CHECK_EQUAL(fixture.frames[0].line, UNIT_LINES_BEFORE + UNIT_LINES - 1);
 	}
 	/* Kept, the lines of these units would take twice as much. */
 	if (!IS_SANITIZED)
-		CHECK(symbols_memory_bytes(fixture.symbols) - begin_bytes < 12 << 20);
+		CHECK_THAT(symbols_memory_bytes(fixture.symbols) - begin_bytes, <, 12 << 20);
 	fixture_end(&fixture);
 }
 
@@ -146,8 +146,9 @@ TEST(a_return_address_means_the_call_before_it)
 	/* The first byte of a function: the byte before it is not in that function. */
 	end = MAP_START + input_offset("pie", "place_local") + 1;
 	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 20, end, true, fixture.frames, SYMBOL_INLINE_MAX);
-	CHECK(fixture.count == 1 && is_frame(0, "local_function", "local"));
-	CHECK(fixture.frames[0].offset == end - MAP_START);
+	CHECK_EQUAL(fixture.count, 1);
+	CHECK(is_frame(0, "local_function", "local"));
+	CHECK_EQUAL(fixture.frames[0].offset, end - MAP_START);
 	end = MAP_START + input_offset("pie", "local_function");
 	fixture.count = symbols_resolve(fixture.symbols, NOBODY, 20, end, true, fixture.frames, SYMBOL_INLINE_MAX);
 	CHECK(!fixture.frames[0].function || strcmp(fixture.frames[0].function, "local_function"));
@@ -169,7 +170,8 @@ TEST(lines_without_their_dwo_file_still_have_the_function)
 {
 	fixture_begin(&fixture);
 	resolve_in(&fixture, "split", "split", "place_inlined");
-	CHECK(fixture.count == 1 && is_frame(0, "outer", "asm"));
+	CHECK_EQUAL(fixture.count, 1);
+	CHECK(is_frame(0, "outer", "asm"));
 	fixture_end(&fixture);
 }
 
@@ -223,7 +225,7 @@ TEST(no_note_tells_of_a_file_that_nobody_asked_about)
 
 	fixture_begin(&fixture);
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("stripped"));
-	CHECK(symbols_notes(fixture.symbols, &notes) == 0);
+	CHECK_EQUAL(symbols_notes(fixture.symbols, &notes), 0);
 	fixture_end(&fixture);
 }
 
@@ -239,8 +241,8 @@ TEST(cpp_and_rust_names_are_demangled)
 	fixture_begin(&fixture);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		resolve_in(&fixture, "names", "names", names[i][0]);
-		CHECK(fixture.count == 1);
-		assert_string_equal(fixture.frames[0].function, names[i][1]);
+		CHECK_EQUAL(fixture.count, 1);
+		CHECK_STRING(fixture.frames[0].function, names[i][1]);
 	}
 	fixture_end(&fixture);
 }
@@ -259,7 +261,7 @@ TEST(stubs_of_shared_libraries_have_the_name_of_what_they_call)
 		resolver_count += has_function_only("_dl_runtime_resolve@plt");
 	}
 	CHECK(count == 4 || count == 8); /* 16 bytes, or two stubs with branch tracking */
-	CHECK(resolver_count == 4);      /* where all stubs lead for the first time */
+	CHECK_EQUAL(resolver_count, 4);  /* where all stubs lead for the first time */
 	fixture_end(&fixture);
 }
 
@@ -290,7 +292,8 @@ TEST(what_is_no_regular_file_is_not_opened)
 	CHECK(has_offset_only("tty", offset));
 	push_map(&fixture, 200, NOBODY, MAP_START, MAP_BYTES, 0, inputs_path());
 	resolve(&fixture, offset);
-	CHECK(fixture.count == 1 && !fixture.frames[0].function);
+	CHECK_EQUAL(fixture.count, 1);
+	CHECK(!fixture.frames[0].function);
 	fixture_end(&fixture);
 }
 
@@ -310,8 +313,9 @@ TEST(memory_without_a_file_has_its_own_names)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		push_map(&fixture, 10 + i, NOBODY, MAP_START, MAP_BYTES, 0, names[i][0]);
 		resolve(&fixture, 0x123);
-		CHECK(fixture.count == 1 && !fixture.frames[0].function);
-		assert_string_equal(fixture.frames[0].module, names[i][1]);
+		CHECK_EQUAL(fixture.count, 1);
+		CHECK(!fixture.frames[0].function);
+		CHECK_STRING(fixture.frames[0].module, names[i][1]);
 	}
 	fixture.count = symbols_resolve(fixture.symbols, NOBODY + 1, 20, 0x1234, false, fixture.frames, 1);
 	CHECK(has_offset_only("[anon]", 0x1234));
@@ -346,10 +350,12 @@ TEST(equal_files_in_different_processes_are_one_place)
 	CHECK(!symbols_place(fixture.symbols, NOBODY + 1, 20, MAP_START + MAP_BYTES + offset, false, &module[1],
 			     &found[1]));
 	CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + offset, true, &module[2], &found[2]));
-	CHECK(module[0] == module[1] && module[0] == module[2]);
-	CHECK(found[0] == offset && found[1] == offset);
-	CHECK(found[2] == input_offset("pie", "local_function"));
-	CHECK(symbols_place(fixture.symbols, NOBODY, 20, 0x10, false, &module[0], &found[0]) == -ENOENT);
+	CHECK_EQUAL(module[0], module[1]);
+	CHECK_EQUAL(module[0], module[2]);
+	CHECK_EQUAL(found[0], offset);
+	CHECK_EQUAL(found[1], offset);
+	CHECK_EQUAL(found[2], input_offset("pie", "local_function"));
+	CHECK_EQUAL(symbols_place(fixture.symbols, NOBODY, 20, 0x10, false, &module[0], &found[0]), -ENOENT);
 	fixture_end(&fixture);
 }
 
@@ -365,8 +371,9 @@ TEST(functions_that_have_lost_their_names_are_one_place_each)
 	push_map(&fixture, 10, NOBODY, MAP_START, MAP_BYTES, 0, input("stripped"));
 	for (size_t i = 0; i < 3; i++)
 		CHECK(!symbols_place(fixture.symbols, NOBODY, 20, MAP_START + at[i], true, &module, &found[i]));
-	CHECK(found[0] == input_offset("pie", "local_function") && found[1] == found[0]);
-	CHECK(found[2] == input_offset("pie", "outer"));
+	CHECK_EQUAL(found[0], input_offset("pie", "local_function"));
+	CHECK_EQUAL(found[1], found[0]);
+	CHECK_EQUAL(found[2], input_offset("pie", "outer"));
 	fixture_end(&fixture);
 }
 
@@ -376,6 +383,7 @@ TEST(more_frames_than_asked_for_are_left_out)
 	resolve_in(&fixture, "pie", "pie", "place_inlined");
 	fixture.count = symbols_resolve(fixture.symbols, NOBODY, UINT64_MAX,
 					MAP_START + input_offset("pie", "place_inlined"), false, fixture.frames, 1);
-	CHECK(fixture.count == 1 && is_frame(0, "innermost", "asm"));
+	CHECK_EQUAL(fixture.count, 1);
+	CHECK(is_frame(0, "innermost", "asm"));
 	fixture_end(&fixture);
 }

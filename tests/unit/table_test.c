@@ -24,8 +24,10 @@ TEST(key_0_is_a_key_like_any_other)
 	struct table *table = table_new();
 
 	table_put(table, 0, value_of(7));
-	CHECK(table_find(table, 0) == value_of(7) && table_count(table) == 1);
-	CHECK(table_take(table, 0) == value_of(7) && !table_find(table, 0));
+	CHECK_EQUAL(table_find(table, 0), value_of(7));
+	CHECK_EQUAL(table_count(table), 1);
+	CHECK_EQUAL(table_take(table, 0), value_of(7));
+	CHECK(!table_find(table, 0));
 	table_free(table);
 }
 
@@ -35,7 +37,8 @@ TEST(a_second_put_replaces_the_first)
 
 	table_put(table, 5, value_of(1));
 	table_put(table, 5, value_of(2));
-	CHECK(table_count(table) == 1 && table_find(table, 5) == value_of(2));
+	CHECK_EQUAL(table_count(table), 1);
+	CHECK_EQUAL(table_find(table, 5), value_of(2));
 	table_free(table);
 }
 
@@ -52,7 +55,8 @@ TEST(a_walk_meets_every_entry_once)
 		sum += (uintptr_t)value - 1;
 		met++;
 	}
-	CHECK(met == 1000 && sum == 999 * 1000 / 2);
+	CHECK_EQUAL(met, 1000);
+	CHECK_EQUAL(sum, 999 * 1000 / 2);
 	table_free(table);
 }
 
@@ -75,14 +79,14 @@ TEST(it_agrees_with_an_array_under_random_puts_and_takes)
 			expected[key] = value_of(i);
 			table_put(table, (uint64_t)key << 32, expected[key]);
 		} else {
-			CHECK(table_take(table, (uint64_t)key << 32) == expected[key]);
+			CHECK_EQUAL(table_take(table, (uint64_t)key << 32), expected[key]);
 			count -= expected[key] != NULL;
 			expected[key] = NULL;
 		}
-		CHECK(table_count(table) == count);
+		CHECK_EQUAL(table_count(table), count);
 	}
 	for (uint64_t key = 0; key < KEYS; key++)
-		CHECK(table_find(table, key << 32) == expected[key]);
+		CHECK_EQUAL(table_find(table, key << 32), expected[key]);
 	table_free(table);
 }
 
@@ -91,6 +95,7 @@ TEST(a_hash_differs_in_about_half_of_its_bits)
 	for (int bit = 0; bit < 64; bit++) {
 		int changed = __builtin_popcountll(hash_u64(12345) ^ hash_u64(12345 ^ 1ull << bit));
 
-		CHECK(changed > 12 && changed < 52);
+		CHECK_THAT(changed, >, 12);
+		CHECK_THAT(changed, <, 52);
 	}
 }

@@ -30,7 +30,7 @@ TEST(folded_paths_are_outermost_first_in_whole_microseconds)
 	struct text text = { 0 };
 
 	folded_put(&text, &report);
-	CHECK(!strcmp(text.bytes, "entry_[k];lib.so+0x1f0;inner:part_[i] 2501\n[no stack] 3\n"));
+	CHECK_STRING(text.bytes, "entry_[k];lib.so+0x1f0;inner:part_[i] 2501\n[no stack] 3\n");
 	text_fini(&text);
 }
 
@@ -91,12 +91,12 @@ TEST(time_lines_tell_each_thread_and_the_sum_of_all)
 		threads[i].strip = strip;
 	root = timelines_of(&report);
 	first = json_array_get(json_object_get(root, "threads"), 0);
-	CHECK(json_array_size(json_object_get(root, "threads")) == TIMELINE_ROWS_MAX);
-	CHECK(json_integer_value(json_object_get(root, "left_out")) == 2);
-	CHECK(json_integer_value(json_object_get(root, "part_ns")) == 50);
-	CHECK(number_at(first, "states", "running", 0) == 250);
-	CHECK(number_at(first, "states", "blocked", 1) == 1000);
-	CHECK(number_at(root, "all", "runnable", 0) == 500 * (TIMELINE_ROWS_MAX + 2));
+	CHECK_EQUAL(json_array_size(json_object_get(root, "threads")), TIMELINE_ROWS_MAX);
+	CHECK_EQUAL(json_integer_value(json_object_get(root, "left_out")), 2);
+	CHECK_EQUAL(json_integer_value(json_object_get(root, "part_ns")), 50);
+	CHECK_EQUAL(number_at(first, "states", "running", 0), 250);
+	CHECK_EQUAL(number_at(first, "states", "blocked", 1), 1000);
+	CHECK_EQUAL(number_at(root, "all", "runnable", 0), 500 * (TIMELINE_ROWS_MAX + 2));
 	json_decref(root);
 }
 
@@ -104,6 +104,6 @@ TEST(without_strips_there_are_no_time_lines)
 {
 	struct text text = { 0 };
 
-	CHECK(timelines_put_report(&text, &(struct report){ 0 }) == -ENODATA);
+	CHECK_EQUAL(timelines_put_report(&text, &(struct report){ 0 }), -ENODATA);
 	CHECK(!text.length);
 }

@@ -12,7 +12,7 @@ static uint32_t chosen_by(const char *names)
 {
 	uint32_t chosen = 0;
 
-	CHECK(text_pages_parse(names, &chosen) == 0);
+	CHECK_EQUAL(text_pages_parse(names, &chosen), 0);
 	return chosen;
 }
 
@@ -84,11 +84,12 @@ TEST(each_name_that_is_listed_is_one_page)
 	for (char *name = strtok(names.bytes, ", "); name; name = strtok(NULL, ", ")) {
 		uint32_t chosen = chosen_by(name);
 
-		CHECK(__builtin_popcount(chosen) == 1 && !(all & chosen));
+		CHECK_EQUAL(__builtin_popcount(chosen), 1);
+		CHECK(!(all & chosen));
 		all |= chosen;
 		count++;
 	}
-	CHECK(count == 8);
+	CHECK_EQUAL(count, 8);
 	text_fini(&names);
 }
 
@@ -96,11 +97,12 @@ TEST(names_are_of_large_letters_or_small_ones_and_several_add_up)
 {
 	uint32_t chosen = chosen_by("LOCKS");
 
-	CHECK(chosen_by("locks") == chosen && chosen_by("LockS") == chosen);
-	CHECK(chosen_by("io,locks") == (chosen | chosen_by("io")));
-	CHECK(chosen_by("locks,locks") == chosen);
-	CHECK(text_pages_parse("threads", &chosen) == 0);
-	CHECK(chosen == (chosen_by("locks") | chosen_by("threads")));
+	CHECK_EQUAL(chosen_by("locks"), chosen);
+	CHECK_EQUAL(chosen_by("LockS"), chosen);
+	CHECK_EQUAL(chosen_by("io,locks"), chosen | chosen_by("io"));
+	CHECK_EQUAL(chosen_by("locks,locks"), chosen);
+	CHECK_EQUAL(text_pages_parse("threads", &chosen), 0);
+	CHECK_EQUAL(chosen, chosen_by("locks") | chosen_by("threads"));
 }
 
 TEST(what_is_no_name_is_refused_and_nothing_is_chosen)
@@ -128,7 +130,7 @@ TEST(no_page_is_wider_than_it_may_be)
 			struct text text =
 				render_at(*name, "paths,locks,klocks,io,threads,balance,synchronisation", widths[i]);
 
-			CHECK(widest_line(text.bytes) <= widths[i]);
+			CHECK_THAT(widest_line(text.bytes), <=, widths[i]);
 			text_fini(&text);
 		}
 	}

@@ -95,7 +95,7 @@ TEST(no_line_is_wider_than_the_page)
 
 				if (widest > widths[i])
 					fprintf(stderr, "%s at %u: %zu columns\n", *name, widths[i], widest);
-				CHECK(widest <= widths[i]);
+				CHECK_THAT(widest, <=, widths[i]);
 				text_fini(&text);
 			}
 		}
@@ -106,7 +106,7 @@ TEST(a_width_below_the_minimum_is_the_minimum)
 {
 	struct text text = render("lock", (struct view_style){ .width = 3 });
 
-	CHECK(widest_line(text.bytes) <= VIEW_WIDTH_MIN);
+	CHECK_THAT(widest_line(text.bytes), <=, VIEW_WIDTH_MIN);
 	text_fini(&text);
 }
 
@@ -149,7 +149,7 @@ TEST(colour_changes_no_visible_character)
 		color.bytes[to++] = color.bytes[from];
 	}
 	color.bytes[to] = '\0';
-	CHECK(!strcmp(plain.bytes, color.bytes));
+	CHECK_STRING(plain.bytes, color.bytes);
 	text_fini(&plain);
 	text_fini(&color);
 }

@@ -23,13 +23,15 @@ TEST(time_goes_to_the_parts_that_it_lies_in)
 {
 	memset(&strip, 0, sizeof(strip));
 	thread_strip_add(&strip, PHASE_RUNNING, 0, 10);
-	CHECK(strip.shift == 0);
+	CHECK_EQUAL(strip.shift, 0);
 	for (size_t i = 0; i < STRIP_PARTS; i++)
-		CHECK(strip.parts[i].running_ns == (i < 10));
+		CHECK_EQUAL(strip.parts[i].running_ns, i < 10);
 	thread_strip_add(&strip, PHASE_BLOCKED, 10, 119);
-	CHECK(strip.shift == 1);
-	CHECK(strip.parts[4].running_ns == 2 && !strip.parts[4].blocked_ns);
-	CHECK(strip.parts[5].blocked_ns == 2 && strip.parts[59].blocked_ns == 1);
+	CHECK_EQUAL(strip.shift, 1);
+	CHECK_EQUAL(strip.parts[4].running_ns, 2);
+	CHECK(!strip.parts[4].blocked_ns);
+	CHECK_EQUAL(strip.parts[5].blocked_ns, 2);
+	CHECK_EQUAL(strip.parts[59].blocked_ns, 1);
 }
 
 TEST(no_time_is_lost_however_wide_the_parts_become)
@@ -48,12 +50,12 @@ TEST(no_time_is_lost_however_wide_the_parts_become)
 		now_ns += part_ns;
 		spent_ns[phase] += part_ns;
 	}
-	CHECK(sum_of(&strip, PHASE_RUNNING) == spent_ns[PHASE_RUNNING]);
-	CHECK(sum_of(&strip, PHASE_RUNNABLE) == spent_ns[PHASE_RUNNABLE]);
-	CHECK(sum_of(&strip, PHASE_BLOCKED) == spent_ns[PHASE_BLOCKED]);
-	CHECK(strip.shift == thread_strip_shift_for(now_ns));
+	CHECK_EQUAL(sum_of(&strip, PHASE_RUNNING), spent_ns[PHASE_RUNNING]);
+	CHECK_EQUAL(sum_of(&strip, PHASE_RUNNABLE), spent_ns[PHASE_RUNNABLE]);
+	CHECK_EQUAL(sum_of(&strip, PHASE_BLOCKED), spent_ns[PHASE_BLOCKED]);
+	CHECK_EQUAL(strip.shift, thread_strip_shift_for(now_ns));
 	/* More than half of them are used, or they would not have been widened. */
-	CHECK(now_ns >> strip.shift >= STRIP_PARTS / 2);
+	CHECK_THAT(now_ns >> strip.shift, >=, STRIP_PARTS / 2);
 }
 
 TEST(what_is_neither_alive_nor_known_leaves_no_mark)
@@ -69,7 +71,7 @@ TEST(the_last_moment_of_time_is_no_trap)
 {
 	memset(&strip, 0, sizeof(strip));
 	thread_strip_add(&strip, PHASE_RUNNING, 0, UINT64_MAX);
-	CHECK(sum_of(&strip, PHASE_RUNNING) == UINT64_MAX);
+	CHECK_EQUAL(sum_of(&strip, PHASE_RUNNING), UINT64_MAX);
 }
 
 TEST(strips_of_different_widths_add_up)
@@ -79,10 +81,13 @@ TEST(strips_of_different_widths_add_up)
 	thread_strip_add(&strip, PHASE_RUNNING, 0, 8);
 	thread_strip_add(&other, PHASE_RUNNING, 4, 500);
 	thread_strip_merge(&strip, &other);
-	CHECK(strip.shift == 4 && other.shift == 4);
-	CHECK(sum_of(&strip, PHASE_RUNNING) == 504 && strip.parts[0].running_ns == 20);
+	CHECK_EQUAL(strip.shift, 4);
+	CHECK_EQUAL(other.shift, 4);
+	CHECK_EQUAL(sum_of(&strip, PHASE_RUNNING), 504);
+	CHECK_EQUAL(strip.parts[0].running_ns, 20);
 	memset(&other, 0, sizeof(other));
 	thread_strip_add(&other, PHASE_BLOCKED, 20, 21);
 	thread_strip_merge(&strip, &other);
-	CHECK(other.shift == 0 && strip.parts[1].blocked_ns == 1);
+	CHECK_EQUAL(other.shift, 0);
+	CHECK_EQUAL(strip.parts[1].blocked_ns, 1);
 }

@@ -55,10 +55,15 @@ TEST(a_birth_tells_who_a_thread_is)
 	born(session, 3, 0, 1003, 1001, "worker");
 	session_finish(session);
 	thread = threads_get(threads, 3);
-	CHECK(thread->number == 3 && thread->tid == 1003 && thread->pid == 1001);
-	CHECK(thread->ns_tid == 3 && thread->ns_pid == 1 && thread->start_ns == 5);
-	CHECK(thread->born_ns == 300 && !thread->was_found);
-	CHECK(!strcmp(thread->name, "worker"));
+	CHECK_EQUAL(thread->number, 3);
+	CHECK_EQUAL(thread->tid, 1003);
+	CHECK_EQUAL(thread->pid, 1001);
+	CHECK_EQUAL(thread->ns_tid, 3);
+	CHECK_EQUAL(thread->ns_pid, 1);
+	CHECK_EQUAL(thread->start_ns, 5);
+	CHECK_EQUAL(thread->born_ns, 300);
+	CHECK(!thread->was_found);
+	CHECK_STRING(thread->name, "worker");
 	threads_free(threads);
 	session_free(session);
 }
@@ -72,7 +77,7 @@ TEST(a_name_without_an_end_is_cut)
 	memset(e.name, 'y', sizeof(e.name));
 	session_push(session, 0, &e, sizeof(e));
 	session_finish(session);
-	CHECK(!strcmp(threads_get(threads, 1)->name, "yyyyyyyyyyyyyyy"));
+	CHECK_STRING(threads_get(threads, 1)->name, "yyyyyyyyyyyyyyy");
 	threads_free(threads);
 	session_free(session);
 }
@@ -90,15 +95,16 @@ TEST(a_thread_is_found_once_and_updated_by_a_resync)
 
 	session_push(session, 0, &e, sizeof(e));
 	session_finish(session);
-	CHECK(threads_get(threads, 1)->was_found && threads_get(threads, 1)->born_ns == 50);
+	CHECK(threads_get(threads, 1)->was_found);
+	CHECK_EQUAL(threads_get(threads, 1)->born_ns, 50);
 	born(session, 2, 1, 10, 8, "child");
 	e.header = header_of(EV_THREAD_FOUND, 500, 2);
 	strcpy(e.name, "renamed");
 	session_push(session, 0, &e, sizeof(e));
 	session_finish(session);
 	CHECK(!threads_get(threads, 2)->was_found);
-	CHECK(threads_get(threads, 2)->parent == 1);
-	CHECK(!strcmp(threads_get(threads, 2)->name, "renamed"));
+	CHECK_EQUAL(threads_get(threads, 2)->parent, 1);
+	CHECK_STRING(threads_get(threads, 2)->name, "renamed");
 	threads_free(threads);
 	session_free(session);
 }
@@ -113,8 +119,11 @@ TEST(an_exec_takes_over_the_id_of_its_process)
 	born(session, 2, 1, 1002, 1001, "second");
 	exec(session, 1000, 2, 1001);
 	session_finish(session);
-	CHECK(thread->tid == 1001 && thread->pid == 1001 && thread->exec_count == 1);
-	CHECK(thread->ns_tid == 1 && !strcmp(thread->name, "after"));
+	CHECK_EQUAL(thread->tid, 1001);
+	CHECK_EQUAL(thread->pid, 1001);
+	CHECK_EQUAL(thread->exec_count, 1);
+	CHECK_EQUAL(thread->ns_tid, 1);
+	CHECK_STRING(thread->name, "after");
 	threads_free(threads);
 	session_free(session);
 }
@@ -129,8 +138,8 @@ TEST(threads_of_one_address_space_count_the_same_execs)
 	born(session, 3, 1, 1002, 1001, "thread");
 	born(session, 4, 1, 1003, 1003, "process");
 	session_finish(session);
-	CHECK(threads_get(threads, 3)->exec_count == 1);
-	CHECK(threads_get(threads, 4)->exec_count == 0);
+	CHECK_EQUAL(threads_get(threads, 3)->exec_count, 1);
+	CHECK_EQUAL(threads_get(threads, 4)->exec_count, 0);
 	threads_free(threads);
 	session_free(session);
 }
@@ -141,8 +150,9 @@ TEST(a_thread_that_was_never_told_of_is_nameless)
 	struct threads *threads = threads_new(session);
 	struct thread *thread = threads_get(threads, 77);
 
-	CHECK(thread->number == 77 && !*thread->name && !thread->pid);
-	CHECK(threads_get(threads, 77) == thread);
+	CHECK_EQUAL(thread->number, 77);
+	CHECK(!*thread->name && !thread->pid);
+	CHECK_EQUAL(threads_get(threads, 77), thread);
 	threads_free(threads);
 	session_free(session);
 }
@@ -157,7 +167,7 @@ TEST(a_forgotten_thread_is_another_one_when_it_comes_back)
 	session_finish(session);
 	threads_forget(threads, threads_get(threads, 1));
 	CHECK(!*threads_get(threads, 1)->name);
-	CHECK(!strcmp(threads_get(threads, 2)->name, "b"));
+	CHECK_STRING(threads_get(threads, 2)->name, "b");
 	threads_free(threads);
 	session_free(session);
 }
@@ -192,7 +202,7 @@ TEST(a_number_tells_who_is_not_traced_even_if_the_birth_was_lost)
 	born(session, THREAD_OUTSIDE | 3, 0, 1003, 1001, "worker");
 	session_finish(session);
 	CHECK(threads_get(threads, THREAD_OUTSIDE | 3)->is_outside);
-	CHECK(!strcmp(threads_get(threads, THREAD_OUTSIDE | 3)->name, "worker"));
+	CHECK_STRING(threads_get(threads, THREAD_OUTSIDE | 3)->name, "worker");
 	CHECK(threads_get(threads, THREAD_OUTSIDE | 4)->is_outside);
 	CHECK(!threads_get(threads, 3)->is_outside);
 	threads_free(threads);
@@ -217,8 +227,8 @@ TEST(of_those_who_are_not_traced_the_dead_are_forgotten_when_there_are_many)
 	}
 	threads_get(threads, 1);
 	threads_get(threads, THREAD_OUTSIDE | (MANY + 1));
-	CHECK(threads_get(threads, THREAD_OUTSIDE | MANY)->tid == 1000 + MANY);
-	CHECK(threads_get(threads, THREAD_OUTSIDE | 2)->tid == 1002);
+	CHECK_EQUAL(threads_get(threads, THREAD_OUTSIDE | MANY)->tid, 1000 + MANY);
+	CHECK_EQUAL(threads_get(threads, THREAD_OUTSIDE | 2)->tid, 1002);
 	CHECK(!threads_get(threads, THREAD_OUTSIDE | 1)->tid);
 	/* None of these is known to have died: all go. */
 	for (uint32_t i = 0; i < MANY; i++)

@@ -48,10 +48,11 @@ static void image_take(void)
 	CHECK(file);
 	image.size_bytes = file_bytes();
 	image.bytes = malloc(image.size_bytes);
-	CHECK(fread(image.bytes, 1, image.size_bytes, file) == image.size_bytes && !fclose(file));
+	CHECK_EQUAL(fread(image.bytes, 1, image.size_bytes, file), image.size_bytes);
+	CHECK(!fclose(file));
 	CHECK(!trace_reader_open(trace_path, &reader));
 	trace_reader_places(reader, &image.count);
-	CHECK(image.count <= PLACES_MAX);
+	CHECK_THAT(image.count, <=, PLACES_MAX);
 	memcpy(image.places, trace_reader_places(reader, &image.count), image.count * sizeof(*image.places));
 	trace_reader_close(reader);
 	image.fd = memfd_create("image", MFD_CLOEXEC);
@@ -76,7 +77,7 @@ static void image_end(void)
 static void image_put(const char *bytes, size_t size_bytes)
 {
 	CHECK(!ftruncate(image.fd, size_bytes));
-	CHECK(pwrite(image.fd, bytes, size_bytes, 0) == (ssize_t)size_bytes);
+	CHECK_EQUAL(pwrite(image.fd, bytes, size_bytes, 0), (ssize_t)size_bytes);
 }
 
 /* What a reader makes of it. */
@@ -97,7 +98,7 @@ static void read_events(struct trace_reader *reader, struct reading *reading)
 			continue;
 		while (matching < trace_written.count && !trace_is_written(matching, header))
 			matching++;
-		CHECK(matching++ < trace_written.count);
+		CHECK_THAT(matching++, <, trace_written.count);
 		reading->events++;
 	}
 }
@@ -165,7 +166,7 @@ TEST(a_trace_cut_anywhere_has_all_chunks_before)
 		image_put(image.bytes, size_bytes);
 		reading = image_read();
 		if (size_bytes < image.places[1].offset) {
-			CHECK(reading.error == -EBADMSG);
+			CHECK_EQUAL(reading.error, -EBADMSG);
 		} else {
 			CHECK(!reading.error && !reading.damaged);
 			CHECK(reading.events == events_before(size_bytes) || reading.events == EVENTS);
@@ -244,11 +245,12 @@ TEST(without_an_index_all_behind_a_damaged_header_is_found)
 		image_put(image.bytes, image.size_bytes - 10);
 		image.bytes[at + 9] ^= 4;
 		reading = image_read();
-		CHECK(!reading.error && reading.damaged == 1);
-		CHECK(reading.events == EVENTS - image.places[i].count);
+		CHECK(!reading.error);
+		CHECK_EQUAL(reading.damaged, 1);
+		CHECK_EQUAL(reading.events, EVENTS - image.places[i].count);
 		lost += image.places[i].count;
 	}
-	CHECK(lost == EVENTS);
+	CHECK_EQUAL(lost, EVENTS);
 	image_end();
 }
 
@@ -264,10 +266,12 @@ TEST(a_trace_without_forms_is_read_as_this_version_writes_it)
 		image.bytes[image.places[i].offset + sizeof(struct trace_chunk)] ^= 1;
 		image_put(image.bytes, image.size_bytes);
 		reading = image_read();
-		CHECK(!reading.error && reading.damaged == ++damaged);
-		CHECK(reading.extent.has_no_forms == (damaged == 2));
+		CHECK(!reading.error);
+		CHECK_EQUAL(reading.damaged, ++damaged);
+		CHECK_EQUAL(reading.extent.has_no_forms, damaged == 2);
 	}
-	CHECK(reading.events == EVENTS && damaged == 2);
+	CHECK_EQUAL(reading.events, EVENTS);
+	CHECK_EQUAL(damaged, 2);
 	image_end();
 }
 
@@ -289,7 +293,7 @@ TEST(forms_are_told_again_when_the_file_has_grown)
 	image_take();
 	for (size_t i = 0; i < image.count; i++)
 		forms += image.places[i].kind == TRACE_CHUNK_FORMS;
-	CHECK(forms == 3);
+	CHECK_EQUAL(forms, 3);
 	image_end();
 }
 
@@ -313,7 +317,9 @@ TEST(a_chunk_in_a_chunk_is_none)
 	image.bytes[image.places[1].offset] ^= 1;
 	image_put(image.bytes, image.size_bytes - 10);
 	reading = image_read();
-	CHECK(!reading.error && reading.damaged == 1 && reading.extent.chunks == 3);
+	CHECK(!reading.error);
+	CHECK_EQUAL(reading.damaged, 1);
+	CHECK_EQUAL(reading.extent.chunks, 3);
 	image_end();
 }
 
@@ -349,7 +355,8 @@ TEST(whenever_the_writer_is_killed_what_was_flushed_is_read)
 	for (int i = wanted ? atoi(wanted) : KILLS; i; i--) {
 		before = trace_kill_writer(write_all, 1 + trace_below(3500), trace_below(20000));
 		CHECK(!trace_reader_open(trace_path, &reader));
-		CHECK(trace_read(reader, &result) >= before && !result);
+		CHECK_THAT(trace_read(reader, &result), >=, before);
+		CHECK(!result);
 		trace_reader_close(reader);
 	}
 	trace_end();
@@ -390,10 +397,12 @@ TEST(a_full_disk_ends_a_trace_at_its_last_chunk)
 		CHECK(!trace_reader_extent(reader)->is_ended);
 		CHECK(!trace_reader_extent(reader)->unread_bytes);
 		count = trace_read(reader, &result);
-		CHECK(!result && count >= before && count < 1000);
+		CHECK(!result);
+		CHECK_THAT(count, >=, before);
+		CHECK_THAT(count, <, 1000);
 		before = count;
 		trace_reader_close(reader);
 	}
-	CHECK(before > 0);
+	CHECK_THAT(before, >, 0);
 	trace_end();
 }

@@ -46,7 +46,7 @@ TEST(events_of_all_kinds_come_back_from_their_code)
 		bytes = event_encoder_bytes(encoder, &size_bytes);
 		event_decoder_begin(decoder, bytes, size_bytes);
 		for (size_t i = 0; i < 200; i++) {
-			CHECK(event_decoder_next(decoder, &header) == 1);
+			CHECK_EQUAL(event_decoder_next(decoder, &header), 1);
 			CHECK(trace_is_written(i, header));
 		}
 		CHECK(!event_decoder_next(decoder, &header));
@@ -95,10 +95,13 @@ static void check_form(uint32_t size_bytes, uint16_t operation, uint32_t last_ow
 	forms.of[0].size_bytes = size_bytes;
 	decoder = event_decoder_new(&forms);
 	event_decoder_begin(decoder, bytes, sizeof(bytes));
-	CHECK(event_decoder_next(decoder, &header) == 1);
+	CHECK_EQUAL(event_decoder_next(decoder, &header), 1);
 	e = (const struct ev_sched_switch *)header;
-	CHECK(header->time_ns == 10 && header->thread == 7);
-	CHECK(e->object == 0x0807060504030201 && e->operation == operation && e->owners[2] == last_owner);
+	CHECK_EQUAL(header->time_ns, 10);
+	CHECK_EQUAL(header->thread, 7);
+	CHECK_EQUAL(e->object, 0x0807060504030201);
+	CHECK_EQUAL(e->operation, operation);
+	CHECK_EQUAL(e->owners[2], last_owner);
 	CHECK(!event_decoder_next(decoder, &header));
 	event_decoder_free(decoder);
 }
@@ -145,7 +148,8 @@ TEST(kinds_that_are_not_known_here_are_left_out)
 	forms.of[EV_COLLECT_SYNC_BEGIN & 0x1f] = (struct event_form){ sizeof(struct ev_sched_switch), false };
 	decoder = event_decoder_new(&forms);
 	event_decoder_begin(decoder, bytes, sizeof(bytes));
-	CHECK(event_decoder_next(decoder, &header) == 1 && header->time_ns == 11);
+	CHECK_EQUAL(event_decoder_next(decoder, &header), 1);
+	CHECK_EQUAL(header->time_ns, 11);
 	CHECK(!event_decoder_next(decoder, &header));
 	event_decoder_free(decoder);
 }
@@ -165,12 +169,15 @@ TEST(a_trace_is_read_as_it_was_written)
 	CHECK(!trace_writer_close(trace_write(EVENTS, 1000)));
 	CHECK(!trace_reader_open(trace_path, &reader));
 	extent = trace_reader_extent(reader);
-	CHECK(extent->is_ended && !extent->unread_bytes && extent->events == EVENTS);
-	CHECK(extent->first_ns == trace_event(0)->time_ns);
-	CHECK(trace_reader_places(reader, &count)[1].kind == TRACE_CHUNK_INFO);
+	CHECK(extent->is_ended && !extent->unread_bytes);
+	CHECK_EQUAL(extent->events, EVENTS);
+	CHECK_EQUAL(extent->first_ns, trace_event(0)->time_ns);
+	CHECK_EQUAL(trace_reader_places(reader, &count)[1].kind, TRACE_CHUNK_INFO);
 	CHECK(!trace_reader_content(reader, 1, &content, &size_bytes));
-	CHECK(size_bytes == 2 && !memcmp(content, "{}", 2));
-	CHECK(trace_read(reader, &result) == EVENTS && !result);
+	CHECK_EQUAL(size_bytes, 2);
+	CHECK(!memcmp(content, "{}", 2));
+	CHECK_EQUAL(trace_read(reader, &result), EVENTS);
+	CHECK(!result);
 	trace_reader_close(reader);
 	trace_end();
 }
@@ -189,8 +196,10 @@ TEST(a_trace_can_be_read_while_it_is_written_up_to_the_last_chunk)
 	trace_writer_event(writer, trace_make_event(1u << 30));
 	CHECK(!trace_reader_open(trace_path, &reader));
 	extent = trace_reader_extent(reader);
-	CHECK(!extent->is_ended && !extent->unread_bytes && extent->events == 500);
-	CHECK(trace_read(reader, &result) == 500 && !result);
+	CHECK(!extent->is_ended && !extent->unread_bytes);
+	CHECK_EQUAL(extent->events, 500);
+	CHECK_EQUAL(trace_read(reader, &result), 500);
+	CHECK(!result);
 	trace_reader_close(reader);
 	CHECK(!trace_writer_close(writer));
 	trace_end();
@@ -211,12 +220,12 @@ TEST(events_are_found_by_their_time)
 		size_t skipped = 0;
 
 		trace_reader_seek(reader, time_ns);
-		CHECK(trace_reader_next(reader, &header) == 1);
+		CHECK_EQUAL(trace_reader_next(reader, &header), 1);
 		/* None that is left out is late enough, and few that are not come along. */
 		while (!trace_is_written(skipped, header))
-			CHECK(trace_event(skipped++)->time_ns < time_ns);
+			CHECK_THAT(trace_event(skipped++)->time_ns, <, time_ns);
 		while (header->time_ns < time_ns)
-			CHECK(trace_reader_next(reader, &header) == 1);
+			CHECK_EQUAL(trace_reader_next(reader, &header), 1);
 	}
 	trace_reader_seek(reader, last_ns + 1);
 	CHECK(!trace_reader_next(reader, &header));
@@ -239,8 +248,10 @@ static size_t read_about(struct trace_reader *reader, uint32_t thread)
 	trace_reader_choose_thread(reader, thread);
 	trace_reader_seek(reader, 0);
 	while ((result = trace_reader_next(reader, &header)) > 0) {
-		for (; !trace_is_written(i, header); i++)
-			CHECK(i < trace_written.count && !is_about(trace_event(i), thread));
+		for (; !trace_is_written(i, header); i++) {
+			CHECK_THAT(i, <, trace_written.count);
+			CHECK(!is_about(trace_event(i), thread));
+		}
 		others += !is_about(trace_event(i++), thread);
 	}
 	CHECK(!result);
@@ -258,8 +269,8 @@ TEST(of_one_thread_only_chunks_are_read_that_may_have_it)
 	CHECK(!trace_writer_close(trace_write(EVENTS, 20)));
 	CHECK(!trace_reader_open(trace_path, &reader));
 	for (int i = 0; i < 50; i++)
-		CHECK(read_about(reader, trace_event(trace_below(EVENTS))->thread) < EVENTS);
-	CHECK(read_about(reader, trace_event(EVENTS / 2)->thread + 77777) < EVENTS / 2);
+		CHECK_THAT(read_about(reader, trace_event(trace_below(EVENTS))->thread), <, EVENTS);
+	CHECK_THAT(read_about(reader, trace_event(EVENTS / 2)->thread + 77777), <, EVENTS / 2);
 	trace_reader_close(reader);
 	trace_end();
 }
@@ -273,11 +284,12 @@ TEST(two_writers_do_not_share_a_file)
 	trace_begin();
 	trace_seed = 12;
 	writer = trace_write(100, 10);
-	CHECK(trace_writer_open(trace_path, &other) == -EBUSY);
-	CHECK(trace_writer_open_ring(trace_path, &(struct trace_ring_options){ 1 << 20, 0 }, &other) == -EBUSY);
+	CHECK_EQUAL(trace_writer_open(trace_path, &other), -EBUSY);
+	CHECK_EQUAL(trace_writer_open_ring(trace_path, &(struct trace_ring_options){ 1 << 20, 0 }, &other), -EBUSY);
 	CHECK(!trace_writer_close(writer));
 	CHECK(!trace_reader_open(trace_path, &reader));
-	CHECK(trace_read(reader, &result) == 100 && !result);
+	CHECK_EQUAL(trace_read(reader, &result), 100);
+	CHECK(!result);
 	trace_reader_close(reader);
 	trace_end();
 }
@@ -287,15 +299,15 @@ TEST(what_is_no_trace_is_refused)
 	struct trace_reader *reader;
 	int fd;
 
-	CHECK(trace_reader_open("/dev/null", &reader) == -EINVAL);
-	CHECK(trace_reader_open("/tmp", &reader) == -EINVAL);
-	CHECK(trace_reader_open("/nowhere/there", &reader) == -ENOENT);
+	CHECK_EQUAL(trace_reader_open("/dev/null", &reader), -EINVAL);
+	CHECK_EQUAL(trace_reader_open("/tmp", &reader), -EINVAL);
+	CHECK_EQUAL(trace_reader_open("/nowhere/there", &reader), -ENOENT);
 	trace_begin();
-	CHECK(trace_reader_open(trace_path, &reader) == -EBADMSG);
+	CHECK_EQUAL(trace_reader_open(trace_path, &reader), -EBADMSG);
 	fd = open(trace_path, O_WRONLY);
 	for (int i = 0; i < 100; i++)
-		CHECK(write(fd, "no trace at all\n", 16) == 16);
+		CHECK_EQUAL(write(fd, "no trace at all\n", 16), 16);
 	close(fd);
-	CHECK(trace_reader_open(trace_path, &reader) == -EBADMSG);
+	CHECK_EQUAL(trace_reader_open(trace_path, &reader), -EBADMSG);
 	trace_end();
 }

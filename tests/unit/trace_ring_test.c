@@ -101,14 +101,15 @@ static size_t read_prologue(struct trace_reader *reader)
 	size_t begin = 0;
 
 	for (uint32_t k = 0; k < count; k++) {
-		CHECK(trace_reader_next(reader, &header) == 1);
-		CHECK(header->event == TRACE_EVENT_COLLECT_GAP);
+		CHECK_EQUAL(trace_reader_next(reader, &header), 1);
+		CHECK_EQUAL(header->event, TRACE_EVENT_COLLECT_GAP);
 		e = (const struct ev_collect_gap *)header;
-		CHECK(e->cpu == k && (!k || e->lost == begin));
+		CHECK_EQUAL(e->cpu, k);
+		CHECK((!k || e->lost == begin));
 		begin = e->lost;
 		count = e->reserved;
 	}
-	CHECK(count == 1 + begin % PROLOGUE_MAX);
+	CHECK_EQUAL(count, 1 + begin % PROLOGUE_MAX);
 	return begin;
 }
 
@@ -124,7 +125,7 @@ static uint64_t stored_bytes(const struct trace_reader *reader)
 		if (places[i].kind != TRACE_CHUNK_EVENTS)
 			continue;
 		CHECK(!fseek(file, places[i].offset, SEEK_SET));
-		CHECK(fread(&chunk, sizeof(chunk), 1, file) == 1);
+		CHECK_EQUAL(fread(&chunk, sizeof(chunk), 1, file), 1);
 		size_bytes += sizeof(chunk) + chunk.stored_bytes;
 	}
 	fclose(file);
@@ -174,8 +175,9 @@ TEST(a_ring_that_has_not_turned_has_all_from_the_beginning)
 	CHECK(!trace_writer_close(writer));
 	reading = read_ring(trace_path);
 	CHECK(!reading.extent.begins_late && reading.extent.is_ended && !reading.damaged);
-	CHECK(!reading.begin && reading.end == trace_written.count);
-	CHECK(file_bytes() < 1 << 20);
+	CHECK(!reading.begin);
+	CHECK_EQUAL(reading.end, trace_written.count);
+	CHECK_THAT(file_bytes(), <, 1 << 20);
 	trace_end();
 }
 
@@ -193,14 +195,14 @@ TEST(a_ring_that_has_turned_has_most_of_its_bytes_and_never_more)
 		for (size_t i = 0; i < trace_written.count - seed * 37; i++) {
 			write_event(writer, i);
 			if (i % 64 == 0)
-				CHECK(file_bytes() <= RING_BYTES + FRAME_BYTES);
+				CHECK_THAT(file_bytes(), <=, RING_BYTES + FRAME_BYTES);
 		}
 		CHECK(!trace_writer_close(writer));
-		CHECK(file_bytes() <= RING_BYTES + 2 * FRAME_BYTES);
+		CHECK_THAT(file_bytes(), <=, RING_BYTES + 2 * FRAME_BYTES);
 		reading = read_ring(trace_path);
 		CHECK(reading.extent.begins_late && reading.extent.is_ended && !reading.damaged);
-		CHECK(reading.end == trace_written.count - seed * 37);
-		CHECK(reading.stored_bytes >= RING_BYTES / 4 * 3);
+		CHECK_EQUAL(reading.end, trace_written.count - seed * 37);
+		CHECK_THAT(reading.stored_bytes, >=, RING_BYTES / 4 * 3);
 		total_bytes += reading.stored_bytes;
 	}
 	print_message("%.0f %% of the ring are kept\n", total_bytes / 10.0 / RING_BYTES * 100);
@@ -221,12 +223,14 @@ TEST(a_ring_by_time_has_that_time_and_little_more)
 		write_event(writer, i);
 	CHECK(!trace_writer_close(writer));
 	reading = read_ring(trace_path);
-	CHECK(reading.extent.begins_late && !reading.damaged && reading.end == trace_written.count);
+	CHECK(reading.extent.begins_late && !reading.damaged);
+	CHECK_EQUAL(reading.end, trace_written.count);
 	end_ns = trace_event(EVENTS - 1)->time_ns;
 	begin_ns = trace_event(reading.begin)->time_ns;
-	CHECK(end_ns - begin_ns >= LAST_NS && end_ns - begin_ns < LAST_NS + LAST_NS / 4);
+	CHECK_THAT(end_ns - begin_ns, >=, LAST_NS);
+	CHECK_THAT(end_ns - begin_ns, <, LAST_NS + LAST_NS / 4);
 	whole_bytes = file_bytes();
-	CHECK(whole_bytes < 20 << 20);
+	CHECK_THAT(whole_bytes, <, 20 << 20);
 	trace_end();
 }
 
@@ -262,9 +266,9 @@ TEST(a_file_by_time_does_not_grow_when_it_is_large_enough)
 		}
 		grown_bytes[round] = trace_writer_counts(writer).file_bytes;
 	}
-	CHECK(grown_bytes[ROUNDS - 1] == grown_bytes[20]);
+	CHECK_EQUAL(grown_bytes[ROUNDS - 1], grown_bytes[20]);
 	/* 8 MB a burst, and 6 MB in the rest of the time. */
-	CHECK(grown_bytes[ROUNDS - 1] < 40 << 20);
+	CHECK_THAT(grown_bytes[ROUNDS - 1], <, 40 << 20);
 	CHECK(!trace_writer_close(writer));
 	free(e);
 	trace_end();
@@ -296,7 +300,8 @@ TEST(an_event_that_no_segment_has_room_for_is_missed_and_no_other)
 	}
 	CHECK(!trace_writer_close(writer));
 	reading = read_ring(trace_path);
-	CHECK(reading.damaged == 1 && reading.end == trace_written.count);
+	CHECK_EQUAL(reading.damaged, 1);
+	CHECK_EQUAL(reading.end, trace_written.count);
 	free(e);
 	trace_end();
 }
@@ -320,7 +325,8 @@ TEST(a_ring_that_is_damaged_begins_with_what_is_whole)
 	whole = malloc(size_bytes);
 	bytes = malloc(size_bytes);
 	file = fopen(trace_path, "r");
-	CHECK(fread(whole, 1, size_bytes, file) == size_bytes && !fclose(file));
+	CHECK_EQUAL(fread(whole, 1, size_bytes, file), size_bytes);
+	CHECK(!fclose(file));
 	snprintf(damaged, sizeof(damaged), "%s.bad", trace_path);
 	for (int round = 0; round < 300; round++) {
 		size_t cut = trace_below(3) ? size_bytes : size_bytes - trace_below(size_bytes / 2);
@@ -330,10 +336,11 @@ TEST(a_ring_that_is_damaged_begins_with_what_is_whole)
 			bytes[sizeof(struct trace_header) + trace_below(size_bytes - sizeof(struct trace_header))] ^=
 				1 + trace_below(255);
 		file = fopen(damaged, "w");
-		CHECK(fwrite(bytes, 1, cut, file) == cut && !fclose(file));
+		CHECK_EQUAL(fwrite(bytes, 1, cut, file), cut);
+		CHECK(!fclose(file));
 		late += read_ring(damaged).extent.begins_late;
 	}
-	CHECK(late > 290);
+	CHECK_THAT(late, >, 290);
 	CHECK(!unlink(damaged));
 	free(bytes);
 	free(whole);
@@ -364,9 +371,10 @@ TEST(whenever_the_writer_is_killed_most_of_the_ring_is_read)
 	for (int i = wanted ? atoi(wanted) : KILLS; i; i--) {
 		before = trace_kill_writer(write_all, 1 + trace_below(EVENTS - 100), trace_below(20000));
 		reading = read_ring(trace_path);
-		CHECK(reading.end >= before && !reading.damaged && !reading.extent.is_ended);
+		CHECK_THAT(reading.end, >=, before);
+		CHECK(!reading.damaged && !reading.extent.is_ended);
 		CHECK(!reading.begin || reading.stored_bytes >= RING_BYTES / 4 * 3);
-		CHECK(file_bytes() <= RING_BYTES + FRAME_BYTES);
+		CHECK_THAT(file_bytes(), <=, RING_BYTES + FRAME_BYTES);
 	}
 	trace_end();
 }

@@ -67,7 +67,7 @@ static void cache_end(void)
 {
 	char path[128];
 
-	CHECK(states_files(true) == 1);
+	CHECK_EQUAL(states_files(true), 1);
 	snprintf(path, sizeof(path), "%s/pinch/states", cache);
 	CHECK(!rmdir(path));
 	snprintf(path, sizeof(path), "%s/pinch", cache);
@@ -108,7 +108,7 @@ TEST(others_are_let_in_while_states_are_made_and_not_when_they_are_there)
 		CHECK(round ? !visitor.visits : visitor.visits >= 4);
 		count = 0;
 		states_each_thread(all.states, count_thread, &count);
-		CHECK(count == THREADS);
+		CHECK_EQUAL(count, THREADS);
 		trace_states_close(&all);
 	}
 	cache_end();
@@ -126,8 +126,9 @@ TEST(who_is_let_in_can_give_it_up_and_nothing_is_left_of_it)
 		struct visitor visitor = { .visits_max = visits };
 		struct pause pause = { .take = visit, .data = &visitor };
 
-		CHECK(trace_states_open_pausing(trace_path, false, &pause, &visitor.is_enough, &all) == -ECANCELED);
-		CHECK(visitor.visits == visits && !states_files(false));
+		CHECK_EQUAL(trace_states_open_pausing(trace_path, false, &pause, &visitor.is_enough, &all), -ECANCELED);
+		CHECK_EQUAL(visitor.visits, visits);
+		CHECK(!states_files(false));
 	}
 	CHECK(!trace_states_open(trace_path, false, &all));
 	trace_states_close(&all);

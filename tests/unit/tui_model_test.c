@@ -105,7 +105,8 @@ static void look(struct model *model)
 		line.length = 0;
 		model_put_row(model, i, &line);
 	}
-	CHECK(model_cursor(model) >= top && model_cursor(model) < top + SCREEN_LINES);
+	CHECK_THAT(model_cursor(model), >=, top);
+	CHECK_THAT(model_cursor(model), <, top + SCREEN_LINES);
 	text_fini(&line);
 }
 
@@ -115,7 +116,7 @@ TEST(of_100000_rows_only_those_are_made_text_of_that_are_seen)
 	struct model *model = new_model(&many.report, PAGE_ALL);
 	size_t looks = 0;
 
-	CHECK(model_count(model) == MANY);
+	CHECK_EQUAL(model_count(model), MANY);
 	for (int i = 0; i < 300; i++, looks++) {
 		model_move(model, i % 3 ? 1 : 17);
 		look(model);
@@ -130,13 +131,13 @@ TEST(of_100000_rows_only_those_are_made_text_of_that_are_seen)
 	model_move(model, -MANY);
 	look(model);
 	CHECK(cursor_is_on(model, "f0"));
-	CHECK(model_formatted(model) <= (looks + 2) * SCREEN_LINES + 2);
+	CHECK_THAT(model_formatted(model), <=, (looks + 2) * SCREEN_LINES + 2);
 	/* Neither a newer report nor another page or order makes more of them. */
 	model_set_report(model, &many.report);
 	model_next_sort(model);
 	model_toggle(model);
-	CHECK(model_count(model) > MANY);
-	CHECK(model_formatted(model) <= (looks + 2) * SCREEN_LINES + 2);
+	CHECK_THAT(model_count(model), >, MANY);
+	CHECK_THAT(model_formatted(model), <=, (looks + 2) * SCREEN_LINES + 2);
 	model_free(model);
 	many_free(&many);
 }
@@ -147,10 +148,10 @@ TEST(unfolding_more_than_fits_is_bounded_and_said)
 	struct model *model = new_model(&many.report, PAGE_ALL);
 
 	model_unfold_all(model);
-	CHECK(model_count(model) == ROWS_MAX);
+	CHECK_EQUAL(model_count(model), ROWS_MAX);
 	CHECK(row_has(model, ROWS_MAX - 1, "too many rows to show"));
 	model_unfold_all(model);
-	CHECK(model_count(model) == MANY);
+	CHECK_EQUAL(model_count(model), MANY);
 	model_free(model);
 	many_free(&many);
 }
@@ -173,7 +174,8 @@ TEST(the_cursor_and_what_is_unfolded_stay_with_their_path_when_the_order_changes
 	above = model_cursor(model) - model_top(model);
 	model_set_report(model, &after.report);
 	cursor = model_cursor(model);
-	CHECK(cursor == 49 && cursor_is_on(model, "f20"));
+	CHECK_EQUAL(cursor, 49);
+	CHECK(cursor_is_on(model, "f20"));
 	CHECK(cursor - model_top(model) == above || model_count(model) - model_top(model) == SCREEN_LINES);
 	CHECK(row_has(model, 50, "20 critical slices of"));
 	model_free(model);
@@ -190,10 +192,12 @@ TEST(the_cursor_stays_where_it_was_when_its_row_is_gone)
 	many.report.path_count = 10;
 	many.report.path_count_all = 10;
 	model_set_report(model, &many.report);
-	CHECK(model_cursor(model) == 9 && model_count(model) == 10);
+	CHECK_EQUAL(model_cursor(model), 9);
+	CHECK_EQUAL(model_count(model), 10);
 	many.report.path_count = many.report.path_count_all = 0;
 	model_set_report(model, &many.report);
-	CHECK(model_count(model) == 0 && model_cursor(model) == 0);
+	CHECK_EQUAL(model_count(model), 0);
+	CHECK_EQUAL(model_cursor(model), 0);
 	model_move(model, 5);
 	model_fold(model);
 	model_toggle(model);
@@ -209,12 +213,13 @@ TEST(folding_leads_to_the_row_above_and_then_folds_that)
 	model_move(model, 1);
 	model_toggle(model);
 	model_move(model, 2);
-	CHECK(model_cursor(model) == 3);
+	CHECK_EQUAL(model_cursor(model), 3);
 	model_fold(model);
-	CHECK(model_cursor(model) == 1);
-	CHECK(model_count(model) > 3);
+	CHECK_EQUAL(model_cursor(model), 1);
+	CHECK_THAT(model_count(model), >, 3);
 	model_fold(model);
-	CHECK(model_count(model) == 3 && model_cursor(model) == 1);
+	CHECK_EQUAL(model_count(model), 3);
+	CHECK_EQUAL(model_cursor(model), 1);
 	model_free(model);
 	many_free(&many);
 }
@@ -224,17 +229,20 @@ TEST(each_order_of_a_page_is_its_own_and_they_come_round)
 	struct many many = many_paths(40);
 	struct model *model = new_model(&many.report, PAGE_ALL);
 
-	CHECK(!strcmp(model_sort_name(model), "CMetric") && row_has(model, 0, "f0"));
+	CHECK_STRING(model_sort_name(model), "CMetric");
+	CHECK(row_has(model, 0, "f0"));
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "slices") && row_has(model, 0, "f39"));
+	CHECK_STRING(model_sort_name(model), "slices");
+	CHECK(row_has(model, 0, "f39"));
 	model_next_sort(model);
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "cause") && row_has(model, 0, "file"));
+	CHECK_STRING(model_sort_name(model), "cause");
+	CHECK(row_has(model, 0, "file"));
 	CHECK(row_has(model, 39, "lock"));
 	/* Equal ones stay as the report has them. */
 	CHECK(row_has(model, 1, "f2") && row_has(model, 2, "f4"));
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "CMetric"));
+	CHECK_STRING(model_sort_name(model), "CMetric");
 	model_go_to(model, PAGE_SUMMARY);
 	CHECK(!model_sort_name(model));
 	model_next_sort(model);
@@ -249,23 +257,27 @@ TEST(a_filter_leaves_what_has_it_in_a_name_or_cause)
 	struct model *model = new_model(&many.report, PAGE_ALL);
 
 	model_set_filter(model, "LOC");
-	CHECK(model_count(model) == 20 && model_is_filtered(model));
+	CHECK_EQUAL(model_count(model), 20);
+	CHECK(model_is_filtered(model));
 	model_set_filter(model, "synchro");
-	CHECK(model_count(model) == 20);
+	CHECK_EQUAL(model_count(model), 20);
 	model_set_filter(model, "no such cause");
-	CHECK(model_count(model) == 0);
+	CHECK_EQUAL(model_count(model), 0);
 	model_set_filter(model, "");
-	CHECK(model_count(model) == 40 && !model_is_filtered(model));
+	CHECK_EQUAL(model_count(model), 40);
+	CHECK(!model_is_filtered(model));
 
 	model_set_report(model, report_fixture_get(fixture));
 	model_go_to(model, PAGE_THREADS);
-	CHECK(model_count(model) == 7);
+	CHECK_EQUAL(model_count(model), 7);
 	model_set_filter(model, "ran");
-	CHECK(model_count(model) == 1 && row_has(model, 0, "rank"));
+	CHECK_EQUAL(model_count(model), 1);
+	CHECK(row_has(model, 0, "rank"));
 	model_toggle(model);
-	CHECK(model_count(model) == 17); /* what it says of itself, and 15 threads */
+	CHECK_EQUAL(model_count(model), 17); /* what it says of itself, and 15 threads */
 	model_go_to(model, PAGE_SUMMARY);
-	CHECK(!model_is_filtered(model) && !strcmp(model_filter(model), "ran"));
+	CHECK(!model_is_filtered(model));
+	CHECK_STRING(model_filter(model), "ran");
 	model_free(model);
 	many_free(&many);
 	report_fixture_free(fixture);
@@ -284,17 +296,19 @@ TEST(a_search_goes_round_the_page_both_ways_and_says_when_it_fails)
 	search(model, NULL, true);
 	CHECK(cursor_is_on(model, "f79"));
 	search(model, NULL, false);
-	CHECK(cursor_is_on(model, "f7") && model_cursor(model) == 7);
+	CHECK(cursor_is_on(model, "f7"));
+	CHECK_EQUAL(model_cursor(model), 7);
 	model_search(model, "nothing like it", false, true);
-	CHECK(model_search_on(model, 10) == SEARCH_GOING_ON);
-	CHECK(model_search_on(model, 1000) == SEARCH_FAILED && model_cursor(model) == 7);
+	CHECK_EQUAL(model_search_on(model, 10), SEARCH_GOING_ON);
+	CHECK_EQUAL(model_search_on(model, 1000), SEARCH_FAILED);
+	CHECK_EQUAL(model_cursor(model), 7);
 	/* Small letters stand for capitals, capitals for themselves. */
 	search(model, "F9", false);
-	CHECK(model_cursor(model) == 7);
+	CHECK_EQUAL(model_cursor(model), 7);
 	search(model, "LOCK", false);
-	CHECK(model_cursor(model) == 7);
+	CHECK_EQUAL(model_cursor(model), 7);
 	search(model, "lock", false);
-	CHECK(model_cursor(model) == 9);
+	CHECK_EQUAL(model_cursor(model), 9);
 	model_free(model);
 	many_free(&many);
 }
@@ -307,7 +321,8 @@ TEST(a_search_sees_what_the_screen_cuts_off)
 
 	many.frames[2][0].function = name;
 	search(model, "longer::than", false);
-	CHECK(model_cursor(model) == 2 && !cursor_is_on(model, "longer::than"));
+	CHECK_EQUAL(model_cursor(model), 2);
+	CHECK(!cursor_is_on(model, "longer::than"));
 	model_free(model);
 	many_free(&many);
 }
@@ -319,12 +334,14 @@ TEST(each_page_keeps_its_own_cursor)
 
 	model_move(model, 12);
 	model_go_to(model, PAGE_LOCKS);
-	CHECK(model_cursor(model) == 0);
+	CHECK_EQUAL(model_cursor(model), 0);
 	model_show_help(model, true);
-	CHECK(model_is_help(model) && model_count(model) > 10);
+	CHECK(model_is_help(model));
+	CHECK_THAT(model_count(model), >, 10);
 	model_move(model, 3);
 	model_go_to(model, PAGE_ALL);
-	CHECK(!model_is_help(model) && model_cursor(model) == 12);
+	CHECK(!model_is_help(model));
+	CHECK_EQUAL(model_cursor(model), 12);
 	model_free(model);
 	many_free(&many);
 }
@@ -353,16 +370,18 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	locks[COUNT - 1].where = "main";
 	report.balance.thread_ns = report.balance.busy_ns = 1000000;
 	model = new_model(&report, PAGE_LOCKS);
-	CHECK(model_count(model) == 3);
+	CHECK_EQUAL(model_count(model), 3);
 	CHECK(row_has(model, 0, "300 mutex locks in Account::transfer"));
 	CHECK(row_has(model, 0, "300 us") && row_has(model, 0, "600"));
 	CHECK(row_has(model, 1, "registry_mutex  mutex") && row_has(model, 2, "0x112d"));
 	model_toggle(model);
-	CHECK(model_count(model) == 303 && row_has(model, 1, "0x1001"));
+	CHECK_EQUAL(model_count(model), 303);
+	CHECK(row_has(model, 1, "0x1001"));
 	model_next_sort(model);
 	model_next_sort(model);
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "waits") && row_has(model, 0, "300 mutex"));
+	CHECK_STRING(model_sort_name(model), "waits");
+	CHECK(row_has(model, 0, "300 mutex"));
 	model_free(model);
 	free(objects);
 	free(locks);
@@ -381,11 +400,12 @@ TEST(locks_without_a_place_are_one_row_a_kind)
 
 	report.balance.thread_ns = report.balance.busy_ns = 100000;
 	model = new_model(&report, PAGE_LOCKS);
-	CHECK(model_count(model) == 2);
+	CHECK_EQUAL(model_count(model), 2);
 	CHECK(row_has(model, 0, "2 futex locks, place unknown") && row_has(model, 0, "4.00 us"));
 	CHECK(row_has(model, 1, "0x2000  pi-mutex"));
 	model_toggle(model);
-	CHECK(model_count(model) == 4 && row_has(model, 1, "0x1000") && row_has(model, 2, "0x3000"));
+	CHECK_EQUAL(model_count(model), 4);
+	CHECK(row_has(model, 1, "0x1000") && row_has(model, 2, "0x3000"));
 	model_free(model);
 }
 
@@ -465,7 +485,7 @@ TEST(of_100000_locks_of_the_kernel_only_those_are_made_text_of_that_are_seen)
 	struct model *model = new_model(&many.report, PAGE_KLOCKS);
 	size_t looks = 0;
 
-	CHECK(model_count(model) == MANY + 1);
+	CHECK_EQUAL(model_count(model), MANY + 1);
 	for (int i = 0; i < 300; i++, looks++) {
 		model_move_screens(model, i % 3 ? 17 : -3);
 		if (i % 50 == 0)
@@ -477,12 +497,13 @@ TEST(of_100000_locks_of_the_kernel_only_those_are_made_text_of_that_are_seen)
 	CHECK(cursor_is_on(model, "l99999"));
 	model_next_sort(model);
 	look(model);
-	CHECK(cursor_is_on(model, "l99999") && model_cursor(model) < 50);
-	CHECK(model_formatted(model) <= (looks + 2) * SCREEN_LINES + 2);
+	CHECK(cursor_is_on(model, "l99999"));
+	CHECK_THAT(model_cursor(model), <, 50);
+	CHECK_THAT(model_formatted(model), <=, (looks + 2) * SCREEN_LINES + 2);
 	model_unfold_all(model);
-	CHECK(model_count(model) == ROWS_MAX);
+	CHECK_EQUAL(model_count(model), ROWS_MAX);
 	look(model);
-	CHECK(model_formatted(model) <= (looks + 3) * SCREEN_LINES + 2);
+	CHECK_THAT(model_formatted(model), <=, (looks + 3) * SCREEN_LINES + 2);
 	model_free(model);
 	many_klocks_free(&many);
 }
@@ -512,7 +533,8 @@ TEST(a_lock_of_the_kernel_unfolds_to_owners_waiters_and_paths_and_these_to_stack
 		model_move(model, -2 * MANY);
 		model_move(model, i);
 		model_toggle(model);
-		CHECK(model_count(model) == before + 2 && row_has(model, i + 2, "serve"));
+		CHECK_EQUAL(model_count(model), before + 2);
+		CHECK(row_has(model, i + 2, "serve"));
 	}
 	model_free(model);
 	many_klocks_free(&many);
@@ -525,27 +547,32 @@ TEST(locks_of_the_kernel_are_sorted_by_each_figure_and_filtered_by_names)
 
 	CHECK(row_has(model, 0, "all kernel locks") && row_has(model, 1, "l0") && row_has(model, 40, "l39"));
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "waits") && row_has(model, 1, "l39"));
+	CHECK_STRING(model_sort_name(model), "waits");
+	CHECK(row_has(model, 1, "l39"));
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "mean") && row_has(model, 1, "520 ns") && row_has(model, 1, "l0"));
+	CHECK_STRING(model_sort_name(model), "mean");
+	CHECK(row_has(model, 1, "520 ns") && row_has(model, 1, "l0"));
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "median") && row_has(model, 1, "49 ns") && row_has(model, 1, "l7"));
+	CHECK_STRING(model_sort_name(model), "median");
+	CHECK(row_has(model, 1, "49 ns") && row_has(model, 1, "l7"));
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "longest") && row_has(model, 1, "49 ns") && row_has(model, 1, "l9"));
+	CHECK_STRING(model_sort_name(model), "longest");
+	CHECK(row_has(model, 1, "49 ns") && row_has(model, 1, "l9"));
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "waited"));
+	CHECK_STRING(model_sort_name(model), "waited");
 
 	model_set_filter(model, "RWSEM");
-	CHECK(model_count(model) == 20 && row_has(model, 1, "l2  rwsem read"));
+	CHECK_EQUAL(model_count(model), 20);
+	CHECK(row_has(model, 1, "l2  rwsem read"));
 	model_set_filter(model, "l3");
-	CHECK(model_count(model) == 11);
+	CHECK_EQUAL(model_count(model), 11);
 	for (const char *const *filter = (const char *const[]){ "worker", "holder", "serve", "kernel-lock", NULL };
 	     *filter; filter++) {
 		model_set_filter(model, *filter);
-		CHECK(model_count(model) == 40);
+		CHECK_EQUAL(model_count(model), 40);
 	}
 	model_set_filter(model, "softirq");
-	CHECK(model_count(model) == 0);
+	CHECK_EQUAL(model_count(model), 0);
 	model_free(model);
 	many_klocks_free(&many);
 }
@@ -558,7 +585,7 @@ TEST(what_was_only_taken_is_among_locks_of_the_kernel_and_these_are_sorted_by_th
 
 	for (int i = 0; i < 5; i++)
 		model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "waited"));
+	CHECK_STRING(model_sort_name(model), "waited");
 	klocks->counts_acquisitions = true;
 	klocks->acquisitions = 3000;
 	many.locks[29] = (struct report_klock){
@@ -571,13 +598,16 @@ TEST(what_was_only_taken_is_among_locks_of_the_kernel_and_these_are_sorted_by_th
 	model_set_report(model, &many.report);
 	for (int i = 0; i < 5; i++)
 		model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "taken") && row_has(model, 0, "3,000") && row_has(model, 1, "149"));
+	CHECK_STRING(model_sort_name(model), "taken");
+	CHECK(row_has(model, 0, "3,000") && row_has(model, 1, "149"));
 	CHECK(row_has(model, 30, "quiet"));
 	model_next_sort(model);
-	CHECK(!strcmp(model_sort_name(model), "held") && row_has(model, 1, "l26") && row_has(model, 30, "quiet"));
+	CHECK_STRING(model_sort_name(model), "held");
+	CHECK(row_has(model, 1, "l26") && row_has(model, 30, "quiet"));
 	model_move(model, 30);
 	model_toggle(model);
-	CHECK(model_count(model) == 35 && row_has(model, 32, "taken 1 time; acquiring took 0 ns in total"));
+	CHECK_EQUAL(model_count(model), 35);
+	CHECK(row_has(model, 32, "taken 1 time; acquiring took 0 ns in total"));
 	CHECK(row_has(model, 33, "at 0x2") && row_has(model, 34, "first taken in take_it"));
 	model_move(model, -30);
 	model_toggle(model);
@@ -606,7 +636,9 @@ TEST(locks_that_had_one_address_are_unfolded_each_for_itself)
 	many.locks[1].name = many.names[0];
 	many.locks[2].name = many.names[1];
 	model_set_report(model, &many.report);
-	CHECK(model_count(model) == unfolded && model_cursor(model) == 2 && row_has(model, 1, "new"));
+	CHECK_EQUAL(model_count(model), unfolded);
+	CHECK_EQUAL(model_cursor(model), 2);
+	CHECK(row_has(model, 1, "new"));
 	CHECK(cursor_is_on(model, "l0"));
 	model_free(model);
 	many_klocks_free(&many);
@@ -620,7 +652,7 @@ TEST(a_cause_unfolds_to_its_waits_and_these_to_stacks_and_wakers)
 
 	search(model, "lock  ", false);
 	model_toggle(model);
-	CHECK(model_count(model) == before + 1);
+	CHECK_EQUAL(model_count(model), before + 1);
 	model_move(model, 1);
 	CHECK(cursor_is_on(model, "work_mutex"));
 	model_toggle(model);
@@ -648,7 +680,7 @@ TEST(boilerplate_of_a_stack_is_one_row_that_unfolds)
 	CHECK(cursor_is_on(model, "6 frames"));
 	folded = model_count(model);
 	model_toggle(model);
-	CHECK(model_count(model) == folded + 6);
+	CHECK_EQUAL(model_count(model), folded + 6);
 	model_move(model, 6);
 	CHECK(cursor_is_on(model, "clone3"));
 	model_free(model);
@@ -669,16 +701,17 @@ TEST(a_path_of_4096_bytes_is_cut_in_its_row_and_whole_below_it)
 	memcpy(path + 4086, "/the_end.c", 10);
 	report.balance.thread_ns = report.balance.busy_ns = 10;
 	model = new_model(&report, PAGE_IO);
-	CHECK(model_count(model) == 2 && row_has(model, 1, "the_end.c"));
+	CHECK_EQUAL(model_count(model), 2);
+	CHECK(row_has(model, 1, "the_end.c"));
 	model_move(model, 1);
 	model_toggle(model);
 	for (size_t i = 2; i < model_count(model) - 2; i++) {
 		line.length = 0;
 		model_put_row(model, i, &line);
-		CHECK(line_columns(line.bytes) <= 80);
+		CHECK_THAT(line_columns(line.bytes), <=, 80);
 		text_put(&whole, line.bytes + strspn(line.bytes, " >"));
 	}
-	CHECK(!strcmp(whole.bytes, path));
+	CHECK_STRING(whole.bytes, path);
 	text_fini(&line);
 	text_fini(&whole);
 	model_free(model);
@@ -698,8 +731,8 @@ TEST(a_page_without_a_report_is_empty_and_stands_all_keys)
 		model_move_screens(model, 1);
 		model_next_sort(model);
 		model_search(model, "x", false, false);
-		CHECK(model_search_on(model, 100) == SEARCH_FAILED);
-		CHECK(model_count(model) == (page == PAGE_OUTPUT));
+		CHECK_EQUAL(model_search_on(model, 100), SEARCH_FAILED);
+		CHECK_EQUAL(model_count(model), page == PAGE_OUTPUT);
 	}
 	model_free(model);
 }
@@ -736,9 +769,9 @@ TEST(of_a_graph_of_100000_nodes_only_those_rows_are_made_text_of_that_are_seen)
 					  .count = i,
 				  });
 	model = new_graph_model(fixture, PAGE_GRAPH);
-	CHECK(model_count(model) == 50000);
+	CHECK_EQUAL(model_count(model), 50000);
 	model_unfold_all(model);
-	CHECK(model_count(model) == MANY);
+	CHECK_EQUAL(model_count(model), MANY);
 	for (int i = 0; i < 300; i++, looks++) {
 		model_move_screens(model, i % 3 ? 17 : -3);
 		look(model);
@@ -747,8 +780,8 @@ TEST(of_a_graph_of_100000_nodes_only_those_rows_are_made_text_of_that_are_seen)
 	look(model);
 	model_next_sort(model);
 	look(model);
-	CHECK(model_formatted(model) <= (looks + 2) * SCREEN_LINES);
-	CHECK(graph_fixture_trees(fixture) == 1);
+	CHECK_THAT(model_formatted(model), <=, (looks + 2) * SCREEN_LINES);
+	CHECK_EQUAL(graph_fixture_trees(fixture), 1);
 	model_free(model);
 	graph_fixture_free(fixture);
 }
@@ -767,11 +800,12 @@ TEST(of_a_path_of_100000_parts_the_longest_are_shown_and_the_rest_is_counted)
 	model = new_graph_model(fixture, PAGE_PATH);
 	count = model_count(model);
 	/* Whose it is, its sums, a heading behind an empty line, parts, and how many there are more. */
-	CHECK(count == 1 + 5 + 2 + GRAPHS_LONGEST_MAX + 1);
+	CHECK_EQUAL(count, 1 + 5 + 2 + GRAPHS_LONGEST_MAX + 1);
 	CHECK(row_has(model, count - 1, "90,000 shorter parts"));
 	search(model, "9.00 ms", false);
-	CHECK(model_cursor(model) > 7 && cursor_is_on(model, "9.00 ms"));
-	CHECK(model_formatted(model) < 2 * count);
+	CHECK_THAT(model_cursor(model), >, 7);
+	CHECK(cursor_is_on(model, "9.00 ms"));
+	CHECK_THAT(model_formatted(model), <, 2 * count);
 	model_free(model);
 	graph_fixture_free(fixture);
 }
@@ -789,14 +823,18 @@ TEST(switching_threads_apart_and_merged_keeps_what_is_unfolded_of_each)
 	CHECK(cursor_is_on(model, "main (tid 101)"));
 	model_fold(model);
 	unfolded = model_count(model);
-	CHECK(unfolded < folded);
-	CHECK(model_toggle_merged(model) && model_wants_graph(model) && model_count(model) == 1);
+	CHECK_THAT(unfolded, <, folded);
+	CHECK(model_toggle_merged(model) && model_wants_graph(model));
+	CHECK_EQUAL(model_count(model), 1);
 	model_make_graph(model);
-	CHECK(model_count(model) == folded && row_has(model, 1, "main ") && model_cursor(model) == 0);
+	CHECK_EQUAL(model_count(model), folded);
+	CHECK(row_has(model, 1, "main "));
+	CHECK_EQUAL(model_cursor(model), 0);
 	CHECK(model_toggle_merged(model));
 	model_make_graph(model);
-	CHECK(model_count(model) == unfolded && row_has(model, 1, "main (tid 101)"));
-	CHECK(graph_fixture_trees(fixture) == 3);
+	CHECK_EQUAL(model_count(model), unfolded);
+	CHECK(row_has(model, 1, "main (tid 101)"));
+	CHECK_EQUAL(graph_fixture_trees(fixture), 3);
 	model_free(model);
 	graph_fixture_free(fixture);
 }
@@ -901,7 +939,7 @@ static void check_rows(struct tree *tree, struct model *model)
 {
 	char label[64], figures[64];
 
-	CHECK(model_count(model) == tree->shown_count);
+	CHECK_EQUAL(model_count(model), tree->shown_count);
 	for (size_t i = 0; i < tree->shown_count; i++) {
 		const struct graph_node *node = &tree->nodes[tree->shown[i]];
 

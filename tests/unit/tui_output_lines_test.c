@@ -14,15 +14,15 @@ TEST(pieces_become_lines_and_the_last_one_may_be_open)
 {
 	struct output_lines *output = output_lines_new();
 
-	CHECK(output_lines_count(output) == 0);
+	CHECK_EQUAL(output_lines_count(output), 0);
 	add(output, "one\ntw");
-	CHECK(output_lines_count(output) == 2);
-	CHECK(!strcmp(output_lines_at(output, 0, NULL), "one"));
-	CHECK(!strcmp(output_lines_at(output, 1, NULL), "tw"));
+	CHECK_EQUAL(output_lines_count(output), 2);
+	CHECK_STRING(output_lines_at(output, 0, NULL), "one");
+	CHECK_STRING(output_lines_at(output, 1, NULL), "tw");
 	add(output, "o\r\n\n");
-	CHECK(output_lines_count(output) == 3);
-	CHECK(!strcmp(output_lines_at(output, 1, NULL), "two"));
-	CHECK(!strcmp(output_lines_at(output, 2, NULL), ""));
+	CHECK_EQUAL(output_lines_count(output), 3);
+	CHECK_STRING(output_lines_at(output, 1, NULL), "two");
+	CHECK_STRING(output_lines_at(output, 2, NULL), "");
 	output_lines_free(output);
 }
 
@@ -36,10 +36,13 @@ TEST(the_last_10000_lines_are_kept_and_the_others_counted)
 		snprintf(line, sizeof(line), "line %d\n", i);
 		add(output, line);
 	}
-	CHECK(output_lines_count(output) == OUTPUT_LINES_MAX);
-	CHECK(output_lines_losses(output).lines == 15000 && !output_lines_losses(output).bytes);
-	CHECK(!strcmp(output_lines_at(output, 0, &number), "line 15000") && number == 15000);
-	CHECK(!strcmp(output_lines_at(output, 9999, &number), "line 24999") && number == 24999);
+	CHECK_EQUAL(output_lines_count(output), OUTPUT_LINES_MAX);
+	CHECK_EQUAL(output_lines_losses(output).lines, 15000);
+	CHECK(!output_lines_losses(output).bytes);
+	CHECK_STRING(output_lines_at(output, 0, &number), "line 15000");
+	CHECK_EQUAL(number, 15000);
+	CHECK_STRING(output_lines_at(output, 9999, &number), "line 24999");
+	CHECK_EQUAL(number, 24999);
 	output_lines_free(output);
 }
 
@@ -52,9 +55,9 @@ TEST(lines_without_end_are_cut_and_what_is_lost_is_counted)
 	output_lines_add(output, long_line, sizeof(long_line));
 	output_lines_add(output, long_line, 10);
 	add(output, "\nnext\n");
-	CHECK(strlen(output_lines_at(output, 0, NULL)) == OUTPUT_LINE_BYTES_MAX);
-	CHECK(output_lines_losses(output).bytes == sizeof(long_line) + 10 - OUTPUT_LINE_BYTES_MAX);
-	CHECK(!strcmp(output_lines_at(output, 1, NULL), "next"));
+	CHECK_EQUAL(strlen(output_lines_at(output, 0, NULL)), OUTPUT_LINE_BYTES_MAX);
+	CHECK_EQUAL(output_lines_losses(output).bytes, sizeof(long_line) + 10 - OUTPUT_LINE_BYTES_MAX);
+	CHECK_STRING(output_lines_at(output, 1, NULL), "next");
 	output_lines_free(output);
 }
 
@@ -70,8 +73,8 @@ TEST(all_lines_together_have_a_bound)
 		output_lines_add(output, line, sizeof(line));
 	for (size_t i = 0; i < output_lines_count(output); i++)
 		bytes += strlen(output_lines_at(output, i, NULL));
-	CHECK(bytes <= OUTPUT_BYTES_MAX);
-	CHECK(output_lines_count(output) + output_lines_losses(output).lines == 9000);
+	CHECK_THAT(bytes, <=, OUTPUT_BYTES_MAX);
+	CHECK_EQUAL(output_lines_count(output) + output_lines_losses(output).lines, 9000);
 	output_lines_free(output);
 }
 
@@ -80,6 +83,6 @@ TEST(tabs_and_zero_bytes_leave_a_string)
 	struct output_lines *output = output_lines_new();
 
 	output_lines_add(output, "a\tb\0c\n", 6);
-	CHECK(!strcmp(output_lines_at(output, 0, NULL), "a       b\\x00c"));
+	CHECK_STRING(output_lines_at(output, 0, NULL), "a       b\\x00c");
 	output_lines_free(output);
 }

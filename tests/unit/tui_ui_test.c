@@ -253,10 +253,11 @@ static void check_harmless(struct stage *stage, bool has_unicode, uint32_t colum
 		for (size_t k = 0; k < plain.length; k++) {
 			unsigned char c = plain.bytes[k];
 
-			CHECK(c >= ' ' && c != 0x7f);
+			CHECK_THAT(c, >=, ' ');
+			CHECK_THAT(c, !=, 0x7f);
 			CHECK(has_unicode || c < 0x7f);
 		}
-		CHECK(line_columns(lines[i].text.bytes) <= columns);
+		CHECK_THAT(line_columns(lines[i].text.bytes), <=, columns);
 		text_fini(&plain);
 	}
 }
@@ -350,7 +351,7 @@ TEST(wide_characters_do_not_push_a_line_over_its_end)
 	check_harmless(&stage, true, 80);
 	CHECK(line_shows(&stage, 4, "スレッド") && line_shows(&stage, 5, "short"));
 	/* What follows the name stands where it stands below a short one. */
-	CHECK(line_columns(ui_compose(stage.ui)[4].text.bytes) == line_columns(ui_compose(stage.ui)[5].text.bytes));
+	CHECK_EQUAL(line_columns(ui_compose(stage.ui)[4].text.bytes), line_columns(ui_compose(stage.ui)[5].text.bytes));
 	setlocale(LC_CTYPE, "C");
 	end(&stage);
 }
@@ -406,7 +407,7 @@ TEST(on_80_columns_all_pages_of_a_trace_have_their_tabs)
 
 		ui_press(stage.ui, (unsigned char)*key);
 		line_put_plain(&line, ui_compose(stage.ui)[1].text.bytes);
-		CHECK(strchr(line.bytes, '[')[1] == *key);
+		CHECK_EQUAL(strchr(line.bytes, '[')[1], *key);
 		/* But for the brackets, the first of which has no space to take the place of. */
 		for (size_t i = 0; i < line.length; i++)
 			if (line.bytes[i] == '[' || line.bytes[i] == ']')
@@ -429,13 +430,15 @@ TEST(a_graph_is_made_when_its_page_is_shown_and_once)
 	text = shown_made(&stage);
 	text_fini(&text);
 	press(&stage, "jjs+-19E");
-	CHECK(!ui_wants_graph(stage.ui) && graph_fixture_trees(stage.graphs) == 1);
+	CHECK(!ui_wants_graph(stage.ui));
+	CHECK_EQUAL(graph_fixture_trees(stage.graphs), 1);
 	press(&stage, "0");
 	CHECK(ui_wants_graph(stage.ui) && !graph_fixture_paths(stage.graphs));
 	text = shown_made(&stage);
 	text_fini(&text);
 	press(&stage, "9090");
-	CHECK(!ui_wants_graph(stage.ui) && graph_fixture_paths(stage.graphs) == 1);
+	CHECK(!ui_wants_graph(stage.ui));
+	CHECK_EQUAL(graph_fixture_paths(stage.graphs), 1);
 	end(&stage);
 }
 
@@ -451,7 +454,8 @@ TEST(a_graph_that_cannot_be_made_is_tried_once_and_said_to_be_none)
 		CHECK(strstr(text.bytes, "the graph could not be made"));
 		text_fini(&text);
 	}
-	CHECK(graph_fixture_trees(stage.graphs) == 1 && graph_fixture_paths(stage.graphs) == 1);
+	CHECK_EQUAL(graph_fixture_trees(stage.graphs), 1);
+	CHECK_EQUAL(graph_fixture_paths(stage.graphs), 1);
 	end(&stage);
 }
 
@@ -645,9 +649,11 @@ TEST(every_key_of_the_help_does_something)
 	static const char keys[] = "kjb gG\n+-E/nNsfp?hq=Qmw\x0c\t";
 
 	for (const char *key = keys; *key; key++)
-		CHECK(key_action((unsigned char)*key) != ACTION_NONE);
-	CHECK(key_action('x') == ACTION_NONE && key_action(KEY_CODE_OTHER) == ACTION_NONE);
-	CHECK(key_action('0') == ACTION_GO_TO_PAGE && key_action('9') == ACTION_GO_TO_PAGE);
+		CHECK_THAT(key_action((unsigned char)*key), !=, ACTION_NONE);
+	CHECK_EQUAL(key_action('x'), ACTION_NONE);
+	CHECK_EQUAL(key_action(KEY_CODE_OTHER), ACTION_NONE);
+	CHECK_EQUAL(key_action('0'), ACTION_GO_TO_PAGE);
+	CHECK_EQUAL(key_action('9'), ACTION_GO_TO_PAGE);
 }
 
 TEST(any_keys_in_any_order_do_no_harm)

@@ -65,25 +65,29 @@ TEST(a_hidden_thread_explains_what_was_while_it_had_a_cpu_and_nothing_else)
 {
 	begin();
 	hide(100, 200, 0);
-	CHECK(add(50, 99) == UNTOLD_ODD);
-	CHECK(add(50, 100) == UNTOLD_HIDDEN);
-	CHECK(add(120, 130) == UNTOLD_HIDDEN);
-	CHECK(add(50, 300) == UNTOLD_HIDDEN);
-	CHECK(add(200, 300) == UNTOLD_HIDDEN);
-	CHECK(add(201, 300) == UNTOLD_ODD);
-	CHECK(count(UNTOLD_ODD) == 2 && count(UNTOLD_HIDDEN) == 4 && !count(UNTOLD_LOST));
+	CHECK_EQUAL(add(50, 99), UNTOLD_ODD);
+	CHECK_EQUAL(add(50, 100), UNTOLD_HIDDEN);
+	CHECK_EQUAL(add(120, 130), UNTOLD_HIDDEN);
+	CHECK_EQUAL(add(50, 300), UNTOLD_HIDDEN);
+	CHECK_EQUAL(add(200, 300), UNTOLD_HIDDEN);
+	CHECK_EQUAL(add(201, 300), UNTOLD_ODD);
+	CHECK_EQUAL(count(UNTOLD_ODD), 2);
+	CHECK_EQUAL(count(UNTOLD_HIDDEN), 4);
+	CHECK(!count(UNTOLD_LOST));
 	end();
 }
 
 TEST(what_comes_to_light_later_explains_too)
 {
 	begin();
-	CHECK(add(100, 200) == UNTOLD_ODD);
-	CHECK(add(300, 400) == UNTOLD_ODD);
+	CHECK_EQUAL(add(100, 200), UNTOLD_ODD);
+	CHECK_EQUAL(add(300, 400), UNTOLD_ODD);
 	hide(150, 250, 3);
-	CHECK(count(UNTOLD_ODD) == 1 && count(UNTOLD_HIDDEN) == 1);
+	CHECK_EQUAL(count(UNTOLD_ODD), 1);
+	CHECK_EQUAL(count(UNTOLD_HIDDEN), 1);
 	hide(180, 260, 2);
-	CHECK(count(UNTOLD_ODD) == 1 && count(UNTOLD_HIDDEN) == 1);
+	CHECK_EQUAL(count(UNTOLD_ODD), 1);
+	CHECK_EQUAL(count(UNTOLD_HIDDEN), 1);
 	end();
 }
 
@@ -93,8 +97,8 @@ TEST(when_it_is_not_known_since_when_it_is_since_the_last_switch_of_that_cpu)
 	switch_on(1, 100);
 	switch_on(0, 150);
 	hide(0, 200, 1);
-	CHECK(add(90, 99) == UNTOLD_ODD);
-	CHECK(add(110, 120) == UNTOLD_HIDDEN);
+	CHECK_EQUAL(add(90, 99), UNTOLD_ODD);
+	CHECK_EQUAL(add(110, 120), UNTOLD_HIDDEN);
 	end();
 }
 
@@ -102,11 +106,12 @@ TEST(records_that_were_lost_explain_what_was_since_the_last_switch_of_that_cpu)
 {
 	begin();
 	switch_on(1, 100);
-	CHECK(add(110, 120) == UNTOLD_ODD);
+	CHECK_EQUAL(add(110, 120), UNTOLD_ODD);
 	lose(1, 200);
-	CHECK(!count(UNTOLD_ODD) && count(UNTOLD_LOST) == 1);
-	CHECK(add(90, 99) == UNTOLD_ODD);
-	CHECK(add(150, 160) == UNTOLD_LOST);
+	CHECK(!count(UNTOLD_ODD));
+	CHECK_EQUAL(count(UNTOLD_LOST), 1);
+	CHECK_EQUAL(add(90, 99), UNTOLD_ODD);
+	CHECK_EQUAL(add(150, 160), UNTOLD_LOST);
 	lose(UINT32_MAX, 300); /* a damaged record */
 	end();
 }
@@ -116,11 +121,14 @@ TEST(kinds_are_counted_apart)
 	struct untold_case *open;
 
 	begin();
-	CHECK(untold_add(untold, UNTOLD_WAKER, 100, 200, &open) == UNTOLD_ODD && open);
+	CHECK_EQUAL(untold_add(untold, UNTOLD_WAKER, 100, 200, &open), UNTOLD_ODD);
+	CHECK(open);
 	CHECK(!count(UNTOLD_ODD));
 	hide(100, 200, 0);
-	CHECK(untold_add(untold, UNTOLD_WAKER, 100, 200, &open) == UNTOLD_HIDDEN && !open);
-	CHECK(untold_count(untold, UNTOLD_WAKER, UNTOLD_HIDDEN) == 2 && !count(UNTOLD_HIDDEN));
+	CHECK_EQUAL(untold_add(untold, UNTOLD_WAKER, 100, 200, &open), UNTOLD_HIDDEN);
+	CHECK(!open);
+	CHECK_EQUAL(untold_count(untold, UNTOLD_WAKER, UNTOLD_HIDDEN), 2);
+	CHECK(!count(UNTOLD_HIDDEN));
 	end();
 }
 
@@ -132,11 +140,12 @@ TEST(of_many_cases_the_first_stay_odd_and_none_is_counted_twice)
 	for (uint64_t i = 1; i <= CASES; i++)
 		add(10 * i, 10 * i + 5);
 	hide(1, 10 * CASES + 10, 0);
-	CHECK(count(UNTOLD_HIDDEN) > 0 && count(UNTOLD_ODD) > 0);
-	CHECK(count(UNTOLD_HIDDEN) + count(UNTOLD_ODD) == CASES);
+	CHECK_THAT(count(UNTOLD_HIDDEN), >, 0);
+	CHECK_THAT(count(UNTOLD_ODD), >, 0);
+	CHECK_EQUAL(count(UNTOLD_HIDDEN) + count(UNTOLD_ODD), CASES);
 	for (uint64_t i = 1; i <= CASES; i++)
 		hide(100000 * i, 100000 * i + 1, 0);
-	CHECK(add(15, 20) == UNTOLD_ODD); /* the reason is forgotten */
-	CHECK(add(100000ull * CASES, 100000ull * CASES) == UNTOLD_HIDDEN);
+	CHECK_EQUAL(add(15, 20), UNTOLD_ODD); /* the reason is forgotten */
+	CHECK_EQUAL(add(100000ull * CASES, 100000ull * CASES), UNTOLD_HIDDEN);
 	end();
 }

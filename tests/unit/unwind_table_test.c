@@ -167,7 +167,7 @@ static void check_at(Dwarf_CFI *cfi, const struct unwind_table *table, uint64_t 
 	if (found == expected)
 		return;
 	fprintf(stderr, "at 0x%lx: %08x, libdw says %08x\n", address, found, expected);
-	CHECK(found == expected);
+	CHECK_EQUAL(found, expected);
 }
 
 /* Each row of the blocks, searched as the kernel side does. */
@@ -181,7 +181,8 @@ static void check_parts(const struct unwind_table *table, uint32_t units_max)
 		struct unwind_part part = unwind_part_at(table, address, units_max);
 		uint64_t part_end = address + ((uint64_t)part.block_count << UNWIND_BLOCK_BITS);
 
-		CHECK(part.block_count && part.block_count + part.row_count <= units_max);
+		CHECK(part.block_count);
+		CHECK_THAT(part.block_count + part.row_count, <=, units_max);
 		unwind_part_write(table, &part, units);
 		for (; next < table->row_count && table->base + table->rows[next].pc < part_end; next++) {
 			uint32_t pc = table->base + table->rows[next].pc - address;
@@ -189,12 +190,14 @@ static void check_parts(const struct unwind_table *table, uint32_t units_max)
 			const struct unwind_row *rows = (struct unwind_row *)units + part.block_count + block->first;
 			uint32_t i = 0;
 
-			CHECK(block->count && block->count <= UNWIND_BLOCK_ROWS_MAX);
-			CHECK(block->first + block->count <= part.row_count);
-			CHECK(rows[0].pc <= pc >> UNWIND_BLOCK_BITS << UNWIND_BLOCK_BITS);
+			CHECK(block->count);
+			CHECK_THAT(block->count, <=, UNWIND_BLOCK_ROWS_MAX);
+			CHECK_THAT(block->first + block->count, <=, part.row_count);
+			CHECK_THAT(rows[0].pc, <=, pc >> UNWIND_BLOCK_BITS << UNWIND_BLOCK_BITS);
 			while (i + 1 < block->count && rows[i + 1].pc <= pc)
 				i++;
-			CHECK(rows[i].rule == table->rows[next].rule && rows[i].pc == pc);
+			CHECK_EQUAL(rows[i].rule, table->rows[next].rule);
+			CHECK_EQUAL(rows[i].pc, pc);
 		}
 		address = part_end;
 	}
@@ -265,7 +268,7 @@ TEST(libraries_and_programs_have_the_rules_that_libdw_finds)
 	asked = 0;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
 		check_path(paths[i]);
-	CHECK(asked > 50000);
+	CHECK_THAT(asked, >, 50000);
 }
 
 TEST(the_vdso_has_them_too)
@@ -278,7 +281,7 @@ TEST(the_vdso_has_them_too)
 	check_file(&file);
 	elf_file_close(&file);
 	free(bytes);
-	CHECK(asked > 10);
+	CHECK_THAT(asked, >, 10);
 }
 
 /* --- Its way from one process to another ---------------------------------------------------- */
@@ -331,9 +334,11 @@ TEST(what_is_written_is_read)
 	struct unwind_file file = some_file(), back;
 
 	CHECK(!written(&file, &back));
-	CHECK(back.table.row_count == 4 && back.segment_count == 2);
+	CHECK_EQUAL(back.table.row_count, 4);
+	CHECK_EQUAL(back.segment_count, 2);
 	CHECK(!memcmp(back.table.rows, some_rows, sizeof(some_rows)));
-	CHECK(unwind_table_find(&back.table, 0x1006) == 5 && !unwind_table_find(&back.table, 0x1007));
+	CHECK_EQUAL(unwind_table_find(&back.table, 0x1006), 5);
+	CHECK(!unwind_table_find(&back.table, 0x1007));
 	unwind_file_fini(&back);
 }
 
@@ -344,9 +349,9 @@ TEST(a_mapping_may_begin_before_its_segment)
 	uint64_t bias;
 
 	CHECK(unwind_segment_bias(&segment, 0x7f0000000000, 0x7f0000002000, 0, &bias));
-	CHECK(bias == 0x7f0000000000 - 0x201000);
+	CHECK_EQUAL(bias, 0x7f0000000000 - 0x201000);
 	CHECK(unwind_segment_bias(&segment, 0x7f0000000000, 0x7f0000001000, 0x1000, &bias));
-	CHECK(bias == 0x7f0000000000 - 0x202000);
+	CHECK_EQUAL(bias, 0x7f0000000000 - 0x202000);
 	CHECK(!unwind_segment_bias(&segment, 0x7f0000000000, 0x7f0000001000, 0x2000, &bias));
 	segment.file_offset += 0x1000;
 	CHECK(!unwind_segment_bias(&segment, 0x7f0000000000, 0x7f0000001000, 0, &bias));
@@ -360,21 +365,24 @@ TEST(what_makes_no_sense_is_refused)
 
 	file.table.rows = twice;
 	file.table.row_count = 3;
-	CHECK(written(&file, &back) == -EINVAL && !back.table.rows);
+	CHECK_EQUAL(written(&file, &back), -EINVAL);
+	CHECK(!back.table.rows);
 	file = some_file();
 	file.table.base = 0x1001;
-	CHECK(written(&file, &back) == -EINVAL);
+	CHECK_EQUAL(written(&file, &back), -EINVAL);
 	file = some_file();
 	file.table.size_bytes = 500; /* the last row lies beyond */
-	CHECK(written(&file, &back) == -EINVAL);
+	CHECK_EQUAL(written(&file, &back), -EINVAL);
 	file = some_file();
 	file.segment_count = UNWIND_SEGMENTS_MAX + 1;
-	CHECK(written(&file, &back) == -EINVAL);
-	CHECK(unwind_file_read("", 0, &back) == -EINVAL);
+	CHECK_EQUAL(written(&file, &back), -EINVAL);
+	CHECK_EQUAL(unwind_file_read("", 0, &back), -EINVAL);
 	file = some_file();
 	to = write_file(&file);
-	for (size_t n = 0; n < to.size_bytes; n++)
-		CHECK(unwind_file_read(to.bytes, n, &back) == -EINVAL && !back.table.rows);
+	for (size_t n = 0; n < to.size_bytes; n++) {
+		CHECK_EQUAL(unwind_file_read(to.bytes, n, &back), -EINVAL);
+		CHECK(!back.table.rows);
+	}
 	free(to.bytes);
 }
 
@@ -389,10 +397,10 @@ TEST(what_is_too_large_is_neither_written_nor_read)
 	struct unwind_file file = some_file(), back;
 	struct written to = write_file(&file);
 
-	CHECK(unwind_file_write(&file, put_none, NULL) == -EIO);
+	CHECK_EQUAL(unwind_file_write(&file, put_none, NULL), -EIO);
 	file.table.row_count = UNWIND_FILE_BYTES_MAX / sizeof(struct unwind_row);
-	CHECK(unwind_file_write(&file, put_none, NULL) == -EFBIG);
-	CHECK(unwind_file_read(to.bytes, (size_t)UNWIND_FILE_BYTES_MAX + 1, &back) == -EFBIG);
+	CHECK_EQUAL(unwind_file_write(&file, put_none, NULL), -EFBIG);
+	CHECK_EQUAL(unwind_file_read(to.bytes, (size_t)UNWIND_FILE_BYTES_MAX + 1, &back), -EFBIG);
 	free(to.bytes);
 }
 
@@ -412,7 +420,8 @@ TEST(rows_that_are_not_there_take_no_memory)
 		setrlimit(RLIMIT_DATA, &limit);
 		_exit(unwind_file_read(to.bytes, to.size_bytes, &back) != -EINVAL);
 	}
-	CHECK(waitpid(child, &status, 0) == child && !status);
+	CHECK_EQUAL(waitpid(child, &status, 0), child);
+	CHECK(!status);
 	free(to.bytes);
 }
 
@@ -444,12 +453,14 @@ TEST(a_push_moves_the_frame_and_saves_rbp)
 	struct cfi_counts counts;
 	struct unwind_table table = build(bytes, sizeof(bytes), &counts);
 
-	CHECK(counts.functions == 1 && !counts.skipped && table.base == 0x10400);
-	CHECK(unwind_table_find(&table, 0x10400) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
-	CHECK(unwind_table_find(&table, 0x10401) == rule_make(UNWIND_RSP, 2, UNWIND_RBP_AT_CFA, -2));
-	CHECK(unwind_table_find(&table, 0x10403) == rule_make(UNWIND_RSP, 2, UNWIND_RBP_AT_CFA, -2));
-	CHECK(unwind_table_find(&table, 0x10404) == rule_make(UNWIND_RBP, 2, UNWIND_RBP_AT_CFA, -2));
-	CHECK(unwind_table_find(&table, 0x1041f) == rule_make(UNWIND_RBP, 2, UNWIND_RBP_AT_CFA, -2));
+	CHECK_EQUAL(counts.functions, 1);
+	CHECK(!counts.skipped);
+	CHECK_EQUAL(table.base, 0x10400);
+	CHECK_EQUAL(unwind_table_find(&table, 0x10400), rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
+	CHECK_EQUAL(unwind_table_find(&table, 0x10401), rule_make(UNWIND_RSP, 2, UNWIND_RBP_AT_CFA, -2));
+	CHECK_EQUAL(unwind_table_find(&table, 0x10403), rule_make(UNWIND_RSP, 2, UNWIND_RBP_AT_CFA, -2));
+	CHECK_EQUAL(unwind_table_find(&table, 0x10404), rule_make(UNWIND_RBP, 2, UNWIND_RBP_AT_CFA, -2));
+	CHECK_EQUAL(unwind_table_find(&table, 0x1041f), rule_make(UNWIND_RBP, 2, UNWIND_RBP_AT_CFA, -2));
 	CHECK(!unwind_table_find(&table, 0x10420) && !unwind_table_find(&table, 0x103ff));
 	unwind_table_fini(&table);
 }
@@ -466,9 +477,11 @@ TEST(functions_have_their_beginnings_and_ends_in_order)
 	size_t count;
 
 	functions = cfi_functions(&section, &count);
-	CHECK(count == 2);
-	CHECK(functions[0].begin == 0x102f8 && functions[0].end == 0x10300);
-	CHECK(functions[1].begin == 0x10400 && functions[1].end == 0x10420);
+	CHECK_EQUAL(count, 2);
+	CHECK_EQUAL(functions[0].begin, 0x102f8);
+	CHECK_EQUAL(functions[0].end, 0x10300);
+	CHECK_EQUAL(functions[1].begin, 0x10400);
+	CHECK_EQUAL(functions[1].end, 0x10420);
 	free(functions);
 	section.size_bytes = 24;
 	CHECK(!cfi_functions(&section, &count) && !count);
@@ -483,8 +496,8 @@ TEST(a_stack_need_not_be_aligned)
 	struct cfi_counts counts;
 	struct unwind_table table = build(bytes, sizeof(bytes), &counts);
 
-	CHECK(unwind_table_find(&table, 0x10404) == rule_make(UNWIND_RSP_BYTES, 9, UNWIND_RBP_SAME, 0));
-	CHECK(unwind_table_find(&table, 0x10414) == rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
+	CHECK_EQUAL(unwind_table_find(&table, 0x10404), rule_make(UNWIND_RSP_BYTES, 9, UNWIND_RBP_SAME, 0));
+	CHECK_EQUAL(unwind_table_find(&table, 0x10414), rule_make(UNWIND_RSP, 1, UNWIND_RBP_SAME, 0));
 	unwind_table_fini(&table);
 }
 
@@ -496,8 +509,8 @@ TEST(an_instruction_that_nobody_knows_leaves_the_rest_of_the_function_out)
 	struct cfi_counts counts;
 	struct unwind_table table = build(bytes, sizeof(bytes), &counts);
 
-	CHECK(counts.skipped == 1);
-	CHECK(unwind_table_find(&table, 0x10401) == rule_make(UNWIND_RSP, 2, UNWIND_RBP_SAME, 0));
+	CHECK_EQUAL(counts.skipped, 1);
+	CHECK_EQUAL(unwind_table_find(&table, 0x10401), rule_make(UNWIND_RSP, 2, UNWIND_RBP_SAME, 0));
 	CHECK(!unwind_table_find(&table, 0x10404));
 	unwind_table_fini(&table);
 }
@@ -513,7 +526,8 @@ static struct unwind_table marked(uint64_t address)
 	memcpy(table.rows, rows, sizeof(rows));
 	unwind_table_mark_end(&table, address);
 	CHECK(unwind_table_is_valid(&table));
-	CHECK(unwind_table_find(&table, 0x1080) == 5 && unwind_table_find(&table, 0x11ff) == 6);
+	CHECK_EQUAL(unwind_table_find(&table, 0x1080), 5);
+	CHECK_EQUAL(unwind_table_find(&table, 0x11ff), 6);
 	CHECK(!unwind_table_find(&table, 0x1200));
 	return table;
 }
@@ -530,10 +544,10 @@ TEST(a_gap_is_marked_to_its_end_and_no_rule_is_lost)
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		struct unwind_table table = marked(places[i].address);
 
-		CHECK(unwind_table_find(&table, places[i].begin) == UNWIND_END);
-		CHECK(unwind_table_find(&table, places[i].end - 1) == UNWIND_END);
-		CHECK(unwind_table_find(&table, places[i].end) > UNWIND_END);
-		CHECK(unwind_table_find(&table, places[i].begin - 1) != UNWIND_END);
+		CHECK_EQUAL(unwind_table_find(&table, places[i].begin), UNWIND_END);
+		CHECK_EQUAL(unwind_table_find(&table, places[i].end - 1), UNWIND_END);
+		CHECK_THAT(unwind_table_find(&table, places[i].end), >, UNWIND_END);
+		CHECK_THAT(unwind_table_find(&table, places[i].begin - 1), !=, UNWIND_END);
 		unwind_table_fini(&table);
 	}
 }
@@ -545,7 +559,8 @@ TEST(code_with_a_rule_and_code_beyond_the_table_is_not_marked)
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
 		struct unwind_table table = marked(addresses[i]);
 
-		CHECK(table.row_count == 4 && table.base == 0x1000);
+		CHECK_EQUAL(table.row_count, 4);
+		CHECK_EQUAL(table.base, 0x1000);
 		unwind_table_fini(&table);
 	}
 }
@@ -579,7 +594,7 @@ TEST(a_merged_table_has_the_rules_of_both_and_prefers_the_first)
 	for (uint64_t address = 0x1e00; address < 0x2900; address++) {
 		uint32_t rule = unwind_table_find(&before, address);
 
-		CHECK(unwind_table_find(&a, address) == (rule ? rule : unwind_table_find(&b, address)));
+		CHECK_EQUAL(unwind_table_find(&a, address), (rule ? rule : unwind_table_find(&b, address)));
 	}
 	unwind_table_fini(&before);
 	unwind_table_fini(&a);
@@ -594,9 +609,12 @@ TEST(a_table_merged_with_none_stays_what_it_is)
 	unwind_table_merge(&table, &none);
 	CHECK(!table.row_count);
 	unwind_table_merge(&table, &some);
-	CHECK(table.row_count == 4 && table.base == 0x1000 && table.size_bytes == some.size_bytes);
+	CHECK_EQUAL(table.row_count, 4);
+	CHECK_EQUAL(table.base, 0x1000);
+	CHECK_EQUAL(table.size_bytes, some.size_bytes);
 	unwind_table_merge(&table, &none);
-	CHECK(table.row_count == 4 && table.size_bytes == some.size_bytes);
+	CHECK_EQUAL(table.row_count, 4);
+	CHECK_EQUAL(table.size_bytes, some.size_bytes);
 	unwind_table_fini(&table);
 	unwind_table_fini(&some);
 }
@@ -607,12 +625,16 @@ TEST(a_merged_table_that_was_cut_ends_where_the_longer_one_did)
 
 	unwind_table_add(&cut, 0x2000, 5);
 	unwind_table_add(&cut, 0x200002000, 0);
-	CHECK(unwind_table_is_valid(&cut) && unwind_table_find(&cut, 0x80000000) == 5);
+	CHECK(unwind_table_is_valid(&cut));
+	CHECK_EQUAL(unwind_table_find(&cut, 0x80000000), 5);
 	unwind_table_merge(&none, &cut);
-	CHECK(unwind_table_is_valid(&none) && unwind_table_find(&none, 0x80000000) == 5);
+	CHECK(unwind_table_is_valid(&none));
+	CHECK_EQUAL(unwind_table_find(&none, 0x80000000), 5);
 	unwind_table_merge(&some, &cut);
-	CHECK(unwind_table_is_valid(&some) && unwind_table_find(&some, 0x80000000) == 5);
-	CHECK(unwind_table_find(&some, 0x1006) == 5 && !unwind_table_find(&some, 0x1007));
+	CHECK(unwind_table_is_valid(&some));
+	CHECK_EQUAL(unwind_table_find(&some, 0x80000000), 5);
+	CHECK_EQUAL(unwind_table_find(&some, 0x1006), 5);
+	CHECK(!unwind_table_find(&some, 0x1007));
 	unwind_table_fini(&none);
 	unwind_table_fini(&some);
 	unwind_table_fini(&cut);

@@ -77,7 +77,9 @@ static bool make_maps(void)
 				   UNWIND_CHUNKS_MAX, &inner);
 	spaces_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "pinch_test", sizeof(uint32_t), sizeof(struct unwind_space), 1024,
 				   &lazy);
-	CHECK(chunk_fd >= 0 && chunks_fd >= 0 && spaces_fd >= 0);
+	CHECK_THAT(chunk_fd, >=, 0);
+	CHECK_THAT(chunks_fd, >=, 0);
+	CHECK_THAT(spaces_fd, >=, 0);
 	close(chunk_fd);
 	return true;
 }
@@ -89,14 +91,14 @@ static const uint64_t *chunk_at(uint32_t number)
 	void *memory;
 	int fd;
 
-	CHECK(number < CHUNKS);
+	CHECK_THAT(number, <, CHUNKS);
 	if (chunks[number])
 		return chunks[number];
 	CHECK(!bpf_map_lookup_elem(chunks_fd, &number, &id));
 	fd = bpf_map_get_fd_by_id(id);
-	CHECK(fd >= 0);
+	CHECK_THAT(fd, >=, 0);
 	memory = mmap(NULL, UNWIND_CHUNK_UNITS * sizeof(uint64_t), PROT_READ, MAP_SHARED, fd, 0);
-	CHECK(memory != MAP_FAILED);
+	CHECK_THAT(memory, !=, MAP_FAILED);
 	close(fd);
 	return chunks[number] = memory;
 }
@@ -147,8 +149,8 @@ static void look_at(const struct process *process)
 		for (uint32_t i = 0; i < LOOKS; i++) {
 			uint64_t offset = (uint64_t)rand() % segment->size_bytes;
 
-			CHECK(rule_at(&space, start_of(m) + segment->file_offset + offset) ==
-			      unwind_table_find(&file->truth.table, segment->address + offset));
+			CHECK_EQUAL(rule_at(&space, start_of(m) + segment->file_offset + offset),
+				    unwind_table_find(&file->truth.table, segment->address + offset));
 		}
 	}
 }
@@ -275,7 +277,7 @@ TEST(tables_of_those_that_live_are_right_however_many_come_and_go)
 	units = read_truths();
 	fixture_end(&fixture);
 	/* Else it would not be said that any was thrown out. */
-	CHECK(units > CHUNKS * UNWIND_CHUNK_UNITS);
+	CHECK_THAT(units, >, CHUNKS * UNWIND_CHUNK_UNITS);
 
 	fixture_begin(&fixture);
 	unwinder = new_unwinder(CHUNKS);
@@ -312,9 +314,10 @@ TEST(tables_of_those_that_live_are_right_however_many_come_and_go)
 			looked++;
 		}
 	}
-	CHECK(looked > STEPS && dropped < STEPS / 4);
-	CHECK(unwinder_counts(unwinder).table_bytes == CHUNKS * UNWIND_CHUNK_UNITS * sizeof(uint64_t));
-	CHECK(unwinder_counts(unwinder).tables < file_count);
+	CHECK_THAT(looked, >, STEPS);
+	CHECK_THAT(dropped, <, STEPS / 4);
+	CHECK_EQUAL(unwinder_counts(unwinder).table_bytes, CHUNKS * UNWIND_CHUNK_UNITS * sizeof(uint64_t));
+	CHECK_THAT(unwinder_counts(unwinder).tables, <, file_count);
 	unwinder_free(unwinder);
 	fixture_end(&fixture);
 	forget_files();

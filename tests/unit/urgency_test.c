@@ -37,9 +37,12 @@ TEST(one_that_was_late_is_urgent_for_a_while_unless_it_takes_much)
 	uint64_t now_ns = 1000 * SECOND, cpu_ns = 5 * SECOND;
 	unsigned int changes;
 
-	CHECK(run(&urgency, &now_ns, &cpu_ns, 1, 0.1, true, &changes) == 1 && changes == 1);
-	CHECK(run(&urgency, &now_ns, &cpu_ns, 1000, 0.2, false, &changes) == 1000 && !changes);
-	CHECK(run(&urgency, &now_ns, &cpu_ns, 10000, 0.2, false, &changes) < 6000 && changes == 1);
+	CHECK_EQUAL(run(&urgency, &now_ns, &cpu_ns, 1, 0.1, true, &changes), 1);
+	CHECK_EQUAL(changes, 1);
+	CHECK_EQUAL(run(&urgency, &now_ns, &cpu_ns, 1000, 0.2, false, &changes), 1000);
+	CHECK(!changes);
+	CHECK_THAT(run(&urgency, &now_ns, &cpu_ns, 10000, 0.2, false, &changes), <, 6000);
+	CHECK_EQUAL(changes, 1);
 	CHECK(!urgency.is_urgent);
 }
 
@@ -55,5 +58,6 @@ TEST(one_that_takes_a_whole_cpu_has_a_quarter_of_it_before_all_others)
 	urgent = 0;
 	for (int i = 0; i < 10000; i++)
 		urgent += run(&urgency, &now_ns, &cpu_ns, 1, urgency.is_urgent ? 1 : 0.05, true, &changes);
-	CHECK(urgent > 1000 && urgent < 3000);
+	CHECK_THAT(urgent, >, 1000);
+	CHECK_THAT(urgent, <, 3000);
 }

@@ -19,7 +19,7 @@ static unsigned int barred_count;
 static void on_barred(void *data, uint32_t user)
 {
 	(void)data;
-	CHECK(user == USER);
+	CHECK_EQUAL(user, USER);
 	barred_count++;
 }
 
@@ -30,10 +30,11 @@ TEST(a_user_is_barred_after_three_failures_and_told_of_once)
 	barred_count = 0;
 	users_on_barred(users, on_barred, NULL);
 	for (unsigned int i = 0; i < 10; i++) {
-		CHECK(users_are_barred(users, USER) == (i >= USERS_FAILURES_MAX));
+		CHECK_EQUAL(users_are_barred(users, USER), i >= USERS_FAILURES_MAX);
 		CHECK(users_charge(users, USER));
 	}
-	CHECK(barred_count == 1 && !users_are_barred(users, OTHER));
+	CHECK_EQUAL(barred_count, 1);
+	CHECK(!users_are_barred(users, OTHER));
 	users_free(users);
 }
 
@@ -81,7 +82,7 @@ static pid_t start(bool is_shy)
 		_exit(0);
 	}
 	close(ready[1]);
-	CHECK(read(ready[0], &c, 1) == 1);
+	CHECK_EQUAL(read(ready[0], &c, 1), 1);
 	close(ready[0]);
 	return pid;
 }
@@ -95,12 +96,13 @@ TEST(a_process_cannot_hide_whose_it_is)
 		skip();
 	for (size_t i = 0; i < 2; i++) {
 		pids[i] = start(i);
-		CHECK(users_of(users, pids[i]) == USER);
+		CHECK_EQUAL(users_of(users, pids[i]), USER);
 		kill(pids[i], SIGKILL);
-		CHECK(waitpid(pids[i], NULL, 0) == pids[i]);
+		CHECK_EQUAL(waitpid(pids[i], NULL, 0), pids[i]);
 		/* Nor by ending. */
-		CHECK(users_of(users, pids[i]) == USER);
+		CHECK_EQUAL(users_of(users, pids[i]), USER);
 	}
-	CHECK(users_of(users, getpid()) == getuid() && users_of(users, 0) == USER_UNKNOWN);
+	CHECK_EQUAL(users_of(users, getpid()), getuid());
+	CHECK_EQUAL(users_of(users, 0), USER_UNKNOWN);
 	users_free(users);
 }

@@ -42,10 +42,10 @@ TEST(what_found_no_room_is_one_row_and_no_sum_is_lost)
 		if (lock->is_others)
 			others += lock->sum.count;
 	}
-	CHECK(rows == ROWS_MAX);
-	CHECK(others == LOCKS - (ROWS_MAX - 1));
-	CHECK(count == LOCKS);
-	CHECK(wait_ns == (uint64_t)LOCKS * WAIT_NS + (uint64_t)LOCKS * (LOCKS - 1) / 2);
+	CHECK_EQUAL(rows, ROWS_MAX);
+	CHECK_EQUAL(others, LOCKS - (ROWS_MAX - 1));
+	CHECK_EQUAL(count, LOCKS);
+	CHECK_EQUAL(wait_ns, (uint64_t)LOCKS * WAIT_NS + (uint64_t)LOCKS * (LOCKS - 1) / 2);
 	wait_locks_free(locks);
 }
 
@@ -61,7 +61,9 @@ TEST(those_that_have_room_keep_it_when_there_is_none_for_others)
 		wait_for(locks, i, CAUSE_LOCK, LOCKS + i, WAIT_NS);
 	for (uint64_t i = 0; i < 10; i++) {
 		lock = wait_locks_next(locks, &cursor);
-		CHECK(lock->object == i && !lock->is_others && lock->sum.count == 2);
+		CHECK_EQUAL(lock->object, i);
+		CHECK(!lock->is_others);
+		CHECK_EQUAL(lock->sum.count, 2);
 	}
 	wait_locks_free(locks);
 }

@@ -78,9 +78,12 @@ TEST(what_no_rule_knows_keeps_the_cause_of_its_system_call)
 	const char *const functions[] = { "syscall", "wait_for_something", "main", NULL };
 	struct wait_meaning found = meaning_of(&plain_wait, CAUSE_LOCK, "a.out", functions);
 
-	CHECK(found.cause == CAUSE_LOCK && !found.is_named && !strcmp(found.lock_kind, "futex"));
+	CHECK_EQUAL(found.cause, CAUSE_LOCK);
+	CHECK(!found.is_named);
+	CHECK_STRING(found.lock_kind, "futex");
 	found = meaning_of(&epoll, CAUSE_POLL, "a.out", functions);
-	CHECK(found.cause == CAUSE_POLL && !found.is_named && !found.lock_kind);
+	CHECK_EQUAL(found.cause, CAUSE_POLL);
+	CHECK(!found.is_named && !found.lock_kind);
 }
 
 TEST(a_lock_made_of_conditions_is_a_lock)
@@ -124,9 +127,10 @@ TEST(the_descriptor_by_which_postgresql_sleeps_for_a_lock_is_no_poll)
 
 	CHECK(is(&found, CAUSE_LOCK, "heavyweight-lock") && found.is_made);
 	found = meaning_of(&epoll, CAUSE_POLL, "postgres", client);
-	CHECK(found.cause == CAUSE_POLL && !found.is_made && !found.is_idle);
+	CHECK_EQUAL(found.cause, CAUSE_POLL);
+	CHECK(!found.is_made && !found.is_idle);
 	found = meaning_of(&epoll, CAUSE_POLL, "a.out", row_lock);
-	CHECK(found.cause == CAUSE_POLL);
+	CHECK_EQUAL(found.cause, CAUSE_POLL);
 }
 
 TEST(a_file_stays_a_file_whatever_functions_are_called)
@@ -134,7 +138,8 @@ TEST(a_file_stays_a_file_whatever_functions_are_called)
 	const char *const functions[] = { "read", "LWLockAcquire", "ProcSleep", NULL };
 	struct wait_meaning found = meaning_of(&reading, CAUSE_FILE, "postgres", functions);
 
-	CHECK(found.cause == CAUSE_FILE && !found.is_named);
+	CHECK_EQUAL(found.cause, CAUSE_FILE);
+	CHECK(!found.is_named);
 }
 
 static bool is_idle(const struct wait_facts *facts, enum wait_cause cause, const char *module,

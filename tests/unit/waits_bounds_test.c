@@ -27,10 +27,11 @@ TEST(files_without_a_row_share_one)
 		if (file->file)
 			continue;
 		others += file->sum.count;
-		CHECK(file->cause == CAUSE_PIPE);
+		CHECK_EQUAL(file->cause, CAUSE_PIPE);
 	}
-	CHECK(rows == ROOM + 1 && others == FILES - ROOM);
-	CHECK(waited_ns == (uint64_t)FILES * WAIT_NS);
+	CHECK_EQUAL(rows, ROOM + 1);
+	CHECK_EQUAL(others, FILES - ROOM);
+	CHECK_EQUAL(waited_ns, (uint64_t)FILES * WAIT_NS);
 	end();
 }
 
@@ -44,8 +45,8 @@ TEST(what_a_file_is_that_found_no_room_its_name_tells)
 	wait_for(name_of(FILES + 1, KIND_SOCKET), STACK);
 	finish();
 	CHECK(!files_find(files, name_of(FILES, KIND_PIPE)));
-	CHECK(waits_by_cause(waits, CAUSE_PIPE).count == FILES);
-	CHECK(waits_by_cause(waits, CAUSE_SOCKET).count == 1);
+	CHECK_EQUAL(waits_by_cause(waits, CAUSE_PIPE).count, FILES);
+	CHECK_EQUAL(waits_by_cause(waits, CAUSE_SOCKET).count, 1);
 	CHECK(!waits_by_cause(waits, CAUSE_FILE).count);
 	end();
 }
@@ -65,14 +66,16 @@ TEST(call_paths_are_told_apart_beyond_the_room_for_what_they_wait_for)
 	while ((path = waits_next_path(waits, &cursor))) {
 		if (path->stack == STACK) {
 			early += path->count;
-			CHECK(path->cause == CAUSE_PIPE);
+			CHECK_EQUAL(path->cause, CAUSE_PIPE);
 		} else {
 			late += path->count;
-			CHECK(path->stack == STACK + 1 && path->cause == CAUSE_SOCKET);
+			CHECK_EQUAL(path->stack, STACK + 1);
+			CHECK_EQUAL(path->cause, CAUSE_SOCKET);
 			CHECK(path->has_many_objects && !path->object);
 		}
 	}
-	CHECK(early == FILES && late == 100);
+	CHECK_EQUAL(early, FILES);
+	CHECK_EQUAL(late, 100);
 	end();
 }
 
@@ -91,7 +94,8 @@ TEST(beyond_all_bounds_causes_stay_apart)
 	finish();
 	for (; (path = waits_next_path(waits, &cursor)); paths++)
 		count[path->cause] += path->count;
-	CHECK(paths == ROOM + 4096 + 2);
-	CHECK(count[CAUSE_PIPE] == FILES && count[CAUSE_SOCKET] == 100);
+	CHECK_EQUAL(paths, ROOM + 4096 + 2);
+	CHECK_EQUAL(count[CAUSE_PIPE], FILES);
+	CHECK_EQUAL(count[CAUSE_SOCKET], 100);
 	end();
 }

@@ -296,7 +296,7 @@ static uint64_t run_program(const struct setting *setting, bool *waits_anew)
 		happen(&run, next);
 	}
 	for (unsigned int i = 0; i < w.program.thread_count; i++)
-		assert_int_equal(run.actors[i].doing, OVER);
+		CHECK_EQUAL(run.actors[i].doing, OVER);
 	*waits_anew = run.waits_anew;
 	return run.now_ns;
 }
@@ -315,7 +315,7 @@ static void end_record(uint64_t ns)
 	state_stage_finish(&w.stage, BEGIN_NS + ns + 1); /* the trace ends later than its threads */
 	for (unsigned int i = 0; i < THREADS; i++)
 		numbers[i] = i + 1;
-	assert_int_equal(lives_of(w.stage.states, w.stage.threads, numbers, THREADS, &w.lives), 0);
+	CHECK_EQUAL(lives_of(w.stage.states, w.stage.threads, numbers, THREADS, &w.lives), 0);
 	whatif_init(&w.whatif, &w.lives);
 }
 
@@ -349,7 +349,7 @@ static struct operation *add(unsigned int thread, int kind, uint64_t ns)
 {
 	struct operation *o = &w.program.operations[thread][w.program.counts[thread]++];
 
-	assert_true(w.program.counts[thread] <= OPERATIONS);
+	CHECK_THAT(w.program.counts[thread], <=, OPERATIONS);
 	*o = (struct operation){ .kind = kind, .ns = ns };
 	return o;
 }
@@ -497,7 +497,7 @@ TEST(shorter_sleeps_give_what_they_really_give_unless_others_wait_then)
 		same_count += !waits_anew;
 		forget();
 	}
-	assert_true(same_count > 100);
+	CHECK_THAT(same_count, >, 100);
 }
 
 TEST(other_numbers_of_cpus_give_what_they_really_give)
@@ -521,7 +521,7 @@ TEST(other_numbers_of_cpus_give_what_they_really_give)
 		same_count += !waits_anew;
 		forget();
 	}
-	assert_true(same_count > 100);
+	CHECK_THAT(same_count, >, 100);
 }
 
 TEST(a_convoy_is_as_much_faster_as_its_lock)
@@ -600,7 +600,7 @@ static uint64_t predict_beside_clock(bool has_ended)
 		tell_at(66, 2, (struct state_change){ .phase = PHASE_DEAD });
 	tell_at(70, 1, (struct state_change){ .phase = PHASE_DEAD });
 	end_record(70000000);
-	assert_int_equal(w.whatif.recorded_ns, 70000000);
+	CHECK_EQUAL(w.whatif.recorded_ns, 70000000);
 	answer = predict("sleep", 0.5, w.whatif.cpu_count);
 	forget();
 	return answer.predicted_ns;
@@ -608,8 +608,8 @@ static uint64_t predict_beside_clock(bool has_ended)
 
 TEST(who_goes_by_the_clock_is_waited_for_as_long_as_it_was_and_whose_work_it_is_until_it_is_there)
 {
-	assert_true(off(predict_beside_clock(false), 50000000) < 0.001);
-	assert_true(off(predict_beside_clock(true), 42000000) < 0.001);
+	CHECK_THAT(off(predict_beside_clock(false), 50000000), <, 0.001);
+	CHECK_THAT(off(predict_beside_clock(true), 42000000), <, 0.001);
 }
 
 TEST(what_no_kernel_would_tell_is_replayed_to_its_end)
@@ -624,9 +624,9 @@ TEST(what_no_kernel_would_tell_is_replayed_to_its_end)
 		end_record(record_nonsense());
 		if (w.whatif.recorded_ns) {
 			answer = predict(causes[pick(5)], pick(3) / 2.0, 1 + pick(4));
-			assert_true(answer.least_ns <= answer.most_ns);
+			CHECK_THAT(answer.least_ns, <=, answer.most_ns);
 			answer = predict(causes[pick(5)], 1, w.whatif.cpu_count);
-			assert_int_equal(answer.predicted_ns, w.whatif.recorded_ns);
+			CHECK_EQUAL(answer.predicted_ns, w.whatif.recorded_ns);
 		}
 		forget();
 	}
