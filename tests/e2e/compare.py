@@ -117,7 +117,7 @@ def dashes():
     record("plain.pinch", 10)
     record("rests.pinch", 10, 30)
     told = compare("plain.pinch", "rests.pinch", "--dot", "new.dot")
-    assert any("take_a_rest" in w and "this run only" in w for w in words(told)), words(told)
+    assert any("take_a_rest" in w and "only in this run" in w for w in words(told)), words(told)
     compare("rests.pinch", "plain.pinch", "--dot", "gone.dot")
     for name, style in (("new.dot", "dotted"), ("gone.dot", "dashed")):
         dot = read(name)

@@ -194,7 +194,7 @@ def none():
     assert b"span.BEGIN" not in pinch("dump", "t.pinch").out
     for arguments in (("spans",), ("graph", "--span", "r"), ("critical-path", "--span", "r:1")):
         result = pinch(*arguments, "t.pinch")
-        assert result.status == 1 and "has no spans" in result.text and result.text.count("\n") == 1, result.text
+        assert result.status == 1 and "contains no spans" in result.text and result.text.count("\n") == 1, result.text
 
 
 @test("what is wrong with a span: one message, exit status 1, 2 or 125, and nothing is run")
@@ -211,8 +211,8 @@ def bad():
     for arguments, status, about in (
             (("spans", "--span", "x"), 1, "no span x, but r"), (("spans", "--sort", "x"), 2, "--sort"),
             (("graph", "--span", "r:121"), 1, "no such execution"), (("graph", "--span", "r:x"), 1, "NAME:slowest"),
-            (("graph", "--span", "r:0"), 1, "NAME:slowest"), (("graph", "--span", "r", "--to", "1s"), 2, "exclude"),
-            (("critical-path", "--span", "r", "--thread", "1"), 2, "exclude")):
+            (("graph", "--span", "r:0"), 1, "NAME:slowest"), (("graph", "--span", "r", "--to", "1s"), 2, "leave out"),
+            (("critical-path", "--span", "r", "--thread", "1"), 2, "leave out")):
         result = pinch(*arguments, "t.pinch")
         assert result.status == status and about in result.text and result.text.count("\n") == 1, \
             (arguments, result.status, result.text)
