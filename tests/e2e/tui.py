@@ -21,7 +21,7 @@ from lib import LIMIT_S, PINCH, Skip, check_laws, finish, is_alive, links_of, ma
 
 # As 80 columns have room for them.
 PAGES = ["SUMMARY", "PATHS", "SYNC", "IO", "LOCKS", "KLOCKS", "THREADS", "BALANCE", "OUTPUT"]
-TRACE_PAGES = [*PAGES[:-1], "GRAPH", "CP"]
+TRACE_PAGES = [*PAGES[:-1], "GRAPH", "C"]
 
 # Two threads that take turns, one of them behind a lock, until they are told to end.
 TURNS = r"""
