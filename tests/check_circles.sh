@@ -16,8 +16,6 @@ known() {
 	"cmd/commands cmd/help_command") ;;
 	# Merging makes lists and ghosts, which go into the stream that is merged.
 	"derive/merge_events derive/merge_ghosts derive/merge_lists") ;;
-	# A type alone: where a prologue goes.
-	"trace/prologue/prologue trace/prologue/prologue_spaces") ;;
 	# A page puts names; what is cut of them is counted in the page's columns.
 	"view/page view/page_names") ;;
 	*) return 1 ;;

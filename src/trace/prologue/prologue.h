@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "events.h"
+#include "trace/prologue/prologue_out.h"
 
 struct prologue;
 
@@ -23,14 +24,6 @@ void prologue_free(struct prologue *prologue);
 
 /* Takes a well-formed event in; is_written: the trace that was begun last has it. */
 void prologue_follow(struct prologue *prologue, const struct ev_header *header, bool is_written);
-
-/* Where what is told again goes: well-formed events, borrowed until tell() returns. */
-struct prologue_out {
-	void (*tell)(void *data, const struct ev_header *header);
-	void *data;
-	/* Which of the threads and mappings a beginning tells of; NULL: all. */
-	bool (*is_chosen)(void *data, const struct ev_header *header);
-};
 
 /*
  * Tells what a trace needs that begins at time_ns, before the next event and not before the last one.

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/wake_order.h"
-#include "trace/prologue/prologue.h"
+#include "trace/prologue/prologue_out.h"
 #include "values.h"
 
 static void tell_plain(const struct prologue_out *out, enum event_id id, uint64_t time_ns)

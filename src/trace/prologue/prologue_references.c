@@ -10,7 +10,7 @@
 
 #include "session/outside.h"
 #include "session/syscalls.h"
-#include "trace/prologue/prologue.h"
+#include "trace/prologue/prologue_out.h"
 #include "values.h"
 
 /* Events that are told as of one moment. */

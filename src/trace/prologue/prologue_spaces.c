@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "session/event_kinds.h"
-#include "trace/prologue/prologue.h"
+#include "trace/prologue/prologue_out.h"
 
 /* As symbol/mapped_files.c and symbol/space/space.c have them. */
 enum {

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+#include "events.h"
+
+/* Where what is told again goes: well-formed events, borrowed until tell() returns. */
+struct prologue_out {
+	void (*tell)(void *data, const struct ev_header *header);
+	void *data;
+	/* Which of the threads and mappings a beginning tells of; NULL: all. */
+	bool (*is_chosen)(void *data, const struct ev_header *header);
+};
