@@ -372,13 +372,12 @@ BUILT_TESTS := $(addprefix +,$(UNIT_TESTS) $(BPF_TESTS)) \
 	"+tests/golden/run.sh $O/tests/replay" \
 	"+tests/golden/graph/run.sh $O/tests/graph_replay" \
 	"+tests/plecoc/run.sh $O/plecoc"
-FUZZ_TEST := "+tests/fuzz/replay.sh $O/fuzz"
+FUZZ_TEST := "+tests/fuzz/replay.sh $O$(if $(SAN),,/san)/fuzz"
 SOURCE_TESTS := "+tests/golden/view/validate.sh" \
 	"+tests/check_layers.sh" "+tests/check_circles.sh $O" "+tests/check_headers.sh" "+tests/check_spdx.sh" \
 	$(if $(HARDENING),"+tests/hardening.sh $O") \
 	"+tests/docs.sh $O/pinch" "+/usr/bin/python3 tests/evidence.py" "+tests/web/types.sh $O"
 TESTS := $(BUILT_TESTS) $(if $(SAN),$(FUZZ_TEST),$(SOURCE_TESTS))
-SANITIZED_TESTS := $(subst $O/,$O/san/,$(BUILT_TESTS) $(FUZZ_TEST))
 
 # In a browser; screenshots stay in $O/web-shots.
 WEB_TESTS := $(patsubst %,"+node %",$(filter-out %/browser.mjs %/data.mjs %/open.mjs,$(wildcard tests/web/*.mjs)))
@@ -407,14 +406,16 @@ KERNEL_TESTS := $(foreach kernel,$(KERNELS),"/usr/bin/python3 tests/kernels/kern
 test: all $(TEST_BINARIES)
 	@RESULTS=$O/results tests/run $(TESTS)
 
+# The fuzzers, which read their corpora, and the commands on traces of an enemy.
+fuzz-programs: $(FUZZ) $O/fuzz/commands
 sanitized-programs:
-	@$(MAKE) --no-print-directory -j2 SAN=1 O=$O/san test-programs
+	@$(MAKE) --no-print-directory -j2 SAN=1 O=$O/san fuzz-programs
 
 # In a make of their own: which programs can be built depends on what was just installed.
 check: test-packages kernel-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
 	@$(MAKE) --no-print-directory sanitized-programs
-	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(SANITIZED_TESTS) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS) $(MEASURE_TESTS)
+	@RESULTS=$O/results tests/run $(KERNEL_TEST) $(TESTS) $(FUZZ_TEST) $(WEB_TESTS) $(ATTACK_TESTS) $(ROOT_TESTS) $(MEASURE_TESTS)
 
 attacks: test-packages
 	@$(MAKE) --no-print-directory -j2 check-programs
@@ -546,4 +547,4 @@ install: all
 clean:
 	rm -rf $O compile_commands.json
 
-.PHONY: always format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages
+.PHONY: always format lint lint-packages repeat attacks bench-page bench-traces bench-packages bench-programs check-kernels check-programs kernel-packages all help demo check test install clean bench evidence fuzz fuzz-corpus golden-update build-packages test-packages analyze coverage coverage-programs fuzz-run fuzz-corpus-run fuzz-programs sanitized-programs test-programs

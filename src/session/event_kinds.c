@@ -110,12 +110,12 @@ struct event_fields event_fields_of(const struct event_kind *kind, const void *e
 bool event_fields_next(struct event_fields *fields, const struct event_field **out, const void **bytes,
 		       size_t *size_bytes)
 {
-	const struct event_field *field = &fields->kind->fields[fields->next];
 	size_t left_bytes = fields->size_bytes == SIZE_MAX ? UNBOUNDED : fields->size_bytes - fields->at;
+	const struct event_field *field;
 
 	if (fields->next == fields->kind->field_count)
 		return false;
-	fields->next++;
+	field = &fields->kind->fields[fields->next++];
 	*out = field;
 	if (!field->is_flexible) {
 		*bytes = fields->event + field->offset_bytes;

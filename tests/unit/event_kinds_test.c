@@ -28,9 +28,12 @@ static bool is_covered(const struct event_kind *kind)
 /* Whether its end is known without its size: only then can it be copied. */
 static bool ends_itself(const struct event_kind *kind)
 {
-	const struct event_field *last = kind->fields + kind->field_count - 1;
+	const struct event_field *last;
 
-	return !event_kind_is_flexible(kind) || last->length_field_count || last->strings >= STRINGS_COUNT;
+	if (!event_kind_is_flexible(kind))
+		return true;
+	last = kind->fields + kind->field_count - 1;
+	return last->length_field_count || last->strings >= STRINGS_COUNT;
 }
 
 TEST(the_fields_of_each_event_are_all_that_is_in_it)

@@ -124,7 +124,7 @@ struct worker_files *worker_files_new(const struct helper_sockets *sockets)
 
 	files->sockets = *sockets;
 	files->by_number = table_new();
-	files->own_bytes_max = IS_SANITIZED ? own_bytes_last : own_bytes_max; /* what is freed stays for a while */
+	files->own_bytes_max = own_bytes_max;
 	files->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	return files;
 }
@@ -193,7 +193,7 @@ void worker_files_save_memory(struct worker_files *files, struct worker_file *cu
 	struct worker_file *file;
 	size_t cursor = 0;
 
-	if (used.address_bytes > address_bytes_max)
+	if (used.address_bytes > address_bytes_max && !IS_SANITIZED)
 		close_objects(files);
 	if (used.own_bytes > files->own_bytes_max)
 		save_own_memory(files, current);
