@@ -152,10 +152,8 @@ void end_event_hand_out(struct session *session, uint64_t ended_ns, const struct
 
 void notes_fill(const char *notes, size_t size_bytes, struct findings *findings)
 {
-	const char *end = notes + size_bytes;
-
-	for (; notes < end; notes += strlen(notes) + 1)
-		findings_add_note(findings, "%s", notes);
+	for (size_t at = 0; at < size_bytes; at += strlen(notes + at) + 1)
+		findings_add_note(findings, "%s", notes + at);
 }
 
 void end_event_fill(const struct ev_collect_end *e, struct findings *findings)

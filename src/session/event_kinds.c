@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "session/event_kinds.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct event_kind kinds[TRACE_NUM_SUBSYSTEMS][EVENTS_MAX] = {
@@ -175,8 +176,10 @@ bool event_is_well_formed(const void *event, size_t size_bytes)
 size_t event_bytes(const struct ev_header *header)
 {
 	const struct event_kind *kind = event_kind_find(header->subsys, header->event);
-	size_t at = kind->size_bytes, bytes;
+	size_t at, bytes;
 
+	assert(kind); /* the caller has checked the event */
+	at = kind->size_bytes;
 	if (!event_kind_is_flexible(kind))
 		return at;
 	for (const struct event_field *field = first_flexible(kind); field != kind->fields + kind->field_count;
@@ -192,6 +195,7 @@ size_t event_bytes(const struct ev_header *header)
 const struct event_field *event_field_meaning(const struct event_kind *kind, enum field_meaning meaning,
 					      enum field_role role)
 {
+	assert(kind);
 	if (!(kind->meanings & 1u << meaning))
 		return NULL;
 	for (uint32_t i = 0; i < kind->field_count; i++)
