@@ -19,7 +19,7 @@ static void add_totals(struct findings *findings)
 	struct stacks_counts stacks = stacks_counts(findings->input.stacks);
 	struct report *report = &findings->report;
 
-	report->target.wall_ns = totals.wall_ns;
+	report->target.wall_ns = report->balance.wall.wall_ns = totals.wall_ns;
 	report->target.is_running = totals.alive_count > 0;
 	report->totals.active_ns = totals.active_ns;
 	report->totals.stalled_ns = totals.stalled_ns;
@@ -53,17 +53,18 @@ static void add_parallelism(struct findings *findings)
 {
 	const struct criticality *criticality = findings->input.criticality;
 	struct criticality_totals totals = criticality_totals(criticality);
-	size_t count = totals.active_count_max + 1;
-	uint64_t *time_ns = arena_alloc(findings->arena, count * sizeof(*time_ns));
+	struct report_level *levels = arena_alloc(findings->arena, (totals.active_count_max + 1) * sizeof(*levels));
 	double *timeline = arena_alloc(findings->arena, TIMELINE_PARTS * sizeof(*timeline));
 	double thread_ns = 0;
 
-	for (size_t n = 0; n < count; n++) {
-		time_ns[n] = criticality_time_at(criticality, n);
-		thread_ns += (double)time_ns[n] * n;
+	for (size_t n = 0; n <= totals.active_count_max; n++) {
+		uint64_t time_ns = criticality_time_at(criticality, n);
+
+		if (time_ns)
+			levels[findings->report.level_count++] = (struct report_level){ .active = n, .ns = time_ns };
+		thread_ns += (double)time_ns * n;
 	}
-	findings->report.parallelism_ns = time_ns;
-	findings->report.parallelism_count = count;
+	findings->report.parallelism = levels;
 	if (totals.wall_ns)
 		findings->report.totals.parallelism = thread_ns / totals.wall_ns;
 	findings->report.timeline = timeline;

@@ -138,7 +138,7 @@ static void take_paths(struct source *source, struct report *report)
 	struct report_path *paths;
 
 	report->path_count = take_count(source);
-	report->path_count_all = take_number(source);
+	report->totals.paths = take_number(source);
 	paths = arena_alloc(source->arena, (report->path_count + 1) * sizeof(*paths));
 	for (size_t i = 0; i < report->path_count; i++) {
 		paths[i].rank = take_number(source);
@@ -167,6 +167,7 @@ static const struct report_thread *take_threads(struct source *source, size_t co
 			.tid = take_number(source),
 			.pid = take_number(source),
 			.name = take_string_or_null(source),
+			.group = take_string(source),
 			.thread_count = take_number(source),
 			.cmetric_ns = take_number(source),
 			.cmetric_oncpu_ns = take_number(source),
@@ -194,6 +195,8 @@ static void take_groups(struct source *source, struct report *report)
 		groups[i].threads = take_threads(source, groups[i].row_count);
 	}
 	report->groups = groups;
+	report->thread_count = take_count(source);
+	report->threads = take_threads(source, report->thread_count);
 }
 
 static const struct report_klock_stack *take_stacks(struct source *source, size_t count)
@@ -238,9 +241,9 @@ static void take_klock_parts(struct source *source, struct report_klock *lock, s
 	lock->path_count = stack_count ? take_count(source) : 0;
 	for (size_t i = 0; i < lock->path_count; i++)
 		paths[i] = (struct report_klock_path){
-			1 + take_byte(source) % stack_count,
-			take_number(source),
-			take_number(source),
+			.stack = 1 + take_byte(source) % stack_count,
+			.waits = take_number(source),
+			.wait_ns = take_number(source),
 		};
 	lock->waiters = waiters;
 	lock->owners = owners;
@@ -303,14 +306,18 @@ static void take_klocks(struct source *source, struct report_klocks *klocks)
 
 static void take_parallelism(struct source *source, struct report *report)
 {
-	uint64_t *parallelism_ns;
+	struct report_level *levels;
 	double *timeline;
+	uint64_t n = 0;
 
-	report->parallelism_count = take_number(source) % 65536;
-	parallelism_ns = arena_alloc(source->arena, (report->parallelism_count + 1) * 8);
-	for (size_t i = 0; i < report->parallelism_count && source->left; i++)
-		parallelism_ns[take_number(source) % report->parallelism_count] = take_number(source);
-	report->parallelism_ns = parallelism_ns;
+	report->level_count = 1 + take_number(source) % 65536;
+	levels = arena_alloc(source->arena, report->level_count * sizeof(*levels));
+	for (size_t i = 0; i < report->level_count; i++) {
+		levels[i].active = n;
+		levels[i].ns = source->left ? take_number(source) : 1;
+		n += source->left ? 1 + take_byte(source) % 16 : 1;
+	}
+	report->parallelism = levels;
 	report->timeline_count = take_count(source) * 40;
 	timeline = arena_alloc(source->arena, (report->timeline_count + 1) * sizeof(double));
 	for (size_t i = 0; i < report->timeline_count && source->left; i++)

@@ -177,8 +177,8 @@ TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
 		};
 	many.waits = waits;
 	many.wait_count = WAITS;
-	many.balance.causes = causes;
-	many.balance.cause_count = 3;
+	many.balance.threads.causes = causes;
+	many.balance.threads.cause_count = 3;
 	many.lock_count = 0;
 	html_add_report(html, &many);
 	html_put(html, &page);

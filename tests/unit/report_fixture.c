@@ -81,14 +81,58 @@ static const struct report_function join_functions[] = {
 static const char *const lock_thread_names[] = { "multi_mutex" };
 
 static const struct report_path lock_paths[] = {
-	{ 1, 2989 * (uint64_t)MS, 0.710, 1233, 412 * (uint64_t)MS, false, lock_thread_names, 1, 144, lock_frames,
-	  COUNT(lock_frames), STACK_COMPLETE, lock_functions, COUNT(lock_functions), "lock", "SYNCHRONISATION" },
-	{ 2, 214 * (uint64_t)MS, 0.0508, 402, 0, false, lock_thread_names, 1, 141, lock_frames + 5,
-	  COUNT(lock_frames) - 5, STACK_TRUNCATED, lock_functions + 2, 1, "preempted", "UNKNOWN" },
-	{ 3, 17 * (uint64_t)MS, 0.004, 8, 93 * (uint64_t)MS, false, lock_thread_names, 1, 1, join_frames,
-	  COUNT(join_frames), STACK_COMPLETE, join_functions, COUNT(join_functions), "join", "SYNCHRONISATION" },
-	{ 4, 2 * (uint64_t)MS, 0.0005, 3, 0, false, lock_thread_names, 1, 3, NULL, 0, STACK_COMPLETE, NULL, 0, NULL,
-	  NULL },
+	{ .rank = 1,
+	  .cmetric_ns = 2989 * (uint64_t)MS,
+	  .wall_share = 0.710,
+	  .slices = 1233,
+	  .stalled_ns = 412 * (uint64_t)MS,
+	  .thread_names = lock_thread_names,
+	  .thread_name_count = 1,
+	  .thread_count = 144,
+	  .frames = lock_frames,
+	  .frame_count = COUNT(lock_frames),
+	  .stack_end = STACK_COMPLETE,
+	  .functions = lock_functions,
+	  .function_count = COUNT(lock_functions),
+	  .cause = "lock",
+	  .group = "SYNCHRONISATION" },
+	{ .rank = 2,
+	  .cmetric_ns = 214 * (uint64_t)MS,
+	  .wall_share = 0.0508,
+	  .slices = 402,
+	  .thread_names = lock_thread_names,
+	  .thread_name_count = 1,
+	  .thread_count = 141,
+	  .frames = lock_frames + 5,
+	  .frame_count = COUNT(lock_frames) - 5,
+	  .stack_end = STACK_TRUNCATED,
+	  .functions = lock_functions + 2,
+	  .function_count = 1,
+	  .cause = "preempted",
+	  .group = "UNKNOWN" },
+	{ .rank = 3,
+	  .cmetric_ns = 17 * (uint64_t)MS,
+	  .wall_share = 0.004,
+	  .slices = 8,
+	  .stalled_ns = 93 * (uint64_t)MS,
+	  .thread_names = lock_thread_names,
+	  .thread_name_count = 1,
+	  .thread_count = 1,
+	  .frames = join_frames,
+	  .frame_count = COUNT(join_frames),
+	  .stack_end = STACK_COMPLETE,
+	  .functions = join_functions,
+	  .function_count = COUNT(join_functions),
+	  .cause = "join",
+	  .group = "SYNCHRONISATION" },
+	{ .rank = 4,
+	  .cmetric_ns = 2 * (uint64_t)MS,
+	  .wall_share = 0.0005,
+	  .slices = 3,
+	  .thread_names = lock_thread_names,
+	  .thread_name_count = 1,
+	  .thread_count = 3,
+	  .stack_end = STACK_COMPLETE },
 };
 
 /* Who unlocks, and what else can end a wait. */
@@ -101,18 +145,44 @@ static const struct report_frame unlock_frames[] = {
 };
 
 static const struct report_waker lock_wakers[] = {
-	{ "thread", "multi_mutex", "multi_mutex", 0.83, 38020 * (uint64_t)MS, 310, 2950 * (uint64_t)MS, unlock_frames,
-	  COUNT(unlock_frames) },
-	{ "thread", "multi_mutex", NULL, 0.16, 7330 * (uint64_t)MS, 902, 41 * (uint64_t)MS, NULL, 0 },
-	{ "signal", "multi_mutex", NULL, 0.01, 458 * (uint64_t)MS, 2, 0, join_frames, COUNT(join_frames) },
+	{ .context = "thread",
+	  .name = "multi_mutex",
+	  .names = "multi_mutex",
+	  .share = 0.83,
+	  .lost_ns = 38020 * (uint64_t)MS,
+	  .count = 310,
+	  .cmetric_ns = 2950 * (uint64_t)MS,
+	  .frames = unlock_frames,
+	  .frame_count = COUNT(unlock_frames) },
+	{ .context = "thread",
+	  .name = "multi_mutex",
+	  .share = 0.16,
+	  .lost_ns = 7330 * (uint64_t)MS,
+	  .count = 902,
+	  .cmetric_ns = 41 * (uint64_t)MS },
+	{ .context = "signal",
+	  .name = "multi_mutex",
+	  .share = 0.01,
+	  .lost_ns = 458 * (uint64_t)MS,
+	  .count = 2,
+	  .frames = join_frames,
+	  .frame_count = COUNT(join_frames) },
 };
 
 static const struct report_waker other_wakers[] = {
-	{ "exit", "worker-4", "worker-*", 0.62, 2110 * (uint64_t)MS, 90, 100 * (uint64_t)MS, unlock_frames + 2, 1 },
-	{ "process", "client", NULL, 0.2, 680 * (uint64_t)MS, 20, 0, NULL, 0 },
-	{ "kernel", "kworker/u8:2", NULL, 0.1, 340 * (uint64_t)MS, 10, 0, NULL, 0 },
-	{ "timer", NULL, NULL, 0.05, 170 * (uint64_t)MS, 5, 0, NULL, 0 },
-	{ "none", NULL, NULL, 0.03, 102 * (uint64_t)MS, 1, 0, NULL, 0 },
+	{ .context = "exit",
+	  .name = "worker-4",
+	  .names = "worker-*",
+	  .share = 0.62,
+	  .lost_ns = 2110 * (uint64_t)MS,
+	  .count = 90,
+	  .cmetric_ns = 100 * (uint64_t)MS,
+	  .frames = unlock_frames + 2,
+	  .frame_count = 1 },
+	{ .context = "process", .name = "client", .share = 0.2, .lost_ns = 680 * (uint64_t)MS, .count = 20 },
+	{ .context = "kernel", .name = "kworker/u8:2", .share = 0.1, .lost_ns = 340 * (uint64_t)MS, .count = 10 },
+	{ .context = "timer", .share = 0.05, .lost_ns = 170 * (uint64_t)MS, .count = 5 },
+	{ .context = "none", .share = 0.03, .lost_ns = 102 * (uint64_t)MS, .count = 1 },
 };
 
 static const struct report_rival lock_rivals[] = {
@@ -130,100 +200,152 @@ static const struct report_cause lock_causes[] = {
 };
 
 static const struct report_wait lock_waits[] = {
-	{ "lock", "SYNCHRONISATION", "work_mutex", 45810 * (uint64_t)MS, 0, 1214, 552 * (uint64_t)MS,
-	  2989 * (uint64_t)MS, false, lock_frames, COUNT(lock_frames), STACK_COMPLETE, lock_wakers,
-	  COUNT(lock_wakers) },
-	{ "join", "SYNCHRONISATION", NULL, 3400 * (uint64_t)MS, 0, 126, 700 * (uint64_t)MS, 0, false, join_frames,
-	  COUNT(join_frames), STACK_COMPLETE, other_wakers, COUNT(other_wakers) },
-	{ "condition", "SYNCHRONISATION", NULL, 4190 * (uint64_t)MS, 3900 * (uint64_t)MS, 12, 4000 * (uint64_t)MS, 0,
-	  false, NULL, 0, STACK_UNREADABLE, other_wakers + 4, 1 },
-	{ "other(pause)", "UNKNOWN", NULL, 2 * (uint64_t)MS, 0, 1, 2 * (uint64_t)MS, 0, false, NULL, 0, STACK_COMPLETE,
-	  NULL, 0 },
+	{ .cause = "lock",
+	  .group = "SYNCHRONISATION",
+	  .object = "work_mutex",
+	  .lost_ns = 45810 * (uint64_t)MS,
+	  .count = 1214,
+	  .max_ns = 552 * (uint64_t)MS,
+	  .cmetric_ns = 2989 * (uint64_t)MS,
+	  .frames = lock_frames,
+	  .frame_count = COUNT(lock_frames),
+	  .stack_end = STACK_COMPLETE,
+	  .wakers = lock_wakers,
+	  .waker_count = COUNT(lock_wakers) },
+	{ .cause = "join",
+	  .group = "SYNCHRONISATION",
+	  .lost_ns = 3400 * (uint64_t)MS,
+	  .count = 126,
+	  .max_ns = 700 * (uint64_t)MS,
+	  .frames = join_frames,
+	  .frame_count = COUNT(join_frames),
+	  .stack_end = STACK_COMPLETE,
+	  .wakers = other_wakers,
+	  .waker_count = COUNT(other_wakers) },
+	{ .cause = "condition",
+	  .group = "SYNCHRONISATION",
+	  .lost_ns = 4190 * (uint64_t)MS,
+	  .idle_ns = 3900 * (uint64_t)MS,
+	  .count = 12,
+	  .max_ns = 4000 * (uint64_t)MS,
+	  .stack_end = STACK_UNREADABLE,
+	  .wakers = other_wakers + 4,
+	  .waker_count = 1 },
+	{ .cause = "other(pause)",
+	  .group = "UNKNOWN",
+	  .lost_ns = 2 * (uint64_t)MS,
+	  .count = 1,
+	  .max_ns = 2 * (uint64_t)MS,
+	  .stack_end = STACK_COMPLETE },
 };
 
 static const struct report_lock lock_locks[] = {
-	{ "work_mutex", "0x4c8140", "mutex", "big_work(int)", 1214, 45810 * (uint64_t)MS, 0, 9 * (uint64_t)MS,
-	  470 * (uint64_t)MS, 552 * (uint64_t)MS, 17, 4040 * (uint64_t)MS, 1214, "multi_mutex", lock_wakers,
-	  COUNT(lock_wakers), "multi_mutex", 0.83, 7 },
-	{ NULL, "0x7f3c5501e990", "join", "main", 1, 700 * (uint64_t)MS, 0, 700 * (uint64_t)MS, 700 * (uint64_t)MS,
-	  700 * (uint64_t)MS, 1, 0, 0, NULL, other_wakers, 1, "multi_mutex", 1, 0 },
-	{ NULL, "0x7f3c00001020", "rwlock", NULL, 3, 301 * (uint64_t)MS, 0, 100 * (uint64_t)MS, 120 * (uint64_t)MS,
-	  120 * (uint64_t)MS, 2, 90 * (uint64_t)MS, 1, NULL, NULL, 0, NULL, 0, 0 },
-	{ NULL, "others", "futex", NULL, 9, 1 * (uint64_t)MS, 1 * (uint64_t)MS, 1000, 2000, 3000, 1, 0, 0, NULL, NULL,
-	  0, NULL, 0, 0 },
+	{ .name = "work_mutex",
+	  .object = "0x4c8140",
+	  .kind = "mutex",
+	  .where = "big_work(int)",
+	  .waits = 1214,
+	  .wait_ns = 45810 * (uint64_t)MS,
+	  .p50_ns = 9 * (uint64_t)MS,
+	  .p99_ns = 470 * (uint64_t)MS,
+	  .max_ns = 552 * (uint64_t)MS,
+	  .queue_max = 17,
+	  .hold_ns = 4040 * (uint64_t)MS,
+	  .holds = 1214,
+	  .holder = "multi_mutex",
+	  .unlockers = lock_wakers,
+	  .unlocker_count = COUNT(lock_wakers),
+	  .ender = "multi_mutex",
+	  .ender_share = 0.83,
+	  .vain_count = 7 },
+	{ .object = "0x7f3c5501e990",
+	  .kind = "join",
+	  .where = "main",
+	  .waits = 1,
+	  .wait_ns = 700 * (uint64_t)MS,
+	  .p50_ns = 700 * (uint64_t)MS,
+	  .p99_ns = 700 * (uint64_t)MS,
+	  .max_ns = 700 * (uint64_t)MS,
+	  .queue_max = 1,
+	  .unlockers = other_wakers,
+	  .unlocker_count = 1,
+	  .ender = "multi_mutex",
+	  .ender_share = 1 },
+	{ .object = "0x7f3c00001020",
+	  .kind = "rwlock",
+	  .waits = 3,
+	  .wait_ns = 301 * (uint64_t)MS,
+	  .p50_ns = 100 * (uint64_t)MS,
+	  .p99_ns = 120 * (uint64_t)MS,
+	  .max_ns = 120 * (uint64_t)MS,
+	  .queue_max = 2,
+	  .hold_ns = 90 * (uint64_t)MS,
+	  .holds = 1 },
+	{ .object = "others",
+	  .kind = "futex",
+	  .waits = 9,
+	  .wait_ns = 1 * (uint64_t)MS,
+	  .idle_ns = 1 * (uint64_t)MS,
+	  .p50_ns = 1000,
+	  .p99_ns = 2000,
+	  .max_ns = 3000,
+	  .queue_max = 1 },
 };
 
 static const struct report_file lock_files[] = {
-	{ "/var/lib/data/ib_logfile0",
-	  406978,
-	  254,
-	  0,
-	  false,
-	  "file",
-	  396 * (uint64_t)MS,
-	  0,
-	  7320,
-	  4 * (uint64_t)MS,
-	  43 * (uint64_t)MS,
-	  0,
-	  { 0, 396 * (uint64_t)MS, 3747840, 7320 },
-	  { 0 } },
-	{ "/tmp/\033[31mred\nname",
-	  17,
-	  0,
-	  30,
-	  true,
-	  "file",
-	  90 * (uint64_t)MS,
-	  0,
-	  3,
-	  40 * (uint64_t)MS,
-	  0,
-	  0,
-	  { 60 * (uint64_t)MS, 20 * (uint64_t)MS, 65536, 1 },
-	  { 0 } },
-	{ "pipe:[9917]",
-	  9917,
-	  0,
-	  14,
-	  false,
-	  "pipe",
-	  80 * (uint64_t)MS,
-	  79 * (uint64_t)MS,
-	  10,
-	  9 * (uint64_t)MS,
-	  0,
-	  0,
-	  { 80 * (uint64_t)MS, 0, 40960, 10 },
-	  { "feeder\033[2J", "feed-1", 4803, 0.97 } },
-	{ "others", 0, 0, 0, false, "file", 2 * (uint64_t)MS, 0, 4100, 1 * (uint64_t)MS, 0, 0, { 0 }, { 0 } },
+	{ .path = "/var/lib/data/ib_logfile0",
+	  .inode = 406978,
+	  .device = { 254, 0 },
+	  .cause = "file",
+	  .wait_ns = 396 * (uint64_t)MS,
+	  .count = 7320,
+	  .max_ns = 4 * (uint64_t)MS,
+	  .cmetric_ns = 43 * (uint64_t)MS,
+	  .transfer = { .write_ns = 396 * (uint64_t)MS, .asked_bytes = 3747840, .asked_count = 7320 } },
+	{ .path = "/tmp/\033[31mred\nname",
+	  .inode = 17,
+	  .device = { 0, 30 },
+	  .is_deleted = true,
+	  .cause = "file",
+	  .wait_ns = 90 * (uint64_t)MS,
+	  .count = 3,
+	  .max_ns = 40 * (uint64_t)MS,
+	  .transfer = { .read_ns = 60 * (uint64_t)MS,
+			.write_ns = 20 * (uint64_t)MS,
+			.asked_bytes = 65536,
+			.asked_count = 1 } },
+	{ .path = "pipe:[9917]",
+	  .inode = 9917,
+	  .device = { 0, 14 },
+	  .cause = "pipe",
+	  .wait_ns = 80 * (uint64_t)MS,
+	  .idle_ns = 79 * (uint64_t)MS,
+	  .count = 10,
+	  .max_ns = 9 * (uint64_t)MS,
+	  .transfer = { .read_ns = 80 * (uint64_t)MS, .asked_bytes = 40960, .asked_count = 10 },
+	  .other_end = { .process = "feeder\033[2J", .thread = "feed-1", .pid = 4803, .share = 0.97 } },
+	{ .path = "others", .cause = "file", .wait_ns = 2 * (uint64_t)MS, .count = 4100, .max_ns = 1 * (uint64_t)MS },
 };
 
 static const struct report_socket lock_sockets[] = {
-	{ "ipv4",
-	  "127.0.0.1:40312",
-	  "127.0.0.1:3306",
-	  "db.example",
-	  120 * (uint64_t)MS,
-	  0,
-	  44,
-	  11 * (uint64_t)MS,
-	  5 * (uint64_t)MS,
-	  0,
-	  { 100 * (uint64_t)MS, 20 * (uint64_t)MS, 0, 0 },
-	  { "mariadbd", "connection", 812, 0.8 } },
-	{ "unix",
-	  "",
-	  "",
-	  NULL,
-	  110 * (uint64_t)MS,
-	  0,
-	  3,
-	  50 * (uint64_t)MS,
-	  0,
-	  0,
-	  { 110 * (uint64_t)MS, 0, 3, 3 },
-	  { "backend", "backend", 4711, 0 } },
+	{ .family = "ipv4",
+	  .local = "127.0.0.1:40312",
+	  .peer = "127.0.0.1:3306",
+	  .host = "db.example",
+	  .wait_ns = 120 * (uint64_t)MS,
+	  .count = 44,
+	  .max_ns = 11 * (uint64_t)MS,
+	  .cmetric_ns = 5 * (uint64_t)MS,
+	  .transfer = { .read_ns = 100 * (uint64_t)MS, .write_ns = 20 * (uint64_t)MS },
+	  .other_end = { .process = "mariadbd", .thread = "connection", .pid = 812, .share = 0.8 } },
+	{ .family = "unix",
+	  .local = "",
+	  .peer = "",
+	  .wait_ns = 110 * (uint64_t)MS,
+	  .count = 3,
+	  .max_ns = 50 * (uint64_t)MS,
+	  .transfer = { .read_ns = 110 * (uint64_t)MS, .asked_bytes = 3, .asked_count = 3 },
+	  .other_end = { .process = "backend", .thread = "backend", .pid = 4711 } },
 };
 
 static const char *const lock_evidence[] = {
@@ -233,24 +355,32 @@ static const char *const lock_evidence[] = {
 };
 
 static const struct report_finding lock_findings[] = {
-	{ "threads wait for work_mutex behind a rare but slow holder: big_work(int) "
-	  "(multi_mutex.cpp:28)",
-	  "rare-slow-holder", "lock", 0.815, lock_evidence, COUNT(lock_evidence), 1, 0 },
-	{ "for 60 % of the wall time only one thread was active", "serial-phase", NULL, 0.57, NULL, 0, 0, 1 },
+	{ .title = "threads wait for work_mutex behind a rare but slow holder: big_work(int) "
+		   "(multi_mutex.cpp:28)",
+	  .pattern = "rare-slow-holder",
+	  .cause = "lock",
+	  .share = 0.815,
+	  .evidence = lock_evidence,
+	  .evidence_count = COUNT(lock_evidence),
+	  .wait_rank = 1 },
+	{ .title = "for 60 % of the wall time only one thread was active",
+	  .pattern = "serial-phase",
+	  .share = 0.57,
+	  .path_rank = 1 },
 };
 
 static void set_waits(struct report *report)
 {
 	report->findings = lock_findings;
 	report->finding_count = COUNT(lock_findings);
-	report->balance.thread_ns = 60140 * (uint64_t)MS;
-	report->balance.busy_ns = 56240 * (uint64_t)MS;
-	report->balance.running_ns = 4980 * (uint64_t)MS;
-	report->balance.runqueue_ns = 1758 * (uint64_t)MS;
-	report->balance.causes = lock_causes;
-	report->balance.cause_count = COUNT(lock_causes);
-	report->balance.rivals = lock_rivals;
-	report->balance.rival_count = COUNT(lock_rivals);
+	report->balance.threads.total_ns = 60140 * (uint64_t)MS;
+	report->balance.threads.busy_ns = 56240 * (uint64_t)MS;
+	report->balance.threads.running_ns = 4980 * (uint64_t)MS;
+	report->balance.threads.runqueue_ns = 1758 * (uint64_t)MS;
+	report->balance.threads.causes = lock_causes;
+	report->balance.threads.cause_count = COUNT(lock_causes);
+	report->balance.threads.rivals = lock_rivals;
+	report->balance.threads.rival_count = COUNT(lock_rivals);
 	report->waits = lock_waits;
 	report->wait_count = COUNT(lock_waits);
 	report->locks = lock_locks;
@@ -311,6 +441,25 @@ static void group_finish(struct report_group *group, struct report_thread *threa
 	}
 	mean = (double)group->cmetric_ns / group->thread_count;
 	group->imbalance = mean > 0 ? max / mean : 1;
+}
+
+/* The time with [n] threads active. */
+static void set_levels(struct report_fixture *fixture, const uint64_t *time_ns, const uint64_t *spinning_ns,
+		       size_t count)
+{
+	struct report_level *levels = arena_alloc(fixture->arena, count * sizeof(*levels));
+	struct report *report = &fixture->report;
+
+	report->parallelism = levels;
+	report->level_count = 0;
+	for (size_t n = 0; n < count; n++)
+		if (time_ns[n])
+			levels[report->level_count++] = (struct report_level){
+				.active = n,
+				.ns = time_ns[n],
+				.has_spinning = spinning_ns,
+				.spinning_ns = spinning_ns ? spinning_ns[n] : 0,
+			};
 }
 
 static void set_stacks(struct report *report)
@@ -401,8 +550,7 @@ static void make_lock(struct report_fixture *fixture)
 	report->totals.parallelism = 1.68;
 	report->totals.nmin = 9;
 	report->totals.is_nmin_default = true;
-	report->parallelism_ns = parallelism_ns;
-	report->parallelism_count = COUNT(parallelism_ns);
+	set_levels(fixture, parallelism_ns, NULL, COUNT(parallelism_ns));
 	report->timeline = timeline;
 	report->timeline_count = 120;
 	report->losses.keep_min = 1;
@@ -413,62 +561,59 @@ static void make_lock(struct report_fixture *fixture)
 	report->stall_paths = lock_paths;
 	report->stall_path_count = 1;
 	report->path_count = COUNT(lock_paths);
-	report->path_count_all = 11;
+	report->totals.paths = 11;
 	report->groups = groups;
 	report->group_count = 2;
 }
 
 static void make_pipeline(struct report_fixture *fixture)
-/* clang-format off */
 {
 	static const struct {
 		const char *name;
 		unsigned int threads, ms;
 	} stages[] = {
-		{ "rank", 15, 1030 }, { "extract", 15, 210 }, { "index", 15, 124 },
-		{ "segment", 15, 40 }, { "out", 1, 230 }, { "load", 1, 95 },
-		{ "ferret", 2, 1 },
+		{ "rank", 15, 1030 }, { "extract", 15, 210 }, { "index", 15, 124 }, { "segment", 15, 40 },
+		{ "out", 1, 230 },    { "load", 1, 95 },      { "ferret", 2, 1 },
 	};
 	static const struct report_frame frames[] = {
 		{ "dist_L2_float", "src/lsh/dist.c", 42, "ferret", 0x9a10, false, false, false },
 		{ "emd", "src/emd/emd.c", 219, "ferret", 0x7730, false, false, false },
-		{ "cass_result_merge_lists", "src/rank/rank.c", 508, "ferret", 0x8800, true,
-		  false, false },
+		{ "cass_result_merge_lists", "src/rank/rank.c", 508, "ferret", 0x8800, true, false, false },
 		{ "cass_table_query", "src/rank/rank.c", 611, "ferret", 0x8800, false, false, false },
 		{ "t_rank", "benchmark/ferret-pthreads.c", 362, "ferret", 0x5120, false, false, false },
 		{ "start_thread", NULL, 0, "libc.so.6", 0x89044, false, false, false },
 		{ "clone3", NULL, 0, "libc.so.6", 0x1095fc, false, false, false },
 	};
 	static const struct report_line lines[] = {
-		{ "src/lsh/dist.c", 44, 1702 }, { "src/lsh/dist.c", 43, 391 },
-		{ "src/lsh/dist.c", 42, 11 }, { "src/lsh/simd.h", 9, 3 },
-		{ "src/lsh/dist.c", 41, 1 },
+		{ "src/lsh/dist.c", 44, 1702 }, { "src/lsh/dist.c", 43, 391 }, { "src/lsh/dist.c", 42, 11 },
+		{ "src/lsh/simd.h", 9, 3 },     { "src/lsh/dist.c", 41, 1 },
 	};
 	static const struct report_function functions[] = {
 		{ "dist_L2_float", 2108, 0, lines, COUNT(lines) },
-		{ "emd", 390, 4, NULL, 0 }, { "a", 9, 0, NULL, 0 }, { "b", 8, 0, NULL, 0 },
-		{ "c", 7, 0, NULL, 0 }, { "d", 6, 0, NULL, 0 }, { "e", 5, 0, NULL, 0 },
+		{ "emd", 390, 4, NULL, 0 },
+		{ "a", 9, 0, NULL, 0 },
+		{ "b", 8, 0, NULL, 0 },
+		{ "c", 7, 0, NULL, 0 },
+		{ "d", 6, 0, NULL, 0 },
+		{ "e", 5, 0, NULL, 0 },
 	};
 	static const char *const names[] = { "rank" };
 	struct report_path *path = arena_alloc(fixture->arena, sizeof(*path));
 	struct report *report = &fixture->report;
-	struct report_group *groups = arena_alloc(fixture->arena,
-						  COUNT(stages) * sizeof(*groups));
+	struct report_group *groups = arena_alloc(fixture->arena, COUNT(stages) * sizeof(*groups));
 	uint64_t *parallelism_ns = arena_alloc(fixture->arena, 65 * sizeof(uint64_t));
 	uint64_t wall_ns = 22600 * (uint64_t)MS, sum_ns = 0;
 	uint32_t tid = 900;
 
 	make_lock(fixture);
 	for (size_t i = 0; i < COUNT(stages); i++) {
-		struct report_thread *threads = arena_alloc(fixture->arena, stages[i].threads *
-							    sizeof(*threads));
+		struct report_thread *threads = arena_alloc(fixture->arena, stages[i].threads * sizeof(*threads));
 
 		for (size_t j = 0; j < stages[i].threads; j++)
-			threads[j] = thread_of(tid++, stages[i].name, stages[i].ms *
-					       (uint64_t)MS * (90 + (j * 7 + i) % 20) / 100,
-					       j * 3, wall_ns);
-		groups[i] = (struct report_group){ .name = stages[i].name,
-						   .row_count = stages[i].threads };
+			threads[j] =
+				thread_of(tid++, stages[i].name,
+					  stages[i].ms * (uint64_t)MS * (90 + (j * 7 + i) % 20) / 100, j * 3, wall_ns);
+		groups[i] = (struct report_group){ .name = stages[i].name, .row_count = stages[i].threads };
 		group_finish(&groups[i], threads);
 		sum_ns += groups[i].cmetric_ns;
 	}
@@ -486,15 +631,25 @@ static void make_pipeline(struct report_fixture *fixture)
 	report->totals.parallelism = 32.5;
 	report->totals.nmin = 16;
 	report->totals.is_nmin_default = false;
-	report->parallelism_ns = parallelism_ns;
-	report->parallelism_count = 65;
+	set_levels(fixture, parallelism_ns, NULL, 65);
 	report->groups = groups;
 	report->group_count = COUNT(stages);
-	*path = (struct report_path){ 1, wall_ns / 5, 0.2, 42127, 0, false, names, 1, 15, frames,
-				      COUNT(frames), STACK_COMPLETE, functions,
-				      COUNT(functions), "condition", "SYNCHRONISATION" };
+	*path = (struct report_path){ .rank = 1,
+				      .cmetric_ns = wall_ns / 5,
+				      .wall_share = 0.2,
+				      .slices = 42127,
+				      .thread_names = names,
+				      .thread_name_count = 1,
+				      .thread_count = 15,
+				      .frames = frames,
+				      .frame_count = COUNT(frames),
+				      .stack_end = STACK_COMPLETE,
+				      .functions = functions,
+				      .function_count = COUNT(functions),
+				      .cause = "condition",
+				      .group = "SYNCHRONISATION" };
 	report->paths = path;
-	report->path_count = report->path_count_all = 1;
+	report->path_count = report->totals.paths = 1;
 }
 
 static void make_mpi(struct report_fixture *fixture)
@@ -509,23 +664,30 @@ static void make_mpi(struct report_fixture *fixture)
 		{ "MPI_Waitall", NULL, 0, "libmpich.so.12", 0x1d0a02, false, false, false },
 		{ "Gs::Gather(std::vector<double, std::allocator<double> >&, Gs::gs_op, "
 		  "Gs::gs_data*, std::vector<double, std::allocator<double> > const&)",
-		  "library/Communication/GsLib.hpp", 280, "IncNavierStokesSolver", 0x88, false,
-		  false, false },
-		{ "main", "solvers/IncNavierStokesSolver/IncNavierStokesSolver.cpp", 61,
-		  "IncNavierStokesSolver", 0x11, false, false, false },
+		  "library/Communication/GsLib.hpp", 280, "IncNavierStokesSolver", 0x88, false, false, false },
+		{ "main", "solvers/IncNavierStokesSolver/IncNavierStokesSolver.cpp", 61, "IncNavierStokesSolver", 0x11,
+		  false, false, false },
 		{ "__libc_start_main", NULL, 0, "libc.so.6", 0x27284, false, false, false },
 	};
 	static const char *const names[] = { "IncNavierStokes" };
 	static const struct report_function functions[] = {
-		{ "dgemv_", 640, 0, NULL, 0 }, { "tcp_recvmsg_locked", 33, 33, NULL, 0 },
+		{ "dgemv_", 640, 0, NULL, 0 },
+		{ "tcp_recvmsg_locked", 33, 33, NULL, 0 },
 	};
 	static const uint64_t parallelism_ns[] = {
-		0, 2080 * (uint64_t)MS, 900 * (uint64_t)MS, 380 * (uint64_t)MS,
-		140 * (uint64_t)MS, 110 * (uint64_t)MS, 200 * (uint64_t)MS, 300 * (uint64_t)MS,
+		0,
+		2080 * (uint64_t)MS,
+		900 * (uint64_t)MS,
+		380 * (uint64_t)MS,
+		140 * (uint64_t)MS,
+		110 * (uint64_t)MS,
+		200 * (uint64_t)MS,
+		300 * (uint64_t)MS,
 		300 * (uint64_t)MS,
 	};
 	static const uint64_t spinning_ns[COUNT(parallelism_ns)] = {
-		[2] = 540 * (uint64_t)MS, [8] = 600 * (uint64_t)MS,
+		[2] = 540 * (uint64_t)MS,
+		[8] = 600 * (uint64_t)MS,
 	};
 	struct report *report = &fixture->report;
 	struct report_group *groups = arena_alloc(fixture->arena, sizeof(*groups));
@@ -535,8 +697,7 @@ static void make_mpi(struct report_fixture *fixture)
 
 	make_lock(fixture);
 	for (size_t i = 0; i < 8; i++) {
-		threads[i] = thread_of(7001 + i, "IncNavierStokes", rank_ms[i] * (uint64_t)MS, 0,
-				       wall_ns);
+		threads[i] = thread_of(7001 + i, "IncNavierStokes", rank_ms[i] * (uint64_t)MS, 0, wall_ns);
 		threads[i].pid = threads[i].tid;
 	}
 	groups[0] = (struct report_group){ .name = "IncNavierStokes", .row_count = 8 };
@@ -550,20 +711,18 @@ static void make_mpi(struct report_fixture *fixture)
 	path->functions = functions;
 	path->function_count = COUNT(functions);
 	report->paths = path;
-	report->path_count = report->path_count_all = 1;
+	report->path_count = report->totals.paths = 1;
 	report->target.command = "mpirun -n 8 IncNavierStokesSolver cylinder.xml";
 	report->target.wall_ns = wall_ns;
 	report->totals.active_ns = report->totals.cmetric_ns = groups[0].cmetric_ns;
 	report->totals.stalled_ns = 0;
 	report->totals.stalls = 0;
 	report->totals.threads = report->totals.alive_max = 8;
-	report->parallelism_ns = parallelism_ns;
-	report->parallelism_spinning_ns = spinning_ns;
-	report->parallelism_count = COUNT(parallelism_ns);
-	report->balance.spinning_ns = 2100 * (uint64_t)MS;
-	report->balance.wall_spinning_ns = 1140 * (uint64_t)MS;
-	report->balance.samples = 1660;
-	report->balance.samples_spinning = 700;
+	set_levels(fixture, parallelism_ns, spinning_ns, COUNT(parallelism_ns));
+	report->balance.threads.spinning_ns = 2100 * (uint64_t)MS;
+	report->balance.wall.spinning_ns = 1140 * (uint64_t)MS;
+	report->balance.samples.running = 1660;
+	report->balance.samples.spinning = 700;
 	report->totals.parallelism = 2.45;
 	report->groups = groups;
 	report->group_count = 1;
@@ -588,8 +747,7 @@ static void make_empty(struct report_fixture *fixture)
 	report->totals.parallelism = 1;
 	report->totals.nmin = 1;
 	report->totals.is_nmin_default = true;
-	report->parallelism_ns = parallelism_ns;
-	report->parallelism_count = 2;
+	set_levels(fixture, parallelism_ns, NULL, 2);
 	report->losses.keep_min = 1;
 	report->groups = groups;
 	report->group_count = 1;
@@ -612,8 +770,7 @@ static void make_hostile(struct report_fixture *fixture)
 	static const struct report_frame frames[] = {
 		{ evil, evil, 1, evil, 1, false, false, false },
 		{ long_name, "////////////////////////////", 4294967295u, "x", 2, true, false, false },
-		{ "operator<<(std::ostream&, \xc3(\x28)", "naïve/größe.cpp", 7, "x", 2, false,
-		  false, false },
+		{ "operator<<(std::ostream&, \xc3(\x28)", "naïve/größe.cpp", 7, "x", 2, false, false, false },
 		{ NULL, NULL, 0, NULL, 0, false, false, false },
 		{ NULL, NULL, 0, "libstripped.so.1", 0x1a2b, false, false, false },
 		{ "", "", 0, "", 0, false, false, false },
@@ -624,7 +781,8 @@ static void make_hostile(struct report_fixture *fixture)
 	};
 	static const struct report_line lines[] = { { evil, 1, 3 }, { evil, 2, 2 }, { "", 0, 1 } };
 	static const struct report_function functions[] = {
-		{ evil, 6, 2, lines, COUNT(lines) }, { long_name, 1, 1, NULL, 0 },
+		{ evil, 6, 2, lines, COUNT(lines) },
+		{ long_name, 1, 1, NULL, 0 },
 		{ "", 0, 0, NULL, 0 },
 	};
 	static const char *const notes[] = { evil, "A note.\n\tWith a tab." };
@@ -646,8 +804,7 @@ static void make_hostile(struct report_fixture *fixture)
 	report->path_count = 1;
 	groups = copy(fixture, report->groups, 2 * sizeof(*groups));
 	for (size_t i = 0; i < 4; i++)
-		threads[i] = thread_of(i * 1400000000u, names[i], (i + 1) * 40 * MS, 30,
-				       4210 * (uint64_t)MS);
+		threads[i] = thread_of(i * 1400000000u, names[i], (i + 1) * 40 * MS, 30, 4210 * (uint64_t)MS);
 	groups[0].row_count = 4;
 	group_finish(&groups[0], threads);
 	groups[0].name = evil;
@@ -667,14 +824,18 @@ static void make_losses(struct report_fixture *fixture)
 		"multi-mutex-dbgsym, or set DEBUGINFOD_URLS.",
 		"Sampling was not possible: perf_event_paranoid is 3.",
 	};
-	static const struct report_frame trunk = { .module = "multi_mutex", .offset = 0x2a40 };
+	static const struct report_frame frame = { .module = "multi_mutex", .offset = 0x2a40 };
+	static const struct report_trunk trunk = {
+		.cmetric_ns = 3800 * (uint64_t)MS,
+		.wall_share = 0.9,
+		.path_count = 1214,
+		.frames = &frame,
+		.frame_count = 1,
+	};
 	struct report *report = &fixture->report;
 
 	make_lock(fixture);
-	report->trunk.frame = &trunk;
-	report->trunk.cmetric_ns = 3800 * (uint64_t)MS;
-	report->trunk.wall_share = 0.9;
-	report->trunk.path_count = 1214;
+	report->trunk = &trunk;
 	report->losses.records = 12345;
 	report->losses.gaps = 3;
 	report->losses.gap_ns = 12 * MS;
@@ -682,9 +843,9 @@ static void make_losses(struct report_fixture *fixture)
 	report->losses.late = 2;
 	report->losses.hidden = 603;
 	report->losses.unordered = 1;
-	report->balance.hidden_waits = 238;
-	report->balance.lost_waits = 17;
-	report->balance.odd_waits = 1;
+	report->balance.threads.hidden_waits = 238;
+	report->balance.threads.lost_waits = 17;
+	report->balance.threads.odd_waits = 1;
 	report->losses.stacks_unreadable = 14;
 	report->losses.stacks_not_kept = 1;
 	report->losses.keep_min = 0.5;
@@ -736,25 +897,39 @@ static void make_held(struct report_fixture *fixture)
 	report_klocks_set_held(&fixture->report);
 }
 
+/* All threads in one list, each with the name of its group. */
+static void set_threads(struct report_fixture *fixture)
+{
+	struct report *report = &fixture->report;
+	struct report_thread *threads;
+
+	for (size_t i = 0; i < report->group_count; i++)
+		report->thread_count += report->groups[i].row_count;
+	report->threads = threads = arena_alloc(fixture->arena, report->thread_count * sizeof(*threads));
+	for (size_t i = 0; i < report->group_count; i++)
+		for (size_t k = 0; k < report->groups[i].row_count; k++) {
+			*threads = report->groups[i].threads[k];
+			threads++->group = report->groups[i].name;
+		}
+}
+
 /* The account of the wall time, whatever part of it was spent spinning. */
 static void set_wall(struct report *report)
 {
-	report->balance.wall_useful_ns = report->totals.active_ns - report->balance.wall_spinning_ns;
-	report->balance.wall_stalled_ns = report->totals.stalled_ns;
+	report->balance.wall.wall_ns = report->target.wall_ns;
+	report->balance.wall.useful_ns = report->totals.active_ns - report->balance.wall.spinning_ns;
+	report->balance.wall.stalled_ns = report->totals.stalled_ns;
 }
 
-/* clang-format off */
 static const struct {
 	const char *name;
 	void (*make)(struct report_fixture *fixture);
 } makers[] = {
-	{ "lock", make_lock }, { "pipeline", make_pipeline }, { "mpi", make_mpi },
-	{ "empty", make_empty }, { "nothing", make_nothing }, { "hostile", make_hostile },
+	{ "lock", make_lock },     { "pipeline", make_pipeline }, { "mpi", make_mpi },
+	{ "empty", make_empty },   { "nothing", make_nothing },   { "hostile", make_hostile },
 	{ "losses", make_losses }, { "governor", make_governor }, { "attach", make_attach },
-	{ "klock", make_klock }, { "held", make_held },
-	/* clang-format on */
+	{ "klock", make_klock },   { "held", make_held },
 };
-/* clang-format on */
 
 const char *const report_fixture_names[] = {
 	"lock", "pipeline", "mpi", "empty", "nothing", "hostile", "losses", "governor", "attach", "klock", "held", NULL,
@@ -770,6 +945,7 @@ struct report_fixture *report_fixture_new(const char *name)
 			continue;
 		makers[i].make(fixture);
 		set_wall(&fixture->report);
+		set_threads(fixture);
 		return fixture;
 	}
 	assert(!"a fixture of that name");

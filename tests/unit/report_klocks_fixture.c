@@ -62,20 +62,20 @@ static const struct report_klock_owner read_owners[] = {
 	{ NULL, 77, 1, 1 * MS, 0 },
 };
 
-static const struct report_klock_path read_paths[] = { { 1, 2000, 1500 * (uint64_t)MS } };
+static const struct report_klock_path read_paths[] = { { 2000, 1500 * (uint64_t)MS, 1 } };
 
 static const struct report_klock_waiter write_waiters[] = {
 	{ "writer", NULL, 4711, 4714, 1, 90 * MS, 90 * MS, 2 },
 };
 static const struct report_klock_owner write_owners[] = { { NULL, 0, 1, 90 * MS, 0 } };
-static const struct report_klock_path write_paths[] = { { 2, 1, 90 * MS } };
+static const struct report_klock_path write_paths[] = { { 1, 90 * MS, 2 } };
 
 static const struct report_klock_waiter spin_waiters[] = {
 	{ "faults", "softirq", 4711, 4712, 40, 60 * US, 9 * US, 0 },
 	{ "faults", NULL, 4711, 4713, 10, 40 * US, 8 * US, 0 },
 	{ "ksoftirqd/1", NULL, 0, 23, 5, 10 * US, 4 * US, 4 },
 };
-static const struct report_klock_path spin_paths[] = { { 4, 5, 10 * US } };
+static const struct report_klock_path spin_paths[] = { { 5, 10 * US, 4 } };
 
 static const struct report_klock_waiter other_waiters[] = {
 	{ "faults", "interrupt", 4711, 4712, 2, 600, 500, 0 },
@@ -95,6 +95,7 @@ static const struct report_klock locks[] = {
 		.where = "lock_mm_and_find_vma",
 		.waits = 2093,
 		.wait_ns = 1600 * (uint64_t)MS,
+		.mean_ns = 764452,
 		.p50_ns = 700 * US,
 		.p90_ns = 2 * MS,
 		.p99_ns = 20 * MS,
@@ -116,6 +117,7 @@ static const struct report_klock locks[] = {
 		.where = "vm_mmap_pgoff",
 		.waits = 1,
 		.wait_ns = 90 * MS,
+		.mean_ns = 90 * MS,
 		.p50_ns = 90 * MS,
 		.p90_ns = 90 * MS,
 		.p99_ns = 90 * MS,
@@ -135,6 +137,7 @@ static const struct report_klock locks[] = {
 		.where = "free_pcppages_bulk",
 		.waits = 55,
 		.wait_ns = 110 * US,
+		.mean_ns = 2 * US,
 		.p50_ns = 1 * US,
 		.p90_ns = 4 * US,
 		.p99_ns = 9 * US,
@@ -150,6 +153,7 @@ static const struct report_klock locks[] = {
 		.address = "others",
 		.waits = 2,
 		.wait_ns = 600,
+		.mean_ns = 300,
 		.p50_ns = 100,
 		.p90_ns = 500,
 		.p99_ns = 500,
@@ -198,6 +202,8 @@ void report_klocks_set_held(struct report *report)
 
 	report_klocks_set(report);
 	memcpy(taken, locks, sizeof(locks));
+	for (size_t i = 0; i < COUNT(locks); i++)
+		taken[i].is_counted = true;
 	taken[0].acquisitions = 123456;
 	taken[0].take_ns = 1700 * (uint64_t)MS;
 	taken[0].holds = 123455;
@@ -215,6 +221,7 @@ void report_klocks_set_held(struct report *report)
 		.hold_ns = 900 * (uint64_t)MS,
 		.max_hold_ns = 2 * MS,
 		.lengths = none,
+		.is_counted = true,
 	};
 	taken[COUNT(locks) + 1] = (struct report_klock){
 		.kind = "my mutex",
@@ -226,6 +233,7 @@ void report_klocks_set_held(struct report *report)
 		.hold_ns = 12 * US,
 		.max_hold_ns = 4 * US,
 		.lengths = none,
+		.is_counted = true,
 	};
 	klocks->locks = taken;
 	klocks->lock_count = COUNT(taken);
@@ -243,7 +251,7 @@ void report_klocks_set_hostile(struct report *report, const char *evil)
 	static struct report_klock_stack stack = { frames, COUNT(frames), frames };
 	static struct report_klock_waiter waiters[2];
 	static struct report_klock_owner owner;
-	static const struct report_klock_path path = { 1, LARGEST, LARGEST };
+	static const struct report_klock_path path = { LARGEST, LARGEST, 1 };
 	static struct report_klock lock;
 
 	frames[0] = (struct report_frame){ .function = evil, .is_kernel = true };
@@ -258,6 +266,7 @@ void report_klocks_set_hostile(struct report *report, const char *evil)
 		.where = evil,
 		.waits = LARGEST,
 		.wait_ns = LARGEST,
+		.mean_ns = 1,
 		.p50_ns = LARGEST,
 		.p90_ns = LARGEST,
 		.p99_ns = LARGEST,
@@ -269,6 +278,7 @@ void report_klocks_set_hostile(struct report *report, const char *evil)
 		.holds = LARGEST,
 		.hold_ns = LARGEST,
 		.max_hold_ns = LARGEST,
+		.is_counted = true,
 		.waiters = waiters,
 		.waiter_count = COUNT(waiters),
 		.owners = &owner,

@@ -83,7 +83,7 @@ static struct many many_paths(size_t count)
 		};
 	}
 	many.report.paths = many.paths;
-	many.report.path_count = many.report.path_count_all = count;
+	many.report.path_count = many.report.totals.paths = count;
 	many.report.target.wall_ns = 1000;
 	return many;
 }
@@ -190,11 +190,11 @@ TEST(the_cursor_stays_where_it_was_when_its_row_is_gone)
 
 	model_move(model, 25);
 	many.report.path_count = 10;
-	many.report.path_count_all = 10;
+	many.report.totals.paths = 10;
 	model_set_report(model, &many.report);
 	CHECK_EQUAL(model_cursor(model), 9);
 	CHECK_EQUAL(model_count(model), 10);
-	many.report.path_count = many.report.path_count_all = 0;
+	many.report.path_count = many.report.totals.paths = 0;
 	model_set_report(model, &many.report);
 	CHECK_EQUAL(model_count(model), 0);
 	CHECK_EQUAL(model_cursor(model), 0);
@@ -368,7 +368,7 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	}
 	locks[0].name = "registry_mutex";
 	locks[COUNT - 1].where = "main";
-	report.balance.thread_ns = report.balance.busy_ns = 1000000;
+	report.balance.threads.total_ns = report.balance.threads.busy_ns = 1000000;
 	model = new_model(&report, PAGE_LOCKS);
 	CHECK_EQUAL(model_count(model), 3);
 	CHECK(row_has(model, 0, "300 mutex locks in Account::transfer"));
@@ -398,7 +398,7 @@ TEST(locks_without_a_place_are_one_row_a_kind)
 	struct report report = { .locks = locks, .lock_count = sizeof(locks) / sizeof(*locks) };
 	struct model *model;
 
-	report.balance.thread_ns = report.balance.busy_ns = 100000;
+	report.balance.threads.total_ns = report.balance.threads.busy_ns = 100000;
 	model = new_model(&report, PAGE_LOCKS);
 	CHECK_EQUAL(model_count(model), 2);
 	CHECK(row_has(model, 0, "2 futex locks, place unknown") && row_has(model, 0, "4.00 us"));
@@ -430,7 +430,7 @@ static struct many_klocks many_klocks(size_t count)
 		{ .thread = "worker", .context = "softirq", .pid = 5, .tid = 6, .waits = 1, .wait_ns = 100 },
 	};
 	static const struct report_klock_owner owner = { "holder", 9, 2, 700, 1 };
-	static const struct report_klock_path path = { 1, 3, 1100 };
+	static const struct report_klock_path path = { 3, 1100, 1 };
 	struct many_klocks many = {
 		.locks = calloc(count, sizeof(*many.locks)),
 		.names = calloc(count, sizeof(*many.names)),
@@ -469,7 +469,7 @@ static struct many_klocks many_klocks(size_t count)
 		.waits = 1,
 		.wait_ns = 1,
 	};
-	many.report.balance.busy_ns = 1000000;
+	many.report.balance.threads.busy_ns = 1000000;
 	return many;
 }
 
@@ -699,7 +699,7 @@ TEST(a_path_of_4096_bytes_is_cut_in_its_row_and_whole_below_it)
 	for (size_t i = 0; i < 4096; i++)
 		path[i] = i % 100 ? 'a' + i % 26 : '/';
 	memcpy(path + 4086, "/the_end.c", 10);
-	report.balance.thread_ns = report.balance.busy_ns = 10;
+	report.balance.threads.total_ns = report.balance.threads.busy_ns = 10;
 	model = new_model(&report, PAGE_IO);
 	CHECK_EQUAL(model_count(model), 2);
 	CHECK(row_has(model, 1, "the_end.c"));

@@ -87,22 +87,22 @@ static void add_active(struct findings *findings, struct report_cause *rows, uin
 
 	if (findings->input.cpu_waits)
 		throttling = cpu_waits_throttling(findings->input.cpu_waits);
-	report->balance.throttled_ns = throttling.throttled_ns;
-	if (report->balance.throttled_ns > report->balance.runqueue_ns)
-		report->balance.throttled_ns = report->balance.runqueue_ns;
-	report->balance.throttled_max_ns = throttling.max_ns;
-	rows[report->balance.cause_count++] = (struct report_cause){
+	report->balance.threads.throttled_ns = throttling.throttled_ns;
+	if (report->balance.threads.throttled_ns > report->balance.threads.runqueue_ns)
+		report->balance.threads.throttled_ns = report->balance.threads.runqueue_ns;
+	report->balance.threads.throttled_max_ns = throttling.max_ns;
+	rows[report->balance.threads.cause_count++] = (struct report_cause){
 		.cause = wait_cause_name(CAUSE_PREEMPTED),
 		.group = wait_cause_group(CAUSE_PREEMPTED),
-		.lost_ns = report->balance.runqueue_ns - report->balance.throttled_ns,
+		.lost_ns = report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns,
 		.count = slices,
 		.is_active = true,
 	};
 	if (throttling.count)
-		rows[report->balance.cause_count++] = (struct report_cause){
+		rows[report->balance.threads.cause_count++] = (struct report_cause){
 			.cause = wait_cause_name(CAUSE_THROTTLED),
 			.group = wait_cause_group(CAUSE_THROTTLED),
-			.lost_ns = report->balance.throttled_ns,
+			.lost_ns = report->balance.threads.throttled_ns,
 			.count = throttling.count,
 			.is_active = true,
 		};
@@ -112,9 +112,9 @@ static uint64_t busy_ns(const struct report *report, const struct report_cause *
 {
 	uint64_t idle_ns = 0;
 
-	for (size_t i = 0; i < report->balance.cause_count; i++)
+	for (size_t i = 0; i < report->balance.threads.cause_count; i++)
 		idle_ns += rows[i].idle_ns;
-	return report->balance.thread_ns > idle_ns ? report->balance.thread_ns - idle_ns : 0;
+	return report->balance.threads.total_ns > idle_ns ? report->balance.threads.total_ns - idle_ns : 0;
 }
 
 void findings_add_balance(struct findings *findings)
@@ -127,12 +127,13 @@ void findings_add_balance(struct findings *findings)
 	size_t cursor = 0;
 
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
-		report->balance.running_ns += metrics->running_ns;
-		report->balance.runqueue_ns += metrics->runnable_ns;
+		report->balance.threads.running_ns += metrics->running_ns;
+		report->balance.threads.runqueue_ns += metrics->runnable_ns;
 		blocked_ns += metrics->blocked_ns;
 		slices += metrics->slices;
 	}
-	report->balance.thread_ns = report->balance.running_ns + report->balance.runqueue_ns + blocked_ns;
+	report->balance.threads.total_ns =
+		report->balance.threads.running_ns + report->balance.threads.runqueue_ns + blocked_ns;
 	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
 		struct wait_sum sum = waits_by_cause(findings->input.waits, cause);
 
@@ -144,7 +145,7 @@ void findings_add_balance(struct findings *findings)
 	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
 		if (causes[cause].count < 0.5)
 			continue;
-		rows[report->balance.cause_count++] = (struct report_cause){
+		rows[report->balance.threads.cause_count++] = (struct report_cause){
 			.cause = wait_cause_name(cause),
 			.group = wait_cause_group(cause),
 			.lost_ns = whole(causes[cause].wait_ns + 0.5),
@@ -153,12 +154,12 @@ void findings_add_balance(struct findings *findings)
 		};
 	}
 	add_active(findings, rows, slices);
-	report->balance.busy_ns = busy_ns(report, rows);
-	qsort(rows, report->balance.cause_count, sizeof(*rows), causes_by_loss);
-	report->balance.causes = rows;
-	report->balance.closure_error_ns = (int64_t)(blocked_ns - waited_ns);
-	findings_add_rivals(findings, report->balance.runqueue_ns - report->balance.throttled_ns);
-	report->balance.odd_waits = waits_untold(findings->input.waits, UNTOLD_ODD);
-	report->balance.hidden_waits = waits_untold(findings->input.waits, UNTOLD_HIDDEN);
-	report->balance.lost_waits = waits_untold(findings->input.waits, UNTOLD_LOST);
+	report->balance.threads.busy_ns = busy_ns(report, rows);
+	qsort(rows, report->balance.threads.cause_count, sizeof(*rows), causes_by_loss);
+	report->balance.threads.causes = rows;
+	report->balance.threads.closure_error_ns = (int64_t)(blocked_ns - waited_ns);
+	findings_add_rivals(findings, report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns);
+	report->balance.threads.odd_waits = waits_untold(findings->input.waits, UNTOLD_ODD);
+	report->balance.threads.hidden_waits = waits_untold(findings->input.waits, UNTOLD_HIDDEN);
+	report->balance.threads.lost_waits = waits_untold(findings->input.waits, UNTOLD_LOST);
 }

@@ -36,8 +36,7 @@ static struct report_file as_report_file(const struct wait_file *file, const str
 	return (struct report_file){
 		.path = info->path,
 		.inode = info->inode,
-		.major = info->major,
-		.minor = info->minor,
+		.device = { info->major, info->minor },
 		.is_deleted = info->is_deleted,
 		.cause = wait_cause_name(file->cause),
 		.wait_ns = file->sum.wait_ns,

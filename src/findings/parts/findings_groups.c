@@ -126,11 +126,10 @@ static int groups_by_cmetric(const void *a, const void *b)
 
 static struct report_group as_report_group(struct findings *findings, struct group *group)
 {
-	struct report_thread *rows = arena_alloc(findings->arena, group->count * sizeof(*rows));
+	struct report_thread *rows = group->rows;
 	double mean_ns = (double)group->cmetric_ns / group->thread_count;
 
-	qsort(group->rows, group->count, sizeof(*rows), rows_by_cmetric);
-	memcpy(rows, group->rows, group->count * sizeof(*rows));
+	qsort(rows, group->count, sizeof(*rows), rows_by_cmetric);
 	return (struct report_group){
 		/* One thread is called by its own name. */
 		.name = group->count == 1 && !group->is_start_function ? rows[0].name : group->name,
@@ -285,6 +284,25 @@ static void add_thread(struct findings *findings, struct table *groups, struct t
 	group_add_strip(findings, group, metrics->strip);
 }
 
+/* Group by group, each thread with the name of its group; takes the groups' own lists. */
+static void put_threads(struct findings *findings, struct report_group *groups, size_t count)
+{
+	struct report_thread *rows;
+	size_t row_count = 0;
+
+	for (size_t i = 0; i < count; i++)
+		row_count += groups[i].row_count;
+	findings->report.threads = rows = arena_alloc(findings->arena, row_count * sizeof(*rows));
+	findings->report.thread_count = row_count;
+	for (size_t i = 0; i < count; rows += groups[i++].row_count) {
+		memcpy(rows, groups[i].threads, groups[i].row_count * sizeof(*rows));
+		free((void *)groups[i].threads);
+		for (size_t k = 0; k < groups[i].row_count; k++)
+			rows[k].group = groups[i].name;
+		groups[i].threads = rows;
+	}
+}
+
 void findings_add_groups(struct findings *findings)
 {
 	struct table *names = count_process_names(findings), *groups = table_new();
@@ -300,11 +318,10 @@ void findings_add_groups(struct findings *findings)
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
 		add_thread(findings, groups, starts, metrics);
 	out = arena_alloc(findings->arena, table_count(groups) * sizeof(*out));
-	for (cursor = 0; (group = table_next(groups, &cursor));) {
+	for (cursor = 0; (group = table_next(groups, &cursor));)
 		out[count++] = as_report_group(findings, group);
-		free(group->rows);
-	}
 	qsort(out, count, sizeof(*out), groups_by_cmetric);
+	put_threads(findings, out, count);
 	findings->report.groups = out;
 	findings->report.group_count = count;
 	table_free(groups);

@@ -240,7 +240,11 @@ static void add_paths(struct making *making, struct report_klock *out, const str
 	}
 	rows = arena_alloc(making->findings->arena, merged * sizeof(*rows));
 	for (size_t i = 0; i < merged; i++)
-		rows[i] = (struct report_klock_path){ paths[i].number, whole(paths[i].waits), whole(paths[i].wait_ns) };
+		rows[i] = (struct report_klock_path){
+			.waits = whole(paths[i].waits),
+			.wait_ns = whole(paths[i].wait_ns),
+			.stack = paths[i].number,
+		};
 	qsort(rows, merged, sizeof(*rows), klock_path_by_wait);
 	out->paths = rows;
 	out->path_count = merged;
@@ -296,10 +300,12 @@ static struct report_klock as_lock(struct making *making, const struct klock *kl
 		.kind = kind_name(making->findings, klock->kind),
 		.waits = sum->waits,
 		.wait_ns = sum->wait_ns,
+		.mean_ns = sum->waits ? sum->wait_ns / sum->waits : 0,
 		.max_ns = sum->max_ns,
 		.lasting = klock->lasting,
 		.gave_up = klock->gave_up,
 		.lengths = lengths,
+		.is_counted = making->findings->report.klocks.counts_acquisitions,
 		.acquisitions = klock->holding.acquisitions,
 		.holds = klock->holding.holds,
 		.take_ns = klock->holding.take_ns,
@@ -369,6 +375,7 @@ void findings_add_klocks(struct findings *findings)
 	struct klock_costs costs;
 	size_t cursor = 0, count = 0;
 
+	klocks->counts_acquisitions = klocks_costs(findings->input.klocks, &costs);
 	while (klocks_next(findings->input.klocks, &cursor))
 		count++;
 	rows = arena_alloc(findings->arena, count * sizeof(*rows));
@@ -382,7 +389,6 @@ void findings_add_klocks(struct findings *findings)
 	}
 	qsort(rows, klocks->lock_count, sizeof(*rows), by_wait_and_hold);
 	klocks->locks = rows;
-	klocks->counts_acquisitions = klocks_costs(findings->input.klocks, &costs);
 	klocks->take_cost_ns = costs.take_ns;
 	klocks->hold_cost_ns = costs.hold_ns;
 	klocks->stacks = arena_alloc(findings->arena, making.count * sizeof(*making.list));

@@ -376,7 +376,7 @@ void findings_add_paths(struct findings *findings)
 	count = all_count < findings->input.path_count_max ? all_count : findings->input.path_count_max;
 	report->paths = name_paths(findings, all, count);
 	report->path_count = count;
-	report->path_count_all = all_count;
+	report->totals.paths = all_count;
 	add_trunk(findings, all, all_count);
 
 	qsort(all, all_count, sizeof(*all), by_stalled);

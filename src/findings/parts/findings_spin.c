@@ -181,15 +181,21 @@ static void add_names(struct findings *findings, struct findings_spin *spin, con
 	}
 }
 
+/* One more than there ever were active threads. */
+static size_t levels_end(const struct report *report)
+{
+	return report->level_count ? report->parallelism[report->level_count - 1].active + 1 : 0;
+}
+
 static void add_place(struct findings *findings, const struct run_place *place, uint64_t *spun_at)
 {
 	struct report *report = &findings->report;
 	struct report_frame frame = frame_of(findings, place);
 	struct findings_spin *spin = spin_of(findings, &frame);
 
-	report->balance.samples_spinning += place->count;
+	report->balance.samples.spinning += place->count;
 	for (const struct run_level *level = place->levels; level; level = level->next)
-		if (level->active < report->parallelism_count)
+		if (level->active < levels_end(report))
 			spun_at[level->active] += level->count;
 	if (!spin)
 		return;
@@ -245,18 +251,20 @@ static double share_of(uint64_t part, uint64_t whole)
 static void split_wall(struct findings *findings, const uint64_t *spun_at)
 {
 	struct report *report = &findings->report;
-	uint64_t *spinning_ns = arena_alloc(findings->arena, report->parallelism_count * sizeof(*spinning_ns));
-	double all = share_of(report->balance.samples_spinning, report->balance.samples);
+	struct report_level *levels = arena_alloc(findings->arena, report->level_count * sizeof(*levels));
+	double all = share_of(report->balance.samples.spinning, report->balance.samples.running);
 
-	for (size_t n = 1; n < report->parallelism_count; n++) {
-		uint64_t count = run_samples_count_at(findings->input.samples, n);
-		double share = count ? share_of(spun_at[n], count) : all;
+	for (size_t i = 0; i < report->level_count; i++) {
+		uint64_t count = run_samples_count_at(findings->input.samples, report->parallelism[i].active);
+		double share = count ? share_of(spun_at[report->parallelism[i].active], count) : all;
 
-		spinning_ns[n] = whole(report->parallelism_ns[n] * share + 0.5);
-		report->balance.wall_spinning_ns += spinning_ns[n];
+		levels[i] = report->parallelism[i];
+		levels[i].has_spinning = true;
+		levels[i].spinning_ns = levels[i].active ? whole(levels[i].ns * share + 0.5) : 0;
+		report->balance.wall.spinning_ns += levels[i].spinning_ns;
 	}
-	report->parallelism_spinning_ns = spinning_ns;
-	report->balance.wall_useful_ns -= report->balance.wall_spinning_ns;
+	report->parallelism = levels;
+	report->balance.wall.useful_ns -= report->balance.wall.spinning_ns;
 }
 
 static int spins_by_count(const void *a, const void *b)
@@ -273,23 +281,23 @@ static void take_account(struct findings *findings)
 	const struct thread_metrics *metrics;
 	size_t cursor = 0;
 
-	report->balance.wall_spinning_ns = totals.spun_ns;
-	report->balance.wall_stalled_ns -= totals.spun_ns;
+	report->balance.wall.spinning_ns = totals.spun_ns;
+	report->balance.wall.stalled_ns -= totals.spun_ns;
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor)))
-		report->balance.spinning_ns += metrics->spinning_ns;
+		report->balance.threads.spinning_ns += metrics->spinning_ns;
 }
 
 void findings_add_spinning(struct findings *findings)
 {
 	struct report *report = &findings->report;
-	uint64_t *spun_at = arena_alloc(findings->arena, report->parallelism_count * sizeof(*spun_at));
+	uint64_t *spun_at = arena_alloc(findings->arena, levels_end(report) * sizeof(*spun_at));
 
-	report->balance.wall_useful_ns = report->totals.active_ns;
-	report->balance.wall_stalled_ns = report->totals.stalled_ns;
+	report->balance.wall.useful_ns = report->totals.active_ns;
+	report->balance.wall.stalled_ns = report->totals.stalled_ns;
 	if (!findings->input.judge || !findings->input.samples)
 		return;
 	findings->spins = arena_alloc(findings->arena, SPINS_MAX * sizeof(*findings->spins));
-	report->balance.samples = run_samples_count(findings->input.samples);
+	report->balance.samples.running = run_samples_count(findings->input.samples);
 	add_places(findings, spun_at);
 	qsort(findings->spins, findings->spin_count, sizeof(*findings->spins), spins_by_count);
 	if (findings->input.is_spin_inactive) {
@@ -297,8 +305,10 @@ void findings_add_spinning(struct findings *findings)
 		return;
 	}
 	split_wall(findings, spun_at);
-	report->balance.spinning_ns = whole(
-		report->balance.running_ns * share_of(report->balance.samples_spinning, report->balance.samples) + 0.5);
+	report->balance.threads.spinning_ns =
+		whole(report->balance.threads.running_ns *
+			      share_of(report->balance.samples.spinning, report->balance.samples.running) +
+		      0.5);
 }
 
 /* --- What stands out ------------------------------------------------------------------------- */
@@ -331,11 +341,12 @@ static const char *const *evidence_of(struct findings *findings, const struct fi
 	const struct report *report = &findings->report;
 	struct text time = { 0 };
 
-	text_put_duration(&time, whole(part * report->balance.running_ns));
-	evidence[(*count)++] = arena_printf(
-		findings->arena,
-		"%llu of %llu samples of running threads were there: %.0f %% of their time on CPUs, %s",
-		(unsigned long long)spin->count, (unsigned long long)report->balance.samples, 100 * part, time.bytes);
+	text_put_duration(&time, whole(part * report->balance.threads.running_ns));
+	evidence[(*count)++] =
+		arena_printf(findings->arena,
+			     "%llu of %llu samples of running threads were there: %.0f %% of their time on CPUs, %s",
+			     (unsigned long long)spin->count, (unsigned long long)report->balance.samples.running,
+			     100 * part, time.bytes);
 	text_fini(&time);
 	evidence[(*count)++] = arena_printf(findings->arena, "threads: %s%s", names_of(findings, spin),
 					    spin->name_count == FINDINGS_SPIN_NAMES_MAX ? " and maybe more" : "");
@@ -351,8 +362,8 @@ size_t findings_put_spins(struct findings *findings, struct report_finding *rows
 
 	for (size_t i = 0; i < findings->spin_count && count < max; i++) {
 		const struct findings_spin *spin = &findings->spins[i];
-		double part = share_of(spin->count, report->balance.samples);
-		double share = part * share_of(report->balance.running_ns, report->balance.busy_ns);
+		double part = share_of(spin->count, report->balance.samples.running);
+		double share = part * share_of(report->balance.threads.running_ns, report->balance.threads.busy_ns);
 		struct report_finding *row = &rows[count];
 
 		if (share < share_min && part < running_share_min)

@@ -142,7 +142,9 @@ void findings_add_trunk(struct findings *findings, const struct trunk_path *path
 	struct report *report = &findings->report;
 	struct branch *all = xcalloc(PATHS_MAX, sizeof(*all)), **branches;
 	double total_ns = 0, cmetric_ns, trunk_ns = 0;
+	const struct report_frame *frame = NULL;
 	size_t depth = 0, trunk_count;
+	struct report_trunk *trunk;
 
 	for (size_t i = 0; i < count; i++)
 		total_ns += paths[i].cmetric_ns;
@@ -162,11 +164,17 @@ void findings_add_trunk(struct findings *findings, const struct trunk_path *path
 	}
 	if (depth && trunk_ns >= first_times_min * paths[0].cmetric_ns &&
 	    trunk_ns >= wall_share_min * report->target.wall_ns)
-		report->trunk.frame = find_frame(findings, branches[0], depth);
-	if (report->trunk.frame) {
-		report->trunk.cmetric_ns = whole(trunk_ns + 0.5);
-		report->trunk.wall_share = trunk_ns / report->target.wall_ns;
-		report->trunk.path_count = trunk_count;
+		frame = find_frame(findings, branches[0], depth);
+	if (frame) {
+		trunk = arena_alloc(findings->arena, sizeof(*trunk));
+		*trunk = (struct report_trunk){
+			.cmetric_ns = whole(trunk_ns + 0.5),
+			.wall_share = trunk_ns / report->target.wall_ns,
+			.path_count = trunk_count,
+			.frames = frame,
+			.frame_count = 1,
+		};
+		report->trunk = trunk;
 	}
 	free(branches);
 	free(all);

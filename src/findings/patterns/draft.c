@@ -19,7 +19,7 @@ double draft_lost(const struct findings *findings, double lost_ns)
 
 	if (lost_ns < finding_wall_min * report->target.wall_ns)
 		return 0;
-	return draft_share(lost_ns, report->balance.busy_ns);
+	return draft_share(lost_ns, report->balance.threads.busy_ns);
 }
 
 struct report_finding *draft_add(struct findings *findings, struct draft *draft, const char *pattern, const char *cause,

@@ -139,7 +139,8 @@ static void add_cycle(struct findings *findings, struct draft *draft, uint32_t c
 		if (stuck->waits[i].leads_to == cycle)
 			lost_ns += stuck->waits[i].wait->end_ns - stuck->waits[i].wait->begin_ns;
 	row = draft_add(findings, draft, pattern_deadlock, "lock",
-			draft_share(lost_ns, findings->report.balance.busy_ns), "%s", title_of(findings, first, count));
+			draft_share(lost_ns, findings->report.balance.threads.busy_ns), "%s",
+			title_of(findings, first, count));
 	if (!row)
 		return;
 	row->wait_rank = wait_rank_of(findings, first);

@@ -11,8 +11,8 @@ static double waited_ns(const struct report *report)
 {
 	double sum_ns = 0;
 
-	for (size_t i = 0; i < report->balance.cause_count; i++) {
-		const struct report_cause *cause = &report->balance.causes[i];
+	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.threads.causes[i];
 
 		if (!cause->is_active && strcmp(cause->cause, "join") && strcmp(cause->cause, "child"))
 			sum_ns += cause->lost_ns - cause->idle_ns;
@@ -23,7 +23,7 @@ static double waited_ns(const struct report *report)
 /* How many threads there are in the mean that have something to do or wait for it. */
 static double count_busy(const struct report *report)
 {
-	return draft_share(report->balance.running_ns + report->balance.runqueue_ns + waited_ns(report),
+	return draft_share(report->balance.threads.running_ns + report->balance.threads.runqueue_ns + waited_ns(report),
 			   report->target.wall_ns);
 }
 
@@ -46,11 +46,19 @@ static const char *sampled_in(const struct report_path *path)
 	return count && 2 * (first->count - first->stack_top_count) > count ? first->name : NULL;
 }
 
+static double time_alone_ns(const struct report *report)
+{
+	for (size_t i = 0; i < report->level_count; i++)
+		if (report->parallelism[i].active == 1)
+			return report->parallelism[i].ns;
+	return 0;
+}
+
 /* One thread alone is active for long, and more are there. */
 static void add_serial(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
-	double alone_ns = report->parallelism_count > 1 ? report->parallelism_ns[1] : 0;
+	double alone_ns = time_alone_ns(report);
 	double share = draft_share(alone_ns, report->target.wall_ns);
 	const struct report_path *path = report->path_count ? &report->paths[0] : NULL;
 	const char *where, *sampled;
@@ -99,7 +107,7 @@ static void add_hot(struct findings *findings, struct draft *draft)
 /* Waiting for a CPU that somebody else had. */
 static uint64_t cpu_wait_ns(const struct report *report)
 {
-	return report->balance.runqueue_ns - report->balance.throttled_ns;
+	return report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns;
 }
 
 /* Adds a part to a list, unless it is next to nothing. */
@@ -121,8 +129,8 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 	const char *processes = "", *list;
 	size_t named = 0;
 
-	for (size_t i = 0; i < report->balance.rival_count; i++) {
-		const struct report_rival *rival = &report->balance.rivals[i];
+	for (size_t i = 0; i < report->balance.threads.rival_count; i++) {
+		const struct report_rival *rival = &report->balance.threads.rivals[i];
 
 		if (!strcmp(rival->kind, "program"))
 			program_ns += rival->wait_ns;
@@ -149,7 +157,7 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 static void add_runqueue(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
-	double active_ns = report->balance.running_ns + cpu_wait_ns(report);
+	double active_ns = report->balance.threads.running_ns + cpu_wait_ns(report);
 	double share = draft_lost(findings, cpu_wait_ns(report));
 	struct report_finding *row;
 
@@ -159,7 +167,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 			"active threads spend %.0f %% of their time waiting for a CPU",
 			100 * draft_share(cpu_wait_ns(report), active_ns));
 	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
-		  report->totals.parallelism, draft_share(report->balance.running_ns, report->target.wall_ns));
+		  report->totals.parallelism, draft_share(report->balance.threads.running_ns, report->target.wall_ns));
 	say_rivals(findings, row);
 }
 
@@ -167,18 +175,18 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 static void add_throttled(struct findings *findings, struct draft *draft)
 {
 	const struct report *report = &findings->report;
-	double share = draft_lost(findings, report->balance.throttled_ns);
+	double share = draft_lost(findings, report->balance.threads.throttled_ns);
 	struct report_finding *row;
 
 	if (share < finding_share_min)
 		return;
 	row = draft_add(findings, draft, "cpu-limit", "throttled", share,
 			"the CPU limit of the cgroup throttles threads for %.0f %% of their active time",
-			100 * draft_share(report->balance.throttled_ns,
-					  report->balance.running_ns + report->balance.runqueue_ns));
+			100 * draft_share(report->balance.threads.throttled_ns,
+					  report->balance.threads.running_ns + report->balance.threads.runqueue_ns));
 	draft_say(findings, row, "they used %.2f CPUs on average; longest throttling: %s",
-		  draft_share(report->balance.running_ns, report->target.wall_ns),
-		  words_duration(findings, report->balance.throttled_max_ns));
+		  draft_share(report->balance.threads.running_ns, report->target.wall_ns),
+		  words_duration(findings, report->balance.threads.throttled_max_ns));
 }
 
 /* Threads that wait with their CPUs. */

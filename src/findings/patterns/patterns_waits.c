@@ -224,7 +224,8 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 		struct alike *alike;
 
 		/* So many that are smaller do not read the same. */
-		if (draft_share(wait->lost_ns - wait->idle_ns, report->balance.busy_ns) < finding_share_min / 30)
+		if (draft_share(wait->lost_ns - wait->idle_ns, report->balance.threads.busy_ns) <
+		    finding_share_min / 30)
 			break;
 		if ((!strcmp(wait->cause, "lock") && !wait->kind) || !strcmp(wait->cause, "barrier"))
 			continue; /* by lock */

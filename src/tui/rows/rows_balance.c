@@ -46,7 +46,7 @@ struct part {
 static void put_part(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct part *part = row->item;
-	uint64_t thread_ns = context->report->balance.thread_ns;
+	uint64_t thread_ns = context->report->balance.threads.total_ns;
 	double share = thread_ns ? (double)part->time_ns / thread_ns : 0;
 	uint32_t end = page->column + LABEL_COLUMNS;
 
@@ -103,17 +103,20 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 	size_t shown = 0;
 
 	if (rows_filter_has(rows, "running"))
-		add_part(rows, 1, (struct part){ "running", PAGE_GREEN, report->balance.running_ns, NULL });
-	if (report->balance.spinning_ns && rows_filter_has(rows, "spinning"))
-		add_part(rows, 5, (struct part){ "  of it spinning", PAGE_RED, report->balance.spinning_ns, NULL });
+		add_part(rows, 1, (struct part){ "running", PAGE_GREEN, report->balance.threads.running_ns, NULL });
+	if (report->balance.threads.spinning_ns && rows_filter_has(rows, "spinning"))
+		add_part(rows, 5,
+			 (struct part){ "  of it spinning", PAGE_RED, report->balance.threads.spinning_ns, NULL });
 	if (rows_filter_has(rows, "waiting for a CPU"))
 		add_part(rows, 2,
 			 (struct part){ "waiting for a CPU", PAGE_YELLOW,
-					report->balance.runqueue_ns - report->balance.throttled_ns, NULL });
-	if (report->balance.throttled_ns && rows_filter_has(rows, "throttled"))
-		add_part(rows, 4, (struct part){ "throttled", PAGE_YELLOW, report->balance.throttled_ns, NULL });
-	for (size_t i = 0; i < report->balance.cause_count; i++) {
-		const struct report_cause *cause = &report->balance.causes[i];
+					report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns,
+					NULL });
+	if (report->balance.threads.throttled_ns && rows_filter_has(rows, "throttled"))
+		add_part(rows, 4,
+			 (struct part){ "throttled", PAGE_YELLOW, report->balance.threads.throttled_ns, NULL });
+	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.threads.causes[i];
 
 		if (cause->is_active)
 			continue; /* has its line already */
@@ -141,11 +144,11 @@ static void add_rows(struct rows *rows)
 
 	rows_add_shown(rows, 0, text_parallel_show);
 	text_put(&title, "Time of all threads, ");
-	text_put_duration(&title, report->balance.thread_ns);
+	text_put_duration(&title, report->balance.threads.total_ns);
 	text_put(&title, "; unfold a cause to see its waits");
 	rows_add_heading(rows, NUMBER_BALANCE, title.bytes);
 	text_fini(&title);
-	if (report->balance.thread_ns)
+	if (report->balance.threads.total_ns)
 		rows_add_balance(rows, SIZE_MAX);
 }
 

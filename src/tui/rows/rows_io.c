@@ -75,7 +75,7 @@ static void add_file_rows(struct rows *rows, const struct row *row)
 	rows_add_whole(rows, row, DETAIL_PATH, "", file->path);
 	if (*io_plain_words(file->path))
 		text_printf(&line, "%s; ", io_plain_words(file->path));
-	text_printf(&line, "%s; device %u:%u, inode %llu", file->cause, file->major, file->minor,
+	text_printf(&line, "%s; device %u:%u, inode %llu", file->cause, file->device.major, file->device.minor,
 		    (unsigned long long)file->inode);
 	rows_add_text(rows, row, DETAIL_FACTS, line.bytes);
 	text_fini(&line);

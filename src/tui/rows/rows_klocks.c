@@ -73,7 +73,7 @@ static void put_lock(struct page *page, const struct row *row, const struct row_
 	const struct report_klock *lock = row->item;
 	uint64_t mean = klock_mean_ns(lock->wait_ns, lock->waits);
 
-	row_put_klock_sums(page, lock->wait_ns, context->report->balance.busy_ns, lock->waits);
+	row_put_klock_sums(page, lock->wait_ns, context->report->balance.threads.busy_ns, lock->waits);
 	put_figures(page, context,
 		    &(struct figures){ {
 			    [SORT_MEAN] = &mean,
@@ -171,7 +171,7 @@ static void put_all(struct page *page, const struct row *row __attribute__((unus
 {
 	const struct report_klocks *klocks = &context->report->klocks;
 
-	row_put_klock_sums(page, klocks->wait_ns, context->report->balance.busy_ns, klocks->waits);
+	row_put_klock_sums(page, klocks->wait_ns, context->report->balance.threads.busy_ns, klocks->waits);
 	put_figures(page, context,
 		    &(struct figures){ {
 			    [SORT_TAKEN] = &klocks->acquisitions,

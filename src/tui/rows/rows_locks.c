@@ -25,7 +25,7 @@ static void put_titles(struct page *page, const struct row_context *context)
 static void put_figures(struct page *page, const struct row_context *context, const struct lock_class *class)
 {
 	uint64_t lost_ns = class->wait_ns - class->idle_ns;
-	uint64_t busy_ns = context->report->balance.busy_ns;
+	uint64_t busy_ns = context->report->balance.threads.busy_ns;
 
 	page_put_duration(page, lost_ns, 9);
 	if (context->sort == SORT_UNLOCK)

@@ -229,9 +229,9 @@ static void add_rows(struct rows *rows)
 					 .key = row_key(path->key, path - report->paths),
 				 });
 	}
-	if (report->path_count_all <= report->path_count || !rows_filter_has(rows, NULL))
+	if (report->totals.paths <= report->path_count || !rows_filter_has(rows, NULL))
 		return;
-	text_put_count(&rest, report->path_count_all - report->path_count);
+	text_put_count(&rest, report->totals.paths - report->path_count);
 	text_put(&rest, " more, see --top");
 	rows_add_text(rows, NULL, 0, rest.bytes);
 	text_fini(&rest);

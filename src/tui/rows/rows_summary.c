@@ -173,7 +173,7 @@ static void add_rows(struct rows *rows)
 	const struct report *report = rows_context(rows)->report;
 
 	rows_add_shown(rows, NUMBER_VERDICT, text_verdict_show);
-	if (report->balance.thread_ns) {
+	if (report->balance.threads.total_ns) {
 		rows_add_heading(rows, NUMBER_BALANCE, "Time of all threads");
 		rows_add_balance(rows, CAUSES_MAX);
 	}

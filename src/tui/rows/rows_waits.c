@@ -34,7 +34,7 @@ void row_put_wait_titles(struct page *page, const struct row_context *context)
 
 void row_put_wait_figures(struct page *page, const struct row_context *context, const struct wait_figures *figures)
 {
-	uint64_t busy_ns = context->report->balance.busy_ns;
+	uint64_t busy_ns = context->report->balance.threads.busy_ns;
 	uint64_t lost_ns = figures->wait_ns - figures->idle_ns;
 
 	if (figures->is_estimated)

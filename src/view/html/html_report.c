@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/report.h"
 #include "view/html/timelines.h"
+#include "view/json/json_fields.h"
 #include "view/json/json_parts.h"
 #include "view/page.h"
 #include "view/text/text_sections.h"
@@ -41,7 +42,7 @@ static void put_klocks(struct text *out, const struct report *report)
 	json_init(&json, out);
 	json_begin_object(&json);
 	json_put_uint(&json, "duration_ns", report->target.wall_ns);
-	json_put_klock_members(&json, report);
+	json_put_members(&json, report_klocks_type(), &report->klocks);
 	json_end_object(&json);
 	json_fini(&json);
 }
@@ -133,8 +134,8 @@ static void excerpt_fini(struct excerpt *excerpt)
 /* By cause: charts of waits tell of those, too. */
 static void put_left_out_waits(struct json *json, const struct report *report)
 {
-	for (size_t i = 0; i < report->balance.cause_count; i++) {
-		const char *cause = report->balance.causes[i].cause;
+	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {
+		const char *cause = report->balance.threads.causes[i].cause;
 		uint64_t count = 0, lost_ns = 0;
 
 		for (size_t k = WAITS_MAX; k < report->wait_count; k++) {

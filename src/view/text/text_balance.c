@@ -17,7 +17,7 @@ static const double share_min = 0.001;
 static void show_row(struct page *page, const struct report *report, const char *label, enum page_color color,
 		     uint64_t time_ns)
 {
-	double share = (double)time_ns / report->balance.thread_ns;
+	double share = (double)time_ns / report->balance.threads.total_ns;
 	uint32_t columns = page->width > 96 ? PICTURE_COLUMNS_MAX : page->width - 56;
 
 	page_pad_to(page, 2);
@@ -68,31 +68,31 @@ void text_balance_show(struct page *page, const struct report *report)
 	struct text text = { 0 };
 	uint64_t rest_ns = 0;
 
-	if (!report->balance.thread_ns)
+	if (!report->balance.threads.total_ns)
 		return;
-	text_put_duration(&text, report->balance.thread_ns);
+	text_put_duration(&text, report->balance.threads.total_ns);
 	text_put(&text, " in total; all but running is lost parallelism");
 	page_heading(page, "Time of all threads", text.bytes);
 	text_fini(&text);
-	show_row(page, report, "running", PAGE_GREEN, report->balance.running_ns);
+	show_row(page, report, "running", PAGE_GREEN, report->balance.threads.running_ns);
 	page_end_line(page);
-	if (report->balance.spinning_ns >= share_min * report->balance.thread_ns) {
-		show_row(page, report, "  of it spinning", PAGE_RED, report->balance.spinning_ns);
+	if (report->balance.threads.spinning_ns >= share_min * report->balance.threads.total_ns) {
+		show_row(page, report, "  of it spinning", PAGE_RED, report->balance.threads.spinning_ns);
 		page_end_line(page);
 	}
 	show_row(page, report, "waiting for a CPU", PAGE_YELLOW,
-		 report->balance.runqueue_ns - report->balance.throttled_ns);
+		 report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns);
 	page_end_line(page);
-	if (report->balance.throttled_ns) {
-		show_row(page, report, "throttled", PAGE_YELLOW, report->balance.throttled_ns);
+	if (report->balance.threads.throttled_ns) {
+		show_row(page, report, "throttled", PAGE_YELLOW, report->balance.threads.throttled_ns);
 		page_end_line(page);
 	}
-	for (size_t i = 0; i < report->balance.cause_count; i++) {
-		const struct report_cause *cause = &report->balance.causes[i];
+	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.threads.causes[i];
 
 		if (cause->is_active)
 			continue; /* has its line already */
-		if (!page->style->is_verbose && cause->lost_ns < share_min * report->balance.thread_ns)
+		if (!page->style->is_verbose && cause->lost_ns < share_min * report->balance.threads.total_ns)
 			rest_ns += cause->lost_ns;
 		else
 			show_cause(page, report, cause);

@@ -83,7 +83,7 @@ static bool is_shown(const struct page *page, const struct report *report, size_
 {
 	if (page->style->is_verbose)
 		return true;
-	return row < ROWS_MAX && wait_ns && wait_ns >= share_min * report->balance.busy_ns;
+	return row < ROWS_MAX && wait_ns && wait_ns >= share_min * report->balance.threads.busy_ns;
 }
 
 static void show_rest(struct page *page, size_t shown, size_t count)

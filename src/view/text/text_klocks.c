@@ -228,7 +228,9 @@ static void show_verdict(struct page *page, const struct report *report)
 	text_put(&text, "Threads waited ");
 	text_put_duration(&text, klocks->wait_ns);
 	text_put(&text, " for kernel locks, ");
-	page_text_share(&text, report->balance.thread_ns ? (double)klocks->wait_ns / report->balance.thread_ns : 0);
+	page_text_share(&text, report->balance.threads.total_ns
+				       ? (double)klocks->wait_ns / report->balance.threads.total_ns
+				       : 0);
 	text_put(&text, " of their time");
 	if (klocks->wait_ns) {
 		text_put(&text, ": ");
@@ -418,7 +420,7 @@ void text_klocks_show(struct page *page, const struct report *report)
 {
 	const struct report_klocks *klocks = &report->klocks;
 
-	if (klocks->waited_count && klocks->wait_ns > share_min * report->balance.thread_ns)
+	if (klocks->waited_count && klocks->wait_ns > share_min * report->balance.threads.total_ns)
 		show_locks(page, report, LOCKS_BRIEF, false);
 }
 

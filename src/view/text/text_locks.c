@@ -159,7 +159,8 @@ static bool is_worth_it(const struct page *page, const struct report *report, co
 {
 	if (page->style->is_verbose)
 		return true;
-	return shown < CLASSES_MAX && class->wait_ns - class->idle_ns >= lock_share_min * report->balance.busy_ns;
+	return shown < CLASSES_MAX &&
+	       class->wait_ns - class->idle_ns >= lock_share_min * report->balance.threads.busy_ns;
 }
 
 static void show_class(struct page *page, const struct lock_class *class)

@@ -49,12 +49,10 @@ static void add_rows(struct histogram *histogram, size_t begin, size_t end, size
  */
 static struct histogram histogram_of(const struct report *report)
 {
-	size_t count = report->parallelism_count;
+	size_t count = report->parallelism[report->level_count - 1].active + 1;
 	uint32_t nmin = report->totals.is_nmin_default ? 0 : report->totals.nmin;
 	struct histogram histogram = { 0 };
 
-	while (count > 1 && !report->parallelism_ns[count - 1])
-		count--;
 	add_row(&histogram, 0);
 	if (count <= ROWS_MAX) {
 		for (size_t i = 1; i < count; i++)
@@ -100,9 +98,10 @@ static void show_histogram(struct page *page, const struct report *report)
 	struct histogram histogram = histogram_of(report);
 	uint64_t time_ns[ROWS_MAX] = { 0 }, longest_ns = 0;
 
-	for (size_t row = 0; row < histogram.row_count; row++) {
-		for (size_t n = histogram.from[row]; n < histogram.from[row + 1]; n++)
-			time_ns[row] += report->parallelism_ns[n];
+	for (size_t i = 0, row = 0; i < report->level_count; i++) {
+		while (report->parallelism[i].active >= histogram.from[row + 1])
+			row++;
+		time_ns[row] += report->parallelism[i].ns;
 		if (time_ns[row] > longest_ns)
 			longest_ns = time_ns[row];
 	}
@@ -139,11 +138,11 @@ static void show_split(struct page *page, const struct report *report)
 {
 	struct text text = { 0 };
 
-	if (report->balance.wall_spinning_ns < spinning_share_min * report->target.wall_ns)
+	if (report->balance.wall.spinning_ns < spinning_share_min * report->target.wall_ns)
 		return;
-	put_part(&text, report, "useful", report->balance.wall_useful_ns);
-	put_part(&text, report, ", spinning", report->balance.wall_spinning_ns);
-	put_part(&text, report, ", stalled", report->balance.wall_stalled_ns);
+	put_part(&text, report, "useful", report->balance.wall.useful_ns);
+	put_part(&text, report, ", spinning", report->balance.wall.spinning_ns);
+	put_part(&text, report, ", stalled", report->balance.wall.stalled_ns);
 	page_paragraph(page, "      split  ", text.bytes);
 	text_fini(&text);
 }
@@ -152,7 +151,7 @@ void text_parallel_show(struct page *page, const struct report *report)
 {
 	struct text text = { 0 };
 
-	if (!report->target.wall_ns || !report->parallelism_count)
+	if (!report->target.wall_ns || !report->level_count)
 		return;
 	page_heading(page, "Active threads over the wall time",
 		     report->totals.is_spin_inactive ? "running or runnable, and not spinning" : "running or runnable");

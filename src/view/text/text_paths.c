@@ -357,12 +357,11 @@ void text_paths_show(struct page *page, const struct report *report)
 			show_brief(page, path);
 		was_full = is_full;
 	}
-	if (report->path_count_all > report->path_count) {
+	if (report->totals.paths > report->path_count) {
 		page_color(page, PAGE_DIM);
 		page_put(page, "    ");
 		page_put_ellipsis(page);
-		page_printf(page, " %llu more paths",
-			    (unsigned long long)(report->path_count_all - report->path_count));
+		page_printf(page, " %llu more paths", (unsigned long long)(report->totals.paths - report->path_count));
 		page_end_line(page);
 	}
 }

@@ -101,7 +101,7 @@ static void show_account(struct page *page, const struct report *report)
 	text_put(&text, error_ns < 0 ? ", accounting error -" : ", accounting error ");
 	text_put_duration(&text, error_size_ns);
 	text_put(&text, ", unexplained transitions ");
-	text_put_count(&text, report->losses.unordered + report->balance.odd_waits);
+	text_put_count(&text, report->losses.unordered + report->balance.threads.odd_waits);
 	page_paragraph(page, "Accounted  ", text.bytes);
 	text_fini(&text);
 }
@@ -142,14 +142,14 @@ static void show_losses(struct page *page, const struct report *report)
 		  "malformed and skipped: please report this");
 	show_loss(page, &label, report->losses.late, "event", "events", "too late to be sorted by time");
 	text_put(&hidden, "of threads that this kernel hides from tracers");
-	if (report->balance.hidden_waits) {
+	if (report->balance.threads.hidden_waits) {
 		text_put(&hidden, "; ");
-		text_put_count(&hidden, report->balance.hidden_waits);
+		text_put_count(&hidden, report->balance.threads.hidden_waits);
 		text_printf(&hidden, " %s of the program ended there, without a recorded waker",
-			    report->balance.hidden_waits == 1 ? "wait" : "waits");
+			    report->balance.threads.hidden_waits == 1 ? "wait" : "waits");
 	}
 	show_loss(page, &label, report->losses.hidden, "switch", "switches", hidden.bytes);
-	show_loss(page, &label, report->balance.odd_waits, "wait", "waits",
+	show_loss(page, &label, report->balance.threads.odd_waits, "wait", "waits",
 		  "without a recorded waker and without an explanation: please report this");
 	show_loss(page, &label, report->losses.unordered, "change of state", "changes of state",
 		  "inconsistent with the one before, corrected");

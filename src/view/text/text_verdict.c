@@ -28,14 +28,14 @@ static bool had_nothing_to_do(const struct report *report)
 	static const double real_share_max = 0.1;
 	uint64_t real_ns = 0;
 
-	for (size_t i = 0; i < report->balance.cause_count; i++) {
-		const struct report_cause *cause = &report->balance.causes[i];
+	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {
+		const struct report_cause *cause = &report->balance.threads.causes[i];
 
 		if (!cause->is_active)
 			real_ns += cause->lost_ns - cause->idle_ns;
 	}
 	return share_of(report->totals.stalled_ns, report->target.wall_ns) >= stalled_share_min &&
-	       report->balance.cause_count && real_ns <= real_share_max * report->totals.stalled_ns;
+	       report->balance.threads.cause_count && real_ns <= real_share_max * report->totals.stalled_ns;
 }
 
 static void say_parallelism(const struct report *report, struct text *text)
@@ -127,13 +127,13 @@ static void say_trunk(const struct page *page, const struct report *report, stru
 	const struct report_frame *headline = text_path_headline(path, page->style->fold);
 
 	text_put(text, " ");
-	text_put_count(text, report->trunk.path_count);
+	text_put_count(text, report->trunk->path_count);
 	text_put(text, " call paths through ");
-	say_frame(page, report->trunk.frame, text);
+	say_frame(page, report->trunk->frames, text);
 	text_put(text, " account for ");
 	if (path->is_estimated)
 		text_put(text, "about ");
-	page_text_share(text, report->trunk.wall_share);
+	page_text_share(text, report->trunk->wall_share);
 	text_put(text, " of the wall time; start there.");
 	if (!headline || path->wall_share < path_share_min)
 		return;
@@ -156,7 +156,7 @@ static void say_first_path(const struct page *page, const struct report *report,
 				       : " No slice was critical: the threads were not held back.");
 		return;
 	}
-	if (report->trunk.frame) {
+	if (report->trunk) {
 		say_trunk(page, report, text);
 		return;
 	}
@@ -272,7 +272,7 @@ static void say_runqueue(const struct report *report, struct text *text)
 
 static void say_spinning(const struct report *report, struct text *text)
 {
-	double share = share_of(report->balance.spinning_ns, report->balance.running_ns);
+	double share = share_of(report->balance.threads.spinning_ns, report->balance.threads.running_ns);
 
 	if (share < spinning_share_min)
 		return;
@@ -294,7 +294,7 @@ static void say_finding(const struct page *page, const struct report *report, st
 	} else {
 		text_put(text, "Main bottleneck (");
 		page_text_share(text, finding->share);
-		text_put(text, report->balance.busy_ns < busy_share_mostly * report->balance.thread_ns
+		text_put(text, report->balance.threads.busy_ns < busy_share_mostly * report->balance.threads.total_ns
 				       ? " of non-idle thread time): "
 				       : " of thread time): ");
 	}

@@ -21,7 +21,7 @@ static void show_summary(struct page *page, const struct report *report, const s
 
 	page_printf(page, "%3zu ", rank);
 	if (real_ns)
-		page_put_share(page, (double)real_ns / report->balance.busy_ns, 8);
+		page_put_share(page, (double)real_ns / report->balance.threads.busy_ns, 8);
 	else
 		page_printf(page, "%8s", "idle");
 	if (wait->is_estimated)
@@ -136,14 +136,14 @@ void text_waits_show(struct page *page, const struct report *report)
 {
 	size_t i = 0;
 
-	if (!report->wait_count || !report->balance.thread_ns)
+	if (!report->wait_count || !report->balance.threads.total_ns)
 		return;
 	show_heading(page);
 	for (; i < report->wait_count; i++) {
 		const struct report_wait *wait = &report->waits[i];
 
 		if (i && !page->style->is_verbose &&
-		    (i >= WAITS_MAX || wait->lost_ns < wait_share_min * report->balance.busy_ns))
+		    (i >= WAITS_MAX || wait->lost_ns < wait_share_min * report->balance.threads.busy_ns))
 			break;
 		show_wait(page, report, wait, i + 1);
 	}
@@ -161,7 +161,7 @@ void text_waits_show_group(struct page *page, const struct report *report, const
 {
 	bool is_begun = false;
 
-	for (size_t i = 0; i < report->wait_count && report->balance.thread_ns; i++) {
+	for (size_t i = 0; i < report->wait_count && report->balance.threads.total_ns; i++) {
 		if (strcmp(report->waits[i].group, group) != 0)
 			continue;
 		if (!is_begun)
