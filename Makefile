@@ -117,6 +117,23 @@ $O/gen/event_kinds.inc: $(PLECOC) $(EVENTS)
 	@echo "  PLECO $@"; mkdir -p $(@D)
 	$Q$(PLECOC) --table -o $@ $(EVENTS)
 
+# --- The report, described once (src/report): its JSON Schema, its types for web/ -----
+
+DESCRIBE := $O/describe
+DESCRIBE_C := $(wildcard tools/describe/*.c src/report/*.c) $(addprefix src/base/,json.c text.c memory.c)
+
+$(DESCRIBE): $(DESCRIBE_C) $(wildcard tools/describe/*.h src/report/*.h src/report/*.def) $O/.flags
+	@echo "  CC    $@"; mkdir -p $(@D)
+	$Q$(CC) -std=gnu11 -D_GNU_SOURCE -Isrc -Ievents -Itools/describe $(CFLAGS) $(WARN) $(LDFLAGS) -o $@ $(DESCRIBE_C)
+
+$O/gen/report-schema.json: $(DESCRIBE)
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$Q$(DESCRIBE) schema > $@
+
+$O/gen/report.ts: $(DESCRIBE)
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$Q$(DESCRIBE) types > $@
+
 # --- BPF: one object a concern, linked into one skeleton. state.bpf.o defines what the -----
 # --- others declare, and comes first. ------------------------------------------------------
 
@@ -167,9 +184,10 @@ $O/web/.installed: web/package.json web/package-lock.json web/.npmrc
 	$Q$(NPM) ci --ignore-scripts --include=dev > $@.log 2>&1 || { cat $@.log >&2; exit 1; }
 	$Qtouch $@
 
-$O/web/.copied: $O/web/.installed $(WEB)
+$O/web/.copied: $O/web/.installed $O/gen/report.ts $(WEB)
 	$Qrm -rf $O/web/src
 	$Qcp -r web/src web/tsconfig.json web/bundle.mjs $(@D)
+	$Qcp $O/gen/report.ts $(@D)/src
 	$Qtouch $@
 
 $O/gen/report_head.inc: $O/web/.copied
@@ -358,7 +376,7 @@ analyze: lint-packages
 
 # --- Running them ---------------------------------------------------------------------------
 
-TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay \
+TEST_BINARIES := $(UNIT_TESTS) $(BPF_TESTS) $O/tests/replay $O/tests/graph_replay $O/gen/report-schema.json \
 	$(if $(SAN),$(FUZZ) $O/fuzz/commands,$O/tests/unwind_probe $O/tests/html_make $O/web/.copied)
 export CMOCKA_MESSAGE_OUTPUT := TAP
 export PYTHONDONTWRITEBYTECODE := 1

@@ -2,7 +2,7 @@
 // How far the figures can be trusted, what tracing cost, and who made the libraries of this page.
 import { count, duration, size, visible } from "./format";
 import { Section } from "./page";
-import type { Report } from "./types";
+import type { Report } from "./report";
 
 declare const LICENCES: { name: string; version: string; licence: string; text: string }[];
 
@@ -18,20 +18,20 @@ function exact(name: string, value: number): string {
 	return `${Number.isInteger(value) ? count(value) : value} ${unit}`;
 }
 
-function Figures({ of }: { of: Record<string, number> }) {
-	return <dl class="plain">{Object.entries(of).map(([name, value]) => <div key={name} data-tip={exact(name, value)}>
+function Figures({ of }: { of: [string, number][] }) {
+	return <dl class="plain">{of.map(([name, value]) => <div key={name} data-tip={exact(name, value)}>
 		<dt>{name.replace(/_(ns|bytes)$/, "").replace(/_/g, " ")}</dt><dd>{shown(name, value)}</dd></div>)}</dl>;
 }
 
 export function About({ report }: { report: Report }) {
-	const lost = Object.fromEntries(Object.entries(report.losses).filter(([name, n]) => n && name !== "keep_min"));
+	const lost = Object.entries(report.losses).filter(([name, n]) => n && name !== "keep_min");
 
 	return <Section id="about" title="About this run">
 		{report.notes.length > 0 && <ul class="notes">{report.notes.map((note, i) => <li key={i}>{visible(note)}</li>)}</ul>}
 		<div class="columns">
-			<div><h3>What was lost</h3>{Object.keys(lost).length ? <Figures of={lost} /> : <p>Nothing.</p>}
+			<div><h3>What was lost</h3>{lost.length ? <Figures of={lost} /> : <p>Nothing.</p>}
 				<p class="muted">The account closes to {count(report.totals.closure_error_ns)} ns.</p></div>
-			<div><h3>What tracing cost</h3><Figures of={report.cost} /></div>
+			<div><h3>What tracing cost</h3><Figures of={Object.entries(report.cost)} /></div>
 		</div>
 	</Section>;
 }

@@ -7,7 +7,8 @@ import { type FlameNode, flameRoot } from "./flame_tree";
 import { type Metric, metricAbout, metricRoot, metrics } from "./flames";
 import { duration, signed, visible } from "./format";
 import { type Choice, Choices, Section, Swatch } from "./page";
-import type { Comparison, ComparisonNode, LeftOut, Report } from "./types";
+import type { Report } from "./report";
+import type { Comparison, ComparisonNode, LeftOut } from "./types";
 
 type Shown = Metric | "waits";
 

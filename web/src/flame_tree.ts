@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Stacks with a weight, merged into a tree: what a flame graph draws.
 import { frameName, framePlace } from "./format";
-import type { Frame } from "./types";
+import type { ReportFrame } from "./report";
 
 export interface FlameNode {
 	name: string;
@@ -16,7 +16,7 @@ export interface FlameNode {
 	before?: number;
 }
 
-function kindOf(frame: Frame): FlameNode["kind"] {
+function kindOf(frame: ReportFrame): FlameNode["kind"] {
 	if (frame.kernel)
 		return "kernel";
 	return frame.file && !frame.file.startsWith("/usr/") && !/\.so(\.|$)/.test(frame.module ?? "") ? "own" : "library";
@@ -46,7 +46,7 @@ function sortAll(node: FlameNode): void {
 }
 
 export interface Weighed {
-	frames: Frame[];		// innermost first
+	frames: ReportFrame[];		// innermost first
 	value: number;
 	name?: string;			// without frames: why there are none
 }

@@ -5,7 +5,8 @@ import { Flame } from "./flame";
 import { flameOf, type Weighed } from "./flame_tree";
 import { plural } from "./format";
 import { type Choice, Choices, Section, Swatch } from "./page";
-import type { LeftOut, Report } from "./types";
+import type { Report } from "./report";
+import type { LeftOut } from "./types";
 
 export type Metric = "cmetric" | "lost" | "locks";
 

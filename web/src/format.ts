@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Numbers for people: as src/base/text.c has them, so that page and text say the same.
-import type { Frame } from "./types";
+import type { ReportFrame } from "./report";
 
 const NARROW = "\u00a0";		// between a number and its unit: they stay on one line
 
@@ -72,7 +72,7 @@ export function cut(text: string, max: number): string {
 	return text.length <= max ? text : text.slice(0, max - 1) + "\u2026";
 }
 
-export function frameName(frame: Frame): string {
+export function frameName(frame: ReportFrame): string {
 	return visible(frame.function ?? `${frame.module ?? "[unknown]"}+0x${frame.offset.toString(16)}`);
 }
 
@@ -89,7 +89,7 @@ export function brief(name: string, max: number): string {
 	return text.length > max ? text.replace(/\(.*\)( const)?$/, "()") : text;
 }
 
-export function framePlace(frame: Frame): string {
+export function framePlace(frame: ReportFrame): string {
 	if (!frame.file)
 		return frame.module ? visible(frame.module) : "";
 	return visible(frame.file) + (frame.line ? `:${frame.line}` : "");

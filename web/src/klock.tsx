@@ -8,16 +8,17 @@ import { count, duration, plural, shareOf, visible } from "./format";
 import { KindBoxes, WaitHistogram } from "./klock_charts";
 import { Section, Swatch } from "./page";
 import { type Column, Table } from "./table";
-import type { Histogram, KernelLock, KernelLocks } from "./types";
+import type { Histogram, ReportKlock } from "./report";
+import type { KernelLocks } from "./types";
 
 const KIND_COLOURS = 8;
 
-type Waiter = KernelLock["threads"][number];
+type Waiter = ReportKlock["threads"][number];
 
-const none: Waiter = { name: "", context: null, pid: 0, tid: 0, waits: 0, total_ns: 0, stack: null };
+const none: Waiter = { name: "", context: null, pid: 0, tid: 0, waits: 0, total_ns: 0, max_ns: 0, stack: null };
 
 /** The thread that waited for it longest stands for all. */
-const first = (lock: KernelLock) => lock.threads[0] ?? none;
+const first = (lock: ReportKlock) => lock.threads[0] ?? none;
 const frames = (stacks: string[][], at: number | null) => at === null ? undefined : stacks[at];
 
 /** What interrupts waited for is not what their thread did. */
@@ -27,11 +28,11 @@ function waiterName({ name, context, tid }: Waiter): string {
 	return context ? `${context} on ${thread}` : thread;
 }
 
-const ownerName = (owner: KernelLock["owners"][number]) => owner.name !== null ? visible(owner.name) : owner.tid ? "a thread" : "readers";
-const more = (lock: KernelLock) => lock.threads.length > 1 ? ` +${lock.threads.length - 1}` : "";
+const ownerName = (owner: ReportKlock["owners"][number]) => owner.name !== null ? visible(owner.name) : owner.tid ? "a thread" : "readers";
+const more = (lock: ReportKlock) => lock.threads.length > 1 ? ` +${lock.threads.length - 1}` : "";
 
 /** With --acquisitions. */
-const holdColumns: Column<KernelLock>[] = [
+const holdColumns: Column<ReportKlock>[] = [
 	{ title: "taken", unit: "times", value: l => l.acquisitions ?? 0, show: l => count(l.acquisitions ?? 0),
 		tip: l => `taken ${plural(l.acquisitions ?? 0, "time")}, waited for ${plural(l.waits, "time")}` },
 	ns("taking", l => l.take_ns ?? 0), ns("held", l => l.hold_ns ?? 0),
@@ -39,8 +40,8 @@ const holdColumns: Column<KernelLock>[] = [
 ];
 
 /** Where it is waited for, or taken. */
-function columnsOf({ stacks, acquisitions }: KernelLocks): Column<KernelLock>[] {
-	const top = (lock: KernelLock) => visible(frames(stacks, first(lock).stack)?.[0] ?? lock.where ?? "");
+function columnsOf({ stacks, acquisitions }: KernelLocks): Column<ReportKlock>[] {
+	const top = (lock: ReportKlock) => visible(frames(stacks, first(lock).stack)?.[0] ?? lock.where ?? "");
 
 	return [
 		{ title: "address", value: l => l.address },
@@ -63,7 +64,7 @@ function NamedStack({ frames }: { frames: string[] | undefined }) {
 		: <p class="muted">No stack was recorded.</p>;
 }
 
-function Detail({ lock, stacks }: { lock: KernelLock; stacks: string[][] }) {
+function Detail({ lock, stacks }: { lock: ReportKlock; stacks: string[][] }) {
 	return <>
 		<h3>{visible(lock.name ?? lock.address)}</h3>
 		<p>{lock.kind} at {lock.address}: {plural(lock.waits, "wait")}, {duration(lock.total_ns)} in total; p50 {duration(lock.p50_ns)}, p90 {
@@ -103,13 +104,13 @@ function aboutOf(klock: KernelLocks, whole: number): string {
 }
 
 export function Klock({ klock }: { klock: KernelLocks }) {
-	const [chosen, choose] = useState<KernelLock | null>(null);
+	const [chosen, choose] = useState<ReportKlock | null>(null);
 	const kinds = useMemo(() => [...klock.kinds].sort((a, b) => b.total_ns - a.total_ns), [klock]);
 	const columns = useMemo(() => columnsOf(klock), [klock]);
 	const all = useMemo(() => sumOf(kinds.map(kind => kind.histogram)), [kinds]);
 	const whole = kinds.reduce((sum, kind) => sum + kind.total_ns, 0);
 	const shares = kinds.map((kind, i) => ({ name: kind.kind, value: kind.total_ns, colour: `k-${i % KIND_COLOURS}`, tip: plural(kind.waits, "wait") }));
-	const found = (lock: KernelLock) => lock.threads.map(t => `${t.name ?? ""} ${t.tid} ${t.pid}`).join("\n") + "\n" +
+	const found = (lock: ReportKlock) => lock.threads.map(t => `${t.name ?? ""} ${t.tid} ${t.pid}`).join("\n") + "\n" +
 		(frames(klock.stacks, first(lock).stack) ?? []).join("\n");
 
 	if (!klock.locks.length)

@@ -4,14 +4,14 @@ import { CopyCsv } from "./csv";
 import { count, duration, plural } from "./format";
 import { LogAxis, logScale } from "./log_axis";
 import { useWidth } from "./page";
-import type { Histogram, LockKind } from "./types";
+import type { Histogram, ReportKlockKind } from "./report";
 
 const LEFT_PX = 52, RIGHT_PX = 22, BOTTOM_PX = 26, HEIGHT_PX = 210, BOX_ROW_PX = 34, BOX_LEFT_PX = 110;
 
 /** On a logarithmic axis there is no 0. */
 const SHORTEST_NS = 64;
 const shown = (ns: number) => Math.max(SHORTEST_NS, ns);
-const shortest = (kind: LockKind) => shown(kind.histogram[0]?.[0] ?? 0);
+const shortest = (kind: ReportKlockKind) => shown(kind.histogram[0]?.[0] ?? 0);
 
 export function WaitHistogram({ of, histogram }: { of: string; histogram: Histogram }) {
 	const { ref, width } = useWidth<HTMLDivElement>();
@@ -43,7 +43,7 @@ export function WaitHistogram({ of, histogram }: { of: string; histogram: Histog
 	</div>;
 }
 
-export function KindBoxes({ kinds }: { kinds: LockKind[] }) {
+export function KindBoxes({ kinds }: { kinds: ReportKlockKind[] }) {
 	const { ref, width } = useWidth<HTMLDivElement>();
 	const scale = logScale(Math.min(...kinds.map(shortest)), Math.max(...kinds.map(kind => kind.max_ns)), BOX_LEFT_PX,
 		Math.max(1, width - BOX_LEFT_PX - RIGHT_PX));

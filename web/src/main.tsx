@@ -19,7 +19,7 @@ import { ThemeContext, useTheme } from "./theme";
 import { Threads } from "./threads";
 import { TimelineRows } from "./timelines";
 import { Tip } from "./tip";
-import type { Report } from "./types";
+import type { Report } from "./report";
 import { Io, Locks, Paths, Waits } from "./waits";
 
 const parts = new Parts(document);

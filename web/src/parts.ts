@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data of the page: parts of JSON, each compressed in an element of its own, read when they are wanted.
-import type { Comparison, CriticalPath, Graph, KernelLocks, LeftOut, Report, Timelines } from "./types";
+import type { Report, ReportDocument } from "./report";
+import type { Comparison, CriticalPath, Graph, KernelLocks, LeftOut, Timelines } from "./types";
 
 export interface PartTypes {
-	report: Report;
+	report: ReportDocument;
 	left_out: LeftOut;
 	verdict: { words: string };
 	timelines: Timelines;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A call path, innermost first.
 import { frameName, framePlace } from "./format";
-import type { Frame } from "./types";
+import type { ReportFrame } from "./report";
 
-export function Stack({ frames }: { frames: Frame[] }) {
+export function Stack({ frames }: { frames: ReportFrame[] }) {
 	if (!frames.length)
 		return <p class="muted">No stack was recorded.</p>;
 	return <ol class="stack">
@@ -15,7 +15,7 @@ export function Stack({ frames }: { frames: Frame[] }) {
 }
 
 /** The innermost function of the user's own is what the eye wants; without rules at hand, one with a file. */
-export function headline(frames: Frame[]): string {
+export function headline(frames: ReportFrame[]): string {
 	const frame = frames.find(f => f.file && !f.kernel && !f.file.startsWith("/usr/") && !/^(\.\.?\/|nptl\/|sysdeps\/|std)/.test(f.file)) ??
 		frames.find(f => f.function) ?? frames[0];
 

@@ -6,7 +6,7 @@ import { count, duration, exactNs, plural, share, shareOf, visible } from "./for
 import { openRow } from "./opening";
 import { Section, Swatch } from "./page";
 import { colourOf, stateTitle } from "./states";
-import type { Cause, Finding, Report } from "./types";
+import type { Report, ReportCause, ReportFinding } from "./report";
 
 export function Verdict({ words, report }: { words: string; report: Report }) {
 	const { target, totals, losses } = report;
@@ -72,8 +72,8 @@ function wallSlices({ balance: { wall } }: Report): Slice[] {
 const READY_CAUSES = new Set(["preempted", "throttled"]);
 
 function threadSlices({ balance: { threads } }: Report): Slice[] {
-	const sum = (causes: Cause[], value: (cause: Cause) => number) => causes.reduce((total, cause) => total + value(cause), 0);
-	const busy_ns = (cause: Cause) => cause.lost_ns - cause.idle_ns;
+	const sum = (causes: ReportCause[], value: (cause: ReportCause) => number) => causes.reduce((total, cause) => total + value(cause), 0);
+	const busy_ns = (cause: ReportCause) => cause.lost_ns - cause.idle_ns;
 	const told_ns = sum(threads.causes.filter(cause => READY_CAUSES.has(cause.cause)), busy_ns);
 	const causes = threads.causes.map(cause => ({
 		name: stateTitle(cause.cause), colour: colourOf(cause.cause), ns: busy_ns(cause),
@@ -110,7 +110,7 @@ export function Balance({ report }: { report: Report }) {
 }
 
 /** Where the rest is told: the call path or the wait that the finding is about. */
-function Links({ finding, report }: { finding: Finding; report: Report }) {
+function Links({ finding, report }: { finding: ReportFinding; report: Report }) {
 	const { wait, path } = finding;
 
 	return <>

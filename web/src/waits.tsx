@@ -6,13 +6,14 @@ import { Section } from "./page";
 import { Stack, headline } from "./stack";
 import { stateTitle } from "./states";
 import { type Column, Table } from "./table";
-import type { FileOf, LeftOut, Lock, PathOf, Report, SocketOf, Wait, Waker } from "./types";
+import type { Report, ReportFile, ReportLock, ReportPath, ReportSocket, ReportWait, ReportWaker } from "./report";
+import type { LeftOut } from "./types";
 
 const SHARE_MIN = 0.005;
 
 const stackWords = (frames: { function: string | null }[]) => frames.map(frame => frame.function ?? "").join("\n");
 
-function Wakers({ wakers, title }: { wakers: Waker[]; title: string }) {
+function Wakers({ wakers, title }: { wakers: ReportWaker[]; title: string }) {
 	const rest = 1 - wakers.reduce((sum, waker) => sum + waker.share, 0);
 
 	if (!wakers.length)
@@ -28,7 +29,7 @@ function Wakers({ wakers, title }: { wakers: Waker[]; title: string }) {
 	</>;
 }
 
-const waitColumns: Column<Wait>[] = [
+const waitColumns: Column<ReportWait>[] = [
 	words("where", w => headline(w.stack), true), words("for", w => w.object), { title: "cause", value: w => stateTitle(w.cause) },
 	ns("lost", w => w.lost_ns - w.idle_ns), times("waits", w => w.count), ns("longest", w => w.max_ns), ns("idle", w => w.idle_ns),
 	ns("CMetric", w => w.cmetric_ns),
@@ -53,7 +54,7 @@ export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 	</Section>;
 }
 
-const lockColumns: Column<Lock>[] = [
+const lockColumns: Column<ReportLock>[] = [
 	words("lock", l => l.name ?? l.address, true), words("kind", l => l.kind), words("in", l => l.class),
 	ns("waited", l => l.wait_ns - l.idle_ns), times("waits", l => l.waits), ns("p50", l => l.p50_ns), ns("p99", l => l.p99_ns),
 	ns("longest", l => l.max_ns), threads("queue", l => l.queue_max), ns("held", l => l.hold_ns), words("holder", l => l.holder),
@@ -73,18 +74,18 @@ export function Locks({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 	</Section>;
 }
 
-const peerOf = (io: FileOf | SocketOf) => io.peer_name && `${io.peer_name} ${io.peer_thread ?? ""}${io.peer_pid ? ` (${io.peer_pid})` : ""}`;
+const peerOf = (io: ReportFile | ReportSocket) => io.peer_name && `${io.peer_name} ${io.peer_thread ?? ""}${io.peer_pid ? ` (${io.peer_pid})` : ""}`;
 
-const asked = <R extends FileOf | SocketOf>(): Column<R> =>
+const asked = <R extends ReportFile | ReportSocket>(): Column<R> =>
 	({ title: "asked for", unit: "bytes", value: f => f.asked_bytes, show: f => f.asked_bytes ? size(f.asked_bytes) : "\u2013" });
 
-const fileColumns: Column<FileOf>[] = [
+const fileColumns: Column<ReportFile>[] = [
 	words("file", f => f.path + (f.deleted ? " (deleted)" : ""), true), { title: "cause", value: f => stateTitle(f.cause) },
 	ns("waited", f => f.wait_ns - f.idle_ns), times("waits", f => f.count), ns("longest", f => f.max_ns), ns("reading", f => f.read_ns),
 	ns("writing", f => f.write_ns), asked(), words("other end", peerOf),
 ];
 
-const socketColumns: Column<SocketOf>[] = [
+const socketColumns: Column<ReportSocket>[] = [
 	words("peer", s => s.host ? `${s.host} (${s.peer})` : s.peer, true), words("family", s => s.family), words("local", s => s.local),
 	ns("waited", s => s.wait_ns - s.idle_ns), times("waits", s => s.count), ns("longest", s => s.max_ns), ns("reading", s => s.read_ns),
 	ns("writing", s => s.write_ns), asked(), words("other end", peerOf),
@@ -99,7 +100,7 @@ export function Io({ report }: { report: Report }) {
 	</Section>;
 }
 
-const pathColumns: Column<PathOf>[] = [
+const pathColumns: Column<ReportPath>[] = [
 	words("path", p => headline(p.stack), true), { title: "rank", value: p => p.rank, tip: p => `the ${p.rank}. by CMetric` }, words("threads", p => p.thread_names.join(", ")),
 	ns("CMetric", p => p.cmetric_ns),
 	{ title: "of wall", value: p => p.wall_share, show: p => share(p.wall_share), tip: p => `${share(p.wall_share)} of the wall time` },

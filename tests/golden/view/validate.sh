@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each golden JSON report is valid by doc/report-schema.json, and the schema itself is one.
+# Each golden JSON report is valid by doc/report-schema.json, and the schema itself is one, and what src/report
+# says. With UPDATE it is written again.
 # A broken report must be refused, or this test would not see a schema that allows anything.
 cd "$(dirname "$0")/../../.." || exit 1
 schema=doc/report-schema.json
@@ -10,7 +11,7 @@ if ! $python -c 'import jsonschema' 2>/dev/null; then
 	exit 0
 fi
 set -- tests/golden/view/*.json
-echo "1..$(($# + 2))"
+echo "1..$(($# + 3))"
 failed=0
 
 # check NUMBER NAME COMMAND...
@@ -48,9 +49,16 @@ refuses()
 	return $result
 }
 
+is_made_of_fields()
+{
+	[ -z "$UPDATE" ] || cp "${O:-build}/gen/report-schema.json" "$schema"
+	diff -u "$schema" "${O:-build}/gen/report-schema.json"
+}
+
 check 1 "the schema is a schema" is_schema
 check 2 "a negative time is refused" refuses "$1"
-number=3
+check 3 "the schema says what the report's fields say (make golden-update writes it)" is_made_of_fields
+number=4
 for report in "$@"; do
 	check $number "${report##*/} is valid" valid "$report"
 	number=$((number + 1))

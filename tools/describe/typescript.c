@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "describe.h"
+
+#include <ctype.h>
+
+#include "base/text.h"
+#include "types.h"
+
+/* "report_path" is "ReportPath". */
+static void put_type_name(struct text *out, const char *name)
+{
+	bool is_first = true;
+
+	for (; *name; name++) {
+		if (*name != '_')
+			text_printf(out, "%c", is_first ? toupper(*name) : *name);
+		is_first = *name == '_';
+	}
+}
+
+static void put_kind(struct text *out, const struct report_field *field)
+{
+	switch (field->kind) {
+	case REPORT_NS:
+	case REPORT_SIGNED_NS:
+	case REPORT_COUNT:
+	case REPORT_BYTES:
+	case REPORT_NUMBER:
+	case REPORT_SHARE:
+	case REPORT_ID:
+	case REPORT_SMALL:
+		text_put(out, "number");
+		break;
+	case REPORT_FROM_ONE:
+	case REPORT_INDEX:
+	case REPORT_STATUS:
+		text_put(out, "number | null");
+		break;
+	case REPORT_FLAG:
+		text_put(out, "boolean");
+		break;
+	case REPORT_TEXT:
+	case REPORT_SENTENCE:
+	case REPORT_NAMES:
+		text_put(out, "string");
+		break;
+	case REPORT_TEXT_OR_NULL:
+		text_put(out, "string | null");
+		break;
+	case REPORT_DEVICE:
+		text_put(out, "[number, number]");
+		break;
+	case REPORT_HISTOGRAM:
+		text_put(out, "Histogram");
+		break;
+	case REPORT_ENUM:
+		put_type_name(out, field->of()->name);
+		break;
+	case REPORT_OBJECT:
+	case REPORT_OBJECT_OR_NULL:
+		put_type_name(out, field->type()->name);
+		text_put(out, field->kind == REPORT_OBJECT ? "" : " | null");
+		break;
+	case REPORT_PART:
+		break;
+	}
+}
+
+static void put_value(struct text *out, const struct report_field *field)
+{
+	put_kind(out, field);
+	text_put(out, field->is_list ? "[];\n" : ";\n");
+}
+
+static void put_members(struct text *out, const struct report_type *type)
+{
+	for (const struct report_field *field = type->fields; field->name; field++) {
+		if (field->kind == REPORT_PART) {
+			put_members(out, field->type());
+			continue;
+		}
+		if (field->meaning)
+			text_printf(out, "\t/** %s */\n", field->meaning);
+		text_printf(out, "\t%s%s: ", field->name, field->is_optional ? "?" : "");
+		put_value(out, field);
+	}
+}
+
+static void put_struct(struct text *out, const struct report_type *type)
+{
+	text_printf(out, "\n/** %s */\nexport %s ", type->meaning, type->is_bare ? "type" : "interface");
+	put_type_name(out, type->name);
+	if (type->is_bare) {
+		text_put(out, " = ");
+		put_value(out, type->fields);
+		return;
+	}
+	text_put(out, " {\n");
+	put_members(out, type);
+	text_put(out, "}\n");
+}
+
+static void put_enum(struct text *out, const struct report_enum *of)
+{
+	text_printf(out, "\n/** %s */\nexport type ", of->meaning);
+	put_type_name(out, of->name);
+	text_put(out, " =");
+	for (size_t i = 0; i < of->count; i++)
+		text_printf(out, "%s \"%s\"", i ? " |" : "", of->names[i]);
+	text_put(out, ";\n");
+}
+
+/* What JSON has besides. */
+static const char others[] = "\n/** Waits by length: from which ns on, how many. */\n"
+			     "export type Histogram = [number, number][];\n"
+			     "\n/** A report, and what wrote it. */\n"
+			     "export interface ReportDocument extends Report {\n"
+			     "\tpinch: { version: string; schema: number };\n"
+			     "}\n";
+
+void describe_types(struct text *out)
+{
+	struct types types = types_from(report_type());
+
+	text_put(out, "// Written by tools/describe: src/report/.\n");
+	for (size_t i = 0; i < types.type_count; i++)
+		put_struct(out, types.types[i]);
+	for (size_t i = 0; i < types.enum_count; i++)
+		put_enum(out, types.enums[i]);
+	text_put(out, others);
+}
