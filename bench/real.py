@@ -66,7 +66,7 @@ def innodb_functions(report):
 
     in_stacks = {frame["function"] for frame in frames_of(report)
                  if frame["function"] and is_innodb(frame)}
-    sampled = {function["function"] for path in report["paths"]
+    sampled = {function["name"] for path in report["paths"]
                for function in path.get("functions", ())
                if any(is_innodb(line) for line in function["lines"])}
     return in_stacks, sampled

@@ -135,7 +135,7 @@ def check_generated(place):
     run = timed([place.pinch, "report", "-q", "--json", "-", trace.path])
     report = json.loads(run["output"])
     trace.close()
-    if (report["losses"]["unordered"] or report["totals"]["closure_error_ns"] or
+    if (report["losses"]["unexplained_transitions"] or report["totals"]["accounting_error_ns"] or
             figures.lost({"report": report})):
         raise Failure(f"the generated trace makes no sense: {report['losses']}")
 

@@ -25,7 +25,7 @@ static void add_totals(struct findings *findings)
 	report->totals.stalled_ns = totals.stalled_ns;
 	report->totals.cmetric_ns = totals.cmetric_ns;
 	report->totals.critical_ns = totals.critical_ns;
-	report->totals.closure_error_ns = totals.closure_error_ns;
+	report->totals.accounting_error_ns = totals.closure_error_ns;
 	report->totals.threads = totals.thread_count;
 	report->totals.alive_max = totals.alive_count_max;
 	report->totals.switches = totals.switches;
@@ -43,7 +43,7 @@ static void add_totals(struct findings *findings)
 	report->losses.gaps = totals.gaps;
 	report->losses.gap_ns = totals.gap_ns;
 	report->losses.records = totals.lost_records;
-	report->losses.unordered = totals.unordered;
+	report->losses.unexplained_transitions = totals.unordered;
 	report->losses.stacks_not_kept = totals.stacks_skipped;
 	report->losses.keep_min = totals.keep_min;
 	report->losses.stacks_resent = stacks.resent;

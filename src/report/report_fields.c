@@ -55,21 +55,19 @@
 #define ROW(type, meaning) BEGIN(type, meaning, true, false)
 #define BARE(type, meaning) BEGIN(type, meaning, true, true)
 #define FIELD(KIND, member, since, meaning) ONE(KIND, member, #member, since, meaning,)
-#define NAMED(KIND, member, name, since, meaning) ONE(KIND, member, name, since, meaning,)
 #define OPTIONAL(KIND, member, flag, since, meaning) \
 	ONE(KIND, member, #member, since, meaning, .is_optional = true, .flag_at = offsetof(self, flag))
 #define ENUM(type, member, since, meaning) ONE(ENUM, member, #member, since, meaning, .of = type##_names)
-#define OBJECT(type_name, member, since) NAMED_OBJECT(type_name, member, #member, since)
-#define NAMED_OBJECT(type_name, member, name, since) \
-	ONE(OBJECT, member, name, since, NULL, .type = type_name##_type)
+#define OBJECT(type_name, member, since) \
+	ONE(OBJECT, member, #member, since, NULL, .type = type_name##_type)
 #define OBJECT_OR_NULL(type_name, member, since) \
 	ONE(OBJECT_OR_NULL, member, #member, since, NULL, .type = type_name##_type)
 #define PART(type_name, member) ONE(PART, member, #member, 0, NULL, .type = type_name##_type)
-#define LIST(type, member, count, since, meaning) NAMED_LIST(type, member, count, #member, since, meaning)
-#define NAMED_LIST(type_name, member, count, name, since, meaning) \
-	MANY(OBJECT, member, count, name, since, meaning, .type = type_name##_type)
+#define LIST(type_name, member, count, since, meaning) \
+	MANY(OBJECT, member, count, #member, since, meaning, .type = type_name##_type)
 #define VALUES(KIND, member, count, since, meaning) MANY(KIND, member, count, #member, since, meaning,)
-#define STACK(since, meaning) NAMED_LIST(report_frame, frames, frame_count, "stack", since, meaning)
+#define STACK(since, meaning) \
+	MANY(OBJECT, frames, frame_count, "stack", since, meaning, .type = report_frame_type)
 #define NAMES(since, meaning) MANY(NAMES, frames, frame_count, "names", since, meaning,)
 #define AT(KIND, place, name, since, meaning) ONE(KIND, place, name, since, meaning,)
 #define HIDDEN(...)

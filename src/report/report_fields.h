@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* A change that an old reader of the JSON would not understand raises it. */
-enum { REPORT_SCHEMA = 1 };
+enum { REPORT_SCHEMA = 2 };
 
 /* What a value is. In JSON all are numbers but for those that say so. */
 enum report_kind {

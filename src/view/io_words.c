@@ -50,28 +50,28 @@ void io_put_address(struct text *text, const struct report_socket *socket)
 
 void io_put_asked(struct text *text, const struct report_transfer *transfer)
 {
-	if (!transfer->asked_count)
+	if (!transfer->asked_waits)
 		return;
-	text_put_size(text, transfer->asked_bytes / transfer->asked_count);
+	text_put_size(text, transfer->asked_bytes / transfer->asked_waits);
 	text_put(text, " per request");
 }
 
 void io_put_peer(struct text *text, const struct report_peer *peer)
 {
-	const char *process = peer->process ? peer->process : "a process";
+	const char *process = peer->peer_name ? peer->peer_name : "a process";
 
-	if (!peer->process && !peer->thread && !peer->pid)
+	if (!peer->peer_name && !peer->peer_thread && !peer->peer_pid)
 		return;
-	if (peer->thread && strcmp(peer->thread, process)) {
-		text_put_escaped(text, peer->thread);
+	if (peer->peer_thread && strcmp(peer->peer_thread, process)) {
+		text_put_escaped(text, peer->peer_thread);
 		text_put(text, " of ");
 	}
 	text_put_escaped(text, process);
-	if (peer->pid)
-		text_printf(text, " (%u)", peer->pid);
-	if (peer->share > 0) {
+	if (peer->peer_pid)
+		text_printf(text, " (%u)", peer->peer_pid);
+	if (peer->peer_share > 0) {
 		text_put(text, ", which ended ");
-		page_text_share(text, peer->share);
+		page_text_share(text, peer->peer_share);
 		text_put(text, " of it");
 	}
 }

@@ -114,7 +114,7 @@ void lock_class_put_name(struct page *page, const struct lock_class *class, bool
 	const char *name = lock->name;
 
 	if (!name && class->lock_count == 1 && (tells_address || !lock->where))
-		name = lock->object;
+		name = lock->address;
 	page_color(page, PAGE_BOLD);
 	if (class->lock_count > 1)
 		page_printf(page, "%zu ", class->lock_count);

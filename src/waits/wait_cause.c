@@ -97,7 +97,7 @@ static const struct {
 	[CAUSE_THROTTLED] = { "throttled", "UNKNOWN" },
 	[CAUSE_STOPPED] = { "stopped", "UNKNOWN" },
 	[CAUSE_OTHER] = { "other", "UNKNOWN" },
-	[CAUSE_PREEMPTED] = { "preempted", "UNKNOWN" },
+	[CAUSE_PREEMPTED] = { "cpu-wait", "UNKNOWN" },
 	[CAUSE_EXIT] = { "exit", "UNKNOWN" },
 	[CAUSE_SPIN] = { "spin", "SYNCHRONISATION" },
 };

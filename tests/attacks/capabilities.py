@@ -52,7 +52,7 @@ def as_other():
 def assert_turns(path):
     report = parse_report(read(path, "rb"))
     check_laws(report, is_lossless=False)       # its priority is not raised
-    assert not report["totals"]["closure_error_ns"], report["totals"]
+    assert not report["totals"]["accounting_error_ns"], report["totals"]
     found = {base_name(f) for w in report["waits"] for f in functions_of(w)}
     assert {"await_turn", "take_turns"} <= found, found
     return report

@@ -101,7 +101,7 @@ def blocked():
         {int(t) for t in os.listdir(f"/proc/{target.pid}/task")}
     wall_ns = report["target"]["wall_ns"]
     for thread in report["threads"]:
-        lived_ns = thread["running_ns"] + thread["runnable_ns"] + thread["blocked_ns"]
+        lived_ns = thread["running_ns"] + thread["cpu_wait_ns"] + thread["blocked_ns"]
         near(lived_ns, wall_ns, 0.02 * wall_ns + 2e6, f"thread {thread['tid']} lived")
         if thread["tid"] != target.pid:
             assert thread["blocked_ns"] == lived_ns and thread["cmetric_ns"] == 0, thread
@@ -185,7 +185,7 @@ def running():
     workers = [t for t in report["threads"] if t["tid"] != target.pid]
     assert len(workers) == 4
     for thread in workers:
-        near(thread["running_ns"] + thread["runnable_ns"], wall_ns, 0.02 * wall_ns,
+        near(thread["running_ns"] + thread["cpu_wait_ns"], wall_ns, 0.02 * wall_ns,
              f"active time of {thread['tid']}, which never blocks")
     four = sum(p["ns"] for p in report["parallelism"] if p["active"] == 4)
     assert four > 0.97 * wall_ns, report["parallelism"]
@@ -246,7 +246,7 @@ def hanging():
 def check_deadlock(report):
     first = report["findings"][0]
     assert [f["pattern"] for f in report["findings"]].count("deadlock") == 1, report["findings"]
-    assert first["pattern"] == "deadlock" and first["cause"] == "lock" and first["wait"], first
+    assert first["pattern"] == "deadlock" and first["cause"] == "lock" and first["wait_rank"], first
     for waiter, lock, holder in (("left", "ledger", "right"), ("right", "accounts", "left")):
         said = f"{waiter} waits for {lock}, which {holder} holds"
         assert said in first["title"], first

@@ -11,7 +11,7 @@ import sys
 
 from lib import Skip, check_laws, find, main, parse_report, pinch, program, read, script, start, stop, test
 
-SUMS = ("running_ns", "runnable_ns", "blocked_ns", "cmetric_ns", "cmetric_oncpu_ns")
+SUMS = ("running_ns", "cpu_wait_ns", "blocked_ns", "cmetric_ns", "cmetric_oncpu_ns")
 OUTSIDE = 1 << 31
 
 
@@ -116,7 +116,7 @@ def jit():
     record("/bin/sh", "-c", f"/bin/true; /bin/true; {node} --perf-basic-prof work.js")
     half = length_ns(dump("t.pinch")) // 2
     part = report(cut("--from", f"{half}ns"))
-    names = {f["function"] or "" for p in part["paths"] for f in p["functions"]}
+    names = {f["name"] or "" for p in part["paths"] for f in p["functions"]}
     assert any("workHard" in name for name in names), names
 
 
@@ -235,7 +235,7 @@ def one_thread():
         mine = [t for t in part["threads"] if t["host_tid"] == tid]
         theirs = [t for t in told["threads"] if t["host_tid"] == tid]
         assert len(part["threads"]) == len(mine) == 1, part["threads"]
-        for field in ("running_ns", "runnable_ns", "blocked_ns"):
+        for field in ("running_ns", "cpu_wait_ns", "blocked_ns"):
             assert mine[0][field] == sum(t[field] for t in theirs), (name, field)
 
 

@@ -115,7 +115,7 @@ def check_java(report):
     for stack in found:
         assert "Interpreter" in stack[stack.index(LOCK):], stack
     assert any("ObjectMonitor::wait" in (f or "") for s in found for f in s[:s.index(LOCK)]), found
-    names = {f["function"] for path in report["paths"] for f in path["functions"]}
+    names = {f["name"] for path in report["paths"] for f in path["functions"]}
     assert "long Queue.burn(int)" in names, names
     assert not notes_of(report), report["notes"]
 
@@ -181,7 +181,7 @@ def node():
         file.write(NODE)
     result = run(installed("node"), "--perf-basic-prof", "compute.js", options=["--nmin", 100])
     forget(int(result.out))
-    names = {f["function"] for path in result.report["paths"] for f in path["functions"]}
+    names = {f["name"] for path in result.report["paths"] for f in path["functions"]}
     assert any("fibonacci" in name for name in names), names
     assert not notes_of(result.report), result.report["notes"]
 

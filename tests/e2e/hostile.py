@@ -63,7 +63,7 @@ def odd_files():
     for name in names:
         path = f"{top}/{name}"
         assert path in waits, f"{path!r} is not among {[w[-40:] for w in waits]}"
-        assert waits[path]["cause"] == "pipe" and waits[path]["lost_ns"] >= FORCED_NS, waits[path]
+        assert waits[path]["cause"] == "pipe" and waits[path]["wait_ns"] >= FORCED_NS, waits[path]
         assert any(f["path"] == path for f in report["files"]), path
     for escaped in (r"new\x0aline", r"\x1b[2Jclear", r"\xff\xfe\xc3(", r"\xe2\x80\xaetxt.exe"):
         assert escaped in text, f"{escaped} is not in the text"
@@ -122,10 +122,10 @@ def odd_symbols():
 @test("odd_memory: waits are told though their stack or their futex's memory is gone meanwhile")
 def odd_memory():
     report, _ = traced(program("odd_memory"))
-    assert report["balance"]["threads"]["odd_waits"] == 0
+    assert report["balance"]["threads"]["unexplained_waits"] == 0
     waits = [w for w in waits_like(report, cause="lock")
              if {"wait_on", "wait_nowhere"} & set(functions_of(w))]
-    assert sum(w["count"] for w in waits) == 6, describe_waits(report)
+    assert sum(w["waits"] for w in waits) == 6, describe_waits(report)
     for wait in waits:
         assert_woken(wait, "ender", function="end_wait", least=1)
     for name, least_ms in (("stack", 100), ("hidden", 100), ("nowhere", 50), ("word", 50),
@@ -154,16 +154,16 @@ def many_locks():
     check_laws(parse_report(json.dumps({**report, "locks": locks[:50]}).encode()))
     causes = {c["cause"]: c for c in report["balance"]["threads"]["causes"]}
     of_locks = [c for name, c in causes.items() if name in ("lock", "join")]
-    assert causes["lock"]["count"] == 100000, causes
-    assert sum(lock["waits"] for lock in locks) == sum(c["count"] for c in of_locks)
-    assert sum(lock["wait_ns"] for lock in locks) == sum(c["lost_ns"] for c in of_locks)
+    assert causes["lock"]["waits"] == 100000, causes
+    assert sum(lock["waits"] for lock in locks) == sum(c["waits"] for c in of_locks)
+    assert sum(lock["wait_ns"] for lock in locks) == sum(c["wait_ns"] for c in of_locks)
     others = {lock["kind"]: lock for lock in locks if lock["address"] == "others"}
     # The end of taker may be one of them, too.
     assert len(locks) == ROWS_MAX - 1 + len(others) and others.keys() <= {"lock", "join"}, (len(locks), others)
     lock = others["lock"]
     assert lock["waits"] >= 100000 - ROWS_MAX, others
     # Of many locks nothing is known that is said of one. Those whose stacks are known may stand out together.
-    assert not lock["holder"] and not lock["class"], lock
+    assert not lock["holder"] and not lock["where"], lock
     titles = [f["title"] for f in report["findings"] if f["cause"] == "lock"]
     assert not [title for title in titles if "others" in title or " locks in take_next" not in title], titles
     assert " others" in result.text, result.text

@@ -105,7 +105,7 @@ def page_of_a_trace():
     lines, report = parts["timelines"], parts["report"]
     near(lines["part_ns"] * lines["parts"], report["target"]["wall_ns"], report["target"]["wall_ns"] * 0.02 + 1e6,
          "the time lines are as long as the run")
-    for state, key in (("running", "running_ns"), ("runnable", "runnable_ns")):
+    for state, key in (("running", "running_ns"), ("runnable", "cpu_wait_ns")):
         all_ns = sum(sum(lines["all"].get(name, [])) for name in ((state, "spinning") if state == "running" else (state,)))
         threads_ns = sum(t[key] for t in report["threads"])
         near(all_ns / 1000 * lines["part_ns"], threads_ns, threads_ns * 0.02 + 5e6, key)

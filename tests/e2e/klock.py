@@ -37,17 +37,17 @@ HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-
 def check_sums(lock):
     """Of one lock: who waited, how long each time, and who had it."""
     name = f"{lock['name'] or lock['address']} ({lock['kind']})"
-    threads, owners = lock["threads"], lock["owners"]
+    threads, owners = lock["waiters"], lock["owners"]
     assert lock["waits"] == sum(t["waits"] for t in threads), f"{name}: waits of the threads"
-    assert lock["total_ns"] == sum(t["total_ns"] for t in threads), f"{name}: time of the threads"
+    assert lock["wait_ns"] == sum(t["wait_ns"] for t in threads), f"{name}: time of the threads"
     assert lock["max_ns"] == max(t["max_ns"] for t in threads), f"{name}: the longest wait"
     assert lock["waits"] == sum(count for _, count in lock["histogram"]), f"{name}: histogram"
     assert lock["p50_ns"] <= lock["p90_ns"] <= lock["p99_ns"] <= lock["max_ns"], f"{name}: {lock}"
-    assert lock["mean_ns"] == lock["total_ns"] // lock["waits"], f"{name}: the mean"
+    assert lock["mean_ns"] == lock["wait_ns"] // lock["waits"], f"{name}: the mean"
     assert sum(o["waits"] for o in owners) <= lock["waits"], f"{name}: waits by owner"
-    assert sum(o["ns"] for o in owners) <= lock["total_ns"], f"{name}: time by owner"
+    assert sum(o["wait_ns"] for o in owners) <= lock["wait_ns"], f"{name}: time by owner"
     assert lock["unfinished"] + lock["given_up"] <= lock["waits"], f"{name}: ends"
-    for rows, key in ((threads, "total_ns"), (owners, "ns"), (lock["paths"], "ns")):
+    for rows, key in ((threads, "wait_ns"), (owners, "wait_ns"), (lock["paths"], "wait_ns")):
         assert all(a[key] >= b[key] for a, b in zip(rows, rows[1:])), f"{name}: order by {key}"
 
 
@@ -56,12 +56,12 @@ def check_klocks(report):
     locks, kinds = klocks["locks"], klocks["kinds"]
     for lock in locks:
         check_sums(lock)
-        for row in lock["threads"] + lock["owners"] + lock["paths"]:
+        for row in lock["waiters"] + lock["owners"] + lock["paths"]:
             assert row["stack"] is None or klocks["stacks"][row["stack"]], row
-    assert all(a["total_ns"] >= b["total_ns"] for a, b in zip(locks, locks[1:])), "order"
+    assert all(a["wait_ns"] >= b["wait_ns"] for a, b in zip(locks, locks[1:])), "order"
     for rows in (locks, kinds):
         assert sum(row["waits"] for row in rows) == klocks["waits"]
-        assert sum(row["total_ns"] for row in rows) == klocks["total_ns"]
+        assert sum(row["wait_ns"] for row in rows) == klocks["wait_ns"]
     for kind in kinds:
         of_kind = [lock for lock in locks if lock["kind"] == kind["kind"]]
         steps = collections.Counter()
@@ -80,7 +80,7 @@ def checked(path="report.json"):
 
 
 def describe(report):
-    return "\n".join(f"{lock['total_ns'] / 1e6:.3f} ms, {lock['waits']} waits: {lock['kind']} {lock['name']!r} "
+    return "\n".join(f"{lock['wait_ns'] / 1e6:.3f} ms, {lock['waits']} waits: {lock['kind']} {lock['name']!r} "
                      f"({lock['address']}), wanted by {lock['where']}"
                      for lock in report["kernel_locks"]["locks"][:8]) or "no locks"
 
@@ -92,11 +92,11 @@ def sums_of(report):
     sums = collections.defaultdict(lambda: [0, 0])
     for lock in report["kernel_locks"]["locks"]:
         assert lock["address"] != "others", "a lock found no room"
-        for thread in lock["threads"]:
+        for thread in lock["waiters"]:
             if thread["context"] is None:
                 one = sums[int(lock["address"], 16), lock["kind"]]
                 one[0] += thread["waits"]
-                one[1] += thread["total_ns"]
+                one[1] += thread["wait_ns"]
     return sums
 
 
@@ -187,7 +187,7 @@ def assert_most(report, lock):
 
 
 def assert_waiters(lock, name):
-    assert all(re.fullmatch(name, t["name"]) for t in lock["threads"]), lock["threads"]
+    assert all(re.fullmatch(name, t["name"]) for t in lock["waiters"]), lock["waiters"]
 
 
 def crew(name, *first):
@@ -235,7 +235,7 @@ def read_block():
     report = observed(*crew("klock_read_block", "."))
     of_block = [lock for lock in report["kernel_locks"]["locks"] if "shared.data" in (lock["name"] or "")]
     waits = sum(lock["waits"] for lock in of_block)
-    ours_ns = sum(lock["total_ns"] for lock in of_block)
+    ours_ns = sum(lock["wait_ns"] for lock in of_block)
     # Making, growing and removing the file are no reads.
     assert waits < 100 and ours_ns < 0.01 * report["target"]["wall_ns"], describe(report)
 
@@ -352,8 +352,8 @@ def assert_owners(report, lock, name):
     for owner in lock["owners"]:
         assert not owner["tid"] and owner["name"] is None or \
             owner["tid"] in tids and re.fullmatch(name, owner["name"]), owner
-    known_ns = sum(o["ns"] for o in lock["owners"])
-    assert known_ns > 0.5 * lock["total_ns"], f"of {lock['total_ns']} ns it is known of {known_ns} who had it"
+    known_ns = sum(o["wait_ns"] for o in lock["owners"])
+    assert known_ns > 0.5 * lock["wait_ns"], f"of {lock['wait_ns']} ns it is known of {known_ns} who had it"
 
 
 @test("who had a file's i_rwsem are threads of the program, and where they were in the kernel")
@@ -392,9 +392,9 @@ def lasting():
     lock = find_lock(report, "mutex", r"^mutex of pipe:\[\d+\]$")
     assert lock, describe(report)
     assert (lock["waits"], lock["unfinished"], lock["given_up"]) == (1, 1, 0), lock
-    assert [t["name"] for t in lock["threads"]] == ["waiter"], lock["threads"]
+    assert [t["name"] for t in lock["waiters"]] == ["waiter"], lock["waiters"]
     owner, = lock["owners"]
-    assert owner["name"] == "keeper" and owner["ns"] == lock["total_ns"], owner
+    assert owner["name"] == "keeper" and owner["wait_ns"] == lock["wait_ns"], owner
     stacks = report["kernel_locks"]["stacks"]
     assert "handle_userfault" in stacks[owner["stack"]], stacks[owner["stack"]]
     assert any("pipe_write" in function for function in stacks[owner["stack"]]), stacks[owner["stack"]]
@@ -416,7 +416,7 @@ def record_overwrite():
         assert result.status == 0, result.text
         report = checked()
         lock = find_lock(report, "rwsem write", of_file("i_rwsem", "shared.data"))
-        if lock and lock["total_ns"] > 0.2 * report["balance"]["threads"]["total_ns"]:
+        if lock and lock["wait_ns"] > 0.2 * report["balance"]["threads"]["total_ns"]:
             return lock, report
     raise AssertionError(f"nobody waited long\n{describe(report)}")
 
@@ -432,12 +432,12 @@ def report_pages():
     row = next(row for row in report["locks"] if row["name"] == lock["name"])
     assert (row["kind"], row["address"]) == (lock["kind"], lock["address"]), row
     # Asleep for it, which each who waits long is; until it runs again it waits for a CPU.
-    asleep_ns = sum(w["lost_ns"] for w in report["waits"] if w["object"] == lock["name"])
+    asleep_ns = sum(w["wait_ns"] for w in report["waits"] if w["object"] == lock["name"])
     near(row["wait_ns"], asleep_ns, 0.01 * asleep_ns, "the lock's row, and its waits")
-    assert row["wait_ns"] <= lock["total_ns"], (row["wait_ns"], lock["total_ns"])
+    assert row["wait_ns"] <= lock["wait_ns"], (row["wait_ns"], lock["wait_ns"])
     # Of call paths there are estimates.
-    assert causes["kernel-lock"]["lost_ns"] > 0.99 * asleep_ns, (causes["kernel-lock"], asleep_ns)
-    assert asleep_ns > 0.1 * lock["total_ns"], (asleep_ns, lock["total_ns"])
+    assert causes["kernel-lock"]["wait_ns"] > 0.99 * asleep_ns, (causes["kernel-lock"], asleep_ns)
+    assert asleep_ns > 0.1 * lock["wait_ns"], (asleep_ns, lock["wait_ns"])
 
 
 @test("graph, critical path and whatif know the lock by its name, and who had it")
@@ -502,7 +502,7 @@ def alive_all():
     lost = {key: report["losses"][key] for key in ("records", "gaps", "gap_ns", "malformed", "mappings")
             if report["losses"][key]}
     assert not lost, lost
-    spinners = {t["tid"] for lock in report["kernel_locks"]["locks"] for t in lock["threads"]
+    spinners = {t["tid"] for lock in report["kernel_locks"]["locks"] for t in lock["waiters"]
                 if (t["name"] or "").startswith("spinner-")}
     assert spinners, describe(report)
 
@@ -519,14 +519,14 @@ def kernel_threads():
         report = checked()
         # Others' mutexes are taken in cleanup_net(), too: for one that the program never takes there may be a wait.
         found = [thread for lock in report["kernel_locks"]["locks"] if is_kind(lock, "mutex")
-                 and any((t["name"] or "").startswith("namer-") for t in lock["threads"])
-                 for thread in lock["threads"]
+                 and any((t["name"] or "").startswith("namer-") for t in lock["waiters"])
+                 for thread in lock["waiters"]
                  if (thread["name"] or "").startswith("kworker") and thread["stack"] is not None
                  and "cleanup_net" in report["kernel_locks"]["stacks"][thread["stack"]]]
         if found:
             break
     assert found, describe(report)
-    assert all(t["context"] is None and not t["pid"] and t["total_ns"] for t in found), found
+    assert all(t["context"] is None and not t["pid"] and t["wait_ns"] for t in found), found
 
 
 # --- Input ----------------------------------------------------------------------------------------

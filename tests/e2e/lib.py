@@ -260,21 +260,21 @@ def check_laws(report, is_lossless=True):
     slack_ns = 1000 + wall_ns // 1_000_000      # 1 us per second
     rounding_ns = len(threads)                  # each figure is rounded to a nanosecond
 
-    assert abs(totals["closure_error_ns"]) <= slack_ns, \
-        f"accounting error {totals['closure_error_ns']} ns in {wall_ns} ns"
-    near(totals["cmetric_ns"] + totals["stalled_ns"] + totals["closure_error_ns"], wall_ns, 1,
+    assert abs(totals["accounting_error_ns"]) <= slack_ns, \
+        f"accounting error {totals['accounting_error_ns']} ns in {wall_ns} ns"
+    near(totals["cmetric_ns"] + totals["stalled_ns"] + totals["accounting_error_ns"], wall_ns, 1,
          "CMetric + stalled + closure error is the wall time")
     near(active_ns + totals["stalled_ns"], wall_ns, 1, "active + stalled is the wall time")
     near(sum(t["cmetric_ns"] for t in threads), active_ns, slack_ns + rounding_ns,
          "the threads' CMetrics add up to the active time")
-    assert sum(t["threads"] for t in threads) == totals["threads"], \
-        f"{totals['threads']} threads in the totals, {sum(t['threads'] for t in threads)} in rows"
+    assert sum(t["thread_count"] for t in threads) == totals["threads"], \
+        f"{totals['threads']} threads in the totals, {sum(t['thread_count'] for t in threads)} in rows"
     check_histogram(report, slack_ns)
     for thread in threads:
         check_thread(thread, wall_ns, slack_ns)
     # n dt, counted by level and counted by thread.
     near(sum(p["active"] * p["ns"] for p in report["parallelism"]),
-         sum(t["running_ns"] + t["runnable_ns"] - t["inactive_ns"] for t in threads),
+         sum(t["running_ns"] + t["cpu_wait_ns"] - t["inactive_ns"] for t in threads),
          slack_ns + rounding_ns, "thread-seconds of activity")
     assert totals["slices"] == sum(t["slices"] for t in threads), "slices do not add up"
     assert totals["critical_slices"] == sum(t["critical_slices"] for t in threads)
@@ -296,12 +296,12 @@ def check_laws(report, is_lossless=True):
 def check_states(report):
     """Each wait has an end and a waker, or a reason why none is known."""
     account = report["balance"]["threads"]
-    assert not account["odd_waits"], f"{account['odd_waits']} waits ended by nobody knows what"
+    assert not account["unexplained_waits"], f"{account['unexplained_waits']} waits ended by nobody knows what"
     assert not account["lost_waits"], f"{account['lost_waits']} waits of whose end the record was lost"
     assert not account["hidden_waits"] or report["losses"]["hidden"], \
         f"{account['hidden_waits']} waits ended by what is hidden, and nothing is"
-    assert not report["losses"]["unordered"], \
-        f"{report['losses']['unordered']} changes of state did not fit the one before: {report['notes']}"
+    assert not report["losses"]["unexplained_transitions"], \
+        f"{report['losses']['unexplained_transitions']} changes of state did not fit the one before: {report['notes']}"
 
 
 def check_histogram(report, slack_ns):
@@ -315,11 +315,11 @@ def check_histogram(report, slack_ns):
 
 def check_thread(thread, wall_ns, slack_ns):
     name = f"thread {thread['tid']} ({thread['name']!r})"
-    active_ns = thread["running_ns"] + thread["runnable_ns"]
+    active_ns = thread["running_ns"] + thread["cpu_wait_ns"]
     assert thread["cmetric_oncpu_ns"] <= thread["cmetric_ns"], f"{name}: on-CPU above the whole"
     assert thread["cmetric_ns"] <= active_ns + slack_ns, f"{name}: CMetric above its active time"
     assert thread["cmetric_oncpu_ns"] <= thread["running_ns"] + slack_ns, f"{name}: on-CPU CMetric"
-    assert active_ns + thread["blocked_ns"] <= thread["threads"] * wall_ns + slack_ns, \
+    assert active_ns + thread["blocked_ns"] <= thread["thread_count"] * wall_ns + slack_ns, \
         f"{name}: lived longer than the program"
     assert thread["critical_slices"] <= thread["slices"], f"{name}: critical slices"
 

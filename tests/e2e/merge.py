@@ -289,7 +289,7 @@ def twice():
     told = report("merged.pinch")
     check_laws(told)
     assert told["totals"]["switches"] >= both["totals"]["switches"]
-    assert told["losses"]["unordered"] <= both["losses"]["unordered"] + 2, told["losses"]
+    assert told["losses"]["unexplained_transitions"] <= both["losses"]["unexplained_transitions"] + 2, told["losses"]
 
 
 @test("a wait for a kernel lock that two pinches have seen is told once")
@@ -299,9 +299,9 @@ def locks_twice():
     alone = report("t.pinch")["kernel_locks"]
     merge("t.pinch", "again.pinch")
     both = report("merged.pinch")["kernel_locks"]
-    assert alone["waits"] and (both["waits"], both["total_ns"]) == (alone["waits"], alone["total_ns"]), \
+    assert alone["waits"] and (both["waits"], both["wait_ns"]) == (alone["waits"], alone["wait_ns"]), \
         (alone["waits"], both["waits"])
-    sums = [{(lock["address"], lock["kind"]): lock["total_ns"] for lock in told["locks"]} for told in (alone, both)]
+    sums = [{(lock["address"], lock["kind"]): lock["wait_ns"] for lock in told["locks"]} for told in (alone, both)]
     assert sums[0] == sums[1], sums
 
 
@@ -318,7 +318,7 @@ def moments():
         make("cut", "-o", "part.pinch", "--to", f"{to_ns + 1}ns", "both.pinch")
         for traces in (("part.pinch", "ping.pinch"), ("ping.pinch", "part.pinch")):
             told = report(merge(*traces))
-            assert not told["losses"]["unordered"], (to_ns, told["losses"])
+            assert not told["losses"]["unexplained_transitions"], (to_ns, told["losses"])
             assert {t["name"] for t in told["threads"]} == {"ping", "pong"}, told["threads"]
 
 
@@ -367,7 +367,7 @@ def whole_machine():
     end_ns = dump("feeder.pinch")[-1]["time_ns"]
     assert not [e for e in late if e["time_ns"] < end_ns], late[:2]
     told = report("merged.pinch")
-    assert not told["losses"]["unordered"], told["losses"]
+    assert not told["losses"]["unexplained_transitions"], told["losses"]
     assert {t["name"] for t in told["threads"]} == {"feeder", "eater"}, told["threads"]
 
 

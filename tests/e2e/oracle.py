@@ -108,7 +108,7 @@ def compare(report, model):
         for key, figure, jitter_ns in (("cmetric_ns", "cmetric", birth_ns),
                                        ("cmetric_oncpu_ns", "oncpu", birth_ns + cpu_ns),
                                        ("running_ns", "running", cpu_ns),
-                                       ("runnable_ns", "runnable", cpu_ns),
+                                       ("cpu_wait_ns", "runnable", cpu_ns),
                                        ("blocked_ns", "blocked", EVENT_JITTER_NS * slices)):
             agree(f"{key} of {name}", sum(r[key] for r in rows), by_tid[tid][figure], jitter_ns)
         if abs(slices - by_tid[tid]["slices"]) > max(1, SHARE_MAX * slices) + 2 * model.holes:
@@ -122,7 +122,7 @@ def compare(report, model):
     assert not wrong, "\n".join(
         [f"{len(wrong)} figures disagree; the recording lacks {model.holes} switches, and "
          f"{model.lost_wakes} wake-ups, {model.blind_ns / 1e6:.3f} ms; "
-         f"pinch mended {report['losses']['unordered']}"] + wrong[:11])
+         f"pinch mended {report['losses']['unexplained_transitions']}"] + wrong[:11])
 
 
 def compare_wakers(report, model):
@@ -135,15 +135,15 @@ def compare_wakers(report, model):
     for waker in (w for wait in report["waits"] for w in wait["wakers"]):
         is_traced = waker["context"] in ("thread", "exit", "signal")
         if waker["context"] not in ("none", "lost"):
-            mine[re.sub(r"\d+", "*", waker["name"]) if is_traced else None] += waker["lost_ns"]
+            mine[re.sub(r"\d+", "*", waker["name"]) if is_traced else None] += waker["wait_ns"]
     all_ns = sum(theirs.values())
     allowed = (0.1 if is_estimated else SHARE_MAX) * all_ns + model.blind_ns + JITTER_NS \
         + EVENT_JITTER_NS * report["totals"]["slices"]
     wrong = [f"{name}: pinch {mine[name] / 1e6:.3f} ms, oracle {theirs[name] / 1e6:.3f} ms"
              for name in set(mine) | set(theirs) if abs(mine[name] - theirs[name]) > allowed]
     assert not wrong, "\n".join([f"wakers disagree, of {all_ns / 1e6:.3f} ms"] + wrong)
-    lost_ns = sum(c["lost_ns"] for c in report["balance"]["threads"]["causes"]
-                  if c["cause"] != "preempted")
+    lost_ns = sum(c["wait_ns"] for c in report["balance"]["threads"]["causes"]
+                  if c["cause"] != "cpu-wait")
     assert abs(lost_ns - sum(t["blocked_ns"] for t in report["threads"])) <= 1000 * len(names)
 
 
@@ -174,7 +174,7 @@ def known_serial():
         thread, = threads_named(report, expected["name"])
         near(thread["cmetric_ns"], expected["cmetric_ns"], 0.05 * expected["cmetric_ns"] + JITTER_NS,
              f"CMetric of {expected['name']}, as the program predicts it")
-        near(thread["running_ns"] + thread["runnable_ns"], expected["active_ns"],
+        near(thread["running_ns"] + thread["cpu_wait_ns"], expected["active_ns"],
              0.05 * expected["active_ns"] + JITTER_NS, f"active time of {expected['name']}")
 
 

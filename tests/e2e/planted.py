@@ -20,7 +20,7 @@ def assert_leads(report, *names):
     """
     assert report["paths"], "no paths at all"
     first = report["paths"][0]
-    seen = functions_of(first) + [base_name(f["function"]) for f in first["functions"][:1]]
+    seen = functions_of(first) + [base_name(f["name"]) for f in first["functions"][:1]]
     assert any(name in seen for name in names), \
         f"{' or '.join(names)} is not in the first path\n{describe(report)}"
 
@@ -35,7 +35,7 @@ def assert_has_line(report, function, file):
     places = [f for p in report["paths"] for f in p["stack"]
               if base_name(f["function"]) == function]
     places += [line for p in report["paths"] for f in p["functions"]
-               if base_name(f["function"]) == function for line in f["lines"]]
+               if base_name(f["name"]) == function for line in f["lines"]]
     assert places, f"{function} is in no path\n{describe(report)}"
     assert all(p["file"] and os.path.basename(p["file"]) == file and p["line"] for p in places), \
         f"{function} is at {[(p['file'], p['line']) for p in places][:5]}"
@@ -51,8 +51,8 @@ def share_of(report, function):
 
 
 def samples_of(report, function):
-    return sum(f["count"] - f["stack_tops"] for p in report["paths"] for f in p["functions"]
-               if base_name(f["function"]) == function)
+    return sum(f["samples"] - f["stack_tops"] for p in report["paths"] for f in p["functions"]
+               if base_name(f["name"]) == function)
 
 
 # With two threads N_min is 1, and a slice that wakes the other thread in its last microsecond has
@@ -113,7 +113,7 @@ def mutex():
     assert first["stalled_ns"] > 0.7 * report["totals"]["stalled_ns"]
     assert report["totals"]["threads"] == 13
     # Twelve threads in a row sleep 150 ms each, the one that waits longest 1.8 s.
-    waits = sorted(t["blocked_ns"] + t["runnable_ns"] for t in report["threads"])
+    waits = sorted(t["blocked_ns"] + t["cpu_wait_ns"] for t in report["threads"])
     assert waits[-1] >= 1_800_000_000 - 12 * JITTER_NS and waits[0] >= 150_000_000 - JITTER_NS, waits
 
 
@@ -148,11 +148,11 @@ def main_write():
 def fsync_io():
     report = trace("fsync_io", disk_directory(), 4000)
     assert_leads(report, "fdatasync")
-    assert report["paths"][0]["threads"] == 4
+    assert report["paths"][0]["thread_count"] == 4
     # Nothing interrupts such a wait: what the kernel waits for is told, from its innermost function.
     # Who is preempted there waits for a CPU and has none: that is another path.
     waits = next(p for p in report["paths"] if p["cause"] == "file" and "fdatasync" in functions_of(p))
-    kernel = [f["function"] for f in waits["stack"] if f["kernel"]]
+    kernel = [f["function"] for f in waits["stack"] if f["is_kernel"]]
     assert kernel and not re.match("bpf_|__trace|__schedule|schedule$", kernel[0]), kernel
     assert any("sync" in name for name in kernel), kernel
     # How long they wait for a CPU is up to whoever else wants it.
@@ -168,9 +168,9 @@ def tbb_mutex():
     for path in report["paths"]:
         # A slice that ends in the unlock's system call, where libc hides the callers, still has
         # its samples in the lambda.
-        sampled = max(path["functions"], key=lambda f: f["count"] - f["stack_tops"], default=None)
+        sampled = max(path["functions"], key=lambda f: f["samples"] - f["stack_tops"], default=None)
         names = [f["function"] or "" for f in path["stack"]] + \
-                [sampled["function"] if sampled else ""]
+                [sampled["name"] if sampled else ""]
         is_in = any(name.startswith("main::{lambda") for name in names)
         (with_lambda if is_in else without).append(path["cmetric_ns"])
     assert sum(with_lambda) > max(without, default=0), describe(report)
@@ -183,7 +183,7 @@ def pipeline_stages():
     assert_leads(report, "write_item", "spin")
     assert_thread_leads(report, "write")
     work = next(g for g in report["groups"] if g["name"].startswith("work"))
-    assert work["threads"] == 4, f"the workers are no group of four: {report['groups']}"
+    assert work["thread_count"] == 4, f"the workers are no group of four: {report['groups']}"
 
 
 @test("inline_chain: inner, inlined into middle, inlined into outer, ranks first")
@@ -193,12 +193,12 @@ def inline_chain():
     # With few interrupts a slice may last to the end of the thread, and is that path's.
     first = find_path(report, "inner")
     if first:
-        frames = [(f["function"], f["inlined"]) for f in first["stack"][:3]]
+        frames = [(f["function"], f["is_inlined"]) for f in first["stack"][:3]]
         assert frames == [("inner", True), ("middle", True), ("outer", False)], frames
     elif JITTER_NS:
         raise Skip("the thread was never interrupted")
     leader = report["paths"][0]["functions"][0]
-    assert base_name(leader["function"]) == "inner", leader
+    assert base_name(leader["name"]) == "inner", leader
     assert leader["lines"][0]["file"].endswith("inline_chain.c")
     assert JITTER_NS or share_of(report, "inner") > 0.5, describe(report)
 
@@ -310,12 +310,12 @@ def shape():
     # One frame of the machine's stack may be several of the program's, by inlining.
     report = trace("short_children", options=["--depth", 1, "--top", 2])
     assert len(report["paths"]) == 2
-    assert all(sum(not f["inlined"] for f in p["stack"]) <= 1 for p in report["paths"])
+    assert all(sum(not f["is_inlined"] for f in p["stack"]) <= 1 for p in report["paths"])
     report = trace("mutex_storm", 4, 2000, options=["--kernel-stacks", "--nmin", 9, "--top", 99])
-    frames = [f for p in report["paths"] for f in p["stack"] if f["kernel"]]
+    frames = [f for p in report["paths"] for f in p["stack"] if f["is_kernel"]]
     assert any(f["function"] and "futex" in f["function"] for f in frames), frames[:5]
     report = trace("mutex_storm", 4, 2000, options=["--nmin", 9, "--top", 99])
-    assert not any(f["kernel"] and f["function"] and "futex" in f["function"]
+    assert not any(f["is_kernel"] and f["function"] and "futex" in f["function"]
                    for p in report["paths"] for f in p["stack"])
 
 

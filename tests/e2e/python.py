@@ -206,14 +206,14 @@ def check_places(report):
     for path in report["paths"]:
         stack, is_innermost = path["stack"], True
         for inner, outer in zip(stack, stack[1:]):
-            if inner["function"] == EVALUATION and not inner["inlined"]:
+            if inner["function"] == EVALUATION and not inner["is_inlined"]:
                 assert outer["module"] == MODULE or is_innermost, names(path)
                 empty += path["slices"] * (outer["module"] != MODULE)
                 checked += path["slices"]
                 is_innermost = False
         for frame in stack:
             if frame["module"] == MODULE:
-                assert not (frame["guessed"] or frame["inlined"] or frame["kernel"]), frame
+                assert not (frame["is_guessed"] or frame["is_inlined"] or frame["is_kernel"]), frame
     assert checked > 100 and empty < 0.02 * checked, (checked, empty)
 
 
@@ -263,7 +263,7 @@ def groups():
     with open("program.py", "w") as file:
         file.write(STAGES)
     report = run(PYTHON, "program.py", options=["--nmin", 1000]).report
-    found = {g["name"]: g["threads"] for g in report["groups"] if g["is_start_function"]}
+    found = {g["name"]: g["thread_count"] for g in report["groups"] if g["is_start_function"]}
     assert found.get("read_stage") == 2 and found.get("write_stage") == 3, report["groups"]
 
 
@@ -313,7 +313,7 @@ def pool():
     most = max(paths, key=lambda p: p["slices"])
     # Emulated, most stacks are left out, to limit the cost.
     assert most["slices"] > (50 if lib.JITTER_NS else 200), (most["slices"], lib.describe(report))
-    assert most["threads"] >= 3, lib.describe(report)
+    assert most["thread_count"] >= 3, lib.describe(report)
     sleeping = [p for p in paths if any(n.startswith("clock_nanosleep") for n in names(p)[:2])]
     # Emulated, some processes sleep before the interpreter has settled on how it calls.
     assert len(sleeping) == 1 or lib.JITTER_NS, [names(p) for p in sleeping]

@@ -18,7 +18,7 @@ EVENTS = 1500       # transactions
 
 def names(report):
     return {f["function"] for p in report["paths"] for f in p["stack"] if f["function"]} | \
-           {f["function"] for p in report["paths"] for f in p["functions"]}
+           {f["name"] for p in report["paths"] for f in p["functions"]}
 
 
 @test("MariaDB under sysbench: the report names the server's functions and its threads")

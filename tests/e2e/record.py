@@ -95,7 +95,7 @@ def jit():
         file.write("function workHard(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7;"
                    " return s; }\nfor (let i = 0; i < 300; i++) workHard(1e6);\n")
     live = assert_replays(node, "--perf-basic-prof", "work.js")
-    names = {f["function"] or "" for p in live["paths"] for f in p["functions"]}
+    names = {f["name"] or "" for p in live["paths"] for f in p["functions"]}
     assert any("workHard" in name for name in names), names
 
 

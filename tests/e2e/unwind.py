@@ -168,7 +168,7 @@ def node_names():
     with open("compute.js", "w") as file:
         file.write(NODE_COMPUTE)
     report = run(installed("node"), "--perf-prof", "compute.js", options=["--nmin", 100]).report
-    names = {f["function"] for path in report["paths"] for f in path["functions"]}
+    names = {f["name"] for path in report["paths"] for f in path["functions"]}
     assert any("fibonacci" in name for name in names), names
 
 
@@ -262,7 +262,7 @@ def through_libc():
     functions = [f["function"] for f in most["stack"]]
     # Two of libc's are below it, which have names only where libc's debug symbols are.
     assert "hammer" in functions and functions.index("hammer") == len(functions) - 3, functions
-    assert most["stack_end"] == "complete" and not any(f["guessed"] for f in most["stack"])
+    assert most["stack_end"] == "complete" and not any(f["is_guessed"] for f in most["stack"])
 
 
 @test("first_steps: what a process does before its tables are there has its whole call path, too")
@@ -273,7 +273,7 @@ def first_moments():
         functions = [f["function"] for f in path["stack"]]
         if "wait_shortly" not in functions:
             continue
-        assert not any(f["guessed"] for f in path["stack"]), functions
+        assert not any(f["is_guessed"] for f in path["stack"]), functions
         waits += path["slices"]
         inner = functions[functions.index("wait_shortly") + 1:]
         caller = "load" if "load" in inner else "outer_step"

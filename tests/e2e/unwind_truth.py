@@ -228,7 +228,7 @@ def traced_paths(report, own):
     paths = set()
     for path in report["paths"]:
         names = lib.functions_of(path)
-        if "shadow_block" in names and not any(frame["guessed"] for frame in path["stack"]):
+        if "shadow_block" in names and not any(frame["is_guessed"] for frame in path["stack"]):
             paths.add((" < ".join(name for name in names if name in own), path["stack_end"]))
     return paths
 

@@ -203,7 +203,7 @@ static void check(const struct report *report, const struct fold_rules *fold)
 	json_error_t error;
 	json_t *root;
 
-	if (report->totals.closure_error_ns)
+	if (report->totals.accounting_error_ns)
 		abort();
 	text_view.show(report, &style, &text);
 	text.length = 0;

@@ -125,8 +125,8 @@ static const struct report_function *take_functions(struct source *source, size_
 
 	for (size_t i = 0; i < count; i++) {
 		functions[i].name = take_string(source);
-		functions[i].count = take_number(source);
-		functions[i].stack_top_count = take_number(source);
+		functions[i].samples = take_number(source);
+		functions[i].stack_tops = take_number(source);
 		functions[i].line_count = take_count(source);
 		functions[i].lines = take_lines(source, functions[i].line_count);
 	}
@@ -172,7 +172,7 @@ static const struct report_thread *take_threads(struct source *source, size_t co
 			.cmetric_ns = take_number(source),
 			.cmetric_oncpu_ns = take_number(source),
 			.running_ns = take_number(source),
-			.runnable_ns = take_number(source),
+			.cpu_wait_ns = take_number(source),
 			.blocked_ns = take_number(source),
 		};
 	}
@@ -220,7 +220,7 @@ static void take_klock_parts(struct source *source, struct report_klock *lock, s
 	lock->waiter_count = take_count(source);
 	for (size_t i = 0; i < lock->waiter_count; i++)
 		waiters[i] = (struct report_klock_waiter){
-			.thread = take_string_or_null(source),
+			.name = take_string_or_null(source),
 			.context = contexts[take_byte(source) % 4],
 			.pid = take_number(source),
 			.tid = take_number(source),
@@ -232,7 +232,7 @@ static void take_klock_parts(struct source *source, struct report_klock *lock, s
 	lock->owner_count = take_count(source);
 	for (size_t i = 0; i < lock->owner_count; i++)
 		owners[i] = (struct report_klock_owner){
-			.thread = take_string_or_null(source),
+			.name = take_string_or_null(source),
 			.tid = take_number(source),
 			.waits = take_number(source),
 			.wait_ns = take_number(source),
@@ -274,14 +274,14 @@ static void take_klocks(struct source *source, struct report_klocks *klocks)
 			.p90_ns = take_number(source),
 			.p99_ns = take_number(source),
 			.max_ns = take_number(source),
-			.lasting = take_number(source),
-			.gave_up = take_number(source),
+			.unfinished = take_number(source),
+			.given_up = take_number(source),
 			.acquisitions = take_number(source),
 			.take_ns = take_number(source),
 			.holds = take_number(source),
 			.hold_ns = take_number(source),
 			.max_hold_ns = take_number(source),
-			.lengths = lengths,
+			.histogram = lengths,
 		};
 		take_klock_parts(source, &locks[i], klocks->stack_count);
 	}
@@ -342,7 +342,7 @@ static void take_report(struct source *source, struct report *report)
 	report->totals.stalled_ns = take_number(source);
 	report->totals.cmetric_ns = take_number(source);
 	report->totals.critical_ns = take_number(source);
-	report->totals.closure_error_ns = (int64_t)take_number(source);
+	report->totals.accounting_error_ns = (int64_t)take_number(source);
 	report->totals.threads = take_number(source);
 	report->totals.alive_max = take_number(source);
 	report->totals.switches = take_number(source);
@@ -362,7 +362,7 @@ static void take_report(struct source *source, struct report *report)
 	take_groups(source, report);
 	report->note_count = take_count(source);
 	report->notes = take_strings(source, report->note_count);
-	take_klocks(source, &report->klocks);
+	take_klocks(source, &report->kernel_locks);
 }
 
 static void require(bool is_true, const char *claim, const struct text *text)

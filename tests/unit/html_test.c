@@ -170,7 +170,7 @@ TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
 		waits[i] = (struct report_wait){
 			.cause = i % 3 ? "lock" : "file",
 			.group = "lock",
-			.lost_ns = 7,
+			.wait_ns = 7,
 			.idle_ns = 2,
 			.wakers = wakers,
 			.waker_count = i % 21,
@@ -187,9 +187,9 @@ TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
 	CHECK_EQUAL(count_of(&report, "\"wakers\""), 1000);
 	CHECK_EQUAL(count_of(&report, "\"context\""), 1000 * 8 - 48 * (8 + 7 + 6 + 5 + 4 + 3 + 2 + 1));
 	CHECK(strstr(left_out.bytes, "\"cause\": \"lock\""));
-	CHECK(strstr(left_out.bytes, "\"count\": 334,"));
-	CHECK(strstr(left_out.bytes, "\"lost_ns\": 1670"));
-	CHECK(strstr(left_out.bytes, "\"count\": 166,"));
+	CHECK(strstr(left_out.bytes, "\"waits\": 334,"));
+	CHECK(strstr(left_out.bytes, "\"wait_ns\": 1670"));
+	CHECK(strstr(left_out.bytes, "\"waits\": 166,"));
 	CHECK(!strstr(left_out.bytes, "pipe"));
 	text_fini(&report);
 	text_fini(&left_out);
@@ -210,7 +210,7 @@ TEST(a_page_has_all_locks_and_of_the_first_1000_who_let_go_of_them)
 
 	for (size_t i = 0; i < LOCKS; i++)
 		locks[i] = (struct report_lock){
-			.object = "0x1000",
+			.address = "0x1000",
 			.kind = "mutex",
 			.unlockers = unlockers,
 			.unlocker_count = 20,

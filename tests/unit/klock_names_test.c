@@ -197,7 +197,7 @@ TEST(a_report_names_waiters_and_owners_and_ranks_them_by_time)
 		.fold = fold,
 		.path_count_max = 10,
 	});
-	told = &findings_report(findings)->klocks;
+	told = &findings_report(findings)->kernel_locks;
 	lock = &told->locks[0];
 	CHECK_EQUAL(told->lock_count, 1);
 	CHECK_EQUAL(told->kind_count, 1);
@@ -212,18 +212,18 @@ TEST(a_report_names_waiters_and_owners_and_ranks_them_by_time)
 	CHECK(!lock->path_count);
 	CHECK_EQUAL(lock->waiters[0].pid, 1);
 	CHECK_STRING(lock->waiters[0].context, "softirq");
-	CHECK_STRING(lock->waiters[1].thread, "outsider");
+	CHECK_STRING(lock->waiters[1].name, "outsider");
 	CHECK_EQUAL(lock->waiters[1].tid, 77);
 	CHECK(!lock->waiters[1].context);
 	CHECK_EQUAL(lock->waiters[2].pid, 1);
 	CHECK(!lock->waiters[2].context);
 	/* Where no thread had the CPU. */
-	CHECK_STRING(lock->waiters[3].thread, "idle");
+	CHECK_STRING(lock->waiters[3].name, "idle");
 	CHECK_STRING(lock->waiters[3].context, "interrupt");
 	CHECK_EQUAL(lock->owners[0].tid, 1);
 	CHECK_EQUAL(lock->owners[0].wait_ns, 2000);
 	CHECK_EQUAL(lock->owners[1].tid, 77);
-	CHECK_STRING(lock->owners[1].thread, "outsider");
+	CHECK_STRING(lock->owners[1].name, "outsider");
 	findings_free(findings);
 	fold_rules_free(fold);
 	end_names();

@@ -108,7 +108,7 @@ static const struct report_path lock_paths[] = {
 	  .stack_end = STACK_TRUNCATED,
 	  .functions = lock_functions + 2,
 	  .function_count = 1,
-	  .cause = "preempted",
+	  .cause = "cpu-wait",
 	  .group = "UNKNOWN" },
 	{ .rank = 3,
 	  .cmetric_ns = 17 * (uint64_t)MS,
@@ -149,22 +149,22 @@ static const struct report_waker lock_wakers[] = {
 	  .name = "multi_mutex",
 	  .names = "multi_mutex",
 	  .share = 0.83,
-	  .lost_ns = 38020 * (uint64_t)MS,
-	  .count = 310,
+	  .wait_ns = 38020 * (uint64_t)MS,
+	  .waits = 310,
 	  .cmetric_ns = 2950 * (uint64_t)MS,
 	  .frames = unlock_frames,
 	  .frame_count = COUNT(unlock_frames) },
 	{ .context = "thread",
 	  .name = "multi_mutex",
 	  .share = 0.16,
-	  .lost_ns = 7330 * (uint64_t)MS,
-	  .count = 902,
+	  .wait_ns = 7330 * (uint64_t)MS,
+	  .waits = 902,
 	  .cmetric_ns = 41 * (uint64_t)MS },
 	{ .context = "signal",
 	  .name = "multi_mutex",
 	  .share = 0.01,
-	  .lost_ns = 458 * (uint64_t)MS,
-	  .count = 2,
+	  .wait_ns = 458 * (uint64_t)MS,
+	  .waits = 2,
 	  .frames = join_frames,
 	  .frame_count = COUNT(join_frames) },
 };
@@ -174,15 +174,15 @@ static const struct report_waker other_wakers[] = {
 	  .name = "worker-4",
 	  .names = "worker-*",
 	  .share = 0.62,
-	  .lost_ns = 2110 * (uint64_t)MS,
-	  .count = 90,
+	  .wait_ns = 2110 * (uint64_t)MS,
+	  .waits = 90,
 	  .cmetric_ns = 100 * (uint64_t)MS,
 	  .frames = unlock_frames + 2,
 	  .frame_count = 1 },
-	{ .context = "process", .name = "client", .share = 0.2, .lost_ns = 680 * (uint64_t)MS, .count = 20 },
-	{ .context = "kernel", .name = "kworker/u8:2", .share = 0.1, .lost_ns = 340 * (uint64_t)MS, .count = 10 },
-	{ .context = "timer", .share = 0.05, .lost_ns = 170 * (uint64_t)MS, .count = 5 },
-	{ .context = "none", .share = 0.03, .lost_ns = 102 * (uint64_t)MS, .count = 1 },
+	{ .context = "process", .name = "client", .share = 0.2, .wait_ns = 680 * (uint64_t)MS, .waits = 20 },
+	{ .context = "kernel", .name = "kworker/u8:2", .share = 0.1, .wait_ns = 340 * (uint64_t)MS, .waits = 10 },
+	{ .context = "timer", .share = 0.05, .wait_ns = 170 * (uint64_t)MS, .waits = 5 },
+	{ .context = "none", .share = 0.03, .wait_ns = 102 * (uint64_t)MS, .waits = 1 },
 };
 
 static const struct report_rival lock_rivals[] = {
@@ -193,7 +193,7 @@ static const struct report_rival lock_rivals[] = {
 
 static const struct report_cause lock_causes[] = {
 	{ "lock", "SYNCHRONISATION", 45810 * (uint64_t)MS, 0, 1214, false },
-	{ "preempted", "UNKNOWN", 1758 * (uint64_t)MS, 0, 9120, true },
+	{ "cpu-wait", "UNKNOWN", 1758 * (uint64_t)MS, 0, 9120, true },
 	{ "condition", "SYNCHRONISATION", 4190 * (uint64_t)MS, 3900 * (uint64_t)MS, 12, false },
 	{ "join", "SYNCHRONISATION", 3400 * (uint64_t)MS, 0, 126, false },
 	{ "page-fault", "IO", 2 * (uint64_t)MS, 0, 40, false },
@@ -203,8 +203,8 @@ static const struct report_wait lock_waits[] = {
 	{ .cause = "lock",
 	  .group = "SYNCHRONISATION",
 	  .object = "work_mutex",
-	  .lost_ns = 45810 * (uint64_t)MS,
-	  .count = 1214,
+	  .wait_ns = 45810 * (uint64_t)MS,
+	  .waits = 1214,
 	  .max_ns = 552 * (uint64_t)MS,
 	  .cmetric_ns = 2989 * (uint64_t)MS,
 	  .frames = lock_frames,
@@ -214,8 +214,8 @@ static const struct report_wait lock_waits[] = {
 	  .waker_count = COUNT(lock_wakers) },
 	{ .cause = "join",
 	  .group = "SYNCHRONISATION",
-	  .lost_ns = 3400 * (uint64_t)MS,
-	  .count = 126,
+	  .wait_ns = 3400 * (uint64_t)MS,
+	  .waits = 126,
 	  .max_ns = 700 * (uint64_t)MS,
 	  .frames = join_frames,
 	  .frame_count = COUNT(join_frames),
@@ -224,24 +224,25 @@ static const struct report_wait lock_waits[] = {
 	  .waker_count = COUNT(other_wakers) },
 	{ .cause = "condition",
 	  .group = "SYNCHRONISATION",
-	  .lost_ns = 4190 * (uint64_t)MS,
+	  .wait_ns = 4190 * (uint64_t)MS,
 	  .idle_ns = 3900 * (uint64_t)MS,
-	  .count = 12,
+	  .waits = 12,
 	  .max_ns = 4000 * (uint64_t)MS,
 	  .stack_end = STACK_UNREADABLE,
 	  .wakers = other_wakers + 4,
 	  .waker_count = 1 },
-	{ .cause = "other(pause)",
+	{ .cause = "other",
+	  .syscall = "pause",
 	  .group = "UNKNOWN",
-	  .lost_ns = 2 * (uint64_t)MS,
-	  .count = 1,
+	  .wait_ns = 2 * (uint64_t)MS,
+	  .waits = 1,
 	  .max_ns = 2 * (uint64_t)MS,
 	  .stack_end = STACK_COMPLETE },
 };
 
 static const struct report_lock lock_locks[] = {
 	{ .name = "work_mutex",
-	  .object = "0x4c8140",
+	  .address = "0x4c8140",
 	  .kind = "mutex",
 	  .where = "big_work(int)",
 	  .waits = 1214,
@@ -255,10 +256,10 @@ static const struct report_lock lock_locks[] = {
 	  .holder = "multi_mutex",
 	  .unlockers = lock_wakers,
 	  .unlocker_count = COUNT(lock_wakers),
-	  .ender = "multi_mutex",
-	  .ender_share = 0.83,
-	  .vain_count = 7 },
-	{ .object = "0x7f3c5501e990",
+	  .waker = "multi_mutex",
+	  .waker_share = 0.83,
+	  .spurious_wakeups = 7 },
+	{ .address = "0x7f3c5501e990",
 	  .kind = "join",
 	  .where = "main",
 	  .waits = 1,
@@ -269,9 +270,9 @@ static const struct report_lock lock_locks[] = {
 	  .queue_max = 1,
 	  .unlockers = other_wakers,
 	  .unlocker_count = 1,
-	  .ender = "multi_mutex",
-	  .ender_share = 1 },
-	{ .object = "0x7f3c00001020",
+	  .waker = "multi_mutex",
+	  .waker_share = 1 },
+	{ .address = "0x7f3c00001020",
 	  .kind = "rwlock",
 	  .waits = 3,
 	  .wait_ns = 301 * (uint64_t)MS,
@@ -281,7 +282,7 @@ static const struct report_lock lock_locks[] = {
 	  .queue_max = 2,
 	  .hold_ns = 90 * (uint64_t)MS,
 	  .holds = 1 },
-	{ .object = "others",
+	{ .address = "others",
 	  .kind = "futex",
 	  .waits = 9,
 	  .wait_ns = 1 * (uint64_t)MS,
@@ -298,33 +299,36 @@ static const struct report_file lock_files[] = {
 	  .device = { 254, 0 },
 	  .cause = "file",
 	  .wait_ns = 396 * (uint64_t)MS,
-	  .count = 7320,
+	  .waits = 7320,
 	  .max_ns = 4 * (uint64_t)MS,
 	  .cmetric_ns = 43 * (uint64_t)MS,
-	  .transfer = { .write_ns = 396 * (uint64_t)MS, .asked_bytes = 3747840, .asked_count = 7320 } },
+	  .transfer = { .write_ns = 396 * (uint64_t)MS, .asked_bytes = 3747840, .asked_waits = 7320 } },
 	{ .path = "/tmp/\033[31mred\nname",
 	  .inode = 17,
 	  .device = { 0, 30 },
 	  .is_deleted = true,
 	  .cause = "file",
 	  .wait_ns = 90 * (uint64_t)MS,
-	  .count = 3,
+	  .waits = 3,
 	  .max_ns = 40 * (uint64_t)MS,
 	  .transfer = { .read_ns = 60 * (uint64_t)MS,
 			.write_ns = 20 * (uint64_t)MS,
 			.asked_bytes = 65536,
-			.asked_count = 1 } },
+			.asked_waits = 1 } },
 	{ .path = "pipe:[9917]",
 	  .inode = 9917,
 	  .device = { 0, 14 },
 	  .cause = "pipe",
 	  .wait_ns = 80 * (uint64_t)MS,
 	  .idle_ns = 79 * (uint64_t)MS,
-	  .count = 10,
+	  .waits = 10,
 	  .max_ns = 9 * (uint64_t)MS,
-	  .transfer = { .read_ns = 80 * (uint64_t)MS, .asked_bytes = 40960, .asked_count = 10 },
-	  .other_end = { .process = "feeder\033[2J", .thread = "feed-1", .pid = 4803, .share = 0.97 } },
-	{ .path = "others", .cause = "file", .wait_ns = 2 * (uint64_t)MS, .count = 4100, .max_ns = 1 * (uint64_t)MS },
+	  .transfer = { .read_ns = 80 * (uint64_t)MS, .asked_bytes = 40960, .asked_waits = 10 },
+	  .other_end = { .peer_name = "feeder\033[2J",
+			 .peer_thread = "feed-1",
+			 .peer_pid = 4803,
+			 .peer_share = 0.97 } },
+	{ .path = "others", .cause = "file", .wait_ns = 2 * (uint64_t)MS, .waits = 4100, .max_ns = 1 * (uint64_t)MS },
 };
 
 static const struct report_socket lock_sockets[] = {
@@ -333,19 +337,19 @@ static const struct report_socket lock_sockets[] = {
 	  .peer = "127.0.0.1:3306",
 	  .host = "db.example",
 	  .wait_ns = 120 * (uint64_t)MS,
-	  .count = 44,
+	  .waits = 44,
 	  .max_ns = 11 * (uint64_t)MS,
 	  .cmetric_ns = 5 * (uint64_t)MS,
 	  .transfer = { .read_ns = 100 * (uint64_t)MS, .write_ns = 20 * (uint64_t)MS },
-	  .other_end = { .process = "mariadbd", .thread = "connection", .pid = 812, .share = 0.8 } },
+	  .other_end = { .peer_name = "mariadbd", .peer_thread = "connection", .peer_pid = 812, .peer_share = 0.8 } },
 	{ .family = "unix",
 	  .local = "",
 	  .peer = "",
 	  .wait_ns = 110 * (uint64_t)MS,
-	  .count = 3,
+	  .waits = 3,
 	  .max_ns = 50 * (uint64_t)MS,
-	  .transfer = { .read_ns = 110 * (uint64_t)MS, .asked_bytes = 3, .asked_count = 3 },
-	  .other_end = { .process = "backend", .thread = "backend", .pid = 4711 } },
+	  .transfer = { .read_ns = 110 * (uint64_t)MS, .asked_bytes = 3, .asked_waits = 3 },
+	  .other_end = { .peer_name = "backend", .peer_thread = "backend", .peer_pid = 4711 } },
 };
 
 static const char *const lock_evidence[] = {
@@ -376,10 +380,10 @@ static void set_waits(struct report *report)
 	report->balance.threads.total_ns = 60140 * (uint64_t)MS;
 	report->balance.threads.busy_ns = 56240 * (uint64_t)MS;
 	report->balance.threads.running_ns = 4980 * (uint64_t)MS;
-	report->balance.threads.runqueue_ns = 1758 * (uint64_t)MS;
+	report->balance.threads.cpu_wait_ns = 1758 * (uint64_t)MS;
 	report->balance.threads.causes = lock_causes;
 	report->balance.threads.cause_count = COUNT(lock_causes);
-	report->balance.threads.rivals = lock_rivals;
+	report->balance.threads.ran_instead = lock_rivals;
 	report->balance.threads.rival_count = COUNT(lock_rivals);
 	report->waits = lock_waits;
 	report->wait_count = COUNT(lock_waits);
@@ -412,7 +416,7 @@ static struct report_thread thread_of(uint32_t tid, const char *name, uint64_t c
 		.cmetric_ns = cmetric_ns,
 		.cmetric_oncpu_ns = cmetric_ns - cmetric_ns * runqueue_percent / 100,
 		.running_ns = active_ns - active_ns * runqueue_percent / 100,
-		.runnable_ns = active_ns * runqueue_percent / 100,
+		.cpu_wait_ns = active_ns * runqueue_percent / 100,
 		.blocked_ns = wall_ns - active_ns,
 		.slices = 120,
 		.critical_slices = 40,
@@ -842,17 +846,17 @@ static void make_losses(struct report_fixture *fixture)
 	report->losses.malformed = 1;
 	report->losses.late = 2;
 	report->losses.hidden = 603;
-	report->losses.unordered = 1;
+	report->losses.unexplained_transitions = 1;
 	report->balance.threads.hidden_waits = 238;
 	report->balance.threads.lost_waits = 17;
-	report->balance.threads.odd_waits = 1;
+	report->balance.threads.unexplained_waits = 1;
 	report->losses.stacks_unreadable = 14;
 	report->losses.stacks_not_kept = 1;
 	report->losses.keep_min = 0.5;
 	report->losses.stacks_resent = 7;
 	report->losses.mappings = 1;
 	report->losses.threads_untracked = 1200;
-	report->totals.closure_error_ns = -18000;
+	report->totals.accounting_error_ns = -18000;
 	report->cost.bpf_runs = report->cost.bpf_ns = 0;
 	report->notes = notes;
 	report->note_count = COUNT(notes);

@@ -100,15 +100,15 @@ static const struct report_klock locks[] = {
 		.p90_ns = 2 * MS,
 		.p99_ns = 20 * MS,
 		.max_ns = 60 * MS,
-		.lasting = 2,
-		.gave_up = 7,
+		.unfinished = 2,
+		.given_up = 7,
 		.waiters = read_waiters,
 		.waiter_count = COUNT(read_waiters),
 		.owners = read_owners,
 		.owner_count = COUNT(read_owners),
 		.paths = read_paths,
 		.path_count = COUNT(read_paths),
-		.lengths = read_lengths,
+		.histogram = read_lengths,
 	},
 	{
 		.name = "mmap_lock of faults",
@@ -128,7 +128,7 @@ static const struct report_klock locks[] = {
 		.owner_count = COUNT(write_owners),
 		.paths = write_paths,
 		.path_count = COUNT(write_paths),
-		.lengths = write_lengths,
+		.histogram = write_lengths,
 	},
 	{
 		.kind = "spinlock",
@@ -146,7 +146,7 @@ static const struct report_klock locks[] = {
 		.waiter_count = COUNT(spin_waiters),
 		.paths = spin_paths,
 		.path_count = COUNT(spin_paths),
-		.lengths = spin_lengths,
+		.histogram = spin_lengths,
 	},
 	{
 		.kind = "spinlock",
@@ -160,7 +160,7 @@ static const struct report_klock locks[] = {
 		.max_ns = 500,
 		.waiters = other_waiters,
 		.waiter_count = COUNT(other_waiters),
-		.lengths = other_lengths,
+		.histogram = other_lengths,
 	},
 };
 
@@ -181,7 +181,7 @@ void report_klocks_set(struct report *report)
 	other_lengths[length_index(500)] = 1;
 	for (size_t i = 0; i < LENGTHS; i++)
 		spinlock_lengths[i] = spin_lengths[i] + other_lengths[i];
-	report->klocks = (struct report_klocks){
+	report->kernel_locks = (struct report_klocks){
 		.waits = 2151,
 		.wait_ns = 1690110600,
 		.tracing_ns = 4302 * US,
@@ -198,7 +198,7 @@ void report_klocks_set(struct report *report)
 void report_klocks_set_held(struct report *report)
 {
 	static struct report_klock taken[COUNT(locks) + 2];
-	struct report_klocks *klocks = &report->klocks;
+	struct report_klocks *klocks = &report->kernel_locks;
 
 	report_klocks_set(report);
 	memcpy(taken, locks, sizeof(locks));
@@ -220,7 +220,7 @@ void report_klocks_set_held(struct report *report)
 		.holds = 2000,
 		.hold_ns = 900 * (uint64_t)MS,
 		.max_hold_ns = 2 * MS,
-		.lengths = none,
+		.histogram = none,
 		.is_counted = true,
 	};
 	taken[COUNT(locks) + 1] = (struct report_klock){
@@ -232,7 +232,7 @@ void report_klocks_set_held(struct report *report)
 		.holds = 30,
 		.hold_ns = 12 * US,
 		.max_hold_ns = 4 * US,
-		.lengths = none,
+		.histogram = none,
 		.is_counted = true,
 	};
 	klocks->locks = taken;
@@ -271,8 +271,8 @@ void report_klocks_set_hostile(struct report *report, const char *evil)
 		.p90_ns = LARGEST,
 		.p99_ns = LARGEST,
 		.max_ns = LARGEST,
-		.lasting = LARGEST,
-		.gave_up = LARGEST,
+		.unfinished = LARGEST,
+		.given_up = LARGEST,
 		.acquisitions = LARGEST,
 		.take_ns = LARGEST,
 		.holds = LARGEST,
@@ -285,9 +285,9 @@ void report_klocks_set_hostile(struct report *report, const char *evil)
 		.owner_count = 1,
 		.paths = &path,
 		.path_count = 1,
-		.lengths = other_lengths,
+		.histogram = other_lengths,
 	};
-	report->klocks = (struct report_klocks){
+	report->kernel_locks = (struct report_klocks){
 		.waits = LARGEST,
 		.wait_ns = LARGEST,
 		.tracing_ns = LARGEST,

@@ -358,7 +358,7 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 	for (size_t i = 0; i < COUNT; i++) {
 		snprintf(objects[i], sizeof(objects[i]), "0x%zx", 0x1000 + i);
 		locks[i] = (struct report_lock){
-			.object = objects[i],
+			.address = objects[i],
 			.kind = "mutex",
 			.where = "Account::transfer",
 			.waits = 2,
@@ -391,9 +391,9 @@ TEST(locks_of_a_class_are_one_row_that_unfolds)
 TEST(locks_without_a_place_are_one_row_a_kind)
 {
 	struct report_lock locks[] = {
-		{ .object = "0x1000", .kind = "futex", .waits = 2, .wait_ns = 3000, .key = 1 },
-		{ .object = "0x2000", .kind = "pi-mutex", .waits = 2, .wait_ns = 2000, .key = 2 },
-		{ .object = "0x3000", .kind = "futex", .waits = 2, .wait_ns = 1000, .key = 3 },
+		{ .address = "0x1000", .kind = "futex", .waits = 2, .wait_ns = 3000, .key = 1 },
+		{ .address = "0x2000", .kind = "pi-mutex", .waits = 2, .wait_ns = 2000, .key = 2 },
+		{ .address = "0x3000", .kind = "futex", .waits = 2, .wait_ns = 1000, .key = 3 },
 	};
 	struct report report = { .locks = locks, .lock_count = sizeof(locks) / sizeof(*locks) };
 	struct model *model;
@@ -426,8 +426,8 @@ static struct many_klocks many_klocks(size_t count)
 	};
 	static const struct report_klock_stack stack = { .frames = frames, .frame_count = 2 };
 	static const struct report_klock_waiter waiters[] = {
-		{ .thread = "worker", .pid = 5, .tid = 6, .waits = 2, .wait_ns = 900, .max_ns = 800, .stack = 1 },
-		{ .thread = "worker", .context = "softirq", .pid = 5, .tid = 6, .waits = 1, .wait_ns = 100 },
+		{ .name = "worker", .pid = 5, .tid = 6, .waits = 2, .wait_ns = 900, .max_ns = 800, .stack = 1 },
+		{ .name = "worker", .context = "softirq", .pid = 5, .tid = 6, .waits = 1, .wait_ns = 100 },
 	};
 	static const struct report_klock_owner owner = { "holder", 9, 2, 700, 1 };
 	static const struct report_klock_path path = { 3, 1100, 1 };
@@ -460,7 +460,7 @@ static struct many_klocks many_klocks(size_t count)
 			.max_hold_ns = 2500,
 		};
 	}
-	many.report.klocks = (struct report_klocks){
+	many.report.kernel_locks = (struct report_klocks){
 		.locks = many.locks,
 		.lock_count = count,
 		.waited_count = count,
@@ -580,7 +580,7 @@ TEST(locks_of_the_kernel_are_sorted_by_each_figure_and_filtered_by_names)
 TEST(what_was_only_taken_is_among_locks_of_the_kernel_and_these_are_sorted_by_that_where_it_was_counted)
 {
 	struct many_klocks many = many_klocks(30);
-	struct report_klocks *klocks = &many.report.klocks;
+	struct report_klocks *klocks = &many.report.kernel_locks;
 	struct model *model = new_model(&many.report, PAGE_KLOCKS);
 
 	for (int i = 0; i < 5; i++)
@@ -691,7 +691,7 @@ TEST(boilerplate_of_a_stack_is_one_row_that_unfolds)
 TEST(a_path_of_4096_bytes_is_cut_in_its_row_and_whole_below_it)
 {
 	static char path[4097];
-	struct report_file file = { .path = path, .cause = "file", .wait_ns = 5, .count = 1 };
+	struct report_file file = { .path = path, .cause = "file", .wait_ns = 5, .waits = 1 };
 	struct report report = { .files = &file, .file_count = 1 };
 	struct text line = { 0 }, whole = { 0 };
 	struct model *model;

@@ -32,7 +32,7 @@ test("the differential flame graph has more, less and the same", async () => {
 test("of two runs, call paths are compared by CMetric, lost time and waits for locks", async () => {
 	const first = golden("pipeline.json"), second = golden("pipeline.json");
 	second.paths[0].cmetric_ns *= 3;
-	second.waits[0].lost_ns /= 2;
+	second.waits[0].wait_ns /= 2;
 	const page = await open(makePage("two-runs", { comparison: comparison(20), first, second }));
 	const flames = await section(page, "flames");
 

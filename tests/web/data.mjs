@@ -73,14 +73,14 @@ export function partialReport() {
 	const { report, ...rest } = wholeReport();
 
 	return { ...rest, report: { ...report, totals: { ...report.totals, paths: report.paths.length + 4000, critical_cmetric_ns: 5e9 } },
-		left_out: { waits: [{ cause: "lock", count: 7000, lost_ns: 4e9 }, { cause: "file", count: 500, lost_ns: 1e9 }], locks_with_unlockers: 1 },
+		left_out: { waits: [{ cause: "lock", waits: 7000, wait_ns: 4e9 }, { cause: "file", waits: 500, wait_ns: 1e9 }], locks_with_unlockers: 1 },
 		graph: { ...rest.graph, left_out: 12345 } };
 }
 
 /** The same report with something hostile wherever a program chooses a name. */
 export function hostileReport() {
 	const report = JSON.parse(JSON.stringify(golden("pipeline.json"), (key, value) =>
-		["name", "function", "file", "path", "object", "command", "module", "holder", "title", "class", "host", "group"].includes(key) &&
+		["name", "function", "file", "path", "object", "command", "module", "holder", "title", "where", "host", "group"].includes(key) &&
 			typeof value === "string" ? HOSTILE : value));
 
 	return { report, verdict: { words: HOSTILE }, timelines: { ...timelines(3), threads: timelines(3).threads.map(t => ({ ...t, name: HOSTILE })) },
@@ -101,20 +101,20 @@ function histogramOf(next) {
 }
 
 function lockOf(i, next) {
-	const total_ns = Math.round(1e9 * next() ** 6) + 1, waits = 1 + Math.floor(next() * 500);
-	const threads = Array.from({ length: 1 + i % 3 }, (_, t) => ({ name: `worker-${(i + t) % 64}`, context: null, pid: 4000, tid: 4001 + (i + t) % 64,
-		waits: Math.ceil(waits / 3), total_ns: Math.round(total_ns / 3), stack: i % 200 }));
+	const wait_ns = Math.round(1e9 * next() ** 6) + 1, waits = 1 + Math.floor(next() * 500);
+	const waiters = Array.from({ length: 1 + i % 3 }, (_, t) => ({ name: `worker-${(i + t) % 64}`, context: null, pid: 4000, tid: 4001 + (i + t) % 64,
+		waits: Math.ceil(waits / 3), wait_ns: Math.round(wait_ns / 3), stack: i % 200 }));
 
 	return { address: "0xffff8880" + (i * 64).toString(16).padStart(8, "0"), name: i % 3 ? `i_rwsem of /srv/data/${i}` : null,
-		kind: KINDS[i % KINDS.length], waits, total_ns, mean_ns: Math.round(total_ns / waits), p50_ns: 4000, p90_ns: 90000, p99_ns: 700000,
-		max_ns: Math.min(total_ns, 5e6), unfinished: i % 1000 ? 0 : 1, threads,
-		owners: i % 2 ? [] : [{ name: "writer", tid: 4999, ns: Math.round(total_ns / 2), stack: (i + 1) % 200 }], histogram: histogramOf(next) };
+		kind: KINDS[i % KINDS.length], waits, wait_ns, mean_ns: Math.round(wait_ns / waits), p50_ns: 4000, p90_ns: 90000, p99_ns: 700000,
+		max_ns: Math.min(wait_ns, 5e6), unfinished: i % 1000 ? 0 : 1, waiters,
+		owners: i % 2 ? [] : [{ name: "writer", tid: 4999, wait_ns: Math.round(wait_ns / 2), stack: (i + 1) % 200 }], histogram: histogramOf(next) };
 }
 
 export function klock(count) {
 	const next = numbers(11);
 	const locks = Array.from({ length: count }, (_, i) => lockOf(i, next));
-	const kinds = KINDS.map(kind => ({ kind, waits: 1000, total_ns: 1 + locks.filter(l => l.kind === kind).reduce((sum, l) => sum + l.total_ns, 0),
+	const kinds = KINDS.map(kind => ({ kind, waits: 1000, wait_ns: 1 + locks.filter(l => l.kind === kind).reduce((sum, l) => sum + l.wait_ns, 0),
 		p25_ns: 2000, p50_ns: 9000, p75_ns: 60000, max_ns: 5e6, histogram: histogramOf(next) }));
 	const stacks = Array.from({ length: 200 }, (_, i) => [`down_write_${i}`, "ext4_buffered_write_iter", "vfs_write", "ksys_write", "do_syscall_64"]);
 

@@ -61,7 +61,7 @@ test("acquisitions have columns, and locks that nobody waited for have no charts
 	data.hold_cost_ns = 761;
 	data.kinds = [];
 	for (const lock of data.locks)
-		Object.assign(lock, { waits: 0, total_ns: 0, mean_ns: 0, p50_ns: 0, p90_ns: 0, p99_ns: 0, max_ns: 0, unfinished: 0, threads: [],
+		Object.assign(lock, { waits: 0, wait_ns: 0, mean_ns: 0, p50_ns: 0, p90_ns: 0, p99_ns: 0, max_ns: 0, unfinished: 0, waiters: [],
 			owners: [], histogram: [], where: "anon_vma_clone", acquisitions: 1400, take_ns: 3000000, holds: 1400, hold_ns: 7000000,
 			max_hold_ns: 61000000 });
 	const page = await open(makePage("klock-held", { klock: data }));
@@ -101,7 +101,7 @@ test("hostile names of locks, threads and functions stay text", async () => {
 
 	for (const lock of data.locks) {
 		lock.name = HOSTILE;
-		lock.threads[0].name = HOSTILE;
+		lock.waiters[0].name = HOSTILE;
 	}
 	data.stacks = data.stacks.map(() => [HOSTILE]);
 	const page = await open(makePage("klock-hostile", { klock: data }));

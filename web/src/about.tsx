@@ -30,7 +30,7 @@ export function About({ report }: { report: Report }) {
 		{report.notes.length > 0 && <ul class="notes">{report.notes.map((note, i) => <li key={i}>{visible(note)}</li>)}</ul>}
 		<div class="columns">
 			<div><h3>What was lost</h3>{lost.length ? <Figures of={lost} /> : <p>Nothing.</p>}
-				<p class="muted">The account closes to {count(report.totals.closure_error_ns)} ns.</p></div>
+				<p class="muted">The account closes to {count(report.totals.accounting_error_ns)} ns.</p></div>
 			<div><h3>What tracing cost</h3><Figures of={Object.entries(report.cost)} /></div>
 		</div>
 	</Section>;

@@ -17,7 +17,7 @@ export interface FlameNode {
 }
 
 function kindOf(frame: ReportFrame): FlameNode["kind"] {
-	if (frame.kernel)
+	if (frame.is_kernel)
 		return "kernel";
 	return frame.file && !frame.file.startsWith("/usr/") && !/\.so(\.|$)/.test(frame.module ?? "") ? "own" : "library";
 }

@@ -29,13 +29,13 @@ function restOf({ paths, totals }: Pick<Report, "paths" | "totals">, metric: Met
 	if (metric === "cmetric")
 		return { frames: [], name: `${further(totals.paths - paths.length)}, or unknown`, value: totals.paths > paths.length
 			? totals.critical_cmetric_ns - paths.reduce((sum, path) => sum + path.cmetric_ns, 0) : 0 };
-	return { frames: [], name: further(waits.reduce((sum, wait) => sum + wait.count, 0)), value: waits.reduce((sum, wait) => sum + wait.lost_ns, 0) };
+	return { frames: [], name: further(waits.reduce((sum, wait) => sum + wait.waits, 0)), value: waits.reduce((sum, wait) => sum + wait.wait_ns, 0) };
 }
 
 export function metricRoot(report: Pick<Report, "paths" | "waits" | "totals">, metric: Metric, leftOut?: LeftOut) {
 	const waits = metric === "locks" ? report.waits.filter(wait => isLock(wait.cause)) : report.waits;
 	const weighed: Weighed[] = metric === "cmetric" ? report.paths.map(path => ({ frames: path.stack, value: path.cmetric_ns }))
-		: waits.map(wait => ({ frames: wait.stack, value: wait.lost_ns - wait.idle_ns }));
+		: waits.map(wait => ({ frames: wait.stack, value: wait.wait_ns - wait.idle_ns }));
 
 	return flameOf({ cmetric: "CMetric", lost: "lost parallelism", locks: "lock waits" }[metric], [...weighed, restOf(report, metric, leftOut)]);
 }

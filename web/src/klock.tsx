@@ -13,12 +13,12 @@ import type { KernelLocks } from "./types";
 
 const KIND_COLOURS = 8;
 
-type Waiter = ReportKlock["threads"][number];
+type Waiter = ReportKlock["waiters"][number];
 
-const none: Waiter = { name: "", context: null, pid: 0, tid: 0, waits: 0, total_ns: 0, max_ns: 0, stack: null };
+const none: Waiter = { name: "", context: null, pid: 0, tid: 0, waits: 0, wait_ns: 0, max_ns: 0, stack: null };
 
 /** The thread that waited for it longest stands for all. */
-const first = (lock: ReportKlock) => lock.threads[0] ?? none;
+const first = (lock: ReportKlock) => lock.waiters[0] ?? none;
 const frames = (stacks: string[][], at: number | null) => at === null ? undefined : stacks[at];
 
 /** What interrupts waited for is not what their thread did. */
@@ -29,7 +29,7 @@ function waiterName({ name, context, tid }: Waiter): string {
 }
 
 const ownerName = (owner: ReportKlock["owners"][number]) => owner.name !== null ? visible(owner.name) : owner.tid ? "a thread" : "readers";
-const more = (lock: ReportKlock) => lock.threads.length > 1 ? ` +${lock.threads.length - 1}` : "";
+const more = (lock: ReportKlock) => lock.waiters.length > 1 ? ` +${lock.waiters.length - 1}` : "";
 
 /** With --acquisitions. */
 const holdColumns: Column<ReportKlock>[] = [
@@ -50,7 +50,7 @@ function columnsOf({ stacks, acquisitions }: KernelLocks): Column<ReportKlock>[]
 		{ title: "thread", value: l => waiterName(first(l)), show: l => waiterName(first(l)) + more(l) },
 		{ title: "pid", value: l => first(l).pid, tip: l => `process ${first(l).pid}` },
 		{ title: "tid", value: l => first(l).tid, tip: l => `thread ${first(l).tid} of process ${first(l).pid}` },
-		ns("waited", l => l.total_ns),
+		ns("waited", l => l.wait_ns),
 		{ title: "waits", unit: "times", value: l => l.waits, show: l => count(l.waits) + (l.unfinished ? " \u2026" : ""),
 			tip: l => plural(l.waits, "wait") + (l.unfinished ? `, ${count(l.unfinished)} of them not over` : "") },
 		ns("mean", l => l.mean_ns), ns("p99", l => l.p99_ns), ns("longest", l => l.max_ns),
@@ -67,19 +67,19 @@ function NamedStack({ frames }: { frames: string[] | undefined }) {
 function Detail({ lock, stacks }: { lock: ReportKlock; stacks: string[][] }) {
 	return <>
 		<h3>{visible(lock.name ?? lock.address)}</h3>
-		<p>{lock.kind} at {lock.address}: {plural(lock.waits, "wait")}, {duration(lock.total_ns)} in total; p50 {duration(lock.p50_ns)}, p90 {
+		<p>{lock.kind} at {lock.address}: {plural(lock.waits, "wait")}, {duration(lock.wait_ns)} in total; p50 {duration(lock.p50_ns)}, p90 {
 			duration(lock.p90_ns)}, 99 % up to {duration(lock.p99_ns)}, at most {duration(lock.max_ns)}.
 			{lock.unfinished > 0 && ` ${plural(lock.unfinished, "wait")} had not ended.`}</p>
 		{(lock.acquisitions ?? 0) > 0 && <p>Taken {plural(lock.acquisitions ?? 0, "time")}, which took {duration(lock.take_ns ?? 0)}; held {
 			duration(lock.hold_ns ?? 0)} in total, max {duration(lock.max_hold_ns ?? 0)}.</p>}
-		{lock.threads.length > 0 && <h4>Who waited</h4>}
-		{lock.threads.slice(0, 20).map((waiter, i) => <details key={i} open={!i}>
-			<summary>{waiterName(waiter)} {waiter.tid} of process {waiter.pid}: {plural(waiter.waits, "wait")}, {duration(waiter.total_ns)}</summary>
+		{lock.waiters.length > 0 && <h4>Who waited</h4>}
+		{lock.waiters.slice(0, 20).map((waiter, i) => <details key={i} open={!i}>
+			<summary>{waiterName(waiter)} {waiter.tid} of process {waiter.pid}: {plural(waiter.waits, "wait")}, {duration(waiter.wait_ns)}</summary>
 			<NamedStack frames={frames(stacks, waiter.stack)} />
 		</details>)}
 		{lock.owners.length > 0 && <h4>Who held it</h4>}
 		{lock.owners.slice(0, 20).map((owner, i) => <details key={i}>
-			<summary>{ownerName(owner)} {owner.tid || ""}, while others waited {duration(owner.ns)}</summary>
+			<summary>{ownerName(owner)} {owner.tid || ""}, while others waited {duration(owner.wait_ns)}</summary>
 			<NamedStack frames={frames(stacks, owner.stack)} />
 		</details>)}
 	</>;
@@ -105,24 +105,24 @@ function aboutOf(klock: KernelLocks, whole: number): string {
 
 export function Klock({ klock }: { klock: KernelLocks }) {
 	const [chosen, choose] = useState<ReportKlock | null>(null);
-	const kinds = useMemo(() => [...klock.kinds].sort((a, b) => b.total_ns - a.total_ns), [klock]);
+	const kinds = useMemo(() => [...klock.kinds].sort((a, b) => b.wait_ns - a.wait_ns), [klock]);
 	const columns = useMemo(() => columnsOf(klock), [klock]);
 	const all = useMemo(() => sumOf(kinds.map(kind => kind.histogram)), [kinds]);
-	const whole = kinds.reduce((sum, kind) => sum + kind.total_ns, 0);
-	const shares = kinds.map((kind, i) => ({ name: kind.kind, value: kind.total_ns, colour: `k-${i % KIND_COLOURS}`, tip: plural(kind.waits, "wait") }));
-	const found = (lock: ReportKlock) => lock.threads.map(t => `${t.name ?? ""} ${t.tid} ${t.pid}`).join("\n") + "\n" +
+	const whole = kinds.reduce((sum, kind) => sum + kind.wait_ns, 0);
+	const shares = kinds.map((kind, i) => ({ name: kind.kind, value: kind.wait_ns, colour: `k-${i % KIND_COLOURS}`, tip: plural(kind.waits, "wait") }));
+	const found = (lock: ReportKlock) => lock.waiters.map(t => `${t.name ?? ""} ${t.tid} ${t.pid}`).join("\n") + "\n" +
 		(frames(klock.stacks, first(lock).stack) ?? []).join("\n");
 
 	if (!klock.locks.length)
 		return <Section id="klock" title="Kernel locks"><p class="muted">No thread waited for a kernel lock.</p></Section>;
 	return <Section id="klock" title="Kernel locks" about={aboutOf(klock, whole)}
-		tools={<CopyCsv of="waits by kind" make={() => ({ titles: ["kind", "waits", "total (ns)"], rows: kinds.map(k => [k.kind, k.waits, k.total_ns]) })} />}>
+		tools={<CopyCsv of="waits by kind" make={() => ({ titles: ["kind", "waits", "total (ns)"], rows: kinds.map(k => [k.kind, k.waits, k.wait_ns]) })} />}>
 		{kinds.length > 0 && <div class="columns">
 			<div class="chart shares">
 				<Doughnut shares={shares} label="Time waited, by the kind of lock" />
 				<ul class="slices">{kinds.map((kind, i) => <li key={kind.kind} data-tip={plural(kind.waits, "wait")}>
-					<Swatch colour={`k-${i % KIND_COLOURS}`} /><span>{kind.kind}</span><b>{shareOf(kind.total_ns, whole)}</b>
-					<span class="muted number">{duration(kind.total_ns)}</span></li>)}</ul>
+					<Swatch colour={`k-${i % KIND_COLOURS}`} /><span>{kind.kind}</span><b>{shareOf(kind.wait_ns, whole)}</b>
+					<span class="muted number">{duration(kind.wait_ns)}</span></li>)}</ul>
 			</div>
 			<KindBoxes kinds={kinds} />
 		</div>}

@@ -7,16 +7,16 @@ export function Stack({ frames }: { frames: ReportFrame[] }) {
 	if (!frames.length)
 		return <p class="muted">No stack was recorded.</p>;
 	return <ol class="stack">
-		{frames.map((frame, i) => <li key={i} class={frame.kernel ? "is-kernel" : ""}>
+		{frames.map((frame, i) => <li key={i} class={frame.is_kernel ? "is-kernel" : ""}>
 			<span class="function">{frameName(frame)}</span>{" "}
-			<span class="muted">{framePlace(frame)}{frame.inlined ? " (inlined)" : ""}</span>
+			<span class="muted">{framePlace(frame)}{frame.is_inlined ? " (inlined)" : ""}</span>
 		</li>)}
 	</ol>;
 }
 
 /** The innermost function of the user's own is what the eye wants; without rules at hand, one with a file. */
 export function headline(frames: ReportFrame[]): string {
-	const frame = frames.find(f => f.file && !f.kernel && !f.file.startsWith("/usr/") && !/^(\.\.?\/|nptl\/|sysdeps\/|std)/.test(f.file)) ??
+	const frame = frames.find(f => f.file && !f.is_kernel && !f.file.startsWith("/usr/") && !/^(\.\.?\/|nptl\/|sysdeps\/|std)/.test(f.file)) ??
 		frames.find(f => f.function) ?? frames[0];
 
 	return frame ? frameName(frame) : "no stack";

@@ -5,7 +5,7 @@ const list: [string, string][] = [
 	["running", "running"],
 	["spinning", "spinning"],
 	["runnable", "waiting for a CPU"],
-	["preempted", "waiting for a CPU"],
+	["cpu-wait", "waiting for a CPU"],
 	["throttled", "throttled"],
 	["lock", "lock"],
 	["kernel-lock", "kernel lock"],

@@ -68,22 +68,22 @@ function wallSlices({ balance: { wall } }: Report): Slice[] {
 	];
 }
 
-/** Causes for which threads had no CPU: they are parts of the time in the run queue. */
-const READY_CAUSES = new Set(["preempted", "throttled"]);
+/** Causes for which threads had no CPU: they are parts of cpu_wait_ns. */
+const READY_CAUSES = new Set(["cpu-wait", "throttled"]);
 
 function threadSlices({ balance: { threads } }: Report): Slice[] {
 	const sum = (causes: ReportCause[], value: (cause: ReportCause) => number) => causes.reduce((total, cause) => total + value(cause), 0);
-	const busy_ns = (cause: ReportCause) => cause.lost_ns - cause.idle_ns;
+	const busy_ns = (cause: ReportCause) => cause.wait_ns - cause.idle_ns;
 	const told_ns = sum(threads.causes.filter(cause => READY_CAUSES.has(cause.cause)), busy_ns);
 	const causes = threads.causes.map(cause => ({
 		name: stateTitle(cause.cause), colour: colourOf(cause.cause), ns: busy_ns(cause),
-		about: `${plural(cause.count, "wait")}${cause.idle_ns ? `; ${duration(cause.idle_ns)} more were idle` : ""}`,
+		about: `${plural(cause.waits, "wait")}${cause.idle_ns ? `; ${duration(cause.idle_ns)} more were idle` : ""}`,
 	}));
 
 	return [
 		{ name: "running", colour: "c-running", ns: threads.running_ns - threads.spinning_ns, about: "on a CPU" },
 		{ name: "spinning", colour: "c-spinning", ns: threads.spinning_ns, about: "on a CPU, waiting in a spin loop" },
-		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, threads.runqueue_ns - told_ns), about: "runnable, waiting for a CPU" },
+		{ name: "waiting for a CPU", colour: "c-runnable", ns: Math.max(0, threads.cpu_wait_ns - told_ns), about: "runnable, waiting for a CPU" },
 		...causes,
 		{ name: "idle", colour: "c-idle", ns: sum(threads.causes, cause => cause.idle_ns),
 			about: "waited, with no work to do" },
@@ -111,7 +111,7 @@ export function Balance({ report }: { report: Report }) {
 
 /** Where the rest is told: the call path or the wait that the finding is about. */
 function Links({ finding, report }: { finding: ReportFinding; report: Report }) {
-	const { wait, path } = finding;
+	const { wait_rank: wait, path_rank: path } = finding;
 
 	return <>
 		{wait && wait <= report.waits.length && <a class="no-print" href="#waits" onClick={() => openRow("waits", wait)}>wait {wait}</a>}{" "}

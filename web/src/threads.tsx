@@ -10,13 +10,13 @@ import type { Report, ReportThread } from "./report";
 
 const columns: Column<ReportThread>[] = [
 	words("thread", t => t.name, true),
-	{ title: "tid", value: t => t.tid, show: t => t.threads > 1 ? `${t.threads} ended` : String(t.tid), tip: t => `thread ${t.tid} of process ${t.pid}` },
-	words("group", t => t.group), ns("CMetric", t => t.cmetric_ns), ns("running", t => t.running_ns), ns("CPU wait", t => t.runnable_ns),
+	{ title: "tid", value: t => t.tid, show: t => t.thread_count > 1 ? `${t.thread_count} ended` : String(t.tid), tip: t => `thread ${t.tid} of process ${t.pid}` },
+	words("group", t => t.group), ns("CMetric", t => t.cmetric_ns), ns("running", t => t.running_ns), ns("CPU wait", t => t.cpu_wait_ns),
 	ns("blocked", t => t.blocked_ns), times("slices", t => t.slices), times("critical", t => t.critical_slices),
 ];
 
 function nameOf(thread: ReportThread): string {
-	return thread.threads > 1 ? `${visible(thread.name)} (${thread.threads} ended)` : `${visible(thread.name)} ${thread.tid}`;
+	return thread.thread_count > 1 ? `${visible(thread.name)} (${thread.thread_count} ended)` : `${visible(thread.name)} ${thread.tid}`;
 }
 
 export function Threads({ report }: { report: Report }) {

@@ -5,7 +5,7 @@ import type { ReportKlocks } from "./report";
 
 /** What a report has and the page has not, so that it can be used soon. */
 export interface LeftOut {
-	waits: { cause: string; count: number; lost_ns: number }[];	// idle waits are not in it
+	waits: { cause: string; waits: number; wait_ns: number }[];	// idle waits are not in it
 	locks_with_unlockers: number;	// the first ones
 }
 

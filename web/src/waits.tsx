@@ -21,8 +21,8 @@ function Wakers({ wakers, title }: { wakers: ReportWaker[]; title: string }) {
 	return <>
 		<h4>{title}</h4>
 		{wakers.map((waker, i) => <details key={i}>
-			<summary>{share(waker.share)}: {waker.context} {visible(waker.names ?? waker.name ?? "")}, {plural(waker.count, "time")}, {
-				duration(waker.lost_ns)} waited, {duration(waker.cmetric_ns)} of criticality</summary>
+			<summary>{share(waker.share)}: {waker.context} {visible(waker.names ?? waker.name ?? "")}, {plural(waker.waits, "time")}, {
+				duration(waker.wait_ns)} waited, {duration(waker.cmetric_ns)} of criticality</summary>
 			<Stack frames={waker.stack} />
 		</details>)}
 		{rest > SHARE_MIN && <p class="muted">{share(rest)}: others, or unknown.</p>}
@@ -31,15 +31,15 @@ function Wakers({ wakers, title }: { wakers: ReportWaker[]; title: string }) {
 
 const waitColumns: Column<ReportWait>[] = [
 	words("where", w => headline(w.stack), true), words("for", w => w.object), { title: "cause", value: w => stateTitle(w.cause) },
-	ns("lost", w => w.lost_ns - w.idle_ns), times("waits", w => w.count), ns("longest", w => w.max_ns), ns("idle", w => w.idle_ns),
+	ns("lost", w => w.wait_ns - w.idle_ns), times("waits", w => w.waits), ns("longest", w => w.max_ns), ns("idle", w => w.idle_ns),
 	ns("CMetric", w => w.cmetric_ns),
 ];
 
 function MoreWaits({ leftOut }: { leftOut?: LeftOut }) {
-	const count = leftOut?.waits.reduce((sum, wait) => sum + wait.count, 0);
+	const count = leftOut?.waits.reduce((sum, wait) => sum + wait.waits, 0);
 
 	return count ? <p class="muted">{plural(count, "further call path")}, in which {
-		duration(leftOut!.waits.reduce((sum, wait) => sum + wait.lost_ns, 0))} were lost, had no room here.</p> : null;
+		duration(leftOut!.waits.reduce((sum, wait) => sum + wait.wait_ns, 0))} were lost, had no room here.</p> : null;
 }
 
 export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {
@@ -55,7 +55,7 @@ export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 }
 
 const lockColumns: Column<ReportLock>[] = [
-	words("lock", l => l.name ?? l.address, true), words("kind", l => l.kind), words("in", l => l.class),
+	words("lock", l => l.name ?? l.address, true), words("kind", l => l.kind), words("in", l => l.where),
 	ns("waited", l => l.wait_ns - l.idle_ns), times("waits", l => l.waits), ns("p50", l => l.p50_ns), ns("p99", l => l.p99_ns),
 	ns("longest", l => l.max_ns), threads("queue", l => l.queue_max), ns("held", l => l.hold_ns), words("holder", l => l.holder),
 ];
@@ -66,7 +66,7 @@ export function Locks({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 			<h3>{visible(l.name ?? l.address)}</h3>
 			<p>{visible(l.kind)} at {visible(l.address)}: {plural(l.waits, "wait")}, up to {plural(l.queue_max, "thread")} at once; held {
 				plural(l.holds, "time")} for {duration(l.hold_ns)} while others waited{l.holder ? `, mostly by ${visible(l.holder)}` : ""}.
-				{l.vain_waits ? ` ${plural(l.vain_waits, "wake-up")} spurious.` : ""}</p>
+				{l.spurious_wakeups ? ` ${plural(l.spurious_wakeups, "wake-up")} spurious.` : ""}</p>
 			<Wakers wakers={l.unlockers} title="Released by" />
 		</>} />
 		{leftOut && report.locks.length > leftOut.locks_with_unlockers && <p class="muted">The threads that released them are listed for the {
@@ -80,14 +80,14 @@ const asked = <R extends ReportFile | ReportSocket>(): Column<R> =>
 	({ title: "asked for", unit: "bytes", value: f => f.asked_bytes, show: f => f.asked_bytes ? size(f.asked_bytes) : "\u2013" });
 
 const fileColumns: Column<ReportFile>[] = [
-	words("file", f => f.path + (f.deleted ? " (deleted)" : ""), true), { title: "cause", value: f => stateTitle(f.cause) },
-	ns("waited", f => f.wait_ns - f.idle_ns), times("waits", f => f.count), ns("longest", f => f.max_ns), ns("reading", f => f.read_ns),
+	words("file", f => f.path + (f.is_deleted ? " (deleted)" : ""), true), { title: "cause", value: f => stateTitle(f.cause) },
+	ns("waited", f => f.wait_ns - f.idle_ns), times("waits", f => f.waits), ns("longest", f => f.max_ns), ns("reading", f => f.read_ns),
 	ns("writing", f => f.write_ns), asked(), words("other end", peerOf),
 ];
 
 const socketColumns: Column<ReportSocket>[] = [
 	words("peer", s => s.host ? `${s.host} (${s.peer})` : s.peer, true), words("family", s => s.family), words("local", s => s.local),
-	ns("waited", s => s.wait_ns - s.idle_ns), times("waits", s => s.count), ns("longest", s => s.max_ns), ns("reading", s => s.read_ns),
+	ns("waited", s => s.wait_ns - s.idle_ns), times("waits", s => s.waits), ns("longest", s => s.max_ns), ns("reading", s => s.read_ns),
 	ns("writing", s => s.write_ns), asked(), words("other end", peerOf),
 ];
 
@@ -111,8 +111,8 @@ export function Paths({ report }: { report: Report }) {
 	return <Section id="paths" title="Call paths" isHeavy about="Where critical slices ended: call paths by the CMetric of what led there.">
 		<Table name="call paths" columns={pathColumns} rows={report.paths} search={p => stackWords(p.stack)} detail={p => <>
 			<h3>{headline(p.stack)}</h3>
-			{p.functions.length > 0 && <ul>{p.functions.map((f, i) => <li key={i}>{visible(f.function ?? "?")}: {
-				plural(f.count, "sample")}{f.lines.map(line => line.line ? `, line ${line.line} ${count(line.count)}` : "")}</li>)}</ul>}
+			{p.functions.length > 0 && <ul>{p.functions.map((f, i) => <li key={i}>{visible(f.name ?? "?")}: {
+				plural(f.samples, "sample")}{f.lines.map(line => line.line ? `, line ${line.line} ${count(line.samples)}` : "")}</li>)}</ul>}
 			<Stack frames={p.stack} />
 		</>} />
 	</Section>;

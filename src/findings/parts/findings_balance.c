@@ -74,8 +74,8 @@ static int causes_by_loss(const void *a, const void *b)
 {
 	const struct report_cause *x = a, *y = b;
 
-	if (x->lost_ns != y->lost_ns)
-		return x->lost_ns < y->lost_ns ? 1 : -1;
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns < y->wait_ns ? 1 : -1;
 	return strcmp(x->cause, y->cause);
 }
 
@@ -88,22 +88,22 @@ static void add_active(struct findings *findings, struct report_cause *rows, uin
 	if (findings->input.cpu_waits)
 		throttling = cpu_waits_throttling(findings->input.cpu_waits);
 	report->balance.threads.throttled_ns = throttling.throttled_ns;
-	if (report->balance.threads.throttled_ns > report->balance.threads.runqueue_ns)
-		report->balance.threads.throttled_ns = report->balance.threads.runqueue_ns;
+	if (report->balance.threads.throttled_ns > report->balance.threads.cpu_wait_ns)
+		report->balance.threads.throttled_ns = report->balance.threads.cpu_wait_ns;
 	report->balance.threads.throttled_max_ns = throttling.max_ns;
 	rows[report->balance.threads.cause_count++] = (struct report_cause){
 		.cause = wait_cause_name(CAUSE_PREEMPTED),
 		.group = wait_cause_group(CAUSE_PREEMPTED),
-		.lost_ns = report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns,
-		.count = slices,
+		.wait_ns = report->balance.threads.cpu_wait_ns - report->balance.threads.throttled_ns,
+		.waits = slices,
 		.is_active = true,
 	};
 	if (throttling.count)
 		rows[report->balance.threads.cause_count++] = (struct report_cause){
 			.cause = wait_cause_name(CAUSE_THROTTLED),
 			.group = wait_cause_group(CAUSE_THROTTLED),
-			.lost_ns = report->balance.threads.throttled_ns,
-			.count = throttling.count,
+			.wait_ns = report->balance.threads.throttled_ns,
+			.waits = throttling.count,
 			.is_active = true,
 		};
 }
@@ -128,12 +128,12 @@ void findings_add_balance(struct findings *findings)
 
 	while ((metrics = criticality_next_thread(findings->input.criticality, &cursor))) {
 		report->balance.threads.running_ns += metrics->running_ns;
-		report->balance.threads.runqueue_ns += metrics->runnable_ns;
+		report->balance.threads.cpu_wait_ns += metrics->runnable_ns;
 		blocked_ns += metrics->blocked_ns;
 		slices += metrics->slices;
 	}
 	report->balance.threads.total_ns =
-		report->balance.threads.running_ns + report->balance.threads.runqueue_ns + blocked_ns;
+		report->balance.threads.running_ns + report->balance.threads.cpu_wait_ns + blocked_ns;
 	for (enum wait_cause cause = 0; cause < CAUSES; cause++) {
 		struct wait_sum sum = waits_by_cause(findings->input.waits, cause);
 
@@ -148,18 +148,18 @@ void findings_add_balance(struct findings *findings)
 		rows[report->balance.threads.cause_count++] = (struct report_cause){
 			.cause = wait_cause_name(cause),
 			.group = wait_cause_group(cause),
-			.lost_ns = whole(causes[cause].wait_ns + 0.5),
+			.wait_ns = whole(causes[cause].wait_ns + 0.5),
 			.idle_ns = whole(findings_idle_ns(cause, causes[cause].idle_ns) + 0.5),
-			.count = whole(causes[cause].count + 0.5),
+			.waits = whole(causes[cause].count + 0.5),
 		};
 	}
 	add_active(findings, rows, slices);
 	report->balance.threads.busy_ns = busy_ns(report, rows);
 	qsort(rows, report->balance.threads.cause_count, sizeof(*rows), causes_by_loss);
 	report->balance.threads.causes = rows;
-	report->balance.threads.closure_error_ns = (int64_t)(blocked_ns - waited_ns);
-	findings_add_rivals(findings, report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns);
-	report->balance.threads.odd_waits = waits_untold(findings->input.waits, UNTOLD_ODD);
+	report->balance.threads.accounting_error_ns = (int64_t)(blocked_ns - waited_ns);
+	findings_add_rivals(findings, report->balance.threads.cpu_wait_ns - report->balance.threads.throttled_ns);
+	report->balance.threads.unexplained_waits = waits_untold(findings->input.waits, UNTOLD_ODD);
 	report->balance.threads.hidden_waits = waits_untold(findings->input.waits, UNTOLD_HIDDEN);
 	report->balance.threads.lost_waits = waits_untold(findings->input.waits, UNTOLD_LOST);
 }

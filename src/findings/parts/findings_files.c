@@ -27,7 +27,7 @@ static struct report_transfer as_report_transfer(const struct wait_file *file)
 		.read_ns = file->direction_ns[FILE_READING],
 		.write_ns = file->direction_ns[FILE_WRITING],
 		.asked_bytes = file->asked_bytes,
-		.asked_count = file->asked_count,
+		.asked_waits = file->asked_count,
 	};
 }
 
@@ -41,7 +41,7 @@ static struct report_file as_report_file(const struct wait_file *file, const str
 		.cause = wait_cause_name(file->cause),
 		.wait_ns = file->sum.wait_ns,
 		.idle_ns = whole(findings_idle_ns(file->cause, file->sum.idle_ns)),
-		.count = file->sum.count,
+		.waits = file->sum.count,
 		.max_ns = file->sum.max_ns,
 		.cmetric_ns = file->cmetric_ns,
 		.key = file->file,
@@ -57,7 +57,7 @@ static struct report_socket as_report_socket(const struct wait_file *file, const
 		.peer = info->peer,
 		.wait_ns = file->sum.wait_ns,
 		.idle_ns = whole(findings_idle_ns(file->cause, file->sum.idle_ns)),
-		.count = file->sum.count,
+		.waits = file->sum.count,
 		.max_ns = file->sum.max_ns,
 		.cmetric_ns = file->cmetric_ns,
 		.key = file->file,
@@ -73,14 +73,14 @@ static void add_other(struct report_file *others, const struct wait_file *file)
 		others->cause = wait_cause_name(file->cause);
 	others->wait_ns += file->sum.wait_ns;
 	others->idle_ns += whole(findings_idle_ns(file->cause, file->sum.idle_ns));
-	others->count += file->sum.count;
+	others->waits += file->sum.count;
 	others->cmetric_ns += file->cmetric_ns;
 	if (file->sum.max_ns > others->max_ns)
 		others->max_ns = file->sum.max_ns;
 	others->transfer.read_ns += file->direction_ns[FILE_READING];
 	others->transfer.write_ns += file->direction_ns[FILE_WRITING];
 	others->transfer.asked_bytes += file->asked_bytes;
-	others->transfer.asked_count += file->asked_count;
+	others->transfer.asked_waits += file->asked_count;
 }
 
 static int compare(uint64_t x_ns, uint64_t y_ns)

@@ -62,7 +62,7 @@ static struct report_thread as_row(struct findings *findings, const struct threa
 		.cmetric_ns = fixed_to_ns(metrics->cmetric_oncpu + metrics->cmetric_runqueue),
 		.cmetric_oncpu_ns = oncpu_ns,
 		.running_ns = metrics->running_ns,
-		.runnable_ns = metrics->runnable_ns,
+		.cpu_wait_ns = metrics->runnable_ns,
 		.inactive_ns = metrics->spinning_ns + metrics->spin_preempted_ns,
 		.blocked_ns = metrics->blocked_ns,
 		.slices = metrics->slices,

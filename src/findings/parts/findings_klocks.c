@@ -129,10 +129,10 @@ static struct report_klock_waiter as_waiter(struct making *making, const struct 
 	};
 
 	if (!thread) {
-		out.thread = is_idle(waiter) ? "idle" : other_name(making, waiter->tid);
+		out.name = is_idle(waiter) ? "idle" : other_name(making, waiter->tid);
 		return out;
 	}
-	out.thread = arena_strdup(making->findings->arena, thread->name);
+	out.name = arena_strdup(making->findings->arena, thread->name);
 	out.pid = thread->pid;
 	out.tid = thread->tid;
 	return out;
@@ -143,7 +143,7 @@ static struct report_klock_owner as_owner(struct making *making, const struct kl
 	const struct thread *thread = table_find(making->index.by_host_tid, owner->tid);
 
 	return (struct report_klock_owner){
-		.thread = thread ? arena_strdup(making->findings->arena, thread->name) : other_name(making, owner->tid),
+		.name = thread ? arena_strdup(making->findings->arena, thread->name) : other_name(making, owner->tid),
 		.tid = owner->tid,
 		.waits = owner->sum.waits,
 		.wait_ns = owner->sum.wait_ns,
@@ -302,10 +302,10 @@ static struct report_klock as_lock(struct making *making, const struct klock *kl
 		.wait_ns = sum->wait_ns,
 		.mean_ns = sum->waits ? sum->wait_ns / sum->waits : 0,
 		.max_ns = sum->max_ns,
-		.lasting = klock->lasting,
-		.gave_up = klock->gave_up,
-		.lengths = lengths,
-		.is_counted = making->findings->report.klocks.counts_acquisitions,
+		.unfinished = klock->lasting,
+		.given_up = klock->gave_up,
+		.histogram = lengths,
+		.is_counted = making->findings->report.kernel_locks.counts_acquisitions,
 		.acquisitions = klock->holding.acquisitions,
 		.holds = klock->holding.holds,
 		.take_ns = klock->holding.take_ns,
@@ -332,7 +332,7 @@ static void add_kinds(struct making *making)
 	struct findings *findings = making->findings;
 	enum klock_kind count = klocks_kind_count(findings->input.klocks);
 	struct report_klock_kind *rows = arena_alloc(findings->arena, count * sizeof(*rows));
-	struct report_klocks *klocks = &findings->report.klocks;
+	struct report_klocks *klocks = &findings->report.kernel_locks;
 	const struct klock *klock;
 
 	for (enum klock_kind kind = 0; kind < count; kind++) {
@@ -340,7 +340,7 @@ static void add_kinds(struct making *making)
 		uint32_t *lengths = arena_alloc(findings->arena, LENGTHS * sizeof(*lengths));
 		size_t cursor = 0;
 
-		*row = (struct report_klock_kind){ .kind = kind_name(findings, kind), .lengths = lengths };
+		*row = (struct report_klock_kind){ .kind = kind_name(findings, kind), .histogram = lengths };
 		while ((klock = klocks_next(findings->input.klocks, &cursor))) {
 			if (klock->kind != kind)
 				continue;
@@ -369,7 +369,7 @@ void findings_add_klocks(struct findings *findings)
 		.stacks = table_new(),
 		.stacks_by_words = table_new(),
 	};
-	struct report_klocks *klocks = &findings->report.klocks;
+	struct report_klocks *klocks = &findings->report.kernel_locks;
 	struct report_klock *rows;
 	const struct klock *klock;
 	struct klock_costs costs;

@@ -186,11 +186,11 @@ static const char *holder_name(struct findings *findings, const struct thread_in
 static void forget_what_differs(struct report_lock *lock, enum wait_cause cause)
 {
 	lock->kind = wait_cause_name(cause);
-	lock->where = lock->holder = lock->ender = NULL;
+	lock->where = lock->holder = lock->waker = NULL;
 	lock->holder_wait = lock->holder_waits_at = NULL;
 	lock->holder_waited_ns = 0;
-	lock->ender_share = 0;
-	lock->hold_ns = lock->holds = lock->vain_count = 0;
+	lock->waker_share = 0;
+	lock->hold_ns = lock->holds = lock->spurious_wakeups = 0;
 }
 
 static const char *kind_of(struct findings *findings, const struct wait_lock *lock, const struct wait_meaning *meaning)
@@ -207,7 +207,7 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 	struct wait_meaning meaning = meaning_of(findings, lock);
 	struct report_lock out = {
 		.name = merged->name,
-		.object = object_text(findings, lock),
+		.address = object_text(findings, lock),
 		.kind = kind_of(findings, lock, &meaning),
 		.where = place_of(findings, lock->heaviest),
 		.is_waiters = meaning.is_made,
@@ -220,7 +220,7 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 		.queue_max = merged->queue_max,
 		.hold_ns = merged->hold_ns,
 		.holds = merged->holds,
-		.vain_count = merged->vain_count,
+		.spurious_wakeups = merged->vain_count,
 		.key = merged->key,
 		.endless_ns = merged->endless_ns,
 		.holder_wait = words_holder_wait(findings, lock),
@@ -232,8 +232,8 @@ static struct report_lock as_report_lock(struct findings *findings, const struct
 		out.holder_waits_at = words_wait_place(findings, merged->holder_path);
 	out.holder = holder_name(findings, index, lock, out.kind);
 	if (merged->ender.thread && merged->sum.wait_ns) {
-		out.ender = name_of(findings, table_find(index->by_number, merged->ender.thread));
-		out.ender_share = (double)merged->ender.wait_ns / merged->sum.wait_ns;
+		out.waker = name_of(findings, table_find(index->by_number, merged->ender.thread));
+		out.waker_share = (double)merged->ender.wait_ns / merged->sum.wait_ns;
 	}
 	out.unlocker_count = findings_put_unlockers(findings, merged->unlockers, &out.unlockers);
 	if (lock->is_others)
@@ -250,7 +250,7 @@ static int locks_by_loss(const void *a, const void *b)
 		return x_ns < y_ns ? 1 : -1;
 	if (x->wait_ns != y->wait_ns)
 		return x->wait_ns < y->wait_ns ? 1 : -1;
-	return strcmp(x->object, y->object);
+	return strcmp(x->address, y->address);
 }
 
 void findings_add_locks(struct findings *findings)

@@ -173,7 +173,7 @@ static void add_line(struct findings *findings, struct tally *tally, size_t inde
 		return;
 	for (size_t i = 0; i < function->line_count; i++) {
 		if (lines[i].line == frame->line && !strcmp(lines[i].file, frame->file)) {
-			lines[i].count += count;
+			lines[i].samples += count;
 			return;
 		}
 	}
@@ -212,9 +212,9 @@ static void add_sample(struct findings *findings, struct tally *tally, const str
 	if (index == FUNCTIONS_MAX)
 		return;
 	function = &tally->functions[index].function;
-	function->count += sample->count;
+	function->samples += sample->count;
 	if (sample->is_stack_top)
-		function->stack_top_count += sample->count;
+		function->stack_tops += sample->count;
 	add_line(findings, tally, index, frame, sample->count);
 }
 
@@ -226,8 +226,7 @@ static double weight_ns(const struct report_function *function, const struct mer
 
 	if (slice_ns > sample_period_ns)
 		slice_ns = sample_period_ns;
-	return function->stack_top_count * slice_ns +
-	       (double)(function->count - function->stack_top_count) * sample_period_ns;
+	return function->stack_tops * slice_ns + (double)(function->samples - function->stack_tops) * sample_period_ns;
 }
 
 static int functions_by_weight(const void *a, const void *b)
@@ -236,8 +235,8 @@ static int functions_by_weight(const void *a, const void *b)
 
 	if (x->weight_ns != y->weight_ns)
 		return x->weight_ns < y->weight_ns ? 1 : -1;
-	if (x->function.count != y->function.count)
-		return x->function.count < y->function.count ? 1 : -1;
+	if (x->function.samples != y->function.samples)
+		return x->function.samples < y->function.samples ? 1 : -1;
 	return strcmp(x->function.name, y->function.name);
 }
 
@@ -245,8 +244,8 @@ static int lines_by_count(const void *a, const void *b)
 {
 	const struct report_line *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
@@ -290,7 +289,8 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 	if (wait_has_file(&path->facts) && findings->input.files)
 		cause = wait_cause_of(&path->facts, files_find(findings->input.files, path->facts.object));
 	meaning = path_names_meaning_of(findings->names, &path->facts, cause, out->frames, out->frame_count);
-	out->cause = findings_cause_text(findings, meaning.cause, path->facts.syscall);
+	out->cause = wait_cause_name(meaning.cause);
+	out->syscall = findings_other_call(meaning.cause, path->facts.syscall);
 	out->group = wait_cause_group(meaning.cause);
 }
 

@@ -75,9 +75,9 @@ static struct report_peer peer_of_thread(struct findings *findings, const struct
 	const struct thread *first = table_find(index->threads.by_pid, thread->pid);
 
 	return (struct report_peer){
-		.process = copy(findings, first ? first->name : thread->name),
-		.thread = copy(findings, thread->name),
-		.pid = thread->pid,
+		.peer_name = copy(findings, first ? first->name : thread->name),
+		.peer_thread = copy(findings, thread->name),
+		.peer_pid = thread->pid,
 	};
 }
 
@@ -94,14 +94,14 @@ static struct report_peer peer_that_ends(struct findings *findings, const struct
 		out = peer_of_thread(findings, index, most->thread);
 	else
 		out = (struct report_peer){
-			.process = copy(findings, most->process),
-			.thread = copy(findings, most->name),
-			.pid = most->pid,
+			.peer_name = copy(findings, most->process),
+			.peer_thread = copy(findings, most->name),
+			.peer_pid = most->pid,
 		};
 	if (file->sum.wait_ns)
-		out.share = (double)most->wait_ns / file->sum.wait_ns;
-	if (out.share > 1)
-		out.share = 1;
+		out.peer_share = (double)most->wait_ns / file->sum.wait_ns;
+	if (out.peer_share > 1)
+		out.peer_share = 1;
 	return out;
 }
 
@@ -143,7 +143,7 @@ struct report_peer findings_peer(struct findings *findings, const struct peer_in
 		return (struct report_peer){ 0 };
 	thread = table_find(index->threads.by_pid, info->peer_pid);
 	return (struct report_peer){
-		.process = copy(findings, thread ? thread->name : info->peer_process),
-		.pid = info->peer_pid,
+		.peer_name = copy(findings, thread ? thread->name : info->peer_process),
+		.peer_pid = info->peer_pid,
 	};
 }

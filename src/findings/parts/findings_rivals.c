@@ -53,6 +53,6 @@ void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
 	/* Small ones, those that are not known, and waits that have not ended. */
 	if (waited_ns)
 		rows[count++] = (struct report_rival){ .kind = "other", .wait_ns = waited_ns };
-	findings->report.balance.threads.rivals = rows;
+	findings->report.balance.threads.ran_instead = rows;
 	findings->report.balance.threads.rival_count = count;
 }

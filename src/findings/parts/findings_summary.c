@@ -34,7 +34,7 @@ static void add_lines(struct hot_function *hot, const struct report_function *fu
 			return;
 		if (k == *count)
 			hot->lines[(*count)++] = (struct report_line){ line->file, line->line, 0 };
-		hot->lines[k].count += line->count;
+		hot->lines[k].samples += line->samples;
 	}
 }
 
@@ -44,7 +44,7 @@ static void add_functions(struct findings *findings, struct table *by_name, cons
 	uint64_t sample_count = 0;
 
 	for (size_t i = 0; i < path->function_count; i++)
-		sample_count += path->functions[i].count;
+		sample_count += path->functions[i].samples;
 	for (size_t i = 0; i < path->function_count; i++) {
 		const struct report_function *function = &path->functions[i];
 		uint64_t key = hash_string(1, function->name);
@@ -57,9 +57,9 @@ static void add_functions(struct findings *findings, struct table *by_name, cons
 			hot->order = table_count(by_name);
 			table_put(by_name, key, hot);
 		}
-		hot->hot.function.count += function->count;
-		hot->hot.function.stack_top_count += function->stack_top_count;
-		hot->cmetric_ns += (double)path->cmetric_ns * function->count / sample_count;
+		hot->hot.function.samples += function->samples;
+		hot->hot.function.stack_tops += function->stack_tops;
+		hot->cmetric_ns += (double)path->cmetric_ns * function->samples / sample_count;
 		add_lines(hot, function);
 	}
 }
@@ -78,8 +78,8 @@ static int lines_by_count(const void *a, const void *b)
 {
 	const struct report_line *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
@@ -133,8 +133,8 @@ static void add_unlocker(struct findings *findings, struct table *by_key, const 
 		table_put(by_key, row->key, row);
 		return;
 	}
-	row->lost_ns += unlocker->lost_ns;
-	row->count += unlocker->count;
+	row->wait_ns += unlocker->wait_ns;
+	row->waits += unlocker->waits;
 	row->cmetric_ns += unlocker->cmetric_ns;
 	if (unlocker->cmetric_max_ns > row->cmetric_max_ns)
 		row->cmetric_max_ns = unlocker->cmetric_max_ns;

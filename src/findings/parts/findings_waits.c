@@ -186,9 +186,9 @@ static int wakers_by_time(const void *a, const void *b)
 {
 	const struct report_waker *x = a, *y = b;
 
-	if (x->lost_ns != y->lost_ns)
-		return x->lost_ns < y->lost_ns ? 1 : -1;
-	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->context, y->context);
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns < y->wait_ns ? 1 : -1;
+	return x->waits < y->waits ? 1 : x->waits > y->waits ? -1 : strcmp(x->context, y->context);
 }
 
 static int wakers_by_criticality(const void *a, const void *b)
@@ -209,8 +209,8 @@ static struct report_waker as_report_waker(struct findings *findings, const stru
 			: waker->name[0] ? waker->name
 					 : NULL,
 		.share = wait_ns > 0 ? merged->wait_ns / wait_ns : 0,
-		.lost_ns = whole(merged->wait_ns + 0.5),
-		.count = whole(merged->count + 0.5),
+		.wait_ns = whole(merged->wait_ns + 0.5),
+		.waits = whole(merged->count + 0.5),
 		.cmetric_ns = whole(merged->cmetric_ns + 0.5),
 		.cmetric_max_ns = merged->cmetric_max_ns,
 		.key = merged->key,
@@ -258,26 +258,23 @@ size_t findings_put_unlockers(struct findings *findings, struct table *unlockers
 	return put_wakers(findings, unlockers, true, out);
 }
 
-const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall)
+const char *findings_other_call(enum wait_cause cause, uint32_t syscall)
 {
-	const char *name = syscall_name(syscall);
-
-	if (cause != CAUSE_OTHER)
-		return wait_cause_name(cause);
-	return arena_printf(findings->arena, "other(%s)", name ? name : "no system call");
+	return cause == CAUSE_OTHER ? syscall_name(syscall) : NULL;
 }
 
 static struct report_wait as_report_wait(struct findings *findings, struct merged_wait *merged)
 {
 	const struct wait_path *path = merged->heaviest;
 	struct report_wait out = {
-		.cause = findings_cause_text(findings, merged->meaning.cause, path->facts.syscall),
+		.cause = wait_cause_name(merged->meaning.cause),
+		.syscall = findings_other_call(merged->meaning.cause, path->facts.syscall),
 		.group = wait_cause_group(merged->meaning.cause),
 		.object = merged->object,
-		.kind = merged->meaning.is_made ? merged->meaning.lock_kind : NULL,
-		.lost_ns = whole(merged->wait_ns + 0.5),
+		.lock_kind = merged->meaning.is_made ? merged->meaning.lock_kind : NULL,
+		.wait_ns = whole(merged->wait_ns + 0.5),
 		.idle_ns = merged->idle_ns > 0 ? whole(merged->idle_ns + 0.5) : 0,
-		.count = whole(merged->count + 0.5),
+		.waits = whole(merged->count + 0.5),
 		.max_ns = merged->max_ns,
 		.cmetric_ns = whole(merged->cmetric_ns + 0.5),
 		.is_estimated = merged->is_estimated,
@@ -285,8 +282,8 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 		.key = merged->key,
 	};
 
-	if (out.idle_ns > out.lost_ns)
-		out.idle_ns = out.lost_ns;
+	if (out.idle_ns > out.wait_ns)
+		out.idle_ns = out.wait_ns;
 	if (merged->worst)
 		out.worst_object = object_of(findings, merged->worst, merged->meaning.cause);
 	out.frame_count =
@@ -298,12 +295,12 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 static int waits_by_loss(const void *a, const void *b)
 {
 	const struct report_wait *x = a, *y = b;
-	uint64_t x_ns = x->lost_ns - x->idle_ns, y_ns = y->lost_ns - y->idle_ns;
+	uint64_t x_ns = x->wait_ns - x->idle_ns, y_ns = y->wait_ns - y->idle_ns;
 
 	if (x_ns != y_ns)
 		return x_ns < y_ns ? 1 : -1;
-	if (x->lost_ns != y->lost_ns)
-		return x->lost_ns < y->lost_ns ? 1 : -1;
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns < y->wait_ns ? 1 : -1;
 	return strcmp(x->cause, y->cause);
 }
 

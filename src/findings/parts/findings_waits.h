@@ -16,8 +16,8 @@ void findings_merge_unlockers(struct findings *findings, struct table *unlockers
 /* Those of such a table, which is freed, by criticality. Returns how many. */
 size_t findings_put_unlockers(struct findings *findings, struct table *unlockers, const struct report_waker **out);
 
-/* "lock", "other(pause)". */
-const char *findings_cause_text(struct findings *findings, enum wait_cause cause, uint32_t syscall);
+/* The system call of waits that are told apart by it alone; else NULL. */
+const char *findings_other_call(enum wait_cause cause, uint32_t syscall);
 
 /* findings_children.c: "process child (4711)"; NULL when it waits for none, for any, or who knows. */
 const char *findings_child_name(struct findings *findings, const struct wait_path *path);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/parts/stuck.h"
+#include "report/report_cause.h"
 #include "stacks/fold.h"
 
 enum { NAME_BYTES = 96, PATH_FRAMES_MAX = 3, LONG_PARTS = 10 };
@@ -116,10 +117,12 @@ const char *words_path(struct findings *findings, const struct wait_path *path)
 
 const char *words_wait_place(struct findings *findings, const struct wait_path *path)
 {
-	const char *cause = findings_cause_text(findings, findings_meaning(findings, path).cause, path->facts.syscall);
-	const char *where = words_path(findings, path);
+	enum wait_cause cause = findings_meaning(findings, path).cause;
+	const char *call = findings_other_call(cause, path->facts.syscall), *where = words_path(findings, path);
+	char buffer[REPORT_CAUSE_BYTES];
 
-	return arena_printf(findings->arena, "%s%s%s", cause, where ? " in " : "", where ? where : "");
+	return arena_printf(findings->arena, "%s%s%s", report_cause_text(buffer, wait_cause_name(cause), call),
+			    where ? " in " : "", where ? where : "");
 }
 
 const char *words_holder_wait(struct findings *findings, const struct wait_lock *lock)

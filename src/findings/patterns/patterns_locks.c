@@ -24,7 +24,7 @@ static const char *lock_title(struct findings *findings, const struct report_loc
 				    words_name(findings, lock->where));
 	if (lock->where)
 		return arena_printf(findings->arena, "a %s in %s", lock->kind, words_name(findings, lock->where));
-	return arena_printf(findings->arena, "the %s at %s", lock->kind, lock->object);
+	return arena_printf(findings->arena, "the %s at %s", lock->kind, lock->address);
 }
 
 static bool is_kind(const struct report_lock *lock, const char *kind)
@@ -52,7 +52,7 @@ static const struct report_waker *worst_unlocker(const struct report_lock *lock)
 	const struct report_waker *worst = NULL;
 
 	for (size_t i = 0; i < lock->unlocker_count; i++)
-		if (!worst || lock->unlockers[i].lost_ns > worst->lost_ns)
+		if (!worst || lock->unlockers[i].wait_ns > worst->wait_ns)
 			worst = &lock->unlockers[i];
 	return worst;
 }
@@ -62,14 +62,14 @@ static uint64_t count_of_unlocks(const struct report_lock *lock)
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < lock->unlocker_count; i++)
-		count += lock->unlockers[i].count;
+		count += lock->unlockers[i].waits;
 	return count;
 }
 
 /* Few of the unlocks end most of the waiting: the others hold it only for a moment. */
 static bool has_rare_holder(const struct report_lock *lock, const struct report_waker *worst)
 {
-	return worst && lock->unlocker_count > 1 && worst->share >= 0.5 && worst->count * 4 <= count_of_unlocks(lock);
+	return worst && lock->unlocker_count > 1 && worst->share >= 0.5 && worst->waits * 4 <= count_of_unlocks(lock);
 }
 
 static const char *held_pattern(const struct report_lock *lock, const struct report_waker *worst)
@@ -105,7 +105,7 @@ static void say_unlocker(struct findings *findings, struct report_finding *row, 
 		return;
 	if (count <= lock->waits)
 		draft_say(findings, row, "%.0f %% of the waiting ended when %s released it, %llu of %llu times",
-			  100 * worst->share, place, (unsigned long long)worst->count, (unsigned long long)count);
+			  100 * worst->share, place, (unsigned long long)worst->waits, (unsigned long long)count);
 	else
 		draft_say(findings, row, "%.0f %% of the waiting ended when %s released it", 100 * worst->share, place);
 }
@@ -173,7 +173,7 @@ static const struct report_path *path_of_thread(const struct findings *findings,
 
 static void add_barrier(struct findings *findings, struct draft *draft, const struct report_lock *lock, double share)
 {
-	bool has_straggler = lock->ender && lock->ender_share >= 0.6 && lock->waits >= 4;
+	bool has_straggler = lock->waker && lock->waker_share >= 0.6 && lock->waits >= 4;
 	const char *name = lock_title(findings, lock, 1), *where = NULL;
 	const struct report_path *path;
 	struct report_finding *row;
@@ -182,12 +182,12 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 		row = draft_add(findings, draft, "uneven-barrier", "barrier", share,
 				"threads wait for each other at %s", name);
 	} else {
-		path = path_of_thread(findings, lock->ender);
+		path = path_of_thread(findings, lock->waker);
 		where = path ? words_place(findings, path->frames, path->frame_count) : NULL;
 		row = draft_add(findings, draft, "barrier-straggler", "barrier", share,
-				"at %s, all threads wait for thread %s, which arrives last", name, lock->ender);
-		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s arrived", 100 * lock->ender_share,
-			  lock->ender);
+				"at %s, all threads wait for thread %s, which arrives last", name, lock->waker);
+		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s arrived", 100 * lock->waker_share,
+			  lock->waker);
 		if (where)
 			draft_say(findings, row, "before that it was mostly in %s", where);
 	}
@@ -202,13 +202,13 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 	struct report_finding *row;
 
 	if (is_held(lock) || is_kind(lock, "join") || is_kind(lock, "idle") || is_kind(lock, "barrier") ||
-	    lock->is_waiters || lock->vain_count < 20 || lock->vain_count * 3 < lock->waits)
+	    lock->is_waiters || lock->spurious_wakeups < 20 || lock->spurious_wakeups * 3 < lock->waits)
 		return;
-	row = draft_add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "false-wake-ups", "condition",
+	row = draft_add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "spurious-wake-ups", "condition",
 			draft_lost(findings, lock->wait_ns - lock->idle_ns),
 			"%llu of %llu wake-ups from %s were spurious: several threads were woken at once, "
 			"and waited again",
-			(unsigned long long)lock->vain_count, (unsigned long long)lock->waits,
+			(unsigned long long)lock->spurious_wakeups, (unsigned long long)lock->waits,
 			lock_title(findings, lock, 1));
 	draft_say(findings, row, "up to %s at once", words_counted(findings, lock->queue_max, "thread"));
 }
@@ -235,8 +235,8 @@ static void add_unlockers(struct findings *findings, struct table *unlockers, co
 		struct report_waker *row = table_find(unlockers, unlocker->key);
 
 		if (row) {
-			row->lost_ns += unlocker->lost_ns;
-			row->count += unlocker->count;
+			row->wait_ns += unlocker->wait_ns;
+			row->waits += unlocker->waits;
 			continue;
 		}
 		row = arena_alloc(findings->arena, sizeof(*row));
@@ -291,12 +291,12 @@ static void put_unlockers(struct findings *findings, struct lock_group *group)
 		return;
 	rows = arena_alloc(findings->arena, table_count(group->unlockers) * sizeof(*rows));
 	while ((row = table_next(group->unlockers, &cursor))) {
-		lost_ns += row->lost_ns;
+		lost_ns += row->wait_ns;
 		rows[count++] = *row;
 	}
 	table_free(group->unlockers);
 	for (size_t i = 0; i < count; i++)
-		rows[i].share = draft_share(rows[i].lost_ns, lost_ns);
+		rows[i].share = draft_share(rows[i].wait_ns, lost_ns);
 	qsort(rows, count, sizeof(*rows), unlockers_by_key);
 	group->lock.unlockers = rows;
 	group->lock.unlocker_count = count;

@@ -15,7 +15,7 @@ static double waited_ns(const struct report *report)
 		const struct report_cause *cause = &report->balance.threads.causes[i];
 
 		if (!cause->is_active && strcmp(cause->cause, "join") && strcmp(cause->cause, "child"))
-			sum_ns += cause->lost_ns - cause->idle_ns;
+			sum_ns += cause->wait_ns - cause->idle_ns;
 	}
 	return sum_ns;
 }
@@ -23,7 +23,7 @@ static double waited_ns(const struct report *report)
 /* How many threads there are in the mean that have something to do or wait for it. */
 static double count_busy(const struct report *report)
 {
-	return draft_share(report->balance.threads.running_ns + report->balance.threads.runqueue_ns + waited_ns(report),
+	return draft_share(report->balance.threads.running_ns + report->balance.threads.cpu_wait_ns + waited_ns(report),
 			   report->target.wall_ns);
 }
 
@@ -42,8 +42,8 @@ static const char *sampled_in(const struct report_path *path)
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < path->function_count; i++)
-		count += path->functions[i].count - path->functions[i].stack_top_count;
-	return count && 2 * (first->count - first->stack_top_count) > count ? first->name : NULL;
+		count += path->functions[i].samples - path->functions[i].stack_tops;
+	return count && 2 * (first->samples - first->stack_tops) > count ? first->name : NULL;
 }
 
 static double time_alone_ns(const struct report *report)
@@ -107,7 +107,7 @@ static void add_hot(struct findings *findings, struct draft *draft)
 /* Waiting for a CPU that somebody else had. */
 static uint64_t cpu_wait_ns(const struct report *report)
 {
-	return report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns;
+	return report->balance.threads.cpu_wait_ns - report->balance.threads.throttled_ns;
 }
 
 /* Adds a part to a list, unless it is next to nothing. */
@@ -130,7 +130,7 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 	size_t named = 0;
 
 	for (size_t i = 0; i < report->balance.threads.rival_count; i++) {
-		const struct report_rival *rival = &report->balance.threads.rivals[i];
+		const struct report_rival *rival = &report->balance.threads.ran_instead[i];
 
 		if (!strcmp(rival->kind, "program"))
 			program_ns += rival->wait_ns;
@@ -163,7 +163,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 
 	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
 		return;
-	row = draft_add(findings, draft, "run-queue", "preempted", share,
+	row = draft_add(findings, draft, "cpu-wait", "cpu-wait", share,
 			"active threads spend %.0f %% of their time waiting for a CPU",
 			100 * draft_share(cpu_wait_ns(report), active_ns));
 	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
@@ -183,7 +183,7 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 	row = draft_add(findings, draft, "cpu-limit", "throttled", share,
 			"the CPU limit of the cgroup throttles threads for %.0f %% of their active time",
 			100 * draft_share(report->balance.threads.throttled_ns,
-					  report->balance.threads.running_ns + report->balance.threads.runqueue_ns));
+					  report->balance.threads.running_ns + report->balance.threads.cpu_wait_ns));
 	draft_say(findings, row, "they used %.2f CPUs on average; longest throttling: %s",
 		  draft_share(report->balance.threads.running_ns, report->target.wall_ns),
 		  words_duration(findings, report->balance.threads.throttled_max_ns));

@@ -3,6 +3,7 @@
 #include "account/run_samples.h"
 #include "findings/parts/findings_waits.h"
 #include "findings/patterns/draft.h"
+#include "report/report_cause.h"
 
 #include <string.h>
 
@@ -24,12 +25,13 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	const char *by = waker && waker->frame_count ? words_place(findings, waker->frames, waker->frame_count) : NULL;
 	const char *in = where ? arena_printf(findings->arena, " in %s", where) : "";
 	const char *what = object ? arena_printf(findings->arena, " %s", words_object(findings, object)) : "";
+	char cause[REPORT_CAUSE_BYTES];
 
 	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
 		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what, in,
 				    by ? ", signalled in " : "", by ? by : "");
-	if (wait->kind)
-		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->kind, in,
+	if (wait->lock_kind)
+		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->lock_kind, in,
 				    by ? ", released in " : "", by ? by : "");
 	if (!strcmp(wait->cause, "join"))
 		return arena_printf(findings->arena, "threads wait%s for other threads to end", in);
@@ -45,7 +47,8 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	if (!strcmp(wait->cause, "poll"))
 		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in, by ? ", woken in " : "",
 				    by ? by : "");
-	return arena_printf(findings->arena, "threads wait for %s%s%s%s", wait->cause, object ? "" : "s", what, in);
+	return arena_printf(findings->arena, "threads wait for %s%s%s%s",
+			    report_cause_text(cause, wait->cause, wait->syscall), object ? "" : "s", what, in);
 }
 
 /* Waits that read the same: of one kind of lock that is made of other waits, or of equal titles. */
@@ -68,12 +71,12 @@ static struct alike *find_alike(struct findings *findings, struct alike *rows, s
 	const char *title = wait_title(findings, wait, has_many_objects(wait) ? NULL : wait->object);
 
 	for (size_t i = 0; i < *count; i++)
-		if (wait->kind ? rows[i].kind && !strcmp(rows[i].kind, wait->kind)
-			       : !rows[i].kind && !strcmp(rows[i].title, title))
+		if (wait->lock_kind ? rows[i].kind && !strcmp(rows[i].kind, wait->lock_kind)
+				    : !rows[i].kind && !strcmp(rows[i].title, title))
 			return &rows[i];
 	if (*count == FINDINGS_MAX)
 		return NULL;
-	rows[*count] = (struct alike){ .kind = wait->kind, .title = title, .heaviest = wait };
+	rows[*count] = (struct alike){ .kind = wait->lock_kind, .title = title, .heaviest = wait };
 	return &rows[(*count)++];
 }
 
@@ -134,7 +137,7 @@ static bool find_pool(const struct report *report, const struct report_wait *wai
 		return false;
 	for (size_t i = 0; i < pool->group->row_count; i++) {
 		pool->running_ns += pool->group->threads[i].running_ns;
-		pool->runnable_ns += pool->group->threads[i].runnable_ns;
+		pool->runnable_ns += pool->group->threads[i].cpu_wait_ns;
 		pool->blocked_ns += pool->group->threads[i].blocked_ns;
 	}
 	active_ns = pool->running_ns + pool->runnable_ns;
@@ -199,7 +202,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	if (share < finding_share_min || is_mere_parent(&findings->report, wait, lost_ns))
 		return;
 	title = alike->places == 1 ? wait_title(findings, wait, wait->object) : alike->title;
-	if (!wait->kind && find_pool(&findings->report, wait, lost_ns, &pool))
+	if (!wait->lock_kind && find_pool(&findings->report, wait, lost_ns, &pool))
 		row = add_pool(findings, draft, wait, &pool, share);
 	else
 		row = draft_add(findings, draft, "wait", wait->cause, share, "%s", title);
@@ -209,7 +212,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	if (alike->places > 1)
 		draft_say(findings, row, "%llu rows under Waits; the largest has %.0f %% of it%s%s",
 			  (unsigned long long)alike->places,
-			  100 * draft_share(wait->lost_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
+			  100 * draft_share(wait->wait_ns - wait->idle_ns, alike->lost_ns - alike->idle_ns),
 			  wait->object ? ": " : "", wait->object ? wait->object : "");
 }
 
@@ -224,19 +227,19 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 		struct alike *alike;
 
 		/* So many that are smaller do not read the same. */
-		if (draft_share(wait->lost_ns - wait->idle_ns, report->balance.threads.busy_ns) <
+		if (draft_share(wait->wait_ns - wait->idle_ns, report->balance.threads.busy_ns) <
 		    finding_share_min / 30)
 			break;
-		if ((!strcmp(wait->cause, "lock") && !wait->kind) || !strcmp(wait->cause, "barrier"))
+		if ((!strcmp(wait->cause, "lock") && !wait->lock_kind) || !strcmp(wait->cause, "barrier"))
 			continue; /* by lock */
 		alike = find_alike(findings, rows, &count, wait);
 		if (!alike)
 			break;
 		if (!alike->places++)
 			alike->rank = i + 1;
-		alike->lost_ns += wait->lost_ns;
+		alike->lost_ns += wait->wait_ns;
 		alike->idle_ns += wait->idle_ns;
-		alike->count += wait->count;
+		alike->count += wait->waits;
 		if (wait->max_ns > alike->max_ns)
 			alike->max_ns = wait->max_ns;
 	}

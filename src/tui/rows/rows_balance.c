@@ -60,7 +60,7 @@ static void put_part(struct page *page, const struct row *row, const struct row_
 	page_color(page, PAGE_DIM);
 	if (part->cause && part->cause->idle_ns) {
 		page_put(page, "  idle ");
-		page_put_share(page, (double)part->cause->idle_ns / part->cause->lost_ns, 0);
+		page_put_share(page, (double)part->cause->idle_ns / part->cause->wait_ns, 0);
 	}
 }
 
@@ -110,7 +110,7 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 	if (rows_filter_has(rows, "waiting for a CPU"))
 		add_part(rows, 2,
 			 (struct part){ "waiting for a CPU", PAGE_YELLOW,
-					report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns,
+					report->balance.threads.cpu_wait_ns - report->balance.threads.throttled_ns,
 					NULL });
 	if (report->balance.threads.throttled_ns && rows_filter_has(rows, "throttled"))
 		add_part(rows, 4,
@@ -127,11 +127,11 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 				 (struct part){
 					 cause->cause,
 					 PAGE_RED,
-					 cause->lost_ns,
+					 cause->wait_ns,
 					 cause,
 				 });
 		else
-			rest_ns += cause->lost_ns;
+			rest_ns += cause->wait_ns;
 	}
 	if (rest_ns)
 		add_part(rows, 3, (struct part){ "other waits", PAGE_RED, rest_ns, NULL });

@@ -28,7 +28,7 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 				     file->wait_ns,
 				     file->idle_ns,
 				     file->max_ns,
-				     file->count,
+				     file->waits,
 				     file->cmetric_ns,
 				     false,
 			     });
@@ -44,7 +44,7 @@ static void add_transfer(struct rows *rows, const struct row *row, struct text *
 		rows_add_whole(rows, row, DETAIL_PEER, "other end: ", line->bytes);
 	text_fini(line);
 	text_put(line, io_direction(transfer));
-	if (line->length && transfer->asked_count)
+	if (line->length && transfer->asked_waits)
 		text_put(line, ", ");
 	io_put_asked(line, transfer);
 	if (line->length)
@@ -95,7 +95,7 @@ static void put_socket(struct page *page, const struct row *row, const struct ro
 				     socket->wait_ns,
 				     socket->idle_ns,
 				     socket->max_ns,
-				     socket->count,
+				     socket->waits,
 				     socket->cmetric_ns,
 				     false,
 			     });
@@ -147,7 +147,7 @@ static int descending(uint64_t x, uint64_t y)
 	}
 
 FILE_ORDER(longest, max_ns)
-FILE_ORDER(times, count)
+FILE_ORDER(times, waits)
 FILE_ORDER(cmetric, cmetric_ns)
 
 static void add_files(struct rows *rows, const struct report *report)

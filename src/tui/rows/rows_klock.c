@@ -42,10 +42,10 @@ static void put_counts(struct page *page, const struct row *row,
 	page_put_duration(page, klock_mean_ns(lock->wait_ns, lock->waits), 0);
 	if (lock->waiter_count > 1)
 		page_printf(page, ", by %zu threads", lock->waiter_count);
-	if (lock->lasting)
-		page_printf(page, ", %llu not over yet", (unsigned long long)lock->lasting);
-	if (lock->gave_up)
-		page_printf(page, ", %llu given up", (unsigned long long)lock->gave_up);
+	if (lock->unfinished)
+		page_printf(page, ", %llu not over yet", (unsigned long long)lock->unfinished);
+	if (lock->given_up)
+		page_printf(page, ", %llu given up", (unsigned long long)lock->given_up);
 }
 
 static void put_quantiles(struct page *page, const struct row *row,
@@ -102,7 +102,7 @@ static const struct row_kind counts_kind = { put_counts, NULL }, quantiles_kind 
 /* index: of the stack, counted from 1 on. */
 static void add_stack_rows(struct rows *rows, const struct row *row)
 {
-	const struct report_klock_stack *stack = &rows_context(rows)->report->klocks.stacks[row->index - 1];
+	const struct report_klock_stack *stack = &rows_context(rows)->report->kernel_locks.stacks[row->index - 1];
 
 	rows_add_stack(rows, row, 0, stack->frames, stack->frame_count, STACK_COMPLETE);
 }
@@ -128,11 +128,11 @@ static void put_owner(struct page *page, const struct row *row, const struct row
 
 	row_put_klock_sums(page, owner->wait_ns, lock->wait_ns, owner->waits);
 	page_put(page, owner->tid ? "  thread" : "  readers");
-	put_thread(page, owner->thread, owner->tid);
+	put_thread(page, owner->name, owner->tid);
 	if (!row->index)
 		return;
 	page_put(page, ", for example in ");
-	text_put_frame_function(page, &context->report->klocks.stacks[row->index - 1].frames[0], page_room(page));
+	text_put_frame_function(page, &context->report->kernel_locks.stacks[row->index - 1].frames[0], page_room(page));
 }
 
 static void put_waiter(struct page *page, const struct row *row,
@@ -147,15 +147,15 @@ static void put_waiter(struct page *page, const struct row *row,
 	if (waiter->context)
 		page_printf(page, "%s on", waiter->context);
 	else
-		page_put(page, waiter->thread || waiter->tid ? "thread" : "further threads");
-	put_thread(page, waiter->thread, waiter->tid);
+		page_put(page, waiter->name || waiter->tid ? "thread" : "further threads");
+	put_thread(page, waiter->name, waiter->tid);
 	if (waiter->pid && page_room(page) >= PROCESS_COLUMNS)
 		page_printf(page, " of process %u", waiter->pid);
 }
 
 static void put_path(struct page *page, const struct row *row, const struct row_context *context)
 {
-	const struct report_klock_stack *stack = &context->report->klocks.stacks[row->index - 1];
+	const struct report_klock_stack *stack = &context->report->kernel_locks.stacks[row->index - 1];
 	const struct report_klock_path *path = row->item;
 	const struct report_klock *lock = row->owner;
 
@@ -218,7 +218,7 @@ static uint64_t stack_key(const struct report_klock_stack *stack)
 
 static void add_paths(struct rows *rows, const struct row *row, const struct report_klock *lock)
 {
-	const struct report_klock_stack *stacks = rows_context(rows)->report->klocks.stacks;
+	const struct report_klock_stack *stacks = rows_context(rows)->report->kernel_locks.stacks;
 
 	if (lock->path_count)
 		rows_add_text(rows, row, NUMBER_PATHS, "   waited    share   waits  where it was waited for");

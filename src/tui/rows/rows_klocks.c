@@ -17,7 +17,7 @@ static const char *const sorts[] = { "waited", "waits", "mean", "median", "longe
 
 static bool has_sort(const struct report *report, size_t sort)
 {
-	return sort < SORT_TAKEN || (report && report->klocks.counts_acquisitions);
+	return sort < SORT_TAKEN || (report && report->kernel_locks.counts_acquisitions);
 }
 
 /* From SORT_MEAN on; on a narrow screen one of them: what rows are sorted by, or else the longest. */
@@ -111,7 +111,7 @@ static void put_kind(struct page *page, const struct row *row, const struct row_
 	const struct report_klock_kind *kind = row->item;
 	uint64_t mean = klock_mean_ns(kind->wait_ns, kind->waits);
 
-	row_put_klock_sums(page, kind->wait_ns, context->report->klocks.wait_ns, kind->waits);
+	row_put_klock_sums(page, kind->wait_ns, context->report->kernel_locks.wait_ns, kind->waits);
 	put_figures(page, context,
 		    &(struct figures){ {
 			    [SORT_MEAN] = &mean,
@@ -126,7 +126,7 @@ static const struct row_kind kind_kind = { put_kind, add_kind_rows };
 static void put_cost(struct page *page, const struct row *row __attribute__((unused)),
 		     const struct row_context *context)
 {
-	const struct report_klocks *klocks = &context->report->klocks;
+	const struct report_klocks *klocks = &context->report->kernel_locks;
 
 	row_put_klock_time(page, "recording a wait took ", klock_mean_ns(klocks->tracing_ns, klocks->waits));
 	row_put_klock_time(page, ", total ", klocks->tracing_ns);
@@ -136,7 +136,7 @@ static void put_cost(struct page *page, const struct row *row __attribute__((unu
 static void put_hold_cost(struct page *page, const struct row *row __attribute__((unused)),
 			  const struct row_context *context)
 {
-	const struct report_klocks *klocks = &context->report->klocks;
+	const struct report_klocks *klocks = &context->report->kernel_locks;
 
 	if (!klocks->take_cost_ns || !klocks->hold_cost_ns) {
 		page_put(page, "the cost of recording an acquisition is unknown; these times include it");
@@ -151,7 +151,7 @@ static const struct row_kind cost_kind = { put_cost, NULL }, hold_cost_kind = { 
 
 static void add_kinds(struct rows *rows, const struct row *row)
 {
-	const struct report_klocks *klocks = &rows_context(rows)->report->klocks;
+	const struct report_klocks *klocks = &rows_context(rows)->report->kernel_locks;
 
 	if (klocks->waits)
 		rows_add(rows, row, (struct row){ .kind = &cost_kind });
@@ -169,7 +169,7 @@ static void add_kinds(struct rows *rows, const struct row *row)
 
 static void put_all(struct page *page, const struct row *row __attribute__((unused)), const struct row_context *context)
 {
-	const struct report_klocks *klocks = &context->report->klocks;
+	const struct report_klocks *klocks = &context->report->kernel_locks;
 
 	row_put_klock_sums(page, klocks->wait_ns, context->report->balance.threads.busy_ns, klocks->waits);
 	put_figures(page, context,
@@ -216,10 +216,10 @@ static bool passes(const struct rows *rows, const struct report_klock *lock)
 	    rows_filter_has(rows, lock->kind) || rows_filter_has(rows, lock->where))
 		return true;
 	for (size_t i = 0; i < lock->waiter_count; i++)
-		if (rows_filter_has(rows, lock->waiters[i].thread))
+		if (rows_filter_has(rows, lock->waiters[i].name))
 			return true;
 	for (size_t i = 0; i < lock->owner_count; i++)
-		if (rows_filter_has(rows, lock->owners[i].thread))
+		if (rows_filter_has(rows, lock->owners[i].name))
 			return true;
 	return false;
 }
@@ -239,7 +239,7 @@ static void add_rows(struct rows *rows)
 		[SORT_LONGEST] = by_longest, [SORT_TAKEN] = by_taken, [SORT_HELD] = by_held,
 	};
 	const struct row_context *context = rows_context(rows);
-	const struct report_klocks *klocks = &context->report->klocks;
+	const struct report_klocks *klocks = &context->report->kernel_locks;
 	const void *const *locks =
 		rows_sorted(rows, klocks->locks, klocks->lock_count, sizeof(*klocks->locks), orders[context->sort]);
 

@@ -90,7 +90,7 @@ static void add_lock_rows(struct rows *rows, const struct row *row)
 {
 	const struct report_lock *lock = row->item;
 
-	rows_add_whole(rows, row, NUMBER_OBJECT, "", lock->object);
+	rows_add_whole(rows, row, NUMBER_OBJECT, "", lock->address);
 	add_wait_counts(rows, row, lock);
 	add_holds(rows, row, lock);
 	if (lock->unlocker_count)

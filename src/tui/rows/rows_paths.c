@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/report.h"
+#include "report/report_cause.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_stack.h"
@@ -33,6 +34,7 @@ static void put_path(struct page *page, const struct row *row, const struct row_
 {
 	const struct report_path *path = row->item;
 	const struct report_frame *headline = text_path_headline(path, context->fold);
+	char cause[REPORT_CAUSE_BYTES];
 	uint32_t cause_end;
 
 	page_printf(page, "%3u ", path->rank);
@@ -48,7 +50,8 @@ static void put_path(struct page *page, const struct row *row, const struct row_
 	page_put(page, "  ");
 	cause_end = page->column + CAUSE_COLUMNS;
 	page_color(page, PAGE_YELLOW);
-	page_put_name(page, path->cause ? path->cause : "-", CAUSE_COLUMNS - 1);
+	page_put_name(page, path->cause ? report_cause_text(cause, path->cause, path->syscall) : "-",
+		      CAUSE_COLUMNS - 1);
 	page_pad_to(page, cause_end);
 	page_color(page, PAGE_BOLD);
 	if (headline)
@@ -88,8 +91,8 @@ static void put_line(struct page *page, const struct row *row,
 {
 	const struct report_line *line = row->item;
 
-	page_put_count(page, line->count, COUNT_COLUMNS);
-	page_put_share(page, row->count ? (double)line->count / row->count : 0, 9);
+	page_put_count(page, line->samples, COUNT_COLUMNS);
+	page_put_share(page, row->count ? (double)line->samples / row->count : 0, 9);
 	page_put(page, "  ");
 	page_put_location(page, line->file ? line->file : "", line->line, page_room(page));
 }
@@ -106,7 +109,7 @@ static void add_lines(struct rows *rows, const struct row *row)
 				 .kind = &line_kind,
 				 .key = i,
 				 .item = &function->lines[i],
-				 .count = function->count,
+				 .count = function->samples,
 			 });
 }
 
@@ -116,15 +119,15 @@ static void put_function(struct page *page, const struct row *row,
 	const struct report_function *function = row->item;
 	const struct report_line *line = function->lines;
 
-	page_put_count(page, function->count, COUNT_COLUMNS);
-	page_put_share(page, row->count ? (double)function->count / row->count : 0, 9);
+	page_put_count(page, function->samples, COUNT_COLUMNS);
+	page_put_share(page, row->count ? (double)function->samples / row->count : 0, 9);
 	page_put(page, "  ");
 	page_put_function(page, function->name, page_room(page) * 3 / 5);
 	page_color(page, PAGE_DIM);
-	if (function->stack_top_count && page_room(page) > 24) {
+	if (function->stack_tops && page_room(page) > 24) {
 		page_put(page, "  ");
-		if (function->stack_top_count < function->count) {
-			page_put_count(page, function->stack_top_count, 0);
+		if (function->stack_tops < function->samples) {
+			page_put_count(page, function->stack_tops, 0);
 			page_put(page, " ");
 		}
 		page_put(page, "stack top");
@@ -158,7 +161,7 @@ static void add_path_rows(struct rows *rows, const struct row *row)
 	add_counts(rows, row, path);
 	rows_add_stack(rows, row, NUMBER_FRAMES, path->frames, path->frame_count, path->stack_end);
 	for (size_t i = 0; i < path->function_count; i++)
-		sample_count += path->functions[i].count;
+		sample_count += path->functions[i].samples;
 	if (path->function_count)
 		rows_add_text(rows, row, NUMBER_SAMPLES, "  samples");
 	for (size_t i = 0; i < path->function_count; i++)
@@ -195,7 +198,8 @@ static int by_cause(const void *a, const void *b)
 
 static bool passes(const struct rows *rows, const struct report_path *path)
 {
-	if (rows_filter_has(rows, path->cause) || rows_filter_has(rows, path->group))
+	if (rows_filter_has(rows, path->cause) || rows_filter_has(rows, path->syscall) ||
+	    rows_filter_has(rows, path->group))
 		return true;
 	for (size_t i = 0; i < path->thread_name_count; i++)
 		if (rows_filter_has(rows, path->thread_names[i]))

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/report.h"
+#include "report/report_cause.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_balance.h"
@@ -39,7 +40,7 @@ static void put_line(struct page *page, const struct row *row,
 	const struct report_line *line = row->item;
 
 	page_pad_to(page, page->column + 7);
-	page_put_count(page, line->count, 9);
+	page_put_count(page, line->samples, 9);
 	page_put(page, "  ");
 	page_put_location(page, line->file ? line->file : "", line->line, page_room(page));
 }
@@ -103,13 +104,16 @@ static void put_action(struct page *page, const struct row *row, const struct ro
 {
 	const struct report_wait *wait = row->item;
 	const struct report_frame *frame = text_headline(wait->frames, wait->frame_count, context->fold);
+	char cause[REPORT_CAUSE_BYTES];
 
 	page_put_duration(page, wait->cmetric_max_ns, 9);
 	page_put_duration(page, wait->cmetric_ns, 9);
-	page_put_count(page, wait->count, 8);
+	page_put_count(page, wait->waits, 8);
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
-	row_put_object(page, wait->worst_object ? wait->worst_object : wait->cause, page_room(page) / 2);
+	row_put_object(page,
+		       wait->worst_object ? wait->worst_object : report_cause_text(cause, wait->cause, wait->syscall),
+		       page_room(page) / 2);
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");
 	if (frame)

@@ -64,7 +64,7 @@ static void put_thread(struct page *page, const struct row *row, const struct ro
 	page_pad_to(page, end);
 	put_time(page, thread->cmetric_ns / count);
 	put_time(page, thread->running_ns / count);
-	put_time(page, thread->runnable_ns / count);
+	put_time(page, thread->cpu_wait_ns / count);
 	put_time(page, thread->blocked_ns / count);
 	page_put(page, "  ");
 	(count > 1 ? strip_put_group : strip_put_thread)(page, thread->strip, context->report->strip_count,
@@ -117,7 +117,7 @@ static struct group_sums sums_of(const struct report_group *group)
 
 	for (size_t i = 0; i < group->row_count; i++) {
 		sums.running_ns += group->threads[i].running_ns;
-		sums.runnable_ns += group->threads[i].runnable_ns;
+		sums.runnable_ns += group->threads[i].cpu_wait_ns;
 		sums.blocked_ns += group->threads[i].blocked_ns;
 	}
 	return sums;
@@ -163,7 +163,7 @@ static int threads_by_runnable(const void *a, const void *b)
 {
 	const struct report_thread *x = a, *y = b;
 
-	return descending(x->runnable_ns, y->runnable_ns);
+	return descending(x->cpu_wait_ns, y->cpu_wait_ns);
 }
 
 static int threads_by_blocked(const void *a, const void *b)

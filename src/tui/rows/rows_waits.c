@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/report.h"
+#include "report/report_cause.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_stack.h"
@@ -62,20 +63,21 @@ void row_put_object(struct page *page, const char *object, uint32_t columns_max)
 static void put_wait(struct page *page, const struct row *row, const struct row_context *context)
 {
 	const struct report_wait *wait = row->item;
+	char cause[REPORT_CAUSE_BYTES];
 	uint32_t cause_end;
 
 	row_put_wait_figures(page, context,
 			     &(struct wait_figures){
-				     wait->lost_ns,
+				     wait->wait_ns,
 				     wait->idle_ns,
 				     wait->max_ns,
-				     wait->count,
+				     wait->waits,
 				     wait->cmetric_ns,
 				     wait->is_estimated,
 			     });
 	cause_end = page->column + CAUSE_COLUMNS;
 	page_color(page, PAGE_RED);
-	page_put_name(page, wait->cause, CAUSE_COLUMNS - 1);
+	page_put_name(page, report_cause_text(cause, wait->cause, wait->syscall), CAUSE_COLUMNS - 1);
 	page_pad_to(page, cause_end);
 	if (wait->object && page_room(page) > 30) {
 		page_color(page, PAGE_PLAIN);
@@ -107,7 +109,7 @@ static void add_waker_rows(struct rows *rows, const struct row *row)
 	const struct report_waker *waker = row->item;
 	struct text line = { 0 };
 
-	put_mean_and_sum(&line, waker->count, " wait of ", " waits of ", waker->lost_ns);
+	put_mean_and_sum(&line, waker->waits, " wait of ", " waits of ", waker->wait_ns);
 	rows_add_text(rows, row, NUMBER_COUNTS, line.bytes);
 	text_fini(&line);
 	if (waker->cmetric_ns) {
@@ -128,7 +130,7 @@ static void add_wait_counts(struct rows *rows, const struct row *row, const stru
 {
 	struct text line = { 0 };
 
-	put_mean_and_sum(&line, wait->count, " wait of ", " waits of ", wait->lost_ns);
+	put_mean_and_sum(&line, wait->waits, " wait of ", " waits of ", wait->wait_ns);
 	text_put(&line, "; the longest ");
 	text_put_duration(&line, wait->max_ns);
 	rows_add_text(rows, row, NUMBER_COUNTS, line.bytes);
@@ -188,7 +190,7 @@ static void put_unlocker(struct page *page, const struct row *row, const struct 
 
 	page_put_duration(page, unlocker->cmetric_max_ns, 9);
 	page_put_duration(page, unlocker->cmetric_ns, 9);
-	page_put_count(page, unlocker->count, 8);
+	page_put_count(page, unlocker->waits, 8);
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
 	text_put_headline(page, unlocker->frames, unlocker->frame_count, context->fold);
@@ -200,7 +202,7 @@ static void add_unlocker_rows(struct rows *rows, const struct row *row)
 	struct text line = { 0 };
 
 	text_put(&line, "waited for it: ");
-	text_put_duration(&line, unlocker->lost_ns);
+	text_put_duration(&line, unlocker->wait_ns);
 	text_put(&line, "; first such thread: ");
 	text_put(&line, unlocker->name ? unlocker->name : "?");
 	rows_add_whole(rows, row, NUMBER_COUNTS, "", line.bytes);
@@ -237,7 +239,7 @@ static int by_times(const void *a, const void *b)
 {
 	const struct report_wait *x = a, *y = b;
 
-	return descending(x->count, y->count);
+	return descending(x->waits, y->waits);
 }
 
 static int by_cmetric(const void *a, const void *b)
@@ -249,20 +251,13 @@ static int by_cmetric(const void *a, const void *b)
 
 static bool passes(const struct rows *rows, const struct report_wait *wait)
 {
-	if (rows_filter_has(rows, wait->cause) || rows_filter_has(rows, wait->group))
+	if (rows_filter_has(rows, wait->cause) || rows_filter_has(rows, wait->syscall) ||
+	    rows_filter_has(rows, wait->group))
 		return true;
 	for (size_t i = 0; i < wait->waker_count; i++)
 		if (rows_filter_has(rows, wait->wakers[i].name))
 			return true;
 	return false;
-}
-
-/* "other" is the cause of all that are told as "other(pause)" and the like. */
-static bool is_cause(const char *told, const char *cause)
-{
-	size_t length = strlen(cause);
-
-	return !strncmp(told, cause, length) && (!told[length] || told[length] == '(');
 }
 
 void rows_add_waits(struct rows *rows, const struct row *parent, const char *group, const char *cause)
@@ -280,7 +275,7 @@ void rows_add_waits(struct rows *rows, const struct row *parent, const char *gro
 
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = waits[i];
-		bool is_wanted = (!group || !strcmp(wait->group, group)) && (!cause || is_cause(wait->cause, cause));
+		bool is_wanted = (!group || !strcmp(wait->group, group)) && (!cause || !strcmp(wait->cause, cause));
 
 		if (is_wanted && passes(rows, wait))
 			rows_add_wait(rows, parent, wait);

@@ -42,7 +42,7 @@ static void put_klocks(struct text *out, const struct report *report)
 	json_init(&json, out);
 	json_begin_object(&json);
 	json_put_uint(&json, "duration_ns", report->target.wall_ns);
-	json_put_members(&json, report_klocks_type(), &report->klocks);
+	json_put_members(&json, report_klocks_type(), &report->kernel_locks);
 	json_end_object(&json);
 	json_fini(&json);
 }
@@ -117,7 +117,7 @@ static void take_locks(struct excerpt *excerpt)
 static void excerpt_init(struct excerpt *excerpt, const struct report *report)
 {
 	excerpt->report = *report;
-	excerpt->report.klocks = (struct report_klocks){ 0 };
+	excerpt->report.kernel_locks = (struct report_klocks){ 0 };
 	take_paths(excerpt);
 	take_waits(excerpt);
 	take_locks(excerpt);
@@ -136,22 +136,22 @@ static void put_left_out_waits(struct json *json, const struct report *report)
 {
 	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {
 		const char *cause = report->balance.threads.causes[i].cause;
-		uint64_t count = 0, lost_ns = 0;
+		uint64_t waits = 0, wait_ns = 0;
 
 		for (size_t k = WAITS_MAX; k < report->wait_count; k++) {
 			const struct report_wait *wait = &report->waits[k];
 
 			if (strcmp(wait->cause, cause))
 				continue;
-			count++;
-			lost_ns += wait->lost_ns - wait->idle_ns;
+			waits++;
+			wait_ns += wait->wait_ns - wait->idle_ns;
 		}
-		if (!count)
+		if (!waits)
 			continue;
 		json_begin_object(json);
 		json_put_string(json, "cause", cause);
-		json_put_uint(json, "count", count);
-		json_put_uint(json, "lost_ns", lost_ns);
+		json_put_uint(json, "waits", waits);
+		json_put_uint(json, "wait_ns", wait_ns);
 		json_end_object(json);
 	}
 }
@@ -185,7 +185,7 @@ void html_add_excerpt(struct html *html, const char *name, const char *left_out,
 void html_add_report(struct html *html, const struct report *report)
 {
 	html_add_excerpt(html, "report", "left_out", report);
-	if (report->klocks.waits)
+	if (report->kernel_locks.waits)
 		put_klocks(html_part(html, "klock"), report);
 	put_verdict(html_part(html, "verdict"), report);
 	if (report->strip_count && !html_has_part(html, "timelines"))

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "report/report.h"
+#include "report/report_cause.h"
 
 enum column {
 	TABLE,
@@ -43,7 +44,7 @@ static const char *const titles[COLUMNS] = {
 	[COUNT] = "count",
 	[CMETRIC] = "cmetric_ns",
 	[RUNNING] = "running_ns",
-	[RUNNABLE] = "runnable_ns",
+	[RUNNABLE] = "cpu_wait_ns",
 	[BLOCKED] = "blocked_ns",
 	[WAITED] = "wait_ns",
 	[IDLE] = "idle_ns",
@@ -131,7 +132,7 @@ static void put_thread(struct text *out, const struct report_thread *thread, con
 	set(&row, COUNT, thread->slices);
 	set(&row, CMETRIC, thread->cmetric_ns);
 	set(&row, RUNNING, thread->running_ns);
-	set(&row, RUNNABLE, thread->runnable_ns);
+	set(&row, RUNNABLE, thread->cpu_wait_ns);
 	set(&row, BLOCKED, thread->blocked_ns);
 	put_row(out, &row);
 }
@@ -154,15 +155,20 @@ static void put_path(struct text *out, const struct report_path *path)
 
 static void put_wait(struct text *out, const struct report_wait *wait, size_t rank)
 {
-	struct row row = { .table = "wait", .name = wait->object, .kind = wait->cause };
+	char cause[REPORT_CAUSE_BYTES];
+	struct row row = {
+		.table = "wait",
+		.name = wait->object,
+		.kind = report_cause_text(cause, wait->cause, wait->syscall),
+	};
 	struct text stack = { 0 };
 
 	put_stack(&stack, wait->frames, wait->frame_count);
 	row.detail = stack.bytes;
 	set(&row, RANK, rank);
-	set(&row, COUNT, wait->count);
+	set(&row, COUNT, wait->waits);
 	set(&row, CMETRIC, wait->cmetric_ns);
-	set(&row, WAITED, wait->lost_ns);
+	set(&row, WAITED, wait->wait_ns);
 	set(&row, IDLE, wait->idle_ns);
 	set(&row, LONGEST, wait->max_ns);
 	put_row(out, &row);
@@ -173,7 +179,7 @@ static void put_lock(struct text *out, const struct report_lock *lock, size_t ra
 {
 	struct row row = {
 		.table = "lock",
-		.name = lock->name ? lock->name : lock->object,
+		.name = lock->name ? lock->name : lock->address,
 		.kind = lock->kind,
 		.detail = lock->where,
 	};
@@ -195,7 +201,7 @@ static void put_file(struct text *out, const struct report_file *file, size_t ra
 
 	row.detail = file->is_deleted ? "deleted" : NULL;
 	set(&row, RANK, rank);
-	set(&row, COUNT, file->count);
+	set(&row, COUNT, file->waits);
 	set(&row, CMETRIC, file->cmetric_ns);
 	set(&row, WAITED, file->wait_ns);
 	set(&row, IDLE, file->idle_ns);
@@ -211,7 +217,7 @@ static void put_socket(struct text *out, const struct report_socket *socket, siz
 	text_printf(&name, "%s to %s", socket->local ? socket->local : "", socket->peer ? socket->peer : "");
 	row.name = name.bytes;
 	set(&row, RANK, rank);
-	set(&row, COUNT, socket->count);
+	set(&row, COUNT, socket->waits);
 	set(&row, CMETRIC, socket->cmetric_ns);
 	set(&row, WAITED, socket->wait_ns);
 	set(&row, IDLE, socket->idle_ns);

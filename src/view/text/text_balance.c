@@ -33,16 +33,16 @@ static void show_row(struct page *page, const struct report *report, const char 
 /* Of the call that "other" mostly is, the name; else the cause. */
 static void put_label(char label[LABEL_COLUMNS], const struct report *report, const struct report_cause *cause)
 {
-	uint64_t longest_ns = cause->lost_ns / 2;
+	uint64_t longest_ns = cause->wait_ns / 2;
 
 	snprintf(label, LABEL_COLUMNS, "%s", cause->cause);
 	for (size_t i = 0; i < report->wait_count && !strcmp(cause->cause, "other"); i++) {
 		const struct report_wait *wait = &report->waits[i];
 
-		if (strncmp(wait->cause, "other(", 6) || wait->lost_ns <= longest_ns)
+		if (strcmp(wait->cause, "other") || wait->wait_ns <= longest_ns)
 			continue;
-		snprintf(label, LABEL_COLUMNS, "%.*s", (int)strcspn(wait->cause + 6, ")"), wait->cause + 6);
-		longest_ns = wait->lost_ns;
+		snprintf(label, LABEL_COLUMNS, "%s", wait->syscall ? wait->syscall : "no system call");
+		longest_ns = wait->wait_ns;
 	}
 }
 
@@ -51,14 +51,14 @@ static void show_cause(struct page *page, const struct report *report, const str
 	char label[LABEL_COLUMNS];
 
 	put_label(label, report, cause);
-	show_row(page, report, label, PAGE_RED, cause->lost_ns);
+	show_row(page, report, label, PAGE_RED, cause->wait_ns);
 	page_color(page, PAGE_DIM);
 	page_put(page, "  ");
-	page_put_count(page, cause->count, 0);
-	page_put(page, cause->count == 1 ? " wait" : " waits");
+	page_put_count(page, cause->waits, 0);
+	page_put(page, cause->waits == 1 ? " wait" : " waits");
 	if (cause->idle_ns && page_room(page) > 16) {
 		page_put(page, ", idle ");
-		page_put_share(page, (double)cause->idle_ns / cause->lost_ns, 0);
+		page_put_share(page, (double)cause->idle_ns / cause->wait_ns, 0);
 	}
 	page_end_line(page);
 }
@@ -81,7 +81,7 @@ void text_balance_show(struct page *page, const struct report *report)
 		page_end_line(page);
 	}
 	show_row(page, report, "waiting for a CPU", PAGE_YELLOW,
-		 report->balance.threads.runqueue_ns - report->balance.threads.throttled_ns);
+		 report->balance.threads.cpu_wait_ns - report->balance.threads.throttled_ns);
 	page_end_line(page);
 	if (report->balance.threads.throttled_ns) {
 		show_row(page, report, "throttled", PAGE_YELLOW, report->balance.threads.throttled_ns);
@@ -92,8 +92,8 @@ void text_balance_show(struct page *page, const struct report *report)
 
 		if (cause->is_active)
 			continue; /* has its line already */
-		if (!page->style->is_verbose && cause->lost_ns < share_min * report->balance.threads.total_ns)
-			rest_ns += cause->lost_ns;
+		if (!page->style->is_verbose && cause->wait_ns < share_min * report->balance.threads.total_ns)
+			rest_ns += cause->wait_ns;
 		else
 			show_cause(page, report, cause);
 	}

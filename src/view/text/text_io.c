@@ -108,7 +108,7 @@ static void show_files(struct page *page, const struct report *report)
 			break;
 		if (!i)
 			show_heading(page, "Files that threads waited for");
-		put_figures(page, file->wait_ns - file->idle_ns, file->max_ns, file->count);
+		put_figures(page, file->wait_ns - file->idle_ns, file->max_ns, file->waits);
 		page_put_path(page, file->path,
 			      name_room(page, &file->transfer) - (file->is_deleted ? strlen(deleted) : 0));
 		if (file->is_deleted)
@@ -132,7 +132,7 @@ static void show_sockets(struct page *page, const struct report *report)
 			break;
 		if (!i)
 			show_heading(page, "Sockets that threads waited for");
-		put_figures(page, socket->wait_ns - socket->idle_ns, socket->max_ns, socket->count);
+		put_figures(page, socket->wait_ns - socket->idle_ns, socket->max_ns, socket->waits);
 		page_put(page, socket->family);
 		page_put(page, " ");
 		page_put_name(page, *socket->local ? socket->local : "unnamed", name_room(page, &socket->transfer) / 2);

@@ -49,10 +49,10 @@ static void show_counts(struct page *page, const struct report_klock *lock)
 	text_put_duration(&text, lock->max_ns);
 	if (lock->waiter_count > 1)
 		text_printf(&text, "; by %zu threads", lock->waiter_count);
-	if (lock->lasting)
-		text_printf(&text, "; %llu not over yet", (unsigned long long)lock->lasting);
-	if (lock->gave_up)
-		text_printf(&text, "; %llu given up", (unsigned long long)lock->gave_up);
+	if (lock->unfinished)
+		text_printf(&text, "; %llu not over yet", (unsigned long long)lock->unfinished);
+	if (lock->given_up)
+		text_printf(&text, "; %llu given up", (unsigned long long)lock->given_up);
 	if (klock_has_address(lock))
 		text_printf(&text, "; at %s", lock->address);
 	if (lock->name && lock->cache) {
@@ -113,9 +113,9 @@ static void show_owner(struct page *page, const struct report *report, const str
 	if (!owner || !lock->wait_ns)
 		return;
 	text_put(&text, "began while ");
-	if (owner->thread) {
+	if (owner->name) {
 		text_put(&text, "thread ");
-		page_text_name(page, &text, owner->thread);
+		page_text_name(page, &text, owner->name);
 		text_printf(&text, " (tid %u) had it", owner->tid);
 	} else if (owner->tid) {
 		text_printf(&text, "the thread with tid %u had it", owner->tid);
@@ -123,7 +123,7 @@ static void show_owner(struct page *page, const struct report *report, const str
 		text_put(&text, "readers had it");
 	}
 	if (owner->stack) {
-		frame = &report->klocks.stacks[owner->stack - 1].frames[0];
+		frame = &report->kernel_locks.stacks[owner->stack - 1].frames[0];
 		text_frame_name(&name, frame);
 		text_put(&text, ", for example in ");
 		page_text_function(page, &text, name.bytes, FUNCTION_COLUMNS);
@@ -138,10 +138,10 @@ static void show_waiter(struct page *page, const struct report_klock *lock, cons
 
 	if (waiter->context)
 		text_printf(&text, "%s on ", waiter->context);
-	text_put(&text, waiter->thread || waiter->tid ? "thread" : "further threads");
-	if (waiter->thread) {
+	text_put(&text, waiter->name || waiter->tid ? "thread" : "further threads");
+	if (waiter->name) {
 		text_put(&text, " ");
-		page_text_name(page, &text, waiter->thread);
+		page_text_name(page, &text, waiter->name);
 	}
 	if (waiter->tid)
 		text_printf(&text, " (tid %u)", waiter->tid);
@@ -155,7 +155,7 @@ static void show_waiter(struct page *page, const struct report_klock *lock, cons
 static void show_path(struct page *page, const struct report *report, const struct report_klock *lock,
 		      const struct report_klock_path *path)
 {
-	const struct report_klock_stack *stack = &report->klocks.stacks[path->stack - 1];
+	const struct report_klock_stack *stack = &report->kernel_locks.stacks[path->stack - 1];
 
 	page_pad_to(page, DETAIL_COLUMN);
 	page_put_share(page, lock->wait_ns && path->wait_ns < lock->wait_ns ? (double)path->wait_ns / lock->wait_ns : 1,
@@ -203,7 +203,7 @@ static void show_rest(struct page *page, size_t count, size_t max)
 
 static void show_locks(struct page *page, const struct report *report, size_t max, bool is_full)
 {
-	const struct report_klocks *klocks = &report->klocks;
+	const struct report_klocks *klocks = &report->kernel_locks;
 
 	page_heading(page, "Kernel locks by wait time", "spinning and asleep");
 	for (size_t i = 0; i < klocks->waited_count && i < max; i++)
@@ -221,7 +221,7 @@ static void put_nameless(struct text *text, const struct report_klock *lock)
 
 static void show_verdict(struct page *page, const struct report *report)
 {
-	const struct report_klocks *klocks = &report->klocks;
+	const struct report_klocks *klocks = &report->kernel_locks;
 	const struct report_klock *first = &klocks->locks[0];
 	struct text text = { 0 };
 
@@ -300,7 +300,7 @@ static void show_kind(struct page *page, const struct report_klock_kind *kind)
 
 static void show_kinds(struct page *page, const struct report *report)
 {
-	const struct report_klocks *klocks = &report->klocks;
+	const struct report_klocks *klocks = &report->kernel_locks;
 
 	page_heading(page, "Waits by kind of lock", NULL);
 	page_color(page, PAGE_DIM);
@@ -418,7 +418,7 @@ static void show_all_held(struct page *page, const struct report_klocks *klocks,
 
 void text_klocks_show(struct page *page, const struct report *report)
 {
-	const struct report_klocks *klocks = &report->klocks;
+	const struct report_klocks *klocks = &report->kernel_locks;
 
 	if (klocks->waited_count && klocks->wait_ns > share_min * report->balance.threads.total_ns)
 		show_locks(page, report, LOCKS_BRIEF, false);
@@ -428,12 +428,12 @@ void text_klocks_show_all(struct page *page, const struct report *report)
 {
 	size_t max = page->style->is_verbose ? LOCKS_VERBOSE_MAX : LOCKS_MAX;
 
-	if (report->klocks.waits) {
+	if (report->kernel_locks.waits) {
 		show_verdict(page, report);
 		show_kinds(page, report);
-		show_cost(page, &report->klocks);
+		show_cost(page, &report->kernel_locks);
 		show_locks(page, report, max, true);
 	}
-	if (report->klocks.counts_acquisitions)
-		show_all_held(page, &report->klocks, max);
+	if (report->kernel_locks.counts_acquisitions)
+		show_all_held(page, &report->kernel_locks, max);
 }

@@ -129,7 +129,7 @@ static size_t unlock_places(const struct lock_class *class, const struct fold_ru
 			if (k == count)
 				places[count++] = (struct unlock_place){ .frame = frame };
 			places[k].cmetric_ns += unlocker->cmetric_ns;
-			places[k].count += unlocker->count;
+			places[k].count += unlocker->waits;
 		}
 	}
 	qsort(places, count, sizeof(*places), by_criticality);

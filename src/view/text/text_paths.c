@@ -232,7 +232,7 @@ static void put_lines(struct page *page, const struct report_function *function)
 		else
 			page_put_location(page, line->file, line->line, page_room(page) - 14);
 		if (function->line_count > 1)
-			page_printf(page, " (%llu)", (unsigned long long)line->count);
+			page_printf(page, " (%llu)", (unsigned long long)line->samples);
 		file = line->file;
 	}
 	if (i < function->line_count && page_room(page) > 4) {
@@ -245,12 +245,12 @@ static void put_stack_tops(struct page *page, const struct report_function *func
 {
 	char label[48];
 
-	if (!function->stack_top_count)
+	if (!function->stack_tops)
 		return;
-	if (function->stack_top_count >= function->count)
+	if (function->stack_tops >= function->samples)
 		snprintf(label, sizeof(label), "stack top  ");
 	else
-		snprintf(label, sizeof(label), "%llu stack tops  ", (unsigned long long)function->stack_top_count);
+		snprintf(label, sizeof(label), "%llu stack tops  ", (unsigned long long)function->stack_tops);
 	page_color(page, PAGE_YELLOW);
 	page_put_name(page, label, page_room(page));
 }
@@ -259,8 +259,8 @@ static void show_function(struct page *page, const struct report_function *funct
 			  uint32_t place_column)
 {
 	page_pad_to(page, DETAIL_COLUMN);
-	page_put_count(page, function->count, 9);
-	page_put_share(page, count_all ? (double)function->count / count_all : 0, 9);
+	page_put_count(page, function->samples, 9);
+	page_put_share(page, count_all ? (double)function->samples / count_all : 0, 9);
 	page_put(page, "  ");
 	page_put_function(page, function->name, place_column - page->column - 2);
 	page_pad_to(page, place_column);
@@ -292,10 +292,10 @@ static void show_functions(struct page *page, const struct report_path *path)
 	uint64_t count_all = 0, count_rest = 0, stack_tops = 0;
 
 	for (size_t i = 0; i < path->function_count; i++) {
-		count_all += path->functions[i].count;
-		stack_tops += path->functions[i].stack_top_count;
+		count_all += path->functions[i].samples;
+		stack_tops += path->functions[i].stack_tops;
 		if (i >= shown)
-			count_rest += path->functions[i].count;
+			count_rest += path->functions[i].samples;
 	}
 	page_pad_to(page, DETAIL_COLUMN);
 	page_color(page, PAGE_DIM);

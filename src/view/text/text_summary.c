@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/report_cause.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 #include "view/text/text_sections.h"
@@ -15,15 +16,15 @@ void text_put_hot_function(struct page *page, const struct report_hot_function *
 	const struct report_line *line = hot->function.lines;
 
 	page_put_duration(page, hot->cmetric_ns, 9);
-	page_put_count(page, hot->function.count, 9);
+	page_put_count(page, hot->function.samples, 9);
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
 	page_put_function(page, hot->function.name, page_room(page) / 2);
 	page_color(page, PAGE_DIM);
-	if (hot->function.stack_top_count && page_room(page) > 30) {
+	if (hot->function.stack_tops && page_room(page) > 30) {
 		page_put(page, "  ");
-		if (hot->function.stack_top_count < hot->function.count) {
-			page_put_count(page, hot->function.stack_top_count, 0);
+		if (hot->function.stack_tops < hot->function.samples) {
+			page_put_count(page, hot->function.stack_tops, 0);
 			page_put(page, " ");
 		}
 		page_put(page, "stack top");
@@ -71,7 +72,7 @@ static void show_unlocks(struct page *page, const struct report *report)
 	for (size_t i = 0; i < report->unlock_count && i < ROWS_MAX; i++) {
 		const struct report_waker *unlocker = &report->unlocks[i];
 
-		put_figures(page, unlocker->cmetric_max_ns, unlocker->cmetric_ns, unlocker->count);
+		put_figures(page, unlocker->cmetric_max_ns, unlocker->cmetric_ns, unlocker->waits);
 		text_put_headline(page, unlocker->frames, unlocker->frame_count, page->style->fold);
 		page_end_line(page);
 	}
@@ -79,8 +80,12 @@ static void show_unlocks(struct page *page, const struct report *report)
 
 static void show_action(struct page *page, const struct report_wait *wait)
 {
-	put_figures(page, wait->cmetric_max_ns, wait->cmetric_ns, wait->count);
-	page_put_path(page, wait->worst_object ? wait->worst_object : wait->cause, page_room(page) / 2);
+	char cause[REPORT_CAUSE_BYTES];
+
+	put_figures(page, wait->cmetric_max_ns, wait->cmetric_ns, wait->waits);
+	page_put_path(page,
+		      wait->worst_object ? wait->worst_object : report_cause_text(cause, wait->cause, wait->syscall),
+		      page_room(page) / 2);
 	page_color(page, PAGE_PLAIN);
 	page_put(page, "  ");
 	text_put_headline(page, wait->frames, wait->frame_count, page->style->fold);

@@ -116,7 +116,7 @@ static void put_times(struct page *page, const struct report_thread *thread)
 	uint64_t count = thread->thread_count > 1 ? thread->thread_count : 1;
 
 	put_time(page, thread->running_ns / count);
-	put_time(page, thread->runnable_ns / count);
+	put_time(page, thread->cpu_wait_ns / count);
 	put_time(page, thread->blocked_ns / count);
 }
 

@@ -87,7 +87,7 @@ static void show_stacks(struct page *page, const struct report *report)
 
 static void show_account(struct page *page, const struct report *report)
 {
-	int64_t error_ns = report->totals.closure_error_ns;
+	int64_t error_ns = report->totals.accounting_error_ns;
 	uint64_t error_size_ns = error_ns < 0 ? -(uint64_t)error_ns : (uint64_t)error_ns;
 	struct text text = { 0 };
 
@@ -101,7 +101,7 @@ static void show_account(struct page *page, const struct report *report)
 	text_put(&text, error_ns < 0 ? ", accounting error -" : ", accounting error ");
 	text_put_duration(&text, error_size_ns);
 	text_put(&text, ", unexplained transitions ");
-	text_put_count(&text, report->losses.unordered + report->balance.threads.odd_waits);
+	text_put_count(&text, report->losses.unexplained_transitions + report->balance.threads.unexplained_waits);
 	page_paragraph(page, "Accounted  ", text.bytes);
 	text_fini(&text);
 }
@@ -149,9 +149,9 @@ static void show_losses(struct page *page, const struct report *report)
 			    report->balance.threads.hidden_waits == 1 ? "wait" : "waits");
 	}
 	show_loss(page, &label, report->losses.hidden, "switch", "switches", hidden.bytes);
-	show_loss(page, &label, report->balance.threads.odd_waits, "wait", "waits",
+	show_loss(page, &label, report->balance.threads.unexplained_waits, "wait", "waits",
 		  "without a recorded waker and without an explanation: please report this");
-	show_loss(page, &label, report->losses.unordered, "change of state", "changes of state",
+	show_loss(page, &label, report->losses.unexplained_transitions, "change of state", "changes of state",
 		  "inconsistent with the one before, corrected");
 	show_loss(page, &label, report->losses.stacks_unreadable, "critical slice", "critical slices",
 		  "with a stack that could not be read");

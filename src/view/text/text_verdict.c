@@ -32,7 +32,7 @@ static bool had_nothing_to_do(const struct report *report)
 		const struct report_cause *cause = &report->balance.threads.causes[i];
 
 		if (!cause->is_active)
-			real_ns += cause->lost_ns - cause->idle_ns;
+			real_ns += cause->wait_ns - cause->idle_ns;
 	}
 	return share_of(report->totals.stalled_ns, report->target.wall_ns) >= stalled_share_min &&
 	       report->balance.threads.cause_count && real_ns <= real_share_max * report->totals.stalled_ns;
@@ -99,8 +99,8 @@ static void say_sampled(const struct page *page, const struct report_path *path,
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < path->function_count; i++)
-		count += path->functions[i].count - path->functions[i].stack_top_count;
-	if (!count || first->count - first->stack_top_count < count / 2)
+		count += path->functions[i].samples - path->functions[i].stack_tops;
+	if (!count || first->samples - first->stack_tops < count / 2)
 		return;
 	if (first->line_count && first->lines[0].file && first->lines[0].line)
 		line = &first->lines[0];
@@ -255,12 +255,12 @@ static void say_runqueue(const struct report *report, struct text *text)
 	uint64_t running_ns = 0, runnable_ns = 0;
 
 	/* The first sentence has said it. */
-	if (report->finding_count && is_same(report->findings->pattern, "run-queue"))
+	if (report->finding_count && is_same(report->findings->pattern, "cpu-wait"))
 		return;
 	for (size_t i = 0; i < report->group_count; i++) {
 		for (size_t j = 0; j < report->groups[i].row_count; j++) {
 			running_ns += report->groups[i].threads[j].running_ns;
-			runnable_ns += report->groups[i].threads[j].runnable_ns;
+			runnable_ns += report->groups[i].threads[j].cpu_wait_ns;
 		}
 	}
 	if (share_of(runnable_ns, running_ns + runnable_ns) < runqueue_share_min)

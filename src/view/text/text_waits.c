@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/report_cause.h"
 #include "view/page.h"
 #include "view/text/text_frames.h"
 #include "view/text/text_sections.h"
@@ -17,7 +18,8 @@ static const char detail_indent[] = "      ";
 
 static void show_summary(struct page *page, const struct report *report, const struct report_wait *wait, size_t rank)
 {
-	uint64_t real_ns = wait->lost_ns - wait->idle_ns;
+	uint64_t real_ns = wait->wait_ns - wait->idle_ns;
+	char cause[REPORT_CAUSE_BYTES];
 
 	page_printf(page, "%3zu ", rank);
 	if (real_ns)
@@ -25,19 +27,19 @@ static void show_summary(struct page *page, const struct report *report, const s
 	else
 		page_printf(page, "%8s", "idle");
 	if (wait->is_estimated)
-		page_put_estimate(page, real_ns ? real_ns : wait->lost_ns, 11);
+		page_put_estimate(page, real_ns ? real_ns : wait->wait_ns, 11);
 	else
-		page_put_duration(page, real_ns ? real_ns : wait->lost_ns, 11);
+		page_put_duration(page, real_ns ? real_ns : wait->wait_ns, 11);
 	page_put(page, "  ");
 	page_color(page, PAGE_RED);
-	page_put_name(page, wait->cause, page_room(page));
+	page_put_name(page, report_cause_text(cause, wait->cause, wait->syscall), page_room(page));
 	page_color(page, PAGE_PLAIN);
-	if ((wait->object || wait->kind) && page_room(page) > 30) {
+	if ((wait->object || wait->lock_kind) && page_room(page) > 30) {
 		page_put(page, " ");
 		if (wait->object)
 			page_put_path(page, wait->object, page_room(page) / 2);
 		else
-			page_put_name(page, wait->kind, page_room(page) / 2);
+			page_put_name(page, wait->lock_kind, page_room(page) / 2);
 	}
 	page_put(page, "  ");
 	page_color(page, PAGE_BOLD);
@@ -49,14 +51,14 @@ static void show_counts(struct page *page, const struct report_wait *wait)
 {
 	struct text text = { 0 };
 
-	text_put_count(&text, wait->count);
-	text_put(&text, wait->count == 1 ? " wait of " : " waits: mean ");
-	text_put_duration(&text, wait->count ? wait->lost_ns / wait->count : 0);
-	if (wait->count > 1) {
+	text_put_count(&text, wait->waits);
+	text_put(&text, wait->waits == 1 ? " wait of " : " waits: mean ");
+	text_put_duration(&text, wait->waits ? wait->wait_ns / wait->waits : 0);
+	if (wait->waits > 1) {
 		text_put(&text, ", max ");
 		text_put_duration(&text, wait->max_ns);
 	}
-	if (wait->idle_ns && wait->idle_ns < wait->lost_ns) {
+	if (wait->idle_ns && wait->idle_ns < wait->wait_ns) {
 		text_put(&text, "; of them ");
 		text_put_duration(&text, wait->idle_ns);
 		text_put(&text, " idle, not counted here");
@@ -143,7 +145,7 @@ void text_waits_show(struct page *page, const struct report *report)
 		const struct report_wait *wait = &report->waits[i];
 
 		if (i && !page->style->is_verbose &&
-		    (i >= WAITS_MAX || wait->lost_ns < wait_share_min * report->balance.threads.busy_ns))
+		    (i >= WAITS_MAX || wait->wait_ns < wait_share_min * report->balance.threads.busy_ns))
 			break;
 		show_wait(page, report, wait, i + 1);
 	}
