@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/report_enums.h"
 #include "report/report_frame.h"
-#include "values.h"
 
 /* Of a file system, as the kernel numbers them. */
 struct report_device {

@@ -2,12 +2,11 @@
 #include "report/report_cause.h"
 
 #include <stdio.h>
-#include <string.h>
 
-const char *report_cause_text(char buffer[static REPORT_CAUSE_BYTES], const char *cause, const char *syscall)
+const char *report_cause_text(char buffer[static REPORT_CAUSE_BYTES], enum wait_cause cause, const char *syscall)
 {
-	if (strcmp(cause, "other") != 0)
-		return cause;
+	if (cause != CAUSE_OTHER)
+		return wait_cause_name(cause);
 	snprintf(buffer, REPORT_CAUSE_BYTES, "other(%s)", syscall ? syscall : "no system call");
 	return buffer;
 }

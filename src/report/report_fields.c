@@ -4,24 +4,20 @@
 
 #include "report/report.h"
 
+const char *report_enum_name(const struct report_enum *of, unsigned int value)
+{
+	return value < of->count ? of->names[value] : NULL;
+}
+
 /* clang-format off */
-#define VALUE(value, name) [value] = name,
-#define EXTERNAL(type, means)                                                           \
-	static const struct report_enum *type##_names(void)                             \
-	{                                                                               \
-		static const char enum_name[] = #type, meaning[] = means;               \
-		static const char *const names[] = {
-#define END                                                                             \
-		};                                                                      \
-		static const struct report_enum self = {                                \
-			enum_name, meaning, sizeof(names) / sizeof(*names), names,      \
-		};                                                                      \
-		return &self;                                                           \
-	}
+#define ENUM_OF(type, meaning) const struct report_enum *type##_names(void);
+#define VALUE(value, name)
+#define CAUSE(value, name, group)
+#define COUNT_OF(value)
+#define END
 #include "report/enums.def"
-#undef EXTERNAL
-#undef VALUE
-#undef END
+#include "report/external_enums.def"
+#include "report/undef_enums.def"
 
 #define BEGIN(struct_name, means, on_one_line, bare)                                    \
 	const struct report_type *struct_name##_type(void);                             \
@@ -58,6 +54,8 @@
 #define OPTIONAL(KIND, member, flag, since, meaning) \
 	ONE(KIND, member, #member, since, meaning, .is_optional = true, .flag_at = offsetof(self, flag))
 #define ENUM(type, member, since, meaning) ONE(ENUM, member, #member, since, meaning, .of = type##_names)
+#define ENUM_OR_NULL(type, member, since, meaning) \
+	ONE(ENUM_OR_NULL, member, #member, since, meaning, .of = type##_names)
 #define OBJECT(type_name, member, since) \
 	ONE(OBJECT, member, #member, since, NULL, .type = type_name##_type)
 #define OBJECT_OR_NULL(type_name, member, since) \

@@ -32,6 +32,7 @@ enum report_kind {
 	REPORT_DEVICE,    /* struct report_device, an array */
 	REPORT_HISTOGRAM, /* const uint32_t *, as of klocks/lengths.h; an array of pairs */
 	REPORT_ENUM,      /* a string */
+	REPORT_ENUM_OR_NULL,
 	REPORT_OBJECT,
 	REPORT_OBJECT_OR_NULL, /* a pointer */
 	REPORT_PART,           /* an object whose members are among those of the one that has it */
@@ -43,8 +44,11 @@ struct report_type;
 struct report_enum {
 	const char *name, *meaning;
 	size_t count;
-	const char *const *names; /* [count] */
+	const char *const *names; /* [count]; NULL: null */
 };
+
+/* NULL: null, or there is no such value. */
+const char *report_enum_name(const struct report_enum *of, unsigned int value);
 
 struct report_field {
 	const char *name; /* in JSON; NULL after the last one of a type */

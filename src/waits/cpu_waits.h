@@ -9,18 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/report_enums.h"
 #include "session/session.h"
 
 struct cpu_waits;
 struct others;
-
-enum rival_kind {
-	RIVAL_PROGRAM, /* traced threads */
-	RIVAL_PROCESS, /* another process */
-	RIVAL_KERNEL,  /* a thread of the kernel */
-	RIVAL_IDLE,    /* nobody: the CPU was being woken up */
-	RIVAL_KINDS,
-};
 
 struct rival {
 	enum rival_kind kind;

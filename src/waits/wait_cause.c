@@ -78,30 +78,6 @@ static const uint8_t causes[SYSCALLS_MAX] = {
 	[SYS_swapon] = IS(CAUSE_FILE),
 };
 
-static const struct {
-	const char *name, *group;
-} words[SLICE_CAUSES] = {
-	[CAUSE_LOCK] = { "lock", "SYNCHRONISATION" },
-	[CAUSE_CONDITION] = { "condition", "SYNCHRONISATION" },
-	[CAUSE_BARRIER] = { "barrier", "SYNCHRONISATION" },
-	[CAUSE_SEMAPHORE] = { "semaphore", "SYNCHRONISATION" },
-	[CAUSE_JOIN] = { "join", "SYNCHRONISATION" },
-	[CAUSE_FILE] = { "file", "IO" },
-	[CAUSE_SOCKET] = { "socket", "IO" },
-	[CAUSE_PIPE] = { "pipe", "IO" },
-	[CAUSE_POLL] = { "poll", "IO" },
-	[CAUSE_CHILD] = { "child", "SYNCHRONISATION" },
-	[CAUSE_SLEEP] = { "sleep", "UNKNOWN" },
-	[CAUSE_PAGE_FAULT] = { "page-fault", "IO" },
-	[CAUSE_KERNEL_LOCK] = { "kernel-lock", "SYNCHRONISATION" },
-	[CAUSE_THROTTLED] = { "throttled", "UNKNOWN" },
-	[CAUSE_STOPPED] = { "stopped", "UNKNOWN" },
-	[CAUSE_OTHER] = { "other", "UNKNOWN" },
-	[CAUSE_PREEMPTED] = { "cpu-wait", "UNKNOWN" },
-	[CAUSE_EXIT] = { "exit", "UNKNOWN" },
-	[CAUSE_SPIN] = { "spin", "SYNCHRONISATION" },
-};
-
 /* Of waitid(), what wait4() would have been given. */
 static uint64_t object_of(const struct ev_sched_switch *e)
 {
@@ -239,14 +215,4 @@ enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_
 	if (wait_has_file(facts))
 		return file_cause(facts, file);
 	return CAUSE_OTHER;
-}
-
-const char *wait_cause_name(enum wait_cause cause)
-{
-	return words[cause].name;
-}
-
-const char *wait_cause_group(enum wait_cause cause)
-{
-	return words[cause].group;
 }

@@ -12,34 +12,9 @@
 #include <stdint.h>
 
 #include "events.h"
+#include "report/report_enums.h"
 
 struct file_info;
-
-/* doc/metrics.md, "Causes". */
-enum wait_cause {
-	CAUSE_LOCK,
-	CAUSE_CONDITION,
-	CAUSE_BARRIER,
-	CAUSE_SEMAPHORE,
-	CAUSE_JOIN,
-	CAUSE_FILE,
-	CAUSE_SOCKET,
-	CAUSE_PIPE,
-	CAUSE_POLL,
-	CAUSE_CHILD,
-	CAUSE_SLEEP,
-	CAUSE_PAGE_FAULT,
-	CAUSE_KERNEL_LOCK,
-	CAUSE_THROTTLED,
-	CAUSE_STOPPED,
-	CAUSE_OTHER,
-	CAUSES,
-	/* Of a slice that ended without a wait. */
-	CAUSE_PREEMPTED = CAUSES,
-	CAUSE_EXIT,
-	CAUSE_SPIN,
-	SLICE_CAUSES,
-};
 
 /* What a blocked thread's registers said: fields of sched.SWITCH. */
 struct wait_facts {
@@ -54,12 +29,6 @@ struct wait_facts wait_facts_of(const struct ev_sched_switch *e);
 
 /* file: what the object is, when it is one, or NULL. */
 enum wait_cause wait_cause_of(const struct wait_facts *facts, const struct file_info *file);
-
-/* "page-fault". */
-const char *wait_cause_name(enum wait_cause cause);
-
-/* The three classes of Davies-Lyons: "SYNCHRONISATION", "IO", "UNKNOWN". */
-const char *wait_cause_group(enum wait_cause cause);
 
 /* Whether object is a kernel lock, and value the tid of who has it. */
 bool wait_has_klock(const struct wait_facts *facts);

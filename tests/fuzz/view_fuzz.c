@@ -212,7 +212,6 @@ static const struct report_klock_stack *take_stacks(struct source *source, size_
 
 static void take_klock_parts(struct source *source, struct report_klock *lock, size_t stack_count)
 {
-	static const char *const contexts[] = { NULL, NULL, "softirq", "interrupt" };
 	struct report_klock_waiter *waiters = arena_alloc(source->arena, ITEMS_MAX * sizeof(*waiters));
 	struct report_klock_owner *owners = arena_alloc(source->arena, ITEMS_MAX * sizeof(*owners));
 	struct report_klock_path *paths = arena_alloc(source->arena, ITEMS_MAX * sizeof(*paths));
@@ -221,7 +220,7 @@ static void take_klock_parts(struct source *source, struct report_klock *lock, s
 	for (size_t i = 0; i < lock->waiter_count; i++)
 		waiters[i] = (struct report_klock_waiter){
 			.name = take_string_or_null(source),
-			.context = contexts[take_byte(source) % 4],
+			.context = take_byte(source) % 4,
 			.pid = take_number(source),
 			.tid = take_number(source),
 			.waits = take_number(source),

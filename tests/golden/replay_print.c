@@ -215,13 +215,12 @@ static void print_waits(const struct replay *replay)
 static void print_rivals(const struct replay *replay)
 {
 	struct cpu_throttling throttling = cpu_waits_throttling(replay->cpu_waits);
-	static const char *const kinds[RIVAL_KINDS] = { "program", "process", "kernel", "idle" };
 	const struct rival *rival;
 	size_t cursor = 0;
 
 	while ((rival = cpu_waits_next(replay->cpu_waits, &cursor)))
-		printf("%s '%s' pid %u had the CPU for %llu of waiting\n", kinds[rival->kind], rival->name, rival->pid,
-		       (unsigned long long)rival->wait_ns);
+		printf("%s '%s' pid %u had the CPU for %llu of waiting\n", rival_kind_name(rival->kind), rival->name,
+		       rival->pid, (unsigned long long)rival->wait_ns);
 	if (throttling.count)
 		printf("throttled for %llu, %llu times, max %llu\n", (unsigned long long)throttling.throttled_ns,
 		       (unsigned long long)throttling.count, (unsigned long long)throttling.max_ns);

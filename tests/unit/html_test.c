@@ -160,7 +160,9 @@ TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
 	enum { WAITS = 1500 };
 	static struct report_wait waits[WAITS];
 	static struct report_waker wakers[20];
-	static const struct report_cause causes[] = { { .cause = "lock" }, { .cause = "file" }, { .cause = "pipe" } };
+	static const struct report_cause causes[] = { { .cause = CAUSE_LOCK },
+						      { .cause = CAUSE_FILE },
+						      { .cause = CAUSE_PIPE } };
 	struct report_fixture *fixture = report_fixture_new("lock");
 	struct report many = *report_fixture_get(fixture);
 	struct html *html = html_new();
@@ -168,8 +170,8 @@ TEST(a_page_has_the_first_1000_waits_and_tells_of_the_others_by_cause)
 
 	for (size_t i = 0; i < WAITS; i++)
 		waits[i] = (struct report_wait){
-			.cause = i % 3 ? "lock" : "file",
-			.group = "lock",
+			.cause = i % 3 ? CAUSE_LOCK : CAUSE_FILE,
+			.group = GROUP_SYNCHRONISATION,
 			.wait_ns = 7,
 			.idle_ns = 2,
 			.wakers = wakers,

@@ -211,15 +211,15 @@ TEST(a_report_names_waiters_and_owners_and_ranks_them_by_time)
 	CHECK_EQUAL(lock->owner_count, 2);
 	CHECK(!lock->path_count);
 	CHECK_EQUAL(lock->waiters[0].pid, 1);
-	CHECK_STRING(lock->waiters[0].context, "softirq");
+	CHECK_EQUAL(lock->waiters[0].context, WAKE_SOFTIRQ);
 	CHECK_STRING(lock->waiters[1].name, "outsider");
 	CHECK_EQUAL(lock->waiters[1].tid, 77);
-	CHECK(!lock->waiters[1].context);
+	CHECK(!wake_context_name(lock->waiters[1].context));
 	CHECK_EQUAL(lock->waiters[2].pid, 1);
-	CHECK(!lock->waiters[2].context);
+	CHECK(!wake_context_name(lock->waiters[2].context));
 	/* Where no thread had the CPU. */
 	CHECK_STRING(lock->waiters[3].name, "idle");
-	CHECK_STRING(lock->waiters[3].context, "interrupt");
+	CHECK_EQUAL(lock->waiters[3].context, WAKE_HARDIRQ);
 	CHECK_EQUAL(lock->owners[0].tid, 1);
 	CHECK_EQUAL(lock->owners[0].wait_ns, 2000);
 	CHECK_EQUAL(lock->owners[1].tid, 77);

@@ -27,8 +27,8 @@ static const struct report_frame fault_frames[] = {
 static const struct report_frame map_frames[] = {
 	{ .function = "rwsem_down_write_slowpath", .is_kernel = true },
 	{ .function = "vm_mmap_pgoff", .is_kernel = true },
-	{ "mmap64", NULL, 0, "libc.so.6", 0x10f3a0 },
-	{ NULL, NULL, 0, "faults", 0x1a2b },
+	{ "mmap64", WAKE_THREAD, 0, "libc.so.6", 0x10f3a0 },
+	{ NULL, WAKE_THREAD, 0, "faults", 0x1a2b },
 };
 
 static const struct report_frame owner_frames[] = {
@@ -50,10 +50,10 @@ static const struct report_klock_stack stacks[] = {
 };
 
 static const struct report_klock_waiter read_waiters[] = {
-	{ "faults", NULL, 4711, 4712, 1800, 1200 * (uint64_t)MS, 30 * MS, 1 },
-	{ "faults", NULL, 4711, 4713, 200, 300 * MS, 40 * MS, 1 },
-	{ "writer", NULL, 4711, 4714, 3, 80 * MS, 60 * MS, 0 },
-	{ NULL, NULL, 0, 0, 90, 20 * MS, 1 * MS, 0 },
+	{ "faults", WAKE_THREAD, 4711, 4712, 1800, 1200 * (uint64_t)MS, 30 * MS, 1 },
+	{ "faults", WAKE_THREAD, 4711, 4713, 200, 300 * MS, 40 * MS, 1 },
+	{ "writer", WAKE_THREAD, 4711, 4714, 3, 80 * MS, 60 * MS, 0 },
+	{ NULL, WAKE_THREAD, 0, 0, 90, 20 * MS, 1 * MS, 0 },
 };
 
 static const struct report_klock_owner read_owners[] = {
@@ -65,20 +65,20 @@ static const struct report_klock_owner read_owners[] = {
 static const struct report_klock_path read_paths[] = { { 2000, 1500 * (uint64_t)MS, 1 } };
 
 static const struct report_klock_waiter write_waiters[] = {
-	{ "writer", NULL, 4711, 4714, 1, 90 * MS, 90 * MS, 2 },
+	{ "writer", WAKE_THREAD, 4711, 4714, 1, 90 * MS, 90 * MS, 2 },
 };
 static const struct report_klock_owner write_owners[] = { { NULL, 0, 1, 90 * MS, 0 } };
 static const struct report_klock_path write_paths[] = { { 1, 90 * MS, 2 } };
 
 static const struct report_klock_waiter spin_waiters[] = {
-	{ "faults", "softirq", 4711, 4712, 40, 60 * US, 9 * US, 0 },
-	{ "faults", NULL, 4711, 4713, 10, 40 * US, 8 * US, 0 },
-	{ "ksoftirqd/1", NULL, 0, 23, 5, 10 * US, 4 * US, 4 },
+	{ "faults", WAKE_SOFTIRQ, 4711, 4712, 40, 60 * US, 9 * US, 0 },
+	{ "faults", WAKE_THREAD, 4711, 4713, 10, 40 * US, 8 * US, 0 },
+	{ "ksoftirqd/1", WAKE_THREAD, 0, 23, 5, 10 * US, 4 * US, 4 },
 };
 static const struct report_klock_path spin_paths[] = { { 5, 10 * US, 4 } };
 
 static const struct report_klock_waiter other_waiters[] = {
-	{ "faults", "interrupt", 4711, 4712, 2, 600, 500, 0 },
+	{ "faults", WAKE_HARDIRQ, 4711, 4712, 2, 600, 500, 0 },
 };
 
 /* One for each wait, in as few steps as may be. */
@@ -256,7 +256,8 @@ void report_klocks_set_hostile(struct report *report, const char *evil)
 
 	frames[0] = (struct report_frame){ .function = evil, .is_kernel = true };
 	frames[1] = (struct report_frame){ .function = "", .file = evil, .module = evil };
-	waiters[0] = (struct report_klock_waiter){ evil, NULL, UINT32_MAX, UINT32_MAX, LARGEST, LARGEST, LARGEST, 1 };
+	waiters[0] =
+		(struct report_klock_waiter){ evil, WAKE_THREAD, UINT32_MAX, UINT32_MAX, LARGEST, LARGEST, LARGEST, 1 };
 	owner = (struct report_klock_owner){ evil, UINT32_MAX, LARGEST, LARGEST, 1 };
 	lock = (struct report_klock){
 		.name = evil,

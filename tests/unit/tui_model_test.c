@@ -78,8 +78,8 @@ static struct many many_paths(size_t count)
 			.cmetric_ns = count - i,
 			.slices = i,
 			.key = i + 1,
-			.cause = i % 2 ? "lock" : "file",
-			.group = i % 2 ? "SYNCHRONISATION" : "IO",
+			.cause = i % 2 ? CAUSE_LOCK : CAUSE_FILE,
+			.group = i % 2 ? GROUP_SYNCHRONISATION : GROUP_IO,
 		};
 	}
 	many.report.paths = many.paths;
@@ -427,7 +427,7 @@ static struct many_klocks many_klocks(size_t count)
 	static const struct report_klock_stack stack = { .frames = frames, .frame_count = 2 };
 	static const struct report_klock_waiter waiters[] = {
 		{ .name = "worker", .pid = 5, .tid = 6, .waits = 2, .wait_ns = 900, .max_ns = 800, .stack = 1 },
-		{ .name = "worker", .context = "softirq", .pid = 5, .tid = 6, .waits = 1, .wait_ns = 100 },
+		{ .name = "worker", .context = WAKE_SOFTIRQ, .pid = 5, .tid = 6, .waits = 1, .wait_ns = 100 },
 	};
 	static const struct report_klock_owner owner = { "holder", 9, 2, 700, 1 };
 	static const struct report_klock_path path = { 3, 1100, 1 };
@@ -691,7 +691,7 @@ TEST(boilerplate_of_a_stack_is_one_row_that_unfolds)
 TEST(a_path_of_4096_bytes_is_cut_in_its_row_and_whole_below_it)
 {
 	static char path[4097];
-	struct report_file file = { .path = path, .cause = "file", .wait_ns = 5, .waits = 1 };
+	struct report_file file = { .path = path, .cause = CAUSE_FILE, .wait_ns = 5, .waits = 1 };
 	struct report report = { .files = &file, .file_count = 1 };
 	struct text line = { 0 }, whole = { 0 };
 	struct model *model;

@@ -62,7 +62,7 @@ static void put_integer_or_null(struct json *json, uint64_t minimum)
 	put_number(json, "minimum", minimum);
 }
 
-static void put_object_or_null(struct json *json, const char *name)
+static void put_ref_or_null(struct json *json, const char *name)
 {
 	json_key(json, "anyOf");
 	json_begin_array(json);
@@ -126,11 +126,14 @@ static void put_kind(struct json *json, const struct report_field *field)
 	case REPORT_ENUM:
 		put_ref(json, field->of()->name);
 		break;
+	case REPORT_ENUM_OR_NULL:
+		put_ref_or_null(json, field->of()->name);
+		break;
 	case REPORT_OBJECT:
 		put_ref(json, field->type()->name);
 		break;
 	case REPORT_OBJECT_OR_NULL:
-		put_object_or_null(json, field->type()->name);
+		put_ref_or_null(json, field->type()->name);
 		break;
 	case REPORT_PART:
 		break;
@@ -258,7 +261,8 @@ static void put_enum(struct json *json, const struct report_enum *of)
 	json_key(json, "enum");
 	json_begin_array(json);
 	for (size_t i = 0; i < of->count; i++)
-		json_string(json, of->names[i]);
+		if (of->names[i])
+			json_string(json, of->names[i]);
 	json_end_array(json);
 	json_end_object(json);
 }

@@ -54,7 +54,9 @@ static void put_kind(struct text *out, const struct report_field *field)
 		text_put(out, "Histogram");
 		break;
 	case REPORT_ENUM:
+	case REPORT_ENUM_OR_NULL:
 		put_type_name(out, field->of()->name);
+		text_put(out, field->kind == REPORT_ENUM ? "" : " | null");
 		break;
 	case REPORT_OBJECT:
 	case REPORT_OBJECT_OR_NULL:
@@ -102,11 +104,17 @@ static void put_struct(struct text *out, const struct report_type *type)
 
 static void put_enum(struct text *out, const struct report_enum *of)
 {
+	bool is_first = true;
+
 	text_printf(out, "\n/** %s */\nexport type ", of->meaning);
 	put_type_name(out, of->name);
 	text_put(out, " =");
-	for (size_t i = 0; i < of->count; i++)
-		text_printf(out, "%s \"%s\"", i ? " |" : "", of->names[i]);
+	for (size_t i = 0; i < of->count; i++) {
+		if (!of->names[i])
+			continue;
+		text_printf(out, "%s \"%s\"", is_first ? "" : " |", of->names[i]);
+		is_first = false;
+	}
 	text_put(out, ";\n");
 }
 

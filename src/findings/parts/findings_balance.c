@@ -76,7 +76,7 @@ static int causes_by_loss(const void *a, const void *b)
 
 	if (x->wait_ns != y->wait_ns)
 		return x->wait_ns < y->wait_ns ? 1 : -1;
-	return strcmp(x->cause, y->cause);
+	return strcmp(wait_cause_name(x->cause), wait_cause_name(y->cause));
 }
 
 /* The time in which threads could run but did not: preempted, but for what a limit took. */
@@ -92,7 +92,7 @@ static void add_active(struct findings *findings, struct report_cause *rows, uin
 		report->balance.threads.throttled_ns = report->balance.threads.cpu_wait_ns;
 	report->balance.threads.throttled_max_ns = throttling.max_ns;
 	rows[report->balance.threads.cause_count++] = (struct report_cause){
-		.cause = wait_cause_name(CAUSE_PREEMPTED),
+		.cause = CAUSE_PREEMPTED,
 		.group = wait_cause_group(CAUSE_PREEMPTED),
 		.wait_ns = report->balance.threads.cpu_wait_ns - report->balance.threads.throttled_ns,
 		.waits = slices,
@@ -100,7 +100,7 @@ static void add_active(struct findings *findings, struct report_cause *rows, uin
 	};
 	if (throttling.count)
 		rows[report->balance.threads.cause_count++] = (struct report_cause){
-			.cause = wait_cause_name(CAUSE_THROTTLED),
+			.cause = CAUSE_THROTTLED,
 			.group = wait_cause_group(CAUSE_THROTTLED),
 			.wait_ns = report->balance.threads.throttled_ns,
 			.waits = throttling.count,
@@ -146,7 +146,7 @@ void findings_add_balance(struct findings *findings)
 		if (causes[cause].count < 0.5)
 			continue;
 		rows[report->balance.threads.cause_count++] = (struct report_cause){
-			.cause = wait_cause_name(cause),
+			.cause = cause,
 			.group = wait_cause_group(cause),
 			.wait_ns = whole(causes[cause].wait_ns + 0.5),
 			.idle_ns = whole(findings_idle_ns(cause, causes[cause].idle_ns) + 0.5),

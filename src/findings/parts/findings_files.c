@@ -8,17 +8,17 @@
 #include "base/whole.h"
 #include "waits/files.h"
 
-static const char *family_name(uint16_t family)
+static enum socket_family family_of(uint16_t family)
 {
 	switch (family) {
 	case AF_INET:
-		return "ipv4";
+		return FAMILY_IPV4;
 	case AF_INET6:
-		return "ipv6";
+		return FAMILY_IPV6;
 	case AF_UNIX:
-		return "unix";
+		return FAMILY_UNIX;
 	}
-	return "other";
+	return FAMILY_OTHER;
 }
 
 static struct report_transfer as_report_transfer(const struct wait_file *file)
@@ -38,7 +38,7 @@ static struct report_file as_report_file(const struct wait_file *file, const str
 		.inode = info->inode,
 		.device = { info->major, info->minor },
 		.is_deleted = info->is_deleted,
-		.cause = wait_cause_name(file->cause),
+		.cause = file->cause,
 		.wait_ns = file->sum.wait_ns,
 		.idle_ns = whole(findings_idle_ns(file->cause, file->sum.idle_ns)),
 		.waits = file->sum.count,
@@ -52,7 +52,7 @@ static struct report_file as_report_file(const struct wait_file *file, const str
 static struct report_socket as_report_socket(const struct wait_file *file, const struct file_info *info)
 {
 	return (struct report_socket){
-		.family = family_name(info->family),
+		.family = family_of(info->family),
 		.local = info->local,
 		.peer = info->peer,
 		.wait_ns = file->sum.wait_ns,
@@ -70,7 +70,7 @@ static void add_other(struct report_file *others, const struct wait_file *file)
 {
 	others->path = "others";
 	if (file->sum.max_ns >= others->max_ns)
-		others->cause = wait_cause_name(file->cause);
+		others->cause = file->cause;
 	others->wait_ns += file->sum.wait_ns;
 	others->idle_ns += whole(findings_idle_ns(file->cause, file->sum.idle_ns));
 	others->waits += file->sum.count;

@@ -98,11 +98,6 @@ static size_t path_number(struct making *making, const struct klock_path *path)
 
 /* --- Rows --------------------------------------------------------------------------------------- */
 
-static const char *context_name(enum wake_context context)
-{
-	return context == WAKE_SOFTIRQ ? "softirq" : context == WAKE_HARDIRQ ? "interrupt" : NULL;
-}
-
 static const char *other_name(struct making *making, uint32_t tid)
 {
 	const struct other *other = tid ? others_find(making->findings->input.others, tid) : NULL;
@@ -120,7 +115,7 @@ static struct report_klock_waiter as_waiter(struct making *making, const struct 
 {
 	const struct thread *thread = table_find(making->index.by_number, waiter->thread);
 	struct report_klock_waiter out = {
-		.context = context_name(waiter->context),
+		.context = waiter->context,
 		.tid = waiter->tid,
 		.waits = waiter->sum.waits,
 		.wait_ns = waiter->sum.wait_ns,

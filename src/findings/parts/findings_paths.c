@@ -281,7 +281,7 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 	if (path->cause >= SLICE_CAUSES)
 		return;
 	if (findings_is_spin(findings, path)) {
-		out->cause = wait_cause_name(CAUSE_SPIN);
+		out->cause = CAUSE_SPIN;
 		out->group = wait_cause_group(CAUSE_SPIN);
 		return;
 	}
@@ -289,7 +289,7 @@ static void add_cause(struct findings *findings, const struct path_metrics *path
 	if (wait_has_file(&path->facts) && findings->input.files)
 		cause = wait_cause_of(&path->facts, files_find(findings->input.files, path->facts.object));
 	meaning = path_names_meaning_of(findings->names, &path->facts, cause, out->frames, out->frame_count);
-	out->cause = wait_cause_name(meaning.cause);
+	out->cause = meaning.cause;
 	out->syscall = findings_other_call(meaning.cause, path->facts.syscall);
 	out->group = wait_cause_group(meaning.cause);
 }
@@ -299,6 +299,8 @@ static struct report_path as_report_path(struct findings *findings, const struct
 	const struct path_metrics *path = merged->heaviest;
 	struct report_path out = {
 		.rank = merged->rank,
+		.cause = CAUSE_UNKNOWN,
+		.group = GROUP_NONE,
 		.cmetric_ns = whole(merged->cmetric_ns + 0.5),
 		.slices = whole(merged->slices + 0.5),
 		.stalled_ns = merged->stalled_ns,

@@ -17,15 +17,7 @@ static int by_time(const void *a, const void *b)
 		return x->wait_ns < y->wait_ns ? 1 : -1;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	return strcmp(x->kind, y->kind);
-}
-
-/* "program", "process" and so on. */
-static const char *kind_name(enum rival_kind kind)
-{
-	static const char *const names[RIVAL_KINDS] = { "program", "process", "kernel", "idle" };
-
-	return names[kind];
+	return strcmp(rival_kind_name(x->kind), rival_kind_name(y->kind));
 }
 
 void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
@@ -40,7 +32,7 @@ void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
 	rows = arena_alloc(findings->arena, (cpu_waits_rival_count(waits) + 1) * sizeof(*rows));
 	while ((rival = cpu_waits_next(waits, &cursor)))
 		rows[count++] = (struct report_rival){
-			.kind = kind_name(rival->kind),
+			.kind = rival->kind,
 			.name = *rival->name ? arena_strdup(findings->arena, rival->name) : NULL,
 			.pid = rival->pid,
 			.wait_ns = rival->wait_ns,
@@ -52,7 +44,7 @@ void findings_add_rivals(struct findings *findings, uint64_t waited_ns)
 		waited_ns -= rows[i].wait_ns < waited_ns ? rows[i].wait_ns : waited_ns;
 	/* Small ones, those that are not known, and waits that have not ended. */
 	if (waited_ns)
-		rows[count++] = (struct report_rival){ .kind = "other", .wait_ns = waited_ns };
+		rows[count++] = (struct report_rival){ .kind = RIVAL_OTHER, .wait_ns = waited_ns };
 	findings->report.balance.threads.ran_instead = rows;
 	findings->report.balance.threads.rival_count = count;
 }

@@ -372,8 +372,8 @@ size_t findings_put_spins(struct findings *findings, struct report_finding *rows
 			.title = arena_printf(findings->arena, "threads spin in %s%s%s%s",
 					      words_frame(findings, &spin->frame), spin->word ? ", until " : "",
 					      spin->word ? spin->word : "", spin->word ? " changes" : ""),
-			.pattern = "spin",
-			.cause = "spin",
+			.pattern = PATTERN_SPIN,
+			.cause = CAUSE_SPIN,
 			.share = share,
 			.path_rank = path_rank_of(findings, spin->frame.function),
 		};

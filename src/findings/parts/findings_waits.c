@@ -188,7 +188,9 @@ static int wakers_by_time(const void *a, const void *b)
 
 	if (x->wait_ns != y->wait_ns)
 		return x->wait_ns < y->wait_ns ? 1 : -1;
-	return x->waits < y->waits ? 1 : x->waits > y->waits ? -1 : strcmp(x->context, y->context);
+	return x->waits < y->waits   ? 1
+	       : x->waits > y->waits ? -1
+				     : strcmp(waker_kind_name(x->context), waker_kind_name(y->context));
 }
 
 static int wakers_by_criticality(const void *a, const void *b)
@@ -204,7 +206,7 @@ static struct report_waker as_report_waker(struct findings *findings, const stru
 {
 	const struct wait_waker *waker = merged->waker;
 	struct report_waker out = {
-		.context = waker_kind_name(waker->kind),
+		.context = waker->kind,
 		.name = waker->thread    ? waker->thread->name
 			: waker->name[0] ? waker->name
 					 : NULL,
@@ -267,7 +269,7 @@ static struct report_wait as_report_wait(struct findings *findings, struct merge
 {
 	const struct wait_path *path = merged->heaviest;
 	struct report_wait out = {
-		.cause = wait_cause_name(merged->meaning.cause),
+		.cause = merged->meaning.cause,
 		.syscall = findings_other_call(merged->meaning.cause, path->facts.syscall),
 		.group = wait_cause_group(merged->meaning.cause),
 		.object = merged->object,
@@ -301,7 +303,7 @@ static int waits_by_loss(const void *a, const void *b)
 		return x_ns < y_ns ? 1 : -1;
 	if (x->wait_ns != y->wait_ns)
 		return x->wait_ns < y->wait_ns ? 1 : -1;
-	return strcmp(x->cause, y->cause);
+	return strcmp(wait_cause_name(x->cause), wait_cause_name(y->cause));
 }
 
 static void add_waits(struct findings *findings)

@@ -121,8 +121,8 @@ const char *words_wait_place(struct findings *findings, const struct wait_path *
 	const char *call = findings_other_call(cause, path->facts.syscall), *where = words_path(findings, path);
 	char buffer[REPORT_CAUSE_BYTES];
 
-	return arena_printf(findings->arena, "%s%s%s", report_cause_text(buffer, wait_cause_name(cause), call),
-			    where ? " in " : "", where ? where : "");
+	return arena_printf(findings->arena, "%s%s%s", report_cause_text(buffer, cause, call), where ? " in " : "",
+			    where ? where : "");
 }
 
 const char *words_holder_wait(struct findings *findings, const struct wait_lock *lock)

@@ -22,8 +22,8 @@ double draft_lost(const struct findings *findings, double lost_ns)
 	return draft_share(lost_ns, report->balance.threads.busy_ns);
 }
 
-struct report_finding *draft_add(struct findings *findings, struct draft *draft, const char *pattern, const char *cause,
-				 double share, const char *format, ...)
+struct report_finding *draft_add(struct findings *findings, struct draft *draft, enum pattern pattern,
+				 enum wait_cause cause, double share, const char *format, ...)
 {
 	struct report_finding *row = &draft->rows[draft->count];
 	char title[SENTENCE_BYTES];

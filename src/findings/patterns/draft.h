@@ -28,15 +28,13 @@ double draft_share(double part, double whole);
 double draft_lost(const struct findings *findings, double lost_ns);
 
 /* NULL when there are enough of them. */
-struct report_finding *draft_add(struct findings *findings, struct draft *draft, const char *pattern, const char *cause,
-				 double share, const char *format, ...) __attribute__((format(printf, 6, 7)));
+struct report_finding *draft_add(struct findings *findings, struct draft *draft, enum pattern pattern,
+				 enum wait_cause cause, double share, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
 
 /* Adds a sentence to the evidence; row may be NULL. */
 void draft_say(struct findings *findings, struct report_finding *row, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* Comes before all others, whatever its share. */
-static const char pattern_deadlock[] = "deadlock";
 
 /* patterns_deadlock.c, patterns_locks.c, patterns_waits.c, patterns_threads.c */
 void patterns_add_deadlocks(struct findings *findings, struct draft *draft);

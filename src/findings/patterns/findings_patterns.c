@@ -14,7 +14,7 @@ static int findings_by_weight(const void *a, const void *b)
 {
 	const struct report_finding *x = a, *y = b;
 
-	bool is_x = !strcmp(x->pattern, pattern_deadlock), is_y = !strcmp(y->pattern, pattern_deadlock);
+	bool is_x = x->pattern == PATTERN_DEADLOCK, is_y = y->pattern == PATTERN_DEADLOCK;
 
 	if (is_x != is_y)
 		return is_x ? -1 : 1;

@@ -121,7 +121,7 @@ static uint32_t wait_rank_of(struct findings *findings, const struct stuck_wait 
 	const struct report *report = &findings->report;
 
 	for (size_t i = 0; i < report->wait_count; i++)
-		if (!strcmp(report->waits[i].cause, "lock") &&
+		if (report->waits[i].cause == CAUSE_LOCK &&
 		    (!name || (report->waits[i].object && !strcmp(report->waits[i].object, name))))
 			return i + 1;
 	return 0;
@@ -138,7 +138,7 @@ static void add_cycle(struct findings *findings, struct draft *draft, uint32_t c
 	for (size_t i = 0; i < stuck->count; i++)
 		if (stuck->waits[i].leads_to == cycle)
 			lost_ns += stuck->waits[i].wait->end_ns - stuck->waits[i].wait->begin_ns;
-	row = draft_add(findings, draft, pattern_deadlock, "lock",
+	row = draft_add(findings, draft, PATTERN_DEADLOCK, CAUSE_LOCK,
 			draft_share(lost_ns, findings->report.balance.threads.busy_ns), "%s",
 			title_of(findings, first, count));
 	if (!row)

@@ -72,23 +72,23 @@ static bool has_rare_holder(const struct report_lock *lock, const struct report_
 	return worst && lock->unlocker_count > 1 && worst->share >= 0.5 && worst->waits * 4 <= count_of_unlocks(lock);
 }
 
-static const char *held_pattern(const struct report_lock *lock, const struct report_waker *worst)
+static enum pattern held_pattern(const struct report_lock *lock, const struct report_waker *worst)
 {
 	uint64_t hold_ns = lock->holds ? lock->hold_ns / lock->holds : 0;
 
 	if (has_rare_holder(lock, worst))
-		return "rare-slow-holder";
+		return PATTERN_RARE_SLOW_HOLDER;
 	if (lock->queue_max >= 3 && lock->waits >= 100 && hold_ns < 1000000 && lock->wait_ns / lock->waits >= hold_ns)
-		return "convoy";
-	return "contended-lock";
+		return PATTERN_CONVOY;
+	return PATTERN_CONTENDED_LOCK;
 }
 
-static uint32_t wait_rank_of(const struct findings *findings, const char *cause, const char *object)
+static uint32_t wait_rank_of(const struct findings *findings, enum wait_cause cause, const char *object)
 {
 	const struct report *report = &findings->report;
 
 	for (size_t i = 0; i < report->wait_count; i++)
-		if (!strcmp(report->waits[i].cause, cause) &&
+		if (report->waits[i].cause == cause &&
 		    (!object || (report->waits[i].object && !strcmp(report->waits[i].object, object))))
 			return i + 1;
 	return 0;
@@ -135,27 +135,27 @@ static void add_held(struct findings *findings, struct draft *draft, const struc
 	const struct report_lock *lock = &group->lock;
 	const struct report_waker *worst = worst_unlocker(lock);
 	const char *where = worst ? words_place(findings, worst->frames, worst->frame_count) : NULL;
-	const char *pattern = held_pattern(lock, worst);
+	enum pattern pattern = held_pattern(lock, worst);
 	const char *name = lock_title(findings, lock, group->count);
 	struct report_finding *row;
 
-	if (!strcmp(pattern, "rare-slow-holder"))
-		row = draft_add(findings, draft, pattern, "lock", share,
+	if (pattern == PATTERN_RARE_SLOW_HOLDER)
+		row = draft_add(findings, draft, pattern, CAUSE_LOCK, share,
 				"threads wait for %s behind a rare but slow holder%s%s", name, where ? ": " : "",
 				where ? where : "");
-	else if (!strcmp(pattern, "convoy"))
-		row = draft_add(findings, draft, pattern, "lock", share,
+	else if (pattern == PATTERN_CONVOY)
+		row = draft_add(findings, draft, pattern, CAUSE_LOCK, share,
 				"lock convoy: up to %llu threads at once wait for %s, which is held briefly but "
 				"almost always",
 				(unsigned long long)lock->queue_max, name);
 	else
-		row = draft_add(findings, draft, pattern, "lock", share, "%s for %s%s%s",
+		row = draft_add(findings, draft, pattern, CAUSE_LOCK, share, "%s for %s%s%s",
 				lock->queue_max > 1 ? arena_printf(findings->arena, "up to %llu threads wait",
 								   (unsigned long long)lock->queue_max)
 						    : "a thread waits",
 				name, where ? ", held mostly in " : "", where ? where : "");
 	if (row)
-		row->wait_rank = wait_rank_of(findings, "lock", lock->name);
+		row->wait_rank = wait_rank_of(findings, CAUSE_LOCK, lock->name);
 	say_lock(findings, row, lock, worst);
 }
 
@@ -179,12 +179,12 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 	struct report_finding *row;
 
 	if (!has_straggler) {
-		row = draft_add(findings, draft, "uneven-barrier", "barrier", share,
+		row = draft_add(findings, draft, PATTERN_UNEVEN_BARRIER, CAUSE_BARRIER, share,
 				"threads wait for each other at %s", name);
 	} else {
 		path = path_of_thread(findings, lock->waker);
 		where = path ? words_place(findings, path->frames, path->frame_count) : NULL;
-		row = draft_add(findings, draft, "barrier-straggler", "barrier", share,
+		row = draft_add(findings, draft, PATTERN_BARRIER_STRAGGLER, CAUSE_BARRIER, share,
 				"at %s, all threads wait for thread %s, which arrives last", name, lock->waker);
 		draft_say(findings, row, "%.0f %% of the waiting ended when thread %s arrived", 100 * lock->waker_share,
 			  lock->waker);
@@ -192,7 +192,7 @@ static void add_barrier(struct findings *findings, struct draft *draft, const st
 			draft_say(findings, row, "before that it was mostly in %s", where);
 	}
 	if (row)
-		row->wait_rank = wait_rank_of(findings, "barrier", NULL);
+		row->wait_rank = wait_rank_of(findings, CAUSE_BARRIER, NULL);
 	draft_say(findings, row, "%s", words_lengths(findings, lock->waits, lock->wait_ns, lock->max_ns));
 }
 
@@ -204,8 +204,8 @@ static void add_vain(struct findings *findings, struct draft *draft, const struc
 	if (is_held(lock) || is_kind(lock, "join") || is_kind(lock, "idle") || is_kind(lock, "barrier") ||
 	    lock->is_waiters || lock->spurious_wakeups < 20 || lock->spurious_wakeups * 3 < lock->waits)
 		return;
-	row = draft_add(findings, draft, lock->queue_max >= 4 ? "thundering-herd" : "spurious-wake-ups", "condition",
-			draft_lost(findings, lock->wait_ns - lock->idle_ns),
+	row = draft_add(findings, draft, lock->queue_max >= 4 ? PATTERN_THUNDERING_HERD : PATTERN_SPURIOUS_WAKE_UPS,
+			CAUSE_CONDITION, draft_lost(findings, lock->wait_ns - lock->idle_ns),
 			"%llu of %llu wake-ups from %s were spurious: several threads were woken at once, "
 			"and waited again",
 			(unsigned long long)lock->spurious_wakeups, (unsigned long long)lock->waits,

@@ -14,7 +14,7 @@ static double waited_ns(const struct report *report)
 	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {
 		const struct report_cause *cause = &report->balance.threads.causes[i];
 
-		if (!cause->is_active && strcmp(cause->cause, "join") && strcmp(cause->cause, "child"))
+		if (!cause->is_active && cause->cause != CAUSE_JOIN && cause->cause != CAUSE_CHILD)
 			sum_ns += cause->wait_ns - cause->idle_ns;
 	}
 	return sum_ns;
@@ -72,7 +72,7 @@ static void add_serial(struct findings *findings, struct draft *draft)
 	sampled = sampled_in(path);
 	if (sampled && (!where || strncmp(where, sampled, strlen(sampled)) != 0))
 		where = sampled;
-	row = draft_add(findings, draft, "serial-phase", path->cause, share * (1 - 1 / count_busy(report)),
+	row = draft_add(findings, draft, PATTERN_SERIAL_PHASE, path->cause, share * (1 - 1 / count_busy(report)),
 			"for %.0f %% of the wall time only one thread was active%s%s", 100 * share,
 			where ? ", mostly in " : "", where ? where : "");
 	if (row)
@@ -96,7 +96,8 @@ static void add_hot(struct findings *findings, struct draft *draft)
 		share = draft_share(top->cmetric_ns, report->target.wall_ns);
 		if (share < 0.3 || top->cmetric_ns < 0.5 * group->cmetric_ns)
 			continue;
-		row = draft_add(findings, draft, "hot-thread", "on-cpu", share * (1 - 1.0 / group->thread_count),
+		row = draft_add(findings, draft, PATTERN_HOT_THREAD, CAUSE_ON_CPU,
+				share * (1 - 1.0 / group->thread_count),
 				"%s does most of the work of %llu threads of the same kind",
 				*top->name ? top->name : "one thread", (unsigned long long)group->thread_count);
 		draft_say(findings, row, "thread %u (%s) carries %.1f times the mean of %s", top->tid, top->name,
@@ -132,11 +133,11 @@ static void say_rivals(struct findings *findings, struct report_finding *row)
 	for (size_t i = 0; i < report->balance.threads.rival_count; i++) {
 		const struct report_rival *rival = &report->balance.threads.ran_instead[i];
 
-		if (!strcmp(rival->kind, "program"))
+		if (rival->kind == RIVAL_PROGRAM)
 			program_ns += rival->wait_ns;
-		else if (!strcmp(rival->kind, "kernel"))
+		else if (rival->kind == RIVAL_KERNEL)
 			kernel_ns += rival->wait_ns;
-		else if (strcmp(rival->kind, "process") != 0)
+		else if (rival->kind != RIVAL_PROCESS)
 			continue;
 		else if (rival->name && named++ < PROCESSES_NAMED)
 			processes = with_rival(findings, processes, rival->wait_ns,
@@ -163,7 +164,7 @@ static void add_runqueue(struct findings *findings, struct draft *draft)
 
 	if (share < 0.05 || cpu_wait_ns(report) < 0.25 * active_ns)
 		return;
-	row = draft_add(findings, draft, "cpu-wait", "cpu-wait", share,
+	row = draft_add(findings, draft, PATTERN_CPU_WAIT, CAUSE_PREEMPTED, share,
 			"active threads spend %.0f %% of their time waiting for a CPU",
 			100 * draft_share(cpu_wait_ns(report), active_ns));
 	draft_say(findings, row, "%.1f threads were active on average, %.1f of them on a CPU",
@@ -180,7 +181,7 @@ static void add_throttled(struct findings *findings, struct draft *draft)
 
 	if (share < finding_share_min)
 		return;
-	row = draft_add(findings, draft, "cpu-limit", "throttled", share,
+	row = draft_add(findings, draft, PATTERN_CPU_LIMIT, CAUSE_THROTTLED, share,
 			"the CPU limit of the cgroup throttles threads for %.0f %% of their active time",
 			100 * draft_share(report->balance.threads.throttled_ns,
 					  report->balance.threads.running_ns + report->balance.threads.cpu_wait_ns));

@@ -13,7 +13,7 @@
  */
 static bool is_mere_parent(const struct report *report, const struct report_wait *wait, uint64_t lost_ns)
 {
-	return (!strcmp(wait->cause, "join") || !strcmp(wait->cause, "child")) && report->totals.alive_max >= 3 &&
+	return (wait->cause == CAUSE_JOIN || wait->cause == CAUSE_CHILD) && report->totals.alive_max >= 3 &&
 	       lost_ns <= 1.2 * report->target.wall_ns;
 }
 
@@ -27,24 +27,24 @@ static const char *wait_title(struct findings *findings, const struct report_wai
 	const char *what = object ? arena_printf(findings->arena, " %s", words_object(findings, object)) : "";
 	char cause[REPORT_CAUSE_BYTES];
 
-	if (!strcmp(wait->cause, "condition") || !strcmp(wait->cause, "semaphore"))
-		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait->cause, what, in,
-				    by ? ", signalled in " : "", by ? by : "");
+	if (wait->cause == CAUSE_CONDITION || wait->cause == CAUSE_SEMAPHORE)
+		return arena_printf(findings->arena, "threads wait for a %s%s%s%s%s", wait_cause_name(wait->cause),
+				    what, in, by ? ", signalled in " : "", by ? by : "");
 	if (wait->lock_kind)
 		return arena_printf(findings->arena, "threads wait for %ss%s%s%s", wait->lock_kind, in,
 				    by ? ", released in " : "", by ? by : "");
-	if (!strcmp(wait->cause, "join"))
+	if (wait->cause == CAUSE_JOIN)
 		return arena_printf(findings->arena, "threads wait%s for other threads to end", in);
-	if (!strcmp(wait->cause, "page-fault"))
+	if (wait->cause == CAUSE_PAGE_FAULT)
 		return arena_printf(findings->arena, "threads wait%s for page faults", in);
-	if (!strcmp(wait->cause, "kernel-lock"))
+	if (wait->cause == CAUSE_KERNEL_LOCK)
 		return arena_printf(findings->arena, "threads wait%s for %s", in,
 				    object ? arena_printf(findings->arena, "the kernel's%s", what) : "kernel locks");
-	if (!strcmp(wait->cause, "child"))
+	if (wait->cause == CAUSE_CHILD)
 		return arena_printf(findings->arena, "threads wait%s for child processes", in);
-	if (!strcmp(wait->cause, "sleep"))
+	if (wait->cause == CAUSE_SLEEP)
 		return arena_printf(findings->arena, "threads sleep%s", in);
-	if (!strcmp(wait->cause, "poll"))
+	if (wait->cause == CAUSE_POLL)
 		return arena_printf(findings->arena, "threads poll descriptors%s%s%s", in, by ? ", woken in " : "",
 				    by ? by : "");
 	return arena_printf(findings->arena, "threads wait for %s%s%s%s",
@@ -62,7 +62,7 @@ struct alike {
 /* Of files and sockets one place may wait for any number, each time for another. */
 static bool has_many_objects(const struct report_wait *wait)
 {
-	return !strcmp(wait->cause, "file") || !strcmp(wait->cause, "socket");
+	return wait->cause == CAUSE_FILE || wait->cause == CAUSE_SOCKET;
 }
 
 static struct alike *find_alike(struct findings *findings, struct alike *rows, size_t *count,
@@ -113,7 +113,7 @@ static const struct report_group *enders(const struct report *report, const stru
 	for (size_t i = 0; i < wait->waker_count; i++) {
 		const struct report_waker *waker = &wait->wakers[i];
 
-		if (strcmp(waker->context, "thread") || !waker->name)
+		if (waker->context != WAKER_THREAD || !waker->name)
 			continue;
 		if (!group)
 			group = group_of(report, waker->name);
@@ -174,7 +174,7 @@ static struct report_finding *add_pool(struct findings *findings, struct draft *
 	double cpu_wait = draft_share(pool->runnable_ns, active_ns);
 	struct report_finding *row;
 
-	row = draft_add(findings, draft, "saturated-pool", wait->cause, share,
+	row = draft_add(findings, draft, PATTERN_SATURATED_POOL, wait->cause, share,
 			"threads wait%s%s for a saturated pool: the %llu threads of %s are active for "
 			"%.0f %% of their time",
 			where ? " in " : "", where ? where : "", (unsigned long long)pool->group->thread_count,
@@ -205,7 +205,7 @@ static void add_alike(struct findings *findings, struct draft *draft, const stru
 	if (!wait->lock_kind && find_pool(&findings->report, wait, lost_ns, &pool))
 		row = add_pool(findings, draft, wait, &pool, share);
 	else
-		row = draft_add(findings, draft, "wait", wait->cause, share, "%s", title);
+		row = draft_add(findings, draft, PATTERN_WAIT, wait->cause, share, "%s", title);
 	if (row)
 		row->wait_rank = alike->rank;
 	draft_say(findings, row, "%s", words_lengths(findings, alike->count, alike->lost_ns, alike->max_ns));
@@ -230,7 +230,7 @@ void patterns_add_waits(struct findings *findings, struct draft *draft)
 		if (draft_share(wait->wait_ns - wait->idle_ns, report->balance.threads.busy_ns) <
 		    finding_share_min / 30)
 			break;
-		if ((!strcmp(wait->cause, "lock") && !wait->lock_kind) || !strcmp(wait->cause, "barrier"))
+		if ((wait->cause == CAUSE_LOCK && !wait->lock_kind) || wait->cause == CAUSE_BARRIER)
 			continue; /* by lock */
 		alike = find_alike(findings, rows, &count, wait);
 		if (!alike)

@@ -68,7 +68,7 @@ static void add_waits_of(struct rows *rows, const struct row *row)
 {
 	const struct part *part = row->item;
 
-	rows_add_waits(rows, row, NULL, part->cause->cause);
+	rows_add_waits(rows, row, GROUP_NONE, part->cause->cause);
 }
 
 static const struct row_kind part_kind = { put_part, add_waits_of };
@@ -120,12 +120,13 @@ void rows_add_balance(struct rows *rows, size_t cause_count_max)
 
 		if (cause->is_active)
 			continue; /* has its line already */
-		if (!rows_filter_has(rows, cause->cause) && !rows_filter_has(rows, cause->group))
+		if (!rows_filter_has(rows, wait_cause_name(cause->cause)) &&
+		    !rows_filter_has(rows, cause_group_name(cause->group)))
 			continue;
 		if (shown++ < cause_count_max)
-			add_part(rows, hash_string(cause->cause),
+			add_part(rows, hash_string(wait_cause_name(cause->cause)),
 				 (struct part){
-					 cause->cause,
+					 wait_cause_name(cause->cause),
 					 PAGE_RED,
 					 cause->wait_ns,
 					 cause,

@@ -75,8 +75,8 @@ static void add_file_rows(struct rows *rows, const struct row *row)
 	rows_add_whole(rows, row, DETAIL_PATH, "", file->path);
 	if (*io_plain_words(file->path))
 		text_printf(&line, "%s; ", io_plain_words(file->path));
-	text_printf(&line, "%s; device %u:%u, inode %llu", file->cause, file->device.major, file->device.minor,
-		    (unsigned long long)file->inode);
+	text_printf(&line, "%s; device %u:%u, inode %llu", wait_cause_name(file->cause), file->device.major,
+		    file->device.minor, (unsigned long long)file->inode);
 	rows_add_text(rows, row, DETAIL_FACTS, line.bytes);
 	text_fini(&line);
 	add_transfer(rows, row, &line, &file->transfer, &file->other_end);
@@ -99,7 +99,7 @@ static void put_socket(struct page *page, const struct row *row, const struct ro
 				     socket->cmetric_ns,
 				     false,
 			     });
-	page_put(page, socket->family);
+	page_put(page, socket_family_name(socket->family));
 	page_put(page, " ");
 	page_put_name(page, *socket->local ? socket->local : "unnamed", page_room(page) / 2);
 	if (*socket->peer) {
@@ -165,7 +165,7 @@ static void add_files(struct rows *rows, const struct report *report)
 	for (size_t i = 0; i < report->file_count; i++) {
 		const struct report_file *file = files[i];
 
-		if (!rows_filter_has(rows, file->cause))
+		if (!rows_filter_has(rows, wait_cause_name(file->cause)))
 			continue;
 		if (!shown++)
 			rows_add_heading(rows, NUMBER_FILES, "Files");
@@ -212,7 +212,7 @@ static void add_rows(struct rows *rows)
 {
 	const struct report *report = rows_context(rows)->report;
 
-	rows_add_waits(rows, NULL, "IO", NULL);
+	rows_add_waits(rows, NULL, GROUP_IO, CAUSE_UNKNOWN);
 	add_files(rows, report);
 	add_sockets(rows, report);
 }

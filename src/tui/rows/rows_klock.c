@@ -144,8 +144,8 @@ static void put_waiter(struct page *page, const struct row *row,
 	row_put_klock_sums(page, waiter->wait_ns, lock->wait_ns, waiter->waits);
 	page_put_duration(page, waiter->max_ns, KLOCK_TIME_COLUMNS);
 	page_put(page, "  ");
-	if (waiter->context)
-		page_printf(page, "%s on", waiter->context);
+	if (wake_context_name(waiter->context))
+		page_printf(page, "%s on", wake_context_name(waiter->context));
 	else
 		page_put(page, waiter->name || waiter->tid ? "thread" : "further threads");
 	put_thread(page, waiter->name, waiter->tid);
@@ -198,7 +198,7 @@ static void add_waiters(struct rows *rows, const struct row *row, const struct r
 		const struct report_klock_waiter *waiter = &lock->waiters[i];
 
 		add_part(rows, row, &waiter_kind, waiter, waiter->stack,
-			 hash_string(waiter->tid, waiter->context ? waiter->context : ""));
+			 hash_u64(waiter->tid ^ hash_u64(waiter->context)));
 	}
 }
 

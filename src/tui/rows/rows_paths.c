@@ -50,7 +50,7 @@ static void put_path(struct page *page, const struct row *row, const struct row_
 	page_put(page, "  ");
 	cause_end = page->column + CAUSE_COLUMNS;
 	page_color(page, PAGE_YELLOW);
-	page_put_name(page, path->cause ? report_cause_text(cause, path->cause, path->syscall) : "-",
+	page_put_name(page, path->cause != CAUSE_UNKNOWN ? report_cause_text(cause, path->cause, path->syscall) : "-",
 		      CAUSE_COLUMNS - 1);
 	page_pad_to(page, cause_end);
 	page_color(page, PAGE_BOLD);
@@ -72,8 +72,8 @@ static void add_counts(struct rows *rows, const struct row *row, const struct re
 		text_put(&line, i ? ", " : ": ");
 		text_put(&line, path->thread_names[i]);
 	}
-	text_put(&line, path->group ? "; " : "");
-	text_put(&line, path->group ? path->group : "");
+	if (path->group != GROUP_NONE)
+		text_printf(&line, "; %s", cause_group_name(path->group));
 	rows_add_whole(rows, row, NUMBER_COUNTS, "", line.bytes);
 	text_fini(&line);
 	if (path->stalled_ns) {
@@ -191,15 +191,16 @@ static int by_stalls(const void *a, const void *b)
 
 static int by_cause(const void *a, const void *b)
 {
-	const struct report_path *x = a, *y = b;
+	const char *x = wait_cause_name(((const struct report_path *)a)->cause);
+	const char *y = wait_cause_name(((const struct report_path *)b)->cause);
 
-	return strcmp(x->cause ? x->cause : "~", y->cause ? y->cause : "~");
+	return strcmp(x ? x : "~", y ? y : "~");
 }
 
 static bool passes(const struct rows *rows, const struct report_path *path)
 {
-	if (rows_filter_has(rows, path->cause) || rows_filter_has(rows, path->syscall) ||
-	    rows_filter_has(rows, path->group))
+	if (rows_filter_has(rows, wait_cause_name(path->cause)) || rows_filter_has(rows, path->syscall) ||
+	    rows_filter_has(rows, cause_group_name(path->group)))
 		return true;
 	for (size_t i = 0; i < path->thread_name_count; i++)
 		if (rows_filter_has(rows, path->thread_names[i]))

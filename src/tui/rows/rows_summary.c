@@ -136,7 +136,7 @@ static int by_worst(const void *a, const void *b)
 
 static bool is_file_action(const struct report_wait *wait)
 {
-	return !strcmp(wait->group, "IO") && wait->cmetric_max_ns;
+	return wait->group == GROUP_IO && wait->cmetric_max_ns;
 }
 
 static void add_actions(struct rows *rows, const struct report *report)

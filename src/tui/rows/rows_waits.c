@@ -251,8 +251,8 @@ static int by_cmetric(const void *a, const void *b)
 
 static bool passes(const struct rows *rows, const struct report_wait *wait)
 {
-	if (rows_filter_has(rows, wait->cause) || rows_filter_has(rows, wait->syscall) ||
-	    rows_filter_has(rows, wait->group))
+	if (rows_filter_has(rows, wait_cause_name(wait->cause)) || rows_filter_has(rows, wait->syscall) ||
+	    rows_filter_has(rows, cause_group_name(wait->group)))
 		return true;
 	for (size_t i = 0; i < wait->waker_count; i++)
 		if (rows_filter_has(rows, wait->wakers[i].name))
@@ -260,7 +260,7 @@ static bool passes(const struct rows *rows, const struct report_wait *wait)
 	return false;
 }
 
-void rows_add_waits(struct rows *rows, const struct row *parent, const char *group, const char *cause)
+void rows_add_waits(struct rows *rows, const struct row *parent, enum cause_group group, enum wait_cause cause)
 {
 	static int (*const orders[])(const void *, const void *) = {
 		[WAIT_SORT_LOST] = NULL,
@@ -275,7 +275,8 @@ void rows_add_waits(struct rows *rows, const struct row *parent, const char *gro
 
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = waits[i];
-		bool is_wanted = (!group || !strcmp(wait->group, group)) && (!cause || !strcmp(wait->cause, cause));
+		bool is_wanted = (group == GROUP_NONE || wait->group == group) &&
+				 (cause == CAUSE_UNKNOWN || wait->cause == cause);
 
 		if (is_wanted && passes(rows, wait))
 			rows_add_wait(rows, parent, wait);
@@ -290,7 +291,7 @@ static void put_titles(struct page *page, const struct row_context *context)
 
 static void add_rows(struct rows *rows)
 {
-	rows_add_waits(rows, NULL, "SYNCHRONISATION", NULL);
+	rows_add_waits(rows, NULL, GROUP_SYNCHRONISATION, CAUSE_UNKNOWN);
 }
 
 const struct tui_page synchronisation_page = {

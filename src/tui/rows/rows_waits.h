@@ -6,13 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/report_enums.h"
+
 struct report_wait;
 struct report_waker;
 struct row;
 struct rows;
 
-/* Those of a group, or else of a cause, NULL for any; in the page's order. */
-void rows_add_waits(struct rows *rows, const struct row *parent, const char *group, const char *cause);
+/* Those of a group, GROUP_NONE for any, and of a cause, CAUSE_UNKNOWN for any; in the page's order. */
+void rows_add_waits(struct rows *rows, const struct row *parent, enum cause_group group, enum wait_cause cause);
 
 /* One wait, as the page of its group has it. */
 void rows_add_wait(struct rows *rows, const struct row *parent, const struct report_wait *wait);

@@ -135,13 +135,13 @@ static void excerpt_fini(struct excerpt *excerpt)
 static void put_left_out_waits(struct json *json, const struct report *report)
 {
 	for (size_t i = 0; i < report->balance.threads.cause_count; i++) {
-		const char *cause = report->balance.threads.causes[i].cause;
+		enum wait_cause cause = report->balance.threads.causes[i].cause;
 		uint64_t waits = 0, wait_ns = 0;
 
 		for (size_t k = WAITS_MAX; k < report->wait_count; k++) {
 			const struct report_wait *wait = &report->waits[k];
 
-			if (strcmp(wait->cause, cause))
+			if (wait->cause != cause)
 				continue;
 			waits++;
 			wait_ns += wait->wait_ns - wait->idle_ns;
@@ -149,7 +149,7 @@ static void put_left_out_waits(struct json *json, const struct report *report)
 		if (!waits)
 			continue;
 		json_begin_object(json);
-		json_put_string(json, "cause", cause);
+		json_put_string(json, "cause", wait_cause_name(cause));
 		json_put_uint(json, "waits", waits);
 		json_put_uint(json, "wait_ns", wait_ns);
 		json_end_object(json);

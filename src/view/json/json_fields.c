@@ -105,7 +105,8 @@ static void put_value(struct json *json, const struct report_field *field, const
 		put_histogram(json, *(const uint32_t *const *)value);
 		break;
 	case REPORT_ENUM:
-		json_string(json, field->of()->names[*(const unsigned int *)value]);
+	case REPORT_ENUM_OR_NULL:
+		json_string(json, report_enum_name(field->of(), *(const unsigned int *)value));
 		break;
 	case REPORT_NAMES:
 		put_frame_name(json, value);

@@ -139,7 +139,7 @@ static void put_thread(struct text *out, const struct report_thread *thread, con
 
 static void put_path(struct text *out, const struct report_path *path)
 {
-	struct row row = { .table = "path", .kind = path->cause };
+	struct row row = { .table = "path", .kind = wait_cause_name(path->cause) };
 	struct text stack = { 0 };
 
 	put_stack(&stack, path->frames, path->frame_count);
@@ -197,7 +197,7 @@ static void put_lock(struct text *out, const struct report_lock *lock, size_t ra
 
 static void put_file(struct text *out, const struct report_file *file, size_t rank)
 {
-	struct row row = { .table = "file", .name = file->path, .kind = file->cause };
+	struct row row = { .table = "file", .name = file->path, .kind = wait_cause_name(file->cause) };
 
 	row.detail = file->is_deleted ? "deleted" : NULL;
 	set(&row, RANK, rank);
@@ -211,7 +211,7 @@ static void put_file(struct text *out, const struct report_file *file, size_t ra
 
 static void put_socket(struct text *out, const struct report_socket *socket, size_t rank)
 {
-	struct row row = { .table = "socket", .kind = socket->family, .detail = socket->host };
+	struct row row = { .table = "socket", .kind = socket_family_name(socket->family), .detail = socket->host };
 	struct text name = { 0 };
 
 	text_printf(&name, "%s to %s", socket->local ? socket->local : "", socket->peer ? socket->peer : "");

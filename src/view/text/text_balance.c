@@ -35,11 +35,11 @@ static void put_label(char label[LABEL_COLUMNS], const struct report *report, co
 {
 	uint64_t longest_ns = cause->wait_ns / 2;
 
-	snprintf(label, LABEL_COLUMNS, "%s", cause->cause);
-	for (size_t i = 0; i < report->wait_count && !strcmp(cause->cause, "other"); i++) {
+	snprintf(label, LABEL_COLUMNS, "%s", wait_cause_name(cause->cause));
+	for (size_t i = 0; i < report->wait_count && cause->cause == CAUSE_OTHER; i++) {
 		const struct report_wait *wait = &report->waits[i];
 
-		if (strcmp(wait->cause, "other") || wait->wait_ns <= longest_ns)
+		if (wait->cause != CAUSE_OTHER || wait->wait_ns <= longest_ns)
 			continue;
 		snprintf(label, LABEL_COLUMNS, "%s", wait->syscall ? wait->syscall : "no system call");
 		longest_ns = wait->wait_ns;

@@ -101,31 +101,33 @@ void text_put_headline(struct page *page, const struct report_frame *frames, siz
 /* NULL: a thread did it. */
 static const char *without_thread(const struct report_waker *waker)
 {
-	static const struct {
-		const char *context, *words;
-	} meanings[] = {
-		{ "timer", "timed out" },
-		{ "disk", "ended by the disk" },
-		{ "network", "ended by the network" },
-		{ "interrupt", "ended by an interrupt" },
-		{ "none", "still waiting at the end" },
-		{ "lost", "ended by something whose record was lost" },
-		{ "hidden", "ended by a thread that the kernel hides from tracers" },
+	static const char *const words[] = {
+		[WAKER_TIMER] = "timed out",
+		[WAKER_DISK] = "ended by the disk",
+		[WAKER_NETWORK] = "ended by the network",
+		[WAKER_INTERRUPT] = "ended by an interrupt",
+		[WAKER_NONE] = "still waiting at the end",
+		[WAKER_LOST] = "ended by something whose record was lost",
+		[WAKER_HIDDEN] = "ended by a thread that the kernel hides from tracers",
 	};
 
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
-		if (!strcmp(waker->context, meanings[i].context))
-			return meanings[i].words;
-	return NULL;
+	return words[waker->context];
 }
 
 static const char *before_thread(const struct report_waker *waker)
 {
-	return !strcmp(waker->context, "exit")      ? "the end of "
-	       : !strcmp(waker->context, "process") ? "another program's "
-	       : !strcmp(waker->context, "kernel")  ? "the kernel's "
-	       : !strcmp(waker->context, "signal")  ? "a signal from "
-						    : "";
+	switch (waker->context) {
+	case WAKER_EXIT:
+		return "the end of ";
+	case WAKER_PROCESS:
+		return "another program's ";
+	case WAKER_KERNEL:
+		return "the kernel's ";
+	case WAKER_SIGNAL:
+		return "a signal from ";
+	default:
+		return "";
+	}
 }
 
 void text_put_waker(struct page *page, const struct report_waker *waker, const struct fold_rules *fold)

@@ -133,7 +133,7 @@ static void show_sockets(struct page *page, const struct report *report)
 		if (!i)
 			show_heading(page, "Sockets that threads waited for");
 		put_figures(page, socket->wait_ns - socket->idle_ns, socket->max_ns, socket->waits);
-		page_put(page, socket->family);
+		page_put(page, socket_family_name(socket->family));
 		page_put(page, " ");
 		page_put_name(page, *socket->local ? socket->local : "unnamed", name_room(page, &socket->transfer) / 2);
 		if (*socket->peer) {

@@ -136,8 +136,8 @@ static void show_waiter(struct page *page, const struct report_klock *lock, cons
 {
 	struct text text = { 0 };
 
-	if (waiter->context)
-		text_printf(&text, "%s on ", waiter->context);
+	if (wake_context_name(waiter->context))
+		text_printf(&text, "%s on ", wake_context_name(waiter->context));
 	text_put(&text, waiter->name || waiter->tid ? "thread" : "further threads");
 	if (waiter->name) {
 		text_put(&text, " ");

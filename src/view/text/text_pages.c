@@ -21,12 +21,12 @@ struct text_page {
 
 static void show_synchronisation(struct page *page, const struct report *report)
 {
-	text_waits_show_group(page, report, "SYNCHRONISATION");
+	text_waits_show_group(page, report, GROUP_SYNCHRONISATION);
 }
 
 static void show_input_output(struct page *page, const struct report *report)
 {
-	text_waits_show_group(page, report, "IO");
+	text_waits_show_group(page, report, GROUP_IO);
 }
 
 static const struct text_page pages[] = {

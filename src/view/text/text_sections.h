@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "report/report_enums.h"
+
 struct page;
 struct report;
 struct report_hot_function;
@@ -33,7 +35,7 @@ void text_io_show(struct page *page, const struct report *report);
 /* Only on pages of their own: what is most critical of each kind, and all waits of a group of causes. */
 void text_summary_show(struct page *page, const struct report *report);
 void text_klocks_show_all(struct page *page, const struct report *report);
-void text_waits_show_group(struct page *page, const struct report *report, const char *group);
+void text_waits_show_group(struct page *page, const struct report *report, enum cause_group group);
 
 /* Those that the style has chosen. */
 void text_pages_show(struct page *page, const struct report *report);

@@ -102,7 +102,7 @@ static const struct report_wait *next_action(const struct report *report, const 
 		bool is_behind = !before || wait->cmetric_max_ns < before->cmetric_max_ns ||
 				 (wait->cmetric_max_ns == before->cmetric_max_ns && wait > before);
 
-		if (strcmp(wait->group, "IO") || !wait->cmetric_max_ns || !is_behind)
+		if (wait->group != GROUP_IO || !wait->cmetric_max_ns || !is_behind)
 			continue;
 		if (!next || wait->cmetric_max_ns > next->cmetric_max_ns)
 			next = wait;

@@ -255,7 +255,7 @@ static void say_runqueue(const struct report *report, struct text *text)
 	uint64_t running_ns = 0, runnable_ns = 0;
 
 	/* The first sentence has said it. */
-	if (report->finding_count && is_same(report->findings->pattern, "cpu-wait"))
+	if (report->finding_count && report->findings->pattern == PATTERN_CPU_WAIT)
 		return;
 	for (size_t i = 0; i < report->group_count; i++) {
 		for (size_t j = 0; j < report->groups[i].row_count; j++) {
@@ -289,7 +289,7 @@ static void say_finding(const struct page *page, const struct report *report, st
 
 	if (!report->finding_count)
 		return;
-	if (is_same(finding->pattern, "deadlock")) {
+	if (finding->pattern == PATTERN_DEADLOCK) {
 		text_put(text, "There is a ");
 	} else {
 		text_put(text, "Main bottleneck (");

@@ -85,7 +85,7 @@ static bool reads_same(const struct page *page, const struct report_waker *a, co
 {
 	const struct fold_rules *fold = page->style->fold;
 
-	return !strcmp(a->context, b->context) && is_same_text(a->name, b->name) &&
+	return a->context == b->context && is_same_text(a->name, b->name) &&
 	       is_same_frame(text_headline(a->frames, a->frame_count, fold),
 			     text_headline(b->frames, b->frame_count, fold));
 }
@@ -159,12 +159,12 @@ void text_waits_show(struct page *page, const struct report *report)
 	}
 }
 
-void text_waits_show_group(struct page *page, const struct report *report, const char *group)
+void text_waits_show_group(struct page *page, const struct report *report, enum cause_group group)
 {
 	bool is_begun = false;
 
 	for (size_t i = 0; i < report->wait_count && report->balance.threads.total_ns; i++) {
-		if (strcmp(report->waits[i].group, group) != 0)
+		if (report->waits[i].group != group)
 			continue;
 		if (!is_begun)
 			show_heading(page);

@@ -9,16 +9,6 @@
 #include "waits/files.h"
 #include "waits/others.h"
 
-const char *waker_kind_name(enum waker_kind kind)
-{
-	static const char *const names[WAKER_KINDS] = {
-		"thread",  "exit",      "process", "kernel", "timer", "disk",
-		"network", "interrupt", "signal",  "none",   "lost",  "hidden",
-	};
-
-	return names[kind];
-}
-
 static bool is_sending(uint16_t syscall)
 {
 	switch (syscall) {

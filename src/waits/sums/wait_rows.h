@@ -15,26 +15,6 @@ struct thread;
 
 enum { WAIT_ENDERS = 4, WAIT_USERS = 2 };
 
-/* Who ended a wait. */
-enum waker_kind {
-	WAKER_THREAD,  /* a traced one */
-	WAKER_EXIT,    /* a traced one, by its end */
-	WAKER_PROCESS, /* a thread that is not traced */
-	WAKER_KERNEL,  /* a thread of the kernel */
-	WAKER_TIMER,   /* what it waited for was time, or time was over */
-	WAKER_DISK,
-	WAKER_NETWORK,
-	WAKER_INTERRUPT, /* another one */
-	WAKER_SIGNAL,
-	WAKER_NONE,   /* it had not ended with the trace */
-	WAKER_LOST,   /* the record was */
-	WAKER_HIDDEN, /* the kernel told nobody of it */
-	WAKER_KINDS,
-};
-
-/* "timer". */
-const char *waker_kind_name(enum waker_kind kind);
-
 /* Waits of one call path of an address space in one kind of call. */
 struct wait_path {
 	uint32_t pid, exec_count; /* with first_ns: the address space; pid 0: all others */
