@@ -1,70 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One table of all rows: a column for each member that the report's description has of them, under its name in
+ * JSON; those of one name share a column.
+ */
 #include "view/table/csv.h"
 
+#include <assert.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "report/report.h"
-#include "report/report_cause.h"
+#include "report/report_fields.h"
 
-enum column {
-	TABLE,
-	RANK,
-	NAME,
-	KIND,
-	DETAIL,
-	PID,
-	TID,
-	THREADS,
-	COUNT,
-	CMETRIC,
-	RUNNING,
-	RUNNABLE,
-	BLOCKED,
-	WAITED,
-	IDLE,
-	P50,
-	P99,
-	LONGEST,
-	HELD,
-	COLUMNS,
+enum { COLUMNS_MAX = 128 };
+
+/* Lists of the report that are shown, and what a row of them is called. */
+static const struct {
+	const char *list, *row;
+} tables[] = {
+	{ "threads", "thread" }, { "paths", "path" }, { "waits", "wait" },
+	{ "locks", "lock" },     { "files", "file" }, { "sockets", "socket" },
 };
 
-static const char *const titles[COLUMNS] = {
-	[TABLE] = "table",
-	[RANK] = "rank",
-	[NAME] = "name",
-	[KIND] = "kind",
-	[DETAIL] = "detail",
-	[PID] = "pid",
-	[TID] = "tid",
-	[THREADS] = "threads",
-	[COUNT] = "count",
-	[CMETRIC] = "cmetric_ns",
-	[RUNNING] = "running_ns",
-	[RUNNABLE] = "cpu_wait_ns",
-	[BLOCKED] = "blocked_ns",
-	[WAITED] = "wait_ns",
-	[IDLE] = "idle_ns",
-	[P50] = "p50_ns",
-	[P99] = "p99_ns",
-	[LONGEST] = "max_ns",
-	[HELD] = "hold_ns",
+enum { TABLES = sizeof(tables) / sizeof(*tables) };
+
+struct columns {
+	const char *names[COLUMNS_MAX];
+	size_t count;
 };
 
-/* Of one row; numbers that it has not are not told. */
-struct row {
-	const char *table, *name, *kind, *detail;
-	uint64_t numbers[COLUMNS];
-	uint32_t has; /* a bit for each of them */
-};
-
-static void set(struct row *row, enum column column, uint64_t number)
+static const struct report_field *list_named(const char *name)
 {
-	row->numbers[column] = number;
-	row->has |= 1u << column;
+	const struct report_field *field = report_type()->fields;
+
+	while (strcmp(field->name, name) != 0)
+		field++;
+	return field;
+}
+
+static bool is_stack(const struct report_field *field)
+{
+	return field->is_list && !strcmp(field->name, "stack");
+}
+
+static bool is_shown(const struct report_field *field)
+{
+	return is_stack(field) || (!field->is_list && field->kind != REPORT_OBJECT && field->kind != REPORT_HISTOGRAM);
+}
+
+static size_t column_of(const struct columns *columns, const char *name)
+{
+	size_t i = 0;
+
+	while (i < columns->count && strcmp(columns->names[i], name) != 0)
+		i++;
+	return i;
+}
+
+static void add_columns(struct columns *columns, const struct report_type *type)
+{
+	for (const struct report_field *field = type->fields; field->name; field++) {
+		if (field->kind == REPORT_PART) {
+			add_columns(columns, field->type());
+			continue;
+		}
+		if (!is_shown(field) || column_of(columns, field->name) < columns->count)
+			continue;
+		assert(columns->count < COLUMNS_MAX);
+		columns->names[columns->count++] = field->name;
+	}
 }
 
 static void put_quoted(struct text *out, const char *string)
@@ -81,165 +88,104 @@ static void put_quoted(struct text *out, const char *string)
 	text_fini(&escaped);
 }
 
-static void put_row(struct text *out, const struct row *row)
-{
-	const char *const words[COLUMNS] = { [NAME] = row->name, [KIND] = row->kind, [DETAIL] = row->detail };
-
-	text_put(out, row->table);
-	for (unsigned int column = TABLE + 1; column < COLUMNS; column++) {
-		text_put(out, ",");
-		if (row->has & 1u << column)
-			text_printf(out, "%llu", (unsigned long long)row->numbers[column]);
-		else
-			put_quoted(out, words[column]);
-	}
-	text_put(out, "\r\n");
-}
-
-static void put_titles(struct text *out)
-{
-	for (unsigned int column = 0; column < COLUMNS; column++)
-		text_printf(out, "%s%s", column ? "," : "", titles[column]);
-	text_put(out, "\r\n");
-}
-
-static const char *frame_name(const struct report_frame *frames, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (frames[i].function)
-			return frames[i].function;
-	return count ? frames[0].module : NULL;
-}
-
 /* "inner < caller < ...", as the text has it. */
 static void put_stack(struct text *out, const struct report_frame *frames, size_t count)
 {
+	struct text stack = { 0 };
+
 	for (size_t i = 0; i < count; i++) {
-		text_put(out, i ? " < " : "");
-		text_put(out, frames[i].function ? frames[i].function
-			      : frames[i].module ? frames[i].module
-						 : "[unknown]");
+		text_put(&stack, i ? " < " : "");
+		text_put(&stack, frames[i].function ? frames[i].function
+				 : frames[i].module ? frames[i].module
+						    : "[unknown]");
+	}
+	put_quoted(out, stack.bytes);
+	text_fini(&stack);
+}
+
+/* What is null is empty. */
+static void put_value(struct text *out, const struct report_field *field, const void *value)
+{
+	const struct report_device *device = value;
+
+	switch (field->kind) {
+	case REPORT_NS:
+	case REPORT_COUNT:
+	case REPORT_BYTES:
+		text_printf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
+		break;
+	case REPORT_NUMBER:
+	case REPORT_SHARE:
+		if (isfinite(*(const double *)value))
+			text_printf(out, "%.9g", *(const double *)value);
+		break;
+	case REPORT_ID:
+	case REPORT_SMALL:
+		text_printf(out, "%u", *(const uint32_t *)value);
+		break;
+	case REPORT_FROM_ONE:
+		if (*(const uint32_t *)value)
+			text_printf(out, "%u", *(const uint32_t *)value);
+		break;
+	case REPORT_FLAG:
+		text_put(out, *(const bool *)value ? "true" : "false");
+		break;
+	case REPORT_DEVICE:
+		text_printf(out, "%u:%u", device->major, device->minor);
+		break;
+	case REPORT_ENUM:
+	case REPORT_ENUM_OR_NULL:
+		put_quoted(out, report_enum_name(field->of(), *(const unsigned int *)value));
+		break;
+	default:
+		put_quoted(out, *(const char *const *)value);
+		break;
 	}
 }
 
-static void put_thread(struct text *out, const struct report_thread *thread, const char *group)
+static bool put_cell(struct text *out, const struct report_type *type, const char *name, const char *row)
 {
-	struct row row = { .table = "thread", .name = thread->name, .kind = group };
-
-	set(&row, PID, thread->pid);
-	set(&row, TID, thread->tid);
-	set(&row, THREADS, thread->thread_count > 1 ? thread->thread_count : 1);
-	set(&row, COUNT, thread->slices);
-	set(&row, CMETRIC, thread->cmetric_ns);
-	set(&row, RUNNING, thread->running_ns);
-	set(&row, RUNNABLE, thread->cpu_wait_ns);
-	set(&row, BLOCKED, thread->blocked_ns);
-	put_row(out, &row);
+	for (const struct report_field *field = type->fields; field->name; field++) {
+		if (field->kind == REPORT_PART && put_cell(out, field->type(), name, row + field->at))
+			return true;
+		if (!is_shown(field) || strcmp(field->name, name) != 0)
+			continue;
+		if (is_stack(field))
+			put_stack(out, *(const struct report_frame *const *)(row + field->at),
+				  *(const size_t *)(row + field->count_at));
+		else
+			put_value(out, field, row + field->at);
+		return true;
+	}
+	return false;
 }
 
-static void put_path(struct text *out, const struct report_path *path)
+static void put_rows(struct text *out, const struct columns *columns, const struct report *report, size_t table)
 {
-	struct row row = { .table = "path", .kind = wait_cause_name(path->cause) };
-	struct text stack = { 0 };
+	const struct report_field *list = list_named(tables[table].list);
+	const char *rows = *(const char *const *)((const char *)report + list->at);
+	size_t count = *(const size_t *)((const char *)report + list->count_at);
 
-	put_stack(&stack, path->frames, path->frame_count);
-	row.name = frame_name(path->frames, path->frame_count);
-	row.detail = stack.bytes;
-	set(&row, RANK, path->rank);
-	set(&row, THREADS, path->thread_count);
-	set(&row, COUNT, path->slices);
-	set(&row, CMETRIC, path->cmetric_ns);
-	put_row(out, &row);
-	text_fini(&stack);
-}
-
-static void put_wait(struct text *out, const struct report_wait *wait, size_t rank)
-{
-	char cause[REPORT_CAUSE_BYTES];
-	struct row row = {
-		.table = "wait",
-		.name = wait->object,
-		.kind = report_cause_text(cause, wait->cause, wait->syscall),
-	};
-	struct text stack = { 0 };
-
-	put_stack(&stack, wait->frames, wait->frame_count);
-	row.detail = stack.bytes;
-	set(&row, RANK, rank);
-	set(&row, COUNT, wait->waits);
-	set(&row, CMETRIC, wait->cmetric_ns);
-	set(&row, WAITED, wait->wait_ns);
-	set(&row, IDLE, wait->idle_ns);
-	set(&row, LONGEST, wait->max_ns);
-	put_row(out, &row);
-	text_fini(&stack);
-}
-
-static void put_lock(struct text *out, const struct report_lock *lock, size_t rank)
-{
-	struct row row = {
-		.table = "lock",
-		.name = lock->name ? lock->name : lock->address,
-		.kind = lock->kind,
-		.detail = lock->where,
-	};
-
-	set(&row, RANK, rank);
-	set(&row, COUNT, lock->waits);
-	set(&row, WAITED, lock->wait_ns);
-	set(&row, IDLE, lock->idle_ns);
-	set(&row, P50, lock->p50_ns);
-	set(&row, P99, lock->p99_ns);
-	set(&row, LONGEST, lock->max_ns);
-	set(&row, HELD, lock->hold_ns);
-	put_row(out, &row);
-}
-
-static void put_file(struct text *out, const struct report_file *file, size_t rank)
-{
-	struct row row = { .table = "file", .name = file->path, .kind = wait_cause_name(file->cause) };
-
-	row.detail = file->is_deleted ? "deleted" : NULL;
-	set(&row, RANK, rank);
-	set(&row, COUNT, file->waits);
-	set(&row, CMETRIC, file->cmetric_ns);
-	set(&row, WAITED, file->wait_ns);
-	set(&row, IDLE, file->idle_ns);
-	set(&row, LONGEST, file->max_ns);
-	put_row(out, &row);
-}
-
-static void put_socket(struct text *out, const struct report_socket *socket, size_t rank)
-{
-	struct row row = { .table = "socket", .kind = socket_family_name(socket->family), .detail = socket->host };
-	struct text name = { 0 };
-
-	text_printf(&name, "%s to %s", socket->local ? socket->local : "", socket->peer ? socket->peer : "");
-	row.name = name.bytes;
-	set(&row, RANK, rank);
-	set(&row, COUNT, socket->waits);
-	set(&row, CMETRIC, socket->cmetric_ns);
-	set(&row, WAITED, socket->wait_ns);
-	set(&row, IDLE, socket->idle_ns);
-	set(&row, LONGEST, socket->max_ns);
-	put_row(out, &row);
-	text_fini(&name);
+	for (size_t i = 0; i < count; i++) {
+		text_put(out, tables[table].row);
+		for (size_t k = 0; k < columns->count; k++) {
+			text_put(out, ",");
+			put_cell(out, list->type(), columns->names[k], rows + i * list->size_bytes);
+		}
+		text_put(out, "\r\n");
+	}
 }
 
 void csv_put(struct text *out, const struct report *report)
 {
-	put_titles(out);
-	for (size_t i = 0; i < report->group_count; i++)
-		for (size_t j = 0; j < report->groups[i].row_count; j++)
-			put_thread(out, &report->groups[i].threads[j], report->groups[i].name);
-	for (size_t i = 0; i < report->path_count; i++)
-		put_path(out, &report->paths[i]);
-	for (size_t i = 0; i < report->wait_count; i++)
-		put_wait(out, &report->waits[i], i + 1);
-	for (size_t i = 0; i < report->lock_count; i++)
-		put_lock(out, &report->locks[i], i + 1);
-	for (size_t i = 0; i < report->file_count; i++)
-		put_file(out, &report->files[i], i + 1);
-	for (size_t i = 0; i < report->socket_count; i++)
-		put_socket(out, &report->sockets[i], i + 1);
+	struct columns columns = { 0 };
+
+	for (size_t table = 0; table < TABLES; table++)
+		add_columns(&columns, list_named(tables[table].list)->type());
+	text_put(out, "table");
+	for (size_t i = 0; i < columns.count; i++)
+		text_printf(out, ",%s", columns.names[i]);
+	text_put(out, "\r\n");
+	for (size_t table = 0; table < TABLES; table++)
+		put_rows(out, &columns, report, table);
 }
