@@ -51,6 +51,7 @@ const char *report_enum_name(const struct report_enum *of, unsigned int value)
 #define ROW(type, meaning) BEGIN(type, meaning, true, false)
 #define BARE(type, meaning) BEGIN(type, meaning, true, true)
 #define FIELD(KIND, member, since, meaning) ONE(KIND, member, #member, since, meaning,)
+#define COLUMN(KIND, member, title, since, meaning) ONE(KIND, member, #member, since, meaning,)
 #define OPTIONAL(KIND, member, flag, since, meaning) \
 	ONE(KIND, member, #member, since, meaning, .is_optional = true, .flag_at = offsetof(self, flag))
 #define ENUM(type, member, since, meaning) ONE(ENUM, member, #member, since, meaning, .of = type##_names)

@@ -123,6 +123,26 @@ const void *const *rows_sorted(struct rows *rows, const void *items, size_t coun
 	return sorted;
 }
 
+static int compare_figures(const void *a, const void *b, void *data)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	size_t at = *(const size_t *)data;
+	uint64_t figure_x = *(const uint64_t *)(x + at), figure_y = *(const uint64_t *)(y + at);
+
+	if (figure_x != figure_y)
+		return figure_x < figure_y ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+const void *const *rows_sorted_by(struct rows *rows, const void *items, size_t count, size_t item_bytes, size_t at)
+{
+	const void **sorted = (const void **)rows_sorted(rows, items, count, item_bytes, NULL);
+
+	if (at != SIZE_MAX)
+		qsort_r(sorted, count, sizeof(*sorted), compare_figures, &at);
+	return sorted;
+}
+
 bool rows_filter_has(const struct rows *rows, const char *word)
 {
 	const char *filter = rows->context->filter;

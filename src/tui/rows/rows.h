@@ -85,6 +85,9 @@ struct arena *rows_arena(struct rows *rows);
 const void *const *rows_sorted(struct rows *rows, const void *items, size_t count, size_t item_bytes,
 			       int (*compare)(const void *a, const void *b));
 
+/* The same by the uint64_t at so many bytes in an item, largest first; SIZE_MAX: as they are. */
+const void *const *rows_sorted_by(struct rows *rows, const void *items, size_t count, size_t item_bytes, size_t at);
+
 /* True when there is no filter, or word (may be NULL) has it in it, whatever the case. */
 bool rows_filter_has(const struct rows *rows, const char *word);
 

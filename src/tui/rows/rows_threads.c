@@ -4,18 +4,29 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "report/report.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/strip_picture.h"
 #include "view/page.h"
+#include "view/thread_columns.h"
 
-enum { SORT_CMETRIC, SORT_RUNNING, SORT_RUNNABLE, SORT_BLOCKED, SORT_NAME };
 enum { LABEL_COLUMNS = 23, LABEL_COLUMNS_WIDE = 35, TIME_COLUMNS = 9, WIDE = 120 };
 enum { NUMBER_IDS = 0, NUMBER_SLICES = 100, NUMBER_STALLS };
 
-static const char *const sorts[] = { "CMetric", "running", "CPU wait", "blocked", "name", NULL };
+/* By each column, and by name; the first one is the order that the report has. */
+static const char *const sorts[] = {
+#include "report/columns_only.def"
+#define COLUMN(KIND, member, title, since, meaning) title,
+#include "report/thread.def"
+#include "report/undef.def"
+	"name",
+	NULL,
+};
+
+enum { SORT_NAME = THREAD_COLUMNS };
 
 static uint32_t label_end(const struct row_context *context)
 {
@@ -25,8 +36,9 @@ static uint32_t label_end(const struct row_context *context)
 void row_put_thread_titles(struct page *page, const struct row_context *context)
 {
 	page_pad_to(page, label_end(context));
-	page_printf(page, "%*s%*s%*s%*s  ", TIME_COLUMNS, "CMetric", TIME_COLUMNS, "running", TIME_COLUMNS, "CPU wait",
-		    TIME_COLUMNS, "blocked");
+	for (size_t i = 0; i < THREAD_COLUMNS; i++)
+		page_printf(page, "%*s", TIME_COLUMNS, thread_columns[i].title);
+	page_put(page, "  ");
 	if (page_room(page) >= 27)
 		strip_put_legend(page);
 	else
@@ -62,10 +74,8 @@ static void put_thread(struct page *page, const struct row *row, const struct ro
 		page_printf(page, " %u", thread->tid);
 	}
 	page_pad_to(page, end);
-	put_time(page, thread->cmetric_ns / count);
-	put_time(page, thread->running_ns / count);
-	put_time(page, thread->cpu_wait_ns / count);
-	put_time(page, thread->blocked_ns / count);
+	for (size_t i = 0; i < THREAD_COLUMNS; i++)
+		put_time(page, thread_column_ns(thread, i) / count);
 	page_put(page, "  ");
 	(count > 1 ? strip_put_group : strip_put_thread)(page, thread->strip, context->report->strip_count,
 							 page_room(page));
@@ -107,26 +117,26 @@ uint32_t row_thread(const struct row *row)
 	return row->kind == &thread_kind ? thread->number : 0;
 }
 
-struct group_sums {
-	uint64_t running_ns, runnable_ns, blocked_ns;
+/* A group with the sums of its threads, by column. */
+struct group_row {
+	const struct report_group *group;
+	uint64_t sums_ns[THREAD_COLUMNS];
 };
 
-static struct group_sums sums_of(const struct report_group *group)
+static struct group_row row_of(const struct report_group *group)
 {
-	struct group_sums sums = { 0 };
+	struct group_row row = { .group = group };
 
-	for (size_t i = 0; i < group->row_count; i++) {
-		sums.running_ns += group->threads[i].running_ns;
-		sums.runnable_ns += group->threads[i].cpu_wait_ns;
-		sums.blocked_ns += group->threads[i].blocked_ns;
-	}
-	return sums;
+	for (size_t i = 0; i < group->row_count; i++)
+		for (size_t column = 0; column < THREAD_COLUMNS; column++)
+			row.sums_ns[column] += thread_column_ns(&group->threads[i], column);
+	return row;
 }
 
 static void put_group(struct page *page, const struct row *row, const struct row_context *context)
 {
-	const struct report_group *group = row->item;
-	struct group_sums sums = sums_of(group);
+	const struct group_row *sums = row->item;
+	const struct report_group *group = sums->group;
 	uint32_t end = label_end(context);
 
 	page_color(page, PAGE_BOLD);
@@ -138,39 +148,11 @@ static void put_group(struct page *page, const struct row *row, const struct row
 	page_put(page, context->has_unicode ? " ×" : " x");
 	page_put_count(page, group->thread_count, 0);
 	page_pad_to(page, end);
-	put_time(page, group->cmetric_ns);
-	put_time(page, sums.running_ns);
-	put_time(page, sums.runnable_ns);
-	put_time(page, sums.blocked_ns);
+	for (size_t i = 0; i < THREAD_COLUMNS; i++)
+		put_time(page, sums->sums_ns[i]);
 	page_put(page, "  ");
 	(group->thread_count > 1 ? strip_put_group : strip_put_thread)(page, group->strip, context->report->strip_count,
 								       page_room(page));
-}
-
-static int descending(uint64_t x, uint64_t y)
-{
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static int threads_by_running(const void *a, const void *b)
-{
-	const struct report_thread *x = a, *y = b;
-
-	return descending(x->running_ns, y->running_ns);
-}
-
-static int threads_by_runnable(const void *a, const void *b)
-{
-	const struct report_thread *x = a, *y = b;
-
-	return descending(x->cpu_wait_ns, y->cpu_wait_ns);
-}
-
-static int threads_by_blocked(const void *a, const void *b)
-{
-	const struct report_thread *x = a, *y = b;
-
-	return descending(x->blocked_ns, y->blocked_ns);
 }
 
 static int threads_by_name(const void *a, const void *b)
@@ -181,26 +163,11 @@ static int threads_by_name(const void *a, const void *b)
 	return order ? order : x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-static int groups_by_running(const void *a, const void *b)
-{
-	return descending(sums_of(a).running_ns, sums_of(b).running_ns);
-}
-
-static int groups_by_runnable(const void *a, const void *b)
-{
-	return descending(sums_of(a).runnable_ns, sums_of(b).runnable_ns);
-}
-
-static int groups_by_blocked(const void *a, const void *b)
-{
-	return descending(sums_of(a).blocked_ns, sums_of(b).blocked_ns);
-}
-
 static int groups_by_name(const void *a, const void *b)
 {
-	const struct report_group *x = a, *y = b;
+	const struct group_row *x = a, *y = b;
 
-	return strcmp(x->name, y->name);
+	return strcmp(x->group->name, y->group->name);
 }
 
 static void add_thread(struct rows *rows, const struct row *parent, const struct report_thread *thread)
@@ -214,18 +181,20 @@ static void add_thread(struct rows *rows, const struct row *parent, const struct
 		 });
 }
 
+static const void *const *sorted_threads(struct rows *rows, const struct report_group *group)
+{
+	size_t sort = rows_context(rows)->sort;
+
+	if (sort == SORT_NAME)
+		return rows_sorted(rows, group->threads, group->row_count, sizeof(*group->threads), threads_by_name);
+	return rows_sorted_by(rows, group->threads, group->row_count, sizeof(*group->threads),
+			      sort ? thread_columns[sort].at : SIZE_MAX);
+}
+
 static void add_group_rows(struct rows *rows, const struct row *row)
 {
-	static int (*const orders[])(const void *, const void *) = {
-		[SORT_CMETRIC] = NULL,
-		[SORT_RUNNING] = threads_by_running,
-		[SORT_RUNNABLE] = threads_by_runnable,
-		[SORT_BLOCKED] = threads_by_blocked,
-		[SORT_NAME] = threads_by_name,
-	};
-	const struct report_group *group = row->item;
-	const void *const *threads = rows_sorted(rows, group->threads, group->row_count, sizeof(*group->threads),
-						 orders[rows_context(rows)->sort]);
+	const struct report_group *group = ((const struct group_row *)row->item)->group;
+	const void *const *threads = sorted_threads(rows, group);
 	bool has_all = rows_filter_has(rows, group->name);
 	char even[64];
 
@@ -253,26 +222,30 @@ static bool passes(const struct rows *rows, const struct report_group *group)
 	return false;
 }
 
+static const void *const *sorted_groups(struct rows *rows, const struct report *report)
+{
+	struct group_row *groups = arena_alloc(rows_arena(rows), report->group_count * sizeof(*groups));
+	size_t sort = rows_context(rows)->sort;
+
+	for (size_t i = 0; i < report->group_count; i++)
+		groups[i] = row_of(&report->groups[i]);
+	if (sort == SORT_NAME)
+		return rows_sorted(rows, groups, report->group_count, sizeof(*groups), groups_by_name);
+	return rows_sorted_by(rows, groups, report->group_count, sizeof(*groups),
+			      sort ? offsetof(struct group_row, sums_ns) + sort * sizeof(uint64_t) : SIZE_MAX);
+}
+
 void rows_add_groups(struct rows *rows, size_t count_max)
 {
-	static int (*const orders[])(const void *, const void *) = {
-		[SORT_CMETRIC] = NULL,
-		[SORT_RUNNING] = groups_by_running,
-		[SORT_RUNNABLE] = groups_by_runnable,
-		[SORT_BLOCKED] = groups_by_blocked,
-		[SORT_NAME] = groups_by_name,
-	};
-	const struct row_context *context = rows_context(rows);
-	const struct report *report = context->report;
-	const void *const *groups =
-		rows_sorted(rows, report->groups, report->group_count, sizeof(*report->groups), orders[context->sort]);
+	const struct report *report = rows_context(rows)->report;
+	const void *const *groups = sorted_groups(rows, report);
 	size_t shown = 0;
 	char rest[64];
 
 	for (size_t i = 0; i < report->group_count; i++) {
-		const struct report_group *group = groups[i];
+		const struct group_row *group = groups[i];
 
-		if (!passes(rows, group))
+		if (!passes(rows, group->group))
 			continue;
 		if (shown++ == count_max) {
 			snprintf(rest, sizeof(rest), "%zu groups more on page THREADS", report->group_count - i);
@@ -284,7 +257,7 @@ void rows_add_groups(struct rows *rows, size_t count_max)
 				 .kind = &group_kind,
 				 .item = group,
 				 .can_unfold = true,
-				 .key = row_key(group->key, i),
+				 .key = row_key(group->group->key, i),
 			 });
 	}
 }

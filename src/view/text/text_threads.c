@@ -12,6 +12,7 @@
 #include "report/report.h"
 #include "view/page.h"
 #include "view/text/bars.h"
+#include "view/thread_columns.h"
 #include "view/view.h"
 
 enum { GROUPS_MAX = 12, GROUP_ROWS_MAX = 8, GROUP_ROWS_MIN = 2, ROWS_MAX = 24 };
@@ -35,7 +36,7 @@ static struct columns columns_of(const struct page *page)
 		.cmetric = label,
 		.share = label + 10,
 		.times = label + 20,
-		.picture = label + 22 + (is_wide ? 3 * TIME_COLUMNS : 0),
+		.picture = label + 22 + (is_wide ? (THREAD_COLUMNS - 1) * TIME_COLUMNS : 0),
 		.is_wide = is_wide,
 	};
 }
@@ -111,13 +112,13 @@ static void put_time(struct page *page, uint64_t time_ns)
 		page_printf(page, "%*s", TIME_COLUMNS, "-");
 }
 
+/* The columns behind that of the CMetric, which has a place of its own. */
 static void put_times(struct page *page, const struct report_thread *thread)
 {
 	uint64_t count = thread->thread_count > 1 ? thread->thread_count : 1;
 
-	put_time(page, thread->running_ns / count);
-	put_time(page, thread->cpu_wait_ns / count);
-	put_time(page, thread->blocked_ns / count);
+	for (size_t i = THREAD_COLUMN_cmetric_ns + 1; i < THREAD_COLUMNS; i++)
+		put_time(page, thread_column_ns(thread, i) / count);
 }
 
 static void show_titles(struct page *page)
@@ -126,11 +127,10 @@ static void show_titles(struct page *page)
 
 	page_color(page, PAGE_DIM);
 	page_pad_to(page, columns.cmetric);
-	page_printf(page, "%*s%*s", columns.share - columns.cmetric, "CMetric", columns.times - columns.share,
-		    "of wall");
-	if (columns.is_wide)
-		page_printf(page, "%*s%*s%*s", TIME_COLUMNS, "running", TIME_COLUMNS, "CPU wait", TIME_COLUMNS,
-			    "blocked");
+	page_printf(page, "%*s%*s", columns.share - columns.cmetric, thread_columns[THREAD_COLUMN_cmetric_ns].title,
+		    columns.times - columns.share, "of wall");
+	for (size_t i = THREAD_COLUMN_cmetric_ns + 1; i < THREAD_COLUMNS && columns.is_wide; i++)
+		page_printf(page, "%*s", TIME_COLUMNS, thread_columns[i].title);
 	page_pad_to(page, columns.picture);
 	if (page_room(page) >= 19) {
 		page_put(page, bars_first_glyph(page));
