@@ -41,17 +41,17 @@ const char *report_enum_name(const struct report_enum *of, unsigned int value)
 		return &type;                                                           \
 	}
 
-#define ONE(KIND, place, title, version, means, ...)                                    \
-	{ .name = title, .kind = REPORT_##KIND, .at = offsetof(self, place), .since = version, .meaning = means, __VA_ARGS__ },
-#define MANY(KIND, member, count, title, version, means, ...)                           \
-	ONE(KIND, member, title, version, means, .is_list = true, .count_at = offsetof(self, count), \
+#define ONE(KIND, place, json_name, version, means, ...)                                    \
+	{ .name = json_name, .kind = REPORT_##KIND, .at = offsetof(self, place), .since = version, .meaning = means, __VA_ARGS__ },
+#define MANY(KIND, member, count, json_name, version, means, ...)                           \
+	ONE(KIND, member, json_name, version, means, .is_list = true, .count_at = offsetof(self, count), \
 	    .size_bytes = sizeof(*((self *)0)->member), __VA_ARGS__)
 
 #define STRUCT(type, meaning) BEGIN(type, meaning, false, false)
 #define ROW(type, meaning) BEGIN(type, meaning, true, false)
 #define BARE(type, meaning) BEGIN(type, meaning, true, true)
 #define FIELD(KIND, member, since, meaning) ONE(KIND, member, #member, since, meaning,)
-#define COLUMN(KIND, member, title, since, meaning) ONE(KIND, member, #member, since, meaning,)
+#define COLUMN(KIND, member, words, since, meaning) ONE(KIND, member, #member, since, meaning, .title = words)
 #define OPTIONAL(KIND, member, flag, since, meaning) \
 	ONE(KIND, member, #member, since, meaning, .is_optional = true, .flag_at = offsetof(self, flag))
 #define ENUM(type, member, since, meaning) ONE(ENUM, member, #member, since, meaning, .of = type##_names)

@@ -61,6 +61,7 @@ struct report_field {
 	const struct report_enum *(*of)(void);   /* of enums, else NULL */
 	uint32_t since;
 	const char *meaning; /* NULL: that of its type */
+	const char *title;   /* in tables for people; NULL: they need not have it */
 };
 
 /* A struct of the report. */

@@ -118,6 +118,50 @@ static void put_enum(struct text *out, const struct report_enum *of)
 	text_put(out, ";\n");
 }
 
+static const char *unit_of(const struct report_field *field)
+{
+	switch (field->kind) {
+	case REPORT_NS:
+		return "ns";
+	case REPORT_BYTES:
+		return "bytes";
+	case REPORT_SHARE:
+		return "share";
+	default:
+		return "times";
+	}
+}
+
+static bool has_titles(const struct report_type *type)
+{
+	for (const struct report_field *field = type->fields; field->name; field++)
+		if (field->title || (field->kind == REPORT_PART && has_titles(field->type())))
+			return true;
+	return false;
+}
+
+static void put_titles(struct text *out, const struct report_type *type)
+{
+	for (const struct report_field *field = type->fields; field->name; field++) {
+		if (field->kind == REPORT_PART)
+			put_titles(out, field->type());
+		else if (field->title)
+			text_printf(out, "\t{ name: \"%s\", title: \"%s\", unit: \"%s\" },\n", field->name,
+				    field->title, unit_of(field));
+	}
+}
+
+static void put_columns(struct text *out, const struct report_type *type)
+{
+	if (!has_titles(type))
+		return;
+	text_put(out, "\nexport const columnsOf");
+	put_type_name(out, type->name);
+	text_put(out, " = [\n");
+	put_titles(out, type);
+	text_put(out, "] as const;\n");
+}
+
 /* What JSON has besides. */
 static const char others[] = "\n/** Waits by length: from which ns on, how many. */\n"
 			     "export type Histogram = [number, number][];\n"
@@ -135,5 +179,7 @@ void describe_types(struct text *out)
 		put_struct(out, types.types[i]);
 	for (size_t i = 0; i < types.enum_count; i++)
 		put_enum(out, types.enums[i]);
+	for (size_t i = 0; i < types.type_count; i++)
+		put_columns(out, types.types[i]);
 	text_put(out, others);
 }

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Columns of the kinds that most tables have.
-import { brief, count, duration, visible } from "./format";
+import { brief, count, duration, share, size, visible } from "./format";
 import type { Column } from "./table";
+
+/** What is a column of a table for people, as report.ts has it of a row. */
+interface Described<R> {
+	name: keyof R;
+	title: string;
+	unit: "ns" | "bytes" | "share" | "times";
+}
 
 const NAME_CHARS = 40, WIDE_NAME_CHARS = 64;
 
@@ -25,4 +32,15 @@ export function words<R>(title: string, value: (row: R) => string | null, isWide
 	const name = (row: R) => visible(value(row) ?? "");
 
 	return { title, value: name, show: row => brief(name(row), isWide ? WIDE_NAME_CHARS : NAME_CHARS), tip: name, isWide };
+}
+
+/** Columns that the report's description has a title for. */
+export function described<R>(columns: readonly Described<R>[]): Column<R>[] {
+	const shown = { ns: duration, bytes: size, share, times: count };
+
+	return columns.map(({ name, title, unit }) => {
+		const value = (row: R) => row[name] as number;
+
+		return { title, unit: unit === "share" ? undefined : unit, value, show: row => shown[unit](value(row)) };
+	});
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { useMemo } from "preact/hooks";
 import { Bars } from "./bars";
-import { ns, times, words } from "./columns";
+import { described, times, words } from "./columns";
 import { CopyCsv } from "./csv";
 import { duration, shareOf, visible } from "./format";
 import { Section, Swatch } from "./page";
 import { type Column, Table } from "./table";
-import type { Report, ReportThread } from "./report";
+import { columnsOfReportThread, type Report, type ReportThread } from "./report";
 
 const columns: Column<ReportThread>[] = [
 	words("thread", t => t.name, true),
 	{ title: "tid", value: t => t.tid, show: t => t.thread_count > 1 ? `${t.thread_count} ended` : String(t.tid), tip: t => `thread ${t.tid} of process ${t.pid}` },
-	words("group", t => t.group), ns("CMetric", t => t.cmetric_ns), ns("running", t => t.running_ns), ns("CPU wait", t => t.cpu_wait_ns),
-	ns("blocked", t => t.blocked_ns), times("slices", t => t.slices), times("critical", t => t.critical_slices),
+	words("group", t => t.group), ...described(columnsOfReportThread), times("slices", t => t.slices), times("critical", t => t.critical_slices),
 ];
 
 function nameOf(thread: ReportThread): string {

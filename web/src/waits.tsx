@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where threads waited, for which locks, files and sockets, and where critical slices ended.
-import { ns, threads, times, words } from "./columns";
+import { described, ns, threads, words } from "./columns";
 import { count, duration, plural, share, size, visible } from "./format";
 import { Section } from "./page";
 import { Stack, headline } from "./stack";
 import { stateTitle } from "./states";
 import { type Column, Table } from "./table";
+import { columnsOfReportFile, columnsOfReportLock, columnsOfReportPath, columnsOfReportSocket, columnsOfReportWait } from "./report";
 import type { Report, ReportFile, ReportLock, ReportPath, ReportSocket, ReportWait, ReportWaker } from "./report";
 import type { LeftOut } from "./types";
 
@@ -31,8 +32,7 @@ function Wakers({ wakers, title }: { wakers: ReportWaker[]; title: string }) {
 
 const waitColumns: Column<ReportWait>[] = [
 	words("where", w => headline(w.stack), true), words("for", w => w.object), { title: "cause", value: w => stateTitle(w.cause) },
-	ns("lost", w => w.wait_ns - w.idle_ns), times("waits", w => w.waits), ns("longest", w => w.max_ns), ns("idle", w => w.idle_ns),
-	ns("CMetric", w => w.cmetric_ns),
+	ns("lost", w => w.wait_ns - w.idle_ns), ...described(columnsOfReportWait),
 ];
 
 function MoreWaits({ leftOut }: { leftOut?: LeftOut }) {
@@ -56,8 +56,7 @@ export function Waits({ report, leftOut }: { report: Report; leftOut?: LeftOut }
 
 const lockColumns: Column<ReportLock>[] = [
 	words("lock", l => l.name ?? l.address, true), words("kind", l => l.kind), words("in", l => l.where),
-	ns("waited", l => l.wait_ns - l.idle_ns), times("waits", l => l.waits), ns("p50", l => l.p50_ns), ns("p99", l => l.p99_ns),
-	ns("longest", l => l.max_ns), threads("queue", l => l.queue_max), ns("held", l => l.hold_ns), words("holder", l => l.holder),
+	ns("waited", l => l.wait_ns - l.idle_ns), ...described(columnsOfReportLock), threads("queue", l => l.queue_max), words("holder", l => l.holder),
 ];
 
 export function Locks({ report, leftOut }: { report: Report; leftOut?: LeftOut }) {
@@ -81,14 +80,12 @@ const asked = <R extends ReportFile | ReportSocket>(): Column<R> =>
 
 const fileColumns: Column<ReportFile>[] = [
 	words("file", f => f.path + (f.is_deleted ? " (deleted)" : ""), true), { title: "cause", value: f => stateTitle(f.cause) },
-	ns("waited", f => f.wait_ns - f.idle_ns), times("waits", f => f.waits), ns("longest", f => f.max_ns), ns("reading", f => f.read_ns),
-	ns("writing", f => f.write_ns), asked(), words("other end", peerOf),
+	ns("waited", f => f.wait_ns - f.idle_ns), ...described(columnsOfReportFile), asked(), words("other end", peerOf),
 ];
 
 const socketColumns: Column<ReportSocket>[] = [
 	words("peer", s => s.host ? `${s.host} (${s.peer})` : s.peer, true), words("family", s => s.family), words("local", s => s.local),
-	ns("waited", s => s.wait_ns - s.idle_ns), times("waits", s => s.waits), ns("longest", s => s.max_ns), ns("reading", s => s.read_ns),
-	ns("writing", s => s.write_ns), asked(), words("other end", peerOf),
+	ns("waited", s => s.wait_ns - s.idle_ns), ...described(columnsOfReportSocket), asked(), words("other end", peerOf),
 ];
 
 export function Io({ report }: { report: Report }) {
@@ -102,9 +99,7 @@ export function Io({ report }: { report: Report }) {
 
 const pathColumns: Column<ReportPath>[] = [
 	words("path", p => headline(p.stack), true), { title: "rank", value: p => p.rank, tip: p => `the ${p.rank}. by CMetric` }, words("threads", p => p.thread_names.join(", ")),
-	ns("CMetric", p => p.cmetric_ns),
-	{ title: "of wall", value: p => p.wall_share, show: p => share(p.wall_share), tip: p => `${share(p.wall_share)} of the wall time` },
-	times("slices", p => p.slices), { title: "then", value: p => stateTitle(p.cause ?? "") },
+	...described(columnsOfReportPath), { title: "then", value: p => stateTitle(p.cause ?? "") },
 ];
 
 export function Paths({ report }: { report: Report }) {
