@@ -2,7 +2,17 @@
 /* Tables of the lines in .def files: a function a struct, which the lines of other structs name. */
 #include "report/report_fields.h"
 
+#include <string.h>
+
 #include "report/report.h"
+
+const struct report_field *report_field_named(const struct report_type *type, const char *name)
+{
+	for (const struct report_field *field = type->fields; field->name; field++)
+		if (!strcmp(field->name, name))
+			return field;
+	return NULL;
+}
 
 const char *report_enum_name(const struct report_enum *of, unsigned int value)
 {

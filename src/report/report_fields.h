@@ -74,8 +74,14 @@ struct report_type {
 	bool is_bare; /* the value of its only field stands for it */
 };
 
+/* NULL: it has no member that JSON calls so. */
+const struct report_field *report_field_named(const struct report_type *type, const char *name);
+
 /* Of struct report; those of all others are reached from it. */
 const struct report_type *report_type(void);
 
-/* Of struct report_klocks. */
+/* Of the structs of these names. */
+const struct report_type *report_wait_type(void);
+const struct report_type *report_file_type(void);
+const struct report_type *report_socket_type(void);
 const struct report_type *report_klocks_type(void);

@@ -565,9 +565,11 @@ TEST(the_order_is_said_and_cycles)
 
 	press(&stage, "3");
 	CHECK(line_shows(&stage, 23, "sorted by time lost") && line_shows(&stage, 2, "share"));
+	press(&stage, "ss");
+	CHECK(line_shows(&stage, 23, "sorted by waits") && line_shows(&stage, 2, "share"));
 	press(&stage, "s");
 	CHECK(line_shows(&stage, 23, "sorted by longest") && line_shows(&stage, 2, "longest"));
-	press(&stage, "sss");
+	press(&stage, "ss");
 	CHECK(line_shows(&stage, 23, "sorted by time lost"));
 	press(&stage, "1s");
 	CHECK(line_shows(&stage, 23, "cannot be sorted"));

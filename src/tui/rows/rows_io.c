@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/report.h"
+#include "report/report_fields.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_waits.h"
@@ -25,12 +26,11 @@ static void put_file(struct page *page, const struct row *row, const struct row_
 
 	row_put_wait_figures(page, context,
 			     &(struct wait_figures){
-				     file->wait_ns,
-				     file->idle_ns,
-				     file->max_ns,
-				     file->waits,
-				     file->cmetric_ns,
-				     false,
+				     .wait_ns = file->wait_ns,
+				     .idle_ns = file->idle_ns,
+				     .waits = file->waits,
+				     .type = report_file_type(),
+				     .item = file,
 			     });
 	row_put_object(page, file->path, page_room(page) - (file->is_deleted ? 10 : 0));
 	page_put(page, file->is_deleted ? " (deleted)" : "");
@@ -92,12 +92,11 @@ static void put_socket(struct page *page, const struct row *row, const struct ro
 
 	row_put_wait_figures(page, context,
 			     &(struct wait_figures){
-				     socket->wait_ns,
-				     socket->idle_ns,
-				     socket->max_ns,
-				     socket->waits,
-				     socket->cmetric_ns,
-				     false,
+				     .wait_ns = socket->wait_ns,
+				     .idle_ns = socket->idle_ns,
+				     .waits = socket->waits,
+				     .type = report_socket_type(),
+				     .item = socket,
 			     });
 	page_put(page, socket_family_name(socket->family));
 	page_put(page, " ");
@@ -127,39 +126,10 @@ static void add_socket_rows(struct rows *rows, const struct row *row)
 
 static const struct row_kind socket_kind = { put_socket, add_socket_rows };
 
-static int descending(uint64_t x, uint64_t y)
-{
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
-#define FILE_ORDER(name, figure)                                   \
-	static int files_by_##name(const void *a, const void *b)   \
-	{                                                          \
-		const struct report_file *x = a, *y = b;           \
-                                                                   \
-		return descending(x->figure, y->figure);           \
-	}                                                          \
-	static int sockets_by_##name(const void *a, const void *b) \
-	{                                                          \
-		const struct report_socket *x = a, *y = b;         \
-                                                                   \
-		return descending(x->figure, y->figure);           \
-	}
-
-FILE_ORDER(longest, max_ns)
-FILE_ORDER(times, waits)
-FILE_ORDER(cmetric, cmetric_ns)
-
 static void add_files(struct rows *rows, const struct report *report)
 {
-	static int (*const orders[])(const void *, const void *) = {
-		NULL,
-		files_by_longest,
-		files_by_times,
-		files_by_cmetric,
-	};
-	const void *const *files = rows_sorted(rows, report->files, report->file_count, sizeof(*report->files),
-					       orders[rows_context(rows)->sort]);
+	const void *const *files = rows_sorted_by(rows, report->files, report->file_count, sizeof(*report->files),
+						  wait_sort_at(report_file_type(), rows_context(rows)->sort));
 	size_t shown = 0;
 
 	for (size_t i = 0; i < report->file_count; i++) {
@@ -181,14 +151,9 @@ static void add_files(struct rows *rows, const struct report *report)
 
 static void add_sockets(struct rows *rows, const struct report *report)
 {
-	static int (*const orders[])(const void *, const void *) = {
-		NULL,
-		sockets_by_longest,
-		sockets_by_times,
-		sockets_by_cmetric,
-	};
-	const void *const *sockets = rows_sorted(rows, report->sockets, report->socket_count, sizeof(*report->sockets),
-						 orders[rows_context(rows)->sort]);
+	const void *const *sockets =
+		rows_sorted_by(rows, report->sockets, report->socket_count, sizeof(*report->sockets),
+			       wait_sort_at(report_socket_type(), rows_context(rows)->sort));
 	size_t shown = 0;
 
 	for (size_t i = 0; i < report->socket_count; i++) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "report/report.h"
 #include "report/report_cause.h"
+#include "report/report_fields.h"
 #include "tui/rows/pages.h"
 #include "tui/rows/rows.h"
 #include "tui/rows/rows_stack.h"
@@ -24,31 +25,66 @@ enum {
 	NUMBER_FRAMES = 10000,
 };
 
-const char *const wait_sorts[] = { "time lost", "longest", "times", "CMetric", NULL };
+const char *const wait_sorts[] = {
+	"time lost",
+#include "report/columns_only.def"
+#define COLUMN(KIND, member, title, since, meaning) title,
+#include "report/wait.def"
+#include "report/undef.def"
+	NULL,
+};
+
+/* What the report calls them. */
+static const char *const wait_members[] = {
+	NULL,
+#include "report/columns_only.def"
+#define COLUMN(KIND, member, title, since, meaning) #member,
+#include "report/wait.def"
+#include "report/undef.def"
+};
+
+static const struct report_field *sort_field(const struct report_type *type, size_t sort)
+{
+	return sort ? report_field_named(type, wait_members[sort]) : NULL;
+}
+
+size_t wait_sort_at(const struct report_type *type, size_t sort)
+{
+	const struct report_field *field = sort_field(type, sort);
+
+	return field ? field->at : SIZE_MAX;
+}
+
+/* Beside the time lost and how many waits there were; else the share. */
+static bool has_column(const struct report_type *type, size_t sort)
+{
+	const struct report_field *field = sort_field(type, sort);
+
+	return field && field->kind == REPORT_NS;
+}
 
 void row_put_wait_titles(struct page *page, const struct row_context *context)
 {
-	static const char *const seconds[] = { "share", "longest", "share", "CMetric" };
+	bool has = has_column(report_wait_type(), context->sort);
 
-	page_printf(page, "%*s%*s%*s  ", 9, "lost", 9, seconds[context->sort], 8, "times");
+	page_printf(page, "%*s%*s%*s  ", 9, "lost", 9, has ? wait_sorts[context->sort] : "share", 8, "waits");
 }
 
 void row_put_wait_figures(struct page *page, const struct row_context *context, const struct wait_figures *figures)
 {
 	uint64_t busy_ns = context->report->balance.threads.busy_ns;
 	uint64_t lost_ns = figures->wait_ns - figures->idle_ns;
+	size_t at = wait_sort_at(figures->type, context->sort);
 
 	if (figures->is_estimated)
 		page_put_estimate(page, lost_ns, 9);
 	else
 		page_put_duration(page, lost_ns, 9);
-	if (context->sort == WAIT_SORT_LONGEST)
-		page_put_duration(page, figures->max_ns, 9);
-	else if (context->sort == WAIT_SORT_CMETRIC)
-		page_put_duration(page, figures->cmetric_ns, 9);
+	if (has_column(figures->type, context->sort))
+		page_put_duration(page, *(const uint64_t *)((const char *)figures->item + at), 9);
 	else
 		page_put_share(page, busy_ns ? (double)lost_ns / busy_ns : 0, 9);
-	page_put_count(page, figures->count, 8);
+	page_put_count(page, figures->waits, 8);
 	page_put(page, "  ");
 }
 
@@ -68,12 +104,12 @@ static void put_wait(struct page *page, const struct row *row, const struct row_
 
 	row_put_wait_figures(page, context,
 			     &(struct wait_figures){
-				     wait->wait_ns,
-				     wait->idle_ns,
-				     wait->max_ns,
-				     wait->waits,
-				     wait->cmetric_ns,
-				     wait->is_estimated,
+				     .wait_ns = wait->wait_ns,
+				     .idle_ns = wait->idle_ns,
+				     .waits = wait->waits,
+				     .type = report_wait_type(),
+				     .item = wait,
+				     .is_estimated = wait->is_estimated,
 			     });
 	cause_end = page->column + CAUSE_COLUMNS;
 	page_color(page, PAGE_RED);
@@ -223,32 +259,6 @@ void rows_add_unlocker(struct rows *rows, const struct row *parent, const struct
 		 });
 }
 
-static int descending(uint64_t x, uint64_t y)
-{
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
-static int by_longest(const void *a, const void *b)
-{
-	const struct report_wait *x = a, *y = b;
-
-	return descending(x->max_ns, y->max_ns);
-}
-
-static int by_times(const void *a, const void *b)
-{
-	const struct report_wait *x = a, *y = b;
-
-	return descending(x->waits, y->waits);
-}
-
-static int by_cmetric(const void *a, const void *b)
-{
-	const struct report_wait *x = a, *y = b;
-
-	return descending(x->cmetric_ns, y->cmetric_ns);
-}
-
 static bool passes(const struct rows *rows, const struct report_wait *wait)
 {
 	if (rows_filter_has(rows, wait_cause_name(wait->cause)) || rows_filter_has(rows, wait->syscall) ||
@@ -262,16 +272,10 @@ static bool passes(const struct rows *rows, const struct report_wait *wait)
 
 void rows_add_waits(struct rows *rows, const struct row *parent, enum cause_group group, enum wait_cause cause)
 {
-	static int (*const orders[])(const void *, const void *) = {
-		[WAIT_SORT_LOST] = NULL,
-		[WAIT_SORT_LONGEST] = by_longest,
-		[WAIT_SORT_TIMES] = by_times,
-		[WAIT_SORT_CMETRIC] = by_cmetric,
-	};
 	const struct row_context *context = rows_context(rows);
 	const struct report *report = context->report;
-	const void *const *waits =
-		rows_sorted(rows, report->waits, report->wait_count, sizeof(*report->waits), orders[context->sort]);
+	const void *const *waits = rows_sorted_by(rows, report->waits, report->wait_count, sizeof(*report->waits),
+						  wait_sort_at(report_wait_type(), context->sort));
 
 	for (size_t i = 0; i < report->wait_count; i++) {
 		const struct report_wait *wait = waits[i];

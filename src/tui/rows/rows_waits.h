@@ -8,6 +8,7 @@
 
 #include "report/report_enums.h"
 
+struct report_type;
 struct report_wait;
 struct report_waker;
 struct row;
@@ -26,14 +27,18 @@ void rows_add_unlocker(struct rows *rows, const struct row *parent, const struct
 struct page;
 void row_put_object(struct page *page, const char *object, uint32_t columns_max);
 
-/* Orders of pages that show waits. */
-enum wait_sort { WAIT_SORT_LOST, WAIT_SORT_LONGEST, WAIT_SORT_TIMES, WAIT_SORT_CMETRIC };
+/* Orders of pages that show waits: by the time lost, and by each column that the report's description has of waits. */
 extern const char *const wait_sorts[];
+
+/* Where in an item of that type the figure is that an order is by; SIZE_MAX: the report's order is that, or it has none. */
+size_t wait_sort_at(const struct report_type *type, size_t sort);
 
 /* Figures of what was waited for, each row of these pages begins with them. */
 struct row_context;
 struct wait_figures {
-	unsigned long long wait_ns, idle_ns, max_ns, count, cmetric_ns;
+	uint64_t wait_ns, idle_ns, waits;
+	const struct report_type *type; /* of item */
+	const void *item;
 	bool is_estimated;
 };
 void row_put_wait_titles(struct page *page, const struct row_context *context);

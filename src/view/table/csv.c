@@ -32,15 +32,6 @@ struct columns {
 	size_t count;
 };
 
-static const struct report_field *list_named(const char *name)
-{
-	const struct report_field *field = report_type()->fields;
-
-	while (strcmp(field->name, name) != 0)
-		field++;
-	return field;
-}
-
 static bool is_stack(const struct report_field *field)
 {
 	return field->is_list && !strcmp(field->name, "stack");
@@ -162,7 +153,7 @@ static bool put_cell(struct text *out, const struct report_type *type, const cha
 
 static void put_rows(struct text *out, const struct columns *columns, const struct report *report, size_t table)
 {
-	const struct report_field *list = list_named(tables[table].list);
+	const struct report_field *list = report_field_named(report_type(), tables[table].list);
 	const char *rows = *(const char *const *)((const char *)report + list->at);
 	size_t count = *(const size_t *)((const char *)report + list->count_at);
 
@@ -181,7 +172,7 @@ void csv_put(struct text *out, const struct report *report)
 	struct columns columns = { 0 };
 
 	for (size_t table = 0; table < TABLES; table++)
-		add_columns(&columns, list_named(tables[table].list)->type());
+		add_columns(&columns, report_field_named(report_type(), tables[table].list)->type());
 	text_put(out, "table");
 	for (size_t i = 0; i < columns.count; i++)
 		text_printf(out, ",%s", columns.names[i]);
