@@ -9,13 +9,12 @@
 #include "graph/longest.h"
 #include "session/syscalls.h"
 #include "view/graph/graph_text.h"
+#include "view/json/json_parts.h"
 
 static void put_wait(struct json *json, const struct graph_wait *wait)
 {
-	json_key(json, "cause");
-	json_string(json, wait_cause_name(wait->cause));
-	json_key(json, "syscall");
-	json_string(json, syscall_name(wait->syscall));
+	json_put_string(json, "cause", wait_cause_name(wait->cause));
+	json_put_string(json, "syscall", syscall_name(wait->syscall));
 }
 
 /* parent: its place among those that are put. */
@@ -28,19 +27,13 @@ static void put_node(struct json *json, struct graph_labels *labels, const struc
 		json_null(json);
 	else
 		json_uint(json, parent);
-	json_key(json, "kind");
-	json_string(json, graph_kind_name(node->kind));
-	json_key(json, "label");
-	json_string(json, graph_label(labels, node));
-	json_key(json, "ns");
-	json_uint(json, node->ns);
-	json_key(json, "count");
-	json_uint(json, node->count);
-	json_key(json, "max_ns");
-	json_uint(json, node->max_ns);
+	json_put_string(json, "kind", graph_kind_name(node->kind));
+	json_put_string(json, "label", graph_label(labels, node));
+	json_put_uint(json, "ns", node->ns);
+	json_put_uint(json, "count", node->count);
+	json_put_uint(json, "max_ns", node->max_ns);
 	if (node->kind == GRAPH_THREAD || node->kind == GRAPH_OTHER) {
-		json_key(json, node->kind == GRAPH_THREAD ? "thread" : "tid");
-		json_uint(json, node->id);
+		json_put_uint(json, node->kind == GRAPH_THREAD ? "thread" : "tid", node->id);
 	} else if (node->kind == GRAPH_WAIT) {
 		put_wait(json, &node->wait);
 	}
@@ -55,10 +48,8 @@ static void begin(struct json *json, struct text *out, const struct graph *graph
 {
 	json_init(json, out);
 	json_begin_object(json);
-	json_key(json, "from_ns");
-	json_uint(json, graph->from_ns);
-	json_key(json, "to_ns");
-	json_uint(json, graph->to_ns);
+	json_put_uint(json, "from_ns", graph->from_ns);
+	json_put_uint(json, "to_ns", graph->to_ns);
 	json_key(json, "nodes");
 	json_begin_array(json);
 }
@@ -101,8 +92,7 @@ void graph_put_json_longest(struct text *out, const struct graph *graph, struct 
 			put_node(&json, labels, &graph->nodes[i],
 				 graph->nodes[i].parent == SIZE_MAX ? SIZE_MAX : places[graph->nodes[i].parent]);
 	json_end_array(&json);
-	json_key(&json, "left_out");
-	json_uint(&json, graph->count - count);
+	json_put_uint(&json, "left_out", graph->count - count);
 	json_end_object(&json);
 	json_fini(&json);
 	free(places);

@@ -9,31 +9,24 @@
 #include "graph/graph_label.h"
 #include "graph/path_sums.h"
 #include "view/graph/path_text.h"
+#include "view/json/json_parts.h"
 
 static void put_doing(struct json *json, const struct path_view *view, const struct path_part *part)
 {
-	json_key(json, "thread");
-	json_uint(json, part->thread);
-	json_key(json, "who");
-	json_string(json, path_part_who(view->labels, part));
-	json_key(json, "kind");
-	json_string(json, graph_kind_name(part->kind));
-	json_key(json, "what");
-	json_string(json, path_part_what(view->labels, part));
-	json_key(json, "end");
-	json_string(json, path_part_end(view->labels, part));
+	json_put_uint(json, "thread", part->thread);
+	json_put_string(json, "who", path_part_who(view->labels, part));
+	json_put_string(json, "kind", graph_kind_name(part->kind));
+	json_put_string(json, "what", path_part_what(view->labels, part));
+	json_put_string(json, "end", path_part_end(view->labels, part));
 }
 
 static void put_part(struct json *json, const struct path_view *view, const struct path_part *part)
 {
 	json_on_one_line(json);
 	json_begin_object(json);
-	json_key(json, "begin_ns");
-	json_uint(json, part->begin_ns);
-	json_key(json, "end_ns");
-	json_uint(json, part->end_ns);
-	json_key(json, "depth");
-	json_uint(json, part->depth);
+	json_put_uint(json, "begin_ns", part->begin_ns);
+	json_put_uint(json, "end_ns", part->end_ns);
+	json_put_uint(json, "depth", part->depth);
 	put_doing(json, view, part);
 	json_end_object(json);
 }
@@ -42,12 +35,9 @@ static void put_sum(struct json *json, const struct path_view *view, const struc
 {
 	json_on_one_line(json);
 	json_begin_object(json);
-	json_key(json, "ns");
-	json_uint(json, sum->ns);
-	json_key(json, "count");
-	json_uint(json, sum->count);
-	json_key(json, "max_ns");
-	json_uint(json, sum->max_ns);
+	json_put_uint(json, "ns", sum->ns);
+	json_put_uint(json, "count", sum->count);
+	json_put_uint(json, "max_ns", sum->max_ns);
 	put_doing(json, view, &sum->part);
 	json_end_object(json);
 }
@@ -105,8 +95,7 @@ static void begin(struct json *json, struct text *out, const struct path_view *v
 {
 	json_init(json, out);
 	json_begin_object(json);
-	json_key(json, "thread");
-	json_uint(json, view->thread);
+	json_put_uint(json, "thread", view->thread);
 	put_sums(json, view);
 }
 
@@ -152,8 +141,7 @@ void path_put_json_longest(struct text *out, const struct path_view *view, size_
 
 	begin(&json, out, view);
 	left_out = put_parts(&json, view, choose_longest(view->path, part_count_max));
-	json_key(&json, "left_out");
-	json_uint(&json, left_out);
+	json_put_uint(&json, "left_out", left_out);
 	json_end_object(&json);
 	json_fini(&json);
 }

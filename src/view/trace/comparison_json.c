@@ -8,6 +8,7 @@
 #include "compare/reasons.h"
 #include "graph/graph_label.h"
 #include "graph/longest.h"
+#include "view/json/json_parts.h"
 #include "view/trace/comparison_view.h"
 
 static void put_number(struct json *json, const char *key, double value)
@@ -20,8 +21,7 @@ static void put_sample(struct json *json, const char *key, const struct sample *
 {
 	json_key(json, key);
 	json_begin_object(json);
-	json_key(json, "n");
-	json_uint(json, sample->count);
+	json_put_uint(json, "n", sample->count);
 	put_number(json, "mean", sample->mean);
 	put_number(json, "deviation", sample_deviation(sample));
 	json_end_object(json);
@@ -50,8 +50,7 @@ static void put_figures(struct json *json, const struct comparison *comparison)
 		figure_put_name(&name, i);
 		json_on_one_line(json);
 		json_begin_object(json);
-		json_key(json, "name");
-		json_string(json, name.bytes);
+		json_put_string(json, "name", name.bytes);
 		put_difference(json, &difference);
 		json_end_object(json);
 	}
@@ -82,15 +81,13 @@ static void put_reasons(struct json *json, const struct comparison_view *view, c
 		reason_put(&words, view->comparison, reason);
 		json_on_one_line(json);
 		json_begin_object(json);
-		json_key(json, "words");
-		json_string(json, words.bytes);
+		json_put_string(json, "words", words.bytes);
 		put_place(json, "node", places[reason->node]);
 		put_difference(json, &reason->ns);
 		json_end_object(json);
 	}
 	json_end_array(json);
-	json_key(json, "unsure");
-	json_uint(json, view->reasons->unsure_count);
+	json_put_uint(json, "unsure", view->reasons->unsure_count);
 	text_fini(&words);
 }
 
@@ -102,12 +99,9 @@ static void put_node(struct json *json, const struct comparison *comparison, siz
 	json_on_one_line(json);
 	json_begin_object(json);
 	put_place(json, "parent", node->parent == SIZE_MAX ? SIZE_MAX : places[node->parent]);
-	json_key(json, "kind");
-	json_string(json, graph_kind_name(node->kind));
-	json_key(json, "label");
-	json_string(json, node->label);
-	json_key(json, "boldness");
-	json_uint(json, difference.boldness);
+	json_put_string(json, "kind", graph_kind_name(node->kind));
+	json_put_string(json, "label", node->label);
+	json_put_uint(json, "boldness", difference.boldness);
 	json_key(json, "in");
 	json_begin_array(json);
 	for (unsigned int side = 0; side < SIDES; side++)
@@ -135,12 +129,9 @@ static void put_groups(struct json *json, const struct comparison_view *view)
 	for (size_t i = 0; i < view->groups->outlier_count; i++) {
 		json_on_one_line(json);
 		json_begin_object(json);
-		json_key(json, "since_ns");
-		json_uint(json, view->outliers[i].since_ns);
-		json_key(json, "duration_ns");
-		json_uint(json, view->outliers[i].duration_ns);
-		json_key(json, "thread");
-		json_string(json, view->outliers[i].thread);
+		json_put_uint(json, "since_ns", view->outliers[i].since_ns);
+		json_put_uint(json, "duration_ns", view->outliers[i].duration_ns);
+		json_put_string(json, "thread", view->outliers[i].thread);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -155,8 +146,7 @@ static void put_answers(struct json *json, const struct comparison_view *view)
 
 		json_on_one_line(json);
 		json_begin_object(json);
-		json_key(json, "condition");
-		json_string(json, answer->condition->text);
+		json_put_string(json, "condition", answer->condition->text);
 		json_key(json, "holds");
 		json_bool(json, answer->holds);
 		put_number(json, answer->condition->is_share ? "change_share" : "change", answer->change);
@@ -191,8 +181,7 @@ static void put(struct text *out, const struct comparison_view *view, size_t cou
 
 	json_init(&json, out);
 	json_begin_object(&json);
-	json_key(&json, "of");
-	json_string(&json, comparison->is_of_runs ? "runs" : "executions");
+	json_put_string(&json, "of", comparison->is_of_runs ? "runs" : "executions");
 	json_key(&json, "is_per_second");
 	json_bool(&json, comparison->is_per_second);
 	json_key(&json, "sides");
@@ -212,8 +201,7 @@ static void put(struct text *out, const struct comparison_view *view, size_t cou
 			put_node(&json, comparison, i, places);
 	json_end_array(&json);
 	if (kept < comparison->set->count) {
-		json_key(&json, "left_out");
-		json_uint(&json, comparison->set->count - kept);
+		json_put_uint(&json, "left_out", comparison->set->count - kept);
 	}
 	json_end_object(&json);
 	json_fini(&json);

@@ -5,24 +5,13 @@
 #include "base/text.h"
 #include "graph/graph_label.h"
 #include "graph/path_sums.h"
+#include "view/json/json_parts.h"
 #include "view/trace/whatif_text.h"
 #include "whatif/whatif.h"
 
-static void put_uint(struct json *json, const char *key, uint64_t value)
-{
-	json_key(json, key);
-	json_uint(json, value);
-}
-
-static void put_string(struct json *json, const char *key, const char *value)
-{
-	json_key(json, key);
-	json_string(json, value);
-}
-
 static void put_predicted(struct json *json, const struct whatif *whatif, uint64_t predicted_ns)
 {
-	put_uint(json, "predicted_ns", predicted_ns);
+	json_put_uint(json, "predicted_ns", predicted_ns);
 	json_key(json, "gain");
 	json_double(json, whatif_gain(whatif, predicted_ns));
 }
@@ -39,13 +28,13 @@ static void put_path(struct json *json, const struct whatif_view *view)
 
 		json_on_one_line(json);
 		json_begin_object(json);
-		put_uint(json, "ns", sums[i].ns);
-		put_uint(json, "count", sums[i].count);
-		put_uint(json, "thread", part->thread);
-		put_string(json, "who", path_part_who(view->labels, part));
-		put_string(json, "kind", graph_kind_name(part->kind));
-		put_string(json, "what", path_part_what(view->labels, part));
-		put_string(json, "end", path_part_end(view->labels, part));
+		json_put_uint(json, "ns", sums[i].ns);
+		json_put_uint(json, "count", sums[i].count);
+		json_put_uint(json, "thread", part->thread);
+		json_put_string(json, "who", path_part_who(view->labels, part));
+		json_put_string(json, "kind", graph_kind_name(part->kind));
+		json_put_string(json, "what", path_part_what(view->labels, part));
+		json_put_string(json, "end", path_part_end(view->labels, part));
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -54,11 +43,11 @@ static void put_path(struct json *json, const struct whatif_view *view)
 
 static void put_answer(struct json *json, const struct whatif_view *view)
 {
-	put_string(json, "kind", view->kind);
-	put_string(json, "name", view->name);
+	json_put_string(json, "kind", view->kind);
+	json_put_string(json, "name", view->name);
 	put_predicted(json, view->whatif, view->answer->predicted_ns);
-	put_uint(json, "least_ns", view->answer->least_ns);
-	put_uint(json, "most_ns", view->answer->most_ns);
+	json_put_uint(json, "least_ns", view->answer->least_ns);
+	json_put_uint(json, "most_ns", view->answer->most_ns);
 	put_path(json, view);
 }
 
@@ -71,10 +60,10 @@ static void put_ranks(struct json *json, const struct whatif_view *view)
 
 		json_on_one_line(json);
 		json_begin_object(json);
-		put_string(json, "kind", element_kind_name(rank->element.kind));
-		put_string(json, "name", rank->element.name);
-		put_uint(json, "waited_ns", rank->element.ns);
-		put_uint(json, "waits", rank->element.count);
+		json_put_string(json, "kind", element_kind_name(rank->element.kind));
+		json_put_string(json, "name", rank->element.name);
+		json_put_uint(json, "waited_ns", rank->element.ns);
+		json_put_uint(json, "waits", rank->element.count);
 		put_predicted(json, view->whatif, rank->predicted_ns);
 		json_end_object(json);
 	}
@@ -87,12 +76,12 @@ void whatif_put_json(struct text *out, const struct whatif_view *view)
 
 	json_init(&json, out);
 	json_begin_object(&json);
-	put_uint(&json, "recorded_ns", view->whatif->recorded_ns);
-	put_uint(&json, "recorded_cpus", view->whatif->cpu_count);
-	put_uint(&json, "replay_ns", view->whatif->replay_ns);
+	json_put_uint(&json, "recorded_ns", view->whatif->recorded_ns);
+	json_put_uint(&json, "recorded_cpus", view->whatif->cpu_count);
+	json_put_uint(&json, "replay_ns", view->whatif->replay_ns);
 	json_key(&json, "replay_error");
 	json_double(&json, -whatif_gain(view->whatif, view->whatif->replay_ns));
-	put_uint(&json, "cpus", view->cpu_count);
+	json_put_uint(&json, "cpus", view->cpu_count);
 	json_key(&json, "scale");
 	json_double(&json, view->scale);
 	if (view->answer)
