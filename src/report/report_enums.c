@@ -2,9 +2,10 @@
 /* A table of names for each enum of enums.def, and two functions that give it. */
 #include "report/report_enums.h"
 
-#include <stddef.h>
-
-#include "report/report_fields.h"
+const char *report_enum_name(const struct report_enum *of, unsigned int value)
+{
+	return value < of->count ? of->names[value] : NULL;
+}
 
 /* clang-format off */
 #define ENUM_OF(type, means)                                                            \

@@ -2,6 +2,8 @@
 /* Enums that reports have, and their names in JSON. enums.def has the values. */
 #pragma once
 
+#include <stddef.h>
+
 #include "values.h"
 
 /* clang-format off */
@@ -25,3 +27,13 @@
 /* clang-format on */
 
 enum cause_group wait_cause_group(enum wait_cause cause);
+
+/* Such an enum as data. */
+struct report_enum {
+	const char *name, *meaning;
+	size_t count;
+	const char *const *names; /* [count]; NULL: null */
+};
+
+/* NULL: null, or there is no such value. */
+const char *report_enum_name(const struct report_enum *of, unsigned int value);

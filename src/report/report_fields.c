@@ -14,11 +14,6 @@ const struct report_field *report_field_named(const struct report_type *type, co
 	return NULL;
 }
 
-const char *report_enum_name(const struct report_enum *of, unsigned int value)
-{
-	return value < of->count ? of->names[value] : NULL;
-}
-
 /* clang-format off */
 #define ENUM_OF(type, meaning) const struct report_enum *type##_names(void);
 #define VALUE(value, name)

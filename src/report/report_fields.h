@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/report_enums.h"
+
 /* A change that an old reader of the JSON would not understand raises it. */
 enum { REPORT_SCHEMA = 2 };
 
@@ -40,15 +42,6 @@ enum report_kind {
 };
 
 struct report_type;
-
-struct report_enum {
-	const char *name, *meaning;
-	size_t count;
-	const char *const *names; /* [count]; NULL: null */
-};
-
-/* NULL: null, or there is no such value. */
-const char *report_enum_name(const struct report_enum *of, unsigned int value);
 
 struct report_field {
 	const char *name; /* in JSON; NULL after the last one of a type */
