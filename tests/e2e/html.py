@@ -193,4 +193,4 @@ def unwritable():
 
 
 if __name__ == "__main__":
-    sys.exit(main(jobs=2))
+    sys.exit(main())

@@ -914,7 +914,7 @@ def trace_thread():
         t.type("w")
         t.wait("select the row of a thread first")
         t.type("E")
-        t.type("/:")                # what a thread's row unfolds to has one: the row is above
+        t.type("/: thread")         # a row below a thread: that one is above
         t.keys("Enter")
         t.wait(" thread ", " of process ")
         t.type("kw")
